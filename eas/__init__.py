@@ -1,0 +1,29 @@
+"""easy_as: GPU kernels for Apple silicon in plain Python."""
+
+from eas import language as mk
+from eas.compiler import CompiledKernel
+from eas.config import BackendError, use_backend
+from eas.frontend_ast.errors import CompileError
+from eas.intrinsic import OutsideKernelError
+from eas.kernel import Kernel, function, kernel
+from eas.runtime.errors import KernelError
+from eas.runtime.refusals import LaunchError
+from eas.signature import constexpr
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "BackendError",
+    "CompileError",
+    "CompiledKernel",
+    "Kernel",
+    "KernelError",
+    "LaunchError",
+    "OutsideKernelError",
+    "__version__",
+    "constexpr",
+    "function",
+    "kernel",
+    "mk",
+    "use_backend",
+]

@@ -1,0 +1,132 @@
+"""The arguments of a call, taken apart: what the compiler has to know, and what is passed on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from difflib import get_close_matches
+from typing import Any, cast
+
+import numpy as np
+
+from eas.frontend_ast.arguments import Argument, ArrayArg, ConstArg, ScalarArg
+from eas.ir.types import DTYPES
+from eas.runtime.refusals import BadArgument, LaunchError
+from eas.runtime.values import Bound, is_numpy_scalar, to_bound
+from eas.signature import Parameter
+
+# A scalar's dtype, an array's dtype and rank, or the identity of a constexpr.
+KeyPart = str | tuple[object, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Specialised:
+    """`key` is equal for calls that share a compiled kernel.
+
+    `values` are the runtime arguments, `constants` the constexpr ones.
+    """
+
+    key: tuple[KeyPart, ...]
+    values: Mapping[str, Bound]
+    constants: Mapping[str, Any]
+
+
+def specialise(
+    kernel: str, parameters: Sequence[Parameter], bound: Mapping[str, object], *, is_launch: bool
+) -> Specialised:
+    """Takes the arguments of a call apart; a launch needs values, a compile does with types."""
+    key: list[KeyPart] = []
+    values: dict[str, Bound] = {}
+    constants: dict[str, Any] = {}
+    for p in parameters:
+        argument = bound[p.name]
+        try:
+            if p.is_constexpr:
+                constants[p.name] = argument
+                key.append(identity(argument))
+            elif isinstance(argument, str) and not is_launch:
+                key.append(_declared_type(argument, p))
+            else:
+                values[p.name], part = _runtime(argument, p)
+                key.append(part)
+        except BadArgument as error:
+            raise LaunchError(kernel, str(error), p.name) from error
+    return Specialised(tuple(key), values, constants)
+
+
+def argument_types(parameters: Sequence[Parameter], call: Specialised) -> dict[str, Argument]:
+    """What the front end is told about each parameter."""
+    types: dict[str, Argument] = {}
+    for p, part in zip(parameters, call.key, strict=True):
+        if p.is_constexpr:
+            types[p.name] = ConstArg(call.constants[p.name])
+        elif isinstance(part, str):
+            types[p.name] = ScalarArg(DTYPES[part])
+        else:
+            dtype, ndim = cast(tuple[str, int | None], part)
+            types[p.name] = ArrayArg(DTYPES[dtype], ndim)
+    return types
+
+
+def identity(value: Any) -> tuple[object, ...]:
+    """Equal for equal constants only: `1`, `1.0` and `True` differ, and so do `0.0` and `-0.0`."""
+    kind = cast(type[Any], type(value))
+    if kind in (float, complex) or is_numpy_scalar(value):
+        return (kind, repr(value))
+    try:
+        hash(value)
+    except TypeError:
+        raise BadArgument(
+            f"a constexpr is part of the compiled kernel and must be hashable, which "
+            f"a `{type(value).__name__}` is not{_hashable_twin(value)}"
+        ) from None
+    if isinstance(value, tuple):
+        return (kind, *map(identity, cast(tuple[object, ...], value)))
+    if is_dataclass(kind):
+        return (kind, *(identity(getattr(value, f.name)) for f in fields(kind)))
+    return (kind, value)
+
+
+def _hashable_twin(value: object) -> str:
+    twins: dict[type, str] = {
+        list: "a tuple",
+        set: "a frozenset",
+        dict: "a named tuple or a frozen dataclass",
+    }
+    twin = twins.get(type(value))
+    return f"; use {twin}" if twin else ""
+
+
+def _runtime(argument: object, p: Parameter) -> tuple[Bound, KeyPart]:
+    value, dtype = to_bound(argument, p.dtype)
+    return value, (dtype.name, value.ndim) if isinstance(value, np.ndarray) else dtype.name
+
+
+# --- types as text ----------------------------------------------------------------------------
+
+_TYPE = re.compile(r"(?P<star>\*?)(?P<dtype>\w+)\s*(?P<axes>\[[:,\s]*\])?")
+
+
+def _declared_type(text: str, p: Parameter) -> KeyPart:
+    part = parse_type(text)
+    if p.dtype is not None and part != p.dtype.name:
+        raise BadArgument(f"the parameter is annotated `{p.dtype!r}`, which `{text}` is not")
+    return part
+
+
+def parse_type(text: str) -> KeyPart:
+    """`i32` is a scalar, `*f32` an array of any rank, `*f32[:, :]` one of two dimensions."""
+    match = _TYPE.fullmatch(text.strip())
+    if not match or (match["axes"] and not match["star"]):
+        raise BadArgument(
+            f"`{text}` is no type: write `i32` for a number, `*f32` for an array, "
+            "`*f32[:, :]` for an array of two dimensions"
+        )
+    if match["dtype"] not in DTYPES:
+        close = get_close_matches(match["dtype"], DTYPES, 1)
+        hint = f"did you mean `{close[0]}`?" if close else f"there are {', '.join(DTYPES)}"
+        raise BadArgument(f"`{text}` names no dtype; {hint}")
+    if not match["star"]:
+        return match["dtype"]
+    return (match["dtype"], match["axes"].count(":") if match["axes"] else None)

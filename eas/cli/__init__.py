@@ -1,0 +1,78 @@
+"""The command `eas`: explain an error, show what a kernel compiles to."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.metadata
+import sys
+from collections.abc import Sequence
+
+from eas.cli import explain, show
+from eas.cli.usage import UsageError
+from eas.frontend_ast.errors import CompileError
+from eas.ir.diagnostics import use_color
+
+FORMS = {
+    "msl": "the Metal text of a kernel",
+    "ir": "the typed IR of a kernel",
+    "python": "the Python that is left of a kernel once its constexpr arguments are known",
+}
+
+_EXAMPLES = """\
+examples:
+  eas explain E0312
+  eas explain --list
+  eas msl kernels/add.py::add '*f32' '*f32' '*f32' i32 BLOCK=256
+"""
+
+_TYPES = """\
+A type is `i32`, `f16`, ... for a scalar and `*f32` for an array; quote the star, or the shell will
+take it. A constexpr argument is given by name: its value is a Python literal or a dtype.
+
+example:
+  eas {form} kernels/add.py::add '*f32' '*f32' '*f32' i32 BLOCK=256
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit code: 0, 1 for errors in a kernel, 2 for wrong usage."""
+    parsed = _parser().parse_args(arguments)
+    try:
+        if parsed.command == "explain":
+            text = explain.explain(None if parsed.list else parsed.code)
+        else:
+            text = show.show(parsed.command, parsed.kernel, parsed.arguments)
+    except CompileError as error:
+        print(error.render(use_color(sys.stderr)), file=sys.stderr)
+        return 1
+    except UsageError as error:
+        print(f"eas: {error}", file=sys.stderr)
+        return 2
+    print(text.rstrip("\n"))
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="eas",
+        description="GPU kernels for Apple silicon in plain Python.",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    version = importlib.metadata.version("easy_as")
+    parser.add_argument("--version", action="version", version=f"easy_as {version}")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    page = commands.add_parser("explain", help="what an error code means and how to repair it")
+    page.add_argument("code", nargs="?", help="such as E0312; without a code all are listed")
+    page.add_argument("--list", action="store_true", help="list all codes")
+    for form, what in FORMS.items():
+        command = commands.add_parser(
+            form,
+            help=f"print {what}",
+            description=f"Print {what}.",
+            epilog=_TYPES.format(form=form),
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        command.add_argument("kernel", metavar="FILE::KERNEL")
+        command.add_argument("arguments", nargs="*", metavar="TYPE | NAME=VALUE")
+    return parser

@@ -1,0 +1,60 @@
+"""The pages behind the error codes: `eas explain E0312`."""
+
+from __future__ import annotations
+
+import difflib
+import importlib.resources
+
+from rich.console import Console, RenderableType
+from rich.markdown import Markdown
+from rich.table import Table
+
+from eas.cli.usage import UsageError
+
+
+def explain(code: str | None) -> str:
+    """The page of a code, or the table of all codes; for a terminal it is laid out and coloured."""
+    pages = read_pages()
+    if code is None:
+        return _lay_out(_table(pages))
+    code = _full_form(code)
+    if code not in pages:
+        near = difflib.get_close_matches(code, pages, n=1)
+        hint = f"did you mean {near[0]}?" if near else "`eas explain --list` shows all codes"
+        raise UsageError(f"there is no error code {code}; {hint}")
+    return _lay_out(Markdown(pages[code])) if Console().is_terminal else pages[code]
+
+
+def read_pages() -> dict[str, str]:
+    """The text of every page by its code, in order."""
+    folder = importlib.resources.files("eas.frontend_ast") / "explanations"
+    files = [file for file in folder.iterdir() if file.name.endswith(".md")]
+    return {
+        file.name.removesuffix(".md"): file.read_text("utf-8")
+        for file in sorted(files, key=lambda file: file.name)
+    }
+
+
+def title_of(page: str) -> str:
+    """The title in a page's first line, `# E0312: title`."""
+    return page.partition("\n")[0].partition(": ")[2]
+
+
+def _full_form(code: str) -> str:
+    """`312` and `e0312` are E0312 too."""
+    digits = code.upper().removeprefix("E")
+    return f"E{digits:>04}" if digits.isdecimal() else code
+
+
+def _table(pages: dict[str, str]) -> Table:
+    table = Table("code", "what is wrong", box=None, pad_edge=False)
+    for code, page in pages.items():
+        table.add_row(code, title_of(page))
+    return table
+
+
+def _lay_out(what: RenderableType) -> str:
+    console = Console()
+    with console.capture() as capture:
+        console.print(what)
+    return "\n".join(line.rstrip() for line in capture.get().splitlines())

@@ -1,0 +1,72 @@
+"""Kernels of a file, compiled for given types: `eas msl add.py::add '*f32' i32 BLOCK=256`."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import importlib.util
+import os
+import sys
+from types import ModuleType
+
+from eas.cli.usage import UsageError
+from eas.ir.types import DTYPES
+from eas.kernel import Kernel
+from eas.runtime.refusals import LaunchError
+
+
+def show(form: str, target: str, arguments: list[str]) -> str:
+    """The text of the kernel `FILE::KERNEL` in the given form, for types and `NAME=VALUE`."""
+    path, _, name = target.partition("::")
+    kernel = _find_kernel(_load(path), path, name)
+    types = [argument for argument in arguments if "=" not in argument]
+    named = [argument.partition("=") for argument in arguments if "=" in argument]
+    values = {name: _value(kernel, name, text) for name, _, text in named}
+    try:
+        return getattr(kernel, f"to_{form}")(*types, **values)
+    except LaunchError as error:
+        raise UsageError(str(error)) from error
+
+
+def _load(path: str) -> ModuleType:
+    """Run the file as a module, with its folder on the path as `python FILE` would have it."""
+    if not os.path.isfile(path):
+        raise UsageError(f"there is no file {path}")
+    name = os.path.splitext(os.path.basename(path))[0]
+    spec = importlib.util.spec_from_file_location(name, os.path.abspath(path))
+    if spec is None or spec.loader is None:
+        raise UsageError(f"{path} is not a Python file")
+    sys.path.insert(0, os.path.dirname(os.path.abspath(path)))
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def _find_kernel(module: ModuleType, path: str, name: str) -> Kernel:
+    """The kernel of that name; without a name the only one."""
+    kernels = {n: value for n, value in vars(module).items() if isinstance(value, Kernel)}
+    if not kernels:
+        raise UsageError(f"{path} has no kernels")
+    if name in kernels:
+        return kernels[name]
+    if not name and len(kernels) == 1:
+        return next(iter(kernels.values()))
+    if not name:
+        raise UsageError(f"{path} has several kernels, say which: {', '.join(kernels)}")
+    near = difflib.get_close_matches(name, kernels, n=1)
+    hint = f"did you mean `{near[0]}`?" if near else f"it has {', '.join(kernels)}"
+    raise UsageError(f"{path} has no kernel `{name}`; {hint}")
+
+
+def _value(kernel: Kernel, name: str, text: str) -> object:
+    """A type for a runtime parameter, a literal or a dtype for a constexpr one."""
+    is_constexpr = any(p.is_constexpr for p in kernel.parameters.all if p.name == name)
+    if not is_constexpr:
+        return text
+    if text in DTYPES:
+        return DTYPES[text]
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        message = f"the value of {name} is no Python literal: {text}; quote a string once more"
+        raise UsageError(message) from None

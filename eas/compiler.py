@@ -1,0 +1,99 @@
+"""The way from a Python function to everything that can be run or read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from eas.frontend_ast import lower
+from eas.frontend_ast.arguments import Argument, Capture
+from eas.ir.nodes import Function
+from eas.ir.passes.exits import lower_exits as optimize
+from eas.ir.text import print_function
+from eas.ir.verify import verify
+from eas.runtime.binding import Binding
+
+if TYPE_CHECKING:
+    from eas.msl import MslKernel
+
+
+def compile(
+    fn: Callable[..., Any],
+    arguments: Mapping[str, Argument],
+    *,
+    threads: int | None = None,
+    fast_math: bool = False,
+) -> CompiledKernel:
+    """Compiles a kernel for these types and constants: a pure function of what it is given."""
+    lowered = lower(fn, arguments, threads=threads, fast_math=fast_math)
+    verify(lowered.function)
+    function = optimize(lowered.function)
+    verify(function)
+    return CompiledKernel(function, threads, lowered.captures, lowered.messages)
+
+
+def write_msl(function: Function, threads: int | None) -> MslKernel:
+    """The Metal text of a compiled function."""
+    from eas import msl  # only those who ask for the text pay for its import
+    from eas.ir.passes import relax
+
+    relaxed = relax(function)
+    verify(relaxed)
+    return msl.write(relaxed, threads)
+
+
+@dataclass(frozen=True)
+class CompiledKernel:
+    """A kernel for certain types and constants."""
+
+    function: Function
+    threads_wanted: int | None
+    captures: tuple[Capture, ...]
+    messages: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        return self.function.name
+
+    @property
+    def signature(self) -> str:
+        """The parameters with their types: `add(a: *f32, N: i32) with BLOCK=256`."""
+        types = ", ".join(
+            f"{p.name}: {p.value.ty}" for p in self.function.params if p.role == "argument"
+        )
+        constants = ", ".join(f"{name}={value}" for name, value in self.function.constants)
+        return f"{self.name}({types})" + (f" with {constants}" if constants else "")
+
+    @property
+    def writes(self) -> tuple[str, ...]:
+        """The names of the arrays that the kernel writes to."""
+        return tuple(use.name for use in self.binding.uses.values() if use.is_written)
+
+    @cached_property
+    def ir(self) -> str:
+        """The typed IR as text."""
+        return print_function(self.function)
+
+    @property
+    def msl(self) -> str:
+        """The Metal text."""
+        return self._msl.text
+
+    @property
+    def threads(self) -> int:
+        """How many threads a program has on Metal."""
+        return self._msl.threads
+
+    @cached_property
+    def _msl(self) -> MslKernel:
+        return write_msl(self.function, self.threads_wanted)
+
+    @cached_property
+    def binding(self) -> Binding:
+        return Binding(self.function)
+
+    def is_current(self) -> bool:
+        """Whether the values that the kernel captured from outside are still the same."""
+        return all(capture.is_current() for capture in self.captures)

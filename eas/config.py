@@ -1,0 +1,84 @@
+"""Which backend a launch uses."""
+
+from __future__ import annotations
+
+import os
+from contextvars import ContextVar, Token
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from types import TracebackType
+from typing import Literal, get_args
+
+Backend = Literal["auto", "cpu", "interpret", "python", "metal", "mps", "msl-host"]
+
+AVAILABLE: tuple[Backend, ...] = ("interpret",)
+_ALIASES: dict[str, Backend] = {"auto": "interpret", "mps": "metal"}
+
+
+class BackendError(Exception):
+    """A backend that does not exist, or not here."""
+
+
+@dataclass
+class _Process:
+    """What `use_backend` has set for all threads."""
+
+    backend: str | None = None
+
+
+_process = _Process()
+_here: ContextVar[str | None] = ContextVar("eas_backend", default=None)
+
+
+@dataclass
+class use_backend:
+    """Chooses the backend of the launches that follow: `eas.use_backend("interpret")`.
+
+    As a context manager, `with eas.use_backend("interpret"):`, it counts inside the block only, and
+    for this thread or task only.
+    """
+
+    name: Backend
+    _before: str | None = field(init=False, repr=False)
+    _token: Token[str | None] | None = field(init=False, repr=False, default=None)
+
+    def __post_init__(self) -> None:
+        resolve_backend(self.name)
+        self._before, _process.backend = _process.backend, self.name
+
+    def __enter__(self) -> use_backend:
+        _process.backend = self._before
+        self._token = _here.set(self.name)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._token is not None:
+            _here.reset(self._token)
+
+
+def choose_backend(at_launch: str | None) -> Backend:
+    """The backend of a launch: its own `_backend`, else `use_backend`, else `EAS_BACKEND`."""
+    return resolve_backend(
+        at_launch or _here.get() or _process.backend or os.environ.get("EAS_BACKEND") or "auto"
+    )
+
+
+def resolve_backend(name: str) -> Backend:
+    """The backend that a name stands for; raises `BackendError` if it is not there."""
+    known = get_args(Backend)
+    if name not in known:
+        close = get_close_matches(str(name), known, 1)
+        hint = f"did you mean `{close[0]}`?" if close else f"there are {', '.join(known)}"
+        raise BackendError(f"there is no backend `{name}`; {hint}")
+    real = _ALIASES.get(name, name)
+    for backend in AVAILABLE:
+        if backend == real:
+            return backend
+    raise BackendError(
+        f"the backend `{name}` is not available here; available: {', '.join(AVAILABLE)}"
+    )

@@ -1,0 +1,181 @@
+"""`@eas.kernel`: a Python function as a kernel that can be launched, compiled and read."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import threading
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any, TypeVar, overload
+
+import numpy as np
+
+from eas.arguments import Specialised, argument_types, specialise
+from eas.compiler import CompiledKernel, compile
+from eas.config import Backend, BackendError, choose_backend
+from eas.frontend_ast.errors import CompileError, Refusal
+from eas.frontend_ast.source import read_source
+from eas.frontend_ast.specialized import specialize
+from eas.runtime.grid import Grid, implicit_grid, resolve_grid
+from eas.runtime.launch import launch
+from eas.runtime.refusals import BadArgument, LaunchError
+from eas.signature import Parameters
+
+MAX_THREADS = 1024
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@overload
+def kernel(fn: Callable[..., Any], /) -> Kernel: ...
+@overload
+def kernel(*, fast_math: bool = False) -> Callable[[Callable[..., Any]], Kernel]: ...
+def kernel(
+    fn: Callable[..., Any] | None = None, /, *, fast_math: bool = False
+) -> Kernel | Callable[[Callable[..., Any]], Kernel]:
+    """Makes a kernel of a function: `@eas.kernel`, or `@eas.kernel(fast_math=True)`.
+
+    `fast_math` lets floating-point operations be reordered and contracted.
+    """
+    if fn is not None:
+        return Kernel(fn, fast_math=fast_math)
+
+    def decorate(fn: Callable[..., Any]) -> Kernel:
+        return Kernel(fn, fast_math=fast_math)
+
+    return decorate
+
+
+def function(fn: F) -> F:
+    """Marks a function as a helper of kernels, for the reader's sake; any function can be one."""
+    return fn
+
+
+class Kernel:
+    """A function that runs as a grid of programs.
+
+    Called, it is launched: `add(a, b, c, n, BLOCK=256)`, or with a grid, `add[4](a, b, c, n,
+    BLOCK=256)`. It is compiled for the types of its arguments and for the values of its constexpr
+    ones, once for each. In a class body it is like a static method: it is called through the class
+    or an object of it, and gets neither.
+    """
+
+    __name__: str
+    __qualname__: str
+
+    def __init__(self, fn: Callable[..., Any], *, fast_math: bool = False) -> None:
+        if isinstance(fn, staticmethod):
+            fn = fn.__func__
+        if not isinstance(fn, FunctionType):
+            raise TypeError(f"@eas.kernel takes a function, not {fn!r}")
+        self.fn = fn
+        self.fast_math = fast_math
+        self.parameters = Parameters(inspect.unwrap(fn))
+        self._compiled: dict[tuple[object, ...], CompiledKernel] = {}
+        self._lock = threading.RLock()
+        functools.update_wrapper(self, fn)
+
+    @property
+    def name(self) -> str:
+        return self.fn.__name__
+
+    def __repr__(self) -> str:
+        return f"<kernel {self.fn.__qualname__}>"
+
+    def __reduce__(self) -> str:
+        return self.fn.__qualname__
+
+    def __call__(
+        self,
+        *args: Any,
+        _grid: Grid | None = None,
+        _tptg: int | None = None,
+        _sync: bool = True,
+        _backend: Backend | None = None,
+        **kwargs: Any,
+    ) -> None:
+        """Runs the kernel over a grid.
+
+        `_grid` is an int, a tuple of up to three, or a function of a dict of the scalar and the
+        constexpr arguments; without it the grid is `ceil(N / BLOCK)`, by the arguments of these
+        names. `_tptg` is the number of threads per program, `_backend` overrides `EAS_BACKEND`.
+        `_sync=False` returns before the kernel is done, on a backend that can: the interpreter
+        cannot.
+        """
+        call = self._take_apart(args, kwargs, is_launch=True)
+        try:
+            choose_backend(_backend)
+            grid = self._grid(call, _grid)
+        except (BadArgument, BackendError) as error:
+            raise LaunchError(self.name, str(error)) from error
+        launch(self._compile(call, _tptg).binding, call.values, grid)
+
+    def __getitem__(self, grid: Grid) -> Callable[..., None]:
+        """The kernel with a grid, to be called: `add[4](...)`, `add[4, 4](...)`."""
+        return functools.partial(self, _grid=grid)
+
+    # --- compiled forms -----------------------------------------------------------------------
+
+    def compile(self, *args: Any, _tptg: int | None = None, **kwargs: Any) -> CompiledKernel:
+        """The kernel compiled for these arguments, or for types of them: `"*f32"`, `"i32"`."""
+        return self._compile(self._take_apart(args, kwargs, is_launch=False), _tptg)
+
+    def to_msl(self, *args: Any, _tptg: int | None = None, **kwargs: Any) -> str:
+        """The Metal text for these arguments or types."""
+        return self.compile(*args, _tptg=_tptg, **kwargs).msl
+
+    def to_ir(self, *args: Any, _tptg: int | None = None, **kwargs: Any) -> str:
+        """The typed IR for these arguments or types."""
+        return self.compile(*args, _tptg=_tptg, **kwargs).ir
+
+    def to_python(self, *args: Any, **kwargs: Any) -> str:
+        """The Python that is left of the kernel once its constexpr arguments are known."""
+        call = self._take_apart(args, kwargs, is_launch=False)
+        try:
+            return specialize(read_source(self.fn), dict(call.constants))
+        except Refusal as error:
+            raise CompileError([error.diagnostic], self.name) from None
+
+    # --- steps --------------------------------------------------------------------------------
+
+    def _take_apart(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], *, is_launch: bool
+    ) -> Specialised:
+        try:
+            bound = self.parameters.bind(args, kwargs)
+        except BadArgument as error:
+            raise LaunchError(self.name, str(error)) from error
+        return specialise(self.name, self.parameters.all, bound, is_launch=is_launch)
+
+    def _compile(self, call: Specialised, threads: int | None) -> CompiledKernel:
+        self._check_threads(threads)
+        key = (threads, *call.key)
+        found = self._compiled.get(key)
+        if found is not None and found.is_current():
+            return found
+        with self._lock:
+            found = self._compiled.get(key)
+            if found is None or not found.is_current():
+                found = self._compiled[key] = self._compile_anew(call, threads)
+        return found
+
+    def _compile_anew(self, call: Specialised, threads: int | None) -> CompiledKernel:
+        types = argument_types(self.parameters.all, call)
+        compiled = compile(self.fn, types, threads=threads, fast_math=self.fast_math)
+        for message in compiled.messages:
+            print(message)
+        return compiled
+
+    def _check_threads(self, threads: int | None) -> None:
+        if threads is None:
+            return
+        if type(threads) is not int or not 1 <= threads <= MAX_THREADS:
+            message = f"`_tptg` is an int from 1 to {MAX_THREADS}, not {threads!r}"
+            raise LaunchError(self.name, message)
+
+    def _grid(self, call: Specialised, grid: Grid | None) -> tuple[int, ...]:
+        scalars = {n: v.item() for n, v in call.values.items() if isinstance(v, np.generic)}
+        if grid is None:
+            return implicit_grid(scalars, call.constants)
+        return resolve_grid(grid, {**scalars, **call.constants})

@@ -1,0 +1,1120 @@
+"""Everything that a kernel can call: `from eas import mk` is this module.
+
+The examples are lines of a kernel with two arguments: the array `x` holds the f32 numbers 0 to 7,
+the array `out` eight f32 zeros. Below a line stands the value of its expression, lane by lane.
+
+>>> i = mk.arange(0, 4)
+>>> mk.load(x, i) + 1.0
+[1.0, 2.0, 3.0, 4.0]
+
+A scalar meets a block as the same value in every lane; where two blocks of one rank meet, extents
+of 1 are repeated. What is annotated `int`, `Shape` or `DTypeLike` must be known when the kernel is
+compiled.
+"""
+
+from __future__ import annotations
+
+import builtins
+from typing import TYPE_CHECKING, Any, overload
+
+from eas.intrinsic import host_intrinsic, intrinsic
+from eas.ir import types as _types
+from eas.values import DTypeClass, DTypeLike, Number, Value
+
+Shape = int | tuple[int, ...]
+
+# --- dtypes -----------------------------------------------------------------------------------
+
+if TYPE_CHECKING:
+    # `N: mk.i64` is an annotation, `x.to(mk.i64)` an argument: to an editor a dtype is a class.
+    class bool(Value, metaclass=DTypeClass): ...
+
+    class i8(Value, metaclass=DTypeClass): ...
+
+    class i16(Value, metaclass=DTypeClass): ...
+
+    class i32(Value, metaclass=DTypeClass): ...
+
+    class i64(Value, metaclass=DTypeClass): ...
+
+    class u8(Value, metaclass=DTypeClass): ...
+
+    class u16(Value, metaclass=DTypeClass): ...
+
+    class u32(Value, metaclass=DTypeClass): ...
+
+    class u64(Value, metaclass=DTypeClass): ...
+
+    class f16(Value, metaclass=DTypeClass): ...
+
+    class bf16(Value, metaclass=DTypeClass): ...
+
+    class f32(Value, metaclass=DTypeClass): ...
+
+    class f64(Value, metaclass=DTypeClass): ...
+
+else:
+    bool = _types.BOOL
+    i8 = _types.I8
+    i16 = _types.I16
+    i32 = _types.I32
+    i64 = _types.I64
+    u8 = _types.U8
+    u16 = _types.U16
+    u32 = _types.U32
+    u64 = _types.U64
+    f16 = _types.F16
+    bf16 = _types.BF16
+    f32 = _types.F32
+    f64 = _types.F64
+
+# --- position ---------------------------------------------------------------------------------
+
+
+@intrinsic()
+def program_id(axis: int = 0) -> Value:
+    """The program's index along an axis of the grid, 0, 1 or 2.
+
+    >>> mk.program_id(0)
+    0
+    """
+    ...
+
+
+@intrinsic()
+def num_programs(axis: int = 0) -> Value:
+    """How many programs the grid has along an axis.
+
+    >>> mk.num_programs(0)
+    1
+    """
+    ...
+
+
+@intrinsic()
+def arange(start: int, stop: int) -> Value:
+    """The block `start, start + 1, ..., stop - 1` of i32: one number per lane.
+
+    >>> mk.arange(2, 6)
+    [2, 3, 4, 5]
+    """
+    ...
+
+
+@intrinsic()
+def tid(start: int, stop: int) -> Value:
+    """The index of the hardware thread: `start` to `stop - 1`, all in one threadgroup.
+
+    A kernel that uses it is written for one thread; it cannot use `arange` as well.
+
+    >>> mk.tid(0, 4)
+    [0, 1, 2, 3]
+    """
+    ...
+
+
+@intrinsic()
+def local_id(axis: int = 0) -> Value:
+    """The index of the hardware thread in its threadgroup, as `tid` gives it.
+
+    >>> t = mk.tid(0, 4)
+    >>> mk.local_id()
+    [0, 1, 2, 3]
+    """
+    ...
+
+
+@intrinsic()
+def lane_id() -> Value:
+    """The index of the hardware thread in its simdgroup of 32.
+
+    >>> t = mk.tid(0, 34)
+    >>> mk.sum(mk.lane_id())
+    497
+    """
+    ...
+
+
+@intrinsic()
+def sg_id() -> Value:
+    """The index of the thread's simdgroup in its threadgroup.
+
+    >>> t = mk.tid(0, 34)
+    >>> mk.sum(mk.sg_id())
+    2
+    """
+    ...
+
+
+# --- make -------------------------------------------------------------------------------------
+
+
+@intrinsic()
+def zeros(shape: Shape, dtype: DTypeLike = f32) -> Value:
+    """A block of zeros.
+
+    >>> mk.zeros((2, 2), mk.i32)
+    [[0, 0], [0, 0]]
+    """
+    ...
+
+
+@intrinsic()
+def full(shape: Shape, value: Number, dtype: DTypeLike = f32) -> Value:
+    """A block with one value in every lane.
+
+    >>> mk.full((2,), 1.5, mk.f32)
+    [1.5, 1.5]
+    """
+    ...
+
+
+@intrinsic()
+def zeros_like(a: Value) -> Value:
+    """Zeros of the shape and the dtype of another block.
+
+    >>> mk.zeros_like(mk.arange(0, 2))
+    [0, 0]
+    """
+    ...
+
+
+@intrinsic()
+def full_like(a: Value, value: Number) -> Value:
+    """One value in the shape and the dtype of another block.
+
+    >>> mk.full_like(mk.arange(0, 2), 7)
+    [7, 7]
+    """
+    ...
+
+
+# --- memory -----------------------------------------------------------------------------------
+
+
+@intrinsic()
+def load(
+    ptr: Value, offs: Number | None = None, mask: Number | None = None, other: Number = 0
+) -> Value:
+    """The elements of an array at `offs`.
+
+    Offsets count elements. Lanes where `mask` is false read nothing and give `other`.
+    `load(a + offs)` is another way to write `load(a, offs)`.
+
+    >>> i = mk.arange(0, 4)
+    >>> mk.load(x, i)
+    [0.0, 1.0, 2.0, 3.0]
+    >>> mk.load(x + i, mask=i < 2, other=-1.0)
+    [0.0, 1.0, -1.0, -1.0]
+    """
+    ...
+
+
+@overload
+def store(ptr: Value, offs: Number, value: Number, mask: Number | None = None) -> None: ...
+@overload
+def store(ptr: Value, *, value: Number, mask: Number | None = None) -> None: ...
+@overload
+def store(ptr: Value, value: Number, /, *, mask: Number | None = None) -> None: ...
+@intrinsic()
+def store(ptr: Value, offs: Any = None, value: Any = None, mask: Number | None = None) -> None:
+    """Writes `value` to the elements of an array at `offs`.
+
+    Lanes where `mask` is false write nothing. `store(a + offs, value)` is another way to write
+    `store(a, offs, value)`.
+
+    >>> i = mk.arange(0, 4)
+    >>> mk.store(out, i, 2.0, mask=i > 1)
+    >>> mk.store(out + 4, 5.0)
+    >>> mk.load(out, mk.arange(0, 5))
+    [0.0, 0.0, 2.0, 2.0, 5.0]
+    """
+    ...
+
+
+@intrinsic()
+def atomic_add(ptr: Value, offs: Number, value: Number, mask: Number | None = None) -> Value:
+    """Adds to the elements at `offs`, also where several lanes meet; gives what was there before.
+
+    >>> before = mk.atomic_add(out, mk.arange(0, 4) // 2, 1.0)
+    >>> mk.load(out, mk.arange(0, 2))
+    [2.0, 2.0]
+    """
+    ...
+
+
+@intrinsic()
+def atomic_max(ptr: Value, offs: Number, value: Number, mask: Number | None = None) -> Value:
+    """Raises the elements at `offs` to `value`; gives what was there before.
+
+    >>> before = mk.atomic_max(out, 0, 3.0)
+    >>> mk.load(out, 0)
+    3.0
+    """
+    ...
+
+
+@intrinsic()
+def atomic_min(ptr: Value, offs: Number, value: Number, mask: Number | None = None) -> Value:
+    """Lowers the elements at `offs` to `value`; gives what was there before.
+
+    >>> before = mk.atomic_min(out, 0, -3.0)
+    >>> mk.load(out, 0)
+    -3.0
+    """
+    ...
+
+
+@intrinsic()
+def atomic_and(ptr: Value, offs: Number, value: Number, mask: Number | None = None) -> Value:
+    """Sets the integers at `offs` to their bitwise and with `value`; gives what was there before.
+
+    >>> t = mk.tid(0, 4)
+    >>> shared = mk.alloc_tg(1, mk.i32)
+    >>> mk.store(shared, t, 6, mask=t == 0)
+    >>> mk.barrier()
+    >>> before = mk.atomic_and(shared, 0, 3)
+    >>> mk.barrier()
+    >>> mk.load(shared, 0)
+    2
+    """
+    ...
+
+
+@intrinsic()
+def atomic_or(ptr: Value, offs: Number, value: Number, mask: Number | None = None) -> Value:
+    """Sets the integers at `offs` to their bitwise or with `value`; gives what was there before.
+
+    >>> t = mk.tid(0, 4)
+    >>> shared = mk.alloc_tg(1, mk.i32)
+    >>> mk.store(shared, t, 6, mask=t == 0)
+    >>> mk.barrier()
+    >>> before = mk.atomic_or(shared, 0, 3)
+    >>> mk.barrier()
+    >>> mk.load(shared, 0)
+    7
+    """
+    ...
+
+
+@intrinsic()
+def atomic_xor(ptr: Value, offs: Number, value: Number, mask: Number | None = None) -> Value:
+    """Sets the integers at `offs` to their bitwise xor with `value`; gives what was there before.
+
+    >>> t = mk.tid(0, 4)
+    >>> shared = mk.alloc_tg(1, mk.i32)
+    >>> mk.store(shared, t, 6, mask=t == 0)
+    >>> mk.barrier()
+    >>> before = mk.atomic_xor(shared, 0, 1 << t)
+    >>> mk.barrier()
+    >>> mk.load(shared, 0)
+    9
+    """
+    ...
+
+
+@intrinsic()
+def atomic_xchg(ptr: Value, offs: Number, value: Number, mask: Number | None = None) -> Value:
+    """Writes `value` and gives what was there before, as one step.
+
+    >>> mk.atomic_xchg(x, 3, 9.0)
+    3.0
+    """
+    ...
+
+
+@intrinsic()
+def atomic_cas(
+    ptr: Value, offs: Number, expected: Number, value: Number, mask: Number | None = None
+) -> Value:
+    """Writes `value` where memory equals `expected`; gives what was there before.
+
+    >>> mk.atomic_cas(out, 0, 0.0, 9.0)
+    0.0
+    """
+    ...
+
+
+@intrinsic()
+def alloc_tg(shape: Shape, dtype: DTypeLike) -> Value:
+    """Memory that the threads of a threadgroup share; it holds nothing yet.
+
+    >>> t = mk.tid(0, 4)
+    >>> shared = mk.alloc_tg(4, mk.i32)
+    >>> mk.store(shared, t, 10 * t)
+    >>> mk.barrier()
+    >>> mk.load(shared, 3 - t)
+    [30, 20, 10, 0]
+    """
+    ...
+
+
+@intrinsic()
+def barrier() -> None:
+    """The threads of a threadgroup wait for each other, and see what the others have written.
+
+    >>> t = mk.tid(0, 2)
+    >>> mk.store(out, t, 1.0)
+    >>> mk.barrier()
+    >>> mk.load(out, 1 - t)
+    [1.0, 1.0]
+    """
+    ...
+
+
+# --- shape ------------------------------------------------------------------------------------
+
+
+@intrinsic()
+def reshape(a: Value, shape: Shape) -> Value:
+    """The same elements, in row-major order, in another shape.
+
+    >>> mk.reshape(mk.arange(0, 4), (2, 2))
+    [[0, 1], [2, 3]]
+    """
+    ...
+
+
+@intrinsic()
+def expand_dims(a: Value, axis: int) -> Value:
+    """The block with one more axis, of extent 1: `x[:, None]` is `expand_dims(x, 1)`.
+
+    >>> mk.expand_dims(mk.arange(0, 2), 1)
+    [[0], [1]]
+    """
+    ...
+
+
+@intrinsic()
+def broadcast_to(a: Value, shape: Shape) -> Value:
+    """The block with its extents of 1 repeated.
+
+    >>> mk.broadcast_to(mk.arange(0, 2)[:, None], (2, 3))
+    [[0, 0, 0], [1, 1, 1]]
+    """
+    ...
+
+
+@intrinsic()
+def trans(a: Value) -> Value:
+    """The transpose of a block of two axes.
+
+    >>> mk.trans(mk.reshape(mk.arange(0, 4), (2, 2)))
+    [[0, 2], [1, 3]]
+    """
+    ...
+
+
+@intrinsic()
+def permute(a: Value, axes: tuple[int, ...]) -> Value:
+    """The block with its axes in another order.
+
+    >>> mk.permute(mk.reshape(mk.arange(0, 4), (2, 2)), (1, 0))
+    [[0, 2], [1, 3]]
+    """
+    ...
+
+
+@intrinsic()
+def ravel(a: Value) -> Value:
+    """The elements of a block, in row-major order, in one dimension.
+
+    >>> mk.ravel(mk.reshape(mk.arange(0, 4), (2, 2)))
+    [0, 1, 2, 3]
+    """
+    ...
+
+
+# --- math -------------------------------------------------------------------------------------
+
+
+@intrinsic()
+def abs(a: Number) -> Value:
+    """The absolute value.
+
+    >>> mk.abs(mk.arange(-1, 2))
+    [1, 0, 1]
+    """
+    ...
+
+
+@intrinsic()
+def ceil(a: Number) -> Value:
+    """The least integer that is not below `a`, as a float.
+
+    >>> mk.ceil(mk.load(x, 1) / 2.0)
+    1.0
+    """
+    ...
+
+
+@intrinsic()
+def floor(a: Number) -> Value:
+    """The greatest integer that is not above `a`, as a float.
+
+    >>> mk.floor(mk.load(x, 1) / 2.0)
+    0.0
+    """
+    ...
+
+
+@intrinsic()
+def round(a: Number) -> Value:
+    """The nearest integer, halves to even, as a float.
+
+    >>> mk.round(mk.load(x, mk.arange(0, 4)) / 2.0)
+    [0.0, 0.0, 1.0, 2.0]
+    """
+    ...
+
+
+@intrinsic()
+def trunc(a: Number) -> Value:
+    """The number without its fraction, as a float.
+
+    >>> mk.trunc(-mk.load(x, 3) / 2.0)
+    -1.0
+    """
+    ...
+
+
+@intrinsic()
+def exp(a: Number) -> Value:
+    """e to the power of `a`.
+
+    >>> mk.exp(mk.load(x, mk.arange(0, 2)))
+    [1.0, 2.718282]
+    """
+    ...
+
+
+@intrinsic()
+def exp2(a: Number) -> Value:
+    """2 to the power of `a`.
+
+    >>> mk.exp2(mk.load(x, mk.arange(0, 4)))
+    [1.0, 2.0, 4.0, 8.0]
+    """
+    ...
+
+
+@intrinsic()
+def log(a: Number) -> Value:
+    """The natural logarithm.
+
+    >>> mk.log(mk.load(x, mk.arange(1, 3)))
+    [0.0, 0.693147]
+    """
+    ...
+
+
+@intrinsic()
+def log2(a: Number) -> Value:
+    """The logarithm to base 2.
+
+    >>> mk.log2(mk.load(x, mk.arange(1, 3)))
+    [0.0, 1.0]
+    """
+    ...
+
+
+@intrinsic()
+def log10(a: Number) -> Value:
+    """The logarithm to base 10.
+
+    >>> mk.log10(mk.load(x, mk.arange(1, 3)))
+    [0.0, 0.30103]
+    """
+    ...
+
+
+@intrinsic()
+def sqrt(a: Number) -> Value:
+    """The square root.
+
+    >>> mk.sqrt(mk.load(x, 4))
+    2.0
+    """
+    ...
+
+
+@intrinsic()
+def rsqrt(a: Number) -> Value:
+    """`1 / sqrt(a)`.
+
+    >>> mk.rsqrt(mk.load(x, 4))
+    0.5
+    """
+    ...
+
+
+@intrinsic()
+def sin(a: Number) -> Value:
+    """The sine of an angle in radians.
+
+    >>> mk.sin(mk.load(x, mk.arange(0, 2)))
+    [0.0, 0.841471]
+    """
+    ...
+
+
+@intrinsic()
+def cos(a: Number) -> Value:
+    """The cosine of an angle in radians.
+
+    >>> mk.cos(mk.load(x, mk.arange(0, 2)))
+    [1.0, 0.540302]
+    """
+    ...
+
+
+@intrinsic()
+def tan(a: Number) -> Value:
+    """The tangent of an angle in radians.
+
+    >>> mk.tan(mk.load(x, mk.arange(0, 2)))
+    [0.0, 1.557408]
+    """
+    ...
+
+
+@intrinsic()
+def asin(a: Number) -> Value:
+    """The angle whose sine is `a`.
+
+    >>> mk.asin(mk.load(x, mk.arange(0, 2)))
+    [0.0, 1.570796]
+    """
+    ...
+
+
+@intrinsic()
+def acos(a: Number) -> Value:
+    """The angle whose cosine is `a`.
+
+    >>> mk.acos(mk.load(x, mk.arange(0, 2)))
+    [1.570796, 0.0]
+    """
+    ...
+
+
+@intrinsic()
+def atan(a: Number) -> Value:
+    """The angle whose tangent is `a`.
+
+    >>> mk.atan(mk.load(x, mk.arange(0, 2)))
+    [0.0, 0.785398]
+    """
+    ...
+
+
+@intrinsic()
+def atan2(y: Number, x: Number) -> Value:
+    """The angle of the point (x, y).
+
+    >>> mk.atan2(mk.load(x, 1), -mk.load(x, 1))
+    2.356194
+    """
+    ...
+
+
+@intrinsic()
+def sinh(a: Number) -> Value:
+    """The hyperbolic sine.
+
+    >>> mk.sinh(mk.load(x, mk.arange(0, 2)))
+    [0.0, 1.175201]
+    """
+    ...
+
+
+@intrinsic()
+def cosh(a: Number) -> Value:
+    """The hyperbolic cosine.
+
+    >>> mk.cosh(mk.load(x, mk.arange(0, 2)))
+    [1.0, 1.543081]
+    """
+    ...
+
+
+@intrinsic()
+def tanh(a: Number) -> Value:
+    """The hyperbolic tangent.
+
+    >>> mk.tanh(mk.load(x, mk.arange(0, 2)))
+    [0.0, 0.761594]
+    """
+    ...
+
+
+@intrinsic()
+def erf(a: Number) -> Value:
+    """The error function.
+
+    >>> mk.erf(mk.load(x, mk.arange(0, 2)))
+    [0.0, 0.842701]
+    """
+    ...
+
+
+@intrinsic()
+def sigmoid(a: Number) -> Value:
+    """`1 / (1 + exp(-a))`.
+
+    >>> mk.sigmoid(mk.load(x, mk.arange(0, 2)))
+    [0.5, 0.731059]
+    """
+    ...
+
+
+@intrinsic()
+def pow(a: Number, b: Number) -> Value:
+    """`a` to the power of `b`, of floats.
+
+    >>> mk.pow(mk.load(x, 3), mk.load(x, 2))
+    9.0
+    """
+    ...
+
+
+@intrinsic()
+def fma(a: Number, b: Number, c: Number) -> Value:
+    """`a * b + c`, rounded once.
+
+    >>> mk.fma(mk.load(x, 2), mk.load(x, 3), mk.load(x, 4))
+    10.0
+    """
+    ...
+
+
+@intrinsic()
+def maximum(a: Number, b: Number) -> Value:
+    """The greater of the two, lane by lane; of a NaN and a number the number.
+
+    >>> mk.maximum(mk.arange(0, 4), 2)
+    [2, 2, 2, 3]
+    """
+    ...
+
+
+@intrinsic()
+def minimum(a: Number, b: Number) -> Value:
+    """The lesser of the two, lane by lane; of a NaN and a number the number.
+
+    >>> mk.minimum(mk.arange(0, 4), 2)
+    [0, 1, 2, 2]
+    """
+    ...
+
+
+@intrinsic()
+def clamp(a: Number, low: Number, high: Number) -> Value:
+    """`a`, but not below `low` and not above `high`.
+
+    >>> mk.clamp(mk.arange(0, 5), 1, 3)
+    [1, 1, 2, 3, 3]
+    """
+    ...
+
+
+@intrinsic("select")
+def where(condition: Number, a: Number, b: Number) -> Value:
+    """`a` in the lanes where the condition is true, `b` in the others.
+
+    >>> mk.where(mk.arange(0, 4) < 2, 1.0, -1.0)
+    [1.0, 1.0, -1.0, -1.0]
+    """
+    ...
+
+
+@intrinsic()
+def sign(a: Number) -> Value:
+    """-1, 0 or 1, of the dtype of `a`.
+
+    >>> mk.sign(mk.arange(-2, 2))
+    [-1, -1, 0, 1]
+    """
+    ...
+
+
+@intrinsic()
+def copysign(a: Number, b: Number) -> Value:
+    """The size of `a` with the sign of `b`.
+
+    >>> mk.copysign(mk.load(x, 3), -mk.load(x, 1))
+    -3.0
+    """
+    ...
+
+
+@intrinsic()
+def isnan(a: Number) -> Value:
+    """Whether the float is not a number.
+
+    >>> mk.isnan(mk.load(x, mk.arange(0, 2)) * math.inf)
+    [True, False]
+    """
+    ...
+
+
+@intrinsic()
+def isinf(a: Number) -> Value:
+    """Whether the float is an infinity.
+
+    >>> mk.isinf(mk.load(x, mk.arange(0, 2)) * math.inf)
+    [False, True]
+    """
+    ...
+
+
+@intrinsic()
+def isfinite(a: Number) -> Value:
+    """Whether the float is neither infinite nor a NaN.
+
+    >>> mk.isfinite(mk.load(x, mk.arange(0, 2)) * math.inf)
+    [False, False]
+    """
+    ...
+
+
+@intrinsic()
+def popcount(a: Number) -> Value:
+    """How many bits of an integer are set.
+
+    >>> mk.popcount(mk.arange(0, 4))
+    [0, 1, 1, 2]
+    """
+    ...
+
+
+@intrinsic()
+def clz(a: Number) -> Value:
+    """How many zero bits an integer begins with.
+
+    >>> mk.clz(mk.arange(0, 4))
+    [32, 31, 30, 30]
+    """
+    ...
+
+
+@overload
+def cdiv(a: int, b: int) -> int: ...
+@overload
+def cdiv(a: Value, b: Number) -> Value: ...
+@overload
+def cdiv(a: int, b: Value) -> Value: ...
+@host_intrinsic
+def cdiv(a: Any, b: Any) -> Any:
+    """`a / b` of integers, rounded up. It works on plain ints outside of kernels too.
+
+    >>> mk.cdiv(mk.arange(0, 4), 2)
+    [0, 1, 1, 2]
+    """
+    return -(-a // b)
+
+
+@intrinsic("truncdiv")
+def trunc_div(a: Number, b: Number) -> Value:
+    """`a / b` of integers, rounded towards zero, as in C; `a // b` rounds down.
+
+    >>> mk.trunc_div(mk.arange(-3, 1), 2)
+    [-1, -1, 0, 0]
+    """
+    ...
+
+
+@intrinsic("truncmod")
+def fmod(a: Number, b: Number) -> Value:
+    """The remainder with the sign of `a`, as in C; `a % b` has the sign of `b`.
+
+    >>> mk.fmod(mk.arange(-3, 1), 2)
+    [-1, 0, -1, 0]
+    """
+    ...
+
+
+# --- cast -------------------------------------------------------------------------------------
+
+
+@intrinsic()
+def cast(a: Number, dtype: DTypeLike) -> Value:
+    """The value as another dtype; `a.to(dtype)` is the same.
+
+    Ints wrap; a float loses its fraction.
+
+    >>> mk.cast(mk.load(x, 3) / 2.0, mk.i32)
+    1
+    """
+    ...
+
+
+@intrinsic()
+def bitcast(a: Value, dtype: DTypeLike) -> Value:
+    """The same bits, read as another dtype of the same width.
+
+    >>> mk.bitcast(mk.load(x, 1), mk.i32) == 0x3F800000
+    True
+    """
+    ...
+
+
+@intrinsic()
+def to_bool(a: Number) -> Value:
+    """The value as a bool: whether it is not zero.
+
+    >>> mk.to_bool(mk.arange(0, 2))
+    [False, True]
+    """
+    ...
+
+
+@intrinsic()
+def to_i8(a: Number) -> Value:
+    """The value as a signed integer of 8 bits.
+
+    >>> mk.to_i32(mk.to_i8(mk.load(x, 3)))
+    3
+    """
+    ...
+
+
+@intrinsic()
+def to_i16(a: Number) -> Value:
+    """The value as a signed integer of 16 bits.
+
+    >>> mk.to_i32(mk.to_i16(mk.load(x, 3)))
+    3
+    """
+    ...
+
+
+@intrinsic()
+def to_i32(a: Number) -> Value:
+    """The value as a signed integer of 32 bits.
+
+    >>> mk.to_i32(mk.load(x, 3))
+    3
+    """
+    ...
+
+
+@intrinsic()
+def to_i64(a: Number) -> Value:
+    """The value as a signed integer of 64 bits.
+
+    >>> mk.to_i32(mk.to_i64(mk.load(x, 3)))
+    3
+    """
+    ...
+
+
+@intrinsic()
+def to_u8(a: Number) -> Value:
+    """The value as an unsigned integer of 8 bits.
+
+    >>> mk.to_i32(mk.to_u8(mk.load(x, 3)))
+    3
+    """
+    ...
+
+
+@intrinsic()
+def to_u16(a: Number) -> Value:
+    """The value as an unsigned integer of 16 bits.
+
+    >>> mk.to_i32(mk.to_u16(mk.load(x, 3)))
+    3
+    """
+    ...
+
+
+@intrinsic()
+def to_u32(a: Number) -> Value:
+    """The value as an unsigned integer of 32 bits.
+
+    >>> mk.to_i32(mk.to_u32(mk.load(x, 3)))
+    3
+    """
+    ...
+
+
+@intrinsic()
+def to_u64(a: Number) -> Value:
+    """The value as an unsigned integer of 64 bits.
+
+    >>> mk.to_i32(mk.to_u64(mk.load(x, 3)))
+    3
+    """
+    ...
+
+
+@intrinsic()
+def to_f16(a: Number) -> Value:
+    """The value as a float of 16 bits.
+
+    >>> mk.to_f32(mk.to_f16(mk.load(x, 3)))
+    3.0
+    """
+    ...
+
+
+@intrinsic()
+def to_bf16(a: Number) -> Value:
+    """The value as a bfloat16: the upper half of an f32.
+
+    >>> mk.to_f32(mk.to_bf16(mk.load(x, 3)))
+    3.0
+    """
+    ...
+
+
+@intrinsic()
+def to_f32(a: Number) -> Value:
+    """The value as a float of 32 bits.
+
+    >>> mk.to_f32(mk.load(x, 3))
+    3.0
+    """
+    ...
+
+
+@intrinsic()
+def to_f64(a: Number) -> Value:
+    """The value as a float of 64 bits.
+
+    >>> mk.to_f32(mk.to_f64(mk.load(x, 3)))
+    3.0
+    """
+    ...
+
+
+# --- reduce -----------------------------------------------------------------------------------
+
+
+@intrinsic("reduce_sum")
+def sum(a: Value, axis: int | None = None, keep_dims: builtins.bool = False) -> Value:
+    """The sum of a block, or along one axis of it.
+
+    Integers of less than 32 bits and bools are added up in 32 bits.
+
+    >>> mk.sum(mk.arange(0, 4))
+    6
+    >>> mk.sum(mk.reshape(mk.arange(0, 4), (2, 2)), axis=1, keep_dims=True)
+    [[1], [5]]
+    """
+    ...
+
+
+@intrinsic("reduce_prod")
+def prod(a: Value, axis: int | None = None, keep_dims: builtins.bool = False) -> Value:
+    """The product of a block, or along one axis of it.
+
+    >>> mk.prod(mk.arange(1, 5))
+    24
+    """
+    ...
+
+
+@intrinsic("reduce_max")
+def max(a: Value, axis: int | None = None, keep_dims: builtins.bool = False) -> Value:
+    """The greatest element of a block, or along one axis of it; NaNs do not count.
+
+    >>> mk.max(mk.arange(0, 4))
+    3
+    """
+    ...
+
+
+@intrinsic("reduce_min")
+def min(a: Value, axis: int | None = None, keep_dims: builtins.bool = False) -> Value:
+    """The least element of a block, or along one axis of it; NaNs do not count.
+
+    >>> mk.min(mk.arange(0, 4))
+    0
+    """
+    ...
+
+
+@intrinsic("reduce_argmax")
+def argmax(a: Value, axis: int | None = None, keep_dims: builtins.bool = False) -> Value:
+    """The first index of the greatest element of a block, or along one axis of it.
+
+    >>> mk.argmax(mk.arange(0, 4) % 3)
+    2
+    """
+    ...
+
+
+@intrinsic("reduce_argmin")
+def argmin(a: Value, axis: int | None = None, keep_dims: builtins.bool = False) -> Value:
+    """The first index of the least element of a block, or along one axis of it.
+
+    >>> mk.argmin(mk.arange(1, 5) % 3)
+    2
+    """
+    ...
+
+
+@intrinsic("reduce_any")
+def any(a: Value, axis: int | None = None, keep_dims: builtins.bool = False) -> Value:
+    """Whether any lane of a block of bools is true, or any along one axis.
+
+    >>> mk.any(mk.arange(0, 4) > 2)
+    True
+    """
+    ...
+
+
+@intrinsic("reduce_all")
+def all(a: Value, axis: int | None = None, keep_dims: builtins.bool = False) -> Value:
+    """Whether all lanes of a block of bools are true, or all along one axis.
+
+    >>> mk.all(mk.arange(0, 4) > 2)
+    False
+    """
+    ...
+
+
+@intrinsic("reduce_xor")
+def xor_sum(a: Value, axis: int | None = None, keep_dims: builtins.bool = False) -> Value:
+    """The bitwise xor of all elements of a block, or along one axis of it.
+
+    >>> mk.xor_sum(mk.arange(0, 4))
+    0
+    """
+    ...
+
+
+# --- static -----------------------------------------------------------------------------------
+
+
+@host_intrinsic
+def static_range(*bounds: int) -> range:
+    """`range`, for a loop that is unrolled at compile time.
+
+    >>> total = 0
+    >>> for k in mk.static_range(1, 4):
+    ...     total += mk.load(x, k)
+    >>> total
+    6.0
+    """
+    return range(*bounds)
+
+
+@host_intrinsic
+def static_assert(condition: builtins.bool, message: str = "") -> None:
+    """Stops the compiler with `message` if a condition on compile-time values is false.
+
+    >>> mk.static_assert(mk.cdiv(8, 3) == 3, "BLOCK must divide N")
+    """
+    assert condition, message
+
+
+@host_intrinsic
+def static_print(*parts: object) -> None:
+    """Prints compile-time values, and the types of others, while the kernel is compiled.
+
+    >>> mk.static_print("the step is", 2 * 4)
+    """
+    print(*parts)

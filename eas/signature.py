@@ -1,0 +1,123 @@
+"""A kernel's parameters, and how the arguments of a call find them."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
+
+from eas.ir.types import DTYPES, DType
+from eas.runtime.refusals import BadArgument
+
+if TYPE_CHECKING:
+    constexpr = Any
+else:
+
+    class constexpr:
+        """The annotation of a parameter that is known when the kernel is compiled.
+
+        Its values are any hashable Python objects; each gives a kernel of its own.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One parameter of a kernel. `dtype` is what it is annotated with, `mk.i64` for instance."""
+
+    name: str
+    is_constexpr: bool
+    dtype: DType | None
+    default: object
+    has_default: bool
+    by_position: bool
+    by_keyword: bool
+
+
+class Parameters:
+    """The parameters of a kernel in their order."""
+
+    def __init__(self, fn: Callable[..., object]) -> None:
+        self.all = tuple(_read_parameters(fn))
+        self._by_position = tuple(p.name for p in self.all if p.by_position)
+        self._by_keyword = frozenset(p.name for p in self.all if p.by_keyword)
+
+    def bind(self, args: tuple[object, ...], kwargs: Mapping[str, object]) -> dict[str, object]:
+        """The arguments by name; raises `BadArgument` as Python would raise `TypeError`."""
+        if len(args) > len(self._by_position):
+            raise BadArgument(
+                f"takes {len(self._by_position)} arguments by position, not {len(args)}"
+            )
+        bound = dict(zip(self._by_position, args, strict=False))
+        for name, value in kwargs.items():
+            if name not in self._by_keyword:
+                raise BadArgument(self._unknown(name))
+            if name in bound:
+                raise BadArgument(f"`{name}` is given twice, by position and by name")
+            bound[name] = value
+        if len(bound) < len(self.all):
+            self._add_defaults(bound)
+        return bound
+
+    def _add_defaults(self, bound: dict[str, object]) -> None:
+        missing = [p.name for p in self.all if p.name not in bound and not p.has_default]
+        if missing:
+            raise BadArgument(_missing(missing))
+        for p in self.all:
+            bound.setdefault(p.name, p.default)
+
+    def _unknown(self, name: str) -> str:
+        options = [*sorted(self._by_keyword), *LAUNCH_OPTIONS]
+        close = get_close_matches(name, options, 1)
+        hint = f"did you mean `{close[0]}`?" if close else f"it takes {_quoted(options)}"
+        return f"has no parameter `{name}`; {hint}"
+
+
+LAUNCH_OPTIONS = ("_grid", "_tptg", "_sync", "_backend")
+
+
+def _missing(names: list[str]) -> str:
+    message = f"lacks {'arguments' if len(names) > 1 else 'the argument'} {_quoted(names)}"
+    if names[0] == "self":
+        return f"{message}; a kernel in a class body is called without an object: drop `self`"
+    return message
+
+
+def _quoted(names: list[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
+def _read_parameters(fn: Callable[..., object]) -> list[Parameter]:
+    found: list[Parameter] = []
+    for p in inspect.signature(fn).parameters.values():
+        if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD):
+            raise TypeError(
+                f"kernel `{getattr(fn, '__name__', fn)}` takes `{str(p).split(':')[0]}`: "
+                "give each parameter a name of its own"
+            )
+        annotation = _resolve(p.annotation, fn)
+        found.append(
+            Parameter(
+                p.name,
+                annotation is constexpr,
+                annotation if isinstance(annotation, DType) else None,
+                p.default,
+                p.default is not p.empty,
+                p.kind is not p.KEYWORD_ONLY,
+                p.kind is not p.POSITIONAL_ONLY,
+            )
+        )
+    return found
+
+
+def _resolve(annotation: object, fn: Callable[..., object]) -> object:
+    """The annotation's value; `from __future__ import annotations` leaves only its text."""
+    if not isinstance(annotation, str):
+        return annotation
+    try:
+        closure = inspect.getclosurevars(fn).nonlocals
+        return eval(annotation, getattr(fn, "__globals__", {}), dict(closure))
+    except Exception:  # any expression of the user's may stand there, and it may fail in any way
+        word = annotation.rpartition(".")[2]
+        return constexpr if word == "constexpr" else DTYPES.get(word)

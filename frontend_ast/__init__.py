@@ -1,0 +1,16 @@
+"""Source to ast to typed IR: Python's meaning is kept, or the code is refused with its place."""
+
+from eas.frontend_ast.arguments import Argument, ArrayArg, Capture, ConstArg, Lowered, ScalarArg
+from eas.frontend_ast.errors import CompileError
+from eas.frontend_ast.lower import lower
+
+__all__ = [
+    "Argument",
+    "ArrayArg",
+    "Capture",
+    "CompileError",
+    "ConstArg",
+    "Lowered",
+    "ScalarArg",
+    "lower",
+]

@@ -1,0 +1,81 @@
+"""What the front end is told about each parameter of a kernel, and what it gives back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from eas.ir.nodes import Function
+from eas.ir.types import DType
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayArg:
+    """An array; `ndim` is None where only the element type is known."""
+
+    dtype: DType
+    ndim: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ScalarArg:
+    """A number that is known at run time."""
+
+    dtype: DType
+
+
+@dataclass(frozen=True, slots=True)
+class ConstArg:
+    """A value that is part of the compiled kernel."""
+
+    value: object
+
+
+Argument = ArrayArg | ScalarArg | ConstArg
+
+
+@dataclass(frozen=True, slots=True)
+class Capture:
+    """A value from outside of the kernel that its code depends on."""
+
+    name: str
+    read: Callable[[], object]
+    seen: object
+
+    def is_current(self) -> bool:
+        """Whether compiling again would find the same value."""
+        try:
+            now = self.read()
+        except (AttributeError, KeyError, ValueError):
+            return False
+        return is_same(now, self.seen)
+
+
+@dataclass(frozen=True, slots=True)
+class Lowered:
+    """A kernel in the IR, and what it captured on the way."""
+
+    function: Function
+    captures: tuple[Capture, ...]
+    messages: tuple[str, ...] = ()
+
+
+def is_same(a: object, b: object) -> bool:
+    """Equal as constants: `1`, `1.0` and `True` differ, and so do `0.0` and `-0.0`."""
+    if a is b:
+        return True
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, float):
+        return repr(a) == repr(b)
+    if isinstance(a, tuple | list):
+        return _is_same_sequence(a, b)
+    try:
+        return bool(a == b)
+    except (TypeError, ValueError):
+        return False
+
+
+def _is_same_sequence(a: Any, b: Any) -> bool:
+    return len(a) == len(b) and all(map(is_same, a, b))

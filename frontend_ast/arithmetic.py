@@ -1,0 +1,405 @@
+"""Operators: arithmetic, comparison, pointers plus offsets."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from typing import Any
+
+from eas.frontend_ast.arguments import is_same
+from eas.frontend_ast.context import Context
+from eas.frontend_ast.joins import as_place
+from eas.frontend_ast.promote import (
+    Number,
+    broadcast,
+    cast,
+    common_dtype,
+    describe,
+    is_numeric,
+    materialize,
+    number,
+    promote,
+    to_bool,
+)
+from eas.frontend_ast.values import Array, Const, Num, Operand, Place, Tuple
+from eas.ir.types import BOOL, F32, DType
+
+_PYTHON: dict[type[ast.AST], str] = {
+    ast.Add: "add",
+    ast.Sub: "sub",
+    ast.Mult: "mul",
+    ast.Div: "truediv",
+    ast.FloorDiv: "floordiv",
+    ast.Mod: "mod",
+    ast.Pow: "pow",
+    ast.LShift: "lshift",
+    ast.RShift: "rshift",
+    ast.BitAnd: "and_",
+    ast.BitOr: "or_",
+    ast.BitXor: "xor",
+    ast.Eq: "eq",
+    ast.NotEq: "ne",
+    ast.Lt: "lt",
+    ast.LtE: "le",
+    ast.Gt: "gt",
+    ast.GtE: "ge",
+}
+
+_NUMERIC: dict[type[ast.AST], str] = {
+    ast.Add: "add",
+    ast.Sub: "sub",
+    ast.Mult: "mul",
+    ast.FloorDiv: "floordiv",
+    ast.Mod: "mod",
+}
+_BITWISE: dict[type[ast.AST], str] = {ast.BitAnd: "and", ast.BitOr: "or", ast.BitXor: "xor"}
+_SHIFTS: dict[type[ast.AST], str] = {ast.LShift: "shl", ast.RShift: "shr"}
+_COMPARISONS: dict[type[ast.AST], str] = {
+    ast.Eq: "eq",
+    ast.NotEq: "ne",
+    ast.Lt: "lt",
+    ast.LtE: "le",
+    ast.Gt: "gt",
+    ast.GtE: "ge",
+}
+_SYMBOLS: dict[type[ast.AST], str] = {
+    ast.Add: "+",
+    ast.Sub: "-",
+    ast.Mult: "*",
+    ast.Div: "/",
+    ast.FloorDiv: "//",
+    ast.Mod: "%",
+    ast.Pow: "**",
+    ast.LShift: "<<",
+    ast.RShift: ">>",
+    ast.BitAnd: "&",
+    ast.BitOr: "|",
+    ast.BitXor: "^",
+    ast.MatMult: "@",
+    ast.Eq: "==",
+    ast.NotEq: "!=",
+    ast.Lt: "<",
+    ast.LtE: "<=",
+    ast.Gt: ">",
+    ast.GtE: ">=",
+}
+
+# A constant of more bits than this is a mistake, and could take for ever to compute.
+_MAX_CONSTANT_BITS = 4096
+
+
+def lower_binary(ctx: Context, node: ast.BinOp) -> Operand:
+    left = ctx.expression(node.left)
+    return binary(ctx, node.op, left, ctx.expression(node.right))
+
+
+def binary(ctx: Context, operation: ast.operator, left: Operand, right: Operand) -> Operand:
+    kind = type(operation)
+    if kind is ast.MatMult:
+        raise ctx.refusal(
+            "E0307",
+            "`@` is not an operator of kernels",
+            help="add up products: `acc += a[:, None] * b[None, :]` in a loop",
+        )
+    if isinstance(left, Const) and isinstance(right, Const):
+        return fold(ctx, kind, left, right)
+    if isinstance(left, Array | Place) or isinstance(right, Array | Place):
+        return _move(ctx, operation, left, right)
+    if isinstance(left, Tuple) or isinstance(right, Tuple):
+        return _join_tuples(ctx, kind, left, right)
+    return _compute(ctx, kind, number(ctx, left), number(ctx, right))
+
+
+def fold(ctx: Context, kind: type[ast.AST], left: Const, right: Const) -> Const:
+    """What Python itself says of two constants."""
+    a: Any = left.value
+    b: Any = right.value
+    if kind in (ast.Pow, ast.LShift) and isinstance(a, int) and isinstance(b, int):
+        bits = a.bit_length() * max(b, 1) if kind is ast.Pow else a.bit_length() + max(b, 0)
+        if bits > _MAX_CONSTANT_BITS:
+            raise ctx.refusal("E0303", f"the constant {a} {_SYMBOLS[kind]} {b} is too large")
+    try:
+        return Const(getattr(operator, _PYTHON[kind])(a, b))
+    except Exception as error:
+        symbol = _SYMBOLS[kind]
+        raise ctx.refusal(
+            "E0701",
+            f"`{symbol}` of {describe(left)} and {describe(right)}: {error}",
+            notes=(f"Python raises {type(error).__name__} here",),
+        ) from error
+
+
+def _compute(ctx: Context, kind: type[ast.AST], left: Number, right: Number) -> Operand:
+    weak = _is_weak(left) and _is_weak(right)
+    if kind is ast.Div:
+        return divide(ctx, left, right)
+    if kind is ast.Pow:
+        return power(ctx, left, right)
+    if kind in _SHIFTS:
+        return _shift(ctx, _SHIFTS[kind], left, right)
+    if kind in _BITWISE:
+        if _is_bool(left) and _is_bool(right):
+            return combine_bools(ctx, _BITWISE[kind], left, right)
+        a, b = promote(ctx, [left, right])
+        return Num(ctx.compute(_BITWISE[kind], a.value, b.value).value, weak)
+    a, b = promote(ctx, [left, right])
+    return Num(ctx.compute(_NUMERIC[kind], a.value, b.value).value, weak)
+
+
+def divide(ctx: Context, left: Number, right: Number) -> Num:
+    """`/`: of ints too it gives a float."""
+    a, b = promote(ctx, [left, right], as_float(common_dtype(ctx, [left, right])))
+    return Num(ctx.compute("div", a.value, b.value).value, a.weak)
+
+
+def as_float(dtype: DType) -> DType:
+    return dtype if dtype.is_float else F32
+
+
+def power(ctx: Context, left: Number, right: Number) -> Operand:
+    """`**`: ints by repeated products, floats by `pow`; a square is one product in both."""
+    exponent = right.value if isinstance(right, Const) else None
+    dtype = common_dtype(ctx, [left, right])
+    if dtype.is_int and (not isinstance(exponent, int) or not 0 <= exponent <= 64):
+        raise ctx.refusal(
+            "E0308",
+            "an int to a power that is not a small constant of at least 0",
+            notes=("Python gives a float for a negative exponent, an int otherwise",),
+            help="convert to a float first: `mk.pow(x.to(mk.f32), n)`",
+        )
+    if isinstance(left, Num) and isinstance(exponent, int) and (dtype.is_int or exponent == 2):
+        return _multiply_out(ctx, cast(ctx, left, dtype), exponent)
+    a, b = promote(ctx, [left, right], dtype)
+    return Num(ctx.compute("pow", a.value, b.value).value, a.weak)
+
+
+def _multiply_out(ctx: Context, base: Num, exponent: int) -> Num:
+    result: Num | None = None
+    while exponent:
+        if exponent & 1:
+            product = base if result is None else ctx.compute("mul", result.value, base.value)
+            result = product
+        exponent >>= 1
+        if exponent:
+            base = ctx.compute("mul", base.value, base.value)
+    if result is None:
+        return broadcast(ctx, materialize(ctx, Const(1), base.dtype), base.shape)
+    return result
+
+
+def _shift(ctx: Context, name: str, left: Number, right: Number) -> Num:
+    """A shift keeps the type of what is shifted."""
+    dtype = common_dtype(ctx, [left])
+    for side in (left, right):
+        if common_dtype(ctx, [side]).is_float:
+            raise ctx.refusal("E0301", f"`{name}` takes integers, not {describe(side)}")
+    a, b = promote(ctx, [left, right], dtype)
+    return ctx.compute(name, a.value, b.value)
+
+
+def combine_bools(ctx: Context, name: str, left: Operand, right: Operand) -> Num:
+    a, b = promote(ctx, [number(ctx, left), number(ctx, right)], BOOL)
+    return ctx.compute(name, a.value, b.value)
+
+
+# --- one operand --------------------------------------------------------------------------------
+
+
+def lower_unary(ctx: Context, node: ast.UnaryOp) -> Operand:
+    operand = ctx.expression(node.operand)
+    match node.op:
+        case ast.Not():
+            return negate_truth(ctx, operand)
+        case ast.USub():
+            return negate(ctx, operand)
+        case ast.UAdd():
+            return _plus(ctx, operand)
+        case _:
+            return _invert(ctx, operand)
+
+
+def negate_truth(ctx: Context, operand: Operand) -> Operand:
+    truth = to_bool(ctx, operand)
+    if isinstance(truth, Const):
+        return Const(not truth.value)
+    return ctx.compute("not", truth.value)
+
+
+def negate(ctx: Context, operand: Operand) -> Operand:
+    num = number(ctx, operand)
+    if isinstance(num, Const):
+        value: Any = num.value
+        return Const(-value)
+    [a] = promote(ctx, [num])
+    return Num(ctx.compute("neg", a.value).value, num.weak)
+
+
+def _plus(ctx: Context, operand: Operand) -> Operand:
+    num = number(ctx, operand)
+    if isinstance(num, Const):
+        value: Any = num.value
+        return Const(+value)
+    return promote(ctx, [num])[0]
+
+
+def _invert(ctx: Context, operand: Operand) -> Operand:
+    num = number(ctx, operand)
+    if isinstance(num, Const):
+        value: Any = num.value
+        if isinstance(value, bool | float):
+            raise ctx.refusal(
+                "E0301", f"`~` of {describe(num)}", help="the negation of a bool is `not x`"
+            )
+        return Const(~value)
+    return Num(ctx.compute("not", num.value).value, num.weak)
+
+
+# --- comparison ---------------------------------------------------------------------------------
+
+
+def compare(ctx: Context, operation: ast.cmpop, left: Operand, right: Operand) -> Operand:
+    match operation:
+        case ast.Is() | ast.IsNot():
+            return _identity(ctx, left, right, isinstance(operation, ast.Is))
+        case ast.In() | ast.NotIn():
+            return _membership(ctx, left, right, isinstance(operation, ast.In))
+        case _:
+            return _compare_values(ctx, type(operation), left, right)
+
+
+def _compare_values(ctx: Context, kind: type[ast.cmpop], left: Operand, right: Operand) -> Operand:
+    if isinstance(left, Const) and isinstance(right, Const):
+        return fold(ctx, kind, left, right)
+    if isinstance(left, Tuple) or isinstance(right, Tuple):
+        return _compare_tuples(ctx, kind, left, right)
+    if kind in (ast.Eq, ast.NotEq) and _never_equal(left, right):
+        return Const(kind is ast.NotEq)
+    pair = [number(ctx, left), number(ctx, right)]
+    both_bool = all(map(_is_bool, pair)) and kind in (ast.Eq, ast.NotEq)
+    a, b = promote(ctx, pair, BOOL if both_bool else None)
+    return ctx.compute(_COMPARISONS[kind], a.value, b.value)
+
+
+def _never_equal(left: Operand, right: Operand) -> bool:
+    """A number and something that is none, such as `None` or a string."""
+    return any(isinstance(o, Const) and not is_numeric(o.value) for o in (left, right))
+
+
+def _compare_tuples(ctx: Context, kind: type[ast.cmpop], left: Operand, right: Operand) -> Operand:
+    a, b = items_of(left), items_of(right)
+    if kind not in (ast.Eq, ast.NotEq) or a is None or b is None:
+        raise ctx.refusal(
+            "E0309",
+            f"`{_SYMBOLS[kind]}` of {describe(left)} and {describe(right)}",
+            help="compare their parts: `a[0] < b[0]`",
+        )
+    equal: Operand = Const(len(a) == len(b))
+    if len(a) == len(b):
+        for x, y in zip(a, b, strict=True):
+            same = to_bool(ctx, _compare_values(ctx, ast.Eq, x, y))
+            equal = _both(ctx, equal, same)
+    return equal if kind is ast.Eq else negate_truth(ctx, equal)
+
+
+def _both(ctx: Context, a: Operand, b: Operand) -> Operand:
+    if isinstance(a, Const):
+        return b if a.value else a
+    return a if isinstance(b, Const) and b.value else combine_bools(ctx, "and", a, b)
+
+
+def _identity(ctx: Context, left: Operand, right: Operand, is_positive: bool) -> Operand:
+    if isinstance(left, Const) and isinstance(right, Const):
+        same = left.value is right.value or is_same(left.value, right.value)
+        return Const(same == is_positive)
+    if any(isinstance(o, Const) and not is_numeric(o.value) for o in (left, right)):
+        return Const(not is_positive)
+    raise ctx.refusal(
+        "E0309",
+        f"`is` of {describe(left)} and {describe(right)}",
+        notes=("a value in a kernel has no identity",),
+        help="compare with `==`",
+    )
+
+
+def _membership(ctx: Context, left: Operand, right: Operand, is_positive: bool) -> Operand:
+    if isinstance(left, Const) and isinstance(right, Const):
+        try:
+            container: Any = right.value
+            return Const((left.value in container) == is_positive)
+        except TypeError as error:
+            raise ctx.refusal("E0701", f"`in`: {error}") from error
+    items = items_of(right)
+    if items is None:
+        raise ctx.refusal(
+            "E0309",
+            f"`in` of {describe(right)}",
+            help="only a tuple whose length is known can be searched",
+        )
+    found: Operand = Const(False)
+    for item in items:
+        same = _compare_values(ctx, ast.Eq, left, item)
+        if isinstance(found, Const):
+            found = same if not found.value else found
+        elif not isinstance(same, Const):
+            found = combine_bools(ctx, "or", found, same)
+        elif same.value:
+            found = same
+    return found if is_positive else negate_truth(ctx, found)
+
+
+# --- pointers and tuples ------------------------------------------------------------------------
+
+
+def _move(ctx: Context, operation: ast.operator, left: Operand, right: Operand) -> Operand:
+    """`a + offs`, `offs + a`, `a - offs`."""
+    is_sum = isinstance(operation, ast.Add)
+    if is_sum and not isinstance(left, Array | Place):
+        left, right = right, left
+    if not (is_sum or isinstance(operation, ast.Sub)) or isinstance(right, Array | Place):
+        raise ctx.refusal(
+            "E0309",
+            f"`{_SYMBOLS[type(operation)]}` of {describe(left)} and {describe(right)}",
+            help="an offset can be added to an array; to compute, load its elements first",
+        )
+    place = as_place(left)
+    offset = number(ctx, right, "an offset")
+    if common_dtype(ctx, [offset]).is_float:
+        raise ctx.refusal("E0501", f"an offset counts elements, this is {describe(offset)}")
+    moved = binary(ctx, operation, place.offset, offset)
+    assert isinstance(moved, Const | Num)
+    return Place(place.array, moved)
+
+
+def items_of(operand: Operand) -> tuple[Operand, ...] | None:
+    """The parts of a sequence whose length is known, or None."""
+    if isinstance(operand, Tuple):
+        return operand.items
+    if isinstance(operand, Const):
+        value: Any = operand.value
+        if type(value) in (tuple, list, range) or hasattr(value, "_fields"):
+            return tuple(Const(item) for item in value)
+    return None
+
+
+def _join_tuples(ctx: Context, kind: type[ast.AST], left: Operand, right: Operand) -> Operand:
+    a, b = items_of(left), items_of(right)
+    if kind is ast.Add and a is not None and b is not None:
+        return Tuple(a + b)
+    count = next((o.value for o in (left, right) if isinstance(o, Const)), None)
+    if kind is ast.Mult and type(count) is int:
+        return Tuple((a or b or ()) * count)
+    raise ctx.refusal(
+        "E0309",
+        f"`{_SYMBOLS[kind]}` of {describe(left)} and {describe(right)}",
+        help="a tuple is taken apart at compile time: compute with its parts",
+    )
+
+
+def _is_bool(operand: Number) -> bool:
+    if isinstance(operand, Num):
+        return operand.dtype.is_bool
+    return isinstance(operand.value, bool)
+
+
+def _is_weak(operand: Number) -> bool:
+    return isinstance(operand, Const) or operand.weak

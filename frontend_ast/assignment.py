@@ -1,0 +1,206 @@
+"""Assignment: names, unpacking, elements of arrays."""
+
+from __future__ import annotations
+
+import ast
+
+from eas.frontend_ast.arithmetic import binary, items_of
+from eas.frontend_ast.context import Context
+from eas.frontend_ast.names import read_name
+from eas.frontend_ast.promote import describe, is_numeric, materialize
+from eas.frontend_ast.scopes import Bound
+from eas.frontend_ast.subscripts import Element, element, load_element, store_element
+from eas.frontend_ast.values import Array, Closure, Const, Num, Operand, Place, Tuple
+from eas.ir.types import DType
+
+
+def lower_assign(ctx: Context, node: ast.Assign) -> None:
+    value = ctx.expression(node.value)
+    for target in node.targets:
+        assign(ctx, target, value, node.value)
+
+
+def lower_annotated(ctx: Context, node: ast.AnnAssign) -> None:
+    """`x: mk.f32 = 0` gives a literal that type; other annotations mean nothing, as in Python."""
+    if node.value is None:
+        return
+    value = ctx.expression(node.value)
+    dtype = _annotated_dtype(ctx, node.annotation)
+    if dtype is not None:
+        with ctx.at(node.value):
+            value = _as_declared(ctx, value, dtype)
+    assign(ctx, node.target, value, node.value)
+
+
+def _annotated_dtype(ctx: Context, node: ast.expr) -> DType | None:
+    if not isinstance(node, ast.Name | ast.Attribute):
+        return None
+    annotation = ctx.expression(node)
+    if isinstance(annotation, Const) and isinstance(annotation.value, DType):
+        return annotation.value
+    return None
+
+
+def _as_declared(ctx: Context, value: Operand, dtype: DType) -> Operand:
+    if isinstance(value, Const) and is_numeric(value.value):
+        if isinstance(value.value, float) and not dtype.is_float:
+            raise ctx.refusal("E0314", f"{describe(value)} is declared to be {dtype}")
+        return Num(materialize(ctx, value, dtype).value)
+    if isinstance(value, Num) and value.weak:
+        return materialize(ctx, value, dtype)
+    if not isinstance(value, Num) or value.dtype != dtype:
+        raise ctx.refusal(
+            "E0314",
+            f"{describe(value)} is declared to be {dtype}",
+            help=f"convert it: `x = (...).to(mk.{dtype})`",
+        )
+    return value
+
+
+def lower_augmented(ctx: Context, node: ast.AugAssign) -> None:
+    """`x += v`; the target is evaluated once."""
+    if isinstance(node.target, ast.Subscript):
+        place = _array_element(ctx, node.target)
+        old = load_element(ctx, place)
+        new = binary(ctx, node.op, old, ctx.expression(node.value))
+        store_element(ctx, place, new)
+        return
+    if isinstance(node.target, ast.Attribute):
+        raise _attribute_target(ctx, node.target)
+    with ctx.at(node.target):
+        old = read_name(ctx, node.target.id)
+    assign(ctx, node.target, binary(ctx, node.op, old, ctx.expression(node.value)), node)
+
+
+def lower_walrus(ctx: Context, node: ast.NamedExpr) -> Operand:
+    value = ctx.expression(node.value)
+    assign(ctx, node.target, value, node.value)
+    return value
+
+
+def assign(ctx: Context, target: ast.expr, value: Operand, origin: ast.AST | None = None) -> None:
+    """Binds a target; `origin` is the expression that errors about the value point at."""
+    match target:
+        case ast.Name(id=name):
+            ctx.frame.env[name] = Bound(value, ctx.frame.loc(origin or target))
+            _remember_name(ctx, value, name)
+        case ast.Tuple(elts=targets) | ast.List(elts=targets):
+            _unpack(ctx, target, targets, value, origin)
+        case ast.Subscript():
+            with ctx.at(target):
+                store_element(ctx, _array_element(ctx, target), value)
+        case ast.Attribute():
+            raise _attribute_target(ctx, target)
+        case _:
+            raise ctx.refusal("E0405", "this cannot be assigned to", at=target)
+
+
+def _remember_name(ctx: Context, value: Operand, name: str) -> None:
+    ctx.name_value(value, name)
+    if isinstance(value, Place):
+        ctx.name_value(value.offset, name)
+
+
+def _unpack(
+    ctx: Context,
+    target: ast.expr,
+    targets: list[ast.expr],
+    value: Operand,
+    origin: ast.AST | None,
+) -> None:
+    items = items_of(value)
+    if items is None:
+        raise ctx.refusal(
+            "E0406",
+            f"{describe(value)} cannot be unpacked",
+            at=origin or target,
+            help="only a tuple whose length is known at compile time can be",
+        )
+    parts = _origins(origin, len(items))
+    starred = [place for place, t in enumerate(targets) if isinstance(t, ast.Starred)]
+    _check_count(ctx, target, len(targets), len(items), bool(starred))
+    if not starred:
+        for each, item, part in zip(targets, items, parts, strict=True):
+            assign(ctx, each, item, part)
+        return
+    before, after = starred[0], len(targets) - starred[0] - 1
+    stop = len(items) - after
+    for each, item, part in zip(targets[:before], items[:before], parts[:before], strict=True):
+        assign(ctx, each, item, part)
+    star = targets[before]
+    assert isinstance(star, ast.Starred)
+    assign(ctx, star.value, Tuple(items[before:stop]), origin)
+    for each, item, part in zip(targets[before + 1 :], items[stop:], parts[stop:], strict=True):
+        assign(ctx, each, item, part)
+
+
+def _origins(origin: ast.AST | None, count: int) -> list[ast.AST | None]:
+    """Where each part of a tuple is written, if it is written as one."""
+    if isinstance(origin, ast.Tuple | ast.List) and len(origin.elts) == count:
+        return list(origin.elts)
+    return [origin] * count
+
+
+def _check_count(ctx: Context, target: ast.expr, names: int, items: int, has_star: bool) -> None:
+    if (has_star and items >= names - 1) or (not has_star and items == names):
+        return
+    least = f"at least {names - 1}" if has_star else str(names)
+    raise ctx.refusal(
+        "E0407",
+        f"{items} values are unpacked, {least} are expected",
+        at=target,
+    )
+
+
+def _array_element(ctx: Context, target: ast.Subscript) -> Element:
+    holder = ctx.expression(target.value)
+    if not isinstance(holder, Array):
+        raise ctx.refusal(
+            "E0408",
+            f"an element of {describe(holder)} cannot be assigned to",
+            at=target,
+            help="blocks and tuples are values: make a new one, for blocks with `mk.where`",
+        )
+    return element(ctx, holder, target.slice)
+
+
+def _attribute_target(ctx: Context, target: ast.Attribute) -> Exception:
+    return ctx.refusal(
+        "E0409",
+        f"the attribute `{target.attr}` cannot be assigned to",
+        at=target,
+        help="make a new value: `point = Point(x, y)`",
+    )
+
+
+def lower_nested_function(ctx: Context, node: ast.FunctionDef) -> None:
+    """A `def` inside of a kernel; its defaults are evaluated here, its body where it is called."""
+    if node.decorator_list:
+        raise ctx.refusal(
+            "E0410",
+            "a function inside of a kernel cannot be decorated",
+            at=node.decorator_list[0],
+            help="remove the decorator",
+        )
+    closure = Closure(node, ctx.frame, defaults_of(ctx, node))
+    ctx.frame.env[node.name] = Bound(closure, ctx.loc)
+
+
+def lower_lambda(ctx: Context, node: ast.Lambda) -> Operand:
+    return Closure(node, ctx.frame, defaults_of(ctx, node))
+
+
+def defaults_of(ctx: Context, node: ast.FunctionDef | ast.Lambda) -> dict[str, Operand]:
+    """The default values of a function's parameters, by name."""
+    arguments = node.args
+    named = [*arguments.posonlyargs, *arguments.args]
+    found = {
+        a.arg: ctx.expression(default)
+        for a, default in zip(
+            named[len(named) - len(arguments.defaults) :], arguments.defaults, strict=True
+        )
+    }
+    for a, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
+        if default is not None:
+            found[a.arg] = ctx.expression(default)
+    return found

@@ -1,0 +1,271 @@
+"""Ways that part and meet: `if`, conditional expressions, `and`, `or`, chained comparisons."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from eas.frontend_ast.arithmetic import combine_bools, compare
+from eas.frontend_ast.context import Context, Edge, Ops, Target
+from eas.frontend_ast.joins import Join
+from eas.frontend_ast.promote import Number, to_bool
+from eas.frontend_ast.scopes import assigned_names
+from eas.frontend_ast.values import Const, Num, Operand
+from eas.ir.diagnostics import Label
+from eas.ir.location import Loc
+from eas.ir.nodes import Compute, Constant, If, Leave, Op, Region, Scope, Value, Yield
+from eas.ir.types import Shape, Type, shape_of
+
+Lower = Callable[[], Operand | None]
+
+
+@dataclass
+class Branch:
+    """One way: its ops, and the edge at its end unless it never gets there.
+
+    `is_dead` says that the list ends in an op that nothing comes after: a terminator is owed.
+    """
+
+    ops: Ops
+    edge: Edge | None
+    is_dead: bool = False
+
+
+def lower_branch(ctx: Context, lower: Lower, split: Shape = (), at: Loc | None = None) -> Branch:
+    """Runs `lower` in a list of ops of its own, with its own copy of the names."""
+    ops: Ops = []
+    env, loc = ctx.frame.env, ctx.loc
+    ctx.frame.env = dict(env)
+    try:
+        with ctx.into(ops), ctx.split_by(split, at or loc):
+            value = lower()
+            ended = ctx.ended
+            edge = None if ended else Edge(ops, ctx.frame.env, ctx.loc, value=value)
+    finally:
+        ctx.frame.env, ctx.build.loc, ctx.ended = env, loc, ""
+    return Branch(ops, edge, ended == "dead")
+
+
+def choose(
+    ctx: Context,
+    condition: Num,
+    branches: tuple[Branch, Branch],
+    names: Sequence[str],
+    labels: tuple[Label | None, Label | None] = (None, None),
+    what: str = "value",
+) -> Operand | None:
+    """An `If` of two branches: joins the names, and the branches' values if they have any."""
+    live = [(b.edge, label) for b, label in zip(branches, labels, strict=True) if b.edge]
+    split = condition.shape if len(live) == 2 else ()
+    join = Join(ctx, [edge for edge, _ in live], split)
+    if live:
+        paths = [label for _, label in live]
+        ctx.frame.env = join.merge_names(names, ctx.frame.env, paths)
+    value = _merge_values(join, what)
+    join.close(Yield)
+    for branch in branches:
+        if branch.is_dead:
+            finish_dead(ctx, branch.ops, [r.ty for r in join.results], Yield)
+    then, orelse = (open_region(branch.ops) for branch in branches)
+    ctx.build.emit(If(condition.value, then, orelse, tuple(join.results), ctx.loc))
+    if not live:
+        ctx.ended = "dead"
+    return value
+
+
+def close_scope(
+    ctx: Context, target: Target, branch: Branch, names: Sequence[str], what: str = "value"
+) -> Operand | None:
+    """Ends a piece of code that may be left early: spliced in place if nothing does so."""
+    edges = [*target.exits, *([branch.edge] if branch.edge else [])]
+    if not edges and not branch.is_dead:
+        _splice(ctx, branch)  # it ends in a jump to somewhere further out
+        ctx.ended = "exit"
+        return None
+    if len(edges) == 1 and edges[0].ops is branch.ops:
+        _splice(ctx, branch)
+        ctx.frame.env = edges[0].env
+        return edges[0].value
+    split: Shape = ()
+    for edge in edges:
+        split = ctx.cover(split, edge.split)
+    join = Join(ctx, edges, split)
+    if edges:
+        paths = [Label(edge.loc, "no value when the code is left here") for edge in edges]
+        ctx.frame.env = join.merge_names(names, ctx.frame.env, paths)
+    value = _merge_values(join, what)
+    for place, edge in enumerate(edges):
+        values = join.values(place)
+        leave = Yield(values, edge.loc) if edge is branch.edge else None
+        edge.ops.append(leave or Leave(target.label, values, edge.loc))
+    if branch.is_dead:
+        finish_dead(ctx, branch.ops, [r.ty for r in join.results], Yield)
+    body = open_region(branch.ops)
+    ctx.build.emit(Scope(target.label, body, tuple(join.results), ctx.loc))
+    if not edges:
+        ctx.ended = "dead"
+    return value
+
+
+def _splice(ctx: Context, branch: Branch) -> None:
+    """Moves a branch's ops into the list under way, and with them the jumps that end there."""
+    ctx.build.ops.extend(branch.ops)
+    for target in ctx.targets:
+        for edge in (*target.exits, *target.continues):
+            if edge.ops is branch.ops:
+                edge.ops = ctx.build.ops
+
+
+def open_region(ops: Ops, args: Sequence[Value] = ()) -> Region:
+    """A region whose ops may still get a terminator; `freeze` makes it immutable at the end."""
+    return Region(tuple(args), ops)  # pyright: ignore[reportArgumentType]
+
+
+def finish_dead(
+    ctx: Context,
+    ops: Ops,
+    types: Sequence[Type],
+    terminate: Callable[[tuple[Value, ...], Loc], Op],
+) -> None:
+    """Ends a list that is never run to its end, with values of the right types."""
+    with ctx.into(ops):
+        values = [_any_value(ctx, ty) for ty in types]
+    ops.append(terminate(tuple(values), ctx.loc))
+
+
+def _any_value(ctx: Context, ty: Type) -> Value:
+    zero = ctx.build.constant(False if ty.dtype.is_bool else 0, ty.dtype)
+    shape = shape_of(ty)
+    return ctx.compute("splat", zero, shape=shape).value if shape else zero
+
+
+def _merge_values(join: Join, what: str) -> Operand | None:
+    values = [edge.value for edge in join.edges if edge.value is not None]
+    if not values or len(values) != len(join.edges):
+        return None
+    return join.merge(values, [edge.loc for edge in join.edges], what)
+
+
+# --- statements and expressions -----------------------------------------------------------------
+
+
+def lower_if(ctx: Context, node: ast.If) -> None:
+    condition = lower_condition(ctx, node.test)
+    if isinstance(condition, Const):
+        ctx.statements(node.body if condition.value else node.orelse)
+        return
+    test = ctx.frame.loc(node.test)
+    branches = (
+        lower_branch(ctx, lambda: ctx.statements(node.body), condition.shape, test),
+        lower_branch(ctx, lambda: ctx.statements(node.orelse), condition.shape, test),
+    )
+    labels = (
+        Label(test, "no value when this is true"),
+        Label(test, "no value when this is false"),
+    )
+    choose(ctx, condition, branches, assigned_names([*node.body, *node.orelse]), labels)
+
+
+def lower_condition(ctx: Context, node: ast.expr) -> Number:
+    """The truth of an expression: a constant, or a bool for the program or for each lane."""
+    if isinstance(node, ast.BoolOp):
+        with ctx.at(node):
+            return _lower_bool_condition(ctx, node)
+    operand = ctx.expression(node)
+    with ctx.at(node):
+        return to_bool(ctx, operand)
+
+
+def lower_if_expression(ctx: Context, node: ast.IfExp) -> Operand:
+    condition = lower_condition(ctx, node.test)
+    if isinstance(condition, Const):
+        return ctx.expression(node.body if condition.value else node.orelse)
+    test = ctx.frame.loc(node.test)
+    branches = (
+        lower_branch(ctx, lambda: _placed(ctx, node.body), condition.shape, test),
+        lower_branch(ctx, lambda: _placed(ctx, node.orelse), condition.shape, test),
+    )
+    return _chosen(choose(ctx, condition, branches, assigned_names([node.body, node.orelse])))
+
+
+def lower_bool_operation(ctx: Context, node: ast.BoolOp) -> Operand:
+    """`a and b`, `a or b`: the value of the operand that decides."""
+    is_and = isinstance(node.op, ast.And)
+    return _short_circuit(ctx, is_and, [_deferred(ctx, value) for value in node.values])
+
+
+def lower_comparison(ctx: Context, node: ast.Compare) -> Operand:
+    """`a < b <= c`: each operand once, and none after the first that fails."""
+    state = [ctx.expression(node.left)]
+
+    def step(operation: ast.cmpop, right: ast.expr) -> Callable[[], Operand]:
+        def lower() -> Operand:
+            left = state[0]
+            state[0] = ctx.expression(right)
+            return compare(ctx, operation, left, state[0])
+
+        return lower
+
+    steps = [step(o, right) for o, right in zip(node.ops, node.comparators, strict=True)]
+    return _short_circuit(ctx, True, steps)
+
+
+def _lower_bool_condition(ctx: Context, node: ast.BoolOp) -> Number:
+    is_and = isinstance(node.op, ast.And)
+    parts = [_deferred_condition(ctx, value) for value in node.values]
+    result = _short_circuit(ctx, is_and, parts)
+    assert isinstance(result, Const | Num)
+    return result
+
+
+def _short_circuit(ctx: Context, is_and: bool, parts: Sequence[Callable[[], Operand]]) -> Operand:
+    left = parts[0]()
+    if len(parts) == 1:
+        return left
+    decided = to_bool(ctx, left)
+    if isinstance(decided, Const):
+        goes_on = bool(decided.value) == is_and
+        return _short_circuit(ctx, is_and, parts[1:]) if goes_on else left
+    rest = lower_branch(ctx, lambda: _short_circuit(ctx, is_and, parts[1:]), decided.shape, ctx.loc)
+    assert rest.edge is not None and rest.edge.value is not None
+    right = rest.edge.value
+    names = [n for n, b in rest.edge.env.items() if b is not ctx.frame.env.get(n)]
+    free = not names and all(_cannot_fault(op) for op in rest.ops)
+    if free and _is_bool(left) and _is_bool(right):
+        ctx.build.ops.extend(rest.ops)
+        return combine_bools(ctx, "and" if is_and else "or", left, right)
+    keep = lower_branch(ctx, lambda: left)
+    branches = (rest, keep) if is_and else (keep, rest)
+    return _chosen(choose(ctx, decided, branches, names))
+
+
+def _is_bool(operand: Operand) -> bool:
+    if isinstance(operand, Num):
+        return operand.dtype.is_bool
+    return isinstance(operand, Const) and isinstance(operand.value, bool)
+
+
+def _cannot_fault(op: Op) -> bool:
+    if isinstance(op, Compute):
+        return not op.op.can_fault([v.ty for v in op.operands], dict(op.attrs))
+    return isinstance(op, Constant)
+
+
+def _placed(ctx: Context, node: ast.expr) -> Operand:
+    value = ctx.expression(node)
+    ctx.build.loc = ctx.frame.loc(node)
+    return value
+
+
+def _deferred(ctx: Context, node: ast.expr) -> Callable[[], Operand]:
+    return lambda: ctx.expression(node)
+
+
+def _deferred_condition(ctx: Context, node: ast.expr) -> Callable[[], Operand]:
+    return lambda: lower_condition(ctx, node)
+
+
+def _chosen(value: Operand | None) -> Operand:
+    assert value is not None
+    return value

@@ -1,0 +1,312 @@
+"""Python's own functions, where a kernel calls them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from eas.frontend_ast.arithmetic import (
+    binary,
+    combine_bools,
+    compare,
+    items_of,
+    power,
+)
+from eas.frontend_ast.context import Context
+from eas.frontend_ast.promote import (
+    Number,
+    broadcast,
+    cast,
+    describe,
+    number,
+    promote,
+    to_bool,
+)
+from eas.frontend_ast.unrolled import static_items
+from eas.frontend_ast.values import (
+    EMPTY,
+    FALSE,
+    ZERO,
+    Array,
+    Const,
+    Num,
+    Operand,
+    Range,
+    Text,
+    Tuple,
+)
+from eas.ir.nodes import Print, Value
+from eas.ir.types import F32, I32
+
+SPACE = Const(" ")
+
+
+def _range(ctx: Context, first: Operand, *rest: Operand) -> Operand:
+    if len(rest) > 2:
+        raise ctx.refusal("E0413", f"`range` takes at most 3 arguments, {len(rest) + 1} are given")
+    numbers = [number(ctx, o, "a bound of a range") for o in (first, *rest)]
+    for each in numbers:
+        if isinstance(each, Const) and isinstance(each.value, float):
+            raise ctx.refusal("E0403", f"a range counts ints, this is {describe(each)}")
+    if len(numbers) == 1:
+        numbers = [Const(0), *numbers]
+    start, stop = numbers[0], numbers[1]
+    step: Number = numbers[2] if len(numbers) == 3 else Const(1)
+    if isinstance(step, Const) and step.value == 0:
+        raise ctx.refusal("E0420", "the step of a range must not be zero")
+    return Range(start, stop, step)
+
+
+def _len(ctx: Context, value: Operand) -> Operand:
+    items = items_of(value)
+    if items is not None:
+        return Const(len(items))
+    if isinstance(value, Num) and value.shape:
+        return Const(value.shape[0])
+    if isinstance(value, Array):
+        raise ctx.refusal(
+            "E0421", f"`len` of {describe(value)}", help=f"use `{value.name}.shape[0]`"
+        )
+    if isinstance(value, Const) and hasattr(value.value, "__len__"):
+        sized: Any = value.value
+        return Const(len(sized))
+    raise ctx.refusal("E0421", f"`len` of {describe(value)}")
+
+
+def _abs(ctx: Context, value: Operand) -> Operand:
+    num = number(ctx, value)
+    if isinstance(num, Const):
+        constant: Any = num.value
+        return Const(abs(constant))
+    [a] = promote(ctx, [num])
+    return ctx.compute("abs", a.value)
+
+
+def _extreme(operation: ast.cmpop) -> Callable[..., Operand]:
+    def handler(ctx: Context, *values: Operand) -> Operand:
+        """The first that no later one beats, as Python's `min` and `max` choose."""
+        items = values
+        if len(values) == 1:
+            items = static_items(ctx, values[0])
+        if not items:
+            raise ctx.refusal("E0413", "`min` or `max` of nothing")
+        best = items[0]
+        for item in items[1:]:
+            best = _better(ctx, operation, best, item)
+        return best
+
+    return handler
+
+
+def _better(ctx: Context, operation: ast.cmpop, best: Operand, item: Operand) -> Operand:
+    wins = to_bool(ctx, compare(ctx, operation, item, best))
+    if isinstance(wins, Const):
+        return item if wins.value else best
+    a, b = promote(ctx, [number(ctx, item), number(ctx, best)])
+    shape = ctx.cover(wins.shape, a.shape)
+    chosen = [broadcast(ctx, n, shape).value for n in (wins, a, b)]
+    return Num(ctx.compute("select", *chosen).value, a.weak)
+
+
+def _int(ctx: Context, value: Operand) -> Operand:
+    """`int(x)` cuts a float's fraction off."""
+    num = number(ctx, value)
+    if isinstance(num, Const):
+        return _constant(ctx, int, num)
+    return num if num.dtype.is_int else cast(ctx, num, I32)
+
+
+def _float(ctx: Context, value: Operand) -> Operand:
+    if isinstance(value, Const):
+        return _constant(ctx, float, value)
+    num = number(ctx, value)
+    assert isinstance(num, Num)
+    return num if num.dtype.is_float else cast(ctx, num, F32)
+
+
+def _bool(ctx: Context, value: Operand) -> Operand:
+    return to_bool(ctx, value)
+
+
+def _constant(ctx: Context, make: Callable[[Any], object], value: Const) -> Const:
+    try:
+        return Const(make(value.value))
+    except (ValueError, OverflowError, TypeError) as error:
+        raise ctx.refusal("E0701", f"`{make.__name__}`: {error}") from error
+
+
+def _round(ctx: Context, value: Operand, digits: Operand | None = None) -> Operand:
+    """`round(x)` gives an int, halves to even."""
+    num = number(ctx, value)
+    if isinstance(num, Const):
+        constant: Any = num.value
+        return Const(round(constant))
+    if digits is not None:
+        raise ctx.refusal("E0413", "`round` with digits", help="`mk.round(x * 100.0) / 100.0`")
+    if not num.dtype.is_float:
+        return num
+    return cast(ctx, ctx.compute("round", num.value), I32)
+
+
+def _divmod(ctx: Context, a: Operand, b: Operand) -> Operand:
+    return Tuple((binary(ctx, ast.FloorDiv(), a, b), binary(ctx, ast.Mod(), a, b)))
+
+
+def _pow(ctx: Context, a: Operand, b: Operand) -> Operand:
+    if isinstance(a, Const) and isinstance(b, Const):
+        return binary(ctx, ast.Pow(), a, b)
+    return power(ctx, number(ctx, a), number(ctx, b))
+
+
+def _sum(ctx: Context, values: Operand, start: Operand = ZERO) -> Operand:
+    """`sum` of a tuple; of a block it is `mk.sum`."""
+    _not_a_block(ctx, values, "sum")
+    total = start
+    for item in static_items(ctx, values):
+        total = binary(ctx, ast.Add(), total, item)
+    return total
+
+
+def _not_a_block(ctx: Context, values: Operand, name: str) -> None:
+    if isinstance(values, Num) and values.shape:
+        raise ctx.refusal(
+            "E0422", f"`{name}` of a block", help=f"use `mk.{name}`, which adds up its lanes"
+        )
+
+
+def _quantifier(name: str, decides: bool) -> Callable[..., Operand]:
+    def handler(ctx: Context, values: Operand) -> Operand:
+        if isinstance(values, Num) and values.shape:
+            raise ctx.refusal("E0422", f"`{name}` of a block", help=f"use `mk.{name}`")
+        result: Operand = Const(not decides)
+        for item in static_items(ctx, values):
+            truth = to_bool(ctx, item)
+            result = _either(ctx, decides, result, truth)
+        return result
+
+    return handler
+
+
+def _either(ctx: Context, decides: bool, a: Operand, b: Operand) -> Operand:
+    for one, other in ((a, b), (b, a)):
+        if isinstance(one, Const):
+            return one if bool(one.value) is decides else other
+    return combine_bools(ctx, "or" if decides else "and", a, b)
+
+
+def _tuple(ctx: Context, values: Operand = EMPTY) -> Operand:
+    return Tuple(static_items(ctx, values))
+
+
+def _zip(ctx: Context, *values: Operand, strict: Operand = FALSE) -> Operand:
+    columns = [static_items(ctx, value) for value in values]
+    if isinstance(strict, Const) and strict.value and len({len(c) for c in columns}) > 1:
+        raise ctx.refusal("E0413", "`zip` of sequences that differ in length")
+    return Tuple(tuple(Tuple(row) for row in zip(*columns, strict=False)))
+
+
+def _enumerate(ctx: Context, values: Operand, start: Operand = ZERO) -> Operand:
+    if not isinstance(start, Const) or type(start.value) is not int:
+        raise ctx.refusal("E0705", "the start of `enumerate` must be known at compile time")
+    items = static_items(ctx, values)
+    pairs = (Tuple((Const(i), item)) for i, item in enumerate(items, start.value))
+    return Tuple(tuple(pairs))
+
+
+def _reversed(ctx: Context, values: Operand) -> Operand:
+    return Tuple(static_items(ctx, values)[::-1])
+
+
+def _isinstance(ctx: Context, value: Operand, kind: Operand) -> Operand:
+    if isinstance(value, Const) and isinstance(kind, Const):
+        wanted: Any = kind.value
+        return Const(isinstance(value.value, wanted))
+    raise ctx.refusal(
+        "E0414",
+        "`isinstance` of a value that is known at run time only",
+        help="compare its dtype: `x.dtype == mk.f32`",
+    )
+
+
+def lower_print(ctx: Context, *values: Operand, sep: Operand = SPACE) -> Operand:
+    """`print`: one line for each program, or for each lane if a part is a block."""
+    if not isinstance(sep, Const) or not isinstance(sep.value, str):
+        raise ctx.refusal("E0705", "`sep` of `print` must be a constant string")
+    parts: list[str | Value] = []
+    for place, value in enumerate(values):
+        if place:
+            parts.append(sep.value)
+        parts += message_parts(ctx, value)
+    ctx.build.emit(Print(tuple(_spread(ctx, _merge_texts(parts))), ctx.loc))
+    return Const(None)
+
+
+def message_parts(ctx: Context, value: Operand) -> list[str | Value]:
+    """A value as it is printed: text for what is known, a value for what is not."""
+    if isinstance(value, Num):
+        return [value.value]
+    if isinstance(value, Text):
+        return list(value.parts)
+    if isinstance(value, Tuple):
+        return _tuple_parts(ctx, value)
+    if isinstance(value, Const):
+        return [str(value.value)]
+    raise ctx.refusal("E0423", f"{describe(value)} cannot be printed")
+
+
+def _tuple_parts(ctx: Context, value: Tuple) -> list[str | Value]:
+    parts: list[str | Value] = ["("]
+    for place, item in enumerate(value.items):
+        parts += [", "] if place else []
+        if isinstance(item, Const) and isinstance(item.value, str):
+            parts.append(repr(item.value))
+        else:
+            parts += message_parts(ctx, item)
+    return [*parts, ",)" if len(value.items) == 1 else ")"]
+
+
+def _merge_texts(parts: Sequence[str | Value]) -> list[str | Value]:
+    merged: list[str | Value] = []
+    for part in parts:
+        if isinstance(part, str) and merged and isinstance(merged[-1], str):
+            merged[-1] += part
+        else:
+            merged.append(part)
+    return merged
+
+
+def _spread(ctx: Context, parts: Sequence[str | Value]) -> list[str | Value]:
+    """The parts in one shape: below a split each lane that gets here prints."""
+    shape = ctx.split_shape()
+    for part in parts:
+        if isinstance(part, Value):
+            shape = ctx.cover(shape, part.shape)
+    return [
+        part if isinstance(part, str) else broadcast(ctx, Num(part), shape).value for part in parts
+    ]
+
+
+BUILTINS: dict[object, Callable[..., Operand]] = {
+    range: _range,
+    len: _len,
+    abs: _abs,
+    min: _extreme(ast.Lt()),
+    max: _extreme(ast.Gt()),
+    int: _int,
+    float: _float,
+    bool: _bool,
+    round: _round,
+    divmod: _divmod,
+    pow: _pow,
+    sum: _sum,
+    any: _quantifier("any", True),
+    all: _quantifier("all", False),
+    tuple: _tuple,
+    list: _tuple,
+    zip: _zip,
+    enumerate: _enumerate,
+    reversed: _reversed,
+    isinstance: _isinstance,
+    print: lower_print,
+}

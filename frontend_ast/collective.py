@@ -1,0 +1,24 @@
+"""Where lanes meet: collectives are refused in code that only some lanes reach."""
+
+from __future__ import annotations
+
+from eas.frontend_ast.context import Context
+from eas.ir.diagnostics import Label
+
+
+def require_all_lanes(ctx: Context, what: str) -> None:
+    """Refuses a collective below a split, and shows the conditions that split the lanes."""
+    splits = ctx.active_splits()
+    if not splits:
+        return
+    shown = {split.loc: split for split in splits}
+    raise ctx.refusal(
+        "E0602",
+        f"{what} needs all lanes, but only some of them get here",
+        label="all lanes must meet here",
+        secondary=[
+            Label(loc, f"the lanes part here: one answer for each of {list(split.shape)}")
+            for loc, split in shown.items()
+        ],
+        help="move it before the condition, or mask its operand: `mk.sum(mk.where(c, x, 0))`",
+    )

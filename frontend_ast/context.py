@@ -1,0 +1,313 @@
+"""The state of one compile, and the small steps every handler takes with it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from copy import copy
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from eas.frontend_ast.arguments import Capture
+from eas.frontend_ast.errors import Diagnostics, Refusal
+from eas.frontend_ast.scopes import Bound, Env, Frame, assigned_names
+from eas.frontend_ast.values import Num, Operand, Poison
+from eas.ir.builder import Builder
+from eas.ir.diagnostics import Diagnostic, Label
+from eas.ir.location import Loc
+from eas.ir.nodes import Op, Param, Value
+from eas.ir.ops.record import Attr, RuleError
+from eas.ir.types import I32, Scalar, Shape, broadcast_shapes
+
+Ops = list[Op]
+
+
+class Silenced(Exception):
+    """Something rests on a value with an error, which was reported where it arose."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """The handlers, one per class of ast node."""
+
+    statements: Mapping[type[ast.stmt], Callable[[Context, Any], None]]
+    expressions: Mapping[type[ast.expr], Callable[[Context, Any], Operand]]
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """A condition that sends the lanes of a block different ways."""
+
+    shape: Shape
+    loc: Loc
+
+
+@dataclass(eq=False)
+class Edge:
+    """A way out of a piece of code: the open list of ops that it ends, and the names there.
+
+    Its terminator is appended when the values that it must carry are known.
+    """
+
+    ops: Ops
+    env: Env
+    loc: Loc
+    split: Shape = ()
+    value: Operand | None = None
+
+
+# `unrolled` is a loop over a tuple, `trip` one trip of it
+TargetKind = Literal["loop", "unrolled", "trip", "function"]
+
+
+@dataclass(eq=False)
+class Target:
+    """Something that a `break`, `continue` or `return` may leave.
+
+    `splits` are the divergent exits seen so far: only some of the lanes reach the code after them.
+    `leaving` are those that end a loop for some of its lanes, so that its whole body is split.
+    """
+
+    kind: TargetKind
+    label: int
+    depth: int
+    exits: list[Edge] = field(default_factory=list[Edge])
+    continues: list[Edge] = field(default_factory=list[Edge])
+    splits: list[Split] = field(default_factory=list[Split])
+    leaving: list[Split] = field(default_factory=list[Split])
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A function that is being inlined, by its place in the text."""
+
+    path: str
+    line: int
+    column: int
+    is_lambda: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """Where a trial began, to undo it."""
+
+    diagnostics: int
+    messages: int
+    targets: tuple[tuple[int, int, int, int], ...]
+
+
+@dataclass(eq=False)
+class Context:
+    """One compile. Handlers get it as an argument; nothing is global."""
+
+    table: Table
+    frame: Frame
+    diagnostics: Diagnostics
+    build: Builder = field(default_factory=Builder)
+    targets: list[Target] = field(default_factory=list[Target])
+    splits: list[Split] = field(default_factory=list[Split])
+    calls: list[Call] = field(default_factory=list[Call])
+    params: dict[str, Param] = field(default_factory=dict[str, Param])
+    captures: dict[tuple[int, str], Capture] = field(default_factory=dict[tuple[int, str], Capture])
+    hints: dict[int, str] = field(default_factory=dict[int, str])
+    messages: list[str] = field(default_factory=list[str])
+    guesses: dict[tuple[int, Loc | None], object] = field(
+        default_factory=dict[tuple[int, "Loc | None"], object]
+    )
+    threads: int | None = None
+    positions: dict[str, Loc] = field(default_factory=dict[str, Loc])
+    labels: int = 0
+    ended: Literal["", "exit", "dead"] = ""
+
+    # --- places -------------------------------------------------------------------------------
+
+    @property
+    def loc(self) -> Loc:
+        return self.build.loc
+
+    @contextmanager
+    def at(self, node: ast.AST) -> Generator[None]:
+        """Every op and error inside is at this node."""
+        before = self.build.loc
+        self.build.loc = self.frame.loc(node)
+        try:
+            yield
+        finally:
+            self.build.loc = before
+
+    def refusal(
+        self,
+        code: str,
+        message: str,
+        *,
+        at: ast.AST | Loc | None = None,
+        label: str = "",
+        secondary: Sequence[Label] = (),
+        notes: Sequence[str] = (),
+        help: str | Sequence[str] = (),
+    ) -> Refusal:
+        """An error to raise, at this node or at the place under way."""
+        loc = self.loc if at is None else at if isinstance(at, Loc) else self.frame.loc(at)
+        helps = (help,) if isinstance(help, str) else tuple(help)
+        return Refusal(Diagnostic(code, message, loc, label, tuple(secondary), tuple(notes), helps))
+
+    # --- handlers -----------------------------------------------------------------------------
+
+    def expression(self, node: ast.expr) -> Operand:
+        """What an expression is, its ops made in the list under way."""
+        before = self.build.loc
+        self.build.loc = self.frame.loc(node)
+        try:
+            result = self.table.expressions[type(node)](self, node)
+        finally:
+            self.build.loc = before
+        if isinstance(result, Poison):
+            raise Silenced
+        return result
+
+    def statements(self, nodes: Sequence[ast.stmt]) -> None:
+        """Runs statements in turn; one with an error is reported, and the next one is tried."""
+        for node in nodes:
+            if self.ended:
+                return
+            self.build.loc = self.frame.loc(node)
+            try:
+                self.table.statements[type(node)](self, node)
+            except (Refusal, Silenced) as error:
+                if isinstance(error, Refusal):
+                    self.diagnostics.add(error.diagnostic)
+                for name in assigned_names([node]):
+                    self.frame.env[name] = Bound(Poison(), self.loc)
+
+    # --- ops ----------------------------------------------------------------------------------
+
+    def compute(self, name: str, *operands: Value, **attrs: Attr) -> Num:
+        """A pure op; the record's own complaint becomes an error at this place."""
+        try:
+            return Num(self.build.compute(name, *operands, **attrs))
+        except RuleError as error:
+            raise self.refusal(
+                "E0301", f"`{name}` {error.message}", help=error.help or ()
+            ) from error
+
+    @contextmanager
+    def into(self, ops: Ops) -> Generator[None]:
+        """Ops made inside are appended to this list."""
+        before = self.build.ops
+        self.build.ops = ops
+        try:
+            yield
+        finally:
+            self.build.ops = before
+
+    def hidden(self, role: Literal["extent", "stride"], array: str, axis: int) -> Value:
+        """The extent or stride of an array argument, a parameter that is made when first used."""
+        name = f"{array}_{role}_{axis}"
+        if name not in self.params:
+            value = self.build.value(Scalar(I32), name)
+            self.params[name] = Param(value, role, array, axis)
+        return self.params[name].value
+
+    def name_value(self, operand: Operand, name: str) -> None:
+        """Remembers the user's word for a value that has none yet."""
+        if isinstance(operand, Num):
+            self.hints.setdefault(operand.value.id, name)
+
+    # --- splits and exits ---------------------------------------------------------------------
+
+    def active_splits(self) -> list[Split]:
+        """Every condition that keeps some lanes away from here."""
+        return [*self.splits, *(split for target in self.targets for split in target.splits)]
+
+    def split_shape(self) -> Shape:
+        """The shape that the lanes here are split by, `()` if all of them are here."""
+        shape: Shape = ()
+        for split in self.active_splits():
+            shape = self.cover(shape, split.shape)
+        return shape
+
+    def cover(self, a: Shape, b: Shape) -> Shape:
+        """The shape that both fit into."""
+        both = broadcast_shapes(a, b)
+        if both is None:
+            raise self.refusal(
+                "E0601",
+                f"blocks of the shapes {list(a)} and {list(b)} meet in one split of the lanes",
+                help="bring both to one shape, for example with `x[:, None]`",
+            )
+        return both
+
+    @contextmanager
+    def split_by(self, shape: Shape, loc: Loc) -> Generator[None]:
+        """Code that only the lanes reach for which a condition of this shape holds."""
+        if not shape:
+            yield
+            return
+        self.splits.append(Split(shape, loc))
+        try:
+            yield
+        finally:
+            self.splits.pop()
+
+    def new_target(self, kind: TargetKind) -> Target:
+        self.labels += 1
+        return Target(kind, self.labels, len(self.splits))
+
+    def exit_to(
+        self, target: Target, edges: list[Edge], value: Operand | None = None, again: bool = False
+    ) -> None:
+        """Ends the list under way with a jump; the code after it in this list is dead.
+
+        `again` is set for `continue`: the loop itself is not left.
+        """
+        passed = self.targets[self.targets.index(target) :]
+        for each in passed:
+            if each is not target or not again:
+                _add_missing(each.leaving, self._splits_inside(each))
+        own = self._splits_inside(target)
+        shape: Shape = ()
+        for split in own:
+            shape = self.cover(shape, split.shape)
+        edges.append(Edge(self.build.ops, dict(self.frame.env), self.loc, shape, value))
+        _add_missing(target.splits, own)
+        self.ended = "exit"
+
+    def _splits_inside(self, target: Target) -> list[Split]:
+        """The conditions between a target and the place under way."""
+        found = list(self.splits[target.depth :])
+        for inner in self.targets[self.targets.index(target) + 1 :]:
+            found += inner.splits
+        return found
+
+    # --- trials -------------------------------------------------------------------------------
+
+    def mark(self) -> Mark:
+        return Mark(
+            self.diagnostics.mark(),
+            len(self.messages),
+            tuple(
+                (len(t.exits), len(t.continues), len(t.splits), len(t.leaving))
+                for t in self.targets
+            ),
+        )
+
+    def undo(self, mark: Mark) -> None:
+        """Forgets the errors and exits since the mark; the ops were in lists of their own."""
+        self.diagnostics.rollback(mark.diagnostics)
+        del self.messages[mark.messages :]
+        for target, lengths in zip(self.targets, mark.targets, strict=True):
+            lists = (target.exits, target.continues, target.splits, target.leaving)
+            for items, length in zip(lists, lengths, strict=True):
+                del items[length:]
+
+    # --- captures -----------------------------------------------------------------------------
+
+    def capture(self, holder: object, name: str, read: Callable[[], object], value: object) -> None:
+        """Notes that the kernel depends on a value from outside."""
+        seen = copy(value) if type(value) in (list, dict) else value
+        self.captures.setdefault((id(holder), name), Capture(name, read, seen))
+
+
+def _add_missing(splits: list[Split], more: list[Split]) -> None:
+    splits += [split for split in more if split not in splits]

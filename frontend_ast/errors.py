@@ -1,0 +1,90 @@
+"""How errors leave the front end: a refusal, a list of diagnostics, an exception for the user."""
+
+from __future__ import annotations
+
+import linecache
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from eas.ir.diagnostics import Diagnostic, render, use_color
+
+
+class Refusal(Exception):
+    """Raised where a construct cannot be lowered; whoever lowers the statement catches it."""
+
+    def __init__(self, diagnostic: Diagnostic) -> None:
+        super().__init__(diagnostic)
+        self.diagnostic = diagnostic
+
+    def __str__(self) -> str:
+        return render(self.diagnostic)
+
+
+class CompileError(SyntaxError):
+    """A kernel that cannot be compiled: `diagnostics` says why and where, in the user's file."""
+
+    diagnostics: tuple[Diagnostic, ...]
+    kernel: str
+
+    def __init__(self, diagnostics: Sequence[Diagnostic], kernel: str = "") -> None:
+        self.diagnostics = tuple(diagnostics)
+        self.kernel = kernel
+        loc = self.diagnostics[0].loc
+        if loc.line == 0:  # made by the compiler itself: there is no place to point at
+            super().__init__(self.diagnostics[0].message)
+            return
+        filename = loc.source.path or loc.source.name
+        text = linecache.getline(filename, loc.line) or None
+        start, end = (loc.line, loc.column + 1), (loc.end_line, loc.end_column + 1)
+        super().__init__(self.diagnostics[0].message, (filename, *start, text, *end))
+
+    @property
+    def msg(self) -> str:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """What `traceback` and IPython print below the place; in colour if that is a terminal."""
+        return self.render(use_color(sys.stderr))
+
+    def render(self, color: bool = False) -> str:
+        """All diagnostics as text, and a closing line that counts them."""
+        texts = [render(diagnostic, color) for diagnostic in self.diagnostics]
+        return "\n\n".join([*texts, self._closing_line()])
+
+    def __str__(self) -> str:
+        return self.render()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.diagnostics, self.kernel), self.__dict__
+
+    def _closing_line(self) -> str:
+        count = sum(diagnostic.severity == "error" for diagnostic in self.diagnostics)
+        where = f" in kernel `{self.kernel}`" if self.kernel else ""
+        return f"{count} error{'' if count == 1 else 's'}{where}"
+
+
+class Diagnostics:
+    """What one compile has found so far; what was found since a mark can be taken back."""
+
+    def __init__(self) -> None:
+        self._found: dict[Diagnostic, None] = {}
+
+    @property
+    def items(self) -> tuple[Diagnostic, ...]:
+        return tuple(self._found)
+
+    def add(self, diagnostic: Diagnostic) -> None:
+        """Keep it, unless an equal one was found already."""
+        self._found.setdefault(diagnostic)
+
+    def mark(self) -> int:
+        """The present state, for `rollback`."""
+        return len(self._found)
+
+    def rollback(self, mark: int) -> None:
+        """Forget what was added since `mark`."""
+        for diagnostic in list(self._found)[mark:]:
+            del self._found[diagnostic]
+
+    def raise_if_any(self, kernel_name: str) -> None:
+        """Raise all of them as one `CompileError`, if there is an error among them."""
+        if any(diagnostic.severity == "error" for diagnostic in self._found):
+            raise CompileError(self.items, kernel_name)

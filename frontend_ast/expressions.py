@@ -1,0 +1,133 @@
+"""Expressions that are neither operators nor calls: literals, tuples, comprehensions, f-strings."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from eas.frontend_ast.assignment import assign
+from eas.frontend_ast.branches import lower_condition
+from eas.frontend_ast.builtins import message_parts
+from eas.frontend_ast.context import Context
+from eas.frontend_ast.scopes import Frame, assigned_names
+from eas.frontend_ast.unrolled import check_length, static_items
+from eas.frontend_ast.values import Const, Operand, Text, Tuple
+from eas.ir.nodes import Value
+
+
+def lower_constant(ctx: Context, node: ast.Constant) -> Operand:
+    if isinstance(node.value, complex):
+        raise ctx.refusal(
+            "E0119", "complex numbers are not supported", help="use two floats, or a tuple"
+        )
+    return Const(node.value)
+
+
+def lower_tuple(ctx: Context, node: ast.Tuple | ast.List) -> Operand:
+    """A list is a tuple here: it cannot be changed."""
+    items: list[Operand] = []
+    for element in node.elts:
+        if isinstance(element, ast.Starred):
+            spread = ctx.expression(element.value)
+            with ctx.at(element):
+                items += static_items(ctx, spread)
+        else:
+            items.append(ctx.expression(element))
+    return Tuple(tuple(items))
+
+
+def lower_comprehension(ctx: Context, node: ast.ListComp | ast.GeneratorExp) -> Operand:
+    """Each item is worked out at compile time; the loop variables are the comprehension's own."""
+    names = assigned_names([g.target for g in node.generators])
+    outer = ctx.frame
+    inner = Frame(
+        outer.source,
+        frozenset(names),
+        {},
+        outer.globals,
+        outer.cells,
+        outer,
+        outer.caller,
+        outer.locs,
+    )
+    first = ctx.expression(node.generators[0].iter)
+    ctx.frame = inner
+    try:
+        items = _generate(ctx, node.elt, node.generators, first)
+    finally:
+        ctx.frame = outer
+    return Tuple(check_length(ctx, items))
+
+
+def _generate(
+    ctx: Context,
+    element: ast.expr,
+    generators: Sequence[ast.comprehension],
+    sequence: Operand | None = None,
+) -> list[Operand]:
+    if not generators:
+        return [ctx.expression(element)]
+    generator = generators[0]
+    if sequence is None:
+        sequence = ctx.expression(generator.iter)
+    found: list[Operand] = []
+    with ctx.at(generator.iter):
+        items = static_items(ctx, sequence)
+    for item in items:
+        assign(ctx, generator.target, item)
+        if all(_holds(ctx, test) for test in generator.ifs):
+            found += _generate(ctx, element, generators[1:])
+    return found
+
+
+def _holds(ctx: Context, test: ast.expr) -> bool:
+    truth = lower_condition(ctx, test)
+    if isinstance(truth, Const):
+        return bool(truth.value)
+    raise ctx.refusal(
+        "E0705",
+        "the condition of a comprehension is known at run time only",
+        at=test,
+        help="how many items there are must be known at compile time",
+    )
+
+
+def lower_f_string(ctx: Context, node: ast.JoinedStr) -> Operand:
+    parts: list[str | Value] = []
+    for value in node.values:
+        if isinstance(value, ast.FormattedValue):
+            parts += _formatted(ctx, value)
+        else:
+            assert isinstance(value, ast.Constant)
+            parts.append(str(value.value))
+    if all(isinstance(part, str) for part in parts):
+        return Const("".join(str(part) for part in parts))
+    return Text(tuple(parts))
+
+
+def _formatted(ctx: Context, node: ast.FormattedValue) -> list[str | Value]:
+    operand = ctx.expression(node.value)
+    if isinstance(operand, Const):
+        spec = "" if node.format_spec is None else ctx.expression(node.format_spec)
+        text = str(spec.value) if isinstance(spec, Const) else ""
+        return [format(_converted(operand.value, node.conversion), text)]
+    if node.format_spec is not None or node.conversion != -1:
+        raise ctx.refusal(
+            "E0426",
+            "a value that is known at run time only cannot be formatted",
+            at=node,
+            help="print it as it is: `{x}`",
+        )
+    return message_parts(ctx, operand)
+
+
+def _converted(value: object, conversion: int) -> object:
+    match chr(conversion) if conversion > 0 else "":
+        case "r":
+            return repr(value)
+        case "s":
+            return str(value)
+        case "a":
+            return ascii(value)
+        case _:
+            return value

@@ -1,0 +1,501 @@
+"""The functions of `mk`. Those that are an op of the table need no line here."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any, cast
+
+import numpy as np
+
+from eas.frontend_ast import memory
+from eas.frontend_ast.arithmetic import items_of, negate
+from eas.frontend_ast.builtins import message_parts
+from eas.frontend_ast.collective import require_all_lanes
+from eas.frontend_ast.context import Context
+from eas.frontend_ast.promote import (
+    Number,
+    broadcast,
+    common_dtype,
+    describe,
+    materialize,
+    number,
+    promote,
+    to_bool,
+)
+from eas.frontend_ast.promote import cast as convert
+from eas.frontend_ast.values import FALSE, NONE, ZERO, Array, Const, Num, Operand, Range, Tuple
+from eas.ir.diagnostics import Label
+from eas.ir.nodes import AtomicKind, Barrier
+from eas.ir.ops import OPS
+from eas.ir.ops.record import OpDef, RuleError
+from eas.ir.ops.shape import MAX_RANK
+from eas.ir.types import BOOL, DTYPES, F32, I32, DType, Scalar, Shape, count, from_numpy
+
+Handler = Callable[..., Operand]
+
+FLOAT = Const(F32)
+NO_TEXT = Const("")
+
+
+def lower_intrinsic(ctx: Context, name: str, shown: str, bound: inspect.BoundArguments) -> Operand:
+    """A call of `mk.<shown>` whose arguments are bound to its parameters."""
+    handler = HANDLERS.get(name)
+    if handler is not None:
+        return handler(ctx, **bound.arguments)
+    if name.startswith("reduce_"):
+        return _reduce(ctx, name, f"`mk.{shown}`", **bound.arguments)
+    if name.startswith("atomic_"):
+        kind = cast(AtomicKind, name.removeprefix("atomic_"))
+        return _atomic(ctx, kind, **bound.arguments)
+    if name.startswith("to_"):
+        return _cast(ctx, bound.arguments["a"], Const(DTYPES[name.removeprefix("to_")]))
+    return _elementwise(ctx, OPS[name], list(bound.arguments.values()))
+
+
+# --- element-wise ops ---------------------------------------------------------------------------
+
+
+def _elementwise(ctx: Context, op: OpDef, operands: Sequence[Operand]) -> Operand:
+    """Any op of the table whose operands meet in one type; a function of floats takes ints too."""
+    numbers = [number(ctx, operand) for operand in operands]
+    dtype = common_dtype(ctx, numbers)
+    if not dtype.is_float and _takes_floats_only(op):
+        dtype = F32
+    nums = promote(ctx, numbers, dtype)
+    return Num(ctx.compute(op.name, *(n.value for n in nums)).value, nums[0].weak)
+
+
+def _takes_floats_only(op: OpDef) -> bool:
+    try:
+        op.typing([Scalar(I32)] * len(op.operands), {})
+    except RuleError:
+        return True
+    return False
+
+
+def _where(ctx: Context, condition: Operand, a: Operand, b: Operand) -> Operand:
+    truth = to_bool(ctx, condition)
+    numbers = [number(ctx, a), number(ctx, b)]
+    both_bool = all(_is_bool(n) for n in numbers)
+    x, y = promote(ctx, numbers, BOOL if both_bool else None)
+    if isinstance(truth, Const):
+        return x if truth.value else y
+    shape = ctx.cover(truth.shape, x.shape)
+    values = [broadcast(ctx, n, shape).value for n in (truth, x, y)]
+    return Num(ctx.compute("select", *values).value, x.weak)
+
+
+def _is_bool(num: Number) -> bool:
+    return num.dtype.is_bool if isinstance(num, Num) else isinstance(num.value, bool)
+
+
+def _pow(ctx: Context, a: Operand, b: Operand) -> Operand:
+    return _elementwise(ctx, OPS["pow"], [a, b])
+
+
+def _cdiv(ctx: Context, a: Operand, b: Operand) -> Operand:
+    """-(-a // b): rounds up for every sign."""
+    if isinstance(a, Const) and isinstance(b, Const):
+        x, y = int(str(a.value)), int(str(b.value))
+        if y == 0:
+            raise ctx.refusal("E0701", "`mk.cdiv`: integer division by zero")
+        return Const(-(-x // y))
+    x, y = promote(ctx, [number(ctx, a), number(ctx, b)])
+    lower = Num(ctx.compute("neg", x.value).value)
+    return negate(ctx, ctx.compute("floordiv", lower.value, y.value))
+
+
+def _cast(ctx: Context, a: Operand, dtype: Operand) -> Operand:
+    return to_dtype(ctx, a, dtype)
+
+
+def to_dtype(ctx: Context, a: Operand, dtype: Operand) -> Operand:
+    """`x.to(dtype)`."""
+    wanted = static_dtype(ctx, dtype)
+    num = number(ctx, a)
+    if isinstance(num, Const) and not (isinstance(num.value, float) and wanted.is_int):
+        return Num(materialize(ctx, num, wanted).value)
+    if wanted.is_bool:
+        truth = to_bool(ctx, num)
+        return materialize(ctx, truth, BOOL)
+    return convert(ctx, materialize(ctx, num), wanted)
+
+
+def _bitcast(ctx: Context, a: Operand, dtype: Operand) -> Operand:
+    num = materialize(ctx, number(ctx, a))
+    return ctx.compute("bitcast", num.value, dtype=static_dtype(ctx, dtype))
+
+
+# --- positions ----------------------------------------------------------------------------------
+
+
+def _program_id(ctx: Context, axis: Operand = ZERO) -> Operand:
+    return ctx.compute("program_id", axis=_grid_axis(ctx, axis))
+
+
+def _num_programs(ctx: Context, axis: Operand = ZERO) -> Operand:
+    return ctx.compute("num_programs", axis=_grid_axis(ctx, axis))
+
+
+def _grid_axis(ctx: Context, axis: Operand) -> int:
+    found = static_int(ctx, axis, "the axis")
+    if not 0 <= found <= 2:
+        raise ctx.refusal("E0511", f"a grid has the axes 0, 1 and 2, not {found}")
+    return found
+
+
+def _arange(ctx: Context, start: Operand, stop: Operand) -> Operand:
+    _use_position(ctx, "arange")
+    first = static_int(ctx, start, "the start of `arange`")
+    last = static_int(ctx, stop, "the end of `arange`")
+    if last <= first:
+        raise ctx.refusal("E0512", f"`arange({first}, {last})` is empty")
+    return ctx.compute("arange", start=first, size=last - first)
+
+
+def _tid(ctx: Context, start: Operand, stop: Operand) -> Operand:
+    first = static_int(ctx, start, "the start of `tid`")
+    last = static_int(ctx, stop, "the end of `tid`")
+    if last <= first:
+        raise ctx.refusal("E0512", f"`tid({first}, {last})` is empty")
+    index = _thread(ctx, "thread_index", last - first)
+    if first == 0:
+        return index
+    a, b = promote(ctx, [index, Const(first)])
+    return ctx.compute("add", a.value, b.value)
+
+
+def _local_id(ctx: Context, axis: Operand = ZERO) -> Operand:
+    if static_int(ctx, axis, "the axis") != 0:
+        raise ctx.refusal(
+            "E0511",
+            "a threadgroup has one axis, 0",
+            help="compute rows and columns: `t // WIDTH`, `t % WIDTH`",
+        )
+    return _thread(ctx, "thread_index", None)
+
+
+def _lane_id(ctx: Context) -> Operand:
+    return _thread(ctx, "lane_index", None)
+
+
+def _sg_id(ctx: Context) -> Operand:
+    return _thread(ctx, "simdgroup_index", None)
+
+
+def _thread(ctx: Context, op: str, size: int | None) -> Num:
+    """A position of threads; the first `tid`, or the launch, says how many there are."""
+    _use_position(ctx, "tid")
+    size = size or ctx.threads
+    if size is None:
+        raise ctx.refusal(
+            "E0603",
+            "how many threads a threadgroup has is not said",
+            help="use `mk.tid(0, BLOCK)` before, or launch with `_tptg=`",
+        )
+    if size > 1024:
+        raise ctx.refusal("E0604", f"a threadgroup has at most 1024 threads, not {size}")
+    if ctx.threads not in (None, size):
+        raise ctx.refusal("E0605", f"this kernel has {ctx.threads} threads, not {size}")
+    ctx.threads = size
+    return ctx.compute(op, size=size)
+
+
+def _use_position(ctx: Context, kind: str) -> None:
+    other = {"arange": "tid", "tid": "arange"}[kind]
+    ctx.positions.setdefault(kind, ctx.loc)
+    if other in ctx.positions:
+        raise ctx.refusal(
+            "E0606",
+            "`arange` and `tid` do not mix in one kernel",
+            secondary=[Label(ctx.positions[other], f"`{other}` is used here")],
+            notes=("with `arange` a kernel is written for blocks, with `tid` for one thread",),
+            help="in a kernel for threads, the lanes are `mk.tid(0, BLOCK)`",
+        )
+
+
+# --- blocks -------------------------------------------------------------------------------------
+
+
+def _zeros(ctx: Context, shape: Operand, dtype: Operand = FLOAT) -> Operand:
+    return _full(ctx, shape, Const(0), dtype)
+
+
+def _full(ctx: Context, shape: Operand, value: Operand, dtype: Operand = FLOAT) -> Operand:
+    wanted = static_dtype(ctx, dtype)
+    filled = materialize(ctx, number(ctx, value), wanted)
+    return Num(broadcast(ctx, filled, static_shape(ctx, shape)).value)
+
+
+def _zeros_like(ctx: Context, a: Operand) -> Operand:
+    return _full_like(ctx, a, Const(0))
+
+
+def _full_like(ctx: Context, a: Operand, value: Operand) -> Operand:
+    num = _runtime(ctx, a)
+    filled = materialize(ctx, number(ctx, value), num.dtype)
+    return Num(broadcast(ctx, filled, num.shape).value)
+
+
+def _reshape(ctx: Context, a: Operand, shape: Operand) -> Operand:
+    num, new = _runtime(ctx, a), static_shape(ctx, shape)
+    if num.shape == new:
+        return num
+    require_all_lanes(ctx, "`mk.reshape`")
+    return ctx.compute("reshape", num.value, shape=new)
+
+
+def _ravel(ctx: Context, a: Operand) -> Operand:
+    num = _runtime(ctx, a)
+    return _reshape(ctx, num, Const((count(num.shape),)))
+
+
+def _expand_dims(ctx: Context, a: Operand, axis: Operand) -> Operand:
+    num = _runtime(ctx, a)
+    place = static_int(ctx, axis, "the axis")
+    rank = len(num.shape) + 1
+    return ctx.compute("expand_dims", num.value, axis=place + rank if place < 0 else place)
+
+
+def _broadcast_to(ctx: Context, a: Operand, shape: Operand) -> Operand:
+    num = materialize(ctx, number(ctx, a))
+    return Num(broadcast(ctx, num, static_shape(ctx, shape)).value)
+
+
+def _trans(ctx: Context, a: Operand) -> Operand:
+    num = _runtime(ctx, a)
+    if len(num.shape) != 2:
+        raise ctx.refusal(
+            "E0513", f"`mk.trans` takes a block of 2 axes, not {describe(num)}", help="`mk.permute`"
+        )
+    return _permute(ctx, num, Const((1, 0)))
+
+
+def _permute(ctx: Context, a: Operand, axes: Operand) -> Operand:
+    num = _runtime(ctx, a)
+    order = tuple(
+        axis + len(num.shape) if axis < 0 else axis for axis in static_ints(ctx, axes, "the axes")
+    )
+    require_all_lanes(ctx, "`mk.permute`")
+    return ctx.compute("permute", num.value, axes=order)
+
+
+def _reduce(
+    ctx: Context,
+    name: str,
+    shown: str,
+    a: Operand,
+    axis: Operand = NONE,
+    keep_dims: Operand = FALSE,
+) -> Operand:
+    """A reduction over one axis, or over all lanes."""
+    num = _runtime(ctx, a)
+    require_all_lanes(ctx, shown)
+    if name in ("reduce_any", "reduce_all"):
+        truth = to_bool(ctx, num)
+        assert isinstance(truth, Num)
+        num = truth
+    place = None if axis == NONE else static_int(ctx, axis, "the axis")
+    if place is not None and not -len(num.shape) <= place < len(num.shape):
+        raise ctx.refusal("E0511", f"{describe(num)} has no axis {place}")
+    if place is not None:
+        place %= len(num.shape)
+        if len(num.shape) == 1:
+            place = None
+    reduced = ctx.compute(name, num.value, axis=place)
+    if not isinstance(keep_dims, Const) or not keep_dims.value:
+        return reduced
+    if place is None:
+        return broadcast(ctx, reduced, tuple(1 for _ in num.shape))
+    return ctx.compute("expand_dims", reduced.value, axis=place)
+
+
+# --- memory -------------------------------------------------------------------------------------
+
+
+def _load(
+    ctx: Context,
+    ptr: Operand,
+    offs: Operand = NONE,
+    mask: Operand = NONE,
+    other: Operand | None = None,
+) -> Operand:
+    return memory.load(ctx, ptr, mask, other, None if offs == NONE else offs)
+
+
+def _store(
+    ctx: Context,
+    ptr: Operand,
+    offs: Operand = NONE,
+    value: Operand = NONE,
+    mask: Operand = NONE,
+) -> Operand:
+    if value == NONE:  # store(a + offs, value)
+        offs, value = NONE, offs
+    memory.store(ctx, ptr, value, mask, None if offs == NONE else offs)
+    return NONE
+
+
+def _atomic(
+    ctx: Context,
+    kind: AtomicKind,
+    ptr: Operand,
+    offs: Operand,
+    value: Operand,
+    mask: Operand = NONE,
+    expected: Operand | None = None,
+) -> Operand:
+    kind = cast(AtomicKind, str(kind).rstrip("_"))
+    return memory.atomic(ctx, kind, ptr, offs, value, mask, expected)
+
+
+def _alloc_tg(ctx: Context, shape: Operand, dtype: Operand) -> Operand:
+    """Threadgroup memory; its name is the one that it is assigned to."""
+    extents = static_shape(ctx, shape)
+    if ctx.targets[1:] and any(target.kind == "loop" for target in ctx.targets):
+        raise ctx.refusal(
+            "E0607",
+            "threadgroup memory is allocated in a loop",
+            help="allocate it before the loop; its content is not kept anyway",
+        )
+    require_all_lanes(ctx, "`mk.alloc_tg`")
+    pointer = ctx.build.alloc(count(extents), static_dtype(ctx, dtype))
+    return Array("threadgroup memory", pointer, len(extents), extents)
+
+
+def _barrier(ctx: Context) -> Operand:
+    require_all_lanes(ctx, "`mk.barrier`")
+    ctx.build.emit(Barrier(ctx.loc))
+    return NONE
+
+
+# --- compile time -------------------------------------------------------------------------------
+
+
+def _static_range(ctx: Context, bounds: tuple[Operand, ...] = ()) -> Operand:
+    numbers = [static_int(ctx, b, "a bound of `static_range`") for b in bounds]
+    if not 1 <= len(numbers) <= 3:
+        raise ctx.refusal("E0413", "`mk.static_range` takes one to three bounds")
+    if len(numbers) == 3 and numbers[2] == 0:
+        raise ctx.refusal("E0420", "the step of a range must not be zero")
+    return Const(range(*numbers))
+
+
+def _static_assert(ctx: Context, condition: Operand, message: Operand = NO_TEXT) -> Operand:
+    truth = to_bool(ctx, condition)
+    if not isinstance(truth, Const):
+        raise ctx.refusal(
+            "E0705",
+            "the condition of `mk.static_assert` is known at run time only",
+            help="use `assert`, which checks on the device",
+        )
+    if not truth.value:
+        text = str(message.value) if isinstance(message, Const) else ""
+        raise ctx.refusal("E0706", f"static assertion failed{': ' * bool(text)}{text}")
+    return NONE
+
+
+def _static_print(ctx: Context, parts: tuple[Operand, ...] = ()) -> Operand:
+    words: list[str] = []
+    for part in parts:
+        if isinstance(part, Const | Tuple):
+            texts = message_parts(ctx, part)
+            words.append("".join(t if isinstance(t, str) else str(t.ty) for t in texts))
+        else:
+            words.append(describe(part))
+    ctx.messages.append(" ".join(words))
+    return NONE
+
+
+# --- what must be known now ---------------------------------------------------------------------
+
+
+def static_int(ctx: Context, operand: Operand, what: str) -> int:
+    if isinstance(operand, Const) and type(operand.value) is int:
+        return operand.value
+    raise ctx.refusal(
+        "E0705",
+        f"{what} must be an int that is known at compile time, this is {describe(operand)}",
+        help="make it a literal, or a parameter annotated `eas.constexpr`",
+    )
+
+
+def static_ints(ctx: Context, operand: Operand, what: str) -> tuple[int, ...]:
+    items = items_of(operand)
+    if items is not None:
+        return tuple(static_int(ctx, item, what) for item in items)
+    return (static_int(ctx, operand, what),)
+
+
+def static_shape(ctx: Context, operand: Operand) -> Shape:
+    shape = static_ints(ctx, operand, "an extent of a shape")
+    if not 1 <= len(shape) <= MAX_RANK or any(extent < 1 for extent in shape):
+        raise ctx.refusal(
+            "E0514",
+            f"a block has one to {MAX_RANK} axes of at least one lane, this is {list(shape)}",
+        )
+    return shape
+
+
+def static_dtype(ctx: Context, operand: Operand) -> DType:
+    if isinstance(operand, Const):
+        value = operand.value
+        if isinstance(value, DType):
+            return value
+        if isinstance(value, str) and value in DTYPES:
+            return DTYPES[value]
+        found = _python_dtype(value)
+        if found is not None:
+            return found
+    raise ctx.refusal(
+        "E0315", f"a dtype is needed, this is {describe(operand)}", help="for example `mk.f32`"
+    )
+
+
+def _python_dtype(value: Any) -> DType | None:
+    """The dtype of `np.float32` or `np.dtype("float32")`."""
+    module = getattr(value if isinstance(value, type) else type(value), "__module__", "")
+    try:
+        return from_numpy(np.dtype(value)) if module.startswith("numpy") else None
+    except TypeError:
+        return None
+
+
+def _runtime(ctx: Context, operand: Operand) -> Num:
+    if isinstance(operand, Range):
+        raise ctx.refusal("E0302", "a block is needed, this is a range", help="use `mk.arange`")
+    return materialize(ctx, number(ctx, operand, "a block"))
+
+
+HANDLERS: dict[str, Handler] = {
+    "select": _where,
+    "pow": _pow,
+    "cdiv": _cdiv,
+    "cast": _cast,
+    "bitcast": _bitcast,
+    "program_id": _program_id,
+    "num_programs": _num_programs,
+    "arange": _arange,
+    "tid": _tid,
+    "local_id": _local_id,
+    "lane_id": _lane_id,
+    "sg_id": _sg_id,
+    "zeros": _zeros,
+    "full": _full,
+    "zeros_like": _zeros_like,
+    "full_like": _full_like,
+    "reshape": _reshape,
+    "ravel": _ravel,
+    "expand_dims": _expand_dims,
+    "broadcast_to": _broadcast_to,
+    "trans": _trans,
+    "permute": _permute,
+    "load": _load,
+    "store": _store,
+    "alloc_tg": _alloc_tg,
+    "barrier": _barrier,
+    "static_range": _static_range,
+    "static_assert": _static_assert,
+    "static_print": _static_print,
+}

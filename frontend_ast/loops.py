@@ -1,0 +1,488 @@
+"""Loops that run on the device: `while`, and `for` over a `range`.
+
+What a loop changes is carried from trip to trip, and the types of what is carried depend on the
+body. So the body is lowered on trial with the types that the names have before the loop; where the
+end of the body disagrees (a literal met a typed value, a scalar became a block, lanes part ways),
+the trial is undone and repeated with the joined types. They only ever grow, so this ends soon.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from eas.frontend_ast.branches import (
+    Branch,
+    finish_dead,
+    lower_branch,
+    lower_condition,
+    open_region,
+)
+from eas.frontend_ast.context import Context, Edge, Ops, Split, Target
+from eas.frontend_ast.joins import (
+    Join,
+    LeafType,
+    as_place,
+    convert,
+    has_same_form,
+    join_leaf,
+    leaves,
+    points_into_one_array,
+    rebuild,
+)
+from eas.frontend_ast.promote import Number, common_shape, describe, promote
+from eas.frontend_ast.scopes import Bound, Env, Unbound, assigned_names
+from eas.frontend_ast.values import Array, Const, Num, Operand, Place, Poison, Range
+from eas.ir.diagnostics import Label
+from eas.ir.location import Loc
+from eas.ir.nodes import Break, Condition, Continue, For, Region, Value, While, Yield
+from eas.ir.types import BOOL, Shape, make_type
+
+# A body is tried at most this often; each trial widens at least one type.
+_MAX_TRIALS = 24
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """A name that a loop carries: its form, the types of its numbers, where it comes from.
+
+    `is_late` says that it has no value before the first trip.
+    """
+
+    name: str
+    form: Operand
+    types: tuple[LeafType, ...]
+    loc: Loc
+    is_late: bool = False
+
+
+@dataclass
+class Plan:
+    """What a trial assumes."""
+
+    carried: list[Carried]
+    leaving: list[Split] = field(default_factory=list[Split])
+
+
+@dataclass
+class Trial:
+    """What a trial found: the header's values, the edges, and the regions with open ends."""
+
+    target: Target
+    args: list[Value]
+    body: Branch
+    env: Env
+    test: Edge | None = None
+    body_args: list[Value] = field(default_factory=list[Value])
+
+    @property
+    def back(self) -> list[Edge]:
+        return [*([self.body.edge] if self.body.edge else []), *self.target.continues]
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """A loop as written: `counts` for a `for` over a range, `test` for a `while`."""
+
+    node: ast.For | ast.While
+    counts: tuple[Num, Num, Num] | None
+    test: ast.expr | None
+    runs: bool
+    ends: bool
+
+
+# --- statements ---------------------------------------------------------------------------------
+
+
+def lower_while(ctx: Context, node: ast.While) -> None:
+    truth = _constant_truth(ctx, node)
+    if truth is False:
+        ctx.statements(node.orelse)
+        return
+    _lower_loop(ctx, Loop(node, None, node.test, truth is True, truth is not True))
+
+
+def lower_range_for(ctx: Context, node: ast.For, bounds: Range) -> None:
+    numbers: list[Number] = [bounds.start, bounds.stop, bounds.step]
+    if not isinstance(node.target, ast.Name):
+        raise ctx.refusal("E0402", "a number of a range cannot be unpacked", at=node.target)
+    start, stop, step = promote(ctx, numbers)
+    if not start.dtype.is_int:
+        with ctx.at(node.iter):
+            raise ctx.refusal("E0403", f"a range counts ints, this is {describe(start)}")
+    _lower_loop(ctx, Loop(node, (start, stop, step), None, _runs(bounds), True))
+
+
+def _runs(bounds: Range) -> bool:
+    """Whether a range is known to have a first number."""
+    constants = [b.value for b in (bounds.start, bounds.stop, bounds.step) if isinstance(b, Const)]
+    if len(constants) != 3:
+        return False
+    start, stop, step = (int(str(c)) for c in constants)
+    return len(range(start, stop, step)) > 0
+
+
+def _constant_truth(ctx: Context, node: ast.While) -> bool | None:
+    """The truth of a condition that is the same constant on every trip, else None."""
+    test = node.test
+    if isinstance(test, ast.Constant):
+        return bool(test.value)
+    names = {n.id for n in ast.walk(test) if isinstance(n, ast.Name)}
+    if names & set(_changed_names(node)) or any(isinstance(n, ast.Call) for n in ast.walk(test)):
+        return None
+    ops: Ops = []
+    with ctx.into(ops):
+        truth = lower_condition(ctx, test)
+    return bool(truth.value) if isinstance(truth, Const) and not ops else None
+
+
+# --- the search for types -----------------------------------------------------------------------
+
+
+def _lower_loop(ctx: Context, loop: Loop) -> None:
+    names = _changed_names(loop.node)
+    key = (id(loop.node), ctx.frame.caller)
+    plan = _first_plan(ctx, names, ctx.guesses.get(key))
+    for _ in range(_MAX_TRIALS):
+        mark = ctx.mark()
+        trial = _try(ctx, loop, plan, names)
+        better = _revise(ctx, loop, plan, trial, names)
+        if better is None:
+            ctx.guesses[key] = plan
+            _finish(ctx, loop, plan, trial, names)
+            return
+        ctx.undo(mark)
+        plan = better
+    raise ctx.refusal("E0901", "the types in this loop do not settle")
+
+
+def _changed_names(node: ast.For | ast.While) -> tuple[str, ...]:
+    header = [node.target] if isinstance(node, ast.For) else [node.test]
+    return assigned_names([*header, *node.body])
+
+
+def _first_plan(ctx: Context, names: Sequence[str], guess: object) -> Plan:
+    """The types before the loop, widened to what the same loop needed in an earlier trial."""
+    known = {c.name: c for c in guess.carried} if isinstance(guess, Plan) else {}
+    carried: list[Carried] = []
+    for name in names:
+        binding = ctx.frame.env.get(name)
+        if not isinstance(binding, Bound) or isinstance(binding.value, Poison):
+            continue
+        form = binding.value
+        types = [join_leaf(ctx, [leaf], [binding.loc], name) for leaf in leaves(form)]
+        earlier = known.get(name)
+        if earlier and not earlier.is_late and has_same_form(earlier.form, form):
+            types = [_widen(a, b) for a, b in zip(types, earlier.types, strict=True)]
+        carried.append(Carried(name, form, tuple(types), binding.loc))
+    return Plan(carried, list(guess.leaving) if isinstance(guess, Plan) else [])
+
+
+def _widen(own: LeafType, earlier: LeafType) -> LeafType:
+    return earlier if own.weak or own.dtype == earlier.dtype else own
+
+
+def _try(ctx: Context, loop: Loop, plan: Plan, names: Sequence[str]) -> Trial:
+    """Lowers the body once, with the names as the plan has them."""
+    target = ctx.new_target("loop")
+    target.splits = list(plan.leaving)
+    target.leaving = list(plan.leaving)
+    args = [
+        ctx.build.value(make_type(ty.dtype, ty.shape), carried.name)
+        for carried in plan.carried
+        for ty in carried.types
+    ]
+    header = _header_env(ctx, plan, args, names)
+    entry, ctx.frame.env = ctx.frame.env, dict(header)
+    ctx.targets.append(target)
+    try:
+        if loop.counts is None:
+            return _try_while(ctx, loop, plan, target, args, header)
+        return _try_for(ctx, loop, target, args, header)
+    finally:
+        ctx.targets.pop()
+        ctx.frame.env = entry
+        ctx.ended = ""
+
+
+def _header_env(ctx: Context, plan: Plan, args: Sequence[Value], names: Sequence[str]) -> Env:
+    env = dict(ctx.frame.env)
+    rest = iter(args)
+    for name in names:
+        if not isinstance(env.get(name), Bound):
+            env[name] = Unbound((Label(ctx.loc, "no value on the first trip"),))
+    for carried in plan.carried:
+        numbers = [Num(next(rest), ty.weak) for ty in carried.types]
+        if not carried.is_late:
+            env[carried.name] = Bound(rebuild(carried.form, iter(numbers)), carried.loc)
+    return env
+
+
+def _try_while(
+    ctx: Context, loop: Loop, plan: Plan, target: Target, args: list[Value], header: Env
+) -> Trial:
+    assert loop.test is not None
+    ops: Ops = []
+    with ctx.into(ops), ctx.at(loop.test):
+        truth = lower_condition(ctx, loop.test)
+        test = Edge(ops, dict(ctx.frame.env), ctx.loc, value=truth)
+    if isinstance(truth, Num) and truth.shape:
+        _leave_by(target, Split(truth.shape, test.loc))
+    body_args = [ctx.build.value(arg.ty, arg.hint) for arg in args]
+    ctx.frame.env = _env_after(plan, body_args, test.env)
+    body = lower_branch(ctx, lambda: ctx.statements(loop.node.body))
+    return Trial(target, args, body, header, test, body_args)
+
+
+def _try_for(ctx: Context, loop: Loop, target: Target, args: list[Value], header: Env) -> Trial:
+    assert loop.counts is not None
+    assert isinstance(loop.node, ast.For) and isinstance(loop.node.target, ast.Name)
+    shape = common_shape(ctx, loop.counts)
+    if shape:
+        _leave_by(target, Split(shape, ctx.frame.loc(loop.node.iter)))
+    name = loop.node.target.id
+    counter = ctx.build.value(make_type(loop.counts[0].dtype, shape), name)
+    place = ctx.frame.loc(loop.node.target)
+    ctx.frame.env[name] = Bound(Num(counter, loop.counts[0].weak), place)
+    body = lower_branch(ctx, lambda: ctx.statements(loop.node.body))
+    return Trial(target, args, body, header, body_args=[counter, *args])
+
+
+def _env_after(plan: Plan, args: Sequence[Value], env: Env) -> Env:
+    """The names as another region sees them, with its arguments for what is carried."""
+    after = dict(env)
+    rest = iter(args)
+    for each in plan.carried:
+        value = rebuild(each.form, iter([Num(next(rest), ty.weak) for ty in each.types]))
+        binding = env.get(each.name)
+        after[each.name] = Bound(value, binding.loc if isinstance(binding, Bound) else each.loc)
+    return after
+
+
+def _leave_by(target: Target, split: Split) -> None:
+    for splits in (target.splits, target.leaving):
+        if split not in splits:
+            splits.append(split)
+
+
+def _revise(
+    ctx: Context, loop: Loop, plan: Plan, trial: Trial, names: Sequence[str]
+) -> Plan | None:
+    """The plan that the trial asks for, or None if it was right."""
+    carried = [_revise_one(ctx, each, trial) for each in plan.carried]
+    have = {each.name for each in carried}
+    for name in names:
+        if name not in have:
+            late = _late(ctx, loop, trial, name)
+            carried += [late] if late else []
+    leaving = trial.target.leaving
+    if carried == plan.carried and leaving == plan.leaving:
+        return None
+    return Plan(carried, list(leaving))
+
+
+def _revise_one(ctx: Context, each: Carried, trial: Trial) -> Carried:
+    edges = [*([trial.test] if trial.test else []), *trial.back]
+    bindings = [edge.env.get(each.name) for edge in edges]
+    bound = [b for b in bindings if isinstance(b, Bound) and not isinstance(b.value, Poison)]
+    form = each.form
+    for binding in bound:
+        form = _common_form(ctx, each, form, binding)
+    split: Shape = ()
+    for edge in trial.target.continues:
+        split = ctx.cover(split, edge.split)
+    columns = [list(leaves(b.value)) for b in bound]
+    types: list[LeafType] = []
+    entry = [
+        Num(ctx.build.value(make_type(t.dtype, t.shape)), t.weak) for t in _types(ctx, each, form)
+    ]
+    for place, old in enumerate(entry):
+        numbers: list[Number] = [old, *(column[place] for column in columns)]
+        ty = join_leaf(ctx, numbers, [each.loc, *(b.loc for b in bound)], each.name)
+        differ = any(n is not numbers[1] for n in numbers[1:])
+        shape = ctx.cover(ty.shape, split) if split and differ else ty.shape
+        types.append(LeafType(ty.dtype, shape, ty.weak))
+    return Carried(each.name, form, tuple(types), each.loc, each.is_late)
+
+
+def _types(ctx: Context, each: Carried, form: Operand) -> Sequence[LeafType]:
+    if form is each.form:
+        return each.types
+    # an array became a pointer into it: its offset begins at 0, a literal
+    ty = join_leaf(ctx, [as_place(form).offset], [each.loc], each.name)
+    return [LeafType(ty.dtype, ty.shape, weak=True)]
+
+
+def _common_form(ctx: Context, each: Carried, form: Operand, binding: Bound) -> Operand:
+    if has_same_form(form, binding.value):
+        return form
+    if points_into_one_array(form, binding.value):
+        return form if isinstance(form, Place) else binding.value
+    raise ctx.refusal(
+        "E0313",
+        f"`{each.name}` is {describe(form)} before the loop and {describe(binding.value)} in it",
+        at=binding.loc,
+        label=describe(binding.value),
+        secondary=[Label(each.loc, f"{describe(form)}, from this assignment")],
+        help="a name keeps its kind of value over the trips of a loop",
+    )
+
+
+def _late(ctx: Context, loop: Loop, trial: Trial, name: str) -> Carried | None:
+    """A name that gets its first value inside of the loop and is needed behind it."""
+    edges = [trial.test] if trial.test else trial.back if loop.runs else []
+    bindings = [edge.env.get(name) for edge in edges]
+    bound = [b for b in bindings if isinstance(b, Bound) and not isinstance(b.value, Poison)]
+    if not bound or len(bound) != len(bindings) or not _is_used_outside(ctx, loop.node, name):
+        return None
+    columns = zip(*(leaves(b.value) for b in bound), strict=False)
+    locs = [b.loc for b in bound]
+    types = tuple(join_leaf(ctx, list(column), locs, name) for column in columns)
+    return Carried(name, bound[0].value, types, locs[0], is_late=True)
+
+
+def _is_used_outside(ctx: Context, node: ast.stmt, name: str) -> bool:
+    return _reads(ctx.frame.source.node)[name] > _reads(node)[name] or isinstance(node, ast.While)
+
+
+def _reads(node: ast.AST) -> Counter[str]:
+    return Counter(
+        n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)
+    )
+
+
+# --- the op -------------------------------------------------------------------------------------
+
+
+def _finish(ctx: Context, loop: Loop, plan: Plan, trial: Trial, names: Sequence[str]) -> None:
+    """Ends every edge with the values agreed on, and emits the loop."""
+    inits = _initial_values(ctx, plan, trial.args)
+    orelse_args = [ctx.build.value(arg.ty, arg.hint) for arg in trial.args]
+    _close_back_edges(ctx, plan, trial)
+    orelse = _lower_orelse(ctx, loop, plan, trial, orelse_args)
+    results = _close_exits(ctx, loop, trial, orelse, names)
+    after = open_region(orelse.ops, orelse_args)
+    if loop.counts is None:
+        _emit_while(ctx, plan, trial, inits, after, results)
+    else:
+        _emit_for(ctx, loop, trial, inits, after, results)
+
+
+def _initial_values(ctx: Context, plan: Plan, args: Sequence[Value]) -> tuple[Value, ...]:
+    numbers = [n for each in plan.carried for n in _initial_numbers(ctx, each)]
+    here = Edge(ctx.build.ops, ctx.frame.env, ctx.loc)
+    return convert(ctx, here, numbers, args)
+
+
+def _initial_numbers(ctx: Context, each: Carried) -> list[Number]:
+    zeros: list[Number] = [Const(False if t.dtype.is_bool else 0) for t in each.types]
+    if each.is_late:
+        return zeros
+    binding = ctx.frame.env[each.name]
+    assert isinstance(binding, Bound)
+    own = list(leaves(binding.value))
+    return own if len(own) == len(zeros) else zeros
+
+
+def _carried_numbers(plan: Plan, env: Env) -> Iterator[Number]:
+    for each in plan.carried:
+        binding = env[each.name]
+        value = binding.value if isinstance(binding, Bound) else Poison()
+        own = list(leaves(value))
+        if isinstance(value, Array) and isinstance(each.form, Place):
+            own = [Const(0)]
+        if len(own) != len(each.types):  # after an error, or unbound on a path that never returns
+            own = [Const(False if t.dtype.is_bool else 0) for t in each.types]
+        yield from own
+
+
+def _close_back_edges(ctx: Context, plan: Plan, trial: Trial) -> None:
+    for edge in trial.back:
+        values = convert(ctx, edge, list(_carried_numbers(plan, edge.env)), trial.args)
+        end = Yield if edge is trial.body.edge else Continue
+        edge.ops.append(end(values, edge.loc))
+    if trial.body.is_dead:
+        finish_dead(ctx, trial.body.ops, [arg.ty for arg in trial.args], Yield)
+
+
+def _lower_orelse(
+    ctx: Context, loop: Loop, plan: Plan, trial: Trial, args: Sequence[Value]
+) -> Branch:
+    """Python's `else` of a loop: what runs when it is exhausted."""
+    env = _env_after(plan, args, trial.test.env if trial.test else trial.env)
+    for name in _changed_names(loop.node):
+        if name not in env or isinstance(env[name], Unbound):
+            env[name] = Unbound((Label(ctx.loc, "no value when this loop does not run"),))
+    before, ctx.frame.env = ctx.frame.env, env
+    depth = len(ctx.splits)
+    try:
+        ctx.splits += trial.target.leaving
+        return lower_branch(ctx, lambda: ctx.statements(loop.node.orelse))
+    finally:
+        del ctx.splits[depth:]
+        ctx.frame.env = before
+
+
+def _close_exits(
+    ctx: Context, loop: Loop, trial: Trial, orelse: Branch, names: Sequence[str]
+) -> tuple[Value, ...]:
+    """Joins the breaks and the exhausted loop; the names after the loop are set."""
+    exhausted = orelse.edge if loop.ends else None
+    edges = [*trial.target.exits, *([exhausted] if exhausted else [])]
+    shape: Shape = ()
+    for split in trial.target.leaving:
+        shape = ctx.cover(shape, split.shape)
+    join = Join(ctx, edges, shape, is_loop=True)
+    every = (*names, *assigned_names(loop.node.orelse))
+    if edges:
+        paths = [Label(edge.loc, "no value when the loop ends here") for edge in edges]
+        ctx.frame.env = join.merge_names(every, ctx.frame.env, paths)
+    for place, edge in enumerate(edges):
+        end = Yield if edge is exhausted else Break
+        edge.ops.append(end(join.values(place), edge.loc))
+    if orelse.is_dead or (orelse.edge is not None and exhausted is None):
+        finish_dead(ctx, orelse.ops, [r.ty for r in join.results], Yield)
+    if not edges:
+        ctx.ended = "dead"
+    return tuple(join.results)
+
+
+def _emit_while(
+    ctx: Context,
+    plan: Plan,
+    trial: Trial,
+    inits: tuple[Value, ...],
+    orelse: Region,
+    results: tuple[Value, ...],
+) -> None:
+    assert trial.test is not None
+    values = convert(ctx, trial.test, list(_carried_numbers(plan, trial.test.env)), trial.args)
+    condition = _condition_value(ctx, trial.test)
+    trial.test.ops.append(Condition(condition, values, trial.test.loc))
+    test = open_region(trial.test.ops, trial.args)
+    body = open_region(trial.body.ops, trial.body_args)
+    ctx.build.emit(While(inits, test, body, orelse, results, ctx.loc))
+
+
+def _condition_value(ctx: Context, test: Edge) -> Value:
+    if isinstance(test.value, Num):
+        return test.value.value
+    assert isinstance(test.value, Const)
+    with ctx.into(test.ops):
+        return ctx.build.constant(bool(test.value.value), BOOL)
+
+
+def _emit_for(
+    ctx: Context,
+    loop: Loop,
+    trial: Trial,
+    inits: tuple[Value, ...],
+    orelse: Region,
+    results: tuple[Value, ...],
+) -> None:
+    assert loop.counts is not None
+    start, stop, step = (count.value for count in loop.counts)
+    body = open_region(trial.body.ops, trial.body_args)
+    ctx.build.emit(For(start, stop, step, inits, body, orelse, results, ctx.loc))

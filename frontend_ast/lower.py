@@ -1,0 +1,146 @@
+"""From a Python function and the types of its arguments to a function of the IR."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping
+from types import FunctionType
+
+from eas.frontend_ast.arguments import Argument, ArrayArg, ConstArg, Lowered, ScalarArg
+from eas.frontend_ast.branches import close_scope, lower_branch
+from eas.frontend_ast.context import Context
+from eas.frontend_ast.errors import CompileError, Diagnostics, Refusal
+from eas.frontend_ast.freeze import Freezer
+from eas.frontend_ast.scopes import Bound, Cells, Env, Frame, local_names
+from eas.frontend_ast.source import FunctionSource, plain_function, read_source
+from eas.frontend_ast.table import TABLE
+from eas.frontend_ast.values import NONE, Array, Const, Num, Operand
+from eas.ir.diagnostics import Diagnostic
+from eas.ir.nodes import Function, Param, Region, Yield
+from eas.ir.types import Pointer, Scalar
+
+
+def lower(
+    fn: Callable[..., object],
+    arguments: Mapping[str, Argument],
+    *,
+    threads: int | None = None,
+    fast_math: bool = False,
+) -> Lowered:
+    """The kernel in the IR, or a `CompileError` with everything that is wrong with it."""
+    try:
+        source = read_source(fn)
+    except Refusal as error:
+        name = getattr(fn, "__name__", "?")
+        raise CompileError([error.diagnostic], name) from None
+    return _lower_source(plain_function(fn), source, arguments, threads, fast_math)
+
+
+def _lower_source(
+    function: FunctionType,
+    source: FunctionSource,
+    arguments: Mapping[str, Argument],
+    threads: int | None,
+    fast_math: bool,
+) -> Lowered:
+    node = source.node
+    diagnostics = Diagnostics()
+    names = local_names(node) if isinstance(node, ast.FunctionDef) else frozenset[str]()
+    frame = Frame(source, names, {}, function.__globals__, Cells(function))
+    ctx = Context(TABLE, frame, diagnostics, threads=threads)
+    ctx.build.loc = frame.loc(node)
+    if not isinstance(node, ast.FunctionDef):
+        what = "a lambda" if isinstance(node, ast.Lambda) else "an `async` function"
+        refused = ctx.refusal("E0104", f"a kernel is a plain function, not {what}")
+        raise CompileError([refused.diagnostic], source.name)
+    frame.env = _bind_parameters(ctx, node, arguments)
+    body = _lower_body(ctx, node)
+    diagnostics.raise_if_any(source.name)
+    return _freeze(ctx, source, arguments, body, fast_math)
+
+
+def _bind_parameters(ctx: Context, node: ast.FunctionDef, arguments: Mapping[str, Argument]) -> Env:
+    places = {a.arg: a for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)}
+    return {
+        name: Bound(_parameter(ctx, name, argument), ctx.frame.loc(places.get(name, node)))
+        for name, argument in arguments.items()
+    }
+
+
+def _parameter(ctx: Context, name: str, argument: Argument) -> Operand:
+    match argument:
+        case ConstArg(value=value):
+            return Const(value)
+        case ScalarArg(dtype=dtype):
+            value = ctx.build.value(Scalar(dtype), name)
+            ctx.params[name] = Param(value)
+            return Num(value)
+        case ArrayArg(dtype=dtype, ndim=ndim):
+            pointer = ctx.build.value(Pointer(dtype), name)
+            ctx.params[name] = Param(pointer)
+            return Array(name, pointer, ndim)
+
+
+def _lower_body(ctx: Context, node: ast.FunctionDef) -> Region:
+    target = ctx.new_target("function")
+    ctx.targets.append(target)
+
+    def run() -> Operand:
+        ctx.statements(node.body)
+        return NONE
+
+    try:
+        branch = lower_branch(ctx, run)
+        ctx.build.loc = ctx.frame.loc(node)
+        close_scope(ctx, target, branch, ())
+    except Refusal as error:
+        ctx.diagnostics.add(error.diagnostic)
+    except (CompileError, KeyboardInterrupt, MemoryError):
+        raise
+    except Exception as error:
+        raise _internal_error(ctx, node, error) from error
+    ops = (*ctx.build.ops, Yield((), ctx.loc))
+    return Region((), ops)
+
+
+def _internal_error(ctx: Context, node: ast.FunctionDef, error: Exception) -> CompileError:
+    """What the compiler did not foresee: the place where it happened, the cause chained."""
+    diagnostic = Diagnostic(
+        "E0900",
+        f"internal compiler error: {type(error).__name__}: {error}",
+        ctx.loc,
+        notes=("this is a fault of easy_as, not of the kernel",),
+        help=("please report it, with the kernel",),
+    )
+    return CompileError([*ctx.diagnostics.items, diagnostic], node.name)
+
+
+def _freeze(
+    ctx: Context,
+    source: FunctionSource,
+    arguments: Mapping[str, Argument],
+    body: Region,
+    fast_math: bool,
+) -> Lowered:
+    freezer = Freezer(ctx.hints)
+    params = tuple(freezer.param(param) for param in ctx.params.values())
+    constants = tuple(
+        (name, _spell(argument.value))
+        for name, argument in arguments.items()
+        if isinstance(argument, ConstArg)
+    )
+    function = Function(
+        source.name,
+        params,
+        freezer.region(body),
+        source.source,
+        ctx.threads if "tid" in ctx.positions else None,
+        fast_math,
+        constants,
+    )
+    return Lowered(function, tuple(ctx.captures.values()), tuple(ctx.messages))
+
+
+def _spell(value: object) -> str:
+    """A constexpr value for the reader: the same text on every machine."""
+    return str(getattr(value, "__name__", value))

@@ -1,0 +1,132 @@
+"""Loads, stores and atomics: how offsets, masks and values are brought to one shape."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from eas.frontend_ast.context import Context
+from eas.frontend_ast.joins import as_place
+from eas.frontend_ast.promote import (
+    Number,
+    broadcast,
+    common_dtype,
+    common_shape,
+    describe,
+    materialize,
+    number,
+    promote,
+    to_bool,
+)
+from eas.frontend_ast.values import Array, Const, Num, Operand, Place
+from eas.ir.nodes import AtomicKind, Value
+from eas.ir.types import BOOL, Shape
+
+
+def load(
+    ctx: Context,
+    where: Operand,
+    mask: Operand | None,
+    other: Operand | None,
+    offs: Operand | None = None,
+) -> Num:
+    array, offset = place_of(ctx, where, offs)
+    guard = _mask(ctx, mask)
+    fill = Const(0) if other is None else number(ctx, other, "a value for `other`")
+    shape = _shape(ctx, [offset, guard] if guard is None else [offset, guard, fill])
+    at = broadcast(ctx, offset, shape).value
+    if guard is None:
+        return Num(ctx.build.load(array.pointer, at))
+    masked = broadcast(ctx, guard, shape).value
+    filled = broadcast(ctx, _as_element(ctx, array, fill), shape).value
+    return Num(ctx.build.load(array.pointer, at, masked, filled))
+
+
+def store(
+    ctx: Context, where: Operand, value: Operand, mask: Operand | None, offs: Operand | None = None
+) -> None:
+    array, offset = place_of(ctx, where, offs)
+    stored = _as_element(ctx, array, number(ctx, value, "a number to store"))
+    guard = _mask(ctx, mask)
+    shape = _shape(ctx, [offset, stored, guard])
+    at, new = broadcast(ctx, offset, shape), broadcast(ctx, stored, shape)
+    masked = None if guard is None else broadcast(ctx, guard, shape).value
+    ctx.build.store(array.pointer, at.value, new.value, masked)
+
+
+def atomic(
+    ctx: Context,
+    kind: AtomicKind,
+    where: Operand,
+    offs: Operand,
+    value: Operand,
+    mask: Operand | None,
+    expected: Operand | None = None,
+) -> Num:
+    """Once per lane that gets here: below a split the operands are spread over its lanes."""
+    array, offset = place_of(ctx, where, offs)
+    new = _as_element(ctx, array, number(ctx, value))
+    old = None if expected is None else _as_element(ctx, array, number(ctx, expected))
+    guard = _mask(ctx, mask)
+    shape = ctx.cover(_shape(ctx, [offset, new, old, guard]), ctx.split_shape())
+
+    def spread(num: Num | None) -> Value | None:
+        return None if num is None else broadcast(ctx, num, shape).value
+
+    at, change = broadcast(ctx, offset, shape).value, broadcast(ctx, new, shape).value
+    return Num(ctx.build.atomic(kind, array.pointer, at, change, spread(guard), spread(old)))
+
+
+def place_of(ctx: Context, where: Operand, offs: Operand | None) -> tuple[Array, Num]:
+    """The array and the offset that a pointer and an offset name together."""
+    if not isinstance(where, Array | Place):
+        raise ctx.refusal(
+            "E0509",
+            f"an array is needed, this is {describe(where)}",
+            help="pass an array argument of the kernel, or `array + offset`",
+        )
+    place = as_place(where)
+    numbers: list[Number] = [] if isinstance(where, Array) and offs is not None else [place.offset]
+    if offs is not None:
+        numbers.append(number(ctx, offs, "an offset"))
+    for each in numbers:
+        if not common_dtype(ctx, [each]).is_int or (isinstance(each, Num) and each.dtype.is_bool):
+            raise ctx.refusal(
+                "E0501",
+                f"an offset counts elements: it is an int, not {describe(each)}",
+                help="convert it: `.to(mk.i32)`",
+            )
+    nums = promote(ctx, numbers)
+    total = nums[0] if len(nums) == 1 else ctx.compute("add", nums[0].value, nums[1].value)
+    return place.array, total
+
+
+def _shape(ctx: Context, numbers: Sequence[Number | None]) -> Shape:
+    return common_shape(ctx, [n for n in numbers if n is not None])
+
+
+def _mask(ctx: Context, mask: Operand | None) -> Num | None:
+    if mask is None or (isinstance(mask, Const) and (mask.value is None or mask.value is True)):
+        return None
+    truth = to_bool(ctx, mask)
+    return materialize(ctx, truth, BOOL)
+
+
+def _as_element(ctx: Context, array: Array, value: Number) -> Num:
+    """A value as the array stores it. A float is not cut down to an int silently."""
+    dtype = array.dtype
+    own = common_dtype(ctx, [value])
+    if own.is_float and not dtype.is_float:
+        raise ctx.refusal(
+            "E0510",
+            f"{describe(value)} does not fit `{array.name}`, whose elements are {dtype}",
+            help=f"say how to round: `mk.floor(x).to(mk.{dtype})` or `x.to(mk.{dtype})`",
+        )
+    if isinstance(value, Num) and dtype.is_bool and not value.dtype.is_bool:
+        return _checked_bool(ctx, value)
+    return materialize(ctx, value, dtype)
+
+
+def _checked_bool(ctx: Context, value: Num) -> Num:
+    truth = to_bool(ctx, value)
+    assert isinstance(truth, Num)
+    return truth

@@ -1,0 +1,126 @@
+"""Names: the kernel's own, its closure's, its module's, Python's."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import difflib
+import types
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+
+from eas.frontend_ast.context import Context
+from eas.frontend_ast.scopes import Bound, Frame, Unbound
+from eas.frontend_ast.values import Const, Operand
+from eas.ir.diagnostics import Label
+from eas.ir.location import Loc
+
+
+def lower_name(ctx: Context, node: ast.Name) -> Operand:
+    return read_name(ctx, node.id)
+
+
+def read_name(ctx: Context, name: str) -> Operand:
+    """The value of a name, found as Python finds it."""
+    frame = ctx.frame
+    while name not in frame.names:
+        if frame.parent is None:
+            return _outside(ctx, frame, name)
+        frame = frame.parent
+    return _local(ctx, frame, name)
+
+
+def _local(ctx: Context, frame: Frame, name: str) -> Operand:
+    binding = frame.env.get(name, Unbound())
+    if isinstance(binding, Bound):
+        return binding.value
+    if binding.paths:
+        raise ctx.refusal(
+            "E0202",
+            f"`{name}` may have no value here",
+            label="used here",
+            secondary=[Label(path.loc, path.text) for path in binding.paths],
+            help=f"give `{name}` a value before, on every path",
+        )
+    raise ctx.refusal(
+        "E0203",
+        f"`{name}` is used before it has a value",
+        secondary=_later_assignment(ctx, frame, name),
+        notes=("a name that a function assigns is local to it, as in Python",),
+    )
+
+
+def _later_assignment(ctx: Context, frame: Frame, name: str) -> list[Label]:
+    for node in ast.walk(frame.source.node):
+        if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store):
+            return [Label(frame.loc(node), "assigned here")]
+    return []
+
+
+def _outside(ctx: Context, frame: Frame, name: str) -> Operand:
+    if name in frame.cells:
+        return _captured(ctx, frame.cells, name)
+    if name in frame.globals:
+        return _captured(ctx, frame.globals, name)
+    if hasattr(builtins, name):
+        return Const(getattr(builtins, name))
+    close = close_matches(name, _known_names(ctx))
+    raise ctx.refusal(
+        "E0201",
+        f"the name `{name}` is not defined",
+        help=f"did you mean `{close[0]}`?" if close else (),
+    )
+
+
+def _captured(ctx: Context, holder: Mapping[str, object], name: str) -> Const:
+    value = holder[name]
+    check_capture(ctx, name, value)
+    ctx.capture(holder, name, lambda: holder[name], value)
+    return Const(value)
+
+
+def check_capture(ctx: Context, name: str, value: object) -> None:
+    """An array from outside is data, not a constant."""
+    if isinstance(value, np.ndarray) or hasattr(value, "__dlpack__"):
+        raise ctx.refusal(
+            "E0204",
+            f"`{name}` is an array from outside of the kernel",
+            help="pass it as an argument",
+        )
+
+
+def lower_attribute_of_constant(ctx: Context, holder: Const, name: str, loc: Loc) -> Operand:
+    """`math.pi`, `config.BLOCK`, `mk.f32`."""
+    value = holder.value
+    try:
+        found: object = getattr(value, name)
+    except AttributeError as error:
+        close = close_matches(name, dir(value))
+        what = value.__name__ if isinstance(value, types.ModuleType) else type(value).__name__
+        raise ctx.refusal(
+            "E0205",
+            f"`{what}` has no attribute `{name}`",
+            at=loc,
+            help=f"did you mean `{close[0]}`?" if close else (),
+        ) from error
+    if not isinstance(value, str | int | float | tuple):
+        check_capture(ctx, name, found)
+        ctx.capture(value, name, lambda: getattr(value, name), found)
+    return Const(found)
+
+
+def close_matches(name: str, known: Iterable[str]) -> list[str]:
+    """Names that look like this one, the likeliest first."""
+    candidates = sorted(k for k in set(known) if not k.startswith("_"))
+    by_case = [k for k in candidates if k.lower() == name.lower()]
+    return by_case or difflib.get_close_matches(name, candidates, n=1, cutoff=0.7)
+
+
+def _known_names(ctx: Context) -> list[str]:
+    known: list[str] = []
+    frame: Frame | None = ctx.frame
+    while frame is not None:
+        known += [*frame.names, *frame.cells, *frame.globals]
+        frame = frame.parent
+    return [*known, *dir(builtins)]

@@ -1,0 +1,337 @@
+"""How numbers of different types meet: promotion, conversion of constants, broadcasting.
+
+The rules, in order:
+1. Two constants are computed by Python itself, before this module is asked.
+2. A bool counts as a (weak) i32 in arithmetic.
+3. A constant takes the other side's dtype if that can hold it; a float constant makes an int f32.
+4. A weak value (made of literals only) takes the other side's dtype if that is at least as wide.
+5. The wider float wins; a float wins over an int; of two ints of one signedness the wider wins, and
+   a signed int wins over a narrower unsigned one. Everything else (signed with unsigned, f16 with
+   bf16) is refused: the user says which.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from eas.frontend_ast.context import Context
+from eas.frontend_ast.values import (
+    Array,
+    Closure,
+    Const,
+    Method,
+    Num,
+    Operand,
+    Place,
+    Poison,
+    Range,
+    Text,
+    Tuple,
+)
+from eas.ir.types import (
+    BF16,
+    BOOL,
+    F16,
+    F32,
+    I32,
+    I64,
+    U64,
+    DType,
+    Shape,
+    broadcast_shapes,
+    from_numpy,
+)
+
+Number = Const | Num
+
+
+def describe(operand: Operand) -> str:
+    """An operand in the words of an error message."""
+    match operand:
+        case Const(value=None):
+            return "None"
+        case Const(value=value):
+            return _describe_constant(value)
+        case Num():
+            return str(operand.value.ty)
+        case Array():
+            return f"the array `{operand.name}`"
+        case Place():
+            return f"a pointer into `{operand.array.name}`"
+        case Tuple(make=make):
+            return "a tuple" if make is None else f"a {make.__name__}"
+        case Range():
+            return "a range"
+        case Closure() | Method():
+            return f"the function `{operand.name}`"
+        case Text():
+            return "a string"
+        case Poison():
+            return "a value with an error"
+
+
+def is_numeric(value: object) -> bool:
+    """Whether a constant can become a scalar."""
+    return isinstance(value, bool | int | float | np.number | np.bool_)
+
+
+def number(ctx: Context, operand: Operand, what: str = "a number") -> Number:
+    """The operand, if it is a number; else an error."""
+    match operand:
+        case Num():
+            return operand
+        case Const(value=value) if is_numeric(value):
+            return operand
+        case _:
+            raise ctx.refusal(
+                "E0302", f"{what} is needed, this is {describe(operand)}", help=_way_out(operand)
+            )
+
+
+# --- constants --------------------------------------------------------------------------------
+
+
+def constant_dtype(ctx: Context, value: object) -> DType:
+    """The dtype that a constant has by itself."""
+    found = _numpy_scalar_dtype(value)
+    if found is not None:
+        return found
+    if isinstance(value, bool):
+        return BOOL
+    if isinstance(value, float):
+        return F32
+    assert isinstance(value, int)
+    for dtype in (I32, I64, U64):
+        if dtype.min <= value <= dtype.max:
+            return dtype
+    raise ctx.refusal("E0303", f"{value} does not fit any integer type")
+
+
+def _numpy_scalar_dtype(value: Any) -> DType | None:
+    return from_numpy(value.dtype) if _is_numpy(value) else None
+
+
+def _as_python(value: Any) -> object:
+    return value.item() if _is_numpy(value) else value
+
+
+def _is_numpy(value: object) -> bool:
+    return isinstance(value, np.generic)
+
+
+def fits(value: object, dtype: DType) -> bool:
+    """Whether a dtype can hold a constant, rounding of floats aside."""
+    value = _as_python(value)
+    if dtype.is_bool:
+        return isinstance(value, bool)
+    if dtype.is_int:
+        return isinstance(value, int) and dtype.min <= value <= dtype.max
+    assert isinstance(value, bool | int | float)
+    try:
+        exact = float(value)
+    except OverflowError:
+        return False
+    with np.errstate(all="ignore"):
+        rounded = np.asarray(exact, dtype.numpy)
+    return bool(np.isfinite(rounded)) or not np.isfinite(exact)
+
+
+def materialize(ctx: Context, operand: Number, dtype: DType | None = None) -> Num:
+    """A constant as a scalar of a dtype (its own by default); a runtime value is converted."""
+    if isinstance(operand, Num):
+        return operand if dtype is None else cast(ctx, operand, dtype)
+    value = operand.value
+    weak = dtype is None and not _is_numpy(value)
+    dtype = dtype or constant_dtype(ctx, value)
+    if not fits(value, dtype) and not (
+        dtype.is_bool or (isinstance(value, float) and dtype.is_int)
+    ):
+        raise ctx.refusal(
+            "E0303",
+            f"{value} does not fit {dtype}",
+            help=f"use a wider type than {dtype}, or write the value that you mean",
+        )
+    return Num(ctx.build.constant(_rounded(value, dtype), dtype), weak and dtype is not BOOL)
+
+
+def _rounded(value: object, dtype: DType) -> bool | int | float:
+    """The value as the dtype stores it."""
+    with np.errstate(all="ignore"):
+        stored = np.asarray(value).astype(dtype.numpy)
+    if dtype.is_float:
+        result = float(stored)
+        return float("nan") if result != result else result
+    return bool(stored) if dtype.is_bool else int(stored)
+
+
+# --- conversions ------------------------------------------------------------------------------
+
+
+def cast(ctx: Context, num: Num, dtype: DType) -> Num:
+    if num.dtype == dtype:
+        return num if not num.weak else Num(num.value)
+    return ctx.compute("cast", num.value, dtype=dtype)
+
+
+def broadcast(ctx: Context, num: Num, shape: Shape) -> Num:
+    """The value with this shape, which its own fits into."""
+    if num.shape == shape:
+        return num
+    if not num.shape:
+        return Num(ctx.compute("splat", num.value, shape=shape).value, num.weak)
+    return Num(ctx.compute("broadcast", num.value, shape=shape).value, num.weak)
+
+
+def common_shape(ctx: Context, nums: Sequence[Number]) -> Shape:
+    shape: Shape = ()
+    for num in nums:
+        if not isinstance(num, Num):
+            continue
+        both = broadcast_shapes(shape, num.shape)
+        if both is None:
+            raise ctx.refusal(
+                "E0304",
+                f"blocks of the shapes {list(shape)} and {list(num.shape)} do not fit together",
+                help="give both the same rank and equal extents (or 1): `x[:, None]`, `x[None, :]`",
+            )
+        shape = both
+    return shape
+
+
+def to_bool(ctx: Context, operand: Operand) -> Number:
+    """Whether a value counts as true, as Python's `bool` says."""
+    match operand:
+        case Num() if operand.dtype.is_bool:
+            return operand
+        case Num():
+            zero = broadcast(ctx, materialize(ctx, Const(0), operand.dtype), operand.shape)
+            return ctx.compute("ne", operand.value, zero.value)
+        case Const(value=value):
+            return Const(bool(value))
+        case Tuple(items=items):
+            return Const(bool(items))
+        case Array() | Place():
+            raise ctx.refusal(
+                "E0305",
+                f"{describe(operand)} is neither true nor false",
+                help="test an element, or what `mk.any` or `mk.all` says of a block",
+            )
+        case _:
+            return Const(True)
+
+
+# --- promotion --------------------------------------------------------------------------------
+
+
+def common_dtype(ctx: Context, numbers: Sequence[Number]) -> DType:
+    """The dtype in which these numbers meet in arithmetic."""
+    runtime = [n for n in numbers if isinstance(n, Num)]
+    constants = [n.value for n in numbers if isinstance(n, Const)]
+    strong = [n.dtype for n in runtime if not _is_weak(n)]
+    strong += [constant_dtype(ctx, c) for c in constants if type(c) not in (bool, int, float)]
+    weak = [_weak_dtype(n) for n in runtime if _is_weak(n)]
+    if strong:
+        dtype = _combine(ctx, strong)
+        for each in weak:
+            dtype = _adapt(dtype, each)
+    elif weak:
+        dtype = max(weak, key=lambda d: (d.is_float, d.bits))
+    else:
+        dtype = _constants_dtype(ctx, constants)
+    return F32 if dtype.is_int and any(isinstance(c, float) for c in constants) else dtype
+
+
+def promote(ctx: Context, numbers: Sequence[Number], dtype: DType | None = None) -> list[Num]:
+    """The numbers as values of one dtype and one shape."""
+    if dtype is None:
+        dtype = common_dtype(ctx, numbers)
+    shape = common_shape(ctx, numbers)
+    weak = all(isinstance(n, Const) or _is_weak(n) for n in numbers)
+    converted = [broadcast(ctx, materialize(ctx, n, dtype), shape) for n in numbers]
+    return [Num(n.value, weak) for n in converted]
+
+
+def _is_weak(num: Num) -> bool:
+    return num.weak or num.dtype.is_bool
+
+
+def _weak_dtype(num: Num) -> DType:
+    return I32 if num.dtype.is_bool else num.dtype
+
+
+def _constants_dtype(ctx: Context, constants: Sequence[object]) -> DType:
+    dtypes = [constant_dtype(ctx, c) for c in constants]
+    ints = [I32 if d.is_bool else d for d in dtypes]
+    return max(ints, key=lambda d: (d.is_float, d.bits))
+
+
+def _adapt(strong: DType, weak: DType) -> DType:
+    """Where a weak value meets a strong dtype: the strong one, unless it would lose digits."""
+    if strong.is_float and not weak.is_float:
+        return strong
+    if weak.is_float and not strong.is_float:
+        return weak
+    return strong if strong.bits >= weak.bits else weak
+
+
+def _combine(ctx: Context, dtypes: Sequence[DType]) -> DType:
+    result = dtypes[0]
+    for other in dtypes[1:]:
+        met = _meet(result, other)
+        if met is None:
+            raise _no_common_type(ctx, result, other)
+        result = met
+    return result
+
+
+def _meet(a: DType, b: DType) -> DType | None:
+    if a == b:
+        return a
+    if a.is_float != b.is_float:
+        return a if a.is_float else b
+    if {a, b} == {F16, BF16}:
+        return None
+    if a.is_float or a.is_signed == b.is_signed:
+        return a if a.bits > b.bits else b
+    signed, unsigned = (a, b) if a.is_signed else (b, a)
+    return signed if signed.bits > unsigned.bits else None
+
+
+def _no_common_type(ctx: Context, a: DType, b: DType) -> Exception:
+    return ctx.refusal(
+        "E0306",
+        f"{a} and {b} have no common type",
+        notes=("neither type holds all the values of the other",),
+        help=f"say which you mean: `.to(mk.{a})` or `.to(mk.{b})` on one of them",
+    )
+
+
+# --- words ------------------------------------------------------------------------------------
+
+
+def _describe_constant(value: object) -> str:
+    if isinstance(value, str):
+        return "a string"
+    if isinstance(value, bool | int | float):
+        return f"the {type(value).__name__} {value}"
+    if isinstance(value, DType):
+        return f"the dtype {value}"
+    if callable(value):
+        return f"the function `{getattr(value, '__name__', value)}`"
+    kind = type(value).__name__
+    return f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}"
+
+
+def _way_out(operand: Operand) -> tuple[str, ...]:
+    match operand:
+        case Array() as array:
+            return (f"load an element first: `{array.name}[i]` or `mk.load({array.name}, i)`",)
+        case Place(array=array):
+            return (f"load what it points to: `mk.load({array.name} + ...)`",)
+        case Tuple():
+            return ("take one of its parts: `t[0]`",)
+        case _:
+            return ()

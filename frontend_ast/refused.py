@@ -1,0 +1,111 @@
+"""What Python has and kernels have not: each node with its own words and a way out."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+
+from eas.frontend_ast.context import Context
+from eas.frontend_ast.values import Operand
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """Why a node is refused, and what to do instead."""
+
+    code: str
+    message: str
+    help: str
+
+
+REFUSED_STATEMENTS: dict[type[ast.stmt], Refused] = {
+    ast.Try: Refused(
+        "E0101",
+        "`try` is not supported: nothing is raised on a GPU",
+        "test for the case before: `if b != 0:`",
+    ),
+    ast.TryStar: Refused(
+        "E0101",
+        "`try` is not supported: nothing is raised on a GPU",
+        "test for the case before: `if b != 0:`",
+    ),
+    ast.Raise: Refused(
+        "E0102",
+        "`raise` is not supported: nothing is raised on a GPU",
+        "use `assert condition, text`, which stops the launch",
+    ),
+    ast.With: Refused(
+        "E0103", "`with` is not supported", "call what it would call, before and after"
+    ),
+    ast.AsyncWith: Refused("E0104", "`async` is not supported", "write it without `async`"),
+    ast.AsyncFor: Refused("E0104", "`async` is not supported", "write it without `async`"),
+    ast.AsyncFunctionDef: Refused("E0104", "`async` is not supported", "write it without `async`"),
+    ast.Global: Refused(
+        "E0105",
+        "`global` is not supported: a kernel cannot change Python's variables",
+        "store the result in an array argument",
+    ),
+    ast.Nonlocal: Refused(
+        "E0106",
+        "`nonlocal` is not supported: an inner function cannot change outer variables",
+        "return the new value, and assign it: `x = step(x)`",
+    ),
+    ast.Delete: Refused(
+        "E0107", "`del` is not supported", "leave the name alone: it costs nothing"
+    ),
+    ast.ClassDef: Refused(
+        "E0108",
+        "a class cannot be defined in a kernel",
+        "define a named tuple or a frozen dataclass outside, and use it here",
+    ),
+    ast.Import: Refused("E0109", "`import` inside a kernel is not supported", "import at the top"),
+    ast.ImportFrom: Refused(
+        "E0109", "`import` inside a kernel is not supported", "import at the top"
+    ),
+}
+
+REFUSED_EXPRESSIONS: dict[type[ast.expr], Refused] = {
+    ast.Dict: Refused(
+        "E0110",
+        "a dictionary cannot be made in a kernel",
+        "use a tuple, a named tuple, or a dictionary from outside",
+    ),
+    ast.DictComp: Refused(
+        "E0110",
+        "a dictionary cannot be made in a kernel",
+        "use a tuple, a named tuple, or a dictionary from outside",
+    ),
+    ast.Set: Refused("E0111", "a set cannot be made in a kernel", "use a tuple: `x in (1, 2)`"),
+    ast.SetComp: Refused("E0111", "a set cannot be made in a kernel", "use a tuple: `x in (1, 2)`"),
+    ast.Await: Refused("E0112", "`await` is not supported", "call the function without `await`"),
+    ast.Yield: Refused(
+        "E0113",
+        "a generator cannot run in a kernel",
+        "return a tuple, or write the loop where the values are used",
+    ),
+    ast.YieldFrom: Refused(
+        "E0113",
+        "a generator cannot run in a kernel",
+        "return a tuple, or write the loop where the values are used",
+    ),
+    ast.Starred: Refused(
+        "E0114",
+        "a star is only possible in a call, a tuple or an assignment",
+        "write the items out",
+    ),
+    ast.FormattedValue: Refused(
+        "E0120", "a formatted value stands outside of an f-string", "write an f-string"
+    ),
+}
+
+
+def refuse_statement(ctx: Context, node: ast.stmt) -> None:
+    raise _refusal(ctx, REFUSED_STATEMENTS[type(node)], node)
+
+
+def refuse_expression(ctx: Context, node: ast.expr) -> Operand:
+    raise _refusal(ctx, REFUSED_EXPRESSIONS[type(node)], node)
+
+
+def _refusal(ctx: Context, refused: Refused, node: ast.AST) -> Exception:
+    return ctx.refusal(refused.code, refused.message, at=node, help=refused.help)

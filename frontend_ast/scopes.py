@@ -1,0 +1,120 @@
+"""Names: frames of functions, bindings, and which names a piece of Python assigns."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from types import FunctionType
+
+from eas.frontend_ast.source import FunctionSource
+from eas.frontend_ast.values import Operand
+from eas.ir.diagnostics import Label
+from eas.ir.location import Loc
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A name with a value, and the assignment that gave it."""
+
+    value: Operand
+    loc: Loc
+
+
+@dataclass(frozen=True, slots=True)
+class Unbound:
+    """A name that some path leaves without a value; `paths` says which."""
+
+    paths: tuple[Label, ...] = ()
+
+
+Binding = Bound | Unbound
+Env = dict[str, Binding]
+NEVER = Unbound()
+
+
+class Cells(Mapping[str, object]):
+    """The variables that a Python function closes over, as they are now."""
+
+    def __init__(self, function: FunctionType) -> None:
+        self._cells = dict(
+            zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+        )
+
+    def __getitem__(self, name: str) -> object:
+        try:
+            return self._cells[name].cell_contents
+        except ValueError:  # not assigned yet
+            raise KeyError(name) from None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._cells)
+
+    def __len__(self) -> int:
+        return len(self._cells)
+
+
+@dataclass(eq=False)
+class Frame:
+    """One function under way: the kernel, or a helper that is being inlined into it."""
+
+    source: FunctionSource
+    names: frozenset[str]
+    env: Env
+    globals: Mapping[str, object]
+    cells: Mapping[str, object]
+    parent: Frame | None = None
+    caller: Loc | None = None
+    locs: dict[int, Loc] = field(default_factory=dict[int, Loc])
+
+    def loc(self, node: ast.AST) -> Loc:
+        """Where a node stands, with the calls that led here."""
+        found = self.locs.get(id(node))
+        if found is None:
+            found = self.locs[id(node)] = self.source.loc(node, self.caller)
+        return found
+
+
+def assigned_names(nodes: Iterable[ast.AST]) -> tuple[str, ...]:
+    """The names that statements bind in their own scope, in the order of the text."""
+    found: dict[str, None] = {}
+    for node in nodes:
+        for name in _bindings(node):
+            found[name] = None
+    return tuple(found)
+
+
+def local_names(node: ast.FunctionDef | ast.Lambda) -> frozenset[str]:
+    """Every name that is local to a function: its parameters and what its body binds."""
+    arguments = node.args
+    named = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+    named += [a for a in (arguments.vararg, arguments.kwarg) if a is not None]
+    body = node.body if isinstance(node, ast.FunctionDef) else [node.body]
+    return frozenset(a.arg for a in named) | frozenset(assigned_names(body))
+
+
+def _bindings(node: ast.AST) -> Iterator[str]:
+    match node:
+        case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+            yield node.name
+            return
+        case ast.Lambda():
+            return
+        case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
+            yield name
+        case ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+            yield name
+        case ast.ExceptHandler(name=str(name)):
+            yield name
+        case ast.alias():
+            yield (node.asname or node.name).split(".")[0]
+        case ast.ListComp() | ast.SetComp() | ast.GeneratorExp() | ast.DictComp():
+            # a comprehension has a scope of its own; only a walrus inside binds outside of it
+            for inner in ast.walk(node):
+                if isinstance(inner, ast.NamedExpr):
+                    yield inner.target.id
+            return
+        case _:
+            pass
+    for child in ast.iter_child_nodes(node):
+        yield from _bindings(child)

@@ -1,0 +1,92 @@
+"""Statements that are neither assignments nor branches."""
+
+from __future__ import annotations
+
+import ast
+
+from eas.frontend_ast.branches import lower_condition
+from eas.frontend_ast.builtins import message_parts
+from eas.frontend_ast.context import Context, Target
+from eas.frontend_ast.loops import lower_range_for
+from eas.frontend_ast.promote import broadcast, materialize, to_bool
+from eas.frontend_ast.unrolled import lower_unrolled_for, static_items
+from eas.frontend_ast.values import NONE, Const, Range
+from eas.ir.nodes import Assert
+from eas.ir.types import BOOL
+
+
+def lower_for(ctx: Context, node: ast.For) -> None:
+    """A `range` makes a loop on the device; anything else is unrolled."""
+    sequence = ctx.expression(node.iter)
+    if isinstance(sequence, Range):
+        lower_range_for(ctx, node, sequence)
+        return
+    with ctx.at(node.iter):
+        items = static_items(ctx, sequence)
+    lower_unrolled_for(ctx, node, items)
+
+
+def lower_return(ctx: Context, node: ast.Return) -> None:
+    target = _innermost(ctx, "function")
+    value = NONE if node.value is None else ctx.expression(node.value)
+    if target is ctx.targets[0] and value != NONE:
+        raise ctx.refusal(
+            "E0424",
+            "a kernel returns nothing",
+            at=node.value,
+            help="store the result in an array: `mk.store(out, i, value)`",
+        )
+    ctx.exit_to(target, target.exits, value)
+
+
+def lower_break(ctx: Context, node: ast.Break) -> None:
+    del node
+    target = _innermost(ctx, "loop", "unrolled")
+    ctx.exit_to(target, target.exits)
+
+
+def lower_continue(ctx: Context, node: ast.Continue) -> None:
+    del node
+    target = _innermost(ctx, "loop", "trip")
+    if target.kind == "trip":
+        ctx.exit_to(target, target.exits)
+    else:
+        ctx.exit_to(target, target.continues, again=True)
+
+
+def _innermost(ctx: Context, *kinds: str) -> Target:
+    return next(target for target in reversed(ctx.targets) if target.kind in kinds)
+
+
+def lower_expression_statement(ctx: Context, node: ast.Expr) -> None:
+    ctx.expression(node.value)
+
+
+def lower_pass(ctx: Context, node: ast.Pass) -> None:
+    del ctx, node
+
+
+def lower_assert(ctx: Context, node: ast.Assert) -> None:
+    """A check on the device, with its text and the Python line."""
+    truth = lower_condition(ctx, node.test)
+    if isinstance(truth, Const) and truth.value:
+        return
+    message = _message(ctx, node)
+    condition = materialize(ctx, to_bool(ctx, truth), BOOL)
+    spread = broadcast(ctx, condition, ctx.cover(condition.shape, ctx.split_shape()))
+    ctx.build.emit(Assert(spread.value, message, ctx.loc))
+
+
+def _message(ctx: Context, node: ast.Assert) -> str:
+    if node.msg is None:
+        return ""
+    parts = message_parts(ctx, ctx.expression(node.msg))
+    texts = [part for part in parts if isinstance(part, str)]
+    if len(texts) != len(parts):
+        raise ctx.refusal(
+            "E0425",
+            "the text of an `assert` holds values that are known at run time only",
+            at=node.msg,
+            help="keep to constants, or `print` the values before",
+        )
+    return "".join(texts)

@@ -1,0 +1,246 @@
+"""Square brackets: elements of arrays, parts of tuples, new axes and slices of blocks."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from eas.frontend_ast.arithmetic import binary, items_of
+from eas.frontend_ast.collective import require_all_lanes
+from eas.frontend_ast.context import Context
+from eas.frontend_ast.memory import load, store
+from eas.frontend_ast.promote import Number, common_dtype, describe, materialize, number, promote
+from eas.frontend_ast.values import Array, Const, Num, Operand, Place, Tuple
+from eas.ir.types import I32, I64, DType, Shape, count
+
+
+def lower_subscript(ctx: Context, node: ast.Subscript) -> Operand:
+    holder = ctx.expression(node.value)
+    if isinstance(holder, Array):
+        return load_element(ctx, element(ctx, holder, node.slice))
+    if isinstance(holder, Num):
+        return _index_block(ctx, holder, _parts(node.slice))
+    return _index_constant(ctx, holder, node.slice)
+
+
+def lower_slice(ctx: Context, node: ast.Slice) -> Operand:
+    """`1:n:2` with bounds that are known now."""
+    return Const(_static_slice(ctx, node))
+
+
+# --- arrays -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    """A place in an array: the offset of `a[i, j]`, computed once."""
+
+    place: Place
+
+
+def element(ctx: Context, array: Array, index: ast.expr) -> Element:
+    """Where `array[index]` lies. An index below zero counts from the end, as in Python."""
+    parts = _parts(index)
+    ndim = array.ndim if array.ndim is not None else len(parts)
+    indices = [_array_index(ctx, array, part) for part in parts]
+    if len(parts) != ndim:
+        raise ctx.refusal(
+            "E0502",
+            f"`{array.name}` has {ndim} dimension{'s' * (ndim != 1)}, {len(parts)} "
+            f"{'index is' if len(parts) == 1 else 'indices are'} given",
+            at=index,
+            help="give one index per dimension, or use `mk.load` with an offset",
+        )
+    offset: Operand = Const(0)
+    for axis, (part, one) in enumerate(zip(parts, indices, strict=True)):
+        with ctx.at(part):
+            step = _step(ctx, array, axis, one)
+        offset = step if axis == 0 else binary(ctx, ast.Add(), offset, step)
+    assert isinstance(offset, Const | Num)
+    return Element(Place(array, offset))
+
+
+def load_element(ctx: Context, where: Element) -> Operand:
+    return load(ctx, where.place, None, None)
+
+
+def store_element(ctx: Context, where: Element, value: Operand) -> None:
+    store(ctx, where.place, value, None)
+
+
+def extent(ctx: Context, array: Array, axis: int) -> Number:
+    """How long an array is along an axis."""
+    if array.extents is not None:
+        return Const(array.extents[axis])
+    return Num(ctx.hidden("extent", array.name, axis))
+
+
+def stride(ctx: Context, array: Array, axis: int) -> Number:
+    """How many elements apart neighbours along an axis are."""
+    if array.extents is not None:
+        return Const(count(array.extents[axis + 1 :]))
+    return Num(ctx.hidden("stride", array.name, axis))
+
+
+def _array_index(ctx: Context, array: Array, part: ast.expr) -> Number:
+    if isinstance(part, ast.Slice):
+        raise ctx.refusal(
+            "E0503",
+            f"`{array.name}` cannot be sliced",
+            at=part,
+            help=f"load a block of elements: `{array.name}[i + mk.arange(0, 16)]`",
+        )
+    operand = ctx.expression(part)
+    with ctx.at(part):
+        one = number(ctx, operand, "an index")
+        if not common_dtype(ctx, [one]).is_int or (isinstance(one, Num) and one.dtype.is_bool):
+            raise ctx.refusal("E0501", f"an index is an int, this is {describe(one)}")
+        return one
+
+
+def _step(ctx: Context, array: Array, axis: int, index: Number) -> Operand:
+    long, far = extent(ctx, array, axis), stride(ctx, array, axis)
+    if isinstance(index, Const) and isinstance(long, Const):
+        return binary(ctx, ast.Mult(), _static_index(ctx, array, axis, index, long), far)
+    dtype = _index_dtype(index)
+    a, b = promote(ctx, [materialize(ctx, index, dtype), materialize(ctx, long, dtype)], dtype)
+    checked = ctx.compute("index", a.value, b.value, array=array.name, axis=axis)
+    return binary(ctx, ast.Mult(), checked, materialize(ctx, far, dtype))
+
+
+def _index_dtype(index: Number) -> DType:
+    """Indices are computed in i32, or in i64 where that is needed to hold them."""
+    if isinstance(index, Const):
+        return I32
+    dtype = index.dtype
+    return I64 if dtype.bits == 64 or (dtype.bits == 32 and dtype.is_unsigned) else I32
+
+
+def _static_index(ctx: Context, array: Array, axis: int, index: Const, long: Const) -> Const:
+    i, n = int(str(index.value)), int(str(long.value))
+    if not -n <= i < n:
+        raise ctx.refusal(
+            "E0504",
+            f"index {i} is out of bounds for axis {axis} of `{array.name}`, which is {n} long",
+        )
+    return Const(i % n)
+
+
+# --- blocks -------------------------------------------------------------------------------------
+
+
+def _index_block(ctx: Context, block: Num, parts: Sequence[ast.expr]) -> Operand:
+    """`x[:, None]`, `x[0:4]`: new axes and static slices."""
+    if not block.shape:
+        raise ctx.refusal("E0505", f"{block.value.ty} is a scalar and has no elements")
+    selected = [p for p in parts if not _is_new_axis(p) and not _is_ellipsis(p)]
+    missing = len(block.shape) - len(selected)
+    if missing < 0:
+        raise ctx.refusal(
+            "E0502", f"{block.value.ty} has {len(block.shape)} axes, {len(selected)} are indexed"
+        )
+    slices = [_block_slice(ctx, part) for part in _spread(parts, missing)]
+    sliced = _slice(ctx, block, [s for s in slices if s is not None])
+    for axis, part in enumerate(slices):
+        if part is None:
+            sliced = ctx.compute("expand_dims", sliced.value, axis=axis)
+    return Num(sliced.value, block.weak)
+
+
+def _spread(parts: Sequence[ast.expr], missing: int) -> list[ast.expr]:
+    """The parts with the axes that were left out: where `...` stands, or at the end."""
+    whole: list[ast.expr] = [ast.Slice() for _ in range(missing)]
+    for place, part in enumerate(parts):
+        if _is_ellipsis(part):
+            return [*parts[:place], *whole, *parts[place + 1 :]]
+    return [*parts, *whole]
+
+
+def _block_slice(ctx: Context, part: ast.expr) -> slice | None:
+    if _is_new_axis(part):
+        return None
+    if isinstance(part, ast.Slice):
+        return _static_slice(ctx, part)
+    raise ctx.refusal(
+        "E0506",
+        "a block is indexed with slices and `None` only",
+        at=part,
+        help="to take one lane: `mk.sum(mk.where(mk.arange(0, n) == i, x, 0))`",
+    )
+
+
+def _slice(ctx: Context, block: Num, slices: Sequence[slice]) -> Num:
+    ranges = [range(*s.indices(extent)) for s, extent in zip(slices, block.shape, strict=True)]
+    if all(len(r) == extent and r.step > 0 for r, extent in zip(ranges, block.shape, strict=True)):
+        return block
+    if any(not r for r in ranges):
+        raise ctx.refusal("E0507", f"this slice of {block.value.ty} is empty")
+    require_all_lanes(ctx, "a slice of a block")
+    starts: Shape = tuple(r.start for r in ranges)
+    sizes: Shape = tuple(len(r) for r in ranges)
+    steps: Shape = tuple(r.step for r in ranges)
+    return ctx.compute("slice", block.value, starts=starts, sizes=sizes, steps=steps)
+
+
+def _is_new_axis(part: ast.expr) -> bool:
+    return isinstance(part, ast.Constant) and part.value is None
+
+
+def _is_ellipsis(part: ast.expr) -> bool:
+    return isinstance(part, ast.Constant) and part.value is ...
+
+
+# --- constants ----------------------------------------------------------------------------------
+
+
+def _index_constant(ctx: Context, holder: Operand, index: ast.expr) -> Operand:
+    key = ctx.expression(index)
+    items = items_of(holder)
+    if not isinstance(key, Const):
+        raise ctx.refusal(
+            "E0704",
+            f"the index into {describe(holder)} is known at run time only",
+            at=index,
+            help="unroll the loop with `mk.static_range`, or choose with `if`",
+        )
+    subscripted: Any = items
+    if items is None:
+        if not isinstance(holder, Const):
+            raise ctx.refusal("E0508", f"{describe(holder)} cannot be subscripted")
+        subscripted = holder.value
+    try:
+        found: Any = subscripted[key.value]
+    except (TypeError, IndexError, KeyError, ValueError) as error:
+        raise ctx.refusal(
+            "E0701",
+            f"subscript of {describe(holder)}: {error}",
+            notes=(f"Python raises {type(error).__name__} here",),
+        ) from error
+    if items is None:
+        return Const(found)
+    return Tuple(found) if isinstance(key.value, slice) else found
+
+
+def _static_slice(ctx: Context, node: ast.Slice) -> slice:
+    bounds = [_static_int(ctx, part) for part in (node.lower, node.upper, node.step)]
+    return slice(*bounds)
+
+
+def _static_int(ctx: Context, node: ast.expr | None) -> int | None:
+    if node is None:
+        return None
+    operand = ctx.expression(node)
+    if isinstance(operand, Const) and (operand.value is None or type(operand.value) is int):
+        return operand.value
+    raise ctx.refusal(
+        "E0705",
+        f"the bound of a slice must be known at compile time, this is {describe(operand)}",
+        at=node,
+        help="use a constexpr, or a mask: `mk.where(i < n, x, 0)`",
+    )
+
+
+def _parts(index: ast.expr) -> list[ast.expr]:
+    return list(index.elts) if isinstance(index, ast.Tuple) else [index]

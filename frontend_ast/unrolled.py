@@ -1,0 +1,99 @@
+"""Loops that are unrolled while compiling: over tuples, `zip`, `enumerate`, `mk.static_range`."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from typing import Any
+
+from eas.frontend_ast.arithmetic import items_of
+from eas.frontend_ast.assignment import assign
+from eas.frontend_ast.branches import close_scope, lower_branch
+from eas.frontend_ast.context import Context
+from eas.frontend_ast.promote import describe
+from eas.frontend_ast.scopes import assigned_names
+from eas.frontend_ast.values import Array, Const, Num, Operand, Range
+
+_MAX_TRIPS = 4096
+
+
+def lower_unrolled_for(ctx: Context, node: ast.For, items: Sequence[Operand]) -> None:
+    """Each item's body in turn; a `break` that depends on data leaves the scope around them."""
+    check_length(ctx, items)
+    names = assigned_names([node.target, *node.body, *node.orelse])
+    whole = ctx.new_target("unrolled")
+    ctx.targets.append(whole)
+    try:
+        branch = lower_branch(ctx, lambda: _lower_trips(ctx, node, items, names))
+    finally:
+        ctx.targets.remove(whole)
+    close_scope(ctx, whole, branch, names)
+
+
+def _lower_trips(
+    ctx: Context, node: ast.For, items: Sequence[Operand], names: Sequence[str]
+) -> None:
+    loc = ctx.loc
+    for item in items:
+        trip = ctx.new_target("trip")
+        ctx.targets.append(trip)
+        try:
+            branch = lower_branch(ctx, lambda item=item: _lower_trip(ctx, node, item))
+        finally:
+            ctx.targets.remove(trip)
+        ctx.build.loc = loc
+        close_scope(ctx, trip, branch, names)
+        if ctx.ended:
+            return
+    ctx.statements(node.orelse)
+
+
+def _lower_trip(ctx: Context, node: ast.For, item: Operand) -> None:
+    assign(ctx, node.target, item)
+    ctx.statements(node.body)
+
+
+def static_items(ctx: Context, operand: Operand) -> tuple[Operand, ...]:
+    """The items of something whose length is known at compile time; else an error."""
+    if isinstance(operand, Range):
+        bounds = [operand.start, operand.stop, operand.step]
+        if all(isinstance(b, Const) for b in bounds):
+            start, stop, step = (int(str(b.value)) for b in bounds if isinstance(b, Const))
+            return check_length(ctx, tuple(Const(i) for i in range(start, stop, step)))
+        raise ctx.refusal(
+            "E0702",
+            "the length of this range is known at run time only",
+            help="use a `for` statement, or bounds that are constexpr",
+        )
+    items = items_of(operand)
+    if items is None and isinstance(operand, Const):
+        items = _letters_or_keys(operand.value)
+    if items is None:
+        raise ctx.refusal(
+            "E0404", f"{describe(operand)} cannot be iterated over", help=_way_out(operand)
+        )
+    return items
+
+
+def _letters_or_keys(value: Any) -> tuple[Operand, ...] | None:
+    return tuple(map(Const, value)) if type(value) in (str, dict) else None
+
+
+def check_length(ctx: Context, items: Sequence[Operand]) -> tuple[Operand, ...]:
+    if len(items) > _MAX_TRIPS:
+        raise ctx.refusal(
+            "E0703",
+            f"a loop of {len(items)} trips is too long to be unrolled (at most {_MAX_TRIPS})",
+            help="use `range`, which makes a loop on the device",
+        )
+    return tuple(items)
+
+
+def _way_out(operand: Operand) -> tuple[str, ...]:
+    if isinstance(operand, Array):
+        return (f"loop over its indices: `for i in range({operand.name}.shape[0])`",)
+    if isinstance(operand, Num) and not operand.shape:
+        return ("loop over its numbers: `for i in range(n)`",)
+    if isinstance(operand, Num):
+        return ("a block is computed as a whole, or reduced with `mk.sum` and the like",)
+    return ()

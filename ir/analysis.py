@@ -1,0 +1,204 @@
+"""What a function does to its arrays, and where its lanes go different ways."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from eas.ir.location import Loc
+from eas.ir.nodes import (
+    Atomic,
+    Break,
+    Condition,
+    Continue,
+    Exit,
+    For,
+    Function,
+    If,
+    Leave,
+    Load,
+    Op,
+    Region,
+    Scope,
+    Store,
+    Value,
+    While,
+    Yield,
+    regions_of,
+    walk,
+)
+from eas.ir.types import Shape, broadcast_shapes
+
+# --- arrays -----------------------------------------------------------------------------------
+
+
+def writes(f: Function) -> tuple[str, ...]:
+    """The names of the array parameters that a function may change, in the parameters' order."""
+    return _touched(f, (Store, Atomic))
+
+
+def reads(f: Function) -> tuple[str, ...]:
+    """The names of the array parameters that a function may read, in the parameters' order."""
+    return _touched(f, (Load, Atomic))
+
+
+def _touched(f: Function, kinds: tuple[type[Load | Store | Atomic], ...]) -> tuple[str, ...]:
+    touched = {op.pointer.id for op in walk(f.body) if isinstance(op, kinds)}
+    return tuple(p.name for p in f.params if p.value.id in touched)
+
+
+# --- divergence -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """Only some lanes of a shape are here: conditions have split them, the last one at `loc`."""
+
+    shape: Shape
+    loc: Loc
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """Ways that meet again: what the lanes on them were split by, and what each way passes."""
+
+    split: Split | None
+    ways: tuple[tuple[Value, ...], ...]
+
+
+Outgoing = tuple[tuple[Exit, Split | None], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Divergence:
+    """How lanes part and meet in an op with regions, whatever has split them before.
+
+    `inside` splits its regions. `results` tells how lanes get out of it, `carried` how they get
+    from one trip of a loop to the next. `exits` are those below it that leave something around it:
+    the ops after it run without the lanes that took them.
+    """
+
+    inside: Split | None
+    results: Join
+    exits: Outgoing
+    carried: Join | None = None
+
+
+Structured = If | For | While | Scope
+
+
+def splits(f: Function) -> dict[int, Split]:
+    """The split of each op that some lanes may not reach, by the op's `id()`."""
+    return {id(op): split for op, split in placed(f.body, divergences(f)) if split is not None}
+
+
+def placed(
+    region: Region, found: dict[int, Divergence], split: Split | None = None
+) -> Iterator[tuple[Op, Split | None]]:
+    """Every op of a region with its split, in the order of the text; `split` is the region's."""
+    for op in region.ops:
+        yield op, split
+        if isinstance(op, Structured):
+            divergence = found[id(op)]
+            inside = cover(split, divergence.inside)
+            for inner in regions_of(op):
+                yield from placed(inner, found, inside)
+            split = _cover_all(split, divergence.exits)
+
+
+def divergences(f: Function) -> dict[int, Divergence]:
+    """How lanes part and meet in each op with regions, by the op's `id()`."""
+    found: dict[int, Divergence] = {}
+    _follow(f.body, found)
+    return found
+
+
+def cover(a: Split | None, b: Split | None) -> Split | None:
+    """Both splits, one after the other. Shapes that do not go together stay the first's."""
+    if a is None or b is None:
+        return a or b
+    return Split(broadcast_shapes(a.shape, b.shape) or a.shape, b.loc)
+
+
+def _cover_all(split: Split | None, exits: Iterable[tuple[Exit, Split | None]]) -> Split | None:
+    for _, other in exits:
+        split = cover(split, other)
+    return split
+
+
+@dataclass(frozen=True, slots=True)
+class _Flow:
+    """How lanes get out of a region: its exits, and what its end passes on, if that is reached."""
+
+    exits: Outgoing
+    end: tuple[tuple[Value, ...], ...]
+
+
+def _follow(region: Region, found: dict[int, Divergence]) -> _Flow:
+    exits: list[tuple[Exit, Split | None]] = []
+    skipped: Split | None = None  # by lanes that are in the next trip already
+    reached = True
+    for op in region.ops:
+        if isinstance(op, Structured):
+            divergence = found[id(op)] = _diverge(op, found)
+            if reached:
+                exits += [(leaving, cover(skipped, split)) for leaving, split in divergence.exits]
+            skips = [each for each in divergence.exits if isinstance(each[0], Continue)]
+            skipped = _cover_all(skipped, skips)
+            reached = reached and bool(divergence.results.ways)
+    last = region.terminator
+    if reached and isinstance(last, Exit):
+        exits.append((last, skipped))
+    end = (last.values,) if reached and isinstance(last, Yield) else ()
+    return _Flow(tuple(exits), end)
+
+
+def _diverge(op: Structured, found: dict[int, Divergence]) -> Divergence:
+    match op:
+        case If():
+            return _diverge_if(op, found)
+        case Scope():
+            return _diverge_scope(op, found)
+        case For():
+            return _diverge_loop(op, _split_by(op.start, op.loc), found)
+        case While():
+            _follow(op.test, found)
+            test = op.test.terminator
+            split = _split_by(test.condition, test.loc) if isinstance(test, Condition) else None
+            return _diverge_loop(op, split, found)
+
+
+def _split_by(condition: Value, loc: Loc) -> Split | None:
+    return Split(condition.shape, loc) if condition.shape else None
+
+
+def _diverge_if(op: If, found: dict[int, Divergence]) -> Divergence:
+    split = _split_by(op.condition, op.loc)
+    then, orelse = _follow(op.then, found), _follow(op.orelse, found)
+    exits = [(leaving, cover(split, inner)) for leaving, inner in (*then.exits, *orelse.exits)]
+    return Divergence(split, Join(split, (*then.end, *orelse.end)), tuple(exits))
+
+
+def _diverge_scope(op: Scope, found: dict[int, Divergence]) -> Divergence:
+    body = _follow(op.body, found)
+    own: list[tuple[Exit, Split | None]] = []
+    passing: list[tuple[Exit, Split | None]] = []
+    for leaving, split in body.exits:
+        is_own = isinstance(leaving, Leave) and leaving.label == op.label
+        (own if is_own else passing).append((leaving, split))
+    ways = (*(leaving.values for leaving, _ in own), *body.end)
+    return Divergence(None, Join(_cover_all(None, own), ways), tuple(passing))
+
+
+def _diverge_loop(op: For | While, test: Split | None, found: dict[int, Divergence]) -> Divergence:
+    body, orelse = _follow(op.body, found), _follow(op.orelse, found)
+    again = [each for each in body.exits if isinstance(each[0], Continue)]
+    breaks = [each for each in body.exits if isinstance(each[0], Break)]
+    leaves = [each for each in body.exits if isinstance(each[0], Leave)]
+    left = _cover_all(_cover_all(test, breaks), leaves)
+    return Divergence(
+        left,
+        Join(left, (*(leaving.values for leaving, _ in breaks), *orelse.end)),
+        tuple((leaving, cover(left, split)) for leaving, split in (*leaves, *orelse.exits)),
+        Join(_cover_all(None, again), (*(leaving.values for leaving, _ in again), *body.end)),
+    )

@@ -1,0 +1,360 @@
+"""The IR's data: values, regions, ops, functions. What they mean is told in `eas.ir`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from eas.ir.location import Loc, SourceName
+from eas.ir.ops.record import Attr, OpDef
+from eas.ir.types import Shape, Type, shape_of
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """One SSA value. `id` is unique in its function; `hint` is the user's name for it, or empty."""
+
+    id: int
+    ty: Type
+    hint: str = ""
+
+    def __hash__(self) -> int:
+        return self.id
+
+    @property
+    def shape(self) -> Shape:
+        return shape_of(self.ty)
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """A list of ops that ends in a terminator, with the values it is entered with."""
+
+    args: tuple[Value, ...]
+    ops: tuple[Op, ...]
+
+    @property
+    def terminator(self) -> Op:
+        return self.ops[-1]
+
+
+# --- ops that compute -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """A literal. Only scalars: a block of equal values is a `splat` of one.
+
+    Compared by what is written: 0.0 is not -0.0, and a NaN is a NaN.
+    """
+
+    value: bool | int | float
+    result: Value
+    loc: Loc
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Constant) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self.result)
+
+    def _key(self) -> tuple[str, Value, Loc]:
+        return repr(self.value), self.result, self.loc
+
+
+@dataclass(frozen=True, slots=True)
+class Compute:
+    """A pure op of the table `eas.ir.ops.OPS`."""
+
+    op: OpDef
+    operands: tuple[Value, ...]
+    attrs: tuple[tuple[str, Attr], ...]
+    result: Value
+    loc: Loc
+
+    def attr(self, name: str) -> Attr:
+        return dict(self.attrs)[name]
+
+
+# --- ops that touch memory or the world -------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    pointer: Value
+    offset: Value
+    mask: Value | None
+    other: Value | None
+    result: Value
+    loc: Loc
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    pointer: Value
+    offset: Value
+    value: Value
+    mask: Value | None
+    loc: Loc
+
+
+AtomicKind = Literal["add", "max", "min", "and", "or", "xor", "xchg", "cas"]
+
+
+@dataclass(frozen=True, slots=True)
+class Atomic:
+    """Read, combine, write, as one step per lane; `result` is what was there before.
+
+    `expected` is set for `cas` only: `value` is written where memory equals it.
+    """
+
+    kind: AtomicKind
+    pointer: Value
+    offset: Value
+    expected: Value | None
+    value: Value
+    mask: Value | None
+    result: Value
+    loc: Loc
+
+
+@dataclass(frozen=True, slots=True)
+class Alloc:
+    """Threadgroup memory for `size` elements, shared by the lanes of a program; not initialised."""
+
+    size: int
+    result: Value
+    loc: Loc
+
+
+@dataclass(frozen=True, slots=True)
+class Barrier:
+    """All lanes of the program wait for each other and see each other's writes. Collective."""
+
+    loc: Loc
+
+
+@dataclass(frozen=True, slots=True)
+class Assert:
+    """Stops the launch with `message` if the condition is false for any active lane."""
+
+    condition: Value
+    message: str
+    loc: Loc
+
+
+@dataclass(frozen=True, slots=True)
+class Print:
+    """Prints its parts, texts and values in turn, once per active lane (once if all are scalar)."""
+
+    parts: tuple[str | Value, ...]
+    loc: Loc
+
+
+# --- control flow -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class If:
+    condition: Value
+    then: Region
+    orelse: Region
+    results: tuple[Value, ...]
+    loc: Loc
+
+
+@dataclass(frozen=True, slots=True)
+class For:
+    """`body.args` is the counter, then the carried values; `orelse.args` the carried values."""
+
+    start: Value
+    stop: Value
+    step: Value
+    inits: tuple[Value, ...]
+    body: Region
+    orelse: Region
+    results: tuple[Value, ...]
+    loc: Loc
+
+
+@dataclass(frozen=True, slots=True)
+class While:
+    """`test.args`, `body.args` and `orelse.args` are the carried values; `test` ends in `Condition`."""
+
+    inits: tuple[Value, ...]
+    test: Region
+    body: Region
+    orelse: Region
+    results: tuple[Value, ...]
+    loc: Loc
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """A region that a `Leave` with its label may end early. Gone after the pass `exits`."""
+
+    label: int
+    body: Region
+    results: tuple[Value, ...]
+    loc: Loc
+
+
+# --- terminators ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Yield:
+    values: tuple[Value, ...]
+    loc: Loc
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    condition: Value
+    values: tuple[Value, ...]
+    loc: Loc
+
+
+@dataclass(frozen=True, slots=True)
+class Break:
+    values: tuple[Value, ...]
+    loc: Loc
+
+
+@dataclass(frozen=True, slots=True)
+class Continue:
+    values: tuple[Value, ...]
+    loc: Loc
+
+
+@dataclass(frozen=True, slots=True)
+class Leave:
+    label: int
+    values: tuple[Value, ...]
+    loc: Loc
+
+
+Exit = Break | Continue | Leave
+Terminator = Yield | Condition | Break | Continue | Leave
+Op = (
+    Constant
+    | Compute
+    | Load
+    | Store
+    | Atomic
+    | Alloc
+    | Barrier
+    | Assert
+    | Print
+    | If
+    | For
+    | While
+    | Scope
+    | Yield
+    | Condition
+    | Break
+    | Continue
+    | Leave
+)
+
+# --- functions --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Param:
+    """A parameter. `array` and `axis` are set for the hidden ones: an extent or a stride of an array.
+
+    Strides count elements.
+    """
+
+    value: Value
+    role: Literal["argument", "extent", "stride"] = "argument"
+    array: str = ""
+    axis: int = 0
+
+    @property
+    def name(self) -> str:
+        return self.value.hint
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A kernel: one program of it, for every point of the grid.
+
+    `constants` are the constexpr arguments, printed for the reader's sake.
+    """
+
+    name: str
+    params: tuple[Param, ...]
+    body: Region
+    source: SourceName
+    threads: int | None = None
+    fast_math: bool = False
+    constants: tuple[tuple[str, str], ...] = ()
+
+
+def operands_of(op: Op) -> tuple[Value, ...]:
+    """The values an op itself uses, those of its regions not included."""
+    match op:
+        case Compute():
+            return op.operands
+        case Constant() | Alloc() | Barrier() | Scope():
+            return ()
+        case Load():
+            return _present(op.pointer, op.offset, op.mask, op.other)
+        case Store():
+            return _present(op.pointer, op.offset, op.value, op.mask)
+        case Atomic():
+            return _present(op.pointer, op.offset, op.expected, op.value, op.mask)
+        case Assert():
+            return (op.condition,)
+        case Print():
+            return tuple(part for part in op.parts if isinstance(part, Value))
+        case If():
+            return (op.condition,)
+        case For():
+            return (op.start, op.stop, op.step, *op.inits)
+        case While():
+            return op.inits
+        case Yield() | Break() | Continue() | Leave():
+            return op.values
+        case Condition():
+            return (op.condition, *op.values)
+
+
+def results_of(op: Op) -> tuple[Value, ...]:
+    """The values an op defines, those inside its regions not included."""
+    match op:
+        case Constant() | Compute() | Load() | Atomic() | Alloc():
+            return (op.result,)
+        case If() | For() | While() | Scope():
+            return op.results
+        case _:
+            return ()
+
+
+def regions_of(op: Op) -> tuple[Region, ...]:
+    match op:
+        case If():
+            return (op.then, op.orelse)
+        case For():
+            return (op.body, op.orelse)
+        case While():
+            return (op.test, op.body, op.orelse)
+        case Scope():
+            return (op.body,)
+        case _:
+            return ()
+
+
+def walk(region: Region) -> Iterator[Op]:
+    """Every op of a region and of the regions inside it, in the order of the text."""
+    for op in region.ops:
+        yield op
+        for inner in regions_of(op):
+            yield from walk(inner)
+
+
+def _present(*values: Value | None) -> tuple[Value, ...]:
+    return tuple(v for v in values if v is not None)

@@ -1,0 +1,13 @@
+"""The table of pure ops, one record each, by family."""
+
+from __future__ import annotations
+
+from eas.ir.ops.arithmetic import ARITHMETIC
+from eas.ir.ops.math import MATH
+from eas.ir.ops.record import OpDef, RuleError
+from eas.ir.ops.reduce import REDUCE
+from eas.ir.ops.shape import SHAPE
+
+OPS: dict[str, OpDef] = {op.name: op for op in (*ARITHMETIC, *MATH, *SHAPE, *REDUCE)}
+
+__all__ = ["OPS", "OpDef", "RuleError"]

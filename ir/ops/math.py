@@ -1,0 +1,81 @@
+"""Functions of floats."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from eas.ir.ops.record import Array, OpDef
+from eas.ir.ops.rules import is_float, is_number, same_type, through_f32, to_bool
+from eas.ir.types import F64
+
+_FLOATS = same_type(is_float, "floats")
+_NUMBERS = same_type(is_number, "numbers")
+_TESTED = to_bool(is_float, "floats")
+
+
+def _rsqrt(a: Array) -> Array:
+    return np.divide(a.dtype.type(1), np.sqrt(a))
+
+
+def _sigmoid(a: Array) -> Array:
+    one = a.dtype.type(1)
+    return np.divide(one, one + np.exp(-a))
+
+
+_erf_exact = np.vectorize(math.erf, otypes=[F64.numpy])
+
+
+def _erf(a: Array) -> Array:
+    return _erf_exact(a).astype(a.dtype) if a.size else a
+
+
+def _fma(a: Array, b: Array, c: Array) -> Array:
+    # A product of two f32 is exact in f64, so only the sum rounds before the result does.
+    wide: Any = a.astype(F64.numpy) * b.astype(F64.numpy) + c.astype(F64.numpy)
+    return wide.astype(a.dtype)
+
+
+def _clamp(a: Array, low: Array, high: Array) -> Array:
+    return np.fmin(np.fmax(a, low), high)
+
+
+def _unary(name: str, meaning: Any, doc: str) -> OpDef:
+    return OpDef(name, ("a",), _FLOATS, through_f32(meaning), doc)
+
+
+MATH = (
+    _unary("ceil", np.ceil, "the least integer that is not below a, as a float"),
+    _unary("floor", np.floor, "the greatest integer that is not above a, as a float"),
+    _unary("round", np.rint, "the nearest integer, halves to even, as a float"),
+    _unary("trunc", np.trunc, "a without its fraction, as a float"),
+    _unary("exp", np.exp, "e to the power of a"),
+    _unary("exp2", np.exp2, "2 to the power of a"),
+    _unary("log", np.log, "the natural logarithm"),
+    _unary("log2", np.log2, "the logarithm to base 2"),
+    _unary("log10", np.log10, "the logarithm to base 10"),
+    _unary("sqrt", np.sqrt, "the square root"),
+    _unary("rsqrt", _rsqrt, "1 / sqrt(a)"),
+    _unary("sin", np.sin, "the sine of an angle in radians"),
+    _unary("cos", np.cos, "the cosine of an angle in radians"),
+    _unary("tan", np.tan, "the tangent of an angle in radians"),
+    _unary("asin", np.arcsin, "the angle whose sine is a"),
+    _unary("acos", np.arccos, "the angle whose cosine is a"),
+    _unary("atan", np.arctan, "the angle whose tangent is a"),
+    _unary("sinh", np.sinh, "the hyperbolic sine"),
+    _unary("cosh", np.cosh, "the hyperbolic cosine"),
+    _unary("tanh", np.tanh, "the hyperbolic tangent"),
+    _unary("erf", _erf, "the error function"),
+    _unary("sigmoid", _sigmoid, "1 / (1 + exp(-a))"),
+    OpDef("sign", ("a",), _NUMBERS, np.sign, "-1, 0 or 1, of a's dtype"),
+    OpDef("pow", ("a", "b"), _FLOATS, through_f32(np.power), "a to the power of b"),
+    OpDef("atan2", ("y", "x"), _FLOATS, through_f32(np.arctan2), "the angle of the point (x, y)"),
+    OpDef("copysign", ("a", "b"), _FLOATS, np.copysign, "the size of a with the sign of b"),
+    OpDef("fma", ("a", "b", "c"), _FLOATS, _fma, "a * b + c, rounded once"),
+    OpDef("clamp", ("a", "low", "high"), _NUMBERS, _clamp, "a, but not below low or above high"),
+    OpDef("isnan", ("a",), _TESTED, np.isnan, "whether a is not a number"),
+    OpDef("isinf", ("a",), _TESTED, np.isinf, "whether a is an infinity"),
+    OpDef("isfinite", ("a",), _TESTED, np.isfinite, "whether a is neither infinite nor NaN"),
+)

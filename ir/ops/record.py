@@ -1,0 +1,82 @@
+"""What an op of the table is: one record that types it, computes it and documents it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from eas.ir.types import DType, Type
+
+Array = np.ndarray[Any, Any]
+Attr = bool | int | str | DType | tuple[int, ...] | None
+Attrs = dict[str, Any]
+
+TypeRule = Callable[[Sequence[Type], Attrs], Type]
+Meaning = Callable[..., Any]
+
+
+class RuleError(Exception):
+    """An op's rule does not hold for these operands. The front end adds the place."""
+
+    def __init__(self, message: str, help: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.help = help
+
+
+class Position(Protocol):
+    """Which programs an array's leading axis stands for."""
+
+    def index(self, axis: int) -> Array:
+        """The programs' index along an axis of the grid, one per program, i32."""
+        ...
+
+    def count(self, axis: int) -> int:
+        """How many programs the grid has along an axis."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Operands for which an op's result is unspecified; the interpreter reports them.
+
+    `where` takes what the op's meaning takes and gives a bool array, or None if it cannot happen
+    for these dtypes.
+    """
+
+    message: str
+    where: Callable[..., Array | None]
+    applies: Callable[[Sequence[Type], Attrs], bool]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OpDef:
+    """A pure op. The one place that says what it means.
+
+    `meaning` is the constant folder, the interpreter and the tests' oracle. It takes one array per
+    operand, each with a leading axis for the programs (of length 1 where all agree), then the attributes as
+    keywords, and gives an array of the result's dtype. Where `elementwise` is set the arrays broadcast
+    against each other; otherwise they have the full shape of their blocks. Where `positional` is set the
+    first argument is a `Position`.
+    """
+
+    name: str
+    operands: tuple[str, ...]
+    typing: TypeRule
+    meaning: Meaning
+    doc: str
+    attrs: tuple[str, ...] = ()
+    elementwise: bool = True
+    commutative: bool = False
+    collective: bool = False
+    positional: bool = False
+    fault: Fault | None = None
+
+    def __repr__(self) -> str:
+        return f"OpDef({self.name})"
+
+    def can_fault(self, operands: Sequence[Type], attrs: Attrs) -> bool:
+        return self.fault is not None and self.fault.applies(operands, attrs)

@@ -1,0 +1,296 @@
+"""Positions, casts and changes of shape."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from eas.ir.ops.record import Array, Attrs, Fault, OpDef, Position, RuleError
+from eas.ir.ops.rules import dtype_of, no_operands
+from eas.ir.types import I32, Block, DType, Scalar, Shape, Type, count, make_type, shape_of
+
+MAX_RANK = 4
+
+# --- positions --------------------------------------------------------------------------------
+
+
+def _program_id(position: Position, *, axis: int) -> Array:
+    return position.index(axis)
+
+
+def _num_programs(position: Position, *, axis: int) -> Array:
+    return np.full(1, position.count(axis), I32.numpy)
+
+
+def _row_type(operands: Sequence[Type], attrs: Attrs) -> Type:
+    del operands
+    if attrs["size"] < 1:
+        raise RuleError(f"a block needs at least one lane, not {attrs['size']}")
+    return Block(I32, (attrs["size"],))
+
+
+def _arange(*, start: int, size: int) -> Array:
+    return np.arange(start, start + size, dtype=I32.numpy)[None]
+
+
+def _thread_index(*, size: int) -> Array:
+    return np.arange(size, dtype=I32.numpy)[None]
+
+
+def _lane_index(*, size: int) -> Array:
+    return np.arange(size, dtype=I32.numpy)[None] % np.int32(32)
+
+
+def _simdgroup_index(*, size: int) -> Array:
+    return np.arange(size, dtype=I32.numpy)[None] // np.int32(32)
+
+
+# --- indices ----------------------------------------------------------------------------------
+
+
+def _index_type(operands: Sequence[Type], attrs: Attrs) -> Type:
+    del attrs
+    index, extent = operands
+    if index != extent or not dtype_of(index).is_int:
+        raise RuleError(f"takes two integers of one type, not {index} and {extent}")
+    return index
+
+
+def _index(a: Array, extent: Array, *, array: str, axis: int) -> Array:
+    del array, axis
+    return np.where(a < 0, a + extent, a)
+
+
+def _is_outside(a: Array, extent: Array, *, array: str, axis: int) -> Array:
+    del array, axis
+    return (a >= extent) | (a < 0) & (a + extent < 0)
+
+
+def _always(operands: Sequence[Type], attrs: Attrs) -> bool:
+    del operands, attrs
+    return True
+
+
+_OUT_OF_BOUNDS = Fault("index out of bounds", _is_outside, _always)
+
+
+# --- casts ------------------------------------------------------------------------------------
+
+
+def _cast_type(operands: Sequence[Type], attrs: Attrs) -> Type:
+    return make_type(attrs["dtype"], shape_of(operands[0]))
+
+
+def _cast(a: Array, *, dtype: DType) -> Array:
+    return a.astype(dtype.numpy)
+
+
+def _is_float_to_int(operands: Sequence[Type], attrs: Attrs) -> bool:
+    return dtype_of(operands[0]).is_float and attrs["dtype"].is_int
+
+
+def _does_not_fit(a: Array, *, dtype: DType) -> Array | None:
+    if a.dtype.kind in "biu" or not dtype.is_int:
+        return None
+    whole = np.trunc(a.astype(np.float64))
+    return ~((whole >= float(dtype.min)) & (whole < float(dtype.max) + 1.0))
+
+
+_OVERFLOW = Fault(
+    "a float that does not fit is converted to an int", _does_not_fit, _is_float_to_int
+)
+
+
+def _bitcast_type(operands: Sequence[Type], attrs: Attrs) -> Type:
+    source, target = dtype_of(operands[0]), attrs["dtype"]
+    if source.bits != target.bits or source.is_bool or target.is_bool:
+        raise RuleError(f"cannot read the bits of {source} as {target}: the widths differ")
+    return make_type(target, shape_of(operands[0]))
+
+
+def _bitcast(a: Array, *, dtype: DType) -> Array:
+    return np.ascontiguousarray(a).view(dtype.numpy)
+
+
+# --- shapes -----------------------------------------------------------------------------------
+
+
+def _splat_type(operands: Sequence[Type], attrs: Attrs) -> Type:
+    if not isinstance(operands[0], Scalar):
+        raise RuleError(f"takes a scalar, not {operands[0]}")
+    _check_shape(attrs["shape"])
+    return Block(operands[0].dtype, attrs["shape"])
+
+
+def _splat(a: Array, *, shape: Shape) -> Array:
+    return a.reshape(a.shape[0], *(1 for _ in shape))
+
+
+def _broadcast_type(operands: Sequence[Type], attrs: Attrs) -> Type:
+    old, new = shape_of(operands[0]), attrs["shape"]
+    _check_shape(new)
+    if len(old) != len(new) or any(x not in (1, y) for x, y in zip(old, new, strict=True)):
+        raise RuleError(f"cannot broadcast {operands[0]} to the shape {list(new)}")
+    return Block(dtype_of(operands[0]), new)
+
+
+def _broadcast(a: Array, *, shape: Shape) -> Array:
+    del shape
+    return a
+
+
+def _expand_type(operands: Sequence[Type], attrs: Attrs) -> Type:
+    old, axis = shape_of(operands[0]), attrs["axis"]
+    if not 0 <= axis <= len(old):
+        raise RuleError(f"{operands[0]} has no place for an axis {axis}")
+    new = (*old[:axis], 1, *old[axis:])
+    _check_shape(new)
+    return Block(dtype_of(operands[0]), new)
+
+
+def _expand(a: Array, *, axis: int) -> Array:
+    return np.expand_dims(a, axis + 1)
+
+
+def _reshape_type(operands: Sequence[Type], attrs: Attrs) -> Type:
+    old, new = shape_of(operands[0]), attrs["shape"]
+    _check_shape(new)
+    if count(old) != count(new):
+        raise RuleError(
+            f"cannot reshape {operands[0]} to {list(new)}: {count(old)} elements and {count(new)}"
+        )
+    return Block(dtype_of(operands[0]), new)
+
+
+def _reshape(a: Array, *, shape: Shape) -> Array:
+    return a.reshape(a.shape[0], *shape)
+
+
+def _permute_type(operands: Sequence[Type], attrs: Attrs) -> Type:
+    old = shape_of(operands[0])
+    axes: Shape = attrs["axes"]
+    if sorted(axes) != list(range(len(old))):
+        raise RuleError(f"{list(axes)} does not name each axis of {operands[0]} once")
+    return Block(dtype_of(operands[0]), tuple(old[axis] for axis in axes))
+
+
+def _permute(a: Array, *, axes: Shape) -> Array:
+    return np.transpose(a, (0, *(axis + 1 for axis in axes)))
+
+
+def _slice_type(operands: Sequence[Type], attrs: Attrs) -> Type:
+    old = shape_of(operands[0])
+    starts, sizes, steps = attrs["starts"], attrs["sizes"], attrs["steps"]
+    if not len(old) == len(starts) == len(sizes) == len(steps):
+        raise RuleError(f"{operands[0]} is not sliced along each of its axes")
+    for extent, start, size, step in zip(old, starts, sizes, steps, strict=True):
+        last = start + (size - 1) * step
+        if size < 1 or not 0 <= start < extent or not 0 <= last < extent:
+            raise RuleError(f"the slice leaves the block {operands[0]} or is empty")
+    return Block(dtype_of(operands[0]), sizes)
+
+
+def _slice(a: Array, *, starts: Shape, sizes: Shape, steps: Shape) -> Array:
+    for axis, (start, size, step) in enumerate(zip(starts, sizes, steps, strict=True)):
+        a = np.take(a, start + step * np.arange(size), axis=axis + 1)
+    return a
+
+
+def _check_shape(shape: Shape) -> None:
+    if not 1 <= len(shape) <= MAX_RANK:
+        raise RuleError(f"a block has one to {MAX_RANK} dimensions, not {len(shape)}")
+    if any(extent < 1 for extent in shape):
+        raise RuleError(f"each extent of a block is at least 1, not {list(shape)}")
+
+
+SHAPE = (
+    OpDef(
+        "program_id",
+        (),
+        no_operands(I32),
+        _program_id,
+        "the program's index along an axis of the grid",
+        attrs=("axis",),
+        positional=True,
+    ),
+    OpDef(
+        "num_programs",
+        (),
+        no_operands(I32),
+        _num_programs,
+        "how many programs the grid has along an axis",
+        attrs=("axis",),
+        positional=True,
+    ),
+    OpDef("arange", (), _row_type, _arange, "start, start + 1, ...", attrs=("start", "size")),
+    OpDef("thread_index", (), _row_type, _thread_index, "the index of the thread", attrs=("size",)),
+    OpDef(
+        "lane_index",
+        (),
+        _row_type,
+        _lane_index,
+        "the thread's index in its simdgroup",
+        attrs=("size",),
+    ),
+    OpDef(
+        "simdgroup_index",
+        (),
+        _row_type,
+        _simdgroup_index,
+        "the index of the thread's simdgroup",
+        attrs=("size",),
+    ),
+    OpDef(
+        "index",
+        ("a", "extent"),
+        _index_type,
+        _index,
+        "an index of an array's axis: below zero it counts from the end, as in Python",
+        attrs=("array", "axis"),
+        fault=_OUT_OF_BOUNDS,
+    ),
+    OpDef("cast", ("a",), _cast_type, _cast, "a as another dtype", ("dtype",), fault=_OVERFLOW),
+    OpDef("bitcast", ("a",), _bitcast_type, _bitcast, "the same bits, read anew", ("dtype",)),
+    OpDef("splat", ("a",), _splat_type, _splat, "a scalar in every lane", ("shape",)),
+    OpDef("broadcast", ("a",), _broadcast_type, _broadcast, "repeats extents of 1", ("shape",)),
+    OpDef(
+        "expand_dims",
+        ("a",),
+        _expand_type,
+        _expand,
+        "adds an axis of extent 1",
+        attrs=("axis",),
+        elementwise=False,
+    ),
+    OpDef(
+        "reshape",
+        ("a",),
+        _reshape_type,
+        _reshape,
+        "the same elements in row-major order",
+        attrs=("shape",),
+        elementwise=False,
+        collective=True,
+    ),
+    OpDef(
+        "permute",
+        ("a",),
+        _permute_type,
+        _permute,
+        "reorders the axes",
+        attrs=("axes",),
+        elementwise=False,
+        collective=True,
+    ),
+    OpDef(
+        "slice",
+        ("a",),
+        _slice_type,
+        _slice,
+        "elements start, start + step, ... along each axis",
+        attrs=("starts", "sizes", "steps"),
+        elementwise=False,
+        collective=True,
+    ),
+)

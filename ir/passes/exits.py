@@ -1,0 +1,437 @@
+"""Removes every `Scope` and `Leave`: leaving becomes plain `If`s, or a `Break` out of a loop.
+
+The code after a place where some lanes leave goes to the other branch, if only one way leads to
+it: `if c {leave a}; rest` becomes `if c {yield a} else {rest}`, and after a loop it goes to the
+`orelse`. Where several ways lead to it, they yield a flag that says which lanes left, and what they
+left with; the code after stands in the `orelse` of an `If` on that flag. A value that is never read
+is a zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from eas.ir.builder import Builder
+from eas.ir.location import Loc
+from eas.ir.nodes import (
+    Break,
+    Compute,
+    Constant,
+    Exit,
+    For,
+    Function,
+    If,
+    Leave,
+    Op,
+    Region,
+    Scope,
+    Terminator,
+    Value,
+    While,
+    Yield,
+    regions_of,
+    results_of,
+    walk,
+)
+from eas.ir.passes.splits import (
+    covers,
+    exhaustion_split,
+    has_leave,
+    has_leave_inside,
+    leave_split,
+    loop_split,
+    union,
+)
+from eas.ir.rewrite import (
+    Renaming,
+    builder_for,
+    end_dead,
+    ends_dead,
+    falls_through,
+    follow,
+    is_dead_end,
+    last_of,
+    loop_exits,
+    rebuild,
+    substitute,
+    with_values,
+    zero,
+)
+from eas.ir.types import BOOL, Shape, make_type
+
+Values = tuple[Value, ...]
+Way = Callable[[Values, "_Ending"], Values]
+
+
+def lower_exits(f: Function) -> Function:
+    """The function without `Scope` and `Leave`, which mean the same as plain `If`s and `Break`s."""
+    if not any(isinstance(op, Scope) for op in walk(f.body)):
+        return f
+    state = _State(builder_for(f))
+    ops = state.flatten(f.body.ops)
+    return replace(f, body=Region(f.body.args, substitute(ops, follow(state.bound))))
+
+
+@dataclass
+class _State:
+    """What is shared by all scopes of a function; `bound` holds the results that are gone."""
+
+    build: Builder
+    bound: dict[int, Value] = field(default_factory=dict[int, Value])
+
+    def flatten(self, ops: Sequence[Op]) -> list[Op]:
+        """The ops without the scopes in them and in their regions, the inner ones first."""
+        flat: list[Op] = []
+        for op in ops:
+            inner = rebuild(op, inner=self._flat_region) if regions_of(op) else op
+            *body, terminator = self._lower(inner) if isinstance(inner, Scope) else (inner, None)
+            if body and isinstance(body[-1], If) and is_dead_end(body[-1]):
+                return end_dead(self.build, [*flat, *body[:-1]], body[-1], ops[-1])
+            flat += body
+            if isinstance(terminator, Exit):
+                return [*flat, terminator]
+        return flat
+
+    def _lower(self, scope: Scope) -> list[Op]:
+        return _ScopeLowering.of(self, scope).lower()
+
+    def _flat_region(self, region: Region) -> Region:
+        return Region(region.args, tuple(self.flatten(region.ops)))
+
+    def bind(self, results: Sequence[Value], values: Sequence[Value]) -> None:
+        for result, value in zip(results, values, strict=True):
+            self.bound[result.id] = value
+
+
+@dataclass(frozen=True)
+class _Ending:
+    """What a region yields in the end.
+
+    At the end of the scope itself (`flag` is None) that is the scope's results. Elsewhere it is the
+    region's own values, a flag of the shape `flag`, and the scope's results for lanes that left.
+    `shared` are those of its own values that are the same on every way, by the result's id.
+    """
+
+    own: Values
+    flag: Shape | None
+    shared: Mapping[int, Value] = field(default_factory=dict[int, Value])
+
+
+@dataclass(frozen=True)
+class _Jumps:
+    """What the exits of a loop become: its own `Break`s, and the `Leave`s of the scope."""
+
+    on_break: Callable[[Values, Loc], list[Op]]
+    on_leave: Callable[[Values, Loc], list[Op]]
+
+
+@dataclass
+class _ScopeLowering:
+    """Removes one scope, whose body holds no other. `kept` are the results that differ by exit."""
+
+    state: _State
+    scope: Scope
+    kept: tuple[int, ...]
+    left: Values
+
+    @staticmethod
+    def of(state: _State, scope: Scope) -> _ScopeLowering:
+        """Results that are the same value on every way out need no join."""
+        end = scope.body.terminator
+        leaves: list[Values] = []
+        for op in walk(scope.body):
+            if isinstance(op, Leave) and op.label == scope.label:
+                leaves.append(op.values)
+            elif isinstance(op, While) and has_leave_inside(op.test.ops, scope.label):
+                raise ValueError(f"{op.loc}: the test of a loop leaves a scope around the loop")
+        kept: list[int] = []
+        for place, result in enumerate(scope.results):
+            value = last_of(state.bound, end.values[place]) if isinstance(end, Yield) else None
+            if any(last_of(state.bound, values[place]) != value for values in leaves):
+                kept.append(place)
+            elif value is not None:
+                state.bound[result.id] = value
+        return _ScopeLowering(state, scope, tuple(kept), tuple(scope.results[p] for p in kept))
+
+    def lower(self) -> list[Op]:
+        """The ops that stand for the scope, and a terminator: a `Yield` if its end is reached."""
+        ops = self._finish(self.scope.body.ops, _Ending((), None))
+        if isinstance(ops[-1], Yield):
+            self.state.bind(self.left, ops[-1].values)
+        return ops
+
+    # --- ops in a row -------------------------------------------------------------------------
+
+    def _finish(self, ops: Sequence[Op], ending: _Ending) -> list[Op]:
+        """The ops of a region without a `Leave`, with a terminator as the ending asks."""
+        for place, op in enumerate(ops):
+            if has_leave(op, self.scope.label):
+                before, rest = ops[:place], ops[place + 1 :]
+                after = self._part_if if isinstance(op, If) else self._part_loop
+                return [*before, *after(op, rest, ending)]
+        return self._end(ops, ending)
+
+    def _end(self, ops: Sequence[Op], ending: _Ending) -> list[Op]:
+        """The ops with the values that the ending asks for, and a terminator that yields them."""
+        *before, last = ops
+        if isinstance(last, Yield):
+            values, constants = self._at(last.loc, self._stay, last.values, ending)
+        elif isinstance(last, Leave) and last.label == self.scope.label:
+            values, constants = self._at(last.loc, self._leave, self._pick(last.values), ending)
+        else:
+            return [*ops]
+        place = len(before) - ends_dead(before)
+        return [*before[:place], *constants, *before[place:], Yield(values, last.loc)]
+
+    def _at(self, loc: Loc, way: Way, values: Values, ending: _Ending) -> tuple[Values, list[Op]]:
+        """What lanes that go this way yield, and the constants for it."""
+        self.state.build.ops, self.state.build.loc = [], loc
+        return way(values, ending), self.state.build.ops
+
+    def _stay(self, values: Values, ending: _Ending) -> Values:
+        if ending.flag is None:
+            return self._pick(values)
+        left = [zero(self.state.build, value) for value in self.left]
+        return (*values, self._flag(ending.flag, False), *left)
+
+    def _leave(self, values: Values, ending: _Ending) -> Values:
+        if ending.flag is None:
+            return values
+        own = [ending.shared.get(v.id) or zero(self.state.build, v) for v in ending.own]
+        return (*own, self._flag(ending.flag, True), *values)
+
+    def _flag(self, shape: Shape, value: bool) -> Value:
+        return zero(self.state.build, Value(-1, make_type(BOOL, shape)), value)
+
+    def _pick(self, values: Values) -> Values:
+        return tuple(values[place] for place in self.kept)
+
+    def _fresh(self, values: Values) -> Values:
+        return tuple(self.state.build.value(value.ty, value.hint) for value in values)
+
+    def _flag_and_left(self, ending: _Ending) -> tuple[Value, Values]:
+        assert ending.flag is not None
+        flag = self.state.build.value(make_type(BOOL, ending.flag), "left")
+        return flag, self._fresh(self.left)
+
+    def _results(self, ending: _Ending) -> Values:
+        """New values for what a region with this ending yields."""
+        if ending.flag is None:
+            return self._fresh(self.left)
+        flag, left = self._flag_and_left(ending)
+        return (*self._fresh(ending.own), flag, *left)
+
+    # --- branches -----------------------------------------------------------------------------
+
+    def _part_if(self, op: Op, rest: Sequence[Op], ending: _Ending) -> list[Op]:
+        assert isinstance(op, If)
+        goes_on = [falls_through(op.then), falls_through(op.orelse)]
+        if all(goes_on) and _is_short(rest):
+            branches = [self._with_end(r, op.results, rest[-1]) for r in regions_of(op)]
+            return [*rest[:-1], *self._choose(op, branches, ending)]
+        if not all(goes_on):
+            branches = [
+                self._then(region, op.results, rest) if on else region.ops
+                for region, on in zip(regions_of(op), goes_on, strict=True)
+            ]
+            return self._choose(op, branches, ending)
+        inner = _Ending(
+            op.results,
+            leave_split((op,), self.scope.label),
+            _shared_by_branches(op, self.state.bound),
+        )
+        if _can_join(inner):
+            return self._flag_if(op, rest, ending, inner)
+        # A smaller result cannot be joined with what the lanes that left would bring.
+        copied = self._copy_after(op.orelse, op.results, rest)
+        return self._choose(op, [self._then(op.then, op.results, rest), copied], ending)
+
+    def _choose(self, op: If, branches: Sequence[Sequence[Op]], ending: _Ending) -> list[Op]:
+        results = self._results(ending)
+        then, orelse = (Region((), tuple(self._finish(ops, ending))) for ops in branches)
+        return [If(op.condition, then, orelse, results, op.loc), Yield(results, op.loc)]
+
+    def _with_end(self, region: Region, results: Values, terminator: Op) -> list[Op]:
+        """A region's ops, and a terminator that comes after it."""
+        assert isinstance(region.terminator, Yield) and isinstance(terminator, Terminator)
+        return [*region.ops[:-1], self._renamed(terminator, results, region.terminator.values)]
+
+    def _renamed(self, terminator: Terminator, results: Values, values: Values) -> Terminator:
+        """A terminator that uses the values in the place of the results."""
+        names = {result.id: value for result, value in zip(results, values, strict=True)}
+        used = [last_of(self.state.bound, value) for value in terminator.values]
+        return with_values(terminator, [names.get(value.id, value) for value in used])
+
+    def _then(self, region: Region, results: Values, rest: Sequence[Op]) -> list[Op]:
+        """A region's ops, and what comes after it, with the results bound to what it yields."""
+        assert isinstance(region.terminator, Yield)
+        self.state.bind(results, region.terminator.values)
+        return [*region.ops[:-1], *rest]
+
+    def _copy_after(self, region: Region, results: Values, rest: Sequence[Op]) -> list[Op]:
+        """The same with a copy of what comes after."""
+        assert isinstance(region.terminator, Yield)
+        names = Renaming(lambda value: self.state.build.value(value.ty, value.hint))
+        names.names = {
+            result.id: value
+            for result, value in zip(results, region.terminator.values, strict=True)
+        }
+        resolved = substitute(rest, follow(self.state.bound))
+        return [*region.ops[:-1], *(names.copy(op) for op in resolved)]
+
+    def _flag_if(self, op: If, rest: Sequence[Op], ending: _Ending, inner: _Ending) -> list[Op]:
+        flag, left = self._flag_and_left(inner)
+        then, orelse = (
+            Region((), tuple(self._finish(region.ops, inner))) for region in regions_of(op)
+        )
+        flagged = If(op.condition, then, orelse, (*op.results, flag, *left), op.loc)
+        return [flagged, *self._after_flag(flag, left, rest, ending, op.loc)]
+
+    def _after_flag(
+        self, flag: Value, left: Values, rest: Sequence[Op], ending: _Ending, loc: Loc
+    ) -> list[Op]:
+        results = self._results(ending)
+        values, gone = self._at(loc, self._leave, left, ending)
+        then = Region((), (*gone, Yield(values, loc)))
+        orelse = Region((), tuple(self._finish(rest, ending)))
+        return [If(flag, then, orelse, results, loc), Yield(results, loc)]
+
+    # --- loops --------------------------------------------------------------------------------
+
+    def _part_loop(self, op: Op, rest: Sequence[Op], ending: _Ending) -> list[Op]:
+        assert isinstance(op, For | While)
+        has_breaks = any(isinstance(jump, Break) for jump in loop_exits(op.body))
+        if not has_breaks and not exhaustion_split(op):
+            # If lanes got there in several trips, a scalar op in `rest` would happen several times.
+            orelse = op.orelse.ops
+            if falls_through(op.orelse):
+                orelse = self._then(op.orelse, op.results, rest)
+            return self._end_in_loop(op, orelse, None, ending)
+        if _is_short(rest) and isinstance(rest[-1], Yield):
+            orelse = op.orelse.ops
+            if falls_through(op.orelse):
+                orelse = self._with_end(op.orelse, op.results, rest[-1])
+            return [*rest[:-1], *self._end_in_loop(op, orelse, rest[-1], ending)]
+        return self._flag_loop(op, rest, ending)
+
+    def _end_in_loop(
+        self, op: For | While, orelse: Sequence[Op], end: Yield | None, ending: _Ending
+    ) -> list[Op]:
+        """The loop as the last op: its results are the ending's. `end` came after it."""
+
+        def on_break(values: Values, loc: Loc) -> list[Op]:
+            assert end is not None
+            renamed = self._renamed(end, op.results, values)
+            return self._break(self._stay, renamed.values, ending, loc)
+
+        results = self._results(ending)
+        body = self._in_loop(op.body, _Jumps(on_break, self._leave_by_break(ending)))
+        after = Region(op.orelse.args, tuple(self._finish(orelse, ending)))
+        return [_with_parts(op, body, after, results), Yield(results, op.loc)]
+
+    def _flag_loop(self, op: For | While, rest: Sequence[Op], ending: _Ending) -> list[Op]:
+        split = union(loop_split(op), leave_split(op.orelse.ops, self.scope.label))
+        inner = _Ending(op.results, split, _shared_by_exits(op, self.state.bound))
+        orelse = Region(op.orelse.args, tuple(self._finish(op.orelse.ops, inner)))
+        flag, left = self._flag_and_left(inner)
+        loop = self._flagged(op, orelse, inner, (*op.results, flag, *left))
+        return [loop, *self._after_flag(flag, left, rest, ending, op.loc)]
+
+    def _flagged(self, op: For | While, orelse: Region, inner: _Ending, results: Values) -> Op:
+        """The loop, with a flag and the scope's results added to its own."""
+        if not _can_join(inner):
+            raise ValueError(f"{op.loc}: lanes leave a loop one by one that has a scalar result")
+
+        def on_break(values: Values, loc: Loc) -> list[Op]:
+            return self._break(self._stay, values, inner, loc)
+
+        body = self._in_loop(op.body, _Jumps(on_break, self._leave_by_break(inner)))
+        return _with_parts(op, body, orelse, results)
+
+    def _leave_by_break(self, ending: _Ending) -> Callable[[Values, Loc], list[Op]]:
+        def on_leave(values: Values, loc: Loc) -> list[Op]:
+            return self._break(self._leave, values, ending, loc)
+
+        return on_leave
+
+    def _break(self, way: Way, values: Values, ending: _Ending, loc: Loc) -> list[Op]:
+        given, constants = self._at(loc, way, values, ending)
+        return [*constants, Break(given, loc)]
+
+    def _in_loop(self, region: Region, jumps: _Jumps) -> Region:
+        """A part of a loop's body, in which to leave is to break."""
+        ops: list[Op] = []
+        for op in region.ops:
+            match op:
+                case Break():
+                    ops += jumps.on_break(op.values, op.loc)
+                case Leave(label=self.scope.label):
+                    ops += jumps.on_leave(self._pick(op.values), op.loc)
+                case If():
+                    ops.append(rebuild(op, inner=lambda inner: self._in_loop(inner, jumps)))
+                case For() | While():
+                    ops += self._loop_in_loop(op, jumps)
+                case _:
+                    ops.append(op)
+        return Region(region.args, tuple(ops))
+
+    def _loop_in_loop(self, op: For | While, jumps: _Jumps) -> list[Op]:
+        # The `orelse` is outside of its loop, so its exits are those of the loop around.
+        orelse = self._in_loop(op.orelse, jumps)
+        if not has_leave_inside(op.body.ops, self.scope.label):
+            return [_with_parts(op, op.body, orelse, op.results)]
+        inner = _Ending(op.results, loop_split(op), _shared_by_exits(op, self.state.bound))
+        after = Region(orelse.args, tuple(self._end(orelse.ops, inner)))
+        flag, left = self._flag_and_left(inner)
+        loop = self._flagged(op, after, inner, (*op.results, flag, *left))
+        gone = Region((), tuple(jumps.on_leave(left, op.loc)))
+        return [loop, If(flag, gone, Region((), (Yield((), op.loc),)), (), op.loc)]
+
+
+def _is_short(rest: Sequence[Op]) -> bool:
+    """Whether nothing but a terminator follows, and constants for it."""
+    constants: set[int] = set()
+    for op in rest[:-1]:
+        if not isinstance(op, Constant | Compute):
+            return False
+        if isinstance(op, Compute) and any(v.id not in constants for v in op.operands):
+            return False
+        constants.add(op.result.id)
+    return True
+
+
+def _can_join(ending: _Ending) -> bool:
+    """Whether every value of the region's own can differ between lanes that leave and that stay."""
+    split = ending.flag or ()
+    return all(v.id in ending.shared or covers(v.shape, split) for v in ending.own)
+
+
+def _shared_by_branches(op: If, bound: Mapping[int, Value]) -> dict[int, Value]:
+    then, orelse = op.then.terminator, op.orelse.terminator
+    if not isinstance(then, Yield) or not isinstance(orelse, Yield):
+        return {}
+    columns = zip(op.results, then.values, orelse.values, strict=True)
+    return {result.id: a for result, a, b in columns if last_of(bound, a) == last_of(bound, b)}
+
+
+def _shared_by_exits(loop: For | While, bound: Mapping[int, Value]) -> dict[int, Value]:
+    """The results that are one value from outside of the loop, whatever the way out."""
+    end = loop.orelse.terminator
+    if not isinstance(end, Yield):
+        return {}
+    own = {v.id for v in loop.orelse.args}
+    own |= {v.id for op in loop.orelse.ops for v in results_of(op)}
+    breaks = [jump.values for jump in loop_exits(loop.body) if isinstance(jump, Break)]
+    shared: dict[int, Value] = {}
+    for place, result in enumerate(loop.results):
+        value = last_of(bound, end.values[place])
+        if value.id not in own and all(last_of(bound, v[place]) == value for v in breaks):
+            shared[result.id] = value
+    return shared
+
+
+def _with_parts(op: For | While, body: Region, orelse: Region, results: Values) -> For | While:
+    if isinstance(op, For):
+        return For(op.start, op.stop, op.step, op.inits, body, orelse, results, op.loc)
+    return While(op.inits, op.test, body, orelse, results, op.loc)

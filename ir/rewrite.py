@@ -1,0 +1,294 @@
+"""Helpers for passes: rebuilding ops, substitution, copies, numbering, and small questions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from eas.ir.builder import Builder
+from eas.ir.nodes import (
+    Alloc,
+    Assert,
+    Atomic,
+    Break,
+    Compute,
+    Condition,
+    Constant,
+    Continue,
+    For,
+    Function,
+    If,
+    Leave,
+    Load,
+    Op,
+    Print,
+    Region,
+    Scope,
+    Store,
+    Terminator,
+    Value,
+    While,
+    Yield,
+    operands_of,
+    regions_of,
+    results_of,
+    walk,
+)
+
+Map = Callable[[Value], Value]
+Inner = Callable[[Region], Region]
+
+
+def same(value: Value) -> Value:
+    return value
+
+
+def same_region(region: Region) -> Region:
+    return region
+
+
+def rebuild(op: Op, use: Map = same, define: Map = same, inner: Inner = same_region) -> Op:
+    """The op with its operands, its results and its regions mapped, in this order."""
+    match op:
+        case Compute():
+            return Compute(op.op, _each(op.operands, use), op.attrs, define(op.result), op.loc)
+        case Constant():
+            return Constant(op.value, define(op.result), op.loc)
+        case If() | For() | While() | Scope():
+            return _rebuild_control(op, use, define, inner)
+        case Condition():
+            return Condition(use(op.condition), _each(op.values, use), op.loc)
+        case Yield() | Break() | Continue():
+            return type(op)(_each(op.values, use), op.loc)
+        case Leave():
+            return Leave(op.label, _each(op.values, use), op.loc)
+        case _:
+            return _rebuild_effect(op, use, define)
+
+
+def _rebuild_control(op: If | For | While | Scope, use: Map, define: Map, inner: Inner) -> Op:
+    match op:
+        case If():
+            condition, results = use(op.condition), _each(op.results, define)
+            return If(condition, inner(op.then), inner(op.orelse), results, op.loc)
+        case For():
+            start, stop, step = use(op.start), use(op.stop), use(op.step)
+            inits, results = _each(op.inits, use), _each(op.results, define)
+            body, orelse = inner(op.body), inner(op.orelse)
+            return For(start, stop, step, inits, body, orelse, results, op.loc)
+        case While():
+            inits, results = _each(op.inits, use), _each(op.results, define)
+            test, body, orelse = inner(op.test), inner(op.body), inner(op.orelse)
+            return While(inits, test, body, orelse, results, op.loc)
+        case Scope():
+            results = _each(op.results, define)
+            return Scope(op.label, inner(op.body), results, op.loc)
+
+
+def _rebuild_effect(op: Op, use: Map, define: Map) -> Op:
+    match op:
+        case Load():
+            pointer, offset = use(op.pointer), use(op.offset)
+            mask, other = _maybe(op.mask, use), _maybe(op.other, use)
+            return Load(pointer, offset, mask, other, define(op.result), op.loc)
+        case Store():
+            pointer, offset, value = use(op.pointer), use(op.offset), use(op.value)
+            return Store(pointer, offset, value, _maybe(op.mask, use), op.loc)
+        case Atomic():
+            pointer, offset, expected = use(op.pointer), use(op.offset), _maybe(op.expected, use)
+            value, mask = use(op.value), _maybe(op.mask, use)
+            result = define(op.result)
+            return Atomic(op.kind, pointer, offset, expected, value, mask, result, op.loc)
+        case Alloc():
+            return Alloc(op.size, define(op.result), op.loc)
+        case Assert():
+            return Assert(use(op.condition), op.message, op.loc)
+        case Print():
+            parts = tuple(use(part) if isinstance(part, Value) else part for part in op.parts)
+            return Print(parts, op.loc)
+        case _:
+            return op
+
+
+def _each(values: tuple[Value, ...], function: Map) -> tuple[Value, ...]:
+    return tuple([function(value) for value in values])
+
+
+def _maybe(value: Value | None, function: Map) -> Value | None:
+    return None if value is None else function(value)
+
+
+# --- substitution -----------------------------------------------------------------------------
+
+
+def with_operands(op: Op, env: Mapping[int, Value]) -> Op:
+    """The op with its own operands replaced; the same object if there is nothing to replace."""
+    for operand in operands_of(op):
+        if operand.id in env:
+            return rebuild(op, lambda value: env.get(value.id, value))
+    return op
+
+
+def with_values(op: Terminator, values: Iterable[Value]) -> Terminator:
+    """The terminator with other values; a `Condition` keeps its condition."""
+    match op:
+        case Condition():
+            return Condition(op.condition, tuple(values), op.loc)
+        case Leave():
+            return Leave(op.label, tuple(values), op.loc)
+        case _:
+            return type(op)(tuple(values), op.loc)
+
+
+def substitute(ops: Sequence[Op], env: Mapping[int, Value]) -> tuple[Op, ...]:
+    """The ops, and those in their regions, with values replaced; replacements are not followed."""
+    if not env:
+        return tuple(ops)
+
+    def use(value: Value) -> Value:
+        return env.get(value.id, value)
+
+    def inner(region: Region) -> Region:
+        return Region(region.args, tuple([change(op) for op in region.ops]))
+
+    def change(op: Op) -> Op:
+        if regions_of(op):
+            return rebuild(op, use, same, inner)
+        return with_operands(op, env)
+
+    return tuple([change(op) for op in ops])
+
+
+def follow(env: Mapping[int, Value]) -> dict[int, Value]:
+    """The same replacements, where none leads to a value that is replaced itself."""
+    return {name: last_of(env, value) for name, value in env.items()}
+
+
+def last_of(env: Mapping[int, Value], value: Value) -> Value:
+    """What a value is replaced by in the end."""
+    while value.id in env:
+        value = env[value.id]
+    return value
+
+
+# --- copies and numbers -----------------------------------------------------------------------
+
+
+@dataclass
+class Renaming:
+    """Gives every value that is defined in the ops it copies a new one, made by `fresh`."""
+
+    fresh: Map
+    names: dict[int, Value] = field(default_factory=dict[int, Value])
+
+    def use(self, value: Value) -> Value:
+        return self.names.get(value.id, value)
+
+    def define(self, value: Value) -> Value:
+        new = self.names[value.id] = self.fresh(value)
+        return new
+
+    def copy(self, op: Op) -> Op:
+        return rebuild(op, self.use, self.define, self.region)
+
+    def region(self, region: Region) -> Region:
+        args = _each(region.args, self.define)
+        return Region(args, tuple([self.copy(op) for op in region.ops]))
+
+
+def renumber(f: Function) -> Function:
+    """The same function with the ids 0, 1, 2, ... in the order of the text."""
+    numbers = iter(range(first_free_id(f) + 1))
+
+    def fresh(value: Value) -> Value:
+        number = next(numbers)
+        return value if value.id == number else Value(number, value.ty, value.hint)
+
+    names = Renaming(fresh)
+    params = tuple([replace(param, value=names.define(param.value)) for param in f.params])
+    return replace(f, params=params, body=names.region(f.body))
+
+
+def first_free_id(f: Function) -> int:
+    """One more than the greatest id in use."""
+    greatest = max((param.value.id for param in f.params), default=-1)
+    for op in walk(f.body):
+        for value in results_of(op):
+            greatest = max(greatest, value.id)
+        for region in regions_of(op):
+            for value in region.args:
+                greatest = max(greatest, value.id)
+    return greatest + 1
+
+
+def builder_for(f: Function) -> Builder:
+    """A builder whose values are new to the function."""
+    return Builder(next_id=first_free_id(f))
+
+
+def use_counts(region: Region) -> dict[int, int]:
+    """How often each value is an operand, by id; values that are never used are missing."""
+    counts: dict[int, int] = {}
+    for op in walk(region):
+        for value in operands_of(op):
+            counts[value.id] = counts.get(value.id, 0) + 1
+    return counts
+
+
+# --- control flow -----------------------------------------------------------------------------
+
+
+def falls_through(region: Region) -> bool:
+    """Whether the end of a region can be reached, as far as its shape tells."""
+    return isinstance(region.terminator, Yield | Condition) and not ends_dead(region.ops[:-1])
+
+
+def ends_dead(ops: Sequence[Op]) -> bool:
+    """Whether the last of these ops is an `If` that nothing comes after."""
+    return bool(ops) and isinstance(ops[-1], If) and is_dead_end(ops[-1])
+
+
+def is_dead_end(op: If) -> bool:
+    return not falls_through(op.then) and not falls_through(op.orelse)
+
+
+def end_dead(build: Builder, ops: Sequence[Op], last: If, terminator: Op) -> list[Op]:
+    """Ops that end in an `If` that nothing comes after, with a terminator as they had before."""
+    assert isinstance(terminator, Terminator)
+    build.ops, build.loc = [*ops], terminator.loc
+    end = with_values(terminator, [zero(build, value) for value in terminator.values])
+    if isinstance(end, Condition):
+        end = Condition(zero(build, end.condition), end.values, end.loc)
+    return [*build.ops, _without_results(last), end]
+
+
+def _without_results(op: If) -> If:
+    then, orelse = (
+        Region((), (*region.ops[:-1], Yield((), region.terminator.loc)))
+        if isinstance(region.terminator, Yield)
+        else region
+        for region in (op.then, op.orelse)
+    )
+    return If(op.condition, then, orelse, (), op.loc)
+
+
+def zero(build: Builder, like: Value, value: bool = False) -> Value:
+    """A zero of a value's type, or a bool."""
+    dtype = like.ty.dtype
+    scalar = build.constant(value if dtype.is_bool else 0, dtype)
+    return build.compute("splat", scalar, shape=like.shape) if like.shape else scalar
+
+
+def loop_exits(body: Region) -> Iterator[Break | Continue]:
+    """The `Break`s and `Continue`s that belong to the loop with this body."""
+    for op in body.ops:
+        match op:
+            case Break() | Continue():
+                yield op
+            case For() | While():
+                yield from loop_exits(op.orelse)
+            case If() | Scope():
+                for region in regions_of(op):
+                    yield from loop_exits(region)
+            case _:
+                pass

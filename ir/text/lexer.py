@@ -1,0 +1,114 @@
+"""The words of the text form: one pattern each, for the parser to read and the printer to obey."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal, NamedTuple
+
+Kind = Literal["string", "place", "value", "number", "word", "mark", "newline", "end"]
+
+
+class Token(NamedTuple):
+    kind: Kind
+    text: str
+    line: int
+
+
+class ParseError(Exception):
+    """Text that is no function, with the line (from 1) and what was expected there."""
+
+    def __init__(self, line: int, message: str) -> None:
+        super().__init__(f"line {line}: {message}")
+        self.line = line
+        self.message = message
+
+
+WORD = r"[^\W\d]\w*"
+NUMBER = r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?|-inf"
+STRING = r'"(?:[^"\\\n]|\\.)*"'
+FILE = r"[A-Za-z_][\w.\-]*"
+SPOT = rf"(?:(?P<file>{FILE}|{STRING}):)?(?P<span>\d+:\d+-(?:\d+:)?\d+)"
+_SPOT = re.sub(r"\?P<\w+>", "?:", SPOT)
+_TOKEN = re.compile(
+    rf"(?P<string>{STRING})"
+    rf"|(?P<place>@{_SPOT}(?: from {_SPOT})*)"
+    rf"|(?P<value>%(?:(?:{WORD}|{STRING})\.)?\d+)"
+    rf"|(?P<number>{NUMBER})"
+    rf"|(?P<word>{WORD})"
+    r"|(?P<mark>\.\.|->|[(){}\[\],:=*@])"
+    r"|(?P<newline>\n)"
+    r"|(?P<skipped>[ \t\r]+|\#[^\n]*)"
+)
+
+
+def split_tokens(text: str) -> list[Token]:
+    """The tokens of a text; line breaks inside parentheses and brackets are not among them."""
+    tokens: list[Token] = []
+    position, line, depth = 0, 1, 0
+    while position < len(text):
+        found = _TOKEN.match(text, position)
+        if found is None:
+            raise ParseError(line, f"unexpected character {text[position]!r}")
+        kind, word = found.lastgroup, found[0]
+        if kind == "newline":
+            if depth == 0:
+                tokens.append(Token("newline", "the end of the line", line))
+            line += 1
+        elif kind != "skipped":
+            depth += (word in "([") - (word in ")]")
+            tokens.append(Token(_KINDS[kind or ""], word, line))
+        position = found.end()
+    tokens.append(Token("newline", "the end of the line", line))
+    tokens.append(Token("end", "the end of the text", line))
+    return tokens
+
+
+_KINDS: dict[str, Kind] = {
+    "string": "string",
+    "place": "place",
+    "value": "value",
+    "number": "number",
+    "word": "word",
+    "mark": "mark",
+}
+
+# Everything that is not sure to show as itself, on one line, in every editor.
+_UNSAFE = re.compile(r'["\\]|[^ -~\u00a1-\u1fff\u2070-\ud7ff]')
+_ESCAPE = re.compile(r"\\(?:x([0-9a-f]{2})|u([0-9a-f]{4})|U([0-9a-f]{8})|(.))")
+_SHORT = {"\n": "n", "\t": "t", "\r": "r", '"': '"', "\\": "\\"}
+_LONG = {short: character for character, short in _SHORT.items()}
+
+
+def quote(text: str) -> str:
+    """A string of any characters as a token."""
+    return '"' + _UNSAFE.sub(_escape, text) + '"'
+
+
+def unquote(token: str, line: int) -> str:
+    """The string that a token stands for."""
+
+    def character(found: re.Match[str]) -> str:
+        digits = found[1] or found[2] or found[3]
+        if digits and int(digits, 16) <= 0x10FFFF:
+            return chr(int(digits, 16))
+        if found[4] not in _LONG:
+            raise ParseError(line, f"unknown escape {found[0]!r} in a string")
+        return _LONG[found[4]]
+
+    return _ESCAPE.sub(character, token[1:-1])
+
+
+def quote_unless(pattern: str, text: str) -> str:
+    """The text as it is if it matches a pattern, else quoted."""
+    return text if re.fullmatch(pattern, text) else quote(text)
+
+
+def _escape(found: re.Match[str]) -> str:
+    character = found[0]
+    if character in _SHORT:
+        return "\\" + _SHORT[character]
+    code = ord(character)
+    for letter, digits in (("x", 2), ("u", 4)):
+        if code < 16**digits:
+            return f"\\{letter}{code:0{digits}x}"
+    return f"\\U{code:08x}"

@@ -1,0 +1,287 @@
+"""Prints a function in the text form."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import zip_longest
+
+from eas.ir.location import NOWHERE, Loc, SourceName
+from eas.ir.nodes import (
+    Alloc,
+    Assert,
+    Atomic,
+    Barrier,
+    Break,
+    Compute,
+    Condition,
+    Constant,
+    Continue,
+    For,
+    Function,
+    If,
+    Leave,
+    Load,
+    Op,
+    Param,
+    Print,
+    Region,
+    Scope,
+    Store,
+    Terminator,
+    Value,
+    While,
+    Yield,
+    results_of,
+)
+from eas.ir.ops.record import Attr
+from eas.ir.text.lexer import FILE, NUMBER, WORD, quote, quote_unless
+
+_PLACE_COLUMN = 64
+_WIDTH = 100
+
+
+def print_function(f: Function, locations: bool = True) -> str:
+    """A function as text, with the place of each op in the user's source or without."""
+    writer = _Writer(f.source, locations)
+    writer.function(f)
+    return "\n".join(writer.lines) + "\n"
+
+
+def summarize(op: Op) -> str:
+    """An op on one line, without what is inside it: for messages."""
+    match op:
+        case If() | For() | While() | Scope():
+            return f"{_results(op)}{type(op).__name__.lower()} {{ ... }}"
+        case _:
+            return _spell(op)
+
+
+@dataclass
+class _Writer:
+    source: SourceName
+    locations: bool
+    lines: list[str] = field(default_factory=list[str])
+    depth: int = 0
+
+    def line(self, text: str, loc: Loc = NOWHERE) -> None:
+        text = "  " * self.depth + text
+        if self.locations and loc != NOWHERE:
+            text = f"{text:<{_PLACE_COLUMN}}  @{self.place(loc)}"
+        self.lines.append(text)
+
+    @contextmanager
+    def indented(self) -> Generator[None, None, None]:
+        self.depth += 1
+        yield
+        self.depth -= 1
+
+    def place(self, loc: Loc) -> str:
+        return " from ".join(map(self.spot, loc.chain))
+
+    def spot(self, loc: Loc) -> str:
+        file = f"{quote_unless(FILE, loc.source.name)}:" if loc.source != self.source else ""
+        end = f"{loc.end_line}:" if loc.end_line != loc.line else ""
+        return f"{file}{loc.line}:{loc.column}-{end}{loc.end_column}"
+
+    def function(self, f: Function) -> None:
+        name = quote_unless(WORD, f.name)
+        params = [_param(p) for p in f.params]
+        rest = f") {_options(f)} {{"
+        head = f"kernel {name}({', '.join(params)}{rest}"
+        if len(head) <= _WIDTH:
+            self.line(head)
+        else:
+            self.line(f"kernel {name}(")
+            with self.indented():
+                for param in params:
+                    self.line(f"{param},")
+            self.line(rest)
+        self.region(f.body, NOWHERE)
+        self.line("}")
+
+    def region(self, region: Region, around: Loc) -> None:
+        ops = region.ops[:-1] if self.ends_silently(region, around) else region.ops
+        with self.indented():
+            for op in ops:
+                self.op(op)
+
+    def ends_silently(self, region: Region, around: Loc) -> bool:
+        """Whether the region ends in a `yield` that goes without saying."""
+        if not region.ops or not self.is_yield_of((), region.ops[-1], around):
+            return False
+        return len(region.ops) == 1 or not isinstance(region.ops[-2], Terminator)
+
+    def is_yield_of(self, values: tuple[Value, ...], op: Op, around: Loc) -> bool:
+        if not isinstance(op, Yield) or op.values != values:
+            return False
+        return op.loc == around or not self.locations
+
+    def op(self, op: Op) -> None:
+        match op:
+            case If():
+                self.line(f"{_results(op)}if {_use(op.condition)} {{", op.loc)
+                self.region(op.then, op.loc)
+                self.orelse(op.orelse, op.loc)
+            case For():
+                self.loop_for(op)
+            case While():
+                self.loop_while(op)
+            case Scope():
+                self.line(f"{_results(op)}scope {op.label} {{", op.loc)
+                self.region(op.body, op.loc)
+                self.line("}")
+            case _:
+                self.line(_spell(op), op.loc)
+
+    def loop_for(self, op: For) -> None:
+        counter, *args = op.body.args
+        bounds = f"{_use(op.start)} .. {_use(op.stop)} by {_use(op.step)}"
+        carried = f" carrying {_carried(args, op.inits)}" if args or op.inits else ""
+        self.line(f"{_results(op)}for {_definition(counter)} = {bounds}{carried} {{", op.loc)
+        self.region(op.body, op.loc)
+        self.orelse(op.orelse, op.loc)
+
+    def loop_while(self, op: While) -> None:
+        carried = f"{_carried(op.test.args, op.inits)} " if op.test.args or op.inits else ""
+        self.line(f"{_results(op)}while {carried}{{", op.loc)
+        self.region(op.test, op.loc)
+        self.line(f"}} do {_arguments(op.body)}{{")
+        self.region(op.body, op.loc)
+        self.orelse(op.orelse, op.loc)
+
+    def orelse(self, region: Region, around: Loc) -> None:
+        """The rest of an op from the brace on that closes the region before its `else`."""
+        args = _arguments(region)
+        if len(region.ops) == 1 and self.is_yield_of(region.args, region.ops[0], around):
+            self.line(f"}} else {args}".rstrip() if args else "}")
+            return
+        self.line(f"}} else {args}{{")
+        self.region(region, around)
+        self.line("}")
+
+
+# --- pieces -----------------------------------------------------------------------------------
+
+
+def _param(param: Param) -> str:
+    text = _definition(param.value)
+    if param.role != "argument":
+        text += f" = {param.role} {param.axis} of {quote_unless(WORD, param.array)}"
+    return text
+
+
+def _options(f: Function) -> str:
+    parts = [f"from {quote(f.source.name)}"]
+    if f.threads is not None:
+        parts.append(f"threads {f.threads}")
+    if f.fast_math:
+        parts.append("fast_math")
+    if f.constants:
+        pairs = (
+            f"{quote_unless(WORD, name)}={quote_unless(f'{WORD}|{NUMBER}', text)}"
+            for name, text in f.constants
+        )
+        parts.append(f"where {', '.join(pairs)}")
+    return " ".join(parts)
+
+
+def _use(value: Value) -> str:
+    return f"%{quote_unless(WORD, value.hint)}.{value.id}" if value.hint else f"%{value.id}"
+
+
+def _uses(values: Sequence[Value]) -> str:
+    """A list of values after a word: nothing, or a space before it."""
+    return " " + ", ".join(map(_use, values)) if values else ""
+
+
+def _definition(value: Value) -> str:
+    return f"{_use(value)}: {value.ty}"
+
+
+def _definitions(values: Iterable[Value]) -> str:
+    return ", ".join(map(_definition, values))
+
+
+def _results(op: Op) -> str:
+    results = results_of(op)
+    return f"{_definitions(results)} = " if results else ""
+
+
+def _arguments(region: Region) -> str:
+    return f"({_definitions(region.args)}) " if region.args else ""
+
+
+def _carried(args: Sequence[Value], inits: Sequence[Value]) -> str:
+    pairs = zip_longest(map(_definition, args), map(_use, inits), fillvalue="?")
+    return f"({', '.join(f'{arg} = {init}' for arg, init in pairs)})"
+
+
+def _spell(op: Op) -> str:
+    """The line of an op without regions."""
+    match op:
+        case Constant():
+            return _results(op) + _number(op.value)
+        case Compute():
+            attrs = "".join(f" {name}={_attr(attr)}" for name, attr in op.attrs)
+            return f"{_results(op)}{op.op.name}{_uses(op.operands)}{attrs}"
+        case Load():
+            other = f" else {_use(op.other)}" if op.other is not None else ""
+            return f"{_results(op)}load {_at(op)}{_mask(op)}{other}"
+        case Store():
+            return f"store {_at(op)} = {_use(op.value)}{_mask(op)}"
+        case Atomic():
+            expected = f"{_use(op.expected)} -> " if op.expected is not None else ""
+            value = expected + _use(op.value)
+            return f"{_results(op)}atomic {op.kind} {_at(op)}, {value}{_mask(op)}"
+        case Alloc():
+            return f"{_results(op)}alloc {op.size}"
+        case Barrier():
+            return "barrier"
+        case Assert():
+            return f"assert {_use(op.condition)}, {quote(op.message)}"
+        case Print():
+            return f"print {', '.join(map(_part, op.parts))}".rstrip()
+        case Condition():
+            passed = f" with{_uses(op.values)}" if op.values else ""
+            return f"condition {_use(op.condition)}{passed}"
+        case Leave():
+            return f"leave {op.label}{_uses(op.values)}"
+        case Yield() | Break() | Continue():
+            return type(op).__name__.lower() + _uses(op.values)
+        case If() | For() | While() | Scope():
+            raise TypeError(f"{type(op).__name__} has regions")
+
+
+def _at(op: Load | Store | Atomic) -> str:
+    return f"{_use(op.pointer)}[{_use(op.offset)}]"
+
+
+def _mask(op: Load | Store | Atomic) -> str:
+    return f" if {_use(op.mask)}" if op.mask is not None else ""
+
+
+def _part(part: str | Value) -> str:
+    return _use(part) if isinstance(part, Value) else quote(part)
+
+
+def _number(value: bool | int | float) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return "nan" if isinstance(value, float) and math.isnan(value) else repr(value)
+
+
+def _attr(attr: Attr) -> str:
+    match attr:
+        case None:
+            return "none"
+        case bool():
+            return "true" if attr else "false"
+        case str():
+            return quote(attr)
+        case tuple():
+            return f"[{', '.join(map(str, attr))}]"
+        case _:
+            return str(attr)

@@ -1,0 +1,513 @@
+"""Checks a function against the contract in `eas.ir`: first its form and types, then its splits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from eas.ir.analysis import Divergence, Join, Split, Structured, cover, divergences, placed
+from eas.ir.location import NOWHERE
+from eas.ir.nodes import (
+    Alloc,
+    Assert,
+    Atomic,
+    Barrier,
+    Break,
+    Compute,
+    Condition,
+    Constant,
+    Continue,
+    Exit,
+    For,
+    Function,
+    If,
+    Leave,
+    Load,
+    Op,
+    Param,
+    Print,
+    Region,
+    Scope,
+    Store,
+    Terminator,
+    Value,
+    While,
+    Yield,
+    operands_of,
+    regions_of,
+    results_of,
+    walk,
+)
+from eas.ir.ops import OPS, RuleError
+from eas.ir.text import summarize
+from eas.ir.types import (
+    BOOL,
+    Block,
+    DType,
+    Pointer,
+    Scalar,
+    Shape,
+    Type,
+    broadcast_shapes,
+    make_type,
+)
+
+Types = tuple[Type, ...]
+
+
+class VerifyError(Exception):
+    """A function that breaks the contract: what is wrong, and the op at which it is."""
+
+    def __init__(self, message: str, op: Op | None = None) -> None:
+        self.message = message
+        self.op = op
+        self.loc = NOWHERE if op is None else op.loc
+        place = "" if self.loc == NOWHERE else f"{self.loc}: "
+        super().__init__(message if op is None else f"{place}{message}\n  {summarize(op)}")
+
+
+def verify(f: Function, scopes: bool = True) -> None:
+    """Raises `VerifyError` if the function breaks the contract.
+
+    Without `scopes`, as after the pass `exits`, a `Scope` is refused too.
+    """
+    form = _Form(f.threads, scopes)
+    form.function(f)
+    if form.has_splits:
+        _check_splits(f)
+
+
+# --- form and types ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Ways:
+    """The types that each kind of terminator passes here, None where there is no place for one."""
+
+    yielded: Types | None = None
+    tested: Types | None = None
+    broken: Types | None = None
+    continued: Types | None = None
+    scopes: dict[int, Types] = field(default_factory=dict[int, Types])
+
+    def ending(self, passed: Types) -> _Ways:
+        """Those of a region inside that yields."""
+        return _Ways(passed, None, self.broken, self.continued, self.scopes)
+
+
+@dataclass
+class _Form:
+    """One walk through a function. `visible` are the values that the next op may use."""
+
+    threads: int | None
+    scopes: bool
+    has_splits: bool = False
+    defined: set[int] = field(default_factory=set[int])
+    visible: dict[int, Value] = field(default_factory=dict[int, Value])
+
+    def function(self, f: Function) -> None:
+        if f.threads is not None and f.threads < 1:
+            raise VerifyError(f"a threadgroup has at least one thread, not {f.threads}")
+        arrays = {p.name for p in f.params if isinstance(p.value.ty, Pointer)}
+        names: set[str] = set()
+        for param in f.params:
+            _check_param(param, arrays)
+            if param.name in names:
+                raise VerifyError(f"two parameters are called `{param.name}`")
+            names.add(param.name)
+            self.define(param.value, None)
+        self.region(f.body, (), _Ways(yielded=()), None)
+
+    # --- values -------------------------------------------------------------------------------
+
+    def define(self, value: Value, op: Op | None) -> None:
+        if value.id in self.defined:
+            raise VerifyError(f"%{value.id} is defined twice", op)
+        ty = value.ty
+        if isinstance(ty, Pointer) and not (op is None or isinstance(op, Alloc)):
+            raise VerifyError(f"the pointer %{value.id} is joined or carried", op)
+        if self.threads is not None and isinstance(ty, Block) and ty.shape != (self.threads,):
+            raise VerifyError(f"{ty} is a block in a function of {self.threads} threads", op)
+        self.defined.add(value.id)
+        self.visible[value.id] = value
+
+    def use(self, values: Sequence[Value], op: Op) -> None:
+        for value in values:
+            seen = self.visible.get(value.id)
+            if seen is not value and seen != value:
+                raise VerifyError(f"%{value.id} {self.trouble(value, seen)}", op)
+
+    def trouble(self, value: Value, seen: Value | None) -> str:
+        if seen is not None:
+            return f"is used as {value.ty} `{value.hint}`, but is {seen.ty} `{seen.hint}`"
+        if value.id in self.defined:
+            return "is used outside of the region that defines it"
+        return "is used before its definition"
+
+    # --- regions ------------------------------------------------------------------------------
+
+    def region(self, region: Region, entered: Types, ways: _Ways, around: Op | None) -> None:
+        """A region of an op, or of the function, that is entered with values of some types."""
+        _check_types(region.args, entered, "a region's arguments", around)
+        if not region.ops or not isinstance(region.terminator, Terminator):
+            raise VerifyError("a region does not end in a terminator", around)
+        before = len(self.visible)
+        for value in region.args:
+            self.define(value, around)
+        self.ops(region.ops[:-1], ways)
+        self.end(region.terminator, ways)
+        while len(self.visible) > before:
+            self.visible.popitem()
+
+    def ops(self, ops: Sequence[Op], ways: _Ways) -> None:
+        has_ended = False
+        for op in ops:
+            if has_ended:
+                raise VerifyError("nothing may follow an `if` whose branches both end in exits", op)
+            self.use(operands_of(op), op)
+            self.op(op, ways)
+            for value in results_of(op):
+                self.define(value, op)
+            has_ended = isinstance(op, If) and _never_ends(op)
+
+    def end(self, op: Op, ways: _Ways) -> None:
+        self.use(operands_of(op), op)
+        match op:
+            case Yield():
+                _check_passed(op, ways.yielded, "the test of a `while` ends in a `condition`")
+            case Condition():
+                _check_passed(op, ways.tested, "only the test of a `while` ends in a `condition`")
+                self.condition(op)
+            case Break():
+                _check_passed(op, ways.broken, "there is no loop here to break")
+            case Continue():
+                _check_passed(op, ways.continued, "there is no loop here to continue")
+            case Leave():
+                missing = f"no scope around this has the label {op.label}"
+                _check_passed(op, ways.scopes.get(op.label), missing)
+            case _:
+                pass
+
+    # --- ops ----------------------------------------------------------------------------------
+
+    def op(self, op: Op, ways: _Ways) -> None:
+        match op:
+            case Compute():
+                _check_compute(op)
+            case Constant():
+                _check_constant(op)
+            case Load():
+                _check_load(op)
+            case Store():
+                _check_store(op)
+            case Atomic():
+                _check_atomic(op)
+            case Alloc():
+                _check_alloc(op)
+            case Barrier():
+                pass
+            case Assert():
+                _check_bool(op.condition, "the condition", op)
+            case Print():
+                for value in operands_of(op):
+                    _number(value, "a part", op)
+            case If():
+                self.branch(op, ways)
+            case For():
+                self.loop_for(op, ways)
+            case While():
+                self.loop_while(op, ways)
+            case Scope():
+                self.scope(op, ways)
+            case _:
+                raise VerifyError("a terminator stands before the end of its region", op)
+
+    def branch(self, op: If, ways: _Ways) -> None:
+        self.condition(op)
+        if op.results and _never_ends(op):
+            raise VerifyError("an `if` whose branches both end in exits has no results", op)
+        inside = ways.ending(_types(op.results))
+        self.region(op.then, (), inside, op)
+        self.region(op.orelse, (), inside, op)
+
+    def condition(self, op: If | Condition) -> None:
+        _check_bool(op.condition, "the condition", op)
+        self.has_splits = self.has_splits or op.condition.shape != ()
+
+    def loop_for(self, op: For, ways: _Ways) -> None:
+        bound = op.start.ty
+        for value in (op.start, op.stop, op.step):
+            _check_int(value, "a bound", op)
+            if value.ty != bound:
+                raise VerifyError(f"the bounds differ in type: {bound} and {value.ty}", op)
+        self.has_splits = self.has_splits or isinstance(bound, Block)
+        self.trips(op, (bound, *_types(op.inits)), ways)
+
+    def loop_while(self, op: While, ways: _Ways) -> None:
+        carried = _types(op.inits)
+        # Nothing that the test is part of can be left from it: that would leave half a trip.
+        self.region(op.test, carried, _Ways(tested=carried), op)
+        self.trips(op, carried, ways)
+
+    def trips(self, op: For | While, entered: Types, ways: _Ways) -> None:
+        carried, results = _types(op.inits), _types(op.results)
+        inside = _Ways(carried, None, results, carried, ways.scopes)
+        self.region(op.body, entered, inside, op)
+        self.region(op.orelse, carried, ways.ending(results), op)
+
+    def scope(self, op: Scope, ways: _Ways) -> None:
+        if not self.scopes:
+            raise VerifyError("there are no scopes after the pass `exits`", op)
+        if op.label in ways.scopes:
+            raise VerifyError(f"a scope around this has the label {op.label} too", op)
+        results = _types(op.results)
+        inside = replace(ways.ending(results), scopes={**ways.scopes, op.label: results})
+        self.region(op.body, (), inside, op)
+
+
+def _types(values: Sequence[Value]) -> Types:
+    return tuple([value.ty for value in values])
+
+
+def _never_ends(op: If) -> bool:
+    return all(region.ops and isinstance(region.ops[-1], Exit) for region in regions_of(op))
+
+
+def _check_param(param: Param, arrays: set[str]) -> None:
+    ty = param.value.ty
+    if isinstance(ty, Block) or (isinstance(ty, Pointer) and ty.space != "device"):
+        raise VerifyError(f"the parameter `{param.name}` is {ty}: no scalar, no array")
+    if param.role == "argument":
+        if param.array or param.axis:
+            raise VerifyError(f"the argument `{param.name}` belongs to the array `{param.array}`")
+        return
+    if not isinstance(ty, Scalar) or not ty.dtype.is_int:
+        raise VerifyError(f"the {param.role} `{param.name}` is {ty}: no integer")
+    if param.array not in arrays:
+        raise VerifyError(f"the {param.role} `{param.name}` is of no array: `{param.array}`")
+
+
+def _check_types(values: Sequence[Value], wanted: Types, what: str, op: Op | None) -> None:
+    found = _types(values)
+    if found != wanted:
+        raise VerifyError(f"{what}: {_shown(found)}, but should be {_shown(wanted)}", op)
+
+
+def _check_passed(op: Terminator, wanted: Types | None, otherwise: str) -> None:
+    if wanted is None:
+        raise VerifyError(otherwise, op)
+    _check_types(op.values, wanted, f"`{type(op).__name__.lower()}`", op)
+
+
+def _shown(types: Types) -> str:
+    return f"({', '.join(map(str, types))})"
+
+
+def _number(value: Value, what: str, op: Op) -> DType:
+    """The dtype of a scalar or block."""
+    if isinstance(value.ty, Pointer):
+        raise VerifyError(f"{what} is the pointer %{value.id}", op)
+    return value.ty.dtype
+
+
+def _check_bool(value: Value, what: str, op: Op) -> None:
+    if _number(value, what, op) != BOOL:
+        raise VerifyError(f"{what} should be a bool, not {value.ty}", op)
+
+
+def _check_int(value: Value, what: str, op: Op) -> None:
+    if not _number(value, what, op).is_int:
+        raise VerifyError(f"{what} should be an integer, not {value.ty}", op)
+
+
+def _check_compute(op: Compute) -> None:
+    record, name = op.op, op.op.name
+    if OPS.get(name) is not record:
+        raise VerifyError(f"`{name}` is not in the table of ops", op)
+    if len(op.operands) != len(record.operands):
+        wanted = ", ".join(record.operands)
+        raise VerifyError(f"`{name}` has {len(op.operands)} operands, but takes ({wanted})", op)
+    attrs = dict(op.attrs)
+    if tuple(attrs) != record.attrs or len(attrs) != len(op.attrs):
+        raise VerifyError(f"the attributes of `{name}` should be ({', '.join(record.attrs)})", op)
+    for value in op.operands:
+        _number(value, "an operand", op)
+    try:
+        ty = record.typing(_types(op.operands), attrs)
+    except RuleError as error:
+        raise VerifyError(f"`{name}` {error.message}", op) from error
+    except (TypeError, AttributeError) as error:
+        raise VerifyError(f"an attribute of `{name}` is of a wrong kind", op) from error
+    if op.result.ty != ty:
+        raise VerifyError(f"the result of `{name}` is {op.result.ty}, but should be {ty}", op)
+
+
+def _check_constant(op: Constant) -> None:
+    value, ty = op.value, op.result.ty
+    if not isinstance(ty, Scalar):
+        raise VerifyError(f"a constant should be a scalar, not {ty}", op)
+    dtype = ty.dtype
+    kind = bool if dtype.is_bool else float if dtype.is_float else int
+    if type(value) is not kind:
+        raise VerifyError(f"{value!r} is no {dtype}", op)
+    if dtype.is_int and not dtype.min <= value <= dtype.max:
+        raise VerifyError(f"{value} does not fit in {dtype}", op)
+
+
+def _check_load(op: Load) -> None:
+    element = _check_access(op)
+    _check_element(op.result, element, "the result", op)
+    if (op.mask is None) != (op.other is None):
+        raise VerifyError("a load has a mask and another value, or neither", op)
+    if op.other is not None:
+        _check_element(op.other, element, "the other value", op)
+
+
+def _check_store(op: Store) -> None:
+    _check_element(op.value, _check_access(op), "the value", op)
+
+
+def _check_atomic(op: Atomic) -> None:
+    element = _check_access(op)
+    if (op.kind == "cas") != (op.expected is not None):
+        raise VerifyError("a `cas`, and nothing else, has an expected value", op)
+    for value, what in ((op.result, "the result"), (op.value, "the value")):
+        _check_element(value, element, what, op)
+    if op.expected is not None:
+        _check_element(op.expected, element, "the expected value", op)
+
+
+def _check_access(op: Load | Store | Atomic) -> Type:
+    """The type of what is read or written."""
+    if not isinstance(op.pointer.ty, Pointer):
+        raise VerifyError(f"%{op.pointer.id} is {op.pointer.ty}: no pointer", op)
+    _check_int(op.offset, "the offset", op)
+    if op.mask is not None:
+        _check_bool(op.mask, "the mask", op)
+        if op.mask.shape != op.offset.shape:
+            raise VerifyError(f"the mask is {op.mask.ty}, the offset is {op.offset.ty}", op)
+    return make_type(op.pointer.ty.dtype, op.offset.shape)
+
+
+def _check_element(value: Value, wanted: Type, what: str, op: Op) -> None:
+    if value.ty != wanted:
+        raise VerifyError(f"{what} is {value.ty}, but should be {wanted}", op)
+
+
+def _check_alloc(op: Alloc) -> None:
+    if op.size < 1:
+        raise VerifyError(f"memory for {op.size} elements", op)
+    ty = op.result.ty
+    if not isinstance(ty, Pointer) or ty.space != "threadgroup":
+        raise VerifyError(f"the result is {ty}, but should be a threadgroup pointer", op)
+
+
+# --- splits -----------------------------------------------------------------------------------
+
+
+def _check_splits(f: Function) -> None:
+    found = divergences(f)
+    for op, split in placed(f.body, found):
+        if split is not None:
+            _check_placed(op, split)
+        if isinstance(op, Structured):
+            _check_structured(op, split, found[id(op)])
+
+
+def _check_placed(op: Op, split: Split) -> None:
+    """An op that some lanes may not reach."""
+    if isinstance(op, Barrier) or (isinstance(op, Compute) and op.op.collective):
+        raise VerifyError(f"some lanes may not get here: they are split at {split.loc}", op)
+    _check_ranks(results_of(op), split, op)
+    match op:
+        case Load() | Store() | Atomic() | Assert() | Print():
+            _check_ranks(operands_of(op), split, op)
+        case If() | Condition():
+            _check_ranks((op.condition,), split, op)
+        case For():
+            _check_ranks((op.start,), split, op)
+        case _:
+            pass
+
+
+def _check_structured(op: Structured, split: Split | None, divergence: Divergence) -> None:
+    """An op that may split lanes by itself."""
+    inside = cover(split, divergence.inside)
+    for region in regions_of(op):
+        _check_ranks(region.args, inside, op)
+    _check_join(op, op.results, divergence.results, "result")
+    if divergence.carried is not None:
+        _check_join(op, _carried(op), divergence.carried, "carried value")
+    for _, taken in divergence.exits:
+        _check_meeting(split, taken, op)
+        split = cover(split, taken)
+
+
+def _check_ranks(values: Sequence[Value], split: Split | None, op: Op) -> None:
+    if split is None:
+        return
+    for value in values:
+        shape = value.shape
+        if shape != split.shape and broadcast_shapes(shape, split.shape) is None:
+            raise VerifyError(
+                f"%{value.id} is {value.ty}, but the lanes are split by {list(split.shape)}"
+                f" at {split.loc}",
+                op,
+            )
+
+
+def _check_meeting(a: Split | None, b: Split | None, op: Op) -> None:
+    if a is not None and b is not None and broadcast_shapes(a.shape, b.shape) is None:
+        raise VerifyError(
+            f"lanes leave by {list(a.shape)} at {a.loc} and by {list(b.shape)} at {b.loc}", op
+        )
+
+
+def _carried(op: Structured) -> tuple[Value, ...]:
+    match op:
+        case For():
+            return op.body.args[1:]
+        case While():
+            return op.test.args
+        case If() | Scope():
+            return ()
+
+
+def _check_join(op: Structured, joined: Sequence[Value], join: Join, what: str) -> None:
+    """Lanes that were split meet in a value for each lane, or all bring the same value."""
+    if join.split is None:
+        return
+    for value, *brought in zip(joined, *join.ways, strict=True):
+        if _covers(value.shape, join.split.shape):
+            continue
+        differ = any(other != brought[0] for other in brought[1:])
+        if differ or (brought and what == "result" and _varies(brought[0], op)):
+            raise VerifyError(
+                f"the {what} %{value.id} is {value.ty}, but lanes that were split by"
+                f" {list(join.split.shape)} at {join.split.loc} bring different values",
+                op,
+            )
+
+
+def _covers(shape: Shape, split: Shape) -> bool:
+    return bool(shape) and broadcast_shapes(shape, split) == shape
+
+
+def _varies(value: Value, op: Structured) -> bool:
+    """Whether lanes that leave an op on different trips may bring different values of this name."""
+    loops = [op] if isinstance(op, For | While) else _loops_in(op)
+    return any(value in _defined_in(region) for loop in loops for region in regions_of(loop))
+
+
+def _loops_in(op: Op) -> list[For | While]:
+    inner = [each for region in regions_of(op) for each in walk(region)]
+    return [each for each in inner if isinstance(each, For | While)]
+
+
+def _defined_in(region: Region) -> set[Value]:
+    found = set(region.args)
+    for op in walk(region):
+        found.update(results_of(op))
+        for inner in regions_of(op):
+            found.update(inner.args)
+    return found

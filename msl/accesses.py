@@ -1,0 +1,63 @@
+"""Who touches which array, and which two accesses must not change places.
+
+Threads run at their own pace between barriers. An access that another thread's access must not
+overtake *conflicts* with it: then the two never share a loop over elements, and a barrier stands
+between them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from eas.ir.nodes import Atomic, For, Load, Store, Value, While
+from eas.msl.facts import Facts
+from eas.msl.indices import Indices
+from eas.msl.linear import Form, are_disjoint, form_of, moves_on
+
+Kind = Literal["read", "write", "atomic"]
+ONCE = "once"
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """One access of an array, a parameter or (by name) one of the writer's own.
+
+    `thread` tells by which thread: equal ones are the same thread (a lane's own offset, or the one
+    thread that acts for all); None is anybody. `earlier` is set for an access of an earlier trip.
+    """
+
+    array: Value | str
+    kind: Kind
+    thread: tuple[object, ...] | None = None
+    form: Form | None = None
+    earlier: For | While | None = None
+
+
+def access_of(op: Load | Store | Atomic, indices: Indices, extent: int, facts: Facts) -> Access:
+    """The access by the lanes of a domain, each at its own offset; of a scalar, by anybody."""
+    offset = facts.resolve(op.offset)
+    kind: Kind = "read" if isinstance(op, Load) else "atomic" if isinstance(op, Atomic) else "write"
+    thread = (offset, extent) if offset.shape else None
+    return Access(op.pointer, kind, thread, form_of(offset, indices, facts))
+
+
+def conflict(a: Access, b: Access, facts: Facts) -> bool:
+    """Whether `b`, later in the text, has to wait for `a`."""
+    if a.array != b.array or (a.kind == b.kind and a.kind != "write"):
+        return False
+    if a.thread is not None and a.thread == b.thread:
+        return False
+    if a.form is None or b.form is None:
+        return True
+    if are_disjoint(a.form, b.form):
+        return False
+    return not (isinstance(a.earlier, For) and moves_on(a.form, b.form, a.earlier, facts))
+
+
+def after_trip(access: Access, loop: For | While, facts: Facts) -> Access:
+    """How an access looks from the next trip of a loop around it."""
+    thread = access.thread
+    if thread is not None and isinstance(thread[0], Value) and facts.is_inside(thread[0], loop):
+        thread = None
+    return replace(access, thread=thread, earlier=access.earlier or loop)

@@ -1,0 +1,14 @@
+"""What Metal cannot do, said by name."""
+
+from __future__ import annotations
+
+from eas.ir.location import Loc
+
+
+class UnsupportedError(Exception):
+    """A kernel that is right, but needs something that Metal does not have."""
+
+    def __init__(self, message: str, loc: Loc) -> None:
+        super().__init__(f"{loc}: {message}")
+        self.message = message
+        self.loc = loc

@@ -1,0 +1,199 @@
+"""What the writer needs to know of a function before it decides anything."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from eas.ir.analysis import divergences
+from eas.ir.nodes import (
+    Alloc,
+    Atomic,
+    Barrier,
+    Break,
+    Compute,
+    Condition,
+    Continue,
+    For,
+    Function,
+    If,
+    Load,
+    Op,
+    Region,
+    Store,
+    Value,
+    While,
+    Yield,
+    operands_of,
+    regions_of,
+    results_of,
+    walk,
+)
+
+Control = If | For | While
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """An op that takes a value: its place in the text, and the region that it stands in."""
+
+    op: Op
+    position: int
+    region: Region
+
+
+@dataclass
+class Facts:
+    """Definitions, uses and aliases; places are numbers in the order of the text.
+
+    `aliases` are values that only rename another one: what a `Condition` passes on, what both
+    branches of an `If` yield, the arguments of the `orelse` of a `For`.
+    """
+
+    function: Function
+    definitions: dict[Value, Op] = field(default_factory=dict[Value, Op])
+    positions: dict[int, int] = field(default_factory=dict[int, int])
+    ends: dict[int, int] = field(default_factory=dict[int, int])
+    born: dict[Value, int] = field(default_factory=dict[Value, int])
+    loops: dict[Value, int] = field(default_factory=dict[Value, int])
+    uses: dict[Value, list[Use]] = field(default_factory=dict[Value, list[Use]])
+    aliases: dict[Value, Value] = field(default_factory=dict[Value, Value])
+    written: frozenset[Value] = frozenset()
+    split: frozenset[int] = frozenset()
+
+    def resolve(self, value: Value) -> Value:
+        while value in self.aliases:
+            value = self.aliases[value]
+        return value
+
+    def uses_of(self, value: Value) -> list[Use]:
+        return self.uses.get(value, [])
+
+    def is_split(self, op: Op) -> bool:
+        """Whether lanes go different ways inside of a control op."""
+        return id(op) in self.split
+
+    def definition(self, value: Value) -> Op | None:
+        return self.definitions.get(value)
+
+    def is_inside(self, value: Value, op: Op) -> bool:
+        """Whether a value is defined in the regions of an op."""
+        start = self.positions[id(op)]
+        return start < self.born.get(value, -1) <= self.ends[id(op)]
+
+
+def gather(function: Function) -> Facts:
+    facts = Facts(function)
+    for op in walk(function.body):
+        _find_aliases(facts, op)
+    _visit(facts, function.body, 0, 0)
+    effects = [op for op in walk(function.body) if isinstance(op, Store | Atomic)]
+    facts.written = frozenset(op.pointer for op in effects)
+    found = divergences(function)
+    facts.split = frozenset(name for name, each in found.items() if each.inside is not None)
+    return facts
+
+
+def _find_aliases(facts: Facts, op: Op) -> None:
+    match op:
+        case For():
+            for outer, inner in zip(op.orelse.args, op.body.args[1:], strict=True):
+                facts.aliases[outer] = inner
+        case While():
+            test = op.test.terminator
+            assert isinstance(test, Condition)
+            for region in (op.body, op.orelse):
+                for inner, value in zip(region.args, test.values, strict=True):
+                    facts.aliases[inner] = value
+        case _:
+            pass
+    if isinstance(op, Control):
+        inside = {value for inner in regions_of(op) for value in _defined_in(inner)}
+        for result, *given in zip(op.results, *_ways_out(op), strict=True):
+            if given[0] not in inside and all(value == given[0] for value in given[1:]):
+                facts.aliases[result] = given[0]
+
+
+def _ways_out(op: Control) -> Iterator[tuple[Value, ...]]:
+    """What each way out of a control op gives as its results."""
+    for region in (op.then, op.orelse) if isinstance(op, If) else (op.orelse,):
+        if isinstance(region.terminator, Yield):
+            yield region.terminator.values
+    if not isinstance(op, If):
+        for leaving in breaks_of(op):
+            yield leaving.values
+
+
+def _defined_in(region: Region) -> Iterator[Value]:
+    yield from region.args
+    for op in region.ops:
+        yield from results_of(op)
+        for inner in regions_of(op):
+            yield from _defined_in(inner)
+
+
+def _visit(facts: Facts, region: Region, position: int, loops: int) -> int:
+    for value in region.args:
+        facts.born[value] = position
+        facts.loops[value] = loops
+    for op in region.ops:
+        start = facts.positions[id(op)] = position
+        for value in operands_of(op):
+            use = Use(op, position, region)
+            facts.uses.setdefault(facts.resolve(value), []).append(use)
+        position += 1
+        for inner in regions_of(op):
+            is_again = isinstance(op, For | While) and inner is not op.orelse
+            position = _visit(facts, inner, position, loops + is_again)
+        facts.ends[id(op)] = position - 1
+        for value in results_of(op):
+            facts.definitions[value] = op
+            facts.born[value] = start
+            facts.loops[value] = loops
+    return position
+
+
+# --- small questions --------------------------------------------------------------------------
+
+
+def is_collective(op: Op) -> bool:
+    return isinstance(op, Barrier | Alloc) or (isinstance(op, Compute) and op.op.collective)
+
+
+def is_pure(op: Op | None, facts: Facts) -> bool:
+    """An op that may be evaluated anywhere after its operands, any number of times."""
+    if isinstance(op, Load):
+        return op.pointer not in facts.written and not is_threadgroup(op.pointer)
+    return isinstance(op, Compute)
+
+
+def is_threadgroup(pointer: Value) -> bool:
+    return getattr(pointer.ty, "space", "") == "threadgroup"
+
+
+def breaks_of(loop: For | While) -> list[Break]:
+    """The breaks that belong to a loop."""
+    return [op for op in _exits(loop.body) if isinstance(op, Break)]
+
+
+def continues_of(loop: For | While) -> list[Continue]:
+    return [op for op in _exits(loop.body) if isinstance(op, Continue)]
+
+
+def _exits(region: Region) -> Iterator[Op]:
+    for op in region.ops:
+        match op:
+            case Break() | Continue():
+                yield op
+            case If():
+                yield from _exits(op.then)
+                yield from _exits(op.orelse)
+            case For() | While():
+                yield from _exits(op.orelse)
+            case _:
+                pass
+
+
+def is_trivial(region: Region) -> bool:
+    """A region that only passes values on."""
+    return len(region.ops) == 1

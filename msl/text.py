@@ -1,0 +1,113 @@
+"""Pieces of MSL: expressions that know their precedence, and a writer of indented lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from enum import IntEnum
+
+INDENT = "    "
+COMMENT_COLUMN = 60
+
+
+class Level(IntEnum):
+    """How tightly an expression holds together, as in C++."""
+
+    TERNARY = 1
+    LOGICAL_OR = 2
+    LOGICAL_AND = 3
+    BIT_OR = 4
+    BIT_XOR = 5
+    BIT_AND = 6
+    EQUALITY = 7
+    RELATIONAL = 8
+    SHIFT = 9
+    SUM = 10
+    PRODUCT = 11
+    UNARY = 12
+    PRIMARY = 13
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """An expression. `bare` is its spelling where C++ converts it anyway (`3` for `short(3)`)."""
+
+    text: str
+    level: Level = Level.PRIMARY
+    bare: str = ""
+
+    def at(self, level: Level) -> str:
+        """The expression as an operand that has to hold together at least that tightly."""
+        return self.text if self.level >= level else f"({self.text})"
+
+    @property
+    def promoted(self) -> Text:
+        return Text(self.bare) if self.bare else self
+
+
+def call(name: str, *arguments: Text | str) -> Text:
+    parts = [a.text if isinstance(a, Text) else a for a in arguments]
+    return Text(f"{name}({', '.join(parts)})")
+
+
+def subscript(name: str, index: Text | str) -> Text:
+    return Text(f"{name}[{index.text if isinstance(index, Text) else index}]")
+
+
+def prefix(operator: str, operand: Text) -> Text:
+    inner = operand.at(Level.UNARY)
+    return Text(
+        f"{operator}({inner})" if inner.startswith(operator) else operator + inner, Level.UNARY
+    )
+
+
+# Clang asks for parentheses where these meet, although the precedence is clear to it.
+_MIXED = {
+    Level.LOGICAL_OR: {Level.LOGICAL_AND},
+    Level.BIT_OR: {Level.BIT_AND, Level.BIT_XOR, Level.SHIFT, Level.SUM, Level.PRODUCT},
+    Level.BIT_XOR: {Level.BIT_AND, Level.SHIFT, Level.SUM, Level.PRODUCT},
+    Level.BIT_AND: {Level.SHIFT, Level.SUM, Level.PRODUCT},
+    Level.SHIFT: {Level.SUM, Level.PRODUCT},
+}
+
+
+def infix(operator: str, left: Text, right: Text, level: Level, associative: bool = False) -> Text:
+    """`left operator right`; only an associative operator needs no parentheses on its right."""
+    a = left.at(level)
+    b = right.at(level if associative else Level(min(level + 1, Level.PRIMARY)))
+    mixed = _MIXED.get(level, set())
+    a = f"({left.text})" if left.level in mixed else a
+    b = f"({right.text})" if right.level in mixed else b
+    return Text(f"{a} {operator} {b}", level)
+
+
+def ternary(condition: Text, then: Text, orelse: Text) -> Text:
+    test = condition.at(Level.LOGICAL_OR)
+    return Text(f"{test} ? {then.at(Level.LOGICAL_OR)} : {orelse.at(Level.TERNARY)}", Level.TERNARY)
+
+
+@dataclass
+class Writer:
+    """Lines of text, indented by the blocks around them, with comments in one column."""
+
+    lines: list[str] = field(default_factory=list[str])
+    depth: int = 0
+
+    def line(self, text: str = "", comment: str = "") -> None:
+        text = INDENT * self.depth + text if text else ""
+        if comment:
+            text = f"{text:<{COMMENT_COLUMN - 1}} // {comment}" if text else f"// {comment}"
+        self.lines.append(text)
+
+    @contextmanager
+    def block(self, head: str, comment: str = "", tail: str = "}") -> Iterator[None]:
+        """Lines between `head {` and `tail`."""
+        self.line(f"{head} {{" if head else "{", comment)
+        self.depth += 1
+        yield
+        self.depth -= 1
+        self.line(tail)
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines) + "\n"

@@ -1,0 +1,59 @@
+"""How many programs a launch has along each axis."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from eas.runtime.refusals import BadArgument
+
+MAX_EXTENT = 2**31 - 1
+MAX_AXES = 3
+
+Extent = int | np.integer[Any]
+Extents = Extent | tuple[Extent, ...] | list[Extent]
+Grid = Extents | Callable[[dict[str, Any]], Extents]
+
+
+def resolve_grid(grid: Grid, arguments: dict[str, Any]) -> tuple[int, ...]:
+    """The extents of a grid given as an int, a tuple, or a function of the arguments."""
+    extents: object = grid(arguments) if callable(grid) else grid
+    if not isinstance(extents, tuple | list):
+        extents = (extents,)
+    if not 1 <= len(extents) <= MAX_AXES:
+        raise BadArgument(f"a grid has one to {MAX_AXES} axes, not {len(extents)}: {extents!r}")
+    return tuple(map(_checked, extents))
+
+
+def implicit_grid(scalars: Mapping[str, Any], constants: Mapping[str, Any]) -> tuple[int, ...]:
+    """`ceil(N / BLOCK)` programs, for a kernel with an integer `N` and a constexpr `BLOCK`."""
+    n: Any = scalars.get("N")
+    block: Any = constants.get("BLOCK")
+    if not _is_int(n) or not _is_int(block):
+        raise BadArgument(
+            "give a grid: `kernel[grid](...)`. Without one the grid is ceil(N / BLOCK), and that "
+            f"takes an integer argument `N` ({_found(n)}) and a constexpr `BLOCK` ({_found(block)})"
+        )
+    if n < 0 or block < 1:
+        raise BadArgument(f"the grid is ceil(N / BLOCK), but N is {n} and BLOCK is {block}")
+    return (_checked(-(-int(n) // int(block))),)
+
+
+def _found(value: object) -> str:
+    if value is None:
+        return "there is none"
+    return "found" if _is_int(value) else f"found `{value!r}`"
+
+
+def _is_int(value: Any) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def _checked(extent: Any) -> int:
+    if not _is_int(extent):
+        raise BadArgument(f"an extent of a grid is an int, not `{extent!r}`")
+    if not 0 <= extent <= MAX_EXTENT:
+        raise BadArgument(f"an extent of a grid is 0 to {MAX_EXTENT}, not {extent}")
+    return int(extent)

@@ -1,0 +1,149 @@
+"""Which elements of memory a load, store or atomic touches, and whether it may."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from eas.ir.nodes import Atomic, Load, Store
+from eas.ir.ops.record import Array
+from eas.runtime.interpreter.chunk import Chunk
+from eas.runtime.interpreter.lanes import Lanes, raise_rank
+from eas.runtime.interpreter.memory import Memory
+from eas.runtime.interpreter.report import Spot, fail, first_true, tell_place, value_at
+from eas.runtime.reports import (
+    ATOMIC_OUT_OF_BOUNDS,
+    READ_BEFORE_WRITE,
+    READ_OUT_OF_BOUNDS,
+    WRITE_OUT_OF_BOUNDS,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """The elements that the lanes of an op touch, in the order of programs and lanes.
+
+    These are all lanes of `shape`, or those where `where` holds. `place` is where their elements
+    are: a stretch of consecutive ones, or an index for each.
+    """
+
+    shape: tuple[int, ...]
+    where: Array | None
+    place: slice | Array
+
+    @property
+    def index(self) -> Array:
+        """Where the elements are, one by one."""
+        place = self.place
+        return np.arange(place.start, place.stop) if isinstance(place, slice) else place
+
+    def pick(self, value: Array) -> Array:
+        """The elements of a value that belong to the lanes, in a row."""
+        value = np.broadcast_to(value, self.shape)
+        return value.reshape(-1) if self.where is None else value[self.where]
+
+    def spread(self, elements: Array, other: Array) -> Array:
+        """Elements for the lanes as a value, which is `other` for those that take no part."""
+        if self.where is None:
+            return elements.reshape(self.shape)
+        value = np.broadcast_to(other, self.shape).copy()
+        value[self.where] = elements
+        return value
+
+    def spot(self, number: int) -> Spot:
+        """The place of the lane with that number among those that take part."""
+        if self.where is not None:
+            number = int(np.flatnonzero(self.where)[number])
+        return tuple(int(i) for i in np.unravel_index(number, self.shape))
+
+
+def find_access(
+    chunk: Chunk, op: Load | Store | Atomic, lanes: Lanes, shape: tuple[int, ...]
+) -> Access:
+    """Checks the offsets of the active lanes; `shape` is what the lanes are to cover at least."""
+    memory, offset = chunk.memories[op.pointer.id], chunk[op.offset]
+    where = lanes.chosen(None if op.mask is None else chunk[op.mask], op.offset.shape)
+    if memory.stride:
+        shape = (chunk.programs.size, *shape[1:])
+    shape = np.broadcast_shapes(offset.shape, shape, () if where is None else where.shape)
+    if where is not None:
+        where = np.broadcast_to(where, shape)
+    access = Access(shape, where, slice(0, 0))
+    line = access.pick(offset)
+    if not line.size:
+        return access
+    if int(line.min()) < memory.low or int(line.max()) >= memory.high:
+        _report_outside(chunk, op, memory, where)
+    if memory.stride:
+        line = line + access.pick(raise_rank(np.arange(shape[0]) * memory.stride, len(shape)))
+    return Access(shape, where, _place(line, memory.origin))
+
+
+def gather(flat: Array, place: slice | Array) -> Array:
+    """The elements at a place; a view if it is a stretch."""
+    if isinstance(place, slice) or not flat.flags.c_contiguous:
+        return flat[place]
+    return flat.take(place)  # faster than an index, but copies an array that is not contiguous
+
+
+def _place(line: Array, origin: int) -> slice | Array:
+    first, last = int(line[0]), int(line[-1])
+    # Differences that wrap around cannot all be 1 while the ends fit the count.
+    if last - first == line.size - 1 and (line[1:] - line[:-1] == 1).all():
+        return slice(first + origin, last + origin + 1)
+    index = line.astype(np.intp, copy=False)
+    return index + origin if origin else index
+
+
+# --- reports ----------------------------------------------------------------------------------
+
+_WORDS: dict[type[Load | Store | Atomic], tuple[str, str]] = {
+    Load: (READ_OUT_OF_BOUNDS, "read"),
+    Store: (WRITE_OUT_OF_BOUNDS, "written"),
+    Atomic: (ATOMIC_OUT_OF_BOUNDS, "updated"),
+}
+
+
+def _report_outside(
+    chunk: Chunk, op: Load | Store | Atomic, memory: Memory, where: Array | None
+) -> None:
+    offset = chunk[op.offset]
+    bad = (offset < memory.low) | (offset >= memory.high)
+    spot = first_true(bad if where is None else bad & where)
+    code, word = _WORDS[type(op)]
+    at = value_at(offset, spot)
+    fail(
+        code,
+        f"`{memory.name}` is {word} out of bounds, at offset {at}",
+        op.loc,
+        f"offset {at}",
+        notes=(_tell_extent(memory), tell_place(chunk, spot)),
+        help=() if op.mask is not None else ("a `mask` keeps lanes away from memory",),
+    )
+
+
+def _tell_extent(memory: Memory) -> str:
+    has = f"`{memory.name}` has the shape {memory.shape}"
+    if memory.low == memory.high:
+        return f"{has}: it has no elements"
+    return f"{has}: offsets {memory.low} to {memory.high - 1} are inside"
+
+
+def check_written(chunk: Chunk, op: Load | Atomic, access: Access) -> None:
+    """Reports a lane that reads memory without a value."""
+    memory = chunk.memories[op.pointer.id]
+    if memory.written is None:
+        return
+    written = memory.written[access.place]
+    if not written.all():
+        spot = access.spot(int(written.argmin()))
+        at = value_at(chunk[op.offset], spot)
+        fail(
+            READ_BEFORE_WRITE,
+            f"`{memory.name}` is read at offset {at}, where nothing was written",
+            op.loc,
+            f"offset {at}",
+            notes=(tell_place(chunk, spot),),
+            help=("threadgroup memory has no values before the program stores some",),
+        )

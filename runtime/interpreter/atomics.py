@@ -1,0 +1,108 @@
+"""Atomic updates: as if the lanes came one after the other, program by program."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from eas.ir.nodes import Atomic
+from eas.ir.ops.record import Array
+from eas.runtime.interpreter.access import check_written, find_access, gather
+from eas.runtime.interpreter.chunk import Chunk
+from eas.runtime.interpreter.lanes import Lanes
+
+_COMBINE: dict[str, Any] = {
+    "add": np.add,
+    "max": np.fmax,
+    "min": np.fmin,
+    "and": np.bitwise_and,
+    "or": np.bitwise_or,
+    "xor": np.bitwise_xor,
+}
+
+
+def run_atomic(chunk: Chunk, op: Atomic, lanes: Lanes) -> Lanes:
+    memory = chunk.memories[op.pointer.id]
+    shape = (chunk.programs.size, *op.offset.shape)
+    access = find_access(chunk, op, lanes, shape)
+    check_written(chunk, op, access)
+    index, value = access.index, access.pick(chunk[op.value])
+    if op.result.id in chunk.plan.unused and op.kind in _COMBINE:
+        _COMBINE[op.kind].at(memory.flat, index, value)
+        chunk[op.result] = np.zeros(shape, memory.flat.dtype)
+        return lanes
+    expected = None if op.expected is None else access.pick(chunk[op.expected])
+    found = _update(op.kind, memory.flat, index, value, expected)
+    chunk[op.result] = access.spread(found, np.zeros((1,) * len(shape), found.dtype))
+    return lanes
+
+
+def _update(kind: str, flat: Array, index: Array, value: Array, expected: Array | None) -> Array:
+    """Applies the updates in order; gives what each of them found."""
+    order = np.argsort(index, kind="stable")
+    queue = _Queue(flat, index[order], value[order])
+    if expected is not None:
+        found = queue.swap(expected[order])
+    elif kind == "xchg":
+        found = queue.exchange()
+    elif kind == "add" and flat.dtype.kind not in "iu":
+        found = queue.add()
+    else:
+        found = queue.combine(_COMBINE[kind])
+    before = np.empty_like(found)
+    before[order] = found
+    return before
+
+
+@dataclass(frozen=True, slots=True)
+class _Queue:
+    """Updates sorted by their place; those of one place stand in the order in which they come."""
+
+    flat: Array
+    places: Array
+    value: Array
+
+    def turns(self) -> Array:
+        """How many updates of the same place come before each one."""
+        numbers = np.arange(self.places.size)
+        is_first = np.ones(self.places.size, np.bool_)
+        is_first[1:] = self.places[1:] != self.places[:-1]
+        return numbers - np.maximum.accumulate(np.where(is_first, numbers, 0))
+
+    def exchange(self) -> Array:
+        found = np.where(self.turns() == 0, gather(self.flat, self.places), np.roll(self.value, 1))
+        self.flat[self.places] = self.value  # of equal places the last one stays
+        return found
+
+    def combine(self, ufunc: Any) -> Array:
+        """An associative update: a scan in as many steps as the longest queue has binary digits."""
+        turns, start = self.turns(), gather(self.flat, self.places)
+        after = np.where(turns == 0, ufunc(start, self.value), self.value)
+        distance, longest = 1, int(turns.max(initial=0))
+        while distance <= longest:
+            joined = ufunc(after[:-distance], after[distance:])
+            after[distance:] = np.where(turns[distance:] >= distance, joined, after[distance:])
+            distance *= 2
+        self.flat[self.places] = after
+        return np.where(turns == 0, start, np.roll(after, 1))
+
+    def add(self) -> Array:
+        """Floats: each sum is rounded, so the order counts."""
+        return self._in_turn(lambda old, now: old + self.value[now])
+
+    def swap(self, expected: Array) -> Array:
+        return self._in_turn(lambda old, now: np.where(old == expected[now], self.value[now], old))
+
+    def _in_turn(self, update: Callable[[Array, Array], Array]) -> Array:
+        """All first updates of a place, then all second ones, and so on."""
+        turns = self.turns()
+        order = np.argsort(turns, kind="stable")
+        ends = np.cumsum(np.bincount(turns))
+        found = np.empty_like(self.value)
+        for now in np.split(order, ends[:-1]):
+            found[now] = self.flat[self.places[now]]
+            self.flat[self.places[now]] = update(found[now], now)
+        return found

@@ -1,0 +1,67 @@
+"""The state of some programs that run in step, and the loop over the ops of a region."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from eas.ir.nodes import Function, Region, Value, operands_of
+from eas.ir.ops.record import Array
+from eas.runtime.interpreter.lanes import Lanes
+from eas.runtime.interpreter.plan import Plan
+from eas.runtime.interpreter.programs import Programs
+
+if TYPE_CHECKING:
+    from eas.runtime.interpreter.control import Loop
+    from eas.runtime.interpreter.memory import Memory
+
+
+@dataclass(slots=True)
+class Chunk:
+    """What the programs know: their values and memories by the id of the IR value.
+
+    `loops` are the loops whose bodies are under way, the innermost last. `printed` are the lines of
+    each program, in the order in which they came about.
+    """
+
+    function: Function
+    programs: Programs
+    plan: Plan
+    max_trips: int
+    memories: dict[int, Memory]
+    values: dict[int, Array]
+    loops: list[Loop] = field(default_factory=list["Loop"])
+    printed: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
+
+    def __getitem__(self, value: Value) -> Array:
+        return self.values[value.id]
+
+    def __setitem__(self, value: Value, array: Array) -> None:
+        self.values[value.id] = array
+
+    def read(self, values: Sequence[Value]) -> list[Array]:
+        return [self.values[value.id] for value in values]
+
+    def bind(self, values: Sequence[Value], arrays: Sequence[Array]) -> None:
+        for value, array in zip(values, arrays, strict=True):
+            self.values[value.id] = array
+
+    def enter(self, region: Region, arguments: Sequence[Array], lanes: Lanes) -> Lanes | None:
+        """Runs a region for some lanes and gives those that come to its end."""
+        self.bind(region.args, arguments)
+        going: Lanes | None = lanes
+        for handler, op, unneeded in self.plan.regions[id(region)].steps:
+            going = handler(self, op, going)
+            if going is None:
+                return None
+            for value in unneeded:
+                del self.values[value]
+        return going
+
+    def leave(self, region: Region) -> list[Array]:
+        """The operands of the terminator, after lanes came to the end of a region."""
+        found = self.read(operands_of(region.terminator))
+        for value in self.plan.regions[id(region)].at_end:
+            del self.values[value]
+        return found

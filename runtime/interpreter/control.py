@@ -1,0 +1,171 @@
+"""Branches, loops and the ways out of them.
+
+Lanes that leave a loop take along what they leave it with, so the values that are carried from trip
+to trip need not be joined with older ones: nobody looks at the elements of lanes that are gone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from eas.ir.nodes import Break, Continue, For, If, Leave, Op, Scope, While
+from eas.ir.ops.record import Array
+from eas.runtime.interpreter.chunk import Chunk
+from eas.runtime.interpreter.lanes import Join, Lanes, split, union, without
+from eas.runtime.interpreter.report import fail, find, first_active, tell_place
+from eas.runtime.reports import LOOP_BUDGET, ZERO_STEP
+
+
+def run_if(chunk: Chunk, op: If, lanes: Lanes) -> Lanes | None:
+    yes, no = split(lanes, chunk[op.condition])
+    join = Join(op.results)
+    after: list[Lanes | None] = []
+    for region, entering in ((op.then, yes), (op.orelse, no)):
+        leaving = None if entering is None else chunk.enter(region, (), entering)
+        if leaving is not None:
+            join.add(leaving, chunk.leave(region))
+        after.append(leaving)
+    if join.values is not None:
+        chunk.bind(op.results, join.values)
+    return lanes if after[0] is yes and after[1] is no else union(*after)
+
+
+@dataclass(slots=True)
+class Loop:
+    """A loop under way: the results of lanes that left it, the values of those that go on early."""
+
+    chunk: Chunk
+    op: For | While
+    results: Join = field(init=False)
+    again: Join = field(init=False)
+    early: Lanes | None = None
+    has_broken: bool = False
+    lost: Lanes | None = None
+    trips: int = 0
+
+    def __post_init__(self) -> None:
+        self.results = Join(self.op.results)
+
+    def trip(self, lanes: Lanes, arguments: Sequence[Array]) -> tuple[Lanes | None, list[Array]]:
+        """Runs the body once; gives the lanes that go on to the next trip, and their values."""
+        self._count(lanes)
+        body = self.op.body
+        self.again, self.early, self.has_broken = Join(self.op.orelse.args), None, False
+        self.chunk.loops.append(self)
+        after = self.chunk.enter(body, arguments, lanes)
+        self.chunk.loops.pop()
+        if after is not None:
+            self.again.add(after, self.chunk.leave(body))
+        going = union(after, self.early) if self.has_broken else lanes
+        return going, self.again.values or []
+
+    def exhaust(self, lanes: Lanes | None, values: Sequence[Array]) -> None:
+        """Takes lanes for which the loop is over through its `orelse`.
+
+        That happens in the trip in which they end, since later the carried scalars are not theirs.
+        """
+        if lanes is None:
+            return
+        after = self.chunk.enter(self.op.orelse, values, lanes)
+        if after is not None:
+            self.results.add(after, self.chunk.leave(self.op.orelse))
+        if after is not lanes:
+            self.lost = union(self.lost, without(lanes, after))
+
+    def finish(self, lanes: Lanes) -> Lanes | None:
+        """Binds the results, and gives those of the loop's lanes that go on behind it."""
+        after = lanes if self.lost is None else without(lanes, self.lost)
+        if after is not None and self.results.values is not None:
+            self.chunk.bind(self.op.results, self.results.values)
+        return after
+
+    def _count(self, lanes: Lanes) -> None:
+        self.trips += 1
+        if self.trips > self.chunk.max_trips:
+            fail(
+                LOOP_BUDGET,
+                f"a loop has not ended after {self.chunk.max_trips} trips",
+                self.op.loc,
+                "still running",
+                notes=(tell_place(self.chunk, first_active(lanes)),),
+                help=("a loop that needs more trips needs a greater `Limits.trips`",),
+            )
+
+
+def run_break(chunk: Chunk, op: Break, lanes: Lanes) -> None:
+    loop = chunk.loops[-1]
+    loop.has_broken = True
+    loop.results.add(lanes, chunk.read(op.values))
+
+
+def run_continue(chunk: Chunk, op: Continue, lanes: Lanes) -> None:
+    loop = chunk.loops[-1]
+    loop.early = union(loop.early, lanes)
+    loop.again.add(lanes, chunk.read(op.values))
+
+
+def run_while(chunk: Chunk, op: While, lanes: Lanes) -> Lanes | None:
+    loop = Loop(chunk, op)
+    going: Lanes | None = lanes
+    carried = chunk.read(op.inits)
+    while going is not None:
+        chunk.enter(op.test, carried, going)
+        condition, *carried = chunk.leave(op.test)
+        going, ended = split(going, condition)
+        loop.exhaust(ended, carried)
+        if going is not None:
+            going, carried = loop.trip(going, carried)
+    return loop.finish(lanes)
+
+
+def run_for(chunk: Chunk, op: For, lanes: Lanes) -> Lanes | None:
+    loop = Loop(chunk, op)
+    going: Lanes | None = lanes
+    carried = chunk.read(op.inits)
+    counter, step, trips = _bounds(chunk, op, lanes)
+    fewest, trip = int(trips.min()), 0
+    while going is not None:
+        ended = None
+        if trip >= fewest:
+            going, ended = split(going, trips > trip)
+        loop.exhaust(ended, carried)
+        if going is not None:
+            going, carried = loop.trip(going, [counter, *carried])
+            counter, trip = counter + step, trip + 1
+    return loop.finish(lanes)
+
+
+def _bounds(chunk: Chunk, op: For, lanes: Lanes) -> tuple[Array, Array, Array]:
+    """The first counter, the step, and how many trips each lane makes, as `range` would."""
+    start, stop, step = chunk.read((op.start, op.stop, op.step))
+    _check_step(chunk, op, lanes)
+    # Two's complement makes the distance exact in u64 for all pairs of 64-bit bounds.
+    begin, end, stride = (a.astype(np.uint64) for a in (start, stop, step))
+    up = step > 0
+    distance = np.where(up, end - begin, begin - end)
+    stride = np.where(up, stride, np.uint64(0) - stride)
+    is_entered = np.where(up, start < stop, start > stop)
+    one = np.uint64(1)
+    trips = np.where(is_entered, (distance - one) // stride + one, np.uint64(0))
+    return start, step, trips
+
+
+def _check_step(chunk: Chunk, op: For, lanes: Lanes) -> None:
+    spot = find(chunk[op.step] == 0, lanes, op.step.shape)
+    if spot is not None:
+        place = tell_place(chunk, spot)
+        fail(ZERO_STEP, "the step of a `range` is zero", op.loc, "never ends", notes=(place,))
+
+
+def refuse(chunk: Chunk, op: Scope | Leave, lanes: Lanes) -> Lanes | None:
+    del chunk, lanes
+    raise ValueError(f"`{type(op).__name__}` must be lowered by the pass `exits` first")
+
+
+def run_terminator(chunk: Chunk, op: Op, lanes: Lanes) -> Lanes:
+    """Nothing: whoever entered the region takes the values."""
+    del chunk, op
+    return lanes

@@ -1,0 +1,74 @@
+"""What pointers point to: arrays that all programs share, and memory of each program's own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from eas.ir.ops.record import Array
+from eas.ir.types import DType
+from eas.runtime.interpreter.writers import Writers
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayArgument:
+    """An array: the element at offset `o` is `flat[origin + o]`.
+
+    `flat` is a one-dimensional view of the array's storage; `shape` is for messages.
+    """
+
+    flat: Array
+    origin: int = 0
+    shape: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """What a pointer points to. Offsets from `low` to below `high` are inside.
+
+    Offset `o` of the program at row `r` is `flat[origin + r * stride + o]`; `stride` is 0 for an
+    array that all programs share. `written` marks what has a value, for memory that starts without
+    any. `is_constant` is set if nothing writes to it, so that a load may give a view. `writers` is
+    there if several programs may write to it.
+    """
+
+    name: str
+    flat: Array
+    origin: int
+    low: int
+    high: int
+    shape: tuple[int, ...]
+    stride: int = 0
+    written: Array | None = None
+    is_constant: bool = False
+    writers: Writers | None = None
+
+
+def device_memory(
+    name: str, argument: ArrayArgument, is_constant: bool, has_many_programs: bool
+) -> Memory:
+    flat, origin = argument.flat, argument.origin
+    return Memory(
+        name,
+        flat,
+        origin,
+        low=-origin,
+        high=flat.size - origin,
+        shape=(flat.size,) if argument.shape is None else argument.shape,
+        is_constant=is_constant,
+        writers=Writers(flat.size) if has_many_programs and not is_constant else None,
+    )
+
+
+def threadgroup_memory(name: str, dtype: DType, size: int, programs: int) -> Memory:
+    return Memory(
+        name,
+        flat=np.zeros(programs * size, dtype.numpy),
+        origin=0,
+        low=0,
+        high=size,
+        shape=(size,),
+        stride=size,
+        written=np.zeros(programs * size, np.bool_),
+    )

@@ -1,0 +1,69 @@
+"""A function made ready to run: each op's handler, and the values that nobody needs after it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from eas.ir.nodes import Op, Region, Value, operands_of, regions_of, results_of
+from eas.ir.types import Pointer
+
+if TYPE_CHECKING:
+    from eas.runtime.interpreter.chunk import Chunk
+    from eas.runtime.interpreter.lanes import Lanes
+
+# Runs an op for some lanes and gives those that go on to the next op.
+Handler = Callable[["Chunk", Any, "Lanes"], "Lanes | None"]
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """A region's ops, each with the ids of the values to drop after it.
+
+    `at_end` is what the terminator was the last to use.
+    """
+
+    steps: tuple[tuple[Handler, Op, tuple[int, ...]], ...]
+    at_end: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The steps of all regions by the region's `id()`, and the ids of results that nobody uses."""
+
+    regions: dict[int, Steps]
+    unused: set[int]
+
+
+def make_plan(region: Region, handlers: Mapping[type[Op], Handler]) -> Plan:
+    plan = Plan({}, set())
+    _visit(region, handlers, plan)
+    return plan
+
+
+def _visit(region: Region, handlers: Mapping[type[Op], Handler], plan: Plan) -> set[int]:
+    """Adds a region to the plan and gives the ids of all values that it uses."""
+    ours = _ids(region.args)
+    for op in region.ops:
+        ours |= _ids(results_of(op))
+    used: set[int] = set()
+    steps: list[tuple[Handler, Op, tuple[int, ...]]] = []
+    at_end: set[int] = set()
+    for op in reversed(region.ops):
+        results = _ids(results_of(op))
+        plan.unused.update(results - used)
+        mentioned = _ids(operands_of(op)) | results
+        for inner in regions_of(op):
+            mentioned |= _visit(inner, handlers, plan)
+        last = (mentioned & ours) - used
+        used |= mentioned
+        if op is region.terminator:
+            at_end, last = last, set[int]()
+        steps.append((handlers[type(op)], op, tuple(sorted(last))))
+    plan.regions[id(region)] = Steps(tuple(reversed(steps)), tuple(sorted(at_end)))
+    return used
+
+
+def _ids(values: Iterable[Value]) -> set[int]:
+    return {value.id for value in values if not isinstance(value.ty, Pointer)}

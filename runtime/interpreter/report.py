@@ -1,0 +1,67 @@
+"""Words for what went wrong: the place among programs and lanes, and the values there."""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+import numpy as np
+
+from eas.ir.diagnostics import Diagnostic
+from eas.ir.location import Loc
+from eas.ir.ops.record import Array
+from eas.ir.types import Shape
+from eas.runtime.errors import KernelError
+from eas.runtime.interpreter.chunk import Chunk
+from eas.runtime.interpreter.lanes import Lanes, both
+from eas.runtime.interpreter.programs import Programs
+
+# A row of the chunk's arrays, then the index in the block.
+Spot = tuple[int, ...]
+
+
+def fail(
+    code: str,
+    message: str,
+    loc: Loc,
+    label: str = "",
+    notes: tuple[str, ...] = (),
+    help: tuple[str, ...] = (),
+) -> NoReturn:
+    raise KernelError((Diagnostic(code, message, loc, label, notes=notes, help=help),))
+
+
+def find(bad: Array, lanes: Lanes, shape: Shape) -> Spot | None:
+    """The first active lane of a value of that shape where `bad` holds."""
+    where = both(bad, lanes.over(shape))
+    assert where is not None
+    return first_true(where) if where.any() else None
+
+
+def first_active(lanes: Lanes) -> Spot:
+    return (0,) if lanes.where is None else first_true(lanes.where)
+
+
+def first_true(where: Array) -> Spot:
+    return tuple(int(i) for i in np.unravel_index(int(where.argmax()), where.shape))
+
+
+def value_at(a: Array, spot: Spot) -> str:
+    """The element of a value that belongs to a place, as text."""
+    return str(a[tuple(min(i, extent - 1) for i, extent in zip(spot, a.shape, strict=True))])
+
+
+def tell_place(chunk: Chunk, spot: Spot) -> str:
+    """Which program of the grid, and which of its lanes."""
+    program = tell_program(chunk.programs, chunk.programs.first + spot[0])
+    if len(spot) == 1:
+        return program
+    word = "lane" if chunk.function.threads is None else "thread"
+    return f"{program}, {word} {_index(spot[1:])}"
+
+
+def tell_program(programs: Programs, number: int) -> str:
+    return f"program {_index(programs.place(number))} of {_index(programs.grid)}"
+
+
+def _index(index: tuple[int, ...]) -> str:
+    return str(index[0] if len(index) == 1 else index)

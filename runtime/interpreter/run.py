@@ -1,0 +1,116 @@
+"""Runs all programs of a grid, a chunk of them at a time.
+
+The programs of a chunk run in step, op by op; chunks follow each other in the order of the grid. A
+fault stops the launch at the op where it is found; what was written or printed before remains.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import prod
+from operator import itemgetter
+
+import numpy as np
+
+from eas.ir.nodes import Alloc, Atomic, Function, Store, results_of, walk
+from eas.ir.types import count
+from eas.runtime.interpreter.chunk import Chunk
+from eas.runtime.interpreter.handlers import HANDLERS
+from eas.runtime.interpreter.lanes import EVERYONE
+from eas.runtime.interpreter.memory import ArrayArgument, Memory, device_memory
+from eas.runtime.interpreter.plan import make_plan
+from eas.runtime.interpreter.programs import Programs
+
+ScalarArgument = bool | int | float | np.generic
+Argument = ArrayArgument | ScalarArgument
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """`trips` is how often one loop may run before it counts as endless.
+
+    `elements` is how many elements the widest value of a chunk has: as many programs run together.
+    It bounds memory, and values of the default size stay in the caches.
+    """
+
+    trips: int = 10_000_000
+    elements: int = 1 << 17
+
+
+DEFAULT_LIMITS = Limits()
+
+
+def run(
+    function: Function,
+    arguments: Sequence[Argument],
+    grid: tuple[int, ...],
+    *,
+    limits: Limits = DEFAULT_LIMITS,
+    program_output: Callable[[str], None] = print,
+) -> None:
+    """Runs a verified function without `Scope`s for every program of a grid of one to three axes.
+
+    There is one argument per parameter. Raises `KernelError` for whatever the checks find.
+    """
+    if not 1 <= len(grid) <= 3 or any(extent < 0 for extent in grid):
+        raise ValueError(f"a grid has one to three extents that are not negative, not {grid}")
+    _keep_freed_memory()
+    memories, values = _bind(function, arguments, prod(grid) > 1)
+    plan = make_plan(function.body, HANDLERS)
+    total, size = prod(grid), max(1, limits.elements // _widest(function))
+    with np.errstate(all="ignore"):
+        for first in range(0, total, size):
+            programs = Programs(grid, first, min(size, total - first))
+            chunk = Chunk(function, programs, plan, limits.trips, dict(memories), dict(values))
+            try:
+                chunk.enter(function.body, (), EVERYONE)
+            finally:
+                for _, line in sorted(chunk.printed, key=itemgetter(0)):
+                    program_output(line)
+
+
+def _keep_freed_memory() -> None:
+    """Frees a large block, after which glibc keeps up to twice as much instead of giving it back.
+
+    Without this each temporary costs page faults, which take longer than the arithmetic.
+    """
+    np.empty(1 << 24, np.uint8)
+
+
+def _bind(
+    function: Function, arguments: Sequence[Argument], has_many_programs: bool
+) -> tuple[dict[int, Memory], dict[int, np.ndarray]]:
+    memories: dict[int, Memory] = {}
+    values: dict[int, np.ndarray] = {}
+    written = _written_arrays(function, arguments)
+    for param, argument in zip(function.params, arguments, strict=True):
+        ty = param.value.ty
+        if isinstance(argument, ArrayArgument):
+            is_constant = not any(np.may_share_memory(argument.flat, flat) for flat in written)
+            memories[param.value.id] = device_memory(
+                param.name, argument, is_constant, has_many_programs
+            )
+        else:
+            values[param.value.id] = np.array([argument], ty.dtype.numpy)
+    return memories, values
+
+
+def _written_arrays(function: Function, arguments: Sequence[Argument]) -> list[np.ndarray]:
+    """The storage of the arrays that the function stores to."""
+    pointers = {op.pointer.id for op in walk(function.body) if isinstance(op, Store | Atomic)}
+    return [
+        argument.flat
+        for param, argument in zip(function.params, arguments, strict=True)
+        if isinstance(argument, ArrayArgument) and param.value.id in pointers
+    ]
+
+
+def _widest(function: Function) -> int:
+    """How many elements the largest value or allocation of one program has."""
+    sizes = [1]
+    for op in walk(function.body):
+        if isinstance(op, Alloc):
+            sizes.append(op.size)
+        sizes += [count(value.shape) for value in results_of(op)]
+    return max(sizes)

@@ -1,0 +1,31 @@
+"""The codes of what a running kernel can be reported for."""
+
+from __future__ import annotations
+
+READ_OUT_OF_BOUNDS = "R0101"
+WRITE_OUT_OF_BOUNDS = "R0102"
+ATOMIC_OUT_OF_BOUNDS = "R0103"
+INDEX_OUT_OF_BOUNDS = "R0104"
+READ_BEFORE_WRITE = "R0105"
+CONFLICTING_WRITES = "R0106"
+DIVISION_BY_ZERO = "R0201"
+BAD_SHIFT = "R0202"
+FLOAT_TO_INT_OVERFLOW = "R0203"
+LOOP_BUDGET = "R0301"
+ZERO_STEP = "R0302"
+ASSERTION = "R0401"
+
+TITLES: dict[str, str] = {
+    READ_OUT_OF_BOUNDS: "an array is read outside of its elements",
+    WRITE_OUT_OF_BOUNDS: "an array is written outside of its elements",
+    ATOMIC_OUT_OF_BOUNDS: "an atomic operation outside of an array's elements",
+    INDEX_OUT_OF_BOUNDS: "an index outside of an array's axis",
+    READ_BEFORE_WRITE: "threadgroup memory is read before it was written",
+    CONFLICTING_WRITES: "two lanes write different values to one place",
+    DIVISION_BY_ZERO: "an integer is divided by zero",
+    BAD_SHIFT: "a shift by a negative amount, or by the width or more",
+    FLOAT_TO_INT_OVERFLOW: "a float that does not fit is converted to an int",
+    LOOP_BUDGET: "a loop does not end",
+    ZERO_STEP: "a range with a step of zero",
+    ASSERTION: "an assertion failed",
+}

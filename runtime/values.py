@@ -1,0 +1,179 @@
+"""From the Python values of a call to NumPy arrays and NumPy scalars of our dtypes."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, TypeGuard
+
+import numpy as np
+
+from eas.ir.types import BOOL, F32, I32, I64, U64, DType, from_numpy
+from eas.runtime.refusals import BadArgument
+
+Array = np.ndarray[Any, np.dtype[Any]]
+Bound = Array | np.generic
+
+Number = bool | int | float
+
+_CPU = 1  # DLDeviceType.kDLCPU of the DLPack specification
+
+
+def to_bound(value: Any, declared: DType | None) -> tuple[Bound, DType]:
+    """An array as a view, a number as a NumPy scalar, and the dtype of either.
+
+    `declared` is the dtype that the parameter is annotated with: then only a number will do.
+    """
+    if declared is not None:
+        return _to_declared(value, declared), declared
+    if is_array(value) and type(value) is np.ndarray:
+        return value, _dtype_of(value)
+    if is_numpy_scalar(value):
+        return value, _dtype_of_scalar(value)
+    if isinstance(value, Number):
+        dtype = _natural_dtype(value)
+        return _convert(value, dtype), dtype
+    array = _to_array(value)
+    return array, _dtype_of(array)
+
+
+# --- scalars ----------------------------------------------------------------------------------
+
+
+def is_numpy_scalar(value: object) -> TypeGuard[np.generic]:
+    return isinstance(value, np.generic)
+
+
+def _dtype_of_scalar(value: np.generic) -> DType:
+    dtype = from_numpy(value.dtype)
+    if dtype is None:
+        raise BadArgument(f"{_describe(value)} has no counterpart in a kernel")
+    return dtype
+
+
+def _natural_dtype(value: Number) -> DType:
+    if isinstance(value, bool):
+        return BOOL
+    if isinstance(value, float):
+        return F32
+    for dtype in (I32, I64, U64):
+        if dtype.min <= value <= dtype.max:
+            return dtype
+    raise BadArgument(f"{value} fits into no integer of 64 bits")
+
+
+def _to_declared(value: Any, declared: DType) -> np.generic:
+    number: object = value.item() if is_numpy_scalar(value) else value
+    if not isinstance(number, Number) or not _is_accepted(number, declared):
+        raise BadArgument(f"expected {_wanted(declared)}, not {_describe(value)}")
+    return _convert(number, declared)
+
+
+def _is_accepted(number: Number, declared: DType) -> bool:
+    if declared.is_bool:
+        return isinstance(number, bool)
+    return declared.is_float or not isinstance(number, float)
+
+
+def _wanted(declared: DType) -> str:
+    if declared.is_bool:
+        return "a bool"
+    return f"a float ({declared})" if declared.is_float else f"an int ({declared})"
+
+
+def _convert(number: Number, dtype: DType) -> np.generic:
+    """The number in that dtype; refused where it does not fit. Floats are rounded."""
+    if dtype.is_int and not dtype.min <= number <= dtype.max:
+        raise BadArgument(f"{number} does not fit into {dtype} ({dtype.min} to {dtype.max})")
+    if not dtype.is_float:
+        return dtype.numpy.type(number)
+    with np.errstate(over="ignore"):
+        rounded = dtype.numpy.type(_to_float(number, dtype))
+    if math.isinf(float(rounded)) and not math.isinf(number):
+        raise BadArgument(f"{number} is too large for {dtype}")
+    return rounded
+
+
+def _to_float(number: Number, dtype: DType) -> float:
+    try:
+        return float(number)
+    except OverflowError:
+        raise BadArgument(f"{number} is too large for {dtype}") from None
+
+
+# --- arrays -----------------------------------------------------------------------------------
+
+
+def is_array(value: object) -> TypeGuard[Array]:
+    return isinstance(value, np.ndarray)
+
+
+def _dtype_of(array: Array) -> DType:
+    dtype = from_numpy(array.dtype)
+    if dtype is not None:
+        return dtype
+    if not array.dtype.isnative:
+        raise BadArgument(
+            f"its elements are {array.dtype.str}, not in this machine's byte order: "
+            "convert them with `a.astype(a.dtype.newbyteorder('='))`"
+        )
+    raise BadArgument(f"an array of {array.dtype} has no counterpart in a kernel")
+
+
+def _to_array(value: object) -> Array:
+    """The same memory as a NumPy array."""
+    if isinstance(value, np.ma.MaskedArray):
+        raise BadArgument("a masked array: pass its data and its mask as two arguments")
+    if is_array(value) or hasattr(value, "__array_interface__"):
+        return np.asarray(value)
+    if hasattr(value, "__dlpack__"):
+        return _from_dlpack(value)
+    raise BadArgument(_unknown(value))
+
+
+def _unknown(value: object) -> str:
+    message = (
+        "expected a number or an array (NumPy, or an object with `__dlpack__`), "
+        f"not {_describe(value)}"
+    )
+    if isinstance(value, list | tuple):
+        return f"{message}; make an array of it with `np.array`"
+    return f"{message}; a value for the compiler needs the annotation `eas.constexpr`"
+
+
+def _from_dlpack(value: Any) -> Array:
+    try:
+        device = int(value.__dlpack_device__()[0])
+        array = np.from_dlpack(value) if device == _CPU else None
+    except (AttributeError, BufferError, RuntimeError, TypeError, ValueError) as error:
+        raise BadArgument(f"{_describe(value)} cannot be read through DLPack: {error}") from error
+    if array is None:
+        raise BadArgument(
+            f"{_describe(value)} is not in the memory of the CPU "
+            f"(its DLPack device is {device}): copy it there first"
+        )
+    return array if array.flags.writeable else _writeable_twin(value, array)
+
+
+def _writeable_twin(value: Any, array: Array) -> Array:
+    """The same memory through `__array__`, if that may be written.
+
+    Before version 1.0 DLPack could not say that a tensor is read-only, so NumPy takes every tensor
+    of that kind for one. Its own `__array__` knows better.
+    """
+    if not hasattr(value, "__array__"):
+        return array
+    twin = np.asarray(value)
+    is_same_memory = twin.ctypes.data == array.ctypes.data and twin.strides == array.strides
+    return twin if is_same_memory and twin.dtype == array.dtype else array
+
+
+def _describe(value: Any) -> str:
+    """A value in the words of an error: short, by type where the value itself says little."""
+    if value is None or isinstance(value, Number):
+        return f"`{value!r}`"
+    if is_numpy_scalar(value):
+        return f"a NumPy `{value.dtype}`"
+    if is_array(value):
+        return f"an array of {value.dtype}"
+    name = type(value).__name__
+    return f"{'an' if name[0].lower() in 'aeiou' else 'a'} `{name}`"

@@ -1,0 +1,40 @@
+"""Fixtures for all tests: texts that are compared with a file under `snapshots/`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from syrupy.assertion import SnapshotAssertion
+
+from tests.snapshot_files import ErrorFile, IrFile, MetalFile, TextFile
+
+# Takes the file's name without its suffix, and the text that should be in it.
+SnapshotCheck = Callable[[str, str], None]
+
+
+@pytest.fixture
+def metal_snapshot(snapshot: SnapshotAssertion) -> SnapshotCheck:
+    """Compares with `snapshots/kernels/<name>.metal`."""
+    return _check(snapshot, MetalFile)
+
+
+@pytest.fixture
+def ir_snapshot(snapshot: SnapshotAssertion) -> SnapshotCheck:
+    """Compares with `snapshots/kernels/<name>.ir`."""
+    return _check(snapshot, IrFile)
+
+
+@pytest.fixture
+def error_snapshot(snapshot: SnapshotAssertion) -> SnapshotCheck:
+    """Compares with `snapshots/errors/<name>.txt`."""
+    return _check(snapshot, ErrorFile)
+
+
+def _check(snapshot: SnapshotAssertion, file: type[TextFile]) -> SnapshotCheck:
+    stored = snapshot.use_extension(file)
+
+    def check(name: str, text: str) -> None:
+        assert text == stored(name=name)
+
+    return check

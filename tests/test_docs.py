@@ -1,0 +1,61 @@
+"""The code in the documentation runs, and prints what the page shows below it."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import eas
+
+REPOSITORY = Path(__file__).parent.parent
+PAGES = ["README.md", "docs/language.md"]
+FENCE = re.compile(r"^```(\w+)\n(.*?)^```\n", re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_examples_print_what_the_page_shows(
+    page: str, tmp_path: Path, pytestconfig: pytest.Config
+) -> None:
+    path = REPOSITORY / page
+    text = path.read_text("utf-8")
+    played = play(text, tmp_path)
+    if pytestconfig.option.update_snapshots:
+        path.write_text(played, "utf-8")
+    else:
+        assert text == played
+
+
+def play(text: str, folder: Path) -> str:
+    """The page with what its blocks of Python really print, in the blocks right below them."""
+    names: dict[str, Any] = {"__name__": "page"}
+    parts: list[str] = []
+    end, printed = 0, ""
+    for block in FENCE.finditer(text):
+        between, language, code = text[end : block.start()], block[1], block[2]
+        is_output = language != "python" and not between
+        assert is_output or not printed, f"the page does not show:\n{printed}"
+        parts += [between, f"```{language}\n{printed if is_output else code}```\n"]
+        printed = output(code, folder, names) if language == "python" else ""
+        end = block.end()
+    assert not printed, f"the page does not show:\n{printed}"
+    return "".join([*parts, text[end:]])
+
+
+def output(code: str, folder: Path, names: dict[str, Any]) -> str:
+    """What a block prints, and the error that it ends with, as the user reads it."""
+    # A file of its own, named after the last kernel: kernels are read from their source.
+    kernels = re.findall(r"^def (\w+)", code, re.MULTILINE)
+    file = folder / f"{kernels[-1] if kernels else 'example'}.py"
+    file.write_text(code, "utf-8")
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed), contextlib.chdir(folder):
+        try:
+            exec(compile(code, str(file), "exec"), names)
+        except (eas.CompileError, eas.KernelError, eas.LaunchError) as error:
+            print(error)
+    return printed.getvalue()
