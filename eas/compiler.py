@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from eas.frontend_ast import lower
 from eas.frontend_ast.arguments import Argument, Capture
 from eas.ir.nodes import Function
-from eas.ir.passes.exits import lower_exits as optimize
+from eas.ir.passes import optimize, relax
 from eas.ir.text import print_function
 from eas.ir.verify import verify
 from eas.runtime.binding import Binding
@@ -30,17 +30,16 @@ def compile(
     lowered = lower(fn, arguments, threads=threads, fast_math=fast_math)
     verify(lowered.function)
     function = optimize(lowered.function)
-    verify(function)
+    verify(function, scopes=False)
     return CompiledKernel(function, threads, lowered.captures, lowered.messages)
 
 
 def write_msl(function: Function, threads: int | None) -> MslKernel:
     """The Metal text of a compiled function."""
     from eas import msl  # only those who ask for the text pay for its import
-    from eas.ir.passes import relax
 
     relaxed = relax(function)
-    verify(relaxed)
+    verify(relaxed, scopes=False)
     return msl.write(relaxed, threads)
 
 

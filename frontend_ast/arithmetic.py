@@ -89,8 +89,8 @@ _MAX_CONSTANT_BITS = 4096
 
 
 def lower_binary(ctx: Context, node: ast.BinOp) -> Operand:
-    left = ctx.expression(node.left)
-    return binary(ctx, node.op, left, ctx.expression(node.right))
+    left, right = ctx.expressions([node.left, node.right])
+    return binary(ctx, node.op, left, right)
 
 
 def binary(ctx: Context, operation: ast.operator, left: Operand, right: Operand) -> Operand:

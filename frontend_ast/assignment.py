@@ -17,7 +17,14 @@ from eas.ir.types import DType
 def lower_assign(ctx: Context, node: ast.Assign) -> None:
     value = ctx.expression(node.value)
     for target in node.targets:
-        assign(ctx, target, value, node.value)
+        assign(ctx, target, value, _origin(node, target, node.value))
+
+
+def _origin(node: ast.stmt, target: ast.expr, value: ast.expr) -> ast.AST:
+    """What errors about the value show: a short assignment to a name as a whole."""
+    if not isinstance(target, ast.Name):
+        return value
+    return node if node.lineno == node.end_lineno else target
 
 
 def lower_annotated(ctx: Context, node: ast.AnnAssign) -> None:
@@ -29,7 +36,7 @@ def lower_annotated(ctx: Context, node: ast.AnnAssign) -> None:
     if dtype is not None:
         with ctx.at(node.value):
             value = _as_declared(ctx, value, dtype)
-    assign(ctx, node.target, value, node.value)
+    assign(ctx, node.target, value, _origin(node, node.target, node.value))
 
 
 def _annotated_dtype(ctx: Context, node: ast.expr) -> DType | None:
@@ -74,7 +81,7 @@ def lower_augmented(ctx: Context, node: ast.AugAssign) -> None:
 
 def lower_walrus(ctx: Context, node: ast.NamedExpr) -> Operand:
     value = ctx.expression(node.value)
-    assign(ctx, node.target, value, node.value)
+    assign(ctx, node.target, value, node)
     return value
 
 

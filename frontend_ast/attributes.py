@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 
 from eas.frontend_ast.context import Context
-from eas.frontend_ast.intrinsics import to_dtype
-from eas.frontend_ast.names import close_matches, lower_attribute_of_constant
+from eas.frontend_ast.intrinsics import HANDLERS, to_dtype
+from eas.frontend_ast.names import lower_attribute_of_constant, no_attribute
 from eas.frontend_ast.promote import describe
-from eas.frontend_ast.records import field, unwrap
+from eas.frontend_ast.records import unwrap
 from eas.frontend_ast.subscripts import extent, stride
 from eas.frontend_ast.values import Array, Const, Method, Num, Operand, Tuple
+from eas.ir.ops import OPS
 
 _OF_NUMBERS = ("dtype", "ndim", "shape", "to")
 _OF_ARRAYS = ("dtype", "ndim", "shape", "strides")
@@ -20,19 +21,21 @@ def lower_attribute(ctx: Context, node: ast.Attribute) -> Operand:
     holder = unwrap(ctx.expression(node.value))
     match holder:
         case Num():
-            return _of_number(ctx, holder, node.attr)
+            return _of_number(ctx, holder, node)
         case Array():
-            return _of_array(ctx, holder, node.attr)
-        case Tuple() if (found := field(ctx, holder, node.attr)) is not None:
-            return found
+            return _of_array(ctx, holder, node)
+        case Tuple(fields=fields, items=items) if node.attr in fields:
+            return items[fields.index(node.attr)]
+        case Tuple(fields=fields):
+            raise no_attribute(ctx, node, describe(holder), fields)
         case Const():
-            return lower_attribute_of_constant(ctx, holder, node.attr, ctx.loc)
+            return lower_attribute_of_constant(ctx, holder, node)
         case _:
-            raise _no_attribute(ctx, holder, node.attr, ())
+            raise no_attribute(ctx, node, describe(holder), ())
 
 
-def _of_number(ctx: Context, num: Num, name: str) -> Operand:
-    match name:
+def _of_number(ctx: Context, num: Num, node: ast.Attribute) -> Operand:
+    match node.attr:
         case "dtype":
             return Const(num.dtype)
         case "shape":
@@ -42,14 +45,21 @@ def _of_number(ctx: Context, num: Num, name: str) -> Operand:
         case "to":
             return Method(num, "to", to_dtype)
         case _:
-            raise _no_attribute(ctx, num, name, _OF_NUMBERS)
+            raise no_attribute(ctx, node, describe(num), _OF_NUMBERS, _functions_named(node.attr))
 
 
-def _of_array(ctx: Context, array: Array, name: str) -> Operand:
+def _functions_named(name: str) -> tuple[str, ...]:
+    """NumPy's methods are functions here."""
+    is_known = name in OPS or name in HANDLERS or f"reduce_{name}" in OPS
+    return (f"call the function: `mk.{name}(x)`",) if is_known else ()
+
+
+def _of_array(ctx: Context, array: Array, node: ast.Attribute) -> Operand:
+    name = node.attr
     if name == "dtype":
         return Const(array.dtype)
     if name not in _OF_ARRAYS:
-        raise _no_attribute(ctx, array, name, _OF_ARRAYS)
+        raise no_attribute(ctx, node, describe(array), _OF_ARRAYS)
     if array.ndim is None:
         raise ctx.refusal(
             "E0515",
@@ -60,12 +70,3 @@ def _of_array(ctx: Context, array: Array, name: str) -> Operand:
         return Const(array.ndim)
     part = extent if name == "shape" else stride
     return Tuple(tuple(part(ctx, array, axis) for axis in range(array.ndim)))
-
-
-def _no_attribute(ctx: Context, holder: Operand, name: str, known: tuple[str, ...]) -> Exception:
-    close = close_matches(name, known)
-    return ctx.refusal(
-        "E0205",
-        f"{describe(holder)} has no attribute `{name}`",
-        help=f"did you mean `{close[0]}`?" if close else (),
-    )

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 from eas.frontend_ast.arithmetic import combine_bools, compare
 from eas.frontend_ast.context import Context, Edge, Ops, Target
-from eas.frontend_ast.joins import Join
+from eas.frontend_ast.joins import Join, Path
 from eas.frontend_ast.promote import Number, to_bool
+from eas.frontend_ast.recovery import searching
 from eas.frontend_ast.scopes import assigned_names
 from eas.frontend_ast.values import Const, Num, Operand
 from eas.ir.diagnostics import Label
@@ -52,17 +53,17 @@ def choose(
     condition: Num,
     branches: tuple[Branch, Branch],
     names: Sequence[str],
-    labels: tuple[Label | None, Label | None] = (None, None),
-    what: str = "value",
+    paths: tuple[Path | None, Path | None] = (None, None),
 ) -> Operand | None:
     """An `If` of two branches: joins the names, and the branches' values if they have any."""
-    live = [(b.edge, label) for b, label in zip(branches, labels, strict=True) if b.edge]
+    live = [(b.edge, path) for b, path in zip(branches, paths, strict=True) if b.edge]
     split = condition.shape if len(live) == 2 else ()
     join = Join(ctx, [edge for edge, _ in live], split)
+    taken = [path for _, path in live]
     if live:
-        paths = [label for _, label in live]
-        ctx.frame.env = join.merge_names(names, ctx.frame.env, paths)
-    value = _merge_values(join, what)
+        ctx.frame.env = join.merge_names(names, ctx.frame.env, taken)
+    words = [path.where if path else "on one path" for path in taken]
+    value = _merge_values(join, "the value of this expression", words)
     join.close(Yield)
     for branch in branches:
         if branch.is_dead:
@@ -75,7 +76,7 @@ def choose(
 
 
 def close_scope(
-    ctx: Context, target: Target, branch: Branch, names: Sequence[str], what: str = "value"
+    ctx: Context, target: Target, branch: Branch, names: Sequence[str], what: str = ""
 ) -> Operand | None:
     """Ends a piece of code that may be left early: spliced in place if nothing does so."""
     edges = [*target.exits, *([branch.edge] if branch.edge else [])]
@@ -92,9 +93,13 @@ def close_scope(
         split = ctx.cover(split, edge.split)
     join = Join(ctx, edges, split)
     if edges:
-        paths = [Label(edge.loc, "no value when the code is left here") for edge in edges]
+        paths = [Path(edge.loc, "when the loop is left here") for edge in edges]
         ctx.frame.env = join.merge_names(names, ctx.frame.env, paths)
-    value = _merge_values(join, what)
+    words = [
+        "when it ends without `return`" if edge is branch.edge else "returned here"
+        for edge in edges
+    ]
+    value = _merge_values(join, what, words)
     for place, edge in enumerate(edges):
         values = join.values(place)
         leave = Yield(values, edge.loc) if edge is branch.edge else None
@@ -140,18 +145,20 @@ def _any_value(ctx: Context, ty: Type) -> Value:
     return ctx.compute("splat", zero, shape=shape).value if shape else zero
 
 
-def _merge_values(join: Join, what: str) -> Operand | None:
+def _merge_values(join: Join, what: str, words: Sequence[str]) -> Operand | None:
     values = [edge.value for edge in join.edges if edge.value is not None]
     if not values or len(values) != len(join.edges):
         return None
-    return join.merge(values, [edge.loc for edge in join.edges], what)
+    sides = [Label(edge.loc, text) for edge, text in zip(join.edges, words, strict=True)]
+    return join.merge(values, sides, what)
 
 
 # --- statements and expressions -----------------------------------------------------------------
 
 
 def lower_if(ctx: Context, node: ast.If) -> None:
-    condition = lower_condition(ctx, node.test)
+    with searching(ctx, [node.body, node.orelse]):
+        condition = lower_condition(ctx, node.test)
     if isinstance(condition, Const):
         ctx.statements(node.body if condition.value else node.orelse)
         return
@@ -160,11 +167,16 @@ def lower_if(ctx: Context, node: ast.If) -> None:
         lower_branch(ctx, lambda: ctx.statements(node.body), condition.shape, test),
         lower_branch(ctx, lambda: ctx.statements(node.orelse), condition.shape, test),
     )
-    labels = (
-        Label(test, "no value when this is true"),
-        Label(test, "no value when this is false"),
-    )
-    choose(ctx, condition, branches, assigned_names([*node.body, *node.orelse]), labels)
+    names = assigned_names([*node.body, *node.orelse])
+    choose(ctx, condition, branches, names, condition_paths(ctx, node.test))
+
+
+def condition_paths(ctx: Context, test: ast.expr) -> tuple[Path, Path]:
+    """The ways where a condition holds and where it does not."""
+    loc, text = ctx.frame.loc(test), ctx.text(test)
+    yes = f"on the path where `{text}`" if text else "where the condition is true"
+    no = f"on the path where `{text}` is false" if text else "where the condition is false"
+    return Path(loc, "when this is true", yes), Path(loc, "when this is false", no)
 
 
 def lower_condition(ctx: Context, node: ast.expr) -> Number:
@@ -186,7 +198,8 @@ def lower_if_expression(ctx: Context, node: ast.IfExp) -> Operand:
         lower_branch(ctx, lambda: _placed(ctx, node.body), condition.shape, test),
         lower_branch(ctx, lambda: _placed(ctx, node.orelse), condition.shape, test),
     )
-    return _chosen(choose(ctx, condition, branches, assigned_names([node.body, node.orelse])))
+    names = assigned_names([node.body, node.orelse])
+    return _chosen(choose(ctx, condition, branches, names, condition_paths(ctx, node.test)))
 
 
 def lower_bool_operation(ctx: Context, node: ast.BoolOp) -> Operand:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 import inspect
 import types
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from eas.frontend_ast.branches import close_scope, lower_branch
 from eas.frontend_ast.builtins import BUILTINS
-from eas.frontend_ast.context import Call, Context
+from eas.frontend_ast.context import Call, Context, Silenced
 from eas.frontend_ast.errors import Refusal
 from eas.frontend_ast.intrinsics import lower_intrinsic
 from eas.frontend_ast.names import close_matches
@@ -19,8 +19,9 @@ from eas.frontend_ast.promote import describe
 from eas.frontend_ast.records import is_record, make_record
 from eas.frontend_ast.scopes import Bound, Cells, Env, Frame, local_names
 from eas.frontend_ast.source import FunctionSource, read_source
-from eas.frontend_ast.unrolled import static_items
+from eas.frontend_ast.unrolled import spread, without_star
 from eas.frontend_ast.values import NONE, Closure, Const, Method, Operand, Tuple
+from eas.ir.diagnostics import Label
 
 _MAX_DEPTH = 64
 
@@ -34,39 +35,37 @@ class Given:
 
 
 def lower_call(ctx: Context, node: ast.Call) -> Operand:
-    callee = ctx.expression(node.func)
-    given = _arguments(ctx, node)
+    callee, given = _evaluate(ctx, node)
     match callee:
         case Closure():
             return _call_closure(ctx, callee, given)
         case Method():
-            return callee.call(ctx, callee.receiver, *given.positional, **given.named)
+            return _call_handler(ctx, callee.name, callee.call, callee.receiver, given)
         case Const(value=value):
             return _call_constant(ctx, value, given)
         case _:
             raise ctx.refusal("E0411", f"{describe(callee)} cannot be called", at=node.func)
 
 
-def _arguments(ctx: Context, node: ast.Call) -> Given:
-    positional: list[Operand] = []
-    for argument in node.args:
-        if isinstance(argument, ast.Starred):
-            spread = ctx.expression(argument.value)
-            with ctx.at(argument):
-                positional += static_items(ctx, spread)
-        else:
-            positional.append(ctx.expression(argument))
-    named: dict[str, Operand] = {}
-    for keyword in node.keywords:
-        if keyword.arg is None:
-            raise ctx.refusal(
-                "E0412",
-                "`**` in a call is not supported",
-                at=keyword.value,
-                help="name the arguments: `f(x, scale=2)`",
-            )
-        named[keyword.arg] = ctx.expression(keyword.value)
-    return Given(tuple(positional), named)
+def _evaluate(ctx: Context, node: ast.Call) -> tuple[Operand, Given]:
+    names = [_keyword_name(ctx, keyword) for keyword in node.keywords]
+    values = ctx.expressions(
+        [node.func, *map(without_star, node.args), *(keyword.value for keyword in node.keywords)]
+    )
+    count = len(node.args) + 1
+    named = dict(zip(names, values[count:], strict=True))
+    return values[0], Given(tuple(spread(ctx, node.args, values[1:count])), named)
+
+
+def _keyword_name(ctx: Context, keyword: ast.keyword) -> str:
+    if keyword.arg is not None:
+        return keyword.arg
+    raise ctx.refusal(
+        "E0412",
+        "`**` in a call is not supported",
+        at=keyword,
+        help="name the arguments: `f(x, scale=2)`",
+    )
 
 
 def _call_constant(ctx: Context, value: object, given: Given) -> Operand:
@@ -75,11 +74,7 @@ def _call_constant(ctx: Context, value: object, given: Given) -> Operand:
         return _call_intrinsic(ctx, intrinsic, value, given)
     handler = BUILTINS.get(value) if _is_hashable(value) else None
     if handler is not None:
-        try:
-            inspect.signature(handler).bind(ctx, *given.positional, **given.named)
-        except TypeError as error:
-            raise ctx.refusal("E0413", f"`{_name(value)}`: {error}") from error
-        return handler(ctx, *given.positional, **given.named)
+        return _call_handler(ctx, _name(value), handler, None, given)
     if isinstance(value, types.FunctionType):
         return _call_function(ctx, value, given)
     if isinstance(value, type) and is_record(value):
@@ -87,6 +82,22 @@ def _call_constant(ctx: Context, value: object, given: Given) -> Operand:
     if _is_constant_function(value):
         return _call_now(ctx, value, given)
     raise _not_callable(ctx, value)
+
+
+def _call_handler(
+    ctx: Context,
+    name: str,
+    handler: Callable[..., Operand],
+    receiver: Operand | None,
+    given: Given,
+) -> Operand:
+    """A built-in function or a method, for which a function of ours stands."""
+    own = (ctx,) if receiver is None else (ctx, receiver)
+    try:
+        inspect.signature(handler).bind(*own, *given.positional, **given.named)
+    except TypeError as error:
+        raise ctx.refusal("E0413", f"`{name}`: {error}") from error
+    return handler(*own, *given.positional, **given.named)
 
 
 def _call_intrinsic(ctx: Context, name: str, function: object, given: Given) -> Operand:
@@ -174,7 +185,12 @@ def _call_function(ctx: Context, function: types.FunctionType, given: Given) -> 
         ) from error
     node = source.node
     if isinstance(node, ast.AsyncFunctionDef):
-        raise ctx.refusal("E0417", f"`{function.__name__}` is an `async` function")
+        raise ctx.refusal(
+            "E0104",
+            f"`{function.__name__}` is an `async` function",
+            secondary=[Label(source.head(node), "defined here")],
+            help="write it without `async`",
+        )
     defaults = _python_defaults(function, node)
     frame = Frame(source, local_names(node), {}, function.__globals__, Cells(function))
     return _inline(ctx, frame, node, function.__name__, defaults, given)
@@ -215,7 +231,7 @@ def _inline(
         if isinstance(binding, Bound):
             ctx.name_value(binding.value, key)
     target = ctx.new_target("function")
-    caller = ctx.frame
+    caller, failures = ctx.frame, ctx.failures
     ctx.frame = frame
     ctx.targets.append(target)
     ctx.calls.append(_call_key(frame, node))
@@ -225,8 +241,10 @@ def _inline(
         ctx.calls.pop()
         ctx.targets.pop()
         ctx.frame = caller
+    if ctx.failures != failures:  # reported inside: what the call gives is nobody's fault
+        raise Silenced
     env = caller.env
-    value = close_scope(ctx, target, branch, (), f"the result of {name}")
+    value = close_scope(ctx, target, branch, (), f"the result of `{name}`")
     caller.env = env
     # all ways out of it jump further: what follows the call is never reached
     return NONE if value is None else value

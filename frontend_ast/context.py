@@ -22,6 +22,8 @@ from eas.ir.types import I32, Scalar, Shape, broadcast_shapes
 
 Ops = list[Op]
 
+_MAX_QUOTE = 40
+
 
 class Silenced(Exception):
     """Something rests on a value with an error, which was reported where it arose."""
@@ -93,6 +95,7 @@ class Mark:
     """Where a trial began, to undo it."""
 
     diagnostics: int
+    failures: int
     messages: int
     targets: tuple[tuple[int, int, int, int], ...]
 
@@ -118,6 +121,10 @@ class Context:
     threads: int | None = None
     positions: dict[str, Loc] = field(default_factory=dict[str, Loc])
     labels: int = 0
+    failures: int = 0
+    written: dict[int, tuple[Operand, Loc]] = field(
+        default_factory=dict[int, "tuple[Operand, Loc]"]
+    )
     ended: Literal["", "exit", "dead"] = ""
 
     # --- places -------------------------------------------------------------------------------
@@ -136,21 +143,47 @@ class Context:
         finally:
             self.build.loc = before
 
+    def place(self, operand: Operand) -> Loc:
+        """Where an operand of the expression under way is written, if it has a place of its own."""
+        _, loc = self.written.get(id(operand), (None, self.loc))
+        return loc if loc.is_inside(self.loc) else self.loc
+
+    def text(self, node: ast.AST) -> str:
+        """A piece of source to quote in a message; empty if it is long."""
+        loc = self.frame.loc(node)
+        line = self.frame.source.lines[loc.line - 1]
+        found = line[loc.column : loc.end_column] if loc.line == loc.end_line else ""
+        return found if len(found) <= _MAX_QUOTE else ""
+
     def refusal(
         self,
         code: str,
         message: str,
         *,
-        at: ast.AST | Loc | None = None,
+        at: ast.AST | Loc | Operand | None = None,
         label: str = "",
         secondary: Sequence[Label] = (),
         notes: Sequence[str] = (),
         help: str | Sequence[str] = (),
     ) -> Refusal:
-        """An error to raise, at this node or at the place under way."""
-        loc = self.loc if at is None else at if isinstance(at, Loc) else self.frame.loc(at)
+        """An error to raise: at a node, at an operand, or at the place under way."""
+        match at:
+            case None:
+                loc = self.loc
+            case Loc():
+                loc = at
+            case ast.AST():
+                loc = self.frame.loc(at)
+            case _:
+                loc = self.place(at)
         helps = (help,) if isinstance(help, str) else tuple(help)
         return Refusal(Diagnostic(code, message, loc, label, tuple(secondary), tuple(notes), helps))
+
+    def report(self, error: Refusal | Silenced) -> None:
+        """Keeps an error that was caught; one that was reported before is only counted."""
+        self.failures += 1
+        if isinstance(error, Refusal):
+            self.diagnostics.add(error.diagnostic)
 
     # --- handlers -----------------------------------------------------------------------------
 
@@ -160,11 +193,24 @@ class Context:
         self.build.loc = self.frame.loc(node)
         try:
             result = self.table.expressions[type(node)](self, node)
+            self.written[id(result)] = (result, self.build.loc)
         finally:
             self.build.loc = before
         if isinstance(result, Poison):
             raise Silenced
         return result
+
+    def expressions(self, nodes: Sequence[ast.expr]) -> list[Operand]:
+        """Several expressions in turn; each is tried, so that all of their errors are found."""
+        found: list[Operand] = []
+        for node in nodes:
+            try:
+                found.append(self.expression(node))
+            except (Refusal, Silenced) as error:
+                self.report(error)
+        if len(found) != len(nodes):
+            raise Silenced
+        return found
 
     def statements(self, nodes: Sequence[ast.stmt]) -> None:
         """Runs statements in turn; one with an error is reported, and the next one is tried."""
@@ -175,8 +221,7 @@ class Context:
             try:
                 self.table.statements[type(node)](self, node)
             except (Refusal, Silenced) as error:
-                if isinstance(error, Refusal):
-                    self.diagnostics.add(error.diagnostic)
+                self.report(error)
                 for name in assigned_names([node]):
                     self.frame.env[name] = Bound(Poison(), self.loc)
 
@@ -285,6 +330,7 @@ class Context:
     def mark(self) -> Mark:
         return Mark(
             self.diagnostics.mark(),
+            self.failures,
             len(self.messages),
             tuple(
                 (len(t.exits), len(t.continues), len(t.splits), len(t.leaving))
@@ -295,6 +341,11 @@ class Context:
     def undo(self, mark: Mark) -> None:
         """Forgets the errors and exits since the mark; the ops were in lists of their own."""
         self.diagnostics.rollback(mark.diagnostics)
+        self.failures = mark.failures
+        self.forget(mark)
+
+    def forget(self, mark: Mark) -> None:
+        """Forgets the exits since the mark, but keeps the errors."""
         del self.messages[mark.messages :]
         for target, lengths in zip(self.targets, mark.targets, strict=True):
             lists = (target.exits, target.continues, target.splits, target.leaving)

@@ -10,7 +10,7 @@ from eas.frontend_ast.branches import lower_condition
 from eas.frontend_ast.builtins import message_parts
 from eas.frontend_ast.context import Context
 from eas.frontend_ast.scopes import Frame, assigned_names
-from eas.frontend_ast.unrolled import check_length, static_items
+from eas.frontend_ast.unrolled import check_length, spread, static_items, without_star
 from eas.frontend_ast.values import Const, Operand, Text, Tuple
 from eas.ir.nodes import Value
 
@@ -25,15 +25,8 @@ def lower_constant(ctx: Context, node: ast.Constant) -> Operand:
 
 def lower_tuple(ctx: Context, node: ast.Tuple | ast.List) -> Operand:
     """A list is a tuple here: it cannot be changed."""
-    items: list[Operand] = []
-    for element in node.elts:
-        if isinstance(element, ast.Starred):
-            spread = ctx.expression(element.value)
-            with ctx.at(element):
-                items += static_items(ctx, spread)
-        else:
-            items.append(ctx.expression(element))
-    return Tuple(tuple(items))
+    values = ctx.expressions([without_star(element) for element in node.elts])
+    return Tuple(tuple(spread(ctx, node.elts, values)))
 
 
 def lower_comprehension(ctx: Context, node: ast.ListComp | ast.GeneratorExp) -> Operand:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
+import operator
 from collections.abc import Callable, Sequence
-from typing import Any, cast
+from typing import Any, SupportsIndex, cast
 
 import numpy as np
 
@@ -412,8 +414,9 @@ def _static_print(ctx: Context, parts: tuple[Operand, ...] = ()) -> Operand:
 
 
 def static_int(ctx: Context, operand: Operand, what: str) -> int:
-    if isinstance(operand, Const) and type(operand.value) is int:
-        return operand.value
+    if isinstance(operand, Const) and type(operand.value) is not bool:
+        with contextlib.suppress(TypeError):
+            return operator.index(cast(SupportsIndex, operand.value))
     raise ctx.refusal(
         "E0705",
         f"{what} must be an int that is known at compile time, this is {describe(operand)}",

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from eas.frontend_ast.arguments import is_same
 from eas.frontend_ast.context import Context, Edge
+from eas.frontend_ast.errors import Refusal
 from eas.frontend_ast.promote import (
     Number,
     broadcast,
@@ -24,6 +25,17 @@ from eas.ir.nodes import Op, Value
 from eas.ir.types import DType, Shape, make_type
 
 Terminate = Callable[[tuple[Value, ...], Loc], Op]
+
+ASSIGNED = "from this assignment"
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """How an edge is taken, in words: `when` at its own place, `where` beside an assignment."""
+
+    loc: Loc
+    when: str
+    where: str = ASSIGNED
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,32 +62,36 @@ class Join:
     results: list[Value] = field(default_factory=list[Value])
     columns: list[tuple[Number, ...]] = field(default_factory=list[tuple[Number, ...]])
 
-    def merge_names(self, names: Sequence[str], base: Env, paths: Sequence[Label | None]) -> Env:
-        """The names after the join; `paths` says in words how each edge was taken."""
+    def merge_names(self, names: Sequence[str], base: Env, paths: Sequence[Path | None]) -> Env:
+        """The names after the join; `paths` says how each edge was taken."""
         env = dict(base)
         for name in names:
             found = [edge.env.get(name, Unbound()) for edge in self.edges]
             if all(binding is base.get(name) for binding in found):
                 continue
-            env[name] = self._merge_binding(name, found, paths)
+            try:
+                env[name] = self._merge_binding(name, found, base.get(name), paths)
+            except Refusal as error:
+                self.ctx.report(error)
+                env[name] = Bound(Poison(), self.ctx.loc)
         return env
 
-    def merge(self, operands: Sequence[Operand], locs: Sequence[Loc], name: str) -> Operand:
-        """One operand for what each edge brings."""
+    def merge(self, operands: Sequence[Operand], sides: Sequence[Label], what: str) -> Operand:
+        """One operand for what each edge brings; `what` and `sides` are for the errors."""
         first = operands[0]
         if any(isinstance(operand, Poison) for operand in operands):
             return Poison()
         if all(_is_constant(operand, first) for operand in operands):
             return first
         if all(_is_numeric(operand) for operand in operands):
-            return self._merge_numbers([_as_number(o) for o in operands], locs, name)
+            return self._merge_numbers([_as_number(o) for o in operands], sides, what)
         if all(isinstance(operand, Tuple) for operand in operands):
-            return self._merge_tuples([o for o in operands if isinstance(o, Tuple)], locs, name)
+            return self._merge_tuples([o for o in operands if isinstance(o, Tuple)], sides, what)
         if all(isinstance(operand, Array | Place) for operand in operands):
-            return self._merge_places(operands, locs, name)
+            return self._merge_places(operands, sides, what)
         if all(operand is first for operand in operands):
             return first
-        raise self._mismatch(operands, locs, name)
+        raise self._mismatch(operands, sides, what)
 
     def close(self, terminate: Terminate) -> None:
         """Converts what each edge brings to the types agreed on, and ends it."""
@@ -88,68 +104,74 @@ class Join:
         return convert(self.ctx, self.edges[place], numbers, self.results)
 
     def _merge_binding(
-        self, name: str, found: Sequence[Binding], paths: Sequence[Label | None]
+        self,
+        name: str,
+        found: Sequence[Binding],
+        before: Binding | None,
+        paths: Sequence[Path | None],
     ) -> Binding:
-        missing = [(b, p) for b, p in zip(found, paths, strict=True) if isinstance(b, Unbound)]
-        if missing:
-            labels: dict[Label, None] = {}
-            for binding, path in missing:
-                for label in binding.paths or ((path,) if path else ()):
-                    labels[label] = None
-            return Unbound(tuple(labels))
-        bound = [binding for binding in found if isinstance(binding, Bound)]
-        merged = self.merge([b.value for b in bound], [b.loc for b in bound], name)
-        return Bound(merged, bound[-1].loc)
+        values: list[Operand] = []
+        sides: list[Label] = []
+        missing: dict[Label, None] = {}
+        for binding, path in zip(found, paths, strict=True):
+            if isinstance(binding, Bound):
+                values.append(binding.value)
+                words = path.where if path and binding is not before else ASSIGNED
+                sides.append(Label(binding.loc, words))
+            else:
+                own = (Label(path.loc, f"no value {path.when}"),) if path else ()
+                missing.update(dict.fromkeys(binding.paths or own))
+        if len(values) != len(found):
+            return Unbound(tuple(missing))
+        return Bound(self.merge(values, sides, f"`{name}`"), sides[-1].loc)
 
-    def _merge_numbers(self, numbers: Sequence[Number], locs: Sequence[Loc], name: str) -> Num:
-        ty = join_leaf(self.ctx, numbers, locs, name)
+    def _merge_numbers(self, numbers: Sequence[Number], sides: Sequence[Label], what: str) -> Num:
+        ty = join_leaf(self.ctx, numbers, sides, what)
         shape = ty.shape
         if self.split and (self.is_loop or not _is_one_value(numbers)):
             shape = self.ctx.cover(shape, self.split)
-        result = self.ctx.build.value(make_type(ty.dtype, shape), name)
+        name = what.strip("`")
+        hint = name if name.isidentifier() else ""
+        result = self.ctx.build.value(make_type(ty.dtype, shape), hint)
         self.results.append(result)
         self.columns.append(tuple(numbers))
         return Num(result, ty.weak)
 
-    def _merge_tuples(self, tuples: Sequence[Tuple], locs: Sequence[Loc], name: str) -> Operand:
+    def _merge_tuples(self, tuples: Sequence[Tuple], sides: Sequence[Label], what: str) -> Operand:
         first = tuples[0]
         if any(len(t.items) != len(first.items) or t.make is not first.make for t in tuples):
-            raise self._mismatch(tuples, locs, name)
+            raise self._mismatch(tuples, sides, what)
         columns = zip(*(t.items for t in tuples), strict=True)
-        items = tuple(self.merge(column, locs, name) for column in columns)
-        return Tuple(items, first.make, first.fields)
+        parts = [part_name(what, first, place) for place in range(len(first.items))]
+        items = [self.merge(c, sides, part) for c, part in zip(columns, parts, strict=True)]
+        return Tuple(tuple(items), first.make, first.fields)
 
-    def _merge_places(self, operands: Sequence[Operand], locs: Sequence[Loc], name: str) -> Operand:
+    def _merge_places(
+        self, operands: Sequence[Operand], sides: Sequence[Label], what: str
+    ) -> Operand:
         places = [as_place(operand) for operand in operands]
         first = places[0]
-        if any(place.array.pointer is not first.array.pointer for place in places):
-            names = sorted({place.array.name for place in places})
-            raise self.ctx.refusal(
-                "E0311",
-                f"`{name}` points into different arrays: {' and '.join(f'`{n}`' for n in names)}",
-                at=locs[-1],
-                secondary=[Label(locs[0], "the other one, from this assignment")],
-                help="which array is used must be known at compile time: load in each branch, "
-                "and choose between the loaded values",
-            )
+        for place, side in zip(places, sides, strict=True):
+            if place.array.pointer is not first.array.pointer:
+                raise two_arrays(self.ctx, what, (first, place), (sides[0], side))
         if all(isinstance(operand, Array) for operand in operands):
             return operands[0]
-        offset = self.merge([place.offset for place in places], locs, name)
+        offset = self.merge([place.offset for place in places], sides, what)
         assert isinstance(offset, Const | Num)
         return Place(first.array, offset)
 
-    def _mismatch(self, operands: Sequence[Operand], locs: Sequence[Loc], name: str) -> Exception:
-        first, other = 0, len(operands) - 1
-        for place, operand in enumerate(operands):
-            if describe(operand) != describe(operands[0]):
-                other = place
-        return self.ctx.refusal(
+    def _mismatch(
+        self, operands: Sequence[Operand], sides: Sequence[Label], what: str
+    ) -> Exception:
+        words = [describe(operand) for operand in operands]
+        other = next((i for i, word in enumerate(words) if word != words[0]), len(words) - 1)
+        return _differ(
+            self.ctx,
             "E0310",
-            f"`{name}` is {describe(operands[first])} here and {describe(operands[other])} there",
-            at=locs[other],
-            label=describe(operands[other]),
-            secondary=[Label(locs[first], f"{describe(operands[first])}, from this assignment")],
-            help="both paths must give the same kind of value",
+            f"{what} is {{}} here and {{}} there",
+            (words[0], words[other]),
+            (sides[0], sides[other]),
+            "both paths must give the same kind of value",
         )
 
 
@@ -169,7 +191,9 @@ def convert(
     return tuple(converted)
 
 
-def join_leaf(ctx: Context, numbers: Sequence[Number], locs: Sequence[Loc], name: str) -> LeafType:
+def join_leaf(
+    ctx: Context, numbers: Sequence[Number], sides: Sequence[Label], what: str
+) -> LeafType:
     """The type in which these numbers meet without any conversion but that of literals."""
     shape: Shape = ()
     for num in numbers:
@@ -180,7 +204,8 @@ def join_leaf(ctx: Context, numbers: Sequence[Number], locs: Sequence[Loc], name
     dtype = _dtype(ctx, numbers[chosen])
     for place, num in enumerate(numbers):
         if not _agrees(ctx, num, dtype):
-            raise _two_types(ctx, numbers, locs, name, chosen, place)
+            one, other = sorted((chosen, place), key=lambda i: _position(sides[i].loc))
+            raise _two_types(ctx, (numbers[one], sides[one]), (numbers[other], sides[other]), what)
     return LeafType(dtype, shape, not strong and not dtype.is_bool)
 
 
@@ -216,26 +241,69 @@ def _is_one_value(numbers: Sequence[Number]) -> bool:
     )
 
 
-def _two_types(
-    ctx: Context,
-    numbers: Sequence[Number],
-    locs: Sequence[Loc],
-    name: str,
-    one: int,
-    other: int,
+# --- errors -------------------------------------------------------------------------------------
+
+
+def part_name(what: str, whole: Tuple, place: int) -> str:
+    """The words for a part of a tuple: `pair[1]`, `point.x`."""
+    part = f".{whole.fields[place]}" if whole.fields else f"[{place}]"
+    return f"{what[:-1]}{part}`" if what.endswith("`") else f"{what}, part {place},"
+
+
+def two_arrays(
+    ctx: Context, what: str, places: tuple[Place, Place], sides: tuple[Label, Label]
 ) -> Exception:
-    one, other = min(one, other), max(one, other)
-    a, b = _dtype(ctx, numbers[one]), _dtype(ctx, numbers[other])
+    names = [f"`{place.array.name}`" for place in places]
+    return _differ(
+        ctx,
+        "E0311",
+        f"{what} points into {{}} here and into {{}} there",
+        (names[0], names[1]),
+        sides,
+        "which array is used must be known at compile time: load in each branch, and choose "
+        "between the loaded values",
+    )
+
+
+def _differ(
+    ctx: Context,
+    code: str,
+    message: str,
+    words: tuple[str, str],
+    sides: tuple[Label, Label],
+    help: str,
+) -> Exception:
+    """An error about two assignments: at the later one, with the earlier one beside it."""
+    pair = sorted(zip(words, sides, strict=True), key=lambda each: _position(each[1].loc))
+    (first, before), (second, after) = pair
+    return ctx.refusal(
+        code,
+        message.format(first, second),
+        at=after.loc,
+        label=f"{second}, {after.text}",
+        secondary=[Label(before.loc, f"{first}, {before.text}")],
+        help=help,
+    )
+
+
+def _position(loc: Loc) -> tuple[int, int]:
+    return loc.line, loc.column
+
+
+def _two_types(
+    ctx: Context, first: tuple[Number, Label], second: tuple[Number, Label], what: str
+) -> Exception:
+    a, b = (_dtype(ctx, number) for number, _ in (first, second))
     words = [_word(d) for d in (a, b)]
     if words[0] == words[1]:
         words = [str(a), str(b)]
     return ctx.refusal(
         "E0312",
-        f"`{name}` is {words[0]} here and {words[1]} there",
-        at=locs[other],
-        label=f"{b}, from this one",
-        secondary=[Label(locs[one], f"{a}, from this assignment")],
-        help=_repair(name, numbers[one], a, b),
+        f"{what} is {words[0]} here and {words[1]} there",
+        at=second[1].loc,
+        label=f"{b}, {second[1].text}",
+        secondary=[Label(first[1].loc, f"{a}, {first[1].text}")],
+        help=_repair(what, first[0], second[0], a, b),
     )
 
 
@@ -243,11 +311,22 @@ def _word(dtype: DType) -> str:
     return "a bool" if dtype.is_bool else "a float" if dtype.is_float else "an int"
 
 
-def _repair(name: str, first: Number, a: DType, b: DType) -> str:
+def _repair(what: str, first: Number, second: Number, a: DType, b: DType) -> str:
     if _is_weak(first) and b.is_float and not a.is_float:
         value = float(str(first.value)) if isinstance(first, Const) else 0.0
-        return f"start with a float: `{name} = {value}`"
+        return f"start with a float: `{_assignment(what, value)}`"
+    if a.is_bool and isinstance(second, Const) and second.value in (0, 1):
+        return f"use a bool there too: `{_assignment(what, bool(second.value))}`"
+    if isinstance(first, Const) and type(first.value) is bool:
+        return f"start with a number: `{_assignment(what, int(first.value))}`"
+    if b.is_bool or a.is_bool:
+        return "make both bools, or both numbers"
     return f"convert one of them: `.to(mk.{a})` or `.to(mk.{b})`"
+
+
+def _assignment(what: str, value: object) -> str:
+    name = what.strip("`")
+    return f"{name} = {value}" if name.isidentifier() else str(value)
 
 
 # --- the numbers inside of an operand -----------------------------------------------------------

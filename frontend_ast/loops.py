@@ -22,8 +22,10 @@ from eas.frontend_ast.branches import (
 )
 from eas.frontend_ast.context import Context, Edge, Ops, Split, Target
 from eas.frontend_ast.joins import (
+    ASSIGNED,
     Join,
     LeafType,
+    Path,
     as_place,
     convert,
     has_same_form,
@@ -33,6 +35,7 @@ from eas.frontend_ast.joins import (
     rebuild,
 )
 from eas.frontend_ast.promote import Number, common_shape, describe, promote
+from eas.frontend_ast.recovery import searching
 from eas.frontend_ast.scopes import Bound, Env, Unbound, assigned_names
 from eas.frontend_ast.values import Array, Const, Num, Operand, Place, Poison, Range
 from eas.ir.diagnostics import Label
@@ -97,22 +100,23 @@ class Loop:
 
 
 def lower_while(ctx: Context, node: ast.While) -> None:
-    truth = _constant_truth(ctx, node)
+    with searching(ctx, [node.body, node.orelse], assigned_names([node])):
+        truth = _constant_truth(ctx, node)
     if truth is False:
         ctx.statements(node.orelse)
         return
-    _lower_loop(ctx, Loop(node, None, node.test, truth is True, truth is not True))
+    lower_loop(ctx, Loop(node, None, node.test, truth is True, truth is not True))
 
 
-def lower_range_for(ctx: Context, node: ast.For, bounds: Range) -> None:
+def range_loop(ctx: Context, node: ast.For, bounds: Range) -> Loop:
+    """A `for` over a range, whose bounds are brought to one type."""
     numbers: list[Number] = [bounds.start, bounds.stop, bounds.step]
     if not isinstance(node.target, ast.Name):
         raise ctx.refusal("E0402", "a number of a range cannot be unpacked", at=node.target)
     start, stop, step = promote(ctx, numbers)
     if not start.dtype.is_int:
-        with ctx.at(node.iter):
-            raise ctx.refusal("E0403", f"a range counts ints, this is {describe(start)}")
-    _lower_loop(ctx, Loop(node, (start, stop, step), None, _runs(bounds), True))
+        raise ctx.refusal("E0403", f"a range counts ints, this is {describe(start)}")
+    return Loop(node, (start, stop, step), None, _runs(bounds), True)
 
 
 def _runs(bounds: Range) -> bool:
@@ -141,7 +145,8 @@ def _constant_truth(ctx: Context, node: ast.While) -> bool | None:
 # --- the search for types -----------------------------------------------------------------------
 
 
-def _lower_loop(ctx: Context, loop: Loop) -> None:
+def lower_loop(ctx: Context, loop: Loop) -> None:
+    """Tries the body with ever wider types until they fit, and emits the loop."""
     names = _changed_names(loop.node)
     key = (id(loop.node), ctx.frame.caller)
     plan = _first_plan(ctx, names, ctx.guesses.get(key))
@@ -172,7 +177,8 @@ def _first_plan(ctx: Context, names: Sequence[str], guess: object) -> Plan:
         if not isinstance(binding, Bound) or isinstance(binding.value, Poison):
             continue
         form = binding.value
-        types = [join_leaf(ctx, [leaf], [binding.loc], name) for leaf in leaves(form)]
+        side = Label(binding.loc, ASSIGNED)
+        types = [join_leaf(ctx, [leaf], [side], f"`{name}`") for leaf in leaves(form)]
         earlier = known.get(name)
         if earlier and not earlier.is_late and has_same_form(earlier.form, form):
             types = [_widen(a, b) for a, b in zip(types, earlier.types, strict=True)]
@@ -225,7 +231,8 @@ def _try_while(
 ) -> Trial:
     assert loop.test is not None
     ops: Ops = []
-    with ctx.into(ops), ctx.at(loop.test):
+    bodies = [loop.node.body, loop.node.orelse]
+    with searching(ctx, bodies, assigned_names([loop.node])), ctx.into(ops), ctx.at(loop.test):
         truth = lower_condition(ctx, loop.test)
         test = Edge(ops, dict(ctx.frame.env), ctx.loc, value=truth)
     if isinstance(truth, Num) and truth.shape:
@@ -294,13 +301,14 @@ def _revise_one(ctx: Context, each: Carried, trial: Trial) -> Carried:
     for edge in trial.target.continues:
         split = ctx.cover(split, edge.split)
     columns = [list(leaves(b.value)) for b in bound]
+    sides = [Label(each.loc, ASSIGNED), *(Label(b.loc, "in the loop") for b in bound)]
     types: list[LeafType] = []
     entry = [
         Num(ctx.build.value(make_type(t.dtype, t.shape)), t.weak) for t in _types(ctx, each, form)
     ]
     for place, old in enumerate(entry):
         numbers: list[Number] = [old, *(column[place] for column in columns)]
-        ty = join_leaf(ctx, numbers, [each.loc, *(b.loc for b in bound)], each.name)
+        ty = join_leaf(ctx, numbers, sides, f"`{each.name}`")
         differ = any(n is not numbers[1] for n in numbers[1:])
         shape = ctx.cover(ty.shape, split) if split and differ else ty.shape
         types.append(LeafType(ty.dtype, shape, ty.weak))
@@ -311,7 +319,7 @@ def _types(ctx: Context, each: Carried, form: Operand) -> Sequence[LeafType]:
     if form is each.form:
         return each.types
     # an array became a pointer into it: its offset begins at 0, a literal
-    ty = join_leaf(ctx, [as_place(form).offset], [each.loc], each.name)
+    ty = join_leaf(ctx, [as_place(form).offset], [Label(each.loc, ASSIGNED)], f"`{each.name}`")
     return [LeafType(ty.dtype, ty.shape, weak=True)]
 
 
@@ -338,9 +346,9 @@ def _late(ctx: Context, loop: Loop, trial: Trial, name: str) -> Carried | None:
     if not bound or len(bound) != len(bindings) or not _is_used_outside(ctx, loop.node, name):
         return None
     columns = zip(*(leaves(b.value) for b in bound), strict=False)
-    locs = [b.loc for b in bound]
-    types = tuple(join_leaf(ctx, list(column), locs, name) for column in columns)
-    return Carried(name, bound[0].value, types, locs[0], is_late=True)
+    sides = [Label(b.loc, ASSIGNED) for b in bound]
+    types = tuple(join_leaf(ctx, list(column), sides, f"`{name}`") for column in columns)
+    return Carried(name, bound[0].value, types, bound[0].loc, is_late=True)
 
 
 def _is_used_outside(ctx: Context, node: ast.stmt, name: str) -> bool:
@@ -414,7 +422,7 @@ def _lower_orelse(
     env = _env_after(plan, args, trial.test.env if trial.test else trial.env)
     for name in _changed_names(loop.node):
         if name not in env or isinstance(env[name], Unbound):
-            env[name] = Unbound((Label(ctx.loc, "no value when this loop does not run"),))
+            env[name] = _never_bound(ctx, loop, trial, name)
     before, ctx.frame.env = ctx.frame.env, env
     depth = len(ctx.splits)
     try:
@@ -423,6 +431,20 @@ def _lower_orelse(
     finally:
         del ctx.splits[depth:]
         ctx.frame.env = before
+
+
+def _never_bound(ctx: Context, loop: Loop, trial: Trial, name: str) -> Unbound:
+    """Why an exhausted loop leaves a name without a value."""
+    labels: dict[Label, None] = {}
+    if not loop.runs:
+        labels[Label(ctx.loc, "no value when this loop does not run")] = None
+    for edge in trial.back:
+        binding = edge.env.get(name)
+        if binding is trial.env.get(name):
+            labels[Label(edge.loc, "no value when every trip ends here")] = None
+        elif isinstance(binding, Unbound):
+            labels |= dict.fromkeys(binding.paths)
+    return Unbound(tuple(labels))
 
 
 def _close_exits(
@@ -436,8 +458,10 @@ def _close_exits(
         shape = ctx.cover(shape, split.shape)
     join = Join(ctx, edges, shape, is_loop=True)
     every = (*names, *assigned_names(loop.node.orelse))
+    for edge in trial.target.exits:
+        _explain_first_trip(trial, edge, names)
     if edges:
-        paths = [Label(edge.loc, "no value when the loop ends here") for edge in edges]
+        paths = [Path(edge.loc, "when the loop ends here") for edge in edges]
         ctx.frame.env = join.merge_names(every, ctx.frame.env, paths)
     for place, edge in enumerate(edges):
         end = Yield if edge is exhausted else Break
@@ -447,6 +471,15 @@ def _close_exits(
     if not edges:
         ctx.ended = "dead"
     return tuple(join.results)
+
+
+def _explain_first_trip(trial: Trial, edge: Edge, names: Sequence[str]) -> None:
+    """A `break` before the name gets its value: it is the place to show, not the loop."""
+    words = "no value when the loop is left here on the first trip"
+    for name in names:
+        binding = edge.env.get(name)
+        if isinstance(binding, Unbound) and binding is trial.env.get(name):
+            edge.env[name] = Unbound((Label(edge.loc, words),))
 
 
 def _emit_while(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping
 from types import FunctionType
+from typing import Any
 
 from eas.frontend_ast.arguments import Argument, ArrayArg, ConstArg, Lowered, ScalarArg
 from eas.frontend_ast.branches import close_scope, lower_branch
@@ -17,7 +18,7 @@ from eas.frontend_ast.table import TABLE
 from eas.frontend_ast.values import NONE, Array, Const, Num, Operand
 from eas.ir.diagnostics import Diagnostic
 from eas.ir.nodes import Function, Param, Region, Yield
-from eas.ir.types import Pointer, Scalar
+from eas.ir.types import DType, Pointer, Scalar
 
 
 def lower(
@@ -50,13 +51,19 @@ def _lower_source(
     ctx = Context(TABLE, frame, diagnostics, threads=threads)
     ctx.build.loc = frame.loc(node)
     if not isinstance(node, ast.FunctionDef):
-        what = "a lambda" if isinstance(node, ast.Lambda) else "an `async` function"
-        refused = ctx.refusal("E0104", f"a kernel is a plain function, not {what}")
-        raise CompileError([refused.diagnostic], source.name)
+        raise CompileError([_not_plain(ctx, node).diagnostic], source.name)
     frame.env = _bind_parameters(ctx, node, arguments)
     body = _lower_body(ctx, node)
     diagnostics.raise_if_any(source.name)
     return _freeze(ctx, source, arguments, body, fast_math)
+
+
+def _not_plain(ctx: Context, node: ast.Lambda | ast.AsyncFunctionDef) -> Refusal:
+    if isinstance(node, ast.Lambda):
+        return ctx.refusal("E0118", "a lambda cannot be a kernel", help="write it with `def`")
+    return ctx.refusal(
+        "E0104", "a kernel cannot be an `async` function", help="write it without `async`"
+    )
 
 
 def _bind_parameters(ctx: Context, node: ast.FunctionDef, arguments: Mapping[str, Argument]) -> Env:
@@ -141,6 +148,10 @@ def _freeze(
     return Lowered(function, tuple(ctx.captures.values()), tuple(ctx.messages))
 
 
-def _spell(value: object) -> str:
-    """A constexpr value for the reader: the same text on every machine."""
-    return str(getattr(value, "__name__", value))
+def _spell(value: Any) -> str:
+    """A constexpr value for the reader: the same text in every process."""
+    if value is None or type(value) in (bool, int, float, str) or isinstance(value, DType):
+        return str(value)
+    if type(value) in (tuple, list):
+        return f"({', '.join(map(_spell, value))})"
+    return str(getattr(value, "__name__", type(value).__name__))

@@ -8,14 +8,16 @@ from collections.abc import Sequence
 from eas.frontend_ast.arithmetic import combine_bools, compare
 from eas.frontend_ast.branches import choose, lower_branch, lower_condition
 from eas.frontend_ast.context import Context
+from eas.frontend_ast.joins import Path
 from eas.frontend_ast.promote import Number, to_bool
+from eas.frontend_ast.recovery import searching
 from eas.frontend_ast.scopes import Bound, assigned_names
 from eas.frontend_ast.values import Const, Num, Operand
-from eas.ir.diagnostics import Label
 
 
 def lower_match(ctx: Context, node: ast.Match) -> None:
-    subject = ctx.expression(node.subject)
+    with searching(ctx, [case.body for case in node.cases], assigned_names(node.cases)):
+        subject = ctx.expression(node.subject)
     _lower_cases(ctx, subject, node.cases)
 
 
@@ -23,10 +25,8 @@ def _lower_cases(ctx: Context, subject: Operand, cases: Sequence[ast.match_case]
     if not cases:
         return
     case, rest = cases[0], cases[1:]
-    with ctx.at(case.pattern):
-        fits = _test(ctx, subject, case.pattern)
-    if case.guard is not None and not (isinstance(fits, Const) and not fits.value):
-        fits = _with_guard(ctx, subject, case, fits)
+    with searching(ctx, [each.body for each in cases], assigned_names(cases)):
+        fits = _fits(ctx, subject, case)
     if isinstance(fits, Const):
         if fits.value:
             _run(ctx, subject, case)
@@ -34,6 +34,14 @@ def _lower_cases(ctx: Context, subject: Operand, cases: Sequence[ast.match_case]
             _lower_cases(ctx, subject, rest)
         return
     _branch(ctx, subject, case, rest, fits)
+
+
+def _fits(ctx: Context, subject: Operand, case: ast.match_case) -> Number:
+    with ctx.at(case.pattern):
+        fits = _test(ctx, subject, case.pattern)
+    if case.guard is None or (isinstance(fits, Const) and not fits.value):
+        return fits
+    return _with_guard(ctx, subject, case, fits)
 
 
 def _branch(
@@ -49,11 +57,11 @@ def _branch(
         lower_branch(ctx, lambda: _lower_cases(ctx, subject, rest), fits.shape, loc),
     )
     names = assigned_names([case, *rest])
-    labels = (
-        Label(loc, "no value when this case matches"),
-        Label(loc, "no value when this case does not match"),
+    paths = (
+        Path(loc, "when this case matches", "in this case"),
+        Path(loc, "when this case does not match", "in another case"),
     )
-    choose(ctx, fits, branches, names, labels)
+    choose(ctx, fits, branches, names, paths)
 
 
 def _run(ctx: Context, subject: Operand, case: ast.match_case) -> None:
@@ -136,7 +144,7 @@ _WORDS: dict[type[ast.pattern], tuple[str, str, str]] = {
     ast.MatchSequence: ("E0115", "a sequence pattern", "unpack first: `a, b = pair`"),
     ast.MatchMapping: ("E0116", "a mapping pattern", "match on the value itself"),
     ast.MatchClass: ("E0117", "a class pattern", "match on a field: `match point.x:`"),
-    ast.MatchStar: ("E0118", "a starred pattern", "unpack first: `a, *rest = items`"),
+    ast.MatchStar: ("E0115", "a starred pattern", "unpack first: `a, *rest = items`"),
 }
 
 

@@ -6,7 +6,8 @@ import ast
 import builtins
 import difflib
 import types
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -14,7 +15,6 @@ from eas.frontend_ast.context import Context
 from eas.frontend_ast.scopes import Bound, Frame, Unbound
 from eas.frontend_ast.values import Const, Operand
 from eas.ir.diagnostics import Label
-from eas.ir.location import Loc
 
 
 def lower_name(ctx: Context, node: ast.Name) -> Operand:
@@ -65,12 +65,19 @@ def _outside(ctx: Context, frame: Frame, name: str) -> Operand:
         return _captured(ctx, frame.globals, name)
     if hasattr(builtins, name):
         return Const(getattr(builtins, name))
-    close = close_matches(name, _known_names(ctx))
     raise ctx.refusal(
-        "E0201",
-        f"the name `{name}` is not defined",
-        help=f"did you mean `{close[0]}`?" if close else (),
+        "E0201", f"the name `{name}` is not defined", help=_suggestion(name, ctx.frame)
     )
+
+
+def _suggestion(name: str, frame: Frame | None) -> tuple[str, ...]:
+    """The likeliest name that was meant, of the innermost scope that has one."""
+    while frame is not None:
+        for known in (frame.names, frame.cells, frame.globals):
+            if close := close_matches(name, known):
+                return (f"did you mean `{close[0]}`?",)
+        frame = frame.parent
+    return tuple(f"did you mean `{close}`?" for close in close_matches(name, dir(builtins)))
 
 
 def _captured(ctx: Context, holder: Mapping[str, object], name: str) -> Const:
@@ -90,24 +97,39 @@ def check_capture(ctx: Context, name: str, value: object) -> None:
         )
 
 
-def lower_attribute_of_constant(ctx: Context, holder: Const, name: str, loc: Loc) -> Operand:
+def lower_attribute_of_constant(ctx: Context, holder: Const, node: ast.Attribute) -> Operand:
     """`math.pi`, `config.BLOCK`, `mk.f32`."""
-    value = holder.value
+    value, name = holder.value, node.attr
     try:
         found: object = getattr(value, name)
     except AttributeError as error:
-        close = close_matches(name, dir(value))
         what = value.__name__ if isinstance(value, types.ModuleType) else type(value).__name__
-        raise ctx.refusal(
-            "E0205",
-            f"`{what}` has no attribute `{name}`",
-            at=loc,
-            help=f"did you mean `{close[0]}`?" if close else (),
-        ) from error
+        written = ctx.text(node.value) or what
+        raise no_attribute(ctx, node, f"`{written}`", dir(value)) from error
     if not isinstance(value, str | int | float | tuple):
         check_capture(ctx, name, found)
         ctx.capture(value, name, lambda: getattr(value, name), found)
     return Const(found)
+
+
+def no_attribute(
+    ctx: Context,
+    node: ast.Attribute,
+    what: str,
+    known: Iterable[str],
+    ways_out: Sequence[str] = (),
+) -> Exception:
+    """The error for a name behind a dot that is unknown; it is at that name."""
+    loc = ctx.frame.loc(node)
+    close = close_matches(node.attr, known)
+    written = ctx.text(node.value)
+    dotted = f"{written}." if written else ""
+    return ctx.refusal(
+        "E0205",
+        f"{what} has no attribute `{node.attr}`",
+        at=replace(loc, line=loc.end_line, column=loc.end_column - len(node.attr)),
+        help=ways_out or [f"did you mean `{dotted}{match}`?" for match in close],
+    )
 
 
 def close_matches(name: str, known: Iterable[str]) -> list[str]:
@@ -115,12 +137,3 @@ def close_matches(name: str, known: Iterable[str]) -> list[str]:
     candidates = sorted(k for k in set(known) if not k.startswith("_"))
     by_case = [k for k in candidates if k.lower() == name.lower()]
     return by_case or difflib.get_close_matches(name, candidates, n=1, cutoff=0.7)
-
-
-def _known_names(ctx: Context) -> list[str]:
-    known: list[str] = []
-    frame: Frame | None = ctx.frame
-    while frame is not None:
-        known += [*frame.names, *frame.cells, *frame.globals]
-        frame = frame.parent
-    return [*known, *dir(builtins)]

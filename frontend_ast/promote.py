@@ -61,8 +61,8 @@ def describe(operand: Operand) -> str:
             return f"the array `{operand.name}`"
         case Place():
             return f"a pointer into `{operand.array.name}`"
-        case Tuple(make=make):
-            return "a tuple" if make is None else f"a {make.__name__}"
+        case Tuple(items=items, make=make):
+            return f"a tuple of {len(items)}" if make is None else f"a {make.__name__}"
         case Range():
             return "a range"
         case Closure() | Method():
@@ -312,7 +312,7 @@ def _no_common_type(ctx: Context, a: DType, b: DType) -> Exception:
 # --- words ------------------------------------------------------------------------------------
 
 
-def _describe_constant(value: object) -> str:
+def _describe_constant(value: Any) -> str:
     if isinstance(value, str):
         return "a string"
     if isinstance(value, bool | int | float):
@@ -321,6 +321,8 @@ def _describe_constant(value: object) -> str:
         return f"the dtype {value}"
     if callable(value):
         return f"the function `{getattr(value, '__name__', value)}`"
+    if type(value) is tuple:
+        return f"a tuple of {len(value)}"
     kind = type(value).__name__
     return f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}"
 

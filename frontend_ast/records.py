@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from eas.frontend_ast.context import Context
-from eas.frontend_ast.names import close_matches
 from eas.frontend_ast.values import Const, Operand, Tuple
 
 
@@ -49,20 +48,6 @@ def unwrap(operand: Operand) -> Operand:
         fields = field_names(make)
         return Tuple(tuple(Const(getattr(value, f)) for f in fields), make, fields)
     return operand
-
-
-def field(ctx: Context, record: Tuple, name: str) -> Operand | None:
-    """A part by its name; None if there is no such part."""
-    if name in record.fields:
-        return record.items[record.fields.index(name)]
-    if record.make is None:
-        return None
-    close = close_matches(name, record.fields)
-    raise ctx.refusal(
-        "E0205",
-        f"`{record.make.__name__}` has no field `{name}`",
-        help=f"did you mean `{close[0]}`?" if close else (),
-    )
 
 
 def field_names(cls: type) -> tuple[str, ...]:

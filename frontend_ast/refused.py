@@ -6,6 +6,8 @@ import ast
 from dataclasses import dataclass
 
 from eas.frontend_ast.context import Context
+from eas.frontend_ast.recovery import searching
+from eas.frontend_ast.scopes import assigned_names
 from eas.frontend_ast.values import Operand
 
 
@@ -100,7 +102,20 @@ REFUSED_EXPRESSIONS: dict[type[ast.expr], Refused] = {
 
 
 def refuse_statement(ctx: Context, node: ast.stmt) -> None:
-    raise _refusal(ctx, REFUSED_STATEMENTS[type(node)], node)
+    """Refused, but what is inside is looked at: it may have errors of its own."""
+    with searching(ctx, _bodies(node), assigned_names([node])):
+        raise _refusal(ctx, REFUSED_STATEMENTS[type(node)], node)
+
+
+def _bodies(node: ast.stmt) -> list[list[ast.stmt]]:
+    match node:
+        case ast.Try() | ast.TryStar():
+            handlers = [handler.body for handler in node.handlers]
+            return [node.body, *handlers, node.orelse, node.finalbody]
+        case ast.With():
+            return [node.body]
+        case _:
+            return []
 
 
 def refuse_expression(ctx: Context, node: ast.expr) -> Operand:

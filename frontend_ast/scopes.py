@@ -71,7 +71,7 @@ class Frame:
         """Where a node stands, with the calls that led here."""
         found = self.locs.get(id(node))
         if found is None:
-            found = self.locs[id(node)] = self.source.loc(node, self.caller)
+            found = self.locs[id(node)] = self.source.head(node, self.caller)
         return found
 
 
@@ -106,6 +106,8 @@ def _bindings(node: ast.AST) -> Iterator[str]:
             yield name
         case ast.ExceptHandler(name=str(name)):
             yield name
+        case ast.Global(names=names) | ast.Nonlocal(names=names):
+            yield from names
         case ast.alias():
             yield (node.asname or node.name).split(".")[0]
         case ast.ListComp() | ast.SetComp() | ast.GeneratorExp() | ast.DictComp():

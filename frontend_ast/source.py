@@ -38,7 +38,21 @@ class FunctionSource:
 
     def loc(self, node: ast.AST, caller: Loc | None = None) -> Loc:
         """The place of a node of this file, in characters (`ast` counts UTF-8 bytes)."""
-        line, column, end_line, end_column = _span(node) or _hull(node, self.node)
+        return self._loc(_span(node) or _hull(node, self.node), caller)
+
+    def head(self, node: ast.AST, caller: Loc | None = None) -> Loc:
+        """The place of a node; of a statement with a body that of what comes before the body."""
+        start = _span(node)
+        if start is None or not isinstance(node, _COMPOUND):
+            return self.loc(node, caller)
+        last = _end_of_head(node)
+        if last is not None:
+            return self._loc((*start[:2], *_end(last)), caller)
+        word = _FIRST_WORDS.match(self.lines[start[0] - 1].encode(), start[1])
+        return self._loc((*start[:2], start[0], word.end() if word else start[1]), caller)
+
+    def _loc(self, span: Span, caller: Loc | None) -> Loc:
+        line, column, end_line, end_column = span
         text = self.lines[line - 1]
         if not text.isascii():
             column = _count_characters(text, column)
@@ -62,6 +76,27 @@ def read_source(fn: Callable[..., Any]) -> FunctionSource:
     return FunctionSource(
         code.co_name, node, source, lines, function.__globals__, _closure(function)
     )
+
+
+# `try`, `class Point`, `async def f`
+_FIRST_WORDS = re.compile(rb"(async\s+)?\w+(\s+\w+)?")
+_COMPOUND = (
+    *(ast.If, ast.While, ast.For, ast.AsyncFor, ast.With, ast.AsyncWith, ast.Match, ast.Try),
+    *(ast.TryStar, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef),
+)
+
+
+def _end_of_head(node: ast.AST) -> ast.expr | None:
+    """The last expression of a statement before its body, if there is one for sure."""
+    match node:
+        case ast.If(test=last) | ast.While(test=last):
+            return last
+        case ast.For(iter=last) | ast.AsyncFor(iter=last) | ast.Match(subject=last):
+            return last
+        case ast.With(items=items) | ast.AsyncWith(items=items):
+            return items[-1].optional_vars or items[-1].context_expr
+        case _:
+            return None
 
 
 def _span(node: Any) -> Span | None:

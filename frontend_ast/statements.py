@@ -7,23 +7,32 @@ import ast
 from eas.frontend_ast.branches import lower_condition
 from eas.frontend_ast.builtins import message_parts
 from eas.frontend_ast.context import Context, Target
-from eas.frontend_ast.loops import lower_range_for
+from eas.frontend_ast.loops import Loop, lower_loop, range_loop
 from eas.frontend_ast.promote import broadcast, materialize, to_bool
+from eas.frontend_ast.recovery import searching
+from eas.frontend_ast.scopes import assigned_names
 from eas.frontend_ast.unrolled import lower_unrolled_for, static_items
-from eas.frontend_ast.values import NONE, Const, Range
+from eas.frontend_ast.values import NONE, Const, Operand, Range
 from eas.ir.nodes import Assert
 from eas.ir.types import BOOL
 
 
 def lower_for(ctx: Context, node: ast.For) -> None:
     """A `range` makes a loop on the device; anything else is unrolled."""
+    with searching(ctx, [node.body, node.orelse], assigned_names([node])):
+        head = _head(ctx, node)
+    if isinstance(head, Loop):
+        lower_loop(ctx, head)
+    else:
+        lower_unrolled_for(ctx, node, head)
+
+
+def _head(ctx: Context, node: ast.For) -> Loop | tuple[Operand, ...]:
     sequence = ctx.expression(node.iter)
-    if isinstance(sequence, Range):
-        lower_range_for(ctx, node, sequence)
-        return
     with ctx.at(node.iter):
-        items = static_items(ctx, sequence)
-    lower_unrolled_for(ctx, node, items)
+        if isinstance(sequence, Range):
+            return range_loop(ctx, node, sequence)
+        return static_items(ctx, sequence)
 
 
 def lower_return(ctx: Context, node: ast.Return) -> None:

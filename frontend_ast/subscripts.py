@@ -44,7 +44,10 @@ def element(ctx: Context, array: Array, index: ast.expr) -> Element:
     """Where `array[index]` lies. An index below zero counts from the end, as in Python."""
     parts = _parts(index)
     ndim = array.ndim if array.ndim is not None else len(parts)
-    indices = [_array_index(ctx, array, part) for part in parts]
+    for part in parts:
+        _refuse_slice(ctx, array, part)
+    operands = ctx.expressions(parts)
+    indices = [_array_index(ctx, *each) for each in zip(parts, operands, strict=True)]
     if len(parts) != ndim:
         raise ctx.refusal(
             "E0502",
@@ -84,7 +87,7 @@ def stride(ctx: Context, array: Array, axis: int) -> Number:
     return Num(ctx.hidden("stride", array.name, axis))
 
 
-def _array_index(ctx: Context, array: Array, part: ast.expr) -> Number:
+def _refuse_slice(ctx: Context, array: Array, part: ast.expr) -> None:
     if isinstance(part, ast.Slice):
         raise ctx.refusal(
             "E0503",
@@ -92,7 +95,9 @@ def _array_index(ctx: Context, array: Array, part: ast.expr) -> Number:
             at=part,
             help=f"load a block of elements: `{array.name}[i + mk.arange(0, 16)]`",
         )
-    operand = ctx.expression(part)
+
+
+def _array_index(ctx: Context, part: ast.expr, operand: Operand) -> Number:
     with ctx.at(part):
         one = number(ctx, operand, "an index")
         if not common_dtype(ctx, [one]).is_int or (isinstance(one, Num) and one.dtype.is_bool):

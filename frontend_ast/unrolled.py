@@ -53,6 +53,22 @@ def _lower_trip(ctx: Context, node: ast.For, item: Operand) -> None:
     ctx.statements(node.body)
 
 
+def without_star(node: ast.expr) -> ast.expr:
+    return node.value if isinstance(node, ast.Starred) else node
+
+
+def spread(ctx: Context, nodes: Sequence[ast.expr], values: Sequence[Operand]) -> list[Operand]:
+    """The values of the items of a tuple or call as written, those with a star taken apart."""
+    items: list[Operand] = []
+    for node, value in zip(nodes, values, strict=True):
+        if isinstance(node, ast.Starred):
+            with ctx.at(node):
+                items += static_items(ctx, value)
+        else:
+            items.append(value)
+    return items
+
+
 def static_items(ctx: Context, operand: Operand) -> tuple[Operand, ...]:
     """The items of something whose length is known at compile time; else an error."""
     if isinstance(operand, Range):

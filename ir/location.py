@@ -33,6 +33,15 @@ class Loc:
         """This place, then the call that led here, then the call that led there, ..."""
         return (self,) if self.caller is None else (self, *self.caller.chain)
 
+    def is_inside(self, other: Loc) -> bool:
+        """Whether this is a part of the other range, reached by the same calls."""
+        return (
+            self.source == other.source
+            and self.caller == other.caller
+            and (other.line, other.column) <= (self.line, self.column)
+            and (self.end_line, self.end_column) <= (other.end_line, other.end_column)
+        )
+
     def __str__(self) -> str:
         return f"{self.source.name}:{self.line}"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import count
 
 from eas.ir.builder import Builder
 from eas.ir.nodes import (
@@ -198,7 +199,7 @@ class Renaming:
 
 def renumber(f: Function) -> Function:
     """The same function with the ids 0, 1, 2, ... in the order of the text."""
-    numbers = iter(range(first_free_id(f) + 1))
+    numbers = count()
 
     def fresh(value: Value) -> Value:
         number = next(numbers)
@@ -211,14 +212,20 @@ def renumber(f: Function) -> Function:
 
 def first_free_id(f: Function) -> int:
     """One more than the greatest id in use."""
-    greatest = max((param.value.id for param in f.params), default=-1)
-    for op in walk(f.body):
-        for value in results_of(op):
-            greatest = max(greatest, value.id)
-        for region in regions_of(op):
-            for value in region.args:
-                greatest = max(greatest, value.id)
-    return greatest + 1
+    used = [param.value.id for param in f.params]
+    _collect_ids(f.body, used)
+    return max(used, default=-1) + 1
+
+
+def _collect_ids(region: Region, used: list[int]) -> None:
+    used += [value.id for value in region.args]
+    for op in region.ops:
+        if isinstance(op, Compute | Constant):
+            used.append(op.result.id)
+            continue
+        used += [value.id for value in results_of(op)]
+        for inner in regions_of(op):
+            _collect_ids(inner, used)
 
 
 def builder_for(f: Function) -> Builder:

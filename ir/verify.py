@@ -149,13 +149,14 @@ class _Form:
     def region(self, region: Region, entered: Types, ways: _Ways, around: Op | None) -> None:
         """A region of an op, or of the function, that is entered with values of some types."""
         _check_types(region.args, entered, "a region's arguments", around)
-        if not region.ops or not isinstance(region.terminator, Terminator):
+        last = region.ops[-1] if region.ops else None
+        if not isinstance(last, Terminator):
             raise VerifyError("a region does not end in a terminator", around)
         before = len(self.visible)
         for value in region.args:
             self.define(value, around)
         self.ops(region.ops[:-1], ways)
-        self.end(region.terminator, ways)
+        self.end(last, ways)
         while len(self.visible) > before:
             self.visible.popitem()
 
@@ -170,7 +171,7 @@ class _Form:
                 self.define(value, op)
             has_ended = isinstance(op, If) and _never_ends(op)
 
-    def end(self, op: Op, ways: _Ways) -> None:
+    def end(self, op: Terminator, ways: _Ways) -> None:
         self.use(operands_of(op), op)
         match op:
             case Yield():
@@ -185,8 +186,6 @@ class _Form:
             case Leave():
                 missing = f"no scope around this has the label {op.label}"
                 _check_passed(op, ways.scopes.get(op.label), missing)
-            case _:
-                pass
 
     # --- ops ----------------------------------------------------------------------------------
 

@@ -56,6 +56,8 @@ class Facts:
     ends: dict[int, int] = field(default_factory=dict[int, int])
     born: dict[Value, int] = field(default_factory=dict[Value, int])
     loops: dict[Value, int] = field(default_factory=dict[Value, int])
+    regions: dict[Value, Region] = field(default_factory=dict[Value, Region])
+    owners: dict[Value, Op] = field(default_factory=dict[Value, Op])
     uses: dict[Value, list[Use]] = field(default_factory=dict[Value, list[Use]])
     aliases: dict[Value, Value] = field(default_factory=dict[Value, Value])
     written: frozenset[Value] = frozenset()
@@ -136,6 +138,7 @@ def _visit(facts: Facts, region: Region, position: int, loops: int) -> int:
     for value in region.args:
         facts.born[value] = position
         facts.loops[value] = loops
+        facts.regions[value] = region
     for op in region.ops:
         start = facts.positions[id(op)] = position
         for value in operands_of(op):
@@ -145,10 +148,12 @@ def _visit(facts: Facts, region: Region, position: int, loops: int) -> int:
         for inner in regions_of(op):
             is_again = isinstance(op, For | While) and inner is not op.orelse
             position = _visit(facts, inner, position, loops + is_again)
+            facts.owners.update(dict.fromkeys(inner.args, op))
         facts.ends[id(op)] = position - 1
         for value in results_of(op):
             facts.definitions[value] = op
             facts.born[value] = start
+            facts.regions[value] = region
             facts.loops[value] = loops
     return position
 

@@ -141,7 +141,8 @@ def is_reduction(op: Op | None) -> bool:
 class Layout:
     """The decisions.
 
-    `domains` has the control ops that go whole into a loop over elements, by `id()`. `anchored`
+    `domains` has the control ops that go whole into a loop over elements, by `id()`;
+    `shared_control` those that all threads go through together. `anchored`
     blocks are computed at home; `staged` ones lie in threadgroup memory as well. The others are
     computed where they are needed.
     """
@@ -151,6 +152,7 @@ class Layout:
     costs: Costs = field(default_factory=Costs)
     strategies: dict[Value, Strategy] = field(default_factory=dict[Value, Strategy])
     domains: dict[int, Domain] = field(default_factory=dict[int, Domain])
+    shared_control: set[int] = field(default_factory=set[int])
     anchored: set[Value] = field(default_factory=set[Value])
     staged: set[Value] = field(default_factory=set[Value])
 
@@ -266,6 +268,7 @@ def choose_domains(layout: Layout, region: Region) -> None:
         if domain is not None:
             layout.domains[id(op)] = domain
         else:
+            layout.shared_control.add(id(op))
             for inner in regions_of(op):
                 choose_domains(layout, inner)
 

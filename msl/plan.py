@@ -1,13 +1,13 @@
 """The order of work: loops over elements, what all threads do alike, and what one does for all.
 
-The ops of a region become *steps*. Runs of element-wise ops share one loop over elements
-(`Elements`); a loop ends where a value is needed that takes all lanes to make, where another
-size of domain begins, and where an access would overtake another thread's.
+Runs of element-wise ops share one loop over elements (`Elements`). A loop ends where a value is
+needed that takes all lanes to make, where a domain of another size begins, and where an access of
+memory would overtake another thread's.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from eas.ir.location import Loc
@@ -30,259 +30,274 @@ from eas.ir.nodes import (
     Store,
     Terminator,
     Value,
-    While,
     Yield,
     operands_of,
+    regions_of,
     results_of,
 )
 from eas.ir.types import Shape, count
-from eas.msl.accesses import ONCE, Access, access_of, conflict
-from eas.msl.costs import operands_of_pure
-from eas.msl.facts import Control, Facts, is_pure
-from eas.msl.indices import Indices, operand_indices
-from eas.msl.layout import (
-    Domain,
-    Layout,
-    Strategy,
-    accesses_inside,
-    home_indices,
-    is_home,
-    is_reduction,
-    needs_inside,
-    serial_indices,
+from eas.msl.accesses import Access, conflict
+from eas.msl.facts import Control, is_pure
+from eas.msl.layout import Domain, Layout, Strategy, accesses_inside, is_reduction
+from eas.msl.needs import Finder, domain_of, shape_of_effect
+from eas.msl.steps import (
+    Assign,
+    Branch,
+    Chunks,
+    Elements,
+    End,
+    Item,
+    Join,
+    Once,
+    Plan,
+    Receive,
+    RowTotals,
+    Stage,
+    Step,
+    Sync,
+    Total,
+    Uniform,
 )
 
-# --- steps ------------------------------------------------------------------------------------
+Values = tuple[Value, ...]
+
+
+def make_plan(layout: Layout) -> Plan:
+    planner = Planner(layout, Finder(layout))
+    steps = planner.region(layout.facts.function.body, _Targets())
+    return Plan(tuple(steps), frozenset(planner.kept), tuple(planner.allocations))
 
 
 @dataclass(frozen=True, slots=True)
-class Assign:
-    """Carried values and results that lanes keep take their next values, all at once."""
+class _Targets:
+    """What the values of each kind of terminator become."""
 
-    pairs: tuple[tuple[Value, Value], ...]
-    loc: Loc
-
-
-@dataclass(frozen=True, slots=True)
-class Stage:
-    """Each lane writes its element of a block to threadgroup memory."""
-
-    value: Value
-
-
-Item = Op | Assign | Stage
-
-
-@dataclass(eq=False, slots=True)
-class Elements:
-    """A loop over the elements of a domain. `touched` are its accesses of arrays."""
-
-    extent: int
-    items: list[Item] = field(default_factory=list[Item])
-    touched: list[Access] = field(default_factory=list[Access])
-
-
-@dataclass(frozen=True, slots=True)
-class Uniform:
-    """Every thread computes the same."""
-
-    op: Op
-
-
-@dataclass(frozen=True, slots=True)
-class Once:
-    """One thread acts for all."""
-
-    op: Store | Atomic | Assert | Print
-
-
-@dataclass(frozen=True, slots=True)
-class Receive:
-    """Every thread reads what the one that acted for all got."""
-
-    op: Atomic
-
-
-@dataclass(frozen=True, slots=True)
-class Join:
-    """The simdgroups put what they have of some reductions into threadgroup memory."""
-
-    ops: tuple[Compute, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Total:
-    """Every thread puts the simdgroups' shares together."""
-
-    ops: tuple[Compute, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class RowTotals:
-    """Threads put the shares of each row together."""
-
-    op: Compute
-
-
-@dataclass(frozen=True, slots=True)
-class Chunks:
-    """A reduction along an axis, in turns through threadgroup memory."""
-
-    op: Compute
-
-
-@dataclass(frozen=True, slots=True)
-class Branch:
-    """Control flow that all threads share, with a plan for each region."""
-
-    op: Control
-    plans: tuple[tuple[Step, ...], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class End:
-    """The end of a region; the values of blocks are assigned before."""
-
-    op: Terminator
-
-
-@dataclass(frozen=True, slots=True)
-class Sync:
-    """A barrier, for the memory that the threads are to see alike."""
-
-    device: bool
-    threadgroup: bool
-    loc: Loc | None = None
-
-
-Step = (
-    Elements
-    | Uniform
-    | Once
-    | Receive
-    | Join
-    | Total
-    | RowTotals
-    | Chunks
-    | Branch
-    | End
-    | Sync
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """The steps of a function, and the values that outlive the loop over elements they are made in."""
-
-    steps: tuple[Step, ...]
-    kept: frozenset[Value]
-    allocations: tuple[Alloc, ...]
-
-
-def staged_name(value: Value) -> str:
-    return f"stage {value.id}"
-
-
-def partial_name(value: Value) -> str:
-    return f"partial {value.id}"
-
-
-def rows_needed(op: Compute) -> int:
-    """How many shares of simdgroups each row of a reduction along the last axis has."""
-    return op.operands[0].shape[-1] // 32
-
-
-# --- what an item needs -----------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Needs:
-    """What lanes need: at home in their thread, or from shared memory and shared variables."""
-
-    home: frozenset[Value] = frozenset()
-    shared: frozenset[Value] = frozenset()
-
-    def __or__(self, other: Needs) -> Needs:
-        return Needs(self.home | other.home, self.shared | other.shared)
+    yielded: Values = ()
+    broken: Values = ()
+    continued: Values = ()
 
 
 @dataclass
-class Finder:
-    """Follows values that are computed where they are needed down to those that are there."""
+class Planner:
+    """Makes the steps of one region at a time; `open` is the loop that more items may join.
+
+    `unready` are values that are only there after `open` has ended: results of reductions in it,
+    copies that it writes, and what is `deferred` because it is computed from those.
+    """
 
     layout: Layout
-    known: dict[tuple[Value, Indices, int], Needs] = field(
-        default_factory=dict[tuple[Value, Indices, int], Needs]
-    )
-
-    def of(self, value: Value, indices: Indices, extent: int) -> Needs:
-        value = self.layout.facts.resolve(value)
-        key = (value, indices, extent)
-        if key not in self.known:
-            self.known[key] = self.find(value, indices, extent)
-        return self.known[key]
-
-    def find(self, value: Value, indices: Indices, extent: int) -> Needs:
-        layout, facts = self.layout, self.layout.facts
-        if not value.shape:
-            return Needs(shared=frozenset({value}))
-        op = facts.definition(value)
-        is_there = not is_pure(op, facts) or value in layout.anchored
-        if is_there and is_home(value, indices, extent):
-            return Needs(home=frozenset({value}))
-        if value in layout.staged or layout.is_resident(value):
-            return Needs(shared=frozenset({value}))
-        assert isinstance(op, Compute | Load)
-        below = operand_indices(op, indices) if isinstance(op, Compute) else indices
-        return self.all((v, below) for v in operands_of_pure(op)).of(extent)
-
-    def all(self, wanted: Iterable[tuple[Value, Indices]]) -> _Wanted:
-        return _Wanted(self, tuple(wanted))
-
-    def at_home(self, values: Iterable[Value], domain: Domain) -> Needs:
-        return self.all((v, domain.indices_of(v.shape)) for v in values).of(domain.extent)
-
-    def item(self, item: Item, domain: Domain) -> Needs:
-        """Everything that an item of a loop over elements needs."""
-        layout, facts = self.layout, self.layout.facts
-        if isinstance(item, Assign):
-            return self.at_home((source for _, source in item.pairs), domain)
-        if isinstance(item, Stage):
-            return Needs(home=frozenset({item.value}))
-        if isinstance(item, Control):
-            outside = [
-                (v, at) for v, at in needs_inside(item, domain, facts) if not facts.is_inside(v, item)
-            ]
-            shared = Needs(shared=frozenset(_scalars_of(item, facts)))
-            return self.all(outside).of(domain.extent) | shared
-        if isinstance(item, Compute) and layout.is_serial(item):
-            indices = serial_indices(item, home_indices(item.result.shape))
-            return self.of(item.operands[0], indices, domain.extent)
-        if isinstance(item, Compute) and not is_reduction(item):
-            below = operand_indices(item, domain.indices_of(item.result.shape))
-            return self.all((v, below) for v in item.operands).of(domain.extent)
-        values = [v for v in operands_of(item) if not hasattr(v.ty, "space")]
-        return self.at_home(values, domain)
-
-
-@dataclass(frozen=True, slots=True)
-class _Wanted:
     finder: Finder
-    wanted: tuple[tuple[Value, Indices], ...]
+    steps: list[Step] = field(default_factory=list[Step])
+    open: Elements | None = None
+    pending: list[Compute] = field(default_factory=list[Compute])
+    deferred: list[Op] = field(default_factory=list[Op])
+    unready: set[Value] = field(default_factory=set[Value])
+    made_in: dict[Value, Elements] = field(default_factory=dict[Value, Elements])
+    kept: set[Value] = field(default_factory=set[Value])
+    allocations: list[Alloc] = field(default_factory=list[Alloc])
 
-    def of(self, extent: int) -> Needs:
-        needs = Needs()
-        for value, indices in self.wanted:
-            needs |= self.finder.of(value, indices, extent)
-        return needs
+    def region(self, region: Region, targets: _Targets, staged: Sequence[Value] = ()) -> list[Step]:
+        """The steps of a region that begins by staging some of its arguments."""
+        around, self.steps = self.steps, []
+        for value in map(self.layout.facts.resolve, staged):
+            if value in self.layout.staged:
+                self.add(Stage(value))
+        for op in region.ops:
+            self.op(op, targets)
+        self.close()
+        steps, self.steps = self.steps, around
+        return steps
+
+    def op(self, op: Op, targets: _Targets) -> None:
+        match op:
+            case Constant():
+                pass
+            case Alloc():
+                self.allocations.append(op)
+            case Barrier():
+                self.close()
+                self.steps.append(Sync(True, True, op.loc))
+            case Compute() | Load():
+                self.value(op)
+            case Store() | Atomic() | Assert() | Print():
+                self.effect(op)
+            case If() | For():
+                self.control(op, targets)
+            case Yield() | Break() | Continue() | Condition():
+                self.end(op, targets)
+            case _:
+                assert isinstance(op, Control), f"{op} is gone before MSL is written"
+                self.control(op, targets)
+
+    # --- values -------------------------------------------------------------------------------
+
+    def value(self, op: Compute | Load) -> None:
+        facts, value = self.layout.facts, op.result
+        if isinstance(op, Compute) and is_reduction(op):
+            self.reduction(op)
+        elif not value.shape:
+            self.uniform(op)
+        elif value in self.layout.anchored or not is_pure(op, facts):
+            self.add(op)
+
+    def uniform(self, op: Compute | Load) -> None:
+        """A scalar goes before the open loop, or after it if it depends on it."""
+        waits = any(v in self.unready for v in map(self.layout.facts.resolve, operands_of(op)))
+        if waits and is_pure(op, self.layout.facts):
+            self.deferred.append(op)
+            self.unready.add(op.result)
+            return
+        touched = self._accesses(op, Domain(())) if isinstance(op, Load) else []
+        if waits or self._overtakes(touched):
+            self.close()
+        self.steps.append(Uniform(op))
+
+    def reduction(self, op: Compute) -> None:
+        strategy = self.layout.strategies[op.result]
+        if strategy is Strategy.SERIAL:
+            if op.result in self.layout.anchored:
+                self.add(op)
+        elif strategy is Strategy.CHUNKS:
+            self.add(Stage(op.operands[0]), is_kept=True)
+            self.close()
+            self.steps.append(Chunks(op))
+        else:
+            self.add(op)
+            self.pending.append(op)
+            self.unready.add(op.result)
+
+    # --- effects ------------------------------------------------------------------------------
+
+    def effect(self, op: Store | Atomic | Assert | Print) -> None:
+        if shape_of_effect(op):
+            self.add(op)
+            return
+        self.close()
+        self.steps.append(Once(op))
+        if isinstance(op, Atomic) and self.layout.facts.uses_of(op.result):
+            self.steps.append(Receive(op))
+
+    # --- loops over elements ------------------------------------------------------------------
+
+    def add(self, item: Item, is_kept: bool = False) -> None:
+        """Puts an item into the open loop if it may go there, or else into a new one.
+
+        Of an item that `is_kept` only what it needs is kept for later.
+        """
+        domain = domain_of(item, self.layout)
+        needs = self.finder.item(item, domain)
+        touched = self._accesses(item, domain)
+        if self.open is not None:
+            waits = any(value in self.unready for value in needs.shared)
+            if waits or self.open.extent != domain.extent or self._overtakes(touched):
+                self.close()
+        if self.open is None:
+            self.open = Elements(domain.extent)
+        self.kept |= {v for v in needs.home if self.made_in.get(v, self.open) is not self.open}
+        if is_kept:
+            self.kept |= needs.home
+            return
+        self.open.items.append(item)
+        self.open.touched += touched
+        if not isinstance(item, Assign | Stage) and not is_reduction_over_lanes(item, self.layout):
+            self._made(results_of(item))
+        elif isinstance(item, Stage):
+            self.unready.add(item.value)
+
+    def _made(self, values: Values) -> None:
+        assert self.open is not None
+        for value in values:
+            self.made_in[value] = self.open
+            if value in self.layout.staged:
+                self.open.items.append(Stage(value))
+                self.unready.add(value)
+
+    def close(self) -> None:
+        """Ends the open loop, and finishes what it has begun."""
+        if self.open is not None:
+            self.steps.append(self.open)
+        whole = tuple(op for op in self.pending if not op.result.shape)
+        if whole:
+            self.steps += [Join(whole), Total(whole)]
+        self.steps += [RowTotals(op) for op in self.pending if op.result.shape]
+        self.steps += [Uniform(op) for op in self.deferred]
+        self.open = None
+        self.pending, self.deferred = [], []
+        self.unready.clear()
+
+    def _accesses(self, item: Item, domain: Domain) -> list[Access]:
+        if isinstance(item, Assign | Stage) or self.layout.facts.function.threads is not None:
+            return []
+        touched = accesses_inside(item, domain, self.layout.facts)
+        return [access for access, _ in touched]
+
+    def _overtakes(self, touched: list[Access]) -> bool:
+        """Whether an access must not happen before all lanes have passed the open loop."""
+        if self.open is None:
+            return False
+        facts = self.layout.facts
+        return any(conflict(a, b, facts) for a in self.open.touched for b in touched)
+
+    # --- control flow -------------------------------------------------------------------------
+
+    def control(self, op: Control, targets: _Targets) -> None:
+        if id(op) in self.layout.domains:
+            self.add(op)
+            return
+        inits = () if isinstance(op, If) else op.inits
+        self.assign(carried_by(op), inits, op.loc)
+        self.close()
+        plans = [tuple(self.region(*each)) for each in self._regions(op, targets)]
+        self.steps.append(Branch(op, tuple(plans)))
+        for value in op.results:
+            if value in self.layout.staged:
+                self.add(Stage(value))
+
+    def _regions(
+        self, op: Control, targets: _Targets
+    ) -> list[tuple[Region, _Targets, Sequence[Value]]]:
+        passing = _Targets(op.results, targets.broken, targets.continued)
+        if isinstance(op, If):
+            return [(region, passing, ()) for region in regions_of(op)]
+        carried = carried_by(op)
+        body = (op.body, _Targets(carried, op.results, carried), ())
+        if isinstance(op, For):
+            return [(op.body, body[1], carried), (op.orelse, passing, carried)]
+        return [(op.test, _Targets(), carried), body, (op.orelse, passing, ())]
+
+    def end(self, op: Terminator, targets: _Targets) -> None:
+        into: Values = ()
+        match op:
+            case Yield():
+                into = targets.yielded
+            case Break():
+                into = targets.broken
+            case Continue():
+                into = targets.continued
+            case _:
+                pass
+        self.assign(into, op.values if into else (), op.loc)
+        self.close()
+        self.steps.append(End(op))
+
+    def assign(self, into: Values, values: Values, loc: Loc) -> None:
+        """Sets the variables that lanes keep, a loop over elements for each size of domain."""
+        facts = self.layout.facts
+        by_extent: dict[int, list[tuple[Value, Value]]] = {}
+        for target, source in zip(into, values, strict=True):
+            if target.shape and target not in facts.aliases and facts.uses_of(target):
+                by_extent.setdefault(count(target.shape), []).append((target, source))
+        for pairs in by_extent.values():
+            self.add(Assign(tuple(pairs), loc))
 
 
-def _scalars_of(op: Control, facts: Facts) -> Iterator[Value]:
-    """The scalars from outside that control flow uses."""
-    from eas.ir.nodes import regions_of, walk
+def carried_by(op: Control) -> Values:
+    """The values that a loop carries from trip to trip."""
+    if isinstance(op, If):
+        return ()
+    return op.body.args[1:] if isinstance(op, For) else op.test.args
 
-    for inner in (op, *(each for region in regions_of(op) for each in walk(region))):
-        for value in operands_of(inner):
-            value = facts.resolve(value)
-            if not value.shape and not facts.is_inside(value, op):
-                yield value
+
+def is_reduction_over_lanes(item: Item, layout: Layout) -> bool:
+    """A reduction whose results are not there before the loop over elements has ended."""
+    return isinstance(item, Compute) and is_reduction(item) and not layout.is_serial(item)

@@ -9,7 +9,7 @@ is a zero.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from eas.ir.builder import Builder
@@ -110,41 +110,39 @@ class _Ending:
 
     At the end of the scope itself (`flag` is None) that is the scope's results. Elsewhere it is the
     region's own values, a flag of the shape `flag`, and the scope's results for lanes that left.
-    `shared` are those of its own values that are the same on every way, by the result's id.
+    `kept` are the places of those values that differ by the way on which the end is reached.
     """
 
     own: Values
-    flag: Shape | None
-    shared: Mapping[int, Value] = field(default_factory=dict[int, Value])
+    kept: tuple[int, ...]
+    flag: Shape | None = None
+
+    def pick(self, values: Values) -> Values:
+        return tuple(values[place] for place in self.kept)
 
 
 @dataclass(frozen=True)
 class _Jumps:
-    """What the exits of a loop become: its own `Break`s, and the `Leave`s of the scope."""
+    """What the exits of a loop become: its own `Break`s, and the `Leave`s unless they stay."""
 
     on_break: Callable[[Values, Loc], list[Op]]
-    on_leave: Callable[[Values, Loc], list[Op]]
+    on_leave: Callable[[Values, Loc], list[Op]] | None
 
 
 @dataclass
 class _ScopeLowering:
-    """Removes one scope, whose body holds no other. `kept` are the results that differ by exit."""
+    """Removes one scope, whose body holds no other."""
 
     state: _State
     scope: Scope
-    kept: tuple[int, ...]
-    left: Values
+    ending: _Ending
 
     @staticmethod
     def of(state: _State, scope: Scope) -> _ScopeLowering:
         """Results that are the same value on every way out need no join."""
         end = scope.body.terminator
-        leaves: list[Values] = []
-        for op in walk(scope.body):
-            if isinstance(op, Leave) and op.label == scope.label:
-                leaves.append(op.values)
-            elif isinstance(op, While) and has_leave_inside(op.test.ops, scope.label):
-                raise ValueError(f"{op.loc}: the test of a loop leaves a scope around the loop")
+        inner = [op for op in walk(scope.body) if isinstance(op, Leave)]
+        leaves = [op.values for op in inner if op.label == scope.label]
         kept: list[int] = []
         for place, result in enumerate(scope.results):
             value = last_of(state.bound, end.values[place]) if isinstance(end, Yield) else None
@@ -152,13 +150,14 @@ class _ScopeLowering:
                 kept.append(place)
             elif value is not None:
                 state.bound[result.id] = value
-        return _ScopeLowering(state, scope, tuple(kept), tuple(scope.results[p] for p in kept))
+        own = tuple(scope.results[place] for place in kept)
+        return _ScopeLowering(state, scope, _Ending(own, tuple(kept)))
 
     def lower(self) -> list[Op]:
         """The ops that stand for the scope, and a terminator: a `Yield` if its end is reached."""
-        ops = self._finish(self.scope.body.ops, _Ending((), None))
+        ops = self._finish(self.scope.body.ops, self.ending)
         if isinstance(ops[-1], Yield):
-            self.state.bind(self.left, ops[-1].values)
+            self.state.bind(self.ending.own, ops[-1].values)
         return ops
 
     # --- ops in a row -------------------------------------------------------------------------
@@ -178,7 +177,9 @@ class _ScopeLowering:
         if isinstance(last, Yield):
             values, constants = self._at(last.loc, self._stay, last.values, ending)
         elif isinstance(last, Leave) and last.label == self.scope.label:
-            values, constants = self._at(last.loc, self._leave, self._pick(last.values), ending)
+            values, constants = self._at(
+                last.loc, self._leave, self.ending.pick(last.values), ending
+            )
         else:
             return [*ops]
         place = len(before) - ends_dead(before)
@@ -191,36 +192,32 @@ class _ScopeLowering:
 
     def _stay(self, values: Values, ending: _Ending) -> Values:
         if ending.flag is None:
-            return self._pick(values)
-        left = [zero(self.state.build, value) for value in self.left]
-        return (*values, self._flag(ending.flag, False), *left)
+            return ending.pick(values)
+        left = [zero(self.state.build, value) for value in self.ending.own]
+        return (*ending.pick(values), self._flag(ending.flag, False), *left)
 
     def _leave(self, values: Values, ending: _Ending) -> Values:
         if ending.flag is None:
             return values
-        own = [ending.shared.get(v.id) or zero(self.state.build, v) for v in ending.own]
+        own = [zero(self.state.build, value) for value in ending.own]
         return (*own, self._flag(ending.flag, True), *values)
 
     def _flag(self, shape: Shape, value: bool) -> Value:
         return zero(self.state.build, Value(-1, make_type(BOOL, shape)), value)
 
-    def _pick(self, values: Values) -> Values:
-        return tuple(values[place] for place in self.kept)
-
     def _fresh(self, values: Values) -> Values:
         return tuple(self.state.build.value(value.ty, value.hint) for value in values)
-
-    def _flag_and_left(self, ending: _Ending) -> tuple[Value, Values]:
-        assert ending.flag is not None
-        flag = self.state.build.value(make_type(BOOL, ending.flag), "left")
-        return flag, self._fresh(self.left)
 
     def _results(self, ending: _Ending) -> Values:
         """New values for what a region with this ending yields."""
         if ending.flag is None:
-            return self._fresh(self.left)
+            return self._fresh(ending.own)
         flag, left = self._flag_and_left(ending)
         return (*self._fresh(ending.own), flag, *left)
+
+    def _flag_and_left(self, ending: _Ending) -> tuple[Value, Values]:
+        flag = self.state.build.value(make_type(BOOL, ending.flag or ()), "left")
+        return flag, self._fresh(self.ending.own)
 
     # --- branches -----------------------------------------------------------------------------
 
@@ -236,14 +233,10 @@ class _ScopeLowering:
                 for region, on in zip(regions_of(op), goes_on, strict=True)
             ]
             return self._choose(op, branches, ending)
-        inner = _Ending(
-            op.results,
-            leave_split((op,), self.scope.label),
-            _shared_by_branches(op, self.state.bound),
-        )
-        if _can_join(inner):
-            return self._flag_if(op, rest, ending, inner)
-        # A smaller result cannot be joined with what the lanes that left would bring.
+        split = leave_split((op,), self.scope.label)
+        if self._can_join(op, split):
+            return self._flag_if(op, rest, ending, self._inner(op, split))
+        # A scalar cannot be joined with what the lanes that left would bring.
         copied = self._copy_after(op.orelse, op.results, rest)
         return self._choose(op, [self._then(op.then, op.results, rest), copied], ending)
 
@@ -285,8 +278,36 @@ class _ScopeLowering:
         then, orelse = (
             Region((), tuple(self._finish(region.ops, inner))) for region in regions_of(op)
         )
-        flagged = If(op.condition, then, orelse, (*op.results, flag, *left), op.loc)
+        flagged = If(op.condition, then, orelse, (*inner.own, flag, *left), op.loc)
         return [flagged, *self._after_flag(flag, left, rest, ending, op.loc)]
+
+    def _can_join(self, op: If | For | While, split: Shape) -> bool:
+        """Whether the results can differ between the lanes that leave and those that stay."""
+        shared = self._shared(op)
+        return all(v.id in shared or covers(v.shape, split) for v in op.results)
+
+    def _inner(self, op: If | For | While, split: Shape) -> _Ending:
+        """The ending of an op that gets a flag. A result that all ways share is bound to it."""
+        if not self._can_join(op, split):
+            raise ValueError(f"{op.loc}: lanes leave one by one, but a result is a scalar")
+        shared = self._shared(op)
+        self.state.bound.update(shared)
+        kept = [place for place, result in enumerate(op.results) if result.id not in shared]
+        return _Ending(tuple(op.results[place] for place in kept), tuple(kept), split)
+
+    def _shared(self, op: If | For | While) -> dict[int, Value]:
+        """The results, by id, that are one value from outside of the op, whatever the way."""
+        end, inside = op.orelse.terminator, _defined_in(op.orelse)
+        others = [op.then.terminator] if isinstance(op, If) else _breaks(op)
+        ways = [way.values for way in (end, *others) if isinstance(way, Yield | Break)]
+        if not isinstance(end, Yield) or len(ways) != 1 + len(others):
+            return {}
+        shared: dict[int, Value] = {}
+        for place, result in enumerate(op.results):
+            value, *rest = (last_of(self.state.bound, values[place]) for values in ways)
+            if value.id not in inside and all(other == value for other in rest):
+                shared[result.id] = value
+        return shared
 
     def _after_flag(
         self, flag: Value, left: Values, rest: Sequence[Op], ending: _Ending, loc: Loc
@@ -301,8 +322,7 @@ class _ScopeLowering:
 
     def _part_loop(self, op: Op, rest: Sequence[Op], ending: _Ending) -> list[Op]:
         assert isinstance(op, For | While)
-        has_breaks = any(isinstance(jump, Break) for jump in loop_exits(op.body))
-        if not has_breaks and not exhaustion_split(op):
+        if not _breaks(op) and not exhaustion_split(op):
             # If lanes got there in several trips, a scalar op in `rest` would happen several times.
             orelse = op.orelse.ops
             if falls_through(op.orelse):
@@ -332,16 +352,38 @@ class _ScopeLowering:
 
     def _flag_loop(self, op: For | While, rest: Sequence[Op], ending: _Ending) -> list[Op]:
         split = union(loop_split(op), leave_split(op.orelse.ops, self.scope.label))
-        inner = _Ending(op.results, split, _shared_by_exits(op, self.state.bound))
+        if not loop_split(op) and not self._can_join(op, split):
+            return self._finish([*self._take_apart(op), *rest], ending)
+        inner = self._inner(op, split)
         orelse = Region(op.orelse.args, tuple(self._finish(op.orelse.ops, inner)))
         flag, left = self._flag_and_left(inner)
-        loop = self._flagged(op, orelse, inner, (*op.results, flag, *left))
+        loop = self._flagged(op, orelse, inner, (*inner.own, flag, *left))
         return [loop, *self._after_flag(flag, left, rest, ending, op.loc)]
+
+    def _take_apart(self, op: For | While) -> list[Op]:
+        """A loop that all lanes end in the same trip, and then its `orelse` in an `If`."""
+        build = self.state.build
+        own, carried, args = (self._fresh(v) for v in (op.results, op.inits, op.inits))
+        is_over = build.value(make_type(BOOL, ()), "is_over")
+
+        def on_break(values: Values, loc: Loc) -> list[Op]:
+            build.ops, build.loc = [], loc
+            given = (*values, *(zero(build, v) for v in carried), self._flag((), False))
+            return [*build.ops, Break(given, loc)]
+
+        build.ops, build.loc = [], op.loc
+        ended = (*(zero(build, v) for v in own), *args, self._flag((), True))
+        end = Region(args, (*build.ops, Yield(ended, op.loc)))
+        body = self._in_loop(op.body, _Jumps(on_break, None))
+        self.state.bind(op.orelse.args, carried)
+        broken = Region((), (Yield(own, op.loc),))
+        return [
+            _with_parts(op, body, end, (*own, *carried, is_over)),
+            If(is_over, Region((), op.orelse.ops), broken, op.results, op.loc),
+        ]
 
     def _flagged(self, op: For | While, orelse: Region, inner: _Ending, results: Values) -> Op:
         """The loop, with a flag and the scope's results added to its own."""
-        if not _can_join(inner):
-            raise ValueError(f"{op.loc}: lanes leave a loop one by one that has a scalar result")
 
         def on_break(values: Values, loc: Loc) -> list[Op]:
             return self._break(self._stay, values, inner, loc)
@@ -366,8 +408,8 @@ class _ScopeLowering:
             match op:
                 case Break():
                     ops += jumps.on_break(op.values, op.loc)
-                case Leave(label=self.scope.label):
-                    ops += jumps.on_leave(self._pick(op.values), op.loc)
+                case Leave(label=self.scope.label) if jumps.on_leave:
+                    ops += jumps.on_leave(self.ending.pick(op.values), op.loc)
                 case If():
                     ops.append(rebuild(op, inner=lambda inner: self._in_loop(inner, jumps)))
                 case For() | While():
@@ -379,12 +421,12 @@ class _ScopeLowering:
     def _loop_in_loop(self, op: For | While, jumps: _Jumps) -> list[Op]:
         # The `orelse` is outside of its loop, so its exits are those of the loop around.
         orelse = self._in_loop(op.orelse, jumps)
-        if not has_leave_inside(op.body.ops, self.scope.label):
+        if not jumps.on_leave or not has_leave_inside(op.body.ops, self.scope.label):
             return [_with_parts(op, op.body, orelse, op.results)]
-        inner = _Ending(op.results, loop_split(op), _shared_by_exits(op, self.state.bound))
+        inner = self._inner(op, loop_split(op))
         after = Region(orelse.args, tuple(self._end(orelse.ops, inner)))
         flag, left = self._flag_and_left(inner)
-        loop = self._flagged(op, after, inner, (*op.results, flag, *left))
+        loop = self._flagged(op, after, inner, (*inner.own, flag, *left))
         gone = Region((), tuple(jumps.on_leave(left, op.loc)))
         return [loop, If(flag, gone, Region((), (Yield((), op.loc),)), (), op.loc)]
 
@@ -401,34 +443,13 @@ def _is_short(rest: Sequence[Op]) -> bool:
     return True
 
 
-def _can_join(ending: _Ending) -> bool:
-    """Whether every value of the region's own can differ between lanes that leave and that stay."""
-    split = ending.flag or ()
-    return all(v.id in ending.shared or covers(v.shape, split) for v in ending.own)
+def _breaks(loop: For | While) -> list[Break]:
+    return [jump for jump in loop_exits(loop.body) if isinstance(jump, Break)]
 
 
-def _shared_by_branches(op: If, bound: Mapping[int, Value]) -> dict[int, Value]:
-    then, orelse = op.then.terminator, op.orelse.terminator
-    if not isinstance(then, Yield) or not isinstance(orelse, Yield):
-        return {}
-    columns = zip(op.results, then.values, orelse.values, strict=True)
-    return {result.id: a for result, a, b in columns if last_of(bound, a) == last_of(bound, b)}
-
-
-def _shared_by_exits(loop: For | While, bound: Mapping[int, Value]) -> dict[int, Value]:
-    """The results that are one value from outside of the loop, whatever the way out."""
-    end = loop.orelse.terminator
-    if not isinstance(end, Yield):
-        return {}
-    own = {v.id for v in loop.orelse.args}
-    own |= {v.id for op in loop.orelse.ops for v in results_of(op)}
-    breaks = [jump.values for jump in loop_exits(loop.body) if isinstance(jump, Break)]
-    shared: dict[int, Value] = {}
-    for place, result in enumerate(loop.results):
-        value = last_of(bound, end.values[place])
-        if value.id not in own and all(last_of(bound, v[place]) == value for v in breaks):
-            shared[result.id] = value
-    return shared
+def _defined_in(region: Region) -> set[int]:
+    """The values that a region defines itself, which its terminator may use."""
+    return {v.id for v in region.args} | {v.id for op in region.ops for v in results_of(op)}
 
 
 def _with_parts(op: For | While, body: Region, orelse: Region, results: Values) -> For | While:

@@ -2,11 +2,15 @@
 
 A function is a header and a body; an op is a line, and one with regions ends where they end:
 
-    kernel add(%a.0: *f32, %c.1: *f32, %N.2: i32) from "add.py" where BLOCK=256 {
-      %3: i32 = program_id axis=0                                   @7:11-27
-      %4: i32[256] = splat %3 shape=[256]                           @8:17-22
-      %offs.5: i32[256] = index %4, %4 array="a" axis=0             @8:11-50
-      ...
+    kernel double(%a.0: *f32, %N.1: i32) from "double.py" where BLOCK=64 {
+      %i.2: i32[64] = arange start=0 size=64                          @7:8-25
+      %3: i32[64] = splat %N.1 shape=[64]                             @8:7-12
+      %4: bool[64] = lt %i.2, %3                                      @8:7-12
+      if %4 {                                                         @8:4-9:43
+        %v.5: f32[64] = load %a.0[%i.2]                               @9:20-33
+        %6: f32[64] = add %v.5, %v.5                                  @9:20-42
+        store %a.0[%i.2] = %6                                         @9:8-43
+      }
     }
 
 Grammar, with `[x]` for an optional x and `x...` for any number of them with commas between:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import zip_longest
@@ -86,19 +86,21 @@ class _Writer:
         end = f"{loc.end_line}:" if loc.end_line != loc.line else ""
         return f"{file}{loc.line}:{loc.column}-{end}{loc.end_column}"
 
+    def head(self, start: str, items: Sequence[str], end: str, loc: Loc = NOWHERE) -> None:
+        """A line with a list in parentheses, which is broken up if it gets too long."""
+        whole = f"{start}({', '.join(items)}){end}"
+        if 2 * self.depth + len(whole) <= _WIDTH:
+            self.line(whole, loc)
+            return
+        self.line(f"{start}(")
+        with self.indented(), self.indented():
+            for item in items:
+                self.line(f"{item},")
+        self.line(f"){end}", loc)
+
     def function(self, f: Function) -> None:
-        name = quote_unless(WORD, f.name)
         params = [_param(p) for p in f.params]
-        rest = f") {_options(f)} {{"
-        head = f"kernel {name}({', '.join(params)}{rest}"
-        if len(head) <= _WIDTH:
-            self.line(head)
-        else:
-            self.line(f"kernel {name}(")
-            with self.indented():
-                for param in params:
-                    self.line(f"{param},")
-            self.line(rest)
+        self.head(f"kernel {quote_unless(WORD, f.name)}", params, f" {_options(f)} {{")
         self.region(f.body, NOWHERE)
         self.line("}")
 
@@ -139,28 +141,44 @@ class _Writer:
     def loop_for(self, op: For) -> None:
         counter, *args = op.body.args
         bounds = f"{_use(op.start)} .. {_use(op.stop)} by {_use(op.step)}"
-        carried = f" carrying {_carried(args, op.inits)}" if args or op.inits else ""
-        self.line(f"{_results(op)}for {_definition(counter)} = {bounds}{carried} {{", op.loc)
+        start = f"{_results(op)}for {_definition(counter)} = {bounds}"
+        carried = _carried(args, op.inits)
+        if carried:
+            self.head(f"{start} carrying ", carried, " {", op.loc)
+        else:
+            self.line(f"{start} {{", op.loc)
         self.region(op.body, op.loc)
         self.orelse(op.orelse, op.loc)
 
     def loop_while(self, op: While) -> None:
-        carried = f"{_carried(op.test.args, op.inits)} " if op.test.args or op.inits else ""
-        self.line(f"{_results(op)}while {carried}{{", op.loc)
+        carried = _carried(op.test.args, op.inits)
+        if carried:
+            self.head(f"{_results(op)}while ", carried, " {", op.loc)
+        else:
+            self.line(f"{_results(op)}while {{", op.loc)
         self.region(op.test, op.loc)
-        self.line(f"}} do {_arguments(op.body)}{{")
+        self.next_region("do", op.body)
         self.region(op.body, op.loc)
         self.orelse(op.orelse, op.loc)
 
     def orelse(self, region: Region, around: Loc) -> None:
         """The rest of an op from the brace on that closes the region before its `else`."""
-        args = _arguments(region)
-        if len(region.ops) == 1 and self.is_yield_of(region.args, region.ops[0], around):
-            self.line(f"}} else {args}".rstrip() if args else "}")
-            return
-        self.line(f"}} else {args}{{")
-        self.region(region, around)
-        self.line("}")
+        passes_on = len(region.ops) == 1 and self.is_yield_of(region.args, region.ops[0], around)
+        if passes_on and not region.args:
+            self.line("}")
+        elif passes_on:
+            self.next_region("else", region, "")
+        else:
+            self.next_region("else", region)
+            self.region(region, around)
+            self.line("}")
+
+    def next_region(self, word: str, region: Region, end: str = " {") -> None:
+        """The line that closes a region and opens the next one of the same op."""
+        if region.args:
+            self.head(f"}} {word} ", [_definition(value) for value in region.args], end)
+        else:
+            self.line(f"}} {word}{end}")
 
 
 # --- pieces -----------------------------------------------------------------------------------
@@ -201,22 +219,14 @@ def _definition(value: Value) -> str:
     return f"{_use(value)}: {value.ty}"
 
 
-def _definitions(values: Iterable[Value]) -> str:
-    return ", ".join(map(_definition, values))
-
-
 def _results(op: Op) -> str:
     results = results_of(op)
-    return f"{_definitions(results)} = " if results else ""
+    return f"{', '.join(map(_definition, results))} = " if results else ""
 
 
-def _arguments(region: Region) -> str:
-    return f"({_definitions(region.args)}) " if region.args else ""
-
-
-def _carried(args: Sequence[Value], inits: Sequence[Value]) -> str:
+def _carried(args: Sequence[Value], inits: Sequence[Value]) -> list[str]:
     pairs = zip_longest(map(_definition, args), map(_use, inits), fillvalue="?")
-    return f"({', '.join(f'{arg} = {init}' for arg, init in pairs)})"
+    return [f"{arg} = {init}" for arg, init in pairs]
 
 
 def _spell(op: Op) -> str:

@@ -35,8 +35,9 @@ class Access:
     @property
     def index(self) -> Array:
         """Where the elements are, one by one."""
-        place = self.place
-        return np.arange(place.start, place.stop) if isinstance(place, slice) else place
+        if isinstance(self.place, slice):
+            return np.arange(int(self.place.start), int(self.place.stop))
+        return self.place
 
     def pick(self, value: Array) -> Array:
         """The elements of a value that belong to the lanes, in a row."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from eas.ir.nodes import Function, Region, Value, operands_of
+from eas.ir.nodes import Function, Region, Value
 from eas.ir.ops.record import Array
 from eas.runtime.interpreter.lanes import Lanes
 from eas.runtime.interpreter.plan import Plan
@@ -61,7 +61,8 @@ class Chunk:
 
     def leave(self, region: Region) -> list[Array]:
         """The operands of the terminator, after lanes came to the end of a region."""
-        found = self.read(operands_of(region.terminator))
-        for value in self.plan.regions[id(region)].at_end:
+        steps = self.plan.regions[id(region)]
+        found = [self.values[value] for value in steps.passed]
+        for value in steps.at_end:
             del self.values[value]
         return found

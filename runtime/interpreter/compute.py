@@ -64,10 +64,7 @@ def _check_fault(
     if spot is None:
         return
     values = [value_at(a, spot) for a in arrays]
-    message, label = (
-        fault.message,
-        ", ".join(f"{name} = {value}" for name, value in zip(op.op.operands, values, strict=True)),
-    )
+    message, label = fault.message, f"computed from {' and '.join(values)}"
     if op.op.name == "index":
         message = f"`{attrs['array']}` has no index {values[0]} along axis {attrs['axis']}"
         label = f"index {values[0]}, but the axis has {values[1]} elements"
@@ -96,7 +93,7 @@ def run_print(chunk: Chunk, op: Print, lanes: Lanes) -> Lanes:
     where = lanes.over(shape)
     active = np.ones(every, np.bool_) if where is None else np.broadcast_to(where, every)
     for spot in zip(*np.nonzero(active), strict=True):
-        line = " ".join(part if isinstance(part, str) else str(part[spot]) for part in parts)
+        line = "".join(part if isinstance(part, str) else str(part[spot]) for part in parts)
         chunk.printed.append((int(spot[0]), line))
     return lanes
 

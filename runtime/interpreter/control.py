@@ -21,7 +21,7 @@ from eas.runtime.reports import LOOP_BUDGET, ZERO_STEP
 
 def run_if(chunk: Chunk, op: If, lanes: Lanes) -> Lanes | None:
     yes, no = split(lanes, chunk[op.condition])
-    join = Join(op.results)
+    join = Join(op.results, chunk.plan.unused)
     after: list[Lanes | None] = []
     for region, entering in ((op.then, yes), (op.orelse, no)):
         leaving = None if entering is None else chunk.enter(region, (), entering)
@@ -47,13 +47,14 @@ class Loop:
     trips: int = 0
 
     def __post_init__(self) -> None:
-        self.results = Join(self.op.results)
+        self.results = Join(self.op.results, self.chunk.plan.unused)
 
     def trip(self, lanes: Lanes, arguments: Sequence[Array]) -> tuple[Lanes | None, list[Array]]:
         """Runs the body once; gives the lanes that go on to the next trip, and their values."""
         self._count(lanes)
         body = self.op.body
-        self.again, self.early, self.has_broken = Join(self.op.orelse.args), None, False
+        self.again = Join(self.op.orelse.args, self.chunk.plan.unused)
+        self.early, self.has_broken = None, False
         self.chunk.loops.append(self)
         after = self.chunk.enter(body, arguments, lanes)
         self.chunk.loops.pop()
@@ -91,7 +92,7 @@ class Loop:
                 self.op.loc,
                 "still running",
                 notes=(tell_place(self.chunk, first_active(lanes)),),
-                help=("a loop that needs more trips needs a greater `Limits.trips`",),
+                help=("if it is meant to run that long, allow it: `Limits(trips=...)`",),
             )
 
 
@@ -157,7 +158,7 @@ def _check_step(chunk: Chunk, op: For, lanes: Lanes) -> None:
     spot = find(chunk[op.step] == 0, lanes, op.step.shape)
     if spot is not None:
         place = tell_place(chunk, spot)
-        fail(ZERO_STEP, "the step of a `range` is zero", op.loc, "never ends", notes=(place,))
+        fail(ZERO_STEP, "the step of a `range` is zero", op.loc, "step 0", notes=(place,))
 
 
 def refuse(chunk: Chunk, op: Scope | Leave, lanes: Lanes) -> Lanes | None:

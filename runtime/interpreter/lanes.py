@@ -115,9 +115,13 @@ def full(a: Array, shape: Shape) -> Array:
 
 @dataclass(slots=True)
 class Join:
-    """The values of lanes that arrive on different ways, laid over each other as they come."""
+    """The values of lanes that arrive on different ways, laid over each other as they come.
+
+    `of` are the IR values they become, `unused` the ids of those that need not be right.
+    """
 
     of: Sequence[Value]
+    unused: set[int]
     values: list[Array] | None = None
 
     def add(self, lanes: Lanes, values: Sequence[Array]) -> None:
@@ -125,7 +129,7 @@ class Join:
             self.values = list(values)
             return
         for i, (value, new) in enumerate(zip(self.of, values, strict=True)):
-            if self.values[i] is not new:
+            if self.values[i] is not new and value.id not in self.unused:
                 self.values[i] = _overlay(self.values[i], new, lanes.over(value.shape))
 
 

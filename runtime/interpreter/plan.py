@@ -21,10 +21,11 @@ Handler = Callable[["Chunk", Any, "Lanes"], "Lanes | None"]
 class Steps:
     """A region's ops, each with the ids of the values to drop after it.
 
-    `at_end` is what the terminator was the last to use.
+    `passed` are the ids of the terminator's operands, `at_end` those to drop once they are read.
     """
 
     steps: tuple[tuple[Handler, Op, tuple[int, ...]], ...]
+    passed: tuple[int, ...]
     at_end: tuple[int, ...]
 
 
@@ -61,7 +62,8 @@ def _visit(region: Region, handlers: Mapping[type[Op], Handler], plan: Plan) -> 
         if op is region.terminator:
             at_end, last = last, set[int]()
         steps.append((handlers[type(op)], op, tuple(sorted(last))))
-    plan.regions[id(region)] = Steps(tuple(reversed(steps)), tuple(sorted(at_end)))
+    passed = tuple(value.id for value in operands_of(region.terminator))
+    plan.regions[id(region)] = Steps(tuple(reversed(steps)), passed, tuple(sorted(at_end)))
     return used
 
 

@@ -60,7 +60,9 @@ def tell_place(chunk: Chunk, spot: Spot) -> str:
 
 
 def tell_program(programs: Programs, number: int) -> str:
-    return f"program {_index(programs.place(number))} of {_index(programs.grid)}"
+    rank = max((i for i, extent in enumerate(programs.grid, 1) if extent > 1), default=1)
+    place, grid = programs.place(number)[:rank], programs.grid[:rank]
+    return f"program {_index(place)} of a grid of {_index(grid)}"
 
 
 def _index(index: tuple[int, ...]) -> str:

@@ -34,7 +34,7 @@ class Limits:
     It bounds memory, and values of the default size stay in the caches.
     """
 
-    trips: int = 10_000_000
+    trips: int = 2_000_000
     elements: int = 1 << 17
 
 

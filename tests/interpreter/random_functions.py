@@ -110,7 +110,8 @@ class Writer(Builder):
     def show(self, depth: int) -> None:
         del depth
         program, lane = self.known[:2]
-        self.emit(Print((program, lane, self.any_of(BLOCK), self.any_of(SCALAR)), NOWHERE))
+        parts = (program, " ", lane, " ", self.any_of(BLOCK), " ", self.any_of(SCALAR))
+        self.emit(Print(parts, NOWHERE))
 
     def branch(self, depth: int) -> None:
         ty = self.any_type()
@@ -127,7 +128,7 @@ class Writer(Builder):
             regions.append(draft())
         results = self.results(types)
         self.emit(If(condition, regions[0], regions[1], results, NOWHERE))
-        self.split = self.split or leaves and ty == BLOCK
+        self.split = self.split or (leaves and ty == BLOCK)
         self.known += results
 
     def may_leave(self, is_split: bool) -> bool:

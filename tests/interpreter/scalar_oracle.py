@@ -74,7 +74,7 @@ class Lane:
                 self.stored[op.pointer.id] = int(self.values[op.value.id][0])
             case Print():
                 shown = (p if isinstance(p, str) else str(self.values[p.id][0]) for p in op.parts)
-                self.printed.append(" ".join(shown))
+                self.printed.append("".join(shown))
             case If():
                 taken = op.then if self.values[op.condition.id][0] else op.orelse
                 self._bind(op.results, self._region(taken, []))

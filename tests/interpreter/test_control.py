@@ -70,7 +70,7 @@ def test_a_column_below_a_split_by_a_matrix_is_there_if_any_of_its_row_is() -> N
       %7: bool[3, 2] = lt %6, %3
       if %7 {
         store %x.0[%2] = %2
-        print %2, %3
+        print %2, " ", %3
       }
     }"""
     assert arrays_after(text, np.full(3, 9, np.int32))[0].tolist() == [9, 1, 2]
@@ -176,7 +176,7 @@ def test_break_skips_the_else_of_its_loop_only_for_the_lanes_that_break() -> Non
       } else {
         %9: i32 = 100
         %10: i32[4] = splat %9 shape=[4]
-        print "else of", %1
+        print "else of ", %1
         yield %10
       }
       store %x.0[%1] = %5
@@ -241,7 +241,7 @@ def test_bounds_may_differ_in_each_lane() -> None:
       %5: i32[4] = load %b.1[%3]
       %6: i32[4] = load %c.2[%3]
       for %7: i32[4] = %4 .. %5 by %6 {
-        print %3, %7
+        print %3, " ", %7
       }
     }"""
     bounds = [(0, 3, 1), (9, 2, -3), (1, 0, 1), (-4, 4, 5)]
@@ -258,7 +258,7 @@ def test_trips_are_counted_exactly_at_the_ends_of_a_dtype(name: str) -> None:
       %3: {name} = load %a.0[%2]
       %4: {name} = {DTYPES[name].max // 2}
       for %5: {name} = %3 .. %b.1 by %4 {{
-        print %2, %5
+        print %2, " ", %5
       }}
     }}"""
     dtype = DTYPES[name]
@@ -348,7 +348,7 @@ def test_an_empty_grid_runs_nothing() -> None:
 def test_a_grid_of_another_form_is_refused(grid: tuple[int, ...]) -> None:
     text = """kernel k() from "k.py" {
     }"""
-    with pytest.raises(ValueError, match="^a grid has one to three extents"):
+    with pytest.raises(ValueError, match=r"^a grid has one to three extents"):
         lines_of(text, grid=grid)
 
 
@@ -361,19 +361,19 @@ def test_a_scope_is_refused() -> None:
         leave 0
       }
     }""")
-    with pytest.raises(ValueError, match="^`Scope` must be lowered by the pass `exits` first$"):
+    with pytest.raises(ValueError, match=r"^`Scope` must be lowered by the pass `exits` first$"):
         run(function, [], (1,))
 
 
 def test_programs_print_in_the_order_of_the_grid() -> None:
     text = """kernel k() from "k.py" {
       %1: i32 = program_id axis=0
-      print "first", %1
+      print "first ", %1
       %2: i32[2] = arange start=0 size=2
-      print "second", %1, %2
+      print "second ", %1, " ", %2
       %3: f32 = 0.1
       %4: bool = true
-      print %3, %4
+      print %3, " ", %4
     }"""
     wanted = [
         line

@@ -1,7 +1,8 @@
 """Runs a function for one lane, the way the lane model is worded: as scalar code.
 
 It knows every op with regions, `Scope` and `Leave` included, and nothing of shapes or masks, so it
-is the reference for passes that change control flow. Blocks have one dimension; no op is collective.
+is the reference for passes that change control flow. Blocks have one dimension, and no op is
+collective.
 """
 
 from __future__ import annotations

@@ -190,6 +190,23 @@ def test_a_while_has_a_test_and_a_body() -> None:
     assert as_printed(text) == text
 
 
+def test_a_long_list_of_carried_values_has_a_line_for_each() -> None:
+    text = body(
+        "%total.5: f32, %count.6: i32 = while (",
+        "    %total_of_all_so_far.7: f32 = %x.3,",
+        "    %count_so_far.8: i32 = %i.2,",
+        ") {                                                             @7:0-9",
+        "  condition %c.4 with %total_of_all_so_far.7, %count_so_far.8   @7:0-9",
+        "} do (%total_so_far.9: f32, %count_so_far.10: i32) {",
+        "  yield %total_so_far.9, %count_so_far.10                       @7:0-9",
+        "} else (",
+        "    %total_that_was_reached_in_the_very_end.11: f32,",
+        "    %count_that_was_reached_in_the_end.12: i32,",
+        ")",
+    )
+    assert as_printed(text) == text
+
+
 def test_a_scope_is_left_by_its_label() -> None:
     text = body("%y.5: f32 = scope 3 {", "  leave 3 %x.3", "}")
     assert as_printed(text) == text
@@ -259,10 +276,10 @@ def test_the_header_tells_all_options() -> None:
 def test_a_long_header_has_a_line_for_each_parameter() -> None:
     text = dedent("""\
         kernel blur(
-          %source.0: *f32,
-          %target.1: *f32,
-          %source_extent_0.2: i32 = extent 0 of source,
-          %source_extent_1.3: i32 = extent 1 of source,
+            %source.0: *f32,
+            %target.1: *f32,
+            %source_extent_0.2: i32 = extent 0 of source,
+            %source_extent_1.3: i32 = extent 1 of source,
         ) from "blur.py" where BLOCK=256 {
         }
         """)

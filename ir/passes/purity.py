@@ -1,0 +1,34 @@
+"""What is known of an op before it runs: whether it is a constant, and whether it can fault."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from eas.ir.nodes import Compute, Constant, Op
+
+Literal = bool | int | float
+
+SHAPE_OPS = frozenset({"splat", "broadcast", "expand_dims", "reshape", "permute", "slice"})
+_DIVISIONS = frozenset({"floordiv", "mod", "truncdiv", "truncmod"})
+_SHIFTS = frozenset({"shl", "shr"})
+
+
+def note_literal(op: Op, known: dict[int, Literal]) -> None:
+    """Adds the op's result to the known literals, if it is one, or a block that repeats one."""
+    if isinstance(op, Constant):
+        known[op.result.id] = op.value
+    elif isinstance(op, Compute) and op.op.name in SHAPE_OPS and op.operands[0].id in known:
+        known[op.result.id] = known[op.operands[0].id]
+
+
+def can_fault(op: Compute, known: Mapping[int, Literal]) -> bool:
+    """Whether some operands make the op fault, as far as the known literals tell."""
+    if op.op.fault is None:
+        return False
+    if not op.op.can_fault([value.ty for value in op.operands], dict(op.attrs)):
+        return False
+    if op.op.name in _DIVISIONS:
+        return known.get(op.operands[1].id, 0) == 0
+    if op.op.name in _SHIFTS:
+        return not 0 <= known.get(op.operands[1].id, -1) < op.result.ty.dtype.bits
+    return True

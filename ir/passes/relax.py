@@ -1,0 +1,80 @@
+"""Simplifications for backends that do not check: they may drop what only a fault could need."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from eas.ir.builder import Builder
+from eas.ir.nodes import Atomic, Compute, Function, Load, Op, Region, Store, Value, regions_of
+from eas.ir.passes.ranges import Interval, Ranges, analyze
+from eas.ir.rewrite import builder_for, rebuild, substitute
+
+_TRUNCATED = {"floordiv": "truncdiv", "mod": "truncmod"}
+
+
+def use_ranges(f: Function) -> Function:
+    """Drops sign fix-ups, index wraps and masks that the ranges show to be needless."""
+    body = _Simplifier(builder_for(f), analyze(f)).region(f.body, {})
+    return replace(f, body=body)
+
+
+class _Simplifier:
+    def __init__(self, build: Builder, known: Ranges) -> None:
+        self.build = build
+        self.known = known
+        self.true: set[int] = set()
+
+    def region(self, region: Region, renamed: dict[int, Value]) -> Region:
+        renamed = dict(renamed)
+        ops: list[Op] = []
+        for op in region.ops:
+            if regions_of(op):
+                inside = rebuild(op, inner=lambda inner: self.region(inner, renamed))
+                ops += substitute([inside], renamed)
+            else:
+                ops += self.simplify(op, renamed)
+        return Region(region.args, tuple(ops))
+
+    def simplify(self, op: Op, renamed: dict[int, Value]) -> Sequence[Op]:
+        operands = self.known.uses.get(id(op), ())
+        [op] = substitute([op], renamed)
+        match op:
+            case Compute():
+                return self.compute(op, operands, renamed)
+            case Load(mask=Value() as mask) if mask.id in self.true:
+                return [replace(op, mask=None, other=None)]
+            case Store(mask=Value() as mask) | Atomic(mask=Value() as mask) if mask.id in self.true:
+                return [replace(op, mask=None)]
+            case _:
+                return [op]
+
+    def compute(
+        self, op: Compute, operands: Sequence[Interval | None], renamed: dict[int, Value]
+    ) -> Sequence[Op]:
+        name = op.op.name
+        lows = [operand.low for operand in operands if operand is not None]
+        if name in _TRUNCATED and len(lows) == 2 and min(lows) >= 0:
+            return self.instead(op, _TRUNCATED[name], renamed)
+        if name == "index" and lows and lows[0] >= 0:
+            renamed[op.result.id] = op.operands[0]
+            return []
+        decided = self.known.values.get(op.result.id)
+        if op.result.ty.dtype.is_bool and decided is not None and decided.low == decided.high:
+            return self.constant(op, bool(decided.low), renamed)
+        return [op]
+
+    def instead(self, op: Compute, name: str, renamed: dict[int, Value]) -> Sequence[Op]:
+        self.build.ops, self.build.loc = [], op.loc
+        renamed[op.result.id] = self.build.compute(name, *op.operands)
+        return self.build.ops
+
+    def constant(self, op: Compute, value: bool, renamed: dict[int, Value]) -> Sequence[Op]:
+        self.build.ops, self.build.loc = [], op.loc
+        result = self.build.constant(value, op.result.ty.dtype)
+        if op.result.shape:
+            result = self.build.compute("splat", result, shape=op.result.shape)
+        renamed[op.result.id] = result
+        if value:
+            self.true.add(result.id)
+        return self.build.ops

@@ -1,0 +1,96 @@
+"""Turns an `If` that only chooses between cheap values into `select`s."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from eas.ir.builder import Builder
+from eas.ir.nodes import Compute, Constant, Function, If, Op, Region, Value, Yield, regions_of
+from eas.ir.ops.arithmetic import ARITHMETIC
+from eas.ir.rewrite import builder_for, rebuild, substitute
+
+_MOST_OPS = 8
+_DEAR = {"floordiv", "mod", "truncdiv", "truncmod", "div"}
+_MOVES = {"cast", "bitcast", "splat", "broadcast", "arange", "program_id"}
+_CHEAP = {op.name for op in ARITHMETIC} - _DEAR | _MOVES
+
+
+def use_selects(f: Function) -> Function:
+    """The function with small branches computed both ways."""
+    return replace(f, body=_Selects(builder_for(f)).region(f.body))
+
+
+class _Selects:
+    def __init__(self, build: Builder) -> None:
+        self.build = build
+
+    def region(self, region: Region) -> Region:
+        ops: list[Op] = []
+        renamed: dict[int, Value] = {}
+        for op in region.ops:
+            inside = rebuild(op, inner=self.region) if regions_of(op) else op
+            [now] = substitute([inside], renamed)
+            if isinstance(now, If) and _is_choice(now):
+                ops += self.choose(now, renamed)
+            else:
+                ops.append(now)
+        return Region(region.args, tuple(ops))
+
+    def choose(self, op: If, renamed: dict[int, Value]) -> list[Op]:
+        """The ops of both branches, then one value for each result."""
+        then, orelse = op.then.terminator, op.orelse.terminator
+        assert isinstance(then, Yield) and isinstance(orelse, Yield)
+        self.build.ops = [*op.then.ops[:-1], *op.orelse.ops[:-1]]
+        self.build.loc = op.loc
+        constants = _bools(self.build.ops)
+        for result, a, b in zip(op.results, then.values, orelse.values, strict=True):
+            chosen = a if a is b else self.pick(op.condition, a, b, constants)
+            renamed[result.id] = chosen
+        return self.build.ops
+
+    def pick(self, condition: Value, a: Value, b: Value, constants: dict[int, bool]) -> Value:
+        if a.shape != condition.shape:
+            name = "broadcast" if condition.shape else "splat"
+            condition = self.build.compute(name, condition, shape=a.shape)
+        if constants.get(b.id) is False:
+            return self.build.compute("and", condition, a)
+        if constants.get(a.id) is True:
+            return self.build.compute("or", condition, b)
+        if a.id in constants or b.id in constants:
+            other = self.build.compute("not", condition)
+            return self.build.compute(
+                *(("and", other, b) if a.id in constants else ("or", other, a))
+            )
+        return self.build.compute("select", condition, a, b)
+
+
+def _is_choice(op: If) -> bool:
+    regions = (op.then, op.orelse)
+    ops = [inner for region in regions for inner in region.ops[:-1]]
+    return (
+        bool(op.results)
+        and len(ops) <= _MOST_OPS
+        and all(isinstance(region.terminator, Yield) for region in regions)
+        and all(_is_cheap(inner) for inner in ops)
+    )
+
+
+def _is_cheap(op: Op) -> bool:
+    if isinstance(op, Constant):
+        return True
+    if not isinstance(op, Compute) or op.op.name not in _CHEAP or op.op.collective:
+        return False
+    return not op.op.can_fault([v.ty for v in op.operands], dict(op.attrs))
+
+
+def _bools(ops: list[Op]) -> dict[int, bool]:
+    """The constant bools among the ops, and those repeated over a block."""
+    found: dict[int, bool] = {}
+    for op in ops:
+        if isinstance(op, Constant) and isinstance(op.value, bool):
+            found[op.result.id] = op.value
+        elif isinstance(op, Compute) and op.op.name in ("splat", "broadcast"):
+            value = found.get(op.operands[0].id)
+            if value is not None:
+                found[op.result.id] = value
+    return found

@@ -1,0 +1,142 @@
+"""Reductions along an axis. Their results lie in the threads of the results, or are shared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from eas.ir.nodes import Compute
+from eas.ir.types import BOOL, I32, count
+from eas.msl.indices import Symbol, add, coordinates, digit, of, scale
+from eas.msl.layout import SIMD, Domain, axis_of, element, serial_indices, serial_symbol
+from eas.msl.lowering import Lowering
+from eas.msl.reductions import (
+    Running,
+    across_simdgroup,
+    begin,
+    identity,
+    operand,
+    partial_arrays,
+    result,
+    take,
+    take_share,
+    without_nan,
+)
+from eas.msl.steps import Chunks, RowTotals, shares_of
+from eas.msl.text import Level, Text, infix
+from eas.msl.tree import Node, Shared
+
+# --- the thread of a result walks along the axis ----------------------------------------------
+
+
+def serial(op: Compute, low: Lowering) -> Node:
+    """An item of a loop over the results."""
+    running = begin(op, low)
+    low.declare(running.value, identity(running, low), op.loc)
+    if running.index is not None:
+        low.declare(running.index, low.literal(0, I32), op.loc)
+    indices = serial_indices(op, low.domain.indices_of(op.result.shape))
+    with low.counting(serial_symbol(op), loc=op.loc) as step:
+        node = operand(op, running.kind, indices, low)
+        take(running, node, step, low)
+    return result(running, low)
+
+
+# --- each simdgroup reduces 32 neighbours in a row --------------------------------------------
+
+
+def rows(op: Compute, low: Lowering) -> None:
+    """An item of a loop over the elements: the share of a simdgroup goes to shared memory."""
+    running = begin(op, low)
+    node = operand(op, running.kind, low.domain.indices_of(op.operands[0].shape), low)
+    place = of(element(low.domain.extent))
+    low.declare(running.value, without_nan(running.kind, node, low), op.loc)
+    if running.index is not None:
+        low.declare(running.index, low.index(digit(place, 1, axis_of(op).extent)), op.loc)
+    across_simdgroup(running, low)
+    share = low.index(digit(place, SIMD, low.domain.extent // SIMD))
+    with low.branch(low.builtin("lane", "lane == 0", BOOL), op.loc):
+        if shares_of(op) == 1:
+            low.put(low.staged_array(op.result), share, result(running, low), op.loc)
+            return
+        arrays = partial_arrays(running, low.domain.extent // SIMD, low)
+        for shared, variable in zip(arrays, running.variables, strict=True):
+            low.put(shared, share, low.read(variable), op.loc)
+
+
+def row_totals(step: RowTotals, low: Lowering) -> None:
+    """The thread of each result puts the shares of its row together."""
+    op, shares = step.op, shares_of(step.op)
+    if shares == 1:
+        return
+    running = begin(op, low)
+    arrays = partial_arrays(running, count(op.operands[0].shape) // SIMD, low)
+    domain = Domain((count(op.result.shape),))
+    with low.elements(domain, op.loc):
+        first = scale(of(element(domain.extent)), shares)
+        for shared, variable in zip(arrays, running.variables, strict=True):
+            low.declare(variable, low.element(shared, low.index(first)), op.loc)
+        with low.counting(Symbol("share", shares), start=1, loc=op.loc):
+            place = low.index(add(first, of(Symbol("share", shares))))
+            nodes = [low.element(shared, place) for shared in arrays]
+            take_share(running, nodes[0], nodes[1] if len(nodes) > 1 else None, low)
+        place = low.index(of(element(domain.extent)))
+        low.put(low.staged_array(op.result), place, result(running, low), op.loc)
+
+
+# --- in turns through threadgroup memory ------------------------------------------------------
+
+
+def chunks(step: Chunks, low: Lowering) -> None:
+    """A turn for each slot: all threads write their element, then those of the results read."""
+    op = step.op
+    running = begin(op, low)
+    hint = f"{running.value.hint}_chunk"
+    chunk = low.share(f"chunk {op.result.id}", hint, running.kind.dtype, low.threads)
+    so_far = partial_arrays(running, count(op.result.shape), low)
+    results = Domain((count(op.result.shape),))
+    place = of(element(results.extent))
+    with low.elements(results):
+        firsts = [identity(running, low), low.literal(0, I32)]
+        for shared, first in zip(so_far, firsts, strict=False):
+            low.put(shared, low.index(place), first, op.loc)
+    with low.turns(Domain(op.operands[0].shape), op.loc) as turn:
+        with turn.elements():
+            node = operand(op, running.kind, low.domain.indices_of(op.operands[0].shape), low)
+            low.put(chunk, low.thread(), node, op.loc)
+        low.barrier(device=False, threadgroup=True)
+        with low.elements(results):
+            _take_chunk(running, chunk, so_far, turn.start, low)
+        low.barrier(device=False, threadgroup=True)
+    with low.elements(results):
+        for shared, variable in zip(so_far, running.variables, strict=True):
+            low.declare(variable, low.element(shared, low.index(place)), op.loc)
+        low.put(low.staged_array(op.result), low.index(place), result(running, low), op.loc)
+
+
+def _take_chunk(
+    running: Running, chunk: Shared, so_far: list[Shared], start: Node, low: Lowering
+) -> None:
+    """Takes in what a turn has brought for the result of this thread."""
+    op, axis = running.op, axis_of(running.op)
+    own = of(element(low.domain.extent))
+    before, after = coordinates(own, (axis.before, axis.after))
+    for shared, variable in zip(so_far, running.variables, strict=True):
+        low.declare(variable, low.element(shared, low.index(own)), op.loc)
+    symbol = Symbol("along", axis.extent)
+    with low.counting(symbol, loc=op.loc) as along:
+        first = add(scale(before, axis.extent * axis.after), after)
+        wanted = low.index(add(first, scale(of(symbol), axis.after)))
+        place = low.infix("-", wanted, start, Level.SUM, I32)
+        with low.branch(low.node(BOOL, _is_in_chunk(low.threads), [place]), op.loc):
+            take(running, low.element(chunk, place), along, low)
+    for shared, variable in zip(so_far, running.variables, strict=True):
+        low.put(shared, low.index(own), low.read(variable), op.loc)
+
+
+def _is_in_chunk(size: int) -> Callable[[Sequence[Text]], Text]:
+    def spell(texts: Sequence[Text]) -> Text:
+        low = infix(">=", texts[0], Text("0"), Level.RELATIONAL)
+        high = infix("<", texts[0], Text(str(size)), Level.RELATIONAL)
+        return infix("&&", low, high, Level.LOGICAL_AND)
+
+    return spell

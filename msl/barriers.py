@@ -1,0 +1,212 @@
+"""Puts barriers between the steps of a plan: as many as it takes, no more.
+
+Walks through the steps with the accesses that have happened since the last barrier. Where a step's
+access conflicts with one of them, a barrier comes first. What the end of a loop's body leaves open
+is open at its beginning too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from eas.ir.nodes import Atomic, Break, Compute, Continue, For, If, Load, Store, While
+from eas.ir.types import Pointer
+from eas.msl.accesses import ONCE, Access, access_of, after_trip, conflict
+from eas.msl.layout import Layout, is_reduction
+from eas.msl.needs import Finder, domain_of
+from eas.msl.steps import (
+    Branch,
+    Chunks,
+    Elements,
+    End,
+    Join,
+    Once,
+    Plan,
+    Receive,
+    RowTotals,
+    Stage,
+    Step,
+    Sync,
+    Total,
+    Uniform,
+    partial_name,
+    received_name,
+    shares_of,
+    staged_name,
+)
+
+Open = tuple[Access, ...]
+
+
+def insert_barriers(plan: Plan, layout: Layout) -> Plan:
+    if layout.threads == 1:
+        return replace(plan, steps=tuple(_without_barriers(plan.steps)))
+    steps, _ = _Walk(layout, Finder(layout)).steps(plan.steps, (), _Exits())
+    return replace(plan, steps=tuple(steps))
+
+
+def _without_barriers(steps: Iterable[Step]) -> Iterable[Step]:
+    """The steps of a single thread, which need not wait for anybody."""
+    for step in steps:
+        if isinstance(step, Branch):
+            yield Branch(step.op, tuple(tuple(_without_barriers(p)) for p in step.plans))
+        elif not isinstance(step, Sync):
+            yield step
+
+
+@dataclass
+class _Exits:
+    """What is open where a loop is left, and where its next trip begins early."""
+
+    left: list[Access] = field(default_factory=list[Access])
+    again: list[Access] = field(default_factory=list[Access])
+
+
+@dataclass
+class _Walk:
+    layout: Layout
+    finder: Finder
+    known: dict[int, list[Access]] = field(default_factory=dict[int, list[Access]])
+
+    def steps(self, steps: Sequence[Step], state: Open, exits: _Exits) -> tuple[list[Step], Open]:
+        result: list[Step] = []
+        for step in steps:
+            if isinstance(step, Branch):
+                step, state = self.branch(step, state, exits)
+            elif isinstance(step, Sync):
+                state = ()
+            else:
+                state = self.step(step, state, result)
+            if isinstance(step, End) and isinstance(step.op, Break | Continue):
+                (exits.left if isinstance(step.op, Break) else exits.again).extend(state)
+                state = ()
+            result.append(step)
+        return result, state
+
+    def step(self, step: Step, state: Open, result: list[Step]) -> Open:
+        touched = self.accesses(step)
+        facts = self.layout.facts
+        waits = [b for a in state for b in touched if conflict(a, b, facts)]
+        if waits:
+            sync = Sync(any(map(_is_device, waits)), not all(map(_is_device, waits)))
+            result.append(sync)
+            state = tuple(
+                a for a in state if not (sync.device if _is_device(a) else sync.threadgroup)
+            )
+        if isinstance(step, Chunks):  # its last turn ends with a barrier of its own
+            return tuple(a for a in state if _is_device(a))
+        return _union(state, touched)
+
+    # --- control flow -------------------------------------------------------------------------
+
+    def branch(self, step: Branch, state: Open, exits: _Exits) -> tuple[Branch, Open]:
+        op = step.op
+        if isinstance(op, If):
+            then, after_then = self.steps(step.plans[0], state, exits)
+            orelse, after_else = self.steps(step.plans[1], state, exits)
+            return Branch(op, (tuple(then), tuple(orelse))), _union(after_then, after_else)
+        plans, after, own = self.loop(step, op, state)
+        orelse, after = self.steps(step.plans[-1], after, exits)
+        return Branch(op, (*plans, tuple(orelse))), _union(after, own.left)
+
+    def loop(
+        self, step: Branch, op: For | While, state: Open
+    ) -> tuple[list[tuple[Step, ...]], Open, _Exits]:
+        """The plans of a loop that is entered, and entered again, with all that can be open."""
+        while True:
+            own = _Exits()
+            plans: list[tuple[Step, ...]] = []
+            after_test = state
+            if isinstance(op, While):
+                test, after_test = self.steps(step.plans[0], state, own)
+                plans.append(tuple(test))
+            body, after_body = self.steps(step.plans[-2], after_test, own)
+            plans.append(tuple(body))
+            facts = self.layout.facts
+            again = [after_trip(a, op, facts) for a in (*after_body, *own.again)]
+            merged = _union(state, again)
+            if len(merged) == len(state):
+                return plans, after_test, own
+            state = merged
+
+    # --- accesses -----------------------------------------------------------------------------
+
+    def accesses(self, step: Step) -> list[Access]:
+        if id(step) not in self.known:
+            self.known[id(step)] = self.find_accesses(step)
+        return self.known[id(step)]
+
+    def find_accesses(self, step: Step) -> list[Access]:
+        facts = self.layout.facts
+        match step:
+            case Uniform(op=Load() as op) if not self.is_own_affair():
+                return [access_of(op, (), 1, facts)]
+            case Once(op=Store() | Atomic() as op):
+                return self.once(op)
+            case Receive(op=op):
+                return [Access(received_name(op.result), "read")]
+            case Join(ops=ops):
+                return [Access(partial_name(op.result), "write") for op in ops]
+            case Total(ops=ops):
+                return [Access(partial_name(op.result), "read") for op in ops]
+            case RowTotals(op=op) if shares_of(op) > 1:
+                partial = Access(partial_name(op.result), "read")
+                return [partial, Access(staged_name(op.result), "write")]
+            case Chunks(op=op):
+                return [
+                    Access(partial_name(op.result), "write"),
+                    Access(staged_name(op.result), "write"),
+                ]
+            case Elements():
+                return [*step.touched, *self.shared_memory(step)]
+            case _:
+                return []
+
+    def once(self, op: Store | Atomic) -> list[Access]:
+        touched: list[Access] = []
+        if not self.is_own_affair():
+            kind = "write" if isinstance(op, Store) else "atomic"
+            touched.append(Access(op.pointer, kind, (ONCE,)))
+        if isinstance(op, Atomic) and self.layout.facts.uses_of(op.result):
+            touched.append(Access(received_name(op.result), "write", (ONCE,)))
+        return touched
+
+    def is_rows(self, op: Compute) -> bool:
+        return is_reduction(op) and bool(op.result.shape) and not self.layout.is_serial(op)
+
+    def is_own_affair(self) -> bool:
+        """In a thread program the user places the barriers."""
+        return self.layout.facts.function.threads is not None
+
+    def shared_memory(self, step: Elements) -> list[Access]:
+        """The accesses of a loop over elements to what the writer has put in threadgroup memory."""
+        touched: list[Access] = []
+        for item in step.items:
+            shared = self.finder.item(item, domain_of(item, self.layout)).shared
+            for value in sorted(shared, key=lambda v: v.id):
+                if value.shape:
+                    touched.append(Access(staged_name(value), "read"))
+            if isinstance(item, Stage):
+                touched.append(Access(staged_name(item.value), "write", (item.value, step.extent)))
+            elif isinstance(item, Compute) and self.is_rows(item):
+                whole = shares_of(item) == 1
+                name = staged_name(item.result) if whole else partial_name(item.result)
+                touched.append(Access(name, "write"))
+        return touched
+
+
+def _union(state: Iterable[Access], more: Iterable[Access]) -> Open:
+    return tuple({_key(access): access for access in (*state, *more)}.values())
+
+
+def _key(access: Access) -> tuple[object, ...]:
+    form, earlier = id(access.form), id(access.earlier)
+    return access.array, access.kind, access.thread, form, earlier
+
+
+def _is_device(access: Access) -> bool:
+    if isinstance(access.array, str):
+        return False
+    ty = access.array.ty
+    return isinstance(ty, Pointer) and ty.space == "device"

@@ -1,0 +1,401 @@
+"""Small functions that stand above a kernel if it uses them: what C++ lacks of Python's meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from eas.ir.types import DType
+from eas.msl.dtypes import type_name, unsigned
+
+Definition = Callable[[DType], str]
+
+
+@dataclass
+class Helpers:
+    """The helper functions that a kernel needs, each for a dtype."""
+
+    needed: dict[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
+
+    def need(self, name: str, dtype: DType) -> str:
+        """Asks for a function and those it calls; gives its name."""
+        if (name, dtype.name) not in self.needed:
+            for other in _calls(name, dtype):
+                self.need(other, dtype)
+            self.needed[name, dtype.name] = HELPERS[name](dtype)
+        return name
+
+    def texts(self) -> list[str]:
+        """The definitions, in the order of the table below."""
+        order = list(HELPERS)
+        keys = sorted(self.needed, key=lambda key: (order.index(key[0]), key[1]))
+        return [self.needed[key].strip("\n") for key in keys]
+
+
+def _calls(name: str, dtype: DType) -> tuple[str, ...]:
+    """The helpers that a helper calls."""
+    if name in ("floor_div", "floor_mod") and dtype.is_int:
+        return ("trunc_div", "trunc_mod") if name == "floor_div" else ("trunc_mod",)
+    if name in ("trunc_div", "wrap_abs") and dtype.is_signed and dtype.bits >= 32:
+        return ("wrap_neg",)
+    if name.startswith("simd_") and name.endswith("_64"):
+        return ("simd_other_64", *_WRAPPED_STEPS.get((name, dtype.is_signed), ()))
+    return ()
+
+
+# --- integers ---------------------------------------------------------------------------------
+
+
+def _wrapped(name: str, operator: str) -> Definition:
+    def define(dtype: DType) -> str:
+        t, u = type_name(dtype), unsigned(dtype)
+        return f"""
+inline {t} {name}({t} a, {t} b) {{
+    return as_type<{t}>(as_type<{u}>(a) {operator} as_type<{u}>(b));
+}}
+"""
+
+    return define
+
+
+def _wrap_neg(dtype: DType) -> str:
+    t, u = type_name(dtype), unsigned(dtype)
+    return f"""
+inline {t} wrap_neg({t} a) {{
+    return as_type<{t}>(-as_type<{u}>(a));
+}}
+"""
+
+
+def _wrap_abs(dtype: DType) -> str:
+    t = type_name(dtype)
+    return f"""
+inline {t} wrap_abs({t} a) {{
+    return a < 0 ? {_negated(dtype)} : a;
+}}
+"""
+
+
+def _wrap_index(dtype: DType) -> str:
+    t = type_name(dtype)
+    return f"""
+// Python's index: below zero it counts from the end.
+inline {t} wrap_index({t} a, {t} extent) {{
+    return a < 0 ? {_back(dtype, "a + extent")} : a;
+}}
+"""
+
+
+def _trunc_div(dtype: DType) -> str:
+    t = type_name(dtype)
+    minus_one = "" if dtype.is_unsigned else f"b == -1 ? {_negated(dtype)} : "
+    return f"""
+// Rounds towards zero; by zero it gives zero.
+inline {t} trunc_div({t} a, {t} b) {{
+    return b == 0 ? {t}(0) : {minus_one}{_back(dtype, "a / b")};
+}}
+"""
+
+
+def _trunc_mod(dtype: DType) -> str:
+    t = type_name(dtype)
+    zero = "b == 0" if dtype.is_unsigned else "b == 0 || b == -1"
+    return f"""
+// The remainder of trunc_div.
+inline {t} trunc_mod({t} a, {t} b) {{
+    return {zero} ? {t}(0) : {_back(dtype, "a % b")};
+}}
+"""
+
+
+def _floor_div(dtype: DType) -> str:
+    if dtype.is_float:
+        return _FLOAT_FLOOR_DIV.replace("T", type_name(dtype))
+    t = type_name(dtype)
+    return f"""
+// Python's a // b: rounds towards minus infinity.
+inline {t} floor_div({t} a, {t} b) {{
+    const {t} q = trunc_div(a, b);
+    return trunc_mod(a, b) != 0 && (a < 0) != (b < 0) ? {_back(dtype, "q - 1")} : q;
+}}
+"""
+
+
+def _floor_mod(dtype: DType) -> str:
+    if dtype.is_float:
+        return _FLOAT_FLOOR_MOD.replace("T", type_name(dtype))
+    t = type_name(dtype)
+    return f"""
+// Python's a % b: has the sign of b.
+inline {t} floor_mod({t} a, {t} b) {{
+    const {t} r = trunc_mod(a, b);
+    return r != 0 && (r < 0) != (b < 0) ? {_back(dtype, "r + b")} : r;
+}}
+"""
+
+
+def _trip_count(dtype: DType) -> str:
+    t, u = type_name(dtype), "ulong" if dtype.bits == 64 else "uint"
+    if dtype.is_unsigned:
+        return f"""
+// How many steps a range has.
+inline {u} trip_count({t} start, {t} stop, {t} step) {{
+    return start < stop && step > 0 ? ({u}(stop) - {u}(start) - 1) / {u}(step) + 1 : 0;
+}}
+"""
+    return f"""
+// How many steps a range has.
+inline {u} trip_count({t} start, {t} stop, {t} step) {{
+    if (step > 0) {{
+        return start < stop ? ({u}(stop) - {u}(start) - 1) / {u}(step) + 1 : 0;
+    }}
+    return step < 0 && start > stop ? ({u}(start) - {u}(stop) - 1) / -{u}(step) + 1 : 0;
+}}
+"""
+
+
+def _back(dtype: DType, expression: str) -> str:
+    """An expression that C++ computes as `int`, in its own dtype again."""
+    return expression if dtype.bits >= 32 else f"{type_name(dtype)}({expression})"
+
+
+def _negated(dtype: DType) -> str:
+    return "wrap_neg(a)" if dtype.bits >= 32 else f"{type_name(dtype)}(-a)"
+
+
+# --- floats -----------------------------------------------------------------------------------
+
+_FLOAT_FLOOR_DIV = """
+// Python's a // b: rounds towards minus infinity.
+inline T floor_div(T a, T b) {
+    if (b == 0) {
+        return a / b;
+    }
+    const T r = fmod(a, b);
+    const T q = (a - r) / b - T(r != 0 && (b < 0) != (r < 0));
+    if (q == 0) {
+        return copysign(T(0), a / b);
+    }
+    const T whole = floor(q);
+    return q - whole > T(0.5f) ? whole + T(1) : whole;
+}
+"""
+
+_FLOAT_FLOOR_MOD = """
+// Python's a % b: has the sign of b.
+inline T floor_mod(T a, T b) {
+    const T r = fmod(a, b);
+    if (r == 0) {
+        return copysign(T(0), b);
+    }
+    return (b < 0) != (r < 0) ? r + b : r;
+}
+"""
+
+
+def _sign_of(dtype: DType) -> str:
+    t = type_name(dtype)
+    negative = "" if dtype.is_unsigned else f"x < 0 ? {t}(-1) : "
+    rest = f"x == 0 ? {t}(0) : x" if dtype.is_float else f"{t}(0)"
+    return f"""
+inline {t} sign_of({t} x) {{
+    return x > 0 ? {t}(1) : {negative}{rest};
+}}
+"""
+
+
+def _erf(dtype: DType) -> str:
+    """Two polynomials, fitted at Chebyshev nodes; off by one unit in the last place at most."""
+    del dtype
+    return """
+// The error function, which Metal lacks.
+inline float erf_of(float x) {
+    const float a = fmin(fabs(x), 4.0f);
+    if (a < 1.0f) {
+        const float s = x * x;
+        float r = fma(7.8824975e-5f, s, -8.018855e-4f);
+        r = fma(r, s, 0.005189312f);
+        r = fma(r, s, -0.026854329f);
+        r = fma(r, s, 0.11283597f);
+        r = fma(r, s, -0.37612626f);
+        r = fma(r, s, 0.12837917f);
+        return fma(r, x, x);
+    }
+    float r = fma(2.01601e-5f, a, -4.2231288e-4f);
+    r = fma(r, a, 0.0041054357f);
+    r = fma(r, a, -0.024928147f);
+    r = fma(r, a, 0.10795473f);
+    r = fma(r, a, 0.6336703f);
+    r = fma(r, a, 1.1293408f);
+    r = fma(r, a, -1.3541023e-4f);
+    return isnan(x) ? x : copysign(1.0f - precise::exp(-r), x);
+}
+"""
+
+
+# --- simdgroups -------------------------------------------------------------------------------
+
+
+def _simd_other_64(dtype: DType) -> str:
+    t = type_name(dtype)
+    return f"""
+// Another lane's value: Metal shuffles 32 bits at a time.
+inline {t} simd_other_64({t} x, ushort distance) {{
+    return as_type<{t}>(simd_shuffle_xor(as_type<uint2>(x), distance));
+}}
+"""
+
+
+_STEPS_64 = {
+    "simd_sum_64": "{add}",
+    "simd_product_64": "{mul}",
+    "simd_max_64": "max(x, other)",
+    "simd_min_64": "min(x, other)",
+    "simd_xor_64": "x ^ other",
+}
+_WRAPPED_STEPS = {
+    ("simd_sum_64", True): ("wrap_add",),
+    ("simd_product_64", True): ("wrap_mul",),
+}
+
+
+def _simd_64(name: str) -> Definition:
+    def define(dtype: DType) -> str:
+        t = type_name(dtype)
+        add, mul = "x + other", "x * other"
+        if dtype.is_signed:
+            add, mul = "wrap_add(x, other)", "wrap_mul(x, other)"
+        step = _STEPS_64[name].format(add=add, mul=mul)
+        return f"""
+inline {t} {name}({t} x) {{
+    for (ushort distance = 16; distance > 0; distance /= 2) {{
+        const {t} other = simd_other_64(x, distance);
+        x = {step};
+    }}
+    return x;
+}}
+"""
+
+    return define
+
+
+# --- atomics ----------------------------------------------------------------------------------
+
+
+def _atomic_cas(space: str) -> Definition:
+    def define(dtype: DType) -> str:
+        t = type_name(dtype)
+        return f"""
+// Tries again where the exchange fails without a reason.
+inline {t} atomic_cas({space} atomic_{t}* place, {t} expected, {t} desired) {{
+    {t} found = expected;
+    while (!atomic_compare_exchange_weak_explicit(place, &found, desired,
+                                                  memory_order_relaxed, memory_order_relaxed)) {{
+        if (found != expected) {{
+            break;
+        }}
+    }}
+    return found;
+}}
+"""
+
+    return define
+
+
+def _atomic_add_float(dtype: DType) -> str:
+    del dtype
+    return """
+// Metal adds floats in device memory only.
+inline float atomic_add_float(threadgroup atomic_uint* place, float x) {
+    uint found = atomic_load_explicit(place, memory_order_relaxed);
+    while (!atomic_compare_exchange_weak_explicit(place, &found, as_type<uint>(as_type<float>(found) + x),
+                                                  memory_order_relaxed, memory_order_relaxed)) {
+    }
+    return as_type<float>(found);
+}
+"""
+
+
+# --- reports to the host, see `eas.msl.reports` -----------------------------------------------
+
+
+def _report_failure(dtype: DType) -> str:
+    del dtype
+    return """
+// Notes the first assert that fails: its number plus one, the program and the lane.
+inline void report_failure(device atomic_uint* report, uint site, uint3 program, int lane) {
+    uint found = 0;
+    while (!atomic_compare_exchange_weak_explicit(report, &found, site + 1,
+                                                  memory_order_relaxed, memory_order_relaxed)) {
+        if (found != 0) {
+            return;
+        }
+    }
+    atomic_store_explicit(&report[1], program.x, memory_order_relaxed);
+    atomic_store_explicit(&report[2], program.y, memory_order_relaxed);
+    atomic_store_explicit(&report[3], program.z, memory_order_relaxed);
+    atomic_store_explicit(&report[4], uint(lane), memory_order_relaxed);
+}
+"""
+
+
+def _report_record(dtype: DType) -> str:
+    del dtype
+    return """
+// Begins a record of a print, if there is room; gives the place of its first value, or 0.
+inline uint report_record(device atomic_uint* report, uint words, uint site, uint3 program, int lane) {
+    const uint room = atomic_load_explicit(&report[5], memory_order_relaxed);
+    const uint used = atomic_fetch_add_explicit(&report[6], words, memory_order_relaxed);
+    if (used > room || words > room - used) {
+        atomic_fetch_add_explicit(&report[7], 1u, memory_order_relaxed);
+        return 0;
+    }
+    atomic_store_explicit(&report[used + 8], site, memory_order_relaxed);
+    atomic_store_explicit(&report[used + 9], program.x, memory_order_relaxed);
+    atomic_store_explicit(&report[used + 10], program.y, memory_order_relaxed);
+    atomic_store_explicit(&report[used + 11], program.z, memory_order_relaxed);
+    atomic_store_explicit(&report[used + 12], uint(lane), memory_order_relaxed);
+    return used + 13;
+}
+"""
+
+
+def _report_value(dtype: DType) -> str:
+    t = type_name(dtype)
+    words = {True: "as_type<uint>(float(x))", False: "uint(x)"}[dtype.is_float]
+    lines = [f"    atomic_store_explicit(&report[place], {words}, memory_order_relaxed);"]
+    if dtype.bits == 64:
+        high = "uint(as_type<ulong>(x) >> 32)"
+        lines.append(f"    atomic_store_explicit(&report[place + 1], {high}, memory_order_relaxed);")
+    body = "\n".join(lines)
+    return f"""
+inline void report_value(device atomic_uint* report, uint place, {t} x) {{
+{body}
+}}
+"""
+
+
+HELPERS: dict[str, Definition] = {
+    "wrap_add": _wrapped("wrap_add", "+"),
+    "wrap_sub": _wrapped("wrap_sub", "-"),
+    "wrap_mul": _wrapped("wrap_mul", "*"),
+    "wrap_shl": _wrapped("wrap_shl", "<<"),
+    "wrap_neg": _wrap_neg,
+    "wrap_abs": _wrap_abs,
+    "wrap_index": _wrap_index,
+    "trunc_div": _trunc_div,
+    "trunc_mod": _trunc_mod,
+    "floor_div": _floor_div,
+    "floor_mod": _floor_mod,
+    "trip_count": _trip_count,
+    "sign_of": _sign_of,
+    "erf_of": _erf,
+    "simd_other_64": _simd_other_64,
+    **{name: _simd_64(name) for name in _STEPS_64},
+    "atomic_cas": _atomic_cas("device"),
+    "atomic_cas_threadgroup": _atomic_cas("threadgroup"),
+    "atomic_add_float": _atomic_add_float,
+    "report_failure": _report_failure,
+    "report_record": _report_record,
+    "report_value": _report_value,
+}

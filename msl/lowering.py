@@ -1,0 +1,610 @@
+"""From a plan to a tree of statements: values become expressions, each where it belongs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from eas.ir.location import Loc
+from eas.ir.nodes import (
+    Alloc,
+    Compute,
+    Constant,
+    Function,
+    Load,
+    Param,
+    Region,
+    Value,
+)
+from eas.ir.types import BOOL, I32, DType, Pointer, count
+from eas.msl.dtypes import literal
+from eas.msl.errors import UnsupportedError
+from eas.msl.facts import Facts
+from eas.msl.helpers import Helpers
+from eas.msl.indices import Index, Indices, Part, Symbol, add, fixed, linear, operand_indices
+from eas.msl.layout import Domain, Layout, element, is_home, is_view
+from eas.msl.numbers import Numbers
+from eas.msl.spelling import Spelling, spell
+from eas.msl.steps import Plan, staged_name
+from eas.msl.storage import Storage
+from eas.msl.text import Level, Text, call, infix, subscript, ternary
+from eas.msl.tree import (
+    Act,
+    Block,
+    Branch,
+    Declare,
+    ElementLoop,
+    LoadNode,
+    Loop,
+    Node,
+    Set,
+    Shared,
+    Spell,
+    Statement,
+    Variable,
+    variable_text,
+)
+
+MEMORY = "memory"
+"""Stands for all arrays in the `reads` of what a barrier may change."""
+
+AXES = "xyz"
+
+
+@dataclass
+class Lowering:
+    """The tree under way. `block` is where statements go, `domain` the lanes that are at work."""
+
+    facts: Facts
+    layout: Layout
+    plan: Plan
+    numbers: Numbers
+    storage: Storage
+    helpers: Helpers = field(default_factory=Helpers)
+    root: Block = field(default_factory=Block)
+    nodes: list[Node] = field(default_factory=list[Node])
+    builtins: set[str] = field(default_factory=set[str])
+    sites: list[object] = field(default_factory=list[object])
+    shared: dict[str, Shared] = field(default_factory=dict[str, Shared])
+    arrays: dict[Value, Shared | Param] = field(default_factory=dict[Value, Shared | Param])
+    atomics: set[Value] = field(default_factory=set[Value])
+    version: tuple[int, int] = (2, 3)
+    domain: Domain = Domain(())
+    loop: ElementLoop | None = None
+    variables: dict[int, Variable] = field(default_factory=dict[int, Variable])
+    kept: dict[Value, Variable] = field(default_factory=dict[Value, Variable])
+    before: list[Statement] = field(default_factory=list[Statement])
+    regions: dict[int, Block] = field(default_factory=dict[int, Block])
+
+    def __post_init__(self) -> None:
+        self.block = self.root
+        self.regions[id(self.function.body)] = self.root
+
+    @property
+    def function(self) -> Function:
+        return self.facts.function
+
+    @property
+    def threads(self) -> int:
+        return self.layout.threads
+
+    # --- nodes --------------------------------------------------------------------------------
+
+    def node(
+        self,
+        dtype: DType,
+        spell: Spell,
+        operands: Sequence[Node] = (),
+        home: Block | None = None,
+        *,
+        kind: type[Node] = Node,
+        hint: str = "",
+        loc: Loc | None = None,
+        reads: frozenset[object] = frozenset(),
+        plain: bool = False,
+    ) -> Node:
+        """An expression; its home is the innermost of a given block and its operands' homes."""
+        blocks = [home or self.root, *(operand.home for operand in operands)]
+        deepest = max(blocks, key=lambda block: block.depth)
+        made, order = len(deepest.statements), len(self.nodes)
+        node = kind(
+            dtype, spell, list(operands), deepest, made, order, hint, loc, reads, plain
+        )
+        self.nodes.append(node)
+        return node
+
+    def leaf(self, text: Text | str, dtype: DType) -> Node:
+        """A literal, or the name of something that never changes."""
+        shown = text if isinstance(text, Text) else Text(text)
+        return self.node(dtype, lambda _: shown, plain=True)
+
+    def literal(self, value: bool | int | float, dtype: DType) -> Node:
+        key = ("literal", value, str(value), dtype.name)
+        if key not in self.root.nodes:
+            self.root.nodes[key] = self.leaf(literal(value, dtype), dtype)
+        return self.root.nodes[key]
+
+    def builtin(self, name: str, text: str, dtype: DType = I32) -> Node:
+        """Something that the kernel's parameters tell about the thread."""
+        self.builtins.add(name)
+        key = ("builtin", text)
+        if key not in self.root.nodes:
+            self.root.nodes[key] = self.leaf(text, dtype)
+        return self.root.nodes[key]
+
+    def thread(self) -> Node:
+        return self.literal(0, I32) if self.threads == 1 else self.builtin("t", "t")
+
+    def find(self, key: object) -> Node | None:
+        block: Block | None = self.block
+        while block is not None:
+            if key in block.nodes:
+                return block.nodes[key]
+            block = block.parent
+        return None
+
+    def call(self, name: str, dtype: DType, *operands: Node) -> Node:
+        return self.node(dtype, lambda texts: call(name, *texts), operands)
+
+    def infix(self, operator: str, a: Node, b: Node, level: Level, dtype: DType) -> Node:
+        return self.node(dtype, lambda t: infix(operator, t[0], t[1], level), (a, b))
+
+    # --- values -------------------------------------------------------------------------------
+
+    def at(self, value: Value) -> Node:
+        """A value in the lane that is at work, or a shared one."""
+        value = self.facts.resolve(value)
+        return self.value(value, self.domain.indices_of(value.shape))
+
+    def value(self, value: Value, indices: Indices = ()) -> Node:
+        """The element of a value at some coordinates."""
+        value = self.facts.resolve(value)
+        key = (value, indices)
+        node = self.find(key)
+        if node is None:
+            node = self._make(value, indices)
+            node.home.nodes[key] = node
+        return node
+
+    def define(self, value: Value, node: Node) -> None:
+        """Binds a value, as the lane at work has it, for the ops after and inside."""
+        self._name(node, value)
+        self.block.nodes[value, self.domain.indices_of(value.shape)] = node
+
+    def _name(self, node: Node, value: Value) -> Node:
+        if value.hint and not node.plain and not node.hint.isidentifier():
+            node.hint = value.hint
+        return node
+
+    def _make(self, value: Value, indices: Indices) -> Node:
+        op = self.facts.definition(value)
+        if isinstance(op, Constant):
+            return self.literal(op.value, op.result.ty.dtype)
+        if value.shape and is_home(value, indices, self.domain.extent):
+            variable = self.kept.get(value) or self.variable_of(value)
+            if variable is not None:
+                return self.read(variable)
+        if value in self.layout.staged or self.layout.is_resident(value):
+            return self.read_staged(value, indices)
+        assert isinstance(op, Compute | Load), f"%{value.id} is not to be had at {indices}"
+        node = self.compute(op, indices) if isinstance(op, Compute) else self.load(op, indices)
+        return self._name(node, value)
+
+    def variable_of(self, value: Value) -> Variable | None:
+        """The variable of a carried value or of a result of control flow."""
+        number = self.storage.numbers.get(value)
+        if number is None:
+            return None
+        if number not in self.variables:
+            slots = self.layout.slots(count(value.shape)) if self.is_kept_by_lanes(value) else 1
+            hint = next((v.hint for v in self.storage.holders[number] if v.hint), value.hint)
+            variable = Variable(hint, value.ty.dtype, slots if slots > 1 else 0)
+            self.variables[number] = variable
+        return self.variables[number]
+
+    def is_kept_by_lanes(self, value: Value) -> bool:
+        """Whether lanes keep a value of control flow from one loop over elements to the next."""
+        op = self.facts.definition(value) or self.facts.owners.get(value)
+        return bool(value.shape) and id(op) in self.layout.shared_control
+
+    def read(self, variable: Variable) -> Node:
+        loop = self.loop
+        if variable.slots and loop is not None:
+            loop.uses_slots = True
+        node = self.node(
+            variable.dtype,
+            lambda _: variable_text(variable, loop),
+            home=self.block,
+            reads=frozenset({variable}),
+            plain=True,
+        )
+        node.variable = variable
+        return node
+
+    # --- pure ops -----------------------------------------------------------------------------
+
+    def compute(self, op: Compute, indices: Indices) -> Node:
+        name = op.op.name
+        below = operand_indices(op, indices)
+        if is_view(op):
+            return self.value(op.operands[0], below)
+        position = self._position(op, indices)
+        if position is not None:
+            return position
+        operands = [self.value(v, below) for v in op.operands]
+        spelling = Spelling(op, self.numbers, self.helpers, self.function.fast_math)
+        node = self.node(
+            op.result.ty.dtype,
+            lambda texts: spell(spelling, texts),
+            operands,
+            home=self._home(op.result),
+            loc=op.loc,
+        )
+        if name == "and" and op.result.ty.dtype.is_bool:
+            node.conjuncts = tuple(operands)
+        return node
+
+    def _home(self, value: Value) -> Block:
+        """The block of the region that defines a value."""
+        region = self.facts.regions.get(value)
+        return self.root if region is None else self.regions.get(id(region), self.root)
+
+    def _position(self, op: Compute, indices: Indices) -> Node | None:
+        match op.op.name:
+            case "arange":
+                start = op.attr("start")
+                assert isinstance(start, int)
+                node = self.index(add(indices[0], fixed(start)))
+                self._suggest(node, op.result.hint)
+                return node
+            case "thread_index":
+                return self.index(indices[0])
+            case "lane_index" | "simdgroup_index":
+                return self._in_simdgroup(op, indices[0])
+            case "program_id" | "num_programs":
+                return self._in_grid(op)
+            case _:
+                return None
+
+    def _suggest(self, node: Node, hint: str) -> None:
+        """Passes the user's name for a row of numbers on to the variable that counts them."""
+        if not hint:
+            return
+        if node.variable is not None and node.variable.hint in ("", "e"):
+            node.variable.hint = hint
+        elif not node.plain and not node.is_users:
+            node.hint, node.is_users = hint, True
+
+    def _in_simdgroup(self, op: Compute, index: Index) -> Node:
+        is_lane = op.op.name == "lane_index"
+        if index == Index(((1, Part(element(self.threads))),)):
+            name = "lane" if is_lane else "simdgroup"
+            return self.builtin(name, f"int({name})")
+        operator = "%" if is_lane else "/"
+        return self.infix(operator, self.index(index), self.literal(32, I32), Level.PRODUCT, I32)
+
+    def _in_grid(self, op: Compute) -> Node:
+        axis = op.attr("axis")
+        assert isinstance(axis, int)
+        if axis >= len(AXES):
+            message = f"Metal's grids have three axes: there is no axis {axis}"
+            raise UnsupportedError(message, op.loc)
+        name = "program" if op.op.name == "program_id" else "programs"
+        self.builtins.add(name)
+        text = Text(f"int({name}.{AXES[axis]})")
+        return self.node(I32, lambda _: text, loc=op.loc)
+
+    # --- indices ------------------------------------------------------------------------------
+
+    def index(self, index: Index) -> Node:
+        """The expression of an index."""
+        if not index.terms:
+            return self.literal(index.offset, I32)
+        (factor, part), *others = index.terms
+        if factor == 1 and not others and index.offset == 0:
+            return self.part(part)
+        node = self.find(("index", index))
+        if node is None:
+            parts = [self.part(part) for _, part in index.terms]
+            factors = [factor for factor, _ in index.terms]
+            offset = index.offset
+            node = self.node(I32, lambda texts: _sum(texts, factors, offset), parts)
+            node.home.nodes["index", index] = node
+        return node
+
+    def part(self, part: Part) -> Node:
+        base = self.symbol(part.base) if isinstance(part.base, Symbol) else self.index(part.base)
+        if part.divisor == 1 and not part.modulus:
+            return base
+        node = self.find(("part", part))
+        if node is None:
+            node = self.node(I32, lambda texts: _digit(texts[0], part), [base])
+            node.hint = self._axis_name(part)
+            node.home.nodes["part", part] = node
+        return node
+
+    def _axis_name(self, part: Part) -> str:
+        """The usual letter of a coordinate."""
+        for letter, index in zip("ijkl", self.domain.indices, strict=False):
+            if index.terms == ((1, part),):
+                return letter
+        return ""
+
+    def symbol(self, symbol: Symbol) -> Node:
+        node = self.find(("symbol", symbol))
+        if node is None:
+            assert symbol == element(self.threads), f"{symbol} has no loop"
+            node = self.thread()
+        return node
+
+    # --- memory -------------------------------------------------------------------------------
+
+    def load(self, op: Load, indices: Indices) -> Node:
+        operands = [self.value(op.offset, indices)]
+        if op.mask is not None and op.other is not None:
+            operands += [self.value(op.mask, indices), self.value(op.other, indices)]
+        pointer = self.facts.resolve(op.pointer)
+        reads = frozenset({pointer, MEMORY}) if self._may_change(pointer) else frozenset[object]()
+
+        def spell_load(texts: Sequence[Text]) -> Text:
+            place = self.element_of(pointer, texts[0])
+            return ternary(texts[1], place, texts[2]) if len(texts) == 3 else place
+
+        home = self._home(op.result) if not reads else self.block
+        return self.node(
+            op.result.ty.dtype, spell_load, operands, home, kind=LoadNode, loc=op.loc, reads=reads
+        )
+
+    def _may_change(self, pointer: Value) -> bool:
+        ty = pointer.ty
+        return pointer in self.facts.written or (isinstance(ty, Pointer) and ty.space != "device")
+
+    def element_of(self, pointer: Value, offset: Text) -> Text:
+        """An element of an array; one that is only used by atomics is read as such."""
+        place = subscript(self.array_name(pointer), offset)
+        if pointer in self.atomics:
+            return call("atomic_load_explicit", f"&{place.text}", "memory_order_relaxed")
+        return place
+
+    def array_name(self, pointer: Value) -> str:
+        return self.arrays[pointer].name
+
+    def read_staged(self, value: Value, indices: Indices) -> Node:
+        """An element of a block that lies in threadgroup memory."""
+        index = self.index(linear(indices, value.shape))
+        return self.element(self.staged_array(value), index)
+
+    def staged_array(self, value: Value) -> Shared:
+        value = self.facts.resolve(value)
+        hint = f"{value.hint}_shared" if value.hint else "shared"
+        return self.share(staged_name(value), hint, value.ty.dtype, count(value.shape))
+
+    def share(self, key: str, hint: str, dtype: DType, size: int) -> Shared:
+        """An array of the writer's own in threadgroup memory."""
+        if key not in self.shared:
+            self.shared[key] = Shared(hint, dtype, size)
+        return self.shared[key]
+
+    def element(self, shared: Shared, index: Node) -> Node:
+        """An element of threadgroup memory, as it is now."""
+        return self.node(
+            shared.dtype,
+            lambda texts: subscript(shared.name, texts[0]),
+            [index],
+            home=self.block,
+            reads=frozenset({shared, MEMORY}),
+        )
+
+    def put(self, shared: Shared, index: Node, node: Node, loc: Loc | None = None) -> None:
+        """Writes an element of threadgroup memory."""
+
+        def line(texts: Sequence[Text]) -> Text:
+            return Text(f"{shared.name}[{texts[0].text}] = {texts[1].text}")
+
+        self.act(line, [index, node], frozenset({shared}), loc)
+
+    # --- statements ---------------------------------------------------------------------------
+
+    def emit(self, statement: Statement) -> None:
+        self.block.statements.append(statement)
+
+    def act(
+        self,
+        spell: Spell | str,
+        operands: Sequence[Node] = (),
+        changes: frozenset[object] = frozenset(),
+        loc: Loc | None = None,
+    ) -> None:
+        """A line of text; `spell` gives it without the semicolon."""
+
+        def line(texts: Sequence[Text]) -> str:
+            return f"{spell if isinstance(spell, str) else spell(texts).text};"
+
+        self.emit(Act(list(operands), changes, loc, spell=line))
+
+    def declare(self, variable: Variable, first: Node | None = None, loc: Loc | None = None) -> None:
+        operands = [] if first is None else [first]
+        self.emit(Declare(operands, frozenset({variable}), loc, variable=variable))
+
+    def assign(self, pairs: Sequence[tuple[Variable, Node]], loc: Loc | None = None) -> None:
+        """Sets variables, all at once; one that keeps its value is left alone."""
+        changed = [(v, node) for v, node in pairs if node.variable is not v]
+        if not changed:
+            return
+        for variable, _ in changed:
+            if variable.slots and self.loop is not None:
+                self.loop.uses_slots = True
+        variables = [variable for variable, _ in changed]
+        operands = [node for _, node in changed]
+        self.emit(Set(operands, frozenset(variables), loc, variables=variables))
+
+    @contextmanager
+    def inside(self, block: Block, region: Region | None = None) -> Iterator[Block]:
+        """Statements go into a block, which is that of a region."""
+        around, self.block = self.block, block
+        if region is not None:
+            self.regions[id(region)] = block
+        yield block
+        self.block = around
+
+    @contextmanager
+    def guard(self, condition: Node | None, loc: Loc | None) -> Iterator[None]:
+        """Statements under the mask of an effect; neighbours with one mask share an `if`."""
+        if condition is None:
+            yield
+            return
+        last = self.block.statements[-1] if self.block.statements else None
+        if isinstance(last, Branch) and last.is_guard and last.operands == [condition]:
+            branch = last
+        else:
+            branch = Branch(
+                [condition], frozenset(), loc, then=Block(self.block), orelse=Block(self.block)
+            )
+            branch.is_guard = True
+            self.emit(branch)
+        with self.inside(branch.then):
+            yield
+
+    def barrier(self, device: bool, threadgroup: bool, loc: Loc | None = None) -> None:
+        """All threads wait for each other, and then see what was written."""
+        kinds = [("mem_device", device), ("mem_threadgroup", threadgroup)]
+        flags = " | ".join(f"mem_flags::{name}" for name, is_set in kinds if is_set)
+        if self.threads > 1:
+            self.act(f"threadgroup_barrier({flags})", changes=frozenset({MEMORY}), loc=loc)
+
+    def allocate(self, op: Alloc) -> None:
+        """Threadgroup memory that the user asked for."""
+        is_atomic = op.result in self.atomics
+        shared = Shared(op.result.hint or "shared", op.result.ty.dtype, op.size, is_atomic)
+        self.shared[f"allocated {op.result.id}"] = shared
+        self.arrays[op.result] = shared
+
+    @contextmanager
+    def branch(self, condition: Node, loc: Loc | None = None) -> Iterator[None]:
+        """Statements under a condition."""
+        then, orelse = Block(self.block), Block(self.block)
+        branch = Branch([condition], loc=loc, then=then, orelse=orelse)
+        self.emit(branch)
+        with self.inside(then):
+            yield
+
+    @contextmanager
+    def counting(self, symbol: Symbol, start: int = 0, loc: Loc | None = None) -> Iterator[Node]:
+        """Statements in a loop over the values of a symbol."""
+        body = Block(self.block, is_loop=True)
+        counter = Variable("k", I32)
+        with self.inside(body):
+            node = self.read(counter)
+            body.nodes["symbol", symbol] = node
+            yield node
+
+        def head(_: object) -> str:
+            name = counter.name
+            return f"for (int {name} = {start}; {name} < {symbol.extent}; ++{name})"
+
+        self.emit(Loop([], loc=loc, spell=head, body=body, counters=[counter]))
+
+    @contextmanager
+    def elements(self, domain: Domain) -> Iterator[None]:
+        """Statements for each element of a domain, in the thread that has it."""
+        around = self.domain, self.loop
+        self.domain, self.loop = domain, None
+        if self.layout.is_even(domain.extent):
+            yield
+        else:
+            with self._element_loop(domain.extent) as self.loop:
+                yield
+        self.domain, self.loop = around
+
+    @contextmanager
+    def _element_loop(self, extent: int) -> Iterator[ElementLoop]:
+        body = Block(self.block, is_loop=extent > self.threads)
+        own, slot = Variable("e", I32), Variable("slot", I32)
+        loop = ElementLoop(
+            [], extent=extent, threads=self.threads, body=body, element=own, slot=slot
+        )
+        with self.inside(body):
+            node = self.read(own) if loop.slots > 1 else self.thread()
+            body.nodes["symbol", element(extent)] = node
+            yield loop
+        if body.statements:
+            self.emit(loop)
+
+    @contextmanager
+    def turns(self, domain: Domain, loc: Loc) -> Iterator[Turn]:
+        """Statements that all threads go through together, once for each slot of a domain."""
+        around = self.domain, self.loop
+        body = Block(self.block, is_loop=True)
+        slot = Variable("slot", I32)
+        own = slot if self.threads == 1 else Variable("e", I32)
+        loop = ElementLoop(
+            [], extent=domain.extent, threads=self.threads, body=body, element=own, slot=slot
+        )
+
+        def head(_: object) -> str:
+            return f"for (int {slot.name} = 0; {slot.name} < {loop.slots}; ++{slot.name})"
+
+        with self.inside(body):
+            size = self.literal(self.threads, I32)
+            start = self.infix("*", self.read(slot), size, Level.PRODUCT, I32)
+            yield Turn(self, domain, loop, start)
+        self.domain, self.loop = around
+        self.emit(Loop([], loc=loc, spell=head, body=body, counters=[slot]))
+
+    @contextmanager
+    def ahead(self) -> Iterator[None]:
+        """Statements before the loop over elements that is under way."""
+        assert self.loop is not None and self.loop.body.parent is not None
+        with self.inside(self.loop.body.parent):
+            yield
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One slot of all threads: `start` is the index of the first thread's element."""
+
+    low: Lowering
+    domain: Domain
+    loop: ElementLoop
+    start: Node
+
+    @contextmanager
+    def elements(self) -> Iterator[None]:
+        """Statements for the element that each thread has in this turn, if it has one."""
+        low, loop = self.low, self.loop
+        around = low.domain, low.loop
+        low.domain, low.loop = self.domain, loop
+        place = low.infix("+", self.start, low.thread(), Level.SUM, I32)
+        low.block.nodes["symbol", element(loop.extent)] = place
+        if loop.extent % loop.threads:
+            extent = low.literal(loop.extent, I32)
+            with low.branch(low.infix("<", place, extent, Level.RELATIONAL, BOOL)):
+                yield
+        else:
+            yield
+        low.domain, low.loop = around
+
+
+def _sum(texts: Sequence[Text], factors: Sequence[int], offset: int) -> Text:
+    signed = sorted(zip(factors, texts, strict=True), key=lambda each: each[0] < 0)
+    terms = [
+        (factor > 0, text if abs(factor) == 1 else infix("*", text, Text(str(abs(factor))), Level.PRODUCT))
+        for factor, text in signed
+    ]
+    if offset:
+        terms.insert(len(terms) if terms[0][0] else 0, (offset > 0, Text(str(abs(offset)))))
+    (_, total), *others = terms
+    for is_positive, term in others:
+        total = infix("+" if is_positive else "-", total, term, Level.SUM)
+    return total
+
+
+def _digit(text: Text, part: Part) -> Text:
+    if part.divisor != 1:
+        text = infix("/", text, Text(str(part.divisor)), Level.PRODUCT)
+    if part.modulus:
+        text = infix("%", text, Text(str(part.modulus)), Level.PRODUCT)
+    return text
+
+

@@ -1,0 +1,135 @@
+"""What lanes need for a piece of work, and where they find it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from eas.ir.nodes import (
+    Assert,
+    Atomic,
+    Compute,
+    Load,
+    Print,
+    Store,
+    Value,
+    operands_of,
+    regions_of,
+    walk,
+)
+from eas.ir.types import Pointer, Shape, count
+from eas.msl.costs import operands_of_pure
+from eas.msl.facts import Control, Facts, is_pure
+from eas.msl.indices import Indices, operand_indices
+from eas.msl.layout import (
+    Domain,
+    Layout,
+    home_indices,
+    is_home,
+    is_reduction,
+    needs_inside,
+    serial_indices,
+)
+from eas.msl.steps import Assign, Item, Stage
+
+
+def domain_of(item: Item, layout: Layout) -> Domain:
+    """The domain that an item of a loop over elements is written for."""
+    match item:
+        case Assign():
+            return Domain(item.pairs[0][0].shape)
+        case Stage():
+            return Domain(item.value.shape)
+        case Store() | Atomic() | Assert() | Print():
+            return Domain(shape_of_effect(item))
+        case Compute() if is_reduction(item) and not layout.is_serial(item):
+            return Domain(item.operands[0].shape)
+        case Compute() | Load():
+            return Domain(item.result.shape)
+        case _:
+            return layout.domains[id(item)]
+
+
+def shape_of_effect(op: Store | Atomic | Assert | Print) -> Shape:
+    if isinstance(op, Store | Atomic):
+        return op.offset.shape
+    shapes = [value.shape for value in operands_of(op) if value.shape]
+    return max(shapes, key=count, default=())
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """Values at home in the lane's thread, and such as all threads share."""
+
+    home: frozenset[Value] = frozenset()
+    shared: frozenset[Value] = frozenset()
+
+    def __or__(self, other: Needs) -> Needs:
+        return Needs(self.home | other.home, self.shared | other.shared)
+
+
+@dataclass
+class Finder:
+    """Follows values that are computed where they are needed down to those that are there."""
+
+    layout: Layout
+    known: dict[tuple[Value, Indices, int], Needs] = field(
+        default_factory=dict[tuple[Value, Indices, int], Needs]
+    )
+
+    def of(self, value: Value, indices: Indices, extent: int) -> Needs:
+        value = self.layout.facts.resolve(value)
+        key = (value, indices, extent)
+        if key not in self.known:
+            self.known[key] = self._find(value, indices, extent)
+        return self.known[key]
+
+    def all(self, wanted: Iterable[tuple[Value, Indices]], extent: int) -> Needs:
+        needs = Needs()
+        for value, indices in wanted:
+            needs |= self.of(value, indices, extent)
+        return needs
+
+    def _find(self, value: Value, indices: Indices, extent: int) -> Needs:
+        layout, facts = self.layout, self.layout.facts
+        if not value.shape:
+            return Needs(shared=frozenset({value}))
+        op = facts.definition(value)
+        is_there = not is_pure(op, facts) or value in layout.anchored
+        if is_there and is_home(value, indices, extent):
+            return Needs(home=frozenset({value}))
+        if value in layout.staged or layout.is_resident(value):
+            return Needs(shared=frozenset({value}))
+        assert isinstance(op, Compute | Load), f"%{value.id} is not to be had at {indices}"
+        below = operand_indices(op, indices) if isinstance(op, Compute) else indices
+        return self.all(((v, below) for v in operands_of_pure(op)), extent)
+
+    def item(self, item: Item, domain: Domain) -> Needs:
+        """Everything that an item of a loop over elements needs."""
+        layout, facts, extent = self.layout, self.layout.facts, domain.extent
+        if isinstance(item, Stage):
+            return Needs(home=frozenset({item.value}))
+        if isinstance(item, Assign):
+            sources = [source for _, source in item.pairs]
+            return self.all(((v, domain.indices_of(v.shape)) for v in sources), extent)
+        if isinstance(item, Control):
+            needed = needs_inside(item, domain, facts)
+            outside = [(v, at) for v, at in needed if not facts.is_inside(v, item)]
+            scalars = frozenset(scalars_of(item, facts))
+            return self.all(outside, extent) | Needs(shared=scalars)
+        if isinstance(item, Compute) and layout.is_serial(item):
+            indices = serial_indices(item, home_indices(item.result.shape))
+            return self.of(item.operands[0], indices, extent)
+        if isinstance(item, Compute) and not is_reduction(item):
+            below = operand_indices(item, domain.indices_of(item.result.shape))
+            return self.all(((v, below) for v in item.operands), extent)
+        values = [v for v in operands_of(item) if not isinstance(v.ty, Pointer)]
+        return self.all(((v, domain.indices_of(v.shape)) for v in values), extent)
+
+
+def scalars_of(op: Control, facts: Facts) -> Iterator[Value]:
+    """The scalars from outside that control flow uses."""
+    for inner in (op, *(each for region in regions_of(op) for each in walk(region))):
+        for value in map(facts.resolve, operands_of(inner)):
+            if not value.shape and not facts.is_inside(value, op):
+                yield value

@@ -1,0 +1,370 @@
+"""Reductions of whole blocks: in each thread, then in each simdgroup, then across them.
+
+Threads that have no element of a block contribute what changes nothing. All threads end with the
+same result, bit by bit: control flow may depend on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from eas.ir.nodes import Compute, Value
+from eas.ir.ops.reduce import accumulator
+from eas.ir.types import BF16, BOOL, F32, I32, U32, DType, count
+from eas.msl.dtypes import greatest, is_narrow_int, least, literal
+from eas.msl.indices import Indices, Symbol, of
+from eas.msl.layout import SIMD, element
+from eas.msl.lowering import MEMORY, Lowering
+from eas.msl.spelling import converted
+from eas.msl.steps import Join, Total, partial_name
+from eas.msl.text import Level, Text, call, infix, subscript, ternary
+from eas.msl.tree import Node, Shared, Variable
+
+Texts = Sequence[Text]
+NO_INDEX = I32.max
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """How a reduction is computed: in which dtype, from where on, with which functions.
+
+    `better` compares two values for `argmax` and `argmin`; it is empty for the others.
+    """
+
+    name: str
+    dtype: DType
+    identity: Text
+    simd: str
+    hint: str
+    better: str
+    wraps: bool
+
+    def combine(self, texts: Texts) -> Text:
+        a, b = texts
+        match self.name:
+            case "sum":
+                return call("wrap_add", a, b) if self.wraps else infix("+", a, b, Level.SUM)
+            case "prod":
+                return call("wrap_mul", a, b) if self.wraps else infix("*", a, b, Level.PRODUCT)
+            case "any":
+                return infix("||", a, b, Level.LOGICAL_OR)
+            case "all":
+                return infix("&&", a, b, Level.LOGICAL_AND)
+            case "xor":
+                operator, level = ("!=", Level.EQUALITY) if self.dtype.is_bool else ("^", Level.BIT_XOR)
+                return infix(operator, a, b, level)
+            case _:
+                return call(self.extreme, a, b)
+
+    @property
+    def extreme(self) -> str:
+        return f"{'f' if self.dtype.is_float else ''}{self.name.removeprefix('arg')}"
+
+    @property
+    def is_extreme(self) -> bool:
+        return self.name in ("max", "min", "argmax", "argmin")
+
+
+_WORDS = {
+    "sum": ("simd_sum", "total"),
+    "prod": ("simd_product", "product"),
+    "max": ("simd_max", "high"),
+    "min": ("simd_min", "low"),
+    "argmax": ("simd_max", "best"),
+    "argmin": ("simd_min", "best"),
+    "any": ("simd_any", "found"),
+    "all": ("simd_all", "holds"),
+    "xor": ("simd_xor", "parity"),
+}
+
+
+def kind_of(op: Compute, low: Lowering) -> Kind:
+    name = op.op.name.removeprefix("reduce_")
+    dtype = dtype_of(op)
+    wraps = dtype.is_signed and name in ("sum", "prod") and _may_wrap(op, low)
+    if wraps:
+        low.helpers.need("wrap_add" if name == "sum" else "wrap_mul", dtype)
+    simd, hint = _WORDS[name]
+    better = {"argmax": ">", "argmin": "<"}.get(name, "")
+    hint = op.result.hint or hint
+    return Kind(name, dtype, _identity(name, dtype), simd, hint, better, wraps)
+
+
+def dtype_of(op: Compute) -> DType:
+    """The dtype of the value that is carried along."""
+    source = op.operands[0].ty.dtype
+    if op.op.name in ("reduce_sum", "reduce_prod"):
+        return F32 if source.is_float else accumulator(source)
+    if source == BF16:
+        return F32
+    if is_narrow_int(source):
+        return I32 if source.is_signed else U32
+    return source
+
+
+def _identity(name: str, dtype: DType) -> Text:
+    match name:
+        case "max" | "argmax":
+            return least(dtype)
+        case "min" | "argmin":
+            return greatest(dtype)
+        case "prod" | "all":
+            return literal(1, dtype)
+        case _:
+            return literal(0, dtype)
+
+
+def _may_wrap(op: Compute, low: Lowering) -> bool:
+    """Whether a sum of that many numbers may leave its dtype; of products nothing is known."""
+    if op.op.name != "reduce_sum":
+        return True
+    dtype, times = op.result.ty.dtype, count(op.operands[0].shape)
+    if op.operands[0].ty.dtype.is_bool:
+        return times > dtype.max
+    least_one, greatest_one = low.numbers.bounds(op, 0)
+    return least_one * times < dtype.min or greatest_one * times > dtype.max
+
+
+# --- a reduction under way --------------------------------------------------------------------
+
+
+@dataclass
+class Running:
+    """The variable with the value so far and, for `argmax` and `argmin`, that with its index."""
+
+    op: Compute
+    kind: Kind
+    value: Variable
+    index: Variable | None
+
+    @property
+    def variables(self) -> list[Variable]:
+        return [self.value] if self.index is None else [self.value, self.index]
+
+
+Runnings = dict[Value, Running]
+
+
+def begin(op: Compute, low: Lowering) -> Running:
+    kind = kind_of(op, low)
+    if not kind.better:
+        return Running(op, kind, Variable(kind.hint, kind.dtype), None)
+    index = Variable(op.result.hint or "best_index", I32)
+    return Running(op, kind, Variable("best", kind.dtype), index)
+
+
+def identity(running: Running, low: Lowering) -> Node:
+    return low.leaf(running.kind.identity, running.kind.dtype)
+
+
+def operand(op: Compute, kind: Kind, indices: Indices, low: Lowering) -> Node:
+    """An element of what is reduced, in the dtype that it is reduced in."""
+    source = op.operands[0].ty.dtype
+    node = low.value(op.operands[0], indices)
+    if source == kind.dtype:
+        return node
+    return low.node(kind.dtype, lambda t: converted(t[0], source, kind.dtype), [node])
+
+
+def take(running: Running, node: Node, index: Node, low: Lowering) -> None:
+    """Takes one more element in, in the order of the indices."""
+    kind = running.kind
+    if running.index is None:
+        combined = low.node(kind.dtype, kind.combine, [low.read(running.value), node])
+        low.assign([(running.value, combined)], running.op.loc)
+        return
+    is_better = low.infix(kind.better, node, low.read(running.value), Level.RELATIONAL, BOOL)
+    with low.branch(is_better, running.op.loc):
+        low.assign([(running.value, node), (running.index, index)])
+
+
+def take_share(running: Running, node: Node, index: Node | None, low: Lowering) -> None:
+    """Takes in what others have found: of equal ones that with the lesser index."""
+    if running.index is None or index is None:
+        take(running, node, node, low)
+        return
+    better = running.kind.better
+
+    def is_better(texts: Texts) -> Text:
+        value, best, at, best_at = texts
+        equal = infix("==", value, best, Level.EQUALITY)
+        earlier = infix("<", at, best_at, Level.RELATIONAL)
+        tie = infix("&&", equal, earlier, Level.LOGICAL_AND)
+        return infix("||", infix(better, value, best, Level.RELATIONAL), tie, Level.LOGICAL_OR)
+
+    known = [low.read(running.value), low.read(running.index)]
+    operands = [node, known[0], index, known[1]]
+    with low.branch(low.node(BOOL, is_better, operands), running.op.loc):
+        low.assign([(running.value, node), (running.index, index)])
+
+
+def result(running: Running, low: Lowering) -> Node:
+    """The result, in its own dtype."""
+    op = running.op
+    if running.index is not None:
+        return low.read(running.index)
+    source, target = running.kind.dtype, op.result.ty.dtype
+    node = low.read(running.value)
+    if source == target:
+        return node
+    return low.node(target, lambda t: converted(t[0], source, target), [node], hint=op.result.hint)
+
+
+def without_nan(kind: Kind, node: Node, low: Lowering) -> Node:
+    """An element that is no NaN: what `simd_max` does with those is not specified."""
+    if not kind.is_extreme or not kind.dtype.is_float:
+        return node
+    return low.node(kind.dtype, lambda t: call(kind.extreme, t[0], kind.identity), [node])
+
+
+# --- in each thread ---------------------------------------------------------------------------
+
+
+def accumulate(op: Compute, low: Lowering, runnings: Runnings) -> None:
+    """An item of a loop over elements: each thread reduces its own elements."""
+    running = runnings[op.result] = begin(op, low)
+    node = operand(op, running.kind, low.domain.indices_of(op.operands[0].shape), low)
+    index = low.index(of(element(low.domain.extent)))
+    loop = low.loop
+    if loop is None:
+        low.declare(running.value, without_nan(running.kind, node, low), op.loc)
+        if running.index is not None:
+            low.declare(running.index, index, op.loc)
+        return
+    with low.ahead():
+        low.declare(running.value, identity(running, low), op.loc)
+        if running.index is not None:
+            first = low.thread() if loop.slots > 1 else low.literal(NO_INDEX, I32)
+            low.declare(running.index, first, op.loc)
+    if loop.slots > 1:
+        take(running, node, index, low)
+        return
+    pairs = [(running.value, without_nan(running.kind, node, low))]
+    low.assign(pairs if running.index is None else [*pairs, (running.index, index)], op.loc)
+
+
+# --- across threads ---------------------------------------------------------------------------
+
+
+def uses_simd(kind: Kind, low: Lowering) -> bool:
+    """64 bits are shuffled, which takes all 32 lanes of a simdgroup."""
+    return kind.dtype.bits < 64 or low.threads % SIMD == 0
+
+
+def join(step: Join, low: Lowering, runnings: Runnings) -> None:
+    """The lanes of a simdgroup put their shares together; the first passes the result on."""
+    if low.threads == 1:
+        return
+    states = [runnings[op.result] for op in step.ops]
+    by_simdgroup = [state for state in states if uses_simd(state.kind, low)]
+    for state in by_simdgroup:
+        across_simdgroup(state, low)
+    if by_simdgroup and low.threads > SIMD:
+        with low.branch(low.builtin("lane", "lane == 0", BOOL)):
+            for state in by_simdgroup:
+                _put_shares(state, low.builtin("simdgroup", "simdgroup"), low)
+    for state in states:
+        if state not in by_simdgroup:
+            _put_shares(state, low.thread(), low)
+
+
+def across_simdgroup(running: Running, low: Lowering) -> None:
+    """Every lane gets the result of its simdgroup."""
+    kind = running.kind
+    own = low.read(running.value)
+    reduced = low.node(kind.dtype, simd_function(kind, low), [own])
+    if running.index is None:
+        low.assign([(running.value, reduced)], running.op.loc)
+        return
+    best = Variable("simd_best", kind.dtype)
+    low.declare(best, reduced, running.op.loc)
+
+    def least_index(texts: Texts) -> Text:
+        is_best = infix("==", texts[0], texts[1], Level.EQUALITY)
+        return call("simd_min", ternary(is_best, texts[2], literal(NO_INDEX, I32)))
+
+    index = low.node(I32, least_index, [own, low.read(best), low.read(running.index)])
+    low.assign([(running.index, index)], running.op.loc)
+    low.assign([(running.value, low.read(best))], running.op.loc)
+
+
+def simd_function(kind: Kind, low: Lowering) -> Callable[[Texts], Text]:
+    if kind.dtype.bits == 64:
+        name = low.helpers.need(f"{kind.simd}_64", kind.dtype)
+        return lambda t: call(name, t[0])
+    if kind.name == "xor" and kind.dtype.is_bool:
+        return lambda t: infix("!=", call("simd_xor", call("uint", t[0])), Text("0u"), Level.EQUALITY)
+    return lambda t: call(kind.simd, t[0])
+
+
+def _put_shares(running: Running, place: Node, low: Lowering) -> None:
+    for shared, variable in zip(_partials(running, low), running.variables, strict=True):
+        low.put(shared, place, low.read(variable), running.op.loc)
+
+
+def _partials(running: Running, low: Lowering) -> list[Shared]:
+    """An array for shares, as many as simdgroups, or as threads where 64 bits are not shuffled."""
+    threads = low.threads
+    size = -(-threads // SIMD) if uses_simd(running.kind, low) else threads
+    return partial_arrays(running, size, low)
+
+
+def partial_arrays(running: Running, size: int, low: Lowering) -> list[Shared]:
+    name = partial_name(running.op.result)
+    hints = [f"{variable.hint}_partial" for variable in running.variables]
+    arrays = [low.share(name, hints[0], running.kind.dtype, size)]
+    if running.index is not None:
+        arrays.append(low.share(f"{name} index", hints[1], I32, size))
+    return arrays
+
+
+def total(step: Total, low: Lowering, runnings: Runnings) -> None:
+    """Every thread puts the shares of all simdgroups together."""
+    shares = -(-low.threads // SIMD)
+    for op in step.ops:
+        running = runnings[op.result]
+        has_simd = uses_simd(running.kind, low)
+        if low.threads > 1 and (shares > 1 or not has_simd):
+            if has_simd and low.threads % SIMD == 0:
+                _total_by_lanes(running, shares, low)
+            else:
+                _total_in_turn(running, low)
+        low.define(op.result, result(running, low))
+
+
+def _total_by_lanes(running: Running, shares: int, low: Lowering) -> None:
+    """Each simdgroup reads all shares, a lane each, so that no second barrier is needed."""
+    firsts = [running.kind.identity, literal(NO_INDEX, I32)]
+    arrays = _partials(running, low)
+    nodes = [_share_of_lane(a, first, shares, low) for a, first in zip(arrays, firsts, strict=False)]
+    if running.index is None:
+        kind = running.kind
+        reduced = low.node(kind.dtype, simd_function(kind, low), nodes)
+        low.assign([(running.value, reduced)], running.op.loc)
+        return
+    low.assign(list(zip(running.variables, nodes, strict=True)), running.op.loc)
+    across_simdgroup(running, low)
+
+
+def _share_of_lane(shared: Shared, first: Text, shares: int, low: Lowering) -> Node:
+    low.builtins.add("lane")
+
+    def spell(_: Texts) -> Text:
+        share = subscript(shared.name, "lane")
+        if shares == SIMD:
+            return share
+        return ternary(Text(f"lane < {shares}", Level.RELATIONAL), share, first)
+
+    return low.node(shared.dtype, spell, home=low.block, reads=frozenset({shared, MEMORY}))
+
+
+def _total_in_turn(running: Running, low: Lowering) -> None:
+    """Where threads fill no simdgroup, each reads the shares one after the other."""
+    arrays = _partials(running, low)
+    zero = low.literal(0, I32)
+    firsts = [low.element(shared, zero) for shared in arrays]
+    low.assign(list(zip(running.variables, firsts, strict=True)), running.op.loc)
+    with low.counting(Symbol("share", arrays[0].size), start=1, loc=running.op.loc) as share:
+        index = low.element(arrays[1], share) if running.index is not None else None
+        take_share(running, low.element(arrays[0], share), index, low)

@@ -1,0 +1,145 @@
+"""The steps of a plan: what the threads of a program do, one thing after the other, as data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from eas.ir.location import Loc
+from eas.ir.nodes import Alloc, Assert, Atomic, Compute, Op, Print, Store, Terminator, Value
+from eas.msl.accesses import Access
+from eas.msl.facts import Control
+
+
+@dataclass(frozen=True, slots=True)
+class Assign:
+    """Carried values and results that lanes keep take their next values, all at once."""
+
+    pairs: tuple[tuple[Value, Value], ...]
+    loc: Loc
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """Each lane writes its element of a block to threadgroup memory."""
+
+    value: Value
+
+
+Item = Op | Assign | Stage
+
+
+@dataclass(eq=False, slots=True)
+class Elements:
+    """A loop over the elements of a domain. `touched` are its accesses of arrays."""
+
+    extent: int
+    items: list[Item] = field(default_factory=list[Item])
+    touched: list[Access] = field(default_factory=list[Access])
+
+
+@dataclass(frozen=True, slots=True)
+class Uniform:
+    """Every thread computes the same."""
+
+    op: Op
+
+
+@dataclass(frozen=True, slots=True)
+class Once:
+    """One thread acts for all."""
+
+    op: Store | Atomic | Assert | Print
+
+
+@dataclass(frozen=True, slots=True)
+class Receive:
+    """Every thread reads what the one that acted for all got."""
+
+    op: Atomic
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """The simdgroups put what they have of some reductions into threadgroup memory."""
+
+    ops: tuple[Compute, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Total:
+    """Every thread puts the simdgroups' shares together."""
+
+    ops: tuple[Compute, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RowTotals:
+    """Threads put the simdgroups' shares of each row together."""
+
+    op: Compute
+
+
+@dataclass(frozen=True, slots=True)
+class Chunks:
+    """A reduction along an axis, in turns through threadgroup memory."""
+
+    op: Compute
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """Control flow that all threads share, with a plan for each region."""
+
+    op: Control
+    plans: tuple[tuple[Step, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """The end of a region; the values of blocks are assigned before."""
+
+    op: Terminator
+
+
+@dataclass(frozen=True, slots=True)
+class Sync:
+    """A barrier, for the memory that the threads are to see alike; `loc` is set for the user's."""
+
+    device: bool
+    threadgroup: bool
+    loc: Loc | None = None
+
+
+Step = Elements | Uniform | Once | Receive | Join | Total | RowTotals | Chunks | Branch | End | Sync
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The steps of a function. `kept` values outlive the loop over elements that makes them."""
+
+    steps: tuple[Step, ...]
+    kept: frozenset[Value]
+    allocations: tuple[Alloc, ...]
+
+
+# --- the writer's own threadgroup memory ------------------------------------------------------
+
+
+def staged_name(value: Value) -> str:
+    """The copy of a block, or the results of a reduction along an axis."""
+    return f"staged {value.id}"
+
+
+def partial_name(value: Value) -> str:
+    """The simdgroups' shares of a reduction."""
+    return f"partial {value.id}"
+
+
+def received_name(value: Value) -> str:
+    """What an atomic of one thread gave."""
+    return f"received {value.id}"
+
+
+def shares_of(op: Compute) -> int:
+    """How many shares each row has in a reduction along the last axis."""
+    return op.operands[0].shape[-1] // 32

@@ -1,0 +1,209 @@
+"""The kernel's body before it is text: C++ blocks, statements, and expressions without names.
+
+An expression is a `Node`. Whether it gets a name (`const float x = ...;`) or is printed where it is
+used is decided later, by `eas.msl.placing`, when all its uses are known. Until then nodes may be shared
+freely: a node means what its expression gave when it was made, even if a variable that it
+reads has changed since.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from eas.ir.location import Loc
+from eas.ir.types import DType
+from eas.msl.text import Level, Text
+
+Spell = Callable[[Sequence[Text]], Text]
+
+
+@dataclass(eq=False)
+class Variable:
+    """A variable that statements change; with `slots`, an array with an element per slot."""
+
+    hint: str
+    dtype: DType
+    slots: int = 0
+    name: str = ""
+
+
+@dataclass(eq=False)
+class Shared:
+    """An array in threadgroup memory; `is_atomic` if nothing but atomics touches it."""
+
+    hint: str
+    dtype: DType
+    size: int
+    is_atomic: bool = False
+    name: str = ""
+
+    @property
+    def bytes(self) -> int:
+        return self.size * max(self.dtype.bits // 8, 1)
+
+
+@dataclass(eq=False)
+class Node:
+    """An expression. It can be declared in `home`, before the statement number `made` or later.
+
+    `reads` are the variables and arrays that it looks at by itself. A `plain` node never gets a name
+    unless what it reads changes; one that is `guarded` must stay inside the conditional
+    expression that it is part of. `variable` is set if it only reads one, `conjuncts` if it is an
+    `&&` of others, `is_users` if its hint is a name that the user gave.
+    """
+
+    dtype: DType
+    spell: Spell
+    operands: list[Node]
+    home: Block
+    made: int
+    order: int
+    hint: str = ""
+    loc: Loc | None = None
+    reads: frozenset[object] = frozenset()
+    plain: bool = False
+    guarded: bool = False
+    variable: Variable | None = None
+    conjuncts: tuple[Node, ...] = ()
+    is_users: bool = False
+    weight: int = 0
+    name: str = ""
+    is_named: bool = False
+
+
+@dataclass(eq=False)
+class LoadNode(Node):
+    """An element of an array: `[offset]`, or `[offset, mask, other]` while it is masked."""
+
+
+@dataclass(eq=False)
+class Block:
+    """A scope of C++."""
+
+    parent: Block | None = None
+    is_loop: bool = False
+    statements: list[Statement] = field(default_factory=list["Statement"])
+    nodes: dict[object, Node] = field(default_factory=dict[object, Node])
+    declared: dict[int, list[Node]] = field(default_factory=dict[int, list[Node]])
+    place: tuple[Block, int] | None = None
+    depth: int = 0
+
+    def __post_init__(self) -> None:
+        self.depth = 0 if self.parent is None else self.parent.depth + 1
+
+
+@dataclass(eq=False)
+class Statement:
+    """`operands` are evaluated right before it, `changes` is what it changes by itself."""
+
+    operands: list[Node]
+    changes: frozenset[object] = frozenset()
+    loc: Loc | None = None
+
+    @property
+    def blocks(self) -> Sequence[Block]:
+        return ()
+
+    def all_changes(self) -> frozenset[object]:
+        """What it and the statements inside of it may change."""
+        changes = self.changes
+        for block in self.blocks:
+            for inner in block.statements:
+                changes |= inner.all_changes()
+        return changes
+
+
+@dataclass(eq=False)
+class Act(Statement):
+    """A single line; `spell` makes it from the operands."""
+
+    spell: Callable[[Sequence[Text]], str] = field(kw_only=True)
+
+
+@dataclass(eq=False)
+class Declare(Statement):
+    """Makes a variable, with the operand as its first value if there is one."""
+
+    variable: Variable = field(kw_only=True)
+
+
+@dataclass(eq=False)
+class Set(Statement):
+    """Gives variables new values, all at once: the operands are what they were before."""
+
+    variables: list[Variable] = field(kw_only=True)
+
+
+@dataclass(eq=False)
+class Branch(Statement):
+    """`if (operand) then else orelse`; a `guard` is the mask of an effect."""
+
+    then: Block = field(kw_only=True)
+    orelse: Block = field(kw_only=True)
+    is_guard: bool = False
+
+    @property
+    def blocks(self) -> Sequence[Block]:
+        return (self.then, self.orelse)
+
+
+@dataclass(eq=False)
+class Loop(Statement):
+    """A loop whose head `spell` makes from the operands; `counter` is its variable, if any."""
+
+    spell: Callable[[Sequence[Text]], str] = field(kw_only=True)
+    body: Block = field(kw_only=True)
+    counters: list[Variable] = field(default_factory=list[Variable])
+
+    @property
+    def blocks(self) -> Sequence[Block]:
+        return (self.body,)
+
+
+@dataclass(eq=False)
+class Test(Statement):
+    """Leaves the loop around it, through `leaving`, unless the operand holds."""
+
+    leaving: Block = field(kw_only=True)
+
+    @property
+    def blocks(self) -> Sequence[Block]:
+        return (self.leaving,)
+
+
+@dataclass(eq=False)
+class ElementLoop(Statement):
+    """A thread's loop over its elements of a domain; `uses_slots` if arrays are indexed by it."""
+
+    extent: int = field(kw_only=True)
+    threads: int = field(kw_only=True)
+    body: Block = field(kw_only=True)
+    element: Variable = field(kw_only=True)
+    slot: Variable = field(kw_only=True)
+    uses_slots: bool = False
+
+    @property
+    def blocks(self) -> Sequence[Block]:
+        return (self.body,)
+
+    @property
+    def slots(self) -> int:
+        return -(-self.extent // self.threads)
+
+
+def walk_nodes(block: Block) -> Iterator[tuple[Block, int, Statement]]:
+    """Every statement with its place, in the order of the text."""
+    for index, statement in enumerate(block.statements):
+        yield block, index, statement
+        for inner in statement.blocks:
+            yield from walk_nodes(inner)
+
+
+def variable_text(variable: Variable, loop: ElementLoop | None) -> Text:
+    """How a variable is read or written inside a loop over elements."""
+    if not variable.slots:
+        return Text(variable.name)
+    assert loop is not None
+    slot = loop.element.name if loop.threads == 1 else loop.slot.name
+    return Text(f"{variable.name}[{slot}]", Level.PRIMARY)

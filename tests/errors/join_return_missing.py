@@ -1,0 +1,18 @@
+"""A helper that returns nothing on one path."""
+
+import eas
+from eas import mk
+from tests.errors.case import Broken
+
+
+def clip(x, high):
+    if x > high:
+        return high
+
+
+@eas.kernel
+def scale(a, out):
+    mk.store(out, 0, clip(mk.load(a, 0), 2.0))
+
+
+CASE = Broken(scale, "*f32", "*f32")
