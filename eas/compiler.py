@@ -78,15 +78,16 @@ class CompiledKernel:
     @property
     def msl(self) -> str:
         """The Metal text."""
-        return self._msl.text
+        return self.metal.text
 
     @property
     def threads(self) -> int:
         """How many threads a program has on Metal."""
-        return self._msl.threads
+        return self.metal.threads
 
     @cached_property
-    def _msl(self) -> MslKernel:
+    def metal(self) -> MslKernel:
+        """The Metal text, and what it takes to run it."""
         return write_msl(self.function, self.threads_wanted)
 
     @cached_property

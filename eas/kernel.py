@@ -12,13 +12,13 @@ from typing import Any, TypeVar, overload
 import numpy as np
 
 from eas.arguments import Specialised, argument_types, specialise
+from eas.backends import launch_on
 from eas.compiler import CompiledKernel, compile
 from eas.config import Backend, BackendError, choose_backend
 from eas.frontend_ast.errors import CompileError, Refusal
 from eas.frontend_ast.source import read_source
 from eas.frontend_ast.specialized import specialize
 from eas.runtime.grid import Grid, implicit_grid, resolve_grid
-from eas.runtime.launch import launch
 from eas.runtime.refusals import BadArgument, LaunchError
 from eas.signature import Parameters
 
@@ -105,11 +105,11 @@ class Kernel:
         """
         call = self._take_apart(args, kwargs, is_launch=True)
         try:
-            choose_backend(_backend)
+            backend = choose_backend(_backend)
             grid = self._grid(call, _grid)
         except (BadArgument, BackendError) as error:
             raise LaunchError(self.name, str(error)) from error
-        launch(self._compile(call, _tptg).binding, call.values, grid)
+        launch_on(backend, self._compile(call, _tptg), call.values, grid)
 
     def __getitem__(self, grid: Grid) -> Callable[..., None]:
         """The kernel with a grid, to be called: `add[4](...)`, `add[4, 4](...)`."""

@@ -89,6 +89,7 @@ _MAX_CONSTANT_BITS = 4096
 
 
 def lower_binary(ctx: Context, node: ast.BinOp) -> Operand:
+    """Arithmetic of numbers, offsets into arrays, sums of tuples; of constants what Python says."""
     left, right = ctx.expressions([node.left, node.right])
     return binary(ctx, node.op, left, right)
 
@@ -121,12 +122,17 @@ def fold(ctx: Context, kind: type[ast.AST], left: Const, right: Const) -> Const:
     try:
         return Const(getattr(operator, _PYTHON[kind])(a, b))
     except Exception as error:
-        symbol = _SYMBOLS[kind]
-        raise ctx.refusal(
-            "E0701",
-            f"`{symbol}` of {describe(left)} and {describe(right)}: {error}",
-            notes=(f"Python raises {type(error).__name__} here",),
-        ) from error
+        for side in (left, right):
+            if side.value is None:
+                number(ctx, side)
+        what = f"`{_SYMBOLS[kind]}` of {describe(left)} and {describe(right)}"
+        raise failed(ctx, what, error) from error
+
+
+def failed(ctx: Context, what: str, error: Exception) -> Exception:
+    """The error for constants that Python itself cannot compute with."""
+    notes = (f"Python raises {type(error).__name__}: {error}",)
+    return ctx.refusal("E0701", f"{what} cannot be computed", notes=notes)
 
 
 def _compute(ctx: Context, kind: type[ast.AST], left: Number, right: Number) -> Operand:
@@ -163,9 +169,11 @@ def power(ctx: Context, left: Number, right: Number) -> Operand:
     if dtype.is_int and (not isinstance(exponent, int) or not 0 <= exponent <= 64):
         raise ctx.refusal(
             "E0308",
-            "an int to a power that is not a small constant of at least 0",
-            notes=("Python gives a float for a negative exponent, an int otherwise",),
-            help="convert to a float first: `mk.pow(x.to(mk.f32), n)`",
+            "the power of an int must be a constant from 0 to 64",
+            at=right,
+            label=describe(right),
+            notes=("Python gives an int, but a float if the exponent is negative",),
+            help="compute with floats: `mk.pow(x.to(mk.f32), n)`",
         )
     if isinstance(left, Num) and isinstance(exponent, int) and (dtype.is_int or exponent == 2):
         return _multiply_out(ctx, cast(ctx, left, dtype), exponent)
@@ -188,13 +196,14 @@ def _multiply_out(ctx: Context, base: Num, exponent: int) -> Num:
 
 
 def _shift(ctx: Context, name: str, left: Number, right: Number) -> Num:
-    """A shift keeps the type of what is shifted."""
-    dtype = common_dtype(ctx, [left])
+    """A shift keeps the type of what is shifted; a literal takes that of the amount."""
+    dtype = common_dtype(ctx, [left, right] if _is_weak(left) else [left])
+    symbol = "<<" if name == "shl" else ">>"
     for side in (left, right):
         if common_dtype(ctx, [side]).is_float:
-            raise ctx.refusal("E0301", f"`{name}` takes integers, not {describe(side)}")
+            raise ctx.refusal("E0301", f"`{symbol}` takes integers, not {describe(side)}", at=side)
     a, b = promote(ctx, [left, right], dtype)
-    return ctx.compute(name, a.value, b.value)
+    return Num(ctx.compute(name, a.value, b.value).value, _is_weak(left) and _is_weak(right))
 
 
 def combine_bools(ctx: Context, name: str, left: Operand, right: Operand) -> Num:
@@ -205,9 +214,8 @@ def combine_bools(ctx: Context, name: str, left: Operand, right: Operand) -> Num
 # --- one operand --------------------------------------------------------------------------------
 
 
-def lower_unary(ctx: Context, node: ast.UnaryOp) -> Operand:
-    operand = ctx.expression(node.operand)
-    match node.op:
+def unary(ctx: Context, operation: ast.unaryop, operand: Operand) -> Operand:
+    match operation:
         case ast.Not():
             return negate_truth(ctx, operand)
         case ast.USub():
@@ -244,12 +252,16 @@ def _plus(ctx: Context, operand: Operand) -> Operand:
 
 def _invert(ctx: Context, operand: Operand) -> Operand:
     num = number(ctx, operand)
+    dtype = common_dtype(ctx, [num])
+    if _is_bool(num) or dtype.is_float:
+        raise ctx.refusal(
+            "E0301",
+            f"`~` takes integers, not {describe(num)}",
+            at=operand,
+            help="the negation of a bool is `not x`" if _is_bool(num) else (),
+        )
     if isinstance(num, Const):
         value: Any = num.value
-        if isinstance(value, bool | float):
-            raise ctx.refusal(
-                "E0301", f"`~` of {describe(num)}", help="the negation of a bool is `not x`"
-            )
         return Const(~value)
     return Num(ctx.compute("not", num.value).value, num.weak)
 
@@ -288,11 +300,7 @@ def _never_equal(left: Operand, right: Operand) -> bool:
 def _compare_tuples(ctx: Context, kind: type[ast.cmpop], left: Operand, right: Operand) -> Operand:
     a, b = items_of(left), items_of(right)
     if kind not in (ast.Eq, ast.NotEq) or a is None or b is None:
-        raise ctx.refusal(
-            "E0309",
-            f"`{_SYMBOLS[kind]}` of {describe(left)} and {describe(right)}",
-            help="compare their parts: `a[0] < b[0]`",
-        )
+        raise _no_operator(ctx, _SYMBOLS[kind], left, right, "compare their parts: `a[0] < b[0]`")
     equal: Operand = Const(len(a) == len(b))
     if len(a) == len(b):
         for x, y in zip(a, b, strict=True):
@@ -313,12 +321,8 @@ def _identity(ctx: Context, left: Operand, right: Operand, is_positive: bool) ->
         return Const(same == is_positive)
     if any(isinstance(o, Const) and not is_numeric(o.value) for o in (left, right)):
         return Const(not is_positive)
-    raise ctx.refusal(
-        "E0309",
-        f"`is` of {describe(left)} and {describe(right)}",
-        notes=("a value in a kernel has no identity",),
-        help="compare with `==`",
-    )
+    way_out = "a value in a kernel has no identity: compare with `==`"
+    raise _no_operator(ctx, "is", left, right, way_out)
 
 
 def _membership(ctx: Context, left: Operand, right: Operand, is_positive: bool) -> Operand:
@@ -327,14 +331,14 @@ def _membership(ctx: Context, left: Operand, right: Operand, is_positive: bool) 
             container: Any = right.value
             return Const((left.value in container) == is_positive)
         except TypeError as error:
-            raise ctx.refusal("E0701", f"`in`: {error}") from error
+            what = f"`in` of {describe(left)} and {describe(right)}"
+            raise failed(ctx, what, error) from error
     items = items_of(right)
     if items is None:
-        raise ctx.refusal(
-            "E0309",
-            f"`in` of {describe(right)}",
-            help="only a tuple whose length is known can be searched",
-        )
+        way_out = "only a tuple whose length is known can be searched"
+        if isinstance(right, Num) and right.shape:
+            way_out = "compare all lanes at once: `mk.any(x == value)`"
+        raise _no_operator(ctx, "in", left, right, way_out)
     found: Operand = Const(False)
     for item in items:
         same = _compare_values(ctx, ast.Eq, left, item)
@@ -356,15 +360,14 @@ def _move(ctx: Context, operation: ast.operator, left: Operand, right: Operand) 
     if is_sum and not isinstance(left, Array | Place):
         left, right = right, left
     if not (is_sum or isinstance(operation, ast.Sub)) or isinstance(right, Array | Place):
-        raise ctx.refusal(
-            "E0309",
-            f"`{_SYMBOLS[type(operation)]}` of {describe(left)} and {describe(right)}",
-            help="an offset can be added to an array; to compute, load its elements first",
-        )
+        way_out = "an array takes an offset only; to compute, load its elements: `mk.load(a, i)`"
+        raise _no_operator(ctx, _SYMBOLS[type(operation)], left, right, way_out)
     place = as_place(left)
     offset = number(ctx, right, "an offset")
     if common_dtype(ctx, [offset]).is_float:
-        raise ctx.refusal("E0501", f"an offset counts elements, this is {describe(offset)}")
+        raise ctx.refusal(
+            "E0501", f"an offset counts elements, this is {describe(offset)}", at=offset
+        )
     moved = binary(ctx, operation, place.offset, offset)
     assert isinstance(moved, Const | Num)
     return Place(place.array, moved)
@@ -388,10 +391,18 @@ def _join_tuples(ctx: Context, kind: type[ast.AST], left: Operand, right: Operan
     count = next((o.value for o in (left, right) if isinstance(o, Const)), None)
     if kind is ast.Mult and type(count) is int:
         return Tuple((a or b or ()) * count)
-    raise ctx.refusal(
+    way_out = "a tuple is taken apart at compile time: compute with its parts"
+    raise _no_operator(ctx, _SYMBOLS[kind], left, right, way_out)
+
+
+def _no_operator(
+    ctx: Context, symbol: str, left: Operand, right: Operand, way_out: str
+) -> Exception:
+    return ctx.refusal(
         "E0309",
-        f"`{_SYMBOLS[kind]}` of {describe(left)} and {describe(right)}",
-        help="a tuple is taken apart at compile time: compute with its parts",
+        f"there is no `{symbol}` for {describe(left)} and {describe(right)}",
+        secondary=ctx.beside((left, describe(left)), (right, describe(right))),
+        help=way_out,
     )
 
 

@@ -3,18 +3,31 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
 from eas.frontend_ast.arithmetic import binary, items_of
-from eas.frontend_ast.context import Context
+from eas.frontend_ast.context import Context, Silenced
 from eas.frontend_ast.names import read_name
 from eas.frontend_ast.promote import describe, is_numeric, materialize
 from eas.frontend_ast.scopes import Bound
 from eas.frontend_ast.subscripts import Element, element, load_element, store_element
-from eas.frontend_ast.values import Array, Closure, Const, Num, Operand, Place, Tuple
+from eas.frontend_ast.values import (
+    UNNAMED,
+    Array,
+    Closure,
+    Const,
+    Num,
+    Operand,
+    Place,
+    Poison,
+    Tuple,
+)
+from eas.ir.diagnostics import Label
 from eas.ir.types import DType
 
 
 def lower_assign(ctx: Context, node: ast.Assign) -> None:
+    """Binds names, takes tuples apart (with a star too), stores to elements of arrays."""
     value = ctx.expression(node.value)
     for target in node.targets:
         assign(ctx, target, value, _origin(node, target, node.value))
@@ -35,7 +48,7 @@ def lower_annotated(ctx: Context, node: ast.AnnAssign) -> None:
     dtype = _annotated_dtype(ctx, node.annotation)
     if dtype is not None:
         with ctx.at(node.value):
-            value = _as_declared(ctx, value, dtype)
+            value = _as_declared(ctx, value, dtype, node)
     assign(ctx, node.target, value, _origin(node, node.target, node.value))
 
 
@@ -48,20 +61,22 @@ def _annotated_dtype(ctx: Context, node: ast.expr) -> DType | None:
     return None
 
 
-def _as_declared(ctx: Context, value: Operand, dtype: DType) -> Operand:
-    if isinstance(value, Const) and is_numeric(value.value):
-        if isinstance(value.value, float) and not dtype.is_float:
-            raise ctx.refusal("E0314", f"{describe(value)} is declared to be {dtype}")
+def _as_declared(ctx: Context, value: Operand, dtype: DType, node: ast.AnnAssign) -> Operand:
+    is_cut = isinstance(value, Const) and isinstance(value.value, float) and not dtype.is_float
+    if isinstance(value, Const) and is_numeric(value.value) and not is_cut:
         return Num(materialize(ctx, value, dtype).value)
     if isinstance(value, Num) and value.weak:
         return materialize(ctx, value, dtype)
-    if not isinstance(value, Num) or value.dtype != dtype:
-        raise ctx.refusal(
-            "E0314",
-            f"{describe(value)} is declared to be {dtype}",
-            help=f"convert it: `x = (...).to(mk.{dtype})`",
-        )
-    return value
+    if isinstance(value, Num) and value.dtype == dtype:
+        return value
+    written = ctx.text(node.target) or "x"
+    raise ctx.refusal(
+        "E0314",
+        f"`{written}` is declared to be {dtype}, but gets {describe(value)}",
+        label=describe(value),
+        secondary=[Label(ctx.frame.loc(node.annotation), "declared here")],
+        help=f"convert the value: `{written} = (...).to(mk.{dtype})`" if not is_cut else (),
+    )
 
 
 def lower_augmented(ctx: Context, node: ast.AugAssign) -> None:
@@ -76,10 +91,14 @@ def lower_augmented(ctx: Context, node: ast.AugAssign) -> None:
         raise _attribute_target(ctx, node.target)
     with ctx.at(node.target):
         old = read_name(ctx, node.target.id)
+    if isinstance(old, Poison):
+        ctx.expression(node.value)
+        raise Silenced
     assign(ctx, node.target, binary(ctx, node.op, old, ctx.expression(node.value)), node)
 
 
 def lower_walrus(ctx: Context, node: ast.NamedExpr) -> Operand:
+    """`(x := v)`: binds the name and is the value."""
     value = ctx.expression(node.value)
     assign(ctx, node.target, value, node)
     return value
@@ -89,6 +108,9 @@ def assign(ctx: Context, target: ast.expr, value: Operand, origin: ast.AST | Non
     """Binds a target; `origin` is the expression that errors about the value point at."""
     match target:
         case ast.Name(id=name):
+            if isinstance(value, Array) and value.name == UNNAMED:
+                value = replace(value, name=name)
+                ctx.hints.setdefault(value.pointer.id, name)
             ctx.frame.env[name] = Bound(value, ctx.frame.loc(origin or target))
             _remember_name(ctx, value, name)
         case ast.Tuple(elts=targets) | ast.List(elts=targets):
@@ -99,7 +121,7 @@ def assign(ctx: Context, target: ast.expr, value: Operand, origin: ast.AST | Non
         case ast.Attribute():
             raise _attribute_target(ctx, target)
         case _:
-            raise ctx.refusal("E0405", "this cannot be assigned to", at=target)
+            raise TypeError(f"Python's grammar allows no {type(target).__name__} here")
 
 
 def _remember_name(ctx: Context, value: Operand, name: str) -> None:
@@ -110,7 +132,7 @@ def _remember_name(ctx: Context, value: Operand, name: str) -> None:
 
 def _unpack(
     ctx: Context,
-    target: ast.expr,
+    target: ast.Tuple | ast.List,
     targets: list[ast.expr],
     value: Operand,
     origin: ast.AST | None,
@@ -125,7 +147,7 @@ def _unpack(
         )
     parts = _origins(origin, len(items))
     starred = [place for place, t in enumerate(targets) if isinstance(t, ast.Starred)]
-    _check_count(ctx, target, len(targets), len(items), bool(starred))
+    _check_count(ctx, target, len(items), bool(starred), origin)
     if not starred:
         for each, item, part in zip(targets, items, parts, strict=True):
             assign(ctx, each, item, part)
@@ -148,14 +170,24 @@ def _origins(origin: ast.AST | None, count: int) -> list[ast.AST | None]:
     return [origin] * count
 
 
-def _check_count(ctx: Context, target: ast.expr, names: int, items: int, has_star: bool) -> None:
-    if (has_star and items >= names - 1) or (not has_star and items == names):
+def _check_count(
+    ctx: Context,
+    target: ast.Tuple | ast.List,
+    items: int,
+    has_star: bool,
+    origin: ast.AST | None,
+) -> None:
+    names = len(target.elts) - has_star
+    if items == names or (has_star and items > names):
         return
-    least = f"at least {names - 1}" if has_star else str(names)
+    values = f"{items} value{'s' * (items != 1)}"
+    wanted = f"{'at least ' * has_star}{names} name{'s' * (names != 1)}"
     raise ctx.refusal(
         "E0407",
-        f"{items} values are unpacked, {least} are expected",
+        f"{values} cannot be unpacked into {wanted}",
         at=target,
+        label=wanted,
+        secondary=[] if origin is None else [Label(ctx.frame.loc(origin), values)],
     )
 
 
@@ -194,6 +226,7 @@ def lower_nested_function(ctx: Context, node: ast.FunctionDef) -> None:
 
 
 def lower_lambda(ctx: Context, node: ast.Lambda) -> Operand:
+    """A function without a name; it is inlined where it is called."""
     return Closure(node, ctx.frame, defaults_of(ctx, node))
 
 

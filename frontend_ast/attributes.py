@@ -5,19 +5,19 @@ from __future__ import annotations
 import ast
 
 from eas.frontend_ast.context import Context
-from eas.frontend_ast.intrinsics import HANDLERS, to_dtype
+from eas.frontend_ast.intrinsics import is_function_of_mk, to_dtype
 from eas.frontend_ast.names import lower_attribute_of_constant, no_attribute
 from eas.frontend_ast.promote import describe
 from eas.frontend_ast.records import unwrap
 from eas.frontend_ast.subscripts import extent, stride
 from eas.frontend_ast.values import Array, Const, Method, Num, Operand, Tuple
-from eas.ir.ops import OPS
 
 _OF_NUMBERS = ("dtype", "ndim", "shape", "to")
 _OF_ARRAYS = ("dtype", "ndim", "shape", "strides")
 
 
 def lower_attribute(ctx: Context, node: ast.Attribute) -> Operand:
+    """Of modules, constants, records, numbers (`x.dtype`, `x.to`) and arrays (`a.shape`)."""
     holder = unwrap(ctx.expression(node.value))
     match holder:
         case Num():
@@ -50,8 +50,7 @@ def _of_number(ctx: Context, num: Num, node: ast.Attribute) -> Operand:
 
 def _functions_named(name: str) -> tuple[str, ...]:
     """NumPy's methods are functions here."""
-    is_known = name in OPS or name in HANDLERS or f"reduce_{name}" in OPS
-    return (f"call the function: `mk.{name}(x)`",) if is_known else ()
+    return (f"call the function: `mk.{name}(x)`",) if is_function_of_mk(name) else ()
 
 
 def _of_array(ctx: Context, array: Array, node: ast.Attribute) -> Operand:

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 from eas.frontend_ast.arithmetic import combine_bools, compare
 from eas.frontend_ast.context import Context, Edge, Ops, Target
-from eas.frontend_ast.joins import Join, Path
+from eas.frontend_ast.joins import Join, Path, any_operand
 from eas.frontend_ast.promote import Number, to_bool
 from eas.frontend_ast.recovery import searching
-from eas.frontend_ast.scopes import assigned_names
+from eas.frontend_ast.scopes import Bound, Given, Unbound, assigned_names, env_where
 from eas.frontend_ast.values import Const, Num, Operand
 from eas.ir.diagnostics import Label
 from eas.ir.location import Loc
@@ -46,6 +46,16 @@ def lower_branch(ctx: Context, lower: Lower, split: Shape = (), at: Loc | None =
     finally:
         ctx.frame.env, ctx.build.loc, ctx.ended = env, loc, ""
     return Branch(ops, edge, ended == "dead")
+
+
+def lower_way(ctx: Context, condition: Num, truth: bool, lower: Lower, at: Loc) -> Branch:
+    """The branch for where a condition is true, or for where it is false."""
+
+    def run() -> Operand | None:
+        ctx.frame.env = env_where(ctx.frame.env, condition, truth)
+        return lower()
+
+    return lower_branch(ctx, run, condition.shape, at)
 
 
 def choose(
@@ -157,6 +167,7 @@ def _merge_values(join: Join, what: str, words: Sequence[str]) -> Operand | None
 
 
 def lower_if(ctx: Context, node: ast.If) -> None:
+    """Python's, per lane if the condition is a block; a constant one compiles one branch only."""
     with searching(ctx, [node.body, node.orelse]):
         condition = lower_condition(ctx, node.test)
     if isinstance(condition, Const):
@@ -164,8 +175,8 @@ def lower_if(ctx: Context, node: ast.If) -> None:
         return
     test = ctx.frame.loc(node.test)
     branches = (
-        lower_branch(ctx, lambda: ctx.statements(node.body), condition.shape, test),
-        lower_branch(ctx, lambda: ctx.statements(node.orelse), condition.shape, test),
+        lower_way(ctx, condition, True, lambda: ctx.statements(node.body), test),
+        lower_way(ctx, condition, False, lambda: ctx.statements(node.orelse), test),
     )
     names = assigned_names([*node.body, *node.orelse])
     choose(ctx, condition, branches, names, condition_paths(ctx, node.test))
@@ -190,13 +201,14 @@ def lower_condition(ctx: Context, node: ast.expr) -> Number:
 
 
 def lower_if_expression(ctx: Context, node: ast.IfExp) -> Operand:
+    """`a if c else b`: only what is chosen is evaluated, per lane if `c` is a block."""
     condition = lower_condition(ctx, node.test)
     if isinstance(condition, Const):
         return ctx.expression(node.body if condition.value else node.orelse)
     test = ctx.frame.loc(node.test)
     branches = (
-        lower_branch(ctx, lambda: _placed(ctx, node.body), condition.shape, test),
-        lower_branch(ctx, lambda: _placed(ctx, node.orelse), condition.shape, test),
+        lower_way(ctx, condition, True, lambda: _placed(ctx, node.body), test),
+        lower_way(ctx, condition, False, lambda: _placed(ctx, node.orelse), test),
     )
     names = assigned_names([node.body, node.orelse])
     return _chosen(choose(ctx, condition, branches, names, condition_paths(ctx, node.test)))
@@ -205,7 +217,7 @@ def lower_if_expression(ctx: Context, node: ast.IfExp) -> Operand:
 def lower_bool_operation(ctx: Context, node: ast.BoolOp) -> Operand:
     """`a and b`, `a or b`: the value of the operand that decides."""
     is_and = isinstance(node.op, ast.And)
-    return _short_circuit(ctx, is_and, [_deferred(ctx, value) for value in node.values])
+    return short_circuit(ctx, is_and, [_deferred(ctx, value) for value in node.values])
 
 
 def lower_comparison(ctx: Context, node: ast.Compare) -> Operand:
@@ -221,26 +233,28 @@ def lower_comparison(ctx: Context, node: ast.Compare) -> Operand:
         return lower
 
     steps = [step(o, right) for o, right in zip(node.ops, node.comparators, strict=True)]
-    return _short_circuit(ctx, True, steps)
+    return short_circuit(ctx, True, steps)
 
 
 def _lower_bool_condition(ctx: Context, node: ast.BoolOp) -> Number:
     is_and = isinstance(node.op, ast.And)
     parts = [_deferred_condition(ctx, value) for value in node.values]
-    result = _short_circuit(ctx, is_and, parts)
+    result = short_circuit(ctx, is_and, parts)
     assert isinstance(result, Const | Num)
     return result
 
 
-def _short_circuit(ctx: Context, is_and: bool, parts: Sequence[Callable[[], Operand]]) -> Operand:
+def short_circuit(ctx: Context, is_and: bool, parts: Sequence[Callable[[], Operand]]) -> Operand:
+    """The value of the first operand that decides; those after it are not evaluated."""
     left = parts[0]()
     if len(parts) == 1:
         return left
     decided = to_bool(ctx, left)
     if isinstance(decided, Const):
         goes_on = bool(decided.value) == is_and
-        return _short_circuit(ctx, is_and, parts[1:]) if goes_on else left
-    rest = lower_branch(ctx, lambda: _short_circuit(ctx, is_and, parts[1:]), decided.shape, ctx.loc)
+        return short_circuit(ctx, is_and, parts[1:]) if goes_on else left
+    place = ctx.place(left)
+    rest = lower_way(ctx, decided, is_and, lambda: short_circuit(ctx, is_and, parts[1:]), place)
     assert rest.edge is not None and rest.edge.value is not None
     right = rest.edge.value
     names = [n for n, b in rest.edge.env.items() if b is not ctx.frame.env.get(n)]
@@ -249,8 +263,34 @@ def _short_circuit(ctx: Context, is_and: bool, parts: Sequence[Callable[[], Oper
         ctx.build.ops.extend(rest.ops)
         return combine_bools(ctx, "and" if is_and else "or", left, right)
     keep = lower_branch(ctx, lambda: left)
+    assert keep.edge is not None
+    new = _bind_for_both(ctx, rest.edge, keep.edge, names, is_and)
     branches = (rest, keep) if is_and else (keep, rest)
-    return _chosen(choose(ctx, decided, branches, names))
+    value = _chosen(choose(ctx, decided, branches, names))
+    for name in new:
+        bound = ctx.frame.env[name]
+        assert isinstance(bound, Bound) and isinstance(value, Num)
+        ctx.frame.env[name] = Unbound(given=Given(value.value, is_and, bound))
+    return value
+
+
+def _bind_for_both(
+    ctx: Context, rest: Edge, keep: Edge, names: Sequence[str], is_and: bool
+) -> list[str]:
+    """The names that only the way through the other operands binds; the short way gets any value.
+
+    Where the whole has the truth that only those operands can give, they do have a value.
+    """
+    new: list[str] = []
+    for name in names:
+        before, after = ctx.frame.env.get(name), rest.env[name]
+        if isinstance(after, Unbound):
+            after = after.where(rest.value, is_and)
+        if isinstance(after, Bound) and not isinstance(before, Bound):
+            rest.env[name] = after
+            keep.env[name] = Bound(any_operand(after.value), after.loc)
+            new.append(name)
+    return new
 
 
 def _is_bool(operand: Operand) -> bool:

@@ -10,6 +10,7 @@ from eas.frontend_ast.arithmetic import (
     binary,
     combine_bools,
     compare,
+    failed,
     items_of,
     power,
 )
@@ -44,17 +45,19 @@ SPACE = Const(" ")
 
 def _range(ctx: Context, first: Operand, *rest: Operand) -> Operand:
     if len(rest) > 2:
-        raise ctx.refusal("E0413", f"`range` takes at most 3 arguments, {len(rest) + 1} are given")
+        raise ctx.refusal(
+            "E0427", f"`range` takes 3 arguments, {len(rest) + 1} are given", at=rest[2]
+        )
     numbers = [number(ctx, o, "a bound of a range") for o in (first, *rest)]
     for each in numbers:
         if isinstance(each, Const) and isinstance(each.value, float):
-            raise ctx.refusal("E0403", f"a range counts ints, this is {describe(each)}")
+            raise ctx.refusal("E0403", f"a range counts ints, this is {describe(each)}", at=each)
     if len(numbers) == 1:
         numbers = [Const(0), *numbers]
     start, stop = numbers[0], numbers[1]
     step: Number = numbers[2] if len(numbers) == 3 else Const(1)
     if isinstance(step, Const) and step.value == 0:
-        raise ctx.refusal("E0420", "the step of a range must not be zero")
+        raise ctx.refusal("E0420", "the step of a range must not be zero", at=step)
     return Range(start, stop, step)
 
 
@@ -65,13 +68,12 @@ def _len(ctx: Context, value: Operand) -> Operand:
     if isinstance(value, Num) and value.shape:
         return Const(value.shape[0])
     if isinstance(value, Array):
-        raise ctx.refusal(
-            "E0421", f"`len` of {describe(value)}", help=f"use `{value.name}.shape[0]`"
-        )
+        way_out = f"use `{value.name}.shape[0]`"
+        raise ctx.refusal("E0421", f"`len` of {describe(value)}", at=value, help=way_out)
     if isinstance(value, Const) and hasattr(value.value, "__len__"):
         sized: Any = value.value
         return Const(len(sized))
-    raise ctx.refusal("E0421", f"`len` of {describe(value)}")
+    raise ctx.refusal("E0421", f"{describe(value)} has no length", at=value)
 
 
 def _abs(ctx: Context, value: Operand) -> Operand:
@@ -83,14 +85,15 @@ def _abs(ctx: Context, value: Operand) -> Operand:
     return ctx.compute("abs", a.value)
 
 
-def _extreme(operation: ast.cmpop) -> Callable[..., Operand]:
+def _extreme(name: str, operation: ast.cmpop) -> Callable[..., Operand]:
     def handler(ctx: Context, *values: Operand) -> Operand:
         """The first that no later one beats, as Python's `min` and `max` choose."""
         items = values
         if len(values) == 1:
+            _not_a_block(ctx, values[0], name)
             items = static_items(ctx, values[0])
         if not items:
-            raise ctx.refusal("E0413", "`min` or `max` of nothing")
+            raise ctx.refusal("E0413", f"`{name}` of nothing")
         best = items[0]
         for item in items[1:]:
             best = _better(ctx, operation, best, item)
@@ -133,7 +136,7 @@ def _constant(ctx: Context, make: Callable[[Any], object], value: Const) -> Cons
     try:
         return Const(make(value.value))
     except (ValueError, OverflowError, TypeError) as error:
-        raise ctx.refusal("E0701", f"`{make.__name__}`: {error}") from error
+        raise failed(ctx, f"`{make.__name__}` of {describe(value)}", error) from error
 
 
 def _round(ctx: Context, value: Operand, digits: Operand | None = None) -> Operand:
@@ -143,7 +146,12 @@ def _round(ctx: Context, value: Operand, digits: Operand | None = None) -> Opera
         constant: Any = num.value
         return Const(round(constant))
     if digits is not None:
-        raise ctx.refusal("E0413", "`round` with digits", help="`mk.round(x * 100.0) / 100.0`")
+        raise ctx.refusal(
+            "E0427",
+            "`round` takes no digits in a kernel",
+            at=digits,
+            help="for two digits: `mk.round(x * 100.0) / 100.0`",
+        )
     if not num.dtype.is_float:
         return num
     return cast(ctx, ctx.compute("round", num.value), I32)
@@ -171,14 +179,17 @@ def _sum(ctx: Context, values: Operand, start: Operand = ZERO) -> Operand:
 def _not_a_block(ctx: Context, values: Operand, name: str) -> None:
     if isinstance(values, Num) and values.shape:
         raise ctx.refusal(
-            "E0422", f"`{name}` of a block", help=f"use `mk.{name}`, which adds up its lanes"
+            "E0422",
+            f"Python's `{name}` cannot look into a block",
+            at=values,
+            label=describe(values),
+            help=f"use `mk.{name}`",
         )
 
 
 def _quantifier(name: str, decides: bool) -> Callable[..., Operand]:
     def handler(ctx: Context, values: Operand) -> Operand:
-        if isinstance(values, Num) and values.shape:
-            raise ctx.refusal("E0422", f"`{name}` of a block", help=f"use `mk.{name}`")
+        _not_a_block(ctx, values, name)
         result: Operand = Const(not decides)
         for item in static_items(ctx, values):
             truth = to_bool(ctx, item)
@@ -202,13 +213,16 @@ def _tuple(ctx: Context, values: Operand = EMPTY) -> Operand:
 def _zip(ctx: Context, *values: Operand, strict: Operand = FALSE) -> Operand:
     columns = [static_items(ctx, value) for value in values]
     if isinstance(strict, Const) and strict.value and len({len(c) for c in columns}) > 1:
-        raise ctx.refusal("E0413", "`zip` of sequences that differ in length")
+        lengths = " and ".join(str(len(c)) for c in columns)
+        raise ctx.refusal("E0701", f"`zip` with `strict` of sequences of {lengths} items")
     return Tuple(tuple(Tuple(row) for row in zip(*columns, strict=False)))
 
 
 def _enumerate(ctx: Context, values: Operand, start: Operand = ZERO) -> Operand:
     if not isinstance(start, Const) or type(start.value) is not int:
-        raise ctx.refusal("E0705", "the start of `enumerate` must be known at compile time")
+        raise ctx.refusal(
+            "E0705", "the start of `enumerate` must be known at compile time", at=start
+        )
     items = static_items(ctx, values)
     pairs = (Tuple((Const(i), item)) for i, item in enumerate(items, start.value))
     return Tuple(tuple(pairs))
@@ -224,7 +238,9 @@ def _isinstance(ctx: Context, value: Operand, kind: Operand) -> Operand:
         return Const(isinstance(value.value, wanted))
     raise ctx.refusal(
         "E0414",
-        "`isinstance` of a value that is known at run time only",
+        "`isinstance` is answered by Python, which knows constants only",
+        at=value,
+        label=f"{describe(value)}, known at run time only",
         help="compare its dtype: `x.dtype == mk.f32`",
     )
 
@@ -232,7 +248,7 @@ def _isinstance(ctx: Context, value: Operand, kind: Operand) -> Operand:
 def lower_print(ctx: Context, *values: Operand, sep: Operand = SPACE) -> Operand:
     """`print`: one line for each program, or for each lane if a part is a block."""
     if not isinstance(sep, Const) or not isinstance(sep.value, str):
-        raise ctx.refusal("E0705", "`sep` of `print` must be a constant string")
+        raise ctx.refusal("E0705", "`sep` of `print` must be a constant string", at=sep)
     parts: list[str | Value] = []
     for place, value in enumerate(values):
         if place:
@@ -252,7 +268,7 @@ def message_parts(ctx: Context, value: Operand) -> list[str | Value]:
         return _tuple_parts(ctx, value)
     if isinstance(value, Const):
         return [str(value.value)]
-    raise ctx.refusal("E0423", f"{describe(value)} cannot be printed")
+    raise ctx.refusal("E0423", f"{describe(value)} cannot be printed", at=value)
 
 
 def _tuple_parts(ctx: Context, value: Tuple) -> list[str | Value]:
@@ -291,8 +307,8 @@ BUILTINS: dict[object, Callable[..., Operand]] = {
     range: _range,
     len: _len,
     abs: _abs,
-    min: _extreme(ast.Lt()),
-    max: _extreme(ast.Gt()),
+    min: _extreme("min", ast.Lt()),
+    max: _extreme("max", ast.Gt()),
     int: _int,
     float: _float,
     bool: _bool,

@@ -6,17 +6,18 @@ import ast
 import inspect
 import types
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from eas.frontend_ast.arithmetic import failed
+from eas.frontend_ast.binding import Given, bind, without_annotations
 from eas.frontend_ast.branches import close_scope, lower_branch
 from eas.frontend_ast.builtins import BUILTINS
-from eas.frontend_ast.context import Call, Context, Silenced
+from eas.frontend_ast.context import Call, Context, Edge, Silenced
 from eas.frontend_ast.errors import Refusal
-from eas.frontend_ast.intrinsics import lower_intrinsic
-from eas.frontend_ast.names import close_matches
+from eas.frontend_ast.intrinsics import is_function_of_mk, lower_intrinsic
 from eas.frontend_ast.promote import describe
 from eas.frontend_ast.records import is_record, make_record
+from eas.frontend_ast.refused import GENERATOR, refusal_of
 from eas.frontend_ast.scopes import Bound, Cells, Env, Frame, local_names
 from eas.frontend_ast.source import FunctionSource, read_source
 from eas.frontend_ast.unrolled import spread, without_star
@@ -26,15 +27,8 @@ from eas.ir.diagnostics import Label
 _MAX_DEPTH = 64
 
 
-@dataclass(frozen=True, slots=True)
-class Given:
-    """The arguments of a call, evaluated in Python's order."""
-
-    positional: tuple[Operand, ...]
-    named: dict[str, Operand]
-
-
 def lower_call(ctx: Context, node: ast.Call) -> Operand:
+    """Python functions are inlined, functions of `mk` are ops, others are for constants only."""
     callee, given = _evaluate(ctx, node)
     match callee:
         case Closure():
@@ -54,7 +48,7 @@ def _evaluate(ctx: Context, node: ast.Call) -> tuple[Operand, Given]:
     )
     count = len(node.args) + 1
     named = dict(zip(names, values[count:], strict=True))
-    return values[0], Given(tuple(spread(ctx, node.args, values[1:count])), named)
+    return values[0], Given(node, tuple(spread(ctx, node.args, values[1:count])), named)
 
 
 def _keyword_name(ctx: Context, keyword: ast.keyword) -> str:
@@ -78,10 +72,10 @@ def _call_constant(ctx: Context, value: object, given: Given) -> Operand:
     if isinstance(value, types.FunctionType):
         return _call_function(ctx, value, given)
     if isinstance(value, type) and is_record(value):
-        return make_record(ctx, value, given.positional, given.named)
+        return make_record(ctx, value, given)
     if _is_constant_function(value):
         return _call_now(ctx, value, given)
-    raise _not_callable(ctx, value)
+    raise _not_callable(ctx, value, given.node.func)
 
 
 def _call_handler(
@@ -93,33 +87,17 @@ def _call_handler(
 ) -> Operand:
     """A built-in function or a method, for which a function of ours stands."""
     own = (ctx,) if receiver is None else (ctx, receiver)
-    try:
-        inspect.signature(handler).bind(*own, *given.positional, **given.named)
-    except TypeError as error:
-        raise ctx.refusal("E0413", f"`{name}`: {error}") from error
+    parameters = list(inspect.signature(handler).parameters.values())[len(own) :]
+    bind(ctx, f"`{name}`", inspect.Signature(parameters), given)
     return handler(*own, *given.positional, **given.named)
 
 
 def _call_intrinsic(ctx: Context, name: str, function: object, given: Given) -> Operand:
     signature = inspect.signature(function)  # pyright: ignore[reportArgumentType]
-    try:
-        bound = signature.bind(*given.positional, **given.named)
-    except TypeError as error:
-        close = [c for k in given.named for c in close_matches(k, signature.parameters)]
-        unknown = any(k not in signature.parameters for k in given.named)
-        raise ctx.refusal(
-            "E0413",
-            f"`mk.{_name(function)}`: {error}",
-            notes=(f"its signature is `{_name(function)}{_plain(signature)}`",),
-            help=f"did you mean `{close[0]}`?" if unknown and close else (),
-        ) from error
+    shown = f"mk.{_name(function)}"
+    notes = (f"it is `{shown}{without_annotations(signature)}`",)
+    bound = bind(ctx, f"`{shown}`", signature, given, notes)
     return lower_intrinsic(ctx, name, _name(function), bound)
-
-
-def _plain(signature: inspect.Signature) -> str:
-    """A signature without its annotations."""
-    bare = [p.replace(annotation=p.empty) for p in signature.parameters.values()]
-    return str(inspect.Signature(bare))
 
 
 def _call_now(ctx: Context, function: Any, given: Given) -> Operand:
@@ -127,19 +105,23 @@ def _call_now(ctx: Context, function: Any, given: Given) -> Operand:
     constants = [o.value for o in given.positional if isinstance(o, Const)]
     named = {k: o.value for k, o in given.named.items() if isinstance(o, Const)}
     if len(constants) != len(given.positional) or len(named) != len(given.named):
-        raise ctx.refusal(
-            "E0414",
-            f"`{_name(function)}` works on constants only",
-            help=f"use the one of kernels: `mk.{_name(function)}`",
-        )
+        raise _not_constant(ctx, _name(function), given)
     try:
         return Const(function(*constants, **named))
     except Exception as error:
-        raise ctx.refusal(
-            "E0701",
-            f"`{_name(function)}`: {error}",
-            notes=(f"Python raises {type(error).__name__} here",),
-        ) from error
+        what = f"`{ctx.text(given.node) or _name(function)}`"
+        raise failed(ctx, what, error) from error
+
+
+def _not_constant(ctx: Context, name: str, given: Given) -> Exception:
+    operands = [o for o in (*given.positional, *given.named.values()) if not isinstance(o, Const)]
+    return ctx.refusal(
+        "E0414",
+        f"`{ctx.text(given.node.func) or name}` is computed by Python, which takes constants only",
+        at=operands[0],
+        label=f"{describe(operands[0])}, known at run time only",
+        help=f"use the function of kernels: `mk.{name}`" if is_function_of_mk(name) else (),
+    )
 
 
 def _is_constant_function(value: object) -> bool:
@@ -152,22 +134,31 @@ def _is_constant_function(value: object) -> bool:
     return callable(value) and module in ("math", "_operator", "operator", "numpy")
 
 
-def _not_callable(ctx: Context, value: object) -> Exception:
-    kind = type(value).__name__
-    if kind == "Kernel":
+def _not_callable(ctx: Context, value: object, node: ast.expr) -> Exception:
+    if type(value).__name__ == "Kernel":
         return ctx.refusal(
             "E0415",
             "a kernel cannot call a kernel",
-            help="move what both need into a plain function",
+            at=node,
+            help="move what both need into a plain function, and call that",
         )
     if callable(value):
         return ctx.refusal(
             "E0411",
-            f"`{_name(value)}` cannot be called in a kernel",
-            notes=(f"it is a {kind}, not a plain Python function",),
-            help="write it as a Python function, or compute it outside and pass it in",
+            f"`{ctx.text(node) or _name(value)}` cannot be called in a kernel",
+            at=node,
+            notes=(f"it is {_kind(value)}, not a function written in Python",),
+            help="write it as a plain function, or compute it outside and pass the result in",
         )
-    return ctx.refusal("E0411", f"{describe(Const(value))} cannot be called")
+    return ctx.refusal("E0411", f"{describe(Const(value))} cannot be called", at=node)
+
+
+def _kind(value: object) -> str:
+    if isinstance(value, type):
+        return f"the class `{value.__name__}`"
+    if isinstance(value, types.BuiltinFunctionType):
+        return "built into Python"
+    return f"an object of the class `{type(value).__name__}`"
 
 
 # --- inlining -----------------------------------------------------------------------------------
@@ -179,8 +170,8 @@ def _call_function(ctx: Context, function: types.FunctionType, given: Given) -> 
     except Refusal as error:
         raise ctx.refusal(
             "E0416",
-            f"the source of `{function.__name__}` cannot be read",
-            notes=(error.diagnostic.message,),
+            error.diagnostic.message,
+            notes=error.diagnostic.notes,
             help=error.diagnostic.help,
         ) from error
     node = source.node
@@ -243,11 +234,30 @@ def _inline(
         ctx.frame = caller
     if ctx.failures != failures:  # reported inside: what the call gives is nobody's fault
         raise Silenced
-    env = caller.env
-    value = close_scope(ctx, target, branch, (), f"the result of `{name}`")
-    caller.env = env
+    ctx.frame = frame
+    try:
+        names = _seen_by_results(frame, [*target.exits, *([branch.edge] if branch.edge else [])])
+        value = close_scope(ctx, target, branch, names, f"the result of `{name}`")
+    finally:
+        ctx.frame = caller
     # all ways out of it jump further: what follows the call is never reached
     return NONE if value is None else value
+
+
+def _seen_by_results(frame: Frame, exits: Sequence[Edge]) -> list[str]:
+    """The variables of a function that the functions it returns go on using."""
+    found: dict[str, None] = {}
+    for closure in (c for edge in exits for c in _closures(edge.value)):
+        for inner in ast.walk(closure.node):
+            if isinstance(inner, ast.Name) and inner.id in frame.names:
+                found[inner.id] = None
+    return list(found)
+
+
+def _closures(operand: Operand | None) -> list[Closure]:
+    if isinstance(operand, Tuple):
+        return [closure for item in operand.items for closure in _closures(item)]
+    return [operand] if isinstance(operand, Closure) else []
 
 
 def _lower_body(ctx: Context, node: ast.FunctionDef | ast.Lambda) -> Operand:
@@ -261,12 +271,7 @@ def _lower_body(ctx: Context, node: ast.FunctionDef | ast.Lambda) -> Operand:
 def _refuse_odd_functions(ctx: Context, node: ast.FunctionDef) -> None:
     for inner in ast.walk(node):
         if isinstance(inner, ast.Yield | ast.YieldFrom):
-            raise ctx.refusal(
-                "E0113",
-                "a generator cannot run in a kernel",
-                at=inner,
-                help="return a tuple, or write the loop where the values are used",
-            )
+            raise refusal_of(ctx, GENERATOR, inner)
 
 
 def _call_key(frame: Frame, node: ast.FunctionDef | ast.Lambda) -> Call:
@@ -281,7 +286,7 @@ def _check_recursion(ctx: Context, call: Call, name: str) -> None:
         return
     raise ctx.refusal(
         "E0418",
-        f"`{name}` calls itself",
+        f"`{name}` calls itself" + ", by way of other functions" * bool(since),
         label="this call leads back to where it comes from",
         notes=("a GPU has no call stack: every call is written out in place",),
         help="use a loop, or unroll with `mk.static_range`",
@@ -303,19 +308,13 @@ def _bind(
         raise ctx.refusal(
             "E0412",
             f"`{name}` takes `**{node.args.kwarg.arg}`, which is not supported",
+            at=given.node.func,
             help="name its parameters",
         )
     signature = _signature(node, defaults)
-    try:
-        bound = signature.bind(*given.positional, **given.named)
-    except TypeError as error:
-        close = [c for k in given.named for c in close_matches(k, signature.parameters)]
-        raise ctx.refusal(
-            "E0413",
-            f"`{name}`: {error}",
-            notes=(f"its signature is `{name}{_plain_defaults(node)}`",),
-            help=f"did you mean `{close[0]}`?" if close else (),
-        ) from error
+    notes = (f"it is `{_written_signature(node)}`",)
+    what = "this lambda" if isinstance(node, ast.Lambda) else f"`{name}`"
+    bound = bind(ctx, what, signature, given, notes)
     env: Env = {}
     for key, parameter in signature.parameters.items():
         value: Any = bound.arguments.get(key, parameter.default)
@@ -344,8 +343,11 @@ def _signature(
     return inspect.Signature(parameters)
 
 
-def _plain_defaults(node: ast.FunctionDef | ast.Lambda) -> str:
-    return f"({ast.unparse(node.args)})"
+def _written_signature(node: ast.FunctionDef | ast.Lambda) -> str:
+    arguments = ast.unparse(node.args)
+    if isinstance(node, ast.Lambda):
+        return f"lambda {arguments}: ..."
+    return f"def {node.name}({arguments})"
 
 
 def _is_hashable(value: object) -> bool:

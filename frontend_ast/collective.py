@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from eas.frontend_ast.context import Context
 from eas.ir.diagnostics import Label
+from eas.ir.types import count
 
 
 def require_all_lanes(ctx: Context, what: str) -> None:
@@ -12,13 +13,20 @@ def require_all_lanes(ctx: Context, what: str) -> None:
     if not splits:
         return
     shown = {split.loc: split for split in splits}
+    lanes = "threads" if "tid" in ctx.positions else "lanes"
     raise ctx.refusal(
         "E0602",
-        f"{what} needs all lanes, but only some of them get here",
-        label="all lanes must meet here",
+        f"{what} needs all {lanes}, but only some of them get here",
+        label=f"all {lanes} must meet here",
         secondary=[
-            Label(loc, f"the lanes part here: one answer for each of {list(split.shape)}")
+            Label(loc, f"the {lanes} part here: one answer for each of the {count(split.shape)}")
             for loc, split in shown.items()
         ],
-        help="move it before the condition, or mask its operand: `mk.sum(mk.where(c, x, 0))`",
+        help=_way_out(what),
     )
+
+
+def _way_out(what: str) -> str:
+    if what == "`mk.sum`":
+        return "move it before the condition, or mask its operand: `mk.sum(mk.where(c, x, 0))`"
+    return "move it to where all of them are, before the condition"

@@ -24,6 +24,9 @@ Ops = list[Op]
 
 _MAX_QUOTE = 40
 
+# Ops whose name is not that of a function of `mk`.
+_SPELLED = {"and": "&", "or": "|", "xor": "^", "not": "~", "shl": "<<", "shr": ">>"}
+
 
 class Silenced(Exception):
     """Something rests on a value with an error, which was reported where it arose."""
@@ -59,8 +62,9 @@ class Edge:
     value: Operand | None = None
 
 
-# `unrolled` is a loop over a tuple, `trip` one trip of it
-TargetKind = Literal["loop", "unrolled", "trip", "function"]
+# `unrolled` is a loop over a tuple, `trip` one trip of it; it is `exhausted` while its `else` runs,
+# where a `break` leaves the loop further out
+TargetKind = Literal["loop", "unrolled", "trip", "exhausted", "function"]
 
 
 @dataclass(eq=False)
@@ -69,11 +73,13 @@ class Target:
 
     `splits` are the divergent exits seen so far: only some of the lanes reach the code after them.
     `leaving` are those that end a loop for some of its lanes, so that its whole body is split.
+    `number` counts the trips of an unrolled loop.
     """
 
     kind: TargetKind
     label: int
     depth: int
+    number: int = 0
     exits: list[Edge] = field(default_factory=list[Edge])
     continues: list[Edge] = field(default_factory=list[Edge])
     splits: list[Split] = field(default_factory=list[Split])
@@ -115,16 +121,14 @@ class Context:
     captures: dict[tuple[int, str], Capture] = field(default_factory=dict[tuple[int, str], Capture])
     hints: dict[int, str] = field(default_factory=dict[int, str])
     messages: list[str] = field(default_factory=list[str])
-    guesses: dict[tuple[int, Loc | None], object] = field(
-        default_factory=dict[tuple[int, "Loc | None"], object]
+    guesses: dict[tuple[object, ...], object] = field(
+        default_factory=dict[tuple[object, ...], object]
     )
     threads: int | None = None
     positions: dict[str, Loc] = field(default_factory=dict[str, Loc])
     labels: int = 0
     failures: int = 0
-    written: dict[int, tuple[Operand, Loc]] = field(
-        default_factory=dict[int, "tuple[Operand, Loc]"]
-    )
+    written: dict[int, tuple[object, Loc]] = field(default_factory=dict[int, "tuple[object, Loc]"])
     ended: Literal["", "exit", "dead"] = ""
 
     # --- places -------------------------------------------------------------------------------
@@ -145,8 +149,14 @@ class Context:
 
     def place(self, operand: Operand) -> Loc:
         """Where an operand of the expression under way is written, if it has a place of its own."""
-        _, loc = self.written.get(id(operand), (None, self.loc))
+        key = operand.value if isinstance(operand, Num) else operand
+        _, loc = self.written.get(id(key), (None, self.loc))
         return loc if loc.is_inside(self.loc) else self.loc
+
+    def beside(self, *remarks: tuple[Operand, str]) -> list[Label]:
+        """Remarks on operands of the expression under way, on those with a place of their own."""
+        labels = [Label(self.place(operand), text) for operand, text in remarks]
+        return [label for label in labels if label.loc != self.loc]
 
     def text(self, node: ast.AST) -> str:
         """A piece of source to quote in a message; empty if it is long."""
@@ -193,7 +203,8 @@ class Context:
         self.build.loc = self.frame.loc(node)
         try:
             result = self.table.expressions[type(node)](self, node)
-            self.written[id(result)] = (result, self.build.loc)
+            key = result.value if isinstance(result, Num) else result
+            self.written[id(key)] = (key, self.build.loc)
         finally:
             self.build.loc = before
         if isinstance(result, Poison):
@@ -230,10 +241,19 @@ class Context:
     def compute(self, name: str, *operands: Value, **attrs: Attr) -> Num:
         """A pure op; the record's own complaint becomes an error at this place."""
         try:
-            return Num(self.build.compute(name, *operands, **attrs))
+            result = self.build.compute(name, *operands, **attrs)
+            self.check_lanes(result.shape)
+            return Num(result)
         except RuleError as error:
+            labels = self.beside(*((Num(value), str(value.ty)) for value in operands))
+            only = labels[0] if len(labels) == 1 else None
             raise self.refusal(
-                "E0301", f"`{name}` {error.message}", help=error.help or ()
+                "E0301",
+                f"`{_SPELLED.get(name) or f'mk.{name}'}` {error.message}",
+                at=only and only.loc,
+                label=only.text if only else "",
+                secondary=() if only else labels,
+                help=error.help or (),
             ) from error
 
     @contextmanager
@@ -278,10 +298,21 @@ class Context:
         if both is None:
             raise self.refusal(
                 "E0601",
-                f"blocks of the shapes {list(a)} and {list(b)} meet in one split of the lanes",
+                f"blocks of the shapes {list(a)} and {list(b)} part the lanes together",
                 help="bring both to one shape, for example with `x[:, None]`",
             )
         return both
+
+    def check_lanes(self, shape: Shape) -> None:
+        """Refuses a block where lanes of another shape have parted: whose lanes would it have?"""
+        for split in self.active_splits() if shape else ():
+            if broadcast_shapes(shape, split.shape) is None:
+                raise self.refusal(
+                    "E0601",
+                    f"a block of {list(shape)} where the lanes of {list(split.shape)} have parted",
+                    secondary=[Label(split.loc, f"parted here, by a block of {list(split.shape)}")],
+                    help="compute it before they part, or bring both to one shape",
+                )
 
     @contextmanager
     def split_by(self, shape: Shape, loc: Loc) -> Generator[None]:
@@ -289,15 +320,20 @@ class Context:
         if not shape:
             yield
             return
+        self.check_lanes(shape)
         self.splits.append(Split(shape, loc))
         try:
             yield
         finally:
             self.splits.pop()
 
-    def new_target(self, kind: TargetKind) -> Target:
+    def new_target(self, kind: TargetKind, number: int = 0) -> Target:
         self.labels += 1
-        return Target(kind, self.labels, len(self.splits))
+        return Target(kind, self.labels, len(self.splits), number)
+
+    def trips(self) -> tuple[int, ...]:
+        """Which trips of unrolled loops are under way."""
+        return tuple(target.number for target in self.targets if target.kind == "trip")
 
     def exit_to(
         self, target: Target, edges: list[Edge], value: Operand | None = None, again: bool = False

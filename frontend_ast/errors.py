@@ -5,9 +5,11 @@ from __future__ import annotations
 import linecache
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from eas.ir.diagnostics import Diagnostic, render, use_color
+from eas.ir.location import Loc
 
 
 class Refusal(Exception):
@@ -65,15 +67,16 @@ class Diagnostics:
     """What one compile has found so far; what was found since a mark can be taken back."""
 
     def __init__(self) -> None:
-        self._found: dict[Diagnostic, None] = {}
+        self._found: dict[tuple[str, Loc], Diagnostic] = {}
 
     @property
     def items(self) -> tuple[Diagnostic, ...]:
-        return tuple(self._found)
+        return tuple(self._found.values())
 
     def add(self, diagnostic: Diagnostic) -> None:
-        """Keep it, unless an equal one was found already."""
-        self._found.setdefault(diagnostic)
+        """Keep it, unless the same was found at this place on another way here."""
+        place = replace(diagnostic.loc, caller=None)
+        self._found.setdefault((diagnostic.code, place), diagnostic)
 
     def mark(self) -> int:
         """The present state, for `rollback`."""
@@ -81,10 +84,10 @@ class Diagnostics:
 
     def rollback(self, mark: int) -> None:
         """Forget what was added since `mark`."""
-        for diagnostic in list(self._found)[mark:]:
-            del self._found[diagnostic]
+        for key in list(self._found)[mark:]:
+            del self._found[key]
 
     def raise_if_any(self, kernel_name: str) -> None:
         """Raise all of them as one `CompileError`, if there is an error among them."""
-        if any(diagnostic.severity == "error" for diagnostic in self._found):
+        if any(diagnostic.severity == "error" for diagnostic in self.items):
             raise CompileError(self.items, kernel_name)

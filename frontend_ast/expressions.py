@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
+from eas.frontend_ast.arithmetic import unary
 from eas.frontend_ast.assignment import assign
 from eas.frontend_ast.branches import lower_condition
 from eas.frontend_ast.builtins import message_parts
@@ -16,6 +17,7 @@ from eas.ir.nodes import Value
 
 
 def lower_constant(ctx: Context, node: ast.Constant) -> Operand:
+    """A literal; a number takes the type of the other operand."""
     if isinstance(node.value, complex):
         raise ctx.refusal(
             "E0119", "complex numbers are not supported", help="use two floats, or a tuple"
@@ -23,8 +25,14 @@ def lower_constant(ctx: Context, node: ast.Constant) -> Operand:
     return Const(node.value)
 
 
+def lower_unary(ctx: Context, node: ast.UnaryOp) -> Operand:
+    is_truth = isinstance(node.op, ast.Not)  # then it does not matter which operand `or` gives
+    operand = lower_condition(ctx, node.operand) if is_truth else ctx.expression(node.operand)
+    return unary(ctx, node.op, operand)
+
+
 def lower_tuple(ctx: Context, node: ast.Tuple | ast.List) -> Operand:
-    """A list is a tuple here: it cannot be changed."""
+    """Taken apart at compile time; a list is a tuple here: it cannot be changed."""
     values = ctx.expressions([without_star(element) for element in node.elts])
     return Tuple(tuple(spread(ctx, node.elts, values)))
 
@@ -86,6 +94,7 @@ def _holds(ctx: Context, test: ast.expr) -> bool:
 
 
 def lower_f_string(ctx: Context, node: ast.JoinedStr) -> Operand:
+    """A string; values that are known at run time only can be printed, but not formatted."""
     parts: list[str | Value] = []
     for value in node.values:
         if isinstance(value, ast.FormattedValue):
@@ -108,8 +117,8 @@ def _formatted(ctx: Context, node: ast.FormattedValue) -> list[str | Value]:
         raise ctx.refusal(
             "E0426",
             "a value that is known at run time only cannot be formatted",
-            at=node,
-            help="print it as it is: `{x}`",
+            at=node.value,
+            help=f"print it as it is: `{{{ctx.text(node.value) or 'x'}}}`",
         )
     return message_parts(ctx, operand)
 

@@ -26,13 +26,35 @@ from eas.frontend_ast.promote import (
     to_bool,
 )
 from eas.frontend_ast.promote import cast as convert
-from eas.frontend_ast.values import FALSE, NONE, ZERO, Array, Const, Num, Operand, Range, Tuple
+from eas.frontend_ast.values import (
+    FALSE,
+    NONE,
+    UNNAMED,
+    ZERO,
+    Array,
+    Const,
+    Num,
+    Operand,
+    Range,
+    Tuple,
+)
 from eas.ir.diagnostics import Label
 from eas.ir.nodes import AtomicKind, Barrier
 from eas.ir.ops import OPS
 from eas.ir.ops.record import OpDef, RuleError
 from eas.ir.ops.shape import MAX_RANK
-from eas.ir.types import BOOL, DTYPES, F32, I32, DType, Scalar, Shape, count, from_numpy
+from eas.ir.types import (
+    BOOL,
+    DTYPES,
+    F32,
+    I32,
+    DType,
+    Scalar,
+    Shape,
+    broadcast_shapes,
+    count,
+    from_numpy,
+)
 
 Handler = Callable[..., Operand]
 
@@ -53,6 +75,10 @@ def lower_intrinsic(ctx: Context, name: str, shown: str, bound: inspect.BoundArg
     if name.startswith("to_"):
         return _cast(ctx, bound.arguments["a"], Const(DTYPES[name.removeprefix("to_")]))
     return _elementwise(ctx, OPS[name], list(bound.arguments.values()))
+
+
+def is_function_of_mk(name: str) -> bool:
+    return name in OPS or name in HANDLERS or f"reduce_{name}" in OPS
 
 
 # --- element-wise ops ---------------------------------------------------------------------------
@@ -101,7 +127,7 @@ def _cdiv(ctx: Context, a: Operand, b: Operand) -> Operand:
     if isinstance(a, Const) and isinstance(b, Const):
         x, y = int(str(a.value)), int(str(b.value))
         if y == 0:
-            raise ctx.refusal("E0701", "`mk.cdiv`: integer division by zero")
+            raise ctx.refusal("E0701", "`mk.cdiv` by zero cannot be computed", at=b)
         return Const(-(-x // y))
     x, y = promote(ctx, [number(ctx, a), number(ctx, b)])
     lower = Num(ctx.compute("neg", x.value).value)
@@ -143,7 +169,7 @@ def _num_programs(ctx: Context, axis: Operand = ZERO) -> Operand:
 def _grid_axis(ctx: Context, axis: Operand) -> int:
     found = static_int(ctx, axis, "the axis")
     if not 0 <= found <= 2:
-        raise ctx.refusal("E0511", f"a grid has the axes 0, 1 and 2, not {found}")
+        raise ctx.refusal("E0511", f"a grid has the axes 0, 1 and 2, not {found}", at=axis)
     return found
 
 
@@ -173,6 +199,7 @@ def _local_id(ctx: Context, axis: Operand = ZERO) -> Operand:
         raise ctx.refusal(
             "E0511",
             "a threadgroup has one axis, 0",
+            at=axis,
             help="compute rows and columns: `t // WIDTH`, `t % WIDTH`",
         )
     return _thread(ctx, "thread_index", None)
@@ -193,13 +220,18 @@ def _thread(ctx: Context, op: str, size: int | None) -> Num:
     if size is None:
         raise ctx.refusal(
             "E0603",
-            "how many threads a threadgroup has is not said",
+            "the number of threads in a threadgroup is not given",
             help="use `mk.tid(0, BLOCK)` before, or launch with `_tptg=`",
         )
     if size > 1024:
         raise ctx.refusal("E0604", f"a threadgroup has at most 1024 threads, not {size}")
     if ctx.threads not in (None, size):
-        raise ctx.refusal("E0605", f"this kernel has {ctx.threads} threads, not {size}")
+        raise ctx.refusal(
+            "E0605",
+            f"this kernel has {ctx.threads} threads, not {size}",
+            label=f"{size} threads",
+            secondary=[Label(ctx.positions["tid"], f"{ctx.threads} threads")],
+        )
     ctx.threads = size
     return ctx.compute(op, size=size)
 
@@ -244,6 +276,13 @@ def _reshape(ctx: Context, a: Operand, shape: Operand) -> Operand:
     num, new = _runtime(ctx, a), static_shape(ctx, shape)
     if num.shape == new:
         return num
+    if count(num.shape) != count(new):
+        raise ctx.refusal(
+            "E0516",
+            f"{describe(num)} has {count(num.shape)} elements, {list(new)} has {count(new)}",
+            at=shape,
+            help="a reshape keeps all elements, in their order",
+        )
     require_all_lanes(ctx, "`mk.reshape`")
     return ctx.compute("reshape", num.value, shape=new)
 
@@ -257,28 +296,43 @@ def _expand_dims(ctx: Context, a: Operand, axis: Operand) -> Operand:
     num = _runtime(ctx, a)
     place = static_int(ctx, axis, "the axis")
     rank = len(num.shape) + 1
-    return ctx.compute("expand_dims", num.value, axis=place + rank if place < 0 else place)
+    if not -rank <= place < rank:
+        raise ctx.refusal("E0511", f"{describe(num)} has no place for an axis {place}", at=axis)
+    return ctx.compute("expand_dims", num.value, axis=place % rank)
 
 
 def _broadcast_to(ctx: Context, a: Operand, shape: Operand) -> Operand:
-    num = materialize(ctx, number(ctx, a))
-    return Num(broadcast(ctx, num, static_shape(ctx, shape)).value)
+    num, new = materialize(ctx, number(ctx, a)), static_shape(ctx, shape)
+    if num.shape and broadcast_shapes(num.shape, new) != new:
+        raise ctx.refusal(
+            "E0304",
+            f"{describe(num)} cannot be broadcast to {list(new)}",
+            at=shape,
+            help="it keeps its rank, and only extents of 1 grow: `x[:, None]`, `x[None, :]`",
+        )
+    return Num(broadcast(ctx, num, new).value)
 
 
 def _trans(ctx: Context, a: Operand) -> Operand:
     num = _runtime(ctx, a)
     if len(num.shape) != 2:
         raise ctx.refusal(
-            "E0513", f"`mk.trans` takes a block of 2 axes, not {describe(num)}", help="`mk.permute`"
+            "E0513",
+            f"`mk.trans` takes a block of 2 axes, not {describe(num)}",
+            at=a,
+            help="use `mk.permute`, which takes the order of the axes",
         )
     return _permute(ctx, num, Const((1, 0)))
 
 
 def _permute(ctx: Context, a: Operand, axes: Operand) -> Operand:
     num = _runtime(ctx, a)
-    order = tuple(
-        axis + len(num.shape) if axis < 0 else axis for axis in static_ints(ctx, axes, "the axes")
-    )
+    rank = len(num.shape)
+    given = static_ints(ctx, axes, "the axes")
+    order = tuple(axis + rank if axis < 0 else axis for axis in given)
+    if sorted(order) != list(range(rank)):
+        words = f"{list(given)} is no order of the {rank} axes of {describe(num)}"
+        raise ctx.refusal("E0511", words, at=axes)
     require_all_lanes(ctx, "`mk.permute`")
     return ctx.compute("permute", num.value, axes=order)
 
@@ -300,7 +354,7 @@ def _reduce(
         num = truth
     place = None if axis == NONE else static_int(ctx, axis, "the axis")
     if place is not None and not -len(num.shape) <= place < len(num.shape):
-        raise ctx.refusal("E0511", f"{describe(num)} has no axis {place}")
+        raise ctx.refusal("E0511", f"{describe(num)} has no axis {place}", at=axis)
     if place is not None:
         place %= len(num.shape)
         if len(num.shape) == 1:
@@ -335,6 +389,8 @@ def _store(
 ) -> Operand:
     if value == NONE:  # store(a + offs, value)
         offs, value = NONE, offs
+    if value == NONE:
+        raise ctx.refusal("E0413", "`mk.store` lacks the argument `value`")
     memory.store(ctx, ptr, value, mask, None if offs == NONE else offs)
     return NONE
 
@@ -363,7 +419,7 @@ def _alloc_tg(ctx: Context, shape: Operand, dtype: Operand) -> Operand:
         )
     require_all_lanes(ctx, "`mk.alloc_tg`")
     pointer = ctx.build.alloc(count(extents), static_dtype(ctx, dtype))
-    return Array("threadgroup memory", pointer, len(extents), extents)
+    return Array(UNNAMED, pointer, len(extents), extents)
 
 
 def _barrier(ctx: Context) -> Operand:
@@ -377,10 +433,14 @@ def _barrier(ctx: Context) -> Operand:
 
 def _static_range(ctx: Context, bounds: tuple[Operand, ...] = ()) -> Operand:
     numbers = [static_int(ctx, b, "a bound of `static_range`") for b in bounds]
-    if not 1 <= len(numbers) <= 3:
-        raise ctx.refusal("E0413", "`mk.static_range` takes one to three bounds")
+    if not numbers:
+        raise ctx.refusal("E0413", "`mk.static_range` lacks its bounds")
+    if len(numbers) > 3:
+        raise ctx.refusal(
+            "E0427", f"`mk.static_range` takes 3 bounds, {len(numbers)} are given", at=bounds[3]
+        )
     if len(numbers) == 3 and numbers[2] == 0:
-        raise ctx.refusal("E0420", "the step of a range must not be zero")
+        raise ctx.refusal("E0420", "the step of a range must not be zero", at=bounds[2])
     return Const(range(*numbers))
 
 
@@ -390,11 +450,13 @@ def _static_assert(ctx: Context, condition: Operand, message: Operand = NO_TEXT)
         raise ctx.refusal(
             "E0705",
             "the condition of `mk.static_assert` is known at run time only",
+            at=condition,
             help="use `assert`, which checks on the device",
         )
     if not truth.value:
         text = str(message.value) if isinstance(message, Const) else ""
-        raise ctx.refusal("E0706", f"static assertion failed{': ' * bool(text)}{text}")
+        words = f"static assertion failed{': ' * bool(text)}{text}"
+        raise ctx.refusal("E0706", words, at=condition, label="false")
     return NONE
 
 
@@ -420,6 +482,7 @@ def static_int(ctx: Context, operand: Operand, what: str) -> int:
     raise ctx.refusal(
         "E0705",
         f"{what} must be an int that is known at compile time, this is {describe(operand)}",
+        at=operand,
         help="make it a literal, or a parameter annotated `eas.constexpr`",
     )
 
@@ -437,6 +500,7 @@ def static_shape(ctx: Context, operand: Operand) -> Shape:
         raise ctx.refusal(
             "E0514",
             f"a block has one to {MAX_RANK} axes of at least one lane, this is {list(shape)}",
+            at=operand,
         )
     return shape
 
@@ -452,7 +516,10 @@ def static_dtype(ctx: Context, operand: Operand) -> DType:
         if found is not None:
             return found
     raise ctx.refusal(
-        "E0315", f"a dtype is needed, this is {describe(operand)}", help="for example `mk.f32`"
+        "E0315",
+        f"a dtype is needed, this is {describe(operand)}",
+        at=operand,
+        help="for example `mk.f32`",
     )
 
 
@@ -467,7 +534,9 @@ def _python_dtype(value: Any) -> DType | None:
 
 def _runtime(ctx: Context, operand: Operand) -> Num:
     if isinstance(operand, Range):
-        raise ctx.refusal("E0302", "a block is needed, this is a range", help="use `mk.arange`")
+        raise ctx.refusal(
+            "E0302", "a block is needed, this is a range", at=operand, help="use `mk.arange`"
+        )
     return materialize(ctx, number(ctx, operand, "a block"))
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import linecache
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -128,7 +130,7 @@ class Join:
     def _merge_numbers(self, numbers: Sequence[Number], sides: Sequence[Label], what: str) -> Num:
         ty = join_leaf(self.ctx, numbers, sides, what)
         shape = ty.shape
-        if self.split and (self.is_loop or not _is_one_value(numbers)):
+        if self.split and (self.is_loop or not is_one_value(numbers)):
             shape = self.ctx.cover(shape, self.split)
         name = what.strip("`")
         hint = name if name.isidentifier() else ""
@@ -234,7 +236,8 @@ def _agrees(ctx: Context, num: Number, dtype: DType) -> bool:
     return own.bits <= dtype.bits
 
 
-def _is_one_value(numbers: Sequence[Number]) -> bool:
+def is_one_value(numbers: Sequence[Number]) -> bool:
+    """Whether all paths bring the same runtime value."""
     first = numbers[0]
     return isinstance(first, Num) and all(
         isinstance(n, Num) and n.value is first.value for n in numbers
@@ -303,7 +306,7 @@ def _two_types(
         at=second[1].loc,
         label=f"{b}, {second[1].text}",
         secondary=[Label(first[1].loc, f"{a}, {first[1].text}")],
-        help=_repair(what, first[0], second[0], a, b),
+        help=_repair(what, first, second[0], a, b),
     )
 
 
@@ -311,22 +314,24 @@ def _word(dtype: DType) -> str:
     return "a bool" if dtype.is_bool else "a float" if dtype.is_float else "an int"
 
 
-def _repair(what: str, first: Number, second: Number, a: DType, b: DType) -> str:
-    if _is_weak(first) and b.is_float and not a.is_float:
-        value = float(str(first.value)) if isinstance(first, Const) else 0.0
-        return f"start with a float: `{_assignment(what, value)}`"
+def _repair(what: str, first: tuple[Number, Label], second: Number, a: DType, b: DType) -> str:
+    if _is_weak(first[0]) and b.is_float and not a.is_float:
+        text = _written(first[1].loc)
+        return "start with a float" + (f": `{text}.0`" if _INT_ASSIGNMENT.fullmatch(text) else "")
     if a.is_bool and isinstance(second, Const) and second.value in (0, 1):
-        return f"use a bool there too: `{_assignment(what, bool(second.value))}`"
-    if isinstance(first, Const) and type(first.value) is bool:
-        return f"start with a number: `{_assignment(what, int(first.value))}`"
+        return f"use a bool there too: `{bool(second.value)}`"
     if b.is_bool or a.is_bool:
         return "make both bools, or both numbers"
     return f"convert one of them: `.to(mk.{a})` or `.to(mk.{b})`"
 
 
-def _assignment(what: str, value: object) -> str:
-    name = what.strip("`")
-    return f"{name} = {value}" if name.isidentifier() else str(value)
+_INT_ASSIGNMENT = re.compile(r"(\w+ = |return )-?\d+")
+
+
+def _written(loc: Loc) -> str:
+    """The text of a place on one line."""
+    line = linecache.getline(loc.source.path, loc.line)
+    return line[loc.column : loc.end_column] if loc.line == loc.end_line else ""
 
 
 # --- the numbers inside of an operand -----------------------------------------------------------
@@ -359,6 +364,19 @@ def rebuild(operand: Operand, numbers: Iterator[Num]) -> Operand:
             return Tuple(tuple(rebuild(item, numbers) for item in items), make, fields)
         case Place(array=array):
             return Place(array, next(numbers))
+        case _:
+            return operand
+
+
+def any_operand(operand: Operand) -> Operand:
+    """Something that can be joined with the operand, for a way on which it is never used."""
+    match operand:
+        case Num(dtype=dtype):
+            return Const(False if dtype.is_bool else 0.0 if dtype.is_float else 0)
+        case Tuple(items=items, make=make, fields=fields):
+            return Tuple(tuple(map(any_operand, items)), make, fields)
+        case Place(array=array, offset=offset):
+            return Place(array, offset if isinstance(offset, Const) else Const(0))
         case _:
             return operand
 

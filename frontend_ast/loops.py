@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from eas.frontend_ast.branches import (
@@ -29,14 +29,15 @@ from eas.frontend_ast.joins import (
     as_place,
     convert,
     has_same_form,
+    is_one_value,
     join_leaf,
     leaves,
     points_into_one_array,
     rebuild,
 )
-from eas.frontend_ast.promote import Number, common_shape, describe, promote
+from eas.frontend_ast.promote import Number, common_dtype, common_shape, describe, promote
 from eas.frontend_ast.recovery import searching
-from eas.frontend_ast.scopes import Bound, Env, Unbound, assigned_names
+from eas.frontend_ast.scopes import Bound, Env, Unbound, assigned_names, env_where
 from eas.frontend_ast.values import Array, Const, Num, Operand, Place, Poison, Range
 from eas.ir.diagnostics import Label
 from eas.ir.location import Loc
@@ -71,7 +72,10 @@ class Plan:
 
 @dataclass
 class Trial:
-    """What a trial found: the header's values, the edges, and the regions with open ends."""
+    """What a trial found: the header's values, the edges, and the regions with open ends.
+
+    `unbound` are the names that the test need not bind, though it may do so where it is true.
+    """
 
     target: Target
     args: list[Value]
@@ -79,6 +83,7 @@ class Trial:
     env: Env
     test: Edge | None = None
     body_args: list[Value] = field(default_factory=list[Value])
+    unbound: Mapping[str, Unbound] = field(default_factory=dict[str, Unbound])
 
     @property
     def back(self) -> list[Edge]:
@@ -100,6 +105,7 @@ class Loop:
 
 
 def lower_while(ctx: Context, node: ast.While) -> None:
+    """Python's, with `else`; where the condition is a block, each lane leaves on its own."""
     with searching(ctx, [node.body, node.orelse], assigned_names([node])):
         truth = _constant_truth(ctx, node)
     if truth is False:
@@ -112,10 +118,13 @@ def range_loop(ctx: Context, node: ast.For, bounds: Range) -> Loop:
     """A `for` over a range, whose bounds are brought to one type."""
     numbers: list[Number] = [bounds.start, bounds.stop, bounds.step]
     if not isinstance(node.target, ast.Name):
-        raise ctx.refusal("E0402", "a number of a range cannot be unpacked", at=node.target)
+        raise ctx.refusal(
+            "E0402", "a range gives one number at a time: it cannot be unpacked", at=node.target
+        )
     start, stop, step = promote(ctx, numbers)
     if not start.dtype.is_int:
-        raise ctx.refusal("E0403", f"a range counts ints, this is {describe(start)}")
+        floats = [n for n in numbers if common_dtype(ctx, [n]).is_float]
+        raise ctx.refusal("E0403", f"a range counts ints, this is {describe(start)}", at=floats[0])
     return Loop(node, (start, stop, step), None, _runs(bounds), True)
 
 
@@ -148,7 +157,7 @@ def _constant_truth(ctx: Context, node: ast.While) -> bool | None:
 def lower_loop(ctx: Context, loop: Loop) -> None:
     """Tries the body with ever wider types until they fit, and emits the loop."""
     names = _changed_names(loop.node)
-    key = (id(loop.node), ctx.frame.caller)
+    key = (id(loop.node), ctx.frame.caller, ctx.trips())
     plan = _first_plan(ctx, names, ctx.guesses.get(key))
     for _ in range(_MAX_TRIALS):
         mark = ctx.mark()
@@ -181,13 +190,16 @@ def _first_plan(ctx: Context, names: Sequence[str], guess: object) -> Plan:
         types = [join_leaf(ctx, [leaf], [side], f"`{name}`") for leaf in leaves(form)]
         earlier = known.get(name)
         if earlier and not earlier.is_late and has_same_form(earlier.form, form):
-            types = [_widen(a, b) for a, b in zip(types, earlier.types, strict=True)]
+            types = [_widen(ctx, a, b) for a, b in zip(types, earlier.types, strict=True)]
         carried.append(Carried(name, form, tuple(types), binding.loc))
     return Plan(carried, list(guess.leaving) if isinstance(guess, Plan) else [])
 
 
-def _widen(own: LeafType, earlier: LeafType) -> LeafType:
-    return earlier if own.weak or own.dtype == earlier.dtype else own
+def _widen(ctx: Context, own: LeafType, earlier: LeafType) -> LeafType:
+    shape = ctx.cover(own.shape, earlier.shape)
+    if own.weak and own.dtype.is_float == earlier.dtype.is_float:
+        return LeafType(earlier.dtype, shape, earlier.weak)
+    return LeafType(own.dtype, shape, own.weak)
 
 
 def _try(ctx: Context, loop: Loop, plan: Plan, names: Sequence[str]) -> Trial:
@@ -237,10 +249,12 @@ def _try_while(
         test = Edge(ops, dict(ctx.frame.env), ctx.loc, value=truth)
     if isinstance(truth, Num) and truth.shape:
         _leave_by(target, Split(truth.shape, test.loc))
+    unbound = {n: b for n, b in test.env.items() if isinstance(b, Unbound)}
+    test.env = env_where(test.env, truth, True)
     body_args = [ctx.build.value(arg.ty, arg.hint) for arg in args]
     ctx.frame.env = _env_after(plan, body_args, test.env)
     body = lower_branch(ctx, lambda: ctx.statements(loop.node.body))
-    return Trial(target, args, body, header, test, body_args)
+    return Trial(target, args, body, header, test, body_args, unbound)
 
 
 def _try_for(ctx: Context, loop: Loop, target: Target, args: list[Value], header: Env) -> Trial:
@@ -309,10 +323,18 @@ def _revise_one(ctx: Context, each: Carried, trial: Trial) -> Carried:
     for place, old in enumerate(entry):
         numbers: list[Number] = [old, *(column[place] for column in columns)]
         ty = join_leaf(ctx, numbers, sides, f"`{each.name}`")
-        differ = any(n is not numbers[1] for n in numbers[1:])
-        shape = ctx.cover(ty.shape, split) if split and differ else ty.shape
+        shape = ty.shape
+        if split and not _is_unchanged(numbers[1:], ty):
+            shape = ctx.cover(shape, split)
         types.append(LeafType(ty.dtype, shape, ty.weak))
     return Carried(each.name, form, tuple(types), each.loc, each.is_late)
+
+
+def _is_unchanged(numbers: Sequence[Number], ty: LeafType) -> bool:
+    """Whether every way to the next trip passes one value, which none of them has to convert."""
+    if not is_one_value(numbers):
+        return False
+    return all(n.value.ty == make_type(ty.dtype, ty.shape) for n in numbers if isinstance(n, Num))
 
 
 def _types(ctx: Context, each: Carried, form: Operand) -> Sequence[LeafType]:
@@ -351,14 +373,21 @@ def _late(ctx: Context, loop: Loop, trial: Trial, name: str) -> Carried | None:
     return Carried(name, bound[0].value, types, bound[0].loc, is_late=True)
 
 
-def _is_used_outside(ctx: Context, node: ast.stmt, name: str) -> bool:
-    return _reads(ctx.frame.source.node)[name] > _reads(node)[name] or isinstance(node, ast.While)
+def _is_used_outside(ctx: Context, node: ast.For | ast.While, name: str) -> bool:
+    inside = sum(_reads(statement)[name] for statement in node.body)
+    return _reads(ctx.frame.source.node)[name] > inside or isinstance(node, ast.While)
 
 
 def _reads(node: ast.AST) -> Counter[str]:
-    return Counter(
-        n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)
-    )
+    return Counter(name for inner in ast.walk(node) for name in _read_by(inner))
+
+
+def _read_by(node: ast.AST) -> Iterator[str]:
+    match node:
+        case ast.Name(id=name, ctx=ast.Load()) | ast.AugAssign(target=ast.Name(id=name)):
+            yield name
+        case _:
+            pass
 
 
 # --- the op -------------------------------------------------------------------------------------
@@ -420,6 +449,7 @@ def _lower_orelse(
 ) -> Branch:
     """Python's `else` of a loop: what runs when it is exhausted."""
     env = _env_after(plan, args, trial.test.env if trial.test else trial.env)
+    env |= trial.unbound
     for name in _changed_names(loop.node):
         if name not in env or isinstance(env[name], Unbound):
             env[name] = _never_bound(ctx, loop, trial, name)

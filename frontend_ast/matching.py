@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 
 from eas.frontend_ast.arithmetic import combine_bools, compare
-from eas.frontend_ast.branches import choose, lower_branch, lower_condition
+from eas.frontend_ast.branches import choose, lower_condition, lower_way, short_circuit
 from eas.frontend_ast.context import Context
 from eas.frontend_ast.joins import Path
 from eas.frontend_ast.promote import Number, to_bool
@@ -16,6 +16,7 @@ from eas.frontend_ast.values import Const, Num, Operand
 
 
 def lower_match(ctx: Context, node: ast.Match) -> None:
+    """Tries the cases in turn, per lane if the subject is a block."""
     with searching(ctx, [case.body for case in node.cases], assigned_names(node.cases)):
         subject = ctx.expression(node.subject)
     _lower_cases(ctx, subject, node.cases)
@@ -53,8 +54,8 @@ def _branch(
 ) -> None:
     loc = ctx.frame.loc(case.pattern)
     branches = (
-        lower_branch(ctx, lambda: _run(ctx, subject, case), fits.shape, loc),
-        lower_branch(ctx, lambda: _lower_cases(ctx, subject, rest), fits.shape, loc),
+        lower_way(ctx, fits, True, lambda: _run(ctx, subject, case), loc),
+        lower_way(ctx, fits, False, lambda: _lower_cases(ctx, subject, rest), loc),
     )
     names = assigned_names([case, *rest])
     paths = (
@@ -65,7 +66,8 @@ def _branch(
 
 
 def _run(ctx: Context, subject: Operand, case: ast.match_case) -> None:
-    _bind(ctx, subject, case.pattern)
+    if case.guard is None:
+        _bind(ctx, subject, case.pattern)
     ctx.statements(case.body)
 
 
@@ -78,16 +80,7 @@ def _with_guard(ctx: Context, subject: Operand, case: ast.match_case, fits: Numb
         _bind(ctx, subject, case.pattern)
         return lower_condition(ctx, guard)
 
-    if isinstance(fits, Const):
-        _bind(ctx, subject, case.pattern)
-        return lower_condition(ctx, guard)
-    branches = (
-        lower_branch(ctx, lower, fits.shape, ctx.loc),
-        lower_branch(ctx, lambda: Const(False), fits.shape, ctx.loc),
-    )
-    both = choose(ctx, fits, branches, ())
-    assert both is not None
-    return to_bool(ctx, both)
+    return to_bool(ctx, short_circuit(ctx, True, [lambda: fits, lower]))
 
 
 def _test(ctx: Context, subject: Operand, pattern: ast.pattern) -> Number:

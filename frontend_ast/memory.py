@@ -82,6 +82,7 @@ def place_of(ctx: Context, where: Operand, offs: Operand | None) -> tuple[Array,
         raise ctx.refusal(
             "E0509",
             f"an array is needed, this is {describe(where)}",
+            at=where,
             help="pass an array argument of the kernel, or `array + offset`",
         )
     place = as_place(where)
@@ -93,6 +94,7 @@ def place_of(ctx: Context, where: Operand, offs: Operand | None) -> tuple[Array,
             raise ctx.refusal(
                 "E0501",
                 f"an offset counts elements: it is an int, not {describe(each)}",
+                at=each,
                 help="convert it: `.to(mk.i32)`",
             )
     nums = promote(ctx, numbers)
@@ -101,7 +103,9 @@ def place_of(ctx: Context, where: Operand, offs: Operand | None) -> tuple[Array,
 
 
 def _shape(ctx: Context, numbers: Sequence[Number | None]) -> Shape:
-    return common_shape(ctx, [n for n in numbers if n is not None])
+    shape = common_shape(ctx, [n for n in numbers if n is not None])
+    ctx.check_lanes(shape)
+    return shape
 
 
 def _mask(ctx: Context, mask: Operand | None) -> Num | None:
@@ -119,6 +123,7 @@ def _as_element(ctx: Context, array: Array, value: Number) -> Num:
         raise ctx.refusal(
             "E0510",
             f"{describe(value)} does not fit `{array.name}`, whose elements are {dtype}",
+            at=value,
             help=f"say how to round: `mk.floor(x).to(mk.{dtype})` or `x.to(mk.{dtype})`",
         )
     if isinstance(value, Num) and dtype.is_bool and not value.dtype.is_bool:

@@ -18,6 +18,7 @@ from eas.ir.diagnostics import Label
 
 
 def lower_name(ctx: Context, node: ast.Name) -> Operand:
+    """The kernel's own names, then its closure's, its module's, Python's."""
     return read_name(ctx, node.id)
 
 
@@ -77,7 +78,8 @@ def _suggestion(name: str, frame: Frame | None) -> tuple[str, ...]:
             if close := close_matches(name, known):
                 return (f"did you mean `{close[0]}`?",)
         frame = frame.parent
-    return tuple(f"did you mean `{close}`?" for close in close_matches(name, dir(builtins)))
+    close = close_matches(name, dir(builtins), cutoff=0.8)
+    return tuple(f"did you mean `{match}`?" for match in close)
 
 
 def _captured(ctx: Context, holder: Mapping[str, object], name: str) -> Const:
@@ -132,8 +134,8 @@ def no_attribute(
     )
 
 
-def close_matches(name: str, known: Iterable[str]) -> list[str]:
+def close_matches(name: str, known: Iterable[str], cutoff: float = 0.7) -> list[str]:
     """Names that look like this one, the likeliest first."""
     candidates = sorted(k for k in set(known) if not k.startswith("_"))
     by_case = [k for k in candidates if k.lower() == name.lower()]
-    return by_case or difflib.get_close_matches(name, candidates, n=1, cutoff=0.7)
+    return by_case or difflib.get_close_matches(name, candidates, n=1, cutoff=cutoff)

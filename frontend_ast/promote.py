@@ -12,6 +12,7 @@ The rules, in order:
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Sequence
 from typing import Any
 
@@ -47,6 +48,8 @@ from eas.ir.types import (
 
 Number = Const | Num
 
+_MAX_SHOWN = 20
+
 
 def describe(operand: Operand) -> str:
     """An operand in the words of an error message."""
@@ -65,6 +68,8 @@ def describe(operand: Operand) -> str:
             return f"a tuple of {len(items)}" if make is None else f"a {make.__name__}"
         case Range():
             return "a range"
+        case Closure(node=ast.Lambda()):
+            return "a lambda"
         case Closure() | Method():
             return f"the function `{operand.name}`"
         case Text():
@@ -87,7 +92,10 @@ def number(ctx: Context, operand: Operand, what: str = "a number") -> Number:
             return operand
         case _:
             raise ctx.refusal(
-                "E0302", f"{what} is needed, this is {describe(operand)}", help=_way_out(operand)
+                "E0302",
+                f"{what} is needed, this is {describe(operand)}",
+                at=operand,
+                help=_way_out(operand),
             )
 
 
@@ -152,7 +160,9 @@ def materialize(ctx: Context, operand: Number, dtype: DType | None = None) -> Nu
         raise ctx.refusal(
             "E0303",
             f"{value} does not fit {dtype}",
-            help=f"use a wider type than {dtype}, or write the value that you mean",
+            at=operand,
+            notes=(f"{dtype} goes from {dtype.min} to {dtype.max}",) if dtype.is_int else (),
+            help="convert the other operand to a wider type, or change the constant",
         )
     return Num(ctx.build.constant(_rounded(value, dtype), dtype), weak and dtype is not BOOL)
 
@@ -187,18 +197,25 @@ def broadcast(ctx: Context, num: Num, shape: Shape) -> Num:
 
 def common_shape(ctx: Context, nums: Sequence[Number]) -> Shape:
     shape: Shape = ()
-    for num in nums:
-        if not isinstance(num, Num):
-            continue
+    blocks = [num for num in nums if isinstance(num, Num)]
+    for num in blocks:
         both = broadcast_shapes(shape, num.shape)
         if both is None:
-            raise ctx.refusal(
-                "E0304",
-                f"blocks of the shapes {list(shape)} and {list(num.shape)} do not fit together",
-                help="give both the same rank and equal extents (or 1): `x[:, None]`, `x[None, :]`",
-            )
+            raise _no_common_shape(ctx, shape, num, blocks)
         shape = both
     return shape
+
+
+def _no_common_shape(ctx: Context, shape: Shape, num: Num, blocks: Sequence[Num]) -> Exception:
+    other = next((b for b in blocks if broadcast_shapes(b.shape, num.shape) is None), num)
+    return ctx.refusal(
+        "E0304",
+        f"blocks of the shapes {list(shape)} and {list(num.shape)} do not fit together",
+        at=num,
+        label=str(list(num.shape)),
+        secondary=ctx.beside((other, str(list(other.shape)))),
+        help="give both the same rank and equal extents (or 1): `x[:, None]`, `x[None, :]`",
+    )
 
 
 def to_bool(ctx: Context, operand: Operand) -> Number:
@@ -217,6 +234,7 @@ def to_bool(ctx: Context, operand: Operand) -> Number:
             raise ctx.refusal(
                 "E0305",
                 f"{describe(operand)} is neither true nor false",
+                at=operand,
                 help="test an element, or what `mk.any` or `mk.all` says of a block",
             )
         case _:
@@ -230,11 +248,11 @@ def common_dtype(ctx: Context, numbers: Sequence[Number]) -> DType:
     """The dtype in which these numbers meet in arithmetic."""
     runtime = [n for n in numbers if isinstance(n, Num)]
     constants = [n.value for n in numbers if isinstance(n, Const)]
-    strong = [n.dtype for n in runtime if not _is_weak(n)]
-    strong += [constant_dtype(ctx, c) for c in constants if type(c) not in (bool, int, float)]
+    typed: list[Number] = [n for n in runtime if not _is_weak(n)]
+    typed += [n for n in numbers if isinstance(n, Const) and _is_numpy(n.value)]
     weak = [_weak_dtype(n) for n in runtime if _is_weak(n)]
-    if strong:
-        dtype = _combine(ctx, strong)
+    if typed:
+        dtype = _combine(ctx, typed)
         for each in weak:
             dtype = _adapt(dtype, each)
     elif weak:
@@ -277,14 +295,20 @@ def _adapt(strong: DType, weak: DType) -> DType:
     return strong if strong.bits >= weak.bits else weak
 
 
-def _combine(ctx: Context, dtypes: Sequence[DType]) -> DType:
+def _combine(ctx: Context, numbers: Sequence[Number]) -> DType:
+    dtypes = [_own_dtype(ctx, n) for n in numbers]
     result = dtypes[0]
-    for other in dtypes[1:]:
+    for place, other in enumerate(dtypes):
         met = _meet(result, other)
         if met is None:
-            raise _no_common_type(ctx, result, other)
+            first = dtypes.index(result)
+            raise _no_common_type(ctx, (numbers[first], result), (numbers[place], other))
         result = met
     return result
+
+
+def _own_dtype(ctx: Context, num: Number) -> DType:
+    return num.dtype if isinstance(num, Num) else constant_dtype(ctx, num.value)
 
 
 def _meet(a: DType, b: DType) -> DType | None:
@@ -300,10 +324,16 @@ def _meet(a: DType, b: DType) -> DType | None:
     return signed if signed.bits > unsigned.bits else None
 
 
-def _no_common_type(ctx: Context, a: DType, b: DType) -> Exception:
+def _no_common_type(
+    ctx: Context, first: tuple[Number, DType], second: tuple[Number, DType]
+) -> Exception:
+    a, b = first[1], second[1]
     return ctx.refusal(
         "E0306",
         f"{a} and {b} have no common type",
+        at=second[0],
+        label=str(b),
+        secondary=ctx.beside((first[0], str(a))),
         notes=("neither type holds all the values of the other",),
         help=f"say which you mean: `.to(mk.{a})` or `.to(mk.{b})` on one of them",
     )
@@ -314,15 +344,15 @@ def _no_common_type(ctx: Context, a: DType, b: DType) -> Exception:
 
 def _describe_constant(value: Any) -> str:
     if isinstance(value, str):
-        return "a string"
+        return f"the string {value!r}" if len(value) <= _MAX_SHOWN else "a string"
     if isinstance(value, bool | int | float):
         return f"the {type(value).__name__} {value}"
     if isinstance(value, DType):
         return f"the dtype {value}"
     if callable(value):
         return f"the function `{getattr(value, '__name__', value)}`"
-    if type(value) is tuple:
-        return f"a tuple of {len(value)}"
+    if type(value) in (tuple, list):
+        return f"a {type(value).__name__} of {len(value)}"
     kind = type(value).__name__
     return f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}"
 
@@ -335,5 +365,7 @@ def _way_out(operand: Operand) -> tuple[str, ...]:
             return (f"load what it points to: `mk.load({array.name} + ...)`",)
         case Tuple():
             return ("take one of its parts: `t[0]`",)
+        case Const(value=None):
+            return ("a function without `return` gives None",)
         case _:
             return ()

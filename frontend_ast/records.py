@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-from collections.abc import Mapping, Sequence
 from typing import Any
 
+from eas.frontend_ast.binding import Given, bind
 from eas.frontend_ast.context import Context
 from eas.frontend_ast.values import Const, Operand, Tuple
 
@@ -16,9 +16,7 @@ def is_record(cls: type) -> bool:
     return _is_named_tuple(cls) or _is_frozen(cls)
 
 
-def make_record(
-    ctx: Context, cls: type, positional: Sequence[Operand], named: Mapping[str, Operand]
-) -> Operand:
+def make_record(ctx: Context, cls: type, given: Given) -> Operand:
     """`Point(x, y=1)`."""
     fields = field_names(cls)
     defaults = _defaults(cls)
@@ -26,16 +24,15 @@ def make_record(
     parameters = [
         inspect.Parameter(f, kind, default=defaults.get(f, inspect.Parameter.empty)) for f in fields
     ]
-    try:
-        bound = inspect.Signature(parameters).bind(*positional, **named)
-    except TypeError as error:
-        raise ctx.refusal(
-            "E0413",
-            f"`{cls.__name__}`: {error}",
-            notes=(f"its fields are {', '.join(f'`{f}`' for f in fields)}",),
-        ) from error
+    notes = (f"its fields are {', '.join(f'`{f}`' for f in fields)}",)
+    bound = bind(ctx, f"`{cls.__name__}`", inspect.Signature(parameters), given, notes)
     if hasattr(cls, "__post_init__"):
-        raise ctx.refusal("E0419", f"`{cls.__name__}` has a `__post_init__`, which would not run")
+        raise ctx.refusal(
+            "E0419",
+            f"`{cls.__name__}` has a `__post_init__`, which would not run",
+            at=given.node.func,
+            help="do what it does in the kernel, or in a function that makes the object",
+        )
     bound.apply_defaults()
     return Tuple(tuple(bound.arguments[f] for f in fields), cls, fields)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
+from typing import Any
 
 from eas.frontend_ast.context import Context
 from eas.frontend_ast.recovery import searching
@@ -20,17 +21,37 @@ class Refused:
     help: str
 
 
+_TRY = Refused(
+    "E0101",
+    "`try` is not supported: nothing is raised on a GPU",
+    "test for the case before: `if b != 0:`",
+)
+_ASYNC = Refused("E0104", "`async` is not supported", "write it without `async`")
+_IMPORT = Refused("E0109", "`import` inside a kernel is not supported", "import at the top")
+_DICT = Refused(
+    "E0110",
+    "a dictionary cannot be made in a kernel",
+    "use a tuple, a named tuple, or a dictionary from outside",
+)
+_SET = Refused("E0111", "a set cannot be made in a kernel", "use a tuple: `x in (1, 2)`")
+GENERATOR = Refused(
+    "E0113",
+    "a generator cannot run in a kernel",
+    "return a tuple, or write the loop where the values are used",
+)
+_NEWER = Refused(
+    "E0120", "this is newer than the language of kernels", "write it as in Python 3.11"
+)
+
+
+def _newer(*names: str) -> dict[type[Any], Refused]:
+    """What later versions of Python added to the grammar, where this one has it."""
+    return {getattr(ast, name): _NEWER for name in names if hasattr(ast, name)}
+
+
 REFUSED_STATEMENTS: dict[type[ast.stmt], Refused] = {
-    ast.Try: Refused(
-        "E0101",
-        "`try` is not supported: nothing is raised on a GPU",
-        "test for the case before: `if b != 0:`",
-    ),
-    ast.TryStar: Refused(
-        "E0101",
-        "`try` is not supported: nothing is raised on a GPU",
-        "test for the case before: `if b != 0:`",
-    ),
+    ast.Try: _TRY,
+    ast.TryStar: _TRY,
     ast.Raise: Refused(
         "E0102",
         "`raise` is not supported: nothing is raised on a GPU",
@@ -39,9 +60,9 @@ REFUSED_STATEMENTS: dict[type[ast.stmt], Refused] = {
     ast.With: Refused(
         "E0103", "`with` is not supported", "call what it would call, before and after"
     ),
-    ast.AsyncWith: Refused("E0104", "`async` is not supported", "write it without `async`"),
-    ast.AsyncFor: Refused("E0104", "`async` is not supported", "write it without `async`"),
-    ast.AsyncFunctionDef: Refused("E0104", "`async` is not supported", "write it without `async`"),
+    ast.AsyncWith: _ASYNC,
+    ast.AsyncFor: _ASYNC,
+    ast.AsyncFunctionDef: _ASYNC,
     ast.Global: Refused(
         "E0105",
         "`global` is not supported: a kernel cannot change Python's variables",
@@ -60,51 +81,32 @@ REFUSED_STATEMENTS: dict[type[ast.stmt], Refused] = {
         "a class cannot be defined in a kernel",
         "define a named tuple or a frozen dataclass outside, and use it here",
     ),
-    ast.Import: Refused("E0109", "`import` inside a kernel is not supported", "import at the top"),
-    ast.ImportFrom: Refused(
-        "E0109", "`import` inside a kernel is not supported", "import at the top"
-    ),
+    ast.Import: _IMPORT,
+    ast.ImportFrom: _IMPORT,
+    **_newer("TypeAlias"),
 }
 
 REFUSED_EXPRESSIONS: dict[type[ast.expr], Refused] = {
-    ast.Dict: Refused(
-        "E0110",
-        "a dictionary cannot be made in a kernel",
-        "use a tuple, a named tuple, or a dictionary from outside",
-    ),
-    ast.DictComp: Refused(
-        "E0110",
-        "a dictionary cannot be made in a kernel",
-        "use a tuple, a named tuple, or a dictionary from outside",
-    ),
-    ast.Set: Refused("E0111", "a set cannot be made in a kernel", "use a tuple: `x in (1, 2)`"),
-    ast.SetComp: Refused("E0111", "a set cannot be made in a kernel", "use a tuple: `x in (1, 2)`"),
+    ast.Dict: _DICT,
+    ast.DictComp: _DICT,
+    ast.Set: _SET,
+    ast.SetComp: _SET,
     ast.Await: Refused("E0112", "`await` is not supported", "call the function without `await`"),
-    ast.Yield: Refused(
-        "E0113",
-        "a generator cannot run in a kernel",
-        "return a tuple, or write the loop where the values are used",
-    ),
-    ast.YieldFrom: Refused(
-        "E0113",
-        "a generator cannot run in a kernel",
-        "return a tuple, or write the loop where the values are used",
-    ),
+    ast.Yield: GENERATOR,
+    ast.YieldFrom: GENERATOR,
     ast.Starred: Refused(
         "E0114",
         "a star is only possible in a call, a tuple or an assignment",
-        "write the items out",
+        "write the items out: `a[i[0], i[1]]`",
     ),
-    ast.FormattedValue: Refused(
-        "E0120", "a formatted value stands outside of an f-string", "write an f-string"
-    ),
+    **_newer("TemplateStr", "Interpolation"),
 }
 
 
 def refuse_statement(ctx: Context, node: ast.stmt) -> None:
     """Refused, but what is inside is looked at: it may have errors of its own."""
     with searching(ctx, _bodies(node), assigned_names([node])):
-        raise _refusal(ctx, REFUSED_STATEMENTS[type(node)], node)
+        raise refusal_of(ctx, REFUSED_STATEMENTS[type(node)], node)
 
 
 def _bodies(node: ast.stmt) -> list[list[ast.stmt]]:
@@ -119,8 +121,9 @@ def _bodies(node: ast.stmt) -> list[list[ast.stmt]]:
 
 
 def refuse_expression(ctx: Context, node: ast.expr) -> Operand:
-    raise _refusal(ctx, REFUSED_EXPRESSIONS[type(node)], node)
+    raise refusal_of(ctx, REFUSED_EXPRESSIONS[type(node)], node)
 
 
-def _refusal(ctx: Context, refused: Refused, node: ast.AST) -> Exception:
+def refusal_of(ctx: Context, refused: Refused, node: ast.AST) -> Exception:
+    """The error for a node that is refused."""
     return ctx.refusal(refused.code, refused.message, at=node, help=refused.help)

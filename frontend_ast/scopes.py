@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from types import FunctionType
 
 from eas.frontend_ast.source import FunctionSource
-from eas.frontend_ast.values import Operand
+from eas.frontend_ast.values import Num, Operand
 from eas.ir.diagnostics import Label
 from eas.ir.location import Loc
+from eas.ir.nodes import Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,10 +23,27 @@ class Bound:
 
 
 @dataclass(frozen=True, slots=True)
+class Given:
+    """What a name is where a condition has this truth: `a and (x := b)` gives `x` if it is true."""
+
+    condition: Value
+    truth: bool
+    bound: Bound
+
+
+@dataclass(frozen=True, slots=True)
 class Unbound:
     """A name that some path leaves without a value; `paths` says which."""
 
     paths: tuple[Label, ...] = ()
+    given: Given | None = None
+
+    def where(self, condition: Operand | None, truth: bool) -> Binding:
+        """What the name is where a condition turned out so."""
+        given = self.given
+        if given is None or not isinstance(condition, Num) or given.truth != truth:
+            return self
+        return given.bound if condition.value == given.condition else self
 
 
 Binding = Bound | Unbound
@@ -52,6 +70,14 @@ class Cells(Mapping[str, object]):
 
     def __len__(self) -> int:
         return len(self._cells)
+
+
+def env_where(env: Env, condition: Operand | None, truth: bool) -> Env:
+    """The names where a condition turned out so."""
+    return {
+        name: binding.where(condition, truth) if isinstance(binding, Unbound) else binding
+        for name, binding in env.items()
+    }
 
 
 @dataclass(eq=False)

@@ -11,7 +11,7 @@ from eas.frontend_ast.loops import Loop, lower_loop, range_loop
 from eas.frontend_ast.promote import broadcast, materialize, to_bool
 from eas.frontend_ast.recovery import searching
 from eas.frontend_ast.scopes import assigned_names
-from eas.frontend_ast.unrolled import lower_unrolled_for, static_items
+from eas.frontend_ast.unrolled import check_length, lower_unrolled_for, static_items
 from eas.frontend_ast.values import NONE, Const, Operand, Range
 from eas.ir.nodes import Assert
 from eas.ir.types import BOOL
@@ -32,10 +32,11 @@ def _head(ctx: Context, node: ast.For) -> Loop | tuple[Operand, ...]:
     with ctx.at(node.iter):
         if isinstance(sequence, Range):
             return range_loop(ctx, node, sequence)
-        return static_items(ctx, sequence)
+        return check_length(ctx, static_items(ctx, sequence))
 
 
 def lower_return(ctx: Context, node: ast.Return) -> None:
+    """Ends the program or the lane; in a helper it gives the value of the call."""
     target = _innermost(ctx, "function")
     value = NONE if node.value is None else ctx.expression(node.value)
     if target is ctx.targets[0] and value != NONE:
@@ -49,12 +50,14 @@ def lower_return(ctx: Context, node: ast.Return) -> None:
 
 
 def lower_break(ctx: Context, node: ast.Break) -> None:
+    """Leaves the innermost loop, for the program or for the lanes that get here."""
     del node
     target = _innermost(ctx, "loop", "unrolled")
     ctx.exit_to(target, target.exits)
 
 
 def lower_continue(ctx: Context, node: ast.Continue) -> None:
+    """Goes on to the next trip, for the program or for the lanes that get here."""
     del node
     target = _innermost(ctx, "loop", "trip")
     if target.kind == "trip":
@@ -68,10 +71,12 @@ def _innermost(ctx: Context, *kinds: str) -> Target:
 
 
 def lower_expression_statement(ctx: Context, node: ast.Expr) -> None:
+    """An expression for its effect, such as a call of `mk.store`; a docstring."""
     ctx.expression(node.value)
 
 
 def lower_pass(ctx: Context, node: ast.Pass) -> None:
+    """Does nothing."""
     del ctx, node
 
 

@@ -17,6 +17,7 @@ from eas.ir.types import I32, I64, DType, Shape, count
 
 
 def lower_subscript(ctx: Context, node: ast.Subscript) -> Operand:
+    """Elements of arrays, items of tuples, slices and new axes of blocks."""
     holder = ctx.expression(node.value)
     if isinstance(holder, Array):
         return load_element(ctx, element(ctx, holder, node.slice))
@@ -26,7 +27,7 @@ def lower_subscript(ctx: Context, node: ast.Subscript) -> Operand:
 
 
 def lower_slice(ctx: Context, node: ast.Slice) -> Operand:
-    """`1:n:2` with bounds that are known now."""
+    """`1:n:2` with bounds that are known at compile time."""
     return Const(_static_slice(ctx, node))
 
 
@@ -89,11 +90,12 @@ def stride(ctx: Context, array: Array, axis: int) -> Number:
 
 def _refuse_slice(ctx: Context, array: Array, part: ast.expr) -> None:
     if isinstance(part, ast.Slice):
+        low, high = (ctx.text(bound) if bound else "" for bound in (part.lower, part.upper))
         raise ctx.refusal(
             "E0503",
             f"`{array.name}` cannot be sliced",
             at=part,
-            help=f"load a block of elements: `{array.name}[i + mk.arange(0, 16)]`",
+            help=f"use a block of indices in its place: `mk.arange({low or 0}, {high or 16})`",
         )
 
 
@@ -143,9 +145,9 @@ def _index_block(ctx: Context, block: Num, parts: Sequence[ast.expr]) -> Operand
     selected = [p for p in parts if not _is_new_axis(p) and not _is_ellipsis(p)]
     missing = len(block.shape) - len(selected)
     if missing < 0:
-        raise ctx.refusal(
-            "E0502", f"{block.value.ty} has {len(block.shape)} axes, {len(selected)} are indexed"
-        )
+        rank = len(block.shape)
+        axes = "1 axis" if rank == 1 else f"{rank} axes"
+        raise ctx.refusal("E0502", f"{block.value.ty} has {axes}, {len(selected)} are indexed")
     slices = [_block_slice(ctx, part) for part in _spread(parts, missing)]
     sliced = _slice(ctx, block, [s for s in slices if s is not None])
     for axis, part in enumerate(slices):
@@ -213,15 +215,16 @@ def _index_constant(ctx: Context, holder: Operand, index: ast.expr) -> Operand:
     subscripted: Any = items
     if items is None:
         if not isinstance(holder, Const):
-            raise ctx.refusal("E0508", f"{describe(holder)} cannot be subscripted")
+            raise ctx.refusal("E0508", f"{describe(holder)} cannot be subscripted", at=holder)
         subscripted = holder.value
     try:
         found: Any = subscripted[key.value]
     except (TypeError, IndexError, KeyError, ValueError) as error:
         raise ctx.refusal(
-            "E0701",
-            f"subscript of {describe(holder)}: {error}",
-            notes=(f"Python raises {type(error).__name__} here",),
+            "E0707",
+            f"{describe(holder)} has no item {key.value!r}",
+            at=index,
+            notes=(f"Python raises {type(error).__name__}: {error}",),
         ) from error
     if items is None:
         return Const(found)

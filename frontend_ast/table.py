@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
-from eas.frontend_ast.arithmetic import lower_binary, lower_unary
+from eas.frontend_ast.arithmetic import lower_binary
 from eas.frontend_ast.assignment import (
     lower_annotated,
     lower_assign,
@@ -29,6 +29,7 @@ from eas.frontend_ast.expressions import (
     lower_constant,
     lower_f_string,
     lower_tuple,
+    lower_unary,
 )
 from eas.frontend_ast.loops import lower_while
 from eas.frontend_ast.matching import lower_match

@@ -9,7 +9,7 @@ from typing import Any
 from eas.frontend_ast.arithmetic import items_of
 from eas.frontend_ast.assignment import assign
 from eas.frontend_ast.branches import close_scope, lower_branch
-from eas.frontend_ast.context import Context
+from eas.frontend_ast.context import Context, Target
 from eas.frontend_ast.promote import describe
 from eas.frontend_ast.scopes import assigned_names
 from eas.frontend_ast.values import Array, Const, Num, Operand, Range
@@ -19,23 +19,30 @@ _MAX_TRIPS = 4096
 
 def lower_unrolled_for(ctx: Context, node: ast.For, items: Sequence[Operand]) -> None:
     """Each item's body in turn; a `break` that depends on data leaves the scope around them."""
-    check_length(ctx, items)
     names = assigned_names([node.target, *node.body, *node.orelse])
     whole = ctx.new_target("unrolled")
     ctx.targets.append(whole)
     try:
-        branch = lower_branch(ctx, lambda: _lower_trips(ctx, node, items, names))
+        branch = lower_branch(ctx, lambda: _lower_all(ctx, node, items, names, whole))
     finally:
         ctx.targets.remove(whole)
     close_scope(ctx, whole, branch, names)
+
+
+def _lower_all(
+    ctx: Context, node: ast.For, items: Sequence[Operand], names: Sequence[str], whole: Target
+) -> None:
+    _lower_trips(ctx, node, items, names)
+    whole.kind = "exhausted"
+    ctx.statements(node.orelse)
 
 
 def _lower_trips(
     ctx: Context, node: ast.For, items: Sequence[Operand], names: Sequence[str]
 ) -> None:
     loc = ctx.loc
-    for item in items:
-        trip = ctx.new_target("trip")
+    for number, item in enumerate(items):
+        trip = ctx.new_target("trip", number)
         ctx.targets.append(trip)
         try:
             branch = lower_branch(ctx, lambda item=item: _lower_trip(ctx, node, item))
@@ -45,7 +52,6 @@ def _lower_trips(
         close_scope(ctx, trip, branch, names)
         if ctx.ended:
             return
-    ctx.statements(node.orelse)
 
 
 def _lower_trip(ctx: Context, node: ast.For, item: Operand) -> None:
@@ -79,6 +85,7 @@ def static_items(ctx: Context, operand: Operand) -> tuple[Operand, ...]:
         raise ctx.refusal(
             "E0702",
             "the length of this range is known at run time only",
+            at=operand,
             help="use a `for` statement, or bounds that are constexpr",
         )
     items = items_of(operand)
@@ -86,7 +93,10 @@ def static_items(ctx: Context, operand: Operand) -> tuple[Operand, ...]:
         items = _letters_or_keys(operand.value)
     if items is None:
         raise ctx.refusal(
-            "E0404", f"{describe(operand)} cannot be iterated over", help=_way_out(operand)
+            "E0404",
+            f"{describe(operand)} cannot be iterated over",
+            at=operand,
+            help=_way_out(operand),
         )
     return items
 

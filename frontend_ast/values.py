@@ -124,6 +124,9 @@ class Poison:
 
 Operand = Const | Num | Array | Place | Tuple | Range | Closure | Method | Text | Poison
 
+# Threadgroup memory, until it is assigned to a name.
+UNNAMED = "threadgroup memory"
+
 NONE = Const(None)
 ZERO = Const(0)
 FALSE = Const(False)

@@ -17,8 +17,8 @@ class SourceName:
 class Loc:
     """A range of characters in a source file, and the call that inlined it, if any.
 
-    Lines count from 1, columns from 0 in characters, `end_column` is exclusive: as in `ast`, but for
-    characters instead of UTF-8 bytes.
+    Lines count from 1, columns from 0, `end_column` is exclusive: as in `ast`, but in characters
+    instead of UTF-8 bytes.
     """
 
     source: SourceName

@@ -180,7 +180,7 @@ class For:
 
 @dataclass(frozen=True, slots=True)
 class While:
-    """`test.args`, `body.args` and `orelse.args` are the carried values; `test` ends in `Condition`."""
+    """The arguments of all regions are the carried values; `test` ends in a `Condition`."""
 
     inits: tuple[Value, ...]
     test: Region
@@ -263,7 +263,7 @@ Op = (
 
 @dataclass(frozen=True, slots=True)
 class Param:
-    """A parameter. `array` and `axis` are set for the hidden ones: an extent or a stride of an array.
+    """A parameter. `array` and `axis` are set for hidden ones: an extent or a stride of an array.
 
     Strides count elements.
     """
@@ -282,7 +282,8 @@ class Param:
 class Function:
     """A kernel: one program of it, for every point of the grid.
 
-    `constants` are the constexpr arguments, printed for the reader's sake.
+    `constants` are the constexpr arguments, printed for the reader's sake. `programs` is the most
+    programs along an axis of the grid that the code counts on, where it counts on a limit.
     """
 
     name: str
@@ -292,6 +293,7 @@ class Function:
     threads: int | None = None
     fast_math: bool = False
     constants: tuple[tuple[str, str], ...] = ()
+    programs: int | None = None
 
 
 def operands_of(op: Op) -> tuple[Value, ...]:

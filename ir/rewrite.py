@@ -1,4 +1,4 @@
-"""Helpers for passes: rebuilding ops, substitution, copies, numbering, and small questions."""
+"""Helpers for passes: rebuilding ops, substitution, copies, numbering, dead ends."""
 
 from __future__ import annotations
 
@@ -33,7 +33,6 @@ from eas.ir.nodes import (
     operands_of,
     regions_of,
     results_of,
-    walk,
 )
 
 Map = Callable[[Value], Value]
@@ -231,15 +230,6 @@ def _collect_ids(region: Region, used: list[int]) -> None:
 def builder_for(f: Function) -> Builder:
     """A builder whose values are new to the function."""
     return Builder(next_id=first_free_id(f))
-
-
-def use_counts(region: Region) -> dict[int, int]:
-    """How often each value is an operand, by id; values that are never used are missing."""
-    counts: dict[int, int] = {}
-    for op in walk(region):
-        for value in operands_of(op):
-            counts[value.id] = counts.get(value.id, 0) + 1
-    return counts
 
 
 # --- control flow -----------------------------------------------------------------------------

@@ -1,0 +1,7 @@
+"""Typed IR to Metal Shading Language: layouts, spelling, names, text."""
+
+from eas.msl.errors import UnsupportedError
+from eas.msl.kernel import Buffer, Field, MslKernel, write
+from eas.msl.reports import Site
+
+__all__ = ["Buffer", "Field", "MslKernel", "Site", "UnsupportedError", "write"]

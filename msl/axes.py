@@ -13,15 +13,15 @@ from eas.msl.reductions import (
     Running,
     across_simdgroup,
     begin,
+    first_of,
     identity,
     operand,
     partial_arrays,
     result,
     take,
     take_share,
-    without_nan,
 )
-from eas.msl.steps import Chunks, RowTotals, shares_of
+from eas.msl.steps import Chunks, shares_of
 from eas.msl.text import Level, Text, infix
 from eas.msl.tree import Node, Shared
 
@@ -49,38 +49,30 @@ def rows(op: Compute, low: Lowering) -> None:
     running = begin(op, low)
     node = operand(op, running.kind, low.domain.indices_of(op.operands[0].shape), low)
     place = of(element(low.domain.extent))
-    low.declare(running.value, without_nan(running.kind, node, low), op.loc)
-    if running.index is not None:
-        low.declare(running.index, low.index(digit(place, 1, axis_of(op).extent)), op.loc)
+    along = low.index(digit(place, 1, axis_of(op).extent))
+    running.first = first_of(running, node, along, low)
     across_simdgroup(running, low)
     share = low.index(digit(place, SIMD, low.domain.extent // SIMD))
-    with low.branch(low.builtin("lane", "lane == 0", BOOL), op.loc):
-        if shares_of(op) == 1:
-            low.put(low.staged_array(op.result), share, result(running, low), op.loc)
-            return
-        arrays = partial_arrays(running, low.domain.extent // SIMD, low)
+    arrays = partial_arrays(running, low.domain.extent // SIMD, low)
+    with low.branch(low.builtin("lane", "{lane} == 0", BOOL), op.loc):
         for shared, variable in zip(arrays, running.variables, strict=True):
             low.put(shared, share, low.read(variable), op.loc)
 
 
-def row_totals(step: RowTotals, low: Lowering) -> None:
-    """The thread of each result puts the shares of its row together."""
-    op, shares = step.op, shares_of(step.op)
-    if shares == 1:
-        return
+def gather_row(op: Compute, low: Lowering) -> Node:
+    """An item of a loop over the results: the thread of each puts the shares of its row together."""
     running = begin(op, low)
+    shares = shares_of(op)
     arrays = partial_arrays(running, count(op.operands[0].shape) // SIMD, low)
-    domain = Domain((count(op.result.shape),))
-    with low.elements(domain, op.loc):
-        first = scale(of(element(domain.extent)), shares)
-        for shared, variable in zip(arrays, running.variables, strict=True):
-            low.declare(variable, low.element(shared, low.index(first)), op.loc)
-        with low.counting(Symbol("share", shares), start=1, loc=op.loc):
-            place = low.index(add(first, of(Symbol("share", shares))))
+    first = scale(of(element(low.domain.extent)), shares)
+    for shared, variable in zip(arrays, running.variables, strict=True):
+        low.declare(variable, low.element(shared, low.index(first)), op.loc)
+    if shares > 1:
+        with low.counting(Symbol("share", shares), start=1, loc=op.loc) as share:
+            place = low.infix("+", low.index(first), share, Level.SUM, I32)
             nodes = [low.element(shared, place) for shared in arrays]
             take_share(running, nodes[0], nodes[1] if len(nodes) > 1 else None, low)
-        place = low.index(of(element(domain.extent)))
-        low.put(low.staged_array(op.result), place, result(running, low), op.loc)
+    return result(running, low)
 
 
 # --- in turns through threadgroup memory ------------------------------------------------------

@@ -20,11 +20,11 @@ from eas.msl.steps import (
     Chunks,
     Elements,
     End,
+    Gather,
     Join,
     Once,
     Plan,
     Receive,
-    RowTotals,
     Stage,
     Step,
     Sync,
@@ -32,7 +32,6 @@ from eas.msl.steps import (
     Uniform,
     partial_name,
     received_name,
-    shares_of,
     staged_name,
 )
 
@@ -146,13 +145,10 @@ class _Walk:
                 return self.once(op)
             case Receive(op=op):
                 return [Access(received_name(op.result), "read")]
-            case Join(ops=ops):
-                return [Access(partial_name(op.result), "write") for op in ops]
-            case Total(ops=ops):
-                return [Access(partial_name(op.result), "read") for op in ops]
-            case RowTotals(op=op) if shares_of(op) > 1:
-                partial = Access(partial_name(op.result), "read")
-                return [partial, Access(staged_name(op.result), "write")]
+            case Join(ops=ops) | Total(ops=ops):
+                kind = "write" if isinstance(step, Join) else "read"
+                shared = [op for op in ops if self.layout.shares_memory(op)]
+                return [Access(partial_name(op.result), kind) for op in shared]
             case Chunks(op=op):
                 return [
                     Access(partial_name(op.result), "write"),
@@ -190,9 +186,9 @@ class _Walk:
             if isinstance(item, Stage):
                 touched.append(Access(staged_name(item.value), "write", (item.value, step.extent)))
             elif isinstance(item, Compute) and self.is_rows(item):
-                whole = shares_of(item) == 1
-                name = staged_name(item.result) if whole else partial_name(item.result)
-                touched.append(Access(name, "write"))
+                touched.append(Access(partial_name(item.result), "write"))
+            elif isinstance(item, Gather):
+                touched.append(Access(partial_name(item.op.result), "read"))
         return touched
 
 

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from eas.ir.nodes import Compute, Constant, Load, Value
 from eas.msl.facts import Facts, is_pure
 
-CHEAP = 8
+CHEAP = 16
+INDEX = 8
 _LOAD = 4
-_DEAR = 8
+_DEAR = 16
 _FREE = {
     "splat", "broadcast", "expand_dims", "reshape", "permute", "slice", "arange", "program_id",
     "num_programs", "thread_index", "lane_index", "simdgroup_index",
@@ -75,5 +76,5 @@ class Costs:
         return self.prices.get(value, CHEAP + 1) <= CHEAP
 
     def is_index(self, value: Value) -> bool:
-        """Cheap, and made from nothing but positions and shared values."""
-        return self.is_cheap(value) and value not in self.loaded
+        """Made with a few ops from nothing but positions and shared values."""
+        return self.prices.get(value, INDEX + 1) <= INDEX and value not in self.loaded

@@ -55,8 +55,8 @@ def literal(value: bool | int | float, dtype: DType) -> Text:
 
 
 def _int_literal(value: int, dtype: DType) -> Text:
-    if dtype == I32 and value == dtype.min:
-        return Text("INT_MIN")
+    if dtype == I32 and value in (dtype.min, dtype.max):
+        return Text("INT_MIN" if value < 0 else "INT_MAX")
     if dtype.bits == 64 and value == dtype.min and dtype.is_signed:
         return Text(f"({value + 1}L - 1)")
     if dtype.bits < 32:

@@ -46,8 +46,8 @@ class Use:
 class Facts:
     """Definitions, uses and aliases; places are numbers in the order of the text.
 
-    `aliases` are values that only rename another one: what a `Condition` passes on, what both
-    branches of an `If` yield, the arguments of the `orelse` of a `For`.
+    `aliases` are values that only rename another one: what a `Condition` passes on, what every way
+    out of a control op gives. `lasts` has, for a carried value, the argument of the `orelse`.
     """
 
     function: Function
@@ -60,6 +60,7 @@ class Facts:
     owners: dict[Value, Op] = field(default_factory=dict[Value, Op])
     uses: dict[Value, list[Use]] = field(default_factory=dict[Value, list[Use]])
     aliases: dict[Value, Value] = field(default_factory=dict[Value, Value])
+    lasts: dict[Value, Value] = field(default_factory=dict[Value, Value])
     written: frozenset[Value] = frozenset()
     split: frozenset[int] = frozenset()
 
@@ -70,6 +71,11 @@ class Facts:
 
     def uses_of(self, value: Value) -> list[Use]:
         return self.uses.get(value, [])
+
+    def is_needed(self, value: Value) -> bool:
+        """Whether a value is used, or the last one of those that a loop carries under its name."""
+        last = self.lasts.get(value)
+        return bool(self.uses_of(value)) or (last is not None and bool(self.uses_of(last)))
 
     def is_split(self, op: Op) -> bool:
         """Whether lanes go different ways inside of a control op."""
@@ -98,17 +104,17 @@ def gather(function: Function) -> Facts:
 
 def _find_aliases(facts: Facts, op: Op) -> None:
     match op:
-        case For():
-            for outer, inner in zip(op.orelse.args, op.body.args[1:], strict=True):
-                facts.aliases[outer] = inner
         case While():
             test = op.test.terminator
             assert isinstance(test, Condition)
-            for region in (op.body, op.orelse):
-                for inner, value in zip(region.args, test.values, strict=True):
+            facts.aliases.update(zip(op.body.args, test.values, strict=True))
+            for inner, value in zip(op.orelse.args, test.values, strict=True):
+                if value not in op.test.args:
                     facts.aliases[inner] = value
         case _:
             pass
+    if isinstance(op, For | While):
+        facts.lasts.update((value, argument) for argument, value in left_with(op))
     if isinstance(op, Control):
         inside = {value for inner in regions_of(op) for value in _defined_in(inner)}
         for result, *given in zip(op.results, *_ways_out(op), strict=True):
@@ -197,6 +203,25 @@ def _exits(region: Region) -> Iterator[Op]:
                 yield from _exits(op.orelse)
             case _:
                 pass
+
+
+def carried_by(op: Control) -> tuple[Value, ...]:
+    """The values that a loop carries from trip to trip."""
+    if isinstance(op, If):
+        return ()
+    return op.body.args[1:] if isinstance(op, For) else op.test.args
+
+
+def left_with(op: For | While) -> Iterator[tuple[Value, Value]]:
+    """The arguments of the `orelse`, each with the carried value that it is the last of."""
+    carried = carried_by(op)
+    values = carried
+    if isinstance(op, While):
+        assert isinstance(op.test.terminator, Condition)
+        values = op.test.terminator.values
+    for argument, value in zip(op.orelse.args, values, strict=True):
+        if value in carried:
+            yield argument, value
 
 
 def is_trivial(region: Region) -> bool:

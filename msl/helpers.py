@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from eas.ir.types import DType
-from eas.msl.dtypes import type_name, unsigned
+from eas.msl.dtypes import literal, type_name, unsigned
 
 Definition = Callable[[DType], str]
 
@@ -34,11 +34,9 @@ class Helpers:
 
 def _calls(name: str, dtype: DType) -> tuple[str, ...]:
     """The helpers that a helper calls."""
-    if name in ("floor_div", "floor_mod") and dtype.is_int:
-        return ("trunc_div", "trunc_mod") if name == "floor_div" else ("trunc_mod",)
-    if name in ("trunc_div", "wrap_abs") and dtype.is_signed and dtype.bits >= 32:
+    if name in ("trunc_div", "floor_div", "wrap_abs") and dtype.is_signed and dtype.bits >= 32:
         return ("wrap_neg",)
-    if name.startswith("simd_") and name.endswith("_64"):
+    if name in _STEPS_64:
         return ("simd_other_64", *_WRAPPED_STEPS.get((name, dtype.is_signed), ()))
     return ()
 
@@ -87,48 +85,54 @@ inline {t} wrap_index({t} a, {t} extent) {{
 
 
 def _trunc_div(dtype: DType) -> str:
-    t = type_name(dtype)
+    t, zero = type_name(dtype), literal(0, dtype).text
     minus_one = "" if dtype.is_unsigned else f"b == -1 ? {_negated(dtype)} : "
     return f"""
 // Rounds towards zero; by zero it gives zero.
 inline {t} trunc_div({t} a, {t} b) {{
-    return b == 0 ? {t}(0) : {minus_one}{_back(dtype, "a / b")};
+    return b == 0 ? {zero} : {minus_one}{_back(dtype, "a / b")};
 }}
 """
 
 
 def _trunc_mod(dtype: DType) -> str:
-    t = type_name(dtype)
-    zero = "b == 0" if dtype.is_unsigned else "b == 0 || b == -1"
+    t, zero = type_name(dtype), literal(0, dtype).text
+    test = "b == 0" if dtype.is_unsigned else "b == 0 || b == -1"
     return f"""
-// The remainder of trunc_div.
+// The remainder has the sign of a; by zero it is zero.
 inline {t} trunc_mod({t} a, {t} b) {{
-    return {zero} ? {t}(0) : {_back(dtype, "a % b")};
+    return {test} ? {zero} : {_back(dtype, "a % b")};
 }}
 """
 
 
 def _floor_div(dtype: DType) -> str:
+    t, zero = type_name(dtype), literal(0, dtype).text
     if dtype.is_float:
-        return _FLOAT_FLOOR_DIV.replace("T", type_name(dtype))
-    t = type_name(dtype)
+        return _FLOAT_FLOOR_DIV.replace("T", t)
+    down = "int(a % b != 0 && (a < 0) != (b < 0))"
     return f"""
-// Python's a // b: rounds towards minus infinity.
+// Python's a // b: rounds towards minus infinity; by zero it gives zero.
 inline {t} floor_div({t} a, {t} b) {{
-    const {t} q = trunc_div(a, b);
-    return trunc_mod(a, b) != 0 && (a < 0) != (b < 0) ? {_back(dtype, "q - 1")} : q;
+    if (b == 0 || b == -1) {{
+        return b == 0 ? {zero} : {_negated(dtype)};
+    }}
+    return {_back(dtype, f"a / b - {down}")};
 }}
 """
 
 
 def _floor_mod(dtype: DType) -> str:
+    t, zero = type_name(dtype), literal(0, dtype).text
     if dtype.is_float:
-        return _FLOAT_FLOOR_MOD.replace("T", type_name(dtype))
-    t = type_name(dtype)
+        return _FLOAT_FLOOR_MOD.replace("T", t)
     return f"""
-// Python's a % b: has the sign of b.
+// Python's a % b: has the sign of b; by zero it gives zero.
 inline {t} floor_mod({t} a, {t} b) {{
-    const {t} r = trunc_mod(a, b);
+    if (b == 0 || b == -1) {{
+        return {zero};
+    }}
+    const {t} r = a % b;
     return r != 0 && (r < 0) != (b < 0) ? {_back(dtype, "r + b")} : r;
 }}
 """
@@ -366,7 +370,9 @@ def _report_value(dtype: DType) -> str:
     lines = [f"    atomic_store_explicit(&report[place], {words}, memory_order_relaxed);"]
     if dtype.bits == 64:
         high = "uint(as_type<ulong>(x) >> 32)"
-        lines.append(f"    atomic_store_explicit(&report[place + 1], {high}, memory_order_relaxed);")
+        lines.append(
+            f"    atomic_store_explicit(&report[place + 1], {high}, memory_order_relaxed);"
+        )
     body = "\n".join(lines)
     return f"""
 inline void report_value(device atomic_uint* report, uint place, {t} x) {{

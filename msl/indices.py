@@ -200,7 +200,7 @@ def project(indices: Indices, shape: Shape) -> Indices:
 
 def operand_indices(op: Compute, indices: Indices) -> Indices:
     """Where an op of the family of shapes finds what it gives at these coordinates."""
-    old = op.operands[0].shape
+    old = op.operands[0].shape if op.operands else ()
     match op.op.name:
         case "splat":
             return ()

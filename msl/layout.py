@@ -37,7 +37,6 @@ from eas.ir.nodes import (
     results_of,
     walk,
 )
-from eas.ir.ops.reduce import accumulator
 from eas.ir.types import Shape, count
 from eas.msl.accesses import Access, access_of, after_trip, conflict
 from eas.msl.costs import CHEAP, Costs, operands_of_pure
@@ -166,7 +165,15 @@ class Layout:
 
     def is_resident(self, value: Value) -> bool:
         """Whether a block lies in threadgroup memory only."""
-        return self.strategies.get(value) in (Strategy.ROWS, Strategy.CHUNKS)
+        return self.strategies.get(value) is Strategy.CHUNKS
+
+    def shares_memory(self, op: Compute) -> bool:
+        """Whether the threads reduce a whole block through threadgroup memory.
+
+        Values of 64 bits are shuffled, which takes all lanes of a simdgroup.
+        """
+        is_shuffled = is_wide(op) and self.threads % SIMD != 0
+        return self.threads > SIMD or (is_shuffled and self.threads > 1)
 
     def is_serial(self, op: Op | None) -> bool:
         if not isinstance(op, Compute):
@@ -205,11 +212,15 @@ def _strategy(op: Compute, layout: Layout, whole_simdgroups: bool, staged_bytes:
     axis = axis_of(op)
     if not op.result.shape:
         return Strategy.WHOLE
-    wide = max(accumulator(op.operands[0].ty.dtype).bits, op.result.ty.dtype.bits) == 64
-    if axis.after == 1 and axis.extent % SIMD == 0 and whole_simdgroups and not wide:
+    if axis.after == 1 and axis.extent % SIMD == 0 and whole_simdgroups and not is_wide(op):
         return Strategy.ROWS
     fits = _staged_bytes(op.operands[0], layout) <= staged_bytes
     return Strategy.SERIAL if fits else Strategy.CHUNKS
+
+
+def is_wide(op: Compute) -> bool:
+    """Whether a reduction works on 64 bits, for which Metal has no simdgroup functions."""
+    return op.operands[0].ty.dtype.bits == 64
 
 
 def _staged_bytes(value: Value, layout: Layout) -> int:
@@ -535,13 +546,12 @@ class Demands:
 
     def reduction(self, op: Compute, loops: int) -> None:
         value, operand = op.result, op.operands[0]
+        if value.shape and not self.layout.is_resident(value):
+            self.settle(value)
+            self.layout.anchored.add(value)
         if not self.layout.is_serial(op):
             self.want_home(operand, loops)
             return
-        if not self.wanted.get(value):
-            return
-        self.settle(value)
-        self.layout.anchored.add(value)
         extent = count(value.shape)
         indices = serial_indices(op, home_indices(value.shape))
         self.want(operand, Demand(indices, extent, count(operand.shape), loops))

@@ -9,21 +9,25 @@ from dataclasses import dataclass, field
 from eas.ir.location import Loc
 from eas.ir.nodes import (
     Alloc,
+    Atomic,
     Compute,
     Constant,
     Function,
     Load,
-    Param,
     Region,
     Value,
+    regions_of,
+    results_of,
+    walk,
 )
 from eas.ir.types import BOOL, I32, DType, Pointer, count
 from eas.msl.dtypes import literal
 from eas.msl.errors import UnsupportedError
-from eas.msl.facts import Facts
+from eas.msl.facts import Facts, is_threadgroup
 from eas.msl.helpers import Helpers
 from eas.msl.indices import Index, Indices, Part, Symbol, add, fixed, linear, operand_indices
 from eas.msl.layout import Domain, Layout, element, is_home, is_view
+from eas.msl.names import unique
 from eas.msl.numbers import Numbers
 from eas.msl.spelling import Spelling, spell
 from eas.msl.steps import Plan, staged_name
@@ -50,6 +54,20 @@ MEMORY = "memory"
 """Stands for all arrays in the `reads` of what a barrier may change."""
 
 AXES = "xyz"
+LIGHT_OPS = {"add", "sub", "mul", "lt", "le", "gt", "ge", "eq", "ne", "and", "or", "not", "cast"}
+
+
+REDUCTION_WORDS = {
+    "reduce_sum": "total",
+    "reduce_prod": "product",
+    "reduce_max": "high",
+    "reduce_min": "low",
+    "reduce_argmax": "best_index",
+    "reduce_argmin": "best_index",
+    "reduce_any": "found",
+    "reduce_all": "holds",
+    "reduce_xor": "parity",
+}
 
 
 @dataclass
@@ -67,18 +85,20 @@ class Lowering:
     builtins: set[str] = field(default_factory=set[str])
     sites: list[object] = field(default_factory=list[object])
     shared: dict[str, Shared] = field(default_factory=dict[str, Shared])
-    arrays: dict[Value, Shared | Param] = field(default_factory=dict[Value, Shared | Param])
+    arrays: dict[Value, Shared | str] = field(default_factory=dict[Value, Shared | str])
+    parameters: list[str] = field(default_factory=list[str])
     atomics: set[Value] = field(default_factory=set[Value])
     version: tuple[int, int] = (2, 3)
     domain: Domain = Domain(())
     loop: ElementLoop | None = None
     variables: dict[int, Variable] = field(default_factory=dict[int, Variable])
     kept: dict[Value, Variable] = field(default_factory=dict[Value, Variable])
-    before: list[Statement] = field(default_factory=list[Statement])
+    declared: set[Variable] = field(default_factory=set[Variable])
     regions: dict[int, Block] = field(default_factory=dict[int, Block])
 
     def __post_init__(self) -> None:
         self.block = self.root
+        self.names = builtin_names(self.function)
         self.regions[id(self.function.body)] = self.root
 
     @property
@@ -108,9 +128,7 @@ class Lowering:
         blocks = [home or self.root, *(operand.home for operand in operands)]
         deepest = max(blocks, key=lambda block: block.depth)
         made, order = len(deepest.statements), len(self.nodes)
-        node = kind(
-            dtype, spell, list(operands), deepest, made, order, hint, loc, reads, plain
-        )
+        node = kind(dtype, spell, list(operands), deepest, made, order, hint, loc, reads, plain)
         self.nodes.append(node)
         return node
 
@@ -126,15 +144,16 @@ class Lowering:
         return self.root.nodes[key]
 
     def builtin(self, name: str, text: str, dtype: DType = I32) -> Node:
-        """Something that the kernel's parameters tell about the thread."""
+        """Something that the kernel's parameters tell about the thread, by their `{names}`."""
         self.builtins.add(name)
+        text = text.format_map(self.names)
         key = ("builtin", text)
         if key not in self.root.nodes:
             self.root.nodes[key] = self.leaf(text, dtype)
         return self.root.nodes[key]
 
     def thread(self) -> Node:
-        return self.literal(0, I32) if self.threads == 1 else self.builtin("t", "t")
+        return self.literal(0, I32) if self.threads == 1 else self.builtin("t", "{t}")
 
     def find(self, key: object) -> Node | None:
         block: Block | None = self.block
@@ -243,6 +262,8 @@ class Lowering:
         )
         if name == "and" and op.result.ty.dtype.is_bool:
             node.conjuncts = tuple(operands)
+        is_plain_number = name == "cast" or not op.result.ty.dtype.is_float
+        node.is_light = name in LIGHT_OPS and is_plain_number and not self.numbers.may_wrap(op)
         return node
 
     def _home(self, value: Value) -> Block:
@@ -280,7 +301,7 @@ class Lowering:
         is_lane = op.op.name == "lane_index"
         if index == Index(((1, Part(element(self.threads))),)):
             name = "lane" if is_lane else "simdgroup"
-            return self.builtin(name, f"int({name})")
+            return self.builtin(name, f"int({{{name}}})")
         operator = "%" if is_lane else "/"
         return self.infix(operator, self.index(index), self.literal(32, I32), Level.PRODUCT, I32)
 
@@ -292,8 +313,10 @@ class Lowering:
             raise UnsupportedError(message, op.loc)
         name = "program" if op.op.name == "program_id" else "programs"
         self.builtins.add(name)
-        text = Text(f"int({name}.{AXES[axis]})")
-        return self.node(I32, lambda _: text, loc=op.loc)
+        text = Text(f"int({self.names[name]}.{AXES[axis]})")
+        node = self.node(I32, lambda _: text, loc=op.loc)
+        node.is_light = True
+        return node
 
     # --- indices ------------------------------------------------------------------------------
 
@@ -310,6 +333,7 @@ class Lowering:
             factors = [factor for factor, _ in index.terms]
             offset = index.offset
             node = self.node(I32, lambda texts: _sum(texts, factors, offset), parts)
+            node.is_light = True
             node.home.nodes["index", index] = node
         return node
 
@@ -321,6 +345,7 @@ class Lowering:
         if node is None:
             node = self.node(I32, lambda texts: _digit(texts[0], part), [base])
             node.hint = self._axis_name(part)
+            node.is_light = True
             node.home.nodes["part", part] = node
         return node
 
@@ -348,27 +373,23 @@ class Lowering:
         reads = frozenset({pointer, MEMORY}) if self._may_change(pointer) else frozenset[object]()
 
         def spell_load(texts: Sequence[Text]) -> Text:
-            place = self.element_of(pointer, texts[0])
+            place = subscript(self.array_name(pointer), texts[0])
             return ternary(texts[1], place, texts[2]) if len(texts) == 3 else place
 
         home = self._home(op.result) if not reads else self.block
-        return self.node(
+        node = self.node(
             op.result.ty.dtype, spell_load, operands, home, kind=LoadNode, loc=op.loc, reads=reads
         )
+        node.fallback = f"{pointer.hint}_value"
+        return node
 
     def _may_change(self, pointer: Value) -> bool:
         ty = pointer.ty
         return pointer in self.facts.written or (isinstance(ty, Pointer) and ty.space != "device")
 
-    def element_of(self, pointer: Value, offset: Text) -> Text:
-        """An element of an array; one that is only used by atomics is read as such."""
-        place = subscript(self.array_name(pointer), offset)
-        if pointer in self.atomics:
-            return call("atomic_load_explicit", f"&{place.text}", "memory_order_relaxed")
-        return place
-
     def array_name(self, pointer: Value) -> str:
-        return self.arrays[pointer].name
+        array = self.arrays[pointer]
+        return array if isinstance(array, str) else array.name
 
     def read_staged(self, value: Value, indices: Indices) -> Node:
         """An element of a block that lies in threadgroup memory."""
@@ -377,7 +398,9 @@ class Lowering:
 
     def staged_array(self, value: Value) -> Shared:
         value = self.facts.resolve(value)
-        hint = f"{value.hint}_shared" if value.hint else "shared"
+        op = self.facts.definition(value)
+        word = REDUCTION_WORDS.get(op.op.name, "") if isinstance(op, Compute) else ""
+        hint = f"{value.hint or word or 'block'}_shared"
         return self.share(staged_name(value), hint, value.ty.dtype, count(value.shape))
 
     def share(self, key: str, hint: str, dtype: DType, size: int) -> Shared:
@@ -421,11 +444,33 @@ class Lowering:
         def line(texts: Sequence[Text]) -> str:
             return f"{spell if isinstance(spell, str) else spell(texts).text};"
 
-        self.emit(Act(list(operands), changes, loc, spell=line))
+        is_jump = spell in ("break", "continue")
+        self.emit(Act(list(operands), changes, loc, spell=line, is_jump=is_jump))
 
-    def declare(self, variable: Variable, first: Node | None = None, loc: Loc | None = None) -> None:
+    def declare(
+        self,
+        variable: Variable,
+        first: Node | None = None,
+        loc: Loc | None = None,
+        is_ahead: bool = False,
+    ) -> None:
+        """Declares a variable; `is_ahead` if that only serves what comes next."""
         operands = [] if first is None else [first]
-        self.emit(Declare(operands, frozenset({variable}), loc, variable=variable))
+        statement = Declare(operands, frozenset({variable}), loc, variable=variable)
+        is_before_loop = self.loop is not None and self.block is self.loop.body.parent
+        statement.is_ahead = is_ahead or is_before_loop
+        self.emit(statement)
+
+    def declare_once(
+        self,
+        variable: Variable,
+        first: Node | None,
+        loc: Loc | None = None,
+        is_ahead: bool = False,
+    ) -> None:
+        """Declares the variable of a value of control flow where it is first seen."""
+        self.declared.add(variable)
+        self.declare(variable, first, loc, is_ahead)
 
     def assign(self, pairs: Sequence[tuple[Variable, Node]], loc: Loc | None = None) -> None:
         """Sets variables, all at once; one that keeps its value is left alone."""
@@ -468,10 +513,19 @@ class Lowering:
 
     def barrier(self, device: bool, threadgroup: bool, loc: Loc | None = None) -> None:
         """All threads wait for each other, and then see what was written."""
+        if loc is not None:
+            device, threadgroup = self._user_barrier()
         kinds = [("mem_device", device), ("mem_threadgroup", threadgroup)]
         flags = " | ".join(f"mem_flags::{name}" for name, is_set in kinds if is_set)
         if self.threads > 1:
             self.act(f"threadgroup_barrier({flags})", changes=frozenset({MEMORY}), loc=loc)
+
+    def _user_barrier(self) -> tuple[bool, bool]:
+        """Which memory a barrier of the user's is for: such as is both written and read."""
+        ops = [op for op in walk(self.function.body) if isinstance(op, Load | Atomic)]
+        read = {op.pointer for op in ops} & self.facts.written
+        device = any(not is_threadgroup(pointer) for pointer in read)
+        return device, bool(self.plan.allocations) or not device
 
     def allocate(self, op: Alloc) -> None:
         """Threadgroup memory that the user asked for."""
@@ -491,7 +545,12 @@ class Lowering:
 
     @contextmanager
     def counting(self, symbol: Symbol, start: int = 0, loc: Loc | None = None) -> Iterator[Node]:
-        """Statements in a loop over the values of a symbol."""
+        """Statements in a loop over the values of a symbol, or without one if there is one value."""
+        if symbol.extent - start == 1:
+            last = self.literal(start, I32)
+            self.block.nodes["symbol", symbol] = last
+            yield last
+            return
         body = Block(self.block, is_loop=True)
         counter = Variable("k", I32)
         with self.inside(body):
@@ -521,6 +580,7 @@ class Lowering:
     def _element_loop(self, extent: int) -> Iterator[ElementLoop]:
         body = Block(self.block, is_loop=extent > self.threads)
         own, slot = Variable("e", I32), Variable("slot", I32)
+        self.thread()
         loop = ElementLoop(
             [], extent=extent, threads=self.threads, body=body, element=own, slot=slot
         )
@@ -586,10 +646,31 @@ class Turn:
         low.domain, low.loop = around
 
 
+def builtin_names(function: Function) -> dict[str, str]:
+    """The names of what Metal tells a thread, other ones where the user has taken those."""
+    taken = {param.name for param in function.params}
+    for op in walk(function.body):
+        is_thread = isinstance(op, Compute) and op.op.name == "thread_index"
+        taken.update(value.hint for value in results_of(op) if not is_thread)
+        taken.update(value.hint for region in regions_of(op) for value in region.args)
+    others = {
+        "t": "tid",
+        "lane": "simd_lane",
+        "simdgroup": "simd_group",
+        "program": "group",
+        "programs": "groups",
+        "thread_position": "thread_in_group",
+    }
+    return {name: unique(other if name in taken else name, taken) for name, other in others.items()}
+
+
 def _sum(texts: Sequence[Text], factors: Sequence[int], offset: int) -> Text:
     signed = sorted(zip(factors, texts, strict=True), key=lambda each: each[0] < 0)
     terms = [
-        (factor > 0, text if abs(factor) == 1 else infix("*", text, Text(str(abs(factor))), Level.PRODUCT))
+        (
+            factor > 0,
+            text if abs(factor) == 1 else infix("*", text, Text(str(abs(factor))), Level.PRODUCT),
+        )
         for factor, text in signed
     ]
     if offset:
@@ -606,5 +687,3 @@ def _digit(text: Text, part: Part) -> Text:
     if part.modulus:
         text = infix("%", text, Text(str(part.modulus)), Level.PRODUCT)
     return text
-
-

@@ -39,7 +39,7 @@ def once(op: Effect, low: Lowering) -> None:
         else:
             effect(op, low)
         return
-    with low.guard(low.builtin("t", "t == 0", BOOL), op.loc):
+    with low.guard(low.builtin("t", "{t} == 0", BOOL), op.loc):
         if isinstance(op, Atomic) and low.facts.uses_of(op.result):
             hint, dtype = op.result.hint or "old", op.result.ty.dtype
             shared = low.share(received_name(op.result), f"{hint}_shared", dtype, 1)

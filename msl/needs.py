@@ -30,7 +30,7 @@ from eas.msl.layout import (
     needs_inside,
     serial_indices,
 )
-from eas.msl.steps import Assign, Item, Stage
+from eas.msl.steps import Assign, Gather, Item, Stage
 
 
 def domain_of(item: Item, layout: Layout) -> Domain:
@@ -39,7 +39,9 @@ def domain_of(item: Item, layout: Layout) -> Domain:
         case Assign():
             return Domain(item.pairs[0][0].shape)
         case Stage():
-            return Domain(item.value.shape)
+            return item.domain
+        case Gather():
+            return Domain(item.op.result.shape)
         case Store() | Atomic() | Assert() | Print():
             return Domain(shape_of_effect(item))
         case Compute() if is_reduction(item) and not layout.is_serial(item):
@@ -109,6 +111,8 @@ class Finder:
         layout, facts, extent = self.layout, self.layout.facts, domain.extent
         if isinstance(item, Stage):
             return Needs(home=frozenset({item.value}))
+        if isinstance(item, Gather):
+            return Needs()
         if isinstance(item, Assign):
             sources = [source for _, source in item.pairs]
             return self.all(((v, domain.indices_of(v.shape)) for v in sources), extent)

@@ -31,7 +31,7 @@ from eas.ir.nodes import (
     walk,
 )
 from eas.ir.passes.ranges import Ranges, analyze
-from eas.msl.facts import Facts, breaks_of, continues_of
+from eas.msl.facts import Facts, breaks_of, carried_by, continues_of, left_with
 
 Bounds = tuple[int, int]
 
@@ -128,7 +128,8 @@ def _given(value: Value, op: If | For | While) -> list[Value]:
 
 def _passed(value: Value, op: For | While) -> list[Value]:
     """What a carried value may be."""
-    args = op.body.args[1:] if isinstance(op, For) else op.test.args
+    value = dict(left_with(op)).get(value, value)
+    args = carried_by(op)
     if value not in args:
         return []
     place = args.index(value)

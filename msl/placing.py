@@ -1,19 +1,28 @@
 """Decides which expressions get a name, and before which statement it is declared.
 
 An expression is printed in place if it is used once, in the block that it belongs to, and nothing
-that it reads changes before. Otherwise it is declared before its first use, or before the first
-change of what it reads.
+that it reads changes before; or if it is a little arithmetic that the user gave no name. Otherwise
+it is declared before its first use, or before the first change of what it reads.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from eas.msl.tree import Block, Branch, LoadNode, Loop, Node, Statement, walk_nodes
+from eas.msl.tree import (
+    Block,
+    Branch,
+    Declare,
+    LoadNode,
+    Loop,
+    Node,
+    Set,
+    Statement,
+    walk_nodes,
+)
 
-HEAVY = 14
-HEAVY_WITH_NAME = 8
-LIGHT = 2
+HEAVY = 9
+LIGHT = 4
 
 Place = tuple[Block, int, bool]
 """Before a statement of a block; whether a loop there evaluates it again in each trip."""
@@ -112,24 +121,61 @@ def _facts(condition: Node) -> list[Node]:
 
 def _count_weights(root: Block, nodes: list[Node]) -> None:
     """Names what would make a line too long, a value with a name of the user's first."""
+    count, assigned = _count_uses(root, nodes)
+    for node in nodes:
+        if node not in count:
+            continue
+        inline = [o for o in node.operands if _stays_inline(o, node, count)]
+        node.weight = (0 if node.plain else 1) + sum(o.weight for o in inline)
+        node.is_repeated = node.is_light and not node.hint and node.weight * count[node] <= LIGHT
+        if node.weight > HEAVY and not node.guarded:
+            _lighten(node, count)
+        if node.weight > HEAVY and not node.guarded and not node.plain and node not in assigned:
+            node.is_named = True
+
+
+def _count_uses(root: Block, nodes: list[Node]) -> tuple[dict[Node, int], set[Node]]:
+    """How often each node is used, and which ones become the value of a variable."""
     count: dict[Node, int] = {}
+    assigned: set[Node] = set()
     for _, _, statement in walk_nodes(root):
         for node in statement.operands:
             count[node] = count.get(node, 0) + 1
-    live = set(count)
+            if isinstance(statement, Set | Declare):
+                assigned.add(node)
     for node in reversed(nodes):
-        if node in live:
+        if node in count:
             for operand in node.operands:
                 count[operand] = count.get(operand, 0) + 1
-                live.add(operand)
-    for node in nodes:
-        if node not in live:
+    return count, assigned
+
+
+def _stays_inline(operand: Node, node: Node, count: dict[Node, int]) -> bool:
+    if operand.is_named:
+        return False
+    return operand.is_repeated or (count[operand] == 1 and operand.home is node.home)
+
+
+def _lighten(node: Node, count: dict[Node, int]) -> None:
+    """Names parts of a long expression that the user has named, the heaviest first."""
+    parts = sorted(_named_parts(node, count), key=lambda part: -part.weight)
+    for part in parts:
+        if node.weight <= HEAVY:
+            return
+        part.is_named = True
+        node.weight -= part.weight
+
+
+def _named_parts(node: Node, count: dict[Node, int]) -> list[Node]:
+    parts: list[Node] = []
+    for operand in node.operands:
+        if not _stays_inline(operand, node, count) or operand.guarded:
             continue
-        inline = [o for o in node.operands if count[o] == 1 and not o.is_named]
-        node.weight = (0 if node.plain else 1) + sum(o.weight for o in inline)
-        limit = HEAVY_WITH_NAME if node.hint else HEAVY
-        if node.weight > limit and not node.guarded and not node.plain:
-            node.is_named = True
+        if operand.hint and operand.weight > 1:
+            parts.append(operand)
+        else:
+            parts += _named_parts(operand, count)
+    return parts
 
 
 @dataclass
@@ -138,6 +184,7 @@ class _Placing:
 
     def node(self, node: Node) -> None:
         places = self.uses.get(node, [])
+        node.is_live = bool(places)
         if not places:
             node.is_named = False
             return
@@ -154,12 +201,12 @@ class _Placing:
             return False
         if any(_is_stale(node, where) for where in places):
             return True
-        if node.plain:
+        if node.plain or node.is_repeated:
             return False
-        where, _, is_repeated = places[0]
+        where, _, is_again = places[0]
         if node.is_named or len(places) > 1 or where is not node.home:
             return True
-        return is_repeated and (isinstance(node, LoadNode) or node.weight > LIGHT)
+        return is_again and (isinstance(node, LoadNode) or node.weight > LIGHT)
 
     def index_of(self, node: Node, places: list[Place]) -> int:
         """The statement of the home before which all uses find what they need unchanged."""
@@ -167,7 +214,27 @@ class _Placing:
         for earlier in range(node.made, index):
             if node.home.statements[earlier].all_changes() & node.reads:
                 return earlier
-        return index
+        return _before_declarations(node, index)
+
+
+def _before_declarations(node: Node, index: int) -> int:
+    """The place before variables that are only declared for what comes next."""
+    first = node.made if node.reads else 0
+    while index > first:
+        before = node.home.statements[index - 1]
+        if not isinstance(before, Declare) or not before.is_ahead:
+            break
+        if before.variable in _all_reads(node):
+            break
+        index -= 1
+    return index
+
+
+def _all_reads(node: Node) -> frozenset[object]:
+    reads = node.reads
+    for operand in node.operands:
+        reads |= _all_reads(operand)
+    return reads
 
 
 def _index_in(home: Block, where: Place) -> int:
@@ -182,8 +249,8 @@ def _is_stale(node: Node, where: Place) -> bool:
     """Whether something that a node reads may have changed between its home and a use."""
     if not node.reads:
         return False
-    block, index, is_repeated = where
-    if is_repeated and block.statements[index].all_changes() & node.reads:
+    block, index, is_again = where
+    if is_again and block.statements[index].all_changes() & node.reads:
         return True
     while block is not node.home:
         if _changes(block.statements[:index]) & node.reads:

@@ -35,23 +35,23 @@ from eas.ir.nodes import (
     regions_of,
     results_of,
 )
-from eas.ir.types import Shape, count
+from eas.ir.types import count
 from eas.msl.accesses import Access, conflict
-from eas.msl.facts import Control, is_pure
+from eas.msl.facts import Control, carried_by, is_pure
 from eas.msl.layout import Domain, Layout, Strategy, accesses_inside, is_reduction
-from eas.msl.needs import Finder, domain_of, shape_of_effect
+from eas.msl.needs import Finder, Needs, domain_of, shape_of_effect
 from eas.msl.steps import (
     Assign,
     Branch,
     Chunks,
     Elements,
     End,
+    Gather,
     Item,
     Join,
     Once,
     Plan,
     Receive,
-    RowTotals,
     Stage,
     Step,
     Sync,
@@ -82,7 +82,7 @@ class Planner:
     """Makes the steps of one region at a time; `open` is the loop that more items may join.
 
     `unready` are values that are only there after `open` has ended: results of reductions in it,
-    copies that it writes, and what is `deferred` because it is computed from those.
+    and what is `deferred` because it is computed from those. `copied` are those that it stages.
     """
 
     layout: Layout
@@ -92,6 +92,7 @@ class Planner:
     pending: list[Compute] = field(default_factory=list[Compute])
     deferred: list[Op] = field(default_factory=list[Op])
     unready: set[Value] = field(default_factory=set[Value])
+    copied: set[Value] = field(default_factory=set[Value])
     made_in: dict[Value, Elements] = field(default_factory=dict[Value, Elements])
     kept: set[Value] = field(default_factory=set[Value])
     allocations: list[Alloc] = field(default_factory=list[Alloc])
@@ -101,7 +102,7 @@ class Planner:
         around, self.steps = self.steps, []
         for value in map(self.layout.facts.resolve, staged):
             if value in self.layout.staged:
-                self.add(Stage(value))
+                self.add(Stage(value, Domain(value.shape)))
         for op in region.ops:
             self.op(op, targets)
         self.close()
@@ -158,13 +159,11 @@ class Planner:
             if op.result in self.layout.anchored:
                 self.add(op)
         elif strategy is Strategy.CHUNKS:
-            self.add(Stage(op.operands[0]), is_kept=True)
+            self.add(Stage(op.operands[0], Domain(op.operands[0].shape)), is_kept=True)
             self.close()
             self.steps.append(Chunks(op))
         else:
             self.add(op)
-            self.pending.append(op)
-            self.unready.add(op.result)
 
     # --- effects ------------------------------------------------------------------------------
 
@@ -187,10 +186,8 @@ class Planner:
         domain = domain_of(item, self.layout)
         needs = self.finder.item(item, domain)
         touched = self._accesses(item, domain)
-        if self.open is not None:
-            waits = any(value in self.unready for value in needs.shared)
-            if waits or self.open.extent != domain.extent or self._overtakes(touched):
-                self.close()
+        while self.open is not None and self._must_wait(needs, domain, touched):
+            self.finish()
         if self.open is None:
             self.open = Elements(domain.extent)
         self.kept |= {v for v in needs.home if self.made_in.get(v, self.open) is not self.open}
@@ -199,31 +196,58 @@ class Planner:
             return
         self.open.items.append(item)
         self.open.touched += touched
-        if not isinstance(item, Assign | Stage) and not is_reduction_over_lanes(item, self.layout):
-            self._made(results_of(item))
-        elif isinstance(item, Stage):
-            self.unready.add(item.value)
+        self._note(item, domain)
 
-    def _made(self, values: Values) -> None:
+    def _must_wait(self, needs: Needs, domain: Domain, touched: list[Access]) -> bool:
+        assert self.open is not None
+        waits = any(value in self.unready for value in needs.home | needs.shared)
+        waits = waits or any(value in self.copied for value in needs.shared)
+        return waits or self.open.extent != domain.extent or self._overtakes(touched)
+
+    def _note(self, item: Item, domain: Domain) -> None:
+        """Notes what an item of the open loop makes."""
+        match item:
+            case Stage():
+                self.copied.add(item.value)
+            case Gather():
+                self._made((item.op.result,), domain)
+            case Compute() if is_reduction(item) and not self.layout.is_serial(item):
+                self.pending.append(item)
+                self.unready.add(item.result)
+            case Assign():
+                pass
+            case _:
+                self._made(results_of(item), domain)
+
+    def _made(self, values: Values, domain: Domain) -> None:
         assert self.open is not None
         for value in values:
             self.made_in[value] = self.open
             if value in self.layout.staged:
-                self.open.items.append(Stage(value))
-                self.unready.add(value)
+                self.open.items.append(Stage(value, domain))
+                self.copied.add(value)
 
     def close(self) -> None:
-        """Ends the open loop, and finishes what it has begun."""
-        if self.open is not None:
-            self.steps.append(self.open)
-        whole = tuple(op for op in self.pending if not op.result.shape)
-        if whole:
-            self.steps += [Join(whole), Total(whole)]
-        self.steps += [RowTotals(op) for op in self.pending if op.result.shape]
-        self.steps += [Uniform(op) for op in self.deferred]
+        """Ends the open loop, and those that finish what it has begun."""
+        while self.open is not None:
+            self.finish()
+
+    def finish(self) -> None:
+        """Ends the open loop. What its reductions along axes have begun is left open."""
+        assert self.open is not None
+        self.steps.append(self.open)
+        pending, deferred = self.pending, self.deferred
         self.open = None
         self.pending, self.deferred = [], []
         self.unready.clear()
+        self.copied.clear()
+        whole = tuple(op for op in pending if not op.result.shape)
+        if whole:
+            self.steps += [Join(whole), Total(whole)]
+        self.steps += [Uniform(op) for op in deferred]
+        for op in pending:
+            if op.result.shape:
+                self.add(Gather(op))
 
     def _accesses(self, item: Item, domain: Domain) -> list[Access]:
         if isinstance(item, Assign | Stage) or self.layout.facts.function.threads is not None:
@@ -251,7 +275,7 @@ class Planner:
         self.steps.append(Branch(op, tuple(plans)))
         for value in op.results:
             if value in self.layout.staged:
-                self.add(Stage(value))
+                self.add(Stage(value, Domain(value.shape)))
 
     def _regions(
         self, op: Control, targets: _Targets
@@ -262,8 +286,8 @@ class Planner:
         carried = carried_by(op)
         body = (op.body, _Targets(carried, op.results, carried), ())
         if isinstance(op, For):
-            return [(op.body, body[1], carried), (op.orelse, passing, carried)]
-        return [(op.test, _Targets(), carried), body, (op.orelse, passing, ())]
+            return [(op.body, body[1], carried), (op.orelse, passing, op.orelse.args)]
+        return [(op.test, _Targets(), carried), body, (op.orelse, passing, op.orelse.args)]
 
     def end(self, op: Terminator, targets: _Targets) -> None:
         into: Values = ()
@@ -285,19 +309,7 @@ class Planner:
         facts = self.layout.facts
         by_extent: dict[int, list[tuple[Value, Value]]] = {}
         for target, source in zip(into, values, strict=True):
-            if target.shape and target not in facts.aliases and facts.uses_of(target):
+            if target.shape and target not in facts.aliases and facts.is_needed(target):
                 by_extent.setdefault(count(target.shape), []).append((target, source))
         for pairs in by_extent.values():
             self.add(Assign(tuple(pairs), loc))
-
-
-def carried_by(op: Control) -> Values:
-    """The values that a loop carries from trip to trip."""
-    if isinstance(op, If):
-        return ()
-    return op.body.args[1:] if isinstance(op, For) else op.test.args
-
-
-def is_reduction_over_lanes(item: Item, layout: Layout) -> bool:
-    """A reduction whose results are not there before the loop over elements has ended."""
-    return isinstance(item, Compute) and is_reduction(item) and not layout.is_serial(item)

@@ -7,7 +7,7 @@ same result, bit by bit: control flow may depend on it.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from eas.ir.nodes import Compute, Value
 from eas.ir.ops.reduce import accumulator
@@ -15,7 +15,7 @@ from eas.ir.types import BF16, BOOL, F32, I32, U32, DType, count
 from eas.msl.dtypes import greatest, is_narrow_int, least, literal
 from eas.msl.indices import Indices, Symbol, of
 from eas.msl.layout import SIMD, element
-from eas.msl.lowering import MEMORY, Lowering
+from eas.msl.lowering import MEMORY, REDUCTION_WORDS, Lowering
 from eas.msl.spelling import converted
 from eas.msl.steps import Join, Total, partial_name
 from eas.msl.text import Level, Text, call, infix, subscript, ternary
@@ -52,7 +52,9 @@ class Kind:
             case "all":
                 return infix("&&", a, b, Level.LOGICAL_AND)
             case "xor":
-                operator, level = ("!=", Level.EQUALITY) if self.dtype.is_bool else ("^", Level.BIT_XOR)
+                operator, level = (
+                    ("!=", Level.EQUALITY) if self.dtype.is_bool else ("^", Level.BIT_XOR)
+                )
                 return infix(operator, a, b, level)
             case _:
                 return call(self.extreme, a, b)
@@ -66,16 +68,16 @@ class Kind:
         return self.name in ("max", "min", "argmax", "argmin")
 
 
-_WORDS = {
-    "sum": ("simd_sum", "total"),
-    "prod": ("simd_product", "product"),
-    "max": ("simd_max", "high"),
-    "min": ("simd_min", "low"),
-    "argmax": ("simd_max", "best"),
-    "argmin": ("simd_min", "best"),
-    "any": ("simd_any", "found"),
-    "all": ("simd_all", "holds"),
-    "xor": ("simd_xor", "parity"),
+_SIMD = {
+    "sum": "simd_sum",
+    "prod": "simd_product",
+    "max": "simd_max",
+    "min": "simd_min",
+    "argmax": "simd_max",
+    "argmin": "simd_min",
+    "any": "simd_any",
+    "all": "simd_all",
+    "xor": "simd_xor",
 }
 
 
@@ -85,10 +87,9 @@ def kind_of(op: Compute, low: Lowering) -> Kind:
     wraps = dtype.is_signed and name in ("sum", "prod") and _may_wrap(op, low)
     if wraps:
         low.helpers.need("wrap_add" if name == "sum" else "wrap_mul", dtype)
-    simd, hint = _WORDS[name]
     better = {"argmax": ">", "argmin": "<"}.get(name, "")
-    hint = op.result.hint or hint
-    return Kind(name, dtype, _identity(name, dtype), simd, hint, better, wraps)
+    hint = op.result.hint or REDUCTION_WORDS[op.op.name]
+    return Kind(name, dtype, _identity(name, dtype), _SIMD[name], hint, better, wraps)
 
 
 def dtype_of(op: Compute) -> DType:
@@ -131,12 +132,16 @@ def _may_wrap(op: Compute, low: Lowering) -> bool:
 
 @dataclass
 class Running:
-    """The variable with the value so far and, for `argmax` and `argmin`, that with its index."""
+    """The variable with the value so far and, for `argmax` and `argmin`, that with its index.
+
+    `first` is what each thread begins with, as long as the variables are not declared.
+    """
 
     op: Compute
     kind: Kind
     value: Variable
     index: Variable | None
+    first: list[Node] = field(default_factory=list[Node])
 
     @property
     def variables(self) -> list[Variable]:
@@ -150,7 +155,7 @@ def begin(op: Compute, low: Lowering) -> Running:
     kind = kind_of(op, low)
     if not kind.better:
         return Running(op, kind, Variable(kind.hint, kind.dtype), None)
-    index = Variable(op.result.hint or "best_index", I32)
+    index = Variable(kind.hint, I32)
     return Running(op, kind, Variable("best", kind.dtype), index)
 
 
@@ -218,6 +223,12 @@ def without_nan(kind: Kind, node: Node, low: Lowering) -> Node:
     return low.node(kind.dtype, lambda t: call(kind.extreme, t[0], kind.identity), [node])
 
 
+def first_of(running: Running, node: Node, index: Node, low: Lowering) -> list[Node]:
+    """What a thread with one element begins with."""
+    first = without_nan(running.kind, node, low)
+    return [first] if running.index is None else [first, index]
+
+
 # --- in each thread ---------------------------------------------------------------------------
 
 
@@ -228,9 +239,7 @@ def accumulate(op: Compute, low: Lowering, runnings: Runnings) -> None:
     index = low.index(of(element(low.domain.extent)))
     loop = low.loop
     if loop is None:
-        low.declare(running.value, without_nan(running.kind, node, low), op.loc)
-        if running.index is not None:
-            low.declare(running.index, index, op.loc)
+        running.first = first_of(running, node, index, low)
         return
     with low.ahead():
         low.declare(running.value, identity(running, low), op.loc)
@@ -254,39 +263,58 @@ def uses_simd(kind: Kind, low: Lowering) -> bool:
 
 def join(step: Join, low: Lowering, runnings: Runnings) -> None:
     """The lanes of a simdgroup put their shares together; the first passes the result on."""
-    if low.threads == 1:
-        return
     states = [runnings[op.result] for op in step.ops]
-    by_simdgroup = [state for state in states if uses_simd(state.kind, low)]
-    for state in by_simdgroup:
-        across_simdgroup(state, low)
-    if by_simdgroup and low.threads > SIMD:
-        with low.branch(low.builtin("lane", "lane == 0", BOOL)):
-            for state in by_simdgroup:
-                _put_shares(state, low.builtin("simdgroup", "simdgroup"), low)
+    by_simdgroup = [s for s in states if uses_simd(s.kind, low) and low.threads > 1]
     for state in states:
-        if state not in by_simdgroup:
+        if state in by_simdgroup:
+            across_simdgroup(state, low)
+        else:
+            _declare_first(state, low)
+    if by_simdgroup and low.threads > SIMD:
+        with low.branch(low.builtin("lane", "{lane} == 0", BOOL)):
+            for state in by_simdgroup:
+                _put_shares(state, low.builtin("simdgroup", "{simdgroup}"), low)
+    for state in states:
+        if state not in by_simdgroup and low.threads > 1:
             _put_shares(state, low.thread(), low)
+
+
+def _declare_first(running: Running, low: Lowering) -> None:
+    for variable, node in zip(running.variables, running.first, strict=False):
+        low.declare(variable, node, running.op.loc)
+    running.first = []
 
 
 def across_simdgroup(running: Running, low: Lowering) -> None:
     """Every lane gets the result of its simdgroup."""
-    kind = running.kind
-    own = low.read(running.value)
-    reduced = low.node(kind.dtype, simd_function(kind, low), [own])
+    kind, loc = running.kind, running.op.loc
+    is_new = bool(running.first)
+    own = running.first or [low.read(variable) for variable in running.variables]
+    reduced = low.node(kind.dtype, simd_function(kind, low), own[:1])
     if running.index is None:
-        low.assign([(running.value, reduced)], running.op.loc)
-        return
-    best = Variable("simd_best", kind.dtype)
-    low.declare(best, reduced, running.op.loc)
+        if is_new:
+            low.declare(running.value, reduced, loc)
+        else:
+            low.assign([(running.value, reduced)], loc)
+    elif is_new:
+        low.declare(running.value, reduced, loc)
+        low.declare(running.index, _least_index(own, running.value, low), loc)
+    else:
+        best = Variable("simd_best", kind.dtype)
+        low.declare(best, reduced, loc)
+        low.assign([(running.index, _least_index(own, best, low))], loc)
+        low.assign([(running.value, low.read(best))], loc)
+    running.first = []
 
-    def least_index(texts: Texts) -> Text:
-        is_best = infix("==", texts[0], texts[1], Level.EQUALITY)
-        return call("simd_min", ternary(is_best, texts[2], literal(NO_INDEX, I32)))
 
-    index = low.node(I32, least_index, [own, low.read(best), low.read(running.index)])
-    low.assign([(running.index, index)], running.op.loc)
-    low.assign([(running.value, low.read(best))], running.op.loc)
+def _least_index(own: list[Node], best: Variable, low: Lowering) -> Node:
+    """The least index among the lanes that have the best value."""
+
+    def spell(texts: Texts) -> Text:
+        is_best = infix("==", texts[0], texts[2], Level.EQUALITY)
+        return call("simd_min", ternary(is_best, texts[1], literal(NO_INDEX, I32)))
+
+    return low.node(I32, spell, [*own, low.read(best)])
 
 
 def simd_function(kind: Kind, low: Lowering) -> Callable[[Texts], Text]:
@@ -294,7 +322,9 @@ def simd_function(kind: Kind, low: Lowering) -> Callable[[Texts], Text]:
         name = low.helpers.need(f"{kind.simd}_64", kind.dtype)
         return lambda t: call(name, t[0])
     if kind.name == "xor" and kind.dtype.is_bool:
-        return lambda t: infix("!=", call("simd_xor", call("uint", t[0])), Text("0u"), Level.EQUALITY)
+        return lambda t: infix(
+            "!=", call("simd_xor", call("uint", t[0])), Text("0u"), Level.EQUALITY
+        )
     return lambda t: call(kind.simd, t[0])
 
 
@@ -337,7 +367,9 @@ def _total_by_lanes(running: Running, shares: int, low: Lowering) -> None:
     """Each simdgroup reads all shares, a lane each, so that no second barrier is needed."""
     firsts = [running.kind.identity, literal(NO_INDEX, I32)]
     arrays = _partials(running, low)
-    nodes = [_share_of_lane(a, first, shares, low) for a, first in zip(arrays, firsts, strict=False)]
+    nodes = [
+        _share_of_lane(a, first, shares, low) for a, first in zip(arrays, firsts, strict=False)
+    ]
     if running.index is None:
         kind = running.kind
         reduced = low.node(kind.dtype, simd_function(kind, low), nodes)
@@ -351,10 +383,11 @@ def _share_of_lane(shared: Shared, first: Text, shares: int, low: Lowering) -> N
     low.builtins.add("lane")
 
     def spell(_: Texts) -> Text:
-        share = subscript(shared.name, "lane")
+        lane = low.names["lane"]
+        share = subscript(shared.name, lane)
         if shares == SIMD:
             return share
-        return ternary(Text(f"lane < {shares}", Level.RELATIONAL), share, first)
+        return ternary(Text(f"{lane} < {shares}", Level.RELATIONAL), share, first)
 
     return low.node(shared.dtype, spell, home=low.block, reads=frozenset({shared, MEMORY}))
 

@@ -55,7 +55,7 @@ def check(op: Assert, low: Lowering) -> None:
     lane = _lane((op.condition,), low)
 
     def line(texts: Sequence[Text]) -> Text:
-        return call("report_failure", "report", str(site), "program", texts[0])
+        return call("report_failure", "report", str(site), low.names["program"], texts[0])
 
     with low.branch(failed, op.loc):
         low.act(line, [lane], loc=op.loc)
@@ -70,7 +70,7 @@ def show(op: Print, low: Lowering) -> None:
     size = RECORD_HEAD + sum(words_of(value.ty.dtype) for value in values)
 
     def begin(texts: Sequence[Text]) -> Text:
-        return call("report_record", "report", str(size), str(site), "program", texts[0])
+        return call("report_record", "report", str(size), str(site), low.names["program"], texts[0])
 
     begun = low.node(U32, begin, [_lane(values, low)], home=low.block)
     if not values:

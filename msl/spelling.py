@@ -8,7 +8,7 @@ Reductions are spelled by `eas.msl.reductions`.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from eas.ir.nodes import Compute
 from eas.ir.ops.reduce import REDUCE
@@ -188,14 +188,12 @@ def _not(spelling: Spelling, texts: Texts) -> Text:
     return _narrow(spelling, inverted) if is_narrow_int(spelling.operand) else inverted
 
 
-
 def negated(text: Text) -> Text:
     """The negation of a condition."""
+    if text.negation:
+        return Text(text.negation, text.level, negation=text.text)
     if text.level is Level.UNARY and text.text.startswith("!"):
         return Text(text.text[1:], Level.UNARY)
-    if text.level is Level.EQUALITY and text.text.count(" == ") + text.text.count(" != ") == 1:
-        old, new = (" == ", " != ") if " == " in text.text else (" != ", " == ")
-        return Text(text.text.replace(old, new), Level.EQUALITY)
     return prefix("!", text)
 
 
@@ -221,11 +219,18 @@ def _shr(spelling: Spelling, texts: Texts) -> Text:
     return infix(">>", texts[0], texts[1], Level.SHIFT)
 
 
+_OPPOSITES = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
+
+
 def _compared(operator: str, level: Level) -> Speller:
     def speller(spelling: Spelling, texts: Texts) -> Text:
+        a, b = texts
         if is_narrow_int(spelling.operand):
-            return infix(operator, texts[0].promoted, texts[1].promoted, level)
-        return infix(operator, texts[0], texts[1], level)
+            a, b = a.promoted, b.promoted
+        text = infix(operator, a, b, level)
+        if spelling.operand.is_float and level is Level.RELATIONAL:  # not so with NaN
+            return text
+        return replace(text, negation=infix(_OPPOSITES[operator], a, b, level).text)
 
     return speller
 

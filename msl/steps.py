@@ -8,6 +8,7 @@ from eas.ir.location import Loc
 from eas.ir.nodes import Alloc, Assert, Atomic, Compute, Op, Print, Store, Terminator, Value
 from eas.msl.accesses import Access
 from eas.msl.facts import Control
+from eas.msl.layout import Domain
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,12 +21,20 @@ class Assign:
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """Each lane writes its element of a block to threadgroup memory."""
+    """The lanes of a domain write their elements of a block to threadgroup memory."""
 
     value: Value
+    domain: Domain
 
 
-Item = Op | Assign | Stage
+@dataclass(frozen=True, slots=True)
+class Gather:
+    """The threads of the results of a reduction along the last axis collect the shares of rows."""
+
+    op: Compute
+
+
+Item = Op | Assign | Stage | Gather
 
 
 @dataclass(eq=False, slots=True)
@@ -73,13 +82,6 @@ class Total:
 
 
 @dataclass(frozen=True, slots=True)
-class RowTotals:
-    """Threads put the simdgroups' shares of each row together."""
-
-    op: Compute
-
-
-@dataclass(frozen=True, slots=True)
 class Chunks:
     """A reduction along an axis, in turns through threadgroup memory."""
 
@@ -110,7 +112,7 @@ class Sync:
     loc: Loc | None = None
 
 
-Step = Elements | Uniform | Once | Receive | Join | Total | RowTotals | Chunks | Branch | End | Sync
+Step = Elements | Uniform | Once | Receive | Join | Total | Chunks | Branch | End | Sync
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from eas.ir.nodes import For, If, Op, Region, Value, While, Yield, regions_of
-from eas.msl.facts import Control, Facts, breaks_of, is_trivial
+from eas.msl.facts import Control, Facts, breaks_of, carried_by, is_trivial, left_with
 
 Targets = Sequence["int | None"]
 
@@ -39,8 +39,19 @@ class Storage:
         facts = self.facts
         last = facts.positions[id(op)] if inside else facts.ends[id(op)]
         return all(
-            use.position <= last for holder in self.holders[number] for use in facts.uses_of(holder)
+            use.position <= last
+            for holder in self.holders[number]
+            if self._is_before(holder, op)
+            for use in facts.uses_of(holder)
         )
+
+    def _is_before(self, value: Value, op: Op) -> bool:
+        """Whether a value is there when an op begins, not made by something around it later."""
+        facts, place = self.facts, self.facts.positions[id(op)]
+        around = facts.definition(value)
+        if around is not None and facts.positions[id(around)] < place <= facts.ends[id(around)]:
+            return False
+        return facts.born[value] < place or value in facts.owners and facts.born[value] <= place
 
 
 def assign_storage(facts: Facts) -> Storage:
@@ -102,7 +113,7 @@ def _destination(result: Value, wanted: dict[Value, int], storage: Storage) -> l
 
 
 def _loop(op: For | While, wanted: dict[Value, int], here: set[Value], storage: Storage) -> None:
-    carried = op.body.args[1:] if isinstance(op, For) else op.test.args
+    carried = carried_by(op)
     results = _results_by_carried(op, storage.facts)
     taken: set[int] = set()
     for place, value in enumerate(carried):
@@ -113,6 +124,8 @@ def _loop(op: For | While, wanted: dict[Value, int], here: set[Value], storage: 
         storage.share(value, number)
         taken.add(storage.numbers[value])
     own = [storage.numbers[value] for value in carried]
+    for argument, value in left_with(op):
+        storage.share(argument, storage.numbers[value])
     for result in op.results:
         if result not in storage.facts.aliases:
             place = next((p for p, r in results.items() if r is result), None)
@@ -127,24 +140,24 @@ def _results_by_carried(op: For | While, facts: Facts) -> dict[int, Value]:
     """The results that are carried values, if the loop is not left early with another."""
     end = op.orelse.terminator
     found: dict[int, Value] = {}
-    if not isinstance(end, Yield) or not (is_trivial(op.orelse) or not breaks_of(op)):
+    if not isinstance(end, Yield) or (breaks_of(op) and not is_trivial(op.orelse)):
         return found
-    carried = op.body.args[1:] if isinstance(op, For) else op.test.args
+    carried, last = carried_by(op), dict(left_with(op))
     for result, value in zip(op.results, end.values, strict=True):
-        value = facts.resolve(value)
-        if value in carried and result not in facts.aliases:
-            found.setdefault(carried.index(value), result)
+        if value in last and result not in facts.aliases:
+            found.setdefault(carried.index(last[value]), result)
     return found
 
 
 def _initial(op: For | While, place: int, here: set[Value], storage: Storage) -> list[int]:
     """The variable of the value that a carried value begins with."""
     value = storage.facts.resolve(op.inits[place])
-    is_last = len(storage.facts.uses_of(value)) == 1
-    return [storage.numbers[value]] if value in here and value in storage.numbers and is_last else []
+    return [storage.numbers[value]] if value in here and value in storage.numbers else []
 
 
-def _may_carry(number: int, value: Value, op: For | While, taken: set[int], storage: Storage) -> bool:
+def _may_carry(
+    number: int, value: Value, op: For | While, taken: set[int], storage: Storage
+) -> bool:
     if number in taken or not storage.fits(value, number):
         return False
     return storage.is_free(number, op, inside=True)

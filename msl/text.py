@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import IntEnum
 
 INDENT = "    "
 COMMENT_COLUMN = 60
+MAX_WIDTH = 100
 
 
 class Level(IntEnum):
@@ -31,11 +33,16 @@ class Level(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """An expression. `bare` is its spelling where C++ converts it anyway (`3` for `short(3)`)."""
+    """An expression.
+
+    `bare` is its spelling where C++ converts it anyway (`3` for `short(3)`), `negation` that of its
+    negation, of the same level, if that is simpler than with `!`.
+    """
 
     text: str
     level: Level = Level.PRIMARY
     bare: str = ""
+    negation: str = ""
 
     def at(self, level: Level) -> str:
         """The expression as an operand that has to hold together at least that tightly."""
@@ -87,6 +94,25 @@ def ternary(condition: Text, then: Text, orelse: Text) -> Text:
     return Text(f"{test} ? {then.at(Level.LOGICAL_OR)} : {orelse.at(Level.TERNARY)}", Level.TERNARY)
 
 
+_BREAKS = re.compile(
+    r"(?<= \+)(?= )|(?<= -)(?= )|(?<= \*)(?= )|(?<= /)(?= )|(?<= &&)(?= )|(?<= \|\|)(?= )|(?<=,)(?= )|(?= [?:] )"
+)
+
+
+def broken(text: str, width: int) -> list[str]:
+    """A line as several that are not too wide, broken where the fewest parentheses are open."""
+    parts: list[str] = []
+    while len(text) > width:
+        places = [m.start() for m in _BREAKS.finditer(text) if width // 3 < m.start() <= width]
+        if not places:
+            break
+        place = min(reversed(places), key=lambda p: text[:p].count("(") - text[:p].count(")"))
+        parts.append(text[:place])
+        text = text[place:].lstrip()
+        width -= len(INDENT) if len(parts) == 1 else 0
+    return [*parts, text]
+
+
 @dataclass
 class Writer:
     """Lines of text, indented by the blocks around them, with comments in one column."""
@@ -95,10 +121,17 @@ class Writer:
     depth: int = 0
 
     def line(self, text: str = "", comment: str = "") -> None:
-        text = INDENT * self.depth + text if text else ""
-        if comment:
-            text = f"{text:<{COMMENT_COLUMN - 1}} // {comment}" if text else f"// {comment}"
-        self.lines.append(text)
+        """A line, broken if it is too long; the comment stands beside the first part."""
+        parts = broken(text, MAX_WIDTH - len(INDENT) * self.depth)
+        for number, part in enumerate(parts):
+            line = INDENT * (self.depth + min(number, 1)) + part if part else ""
+            if comment and number == 0:
+                line = f"{line:<{COMMENT_COLUMN - 1}} // {comment}"
+            self.lines.append(line)
+
+    def add(self, lines: Iterable[str]) -> None:
+        """Lines that are as they should be."""
+        self.lines += lines
 
     @contextmanager
     def block(self, head: str, comment: str = "", tail: str = "}") -> Iterator[None]:

@@ -50,7 +50,8 @@ class Node:
     `reads` are the variables and arrays that it looks at by itself. A `plain` node never gets a name
     unless what it reads changes; one that is `guarded` must stay inside the conditional
     expression that it is part of. `variable` is set if it only reads one, `conjuncts` if it is an
-    `&&` of others, `is_users` if its hint is a name that the user gave.
+    `&&` of others, `fallback` is a name of ours, `is_users` if its hint is a name that the user gave,
+    `is_light` if it may be computed again rather than get a name of ours.
     """
 
     dtype: DType
@@ -66,8 +67,12 @@ class Node:
     guarded: bool = False
     variable: Variable | None = None
     conjuncts: tuple[Node, ...] = ()
+    fallback: str = ""
     is_users: bool = False
+    is_light: bool = False
     weight: int = 0
+    is_repeated: bool = False
+    is_live: bool = False
     name: str = ""
     is_named: bool = False
 
@@ -116,16 +121,21 @@ class Statement:
 
 @dataclass(eq=False)
 class Act(Statement):
-    """A single line; `spell` makes it from the operands."""
+    """A single line; `spell` makes it from the operands. A jump leaves the block."""
 
     spell: Callable[[Sequence[Text]], str] = field(kw_only=True)
+    is_jump: bool = False
 
 
 @dataclass(eq=False)
 class Declare(Statement):
-    """Makes a variable, with the operand as its first value if there is one."""
+    """Makes a variable, with the operand as its first value if there is one.
+
+    If it `is_ahead`, it only stands before a loop over elements because that changes it.
+    """
 
     variable: Variable = field(kw_only=True)
+    is_ahead: bool = False
 
 
 @dataclass(eq=False)

@@ -58,4 +58,5 @@ def output(code: str, folder: Path, names: dict[str, Any]) -> str:
             exec(compile(code, str(file), "exec"), names)
         except (eas.CompileError, eas.KernelError, eas.LaunchError) as error:
             print(error)
-    return printed.getvalue()
+    text = printed.getvalue().rstrip("\n")
+    return f"{text}\n" if text else ""

@@ -557,7 +557,7 @@ def test_a_bad_number_of_threads_is_refused(threads: Any) -> None:
 
 def test_a_backend_that_is_not_here_is_refused() -> None:
     assert message_of(lambda: launch_add(_backend="metal")) == (
-        "kernel `add`: the backend `metal` is not available here; available: interpret"
+        "kernel `add`: the backend `metal` is not available here; available: interpret, msl-host"
     )
 
 
@@ -570,7 +570,7 @@ def test_a_misspelt_backend_gets_a_suggestion() -> None:
 def test_the_environment_chooses_the_backend(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EAS_BACKEND", "mps")
     assert message_of(launch_add) == (
-        "kernel `add`: the backend `mps` is not available here; available: interpret"
+        "kernel `add`: the backend `mps` is not available here; available: interpret, msl-host"
     )
 
 
@@ -592,4 +592,30 @@ def test_use_backend_counts_from_its_call_on(monkeypatch: pytest.MonkeyPatch) ->
 def test_use_backend_refuses_what_is_not_here() -> None:
     with pytest.raises(eas.BackendError) as caught:
         eas.use_backend("cpu")
-    assert str(caught.value) == "the backend `cpu` is not available here; available: interpret"
+    assert str(caught.value) == "the backend `cpu` is not available here; available: interpret, msl-host"
+
+
+def test_the_trips_of_a_loop_are_limited_by_the_environment(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("EAS_MAX_TRIPS", "100")
+    out = np.zeros(1, np.int32)
+    count_to[1](out, 100)
+    assert out[0] == 100
+    with pytest.raises(eas.KernelError) as caught:
+        count_to[1](out, 101)
+    assert caught.value.diagnostics[0].code == "R0301"
+
+
+def test_a_limit_that_is_no_number_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EAS_MAX_TRIPS", "many")
+    with pytest.raises(ValueError, match="EAS_MAX_TRIPS is a number of trips, not 'many'"):
+        count_to[1](np.zeros(1, np.int32), 3)
+
+
+@eas.kernel
+def count_to(out: Any, N: Any) -> None:
+    n = 0
+    while n < N:
+        n += 1
+    out[0] = n

@@ -41,9 +41,11 @@ def title_of(page: str) -> str:
 
 
 def _full_form(code: str) -> str:
-    """`312` and `e0312` are E0312 too."""
+    """`312` and `e0312` are E0312 too, `r0101` is R0101."""
     digits = code.upper().removeprefix("E")
-    return f"E{digits:>04}" if digits.isdecimal() else code
+    if digits.isdecimal():
+        return f"E{digits:>04}"
+    return code.upper() if code[1:].isdecimal() else code
 
 
 def _table(pages: dict[str, str]) -> Table:

@@ -57,10 +57,10 @@ class OpDef:
     """A pure op. The one place that says what it means.
 
     `meaning` is the constant folder, the interpreter and the tests' oracle. It takes one array per
-    operand, each with a leading axis for the programs (of length 1 where all agree), then the attributes as
-    keywords, and gives an array of the result's dtype. Where `elementwise` is set the arrays broadcast
-    against each other; otherwise they have the full shape of their blocks. Where `positional` is set the
-    first argument is a `Position`.
+    operand, each with a leading axis for the programs (of length 1 where all agree), then the
+    attributes as keywords, and gives an array of the result's dtype. Where `elementwise` is set the
+    arrays broadcast against each other; otherwise they have the full shape of their blocks. Where
+    `positional` is set the first argument is a `Position`.
     """
 
     name: str

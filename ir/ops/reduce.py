@@ -74,10 +74,14 @@ def _accumulate(ufunc: Any) -> Callable[..., Array]:
     return reduce
 
 
-def _extreme(ufunc: Any) -> Callable[..., Array]:
+def _extreme(ufunc: Any, worst: float | None = None) -> Callable[..., Array]:
+    """The extreme of the numbers; of floats that are all NaN, the worst one."""
+
     def reduce(a: Array, *, axis: int | None) -> Array:
         a, place = _flat(a, axis)
-        return ufunc.reduce(a, axis=place)
+        if worst is None or a.dtype.kind in "biu":
+            return ufunc.reduce(a, axis=place)
+        return ufunc.reduce(a, axis=place, initial=a.dtype.type(worst))
 
     return reduce
 
@@ -119,10 +123,20 @@ REDUCE = (
         "prod", accumulator, _accumulate(np.multiply), "the product", is_anything, "numbers"
     ),
     _reduction(
-        "max", _same, _extreme(np.fmax), "the greatest; NaNs do not count", is_number, "numbers"
+        "max",
+        _same,
+        _extreme(np.fmax, -np.inf),
+        "the greatest; NaNs do not count",
+        is_number,
+        "numbers",
     ),
     _reduction(
-        "min", _same, _extreme(np.fmin), "the least; NaNs do not count", is_number, "numbers"
+        "min",
+        _same,
+        _extreme(np.fmin, np.inf),
+        "the least; NaNs do not count",
+        is_number,
+        "numbers",
     ),
     _reduction(
         "argmax",

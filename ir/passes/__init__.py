@@ -20,7 +20,7 @@ from eas.ir.rewrite import renumber
 def optimize(f: Function) -> Function:
     """The function without scopes, constants folded, equal values merged, dead ones removed."""
     f = fold(lower_exits(f))
-    f = merge_common(hoist(merge_common(f)))
+    f = merge_common(hoist(fold(merge_common(f))))
     return renumber(remove_dead(f, keeps_faults=True))
 
 

@@ -126,6 +126,8 @@ class _Marking:
         if isinstance(op, While):
             self.scan(op.test, None)
             has_effect = True
+        elif self.keeps_faults:  # a step of zero is a fault
+            has_effect |= self.known.get(op.step.id, 0) == 0
         found = [(has_effect, False), self.scan(op.orelse, loop)]
         self.define(op, op.results, [op.orelse.terminator], inner.breaks)
         ends = (

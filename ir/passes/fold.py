@@ -143,12 +143,24 @@ class _Folder:
             case Value():
                 self.env[op.result.id] = simpler
             case Instead():
-                record = OPS[simpler.name]
-                self.compute(Compute(record, simpler.operands, simpler.attrs, op.result, op.loc))
+                self.build.loc = op.loc
+                self.compute(self.made(simpler, op.result))
             case None:
                 pass
             case _:
                 self.emit_literal(op, simpler)
+
+    def made(self, instead: Instead, result: Value) -> Compute:
+        """An op for this result, its operands made before it."""
+        operands = tuple([self.operand(each, result) for each in instead.operands])
+        return Compute(OPS[instead.name], operands, instead.attrs, result, self.build.loc)
+
+    def operand(self, operand: Value | Instead, like: Value) -> Value:
+        if isinstance(operand, Value):
+            return operand
+        inner = self.made(operand, self.build.value(like.ty))
+        self.compute(inner)
+        return self.env.get(inner.result.id, inner.result)
 
     def evaluate(self, op: Compute, literals: Sequence[Literal]) -> Literal | None:
         """The op's value for these operands, None if it faults or is none for all lanes."""

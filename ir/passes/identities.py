@@ -13,10 +13,10 @@ from eas.ir.types import DType
 
 @dataclass(frozen=True, slots=True)
 class Instead:
-    """Another op that gives the same result."""
+    """Another op that gives the same result; its operands may have to be made first."""
 
     name: str
-    operands: tuple[Value, ...]
+    operands: tuple[Value | Instead, ...]
     attrs: tuple[tuple[str, Attr], ...] = ()
 
 
@@ -193,6 +193,10 @@ def _select_bool(op: Compute, literals: Literals) -> Simpler:
             return Instead("or", (condition, b))
         case None, False:
             return Instead("and", (condition, a))
+        case False, None:
+            return Instead("and", (Instead("not", (condition,)), b))
+        case None, True:
+            return Instead("or", (Instead("not", (condition,)), a))
         case _:
             return None
 

@@ -34,7 +34,7 @@ from eas.ir.types import DType
 
 # A grid of this many programs is always possible; a tighter limit counts as an overflow instead.
 _LEAST_LIMIT = 1 << 20
-_MOST_PROGRAMS = (1 << 31) - 1
+MOST_PROGRAMS = (1 << 31) - 1
 _MOST_TRIPS = 8
 _MOST_NARROWINGS = 2
 
@@ -54,7 +54,7 @@ class Interval:
     def within(self, low: int, high: int) -> Interval:
         """What remains under a condition; a contradiction leaves the interval alone."""
         low = max(self.low, low)
-        if self.growth and high >= _MOST_PROGRAMS:  # says nothing about the programs
+        if self.growth and high >= MOST_PROGRAMS:  # says nothing about the programs
             return Interval(low, self.high, self.growth)
         high = high if self.growth else min(self.high, high)
         return Interval(low, high) if low <= high else self
@@ -78,7 +78,7 @@ class Ranges:
         default_factory=dict[int, tuple[Interval | None, ...]]
     )
     wrapping: set[int] = field(default_factory=set[int])
-    programs: int = _MOST_PROGRAMS
+    programs: int = MOST_PROGRAMS
 
     def bounds(self, value: Value) -> tuple[int, int] | None:
         """The least and the greatest number that a value can be."""
@@ -187,7 +187,7 @@ class _Analysis:
         """The interval, if it cannot overflow in a grid of a reasonable size."""
         wraps, wrapping = op.result.id, self.found.wrapping
         wrapping.discard(wraps)
-        limit = _MOST_PROGRAMS
+        limit = MOST_PROGRAMS
         if exact.growth > 0:
             limit = (dtype.max - exact.high) // exact.growth + 1
         if exact.low < dtype.min or exact.high > dtype.max or limit < _LEAST_LIMIT:

@@ -6,8 +6,20 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from eas.ir.builder import Builder
-from eas.ir.nodes import Atomic, Compute, Function, Load, Op, Region, Store, Value, regions_of
-from eas.ir.passes.ranges import Interval, Ranges, analyze
+from eas.ir.nodes import (
+    Atomic,
+    Compute,
+    Constant,
+    Function,
+    Load,
+    Op,
+    Region,
+    Store,
+    Value,
+    regions_of,
+)
+from eas.ir.ops import OPS
+from eas.ir.passes.ranges import MOST_PROGRAMS, Interval, Ranges, analyze
 from eas.ir.rewrite import builder_for, rebuild, substitute
 
 _TRUNCATED = {"floordiv": "truncdiv", "mod": "truncmod"}
@@ -15,8 +27,10 @@ _TRUNCATED = {"floordiv": "truncdiv", "mod": "truncmod"}
 
 def use_ranges(f: Function) -> Function:
     """Drops sign fix-ups, index wraps and masks that the ranges show to be needless."""
-    body = _Simplifier(builder_for(f), analyze(f)).region(f.body, {})
-    return replace(f, body=body)
+    known = analyze(f)
+    body = _Simplifier(builder_for(f), known).region(f.body, {})
+    limit = known.programs if known.programs < MOST_PROGRAMS else None
+    return replace(f, body=body, programs=limit)
 
 
 class _Simplifier:
@@ -55,26 +69,21 @@ class _Simplifier:
         name = op.op.name
         lows = [operand.low for operand in operands if operand is not None]
         if name in _TRUNCATED and len(lows) == 2 and min(lows) >= 0:
-            return self.instead(op, _TRUNCATED[name], renamed)
+            return [replace(op, op=OPS[_TRUNCATED[name]])]
         if name == "index" and lows and lows[0] >= 0:
             renamed[op.result.id] = op.operands[0]
             return []
         decided = self.known.values.get(op.result.id)
         if op.result.ty.dtype.is_bool and decided is not None and decided.low == decided.high:
-            return self.constant(op, bool(decided.low), renamed)
+            return self.constant(op, bool(decided.low))
         return [op]
 
-    def instead(self, op: Compute, name: str, renamed: dict[int, Value]) -> Sequence[Op]:
-        self.build.ops, self.build.loc = [], op.loc
-        renamed[op.result.id] = self.build.compute(name, *op.operands)
-        return self.build.ops
-
-    def constant(self, op: Compute, value: bool, renamed: dict[int, Value]) -> Sequence[Op]:
-        self.build.ops, self.build.loc = [], op.loc
-        result = self.build.constant(value, op.result.ty.dtype)
-        if op.result.shape:
-            result = self.build.compute("splat", result, shape=op.result.shape)
-        renamed[op.result.id] = result
+    def constant(self, op: Compute, value: bool) -> Sequence[Op]:
         if value:
-            self.true.add(result.id)
-        return self.build.ops
+            self.true.add(op.result.id)
+        if not op.result.shape:
+            return [Constant(value, op.result, op.loc)]
+        self.build.ops, self.build.loc = [], op.loc
+        scalar = self.build.constant(value, op.result.ty.dtype)
+        attrs = (("shape", op.result.shape),)
+        return [*self.build.ops, Compute(OPS["splat"], (scalar,), attrs, op.result, op.loc)]

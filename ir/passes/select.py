@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from eas.ir.builder import Builder
 from eas.ir.nodes import Compute, Constant, Function, If, Op, Region, Value, Yield, regions_of
+from eas.ir.ops import OPS
 from eas.ir.ops.arithmetic import ARITHMETIC
 from eas.ir.rewrite import builder_for, rebuild, substitute
 
@@ -44,24 +45,32 @@ class _Selects:
         self.build.loc = op.loc
         constants = _bools(self.build.ops)
         for result, a, b in zip(op.results, then.values, orelse.values, strict=True):
-            chosen = a if a is b else self.pick(op.condition, a, b, constants)
-            renamed[result.id] = chosen
+            if a is b:
+                renamed[result.id] = a
+            else:
+                self.pick(op.condition, a, b, constants, result)
         return self.build.ops
 
-    def pick(self, condition: Value, a: Value, b: Value, constants: dict[int, bool]) -> Value:
+    def pick(
+        self, condition: Value, a: Value, b: Value, constants: dict[int, bool], result: Value
+    ) -> None:
+        """Defines the result as one of two values; with constant bools it is `and` or `or`."""
         if a.shape != condition.shape:
             name = "broadcast" if condition.shape else "splat"
             condition = self.build.compute(name, condition, shape=a.shape)
         if constants.get(b.id) is False:
-            return self.build.compute("and", condition, a)
-        if constants.get(a.id) is True:
-            return self.build.compute("or", condition, b)
-        if a.id in constants or b.id in constants:
-            other = self.build.compute("not", condition)
-            return self.build.compute(
-                *(("and", other, b) if a.id in constants else ("or", other, a))
-            )
-        return self.build.compute("select", condition, a, b)
+            self.define(result, "and", condition, a)
+        elif constants.get(a.id) is True:
+            self.define(result, "or", condition, b)
+        elif a.id in constants:
+            self.define(result, "and", self.build.compute("not", condition), b)
+        elif b.id in constants:
+            self.define(result, "or", self.build.compute("not", condition), a)
+        else:
+            self.define(result, "select", condition, a, b)
+
+    def define(self, result: Value, name: str, *operands: Value) -> None:
+        self.build.emit(Compute(OPS[name], operands, (), result, self.build.loc))
 
 
 def _is_choice(op: If) -> bool:

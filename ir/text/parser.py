@@ -222,13 +222,14 @@ class _Parser:
         self.expect("from")
         self.source = SourceName(self.string("the file's name in quotes"))
         threads = self.integer("the number of threads") if self.accept("threads") else None
+        programs = self.integer("the number of programs") if self.accept("programs") else None
         fast_math = self.accept("fast_math")
         constants = self.constants() if self.accept("where") else ()
         self.open()
         body = self.region((), NOWHERE)
         self.end_line()
         self.take("end", "the end of the text")
-        return Function(name, params, body, self.source, threads, fast_math, constants)
+        return Function(name, params, body, self.source, threads, fast_math, constants, programs)
 
     def param(self) -> Param:
         value = self.definition()

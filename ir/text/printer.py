@@ -195,6 +195,8 @@ def _options(f: Function) -> str:
     parts = [f"from {quote(f.source.name)}"]
     if f.threads is not None:
         parts.append(f"threads {f.threads}")
+    if f.programs is not None:
+        parts.append(f"programs {f.programs}")
     if f.fast_math:
         parts.append("fast_math")
     if f.constants:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
+from eas.runtime.interpreter.limits import Limits
 from eas.runtime.interpreter.memory import ArrayArgument
-from eas.runtime.interpreter.run import Limits, run
+from eas.runtime.interpreter.run import run
 
 __all__ = ["ArrayArgument", "Limits", "run"]

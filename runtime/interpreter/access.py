@@ -9,7 +9,7 @@ import numpy as np
 from eas.ir.nodes import Atomic, Load, Store
 from eas.ir.ops.record import Array
 from eas.runtime.interpreter.chunk import Chunk
-from eas.runtime.interpreter.lanes import Lanes, raise_rank
+from eas.runtime.interpreter.lanes import Lanes, broadcast, raise_rank
 from eas.runtime.interpreter.memory import Memory
 from eas.runtime.interpreter.report import Spot, fail, first_true, tell_place, value_at
 from eas.runtime.reports import (
@@ -41,7 +41,7 @@ class Access:
 
     def pick(self, value: Array) -> Array:
         """The elements of a value that belong to the lanes, in a row."""
-        value = np.broadcast_to(value, self.shape)
+        value = broadcast(value, self.shape)
         return value.reshape(-1) if self.where is None else value[self.where]
 
     def spread(self, elements: Array, other: Array) -> Array:
@@ -67,9 +67,11 @@ def find_access(
     where = lanes.chosen(None if op.mask is None else chunk[op.mask], op.offset.shape)
     if memory.stride:
         shape = (chunk.programs.size, *shape[1:])
-    shape = np.broadcast_shapes(offset.shape, shape, () if where is None else where.shape)
     if where is not None:
-        where = np.broadcast_to(where, shape)
+        shape = np.broadcast_shapes(offset.shape, shape, where.shape)
+        where = broadcast(where, shape)
+    elif offset.shape != shape:
+        shape = np.broadcast_shapes(offset.shape, shape)
     access = Access(shape, where, slice(0, 0))
     line = access.pick(offset)
     if not line.size:
@@ -77,7 +79,8 @@ def find_access(
     if int(line.min()) < memory.low or int(line.max()) >= memory.high:
         _report_outside(chunk, op, memory, where)
     if memory.stride:
-        line = line + access.pick(raise_rank(np.arange(shape[0]) * memory.stride, len(shape)))
+        rows = raise_rank(np.arange(shape[0]) * memory.stride, len(shape))
+        line = line.astype(np.intp) + access.pick(rows)
     return Access(shape, where, _place(line, memory.origin))
 
 

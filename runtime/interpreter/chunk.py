@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from eas.ir.nodes import Function, Region, Value
 from eas.ir.ops.record import Array
 from eas.runtime.interpreter.lanes import Lanes
+from eas.runtime.interpreter.limits import Limits
 from eas.runtime.interpreter.plan import Plan
 from eas.runtime.interpreter.programs import Programs
 
@@ -28,7 +29,7 @@ class Chunk:
     function: Function
     programs: Programs
     plan: Plan
-    max_trips: int
+    limits: Limits
     memories: dict[int, Memory]
     values: dict[int, Array]
     loops: list[Loop] = field(default_factory=list["Loop"])

@@ -45,8 +45,11 @@ class Loop:
     has_broken: bool = False
     lost: Lanes | None = None
     trips: int = 0
+    most: int = field(init=False)
 
     def __post_init__(self) -> None:
+        limits = self.chunk.limits
+        self.most = limits.trips if isinstance(self.op, While) else limits.for_trips
         self.results = Join(self.op.results, self.chunk.plan.unused)
 
     def trip(self, lanes: Lanes, arguments: Sequence[Array]) -> tuple[Lanes | None, list[Array]]:
@@ -85,14 +88,14 @@ class Loop:
 
     def _count(self, lanes: Lanes) -> None:
         self.trips += 1
-        if self.trips > self.chunk.max_trips:
+        if self.trips > self.most:
             fail(
                 LOOP_BUDGET,
-                f"a loop has not ended after {self.chunk.max_trips} trips",
+                f"a loop has not ended after {self.most} trips",
                 self.op.loc,
                 "still running",
                 notes=(tell_place(self.chunk, first_active(lanes)),),
-                help=("if it is meant to run that long, allow it: `Limits(trips=...)`",),
+                help=("if it is meant to run that long, set EAS_MAX_TRIPS to more",),
             )
 
 

@@ -110,7 +110,11 @@ def same_rank(a: Array, b: Array) -> tuple[Array, Array]:
 
 def full(a: Array, shape: Shape) -> Array:
     """The array with all elements of its block; the programs' axis stays as it is."""
-    return a if a.shape[1:] == shape else np.broadcast_to(a, (a.shape[0], *shape))
+    return broadcast(a, (a.shape[0], *shape))
+
+
+def broadcast(a: Array, shape: tuple[int, ...]) -> Array:
+    return a if a.shape == shape else np.broadcast_to(a, shape)
 
 
 @dataclass(slots=True)

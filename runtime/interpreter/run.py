@@ -7,7 +7,6 @@ fault stops the launch at the op where it is found; what was written or printed 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from math import prod
 from operator import itemgetter
 
@@ -18,24 +17,13 @@ from eas.ir.types import count
 from eas.runtime.interpreter.chunk import Chunk
 from eas.runtime.interpreter.handlers import HANDLERS
 from eas.runtime.interpreter.lanes import EVERYONE
+from eas.runtime.interpreter.limits import Limits
 from eas.runtime.interpreter.memory import ArrayArgument, Memory, device_memory
 from eas.runtime.interpreter.plan import make_plan
 from eas.runtime.interpreter.programs import Programs
 
 ScalarArgument = bool | int | float | np.generic
 Argument = ArrayArgument | ScalarArgument
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """`trips` is how often one loop may run before it counts as endless.
-
-    `elements` is how many elements the widest value of a chunk has: as many programs run together.
-    It bounds memory, and values of the default size stay in the caches.
-    """
-
-    trips: int = 2_000_000
-    elements: int = 1 << 17
 
 
 DEFAULT_LIMITS = Limits()
@@ -62,7 +50,7 @@ def run(
     with np.errstate(all="ignore"):
         for first in range(0, total, size):
             programs = Programs(grid, first, min(size, total - first))
-            chunk = Chunk(function, programs, plan, limits.trips, dict(memories), dict(values))
+            chunk = Chunk(function, programs, plan, limits, dict(memories), dict(values))
             try:
                 chunk.enter(function.body, (), EVERYONE)
             finally:

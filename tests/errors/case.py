@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,7 +30,7 @@ class Faulty:
     """A kernel that compiles, and does something wrong with these arguments."""
 
     kernel: Any
-    arguments: Callable[[], dict[str, Any]]
+    arguments: Callable[[], Mapping[str, Any]]
     grid: int = 1
 
     def error(self) -> eas.KernelError:

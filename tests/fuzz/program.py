@@ -15,7 +15,7 @@ FORMATS = (
     Numbers(),
     Numbers("i32", "f64"),
     Numbers("i64", "f64"),
-    Numbers("i16", "f32"),
+    Numbers("i64", "f32"),
 )
 
 # How the eight inputs are spread: programs, then lanes.

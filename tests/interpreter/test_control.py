@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from eas.ir.text import parse_function
 from eas.ir.types import DTYPES
 from eas.runtime.errors import KernelError
+from eas.runtime.interpreter import run
 from tests.interpreter.running import arrays_after, lines_of
 
 
@@ -353,9 +355,6 @@ def test_a_grid_of_another_form_is_refused(grid: tuple[int, ...]) -> None:
 
 
 def test_a_scope_is_refused() -> None:
-    from eas.ir.text import parse_function
-    from eas.runtime.interpreter import run
-
     function = parse_function("""kernel k() from "k.py" {
       scope 0 {
         leave 0
@@ -384,9 +383,6 @@ def test_programs_print_in_the_order_of_the_grid() -> None:
 
 
 def test_what_was_printed_before_a_fault_is_shown() -> None:
-    from eas.ir.text import parse_function
-    from eas.runtime.interpreter import run
-
     function = parse_function("""kernel k() from "k.py" {
       %1: bool = false
       print "before"

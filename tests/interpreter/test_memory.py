@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from eas.ir.text import parse_function
+from eas.runtime.errors import KernelError
 from eas.runtime.interpreter import ArrayArgument, Limits, run
 from tests.interpreter.running import CHUNKS, arrays_after
 
@@ -116,14 +117,29 @@ def test_an_array_may_have_strides_and_an_origin(elements: int) -> None:
 @pytest.mark.parametrize("dtype", ["i8", "u8", "i16", "u16", "u32", "i64", "u64"])
 def test_offsets_may_be_of_any_integer_dtype(dtype: str) -> None:
     text = f"""kernel k(%x.0: *i32) from "k.py" {{
-      %1: i32[5] = arange start=0 size=5
-      %2: {dtype}[5] = cast %1 dtype={dtype}
-      %3: i32[5] = load %x.0[%2]
-      %4: i32[5] = add %3, %3
-      store %x.0[%2] = %4
+      %tile.1: *i32@threadgroup = alloc 5
+      %2: i32[5] = arange start=0 size=5
+      %3: {dtype}[5] = cast %2 dtype={dtype}
+      %4: i32[5] = load %x.0[%3]
+      store %tile.1[%3] = %4
+      %5: i32[5] = load %tile.1[%3]
+      %6: i32[5] = mul %5, %5
+      store %x.0[%3] = %6
     }}"""
     (x,) = arrays_after(text, np.arange(5, dtype=np.int32))
-    assert x.tolist() == [0, 2, 4, 6, 8]
+    assert x.tolist() == [0, 1, 4, 9, 16]
+
+
+@pytest.mark.parametrize("dtype", ["i8", "u8", "u64"])
+def test_narrow_and_unsigned_offsets_are_checked_against_wide_bounds(dtype: str) -> None:
+    function = parse_function(f"""kernel k(%x.0: *i32, %i.1: {dtype}) from "k.py" {{
+      %2: i32 = load %x.0[%i.1]
+      store %x.0[%i.1] = %2
+    }}""")
+    wide = ArrayArgument(np.zeros(1000, np.int32), 500)
+    run(function, [wide, 100], (1,))
+    with pytest.raises(KernelError):
+        run(function, [ArrayArgument(np.zeros(100, np.int32), 1), 99], (1,))
 
 
 def test_lanes_may_write_one_value_to_one_place() -> None:

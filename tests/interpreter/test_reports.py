@@ -34,12 +34,12 @@ def source() -> Generator[None]:
     del linecache.cache["kernel.py"]
 
 
-def report(text: str, *arguments: Argument, grid: tuple[int, ...] = (1,), trips: int = 100) -> str:
+def report(text: str, *arguments: Argument, grid: tuple[int, ...] = (1,)) -> str:
     """The report of a kernel in `kernel.py`, which is the same for all sizes of chunks."""
     texts: set[str] = set()
     for elements in CHUNKS:
         copies = [a.copy() if isinstance(a, np.ndarray) else a for a in arguments]
-        texts.add(report_of(text, copies, grid, Limits(trips, elements)))
+        texts.add(report_of(text, copies, grid, Limits(100, 100, elements)))
     (only,) = texts
     return only
 
@@ -273,7 +273,30 @@ error[R0301]: a loop has not ended after 100 trips
 7 |     v = work(x, y)
   |         ^^^^^^^^^^ still running
   = note: program 0 of a grid of 1, lane 3
-  = help: if it is meant to run that long, allow it: `Limits(trips=...)`"""
+  = help: if it is meant to run that long, set EAS_MAX_TRIPS to more"""
+    )
+
+
+def test_a_counted_loop_that_takes_too_long() -> None:
+    text = """kernel k(%n.0: i64) from "kernel.py" {
+      %1: i64 = 0
+      %2: i64 = 1
+      for %3: i64 = %1 .. %n.0 by %2 { @7:8-18
+        yield
+      } else {
+        yield
+      }
+    }"""
+    assert (
+        report(text, np.int64(2**63 - 1))
+        == """\
+error[R0301]: a loop has not ended after 100 trips
+ --> kernel.py:7:9
+  |
+7 |     v = work(x, y)
+  |         ^^^^^^^^^^ still running
+  = note: program 0 of a grid of 1
+  = help: if it is meant to run that long, set EAS_MAX_TRIPS to more"""
     )
 
 

@@ -52,10 +52,15 @@ class Lane:
     memory: dict[int, Array]
     values: dict[int, Array] = field(default_factory=dict[int, Array])
     events: list[Event] = field(default_factory=list[Event])
+    seen: list[tuple[Value, Array]] = field(default_factory=list[tuple[Value, Array]])
+
+    def set(self, target: Value, value: Array) -> None:
+        self.values[target.id] = value
+        self.seen.append((target, value))
 
     def bind(self, targets: Sequence[Value], values: Sequence[Array]) -> None:
         for target, value in zip(targets, values, strict=True):
-            self.values[target.id] = value
+            self.set(target, value)
 
     def read(self, values: Sequence[Value]) -> list[Array]:
         return [self.values[value.id] for value in values]
@@ -63,18 +68,27 @@ class Lane:
 
 def run_lane(f: Function, arguments: Mapping[str, Any], index: int) -> list[Event]:
     """What a lane does: its stores, failed assertions and faults, in order."""
+    return _start(f, arguments, index).events
+
+
+def watch_lane(f: Function, arguments: Mapping[str, Any], index: int) -> list[tuple[Value, Array]]:
+    """Every value that a lane computes, as often as it does."""
+    return _start(f, arguments, index).seen
+
+
+def _start(f: Function, arguments: Mapping[str, Any], index: int) -> Lane:
     lane = Lane(index, {})
     for param in f.params:
         argument = arguments[param.name]
         if isinstance(param.value.ty, Pointer):
             lane.memory[param.value.id] = np.array(argument, param.value.ty.dtype.numpy)
         else:
-            lane.values[param.value.id] = np.array([argument], param.value.ty.dtype.numpy)
+            lane.set(param.value, np.array([argument], param.value.ty.dtype.numpy))
     try:
         _run(f.body, lane)
     except Fault as fault:
         lane.events.append(("fault", str(fault)))
-    return lane.events
+    return lane
 
 
 def _run(region: Region, lane: Lane) -> Terminator:
@@ -82,12 +96,11 @@ def _run(region: Region, lane: Lane) -> Terminator:
     for op in region.ops:
         match op:
             case Constant():
-                dtype = op.result.ty.dtype.numpy
-                lane.values[op.result.id] = np.array([op.value], dtype)
+                lane.set(op.result, np.array([op.value], op.result.ty.dtype.numpy))
             case Compute():
-                lane.values[op.result.id] = _compute(op, lane)
+                lane.set(op.result, _compute(op, lane))
             case Load():
-                lane.values[op.result.id] = _load(op, lane)
+                lane.set(op.result, _load(op, lane))
             case Store():
                 _store(op, lane)
             case Assert():

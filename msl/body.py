@@ -1,0 +1,245 @@
+"""The body of a kernel: lowers the steps of a plan, and the ops of lanes inside of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from eas.ir.nodes import (
+    Assert,
+    Atomic,
+    Break,
+    Compute,
+    Condition,
+    Constant,
+    Continue,
+    Load,
+    Op,
+    Print,
+    Region,
+    Store,
+    Value,
+    Yield,
+    regions_of,
+    results_of,
+)
+from eas.ir.types import BOOL, I32, count
+from eas.msl import axes, memory, reductions
+from eas.msl.control import Ways, control, end
+from eas.msl.facts import Control, is_pure
+from eas.msl.indices import linear
+from eas.msl.layout import is_reduction
+from eas.msl.lowering import Lowering
+from eas.msl.needs import domain_of
+from eas.msl.reductions import Runnings
+from eas.msl.steps import (
+    Assign,
+    Branch,
+    Chunks,
+    Elements,
+    End,
+    Gather,
+    Item,
+    Join,
+    Once,
+    Receive,
+    Stage,
+    Step,
+    Sync,
+    Total,
+    Uniform,
+)
+from eas.msl.text import Level
+from eas.msl.tree import Node, Variable
+
+Steps = tuple[Step, ...]
+
+
+def lower(low: Lowering) -> None:
+    """Fills the tree with the whole body."""
+    for op in low.plan.allocations:
+        low.allocate(op)
+    _Body(low).steps(low.plan.steps, Ways())
+
+
+@dataclass
+class _Body:
+    low: Lowering
+    runnings: Runnings = field(default_factory=Runnings)
+    plans: dict[int, Steps] = field(default_factory=dict[int, Steps])
+
+    def steps(self, steps: Steps, ways: Ways) -> None:
+        for step in steps:
+            self.step(step, ways)
+
+    def step(self, step: Step, ways: Ways) -> None:
+        low = self.low
+        match step:
+            case Elements():
+                self.elements(step)
+            case Uniform(op=op):
+                self.value(op)
+            case Once(op=op):
+                memory.once(op, low)
+            case Receive(op=op):
+                memory.receive(op, low)
+            case Join():
+                reductions.join(step, low, self.runnings)
+            case Total():
+                reductions.total(step, low, self.runnings)
+            case Chunks():
+                axes.chunks(step, low)
+            case Branch():
+                self.branch(step, ways)
+            case End(op=op):
+                end(op, ways, low)
+            case Sync():
+                low.barrier(step.device, step.threadgroup, step.loc)
+
+    def branch(self, step: Branch, ways: Ways) -> None:
+        """Control flow of all threads: its regions are plans."""
+        self.plans.update(zip(map(id, regions_of(step.op)), step.plans, strict=True))
+        for value in step.op.results:
+            self.declare_kept(value)
+        control(
+            step.op,
+            ways,
+            lambda region, inside: self.steps(self.plans[id(region)], inside),
+            self.low,
+        )
+
+    def declare_kept(self, value: Value) -> None:
+        """Declares the variable of a result that lanes keep."""
+        low = self.low
+        if (
+            not low.is_kept_by_lanes(value)
+            or value in low.facts.aliases
+            or not low.facts.uses_of(value)
+        ):
+            return
+        variable = low.variable_of(value)
+        if variable is not None and variable not in low.declared:
+            low.declare_once(variable, None, None)
+
+    # --- loops over elements ------------------------------------------------------------------
+
+    def elements(self, step: Elements) -> None:
+        low = self.low
+        if not step.items:
+            return
+        with low.elements(domain_of(step.items[0], low.layout)):
+            for item in step.items:
+                low.domain = domain_of(item, low.layout)
+                self.item(item)
+
+    def item(self, item: Item) -> None:
+        low = self.low
+        match item:
+            case Assign():
+                self.assign(item)
+            case Stage():
+                self.stage(item)
+            case Gather():
+                low.define(item.op.result, axes.gather_row(item.op, low))
+                self.keep(item.op.result)
+            case Compute() if is_reduction(item) and not low.layout.is_serial(item):
+                if item.result.shape:
+                    axes.rows(item, low)
+                else:
+                    reductions.accumulate(item, low, self.runnings)
+            case Store() | Assert() | Print():
+                memory.effect(item, low)
+            case _:
+                self.lane_op(item, Ways())
+                for value in results_of(item):
+                    self.keep(value)
+
+    def keep(self, value: Value) -> None:
+        """Keeps a value for a later loop over elements, if one needs it."""
+        low = self.low
+        if low.loop is None or value not in low.plan.kept:
+            return
+        slots = low.loop.slots if low.loop.slots > 1 else 0
+        variable = low.kept[value] = Variable(value.hint, value.ty.dtype, slots)
+        with low.ahead():
+            low.declare(variable)
+        low.assign([(variable, low.at(value))], low.at(value).loc)
+        low.define(value, low.read(variable))
+
+    def assign(self, item: Assign) -> None:
+        """Sets the variables of blocks that lanes keep."""
+        low = self.low
+        pairs: list[tuple[Variable, Node]] = []
+        for target, source in item.pairs:
+            variable = low.variable_of(target)
+            assert variable is not None
+            node = low.at(source)
+            if variable in low.declared:
+                pairs.append((variable, node))
+            elif low.loop is None:
+                low.declare_once(variable, node, item.loc)
+            else:
+                with low.ahead():
+                    low.declare_once(variable, None, item.loc)
+                pairs.append((variable, node))
+        low.assign(pairs, item.loc)
+
+    def stage(self, item: Stage) -> None:
+        """Writes a block to threadgroup memory, an element per lane."""
+        low, value = self.low, item.value
+        indices = item.domain.indices_of(value.shape)
+        place = low.index(linear(indices, value.shape))
+        node = low.value(value, indices)
+        shared = low.staged_array(value)
+        with low.guard(self.is_first(item), node.loc):
+            low.put(shared, place, node, node.loc)
+
+    def is_first(self, item: Stage) -> Node | None:
+        """The lane that stands for all those that have the same element."""
+        low, shape = self.low, item.value.shape
+        if count(shape) == item.domain.extent:
+            return None
+        condition: Node | None = None
+        for index, extent in zip(item.domain.indices, shape, strict=True):
+            if extent == 1 and index.terms:
+                zero = low.literal(0, I32)
+                first = low.infix("==", low.index(index), zero, Level.EQUALITY, BOOL)
+                both = low.infix
+                condition = (
+                    first
+                    if condition is None
+                    else both("&&", condition, first, Level.LOGICAL_AND, BOOL)
+                )
+        return condition
+
+    # --- lanes --------------------------------------------------------------------------------
+
+    def lane_region(self, region: Region, ways: Ways) -> None:
+        for op in region.ops:
+            self.lane_op(op, ways)
+
+    def lane_op(self, op: Op, ways: Ways) -> None:
+        low = self.low
+        match op:
+            case Compute() | Load() | Constant():
+                self.value(op)
+            case Store() | Atomic() | Assert() | Print():
+                memory.effect(op, low)
+            case Yield() | Break() | Continue() | Condition():
+                end(op, ways, low)
+            case _:
+                assert isinstance(op, Control)
+                control(op, ways, self.lane_region, low)
+
+    def value(self, op: Op) -> None:
+        """A value of the lane at work, or a shared one."""
+        low = self.low
+        if isinstance(op, Load) and not is_pure(op, low.facts):
+            low.define(op.result, low.load(op, low.domain.indices_of(op.result.shape)))
+        elif isinstance(op, Compute) and low.layout.is_serial(op):
+            low.define(op.result, axes.serial(op, low))
+        elif isinstance(op, Compute | Load) and not op.result.shape:
+            low.at(op.result)
+        elif isinstance(op, Compute | Load) and op.result in low.layout.anchored:
+            indices = low.domain.indices_of(op.result.shape)
+            compute = low.compute if isinstance(op, Compute) else low.load
+            low.define(op.result, low.find((op.result, indices)) or compute(op, indices))

@@ -1,0 +1,25 @@
+"""Runs Metal texts on a CPU: clang compiles them against our own `metal_stdlib`.
+
+The threads of a threadgroup are fibers in a process of its own, so that a kernel can neither hang
+nor crash the one that launches it.
+"""
+
+from eas.msl.host.build import Builder, Library
+from eas.msl.host.dispatch import ORDERS, Bound, Dispatch
+from eas.msl.host.errors import HostError, MslError
+from eas.msl.host.launch import run
+from eas.msl.host.process import Host, Limits, default_host
+
+__all__ = [
+    "ORDERS",
+    "Bound",
+    "Builder",
+    "Dispatch",
+    "Host",
+    "HostError",
+    "Library",
+    "Limits",
+    "MslError",
+    "default_host",
+    "run",
+]

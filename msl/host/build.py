@@ -1,0 +1,124 @@
+"""From MSL texts to libraries that the worker loads."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import threading
+import weakref
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+from eas.msl.host.cache import Cache, digest, open_cache
+from eas.msl.host.errors import HostError, MslError
+from eas.msl.host.toolchain import (
+    INCLUDE,
+    NATIVE,
+    Toolchain,
+    ToolFailure,
+    find_toolchain,
+    run_tool,
+)
+from eas.msl.host.translate import Unit, translate
+
+HEAD = "#include <metal_stdlib>\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """A file that holds the kernels of some texts."""
+
+    path: Path
+    units: tuple[Unit, ...]
+
+
+@dataclass
+class Builder:
+    """Compiles texts, each once; `cache` remembers them for other processes and later days."""
+
+    cache: Cache = field(default_factory=open_cache)
+    _made: dict[str, Path] = field(default_factory=dict[str, Path])
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _folder: Path | None = None
+
+    def build(self, texts: Sequence[str], flags: Sequence[str] = ()) -> Library:
+        """The library of some texts; raises `MslError` for a text that is no Metal."""
+        units = tuple(translate(text, number) for number, text in enumerate(texts))
+        name = units[0].kernels[0].name if len(units) == 1 and units[0].kernels else ""
+        code = HEAD + "".join(unit.code for unit in units)
+        try:
+            return Library(self._file(code, flags), units)
+        except ToolFailure as error:
+            raise MslError(f"clang refuses the Metal text\n{error}", name) from None
+        except OSError as error:
+            raise HostError(f"there is no place to compile to: {error}", name) from error
+
+    def runtime(self, flags: Sequence[str] = ()) -> Path:
+        """The library that runs kernels."""
+        code = (NATIVE / "runtime.cpp").read_text("utf-8")
+        try:
+            return self._file(code, ("-O2", *flags))
+        except ToolFailure as error:
+            raise HostError(f"clang refuses the runtime\n{error}") from None
+        except OSError as error:
+            raise HostError(f"there is no place to compile to: {error}") from error
+
+    def _file(self, code: str, flags: Sequence[str]) -> Path:
+        tools = find_toolchain()
+        key = digest(tools.version, *tools.target, *flags, _shim_digest(), code)
+        with self._lock:
+            found = self._made.get(key)
+            if found is None or not found.exists():
+                found = self._made[key] = self.cache.find(key) or self._make(
+                    key, tools, code, flags
+                )
+            return found
+
+    def _make(self, key: str, tools: Toolchain, code: str, flags: Sequence[str]) -> Path:
+        folder = Path(tempfile.mkdtemp(prefix="easy_as-"))
+        try:
+            made = compile_library(tools, code, flags, folder)
+            kept = self.cache.keep(key, made)
+            return kept or self._own_copy(key, made)
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def _own_copy(self, key: str, made: Path) -> Path:
+        """Without a cache the file lives as long as this process."""
+        if self._folder is None or not self._folder.exists():
+            self._folder = Path(tempfile.mkdtemp(prefix="easy_as-"))
+            weakref.finalize(self, _remove_folder, self._folder, os.getpid())
+        return Path(shutil.move(made, self._folder / f"{key}.so"))
+
+
+def compile_library(tools: Toolchain, code: str, flags: Sequence[str], folder: Path) -> Path:
+    """Compiles C++ to a library in a folder."""
+    object_file, library = folder / "kernel.o", folder / "kernel.so"
+    run_tool(tools.compile_command(flags, str(object_file)), code)
+    run_tool(tools.link_command([str(object_file)], str(library)))
+    return library
+
+
+def _remove_folder(folder: Path, process: int) -> None:
+    if os.getpid() == process:  # a forked process must not take its parent's files away
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@cache
+def _shim_digest() -> str:
+    files = sorted(path for path in INCLUDE.iterdir() if path.is_file())
+    return digest(*(part for path in files for part in (path.name, path.read_bytes())))
+
+
+@cache
+def _builder_of(process: int) -> Builder:
+    del process
+    return Builder()
+
+
+def default_builder() -> Builder:
+    """The builder that launches share; a forked process has one of its own."""
+    return _builder_of(os.getpid())

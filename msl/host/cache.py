@@ -1,0 +1,117 @@
+"""Compiled kernels on disk, by what they were made of.
+
+A file's name holds two digests: of all that went into it, and of its content. One that was cut off
+or changed is thrown away and made again. Files appear under their name at once, complete.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+MAX_FILES = 2000
+KEPT_FILES = 1500
+SUFFIX = ".so"
+
+# Makes a file at a path.
+Make = Callable[[Path], None]
+
+
+def default_folder() -> Path:
+    """`EAS_CACHE_DIR`, else the user's folder for caches."""
+    chosen = os.environ.get("EAS_CACHE_DIR")
+    if chosen:
+        return Path(chosen)
+    base = os.environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path.home() / ".cache") / "easy_as"
+
+
+@dataclass(frozen=True, slots=True)
+class Cache:
+    """A folder that only its user can write to, or none: then every file is made anew."""
+
+    folder: Path | None
+
+    def find(self, key: str) -> Path | None:
+        """The file of a key, if it is there and whole."""
+        if self.folder is None:
+            return None
+        try:
+            for path in self.folder.glob(f"{key}-*{SUFFIX}"):
+                if path.name == _name(key, path.read_bytes()):
+                    return path
+                path.unlink(missing_ok=True)
+        except OSError:
+            return None
+        return None
+
+    def keep(self, key: str, made: Path) -> Path | None:
+        """Puts a file into the cache; gives its place there, or None if that is not possible."""
+        if self.folder is None:
+            return None
+        temporary = ""
+        try:
+            content = made.read_bytes()
+            handle, temporary = tempfile.mkstemp(dir=self.folder, suffix=".tmp")
+            with os.fdopen(handle, "wb") as file:
+                file.write(content)
+            target = self.folder / _name(key, content)
+            os.replace(temporary, target)
+        except OSError:
+            _remove(temporary)
+            return None
+        self._make_room()
+        return target
+
+    def _make_room(self) -> None:
+        """Removes what was not made for longest once there is too much."""
+        assert self.folder is not None
+        files = list(self.folder.iterdir())
+        if len(files) <= MAX_FILES:
+            return
+        for path in sorted(files, key=_age)[: len(files) - KEPT_FILES]:
+            _remove(path)
+
+
+def open_cache(folder: Path | None = None) -> Cache:
+    """The cache in a folder; without one, if the folder cannot be made or is not ours alone."""
+    try:
+        folder = folder or default_folder()
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        found = folder.stat()
+    except (OSError, RuntimeError):  # no home, or one that cannot be written
+        return Cache(None)
+    is_ours = found.st_uid == os.getuid() and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    return Cache(folder if is_ours else None)
+
+
+def digest(*parts: bytes | str) -> str:
+    """One digest of several parts; where they are divided matters."""
+    total = hashlib.sha256()
+    for part in parts:
+        data = part if isinstance(part, bytes) else part.encode()
+        total.update(len(data).to_bytes(8, "little") + data)
+    return total.hexdigest()
+
+
+def _name(key: str, content: bytes) -> str:
+    return f"{key}-{hashlib.sha256(content).hexdigest()[:32]}{SUFFIX}"
+
+
+def _age(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0
+
+
+def _remove(path: str | Path) -> None:
+    try:
+        os.unlink(path)
+    except OSError:
+        return

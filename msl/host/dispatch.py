@@ -1,0 +1,108 @@
+"""One launch of a kernel on the worker: its buffers go in, it runs, and they come back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from eas.msl.host.arrays import Array, Placed, copy_in, copy_out, place
+from eas.msl.host.build import Library
+from eas.msl.host.errors import HostError
+from eas.msl.host.process import Host
+
+Extents = tuple[int, int, int]
+
+# The orders in which threads and groups run that could run in any.
+ORDERS = ("forward", "reverse", "rotated")
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """An array at a buffer index: the kernel's pointer is to `flat[origin]`."""
+
+    index: int
+    flat: Array
+    origin: int = 0
+
+
+@dataclass
+class Dispatch:
+    """A kernel, its buffers and its extents: `groups` threadgroups of `threads` threads.
+
+    `shared` is the size in bytes of each threadgroup buffer. The host's lock is held by whoever
+    runs it, until the results are written back.
+    """
+
+    host: Host
+    library: Library
+    kernel: str
+    buffers: Sequence[Bound]
+    threads: Extents
+    groups: Extents
+    unit: int = 0
+    shared: Mapping[int, int] = field(default_factory=dict[int, int])
+    order: str = "forward"
+    _placed: Placed | None = None
+
+    def run(self) -> None:
+        """Runs every thread; raises `HostError` if that does not end well."""
+        flats = [bound.flat for bound in self.buffers]
+        self._placed = place(flats)
+        shared = self._memory()
+        copy_in(shared, self._placed, flats)
+        reply = self.host.ask(self._request(self._placed), self.kernel)
+        if reply["kind"]:
+            raise HostError(_tell(reply), self.kernel)
+
+    def write_back(self, *indices: int) -> None:
+        """Copies the buffers at some indices back into their arrays."""
+        assert self._placed is not None
+        shared = self._memory()
+        for bound, offset in zip(self.buffers, self._placed.offsets, strict=True):
+            if bound.index in indices:
+                copy_out(shared, offset, bound.flat)
+
+    def _memory(self) -> Array:
+        assert self._placed is not None
+        return np.frombuffer(self.host.arrays(self._placed.size), np.uint8)
+
+    def _request(self, placed: Placed) -> dict[str, Any]:
+        unit = self.library.units[self.unit]
+        return {
+            "library": str(self.library.path),
+            "unit": self.unit,
+            "entry": unit.entry(self.kernel),
+            "bytes": placed.size,
+            "buffers": [
+                [bound.index, offset + bound.origin * bound.flat.itemsize]
+                for bound, offset in zip(self.buffers, placed.offsets, strict=True)
+            ],
+            "shared": list(self.shared.items()),
+            "threads": self.threads,
+            "groups": self.groups,
+            "grid": [a * b for a, b in zip(self.threads, self.groups, strict=True)],
+            "order": ORDERS.index(self.order),
+            "waits": unit.waits,
+        }
+
+
+def _tell(reply: dict[str, Any]) -> str:
+    """What the runtime reports, in words."""
+    line, other = reply["site"] >> 16, reply["other_site"] >> 16
+    place = f"threadgroup {tuple(reply['group'])}"
+    match reply["kind"]:
+        case 1:
+            return (
+                f"line {line} of the Metal text: {reply['waiting']} threads wait at this barrier, "
+                f"the others have returned ({place})"
+            )
+        case 2:
+            return (
+                f"lines {line} and {other} of the Metal text: threads wait at different barriers "
+                f"({place})"
+            )
+        case _:
+            return f"line {line} of the Metal text: an operation of a simdgroup without one"

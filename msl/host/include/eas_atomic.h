@@ -1,0 +1,94 @@
+// Atomics. Lanes switch at barriers only, so a plain read and write are one step.
+#pragma once
+
+namespace metal {
+
+enum memory_order { memory_order_relaxed = 0 };
+
+template <class T>
+struct atomic {
+    T eas_value;
+    atomic() = default;
+    atomic(const atomic&) = delete;
+};
+typedef atomic<int> atomic_int;
+typedef atomic<uint> atomic_uint;
+typedef atomic<bool> atomic_bool;
+typedef atomic<float> atomic_float;
+
+template <class T>
+struct eas_same {
+    typedef T type;
+};
+template <class T>
+using eas_operand = typename eas_same<T>::type;
+
+#define EAS_UNCHECKED __attribute__((no_sanitize("thread"))) inline
+#define EAS_MODIFY(space, name, rule, expression)                                                \
+    template <class T>                                                                           \
+    EAS_UNCHECKED enable_if_t<rule, T> name(volatile space atomic<T>* place, eas_operand<T> x,   \
+                                            memory_order) {                                      \
+        eas_atomic((const volatile void*)place, sizeof(T), 1);                                   \
+        const T found = place->eas_value;                                                        \
+        place->eas_value = (T)(expression);                                                      \
+        return found;                                                                            \
+    }
+#define EAS_ATOMICS(space)                                                                       \
+    template <class T>                                                                           \
+    EAS_UNCHECKED T atomic_load_explicit(const volatile space atomic<T>* place, memory_order) {  \
+        eas_atomic((const volatile void*)place, sizeof(T), 0);                                   \
+        return place->eas_value;                                                                 \
+    }                                                                                            \
+    template <class T>                                                                           \
+    EAS_UNCHECKED void atomic_store_explicit(volatile space atomic<T>* place, eas_operand<T> x,  \
+                                             memory_order) {                                     \
+        eas_atomic((const volatile void*)place, sizeof(T), 1);                                   \
+        place->eas_value = x;                                                                    \
+    }                                                                                            \
+    template <class T>                                                                           \
+    EAS_UNCHECKED bool atomic_compare_exchange_weak_explicit(volatile space atomic<T>* place,    \
+                                                             T* expected, eas_operand<T> desired, \
+                                                             memory_order, memory_order) {       \
+        eas_atomic((const volatile void*)place, sizeof(T), 1);                                   \
+        const T found = place->eas_value;                                                        \
+        const bool is_equal = __builtin_memcmp(&found, expected, sizeof(T)) == 0;                \
+        if (is_equal) {                                                                          \
+            place->eas_value = desired;                                                          \
+        }                                                                                        \
+        *expected = found;                                                                       \
+        return is_equal;                                                                         \
+    }                                                                                            \
+    EAS_MODIFY(space, atomic_exchange_explicit, true, x)                                         \
+    EAS_MODIFY(space, atomic_fetch_add_explicit, eas_can_add<space T>, eas_wrapped(found, x, 1)) \
+    EAS_MODIFY(space, atomic_fetch_sub_explicit, eas_can_add<space T>, eas_wrapped(found, x, -1)) \
+    EAS_MODIFY(space, atomic_fetch_max_explicit, eas_is_whole<T>, found < x ? x : found)         \
+    EAS_MODIFY(space, atomic_fetch_min_explicit, eas_is_whole<T>, x < found ? x : found)         \
+    EAS_MODIFY(space, atomic_fetch_and_explicit, eas_is_whole<T>, found & x)                     \
+    EAS_MODIFY(space, atomic_fetch_or_explicit, eas_is_whole<T>, found | x)                      \
+    EAS_MODIFY(space, atomic_fetch_xor_explicit, eas_is_whole<T>, found ^ x)
+
+// Ints can be added anywhere, floats in device memory only.
+template <class T>
+constexpr bool eas_can_add = eas_is_whole<remove_cv_t<T>>;
+template <>
+constexpr bool eas_can_add<EAS_DEVICE float> = true;
+
+template <class T>
+inline T eas_wrapped(T a, T b, int sign) {
+    if constexpr (is_integral_v<T>) {
+        return (T)(sign > 0 ? (uint)a + (uint)b : (uint)a - (uint)b);
+    } else {
+        return sign > 0 ? a + b : a - b;
+    }
+}
+
+EAS_ATOMICS(EAS_DEVICE)
+EAS_ATOMICS(EAS_THREADGROUP)
+#undef EAS_ATOMICS
+#undef EAS_MODIFY
+#undef EAS_UNCHECKED
+
+inline void atomic_thread_fence(mem_flags, memory_order = memory_order_relaxed,
+                                thread_scope = thread_scope_device) {}
+
+}  // namespace metal

@@ -1,0 +1,141 @@
+// Scalars, vectors, and what the runtime offers to the rest of the library.
+#pragma once
+
+#define __METAL__ 1
+#define __METAL_VERSION__ 310
+#define METAL_FUNC inline __attribute__((always_inline))
+
+typedef unsigned char uchar;
+typedef unsigned short ushort;
+typedef unsigned int uint;
+typedef unsigned long ulong;
+typedef unsigned long size_t;
+typedef long ptrdiff_t;
+typedef unsigned long uintptr_t;
+typedef signed char int8_t;
+typedef unsigned char uint8_t;
+typedef short int16_t;
+typedef unsigned short uint16_t;
+typedef int int32_t;
+typedef unsigned int uint32_t;
+typedef long int64_t;
+typedef unsigned long uint64_t;
+typedef _Float16 half;
+typedef __bf16 bfloat;
+
+constexpr half operator""h(long double x) { return (half)x; }
+constexpr half operator""H(long double x) { return (half)x; }
+constexpr bfloat operator""bf(long double x) { return (bfloat)(float)x; }
+
+#define INFINITY __builtin_inff()
+#define HUGE_VALF __builtin_inff()
+#define NAN __builtin_nanf("")
+#define MAXFLOAT 3.40282346638528860e+38f
+#define FLT_MAX 3.40282346638528860e+38f
+#define FLT_MIN 1.17549435082228751e-38f
+#define FLT_EPSILON 1.19209289550781250e-07f
+#define HALF_MAX ((half)65504.0f)
+#define HALF_MIN ((half)6.103515625e-05f)
+#define HALF_EPSILON ((half)9.765625e-04f)
+#define M_E_F 2.71828182845904524f
+#define M_LOG2E_F 1.44269504088896341f
+#define M_LOG10E_F 0.43429448190325183f
+#define M_LN2_F 0.69314718055994531f
+#define M_LN10_F 2.30258509299404568f
+#define M_PI_F 3.14159265358979324f
+#define M_PI_2_F 1.57079632679489662f
+#define M_PI_4_F 0.78539816339744831f
+#define M_1_PI_F 0.31830988618379067f
+#define M_2_PI_F 0.63661977236758134f
+#define M_2_SQRTPI_F 1.12837916709551257f
+#define M_SQRT2_F 1.41421356237309505f
+#define M_SQRT1_2_F 0.70710678118654752f
+#define CHAR_BIT 8
+#define CHAR_MAX 127
+#define CHAR_MIN (-128)
+#define UCHAR_MAX 255
+#define SHRT_MAX 32767
+#define SHRT_MIN (-32768)
+#define USHRT_MAX 65535
+#define INT_MAX 2147483647
+#define INT_MIN (-2147483647 - 1)
+#define UINT_MAX 4294967295u
+#define LONG_MAX 9223372036854775807l
+#define LONG_MIN (-9223372036854775807l - 1)
+#define ULONG_MAX 18446744073709551615ul
+
+#define EAS_VECTORS(T)                                          \
+    typedef T T##2 __attribute__((ext_vector_type(2)));         \
+    typedef T T##3 __attribute__((ext_vector_type(3)));         \
+    typedef T T##4 __attribute__((ext_vector_type(4)));
+EAS_VECTORS(bool)
+EAS_VECTORS(char)
+EAS_VECTORS(uchar)
+EAS_VECTORS(short)
+EAS_VECTORS(ushort)
+EAS_VECTORS(int)
+EAS_VECTORS(uint)
+EAS_VECTORS(long)
+EAS_VECTORS(ulong)
+EAS_VECTORS(half)
+EAS_VECTORS(float)
+EAS_VECTORS(bfloat)
+#undef EAS_VECTORS
+
+#define EAS_PACKED(T)                                                             \
+    typedef T packed_##T##2 __attribute__((ext_vector_type(2), aligned(sizeof(T)))); \
+    typedef T packed_##T##4 __attribute__((ext_vector_type(4), aligned(sizeof(T)))); \
+    struct packed_##T##3 {                                                        \
+        T x, y, z;                                                                \
+        operator T##3() const { return T##3{x, y, z}; }                           \
+    };
+EAS_PACKED(uchar)
+EAS_PACKED(int)
+EAS_PACKED(uint)
+EAS_PACKED(half)
+EAS_PACKED(float)
+#undef EAS_PACKED
+
+#define EAS_DEVICE __attribute__((opencl_global))
+#define EAS_CONSTANT __attribute__((opencl_constant))
+#define EAS_THREADGROUP __attribute__((opencl_local))
+
+// What the runtime (native/runtime.cpp) offers. A site is the line and the column of a call.
+extern "C" {
+struct eas_thread {
+    uint position[3], threads[3], group[3], groups[3], grid[3];
+    uint lane, simdgroup, simdgroups, index;
+};
+struct eas_slots {
+    uint active;
+    uchar bytes[32][64];
+};
+uint eas_lane();
+void eas_barrier(uint flags, ulong site);
+const eas_slots* eas_exchange(const void* value, uint size, uint flags, ulong site);
+void eas_atomic(const volatile void* place, uint size, uint is_write);
+}
+#define EAS_SITE ulong site = (ulong)__builtin_LINE() << 16 | __builtin_COLUMN()
+
+// A variable in threadgroup memory lies in a section of its text, between two symbols.
+#define EAS_TEXT_(x) #x
+#define EAS_TEXT(x) EAS_TEXT_(x)
+#if defined(__APPLE__)
+#define EAS_SECTION(n) "__DATA,eas_group_" EAS_TEXT(n)
+#define EAS_START(n) __asm("section$start$__DATA$eas_group_" EAS_TEXT(n))
+#define EAS_STOP(n) __asm("section$end$__DATA$eas_group_" EAS_TEXT(n))
+#else
+#define EAS_SECTION(n) "eas_group_" EAS_TEXT(n)
+#define EAS_START(n) __asm("__start_eas_group_" EAS_TEXT(n)) __attribute__((weak, visibility("hidden")))
+#define EAS_STOP(n) __asm("__stop_eas_group_" EAS_TEXT(n)) __attribute__((weak, visibility("hidden")))
+#endif
+#define EAS_VARIABLE(n) static EAS_THREADGROUP __attribute__((section(EAS_SECTION(n)), aligned(16)))
+#define EAS_BOUNDS(n)                                                        \
+    extern uchar eas_first_##n[] EAS_START(n);                               \
+    extern uchar eas_last_##n[] EAS_STOP(n);                                 \
+    extern "C" uchar* eas_variables_##n() { return eas_first_##n; }          \
+    extern "C" uchar* eas_variables_end_##n() { return eas_last_##n; }
+#define EAS_ENTRY __attribute__((no_sanitize("thread")))
+#if !defined(EAS_CHECKED)
+#define EAS_DECLARED(name)
+#endif

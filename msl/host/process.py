@@ -1,0 +1,199 @@
+"""The other side of the worker: starts it, asks it, and survives it."""
+
+from __future__ import annotations
+
+import json
+import mmap
+import os
+import selectors
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from eas.msl.host.build import Builder, default_builder
+from eas.msl.host.errors import HostError
+
+WORKER = Path(__file__).parent / "worker.py"
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How long a launch may take, and how much memory its process may have."""
+
+    seconds: float = 60.0
+    memory: int = 16 << 30
+
+
+@dataclass
+class Host:
+    """A worker process, started when first asked and again after it ended."""
+
+    builder: Builder = field(default_factory=default_builder)
+    limits: Limits = field(default_factory=Limits)
+    lock: threading.RLock = field(default_factory=threading.RLock)
+    _process: subprocess.Popen[bytes] | None = None
+    _file: int = -1
+    _arrays: mmap.mmap | None = None
+
+    def arrays(self, size: int) -> mmap.mmap:
+        """At least so many bytes that the worker sees, too."""
+        if self._file < 0:
+            self._file = _anonymous_file()
+        if self._arrays is None or len(self._arrays) < size:
+            size = -(-size // mmap.PAGESIZE) * mmap.PAGESIZE
+            try:
+                os.ftruncate(self._file, size)
+                self._arrays = mmap.mmap(self._file, size)
+            except (OSError, ValueError, OverflowError) as error:
+                raise HostError(f"there is no memory for {size} bytes of arrays: {error}") from None
+        return self._arrays
+
+    def ask(self, request: dict[str, Any], kernel: str) -> dict[str, Any]:
+        """Has a launch run; raises `HostError` if the worker does not live to tell."""
+        process = self._started()
+        try:
+            _send(process, request)
+            reply = _receive(process, time.monotonic() + self.limits.seconds)
+        except TimeoutError:
+            self.stop()
+            message = f"it did not end within {self.limits.seconds:g} seconds and was stopped"
+            raise HostError(message, kernel) from None
+        except _Ended:
+            raise HostError(self._death(), kernel) from None
+        except BaseException:
+            self.stop()
+            raise
+        if "error" in reply:
+            raise HostError(f"it cannot be run: {reply['error']}", kernel)
+        return reply
+
+    def stop(self) -> None:
+        """Ends the worker; the next launch starts another one."""
+        if self._process is not None:
+            self._process.kill()
+            self._reap()
+
+    @property
+    def pid(self) -> int | None:
+        """The worker's, while there is one."""
+        return None if self._process is None else self._process.pid
+
+    def _started(self) -> subprocess.Popen[bytes]:
+        if self._process is not None and self._process.poll() is not None:
+            self._reap()
+        if self._process is None:
+            if self._file < 0:
+                self._file = _anonymous_file()
+            command = [sys.executable, "-I", "-S", str(WORKER), str(self.builder.runtime())]
+            command += [str(self._file), str(self.limits.memory)]
+            try:
+                self._process = subprocess.Popen(
+                    command,
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.DEVNULL,
+                    pass_fds=(self._file,),
+                )
+            except OSError as error:
+                raise HostError(f"no process for kernels can be started: {error}") from error
+        return self._process
+
+    def _death(self) -> str:
+        """In words, how the worker ended."""
+        assert self._process is not None
+        code = self._process.wait()
+        self._reap()
+        return _DEATHS.get(-code, f"its process ended with {_signal_name(code)}")
+
+    def _reap(self) -> None:
+        process, self._process = self._process, None
+        assert process is not None
+        process.wait()
+        for stream in (process.stdin, process.stdout):
+            assert stream is not None
+            try:
+                stream.close()
+            except BrokenPipeError:
+                continue
+
+
+_DEATHS: dict[int, str] = {
+    signal.SIGSEGV: "it accessed memory outside of its arrays, or needs too much stack, and was "
+    "stopped (SIGSEGV)",
+    signal.SIGBUS: "it accessed memory outside of its arrays and was stopped (SIGBUS)",
+    signal.SIGFPE: "it divided an integer by zero and was stopped (SIGFPE)",
+    signal.SIGILL: "it ran into undefined behaviour and was stopped (SIGILL)",
+    signal.SIGTRAP: "it ran into undefined behaviour and was stopped (SIGTRAP)",
+    signal.SIGKILL: "its process was killed, by a user or for lack of memory (SIGKILL)",
+}
+
+
+def _signal_name(code: int) -> str:
+    try:
+        return signal.Signals(-code).name if code < 0 else f"exit code {code}"
+    except ValueError:
+        return f"signal {-code}"
+
+
+def _anonymous_file() -> int:
+    """A file without a name, that ends with the last process that has it open."""
+    if sys.platform == "linux":
+        return os.memfd_create("easy_as")
+    with tempfile.TemporaryFile() as file:
+        return os.dup(file.fileno())
+
+
+# --- messages, see worker.py ------------------------------------------------------------------
+
+
+class _Ended(Exception):
+    """The worker is not there any more."""
+
+
+def _send(process: subprocess.Popen[bytes], message: dict[str, Any]) -> None:
+    assert process.stdin is not None
+    body = json.dumps(message).encode()
+    try:
+        process.stdin.write(len(body).to_bytes(4, "little") + body)
+        process.stdin.flush()
+    except BrokenPipeError:
+        raise _Ended from None
+
+
+def _receive(process: subprocess.Popen[bytes], deadline: float) -> dict[str, Any]:
+    assert process.stdout is not None
+    stream = process.stdout.fileno()
+    size = int.from_bytes(_read(stream, 4, deadline), "little")
+    return json.loads(_read(stream, size, deadline))
+
+
+def _read(stream: int, size: int, deadline: float) -> bytes:
+    data = b""
+    with selectors.DefaultSelector() as selector:
+        selector.register(stream, selectors.EVENT_READ)
+        while len(data) < size:
+            if not selector.select(max(deadline - time.monotonic(), 0.0)):
+                raise TimeoutError
+            more = os.read(stream, size - len(data))
+            if not more:
+                raise _Ended
+            data += more
+    return data
+
+
+@cache
+def _host_of(process: int) -> Host:
+    del process
+    return Host(limits=Limits(float(os.environ.get("EAS_HOST_SECONDS", "60"))))
+
+
+def default_host() -> Host:
+    """The host that launches share; a forked process has one of its own."""
+    return _host_of(os.getpid())

@@ -1,0 +1,85 @@
+"""The words of an MSL text, with their lines."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from eas.msl.host.errors import MslError
+
+Kind = Literal["name", "number", "string", "directive", "sign"]
+
+_WORD = re.compile(
+    r"""
+      (?P<space>\s+|//[^\n]*|/\*.*?\*/)
+    | (?P<directive>^[ \t]*\#(?:[^\n\\]|\\.|\\\n)*)
+    | (?P<name>[A-Za-z_]\w*)
+    | (?P<number>\.?\d(?:[eEpP][+-]|[\w.])*)
+    | (?P<string>"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')
+    | (?P<sign>\[\[|\]\]|::|->|\+\+|--|<<=|>>=|<<|&&|\|\||[-+*/%&|^=!<>]=|[^\s\w])
+    """,
+    re.VERBOSE | re.DOTALL | re.MULTILINE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A word: `start` and `end` are its place in the text, `line` counts from 1."""
+
+    kind: Kind
+    text: str
+    start: int
+    end: int
+    line: int
+
+
+def tokenize(text: str) -> list[Token]:
+    """All words but comments and white space."""
+    return list(_words(text))
+
+
+def _words(text: str) -> Iterator[Token]:
+    at, line = 0, 1
+    kinds: dict[str, Kind] = {
+        "name": "name",
+        "number": "number",
+        "string": "string",
+        "directive": "directive",
+        "sign": "sign",
+    }
+    while at < len(text):
+        match = _WORD.match(text, at)
+        if match is None:
+            raise MslError(f"line {line}: `{text[at : at + 10]}` is no word of Metal")
+        kind = kinds.get(match.lastgroup or "")
+        if kind is not None:
+            yield Token(kind, match.group(), at, match.end(), line)
+        line += match.group().count("\n")
+        at = match.end()
+
+
+_CLOSING = {"(": ")", "[": "]", "{": "}", "[[": "]]"}
+
+
+def closing(tokens: Sequence[Token], at: int) -> int:
+    """The place of the bracket that closes the one at a place."""
+    expected: list[str] = []
+    for place in range(at, len(tokens)):
+        text = tokens[place].text
+        if text in _CLOSING:
+            expected.append(_CLOSING[text])
+        elif text in _CLOSING.values():
+            _close(tokens[place], expected)
+        if not expected:
+            return place
+    raise MslError(f"line {tokens[at].line}: `{tokens[at].text}` is never closed")
+
+
+def _close(token: Token, expected: list[str]) -> None:
+    # `a[b[0]]` ends with two single brackets that look like one double.
+    if token.text == "]]" and expected[-2:] == ["]", "]"]:
+        del expected[-2:]
+    elif not expected or expected.pop() != token.text:
+        raise MslError(f"line {token.line}: `{token.text}` closes nothing")

@@ -1,0 +1,205 @@
+"""The process in which kernels run: loads libraries, runs what it is told, says how it went.
+
+It is started as a script and imports nothing of ours. Requests and replies are JSON behind a length
+of four bytes; arrays lie in a file that is shared with the process that asks.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import mmap
+import os
+import resource
+import signal
+import sys
+from typing import Any, BinaryIO
+
+STACKS_BYTES = 256 << 20
+PAGE = mmap.PAGESIZE
+SLOTS = 31
+Uint3 = ctypes.c_uint * 3
+
+
+class Report(ctypes.Structure):
+    """`eas_report` of native/runtime.cpp."""
+
+    _fields_ = [
+        ("kind", ctypes.c_uint),
+        ("group", Uint3),
+        ("thread", ctypes.c_uint),
+        ("waiting", ctypes.c_uint),
+        ("site", ctypes.c_ulong),
+        ("other_site", ctypes.c_ulong),
+    ]
+
+
+class Launch(ctypes.Structure):
+    """`eas_launch` of native/runtime.cpp."""
+
+    _fields_ = [
+        ("kernel", ctypes.c_void_p),
+        ("buffers", ctypes.c_void_p),
+        ("shared", ctypes.c_void_p),
+        ("shared_bytes", ctypes.c_void_p),
+        ("variables", ctypes.c_void_p),
+        ("variables_end", ctypes.c_void_p),
+        ("stacks", ctypes.c_void_p),
+        ("stack_bytes", ctypes.c_ulong),
+        ("threads", Uint3),
+        ("groups", Uint3),
+        ("grid", Uint3),
+        ("order", ctypes.c_uint),
+        ("has_fibers", ctypes.c_uint),
+        ("report", Report),
+    ]
+
+
+class Stacks:
+    """Memory for the stacks of fibers, with a page below each that must not be touched."""
+
+    def __init__(self) -> None:
+        flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
+        self._memory = mmap.mmap(-1, STACKS_BYTES, flags=flags)
+        self.address = ctypes.addressof(ctypes.c_char.from_buffer(self._memory))
+        self._libc = ctypes.CDLL(None)
+        self._count = 0
+
+    def divide(self, count: int) -> int:
+        """The size of each of so many stacks."""
+        size = STACKS_BYTES // count // PAGE * PAGE
+        if count != self._count:
+            self._protect(self.address, STACKS_BYTES, mmap.PROT_READ | mmap.PROT_WRITE)
+            for number in range(count):
+                self._protect(self.address + number * size, PAGE, 0)
+            self._count = count
+        return size
+
+    def _protect(self, address: int, size: int, rights: int) -> None:
+        self._libc.mprotect(ctypes.c_void_p(address), ctypes.c_size_t(size), rights)
+
+
+class Worker:
+    """Runs requests one after the other."""
+
+    def __init__(self, runtime: str, shared_file: int) -> None:
+        _load_math()
+        self._runtime = ctypes.CDLL(runtime, mode=ctypes.RTLD_GLOBAL)
+        self._libraries: dict[str, ctypes.CDLL] = {}
+        self._file = shared_file
+        self._arrays: mmap.mmap | None = None
+        self._stacks = Stacks()
+
+    def run(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Runs one launch; gives what the runtime reports."""
+        library, unit = self._library(request["library"]), request["unit"]
+        base = self._base(request["bytes"])
+        buffers = (ctypes.c_void_p * SLOTS)()
+        for index, offset in request["buffers"]:
+            buffers[index] = base + offset
+        shared, shared_bytes, _keep = _shared_memory(request["shared"])
+        launch = Launch()
+        launch.kernel = ctypes.cast(library[request["entry"]], ctypes.c_void_p).value
+        launch.buffers = ctypes.addressof(buffers)
+        launch.shared = ctypes.addressof(shared)
+        launch.shared_bytes = ctypes.addressof(shared_bytes)
+        launch.variables = _address(library, f"eas_variables_{unit}")
+        launch.variables_end = _address(library, f"eas_variables_end_{unit}")
+        for name in ("threads", "groups", "grid"):
+            setattr(launch, name, Uint3(*request[name]))
+        launch.order, launch.has_fibers = request["order"], request["waits"]
+        if request["waits"]:
+            x, y, z = request["threads"]
+            launch.stacks = self._stacks.address
+            launch.stack_bytes = self._stacks.divide(x * y * z)
+        self._runtime.eas_run(ctypes.byref(launch))
+        return _as_dict(launch.report)
+
+    def _library(self, path: str) -> ctypes.CDLL:
+        if path not in self._libraries:
+            self._libraries[path] = ctypes.CDLL(path)
+        return self._libraries[path]
+
+    def _base(self, size: int) -> int:
+        """The address of the shared arrays."""
+        if self._arrays is None or len(self._arrays) < size:
+            self._arrays = mmap.mmap(self._file, size)
+        return ctypes.addressof(ctypes.c_char.from_buffer(self._arrays))
+
+
+def _load_math() -> None:
+    """Makes the functions of libm visible to kernels."""
+    for name in ("libm.so.6", "libm.dylib"):
+        try:
+            ctypes.CDLL(name, mode=ctypes.RTLD_GLOBAL)
+        except OSError:
+            continue
+
+
+def _shared_memory(wanted: list[list[int]]) -> tuple[Any, Any, list[Any]]:
+    addresses, sizes = (ctypes.c_void_p * SLOTS)(), (ctypes.c_ulong * SLOTS)()
+    keep: list[Any] = []
+    for index, size in wanted:
+        keep.append((ctypes.c_ulonglong * -(-size // 8))())
+        addresses[index], sizes[index] = ctypes.addressof(keep[-1]), size
+    return addresses, sizes, keep
+
+
+def _address(library: ctypes.CDLL, function: str) -> int:
+    call = library[function]
+    call.restype = ctypes.c_void_p
+    return call() or 0
+
+
+def _as_dict(report: Report) -> dict[str, Any]:
+    return {
+        "kind": report.kind,
+        "group": list(report.group),
+        "thread": report.thread,
+        "waiting": report.waiting,
+        "site": report.site,
+        "other_site": report.other_site,
+    }
+
+
+# --- messages ---------------------------------------------------------------------------------
+
+
+def read_message(stream: BinaryIO) -> dict[str, Any] | None:
+    head = stream.read(4)
+    if len(head) < 4:
+        return None
+    body = stream.read(int.from_bytes(head, "little"))
+    return json.loads(body)
+
+
+def write_message(stream: BinaryIO, message: dict[str, Any]) -> None:
+    body = json.dumps(message).encode()
+    stream.write(len(body).to_bytes(4, "little") + body)
+    stream.flush()
+
+
+def main(runtime: str, shared_file: str, memory: str) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever asks decides what to stop
+    _die_with_parent()
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_AS, (int(memory), int(memory)))
+    requests, replies = os.fdopen(0, "rb"), os.fdopen(1, "wb")
+    worker = Worker(runtime, int(shared_file))
+    while (request := read_message(requests)) is not None:
+        try:
+            reply = worker.run(request)
+        except (OSError, ValueError, AttributeError, MemoryError) as error:
+            reply = {"error": f"{type(error).__name__}: {error}"}
+        write_message(replies, reply)
+
+
+def _die_with_parent() -> None:
+    """Asks Linux to end this process with the one that started it, even in an endless kernel."""
+    if sys.platform == "linux":
+        set_signal_on_death = 1
+        ctypes.CDLL(None).prctl(set_signal_on_death, signal.SIGKILL)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,318 @@
+"""A whole MSL file: its header, helper functions, the kernel's parameters and its body."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from eas.ir.location import Loc
+from eas.ir.nodes import Atomic, Compute, Function, Load, Param, Store, Value, results_of, walk
+from eas.ir.types import BF16, F64, DType, Pointer
+from eas.msl.barriers import insert_barriers
+from eas.msl.body import lower
+from eas.msl.dtypes import type_name
+from eas.msl.errors import UnsupportedError
+from eas.msl.facts import gather
+from eas.msl.layout import MAX_THREADS, STAGED_BYTES, decide
+from eas.msl.lowering import Lowering
+from eas.msl.names import identifier, unique
+from eas.msl.numbers import study
+from eas.msl.placing import place
+from eas.msl.plan import make_plan
+from eas.msl.printer import Printer
+from eas.msl.reports import Site
+from eas.msl.storage import assign_storage
+from eas.msl.text import MAX_WIDTH, Writer
+
+MAX_BUFFERS = 31
+MAX_THREADGROUP_BYTES = 32768
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A scalar in the struct of all scalars, at an offset in bytes."""
+
+    parameter: int
+    dtype: DType
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class Buffer:
+    """What a launch binds at a buffer index.
+
+    An `array` or a `scalar` is the parameter of that number; `scalars` is a struct with `fields`;
+    `report` is the buffer of `eas.msl.reports`.
+    """
+
+    kind: Literal["array", "scalar", "scalars", "report"]
+    index: int
+    parameter: int = -1
+    fields: tuple[Field, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class MslKernel:
+    """A kernel as text, and what it takes to run it.
+
+    It is launched with `threads` threads per program, at most `programs` programs along each axis of
+    the grid. `buffers` tells what stands at which buffer index, `sites` what asserts and prints say.
+    """
+
+    text: str
+    name: str
+    threads: int
+    metal_version: tuple[int, int]
+    buffers: tuple[Buffer, ...]
+    programs: int
+    sites: tuple[Site, ...] = ()
+
+
+def write(function: Function, threads: int | None = None) -> MslKernel:
+    """Writes a kernel, which is verified and has no scopes any more, as MSL.
+
+    Ints wrap at their width, except in arithmetic that only feeds offsets and masks of loads and
+    stores: there an overflow is the caller's mistake. Different array arguments do not overlap.
+    """
+    _check(function, threads)
+    for staged_bytes in (STAGED_BYTES, STAGED_BYTES // 8, 0):
+        low = _lower(function, threads, staged_bytes)
+        if _shared_bytes(low) <= MAX_THREADGROUP_BYTES:
+            return _assemble(low)
+    raise UnsupportedError(_memory_table(low), low.function.body.ops[0].loc)
+
+
+# --- checks -----------------------------------------------------------------------------------
+
+
+def _check(function: Function, threads: int | None) -> None:
+    if function.threads is not None and threads not in (None, function.threads):
+        raise ValueError(f"`{function.name}` is written for {function.threads} threads")
+    wanted = threads or function.threads or 1
+    if not 1 <= wanted <= MAX_THREADS:
+        loc = function.body.terminator.loc
+        message = f"Metal runs up to {MAX_THREADS} threads per threadgroup, not {wanted}"
+        raise UnsupportedError(message, loc)
+    for param in function.params:
+        _check_dtype(param.value, f"the argument `{param.name}`", function.body.ops[0].loc)
+    for op in walk(function.body):
+        for value in results_of(op):
+            _check_dtype(value, "this value", op.loc)
+
+
+def _check_dtype(value: Value, what: str, loc: Loc) -> None:
+    if value.ty.dtype == F64:
+        raise UnsupportedError(f"Metal has no f64: {what} needs a dtype of up to 32 bits", loc)
+
+
+def _memory_table(low: Lowering) -> str:
+    """What takes how much threadgroup memory."""
+    total = _shared_bytes(low)
+    lines = [f"{total} bytes of threadgroup memory, Metal has {MAX_THREADGROUP_BYTES}:"]
+    for shared in sorted(low.shared.values(), key=lambda each: -each.bytes):
+        what = f"`{shared.hint}`, {shared.size} x {shared.dtype}"
+        lines.append(f"  {shared.bytes:>8}  {what}")
+    return "\n".join(lines)
+
+
+def _shared_bytes(low: Lowering) -> int:
+    return sum(shared.bytes for shared in low.shared.values())
+
+
+# --- lowering ---------------------------------------------------------------------------------
+
+
+def _lower(function: Function, threads: int | None, staged_bytes: int) -> Lowering:
+    facts = gather(function)
+    layout = decide(facts, threads, staged_bytes)
+    plan = insert_barriers(make_plan(layout), layout)
+    low = Lowering(facts, layout, plan, study(facts), assign_storage(facts))
+    low.atomics = _only_atomic(function)
+    _bind(low)
+    lower(low)
+    if any(value.ty.dtype == BF16 for value in facts.born) or _has_bfloat(function):
+        low.version = max(low.version, (3, 1))
+    return low
+
+
+def _has_bfloat(function: Function) -> bool:
+    return any(param.value.ty.dtype == BF16 for param in function.params)
+
+
+def _only_atomic(function: Function) -> set[Value]:
+    """The arrays that nothing but atomics touch, so that they can be declared as such."""
+    ops = [op for op in walk(function.body) if isinstance(op, Load | Store | Atomic)]
+    plain = {op.pointer for op in ops if not isinstance(op, Atomic)}
+    found = {op.pointer for op in ops if isinstance(op, Atomic)} - plain
+    return {p for p in found if p.ty.dtype.is_int or _is_device(p)}
+
+
+def _is_device(pointer: Value) -> bool:
+    return isinstance(pointer.ty, Pointer) and pointer.ty.space == "device"
+
+
+def _bind(low: Lowering) -> None:
+    """Gives the parameters their names."""
+    taken = set(low.names.values()) | {low.function.name, "report", "scalars"}
+    in_struct = _needs_struct(low.function)
+    for param in low.function.params:
+        name = unique(identifier(param_name(param)) or "argument", taken)
+        taken.add(name)
+        if isinstance(param.value.ty, Pointer):
+            low.arrays[param.value] = name
+        else:
+            text = f"scalars.{name}" if in_struct else name
+            low.root.nodes[param.value, ()] = low.leaf(text, param.value.ty.dtype)
+        low.parameters.append(name)
+
+
+def param_name(param: Param) -> str:
+    if param.role == "argument":
+        return param.name
+    return f"{param.array}_{param.role}_{param.axis}"
+
+
+def _needs_struct(function: Function) -> bool:
+    """Whether there are more parameters than buffers; one is left for reports."""
+    return len(function.params) > MAX_BUFFERS - 1
+
+
+# --- the text ---------------------------------------------------------------------------------
+
+
+def _assemble(low: Lowering) -> MslKernel:
+    place(low.root, low.nodes)
+    function, writer = low.function, Writer()
+    name = identifier(function.name) or "kernel_"
+    body = Writer(depth=1)
+    taken = {name, *low.parameters, *low.names.values(), "report", "scalars"}
+    taken |= {helper for helper, _ in low.helpers.needed}
+    printer = Printer(body, [taken], low.names["t"])
+    for shared in low.shared.values():
+        shared.name = printer.name(shared.hint, "shared")
+        kind = f"atomic_{type_name(shared.dtype)}" if shared.is_atomic else type_name(shared.dtype)
+        body.line(f"threadgroup {kind} {shared.name}[{shared.size}];")
+    if "t" in low.builtins:
+        body.line(f"const int {low.names['t']} = int({low.names['thread_position']}.x);")
+    if body.lines:
+        body.line()
+    printer.print(low.root, low.nodes)
+    buffers = _buffers(low)
+    _write_head(low, buffers, writer)
+    _write_kernel(low, name, buffers, body, writer)
+    sites = tuple(site for site in low.sites if isinstance(site, Site))
+    return MslKernel(
+        str(writer), name, low.threads, low.version, buffers, _most_programs(low), sites
+    )
+
+
+def _most_programs(low: Lowering) -> int:
+    known = low.numbers.ranges.programs
+    return min(known, low.function.programs or known)
+
+
+def _write_head(low: Lowering, buffers: tuple[Buffer, ...], writer: Writer) -> None:
+    function = low.function
+    arguments = [p for p in function.params if p.role == "argument"]
+    signature = ", ".join(f"{p.name}: {p.value.ty}" for p in arguments)
+    constants = ", ".join(f"{name}={value}" for name, value in function.constants)
+    threads = f"{low.threads} thread{'s' if low.threads > 1 else ''} per program"
+    version = f"Metal {low.version[0]}.{low.version[1]}"
+    with_constants = f" with {constants}" if constants else ""
+    lines = [f"// {function.name}({signature})", f"{with_constants} · {threads} · {version}"]
+    is_short = sum(map(len, lines)) <= MAX_WIDTH
+    writer.add(["".join(lines)] if is_short else [lines[0], f"//{lines[1]}"])
+    writer.add(["#include <metal_stdlib>", "using namespace metal;"])
+    if not function.fast_math and _multiplies_floats(function):
+        writer.line("#pragma METAL fp contract(off)")
+    writer.line()
+    for buffer in buffers:
+        if buffer.kind == "scalars":
+            _write_struct(low, buffer, writer)
+    for text in low.helpers.texts():
+        writer.add((*text.split("\n"), ""))
+
+
+def _multiplies_floats(function: Function) -> bool:
+    """Only a product can be contracted with a sum."""
+    ops = (op for op in walk(function.body) if isinstance(op, Compute))
+    return any(op.op.name == "mul" and op.result.ty.dtype.is_float for op in ops)
+
+
+def _write_struct(low: Lowering, buffer: Buffer, writer: Writer) -> None:
+    with writer.block("struct Scalars", tail="};"):
+        for each in buffer.fields:
+            writer.line(f"{type_name(each.dtype)} {low.parameters[each.parameter]};")
+    writer.line()
+
+
+def _write_kernel(
+    low: Lowering, name: str, buffers: tuple[Buffer, ...], body: Writer, writer: Writer
+) -> None:
+    head = f"kernel void {name}("
+    parameters = [*(_declare(low, buffer) for buffer in buffers), *_declare_builtins(low)]
+    lines = f",\n{' ' * len(head)}".join(parameters).split("\n")
+    lines[0] = head + lines[0]
+    lines[-1] += ") {"
+    writer.add((*lines, *body.lines, "}"))
+
+
+def _buffers(low: Lowering) -> tuple[Buffer, ...]:
+    """Arrays and scalars in the order of the parameters, or all scalars in one struct."""
+    params = low.function.params
+    in_struct = _needs_struct(low.function)
+    chosen = [n for n, p in enumerate(params) if not in_struct or isinstance(p.value.ty, Pointer)]
+    buffers: list[Buffer] = []
+    for number in chosen:
+        kind = "array" if isinstance(params[number].value.ty, Pointer) else "scalar"
+        buffers.append(Buffer(kind, len(buffers), number))
+    if in_struct:
+        buffers.append(Buffer("scalars", len(buffers), fields=_fields(params)))
+    if low.sites:
+        buffers.append(Buffer("report", len(buffers)))
+    if len(buffers) > MAX_BUFFERS:
+        message = f"{len(buffers)} buffers, but a Metal kernel has at most {MAX_BUFFERS}"
+        raise UnsupportedError(message, low.function.body.ops[0].loc)
+    return tuple(buffers)
+
+
+def _fields(params: tuple[Param, ...]) -> tuple[Field, ...]:
+    fields: list[Field] = []
+    offset = 0
+    for number, param in enumerate(params):
+        dtype = param.value.ty.dtype
+        if isinstance(param.value.ty, Pointer):
+            continue
+        size = max(dtype.bits // 8, 1)
+        offset = -(-offset // size) * size
+        fields.append(Field(number, dtype, offset))
+        offset += size
+    return tuple(fields)
+
+
+def _declare(low: Lowering, buffer: Buffer) -> str:
+    at = f"[[buffer({buffer.index})]]"
+    if buffer.kind == "scalars":
+        return f"constant Scalars& scalars {at}"
+    if buffer.kind == "report":
+        return f"device atomic_uint* report {at}"
+    value = low.function.params[buffer.parameter].value
+    kind, name = type_name(value.ty.dtype), low.parameters[buffer.parameter]
+    if buffer.kind == "scalar":
+        return f"constant {kind}& {name} {at}"
+    if value in low.atomics:
+        return f"device atomic_{kind}* {name} {at}"
+    const = "" if value in low.facts.written else "const "
+    return f"device {const}{kind}* {name} {at}"
+
+
+def _declare_builtins(low: Lowering) -> list[str]:
+    names, used = low.names, low.builtins
+    wanted = [
+        ("program", "uint3", "program", "threadgroup_position_in_grid"),
+        ("programs", "uint3", "programs", "threadgroups_per_grid"),
+        ("t", "uint3", "thread_position", "thread_position_in_threadgroup"),
+        ("simdgroup", "uint", "simdgroup", "simdgroup_index_in_threadgroup"),
+        ("lane", "uint", "lane", "thread_index_in_simdgroup"),
+    ]
+    return [f"{ty} {names[name]} [[{attr}]]" for key, ty, name, attr in wanted if key in used]

@@ -1,0 +1,30 @@
+"""How much a launch may do before the interpreter gives up, and how much it does at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """`trips` is how often a `while` may run before it counts as endless, and `for_trips` the same
+    for a `for`: more, since it ends by itself.
+
+    `elements` is how many elements the widest value of a chunk has: as many programs run together.
+    It bounds memory, and values of the default size stay in the caches.
+    """
+
+    trips: int = 250_000
+    for_trips: int = 10_000_000
+    elements: int = 1 << 17
+
+
+def limits_of(environment: Mapping[str, str]) -> Limits:
+    """The limits that `EAS_MAX_TRIPS` asks for: so many trips of any loop."""
+    text = environment.get("EAS_MAX_TRIPS", "")
+    if not text:
+        return Limits()
+    if not text.isdecimal() or int(text) == 0:
+        raise ValueError(f"EAS_MAX_TRIPS is a number of trips, not {text!r}")
+    return Limits(trips=int(text), for_trips=int(text))

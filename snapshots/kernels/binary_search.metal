@@ -1,0 +1,55 @@
+// binary_search(ordered: *f32, wanted: *f32, places: *i32, N: i32) with BLOCK=64 · 64 threads per program · Metal 2.3
+#include <metal_stdlib>
+using namespace metal;
+
+inline int wrap_add(int a, int b) {
+    return as_type<int>(as_type<uint>(a) + as_type<uint>(b));
+}
+
+inline int wrap_neg(int a) {
+    return as_type<int>(-as_type<uint>(a));
+}
+
+// Python's index: below zero it counts from the end.
+inline int wrap_index(int a, int extent) {
+    return a < 0 ? a + extent : a;
+}
+
+// Rounds towards zero; by zero it gives zero.
+inline int trunc_div(int a, int b) {
+    return b == 0 ? int(0) : b == -1 ? wrap_neg(a) : a / b;
+}
+
+// The remainder of trunc_div.
+inline int trunc_mod(int a, int b) {
+    return b == 0 || b == -1 ? int(0) : a % b;
+}
+
+// Python's a // b: rounds towards minus infinity.
+inline int floor_div(int a, int b) {
+    const int q = trunc_div(a, b);
+    return trunc_mod(a, b) != 0 && (a < 0) != (b < 0) ? q - 1 : q;
+}
+
+kernel void binary_search(device const float* ordered [[buffer(0)]],
+                          device const float* wanted [[buffer(1)]],
+                          device int* places [[buffer(2)]],
+                          constant int& N [[buffer(3)]],
+                          constant int& ordered_extent_0 [[buffer(4)]],
+                          constant int& ordered_stride_0 [[buffer(5)]],
+                          uint3 program [[threadgroup_position_in_grid]],
+                          uint3 thread_position [[thread_position_in_threadgroup]]) {
+    const int t = int(thread_position.x);
+
+    int low = 0;                                            // binary_search.py:15
+    int high = ordered_extent_0;
+    const int offs = int(program.x) * 64 + t;               // binary_search.py:12
+    const float key = offs < N ? wanted[offs] : 0.0f;       // binary_search.py:13
+    while (low < high) {                                    // binary_search.py:15
+        const int middle = floor_div(wrap_add(low, high), 2); // binary_search.py:16
+        const bool test = ordered[wrap_index(middle, ordered_extent_0) * ordered_stride_0] < key; // binary_search.py:17
+        low = test ? middle + 1 : low;
+        high = test ? high : middle;
+    }
+    if (offs < N) { places[offs] = low; }                   // binary_search.py:21
+}

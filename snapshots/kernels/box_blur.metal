@@ -1,0 +1,49 @@
+// box_blur(source: *f32, target: *f32) with RADIUS=1, BLOCK=8 · 32 threads per program · Metal 2.3
+#include <metal_stdlib>
+using namespace metal;
+
+inline int wrap_add(int a, int b) {
+    return as_type<int>(as_type<uint>(a) + as_type<uint>(b));
+}
+
+kernel void box_blur(device const float* source [[buffer(0)]],
+                     device float* target [[buffer(1)]],
+                     constant int& source_extent_0 [[buffer(2)]],
+                     constant int& source_extent_1 [[buffer(3)]],
+                     constant int& source_stride_0 [[buffer(4)]],
+                     constant int& source_stride_1 [[buffer(5)]],
+                     constant int& target_extent_0 [[buffer(6)]],
+                     constant int& target_stride_0 [[buffer(7)]],
+                     constant int& target_extent_1 [[buffer(8)]],
+                     constant int& target_stride_1 [[buffer(9)]],
+                     uint3 program [[threadgroup_position_in_grid]],
+                     uint3 thread_position [[thread_position_in_threadgroup]]) {
+    const int t = int(thread_position.x);
+
+    if (t < 8) {
+        const int col = int(program.y) * 8 + t;             // box_blur.py:14
+        if (!(col >= source_extent_1)) {                    // box_blur.py:15
+            float total = 0.0f;                             // box_blur.py:18
+            int count = 0;
+            const int row = int(program.x);                 // box_blur.py:13
+            const int n = wrap_add(col + 1, 1);             // box_blur.py:19
+            for (int i = row - 1; i < row + 1 + 1; ++i) {   // box_blur.py:18
+                float total_1 = total;                      // box_blur.py:19
+                int count_1 = count;
+                for (int j = col - 1; j < n; ++j) {
+                    float total_2 = total_1;                // box_blur.py:20
+                    int count_2 = count_1;
+                    if (0 <= i && i < source_extent_0 && 0 <= j && j < source_extent_1) {
+                        total_2 = total_1 + source[i * source_stride_0 + j * source_stride_1]; // box_blur.py:22
+                        count_2 = wrap_add(count_1, 1);
+                    }
+                    total_1 = total_2;                      // box_blur.py:20
+                    count_1 = count_2;
+                }
+                total = total_1;                            // box_blur.py:19
+                count = count_1;
+            }
+            target[row * target_stride_0 + col * target_stride_1] = total / float(count); // box_blur.py:23
+        }
+    }
+}

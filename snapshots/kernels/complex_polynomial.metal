@@ -1,0 +1,23 @@
+// complex_polynomial(z: *f32, w: *f32, N: i32) with C=Complex, BLOCK=64 · 64 threads per program · Metal 2.3
+#include <metal_stdlib>
+using namespace metal;
+#pragma METAL fp contract(off)
+
+kernel void complex_polynomial(device const float* z [[buffer(0)]],
+                               device float* w [[buffer(1)]],
+                               constant int& N [[buffer(2)]],
+                               uint3 program [[threadgroup_position_in_grid]],
+                               uint3 thread_position [[thread_position_in_threadgroup]]) {
+    const int t = int(thread_position.x);
+
+    const int offs = int(program.x) * 64 + t;               // complex_polynomial.py:23
+    if (offs < N) {                                         // complex_polynomial.py:27
+        const float x = z[2 * offs];                        // complex_polynomial.py:25
+        const float x_1 = z[2 * offs + 1];
+        const float x_2 = x * x - x_1 * x_1;                // complex_polynomial.py:18
+        const float x_3 = x * x_1;
+        const float x_4 = x_3 + x_3;
+        w[2 * offs] = x_2 * x - x_4 * x_1 + 0.25f;          // complex_polynomial.py:27
+        w[2 * offs + 1] = x_2 * x_1 + x_4 * x + -0.5f;      // complex_polynomial.py:28
+    }
+}

@@ -1,0 +1,47 @@
+// floor_division(a: *i32, b: *i32, quotients: *i32, remainders: *i32, N: i32) with BLOCK=64 · 64 threads per program · Metal 2.3
+#include <metal_stdlib>
+using namespace metal;
+
+inline int wrap_neg(int a) {
+    return as_type<int>(-as_type<uint>(a));
+}
+
+// Rounds towards zero; by zero it gives zero.
+inline int trunc_div(int a, int b) {
+    return b == 0 ? int(0) : b == -1 ? wrap_neg(a) : a / b;
+}
+
+// The remainder of trunc_div.
+inline int trunc_mod(int a, int b) {
+    return b == 0 || b == -1 ? int(0) : a % b;
+}
+
+// Python's a // b: rounds towards minus infinity.
+inline int floor_div(int a, int b) {
+    const int q = trunc_div(a, b);
+    return trunc_mod(a, b) != 0 && (a < 0) != (b < 0) ? q - 1 : q;
+}
+
+// Python's a % b: has the sign of b.
+inline int floor_mod(int a, int b) {
+    const int r = trunc_mod(a, b);
+    return r != 0 && (r < 0) != (b < 0) ? r + b : r;
+}
+
+kernel void floor_division(device const int* a [[buffer(0)]],
+                           device const int* b [[buffer(1)]],
+                           device int* quotients [[buffer(2)]],
+                           device int* remainders [[buffer(3)]],
+                           constant int& N [[buffer(4)]],
+                           uint3 program [[threadgroup_position_in_grid]],
+                           uint3 thread_position [[thread_position_in_threadgroup]]) {
+    const int t = int(thread_position.x);
+
+    const int offs = int(program.x) * 64 + t;               // floor_division.py:12
+    if (offs < N) {                                         // floor_division.py:15
+        const int x = a[offs];                              // floor_division.py:14
+        const int y = b[offs];
+        quotients[offs] = floor_div(x, y);                  // floor_division.py:15
+        remainders[offs] = floor_mod(x, y);                 // floor_division.py:16
+    }
+}

@@ -1,0 +1,44 @@
+// global_extremes(x: *i32, result: *i32, N: i32) with BLOCK=128 · 128 threads per program · Metal 2.3
+#include <metal_stdlib>
+using namespace metal;
+
+inline int wrap_add(int a, int b) {
+    return as_type<int>(as_type<uint>(a) + as_type<uint>(b));
+}
+
+kernel void global_extremes(device const int* x [[buffer(0)]],
+                            device atomic_int* result [[buffer(1)]],
+                            constant int& N [[buffer(2)]],
+                            uint3 program [[threadgroup_position_in_grid]],
+                            uint3 thread_position [[thread_position_in_threadgroup]],
+                            uint simdgroup [[simdgroup_index_in_threadgroup]],
+                            uint lane [[thread_index_in_simdgroup]]) {
+    threadgroup int total_partial[4];
+    threadgroup int low_partial[4];
+    threadgroup int high_partial[4];
+    const int t = int(thread_position.x);
+
+    const int offs = int(program.x) * 128 + t;              // global_extremes.py:12
+    const bool mask = offs < N;                             // global_extremes.py:13
+    int total = simd_sum(mask ? x[offs] : 0);               // global_extremes.py:14
+    if (lane == 0) { total_partial[simdgroup] = total; }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    total = simd_sum(lane < 4 ? total_partial[lane] : 0);
+    if (t == 0) {
+        atomic_fetch_add_explicit(&result[0], total, memory_order_relaxed);
+    }
+    int low = simd_min(mask ? x[offs] : INT_MAX);           // global_extremes.py:15
+    if (lane == 0) { low_partial[simdgroup] = low; }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    low = simd_min(lane < 4 ? low_partial[lane] : INT_MAX);
+    if (t == 0) {
+        atomic_fetch_min_explicit(&result[1], low, memory_order_relaxed);
+    }
+    int high = simd_max(mask ? x[offs] : INT_MIN);          // global_extremes.py:16
+    if (lane == 0) { high_partial[simdgroup] = high; }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    high = simd_max(lane < 4 ? high_partial[lane] : INT_MIN);
+    if (t == 0) {
+        atomic_fetch_max_explicit(&result[2], high, memory_order_relaxed);
+    }
+}

@@ -1,0 +1,18 @@
+// leaky_relu(x: *f32, y: *f32, N: i32) with BLOCK=128 · 128 threads per program · Metal 2.3
+#include <metal_stdlib>
+using namespace metal;
+#pragma METAL fp contract(off)
+
+kernel void leaky_relu(device const float* x [[buffer(0)]],
+                       device float* y [[buffer(1)]],
+                       constant int& N [[buffer(2)]],
+                       uint3 program [[threadgroup_position_in_grid]],
+                       uint3 thread_position [[thread_position_in_threadgroup]]) {
+    const int t = int(thread_position.x);
+
+    const int offs = int(program.x) * 128 + t;              // leaky_relu.py:16
+    if (offs < N) {                                         // leaky_relu.py:18
+        const float v = x[offs];                            // leaky_relu.py:17
+        y[offs] = v > 0.0f ? v : 0.25f * (precise::exp(v) - 1.0f); // leaky_relu.py:18
+    }
+}

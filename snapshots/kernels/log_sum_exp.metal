@@ -1,0 +1,45 @@
+// log_sum_exp(x: *f32, out: *f32, N: i32) with BLOCK=64 · 64 threads per program · Metal 2.3
+#include <metal_stdlib>
+using namespace metal;
+#pragma METAL fp contract(off)
+
+// How many steps a range has.
+inline uint trip_count(int start, int stop, int step) {
+    if (step > 0) {
+        return start < stop ? (uint(stop) - uint(start) - 1) / uint(step) + 1 : 0;
+    }
+    return step < 0 && start > stop ? (uint(start) - uint(stop) - 1) / -uint(step) + 1 : 0;
+}
+
+kernel void log_sum_exp(device const float* x [[buffer(0)]],
+                        device float* out [[buffer(1)]],
+                        constant int& N [[buffer(2)]],
+                        uint3 program [[threadgroup_position_in_grid]],
+                        uint3 thread_position [[thread_position_in_threadgroup]],
+                        uint simdgroup [[simdgroup_index_in_threadgroup]],
+                        uint lane [[thread_index_in_simdgroup]]) {
+    threadgroup float high_partial[2];
+    threadgroup float total_partial[2];
+    const int t = int(thread_position.x);
+
+    float total = 0.0f;                                     // log_sum_exp.py:16
+    float high = -INFINITY;
+    const int row = int(program.x);                         // log_sum_exp.py:14
+    const uint trips = trip_count(0, N, 64);                // log_sum_exp.py:16
+    for (uint trip = 0; trip < trips; ++trip) {
+        const int offs = int(uint(0) + trip * uint(64)) + t; // log_sum_exp.py:17
+        const float v = offs < N ? x[row * N + offs] : -INFINITY; // log_sum_exp.py:18
+        float high_1 = simd_max(fmax(v, -INFINITY));        // log_sum_exp.py:19
+        if (lane == 0) { high_partial[simdgroup] = high_1; }
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+        high_1 = simd_max(lane < 2 ? high_partial[lane] : -INFINITY);
+        const float higher = fmax(high, high_1);
+        float total_1 = simd_sum(precise::exp(v - higher)); // log_sum_exp.py:20
+        if (lane == 0) { total_partial[simdgroup] = total_1; }
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+        total_1 = simd_sum(lane < 2 ? total_partial[lane] : 0.0f);
+        total = total * precise::exp(high - higher) + total_1; // log_sum_exp.py:21
+        high = higher;
+    }
+    if (t == 0) { out[row] = high + precise::log(total); }  // log_sum_exp.py:22
+}

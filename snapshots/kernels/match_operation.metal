@@ -1,0 +1,25 @@
+// match_operation(x: *f32, codes: *i32, y: *f32, N: i32, LIMIT: i32) with MODE=double, BLOCK=32 · 32 threads per program · Metal 2.3
+#include <metal_stdlib>
+using namespace metal;
+#pragma METAL fp contract(off)
+
+kernel void match_operation(device const float* x [[buffer(0)]],
+                            device const int* codes [[buffer(1)]],
+                            device float* y [[buffer(2)]],
+                            constant int& N [[buffer(3)]],
+                            constant int& LIMIT [[buffer(4)]],
+                            uint3 program [[threadgroup_position_in_grid]],
+                            uint3 thread_position [[thread_position_in_threadgroup]]) {
+    const int t = int(thread_position.x);
+
+    float result;                                           // match_operation.py:15
+    const int row = int(program.x);                         // match_operation.py:12
+    const int n = codes[row];                               // match_operation.py:15
+    const float v = t < N ? x[row * N + t] : 0.0f;          // match_operation.py:14
+    if (n == 0) {                                           // match_operation.py:15
+        result = v;                                         // match_operation.py:17
+    } else {
+        result = n == 1 || n == 2 ? v * v : n > LIMIT ? v + float(n) : -v; // match_operation.py:15
+    }
+    if (t < N) { y[row * N + t] = 2.0f * result; }          // match_operation.py:31
+}

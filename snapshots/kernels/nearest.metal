@@ -1,0 +1,29 @@
+// nearest(points: *f32, centres: *f32, index: *i32, N: i32) with CENTRES=13, BLOCK=32 · 32 threads per program · Metal 2.3
+#include <metal_stdlib>
+using namespace metal;
+#pragma METAL fp contract(off)
+
+kernel void nearest(device const float* points [[buffer(0)]],
+                    device const float* centres [[buffer(1)]],
+                    device int* index [[buffer(2)]],
+                    constant int& N [[buffer(3)]],
+                    uint3 program [[threadgroup_position_in_grid]],
+                    uint3 thread_position [[thread_position_in_threadgroup]]) {
+    const int t = int(thread_position.x);
+
+    float best = INFINITY;                                  // nearest.py:19
+    int best_index = 0;
+    const int i = int(program.x) * 32 + t;                  // nearest.py:14
+    const float x = i < N ? points[2 * i] : 0.0f;           // nearest.py:16
+    const float x_1 = i < N ? points[2 * i + 1] : 0.0f;     // nearest.py:17
+    for (int k = 0; k < 13; ++k) {                          // nearest.py:19
+        const float dx = x - centres[2 * k];                // nearest.py:16
+        const float dy = x_1 - centres[2 * k + 1];          // nearest.py:17
+        const float squares = dx * dx + dy * dy;            // nearest.py:18
+        if (squares < best) {                               // nearest.py:19
+            best = squares;
+            best_index = k;
+        }
+    }
+    if (i < N) { index[i] = best_index; }
+}

@@ -1,0 +1,35 @@
+// nested_functions(x: *f32, y: *f32, shift: f32, N: i32) with BLOCK=32 · 32 threads per program · Metal 2.3
+#include <metal_stdlib>
+using namespace metal;
+#pragma METAL fp contract(off)
+
+// The remainder of trunc_div.
+inline int trunc_mod(int a, int b) {
+    return b == 0 || b == -1 ? int(0) : a % b;
+}
+
+// Python's a % b: has the sign of b.
+inline int floor_mod(int a, int b) {
+    const int r = trunc_mod(a, b);
+    return r != 0 && (r < 0) != (b < 0) ? r + b : r;
+}
+
+inline float sign_of(float x) {
+    return x > 0 ? float(1) : x < 0 ? float(-1) : x == 0 ? float(0) : x;
+}
+
+kernel void nested_functions(device const float* x [[buffer(0)]],
+                             device float* y [[buffer(1)]],
+                             constant float& shift [[buffer(2)]],
+                             constant int& N [[buffer(3)]],
+                             uint3 program [[threadgroup_position_in_grid]],
+                             uint3 thread_position [[thread_position_in_threadgroup]]) {
+    const int t = int(thread_position.x);
+
+    const int offs = int(program.x) * 32 + t;               // nested_functions.py:16
+    if (offs < N) {                                         // nested_functions.py:28
+        const float v = x[floor_mod(offs, N)] + x[floor_mod(offs + 1, N)] - shift; // nested_functions.py:27
+        const float v_1 = (fabs(v) > 2.0f ? 2.0f * sign_of(v) : v) - shift;
+        y[offs] = fabs(v_1) > 2.0f ? 2.0f * sign_of(v_1) : v_1; // nested_functions.py:28
+    }
+}

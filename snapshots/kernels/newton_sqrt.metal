@@ -1,0 +1,27 @@
+// newton_sqrt(x: *f32, y: *f32, N: i32) with BLOCK=32 · 32 threads per program · Metal 2.3
+#include <metal_stdlib>
+using namespace metal;
+#pragma METAL fp contract(off)
+
+kernel void newton_sqrt(device const float* x [[buffer(0)]],
+                        device float* y [[buffer(1)]],
+                        constant int& N [[buffer(2)]],
+                        uint3 program [[threadgroup_position_in_grid]],
+                        uint3 thread_position [[thread_position_in_threadgroup]]) {
+    const int t = int(thread_position.x);
+
+    const int offs = int(program.x) * 32 + t;               // newton_sqrt.py:12
+    const float v = offs < N ? x[offs] : 1.0f;              // newton_sqrt.py:13
+    float root = fmax(v, 1.0f);                             // newton_sqrt.py:16
+    int rounds = 0;
+    const float x_1 = 0.0001f * v;
+    while (true) {
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+        const bool found = simd_any(fabs(root * root - v) > x_1);
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+        if (!(found && rounds < 50)) { break; }
+        root = 0.5f * (root + v / root);                    // newton_sqrt.py:18
+        rounds += 1;
+    }
+    if (offs < N) { y[offs] = root; }                       // newton_sqrt.py:19
+}

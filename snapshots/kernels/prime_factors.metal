@@ -1,0 +1,39 @@
+// prime_factors(out: *i32, N: i32) with LIMIT=80, BLOCK=32 · 32 threads per program · Metal 2.3
+#include <metal_stdlib>
+using namespace metal;
+
+inline int wrap_add(int a, int b) {
+    return as_type<int>(as_type<uint>(a) + as_type<uint>(b));
+}
+
+kernel void prime_factors(device int* out [[buffer(0)]],
+                          constant int& N [[buffer(1)]],
+                          uint3 program [[threadgroup_position_in_grid]],
+                          uint3 thread_position [[thread_position_in_threadgroup]]) {
+    const int t = int(thread_position.x);
+
+    int total = 0;                                          // prime_factors.py:15
+    const int offs = int(program.x) * 32 + t;               // prime_factors.py:12
+    const int n = offs + 2;                                 // prime_factors.py:13
+    for (int candidate = 2; candidate < 80; ++candidate) {  // prime_factors.py:15
+        if (candidate > 2 && candidate % 2 == 0) { continue; } // prime_factors.py:16
+        int total_1;                                        // prime_factors.py:18
+        bool left_early = false;
+        for (int divisor = 3; divisor < candidate; divisor += 2) {
+            if (candidate % divisor == 0) {                 // prime_factors.py:19
+                total_1 = total;                            // prime_factors.py:20
+                left_early = true;
+                break;
+            }
+        }
+        if (!left_early) {                                  // prime_factors.py:18
+            total_1 = n % candidate == 0 ? wrap_add(total, candidate) : total; // prime_factors.py:22
+        }
+        if (candidate >= n) {                               // prime_factors.py:24
+            total = total_1;                                // prime_factors.py:25
+            break;
+        }
+        total = total_1;                                    // prime_factors.py:24
+    }
+    if (offs < N) { out[offs] = total; }                    // prime_factors.py:26
+}

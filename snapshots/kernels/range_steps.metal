@@ -1,0 +1,41 @@
+// range_steps(starts: *i32, stops: *i32, steps: *i32, sums: *i32, lasts: *i32) · 32 threads per program · Metal 2.3
+#include <metal_stdlib>
+using namespace metal;
+
+inline int wrap_add(int a, int b) {
+    return as_type<int>(as_type<uint>(a) + as_type<uint>(b));
+}
+
+// How many steps a range has.
+inline uint trip_count(int start, int stop, int step) {
+    if (step > 0) {
+        return start < stop ? (uint(stop) - uint(start) - 1) / uint(step) + 1 : 0;
+    }
+    return step < 0 && start > stop ? (uint(start) - uint(stop) - 1) / -uint(step) + 1 : 0;
+}
+
+kernel void range_steps(device const int* starts [[buffer(0)]],
+                        device const int* stops [[buffer(1)]],
+                        device const int* steps [[buffer(2)]],
+                        device int* sums [[buffer(3)]],
+                        device int* lasts [[buffer(4)]],
+                        uint3 program [[threadgroup_position_in_grid]],
+                        uint3 thread_position [[thread_position_in_threadgroup]]) {
+    const int t = int(thread_position.x);
+
+    int total = 0;                                          // range_steps.py:14
+    int last = -1;
+    const int p = int(program.x);                           // range_steps.py:12
+    const int n = starts[p];                                // range_steps.py:14
+    const int n_1 = steps[p];
+    const uint trips = trip_count(n, stops[p], n_1);
+    for (uint trip = 0; trip < trips; ++trip) {
+        const int i = int(uint(n) + trip * uint(n_1));
+        total = wrap_add(total, i);                         // range_steps.py:16
+        last = i;
+    }
+    if (t == 0) {                                           // range_steps.py:17
+        sums[p] = total;
+        lasts[p] = last;                                    // range_steps.py:18
+    }
+}

@@ -1,0 +1,26 @@
+// smooth_step(x: *f32, y: *f32, N: i32) with BLOCK=128 · 128 threads per program · Metal 2.3
+#include <metal_stdlib>
+using namespace metal;
+#pragma METAL fp contract(off)
+
+kernel void smooth_step(device const float* x [[buffer(0)]],
+                        device float* y [[buffer(1)]],
+                        constant int& N [[buffer(2)]],
+                        uint3 program [[threadgroup_position_in_grid]],
+                        uint3 thread_position [[thread_position_in_threadgroup]]) {
+    const int tid = int(thread_position.x);
+
+    float x_1;                                              // smooth_step.py:11
+    const int offs = int(program.x) * 128 + tid;            // smooth_step.py:24
+    const float v = offs < N ? x[offs] : 0.0f;              // smooth_step.py:25
+    const float t = (v - 0.0f) / 2.0f;                      // smooth_step.py:19
+    if (t <= 0.0f) {                                        // smooth_step.py:11
+        x_1 = 0.0f;                                         // smooth_step.py:12
+    } else {
+        x_1 = t >= 1.0f ? 1.0f : t * t * (3.0f - 2.0f * t); // smooth_step.py:13
+    }
+    if (offs < N) {                                         // smooth_step.py:26
+        const float x_2 = -v - 0.0f;                        // smooth_step.py:19
+        y[offs] = x_1 - (x_2 <= 0.0f ? 0.0f : x_2 >= 1.0f ? 1.0f : x_2 * x_2 * (3.0f - 2.0f * x_2)); // smooth_step.py:26
+    }
+}

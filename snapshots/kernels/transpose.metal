@@ -1,0 +1,27 @@
+// transpose(x: *f32, y: *f32, ROWS: i32, COLS: i32) with TILE=8 · 64 threads per program · Metal 2.3
+#include <metal_stdlib>
+using namespace metal;
+
+kernel void transpose_(device const float* x [[buffer(0)]],
+                       device float* y [[buffer(1)]],
+                       constant int& ROWS [[buffer(2)]],
+                       constant int& COLS [[buffer(3)]],
+                       uint3 program [[threadgroup_position_in_grid]],
+                       uint3 thread_position [[thread_position_in_threadgroup]]) {
+    threadgroup float tile[72];
+    const int t = int(thread_position.x);
+
+    const int n = t / 8;                                    // transpose.py:13
+    const int row = int(program.x) * 8 + n;                 // transpose.py:15
+    const int n_1 = t % 8;                                  // transpose.py:13
+    const int col = int(program.y) * 8 + n_1;               // transpose.py:15
+    if (row < ROWS && col < COLS) {                         // transpose.py:16
+        tile[n * 9 + n_1] = x[row * COLS + col];            // transpose.py:17
+    }
+    threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup); // transpose.py:18
+    const int row_1 = int(program.x) * 8 + n_1;             // transpose.py:19
+    const int col_1 = int(program.y) * 8 + n;
+    if (row_1 < ROWS && col_1 < COLS) {                     // transpose.py:20
+        y[col_1 * ROWS + row_1] = tile[n_1 * 9 + n];        // transpose.py:21
+    }
+}

@@ -1,0 +1,25 @@
+"""Tests of kernels that run on this machine's CPU: a cache of their own, and a host for each need."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from eas.msl.host import Builder, Host, Limits
+from eas.msl.host.cache import open_cache
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("EAS_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
+@pytest.fixture(scope="session")
+def host() -> Iterator[Host]:
+    """A host with little patience."""
+    host = Host(Builder(open_cache()), Limits(seconds=20.0))
+    yield host
+    host.stop()

@@ -1,0 +1,39 @@
+"""Every kernel of the corpus on `msl-host`: the bytes that a Mac would get give the right results."""
+
+from __future__ import annotations
+
+import pytest
+
+from eas.msl.host import ORDERS, default_host, run
+from tests.kernels.case import Arguments
+from tests.test_kernels import arrays_of, case_of, compare, every_kernel
+
+
+@every_kernel
+def test_the_metal_text_gives_the_results_of_the_reference(name: str) -> None:
+    case = case_of(name)
+    arguments = case.arguments()
+    launch = case.kernel if case.grid is None else case.kernel[case.grid]
+    launch(**arguments, _backend="msl-host")
+    check_results(name, arguments)
+
+
+@every_kernel
+@pytest.mark.parametrize("order", ORDERS[1:])
+def test_the_order_of_threads_does_not_matter(name: str, order: str) -> None:
+    case = case_of(name)
+    arguments = case.arguments()
+    compiled = case.kernel.compile(**arguments)
+    bound = compiled.binding.bind(arguments)
+    grid = case.grid or (-(-arguments["N"] // arguments["BLOCK"]),)
+    host = default_host()
+    found = run(compiled.metal, compiled.function.params, bound, grid, host=host, order=order)
+    assert found == ()
+    check_results(name, arguments)
+
+
+def check_results(name: str, arguments: Arguments) -> None:
+    case = case_of(name)
+    expected = arrays_of(case.arguments()) | case.reference(**case.arguments())
+    for array, result in arrays_of(arguments).items():
+        compare(array, result, expected[array], case.tolerance)

@@ -1,0 +1,87 @@
+"""Every error code has a title, a page with examples that are true, and a snapshot."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import eas
+from eas import mk
+from eas.cli.explain import read_pages, title_of
+from eas.frontend_ast import codes
+from eas.runtime import reports
+
+REPOSITORY = Path(__file__).parent.parent
+SOURCES = ("frontend_ast", "runtime", "msl")
+TITLES = codes.TITLES | reports.TITLES
+PAGES = read_pages()
+CODE = re.compile(r"[ER]\d{4}")
+BLOCK = re.compile(r"^```python\n(.*?)^```\n", re.MULTILINE | re.DOTALL)
+
+# No kernel leads there: why.
+NOT_PROVOKED = {
+    "E0112": "`await` stands in `async` functions only, which are refused as a whole",
+    "E0120": "the grammar of Python 3.11 has nothing that is newer",
+    "E0900": "a fault of the compiler",
+    "E0901": "a fault of the compiler",
+}
+provoked = pytest.mark.parametrize("code", sorted(set(TITLES) - set(NOT_PROVOKED)))
+
+
+def test_every_code_in_the_sources_has_a_title_and_every_title_a_use() -> None:
+    assert set(codes_in_sources()) == set(TITLES)
+
+
+def codes_in_sources() -> Iterator[str]:
+    tables = {REPOSITORY / "frontend_ast" / "codes.py"}
+    files = {file for folder in SOURCES for file in (REPOSITORY / folder).rglob("*.py")}
+    for file in files - tables:
+        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+            value = node.value if isinstance(node, ast.Constant) else None
+            if isinstance(value, str) and CODE.fullmatch(value):
+                yield value
+
+
+def test_every_code_has_a_page_with_its_title() -> None:
+    assert {code: title_of(page) for code, page in PAGES.items()} == TITLES
+
+
+def test_every_code_has_a_snapshot() -> None:
+    texts = [file.read_text("utf-8") for file in (REPOSITORY / "snapshots/errors").glob("*.txt")]
+    shown = {code for text in texts for code in re.findall(r"^error\[(\w+)\]", text, re.MULTILINE)}
+    assert shown == set(TITLES) - set(NOT_PROVOKED)
+
+
+@provoked
+def test_the_wrong_example_of_a_page_has_this_error_and_no_other(code: str, tmp_path: Path) -> None:
+    with pytest.raises((eas.CompileError, eas.KernelError)) as caught:
+        play(example(code, "Wrong"), tmp_path)
+    assert {diagnostic.code for diagnostic in caught.value.diagnostics} == {code}
+
+
+@provoked
+def test_the_right_example_of_a_page_has_no_error(code: str, tmp_path: Path) -> None:
+    play(example(code, "Right"), tmp_path)
+
+
+def example(code: str, heading: str) -> str:
+    """The block of Python below a heading of a page."""
+    section = PAGES[code].partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
+    [block] = BLOCK.findall(section)
+    return block
+
+
+def play(block: str, folder: Path) -> None:
+    """Runs a block as a file of its own, with the names that every page takes for granted."""
+    file = folder / "example.py"
+    file.write_text(block, "utf-8")
+    names: dict[str, Any] = {"__name__": "example", "np": np, "eas": eas, "mk": mk}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("EAS_MAX_TRIPS", "1000")
+        exec(compile(block, str(file), "exec", dont_inherit=True), names)

@@ -1,0 +1,80 @@
+"""Every broken kernel under `tests/errors/`: what the user is told, compared with its snapshot."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+import eas
+from tests.errors.case import Case
+
+REPOSITORY = Path(__file__).parent.parent
+FOLDER = REPOSITORY / "tests" / "errors"
+OTHER_FILES = {"__init__", "case", "shared"}
+NAMES = sorted(path.stem for path in FOLDER.glob("*.py") if path.stem not in OTHER_FILES)
+every_error = pytest.mark.parametrize("name", NAMES)
+SnapshotCheck = Callable[[str, str], None]
+
+# The function as a whole is wrong, or its text is not there to be pointed into.
+ABOUT_THE_DEFINITION = {"async_kernel", "async_nested_function", "lambda_kernel"}
+WITHOUT_SOURCE = {"kernel_without_source"}
+IN_A_DEFINITION = {"mistake_in_default"}
+
+
+@pytest.fixture(autouse=True)
+def same_everywhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Paths are shown as seen from the current folder, and an endless loop is stopped soon."""
+    monkeypatch.chdir(REPOSITORY)
+    monkeypatch.setenv("EAS_MAX_TRIPS", "1000")
+
+
+def error_of(name: str) -> eas.CompileError | eas.KernelError:
+    case: Case = import_module(f"tests.errors.{name}").CASE
+    return case.error()
+
+
+@every_error
+def test_the_user_is_told(name: str, error_snapshot: SnapshotCheck) -> None:
+    error_snapshot(name, f"{error_of(name)}\n")
+
+
+@pytest.mark.parametrize(
+    "name", sorted(set(NAMES) - ABOUT_THE_DEFINITION - WITHOUT_SOURCE - IN_A_DEFINITION)
+)
+def test_an_error_is_at_the_use_and_not_at_the_definition(name: str) -> None:
+    for diagnostic in error_of(name).diagnostics:
+        assert diagnostic.loc.line not in lines_of_definitions(Path(diagnostic.loc.source.path))
+
+
+@pytest.mark.parametrize("name", sorted(set(NAMES) - WITHOUT_SOURCE))
+def test_an_error_marks_a_part_of_the_text_that_is_no_block_of_statements(name: str) -> None:
+    for diagnostic in error_of(name).diagnostics:
+        loc = diagnostic.loc
+        tree = ast.parse(Path(loc.source.path).read_text("utf-8"))
+        starts = [node.lineno for node in ast.walk(tree) if isinstance(node, ast.stmt)]
+        assert not any(loc.line < start <= loc.end_line for start in starts)
+
+
+def lines_of_definitions(path: Path) -> set[int]:
+    tree = ast.parse(path.read_text("utf-8"))
+    return {node.lineno for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+
+
+def test_a_kernel_with_three_mistakes_has_three_diagnostics() -> None:
+    error = error_of("three_mistakes")
+    assert [diagnostic.code for diagnostic in error.diagnostics] == ["E0428", "E0312", "E0201"]
+
+
+def test_an_error_is_a_syntax_error_at_the_place_of_the_first_mistake() -> None:
+    error = error_of("undefined_name")
+    assert isinstance(error, SyntaxError)
+    place = (error.lineno, error.offset, error.end_lineno, error.end_offset)
+    assert place == (12, 59, 12, 62)
+    assert error.filename == str(FOLDER / "undefined_name.py")
+    assert error.text == (
+        "    mk.store(c, offs, mk.load(a, offs, mask) + mk.load(b, ofs, mask), mask)\n"
+    )
