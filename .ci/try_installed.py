@@ -15,9 +15,10 @@ def twice(x, N, BLOCK: eas.constexpr):
     mk.store(x, offs, 2.0 * mk.load(x, offs, offs < N), offs < N)
 
 
-x = np.arange(10, dtype=np.float32)
-twice(x, 10, BLOCK=4)
-assert x.tolist() == [0, 2, 4, 6, 8, 10, 12, 14, 16, 18]
+for backend in ("interpret", "msl-host"):
+    x = np.arange(10, dtype=np.float32)
+    twice(x, 10, BLOCK=4, _backend=backend)
+    assert x.tolist() == [0, 2, 4, 6, 8, 10, 12, 14, 16, 18], backend
 assert "kernel void twice(" in twice.to_msl("*f32", "i32", BLOCK=4)
 
 assert "site-packages" in Path(eas.__file__).parts

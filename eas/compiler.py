@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from eas.frontend_ast import lower
 from eas.frontend_ast.arguments import Argument, Capture
+from eas.frontend_ast.errors import CompileError, internal_error, too_deep
 from eas.ir.nodes import Function
 from eas.ir.passes import optimize, relax
 from eas.ir.text import print_function
-from eas.ir.verify import verify
+from eas.ir.verify import VerifyError, verify
 from eas.runtime.binding import Binding
 
 if TYPE_CHECKING:
@@ -28,19 +30,41 @@ def compile(
 ) -> CompiledKernel:
     """Compiles a kernel for these types and constants: a pure function of what it is given."""
     lowered = lower(fn, arguments, threads=threads, fast_math=fast_math)
-    verify(lowered.function)
-    function = optimize(lowered.function)
-    verify(function, scopes=False)
+    with _refusing_depth(lowered.function):
+        _check(lowered.function)
+        function = optimize(lowered.function)
+        _check(function, scopes=False)
     return CompiledKernel(function, threads, lowered.captures, lowered.messages)
+
+
+def _check(function: Function, scopes: bool = True) -> None:
+    """What breaks the IR's contract here is a fault of the compiler, not of the kernel."""
+    try:
+        verify(function, scopes)
+    except VerifyError as error:
+        raise internal_error(error, error.loc, function.name) from error
 
 
 def write_msl(function: Function, threads: int | None) -> MslKernel:
     """The Metal text of a compiled function."""
     from eas import msl  # only those who ask for the text pay for its import
 
-    relaxed = relax(function)
-    verify(relaxed, scopes=False)
-    return msl.write(relaxed, threads)
+    with _refusing_depth(function):
+        relaxed = relax(function)
+        _check(relaxed, scopes=False)
+        try:
+            return msl.write(relaxed, threads)
+        except msl.UnsupportedError as error:
+            raise CompileError([error.diagnostic], function.name) from error
+
+
+@contextmanager
+def _refusing_depth(function: Function) -> Generator[None]:
+    """A kernel that is nested deeper than Python's stack is refused, like any other."""
+    try:
+        yield
+    except RecursionError as error:
+        raise too_deep(function.body.ops[0].loc, function.name) from error
 
 
 @dataclass(frozen=True)

@@ -113,7 +113,13 @@ class Kernel:
 
     def __getitem__(self, grid: Grid) -> Callable[..., None]:
         """The kernel with a grid, to be called: `add[4](...)`, `add[4, 4](...)`."""
-        return functools.partial(self, _grid=grid)
+
+        def launcher(*args: Any, **kwargs: Any) -> None:
+            if "_grid" in kwargs:
+                raise LaunchError(self.name, "the grid is given twice, in brackets and as `_grid`")
+            self(*args, _grid=grid, **kwargs)
+
+        return launcher
 
     # --- compiled forms -----------------------------------------------------------------------
 

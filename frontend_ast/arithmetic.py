@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import ast
 import operator
+from collections.abc import Callable
 from typing import Any
+
+import numpy as np
 
 from eas.frontend_ast.arguments import is_same
 from eas.frontend_ast.context import Context
@@ -21,10 +24,11 @@ from eas.frontend_ast.promote import (
     promote,
     to_bool,
 )
+from eas.frontend_ast.refused import Refused, refusal_of
 from eas.frontend_ast.values import Array, Const, Num, Operand, Place, Tuple
 from eas.ir.types import BOOL, F32, DType
 
-_PYTHON: dict[type[ast.AST], str] = {
+PYTHON: dict[type[ast.AST], str] = {
     ast.Add: "add",
     ast.Sub: "sub",
     ast.Mult: "mul",
@@ -45,16 +49,16 @@ _PYTHON: dict[type[ast.AST], str] = {
     ast.GtE: "ge",
 }
 
-_NUMERIC: dict[type[ast.AST], str] = {
+NUMERIC: dict[type[ast.AST], str] = {
     ast.Add: "add",
     ast.Sub: "sub",
     ast.Mult: "mul",
     ast.FloorDiv: "floordiv",
     ast.Mod: "mod",
 }
-_BITWISE: dict[type[ast.AST], str] = {ast.BitAnd: "and", ast.BitOr: "or", ast.BitXor: "xor"}
-_SHIFTS: dict[type[ast.AST], str] = {ast.LShift: "shl", ast.RShift: "shr"}
-_COMPARISONS: dict[type[ast.AST], str] = {
+BITWISE: dict[type[ast.AST], str] = {ast.BitAnd: "and", ast.BitOr: "or", ast.BitXor: "xor"}
+SHIFTS: dict[type[ast.AST], str] = {ast.LShift: "shl", ast.RShift: "shr"}
+COMPARISONS: dict[type[ast.AST], str] = {
     ast.Eq: "eq",
     ast.NotEq: "ne",
     ast.Lt: "lt",
@@ -62,7 +66,7 @@ _COMPARISONS: dict[type[ast.AST], str] = {
     ast.Gt: "gt",
     ast.GtE: "ge",
 }
-_SYMBOLS: dict[type[ast.AST], str] = {
+SYMBOLS: dict[type[ast.AST], str] = {
     ast.Add: "+",
     ast.Sub: "-",
     ast.Mult: "*",
@@ -84,8 +88,18 @@ _SYMBOLS: dict[type[ast.AST], str] = {
     ast.GtE: ">=",
 }
 
+REFUSED_OPERATORS: dict[type[ast.operator], Refused] = {
+    ast.MatMult: Refused(
+        "E0307",
+        "`@` is not an operator of kernels",
+        "add up products: `acc += a[:, None] * b[None, :]` in a loop",
+    ),
+}
+
 # A constant of more bits than this is a mistake, and could take for ever to compute.
 _MAX_CONSTANT_BITS = 4096
+# What is taken apart at compile time has at most this many items.
+MAX_ITEMS = 4096
 
 
 def lower_binary(ctx: Context, node: ast.BinOp) -> Operand:
@@ -96,12 +110,8 @@ def lower_binary(ctx: Context, node: ast.BinOp) -> Operand:
 
 def binary(ctx: Context, operation: ast.operator, left: Operand, right: Operand) -> Operand:
     kind = type(operation)
-    if kind is ast.MatMult:
-        raise ctx.refusal(
-            "E0307",
-            "`@` is not an operator of kernels",
-            help="add up products: `acc += a[:, None] * b[None, :]` in a loop",
-        )
+    if kind in REFUSED_OPERATORS:
+        raise refusal_of(ctx, REFUSED_OPERATORS[kind], ctx.loc)
     if isinstance(left, Const) and isinstance(right, Const):
         return fold(ctx, kind, left, right)
     if isinstance(left, Array | Place) or isinstance(right, Array | Place):
@@ -118,21 +128,23 @@ def fold(ctx: Context, kind: type[ast.AST], left: Const, right: Const) -> Const:
     if kind in (ast.Pow, ast.LShift) and isinstance(a, int) and isinstance(b, int):
         bits = a.bit_length() * max(b, 1) if kind is ast.Pow else a.bit_length() + max(b, 0)
         if bits > _MAX_CONSTANT_BITS:
-            raise ctx.refusal("E0303", f"the constant {a} {_SYMBOLS[kind]} {b} is too large")
+            raise ctx.refusal("E0303", f"the constant {a} {SYMBOLS[kind]} {b} is too large")
     try:
-        return Const(getattr(operator, _PYTHON[kind])(a, b))
+        with np.errstate(all="ignore"):  # NumPy's own scalars wrap, and would warn
+            return Const(getattr(operator, PYTHON[kind])(a, b))
     except Exception as error:
         for side in (left, right):
             if side.value is None:
                 number(ctx, side)
-        what = f"`{_SYMBOLS[kind]}` of {describe(left)} and {describe(right)}"
+        what = f"`{SYMBOLS[kind]}` of {describe(left)} and {describe(right)}"
         raise failed(ctx, what, error) from error
 
 
 def failed(ctx: Context, what: str, error: Exception) -> Exception:
     """The error for constants that Python itself cannot compute with."""
-    notes = (f"Python raises {type(error).__name__}: {error}",)
-    return ctx.refusal("E0701", f"{what} cannot be computed", notes=notes)
+    kind = type(error).__name__
+    words = kind if isinstance(error, ZeroDivisionError) else f"{kind}: {error}"
+    return ctx.refusal("E0701", f"{what} cannot be computed", notes=(f"Python raises {words}",))
 
 
 def _compute(ctx: Context, kind: type[ast.AST], left: Number, right: Number) -> Operand:
@@ -141,15 +153,15 @@ def _compute(ctx: Context, kind: type[ast.AST], left: Number, right: Number) -> 
         return divide(ctx, left, right)
     if kind is ast.Pow:
         return power(ctx, left, right)
-    if kind in _SHIFTS:
-        return _shift(ctx, _SHIFTS[kind], left, right)
-    if kind in _BITWISE:
+    if kind in SHIFTS:
+        return _shift(ctx, SHIFTS[kind], left, right)
+    if kind in BITWISE:
         if _is_bool(left) and _is_bool(right):
-            return combine_bools(ctx, _BITWISE[kind], left, right)
+            return combine_bools(ctx, BITWISE[kind], left, right)
         a, b = promote(ctx, [left, right])
-        return Num(ctx.compute(_BITWISE[kind], a.value, b.value).value, weak)
+        return Num(ctx.compute(BITWISE[kind], a.value, b.value).value, weak)
     a, b = promote(ctx, [left, right])
-    return Num(ctx.compute(_NUMERIC[kind], a.value, b.value).value, weak)
+    return Num(ctx.compute(NUMERIC[kind], a.value, b.value).value, weak)
 
 
 def divide(ctx: Context, left: Number, right: Number) -> Num:
@@ -176,7 +188,7 @@ def power(ctx: Context, left: Number, right: Number) -> Operand:
             help="compute with floats: `mk.pow(x.to(mk.f32), n)`",
         )
     if isinstance(left, Num) and isinstance(exponent, int) and (dtype.is_int or exponent == 2):
-        return _multiply_out(ctx, cast(ctx, left, dtype), exponent)
+        return Num(_multiply_out(ctx, cast(ctx, left, dtype), exponent).value, left.weak)
     a, b = promote(ctx, [left, right], dtype)
     return Num(ctx.compute("pow", a.value, b.value).value, a.weak)
 
@@ -215,18 +227,11 @@ def combine_bools(ctx: Context, name: str, left: Operand, right: Operand) -> Num
 
 
 def unary(ctx: Context, operation: ast.unaryop, operand: Operand) -> Operand:
-    match operation:
-        case ast.Not():
-            return negate_truth(ctx, operand)
-        case ast.USub():
-            return negate(ctx, operand)
-        case ast.UAdd():
-            return _plus(ctx, operand)
-        case _:
-            return _invert(ctx, operand)
+    return UNARY[type(operation)](ctx, operand)
 
 
 def negate_truth(ctx: Context, operand: Operand) -> Operand:
+    """`not x`: whether `x` counts as false."""
     truth = to_bool(ctx, operand)
     if isinstance(truth, Const):
         return Const(not truth.value)
@@ -234,6 +239,7 @@ def negate_truth(ctx: Context, operand: Operand) -> Operand:
 
 
 def negate(ctx: Context, operand: Operand) -> Operand:
+    """`-x`."""
     num = number(ctx, operand)
     if isinstance(num, Const):
         value: Any = num.value
@@ -242,7 +248,8 @@ def negate(ctx: Context, operand: Operand) -> Operand:
     return Num(ctx.compute("neg", a.value).value, num.weak)
 
 
-def _plus(ctx: Context, operand: Operand) -> Operand:
+def plus(ctx: Context, operand: Operand) -> Operand:
+    """`+x`: of a bool it makes an int, as in Python."""
     num = number(ctx, operand)
     if isinstance(num, Const):
         value: Any = num.value
@@ -250,7 +257,8 @@ def _plus(ctx: Context, operand: Operand) -> Operand:
     return promote(ctx, [num])[0]
 
 
-def _invert(ctx: Context, operand: Operand) -> Operand:
+def invert(ctx: Context, operand: Operand) -> Operand:
+    """`~x` of ints: each bit the other way round."""
     num = number(ctx, operand)
     dtype = common_dtype(ctx, [num])
     if _is_bool(num) or dtype.is_float:
@@ -266,15 +274,23 @@ def _invert(ctx: Context, operand: Operand) -> Operand:
     return Num(ctx.compute("not", num.value).value, num.weak)
 
 
+UNARY: dict[type[ast.unaryop], Callable[[Context, Operand], Operand]] = {
+    ast.Not: negate_truth,
+    ast.USub: negate,
+    ast.UAdd: plus,
+    ast.Invert: invert,
+}
+
+
 # --- comparison ---------------------------------------------------------------------------------
 
 
 def compare(ctx: Context, operation: ast.cmpop, left: Operand, right: Operand) -> Operand:
     match operation:
         case ast.Is() | ast.IsNot():
-            return _identity(ctx, left, right, isinstance(operation, ast.Is))
+            return identity(ctx, left, right, isinstance(operation, ast.Is))
         case ast.In() | ast.NotIn():
-            return _membership(ctx, left, right, isinstance(operation, ast.In))
+            return membership(ctx, left, right, isinstance(operation, ast.In))
         case _:
             return _compare_values(ctx, type(operation), left, right)
 
@@ -289,7 +305,7 @@ def _compare_values(ctx: Context, kind: type[ast.cmpop], left: Operand, right: O
     pair = [number(ctx, left), number(ctx, right)]
     both_bool = all(map(_is_bool, pair)) and kind in (ast.Eq, ast.NotEq)
     a, b = promote(ctx, pair, BOOL if both_bool else None)
-    return ctx.compute(_COMPARISONS[kind], a.value, b.value)
+    return ctx.compute(COMPARISONS[kind], a.value, b.value)
 
 
 def _never_equal(left: Operand, right: Operand) -> bool:
@@ -300,7 +316,7 @@ def _never_equal(left: Operand, right: Operand) -> bool:
 def _compare_tuples(ctx: Context, kind: type[ast.cmpop], left: Operand, right: Operand) -> Operand:
     a, b = items_of(left), items_of(right)
     if kind not in (ast.Eq, ast.NotEq) or a is None or b is None:
-        raise _no_operator(ctx, _SYMBOLS[kind], left, right, "compare their parts: `a[0] < b[0]`")
+        raise _no_operator(ctx, SYMBOLS[kind], left, right, "compare their parts: `a[0] < b[0]`")
     equal: Operand = Const(len(a) == len(b))
     if len(a) == len(b):
         for x, y in zip(a, b, strict=True):
@@ -315,7 +331,8 @@ def _both(ctx: Context, a: Operand, b: Operand) -> Operand:
     return a if isinstance(b, Const) and b.value else combine_bools(ctx, "and", a, b)
 
 
-def _identity(ctx: Context, left: Operand, right: Operand, is_positive: bool) -> Operand:
+def identity(ctx: Context, left: Operand, right: Operand, is_positive: bool) -> Operand:
+    """`is`, of constants only: a value in a kernel has no identity."""
     if isinstance(left, Const) and isinstance(right, Const):
         same = left.value is right.value or is_same(left.value, right.value)
         return Const(same == is_positive)
@@ -325,7 +342,8 @@ def _identity(ctx: Context, left: Operand, right: Operand, is_positive: bool) ->
     raise _no_operator(ctx, "is", left, right, way_out)
 
 
-def _membership(ctx: Context, left: Operand, right: Operand, is_positive: bool) -> Operand:
+def membership(ctx: Context, left: Operand, right: Operand, is_positive: bool) -> Operand:
+    """`in`: whether a tuple, or a constant that Python can search, holds a value."""
     if isinstance(left, Const) and isinstance(right, Const):
         try:
             container: Any = right.value
@@ -361,7 +379,7 @@ def _move(ctx: Context, operation: ast.operator, left: Operand, right: Operand) 
         left, right = right, left
     if not (is_sum or isinstance(operation, ast.Sub)) or isinstance(right, Array | Place):
         way_out = "an array takes an offset only; to compute, load its elements: `mk.load(a, i)`"
-        raise _no_operator(ctx, _SYMBOLS[type(operation)], left, right, way_out)
+        raise _no_operator(ctx, SYMBOLS[type(operation)], left, right, way_out)
     place = as_place(left)
     offset = number(ctx, right, "an offset")
     if common_dtype(ctx, [offset]).is_float:
@@ -373,15 +391,34 @@ def _move(ctx: Context, operation: ast.operator, left: Operand, right: Operand) 
     return Place(place.array, moved)
 
 
+def too_long(ctx: Context, what: str) -> Exception:
+    return ctx.refusal(
+        "E0703",
+        f"{what} is too long to be written out (at most {MAX_ITEMS})",
+        help="use a loop over `range`, which runs on the device",
+    )
+
+
 def items_of(operand: Operand) -> tuple[Operand, ...] | None:
     """The parts of a sequence whose length is known, or None."""
     if isinstance(operand, Tuple):
         return operand.items
     if isinstance(operand, Const):
         value: Any = operand.value
+        if type(value) is range and len(value) > MAX_ITEMS:
+            return None
         if type(value) in (tuple, list, range) or hasattr(value, "_fields"):
             return tuple(Const(item) for item in value)
     return None
+
+
+def kept_generator(ctx: Context, operand: Operand) -> Exception:
+    return ctx.refusal(
+        "E0113",
+        "the items of a generator cannot be worked out one by one",
+        at=operand,
+        help="make a list of them: `[x * x for x in items]`",
+    )
 
 
 def _join_tuples(ctx: Context, kind: type[ast.AST], left: Operand, right: Operand) -> Operand:
@@ -390,9 +427,12 @@ def _join_tuples(ctx: Context, kind: type[ast.AST], left: Operand, right: Operan
         return Tuple(a + b)
     count = next((o.value for o in (left, right) if isinstance(o, Const)), None)
     if kind is ast.Mult and type(count) is int:
-        return Tuple((a or b or ()) * count)
+        items = a or b or ()
+        if len(items) * count > MAX_ITEMS:
+            raise too_long(ctx, f"a tuple of {len(items) * count} items")
+        return Tuple(items * count)
     way_out = "a tuple is taken apart at compile time: compute with its parts"
-    raise _no_operator(ctx, _SYMBOLS[kind], left, right, way_out)
+    raise _no_operator(ctx, SYMBOLS[kind], left, right, way_out)
 
 
 def _no_operator(

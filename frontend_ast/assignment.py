@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 
-from eas.frontend_ast.arithmetic import binary, items_of
+from eas.frontend_ast.arithmetic import binary, items_of, kept_generator
 from eas.frontend_ast.context import Context, Silenced
 from eas.frontend_ast.names import read_name
 from eas.frontend_ast.promote import describe, is_numeric, materialize
@@ -16,6 +16,7 @@ from eas.frontend_ast.values import (
     Array,
     Closure,
     Const,
+    Generated,
     Num,
     Operand,
     Place,
@@ -99,6 +100,13 @@ def lower_augmented(ctx: Context, node: ast.AugAssign) -> None:
 
 def lower_walrus(ctx: Context, node: ast.NamedExpr) -> Operand:
     """`(x := v)`: binds the name and is the value."""
+    if ctx.frame.is_comprehension:
+        raise ctx.refusal(
+            "E0121",
+            "`:=` inside of a comprehension is not supported",
+            notes=("Python would bind the name outside of the comprehension",),
+            help="write a `for` loop",
+        )
     value = ctx.expression(node.value)
     assign(ctx, node.target, value, node)
     return value
@@ -107,6 +115,8 @@ def lower_walrus(ctx: Context, node: ast.NamedExpr) -> Operand:
 def assign(ctx: Context, target: ast.expr, value: Operand, origin: ast.AST | None = None) -> None:
     """Binds a target; `origin` is the expression that errors about the value point at."""
     match target:
+        case ast.Name() if isinstance(value, Generated):
+            raise kept_generator(ctx, value)
         case ast.Name(id=name):
             if isinstance(value, Array) and value.name == UNNAMED:
                 value = replace(value, name=name)
@@ -137,7 +147,7 @@ def _unpack(
     value: Operand,
     origin: ast.AST | None,
 ) -> None:
-    items = items_of(value)
+    items = value.items if isinstance(value, Generated) else items_of(value)
     if items is None:
         raise ctx.refusal(
             "E0406",

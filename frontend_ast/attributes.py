@@ -45,12 +45,14 @@ def _of_number(ctx: Context, num: Num, node: ast.Attribute) -> Operand:
         case "to":
             return Method(num, "to", to_dtype)
         case _:
-            raise no_attribute(ctx, node, describe(num), _OF_NUMBERS, _functions_named(node.attr))
+            raise no_attribute(ctx, node, describe(num), _OF_NUMBERS, _functions_named(ctx, node))
 
 
-def _functions_named(name: str) -> tuple[str, ...]:
+def _functions_named(ctx: Context, node: ast.Attribute) -> tuple[str, ...]:
     """NumPy's methods are functions here."""
-    return (f"call the function: `mk.{name}(x)`",) if is_function_of_mk(name) else ()
+    if not is_function_of_mk(node.attr):
+        return ()
+    return (f"call the function: `mk.{node.attr}({ctx.text(node.value) or 'x'})`",)
 
 
 def _of_array(ctx: Context, array: Array, node: ast.Attribute) -> Operand:

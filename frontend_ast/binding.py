@@ -62,10 +62,11 @@ def _too_many(
     if count <= allowed or any(p.kind is p.VAR_POSITIONAL for p in parameters):
         return None
     named = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY]
+    verb = "is" if count == 1 else "are"
     most = "no arguments" if allowed == 0 else f"{allowed} argument{'s' * (allowed != 1)}"
     return ctx.refusal(
         "E0427",
-        f"{what} takes {most}, {count} are given" + " by place" * bool(named),
+        f"{what} takes {most}, {count} {verb} given" + " by place" * bool(named),
         at=_argument(given.node, allowed),
         notes=notes,
         help=f"give it by name: `{named[0]}=...`" if named else (),

@@ -144,8 +144,10 @@ def finish_dead(
     terminate: Callable[[tuple[Value, ...], Loc], Op],
 ) -> None:
     """Ends a list that is never run to its end, with values of the right types."""
-    with ctx.into(ops):
+    constants: Ops = []
+    with ctx.into(constants):
         values = [_any_value(ctx, ty) for ty in types]
+    ops[:0] = constants  # nothing may stand between an op that never ends and the terminator
     ops.append(terminate(tuple(values), ctx.loc))
 
 

@@ -24,7 +24,7 @@ from eas.frontend_ast.promote import (
     promote,
     to_bool,
 )
-from eas.frontend_ast.unrolled import static_items
+from eas.frontend_ast.unrolled import static_items, use_up
 from eas.frontend_ast.values import (
     EMPTY,
     FALSE,
@@ -62,6 +62,8 @@ def _range(ctx: Context, first: Operand, *rest: Operand) -> Operand:
 
 
 def _len(ctx: Context, value: Operand) -> Operand:
+    if isinstance(value, Const) and type(value.value) is range:
+        return Const(len(value.value))
     items = items_of(value)
     if items is not None:
         return Const(len(items))
@@ -82,7 +84,7 @@ def _abs(ctx: Context, value: Operand) -> Operand:
         constant: Any = num.value
         return Const(abs(constant))
     [a] = promote(ctx, [num])
-    return ctx.compute("abs", a.value)
+    return Num(ctx.compute("abs", a.value).value, num.weak)
 
 
 def _extreme(name: str, operation: ast.cmpop) -> Callable[..., Operand]:
@@ -91,7 +93,7 @@ def _extreme(name: str, operation: ast.cmpop) -> Callable[..., Operand]:
         items = values
         if len(values) == 1:
             _not_a_block(ctx, values[0], name)
-            items = static_items(ctx, values[0])
+            items = use_up(ctx, values[0])
         if not items:
             raise ctx.refusal("E0413", f"`{name}` of nothing")
         best = items[0]
@@ -171,7 +173,7 @@ def _sum(ctx: Context, values: Operand, start: Operand = ZERO) -> Operand:
     """`sum` of a tuple; of a block it is `mk.sum`."""
     _not_a_block(ctx, values, "sum")
     total = start
-    for item in static_items(ctx, values):
+    for item in use_up(ctx, values):
         total = binary(ctx, ast.Add(), total, item)
     return total
 
@@ -207,7 +209,7 @@ def _either(ctx: Context, decides: bool, a: Operand, b: Operand) -> Operand:
 
 
 def _tuple(ctx: Context, values: Operand = EMPTY) -> Operand:
-    return Tuple(static_items(ctx, values))
+    return Tuple(use_up(ctx, values))
 
 
 def _zip(ctx: Context, *values: Operand, strict: Operand = FALSE) -> Operand:

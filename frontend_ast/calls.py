@@ -8,12 +8,13 @@ import types
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from eas.frontend_ast.arithmetic import failed
+from eas.frontend_ast.arithmetic import failed, kept_generator
 from eas.frontend_ast.binding import Given, bind, without_annotations
 from eas.frontend_ast.branches import close_scope, lower_branch
 from eas.frontend_ast.builtins import BUILTINS
 from eas.frontend_ast.context import Call, Context, Edge, Silenced
 from eas.frontend_ast.errors import Refusal
+from eas.frontend_ast.expressions import lower_quantifier
 from eas.frontend_ast.intrinsics import is_function_of_mk, lower_intrinsic
 from eas.frontend_ast.promote import describe
 from eas.frontend_ast.records import is_record, make_record
@@ -21,7 +22,7 @@ from eas.frontend_ast.refused import GENERATOR, refusal_of
 from eas.frontend_ast.scopes import Bound, Cells, Env, Frame, local_names
 from eas.frontend_ast.source import FunctionSource, read_source
 from eas.frontend_ast.unrolled import spread, without_star
-from eas.frontend_ast.values import NONE, Closure, Const, Method, Operand, Tuple
+from eas.frontend_ast.values import NONE, Closure, Const, Generated, Method, Operand, Tuple
 from eas.ir.diagnostics import Label
 
 _MAX_DEPTH = 64
@@ -29,6 +30,8 @@ _MAX_DEPTH = 64
 
 def lower_call(ctx: Context, node: ast.Call) -> Operand:
     """Python functions are inlined, functions of `mk` are ops, others are for constants only."""
+    if (quantified := _quantified(ctx, node)) is not None:
+        return quantified
     callee, given = _evaluate(ctx, node)
     match callee:
         case Closure():
@@ -39,6 +42,18 @@ def lower_call(ctx: Context, node: ast.Call) -> Operand:
             return _call_constant(ctx, value, given)
         case _:
             raise ctx.refusal("E0411", f"{describe(callee)} cannot be called", at=node.func)
+
+
+def _quantified(ctx: Context, node: ast.Call) -> Operand | None:
+    match node:
+        case ast.Call(func=ast.Name(id="any" | "all"), args=[ast.GeneratorExp() as items]):
+            function = ctx.expression(node.func)
+            for known in (any, all):
+                if isinstance(function, Const) and function.value is known:
+                    return lower_quantifier(ctx, items, known is any)
+        case _:
+            pass
+    return None
 
 
 def _evaluate(ctx: Context, node: ast.Call) -> tuple[Operand, Given]:
@@ -182,6 +197,7 @@ def _call_function(ctx: Context, function: types.FunctionType, given: Given) -> 
             secondary=[Label(source.head(node), "defined here")],
             help="write it without `async`",
         )
+    ctx.capture(function, "__defaults__", lambda: function.__defaults__, function.__defaults__)
     defaults = _python_defaults(function, node)
     frame = Frame(source, local_names(node), {}, function.__globals__, Cells(function))
     return _inline(ctx, frame, node, function.__name__, defaults, given)
@@ -216,6 +232,9 @@ def _inline(
     given: Given,
 ) -> Operand:
     _check_recursion(ctx, _call_key(frame, node), name)
+    for argument in (*given.positional, *given.named.values()):
+        if isinstance(argument, Generated):
+            raise kept_generator(ctx, argument)
     frame.env = _bind(ctx, node, name, defaults, given)
     frame.caller = ctx.loc
     for key, binding in frame.env.items():

@@ -12,7 +12,6 @@ TITLES: dict[str, str] = {
     "E0109": "`import` in a kernel",
     "E0110": "a dictionary in a kernel",
     "E0111": "a set in a kernel",
-    "E0112": "`await` in a kernel",
     "E0113": "a generator in a kernel",
     "E0114": "a star that is not possible here",
     "E0115": "a sequence pattern in `match`",
@@ -21,6 +20,7 @@ TITLES: dict[str, str] = {
     "E0118": "a lambda as a kernel",
     "E0119": "a complex number",
     "E0120": "a construct of a newer Python",
+    "E0121": "`:=` inside of a comprehension",
     "E0201": "a name is not defined",
     "E0202": "a name may have no value",
     "E0203": "a name is used before it has a value",
@@ -100,4 +100,6 @@ TITLES: dict[str, str] = {
     "E0801": "the source of a kernel cannot be read",
     "E0900": "internal compiler error",
     "E0901": "the types in a loop do not settle",
+    "E0902": "a kernel is nested too deeply",
+    "E1001": "Metal does not have this",
 }

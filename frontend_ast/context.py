@@ -127,7 +127,9 @@ class Context:
     threads: int | None = None
     positions: dict[str, Loc] = field(default_factory=dict[str, Loc])
     labels: int = 0
+    unrolled: int = 0
     failures: int = 0
+    crash: Loc | None = None
     written: dict[int, tuple[object, Loc]] = field(default_factory=dict[int, "tuple[object, Loc]"])
     ended: Literal["", "exit", "dead"] = ""
 
@@ -205,6 +207,11 @@ class Context:
             result = self.table.expressions[type(node)](self, node)
             key = result.value if isinstance(result, Num) else result
             self.written[id(key)] = (key, self.build.loc)
+        except (Refusal, Silenced):
+            raise
+        except Exception:
+            self.crash = self.crash or self.build.loc
+            raise
         finally:
             self.build.loc = before
         if isinstance(result, Poison):
@@ -235,6 +242,9 @@ class Context:
                 self.report(error)
                 for name in assigned_names([node]):
                     self.frame.env[name] = Bound(Poison(), self.loc)
+            except Exception:
+                self.crash = self.crash or self.frame.loc(node)
+                raise
 
     # --- ops ----------------------------------------------------------------------------------
 
@@ -345,7 +355,8 @@ class Context:
         passed = self.targets[self.targets.index(target) :]
         for each in passed:
             if each is not target or not again:
-                _add_missing(each.leaving, self._splits_inside(each))
+                # lanes that were sent on to the next trip before do not leave now
+                _add_missing(each.leaving, [*each.splits, *self._splits_inside(each)])
         own = self._splits_inside(target)
         shape: Shape = ()
         for split in own:

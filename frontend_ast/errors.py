@@ -63,20 +63,51 @@ class CompileError(SyntaxError):
         return f"{count} error{'' if count == 1 else 's'}{where}"
 
 
+def internal_error(
+    cause: Exception, loc: Loc, kernel: str, found: Sequence[Diagnostic] = ()
+) -> CompileError:
+    """What the compiler did not foresee, at the place where it happened; to be raised from it."""
+    diagnostic = Diagnostic(
+        "E0900",
+        f"internal compiler error: {type(cause).__name__}: {cause}",
+        loc,
+        notes=("this is a fault of easy_as, not of the kernel",),
+        help=("please report it, with the kernel",),
+    )
+    return CompileError([*found, diagnostic], kernel)
+
+
+def too_deep(loc: Loc, kernel: str) -> CompileError:
+    """A kernel whose nesting goes beyond Python's stack."""
+    diagnostic = Diagnostic(
+        "E0902",
+        "this kernel is nested too deeply",
+        loc,
+        notes=("a chain of `elif` counts as that many branches inside of each other",),
+        help=("look values up in an array, split long expressions, use helper functions",),
+    )
+    return CompileError([diagnostic], kernel)
+
+
 class Diagnostics:
     """What one compile has found so far; what was found since a mark can be taken back."""
 
     def __init__(self) -> None:
-        self._found: dict[tuple[str, Loc], Diagnostic] = {}
+        self._found: dict[tuple[str, object], Diagnostic] = {}
 
     @property
     def items(self) -> tuple[Diagnostic, ...]:
         return tuple(self._found.values())
 
     def add(self, diagnostic: Diagnostic) -> None:
-        """Keep it, unless the same was found at this place on another way here."""
-        place = replace(diagnostic.loc, caller=None)
-        self._found.setdefault((diagnostic.code, place), diagnostic)
+        """Keep it, unless the same was found at this place on another way here.
+
+        Of a name without a value the first use is kept: the name is wrong, not each use.
+        """
+        what: object = replace(diagnostic.loc, caller=None)
+        if diagnostic.code in ("E0201", "E0202", "E0203", "E0205"):
+            what = (diagnostic.message, diagnostic.secondary)
+        self._found.setdefault((diagnostic.code, what), diagnostic)
 
     def mark(self) -> int:
         """The present state, for `rollback`."""

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 from eas.frontend_ast.arithmetic import unary
 from eas.frontend_ast.assignment import assign
-from eas.frontend_ast.branches import lower_condition
+from eas.frontend_ast.branches import lower_condition, short_circuit
 from eas.frontend_ast.builtins import message_parts
 from eas.frontend_ast.context import Context
 from eas.frontend_ast.scopes import Frame, assigned_names
 from eas.frontend_ast.unrolled import check_length, spread, static_items, without_star
-from eas.frontend_ast.values import Const, Operand, Text, Tuple
+from eas.frontend_ast.values import Const, Generated, Operand, Text, Tuple
 from eas.ir.nodes import Value
 
 
@@ -26,6 +27,7 @@ def lower_constant(ctx: Context, node: ast.Constant) -> Operand:
 
 
 def lower_unary(ctx: Context, node: ast.UnaryOp) -> Operand:
+    """One of the four operators with one operand."""
     is_truth = isinstance(node.op, ast.Not)  # then it does not matter which operand `or` gives
     operand = lower_condition(ctx, node.operand) if is_truth else ctx.expression(node.operand)
     return unary(ctx, node.op, operand)
@@ -37,8 +39,72 @@ def lower_tuple(ctx: Context, node: ast.Tuple | ast.List) -> Operand:
     return Tuple(tuple(spread(ctx, node.elts, values)))
 
 
-def lower_comprehension(ctx: Context, node: ast.ListComp | ast.GeneratorExp) -> Operand:
-    """Each item is worked out at compile time; the loop variables are the comprehension's own."""
+Comprehension = ast.ListComp | ast.GeneratorExp
+
+
+def lower_list_comprehension(ctx: Context, node: ast.ListComp) -> Operand:
+    """Worked out at compile time, item by item: a tuple."""
+    return Tuple(_generated_items(ctx, node))
+
+
+def lower_generator(ctx: Context, node: ast.GeneratorExp) -> Operand:
+    """Worked out at compile time, item by item, for a function such as `sum` to go through."""
+    return Generated(_generated_items(ctx, node))
+
+
+def _generated_items(ctx: Context, node: Comprehension) -> tuple[Operand, ...]:
+    """Each item is worked out at compile time."""
+
+    def generate(first: Operand) -> list[Operand]:
+        return _generate(ctx, node.elt, node.generators, first)
+
+    items = tuple(_in_own_scope(ctx, node, generate))
+    check_length(ctx, items)
+    return items
+
+
+def lower_quantifier(ctx: Context, node: ast.GeneratorExp, is_any: bool) -> Operand:
+    """`any` or `all` of a generator: no item after the first that decides is worked out."""
+
+    def search(first: Operand) -> Operand:
+        return _search(ctx, is_any, node.elt, node.generators, first)
+
+    return _in_own_scope(ctx, node, search)
+
+
+def _search(
+    ctx: Context,
+    is_any: bool,
+    element: ast.expr,
+    generators: Sequence[ast.comprehension],
+    sequence: Operand,
+) -> Operand:
+    generator, *rest = generators
+
+    def test(item: Operand) -> Operand:
+        env = ctx.frame.env
+        ctx.frame.env = dict(env)
+        try:
+            assign(ctx, generator.target, item)
+            if not all(_holds(ctx, each) for each in generator.ifs):
+                return Const(not is_any)
+            if rest:
+                return _search(ctx, is_any, element, rest, ctx.expression(rest[0].iter))
+            return lower_condition(ctx, element)
+        finally:
+            ctx.frame.env = env
+
+    with ctx.at(generator.iter):
+        items = static_items(ctx, sequence)
+    parts = [lambda item=item: test(item) for item in items]
+    return short_circuit(ctx, not is_any, parts) if parts else Const(not is_any)
+
+
+T = TypeVar("T")
+
+
+def _in_own_scope(ctx: Context, node: Comprehension, run: Callable[[Operand], T]) -> T:
+    """The loop variables are the comprehension's own; its first sequence is seen from outside."""
     names = assigned_names([g.target for g in node.generators])
     outer = ctx.frame
     inner = Frame(
@@ -50,14 +116,14 @@ def lower_comprehension(ctx: Context, node: ast.ListComp | ast.GeneratorExp) -> 
         outer,
         outer.caller,
         outer.locs,
+        is_comprehension=True,
     )
     first = ctx.expression(node.generators[0].iter)
     ctx.frame = inner
     try:
-        items = _generate(ctx, node.elt, node.generators, first)
+        return run(first)
     finally:
         ctx.frame = outer
-    return Tuple(check_length(ctx, items))
 
 
 def _generate(

@@ -20,7 +20,7 @@ from eas.frontend_ast.promote import (
     materialize,
 )
 from eas.frontend_ast.scopes import Binding, Bound, Env, Unbound
-from eas.frontend_ast.values import Array, Const, Num, Operand, Place, Poison, Tuple
+from eas.frontend_ast.values import Array, Closure, Const, Num, Operand, Place, Poison, Tuple
 from eas.ir.diagnostics import Label
 from eas.ir.location import Loc
 from eas.ir.nodes import Op, Value
@@ -91,7 +91,7 @@ class Join:
             return self._merge_tuples([o for o in operands if isinstance(o, Tuple)], sides, what)
         if all(isinstance(operand, Array | Place) for operand in operands):
             return self._merge_places(operands, sides, what)
-        if all(operand is first for operand in operands):
+        if all(_is_same_function(operand, first) for operand in operands):
             return first
         raise self._mismatch(operands, sides, what)
 
@@ -393,7 +393,7 @@ def has_same_form(a: Operand, b: Operand) -> bool:
         return points_into_one_array(a, b)
     if _is_numeric(a) or _is_numeric(b):
         return _is_numeric(a) and _is_numeric(b)
-    return _is_constant(a, b) or a is b
+    return _is_constant(a, b) or _is_same_function(a, b)
 
 
 def points_into_one_array(a: Operand, b: Operand) -> bool:
@@ -405,6 +405,13 @@ def points_into_one_array(a: Operand, b: Operand) -> bool:
 def as_place(operand: Operand) -> Place:
     assert isinstance(operand, Array | Place)
     return operand if isinstance(operand, Place) else Place(operand, Const(0))
+
+
+def _is_same_function(a: Operand, b: Operand) -> bool:
+    """Whether the same `def` or lambda was come by twice; it sees the same variables."""
+    if not isinstance(a, Closure) or not isinstance(b, Closure) or a.defaults or b.defaults:
+        return a is b
+    return a.node is b.node and a.frame is b.frame
 
 
 def _is_constant(operand: Operand, first: Operand) -> bool:

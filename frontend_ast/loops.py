@@ -12,6 +12,7 @@ import ast
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from eas.frontend_ast.branches import (
     Branch,
@@ -378,6 +379,7 @@ def _is_used_outside(ctx: Context, node: ast.For | ast.While, name: str) -> bool
     return _reads(ctx.frame.source.node)[name] > inside or isinstance(node, ast.While)
 
 
+@lru_cache(maxsize=1024)
 def _reads(node: ast.AST) -> Counter[str]:
     return Counter(name for inner in ast.walk(node) for name in _read_by(inner))
 
@@ -398,13 +400,20 @@ def _finish(ctx: Context, loop: Loop, plan: Plan, trial: Trial, names: Sequence[
     inits = _initial_values(ctx, plan, trial.args)
     orelse_args = [ctx.build.value(arg.ty, arg.hint) for arg in trial.args]
     _close_back_edges(ctx, plan, trial)
-    orelse = _lower_orelse(ctx, loop, plan, trial, orelse_args)
+    orelse = Branch([], None, is_dead=True)
+    if _can_be_exhausted(loop, trial):
+        orelse = _lower_orelse(ctx, loop, plan, trial, orelse_args)
     results = _close_exits(ctx, loop, trial, orelse, names)
     after = open_region(orelse.ops, orelse_args)
     if loop.counts is None:
         _emit_while(ctx, plan, trial, inits, after, results)
     else:
         _emit_for(ctx, loop, trial, inits, after, results)
+
+
+def _can_be_exhausted(loop: Loop, trial: Trial) -> bool:
+    """Not if it is endless, nor if the first trip is sure to come and always leaves it."""
+    return loop.ends and (bool(trial.back) or not loop.runs)
 
 
 def _initial_values(ctx: Context, plan: Plan, args: Sequence[Value]) -> tuple[Value, ...]:
@@ -481,7 +490,7 @@ def _close_exits(
     ctx: Context, loop: Loop, trial: Trial, orelse: Branch, names: Sequence[str]
 ) -> tuple[Value, ...]:
     """Joins the breaks and the exhausted loop; the names after the loop are set."""
-    exhausted = orelse.edge if loop.ends else None
+    exhausted = orelse.edge
     edges = [*trial.target.exits, *([exhausted] if exhausted else [])]
     shape: Shape = ()
     for split in trial.target.leaving:
@@ -496,7 +505,7 @@ def _close_exits(
     for place, edge in enumerate(edges):
         end = Yield if edge is exhausted else Break
         edge.ops.append(end(join.values(place), edge.loc))
-    if orelse.is_dead or (orelse.edge is not None and exhausted is None):
+    if orelse.is_dead:
         finish_dead(ctx, orelse.ops, [r.ty for r in join.results], Yield)
     if not edges:
         ctx.ended = "dead"

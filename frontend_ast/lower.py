@@ -10,13 +10,12 @@ from typing import Any
 from eas.frontend_ast.arguments import Argument, ArrayArg, ConstArg, Lowered, ScalarArg
 from eas.frontend_ast.branches import close_scope, lower_branch
 from eas.frontend_ast.context import Context
-from eas.frontend_ast.errors import CompileError, Diagnostics, Refusal
-from eas.frontend_ast.freeze import Freezer
+from eas.frontend_ast.errors import CompileError, Diagnostics, Refusal, internal_error, too_deep
+from eas.frontend_ast.freeze import freeze
 from eas.frontend_ast.scopes import Bound, Cells, Env, Frame, local_names
 from eas.frontend_ast.source import FunctionSource, plain_function, read_source
 from eas.frontend_ast.table import TABLE
 from eas.frontend_ast.values import NONE, Array, Const, Num, Operand
-from eas.ir.diagnostics import Diagnostic
 from eas.ir.nodes import Function, Param, Region, Yield
 from eas.ir.types import DType, Pointer, Scalar
 
@@ -102,24 +101,18 @@ def _lower_body(ctx: Context, node: ast.FunctionDef) -> Region:
         close_scope(ctx, target, branch, ())
     except Refusal as error:
         ctx.diagnostics.add(error.diagnostic)
-    except (CompileError, KeyboardInterrupt, MemoryError):
+    except RecursionError as error:
+        raise too_deep(ctx.frame.loc(node.body[0]), node.name) from error
+    except (CompileError, MemoryError):
         raise
     except Exception as error:
-        raise _internal_error(ctx, node, error) from error
+        place = ctx.crash or ctx.loc
+        raise internal_error(error, place, node.name, ctx.diagnostics.items) from error
+    if ctx.failures and not ctx.diagnostics.items:
+        cause = AssertionError("a statement was given up without an error")
+        raise internal_error(cause, ctx.loc, node.name)
     ops = (*ctx.build.ops, Yield((), ctx.loc))
     return Region((), ops)
-
-
-def _internal_error(ctx: Context, node: ast.FunctionDef, error: Exception) -> CompileError:
-    """What the compiler did not foresee: the place where it happened, the cause chained."""
-    diagnostic = Diagnostic(
-        "E0900",
-        f"internal compiler error: {type(error).__name__}: {error}",
-        ctx.loc,
-        notes=("this is a fault of easy_as, not of the kernel",),
-        help=("please report it, with the kernel",),
-    )
-    return CompileError([*ctx.diagnostics.items, diagnostic], node.name)
 
 
 def _freeze(
@@ -129,8 +122,7 @@ def _freeze(
     body: Region,
     fast_math: bool,
 ) -> Lowered:
-    freezer = Freezer(ctx.hints)
-    params = tuple(freezer.param(param) for param in ctx.params.values())
+    params, body = freeze(ctx.params.values(), body, ctx.hints)
     constants = tuple(
         (name, _spell(argument.value))
         for name, argument in arguments.items()
@@ -139,7 +131,7 @@ def _freeze(
     function = Function(
         source.name,
         params,
-        freezer.region(body),
+        body,
         source.source,
         ctx.threads if "tid" in ctx.positions else None,
         fast_math,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from eas.frontend_ast.arithmetic import combine_bools, compare
 from eas.frontend_ast.branches import choose, lower_condition, lower_way, short_circuit
@@ -11,6 +12,7 @@ from eas.frontend_ast.context import Context
 from eas.frontend_ast.joins import Path
 from eas.frontend_ast.promote import Number, to_bool
 from eas.frontend_ast.recovery import searching
+from eas.frontend_ast.refused import Refused
 from eas.frontend_ast.scopes import Bound, assigned_names
 from eas.frontend_ast.values import Const, Num, Operand
 
@@ -85,38 +87,50 @@ def _with_guard(ctx: Context, subject: Operand, case: ast.match_case, fits: Numb
 
 def _test(ctx: Context, subject: Operand, pattern: ast.pattern) -> Number:
     """Whether a pattern fits: a constant, or a bool of the program or of each lane."""
-    match pattern:
-        case ast.MatchValue(value=value):
-            return to_bool(ctx, compare(ctx, ast.Eq(), subject, ctx.expression(value)))
-        case ast.MatchSingleton(value=value):
-            return _test_singleton(ctx, subject, value)
-        case ast.MatchAs(pattern=None):
-            return Const(True)
-        case ast.MatchAs(pattern=ast.pattern() as inner):
-            return _test(ctx, subject, inner)
-        case ast.MatchOr(patterns=patterns):
-            return _test_any(ctx, subject, patterns)
-        case _:
-            raise _refused(ctx, pattern)
+    test = SUPPORTED_PATTERNS.get(type(pattern))
+    if test is None:
+        raise _refused(ctx, pattern)
+    return test(ctx, subject, pattern)
 
 
-def _test_singleton(ctx: Context, subject: Operand, value: bool | None) -> Number:
+def _test_value(ctx: Context, subject: Operand, pattern: ast.MatchValue) -> Number:
+    """A literal or a dotted name: compared with `==`."""
+    return to_bool(ctx, compare(ctx, ast.Eq(), subject, ctx.expression(pattern.value)))
+
+
+def _test_singleton(ctx: Context, subject: Operand, pattern: ast.MatchSingleton) -> Number:
+    """`None`, `True` and `False`; the last two compare with a bool of the kernel too."""
+    value = pattern.value
     if isinstance(subject, Num) and subject.dtype.is_bool and value is not None:
         return subject if value else ctx.compute("not", subject.value)
     return Const(isinstance(subject, Const) and subject.value is value)
 
 
-def _test_any(ctx: Context, subject: Operand, patterns: Sequence[ast.pattern]) -> Number:
+def _test_capture(ctx: Context, subject: Operand, pattern: ast.MatchAs) -> Number:
+    """`_` and a name fit everything, `pattern as name` fits what the pattern does."""
+    return Const(True) if pattern.pattern is None else _test(ctx, subject, pattern.pattern)
+
+
+def _test_any(ctx: Context, subject: Operand, pattern: ast.MatchOr) -> Number:
+    """`1 | 2`: one of the patterns fits."""
     found: Number = Const(False)
-    for pattern in patterns:
-        with ctx.at(pattern):
-            fits = _test(ctx, subject, pattern)
+    for each in pattern.patterns:
+        with ctx.at(each):
+            fits = _test(ctx, subject, each)
         if isinstance(fits, Const):
             if fits.value:
                 return fits
         else:
             found = fits if isinstance(found, Const) else combine_bools(ctx, "or", found, fits)
     return found
+
+
+SUPPORTED_PATTERNS: dict[type[ast.pattern], Callable[[Context, Operand, Any], Number]] = {
+    ast.MatchAs: _test_capture,
+    ast.MatchOr: _test_any,
+    ast.MatchSingleton: _test_singleton,
+    ast.MatchValue: _test_value,
+}
 
 
 def _bind(ctx: Context, subject: Operand, pattern: ast.pattern) -> None:
@@ -133,20 +147,29 @@ def _bind(ctx: Context, subject: Operand, pattern: ast.pattern) -> None:
             pass
 
 
-_WORDS: dict[type[ast.pattern], tuple[str, str, str]] = {
-    ast.MatchSequence: ("E0115", "a sequence pattern", "unpack first: `a, b = pair`"),
-    ast.MatchMapping: ("E0116", "a mapping pattern", "match on the value itself"),
-    ast.MatchClass: ("E0117", "a class pattern", "match on a field: `match point.x:`"),
-    ast.MatchStar: ("E0115", "a starred pattern", "unpack first: `a, *rest = items`"),
+REFUSED_PATTERNS: dict[type[ast.pattern], Refused] = {
+    ast.MatchSequence: Refused(
+        "E0115",
+        "a sequence pattern in `match` is not supported",
+        "take it apart before: `a, b = pair`",
+    ),
+    ast.MatchStar: Refused(
+        "E0115",
+        "a starred pattern in `match` is not supported",
+        "take it apart before: `a, *rest = items`",
+    ),
+    ast.MatchMapping: Refused(
+        "E0116", "a mapping pattern in `match` is not supported", "match on the value itself"
+    ),
+    ast.MatchClass: Refused(
+        "E0117",
+        "a class pattern in `match` is not supported",
+        "match on a value, or on a field: `match point.x:`",
+    ),
 }
 
 
 def _refused(ctx: Context, pattern: ast.pattern) -> Exception:
-    code, words, way_out = _WORDS[type(pattern)]
-    return ctx.refusal(
-        code,
-        f"{words} in `match` is not supported",
-        at=pattern,
-        notes=("literals, `|`, captures, `_` and guards are",),
-        help=way_out,
-    )
+    refused = REFUSED_PATTERNS[type(pattern)]
+    notes = ("literals, `|`, captures, `_` and guards are possible",)
+    return ctx.refusal(refused.code, refused.message, at=pattern, notes=notes, help=refused.help)

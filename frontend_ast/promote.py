@@ -23,6 +23,7 @@ from eas.frontend_ast.values import (
     Array,
     Closure,
     Const,
+    Generated,
     Method,
     Num,
     Operand,
@@ -66,6 +67,8 @@ def describe(operand: Operand) -> str:
             return f"a pointer into `{operand.array.name}`"
         case Tuple(items=items, make=make):
             return f"a tuple of {len(items)}" if make is None else f"a {make.__name__}"
+        case Generated():
+            return "a generator"
         case Range():
             return "a range"
         case Closure(node=ast.Lambda()):

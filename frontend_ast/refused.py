@@ -10,6 +10,7 @@ from eas.frontend_ast.context import Context
 from eas.frontend_ast.recovery import searching
 from eas.frontend_ast.scopes import assigned_names
 from eas.frontend_ast.values import Operand
+from eas.ir.location import Loc
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +92,7 @@ REFUSED_EXPRESSIONS: dict[type[ast.expr], Refused] = {
     ast.DictComp: _DICT,
     ast.Set: _SET,
     ast.SetComp: _SET,
-    ast.Await: Refused("E0112", "`await` is not supported", "call the function without `await`"),
+    ast.Await: _ASYNC,
     ast.Yield: GENERATOR,
     ast.YieldFrom: GENERATOR,
     ast.Starred: Refused(
@@ -124,6 +125,6 @@ def refuse_expression(ctx: Context, node: ast.expr) -> Operand:
     raise refusal_of(ctx, REFUSED_EXPRESSIONS[type(node)], node)
 
 
-def refusal_of(ctx: Context, refused: Refused, node: ast.AST) -> Exception:
+def refusal_of(ctx: Context, refused: Refused, at: ast.AST | Loc) -> Exception:
     """The error for a node that is refused."""
-    return ctx.refusal(refused.code, refused.message, at=node, help=refused.help)
+    return ctx.refusal(refused.code, refused.message, at=at, help=refused.help)

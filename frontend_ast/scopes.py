@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from types import FunctionType
 
 from eas.frontend_ast.source import FunctionSource
@@ -92,6 +93,7 @@ class Frame:
     parent: Frame | None = None
     caller: Loc | None = None
     locs: dict[int, Loc] = field(default_factory=dict[int, Loc])
+    is_comprehension: bool = False
 
     def loc(self, node: ast.AST) -> Loc:
         """Where a node stands, with the calls that led here."""
@@ -103,13 +105,15 @@ class Frame:
 
 def assigned_names(nodes: Iterable[ast.AST]) -> tuple[str, ...]:
     """The names that statements bind in their own scope, in the order of the text."""
-    found: dict[str, None] = {}
-    for node in nodes:
-        for name in _bindings(node):
-            found[name] = None
-    return tuple(found)
+    return tuple(dict.fromkeys(name for node in nodes for name in _bound_by(node)))
 
 
+@lru_cache(maxsize=4096)
+def _bound_by(node: ast.AST) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(_bindings(node)))
+
+
+@lru_cache(maxsize=1024)
 def local_names(node: ast.FunctionDef | ast.Lambda) -> frozenset[str]:
     """Every name that is local to a function: its parameters and what its body binds."""
     arguments = node.args
@@ -121,10 +125,15 @@ def local_names(node: ast.FunctionDef | ast.Lambda) -> frozenset[str]:
 
 def _bindings(node: ast.AST) -> Iterator[str]:
     match node:
-        case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+        case ast.ClassDef():
             yield node.name
             return
+        case ast.FunctionDef() | ast.AsyncFunctionDef():
+            yield node.name
+            yield from _bindings_of_defaults(node.args)
+            return
         case ast.Lambda():
+            yield from _bindings_of_defaults(node.args)
             return
         case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
             yield name
@@ -146,3 +155,10 @@ def _bindings(node: ast.AST) -> Iterator[str]:
             pass
     for child in ast.iter_child_nodes(node):
         yield from _bindings(child)
+
+
+def _bindings_of_defaults(arguments: ast.arguments) -> Iterator[str]:
+    """The defaults of a function are evaluated where it is defined; its body is not."""
+    for default in (*arguments.defaults, *arguments.kw_defaults):
+        if default is not None:
+            yield from _bindings(default)

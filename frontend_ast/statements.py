@@ -11,7 +11,7 @@ from eas.frontend_ast.loops import Loop, lower_loop, range_loop
 from eas.frontend_ast.promote import broadcast, materialize, to_bool
 from eas.frontend_ast.recovery import searching
 from eas.frontend_ast.scopes import assigned_names
-from eas.frontend_ast.unrolled import check_length, lower_unrolled_for, static_items
+from eas.frontend_ast.unrolled import lower_unrolled_for, static_items
 from eas.frontend_ast.values import NONE, Const, Operand, Range
 from eas.ir.nodes import Assert
 from eas.ir.types import BOOL
@@ -32,7 +32,7 @@ def _head(ctx: Context, node: ast.For) -> Loop | tuple[Operand, ...]:
     with ctx.at(node.iter):
         if isinstance(sequence, Range):
             return range_loop(ctx, node, sequence)
-        return check_length(ctx, static_items(ctx, sequence))
+        return static_items(ctx, sequence)
 
 
 def lower_return(ctx: Context, node: ast.Return) -> None:

@@ -25,9 +25,10 @@ from eas.frontend_ast.branches import (
 from eas.frontend_ast.calls import lower_call
 from eas.frontend_ast.context import Context, Table
 from eas.frontend_ast.expressions import (
-    lower_comprehension,
     lower_constant,
     lower_f_string,
+    lower_generator,
+    lower_list_comprehension,
     lower_tuple,
     lower_unary,
 )
@@ -76,12 +77,12 @@ SUPPORTED_EXPRESSIONS: dict[type[ast.expr], Callable[[Context, Any], Operand]] =
     ast.Call: lower_call,
     ast.Compare: lower_comparison,
     ast.Constant: lower_constant,
-    ast.GeneratorExp: lower_comprehension,
+    ast.GeneratorExp: lower_generator,
     ast.IfExp: lower_if_expression,
     ast.JoinedStr: lower_f_string,
     ast.Lambda: lower_lambda,
     ast.List: lower_tuple,
-    ast.ListComp: lower_comprehension,
+    ast.ListComp: lower_list_comprehension,
     ast.Name: lower_name,
     ast.NamedExpr: lower_walrus,
     ast.Slice: lower_slice,

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 from typing import Any
 
-from eas.frontend_ast.arithmetic import items_of
+from eas.frontend_ast.arithmetic import MAX_ITEMS, items_of, kept_generator
 from eas.frontend_ast.assignment import assign
 from eas.frontend_ast.branches import close_scope, lower_branch
 from eas.frontend_ast.context import Context, Target
 from eas.frontend_ast.promote import describe
 from eas.frontend_ast.scopes import assigned_names
-from eas.frontend_ast.values import Array, Const, Num, Operand, Range
+from eas.frontend_ast.values import Array, Const, Generated, Num, Operand, Range
 
-_MAX_TRIPS = 4096
+# all unrolled loops of a kernel together
+_MAX_TRIPS = 8192
 
 
 def lower_unrolled_for(ctx: Context, node: ast.For, items: Sequence[Operand]) -> None:
@@ -42,6 +43,7 @@ def _lower_trips(
 ) -> None:
     loc = ctx.loc
     for number, item in enumerate(items):
+        _count_trip(ctx)
         trip = ctx.new_target("trip", number)
         ctx.targets.append(trip)
         try:
@@ -52,6 +54,17 @@ def _lower_trips(
         close_scope(ctx, trip, branch, names)
         if ctx.ended:
             return
+
+
+def _count_trip(ctx: Context) -> None:
+    """Refuses a kernel whose loops inside of loops would be written out for ever."""
+    ctx.unrolled += 1
+    if ctx.unrolled > _MAX_TRIPS:
+        raise ctx.refusal(
+            "E0703",
+            f"the loops of this kernel are too long to be unrolled (at most {_MAX_TRIPS} trips)",
+            help="use `range`, which makes a loop on the device",
+        )
 
 
 def _lower_trip(ctx: Context, node: ast.For, item: Operand) -> None:
@@ -69,7 +82,7 @@ def spread(ctx: Context, nodes: Sequence[ast.expr], values: Sequence[Operand]) -
     for node, value in zip(nodes, values, strict=True):
         if isinstance(node, ast.Starred):
             with ctx.at(node):
-                items += static_items(ctx, value)
+                items += use_up(ctx, value)
         else:
             items.append(value)
     return items
@@ -81,13 +94,17 @@ def static_items(ctx: Context, operand: Operand) -> tuple[Operand, ...]:
         bounds = [operand.start, operand.stop, operand.step]
         if all(isinstance(b, Const) for b in bounds):
             start, stop, step = (int(str(b.value)) for b in bounds if isinstance(b, Const))
-            return check_length(ctx, tuple(Const(i) for i in range(start, stop, step)))
+            return static_items(ctx, Const(range(start, stop, step)))
         raise ctx.refusal(
             "E0702",
             "the length of this range is known at run time only",
             at=operand,
             help="use a `for` statement, or bounds that are constexpr",
         )
+    if isinstance(operand, Generated):
+        raise kept_generator(ctx, operand)
+    if isinstance(operand, Const) and type(operand.value) is range:
+        check_length(ctx, operand.value)
     items = items_of(operand)
     if items is None and isinstance(operand, Const):
         items = _letters_or_keys(operand.value)
@@ -98,21 +115,26 @@ def static_items(ctx: Context, operand: Operand) -> tuple[Operand, ...]:
             at=operand,
             help=_way_out(operand),
         )
+    check_length(ctx, items)
     return items
+
+
+def use_up(ctx: Context, operand: Operand) -> tuple[Operand, ...]:
+    """The items of something that is taken apart at once, and may be a generator."""
+    return operand.items if isinstance(operand, Generated) else static_items(ctx, operand)
 
 
 def _letters_or_keys(value: Any) -> tuple[Operand, ...] | None:
     return tuple(map(Const, value)) if type(value) in (str, dict) else None
 
 
-def check_length(ctx: Context, items: Sequence[Operand]) -> tuple[Operand, ...]:
-    if len(items) > _MAX_TRIPS:
+def check_length(ctx: Context, items: Sized) -> None:
+    if len(items) > MAX_ITEMS:
         raise ctx.refusal(
             "E0703",
-            f"a loop of {len(items)} trips is too long to be unrolled (at most {_MAX_TRIPS})",
+            f"a loop of {len(items)} trips is too long to be unrolled (at most {MAX_ITEMS})",
             help="use `range`, which makes a loop on the device",
         )
-    return tuple(items)
 
 
 def _way_out(operand: Operand) -> tuple[str, ...]:

@@ -80,6 +80,15 @@ class Tuple:
 
 
 @dataclass(frozen=True, slots=True)
+class Generated:
+    """The items of a generator expression. Python would work them out where they are used, so they
+    must be used up at once: by unpacking, or by a function such as `sum`.
+    """
+
+    items: tuple[Operand, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Range:
     """`range(start, stop, step)` with numbers that may be known at run time only."""
 
@@ -122,7 +131,7 @@ class Poison:
     """What a statement with an error leaves behind: its uses are not errors of their own."""
 
 
-Operand = Const | Num | Array | Place | Tuple | Range | Closure | Method | Text | Poison
+Operand = Const | Num | Array | Place | Tuple | Generated | Range | Closure | Method | Text | Poison
 
 # Threadgroup memory, until it is assigned to a name.
 UNNAMED = "threadgroup memory"

@@ -2,6 +2,6 @@
 
 from eas.msl.errors import UnsupportedError
 from eas.msl.kernel import Buffer, Field, MslKernel, write
-from eas.msl.reports import Site
+from eas.msl.sites import Site
 
 __all__ = ["Buffer", "Field", "MslKernel", "Site", "UnsupportedError", "write"]

@@ -13,7 +13,7 @@ from typing import Literal
 from eas.ir.nodes import Atomic, For, Load, Store, Value, While
 from eas.msl.facts import Facts
 from eas.msl.indices import Indices
-from eas.msl.linear import Form, are_disjoint, form_of, moves_on
+from eas.msl.linear import Form, are_disjoint, form_of, is_injective, moves_on
 
 Kind = Literal["read", "write", "atomic"]
 ONCE = "once"
@@ -38,8 +38,9 @@ def access_of(op: Load | Store | Atomic, indices: Indices, extent: int, facts: F
     """The access by the lanes of a domain, each at its own offset; of a scalar, by anybody."""
     offset = facts.resolve(op.offset)
     kind: Kind = "read" if isinstance(op, Load) else "atomic" if isinstance(op, Atomic) else "write"
-    thread = (offset, extent) if offset.shape else None
-    return Access(op.pointer, kind, thread, form_of(offset, indices, facts))
+    form = form_of(offset, indices, facts)
+    thread = (offset, extent) if offset.shape and is_injective(form, extent) else None
+    return Access(op.pointer, kind, thread, form)
 
 
 def conflict(a: Access, b: Access, facts: Facts) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from eas.ir.nodes import Compute
 from eas.ir.types import BOOL, I32, count
 from eas.msl.indices import Symbol, add, coordinates, digit, of, scale
-from eas.msl.layout import SIMD, Domain, axis_of, element, serial_indices, serial_symbol
+from eas.msl.lanes import SIMD, Domain, axis_of, element, serial_indices, serial_symbol
 from eas.msl.lowering import Lowering
 from eas.msl.reductions import (
     Running,
@@ -15,6 +15,7 @@ from eas.msl.reductions import (
     begin,
     first_of,
     identity,
+    in_own_dtype,
     operand,
     partial_arrays,
     result,
@@ -60,18 +61,19 @@ def rows(op: Compute, low: Lowering) -> None:
 
 
 def gather_row(op: Compute, low: Lowering) -> Node:
-    """An item of a loop over the results: the thread of each puts the shares of its row together."""
+    """An item of a loop over the results: its thread puts the shares of a row together."""
     running = begin(op, low)
     shares = shares_of(op)
     arrays = partial_arrays(running, count(op.operands[0].shape) // SIMD, low)
-    first = scale(of(element(low.domain.extent)), shares)
+    first = low.index(scale(of(element(low.domain.extent)), shares))
+    if shares == 1:
+        return in_own_dtype(running, low.element(arrays[-1], first), low)
     for shared, variable in zip(arrays, running.variables, strict=True):
-        low.declare(variable, low.element(shared, low.index(first)), op.loc)
-    if shares > 1:
-        with low.counting(Symbol("share", shares), start=1, loc=op.loc) as share:
-            place = low.infix("+", low.index(first), share, Level.SUM, I32)
-            nodes = [low.element(shared, place) for shared in arrays]
-            take_share(running, nodes[0], nodes[1] if len(nodes) > 1 else None, low)
+        low.declare(variable, low.element(shared, first), op.loc)
+    with low.counting(Symbol("share", shares), start=1, loc=op.loc) as share:
+        place = low.infix("+", first, share, Level.SUM, I32)
+        nodes = [low.element(shared, place) for shared in arrays]
+        take_share(running, nodes[0], nodes[1] if len(nodes) > 1 else None, low)
     return result(running, low)
 
 

@@ -7,13 +7,13 @@ is open at its beginning too.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from eas.ir.nodes import Atomic, Break, Compute, Continue, For, If, Load, Store, While
 from eas.ir.types import Pointer
 from eas.msl.accesses import ONCE, Access, access_of, after_trip, conflict
-from eas.msl.layout import Layout, is_reduction
+from eas.msl.lanes import Layout, is_reduction
 from eas.msl.needs import Finder, domain_of
 from eas.msl.steps import (
     Branch,
@@ -38,11 +38,17 @@ from eas.msl.steps import (
 Open = tuple[Access, ...]
 
 
-def insert_barriers(plan: Plan, layout: Layout) -> Plan:
+def insert_barriers(plan: Plan, layout: Layout, homes: Mapping[str, str]) -> Plan:
+    """The plan with barriers; `homes` names arrays that lie in the memory of others."""
     if layout.threads == 1:
         return replace(plan, steps=tuple(_without_barriers(plan.steps)))
-    steps, _ = _Walk(layout, Finder(layout)).steps(plan.steps, (), _Exits())
+    steps, _ = _Walk(layout, Finder(layout), homes).steps(plan.steps, (), _Exits())
     return replace(plan, steps=tuple(steps))
+
+
+def accesses_of(step: Step, layout: Layout) -> list[Access]:
+    """What a step, without those inside of it, does to arrays and to threadgroup memory."""
+    return _Walk(layout, Finder(layout), {}).accesses(step)
 
 
 def _without_barriers(steps: Iterable[Step]) -> Iterable[Step]:
@@ -66,17 +72,17 @@ class _Exits:
 class _Walk:
     layout: Layout
     finder: Finder
+    homes: Mapping[str, str]
     known: dict[int, list[Access]] = field(default_factory=dict[int, list[Access]])
 
     def steps(self, steps: Sequence[Step], state: Open, exits: _Exits) -> tuple[list[Step], Open]:
         result: list[Step] = []
         for step in steps:
             if isinstance(step, Branch):
-                step, state = self.branch(step, state, exits)
-            elif isinstance(step, Sync):
-                state = ()
-            else:
-                state = self.step(step, state, result)
+                branch, state = self.branch(step, state, exits)
+                result.append(branch)
+                continue
+            state = () if isinstance(step, Sync) else self.step(step, state, result)
             if isinstance(step, End) and isinstance(step.op, Break | Continue):
                 (exits.left if isinstance(step.op, Break) else exits.again).extend(state)
                 state = ()
@@ -133,13 +139,21 @@ class _Walk:
 
     def accesses(self, step: Step) -> list[Access]:
         if id(step) not in self.known:
-            self.known[id(step)] = self.find_accesses(step)
+            found = self.find_accesses(step)
+            self.known[id(step)] = [self.at_home(access) for access in found]
         return self.known[id(step)]
+
+    def at_home(self, access: Access) -> Access:
+        array = access.array
+        home = self.homes.get(array) if isinstance(array, str) else None
+        return access if home is None else replace(access, array=home)
 
     def find_accesses(self, step: Step) -> list[Access]:
         facts = self.layout.facts
         match step:
-            case Uniform(op=Load() as op) if not self.is_own_affair():
+            case Uniform(op=Load() as op) if (
+                op.pointer in facts.written and not self.is_own_affair()
+            ):
                 return [access_of(op, (), 1, facts)]
             case Once(op=Store() | Atomic() as op):
                 return self.once(op)

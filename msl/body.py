@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from eas.ir.nodes import (
@@ -12,22 +13,27 @@ from eas.ir.nodes import (
     Condition,
     Constant,
     Continue,
+    For,
+    If,
     Load,
     Op,
     Print,
     Region,
     Store,
     Value,
+    While,
     Yield,
     regions_of,
     results_of,
 )
 from eas.ir.types import BOOL, I32, count
 from eas.msl import axes, memory, reductions
-from eas.msl.control import Ways, control, end
+from eas.msl.branches import lower_if
+from eas.msl.control import Ways, end, is_left
 from eas.msl.facts import Control, is_pure
 from eas.msl.indices import linear
-from eas.msl.layout import is_reduction
+from eas.msl.lanes import is_reduction
+from eas.msl.loops import lower_for, lower_while
 from eas.msl.lowering import Lowering
 from eas.msl.needs import domain_of
 from eas.msl.reductions import Runnings
@@ -52,6 +58,7 @@ from eas.msl.text import Level
 from eas.msl.tree import Node, Variable
 
 Steps = tuple[Step, ...]
+LowerRegion = Callable[[Region, Ways], None]
 
 
 def lower(low: Lowering) -> None:
@@ -69,6 +76,8 @@ class _Body:
 
     def steps(self, steps: Steps, ways: Ways) -> None:
         for step in steps:
+            if is_left(self.low.block):
+                return
             self.step(step, ways)
 
     def step(self, step: Step, ways: Ways) -> None:
@@ -100,12 +109,19 @@ class _Body:
         self.plans.update(zip(map(id, regions_of(step.op)), step.plans, strict=True))
         for value in step.op.results:
             self.declare_kept(value)
-        control(
-            step.op,
-            ways,
-            lambda region, inside: self.steps(self.plans[id(region)], inside),
-            self.low,
-        )
+        self.control(step.op, ways, self.planned_region)
+
+    def planned_region(self, region: Region, ways: Ways) -> None:
+        self.steps(self.plans[id(region)], ways)
+
+    def control(self, op: Control, ways: Ways, region: LowerRegion) -> None:
+        match op:
+            case If():
+                lower_if(op, ways, region, self.low)
+            case For():
+                lower_for(op, ways, region, self.low)
+            case While():
+                lower_while(op, ways, region, self.low)
 
     def declare_kept(self, value: Value) -> None:
         """Declares the variable of a result that lanes keep."""
@@ -215,6 +231,8 @@ class _Body:
 
     def lane_region(self, region: Region, ways: Ways) -> None:
         for op in region.ops:
+            if is_left(self.low.block):
+                return
             self.lane_op(op, ways)
 
     def lane_op(self, op: Op, ways: Ways) -> None:
@@ -228,7 +246,7 @@ class _Body:
                 end(op, ways, low)
             case _:
                 assert isinstance(op, Control)
-                control(op, ways, self.lane_region, low)
+                self.control(op, ways, self.lane_region)
 
     def value(self, op: Op) -> None:
         """A value of the lane at work, or a shared one."""
@@ -241,5 +259,5 @@ class _Body:
             low.at(op.result)
         elif isinstance(op, Compute | Load) and op.result in low.layout.anchored:
             indices = low.domain.indices_of(op.result.shape)
-            compute = low.compute if isinstance(op, Compute) else low.load
-            low.define(op.result, low.find((op.result, indices)) or compute(op, indices))
+            node = low.find((op.result, indices)) or low.evaluate(op, indices)
+            low.define(op.result, node)

@@ -18,9 +18,9 @@ _FREE = {
 _OTHERS = {"div": 4, "floordiv": 6, "mod": 6, "truncdiv": 6, "truncmod": 6, "clamp": 2, "fma": 2}
 _BY_CONSTANT = {"floordiv": 3, "mod": 3, "truncdiv": 2, "truncmod": 2}
 _LIGHT = {
-    "add", "sub", "mul", "neg", "abs", "minimum", "maximum", "and", "or", "xor", "not", "shl", "shr",
-    "lt", "le", "gt", "ge", "eq", "ne", "select", "index", "cast", "bitcast", "ceil", "floor",
-    "round", "trunc", "isnan", "isinf", "isfinite",
+    "add", "sub", "mul", "neg", "abs", "minimum", "maximum", "and", "or", "xor", "not", "shl",
+    "shr", "lt", "le", "gt", "ge", "eq", "ne", "select", "index", "cast", "bitcast", "ceil",
+    "floor", "round", "trunc", "isnan", "isinf", "isfinite",
 }  # fmt: skip
 
 

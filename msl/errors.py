@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from eas.ir.diagnostics import Diagnostic
 from eas.ir.location import Loc
 
 
@@ -12,3 +13,7 @@ class UnsupportedError(Exception):
         super().__init__(f"{loc}: {message}")
         self.message = message
         self.loc = loc
+
+    @property
+    def diagnostic(self) -> Diagnostic:
+        return Diagnostic("E1001", self.message, self.loc)

@@ -118,7 +118,7 @@ def _find_aliases(facts: Facts, op: Op) -> None:
     if isinstance(op, Control):
         inside = {value for inner in regions_of(op) for value in _defined_in(inner)}
         for result, *given in zip(op.results, *_ways_out(op), strict=True):
-            if given[0] not in inside and all(value == given[0] for value in given[1:]):
+            if given and given[0] not in inside and all(v == given[0] for v in given[1:]):
                 facts.aliases[result] = given[0]
 
 
@@ -184,23 +184,30 @@ def is_threadgroup(pointer: Value) -> bool:
 
 def breaks_of(loop: For | While) -> list[Break]:
     """The breaks that belong to a loop."""
-    return [op for op in _exits(loop.body) if isinstance(op, Break)]
+    return [op for op in exits_of(loop.body) if isinstance(op, Break)]
 
 
 def continues_of(loop: For | While) -> list[Continue]:
-    return [op for op in _exits(loop.body) if isinstance(op, Continue)]
+    return [op for op in exits_of(loop.body) if isinstance(op, Continue)]
 
 
-def _exits(region: Region) -> Iterator[Op]:
+def leaves_outer_loop(op: Control) -> bool:
+    """Whether an exit inside of an op leaves a loop around it."""
+    regions = (op.then, op.orelse) if isinstance(op, If) else (op.orelse,)
+    return any(True for region in regions for _ in exits_of(region))
+
+
+def exits_of(region: Region) -> Iterator[Op]:
+    """The exits in a region that leave what is around it."""
     for op in region.ops:
         match op:
             case Break() | Continue():
                 yield op
             case If():
-                yield from _exits(op.then)
-                yield from _exits(op.orelse)
+                yield from exits_of(op.then)
+                yield from exits_of(op.orelse)
             case For() | While():
-                yield from _exits(op.orelse)
+                yield from exits_of(op.orelse)
             case _:
                 pass
 

@@ -312,8 +312,10 @@ def _atomic_add_float(dtype: DType) -> str:
 // Metal adds floats in device memory only.
 inline float atomic_add_float(threadgroup atomic_uint* place, float x) {
     uint found = atomic_load_explicit(place, memory_order_relaxed);
-    while (!atomic_compare_exchange_weak_explicit(place, &found, as_type<uint>(as_type<float>(found) + x),
-                                                  memory_order_relaxed, memory_order_relaxed)) {
+    uint sum = as_type<uint>(as_type<float>(found) + x);
+    while (!atomic_compare_exchange_weak_explicit(place, &found, sum, memory_order_relaxed,
+                                                  memory_order_relaxed)) {
+        sum = as_type<uint>(as_type<float>(found) + x);
     }
     return as_type<float>(found);
 }
@@ -347,7 +349,8 @@ def _report_record(dtype: DType) -> str:
     del dtype
     return """
 // Begins a record of a print, if there is room; gives the place of its first value, or 0.
-inline uint report_record(device atomic_uint* report, uint words, uint site, uint3 program, int lane) {
+inline uint report_record(device atomic_uint* report, uint words, uint site, uint3 program,
+                          int lane) {
     const uint room = atomic_load_explicit(&report[5], memory_order_relaxed);
     const uint used = atomic_fetch_add_explicit(&report[6], words, memory_order_relaxed);
     if (used > room || words > room - used) {

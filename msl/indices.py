@@ -8,8 +8,10 @@ shape are changes of these expressions and cost nothing in the text.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 from eas.ir.nodes import Compute
+from eas.ir.ops.record import Attr
 from eas.ir.types import Shape
 
 
@@ -168,6 +170,7 @@ def _nested(part: Part, divisor: int, extent: int) -> Index | None:
 # --- shapes -----------------------------------------------------------------------------------
 
 
+@cache
 def strides(shape: Shape) -> Shape:
     """The strides of a block in row-major order."""
     result: list[int] = []
@@ -224,11 +227,11 @@ def operand_indices(op: Compute, indices: Indices) -> Indices:
             return indices
 
 
-def _int(attr: object) -> int:
+def _int(attr: Attr) -> int:
     assert isinstance(attr, int)
     return attr
 
 
-def _ints(attr: object) -> Shape:
+def _ints(attr: Attr) -> Shape:
     assert isinstance(attr, tuple)
-    return tuple(int(each) for each in attr)
+    return attr

@@ -10,9 +10,12 @@ from eas.ir.nodes import Atomic, Compute, Function, Load, Param, Store, Value, r
 from eas.ir.types import BF16, F64, DType, Pointer
 from eas.msl.barriers import insert_barriers
 from eas.msl.body import lower
+from eas.msl.continues import without_lane_continues
 from eas.msl.dtypes import type_name
 from eas.msl.errors import UnsupportedError
 from eas.msl.facts import gather
+from eas.msl.helpers import HELPERS
+from eas.msl.lanes import Layout
 from eas.msl.layout import MAX_THREADS, STAGED_BYTES, decide
 from eas.msl.lowering import Lowering
 from eas.msl.names import identifier, unique
@@ -20,7 +23,9 @@ from eas.msl.numbers import study
 from eas.msl.placing import place
 from eas.msl.plan import make_plan
 from eas.msl.printer import Printer
-from eas.msl.reports import Site
+from eas.msl.sharing import share_arrays
+from eas.msl.sites import Site
+from eas.msl.steps import Plan
 from eas.msl.storage import assign_storage
 from eas.msl.text import MAX_WIDTH, Writer
 
@@ -55,8 +60,9 @@ class Buffer:
 class MslKernel:
     """A kernel as text, and what it takes to run it.
 
-    It is launched with `threads` threads per program, at most `programs` programs along each axis of
-    the grid. `buffers` tells what stands at which buffer index, `sites` what asserts and prints say.
+    It is launched with `threads` threads per program, and at most `programs` programs along each
+    axis of the grid. `buffers` tells what stands at which buffer index, `sites` what asserts and
+    prints say.
     """
 
     text: str
@@ -75,11 +81,13 @@ def write(function: Function, threads: int | None = None) -> MslKernel:
     stores: there an overflow is the caller's mistake. Different array arguments do not overlap.
     """
     _check(function, threads)
+    low = _lower(function, threads, STAGED_BYTES)
     for staged_bytes in (STAGED_BYTES, STAGED_BYTES // 8, 0):
-        low = _lower(function, threads, staged_bytes)
-        if _shared_bytes(low) <= MAX_THREADGROUP_BYTES:
-            return _assemble(low)
-    raise UnsupportedError(_memory_table(low), low.function.body.ops[0].loc)
+        if _shared_bytes(low) > MAX_THREADGROUP_BYTES:
+            low = _lower(function, threads, staged_bytes, saves_memory=True)
+    if _shared_bytes(low) > MAX_THREADGROUP_BYTES:
+        raise UnsupportedError(_memory_table(low), low.function.body.ops[0].loc)
+    return _assemble(low)
 
 
 # --- checks -----------------------------------------------------------------------------------
@@ -122,15 +130,36 @@ def _shared_bytes(low: Lowering) -> int:
 # --- lowering ---------------------------------------------------------------------------------
 
 
-def _lower(function: Function, threads: int | None, staged_bytes: int) -> Lowering:
+def _lower(
+    function: Function, threads: int | None, staged_bytes: int, saves_memory: bool = False
+) -> Lowering:
     facts = gather(function)
     layout = decide(facts, threads, staged_bytes)
-    plan = insert_barriers(make_plan(layout), layout)
-    low = Lowering(facts, layout, plan, study(facts), assign_storage(facts))
-    low.atomics = _only_atomic(function)
+    simpler = without_lane_continues(function, layout.shared_control)
+    if simpler is not function:
+        return _lower(simpler, threads, staged_bytes, saves_memory)
+    plan = make_plan(layout)
+    low = _lower_plan(plan, layout, {})
+    if saves_memory:
+        low = _lower_plan(plan, layout, share_arrays(plan, layout, low.shared))
+    return low
+
+
+def _lower_plan(plan: Plan, layout: Layout, homes: dict[str, str]) -> Lowering:
+    facts = layout.facts
+    with_barriers = insert_barriers(plan, layout, homes)
+    low = Lowering(
+        facts=facts,
+        layout=layout,
+        plan=with_barriers,
+        numbers=study(facts),
+        storage=assign_storage(layout),
+        homes=homes,
+    )
+    low.atomics = _only_atomic(facts.function)
     _bind(low)
     lower(low)
-    if any(value.ty.dtype == BF16 for value in facts.born) or _has_bfloat(function):
+    if any(value.ty.dtype == BF16 for value in facts.born) or _has_bfloat(facts.function):
         low.version = max(low.version, (3, 1))
     return low
 
@@ -186,7 +215,7 @@ def _assemble(low: Lowering) -> MslKernel:
     name = identifier(function.name) or "kernel_"
     body = Writer(depth=1)
     taken = {name, *low.parameters, *low.names.values(), "report", "scalars"}
-    taken |= {helper for helper, _ in low.helpers.needed}
+    taken |= set(HELPERS)
     printer = Printer(body, [taken], low.names["t"])
     for shared in low.shared.values():
         shared.name = printer.name(shared.hint, "shared")
@@ -200,10 +229,8 @@ def _assemble(low: Lowering) -> MslKernel:
     buffers = _buffers(low)
     _write_head(low, buffers, writer)
     _write_kernel(low, name, buffers, body, writer)
-    sites = tuple(site for site in low.sites if isinstance(site, Site))
-    return MslKernel(
-        str(writer), name, low.threads, low.version, buffers, _most_programs(low), sites
-    )
+    text, programs = str(writer), _most_programs(low)
+    return MslKernel(text, name, low.threads, low.version, buffers, programs, tuple(low.sites))
 
 
 def _most_programs(low: Lowering) -> int:

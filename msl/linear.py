@@ -37,6 +37,17 @@ class Form:
         return low, high
 
 
+def is_injective(form: Form, lanes: int) -> bool:
+    """Whether no two of so many lanes have one offset: each coordinate has its own place."""
+    reach, count = 0, 1
+    for part, factor in sorted(form.lanes.items(), key=lambda term: abs(term[1])):
+        if abs(factor) <= reach:
+            return False
+        reach += abs(factor) * (part.extent - 1)
+        count *= part.extent
+    return not form.unknown and count >= lanes
+
+
 def form_of(value: Value, indices: Indices, facts: Facts) -> Form:
     """The form of an offset in the lane that has these coordinates."""
     value = facts.resolve(value)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -21,38 +21,33 @@ from eas.ir.nodes import (
     walk,
 )
 from eas.ir.types import BOOL, I32, DType, Pointer, count
-from eas.msl.dtypes import literal
+from eas.msl.building import TreeBuilder
 from eas.msl.errors import UnsupportedError
 from eas.msl.facts import Facts, is_threadgroup
 from eas.msl.helpers import Helpers
 from eas.msl.indices import Index, Indices, Part, Symbol, add, fixed, linear, operand_indices
-from eas.msl.layout import Domain, Layout, element, is_home, is_view
+from eas.msl.lanes import Domain, Layout, element, is_home, is_view
 from eas.msl.names import unique
 from eas.msl.numbers import Numbers
+from eas.msl.sites import Site
 from eas.msl.spelling import Spelling, spell
 from eas.msl.steps import Plan, staged_name
 from eas.msl.storage import Storage
-from eas.msl.text import Level, Text, call, infix, subscript, ternary
+from eas.msl.text import Level, Text, infix, subscript, ternary
 from eas.msl.tree import (
-    Act,
     Block,
-    Branch,
-    Declare,
     ElementLoop,
     LoadNode,
     Loop,
     Node,
-    Set,
     Shared,
-    Spell,
-    Statement,
     Variable,
-    variable_text,
 )
 
 MEMORY = "memory"
 """Stands for all arrays in the `reads` of what a barrier may change."""
 
+NO_LANES = Domain(())
 AXES = "xyz"
 LIGHT_OPS = {"add", "sub", "mul", "lt", "le", "gt", "ge", "eq", "ne", "and", "or", "not", "cast"}
 
@@ -70,34 +65,36 @@ REDUCTION_WORDS = {
 }
 
 
-@dataclass
-class Lowering:
-    """The tree under way. `block` is where statements go, `domain` the lanes that are at work."""
+@dataclass(kw_only=True)
+class Lowering(TreeBuilder):
+    """What it takes to turn values of the IR into expressions; `domain` are the lanes at work.
+
+    `regions` are the blocks of regions, `kept` the variables of values that outlive their loop over
+    elements, `variables` those of carried values and results, by their number in `storage`.
+    """
 
     facts: Facts
     layout: Layout
     plan: Plan
     numbers: Numbers
     storage: Storage
+    homes: Mapping[str, str]
     helpers: Helpers = field(default_factory=Helpers)
-    root: Block = field(default_factory=Block)
-    nodes: list[Node] = field(default_factory=list[Node])
     builtins: set[str] = field(default_factory=set[str])
-    sites: list[object] = field(default_factory=list[object])
+    sites: list[Site] = field(default_factory=list[Site])
     shared: dict[str, Shared] = field(default_factory=dict[str, Shared])
     arrays: dict[Value, Shared | str] = field(default_factory=dict[Value, Shared | str])
     parameters: list[str] = field(default_factory=list[str])
     atomics: set[Value] = field(default_factory=set[Value])
     version: tuple[int, int] = (2, 3)
-    domain: Domain = Domain(())
-    loop: ElementLoop | None = None
+    domain: Domain = NO_LANES
     variables: dict[int, Variable] = field(default_factory=dict[int, Variable])
     kept: dict[Value, Variable] = field(default_factory=dict[Value, Variable])
     declared: set[Variable] = field(default_factory=set[Variable])
     regions: dict[int, Block] = field(default_factory=dict[int, Block])
 
     def __post_init__(self) -> None:
-        self.block = self.root
+        super().__post_init__()
         self.names = builtin_names(self.function)
         self.regions[id(self.function.body)] = self.root
 
@@ -111,38 +108,6 @@ class Lowering:
 
     # --- nodes --------------------------------------------------------------------------------
 
-    def node(
-        self,
-        dtype: DType,
-        spell: Spell,
-        operands: Sequence[Node] = (),
-        home: Block | None = None,
-        *,
-        kind: type[Node] = Node,
-        hint: str = "",
-        loc: Loc | None = None,
-        reads: frozenset[object] = frozenset(),
-        plain: bool = False,
-    ) -> Node:
-        """An expression; its home is the innermost of a given block and its operands' homes."""
-        blocks = [home or self.root, *(operand.home for operand in operands)]
-        deepest = max(blocks, key=lambda block: block.depth)
-        made, order = len(deepest.statements), len(self.nodes)
-        node = kind(dtype, spell, list(operands), deepest, made, order, hint, loc, reads, plain)
-        self.nodes.append(node)
-        return node
-
-    def leaf(self, text: Text | str, dtype: DType) -> Node:
-        """A literal, or the name of something that never changes."""
-        shown = text if isinstance(text, Text) else Text(text)
-        return self.node(dtype, lambda _: shown, plain=True)
-
-    def literal(self, value: bool | int | float, dtype: DType) -> Node:
-        key = ("literal", value, str(value), dtype.name)
-        if key not in self.root.nodes:
-            self.root.nodes[key] = self.leaf(literal(value, dtype), dtype)
-        return self.root.nodes[key]
-
     def builtin(self, name: str, text: str, dtype: DType = I32) -> Node:
         """Something that the kernel's parameters tell about the thread, by their `{names}`."""
         self.builtins.add(name)
@@ -154,20 +119,6 @@ class Lowering:
 
     def thread(self) -> Node:
         return self.literal(0, I32) if self.threads == 1 else self.builtin("t", "{t}")
-
-    def find(self, key: object) -> Node | None:
-        block: Block | None = self.block
-        while block is not None:
-            if key in block.nodes:
-                return block.nodes[key]
-            block = block.parent
-        return None
-
-    def call(self, name: str, dtype: DType, *operands: Node) -> Node:
-        return self.node(dtype, lambda texts: call(name, *texts), operands)
-
-    def infix(self, operator: str, a: Node, b: Node, level: Level, dtype: DType) -> Node:
-        return self.node(dtype, lambda t: infix(operator, t[0], t[1], level), (a, b))
 
     # --- values -------------------------------------------------------------------------------
 
@@ -207,8 +158,7 @@ class Lowering:
         if value in self.layout.staged or self.layout.is_resident(value):
             return self.read_staged(value, indices)
         assert isinstance(op, Compute | Load), f"%{value.id} is not to be had at {indices}"
-        node = self.compute(op, indices) if isinstance(op, Compute) else self.load(op, indices)
-        return self._name(node, value)
+        return self._name(self.evaluate(op, indices), value)
 
     def variable_of(self, value: Value) -> Variable | None:
         """The variable of a carried value or of a result of control flow."""
@@ -227,21 +177,10 @@ class Lowering:
         op = self.facts.definition(value) or self.facts.owners.get(value)
         return bool(value.shape) and id(op) in self.layout.shared_control
 
-    def read(self, variable: Variable) -> Node:
-        loop = self.loop
-        if variable.slots and loop is not None:
-            loop.uses_slots = True
-        node = self.node(
-            variable.dtype,
-            lambda _: variable_text(variable, loop),
-            home=self.block,
-            reads=frozenset({variable}),
-            plain=True,
-        )
-        node.variable = variable
-        return node
-
     # --- pure ops -----------------------------------------------------------------------------
+
+    def evaluate(self, op: Compute | Load, indices: Indices) -> Node:
+        return self.compute(op, indices) if isinstance(op, Compute) else self.load(op, indices)
 
     def compute(self, op: Compute, indices: Indices) -> Node:
         name = op.op.name
@@ -252,6 +191,9 @@ class Lowering:
         if position is not None:
             return position
         operands = [self.value(v, below) for v in op.operands]
+        simple = self._simplified(op, operands)
+        if simple is not None:
+            return simple
         spelling = Spelling(op, self.numbers, self.helpers, self.function.fast_math)
         node = self.node(
             op.result.ty.dtype,
@@ -265,6 +207,20 @@ class Lowering:
         is_plain_number = name == "cast" or not op.result.ty.dtype.is_float
         node.is_light = name in LIGHT_OPS and is_plain_number and not self.numbers.may_wrap(op)
         return node
+
+    def _simplified(self, op: Compute, operands: list[Node]) -> Node | None:
+        """What is left of index arithmetic along an axis of extent 1, where the index is zero."""
+        dtype = op.result.ty.dtype
+        if op.op.name not in ("add", "mul") or not dtype.is_int:
+            return None
+        zero, one = self.literal(0, dtype), self.literal(1, dtype)
+        neutral = zero if op.op.name == "add" else one
+        for node, other in (operands, operands[::-1]):
+            if node is neutral:
+                return other
+            if node is zero:
+                return zero
+        return None
 
     def _home(self, value: Value) -> Block:
         """The block of the region that defines a value."""
@@ -292,7 +248,7 @@ class Lowering:
         """Passes the user's name for a row of numbers on to the variable that counts them."""
         if not hint:
             return
-        if node.variable is not None and node.variable.hint in ("", "e"):
+        if node.variable is not None and node.variable.hint in ("e", "k"):
             node.variable.hint = hint
         elif not node.plain and not node.is_users:
             node.hint, node.is_users = hint, True
@@ -405,9 +361,13 @@ class Lowering:
 
     def share(self, key: str, hint: str, dtype: DType, size: int) -> Shared:
         """An array of the writer's own in threadgroup memory."""
-        if key not in self.shared:
-            self.shared[key] = Shared(hint, dtype, size)
-        return self.shared[key]
+        home = self.homes.get(key, key)
+        if home not in self.shared:
+            name = "scratch" if home in self.homes.values() else hint
+            self.shared[home] = Shared(name, dtype, size)
+        shared = self.shared[home]
+        shared.size = max(shared.size, size)
+        return shared
 
     def element(self, shared: Shared, index: Node) -> Node:
         """An element of threadgroup memory, as it is now."""
@@ -429,38 +389,6 @@ class Lowering:
 
     # --- statements ---------------------------------------------------------------------------
 
-    def emit(self, statement: Statement) -> None:
-        self.block.statements.append(statement)
-
-    def act(
-        self,
-        spell: Spell | str,
-        operands: Sequence[Node] = (),
-        changes: frozenset[object] = frozenset(),
-        loc: Loc | None = None,
-    ) -> None:
-        """A line of text; `spell` gives it without the semicolon."""
-
-        def line(texts: Sequence[Text]) -> str:
-            return f"{spell if isinstance(spell, str) else spell(texts).text};"
-
-        is_jump = spell in ("break", "continue")
-        self.emit(Act(list(operands), changes, loc, spell=line, is_jump=is_jump))
-
-    def declare(
-        self,
-        variable: Variable,
-        first: Node | None = None,
-        loc: Loc | None = None,
-        is_ahead: bool = False,
-    ) -> None:
-        """Declares a variable; `is_ahead` if that only serves what comes next."""
-        operands = [] if first is None else [first]
-        statement = Declare(operands, frozenset({variable}), loc, variable=variable)
-        is_before_loop = self.loop is not None and self.block is self.loop.body.parent
-        statement.is_ahead = is_ahead or is_before_loop
-        self.emit(statement)
-
     def declare_once(
         self,
         variable: Variable,
@@ -472,43 +400,11 @@ class Lowering:
         self.declared.add(variable)
         self.declare(variable, first, loc, is_ahead)
 
-    def assign(self, pairs: Sequence[tuple[Variable, Node]], loc: Loc | None = None) -> None:
-        """Sets variables, all at once; one that keeps its value is left alone."""
-        changed = [(v, node) for v, node in pairs if node.variable is not v]
-        if not changed:
-            return
-        for variable, _ in changed:
-            if variable.slots and self.loop is not None:
-                self.loop.uses_slots = True
-        variables = [variable for variable, _ in changed]
-        operands = [node for _, node in changed]
-        self.emit(Set(operands, frozenset(variables), loc, variables=variables))
-
     @contextmanager
-    def inside(self, block: Block, region: Region | None = None) -> Iterator[Block]:
-        """Statements go into a block, which is that of a region."""
-        around, self.block = self.block, block
-        if region is not None:
-            self.regions[id(region)] = block
-        yield block
-        self.block = around
-
-    @contextmanager
-    def guard(self, condition: Node | None, loc: Loc | None) -> Iterator[None]:
-        """Statements under the mask of an effect; neighbours with one mask share an `if`."""
-        if condition is None:
-            yield
-            return
-        last = self.block.statements[-1] if self.block.statements else None
-        if isinstance(last, Branch) and last.is_guard and last.operands == [condition]:
-            branch = last
-        else:
-            branch = Branch(
-                [condition], frozenset(), loc, then=Block(self.block), orelse=Block(self.block)
-            )
-            branch.is_guard = True
-            self.emit(branch)
-        with self.inside(branch.then):
+    def region(self, block: Block, region: Region) -> Generator[None]:
+        """Statements of a region go into a block."""
+        self.regions[id(region)] = block
+        with self.inside(block):
             yield
 
     def barrier(self, device: bool, threadgroup: bool, loc: Loc | None = None) -> None:
@@ -535,17 +431,8 @@ class Lowering:
         self.arrays[op.result] = shared
 
     @contextmanager
-    def branch(self, condition: Node, loc: Loc | None = None) -> Iterator[None]:
-        """Statements under a condition."""
-        then, orelse = Block(self.block), Block(self.block)
-        branch = Branch([condition], loc=loc, then=then, orelse=orelse)
-        self.emit(branch)
-        with self.inside(then):
-            yield
-
-    @contextmanager
-    def counting(self, symbol: Symbol, start: int = 0, loc: Loc | None = None) -> Iterator[Node]:
-        """Statements in a loop over the values of a symbol, or without one if there is one value."""
+    def counting(self, symbol: Symbol, start: int = 0, loc: Loc | None = None) -> Generator[Node]:
+        """Statements for each value of a symbol, in a loop if there are several."""
         if symbol.extent - start == 1:
             last = self.literal(start, I32)
             self.block.nodes["symbol", symbol] = last
@@ -565,7 +452,7 @@ class Lowering:
         self.emit(Loop([], loc=loc, spell=head, body=body, counters=[counter]))
 
     @contextmanager
-    def elements(self, domain: Domain) -> Iterator[None]:
+    def elements(self, domain: Domain) -> Generator[None]:
         """Statements for each element of a domain, in the thread that has it."""
         around = self.domain, self.loop
         self.domain, self.loop = domain, None
@@ -577,7 +464,7 @@ class Lowering:
         self.domain, self.loop = around
 
     @contextmanager
-    def _element_loop(self, extent: int) -> Iterator[ElementLoop]:
+    def _element_loop(self, extent: int) -> Generator[ElementLoop]:
         body = Block(self.block, is_loop=extent > self.threads)
         own, slot = Variable("e", I32), Variable("slot", I32)
         self.thread()
@@ -585,14 +472,19 @@ class Lowering:
             [], extent=extent, threads=self.threads, body=body, element=own, slot=slot
         )
         with self.inside(body):
-            node = self.read(own) if loop.slots > 1 else self.thread()
+            node = self.read(own) if loop.slots > 1 else self._thread_inside(body)
             body.nodes["symbol", element(extent)] = node
             yield loop
         if body.statements:
             self.emit(loop)
 
+    def _thread_inside(self, body: Block) -> Node:
+        """The thread's index where not all threads are: what reads memory by it stays there."""
+        thread = Text(self.names["t"])
+        return self.node(I32, lambda _: thread, home=body, plain=True)
+
     @contextmanager
-    def turns(self, domain: Domain, loc: Loc) -> Iterator[Turn]:
+    def turns(self, domain: Domain, loc: Loc) -> Generator[Turn]:
         """Statements that all threads go through together, once for each slot of a domain."""
         around = self.domain, self.loop
         body = Block(self.block, is_loop=True)
@@ -612,13 +504,6 @@ class Lowering:
         self.domain, self.loop = around
         self.emit(Loop([], loc=loc, spell=head, body=body, counters=[slot]))
 
-    @contextmanager
-    def ahead(self) -> Iterator[None]:
-        """Statements before the loop over elements that is under way."""
-        assert self.loop is not None and self.loop.body.parent is not None
-        with self.inside(self.loop.body.parent):
-            yield
-
 
 @dataclass(frozen=True, slots=True)
 class Turn:
@@ -630,7 +515,7 @@ class Turn:
     start: Node
 
     @contextmanager
-    def elements(self) -> Iterator[None]:
+    def elements(self) -> Generator[None]:
         """Statements for the element that each thread has in this turn, if it has one."""
         low, loop = self.low, self.loop
         around = low.domain, low.loop

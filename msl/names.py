@@ -27,16 +27,16 @@ LONG_MAX LONG_MIN ULONG_MAX SHRT_MAX SHRT_MIN CHAR_MAX CHAR_MIN NULL M_PI_F M_E_
 """
 
 _FUNCTIONS = """
-abs absdiff acos acosh addsat all any asin asinh atan atan2 atanh ceil clamp clz copysign cos cosh
-cospi cross ctz determinant discard_fragment distance distance_squared divide dot exp exp10 exp2
-extract_bits fabs faceforward fdim floor fma fmax fmax3 fmedian3 fmin fmin3 fmod fract frexp hadd
-ilogb insert_bits isfinite isinf isnan isnormal isordered isunordered ldexp length length_squared log
-log10 log2 mad madhi madsat max max3 median3 min min3 mix modf mul24 mulhi nan nextafter normalize
-numeric_limits popcount pow powr reflect refract reverse_bits rhadd rint rotate round rsqrt saturate
-select sign signbit sin sincos sinh sinpi smoothstep sqrt step subsat tan tanh tanpi transpose trunc
-quad_sum quad_shuffle simd_all simd_and simd_any simd_ballot simd_broadcast simd_max simd_min simd_or
-simd_product simd_shuffle simd_shuffle_xor simd_sum simd_xor simdgroup_barrier threadgroup_barrier
-simdgroup_matrix
+abs absdiff acos acosh addsat all any asin asinh atan atan2 atanh ceil clamp clz copysign cos
+cosh cospi cross ctz determinant discard_fragment distance distance_squared divide dot exp exp10
+exp2 extract_bits fabs faceforward fdim floor fma fmax fmax3 fmedian3 fmin fmin3 fmod fract
+frexp hadd ilogb insert_bits isfinite isinf isnan isnormal isordered isunordered ldexp length
+length_squared log log10 log2 mad madhi madsat max max3 median3 min min3 mix modf mul24 mulhi
+nan nextafter normalize numeric_limits popcount pow powr reflect refract reverse_bits rhadd rint
+rotate round rsqrt saturate select sign signbit sin sincos sinh sinpi smoothstep sqrt step
+subsat tan tanh tanpi transpose trunc quad_sum quad_shuffle simd_all simd_and simd_any
+simd_ballot simd_broadcast simd_max simd_min simd_or simd_product simd_shuffle simd_shuffle_xor
+simd_sum simd_xor simdgroup_barrier threadgroup_barrier simdgroup_matrix
 """
 
 _VECTORS = re.compile(

@@ -19,17 +19,10 @@ from eas.ir.nodes import (
 )
 from eas.ir.types import Pointer, Shape, count
 from eas.msl.costs import operands_of_pure
+from eas.msl.domains import needs_inside
 from eas.msl.facts import Control, Facts, is_pure
 from eas.msl.indices import Indices, operand_indices
-from eas.msl.layout import (
-    Domain,
-    Layout,
-    home_indices,
-    is_home,
-    is_reduction,
-    needs_inside,
-    serial_indices,
-)
+from eas.msl.lanes import Domain, Layout, home_indices, is_home, is_reduction, serial_indices
 from eas.msl.steps import Assign, Gather, Item, Stage
 
 

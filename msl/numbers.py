@@ -1,9 +1,9 @@
 """Which integers may overflow, where that matters, and which divisors may be zero.
 
 Ints wrap at their width, but in C++ the overflow of a signed one is undefined. Where ranges do not
-exclude it, arithmetic goes through helper functions. Offsets are the exception: what only feeds
-addresses and masks of loads and stores is printed plainly, because an offset that overflows is
-outside of its array anyway.
+exclude it, arithmetic goes through helper functions. Offsets are the exception: what only leads to
+addresses of loads and stores, and to masks that compare such numbers, is printed plainly, because
+an offset that overflows is outside of its array anyway.
 """
 
 from __future__ import annotations
@@ -70,17 +70,24 @@ def study(facts: Facts) -> Numbers:
 
 def _exact_values(facts: Facts) -> frozenset[Value]:
     """The values that are used as numbers somewhere, not only to find a place in memory."""
-    exact: set[Value] = set()
-    open_values = [v for op in walk(facts.function.body) for v in _used_as_numbers(op)]
+    ops = list(walk(facts.function.body))
+    offsets = _sources([op.offset for op in ops if isinstance(op, Load | Store | Atomic)], facts)
+    return frozenset(_sources([v for op in ops for v in _used_as_numbers(op, offsets)], facts))
+
+
+def _sources(values: list[Value], facts: Facts) -> set[Value]:
+    """Everything that values are made from, and the values themselves."""
+    found: set[Value] = set()
+    open_values = list(values)
     while open_values:
         value = open_values.pop()
-        if value not in exact:
-            exact.add(value)
+        if value not in found:
+            found.add(value)
             open_values += _made_from(value, facts)
-    return frozenset(exact)
+    return found
 
 
-def _used_as_numbers(op: Op) -> Iterable[Value]:
+def _used_as_numbers(op: Op, offsets: set[Value]) -> Iterable[Value]:
     match op:
         case Store():
             return (op.value,)
@@ -96,6 +103,8 @@ def _used_as_numbers(op: Op) -> Iterable[Value]:
             return (op.condition,)
         case Compute() if op.result.ty.dtype.is_float or op.op.name.startswith("reduce_"):
             return op.operands
+        case Compute() if op.result.ty.dtype.is_bool:
+            return [v for v in op.operands if v.ty.dtype.is_int and v not in offsets]
         case _:
             return ()
 

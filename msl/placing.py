@@ -104,10 +104,10 @@ def _drop_mask(node: LoadNode) -> None:
     while block.place is not None:
         around, index = block.place
         branch = around.statements[index]
-        if isinstance(branch, Branch) and block is branch.then:
-            if node.operands[1] in _facts(branch.operands[0]):
-                del node.operands[1:]
-                return
+        is_then = isinstance(branch, Branch) and block is branch.then
+        if is_then and node.operands[1] in _facts(branch.operands[0]):
+            del node.operands[1:]
+            return
         block = around
 
 

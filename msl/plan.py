@@ -37,8 +37,9 @@ from eas.ir.nodes import (
 )
 from eas.ir.types import count
 from eas.msl.accesses import Access, conflict
+from eas.msl.domains import accesses_inside
 from eas.msl.facts import Control, carried_by, is_pure
-from eas.msl.layout import Domain, Layout, Strategy, accesses_inside, is_reduction
+from eas.msl.lanes import Domain, Layout, Strategy, is_reduction
 from eas.msl.needs import Finder, Needs, domain_of, shape_of_effect
 from eas.msl.steps import (
     Assign,
@@ -250,7 +251,9 @@ class Planner:
                 self.add(Gather(op))
 
     def _accesses(self, item: Item, domain: Domain) -> list[Access]:
-        if isinstance(item, Assign | Stage) or self.layout.facts.function.threads is not None:
+        if isinstance(item, Assign | Stage | Gather):
+            return []
+        if self.layout.facts.function.threads is not None:  # there the user places the barriers
             return []
         touched = accesses_inside(item, domain, self.layout.facts)
         return [access for access, _ in touched]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -59,7 +59,8 @@ class Printer:
     # --- names and comments -------------------------------------------------------------------
 
     def name(self, hint: str, default: str) -> str:
-        name = unique(identifier(hint) or default, set().union(*self.taken))
+        taken = {name for names in self.taken for name in names}
+        name = unique(identifier(hint) or default, taken)
         self.taken[-1].add(name)
         return name
 
@@ -80,7 +81,7 @@ class Printer:
         self.writer.line(text, self.comment(loc))
 
     @contextmanager
-    def scope(self, head: str, loc: Loc | None = None, tail: str = "}") -> Iterator[None]:
+    def scope(self, head: str, loc: Loc | None = None, tail: str = "}") -> Generator[None]:
         self.taken.append(set())
         with self.writer.block(head, self.comment(loc), tail):
             yield
@@ -214,6 +215,9 @@ class Printer:
             if not orelse.statements:
                 return
             condition, then, orelse = negated(condition), orelse, then
+        if statement.is_guard:
+            self.guarded(condition, then, statement.loc)
+            return
         if not orelse.statements and self.one_line(f"if ({condition.text})", then, statement.loc):
             return
         self.branches(f"if ({condition.text})", then, orelse, statement.loc)
@@ -285,18 +289,19 @@ class Printer:
         self.taken.pop()
         self.loop = around
 
-    def guarded(self, test: Text, body: Block) -> None:
+    def guarded(self, test: Text, body: Block, loc: Loc | None = None) -> None:
         """A block under a condition, together with a condition that is all that it holds."""
         only = body.statements[0]
         is_single = len(body.statements) == 1 and not body.declared.get(0)
         if isinstance(only, Branch) and is_single and not only.orelse.statements:
+            if not only.then.statements:
+                return
             inner = self.text(only.operands[0])
             test = infix("&&", test, inner, Level.LOGICAL_AND, associative=True)
             body = only.then
-            if self.one_line(f"if ({test.text})", body, only.loc):
-                return
-        with self.scope(f"if ({test.text})"):
-            self.block(body)
+        if not self.one_line(f"if ({test.text})", body, loc or only.loc):
+            with self.scope(f"if ({test.text})", loc):
+                self.block(body)
 
     def slots(self, statement: ElementLoop) -> None:
         """A loop that arrays are indexed by has a fixed number of trips, to be unrolled."""

@@ -14,7 +14,7 @@ from eas.ir.ops.reduce import accumulator
 from eas.ir.types import BF16, BOOL, F32, I32, U32, DType, count
 from eas.msl.dtypes import greatest, is_narrow_int, least, literal
 from eas.msl.indices import Indices, Symbol, of
-from eas.msl.layout import SIMD, element
+from eas.msl.lanes import SIMD, element
 from eas.msl.lowering import MEMORY, REDUCTION_WORDS, Lowering
 from eas.msl.spelling import converted
 from eas.msl.steps import Join, Total, partial_name
@@ -206,14 +206,15 @@ def take_share(running: Running, node: Node, index: Node | None, low: Lowering) 
 
 def result(running: Running, low: Lowering) -> Node:
     """The result, in its own dtype."""
-    op = running.op
-    if running.index is not None:
-        return low.read(running.index)
-    source, target = running.kind.dtype, op.result.ty.dtype
-    node = low.read(running.value)
-    if source == target:
+    return in_own_dtype(running, low.read(running.index or running.value), low)
+
+
+def in_own_dtype(running: Running, node: Node, low: Lowering) -> Node:
+    source, value = running.kind.dtype, running.op.result
+    target = value.ty.dtype
+    if running.index is not None or source == target:
         return node
-    return low.node(target, lambda t: converted(t[0], source, target), [node], hint=op.result.hint)
+    return low.node(target, lambda t: converted(t[0], source, target), [node], hint=value.hint)
 
 
 def without_nan(kind: Kind, node: Node, low: Lowering) -> Node:
@@ -285,8 +286,8 @@ def _declare_first(running: Running, low: Lowering) -> None:
     running.first = []
 
 
-def across_simdgroup(running: Running, low: Lowering) -> None:
-    """Every lane gets the result of its simdgroup."""
+def across_simdgroup(running: Running, low: Lowering, is_last: bool = False) -> None:
+    """Every lane gets the result of its simdgroup; of the last time only the result counts."""
     kind, loc = running.kind, running.op.loc
     is_new = bool(running.first)
     own = running.first or [low.read(variable) for variable in running.variables]
@@ -303,7 +304,8 @@ def across_simdgroup(running: Running, low: Lowering) -> None:
         best = Variable("simd_best", kind.dtype)
         low.declare(best, reduced, loc)
         low.assign([(running.index, _least_index(own, best, low))], loc)
-        low.assign([(running.value, low.read(best))], loc)
+        if not is_last:
+            low.assign([(running.value, low.read(best))], loc)
     running.first = []
 
 
@@ -376,7 +378,7 @@ def _total_by_lanes(running: Running, shares: int, low: Lowering) -> None:
         low.assign([(running.value, reduced)], running.op.loc)
         return
     low.assign(list(zip(running.variables, nodes, strict=True)), running.op.loc)
-    across_simdgroup(running, low)
+    across_simdgroup(running, low, is_last=True)
 
 
 def _share_of_lane(shared: Shared, first: Text, shares: int, low: Lowering) -> Node:

@@ -7,40 +7,28 @@
 | 5 | how many words there are for records of prints: set by the host, like zeros everywhere else |
 | 6 | how many words the records would take |
 | 7 | how many records found no room |
-| from 8 on | the records: the number of the site, the program's index along x, y and z, the lane, values |
+| from 8 on | records: the site's number, the program's index along x, y and z, the lane, values |
 
-A value takes a word: an integer of up to 32 bits as such (sign-extended), a float as f32. One of 64 bits
-takes two, the lower half first. The order of records is that of the lanes' arrival; those of one lane
-are in the order of the text. What a site says, and where it stands, is told by `MslKernel.sites`.
+A value takes a word: an integer of up to 32 bits as such (sign-extended), a float as f32. One of 64
+bits takes two, the lower half first. The order of records is that of the lanes' arrival; those of
+one lane are in the order of the text. What a site says, and where it stands, is told by
+`MslKernel.sites`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from eas.ir.location import Loc
 from eas.ir.nodes import Assert, Print, Value
 from eas.ir.types import BOOL, I32, U32, DType, count
 from eas.msl.indices import linear
 from eas.msl.lowering import Lowering
+from eas.msl.sites import Site
 from eas.msl.spelling import negated
 from eas.msl.text import Level, Text, call, infix
 from eas.msl.tree import Node, Variable
 
 RECORD_HEAD = 5
-
-
-@dataclass(frozen=True, slots=True)
-class Site:
-    """A place in the source that reports to the host: an `assert` or a `print`.
-
-    `parts` are the texts and the dtypes of the values, in turn; an assert has one text.
-    """
-
-    kind: str
-    parts: tuple[str | DType, ...]
-    loc: Loc
 
 
 def words_of(dtype: DType) -> int:

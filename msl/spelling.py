@@ -1,7 +1,7 @@
 """How each op of the table is spelled in MSL: one line, or one small function, per op.
 
-Element-wise ops are functions from the texts of their operands to a text. Changes of shape have no text at
-all: they only change which element of their operand a lane takes (`eas.msl.indices`).
+Element-wise ops are functions from the texts of their operands to a text. Changes of shape have no
+text at all: they only change which element of their operand a lane takes (`eas.msl.indices`).
 Reductions are spelled by `eas.msl.reductions`.
 """
 
@@ -66,8 +66,7 @@ def _arithmetic(operator: str, level: Level, wrapping: str) -> Speller:
             return _narrow(spelling, infix(operator, a.promoted, b.promoted, level))
         if spelling.operand.is_signed and spelling.numbers.may_wrap(spelling.op):
             return spelling.helper(wrapping, a, b)
-        exact = spelling.operand.is_int and operator != "-"
-        return infix(operator, a, b, level, associative=exact)
+        return infix(operator, a, b, level)
 
     return speller
 
@@ -79,7 +78,8 @@ def _narrow(spelling: Spelling, text: Text) -> Text:
 
 def _mul(spelling: Spelling, texts: Texts) -> Text:
     if spelling.operand.name == "u16":  # as `int`, the product of two could overflow
-        return call("ushort", infix("*", *(call("uint", t.promoted) for t in texts), Level.PRODUCT))
+        a, b = (call("uint", text.promoted) for text in texts)
+        return call("ushort", infix("*", a, b, Level.PRODUCT))
     return _PLAIN_MUL(spelling, texts)
 
 

@@ -8,7 +8,7 @@ from eas.ir.location import Loc
 from eas.ir.nodes import Alloc, Assert, Atomic, Compute, Op, Print, Store, Terminator, Value
 from eas.msl.accesses import Access
 from eas.msl.facts import Control
-from eas.msl.layout import Domain
+from eas.msl.lanes import SIMD, Domain, axis_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,4 +144,4 @@ def received_name(value: Value) -> str:
 
 def shares_of(op: Compute) -> int:
     """How many shares each row has in a reduction along the last axis."""
-    return op.operands[0].shape[-1] // 32
+    return axis_of(op).extent // SIMD

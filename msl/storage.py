@@ -1,8 +1,8 @@
 """Which values of control flow share a variable, so that `x = x + 1` is one in MSL too.
 
-Carried values and results of control flow live in variables. A result takes over the variable of a value that
-it continues (`if c: x = ...`), or of the carried value that it will become, where the old
-value is not needed any more.
+Carried values and results of control flow live in variables. A result takes over the variable of a
+value that it continues (`if c: x = ...`), or of the carried value that it will become, where the
+old value is not needed any more.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from eas.ir.nodes import For, If, Op, Region, Value, While, Yield, regions_of
 from eas.msl.facts import Control, Facts, breaks_of, carried_by, is_trivial, left_with
+from eas.msl.lanes import Layout
 
 Targets = Sequence["int | None"]
 
@@ -21,6 +22,7 @@ class Storage:
     """The number of the variable that each carried value and each result lives in."""
 
     facts: Facts
+    layout: Layout
     numbers: dict[Value, int] = field(default_factory=dict[Value, int])
     holders: dict[int, list[Value]] = field(default_factory=dict[int, list[Value]])
 
@@ -33,6 +35,11 @@ class Storage:
 
     def fits(self, value: Value, number: int) -> bool:
         return all(holder.ty == value.ty for holder in self.holders[number])
+
+    def is_apart(self, op: Control) -> bool:
+        """Whether an op stands in a loop over elements of its own, whose variables end with it."""
+        domain = self.layout.domains.get(id(op))
+        return domain is not None and not self.layout.is_even(domain.extent)
 
     def is_free(self, number: int, op: Op, inside: bool) -> bool:
         """Whether nothing needs what a variable holds after an op (and inside of it)."""
@@ -51,12 +58,13 @@ class Storage:
         around = facts.definition(value)
         if around is not None and facts.positions[id(around)] < place <= facts.ends[id(around)]:
             return False
-        return facts.born[value] < place or value in facts.owners and facts.born[value] <= place
+        is_argument = value in facts.owners
+        return facts.born[value] < place or (is_argument and facts.born[value] == place)
 
 
-def assign_storage(facts: Facts) -> Storage:
-    storage = Storage(facts)
-    _region(facts.function.body, (), storage)
+def assign_storage(layout: Layout) -> Storage:
+    storage = Storage(layout.facts, layout)
+    _region(layout.facts.function.body, (), storage)
     return storage
 
 
@@ -69,12 +77,20 @@ def _region(region: Region, targets: Targets, storage: Storage) -> None:
                 wanted.setdefault(storage.facts.resolve(value), target)
     here = set(region.args)
     for op in region.ops:
-        if isinstance(op, If):
-            _branch(op, wanted, here, storage)
-        elif isinstance(op, For | While):
-            _loop(op, wanted, here, storage)
-        if isinstance(op, Control):
+        if not isinstance(op, Control):
+            continue
+        if storage.is_apart(op):
+            _control(op, {}, set(), storage)
+        else:
+            _control(op, wanted, here, storage)
             here.update(op.results)
+
+
+def _control(op: Control, wanted: dict[Value, int], here: set[Value], storage: Storage) -> None:
+    if isinstance(op, If):
+        _branch(op, wanted, here, storage)
+    else:
+        _loop(op, wanted, here, storage)
 
 
 def _branch(op: If, wanted: dict[Value, int], here: set[Value], storage: Storage) -> None:

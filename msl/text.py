@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import IntEnum
@@ -95,7 +95,8 @@ def ternary(condition: Text, then: Text, orelse: Text) -> Text:
 
 
 _BREAKS = re.compile(
-    r"(?<= \+)(?= )|(?<= -)(?= )|(?<= \*)(?= )|(?<= /)(?= )|(?<= &&)(?= )|(?<= \|\|)(?= )|(?<=,)(?= )|(?= [?:] )"
+    r"(?<= \+)(?= )|(?<= -)(?= )|(?<= \*)(?= )|(?<= /)(?= )|"
+    r"(?<= &&)(?= )|(?<= \|\|)(?= )|(?<=,)(?= )|(?= [?:] )"
 )
 
 
@@ -134,7 +135,7 @@ class Writer:
         self.lines += lines
 
     @contextmanager
-    def block(self, head: str, comment: str = "", tail: str = "}") -> Iterator[None]:
+    def block(self, head: str, comment: str = "", tail: str = "}") -> Generator[None]:
         """Lines between `head {` and `tail`."""
         self.line(f"{head} {{" if head else "{", comment)
         self.depth += 1

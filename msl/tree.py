@@ -1,8 +1,8 @@
 """The kernel's body before it is text: C++ blocks, statements, and expressions without names.
 
 An expression is a `Node`. Whether it gets a name (`const float x = ...;`) or is printed where it is
-used is decided later, by `eas.msl.placing`, when all its uses are known. Until then nodes may be shared
-freely: a node means what its expression gave when it was made, even if a variable that it
+used is decided later, by `eas.msl.placing`, when all its uses are known. Until then nodes may be
+shared freely: a node means what its expression gave when it was made, even if a variable that it
 reads has changed since.
 """
 
@@ -47,11 +47,11 @@ class Shared:
 class Node:
     """An expression. It can be declared in `home`, before the statement number `made` or later.
 
-    `reads` are the variables and arrays that it looks at by itself. A `plain` node never gets a name
-    unless what it reads changes; one that is `guarded` must stay inside the conditional
+    `reads` are the variables and arrays that it looks at by itself. One that is `plain` never gets
+    a name unless what it reads changes; one that is `guarded` stays inside the conditional
     expression that it is part of. `variable` is set if it only reads one, `conjuncts` if it is an
-    `&&` of others, `fallback` is a name of ours, `is_users` if its hint is a name that the user gave,
-    `is_light` if it may be computed again rather than get a name of ours.
+    `&&` of others. `hint` is the name to give it, one of the user's if `is_users`; `fallback` is a
+    name of ours. One that `is_light` may be computed again rather than get a name of ours.
     """
 
     dtype: DType

@@ -19,12 +19,23 @@ Grid = Extents | Callable[[dict[str, Any]], Extents]
 
 def resolve_grid(grid: Grid, arguments: dict[str, Any]) -> tuple[int, ...]:
     """The extents of a grid given as an int, a tuple, or a function of the arguments."""
-    extents: object = grid(arguments) if callable(grid) else grid
-    if not isinstance(extents, tuple | list):
+    extents: Any = _called(grid, arguments) if callable(grid) else grid
+    if type(extents) not in (tuple, list):
         extents = (extents,)
     if not 1 <= len(extents) <= MAX_AXES:
         raise BadArgument(f"a grid has one to {MAX_AXES} axes, not {len(extents)}: {extents!r}")
     return tuple(map(_checked, extents))
+
+
+def _called(grid: Callable[..., Any], arguments: dict[str, Any]) -> Any:
+    try:
+        return grid(arguments)
+    except Exception as error:
+        known = ", ".join(arguments)
+        raise BadArgument(
+            f"the function that gives the grid raised {type(error).__name__}: {error} "
+            f"(it gets a dict with {known})"
+        ) from error
 
 
 def implicit_grid(scalars: Mapping[str, Any], constants: Mapping[str, Any]) -> tuple[int, ...]:

@@ -1,4 +1,4 @@
-"""The code in the documentation runs, and prints what the page shows below it."""
+"""The documentation is true: its code prints what the page shows, its links lead somewhere."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import eas
 
 REPOSITORY = Path(__file__).parent.parent
 PAGES = ["README.md", "docs/language.md"]
+LINK = re.compile(r"\]\((?!http)([^)#]+)")
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```\n", re.MULTILINE | re.DOTALL)
 
 
@@ -28,6 +29,14 @@ def test_examples_print_what_the_page_shows(
         path.write_text(played, "utf-8")
     else:
         assert text == played
+
+
+@pytest.mark.parametrize(
+    "page", sorted(REPOSITORY.glob("*.md")) + sorted(REPOSITORY.glob("*/*.md"))
+)
+def test_links_lead_to_files(page: Path) -> None:
+    links = LINK.findall(FENCE.sub("", page.read_text("utf-8")))
+    assert [link for link in links if not (page.parent / link).exists()] == []
 
 
 def play(text: str, folder: Path) -> str:

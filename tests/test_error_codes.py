@@ -24,12 +24,22 @@ PAGES = read_pages()
 CODE = re.compile(r"[ER]\d{4}")
 BLOCK = re.compile(r"^```python\n(.*?)^```\n", re.MULTILINE | re.DOTALL)
 
+INDEX = REPOSITORY / "docs" / "errors.md"
+INDEX_HEAD = """\
+# Error codes
+
+Codes with an E are errors in the text of a kernel, found when it is compiled; codes with an R are
+reports of the checking interpreter. `eas explain E0312` shows a page in a terminal.
+
+| code | what is wrong |
+|---|---|"""
+
 # No kernel leads there: why.
 NOT_PROVOKED = {
-    "E0112": "`await` stands in `async` functions only, which are refused as a whole",
     "E0120": "the grammar of Python 3.11 has nothing that is newer",
     "E0900": "a fault of the compiler",
     "E0901": "a fault of the compiler",
+    "E0902": "its kernel is too long for a page; tests/test_limits.py has one",
 }
 provoked = pytest.mark.parametrize("code", sorted(set(TITLES) - set(NOT_PROVOKED)))
 
@@ -50,6 +60,20 @@ def codes_in_sources() -> Iterator[str]:
 
 def test_every_code_has_a_page_with_its_title() -> None:
     assert {code: title_of(page) for code, page in PAGES.items()} == TITLES
+
+
+def test_the_index_lists_every_code(pytestconfig: pytest.Config) -> None:
+    if pytestconfig.option.update_snapshots:
+        INDEX.write_text(index(), "utf-8")
+    assert INDEX.read_text("utf-8") == index()
+
+
+def index() -> str:
+    lines = [
+        f"| [{code}](../frontend_ast/explanations/{code}.md) | {title} |"
+        for code, title in sorted(TITLES.items())
+    ]
+    return "\n".join([INDEX_HEAD, *lines, ""])
 
 
 def test_every_code_has_a_snapshot() -> None:

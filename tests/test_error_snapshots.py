@@ -10,6 +10,10 @@ from pathlib import Path
 import pytest
 
 import eas
+from eas.frontend_ast import names
+from eas.frontend_ast.context import Context
+from eas.frontend_ast.table import TABLE
+from eas.frontend_ast.values import Operand
 from tests.errors.case import Case
 
 REPOSITORY = Path(__file__).parent.parent
@@ -78,3 +82,41 @@ def test_an_error_is_a_syntax_error_at_the_place_of_the_first_mistake() -> None:
     assert error.text == (
         "    mk.store(c, offs, mk.load(a, offs, mask) + mk.load(b, ofs, mask), mask)\n"
     )
+
+
+INTERNAL_ERROR = """\
+error[E0900]: internal compiler error: LookupError: out of luck
+  --> tests/errors/call_chain.py:9:16
+   |
+ 9 |     return x + undefined
+   |                ^^^^^^^^^
+  ::: tests/errors/call_chain.py:13:12
+   |
+13 |     return third(x) * 2.0
+   |            -------- called from here
+  ::: tests/errors/call_chain.py:17:12
+   |
+17 |     return second(x + 1.0)
+   |            --------------- called from here
+  ::: tests/errors/call_chain.py:22:20
+   |
+22 |     mk.store(a, 0, first(mk.load(a, 0)))
+   |                    -------------------- called from here
+   = note: this is a fault of easy_as, not of the kernel
+   = help: please report it, with the kernel
+
+1 error in kernel `apply`"""
+
+
+def test_what_was_not_foreseen_is_an_internal_error_at_its_place(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def lower_name(ctx: Context, node: ast.Name) -> Operand:
+        if node.id == "undefined":
+            raise LookupError("out of luck")
+        return names.lower_name(ctx, node)
+
+    monkeypatch.setitem(TABLE.expressions, ast.Name, lower_name)
+    error = error_of("call_chain")
+    assert str(error) == INTERNAL_ERROR
+    assert isinstance(error.__cause__, LookupError)

@@ -592,7 +592,8 @@ def test_use_backend_counts_from_its_call_on(monkeypatch: pytest.MonkeyPatch) ->
 def test_use_backend_refuses_what_is_not_here() -> None:
     with pytest.raises(eas.BackendError) as caught:
         eas.use_backend("cpu")
-    assert str(caught.value) == "the backend `cpu` is not available here; available: interpret, msl-host"
+    message = "the backend `cpu` is not available here; available: interpret, msl-host"
+    assert str(caught.value) == message
 
 
 def test_the_trips_of_a_loop_are_limited_by_the_environment(

@@ -4,22 +4,29 @@ The threads of a threadgroup are fibers in a process of its own, so that a kerne
 nor crash the one that launches it.
 """
 
-from eas.msl.host.build import Builder, Library
+from eas.msl.host.build import CHECKED, Builder, Library
+from eas.msl.host.checking import check
 from eas.msl.host.dispatch import ORDERS, Bound, Dispatch
 from eas.msl.host.errors import HostError, MslError
+from eas.msl.host.findings import KernelFault
+from eas.msl.host.inspect import inspect
 from eas.msl.host.launch import run
 from eas.msl.host.process import Host, Limits, default_host
 
 __all__ = [
+    "CHECKED",
     "ORDERS",
     "Bound",
     "Builder",
     "Dispatch",
     "Host",
     "HostError",
+    "KernelFault",
     "Library",
     "Limits",
     "MslError",
+    "check",
     "default_host",
+    "inspect",
     "run",
 ]

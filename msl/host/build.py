@@ -26,6 +26,13 @@ from eas.msl.host.translate import Unit, translate
 
 HEAD = "#include <metal_stdlib>\n"
 
+# Flags of check mode: each access and all undefined behaviour calls the runtime, lines are known.
+CHECKED = (
+    "-O0", "-gdwarf-4", "-gcolumn-info", "-DEAS_CHECKED", "-fno-wrapv", "-fsanitize=thread",
+    "-fsanitize=array-bounds,shift,integer-divide-by-zero,float-cast-overflow,bool,return",
+    "-fsanitize=signed-integer-overflow", "-fsanitize-recover=all",
+)  # fmt: skip
+
 
 @dataclass(frozen=True, slots=True)
 class Library:
@@ -40,6 +47,7 @@ class Builder:
     """Compiles texts, each once; `cache` remembers them for other processes and later days."""
 
     cache: Cache = field(default_factory=open_cache)
+    tools: Toolchain = field(default_factory=find_toolchain)
     _made: dict[str, Path] = field(default_factory=dict[str, Path])
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _folder: Path | None = None
@@ -56,31 +64,29 @@ class Builder:
         except OSError as error:
             raise HostError(f"there is no place to compile to: {error}", name) from error
 
-    def runtime(self, flags: Sequence[str] = ()) -> Path:
+    def runtime(self, is_checked: bool = False) -> Path:
         """The library that runs kernels."""
         code = (NATIVE / "runtime.cpp").read_text("utf-8")
+        flags = ("-O2", "-I", str(NATIVE), *(("-DEAS_CHECKED",) if is_checked else ()))
         try:
-            return self._file(code, ("-O2", *flags))
+            return self._file(code, flags)
         except ToolFailure as error:
             raise HostError(f"clang refuses the runtime\n{error}") from None
         except OSError as error:
             raise HostError(f"there is no place to compile to: {error}") from error
 
     def _file(self, code: str, flags: Sequence[str]) -> Path:
-        tools = find_toolchain()
-        key = digest(tools.version, *tools.target, *flags, _shim_digest(), code)
+        key = digest(self.tools.version, *self.tools.target, *flags, _shim_digest(), code)
         with self._lock:
             found = self._made.get(key)
             if found is None or not found.exists():
-                found = self._made[key] = self.cache.find(key) or self._make(
-                    key, tools, code, flags
-                )
+                found = self._made[key] = self.cache.find(key) or self._make(key, code, flags)
             return found
 
-    def _make(self, key: str, tools: Toolchain, code: str, flags: Sequence[str]) -> Path:
+    def _make(self, key: str, code: str, flags: Sequence[str]) -> Path:
         folder = Path(tempfile.mkdtemp(prefix="easy_as-"))
         try:
-            made = compile_library(tools, code, flags, folder)
+            made = compile_library(self.tools, code, flags, folder)
             kept = self.cache.keep(key, made)
             return kept or self._own_copy(key, made)
         finally:
@@ -109,7 +115,7 @@ def _remove_folder(folder: Path, process: int) -> None:
 
 @cache
 def _shim_digest() -> str:
-    files = sorted(path for path in INCLUDE.iterdir() if path.is_file())
+    files = sorted(path for folder in (INCLUDE, NATIVE) for path in folder.iterdir())
     return digest(*(part for path in files for part in (path.name, path.read_bytes())))
 
 

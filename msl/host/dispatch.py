@@ -10,7 +10,7 @@ import numpy as np
 
 from eas.msl.host.arrays import Array, Placed, copy_in, copy_out, place
 from eas.msl.host.build import Library
-from eas.msl.host.errors import HostError
+from eas.msl.host.findings import KernelFault, to_finding
 from eas.msl.host.process import Host
 
 Extents = tuple[int, int, int]
@@ -48,14 +48,15 @@ class Dispatch:
     _placed: Placed | None = None
 
     def run(self) -> None:
-        """Runs every thread; raises `HostError` if that does not end well."""
+        """Runs every thread; raises `HostError` if that does not end well, for bugs `KernelFault`."""
         flats = [bound.flat for bound in self.buffers]
         self._placed = place(flats)
         shared = self._memory()
         copy_in(shared, self._placed, flats)
         reply = self.host.ask(self._request(self._placed), self.kernel)
         if reply["kind"]:
-            raise HostError(_tell(reply), self.kernel)
+            finding = to_finding(reply, self.library.path)
+            raise KernelFault(finding.tell(), self.kernel, finding)
 
     def write_back(self, *indices: int) -> None:
         """Copies the buffers at some indices back into their arrays."""
@@ -77,7 +78,12 @@ class Dispatch:
             "entry": unit.entry(self.kernel),
             "bytes": placed.size,
             "buffers": [
-                [bound.index, offset + bound.origin * bound.flat.itemsize]
+                [
+                    bound.index,
+                    offset + bound.origin * bound.flat.itemsize,
+                    offset,
+                    offset + bound.flat.nbytes,
+                ]
                 for bound, offset in zip(self.buffers, placed.offsets, strict=True)
             ],
             "shared": list(self.shared.items()),
@@ -85,24 +91,5 @@ class Dispatch:
             "groups": self.groups,
             "grid": [a * b for a, b in zip(self.threads, self.groups, strict=True)],
             "order": ORDERS.index(self.order),
-            "waits": unit.waits,
+            "waits": unit.waits or self.host.is_checked,
         }
-
-
-def _tell(reply: dict[str, Any]) -> str:
-    """What the runtime reports, in words."""
-    line, other = reply["site"] >> 16, reply["other_site"] >> 16
-    place = f"threadgroup {tuple(reply['group'])}"
-    match reply["kind"]:
-        case 1:
-            return (
-                f"line {line} of the Metal text: {reply['waiting']} threads wait at this barrier, "
-                f"the others have returned ({place})"
-            )
-        case 2:
-            return (
-                f"lines {line} and {other} of the Metal text: threads wait at different barriers "
-                f"({place})"
-            )
-        case _:
-            return f"line {line} of the Metal text: an operation of a simdgroup without one"

@@ -51,13 +51,13 @@ def run(
     already, as its `unit`-th text. The `order` is that of threads that could run in any.
     """
     host = host or default_host()
-    extents = _extents(kernel, grid)
+    extents = extents_of(kernel, grid)
     library = library or host.builder.build([kernel.text])
     room = PRINT_WORDS if any(site.kind == "print" for site in kernel.sites) else 0
     with host.lock:
         while True:
             report = report_buffer(room)
-            buffers = [_bind(buffer, params, arguments, report) for buffer in kernel.buffers]
+            buffers = bind(kernel, params, arguments, report)
             threads = (kernel.threads, 1, 1)
             dispatch = Dispatch(
                 host, library, kernel.name, buffers, threads, extents, unit, order=order
@@ -75,7 +75,8 @@ def run(
     return () if found is None else (found,)
 
 
-def _extents(kernel: MslKernel, grid: Sequence[int]) -> Extents:
+def extents_of(kernel: MslKernel, grid: Sequence[int]) -> Extents:
+    """The grid along three axes; refuses more programs than the text's indices reach."""
     if max(grid) > kernel.programs:
         message = f"its indices are for {kernel.programs} programs along an axis, not {max(grid)}"
         raise HostError(message, kernel.name)
@@ -87,10 +88,16 @@ def _indices(kernel: MslKernel, kind: str) -> list[int]:
     return [buffer.index for buffer in kernel.buffers if buffer.kind == kind]
 
 
+def bind(
+    kernel: MslKernel, params: Sequence[Param], arguments: Sequence[Argument], report: Words
+) -> list[Bound]:
+    """The array at each buffer index of the text."""
+    return [_bind(buffer, params, arguments, report) for buffer in kernel.buffers]
+
+
 def _bind(
     buffer: Buffer, params: Sequence[Param], arguments: Sequence[Argument], report: Words
 ) -> Bound:
-    """The array at a buffer index of the text."""
     match buffer.kind:
         case "array":
             argument: Any = arguments[buffer.parameter]

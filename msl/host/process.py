@@ -33,10 +33,14 @@ class Limits:
 
 @dataclass
 class Host:
-    """A worker process, started when first asked and again after it ended."""
+    """A worker process, started when first asked and again after it ended.
+
+    One that `is_checked` runs libraries that were built with `CHECKED`, and only these.
+    """
 
     builder: Builder = field(default_factory=default_builder)
     limits: Limits = field(default_factory=Limits)
+    is_checked: bool = False
     lock: threading.RLock = field(default_factory=threading.RLock)
     _process: subprocess.Popen[bytes] | None = None
     _file: int = -1
@@ -91,7 +95,13 @@ class Host:
         if self._process is None:
             if self._file < 0:
                 self._file = _anonymous_file()
-            command = [sys.executable, "-I", "-S", str(WORKER), str(self.builder.runtime())]
+            command = [
+                sys.executable,
+                "-I",
+                "-S",
+                str(WORKER),
+                str(self.builder.runtime(self.is_checked)),
+            ]
             command += [str(self._file), str(self.limits.memory)]
             try:
                 self._process = subprocess.Popen(

@@ -23,7 +23,7 @@ SECONDS = 120.0
 
 FLAGS = (
     "-x", "c++", "-std=c++17", "-nostdinc", "-nostdinc++", "-fPIC", "-O1", "-fno-exceptions",
-    "-fno-rtti", "-fno-stack-protector", "-fno-strict-aliasing", "-fno-math-errno",
+    "-fno-rtti", "-fno-stack-protector", "-fno-strict-aliasing", "-fwrapv", "-fno-math-errno",
     "-ffp-contract=off", "-Wno-user-defined-literals",
     "-Wno-unknown-pragmas", "-Wno-unknown-attributes", "-Wno-duplicate-decl-specifier",
     "-isystem", str(INCLUDE),
@@ -120,17 +120,27 @@ def _has_avx2() -> bool:
 
 def run_tool(command: Sequence[str], text: str = "") -> str:
     """Runs a compiler or linker and gives its output; raises `ToolFailure` with its complaints."""
+    done = _run(command, text)
+    if done.returncode != 0:
+        raise ToolFailure(done.stderr or f"it ended with {done.returncode}")
+    return done.stdout
+
+
+def complain(command: Sequence[str], text: str) -> str:
+    """What a compiler says about a text, errors and warnings."""
+    done = _run(command, text)
+    return done.stderr or (f"error: it ended with {done.returncode}" if done.returncode else "")
+
+
+def _run(command: Sequence[str], text: str) -> subprocess.CompletedProcess[str]:
     try:
-        done = subprocess.run(
+        return subprocess.run(
             command, input=text, capture_output=True, text=True, timeout=SECONDS, check=False
         )
     except subprocess.TimeoutExpired:
         raise HostError(f"`{command[0]}` took more than {SECONDS:.0f} seconds") from None
     except OSError as error:
         raise HostError(f"`{command[0]}` cannot be run: {error}") from error
-    if done.returncode != 0:
-        raise ToolFailure(done.stderr or f"it ended with {done.returncode}")
-    return done.stdout
 
 
 class ToolFailure(Exception):

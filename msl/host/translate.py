@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -32,6 +33,7 @@ NUMBERS = {
     "thread_index_in_quadgroup": "(me->index % 4)",
 }
 GRID_POSITION = "thread_position_in_grid"
+ATTRIBUTES = frozenset({"buffer", "threadgroup", GRID_POSITION, *POSITIONS, *NUMBERS})
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,7 @@ def translate(text: str, number: int = 0) -> Unit:
     """Translates a text; several with different numbers can be compiled together."""
     tokens = tokenize(text)
     kernels = tuple(find_kernels(tokens))
+    text = without_attributes(text, tokens)
     body = _with_threadgroup_variables(text, tokens, number)
     entries = "\n".join(_entry(kernel, number) for kernel in kernels)
     code = (
@@ -69,19 +72,38 @@ def _is_wait(token: Token) -> bool:
     )
 
 
+def without_attributes(text: str, tokens: Sequence[Token]) -> str:
+    """The text with blanks for attributes of parameters: `threadgroup(0)` is a macro in ours."""
+    parts: list[str] = []
+    done = 0
+    for at, token in enumerate(tokens[:-1]):
+        if token.text == "[[" and tokens[at + 1].text in ATTRIBUTES:
+            end = next(t for t in tokens[at:] if t.text == "]]").end
+            blank = re.sub(r"[^\n]", " ", text[token.start : end])
+            parts.append(text[done : token.start] + blank)
+            done = end
+    return "".join(parts) + text[done:]
+
+
 # --- variables in threadgroup memory ----------------------------------------------------------
 
 
 def _with_threadgroup_variables(text: str, tokens: Sequence[Token], number: int) -> str:
-    """C++ has no automatic variables in another address space: they become static ones."""
+    """C++ has no automatic variables in another address space: they become references.
+
+    `threadgroup T a[8];` is the type `T[8]`, static bytes for it, and `a` as a name for these.
+    """
     parts: list[str] = []
     done = 0
     for start, end in _threadgroup_variables(tokens):
-        parts.append(text[done : tokens[start].start])
-        parts.append(f"EAS_VARIABLE({number}) ")
+        parts.append(text[done : tokens[start].start] + "typedef")
         done = tokens[start].end
         names = _declared(tokens[start:end])
-        parts.append(text[done : tokens[end].end] + "".join(f" EAS_DECLARED({n});" for n in names))
+        for name in names:
+            parts.append(text[done : name.start] + f"eas_type_{name.text}")
+            done = name.end
+        parts.append(text[done : tokens[end].end])
+        parts += [f" EAS_VARIABLE({number}, {name.text});" for name in names]
         done = tokens[end].end
     return "".join(parts) + text[done:]
 
@@ -97,14 +119,14 @@ def _threadgroup_variables(tokens: Sequence[Token]) -> Iterator[tuple[int, int]]
             yield at, end
 
 
-def _declared(tokens: Sequence[Token]) -> list[str]:
+def _declared(tokens: Sequence[Token]) -> list[Token]:
     """The names in `threadgroup T a[8], b`."""
-    names: list[str] = []
+    names: list[Token] = []
     depth = 0
     for token, after in zip(tokens, [*(t.text for t in tokens[1:]), ";"], strict=True):
         depth += {"[": 1, "<": 1, "(": 1, "]": -1, ">": -1, ")": -1, "]]": -2}.get(token.text, 0)
         if depth == 0 and token.kind == "name" and after in ("[", ",", ";"):
-            names.append(token.text)
+            names.append(token)
     return names
 
 

@@ -7,6 +7,7 @@ of four bytes; arrays lie in a file that is shared with the process that asks.
 from __future__ import annotations
 
 import ctypes
+import functools
 import json
 import mmap
 import os
@@ -31,6 +32,12 @@ class Report(ctypes.Structure):
         ("waiting", ctypes.c_uint),
         ("site", ctypes.c_ulong),
         ("other_site", ctypes.c_ulong),
+        ("pc", ctypes.c_ulong),
+        ("other_pc", ctypes.c_ulong),
+        ("offset", ctypes.c_long),
+        ("size", ctypes.c_long),
+        ("buffer", ctypes.c_int),
+        ("name", ctypes.c_char * 60),
     ]
 
 
@@ -51,6 +58,10 @@ class Launch(ctypes.Structure):
         ("grid", Uint3),
         ("order", ctypes.c_uint),
         ("has_fibers", ctypes.c_uint),
+        ("lows", ctypes.c_void_p * SLOTS),
+        ("highs", ctypes.c_void_p * SLOTS),
+        ("library", ctypes.c_void_p),
+        ("library_end", ctypes.c_void_p),
         ("report", Report),
     ]
 
@@ -95,10 +106,12 @@ class Worker:
         library, unit = self._library(request["library"]), request["unit"]
         base = self._base(request["bytes"])
         buffers = (ctypes.c_void_p * SLOTS)()
-        for index, offset in request["buffers"]:
-            buffers[index] = base + offset
-        shared, shared_bytes, _keep = _shared_memory(request["shared"])
         launch = Launch()
+        for index, offset, low, high in request["buffers"]:
+            buffers[index] = base + offset
+            launch.lows[index], launch.highs[index] = base + low, base + high
+        shared, shared_bytes, _keep = _shared_memory(request["shared"])
+        launch.library, launch.library_end = _loaded_range(request["library"])
         launch.kernel = ctypes.cast(library[request["entry"]], ctypes.c_void_p).value
         launch.buffers = ctypes.addressof(buffers)
         launch.shared = ctypes.addressof(shared)
@@ -113,7 +126,7 @@ class Worker:
             launch.stacks = self._stacks.address
             launch.stack_bytes = self._stacks.divide(x * y * z)
         self._runtime.eas_run(ctypes.byref(launch))
-        return _as_dict(launch.report)
+        return _as_dict(launch.report, launch.library)
 
     def _library(self, path: str) -> ctypes.CDLL:
         if path not in self._libraries:
@@ -151,7 +164,26 @@ def _address(library: ctypes.CDLL, function: str) -> int:
     return call() or 0
 
 
-def _as_dict(report: Report) -> dict[str, Any]:
+@functools.cache
+def _loaded_range(path: str) -> tuple[int, int]:
+    """Where a library lies in memory, with the memory for its variables behind it."""
+    begin, end = 0, 0
+    try:
+        with open("/proc/self/maps") as file:
+            lines = [line.split() for line in file]
+    except OSError:
+        return 0, 0
+    for words in lines:
+        low, high = (int(number, 16) for number in words[0].split("-"))
+        is_behind = low == end and len(words) < 6
+        if words[-1] == path or is_behind:
+            begin, end = begin or low, high
+    return begin, end
+
+
+def _as_dict(report: Report, library: int | None) -> dict[str, Any]:
+    """The report; places in the code are counted from the library's start."""
+    start = library or 0
     return {
         "kind": report.kind,
         "group": list(report.group),
@@ -159,6 +191,12 @@ def _as_dict(report: Report) -> dict[str, Any]:
         "waiting": report.waiting,
         "site": report.site,
         "other_site": report.other_site,
+        "pc": max(report.pc - start, 0),
+        "other_pc": max(report.other_pc - start, 0),
+        "offset": report.offset,
+        "size": report.size,
+        "buffer": report.buffer,
+        "name": report.name.decode(),
     }
 
 

@@ -1,4 +1,5 @@
-// argmax_rows(x: *f32, index: *i32, value: *f32, M: i32, N: i32) with ROWS=4, BLOCK=64 · 256 threads per program · Metal 2.3
+// argmax_rows(x: *f32, index: *i32, value: *f32, M: i32, N: i32)
+// with ROWS=4, BLOCK=64 · 256 threads per program · Metal 2.3
 #include <metal_stdlib>
 using namespace metal;
 
@@ -15,7 +16,8 @@ kernel void argmax_rows(device const float* x [[buffer(0)]],
     threadgroup float high_partial[8];
     const int t = int(thread_position.x);
 
-    const int row = int(program.x) * 4 + t / 64;            // argmax_rows.py:14
+    const int n = int(program.x) * 4;                       // argmax_rows.py:14
+    const int row = n + t / 64;
     const int col = t % 64;
     const float v = row < M && col < N ? x[row * N + col] : -INFINITY; // argmax_rows.py:17
     const float x_1 = fmax(v, -INFINITY);
@@ -26,26 +28,26 @@ kernel void argmax_rows(device const float* x [[buffer(0)]],
         best_index_partial[t / 32] = best_index;
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
-    const int n = t * 2;
-    const int row_1 = int(program.x) * 4 + t;               // argmax_rows.py:14
     if (t < 4) {
-        float best_1 = best_partial[n];                     // argmax_rows.py:18
-        int best_index_1 = best_index_partial[n];
-        const int n_1 = n + 1;
+        float best_1 = best_partial[t * 2];
+        int best_index_1 = best_index_partial[t * 2];
+        const int n_1 = t * 2 + 1;
         const float x_2 = best_partial[n_1];
         const int n_2 = best_index_partial[n_1];
         if (x_2 > best_1 || (x_2 == best_1 && n_2 < best_index_1)) {
             best_1 = x_2;
             best_index_1 = n_2;
         }
-        if (row_1 < M) { index[row_1] = best_index_1; }
+        const int row_1 = n + t;                            // argmax_rows.py:14
+        if (row_1 < M) { index[row_1] = best_index_1; }     // argmax_rows.py:18
     }
     const float high = simd_max(fmax(v, -INFINITY));        // argmax_rows.py:19
     if (lane == 0) { high_partial[t / 32] = high; }
     threadgroup_barrier(mem_flags::mem_threadgroup);
     if (t < 4) {
-        float high_1 = high_partial[n];
-        high_1 = fmax(high_1, high_partial[n + 1]);
-        if (row_1 < M) { value[row_1] = high_1; }
+        float high_1 = high_partial[t * 2];
+        high_1 = fmax(high_1, high_partial[t * 2 + 1]);
+        const int row_1 = n + t;                            // argmax_rows.py:14
+        if (row_1 < M) { value[row_1] = high_1; }           // argmax_rows.py:19
     }
 }

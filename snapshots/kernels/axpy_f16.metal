@@ -1,4 +1,5 @@
-// axpy_f16(alpha: f16, x: *f16, y: *f16, N: i32) with BLOCK=128 · 128 threads per program · Metal 2.3
+// axpy_f16(alpha: f16, x: *f16, y: *f16, N: i32)
+// with BLOCK=128 · 128 threads per program · Metal 2.3
 #include <metal_stdlib>
 using namespace metal;
 #pragma METAL fp contract(off)

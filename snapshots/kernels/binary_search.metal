@@ -1,4 +1,5 @@
-// binary_search(ordered: *f32, wanted: *f32, places: *i32, N: i32) with BLOCK=64 · 64 threads per program · Metal 2.3
+// binary_search(ordered: *f32, wanted: *f32, places: *i32, N: i32)
+// with BLOCK=64 · 64 threads per program · Metal 2.3
 #include <metal_stdlib>
 using namespace metal;
 
@@ -15,20 +16,12 @@ inline int wrap_index(int a, int extent) {
     return a < 0 ? a + extent : a;
 }
 
-// Rounds towards zero; by zero it gives zero.
-inline int trunc_div(int a, int b) {
-    return b == 0 ? int(0) : b == -1 ? wrap_neg(a) : a / b;
-}
-
-// The remainder of trunc_div.
-inline int trunc_mod(int a, int b) {
-    return b == 0 || b == -1 ? int(0) : a % b;
-}
-
-// Python's a // b: rounds towards minus infinity.
+// Python's a // b: rounds towards minus infinity; by zero it gives zero.
 inline int floor_div(int a, int b) {
-    const int q = trunc_div(a, b);
-    return trunc_mod(a, b) != 0 && (a < 0) != (b < 0) ? q - 1 : q;
+    if (b == 0 || b == -1) {
+        return b == 0 ? 0 : wrap_neg(a);
+    }
+    return a / b - int(a % b != 0 && (a < 0) != (b < 0));
 }
 
 kernel void binary_search(device const float* ordered [[buffer(0)]],
@@ -41,11 +34,11 @@ kernel void binary_search(device const float* ordered [[buffer(0)]],
                           uint3 thread_position [[thread_position_in_threadgroup]]) {
     const int t = int(thread_position.x);
 
-    int low = 0;                                            // binary_search.py:15
-    int high = ordered_extent_0;
     const int offs = int(program.x) * 64 + t;               // binary_search.py:12
     const float key = offs < N ? wanted[offs] : 0.0f;       // binary_search.py:13
-    while (low < high) {                                    // binary_search.py:15
+    int low = 0;                                            // binary_search.py:15
+    int high = ordered_extent_0;
+    while (low < high) {
         const int middle = floor_div(wrap_add(low, high), 2); // binary_search.py:16
         const bool test = ordered[wrap_index(middle, ordered_extent_0) * ordered_stride_0] < key; // binary_search.py:17
         low = test ? middle + 1 : low;

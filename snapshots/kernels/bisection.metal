@@ -10,10 +10,10 @@ kernel void bisection(device const float* targets [[buffer(0)]],
                       uint3 thread_position [[thread_position_in_threadgroup]]) {
     const int t = int(thread_position.x);
 
-    float low = 0.0f;                                       // bisection.py:15
     const int offs = int(program.x) * 64 + t;               // bisection.py:12
     const float target = offs < N ? targets[offs] : 0.0f;   // bisection.py:13
-    float high = fmax(target, 1.0f);                        // bisection.py:15
+    float low = 0.0f;                                       // bisection.py:15
+    float high = fmax(target, 1.0f);
     while (high - low > 0.00001f * high) {
         const float middle = 0.5f * (low + high);           // bisection.py:16
         const bool test = middle * middle * middle + middle < target; // bisection.py:17

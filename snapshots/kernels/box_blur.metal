@@ -22,26 +22,18 @@ kernel void box_blur(device const float* source [[buffer(0)]],
 
     if (t < 8) {
         const int col = int(program.y) * 8 + t;             // box_blur.py:14
-        if (!(col >= source_extent_1)) {                    // box_blur.py:15
-            float total = 0.0f;                             // box_blur.py:18
-            int count = 0;
+        if (col < source_extent_1) {                        // box_blur.py:15
             const int row = int(program.x);                 // box_blur.py:13
             const int n = wrap_add(col + 1, 1);             // box_blur.py:19
-            for (int i = row - 1; i < row + 1 + 1; ++i) {   // box_blur.py:18
-                float total_1 = total;                      // box_blur.py:19
-                int count_1 = count;
-                for (int j = col - 1; j < n; ++j) {
-                    float total_2 = total_1;                // box_blur.py:20
-                    int count_2 = count_1;
-                    if (0 <= i && i < source_extent_0 && 0 <= j && j < source_extent_1) {
-                        total_2 = total_1 + source[i * source_stride_0 + j * source_stride_1]; // box_blur.py:22
-                        count_2 = wrap_add(count_1, 1);
+            float total = 0.0f;                             // box_blur.py:18
+            int count = 0;
+            for (int i = row - 1; i < row + 1 + 1; ++i) {
+                for (int j = col - 1; j < n; ++j) {         // box_blur.py:19
+                    if (0 <= i && i < source_extent_0 && 0 <= j && j < source_extent_1) { // box_blur.py:20
+                        total += source[i * source_stride_0 + j * source_stride_1]; // box_blur.py:21
+                        count = wrap_add(count, 1);         // box_blur.py:22
                     }
-                    total_1 = total_2;                      // box_blur.py:20
-                    count_1 = count_2;
                 }
-                total = total_1;                            // box_blur.py:19
-                count = count_1;
             }
             target[row * target_stride_0 + col * target_stride_1] = total / float(count); // box_blur.py:23
         }

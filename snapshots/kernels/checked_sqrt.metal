@@ -52,7 +52,6 @@ kernel void checked_sqrt(device const float* x [[buffer(0)]],
     if (offs < N) { y[offs] = precise::sqrt(v); }           // checked_sqrt.py:16
     if (program == 0) {                                     // checked_sqrt.py:17
         const float high = simd_max(fmax(v, -INFINITY));    // checked_sqrt.py:18
-        threadgroup_barrier(mem_flags::mem_threadgroup);
         if (t == 0) {
             const uint record = report_record(report, 6, 1, group, 0);
             if (record != 0) { report_value(report, record, high); }

@@ -14,25 +14,20 @@ inline int wrap_neg(int a) {
     return as_type<int>(-as_type<uint>(a));
 }
 
-// Rounds towards zero; by zero it gives zero.
-inline int trunc_div(int a, int b) {
-    return b == 0 ? int(0) : b == -1 ? wrap_neg(a) : a / b;
-}
-
-// The remainder of trunc_div.
-inline int trunc_mod(int a, int b) {
-    return b == 0 || b == -1 ? int(0) : a % b;
-}
-
-// Python's a // b: rounds towards minus infinity.
+// Python's a // b: rounds towards minus infinity; by zero it gives zero.
 inline int floor_div(int a, int b) {
-    const int q = trunc_div(a, b);
-    return trunc_mod(a, b) != 0 && (a < 0) != (b < 0) ? q - 1 : q;
+    if (b == 0 || b == -1) {
+        return b == 0 ? 0 : wrap_neg(a);
+    }
+    return a / b - int(a % b != 0 && (a < 0) != (b < 0));
 }
 
-// Python's a % b: has the sign of b.
+// Python's a % b: has the sign of b; by zero it gives zero.
 inline int floor_mod(int a, int b) {
-    const int r = trunc_mod(a, b);
+    if (b == 0 || b == -1) {
+        return 0;
+    }
+    const int r = a % b;
     return r != 0 && (r < 0) != (b < 0) ? r + b : r;
 }
 
@@ -46,8 +41,8 @@ kernel void collatz(device int* out [[buffer(0)]],
     int n = offs + 1;                                       // collatz.py:15
     int steps = 0;
     while (n != 1) {
-        n = floor_mod(n, 2) == 0 ? floor_div(n, 2) : wrap_add(wrap_mul(3, n), 1); // collatz.py:17
-        steps = wrap_add(steps, 1);
+        n = floor_mod(n, 2) == 0 ? floor_div(n, 2) : wrap_add(wrap_mul(3, n), 1); // collatz.py:16
+        steps = wrap_add(steps, 1);                         // collatz.py:17
     }
     if (offs < N) { out[offs] = steps; }                    // collatz.py:18
 }

@@ -1,4 +1,5 @@
-// complex_polynomial(z: *f32, w: *f32, N: i32) with C=Complex, BLOCK=64 · 64 threads per program · Metal 2.3
+// complex_polynomial(z: *f32, w: *f32, N: i32)
+// with C=Complex, BLOCK=64 · 64 threads per program · Metal 2.3
 #include <metal_stdlib>
 using namespace metal;
 #pragma METAL fp contract(off)
@@ -12,12 +13,12 @@ kernel void complex_polynomial(device const float* z [[buffer(0)]],
 
     const int offs = int(program.x) * 64 + t;               // complex_polynomial.py:23
     if (offs < N) {                                         // complex_polynomial.py:27
-        const float x = z[2 * offs];                        // complex_polynomial.py:25
-        const float x_1 = z[2 * offs + 1];
-        const float x_2 = x * x - x_1 * x_1;                // complex_polynomial.py:18
-        const float x_3 = x * x_1;
-        const float x_4 = x_3 + x_3;
-        w[2 * offs] = x_2 * x - x_4 * x_1 + 0.25f;          // complex_polynomial.py:27
-        w[2 * offs + 1] = x_2 * x_1 + x_4 * x + -0.5f;      // complex_polynomial.py:28
+        const float z_value = z[2 * offs];                  // complex_polynomial.py:25
+        const float z_value_1 = z[2 * offs + 1];
+        const float x = z_value * z_value - z_value_1 * z_value_1; // complex_polynomial.py:18
+        const float x_1 = z_value * z_value_1;
+        const float x_2 = x_1 + x_1;
+        w[2 * offs] = x * z_value - x_2 * z_value_1 + 0.25f; // complex_polynomial.py:27
+        w[2 * offs + 1] = x * z_value_1 + x_2 * z_value + -0.5f; // complex_polynomial.py:28
     }
 }

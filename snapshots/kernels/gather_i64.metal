@@ -1,4 +1,5 @@
-// gather_i64(table: *f32, indices: *i64, out: *f32, N: i64) with BLOCK=50 · 64 threads per program · Metal 2.3
+// gather_i64(table: *f32, indices: *i64, out: *f32, N: i64)
+// with BLOCK=50 · 64 threads per program · Metal 2.3
 #include <metal_stdlib>
 using namespace metal;
 

@@ -1,4 +1,5 @@
-// global_extremes(x: *i32, result: *i32, N: i32) with BLOCK=128 · 128 threads per program · Metal 2.3
+// global_extremes(x: *i32, result: *i32, N: i32)
+// with BLOCK=128 · 128 threads per program · Metal 2.3
 #include <metal_stdlib>
 using namespace metal;
 

@@ -1,4 +1,5 @@
-// hash_u32(keys: *u32, out: *u32, seed: u32, N: i32) with BLOCK=256 · 256 threads per program · Metal 2.3
+// hash_u32(keys: *u32, out: *u32, seed: u32, N: i32)
+// with BLOCK=256 · 256 threads per program · Metal 2.3
 #include <metal_stdlib>
 using namespace metal;
 

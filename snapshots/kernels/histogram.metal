@@ -1,4 +1,5 @@
-// histogram(data: *u8, counts: *i32, N: i32) with BINS=100, THREADS=64 · 64 threads per program · Metal 2.3
+// histogram(data: *u8, counts: *i32, N: i32)
+// with BINS=100, THREADS=64 · 64 threads per program · Metal 2.3
 #include <metal_stdlib>
 using namespace metal;
 
@@ -21,7 +22,8 @@ kernel void histogram(device const uchar* data [[buffer(0)]],
     threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup); // histogram.py:16
     int i = int(program.x) * 64 + t;                        // histogram.py:18
     while (i < N) {
-        atomic_fetch_add_explicit((threadgroup atomic_int*)&shared[data[i]], 1, memory_order_relaxed); // histogram.py:19
+        atomic_fetch_add_explicit((threadgroup atomic_int*)&shared[data[i]], 1, // histogram.py:19
+            memory_order_relaxed);
         i = wrap_add(i, int(programs.x) * 64);              // histogram.py:20
     }
     threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup); // histogram.py:21

@@ -1,4 +1,5 @@
-// layernorm(x: *f32, weight: *f32, bias: *f32, y: *f32, N: i32) with EPSILON=1e-05, BLOCK=512 · 256 threads per program · Metal 2.3
+// layernorm(x: *f32, weight: *f32, bias: *f32, y: *f32, N: i32)
+// with EPSILON=1e-05, BLOCK=512 · 256 threads per program · Metal 2.3
 #include <metal_stdlib>
 using namespace metal;
 #pragma METAL fp contract(off)
@@ -44,8 +45,7 @@ kernel void layernorm(device const float* x [[buffer(0)]],
     for (int slot = 0; slot < 2; ++slot) {
         const int col = t + 256 * slot;
         if (col < N) {                                      // layernorm.py:20
-            const float result = centred[slot] * scale * weight[col] + bias[col]; // layernorm.py:19
-            y[row * N + col] = result;                      // layernorm.py:20
+            y[row * N + col] = centred[slot] * scale * weight[col] + bias[col];
         }
     }
 }

@@ -3,14 +3,6 @@
 using namespace metal;
 #pragma METAL fp contract(off)
 
-// How many steps a range has.
-inline uint trip_count(int start, int stop, int step) {
-    if (step > 0) {
-        return start < stop ? (uint(stop) - uint(start) - 1) / uint(step) + 1 : 0;
-    }
-    return step < 0 && start > stop ? (uint(start) - uint(stop) - 1) / -uint(step) + 1 : 0;
-}
-
 kernel void log_sum_exp(device const float* x [[buffer(0)]],
                         device float* out [[buffer(1)]],
                         constant int& N [[buffer(2)]],
@@ -22,12 +14,11 @@ kernel void log_sum_exp(device const float* x [[buffer(0)]],
     threadgroup float total_partial[2];
     const int t = int(thread_position.x);
 
+    const int row = int(program.x);                         // log_sum_exp.py:14
     float total = 0.0f;                                     // log_sum_exp.py:16
     float high = -INFINITY;
-    const int row = int(program.x);                         // log_sum_exp.py:14
-    const uint trips = trip_count(0, N, 64);                // log_sum_exp.py:16
-    for (uint trip = 0; trip < trips; ++trip) {
-        const int offs = int(uint(0) + trip * uint(64)) + t; // log_sum_exp.py:17
+    for (long start = 0; start < N; start += 64) {
+        const int offs = int(start) + t;                    // log_sum_exp.py:17
         const float v = offs < N ? x[row * N + offs] : -INFINITY; // log_sum_exp.py:18
         float high_1 = simd_max(fmax(v, -INFINITY));        // log_sum_exp.py:19
         if (lane == 0) { high_partial[simdgroup] = high_1; }
@@ -38,8 +29,8 @@ kernel void log_sum_exp(device const float* x [[buffer(0)]],
         if (lane == 0) { total_partial[simdgroup] = total_1; }
         threadgroup_barrier(mem_flags::mem_threadgroup);
         total_1 = simd_sum(lane < 2 ? total_partial[lane] : 0.0f);
-        total = total * precise::exp(high - higher) + total_1; // log_sum_exp.py:21
-        high = higher;
+        total = total * precise::exp(high - higher) + total_1;
+        high = higher;                                      // log_sum_exp.py:21
     }
     if (t == 0) { out[row] = high + precise::log(total); }  // log_sum_exp.py:22
 }

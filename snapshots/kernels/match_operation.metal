@@ -1,4 +1,5 @@
-// match_operation(x: *f32, codes: *i32, y: *f32, N: i32, LIMIT: i32) with MODE=double, BLOCK=32 · 32 threads per program · Metal 2.3
+// match_operation(x: *f32, codes: *i32, y: *f32, N: i32, LIMIT: i32)
+// with MODE=double, BLOCK=32 · 32 threads per program · Metal 2.3
 #include <metal_stdlib>
 using namespace metal;
 #pragma METAL fp contract(off)
@@ -12,14 +13,15 @@ kernel void match_operation(device const float* x [[buffer(0)]],
                             uint3 thread_position [[thread_position_in_threadgroup]]) {
     const int t = int(thread_position.x);
 
-    float result;                                           // match_operation.py:15
     const int row = int(program.x);                         // match_operation.py:12
-    const int n = codes[row];                               // match_operation.py:15
+    const int codes_value = codes[row];                     // match_operation.py:15
     const float v = t < N ? x[row * N + t] : 0.0f;          // match_operation.py:14
-    if (n == 0) {                                           // match_operation.py:15
+    float result;                                           // match_operation.py:15
+    if (codes_value == 0) {
         result = v;                                         // match_operation.py:17
     } else {
-        result = n == 1 || n == 2 ? v * v : n > LIMIT ? v + float(n) : -v; // match_operation.py:15
+        const float result_1 = codes_value > LIMIT ? v + float(codes_value) : -v; // match_operation.py:15
+        result = codes_value == 1 || codes_value == 2 ? v * v : result_1;
     }
     if (t < N) { y[row * N + t] = 2.0f * result; }          // match_operation.py:31
 }

@@ -1,4 +1,5 @@
-// matmul(a: *f32, b: *f32, c: *f32, M: i32, N: i32, K: i32) with ROWS=16, COLS=8 · 128 threads per program · Metal 2.3
+// matmul(a: *f32, b: *f32, c: *f32, M: i32, N: i32, K: i32)
+// with ROWS=16, COLS=8 · 128 threads per program · Metal 2.3
 #include <metal_stdlib>
 using namespace metal;
 #pragma METAL fp contract(off)
@@ -11,21 +12,14 @@ kernel void matmul(device const float* a [[buffer(0)]],
                    constant int& K [[buffer(5)]],
                    uint3 program [[threadgroup_position_in_grid]],
                    uint3 thread_position [[thread_position_in_threadgroup]]) {
-    threadgroup float x_shared[16];
     const int t = int(thread_position.x);
 
-    float acc = 0.0f;                                       // matmul.py:15
-    const int row = int(program.x) * 16 + t;                // matmul.py:12
-    const int i = t / 8;
+    const int row = int(program.x) * 16 + t / 8;            // matmul.py:12
     const int col = int(program.y) * 8 + t % 8;             // matmul.py:13
-    for (int k = 0; k < K; ++k) {                           // matmul.py:15
-        threadgroup_barrier(mem_flags::mem_threadgroup);
-        if (t < 16) {
-            x_shared[t] = row < M ? a[row * K + k] : 0.0f;  // matmul.py:16
-        }
-        threadgroup_barrier(mem_flags::mem_threadgroup);
-        acc += x_shared[i] * (col < N ? b[k * N + col] : 0.0f); // matmul.py:18
+    float acc = 0.0f;                                       // matmul.py:15
+    for (int k = 0; k < K; ++k) {
+        const float x = row < M ? a[row * K + k] : 0.0f;    // matmul.py:16
+        acc += x * (col < N ? b[k * N + col] : 0.0f);       // matmul.py:18
     }
-    const int row_1 = int(program.x) * 16 + i;              // matmul.py:12
-    if (row_1 < M && col < N) { c[row_1 * N + col] = acc; } // matmul.py:20
+    if (row < M && col < N) { c[row * N + col] = acc; }     // matmul.py:20
 }

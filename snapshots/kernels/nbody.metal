@@ -1,4 +1,5 @@
-// nbody(px: *f32, py: *f32, mass: *f32, ax: *f32, ay: *f32, N: i32) with SOFTENING=0.01, BLOCK=32 · 32 threads per program · Metal 2.3
+// nbody(px: *f32, py: *f32, mass: *f32, ax: *f32, ay: *f32, N: i32)
+// with SOFTENING=0.01, BLOCK=32 · 32 threads per program · Metal 2.3
 #include <metal_stdlib>
 using namespace metal;
 #pragma METAL fp contract(off)
@@ -13,18 +14,18 @@ kernel void nbody(device const float* px [[buffer(0)]],
                   uint3 thread_position [[thread_position_in_threadgroup]]) {
     const int t = int(thread_position.x);
 
-    float pull_x = 0.0f;                                    // nbody.py:15
-    float pull_y = 0.0f;
     const int i = int(program.x) * 32 + t;                  // nbody.py:12
     const float x = i < N ? px[i] : 0.0f;                   // nbody.py:13
     const float y = i < N ? py[i] : 0.0f;
-    for (int other = 0; other < N; ++other) {               // nbody.py:15
+    float pull_x = 0.0f;                                    // nbody.py:15
+    float pull_y = 0.0f;
+    for (int other = 0; other < N; ++other) {
         const float dx = px[other] - x;                     // nbody.py:16
         const float dy = py[other] - y;
         const float inverse = precise::rsqrt(dx * dx + dy * dy + 0.01f); // nbody.py:17
         const float strength = mass[other] * inverse * inverse * inverse; // nbody.py:18
-        pull_x += strength * dx;                            // nbody.py:20
-        pull_y += strength * dy;
+        pull_x += strength * dx;                            // nbody.py:19
+        pull_y += strength * dy;                            // nbody.py:20
     }
     if (i < N) {                                            // nbody.py:21
         ax[i] = pull_x;

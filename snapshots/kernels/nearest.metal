@@ -1,4 +1,5 @@
-// nearest(points: *f32, centres: *f32, index: *i32, N: i32) with CENTRES=13, BLOCK=32 · 32 threads per program · Metal 2.3
+// nearest(points: *f32, centres: *f32, index: *i32, N: i32)
+// with CENTRES=13, BLOCK=32 · 32 threads per program · Metal 2.3
 #include <metal_stdlib>
 using namespace metal;
 #pragma METAL fp contract(off)
@@ -14,11 +15,11 @@ kernel void nearest(device const float* points [[buffer(0)]],
     float best = INFINITY;                                  // nearest.py:19
     int best_index = 0;
     const int i = int(program.x) * 32 + t;                  // nearest.py:14
-    const float x = i < N ? points[2 * i] : 0.0f;           // nearest.py:16
-    const float x_1 = i < N ? points[2 * i + 1] : 0.0f;     // nearest.py:17
+    const float points_value = i < N ? points[2 * i] : 0.0f; // nearest.py:16
+    const float points_value_1 = i < N ? points[2 * i + 1] : 0.0f; // nearest.py:17
     for (int k = 0; k < 13; ++k) {                          // nearest.py:19
-        const float dx = x - centres[2 * k];                // nearest.py:16
-        const float dy = x_1 - centres[2 * k + 1];          // nearest.py:17
+        const float dx = points_value - centres[2 * k];     // nearest.py:16
+        const float dy = points_value_1 - centres[2 * k + 1]; // nearest.py:17
         const float squares = dx * dx + dy * dy;            // nearest.py:18
         if (squares < best) {                               // nearest.py:19
             best = squares;

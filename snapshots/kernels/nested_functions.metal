@@ -1,16 +1,15 @@
-// nested_functions(x: *f32, y: *f32, shift: f32, N: i32) with BLOCK=32 · 32 threads per program · Metal 2.3
+// nested_functions(x: *f32, y: *f32, shift: f32, N: i32)
+// with BLOCK=32 · 32 threads per program · Metal 2.3
 #include <metal_stdlib>
 using namespace metal;
 #pragma METAL fp contract(off)
 
-// The remainder of trunc_div.
-inline int trunc_mod(int a, int b) {
-    return b == 0 || b == -1 ? int(0) : a % b;
-}
-
-// Python's a % b: has the sign of b.
+// Python's a % b: has the sign of b; by zero it gives zero.
 inline int floor_mod(int a, int b) {
-    const int r = trunc_mod(a, b);
+    if (b == 0 || b == -1) {
+        return 0;
+    }
+    const int r = a % b;
     return r != 0 && (r < 0) != (b < 0) ? r + b : r;
 }
 

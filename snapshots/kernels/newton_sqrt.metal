@@ -13,15 +13,13 @@ kernel void newton_sqrt(device const float* x [[buffer(0)]],
     const int offs = int(program.x) * 32 + t;               // newton_sqrt.py:12
     const float v = offs < N ? x[offs] : 1.0f;              // newton_sqrt.py:13
     float root = fmax(v, 1.0f);                             // newton_sqrt.py:16
-    int rounds = 0;
     const float x_1 = 0.0001f * v;
+    int rounds = 0;
     while (true) {
-        threadgroup_barrier(mem_flags::mem_threadgroup);
         const bool found = simd_any(fabs(root * root - v) > x_1);
-        threadgroup_barrier(mem_flags::mem_threadgroup);
         if (!(found && rounds < 50)) { break; }
-        root = 0.5f * (root + v / root);                    // newton_sqrt.py:18
-        rounds += 1;
+        root = 0.5f * (root + v / root);                    // newton_sqrt.py:17
+        rounds += 1;                                        // newton_sqrt.py:18
     }
     if (offs < N) { y[offs] = root; }                       // newton_sqrt.py:19
 }

@@ -2,24 +2,15 @@
 #include <metal_stdlib>
 using namespace metal;
 
-// How many steps a range has.
-inline uint trip_count(int start, int stop, int step) {
-    if (step > 0) {
-        return start < stop ? (uint(stop) - uint(start) - 1) / uint(step) + 1 : 0;
-    }
-    return step < 0 && start > stop ? (uint(start) - uint(stop) - 1) / -uint(step) + 1 : 0;
-}
-
 kernel void odd_even_sort(device int* x [[buffer(0)]],
                           constant int& N [[buffer(1)]],
                           uint3 thread_position [[thread_position_in_threadgroup]]) {
     threadgroup int shared[64];
     const int t = int(thread_position.x);
 
-    const uint trips = trip_count(t, N, 32);                // odd_even_sort.py:14
-    for (uint trip = 0; trip < trips; ++trip) {
-        const int i = int(uint(t) + trip * uint(32));
-        shared[i] = x[i];                                   // odd_even_sort.py:15
+    for (long i = t; i < N; i += 32) {                      // odd_even_sort.py:14
+        const int i_1 = int(i);
+        shared[i_1] = x[i_1];                               // odd_even_sort.py:15
     }
     threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup); // odd_even_sort.py:16
     for (int turn = 0; turn < N; ++turn) {                  // odd_even_sort.py:17
@@ -34,9 +25,8 @@ kernel void odd_even_sort(device int* x [[buffer(0)]],
         }
         threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup); // odd_even_sort.py:24
     }
-    const uint trips_1 = trip_count(t, N, 32);              // odd_even_sort.py:25
-    for (uint trip = 0; trip < trips_1; ++trip) {
-        const int i = int(uint(t) + trip * uint(32));
-        x[i] = shared[i];                                   // odd_even_sort.py:26
+    for (long i = t; i < N; i += 32) {                      // odd_even_sort.py:25
+        const int i_1 = int(i);
+        x[i_1] = shared[i_1];                               // odd_even_sort.py:26
     }
 }

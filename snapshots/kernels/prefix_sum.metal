@@ -17,14 +17,14 @@ kernel void prefix_sum(device const int* x [[buffer(0)]],
     const int i = int(program.x) * 96 + t;                  // prefix_sum.py:13
     const int total = i < N ? x[i] : 0;                     // prefix_sum.py:15
     shared[t] = total;                                      // prefix_sum.py:16
-    threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup); // prefix_sum.py:17
+    threadgroup_barrier(mem_flags::mem_threadgroup);        // prefix_sum.py:17
     int total_1 = total;                                    // prefix_sum.py:19
     int reach = 1;
     while (reach < 96) {
         const int total_2 = t >= reach ? wrap_add(total_1, shared[t - reach]) : total_1; // prefix_sum.py:20
-        threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup); // prefix_sum.py:22
+        threadgroup_barrier(mem_flags::mem_threadgroup);    // prefix_sum.py:22
         shared[t] = total_2;                                // prefix_sum.py:23
-        threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup); // prefix_sum.py:24
+        threadgroup_barrier(mem_flags::mem_threadgroup);    // prefix_sum.py:24
         total_1 = total_2;                                  // prefix_sum.py:25
         reach *= 2;
     }

@@ -12,10 +12,10 @@ kernel void prime_factors(device int* out [[buffer(0)]],
                           uint3 thread_position [[thread_position_in_threadgroup]]) {
     const int t = int(thread_position.x);
 
-    int total = 0;                                          // prime_factors.py:15
     const int offs = int(program.x) * 32 + t;               // prime_factors.py:12
     const int n = offs + 2;                                 // prime_factors.py:13
-    for (int candidate = 2; candidate < 80; ++candidate) {  // prime_factors.py:15
+    int total = 0;                                          // prime_factors.py:15
+    for (int candidate = 2; candidate < 80; ++candidate) {
         if (candidate > 2 && candidate % 2 == 0) { continue; } // prime_factors.py:16
         int total_1;                                        // prime_factors.py:18
         bool left_early = false;

@@ -1,4 +1,5 @@
-// quantize(x: *f32, codes: *i8, scales: *f32, fits: *bool, N: i32) with BLOCK=128 · 128 threads per program · Metal 2.3
+// quantize(x: *f32, codes: *i8, scales: *f32, fits: *bool, N: i32)
+// with BLOCK=128 · 128 threads per program · Metal 2.3
 #include <metal_stdlib>
 using namespace metal;
 

@@ -1,17 +1,10 @@
-// ragged_mean(x: *f32, starts: *i32, means: *f32) with BLOCK=16 · 32 threads per program · Metal 2.3
+// ragged_mean(x: *f32, starts: *i32, means: *f32)
+// with BLOCK=16 · 32 threads per program · Metal 2.3
 #include <metal_stdlib>
 using namespace metal;
 
 inline int wrap_sub(int a, int b) {
     return as_type<int>(as_type<uint>(a) - as_type<uint>(b));
-}
-
-// How many steps a range has.
-inline uint trip_count(int start, int stop, int step) {
-    if (step > 0) {
-        return start < stop ? (uint(stop) - uint(start) - 1) / uint(step) + 1 : 0;
-    }
-    return step < 0 && start > stop ? (uint(start) - uint(stop) - 1) / -uint(step) + 1 : 0;
 }
 
 kernel void ragged_mean(device const float* x [[buffer(0)]],
@@ -28,16 +21,13 @@ kernel void ragged_mean(device const float* x [[buffer(0)]],
         if (t == 0) { means[row] = NAN; }                   // ragged_mean.py:18
     } else {
         float total = 0.0f;                                 // ragged_mean.py:21
-        const uint trips = trip_count(begin, end, 16);
-        for (uint trip = 0; trip < trips; ++trip) {
+        for (long start = begin; start < end; start += 16) {
             float total_1 = 0.0f;                           // ragged_mean.py:23
             if (t < 16) {
-                const int offs = int(uint(begin) + trip * uint(16)) + t; // ragged_mean.py:22
+                const int offs = int(start) + t;            // ragged_mean.py:22
                 total_1 = offs < end ? x[offs] : 0.0f;      // ragged_mean.py:23
             }
-            threadgroup_barrier(mem_flags::mem_threadgroup);
             total_1 = simd_sum(total_1);
-            threadgroup_barrier(mem_flags::mem_threadgroup);
             total += total_1;
         }
         if (t == 0) {                                       // ragged_mean.py:24

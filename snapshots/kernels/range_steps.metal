@@ -1,4 +1,5 @@
-// range_steps(starts: *i32, stops: *i32, steps: *i32, sums: *i32, lasts: *i32) · 32 threads per program · Metal 2.3
+// range_steps(starts: *i32, stops: *i32, steps: *i32, sums: *i32, lasts: *i32)
+// · 32 threads per program · Metal 2.3
 #include <metal_stdlib>
 using namespace metal;
 
@@ -23,16 +24,16 @@ kernel void range_steps(device const int* starts [[buffer(0)]],
                         uint3 thread_position [[thread_position_in_threadgroup]]) {
     const int t = int(thread_position.x);
 
-    int total = 0;                                          // range_steps.py:14
-    int last = -1;
     const int p = int(program.x);                           // range_steps.py:12
-    const int n = starts[p];                                // range_steps.py:14
-    const int n_1 = steps[p];
-    const uint trips = trip_count(n, stops[p], n_1);
+    const int starts_value = starts[p];                     // range_steps.py:14
+    const int steps_value = steps[p];
+    const uint trips = trip_count(starts_value, stops[p], steps_value);
+    int total = 0;
+    int last = -1;
     for (uint trip = 0; trip < trips; ++trip) {
-        const int i = int(uint(n) + trip * uint(n_1));
-        total = wrap_add(total, i);                         // range_steps.py:16
-        last = i;
+        const int i = int(uint(starts_value) + trip * uint(steps_value));
+        total = wrap_add(total, i);                         // range_steps.py:15
+        last = i;                                           // range_steps.py:16
     }
     if (t == 0) {                                           // range_steps.py:17
         sums[p] = total;

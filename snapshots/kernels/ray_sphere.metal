@@ -1,4 +1,5 @@
-// ray_sphere(rays: *f32, distances: *f32, N: i32) with SPHERE=Sphere, BLOCK=64 · 64 threads per program · Metal 2.3
+// ray_sphere(rays: *f32, distances: *f32, N: i32)
+// with SPHERE=Sphere, BLOCK=64 · 64 threads per program · Metal 2.3
 #include <metal_stdlib>
 using namespace metal;
 #pragma METAL fp contract(off)

@@ -1,15 +1,8 @@
-// rmsnorm(x: *f32, weight: *f32, y: *f32, N: i32) with BLOCK=128 · 128 threads per program · Metal 2.3
+// rmsnorm(x: *f32, weight: *f32, y: *f32, N: i32)
+// with BLOCK=128 · 128 threads per program · Metal 2.3
 #include <metal_stdlib>
 using namespace metal;
 #pragma METAL fp contract(off)
-
-// How many steps a range has.
-inline uint trip_count(int start, int stop, int step) {
-    if (step > 0) {
-        return start < stop ? (uint(stop) - uint(start) - 1) / uint(step) + 1 : 0;
-    }
-    return step < 0 && start > stop ? (uint(start) - uint(stop) - 1) / -uint(step) + 1 : 0;
-}
 
 kernel void rmsnorm(device const float* x [[buffer(0)]],
                     device const float* weight [[buffer(1)]],
@@ -22,11 +15,10 @@ kernel void rmsnorm(device const float* x [[buffer(0)]],
     threadgroup float total_partial[4];
     const int t = int(thread_position.x);
 
-    float squares = 0.0f;                                   // rmsnorm.py:14
     const int row = int(program.x);                         // rmsnorm.py:12
-    const uint trips = trip_count(0, N, 128);               // rmsnorm.py:14
-    for (uint trip = 0; trip < trips; ++trip) {
-        const int col = int(uint(0) + trip * uint(128)) + t; // rmsnorm.py:15
+    float squares = 0.0f;                                   // rmsnorm.py:14
+    for (long start = 0; start < N; start += 128) {
+        const int col = int(start) + t;                     // rmsnorm.py:15
         const float v = col < N ? x[row * N + col] : 0.0f;  // rmsnorm.py:16
         squares += v * v;                                   // rmsnorm.py:17
     }
@@ -35,9 +27,8 @@ kernel void rmsnorm(device const float* x [[buffer(0)]],
     threadgroup_barrier(mem_flags::mem_threadgroup);
     total = simd_sum(lane < 4 ? total_partial[lane] : 0.0f);
     const float scale = precise::rsqrt(total / float(N) + 0.000001f);
-    const uint trips_1 = trip_count(0, N, 128);             // rmsnorm.py:19
-    for (uint trip = 0; trip < trips_1; ++trip) {
-        const int col = int(uint(0) + trip * uint(128)) + t; // rmsnorm.py:20
+    for (long start = 0; start < N; start += 128) {         // rmsnorm.py:19
+        const int col = int(start) + t;                     // rmsnorm.py:20
         if (col < N) {                                      // rmsnorm.py:22
             const int n = row * N + col;                    // rmsnorm.py:21
             y[n] = x[n] * scale * weight[col];              // rmsnorm.py:22

@@ -14,7 +14,7 @@ kernel void safe_log(device const float* x [[buffer(0)]],
     const int t = int(thread_position.x);
 
     const int i = int(program.x) * 64 + t;                  // safe_log.py:12
-    if (!(i >= N)) {                                        // safe_log.py:13
+    if (i < N) {                                            // safe_log.py:13
         const float v = x[i * x_stride_0];                  // safe_log.py:15
         if (v <= 0.0f) {                                    // safe_log.py:16
             y[i * y_stride_0] = -1.0f;                      // safe_log.py:17

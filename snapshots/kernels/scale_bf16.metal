@@ -1,4 +1,5 @@
-// scale_bf16(x: *bf16, y: *bf16, factor: f32, N: i32) with BLOCK=64 · 64 threads per program · Metal 3.1
+// scale_bf16(x: *bf16, y: *bf16, factor: f32, N: i32)
+// with BLOCK=64 · 64 threads per program · Metal 3.1
 #include <metal_stdlib>
 using namespace metal;
 #pragma METAL fp contract(off)

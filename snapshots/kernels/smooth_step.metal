@@ -10,11 +10,11 @@ kernel void smooth_step(device const float* x [[buffer(0)]],
                         uint3 thread_position [[thread_position_in_threadgroup]]) {
     const int tid = int(thread_position.x);
 
-    float x_1;                                              // smooth_step.py:11
     const int offs = int(program.x) * 128 + tid;            // smooth_step.py:24
     const float v = offs < N ? x[offs] : 0.0f;              // smooth_step.py:25
     const float t = (v - 0.0f) / 2.0f;                      // smooth_step.py:19
-    if (t <= 0.0f) {                                        // smooth_step.py:11
+    float x_1;                                              // smooth_step.py:11
+    if (t <= 0.0f) {
         x_1 = 0.0f;                                         // smooth_step.py:12
     } else {
         x_1 = t >= 1.0f ? 1.0f : t * t * (3.0f - 2.0f * t); // smooth_step.py:13

@@ -1,4 +1,5 @@
-// static_loops(x: *f32, y: *f32, N: i32) with SHIFTS=(1, 3), BLOCK=64 · 64 threads per program · Metal 2.3
+// static_loops(x: *f32, y: *f32, N: i32)
+// with SHIFTS=(1, 3), BLOCK=64 · 64 threads per program · Metal 2.3
 #include <metal_stdlib>
 using namespace metal;
 #pragma METAL fp contract(off)
@@ -13,7 +14,8 @@ kernel void static_loops(device const float* x [[buffer(0)]],
     const int offs = int(program.x) * 64 + t;               // static_loops.py:14
     if (offs < N) {                                         // static_loops.py:29
         const float v = x[offs];                            // static_loops.py:15
-        const float polynomial = 0.5f + -1.0f * v + 2.0f * (v * v * v) + 0.5f * (offs + 1 < N ? x[offs + 1] : 0.0f); // static_loops.py:28
-        y[offs] = polynomial + 0.25f * (offs + 3 < N ? x[offs + 3] : 0.0f); // static_loops.py:29
+        const float polynomial = 0.5f + -1.0f * v + 2.0f * (v * v * v); // static_loops.py:25
+        const float polynomial_1 = polynomial + 0.5f * (offs + 1 < N ? x[offs + 1] : 0.0f); // static_loops.py:28
+        y[offs] = polynomial_1 + 0.25f * (offs + 3 < N ? x[offs + 3] : 0.0f); // static_loops.py:29
     }
 }

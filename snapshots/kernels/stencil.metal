@@ -1,4 +1,5 @@
-// stencil(x: *f32, y: *f32, H: i32, W: i32) with RATE=0.1, TILE=16 · 256 threads per program · Metal 2.3
+// stencil(x: *f32, y: *f32, H: i32, W: i32)
+// with RATE=0.1, TILE=16 · 256 threads per program · Metal 2.3
 #include <metal_stdlib>
 using namespace metal;
 #pragma METAL fp contract(off)
@@ -21,7 +22,8 @@ kernel void stencil(device const float* x [[buffer(0)]],
         const bool inner = row > 0 && row < wrap_sub(H, 1) && col > 0 && col < wrap_sub(W, 1); // stencil.py:16
         const int here = row * W + col;                     // stencil.py:14
         const float centre = x[here];                       // stencil.py:17
-        const float around = (inner ? x[here - W] : 0.0f) + (inner ? x[here + W] : 0.0f) + (inner ? x[here - 1] : 0.0f) + (inner ? x[here + 1] : 0.0f); // stencil.py:19
+        const float around = (inner ? x[here - W] : 0.0f) + (inner ? x[here + W] : 0.0f) + // stencil.py:19
+            (inner ? x[here - 1] : 0.0f) + (inner ? x[here + 1] : 0.0f);
         y[here] = inner ? centre + 0.1f * (around - 4.0f * centre) : centre; // stencil.py:24
     }
 }

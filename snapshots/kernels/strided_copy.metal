@@ -20,6 +20,7 @@ kernel void strided_copy(device const float* source [[buffer(0)]],
     const int i = int(program.x) * 32 + t;                  // strided_copy.py:12
     if (i < source_extent_0) {                              // strided_copy.py:13
         target[i * target_stride_0] = source[i * source_stride_0]; // strided_copy.py:14
-        target[i * target_stride_0] = target[i * target_stride_0] + source[wrap_index(-1, source_extent_0) * source_stride_0]; // strided_copy.py:15
+        target[i * target_stride_0] = target[i * target_stride_0] + // strided_copy.py:15
+            source[wrap_index(-1, source_extent_0) * source_stride_0];
     }
 }

@@ -1,4 +1,5 @@
-// transpose(x: *f32, y: *f32, ROWS: i32, COLS: i32) with TILE=8 · 64 threads per program · Metal 2.3
+// transpose(x: *f32, y: *f32, ROWS: i32, COLS: i32)
+// with TILE=8 · 64 threads per program · Metal 2.3
 #include <metal_stdlib>
 using namespace metal;
 
@@ -11,17 +12,17 @@ kernel void transpose_(device const float* x [[buffer(0)]],
     threadgroup float tile[72];
     const int t = int(thread_position.x);
 
-    const int n = t / 8;                                    // transpose.py:13
-    const int row = int(program.x) * 8 + n;                 // transpose.py:15
-    const int n_1 = t % 8;                                  // transpose.py:13
-    const int col = int(program.y) * 8 + n_1;               // transpose.py:15
+    const int high = t / 8;                                 // transpose.py:13
+    const int row = int(program.x) * 8 + high;              // transpose.py:15
+    const int low = t % 8;                                  // transpose.py:13
+    const int col = int(program.y) * 8 + low;               // transpose.py:15
     if (row < ROWS && col < COLS) {                         // transpose.py:16
-        tile[n * 9 + n_1] = x[row * COLS + col];            // transpose.py:17
+        tile[high * 9 + low] = x[row * COLS + col];         // transpose.py:17
     }
-    threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup); // transpose.py:18
-    const int row_1 = int(program.x) * 8 + n_1;             // transpose.py:19
-    const int col_1 = int(program.y) * 8 + n;
+    threadgroup_barrier(mem_flags::mem_threadgroup);        // transpose.py:18
+    const int row_1 = int(program.x) * 8 + low;             // transpose.py:19
+    const int col_1 = int(program.y) * 8 + high;
     if (row_1 < ROWS && col_1 < COLS) {                     // transpose.py:20
-        y[col_1 * ROWS + row_1] = tile[n_1 * 9 + n];        // transpose.py:21
+        y[col_1 * ROWS + row_1] = tile[low * 9 + high];     // transpose.py:21
     }
 }

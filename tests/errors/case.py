@@ -10,7 +10,7 @@ import eas
 
 
 class Broken:
-    """A kernel that cannot be compiled for these types and constants, the module's `CASE`."""
+    """A kernel that cannot be compiled to Metal for these types and constants: the `CASE`."""
 
     def __init__(self, kernel: Any, *types: str, **constants: object) -> None:
         self.kernel = kernel
@@ -19,7 +19,7 @@ class Broken:
 
     def error(self) -> eas.CompileError:
         try:
-            self.kernel.compile(*self.types, **self.constants)
+            self.kernel.to_msl(*self.types, **self.constants)
         except eas.CompileError as error:
             return error
         raise AssertionError(f"{self.kernel} was compiled")

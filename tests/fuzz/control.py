@@ -7,20 +7,20 @@ from collections.abc import Sequence
 from tests.fuzz.expressions import int_expression, tame, tamed
 from tests.fuzz.maker import Maker, Names, Place, meet
 from tests.fuzz.statements import (
-    DEPTH,
     Write,
     assign,
     augment,
+    branch_test,
     call,
     check,
     constant_branch,
+    expression_depth,
     leave,
     store,
     swap,
-    test_of,
     unpack,
 )
-from tests.fuzz.types import Expression, FunctionOf, Kind, TupleOf
+from tests.fuzz.types import Expression, FunctionOf, Kind
 
 # How often a statement may run in one program, over all loops around it.
 _MAX_TRIPS = 60
@@ -40,10 +40,10 @@ def statement(m: Maker, place: Place, depth: int) -> None:
     if depth >= _MAX_DEPTH or m.budget <= 0:
         m.weighted(_SIMPLE)(m, place)
         return
-    if m.below(12) < 6:
+    if m.below(12) < 5:
         m.weighted(_SIMPLE)(m, place)
     else:
-        m.weighted(_NESTED)(m, place, depth + 1)
+        m.weighted(_IN_LOOPS if place.in_loop else _NESTED)(m, place, depth + 1)
 
 
 # --- branches -----------------------------------------------------------------------------------
@@ -51,13 +51,13 @@ def statement(m: Maker, place: Place, depth: int) -> None:
 
 def branch(m: Maker, place: Place, depth: int) -> None:
     """`if`, `elif`, `else`."""
-    head = f"if {test_of(m, place)}:"
+    head = f"if {branch_test(m, place)}:"
     ways: list[Place] = []
     for _ in range(1 + m.below(2)):
         ways.append(place.branch())
         with m.block(head):
             block(m, ways[-1], depth, 3)
-        head = f"elif {test_of(m, place.branch())}:"
+        head = f"elif {branch_test(m, place.branch())}:"
         if place.has_walrus and ":=" in head:
             break
     rest = place.branch()
@@ -79,7 +79,7 @@ def leave_if(m: Maker, place: Place, depth: int) -> None:
     """An exit under a condition."""
     del depth
     way = place.branch()
-    with m.block(f"if {test_of(m, place)}:"):
+    with m.block(f"if {branch_test(m, place)}:"):
         if m.chance(3):
             m.weighted(_SIMPLE)(m, way)
         if not way.ended:
@@ -89,11 +89,12 @@ def leave_if(m: Maker, place: Place, depth: int) -> None:
 
 
 def match(m: Maker, place: Place, depth: int) -> None:
-    subject = tame(m, place, Kind.INT, DEPTH)
+    kind = m.pick((Kind.INT, Kind.INT, Kind.BOOL, Kind.FLOAT))
+    subject = tame(m, place, kind, expression_depth(m))
     ways: list[Place] = []
     with m.block(f"match {subject.text}:"):
         for _ in range(1 + m.below(3)):
-            ways.append(_case(m, place, depth))
+            ways.append(_case(m, place, kind, depth))
         choice = m.below(3)
         rest = place.branch()
         if choice == 1:
@@ -101,24 +102,31 @@ def match(m: Maker, place: Place, depth: int) -> None:
                 block(m, rest, depth, 2)
         elif choice == 2:
             name = m.fresh("v")
-            rest.names[name] = Kind.INT
+            rest.names[name] = kind
             with m.block(f"case {name}:"):
                 block(m, rest, depth, 2)
     _join(place, [*ways, rest])
 
 
-def _case(m: Maker, place: Place, depth: int) -> Place:
+_LITERALS: dict[Kind, tuple[str, ...]] = {
+    Kind.INT: ("0", "1", "2", "-1", "3", "5"),
+    Kind.BOOL: ("True", "False"),
+    Kind.FLOAT: ("0.0", "0.5", "-1.5", "2", "1.0"),
+}
+
+
+def _case(m: Maker, place: Place, kind: Kind, depth: int) -> Place:
     way = place.branch()
-    literals = [str(m.below(6) - 1) for _ in range(3)]
+    literals = [m.pick(_LITERALS[kind]) for _ in range(3)]
     choice = m.below(5)
     pattern = literals[0] if choice < 2 else " | ".join(dict.fromkeys(literals))
     if choice >= 3:
-        names = place.assignable(Kind.INT)
+        names = place.assignable(kind)
         name = m.pick(names) if names and m.chance(2) else m.fresh("v")
         pattern = f"({pattern}) as {name}" if choice == 4 else name
-        way.names[name] = Kind.INT
+        way.names[name] = kind
     # a name alone fits everything: only a guard lets the cases below it be reached
-    guard = f" if {test_of(m, way)}" if choice == 3 or m.chance(4) else ""
+    guard = f" if {branch_test(m, way)}" if choice == 3 or m.chance(4) else ""
     with m.block(f"case {pattern}{guard}:"):
         block(m, way, depth, 2)
     return way
@@ -173,7 +181,7 @@ def while_counted(m: Maker, place: Place, depth: int) -> None:
     style = m.below(5)
     test = _WHILE_TESTS[style].format(n=name)
     if style != 4 and m.chance(2):
-        extra = test_of(m, body.branch()) if not m.chance(4) else _bound_in_test(m, body)
+        extra = branch_test(m, body.branch()) if not m.chance(4) else _bound_in_test(m, body)
         test = f"{test} {m.pick(('and', 'and', 'and not'))} ({extra})"
     with m.block(f"while {test}:"):
         if style in (0, 1):
@@ -224,9 +232,11 @@ def _static_sequence(m: Maker, place: Place) -> tuple[list[str], str, int]:
     text = "(" + "".join(f"{item}, " for item in items) + ")"
     one, two = [m.fresh("j")], [m.fresh("j"), m.fresh("j")]
     tuples = [(n, t) for n, t in place.tuples() if set(t.kinds) == {Kind.INT}]
-    choice = m.below(6)
+    choice = m.below(7)
     if choice == 0:
         return one, text, count
+    if choice == 6:
+        return one, m.pick(("SCALES", "SCALES[1:] + SCALES[:1]", "SCALES[::-1]")), 3
     if choice == 1:
         return one, f"mk.static_range({count})", count
     if choice == 2:
@@ -292,12 +302,12 @@ def inner_function(m: Maker, place: Place, depth: int) -> None:
         with m.block(f"def {name}({parameter}{default}):"):
             function_body(m, inner, kind, depth)
     cost = 1 + before - m.budget
-    place.names[name] = FunctionOf((Kind.INT,), kind, named=named, cost=cost)
+    place.names[name] = FunctionOf(((parameter, Kind.INT),), kind, named=named, cost=cost)
 
 
 def _inner_lambda(m: Maker, inner: Place, head: str, kind: Kind) -> None:
     inner.has_walrus = False
-    m.line(f"{head} {tame(m, inner, kind, DEPTH).text}")
+    m.line(f"{head} {tame(m, inner, kind, expression_depth(m)).text}")
 
 
 def function_body(m: Maker, inner: Place, kind: Kind, depth: int) -> None:
@@ -306,7 +316,7 @@ def function_body(m: Maker, inner: Place, kind: Kind, depth: int) -> None:
     inner.breaks, inner.continues = [], []
     block(m, inner, depth + 1, 3)
     if not inner.ended:
-        m.line(f"return {tame(m, inner, kind, DEPTH).text}")
+        m.line(f"return {tame(m, inner, kind, expression_depth(m)).text}")
 
 
 def deferred(m: Maker, place: Place, depth: int) -> None:
@@ -315,7 +325,7 @@ def deferred(m: Maker, place: Place, depth: int) -> None:
     name = m.fresh("h")
     maker = m.pick(("adder", "scaler", "last_adder"))
     m.line(f"{name} = {maker}({tame(m, place, Kind.INT, 1).text})")
-    place.names[name] = FunctionOf((Kind.INT,), Kind.INT, cost=2)
+    place.names[name] = FunctionOf((("x", Kind.INT),), Kind.INT, cost=2)
 
 
 def applied(m: Maker, place: Place, depth: int) -> None:
@@ -324,7 +334,7 @@ def applied(m: Maker, place: Place, depth: int) -> None:
     known = [
         name
         for name, ty in place.functions(Kind.INT)
-        if ty.parameters == (Kind.INT,) and not ty.context
+        if [kind for _, kind in ty.parameters] == [Kind.INT] and not ty.context
     ]
     parameter = m.fresh("p")
     inner = place.branch()
@@ -351,14 +361,14 @@ _SIMPLE: list[tuple[int, Write]] = [
     (1, constant_branch),
 ]
 _NESTED = [
-    (6, branch),
-    (5, leave_if),
-    (4, for_range),
-    (4, while_counted),
+    (5, branch),
+    (3, leave_if),
+    (5, for_range),
+    (5, while_counted),
     (3, for_static),
-    (3, match),
+    (4, match),
     (2, inner_function),
     (1, deferred),
     (1, applied),
 ]
-_ = TupleOf
+_IN_LOOPS = [*_NESTED, (16, leave_if)]

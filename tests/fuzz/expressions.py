@@ -9,6 +9,9 @@ from tests.fuzz.types import (
     FLOAT_GRAIN,
     FLOAT_LIMIT,
     INT_LIMIT,
+    READ,
+    TABLE_LENGTH,
+    WRITTEN,
     Expression,
     FunctionOf,
     Kind,
@@ -16,12 +19,6 @@ from tests.fuzz.types import (
 )
 
 Make = Callable[[Maker, Place, int], Expression]
-
-# The width of each array's rows, by its name.
-INT_ARRAYS = {"xs": 3, "ints": 6}
-FLOAT_ARRAYS = {"fs": 3, "floats": 4}
-FLAGS = 3
-TABLE = 5
 
 
 def expression(m: Maker, place: Place, kind: Kind, depth: int) -> Expression:
@@ -107,9 +104,13 @@ def int_atom(m: Maker, place: Place, depth: int = 0) -> Expression:
     if not place.has_arrays:
         return int_literal(m) if not names else Expression(m.pick(names), INT_LIMIT)
     if choice == 6:
-        return Expression(f"table[{index(m, place, TABLE, 0)}]", INT_LIMIT)
-    array = m.pick(tuple(INT_ARRAYS))
-    return Expression(f"{array}[i, {index(m, place, INT_ARRAYS[array], 0)}]", INT_LIMIT)
+        return Expression(f"table[{index(m, place, TABLE_LENGTH, 0)}]", INT_LIMIT)
+    return _element(m, place, Kind.INT)
+
+
+def _element(m: Maker, place: Place, kind: Kind) -> Expression:
+    array, width = m.pick((READ[kind], WRITTEN[kind]))
+    return _limit(kind, f"{array}[i, {index(m, place, width, 0)}]")
 
 
 def int_literal(m: Maker) -> Expression:
@@ -178,7 +179,7 @@ def _guarded_division(m: Maker, place: Place, depth: int) -> Expression:
     names = place.of(Kind.INT)
     if not names:
         return _int_division(m, place, depth)
-    a, b = int_expression(m, place, depth), m.pick(names)
+    a, b = int_expression(m, _inside(place), depth), m.pick(names)
     operator, bound = m.pick((("//", a.bound + 1), ("%", INT_LIMIT)))
     if m.chance(2):
         return Expression(f"({b} and {a.text} {operator} {b})", bound)
@@ -197,8 +198,6 @@ def _shift(m: Maker, place: Place, depth: int) -> Expression:
     a = _tamed_int(m, int_expression(m, place, depth))
     names = place.of(Kind.INT)
     amount = f"({m.pick(names)} & 3)" if names and m.chance(2) else str(m.below(4))
-    if not names or (not m.numbers.has_plain_ints and a.text.lstrip("(-").rstrip(")").isdigit()):
-        a = Expression(m.pick(names), INT_LIMIT) if names else a
     if m.chance(2):
         return Expression(f"({a.text} >> {amount})", a.bound)
     return Expression(f"({a.text} << {amount})", a.bound * 8)
@@ -212,12 +211,10 @@ def _int_unary(m: Maker, place: Place, depth: int) -> Expression:
     if choice == 1:
         return Expression(f"abs({a.text})", a.bound)
     if choice == 2:
-        return Expression(f"(~{a.text})", a.bound + 1) if m.numbers.holds_int(
-            Expression("", a.bound + 1)
-        ) else a
-    if choice == 3:
         return Expression(f"(+{a.text})", a.bound)
     a = _tamed_int(m, a)
+    if choice == 3:
+        return Expression(f"(~{a.text})", a.bound + 1)
     return Expression(f"(({a.text}) ** 2)", a.bound * a.bound)
 
 
@@ -246,9 +243,11 @@ def _int_of_others(m: Maker, place: Place, depth: int) -> Expression:
 
 def _int_from_tuple(m: Maker, place: Place, depth: int) -> Expression:
     """`sum`, `max` or a part of a tuple, which may be a comprehension."""
-    choice = m.below(4)
+    choice = m.below(5)
     if choice == 3:
         return _comprehension(m, place, depth)
+    if choice == 4:
+        return Expression(f"SCALES[{m.below(6) - 3}]", 3)
     items = [_tamed_int(m, int_expression(m, place, depth)) for _ in range(1 + m.below(3))]
     text = "(" + "".join(f"{item.text}, " for item in items) + ")"
     if choice == 0:
@@ -299,9 +298,7 @@ def float_atom(m: Maker, place: Place, depth: int = 0) -> Expression:
     if choice < 6 and names:
         return Expression(m.pick(names), FLOAT_LIMIT, FLOAT_GRAIN)
     if place.has_arrays:
-        array = m.pick(tuple(FLOAT_ARRAYS))
-        text = f"{array}[i, {index(m, place, FLOAT_ARRAYS[array], 0)}]"
-        return Expression(text, FLOAT_LIMIT, FLOAT_GRAIN)
+        return _element(m, place, Kind.FLOAT)
     return Expression(m.pick(names), FLOAT_LIMIT, FLOAT_GRAIN) if names else float_literal(m)
 
 
@@ -419,7 +416,7 @@ def bool_atom(m: Maker, place: Place, depth: int = 0) -> Expression:
     if choice < 3 and names:
         return Expression(m.pick(names))
     if choice == 3 and place.has_arrays:
-        return Expression(f"flags[i, {index(m, place, FLAGS, 0)}]")
+        return Expression(f"flags[i, {index(m, place, WRITTEN[Kind.BOOL][1], 0)}]")
     return _comparison(m, place, 0)
 
 
@@ -452,6 +449,14 @@ def _membership(m: Maker, place: Place, depth: int) -> Expression:
 def _bool_operator(m: Maker, place: Place, depth: int) -> Expression:
     a, b = bool_expression(m, place, depth), bool_expression(m, place, depth)
     return Expression(f"({a.text} {m.pick(('&', '|', '^', '==', '!=', '<', '>='))} {b.text})")
+
+
+def _tuple_comparison(m: Maker, place: Place, depth: int) -> Expression:
+    pairs = [
+        f"({int_expression(m, place, depth).text}, {bool_expression(m, place, 0).text})"
+        for _ in range(2)
+    ]
+    return Expression(f"({pairs[0]} {m.pick(('==', '!='))} {pairs[1]})")
 
 
 def _quantified(m: Maker, place: Place, depth: int) -> Expression:
@@ -530,9 +535,12 @@ def _called(kind: Kind) -> Make:
 def call_text(m: Maker, place: Place, name: str, ty: FunctionOf, depth: int) -> str:
     """A call: by position, by keyword, with a star."""
     arguments = [ty.context] if ty.context else []
-    given = [tame(m, place, kind, depth).text for kind in ty.parameters]
-    if given and m.chance(6):
+    given = [tame(m, place, kind, depth).text for _, kind in ty.parameters]
+    choice = m.below(6)
+    if choice == 5:
         given = [f"*({', '.join(given)},)"]
+    elif choice == 4 and not ty.has_rest:
+        given[-1] = f"{ty.parameters[-1][0]}={given[-1]}"
     arguments += given
     if ty.has_rest:
         arguments += [tame(m, place, Kind.INT, 0).text for _ in range(m.below(3))]
@@ -562,12 +570,13 @@ def _tuple_part(m: Maker, place: Place, kind: Kind) -> Expression | None:
         for number, own in enumerate(ty.kinds):
             if own is kind:
                 parts.append(f"{name}[{number}]")
-                parts.append(f"{name}.{'xy'[number]}" if ty.make else f"{name}[{number - len(ty.kinds)}]")
+                field = f".{'xy'[number]}" if ty.make else f"[{number - len(ty.kinds)}]"
+                parts.append(name + field)
     return _limit(kind, m.pick(parts)) if parts else None
 
 
-def _inside(place: Place, names: Sequence[tuple[str, Kind]]) -> Place:
-    """A scope of its own inside of an expression: it assigns nothing outside."""
+def _inside(place: Place, names: Sequence[tuple[str, Kind]] = ()) -> Place:
+    """A place inside of an expression that assigns nothing outside."""
     inner = place.branch()
     inner.names.update(names)
     inner.has_walrus = False
@@ -624,6 +633,7 @@ _BOOLS: list[tuple[int, Make]] = [
     (1, _membership),
     (1, _bool_operator),
     (1, _quantified),
+    (1, _tuple_comparison),
     (1, _conditional(Kind.BOOL)),
     (2, _short_circuit(Kind.BOOL)),
     (1, _walrus(Kind.BOOL)),

@@ -20,8 +20,9 @@ class Place:
 
     `names` have a value on every path to it. Those in `kept` must not be assigned: they count the
     trips of loops, or belong to an outer function. `trips` is how often the code may run.
-    `breaks` and `continues` get the names at each exit from the innermost loop. `result` is what the
-    function returns; a kernel returns nothing. `ended` says that the last statement was an exit.
+    `breaks` and `continues` get the names at each exit from the innermost loop. `result` is what
+    the function returns; a kernel returns nothing. `ended` says that the last statement was an
+    exit.
     """
 
     names: Names

@@ -25,7 +25,10 @@ ARRAYS = "xs, fs, ints, floats, flags, table, log"
 CONTEXT = f"i, {ARRAYS}"
 
 # Functions that every program may call; `note` leaves a trace of the order of calls.
-PRELUDE = f'''\
+PRELUDE = f"""\
+SCALES = (2, -1, 3)
+
+
 class Pair(NamedTuple):
     x: int
     y: float
@@ -55,7 +58,7 @@ def last_adder(k):
 
 def twice(f, x):
     return f(f(x) % 20)
-'''
+"""
 
 
 @dataclass(frozen=True)
@@ -71,13 +74,13 @@ class Program:
 
 
 def make_program(random: Random, size: int) -> Program:
-    m = Maker(random, FORMATS[0], size)
+    m = Maker(random, FORMATS[0], size, count=2)
     m.numbers = m.pick(FORMATS)
     layout = m.pick(LAYOUTS)
     constant = m.below(4)
     seed = m.below(1000)
     functions: Names = {}
-    functions["note"] = FunctionOf((Kind.INT,), Kind.INT, context=CONTEXT)
+    functions["note"] = FunctionOf((("tag", Kind.INT),), Kind.INT, context=CONTEXT)
     helpers = m.aside(lambda: _write_helpers(m, functions))
     m.budget = max(m.budget, 4)
     body = m.aside(lambda: _write_body(m, functions))
@@ -117,7 +120,8 @@ def _write_helper(m: Maker, functions: Names) -> None:
     m.line("")
     cost = 1 + before - m.budget
     m.budget = before - cost // 2
-    functions[name] = FunctionOf(tuple(kinds), result, context, named, has_rest, cost)
+    own = tuple(zip(parameters, kinds, strict=True))
+    functions[name] = FunctionOf(own, result, context, named, has_rest, cost)
 
 
 def _write_body(m: Maker, functions: Names) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import linecache
-from itertools import count
 from typing import Any
 
 from tests.fuzz.program import ARRAYS, PRELUDE, Program
@@ -133,13 +132,13 @@ def _function(name: str, parameters: str, start: list[str], program: Program) ->
     return "\n".join(lines)
 
 
-_numbers = count()
-
-
-def load(text: str, name: str = "") -> dict[str, Any]:
+def load(text: str) -> dict[str, Any]:
     """Runs a file's text as a module, with its source where `inspect` looks for it."""
-    path = f"<fuzz {name or next(_numbers)}>"
-    linecache.cache[path] = (len(text), None, text.splitlines(keepends=True), path)
-    module: dict[str, Any] = {"__name__": "fuzz"}
-    exec(compile(text, path, "exec"), module)
+    linecache.cache[_PATH] = (len(text), None, text.splitlines(keepends=True), _PATH)
+    module: dict[str, Any] = {"__name__": "program"}
+    exec(compile(text, _PATH, "exec"), module)
     return module
+
+
+# One name for all programs: what is kept under it is replaced, and does not pile up.
+_PATH = "<program>"

@@ -5,34 +5,38 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tests.fuzz.expressions import (
-    FLAGS,
     call_text,
     condition,
     expression,
     index,
     int_expression,
     tame,
-    tamed,
     tuple_expression,
 )
 from tests.fuzz.maker import Maker, Place
-from tests.fuzz.types import INT_LIMIT, PAIR, Expression, FunctionOf, Kind, TupleOf
+from tests.fuzz.types import INT_LIMIT, PAIR, WRITTEN, FunctionOf, Kind, TupleOf
 
 Write = Callable[[Maker, Place], None]
 
-DEPTH = 2
 _KINDS = (Kind.INT, Kind.INT, Kind.FLOAT, Kind.BOOL)
 _PREFIX = {Kind.INT: "v", Kind.FLOAT: "f", Kind.BOOL: "b"}
+
+
+def expression_depth(m: Maker) -> int:
+    """How deep an expression of a statement is: most are short, so that there is room for more."""
+    return m.pick((1, 1, 0, 2))
 
 
 def assign(m: Maker, place: Place) -> None:
     """`v = e`, also with an annotation or two targets."""
     kind = m.pick(_KINDS)
-    value = tame(m, place, kind, DEPTH).text
+    value = tame(m, place, kind, expression_depth(m)).text
     name = target(m, place, kind)
     choice = m.below(8)
     if choice == 7:
         m.line(f"{name}: {kind.value} = {value}")
+    elif choice == 6 and place.has_arrays and m.chance(2):
+        m.line(f"{name} = {WRITTEN[kind][0]}[i, 1] = {value}")
     elif choice == 6:
         other = target(m, place, kind)
         m.line(f"{name} = {other} = {value}")
@@ -60,7 +64,7 @@ def augment(m: Maker, place: Place) -> None:
         assign(m, place)
         return
     name = m.pick(names)
-    value = tame(m, place, kind, DEPTH).text
+    value = tame(m, place, kind, expression_depth(m)).text
     if kind is Kind.FLOAT:
         m.line(f"{name} {m.pick(('+=', '-='))} {value}")
         m.line(f"{name} %= {m.pick(('16.0', '4.0', '-8.0'))}")
@@ -83,7 +87,10 @@ def swap(m: Maker, place: Place) -> None:
         return
     first = m.below(len(names) - 1)
     a, b = names[first], names[first + 1]
-    if m.chance(2):
+    if place.has_arrays and m.chance(4):
+        array = WRITTEN[kind][0]
+        m.line(f"{array}[i, 0], {array}[i, -1] = {array}[i, -1], {a}")
+    elif m.chance(2):
         m.line(f"{a}, {b} = {b}, {a}")
     else:
         m.line(f"{a}, {b} = {b}, {tame(m, place, kind, 1).text}")
@@ -130,20 +137,14 @@ def store(m: Maker, place: Place) -> None:
         assign(m, place)
         return
     kind = m.pick(_KINDS)
-    array, width = {
-        Kind.INT: ("ints", 6),
-        Kind.FLOAT: ("floats", 4),
-        Kind.BOOL: ("flags", FLAGS),
-    }[kind]
-    where = f"{array}[i, {index(m, place, width, 1)}]"
+    array, width = WRITTEN[kind]
     if kind is Kind.INT and m.chance(3):
-        value = tamed(m, kind, Expression(int_expression(m, place, 1).text, 1 << 62)).text
-        m.line(f"{where} ^= {value}")
-        m.line(f"{array}[i, 0] = {array}[i, 0] % {INT_LIMIT}")
-        for number in range(1, width):
-            m.line(f"{array}[i, {number}] %= {INT_LIMIT}")
+        where = f"{array}[i, {m.below(2 * width) - width}]"
+        m.line(f"{where} {m.pick(('+=', '^=', '-='))} {tame(m, place, kind, 1).text}")
+        m.line(f"{where} %= {INT_LIMIT}")
         return
-    m.line(f"{where} = {tame(m, place, kind, DEPTH).text}")
+    where = f"{array}[i, {index(m, place, width, 1)}]"
+    m.line(f"{where} = {tame(m, place, kind, expression_depth(m)).text}")
 
 
 def check(m: Maker, place: Place) -> None:
@@ -222,11 +223,11 @@ def constant_branch(m: Maker, place: Place) -> None:
             assign(m, place)
 
 
-def test_of(m: Maker, place: Place) -> str:
+def branch_test(m: Maker, place: Place) -> str:
     """The condition of an `if`; it may give a name its first value."""
     if place.has_walrus and m.chance(6):
         name = m.fresh("v")
         value = tame(m, place, Kind.INT, 1).text
         place.names[name] = Kind.INT
         return f"({name} := {value}) {m.pick(('<', '>', '!='))} {int_expression(m, place, 1).text}"
-    return condition(m, place, DEPTH)
+    return condition(m, place, expression_depth(m))

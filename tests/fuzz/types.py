@@ -25,9 +25,10 @@ class FunctionOf:
     """A function of numbers. `named` are parameters with a default that calls give by keyword.
 
     `context` is what is passed before everything else, `has_rest` says that it takes `*rest`.
+    `cost` is how many statements a call of it is worth.
     """
 
-    parameters: tuple[Kind, ...]
+    parameters: tuple[tuple[str, Kind], ...]
     result: Kind
     context: str = ""
     named: tuple[tuple[str, Kind], ...] = ()
@@ -37,6 +38,15 @@ class FunctionOf:
 
 Type = Kind | TupleOf | FunctionOf
 PAIR = TupleOf((Kind.INT, Kind.FLOAT), "Pair")
+
+# The arrays that a program writes to, and how long their rows are.
+WRITTEN: dict[Kind, tuple[str, int]] = {
+    Kind.INT: ("ints", 6),
+    Kind.FLOAT: ("floats", 4),
+    Kind.BOOL: ("flags", 3),
+}
+READ: dict[Kind, tuple[str, int]] = {Kind.INT: ("xs", 3), Kind.FLOAT: ("fs", 3)}
+TABLE_LENGTH = 5
 
 # What every variable keeps to, whatever its program's number formats are.
 INT_LIMIT = 99

@@ -1,4 +1,4 @@
-"""Tests of kernels that run on this machine's CPU: a cache of their own, and a host for each need."""
+"""Tests of kernels that run on this machine's CPU: a cache of their own, and a host."""
 
 from __future__ import annotations
 
@@ -21,5 +21,13 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 def host() -> Iterator[Host]:
     """A host with little patience."""
     host = Host(Builder(open_cache()), Limits(seconds=20.0))
+    yield host
+    host.stop()
+
+
+@pytest.fixture(scope="session")
+def checked_host() -> Iterator[Host]:
+    """A host that watches every access."""
+    host = Host(Builder(open_cache()), Limits(seconds=60.0), is_checked=True)
     yield host
     host.stop()

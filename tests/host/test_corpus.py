@@ -1,10 +1,11 @@
-"""Every kernel of the corpus on `msl-host`: the bytes that a Mac would get give the right results."""
+"""Every kernel of the corpus on `msl-host`: the bytes that a Mac would get, and their results."""
 
 from __future__ import annotations
 
 import pytest
 
-from eas.msl.host import ORDERS, default_host, run
+from eas.ir.diagnostics import render
+from eas.msl.host import ORDERS, Host, check, default_host, run
 from tests.kernels.case import Arguments
 from tests.test_kernels import arrays_of, case_of, compare, every_kernel
 
@@ -37,3 +38,14 @@ def check_results(name: str, arguments: Arguments) -> None:
     expected = arrays_of(case.arguments()) | case.reference(**case.arguments())
     for array, result in arrays_of(arguments).items():
         compare(array, result, expected[array], case.tolerance)
+
+
+@every_kernel
+def test_nothing_is_wrong_with_any_access(name: str, checked_host: Host) -> None:
+    case = case_of(name)
+    arguments = case.arguments()
+    compiled = case.kernel.compile(**arguments)
+    bound = compiled.binding.bind(arguments)
+    grid = case.grid or (-(-arguments["N"] // arguments["BLOCK"]),)
+    found = check(compiled.metal, compiled.function, bound, grid, checked_host)
+    assert [render(diagnostic) for diagnostic in found] == []

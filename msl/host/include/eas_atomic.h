@@ -8,8 +8,6 @@ enum memory_order { memory_order_relaxed = 0 };
 template <class T>
 struct atomic {
     T eas_value;
-    atomic() = default;
-    atomic(const atomic&) = delete;
 };
 typedef atomic<int> atomic_int;
 typedef atomic<uint> atomic_uint;
@@ -27,29 +25,29 @@ using eas_operand = typename eas_same<T>::type;
 #define EAS_MODIFY(space, name, rule, expression)                                                \
     template <class T>                                                                           \
     EAS_UNCHECKED enable_if_t<rule, T> name(volatile space atomic<T>* place, eas_operand<T> x,   \
-                                            memory_order) {                                      \
-        eas_atomic((const volatile void*)place, sizeof(T), 1);                                   \
+                                            memory_order, EAS_SITE) {                                      \
+        eas_atomic((const volatile void*)place, sizeof(T), 1, site);                                   \
         const T found = place->eas_value;                                                        \
         place->eas_value = (T)(expression);                                                      \
         return found;                                                                            \
     }
 #define EAS_ATOMICS(space)                                                                       \
     template <class T>                                                                           \
-    EAS_UNCHECKED T atomic_load_explicit(const volatile space atomic<T>* place, memory_order) {  \
-        eas_atomic((const volatile void*)place, sizeof(T), 0);                                   \
+    EAS_UNCHECKED T atomic_load_explicit(const volatile space atomic<T>* place, memory_order, EAS_SITE) {  \
+        eas_atomic((const volatile void*)place, sizeof(T), 0, site);                                   \
         return place->eas_value;                                                                 \
     }                                                                                            \
     template <class T>                                                                           \
     EAS_UNCHECKED void atomic_store_explicit(volatile space atomic<T>* place, eas_operand<T> x,  \
-                                             memory_order) {                                     \
-        eas_atomic((const volatile void*)place, sizeof(T), 1);                                   \
+                                             memory_order, EAS_SITE) {                                     \
+        eas_atomic((const volatile void*)place, sizeof(T), 1, site);                                   \
         place->eas_value = x;                                                                    \
     }                                                                                            \
     template <class T>                                                                           \
     EAS_UNCHECKED bool atomic_compare_exchange_weak_explicit(volatile space atomic<T>* place,    \
                                                              T* expected, eas_operand<T> desired, \
-                                                             memory_order, memory_order) {       \
-        eas_atomic((const volatile void*)place, sizeof(T), 1);                                   \
+                                                             memory_order, memory_order, EAS_SITE) {       \
+        eas_atomic((const volatile void*)place, sizeof(T), 1, site);                                   \
         const T found = place->eas_value;                                                        \
         const bool is_equal = __builtin_memcmp(&found, expected, sizeof(T)) == 0;                \
         if (is_equal) {                                                                          \

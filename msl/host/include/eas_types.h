@@ -113,7 +113,8 @@ struct eas_slots {
 uint eas_lane();
 void eas_barrier(uint flags, ulong site);
 const eas_slots* eas_exchange(const void* value, uint size, uint flags, ulong site);
-void eas_atomic(const volatile void* place, uint size, uint is_write);
+void eas_atomic(const volatile void* place, uint size, uint is_write, ulong site);
+void eas_declare(void* begin, ulong size, const char* name);
 }
 #define EAS_SITE ulong site = (ulong)__builtin_LINE() << 16 | __builtin_COLUMN()
 
@@ -129,13 +130,21 @@ void eas_atomic(const volatile void* place, uint size, uint is_write);
 #define EAS_START(n) __asm("__start_eas_group_" EAS_TEXT(n)) __attribute__((weak, visibility("hidden")))
 #define EAS_STOP(n) __asm("__stop_eas_group_" EAS_TEXT(n)) __attribute__((weak, visibility("hidden")))
 #endif
-#define EAS_VARIABLE(n) static EAS_THREADGROUP __attribute__((section(EAS_SECTION(n)), aligned(16)))
+#define EAS_VARIABLE(n, name)                                                              \
+    static EAS_THREADGROUP __attribute__((section(EAS_SECTION(n)), aligned(16))) uchar     \
+        eas_bytes_##name[sizeof(eas_type_##name) + EAS_GAP];                               \
+    EAS_THREADGROUP eas_type_##name& name = *(EAS_THREADGROUP eas_type_##name*)eas_bytes_##name; \
+    EAS_DECLARED(name)
 #define EAS_BOUNDS(n)                                                        \
     extern uchar eas_first_##n[] EAS_START(n);                               \
     extern uchar eas_last_##n[] EAS_STOP(n);                                 \
     extern "C" uchar* eas_variables_##n() { return eas_first_##n; }          \
     extern "C" uchar* eas_variables_end_##n() { return eas_last_##n; }
 #define EAS_ENTRY __attribute__((no_sanitize("thread")))
-#if !defined(EAS_CHECKED)
+#if defined(EAS_CHECKED)
+#define EAS_GAP 64
+#define EAS_DECLARED(name) eas_declare((void*)&name, sizeof(name), #name)
+#else
+#define EAS_GAP 0
 #define EAS_DECLARED(name)
 #endif

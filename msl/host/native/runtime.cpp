@@ -5,11 +5,20 @@
 extern "C" {
 typedef void (*eas_kernel)(void* const* buffers, void* const* shared, const eas_thread* thread);
 
-enum eas_kind : uint { NOTHING, EXITED_BEFORE_BARRIER, DIFFERENT_BARRIERS, SIMDGROUP_OUTSIDE_FIBER };
+enum eas_kind : uint {
+    NOTHING, EXITED_BEFORE_BARRIER, DIFFERENT_BARRIERS, SIMDGROUP_OUTSIDE_FIBER,
+    READ_OUTSIDE, WRITE_OUTSIDE, MISALIGNED, READ_BEFORE_WRITE,
+    WRITE_WRITE_RACE, READ_AFTER_WRITE_RACE, WRITE_AFTER_READ_RACE,
+    INDEX_OUTSIDE, BAD_SHIFT, BAD_DIVISION, BAD_CAST, OVERFLOW, BAD_BOOL, NO_RETURN
+};
 
+// `waiting` is how many threads wait, or the other thread of a race.
 struct eas_report {
     uint kind, group[3], thread, waiting;
-    ulong site, other_site;
+    ulong site, other_site, pc, other_pc;
+    long offset, size;
+    int buffer;
+    char name[60];
 };
 
 // `ctypes` mirrors this in worker.py.
@@ -24,6 +33,10 @@ struct eas_launch {
     ulong stack_bytes;
     uint threads[3], groups[3], grid[3];
     uint order, has_fibers;
+    uchar* lows[31];
+    uchar* highs[31];
+    uchar* library;
+    uchar* library_end;
     eas_report report;
 };
 }
@@ -41,13 +54,15 @@ struct Fiber {
     void* stack;
     State state;
     uint flags;
-    ulong site;
+    ulong site, last_site;
+    uint device_epoch, group_epoch, simd_device_epoch, simd_group_epoch;
     eas_thread thread;
 };
 
 eas_launch* launch;
 Fiber fibers[MAX_THREADS];
 uint fiber_count, current, round;
+ulong group_number;
 void* scheduler_stack;
 uchar values[MAX_THREADS][64];
 eas_slots slots[MAX_THREADS / SIMD_WIDTH];
@@ -118,13 +133,19 @@ void report(eas_kind kind, ulong site, uint waiting = 0, ulong other_site = 0) {
     }
 }
 
+}  // namespace
+#if defined(EAS_CHECKED)
+#include "check.h"
+#endif
+namespace {
+
 // --- the schedule
 
-// The place of the n-th of a number of things that may happen in any order.
-uint in_order(uint n, uint count) {
+// The place of the n-th of a number of things that may happen in any order, differently each turn.
+ulong in_order(ulong n, ulong count, uint turn) {
     switch (launch->order) {
         case REVERSE: return count - 1 - n;
-        case ROTATED: return (n + round * 7 + count / 3) % count;
+        case ROTATED: return (n + turn * 7 + count / 3) % count;
         default: return n;
     }
 }
@@ -144,6 +165,8 @@ bool meet(uint first, uint end) {
             meeting.active |= 1u << (i - first);
             __builtin_memcpy(meeting.bytes[i - first], values[i], sizeof values[i]);
             fibers[i].state = State::READY;
+            fibers[i].simd_device_epoch += fibers[i].flags & 1;
+            fibers[i].simd_group_epoch += fibers[i].flags >> 1 & 1;
         }
     }
     return meeting.active != 0;
@@ -155,12 +178,12 @@ void run_simdgroup(uint index) {
     do {
         ++round;
         for (uint n = 0; n < end - first; ++n) {
-            const uint i = first + in_order(n, end - first);
-            if (fibers[i].state == State::READY) {
+            const uint i = first + in_order(n, end - first, round);
+            if (fibers[i].state == State::READY && launch->report.kind == NOTHING) {
                 resume(i);
             }
         }
-    } while (meet(first, end));
+    } while (launch->report.kind == NOTHING && meet(first, end));
 }
 
 // Releases the threads that wait at a barrier; gives whether any thread goes on.
@@ -188,6 +211,8 @@ bool release() {
     }
     for (uint i = 0; i < fiber_count; ++i) {
         fibers[i].state = State::READY;
+        fibers[i].device_epoch += fibers[i].flags & 1;
+        fibers[i].group_epoch += fibers[i].flags >> 1 & 1;
     }
     return true;
 }
@@ -198,7 +223,7 @@ void start_fibers(const eas_thread& start) {
     for (uint z = 0; z < threads[2]; ++z) {
         for (uint y = 0; y < threads[1]; ++y) {
             for (uint x = 0; x < threads[0]; ++x) {
-                Fiber& fiber = fibers[fiber_count];
+                Fiber& fiber = fibers[fiber_count] = {};
                 fiber.thread = start;
                 fiber.thread.position[0] = x;
                 fiber.thread.position[1] = y;
@@ -217,10 +242,11 @@ void run_with_fibers(const eas_thread& start) {
     start_fibers(start);
     const uint simdgroups = start.simdgroups;
     do {
+        const uint turn = round;
         for (uint n = 0; n < simdgroups; ++n) {
-            run_simdgroup(in_order(n, simdgroups));
+            run_simdgroup(in_order(n, simdgroups, turn));
         }
-    } while (release());
+    } while (launch->report.kind == NOTHING && release());
 }
 
 // No thread waits for another, so each runs to its end.
@@ -231,7 +257,7 @@ void run_alone(const eas_thread& start) {
     thread = start;
     current = 0;
     for (uint n = 0; n < count; ++n) {
-        const uint i = in_order(n, count);
+        const uint i = in_order(n, count, 0);
         thread.position[0] = i % threads[0];
         thread.position[1] = i / threads[0] % threads[1];
         thread.position[2] = i / threads[0] / threads[1];
@@ -266,7 +292,7 @@ extern "C" void eas_barrier(uint flags, ulong site) {
     Fiber& fiber = fibers[current];
     fiber.state = State::AT_BARRIER;
     fiber.flags = flags;
-    fiber.site = site;
+    fiber.site = fiber.last_site = site;
     leave();
 }
 
@@ -280,16 +306,18 @@ extern "C" const eas_slots* eas_exchange(const void* value, uint size, uint flag
     __builtin_memcpy(values[current], value, size);
     fiber.state = State::IN_SIMDGROUP;
     fiber.flags = flags;
-    fiber.site = site;
+    fiber.site = fiber.last_site = site;
     leave();
     return &slots[current / SIMD_WIDTH];
 }
 
-extern "C" void eas_atomic(const volatile void*, uint, uint) {}
+#if !defined(EAS_CHECKED)
+extern "C" void eas_atomic(const volatile void*, uint, uint, ulong) {}
+#endif
 
 extern "C" void eas_run(eas_launch* wanted) {
     launch = wanted;
-    launch->report.kind = NOTHING;
+    launch->report = {};
     const uint* groups = launch->groups;
     const uint* threads = launch->threads;
     eas_thread start = {};
@@ -299,15 +327,25 @@ extern "C" void eas_run(eas_launch* wanted) {
         start.grid[axis] = launch->grid[axis];
     }
     start.simdgroups = (threads[0] * threads[1] * threads[2] + SIMD_WIDTH - 1) / SIMD_WIDTH;
+#if defined(EAS_CHECKED)
+    add_buffers();
+#endif
     const ulong total = (ulong)groups[0] * groups[1] * groups[2];
     for (ulong n = 0; n < total && launch->report.kind == NOTHING; ++n) {
-        const ulong i = launch->order == REVERSE ? total - 1 - n : launch->order == ROTATED ? (n + total / 3) % total : n;
+        const ulong i = in_order(n, total, 0);
         start.group[0] = i % groups[0];
         start.group[1] = i / groups[0] % groups[1];
         start.group[2] = i / groups[0] / groups[1];
         spoil_shared_memory();
+        group_number = i + 1;
+#if defined(EAS_CHECKED)
+        forget_group();
+#endif
         launch->has_fibers ? run_with_fibers(start) : run_alone(start);
     }
+#if defined(EAS_CHECKED)
+    drop_regions();
+#endif
 }
 
 // --- what the compiler calls on machines without instructions for it

@@ -1,0 +1,186 @@
+"""Builds a tree of statements and expressions, a block at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from eas.ir.location import Loc
+from eas.ir.types import DType
+from eas.msl.dtypes import literal
+from eas.msl.text import Level, Text, call, infix
+from eas.msl.tree import (
+    Act,
+    Block,
+    Branch,
+    Declare,
+    ElementLoop,
+    Node,
+    Set,
+    Spell,
+    Statement,
+    Variable,
+    variable_text,
+)
+
+
+@dataclass
+class TreeBuilder:
+    """The tree under way. `block` is where statements go, `loop` the loop over elements around."""
+
+    root: Block = field(default_factory=Block)
+    nodes: list[Node] = field(default_factory=list[Node])
+    loop: ElementLoop | None = None
+
+    def __post_init__(self) -> None:
+        self.block = self.root
+
+    # --- expressions --------------------------------------------------------------------------
+
+    def node(
+        self,
+        dtype: DType,
+        spell: Spell,
+        operands: Sequence[Node] = (),
+        home: Block | None = None,
+        *,
+        kind: type[Node] = Node,
+        hint: str = "",
+        loc: Loc | None = None,
+        reads: frozenset[object] = frozenset(),
+        plain: bool = False,
+    ) -> Node:
+        """An expression; its home is the innermost of a given block and its operands' homes."""
+        blocks = [home or self.root, *(operand.home for operand in operands)]
+        deepest = max(blocks, key=lambda block: block.depth)
+        made, order = len(deepest.statements), len(self.nodes)
+        node = kind(dtype, spell, list(operands), deepest, made, order, hint, loc, reads, plain)
+        self.nodes.append(node)
+        return node
+
+    def leaf(self, text: Text | str, dtype: DType) -> Node:
+        """A literal, or the name of something that never changes."""
+        shown = text if isinstance(text, Text) else Text(text)
+        return self.node(dtype, lambda _: shown, plain=True)
+
+    def literal(self, value: bool | int | float, dtype: DType) -> Node:
+        key = ("literal", value, str(value), dtype.name)
+        if key not in self.root.nodes:
+            self.root.nodes[key] = self.leaf(literal(value, dtype), dtype)
+        return self.root.nodes[key]
+
+    def find(self, key: object) -> Node | None:
+        block: Block | None = self.block
+        while block is not None:
+            if key in block.nodes:
+                return block.nodes[key]
+            block = block.parent
+        return None
+
+    def call(self, name: str, dtype: DType, *operands: Node) -> Node:
+        return self.node(dtype, lambda texts: call(name, *texts), operands)
+
+    def infix(self, operator: str, a: Node, b: Node, level: Level, dtype: DType) -> Node:
+        return self.node(dtype, lambda t: infix(operator, t[0], t[1], level), (a, b))
+
+    def read(self, variable: Variable) -> Node:
+        loop = self.loop
+        if variable.slots and loop is not None:
+            loop.uses_slots = True
+        node = self.node(
+            variable.dtype,
+            lambda _: variable_text(variable, loop),
+            home=self.block,
+            reads=frozenset({variable}),
+            plain=True,
+        )
+        node.variable = variable
+        return node
+
+    # --- statements ---------------------------------------------------------------------------
+
+    def emit(self, statement: Statement) -> None:
+        self.block.statements.append(statement)
+
+    def act(
+        self,
+        spell: Spell | str,
+        operands: Sequence[Node] = (),
+        changes: frozenset[object] = frozenset(),
+        loc: Loc | None = None,
+    ) -> None:
+        """A line of text; `spell` gives it without the semicolon."""
+
+        def line(texts: Sequence[Text]) -> str:
+            return f"{spell if isinstance(spell, str) else spell(texts).text};"
+
+        is_jump = spell in ("break", "continue")
+        self.emit(Act(list(operands), changes, loc, spell=line, is_jump=is_jump))
+
+    def declare(
+        self,
+        variable: Variable,
+        first: Node | None = None,
+        loc: Loc | None = None,
+        is_ahead: bool = False,
+    ) -> None:
+        """Declares a variable; `is_ahead` if that only serves what comes next."""
+        operands = [] if first is None else [first]
+        statement = Declare(operands, frozenset({variable}), loc, variable=variable)
+        is_before_loop = self.loop is not None and self.block is self.loop.body.parent
+        statement.is_ahead = is_ahead or is_before_loop
+        self.emit(statement)
+
+    def assign(self, pairs: Sequence[tuple[Variable, Node]], loc: Loc | None = None) -> None:
+        """Sets variables, all at once; one that keeps its value is left alone."""
+        changed = [(v, node) for v, node in pairs if node.variable is not v]
+        if not changed:
+            return
+        for variable, _ in changed:
+            if variable.slots and self.loop is not None:
+                self.loop.uses_slots = True
+        variables = [variable for variable, _ in changed]
+        operands = [node for _, node in changed]
+        self.emit(Set(operands, frozenset(variables), loc, variables=variables))
+
+    @contextmanager
+    def inside(self, block: Block) -> Generator[None]:
+        """Statements go into a block."""
+        around, self.block = self.block, block
+        yield
+        self.block = around
+
+    @contextmanager
+    def branch(self, condition: Node, loc: Loc | None = None) -> Generator[None]:
+        """Statements under a condition."""
+        then, orelse = Block(self.block), Block(self.block)
+        branch = Branch([condition], loc=loc, then=then, orelse=orelse)
+        self.emit(branch)
+        with self.inside(then):
+            yield
+
+    @contextmanager
+    def guard(self, condition: Node | None, loc: Loc | None) -> Generator[None]:
+        """Statements under the mask of an effect; neighbours with one mask share an `if`."""
+        if condition is None:
+            yield
+            return
+        last = self.block.statements[-1] if self.block.statements else None
+        if isinstance(last, Branch) and last.is_guard and last.operands == [condition]:
+            branch = last
+        else:
+            branch = Branch(
+                [condition], frozenset(), loc, then=Block(self.block), orelse=Block(self.block)
+            )
+            branch.is_guard = True
+            self.emit(branch)
+        with self.inside(branch.then):
+            yield
+
+    @contextmanager
+    def ahead(self) -> Generator[None]:
+        """Statements before the loop over elements that is under way."""
+        assert self.loop is not None and self.loop.body.parent is not None
+        with self.inside(self.loop.body.parent):
+            yield

@@ -1,0 +1,174 @@
+"""Which control flow goes whole into a loop over elements, and over which domain.
+
+What splits lanes has to: each lane goes its own way there, and no lane waits for another. Control
+flow that all lanes share may, if it holds nothing that all lanes take part in, and only blocks
+of one size: then each lane repeats it for itself, and its values need no arrays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from eas.ir.nodes import (
+    Assert,
+    Atomic,
+    Compute,
+    Condition,
+    For,
+    If,
+    Load,
+    Op,
+    Print,
+    Region,
+    Store,
+    Value,
+    While,
+    operands_of,
+    regions_of,
+    results_of,
+    walk,
+)
+from eas.ir.types import Shape, count
+from eas.msl.accesses import Access, access_of, after_trip, conflict
+from eas.msl.costs import operands_of_pure
+from eas.msl.facts import Control, Facts, is_collective, is_pure, leaves_outer_loop
+from eas.msl.indices import Indices, operand_indices
+from eas.msl.lanes import Domain, Layout, is_home, is_view
+
+
+def choose_domains(layout: Layout, region: Region) -> None:
+    """Finds the control ops that go into a loop over elements, the outermost ones."""
+    for op in region.ops:
+        if not isinstance(op, Control):
+            continue
+        domain = _domain_of(op, layout)
+        if domain is not None:
+            layout.domains[id(op)] = domain
+        else:
+            layout.shared_control.add(id(op))
+            for inner in regions_of(op):
+                choose_domains(layout, inner)
+
+
+def _domain_of(op: Control, layout: Layout) -> Domain | None:
+    shapes = list(dict.fromkeys(_native_shapes(op, layout.facts)))
+    if layout.facts.is_split(op):
+        return Domain(_covering(shapes))
+    if not shapes or len({count(shape) for shape in shapes}) > 1:
+        return None
+    domain = Domain(max(shapes, key=len))
+    return domain if _may_go_inside(op, domain, layout) else None
+
+
+def _covering(shapes: list[Shape]) -> Shape:
+    """The shape that all of these fit into: what splits lanes has one rank."""
+    return tuple(max(extents) for extents in zip(*shapes, strict=True))
+
+
+def _native_shapes(op: Control, facts: Facts) -> Iterator[Shape]:
+    """The shapes of the blocks inside that are not computed at will."""
+    for inner in (op, *(each for region in regions_of(op) for each in walk(region))):
+        values: tuple[Value, ...] = ()
+        match inner:
+            case Store() | Atomic() | Assert() | Print():
+                values = operands_of(inner)
+            case Load() if not is_pure(inner, facts):
+                values = operands_of(inner)
+            case If() | Condition():
+                values = (inner.condition, *results_of(inner))
+            case For() | While():
+                bounds = (inner.start,) if isinstance(inner, For) else ()
+                args = [v for region in regions_of(inner) for v in region.args]
+                values = (*bounds, *args, *inner.results)
+            case _:
+                pass
+        yield from (value.shape for value in values if value.shape)
+
+
+def _may_go_inside(op: Control, domain: Domain, layout: Layout) -> bool:
+    """Whether control flow that all lanes share can be repeated by each lane for itself."""
+    facts = layout.facts
+    if any(not v.shape and facts.uses_of(v) for v in op.results) or leaves_outer_loop(op):
+        return False
+    inside = [each for region in regions_of(op) for each in walk(region)]
+    if any(is_collective(each) or _is_shared_effect(each) for each in inside):
+        return False
+    return _is_local(op, domain, layout) and not _has_conflict(op, domain, facts)
+
+
+def _is_shared_effect(op: Op) -> bool:
+    match op:
+        case Store() | Atomic():
+            return not op.offset.shape
+        case Assert() | Print():
+            return not any(value.shape for value in operands_of(op))
+        case _:
+            return False
+
+
+def _is_local(op: Control, domain: Domain, layout: Layout) -> bool:
+    """Whether each lane needs of the values inside only its own, or such as are cheap."""
+    facts, costs = layout.facts, layout.costs
+    for value, indices in needs_inside(op, domain, facts):
+        if not facts.is_inside(value, op) or is_home(value, indices, domain.extent):
+            continue
+        inner = facts.definition(value)
+        if not is_pure(inner, facts) or not (costs.is_cheap(value) or is_view(inner)):
+            return False
+    return True
+
+
+def _has_conflict(op: Control, domain: Domain, facts: Facts) -> bool:
+    accesses = list(accesses_inside(op, domain, facts))
+    for place, (a, loop_a) in enumerate(accesses):
+        for b, loop_b in accesses[place:]:
+            loop = loop_a or loop_b
+            first, second = a, b
+            if loop is not None:
+                first, second = after_trip(a, loop, facts), after_trip(b, loop, facts)
+            if (loop is not None or a is not b) and conflict(first, second, facts):
+                return True
+    return False
+
+
+Touch = tuple[Access, For | While | None]
+
+
+def accesses_inside(op: Op, domain: Domain, facts: Facts) -> Iterator[Touch]:
+    """The accesses of arrays that change, by an op and in it, with the innermost loop around."""
+
+    def visit(op: Op, loop: For | While | None) -> Iterator[Touch]:
+        if isinstance(op, Load | Store | Atomic) and op.pointer in facts.written:
+            yield access_of(op, domain.indices_of(op.offset.shape), domain.extent, facts), loop
+        for region in regions_of(op):
+            again = isinstance(op, For | While) and region is not op.orelse
+            for inner in region.ops:
+                yield from visit(inner, op if again and isinstance(op, For | While) else loop)
+
+    yield from visit(op, None)
+
+
+def needs_inside(op: Control, domain: Domain, facts: Facts) -> Iterator[tuple[Value, Indices]]:
+    """Every block that control flow inside a loop over elements needs, and at which element."""
+    seen: set[tuple[Value, Indices]] = set()
+
+    def visit(value: Value, indices: Indices) -> Iterator[tuple[Value, Indices]]:
+        value = facts.resolve(value)
+        if not value.shape or (value, indices) in seen:
+            return
+        seen.add((value, indices))
+        yield value, indices
+        inner = facts.definition(value)
+        if (
+            facts.is_inside(value, op)
+            and isinstance(inner, Compute | Load)
+            and is_pure(inner, facts)
+        ):
+            below = operand_indices(inner, indices) if isinstance(inner, Compute) else indices
+            for operand in operands_of_pure(inner):
+                yield from visit(operand, below)
+
+    for inner in (op, *(each for region in regions_of(op) for each in walk(region))):
+        if not is_pure(inner, facts):
+            for value in operands_of(inner):
+                yield from visit(value, domain.indices_of(value.shape))

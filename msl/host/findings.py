@@ -1,0 +1,107 @@
+"""What the runtime has found in a kernel that runs: in words, with lines of the text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from eas.msl.host.errors import HostError
+from eas.msl.host.lines import line_of
+
+BARRIERS = {
+    "EXITED_BEFORE_BARRIER": "threads wait at this barrier, but others have returned",
+    "DIFFERENT_BARRIERS": "threads of a group wait at different barriers",
+    "SIMDGROUP_OUTSIDE_FIBER": "an operation of a simdgroup without one",
+}
+MEMORY = {
+    "READ_OUTSIDE": "a read outside of {memory}",
+    "WRITE_OUTSIDE": "a write outside of {memory}",
+    "MISALIGNED": "an access to {memory} that is not aligned",
+    "READ_BEFORE_WRITE": "{memory} is read before it was written",
+    "WRITE_WRITE_RACE": "two threads write to the same place in {memory}",
+    "READ_AFTER_WRITE_RACE": "a thread reads what another one writes in {memory}",
+    "WRITE_AFTER_READ_RACE": "a thread writes what another one reads in {memory}",
+}
+UNDEFINED = {
+    "INDEX_OUTSIDE": "an index outside of an array",
+    "BAD_SHIFT": "a shift by a negative amount, by too much, or of a negative number",
+    "BAD_DIVISION": "a division by zero, or one that overflows",
+    "BAD_CAST": "a float that does not fit is converted to an int",
+    "OVERFLOW": "signed arithmetic overflows",
+    "BAD_BOOL": "a bool that is neither true nor false",
+    "NO_RETURN": "a function ends without its value",
+}
+# In the order of `eas_kind` in native/runtime.cpp.
+KINDS: tuple[str, ...] = ("NOTHING", *BARRIERS, *MEMORY, *UNDEFINED)
+TITLES = BARRIERS | MEMORY | UNDEFINED
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One bug: `line` is that of the text, `other_line` that of the other thread's access, or 0."""
+
+    kind: str
+    line: int
+    other_line: int
+    group: tuple[int, ...]
+    thread: int
+    other_thread: int
+    memory: str
+    offset: int
+
+    @property
+    def code(self) -> str:
+        """`H0101` and so on, one for each kind."""
+        return f"H{100 + KINDS.index(self.kind):04}"
+
+    @property
+    def title(self) -> str:
+        return TITLES[self.kind].format(memory=self.memory)
+
+    @property
+    def place(self) -> str:
+        """Which thread, and which byte."""
+        threads = f"thread {self.thread} of threadgroup {self.group}"
+        if self.kind.endswith("RACE"):
+            threads = f"threads {self.other_thread} and {self.thread} of threadgroup {self.group}"
+        return f"{threads}, byte {self.offset}" if self.kind in MEMORY else threads
+
+    def tell(self) -> str:
+        lines = f"line {self.line}"
+        if self.other_line not in (0, self.line):
+            lines = f"lines {min(self.line, self.other_line)} and {max(self.line, self.other_line)}"
+        return f"{lines} of the Metal text: {self.title} ({self.place})"
+
+
+class KernelFault(HostError):
+    """A bug that a kernel was stopped for."""
+
+    def __init__(self, message: str, kernel: str, finding: Finding) -> None:
+        super().__init__(message, kernel)
+        self.finding = finding
+
+
+def to_finding(reply: dict[str, Any], library: Path) -> Finding:
+    """A reply of the worker in words of the text."""
+    return Finding(
+        KINDS[reply["kind"]],
+        _line(library, reply["pc"], reply["site"]),
+        _line(library, reply["other_pc"], reply["other_site"]),
+        tuple(reply["group"]),
+        reply["thread"],
+        reply["waiting"],
+        _memory(reply),
+        reply["offset"],
+    )
+
+
+def _line(library: Path, place: int, site: int) -> int:
+    """The line of a place in the code; in our library's code, that of the last call into it."""
+    return (line_of(library, place) if place else 0) or site >> 16
+
+
+def _memory(reply: dict[str, Any]) -> str:
+    if reply["name"]:
+        return f"`{reply['name']}`"
+    return f"buffer {reply['buffer']}" if reply["buffer"] >= 0 else "memory"

@@ -1,0 +1,251 @@
+"""Rules of Metal that no front end of clang knows: on signatures, words, and who calls whom."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from eas.msl.host.signature import Parameter, Signature, find_kernels
+from eas.msl.host.tokens import Token, closing, tokenize
+from eas.msl.host.translate import GRID_POSITION, NUMBERS, POSITIONS
+
+MAX_INDEX = 30
+SPACES = frozenset({"device", "constant", "threadgroup", "thread"})
+
+
+@dataclass(frozen=True, slots=True)
+class Complaint:
+    """What is wrong with a text, and in which line."""
+
+    line: int
+    message: str
+
+    def __str__(self) -> str:
+        return f"line {self.line}: {self.message}"
+
+
+def complaints(text: str) -> list[Complaint]:
+    """Everything that the rules here have against a text, in the order of its lines."""
+    tokens = tokenize(text)
+    kernels = list(find_kernels(tokens))
+    functions = list(_functions(tokens))
+    found = [
+        *(c for kernel in kernels for c in _signature(kernel)),
+        *_words(tokens),
+        *_reserved_names(tokens),
+        *_calls(functions, {kernel.name for kernel in kernels}),
+        *_pointers(tokens, functions),
+        *_mixed_floats(tokens),
+    ]
+    return sorted(found, key=lambda complaint: complaint.line)
+
+
+# --- signatures -------------------------------------------------------------------------------
+
+
+def _signature(kernel: Signature) -> Iterator[Complaint]:
+    if kernel.result != "void":
+        yield Complaint(kernel.line, f"kernel `{kernel.name}` returns `{kernel.result}`, not void")
+    taken: dict[str, str] = {}
+    for parameter in kernel.parameters:
+        message = _parameter(parameter)
+        if message:
+            yield Complaint(parameter.line, f"parameter `{parameter.name}` {message}")
+        if parameter.attribute in taken:
+            other = taken[parameter.attribute]
+            message = f"`{parameter.attribute}` is taken by `{other}` and `{parameter.name}`"
+            yield Complaint(parameter.line, message)
+        taken[parameter.attribute] = parameter.name
+    if {"thread_execution_width", "threads_per_simdgroup"} <= set(taken):
+        message = "`thread_execution_width` and `threads_per_simdgroup` are the same"
+        yield Complaint(kernel.line, message)
+    yield from _same_width(kernel)
+
+
+def _parameter(parameter: Parameter) -> str:
+    attribute, ty = parameter.attribute, parameter.type
+    if attribute.startswith("buffer("):
+        return _buffer(parameter)
+    if attribute.startswith("threadgroup("):
+        is_pointer = ty.startswith("threadgroup ") and ty.endswith("*")
+        return "" if is_pointer else f"is a threadgroup buffer, but of the type `{ty}`"
+    if attribute in NUMBERS:
+        return "" if re.fullmatch("uint|ushort", ty) else f"must be a uint or ushort, not `{ty}`"
+    if attribute in POSITIONS or attribute == GRID_POSITION:
+        is_unsigned = re.fullmatch("(uint|ushort)[23]?", ty)
+        return "" if is_unsigned else f"must be a uint or ushort (or 2 or 3 of them), not `{ty}`"
+    return f"has the unknown attribute `{attribute}`" if attribute else "has no attribute"
+
+
+def _buffer(parameter: Parameter) -> str:
+    words = parameter.type.split()
+    if not 0 <= parameter.index <= MAX_INDEX:
+        return f"has the index {parameter.index}, but buffers go from 0 to {MAX_INDEX}"
+    if words[-1] not in ("*", "&"):
+        return "is a buffer, but neither a pointer nor a reference"
+    if words.count("*") + words.count("&") > 1:
+        return "is a buffer of pointers"
+    if not {"device", "constant"} & set(words):
+        return "is a buffer, but neither in `device` nor in `constant` memory"
+    return ""
+
+
+def _same_width(kernel: Signature) -> Iterator[Complaint]:
+    """All positions are numbers, or all are vectors of one width."""
+    positions = [p for p in kernel.parameters if p.attribute in {*POSITIONS, GRID_POSITION}]
+    widths = {p.type[-1] if p.type[-1] in "23" else "1" for p in positions}
+    if len(widths) > 1:
+        types = ", ".join(f"{p.type} {p.name}" for p in positions)
+        yield Complaint(kernel.line, f"positions are of different widths: {types}")
+
+
+# --- words ------------------------------------------------------------------------------------
+
+_FORBIDDEN = frozenset({
+    "asm", "catch", "char16_t", "char32_t", "delete", "double", "dynamic_cast", "export",
+    "extern", "goto", "new", "register", "std", "thread_local", "throw", "try", "typeid", "union",
+    "virtual", "wchar_t", "__int128", "__asm__", "__attribute__", "__global", "__local",
+    "__constant", "__private",
+})  # fmt: skip
+
+
+_LONG_DOUBLE = re.compile(r"(?:\d*\.\d*(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+)[lL]")
+
+
+def _words(tokens: Sequence[Token]) -> Iterator[Complaint]:
+    for at, token in enumerate(tokens):
+        if token.kind == "name" and token.text in _FORBIDDEN:
+            yield Complaint(token.line, f"Metal has no `{token.text}`")
+        if token.kind == "name" and token.text.startswith("eas_"):
+            yield Complaint(token.line, f"`{token.text}` is no name of Metal")
+        if [t.text for t in tokens[at : at + 2]] == ["long", "long"]:
+            yield Complaint(token.line, "Metal has no `long long`")
+        if token.kind == "string":
+            yield Complaint(token.line, "Metal has no strings")
+        if token.kind == "number" and _LONG_DOUBLE.fullmatch(token.text):
+            yield Complaint(token.line, f"`{token.text}` is a long double")
+
+
+_RESERVED = frozenset({
+    "kernel", "vertex", "fragment", "device", "constant", "threadgroup", "thread", "half",
+    "bfloat", "uint", "ushort", "uchar", "ulong", "size_t", "sampler", "texture2d", "visible",
+    "intersection", "object_data", "payload", "bool2", "bool3", "bool4", "int2", "int3", "int4",
+    "uint2", "uint3", "uint4", "half2", "half3", "half4", "float2", "float3", "float4", "short2",
+    "short3", "short4", "ushort2", "ushort3", "ushort4", "char2", "char3", "char4", "uchar2",
+    "uchar3", "uchar4", "long2", "long3", "long4", "ulong2", "ulong3", "ulong4",
+})  # fmt: skip
+
+
+def _reserved_names(tokens: Sequence[Token]) -> Iterator[Complaint]:
+    """A reserved word where a name is declared: after a type, before what follows a name."""
+    for before, token, after in zip(tokens, tokens[1:], tokens[2:], strict=False):
+        if token.text not in _RESERVED or after.text not in ("=", ";", ",", "[", ")"):
+            continue
+        is_declared = before.kind == "name" and before.text not in {*SPACES, "const", "return"}
+        if is_declared and before.text not in ("unsigned", "typename", "class", "using"):
+            yield Complaint(token.line, f"`{token.text}` is a word of Metal, not a name")
+
+
+# --- functions --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Function:
+    name: str
+    parameters: tuple[Token, ...]
+    body: tuple[Token, ...]
+    line: int
+
+
+def _functions(tokens: Sequence[Token]) -> Iterator[_Function]:
+    """The functions that are defined outside of all others."""
+    at = 0
+    while at < len(tokens):
+        if tokens[at].text == "(" and at and tokens[at - 1].kind == "name":
+            end = closing(tokens, at)
+            if end + 1 < len(tokens) and tokens[end + 1].text == "{":
+                last = closing(tokens, end + 1)
+                name = tokens[at - 1]
+                yield _Function(
+                    name.text, tuple(tokens[at + 1 : end]), tuple(tokens[end + 2 : last]), name.line
+                )
+                at = last
+            else:
+                at = end
+        at += 1
+
+
+def _calls(functions: Sequence[_Function], kernels: set[str]) -> Iterator[Complaint]:
+    names = {function.name for function in functions}
+    graph: dict[str, set[str]] = {}
+    for function in functions:
+        called = {
+            token.text
+            for token, after in pairwise(function.body)
+            if token.text in names and after.text == "("
+        }
+        # Overloads have one name: what any of them calls counts for all, but for the name itself.
+        overloads = sum(other.name == function.name for other in functions)
+        if overloads > 1:
+            called.discard(function.name)
+        graph.setdefault(function.name, set()).update(called)
+        for name in sorted(called & kernels):
+            yield Complaint(function.line, f"`{function.name}` calls the kernel `{name}`")
+    for function in functions:
+        if function.name in _reachable(function.name, graph):
+            yield Complaint(function.line, f"`{function.name}` calls itself")
+
+
+def _reachable(name: str, graph: dict[str, set[str]]) -> set[str]:
+    found: set[str] = set()
+    todo = list(graph[name])
+    while todo:
+        function = todo.pop()
+        if function not in found:
+            found.add(function)
+            todo += graph.get(function, ())
+    return found
+
+
+# --- address spaces ---------------------------------------------------------------------------
+
+_TYPES = (
+    "void|bool|char|uchar|short|ushort|int|uint|long|ulong|half|bfloat|float|size_t|"
+    r"(?:bool|char|uchar|short|ushort|int|uint|long|ulong|half|bfloat|float)[234]|atomic_\w+"
+)
+
+
+def _pointers(tokens: Sequence[Token], functions: Sequence[_Function]) -> Iterator[Complaint]:
+    """Pointers and references say where they point to."""
+    structs = {b.text for a, b in pairwise(tokens) if a.text == "struct"}
+    types = re.compile("|".join([_TYPES, *map(re.escape, structs)]))
+    for function in functions:
+        for declared in (function.parameters, function.body):
+            yield from _unqualified(declared, types)
+
+
+def _unqualified(tokens: Sequence[Token], types: re.Pattern[str]) -> Iterator[Complaint]:
+    for at, token in enumerate(tokens[1:], 1):
+        before = tokens[at - 1]
+        if token.text not in ("*", "&") or not types.fullmatch(before.text):
+            continue
+        start = at - 1
+        while start and tokens[start - 1].text in {*SPACES, "const", "volatile", "struct"}:
+            start -= 1
+        if not SPACES & {t.text for t in tokens[start:at]}:
+            message = f"`{before.text}{token.text}` does not say in which memory"
+            yield Complaint(token.line, message)
+
+
+def _mixed_floats(tokens: Sequence[Token]) -> Iterator[Complaint]:
+    """`half` and `bfloat` have no common type: variables of both must not meet in an operation."""
+    kinds: dict[str, str] = {}
+    for token, after in pairwise(tokens):
+        if token.text in ("half", "bfloat") and after.kind == "name":
+            kinds[after.text] = token.text
+    for a, sign, b in zip(tokens, tokens[1:], tokens[2:], strict=False):
+        pair = {kinds.get(a.text), kinds.get(b.text)}
+        if sign.text in ("+", "-", "*", "/") and pair == {"half", "bfloat"}:
+            yield Complaint(sign.line, f"`{sign.text}` of a half and a bfloat")

@@ -1,0 +1,155 @@
+"""Where lanes find the elements of blocks, and the data that a layout consists of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from functools import cache
+
+from eas.ir.nodes import Compute, Op, Value
+from eas.ir.types import Shape, count
+from eas.msl.costs import Costs
+from eas.msl.facts import Facts
+from eas.msl.indices import Indices, Symbol, coordinates, linear, of, project
+
+SIMD = 32
+
+
+class Strategy(Enum):
+    """How a reduction is done."""
+
+    WHOLE = "of the whole block: in each thread, in each simdgroup, across simdgroups"
+    SERIAL = "of an axis: the thread of each result walks along the axis"
+    ROWS = "of the last axis: each simdgroup reduces its 32 neighbours of a row, then the rest"
+    CHUNKS = "of an axis: through threadgroup memory, as many elements at a time as threads"
+
+
+@dataclass(frozen=True, slots=True)
+class Domain:
+    """The lanes of a loop over elements."""
+
+    shape: Shape
+
+    @property
+    def extent(self) -> int:
+        return count(self.shape)
+
+    @property
+    def indices(self) -> Indices:
+        return home_indices(self.shape)
+
+    def indices_of(self, shape: Shape) -> Indices:
+        """Which element of a block of this shape belongs to a lane of the domain."""
+        if not shape:
+            return ()
+        if count(shape) == self.extent:
+            return home_indices(shape)
+        return project(self.indices, shape)
+
+
+def element(extent: int) -> Symbol:
+    """The index of a lane in a domain of so many."""
+    return Symbol("e", extent)
+
+
+@cache
+def home_indices(shape: Shape) -> Indices:
+    """The coordinates of the element at home in a lane of a domain of the block's own size."""
+    return coordinates(of(element(count(shape))), shape)
+
+
+def is_home(value: Value, indices: Indices, extent: int) -> bool:
+    """Whether a lane of a domain needs of a value just what is at home in its thread."""
+    shape = value.shape
+    if extent != count(shape):
+        return False
+    return indices == home_indices(shape) or linear(indices, shape) == of(element(extent))
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """A reduced axis: how many results stand before it, how long it is, how many come after."""
+
+    before: int
+    extent: int
+    after: int
+
+
+def axis_of(op: Compute) -> Axis:
+    shape, axis = op.operands[0].shape, op.attr("axis")
+    if axis is None:
+        return Axis(1, count(shape), 1)
+    assert isinstance(axis, int)
+    return Axis(count(shape[:axis]), shape[axis], count(shape[axis + 1 :]))
+
+
+def serial_symbol(op: Compute) -> Symbol:
+    """The variable of the loop along a reduced axis."""
+    return Symbol(f"k{op.result.id}", axis_of(op).extent)
+
+
+def serial_indices(op: Compute, indices: Indices) -> Indices:
+    """The element of the operand that a step along the reduced axis needs."""
+    axis = op.attr("axis")
+    assert isinstance(axis, int)
+    return (*indices[:axis], of(serial_symbol(op)), *indices[axis:])
+
+
+def is_reduction(op: Op | None) -> bool:
+    return isinstance(op, Compute) and op.op.name.startswith("reduce_")
+
+
+@dataclass
+class Layout:
+    """The decisions.
+
+    `domains` has the control ops that go whole into a loop over elements, by `id()`;
+    `shared_control` those that all threads go through together. `anchored`
+    blocks are computed at home; `staged` ones lie in threadgroup memory as well. The others are
+    computed where they are needed.
+    """
+
+    facts: Facts
+    threads: int = 0
+    costs: Costs = field(default_factory=Costs)
+    strategies: dict[Value, Strategy] = field(default_factory=dict[Value, Strategy])
+    domains: dict[int, Domain] = field(default_factory=dict[int, Domain])
+    shared_control: set[int] = field(default_factory=set[int])
+    anchored: set[Value] = field(default_factory=set[Value])
+    staged: set[Value] = field(default_factory=set[Value])
+
+    def slots(self, extent: int) -> int:
+        """How many elements of a domain a thread has at most."""
+        return -(-extent // self.threads)
+
+    def is_even(self, extent: int) -> bool:
+        """Whether each thread has exactly one element."""
+        return extent == self.threads
+
+    def is_resident(self, value: Value) -> bool:
+        """Whether a block lies in threadgroup memory only."""
+        return self.strategies.get(value) is Strategy.CHUNKS
+
+    def shares_memory(self, op: Compute) -> bool:
+        """Whether the threads reduce a whole block through threadgroup memory.
+
+        Values of 64 bits are shuffled, which takes all lanes of a simdgroup.
+        """
+        is_shuffled = is_wide(op) and self.threads % SIMD != 0
+        return self.threads > SIMD or (is_shuffled and self.threads > 1)
+
+    def is_serial(self, op: Op | None) -> bool:
+        if not isinstance(op, Compute):
+            return False
+        return self.strategies.get(op.result) is Strategy.SERIAL
+
+
+def is_view(op: Op | None) -> bool:
+    """An op that only says where else the elements are."""
+    views = ("splat", "broadcast", "expand_dims", "reshape", "permute", "slice")
+    return isinstance(op, Compute) and op.op.name in views
+
+
+def is_wide(op: Compute) -> bool:
+    """Whether a reduction works on 64 bits, for which Metal has no simdgroup functions."""
+    return op.operands[0].ty.dtype.bits == 64

@@ -1,0 +1,80 @@
+"""Random kernels on the interpreter and on `msl-host`: many in one library, results compared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from eas.ir.nodes import Function
+from eas.msl import MslKernel
+from eas.msl.host import ORDERS, Host, run
+from eas.runtime.interpreter import ArrayArgument
+from eas.runtime.interpreter import run as interpret
+
+Array = np.ndarray[Any, np.dtype[Any]]
+Arrays = dict[str, Array]
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A kernel in both forms; `arrays` makes its arrays anew, `expected` are the right results.
+
+    `name` finds it again. Without `expected` the interpreter decides.
+    """
+
+    name: str
+    function: Function
+    metal: MslKernel
+    arrays: Callable[[], Arrays]
+    bind: Callable[[Arrays], list[ArrayArgument | np.generic]]
+    grid: tuple[int, ...]
+    expected: Arrays | None = None
+
+
+def run_trials(host: Host, trials: Sequence[Trial]) -> None:
+    """Compiles all kernels at once, runs each in every order and compares."""
+    library = host.builder.build([trial.metal.text for trial in trials])
+    for unit, trial in enumerate(trials):
+        expected, lines = _interpreted(trial)
+        for order in ORDERS:
+            printed: list[str] = []
+            arrays = trial.arrays()
+            found = run(
+                trial.metal,
+                trial.function.params,
+                trial.bind(arrays),
+                trial.grid,
+                host=host,
+                library=library,
+                unit=unit,
+                order=order,
+                program_output=printed.append,
+            )
+            place = f"{trial.name}, {order}\n{trial.metal.text}"
+            assert found == (), place
+            # a line of scalars only is printed by each lane that reaches it
+            assert set(printed) == lines, place
+            _compare(arrays, expected, place)
+
+
+def _interpreted(trial: Trial) -> tuple[Arrays, set[str]]:
+    arrays = trial.arrays()
+    lines: set[str] = set()
+    interpret(trial.function, trial.bind(arrays), trial.grid, program_output=lines.add)
+    if trial.expected is not None:
+        _compare(arrays, trial.expected, trial.name)
+    return arrays, lines
+
+
+def _compare(results: Arrays, expected: Arrays, place: str) -> None:
+    for name, array in expected.items():
+        result = results[name]
+        if array.dtype.kind == "f":
+            np.testing.assert_allclose(
+                result, array, rtol=1e-5, atol=1e-6, err_msg=f"{name} of {place}"
+            )
+        else:
+            np.testing.assert_array_equal(result, array, err_msg=f"{name} of {place}")

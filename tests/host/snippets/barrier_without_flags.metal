@@ -1,0 +1,13 @@
+// a barrier says which memory
+#include <metal_stdlib>
+using namespace metal;
+
+kernel void broken(device float* a [[buffer(0)]],
+                   device const float* b [[buffer(1)]],
+                   constant int& N [[buffer(2)]],
+                   uint i [[thread_position_in_grid]]) {
+    threadgroup float s[32];
+    threadgroup_barrier();
+    a[0] = 0.0f;
+}
+// line 10: no matching function for call to 'threadgroup_barrier'

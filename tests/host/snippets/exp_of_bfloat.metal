@@ -1,0 +1,12 @@
+// functions of floats do not take bfloat
+#include <metal_stdlib>
+using namespace metal;
+
+kernel void broken(device float* a [[buffer(0)]],
+                   device const float* b [[buffer(1)]],
+                   constant int& N [[buffer(2)]],
+                   uint i [[thread_position_in_grid]]) {
+    threadgroup float s[32];
+    a[0] = float(exp(bfloat(1.0f)));
+}
+// line 10: no matching function for call to 'exp'

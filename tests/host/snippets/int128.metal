@@ -1,0 +1,13 @@
+// there is no 128-bit integer
+#include <metal_stdlib>
+using namespace metal;
+
+kernel void broken(device float* a [[buffer(0)]],
+                   device const float* b [[buffer(1)]],
+                   constant int& N [[buffer(2)]],
+                   uint i [[thread_position_in_grid]]) {
+    threadgroup float s[32];
+    __int128 z = N;
+    a[0] = float(int(z));
+}
+// line 10: Metal has no `__int128`

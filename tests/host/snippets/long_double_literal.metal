@@ -1,0 +1,12 @@
+// there is no long double
+#include <metal_stdlib>
+using namespace metal;
+
+kernel void broken(device float* a [[buffer(0)]],
+                   device const float* b [[buffer(1)]],
+                   constant int& N [[buffer(2)]],
+                   uint i [[thread_position_in_grid]]) {
+    threadgroup float s[32];
+    a[0] = float(1.0L);
+}
+// line 10: `1.0L` is a long double

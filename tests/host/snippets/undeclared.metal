@@ -1,0 +1,12 @@
+// a name that is declared nowhere
+#include <metal_stdlib>
+using namespace metal;
+
+kernel void broken(device float* a [[buffer(0)]],
+                   device const float* b [[buffer(1)]],
+                   constant int& N [[buffer(2)]],
+                   uint i [[thread_position_in_grid]]) {
+    threadgroup float s[32];
+    a[0] = zz;
+}
+// line 10: use of undeclared identifier 'zz'

@@ -1,0 +1,14 @@
+// a pointer parameter without a memory
+#include <metal_stdlib>
+using namespace metal;
+
+float f(float* p) { return *p; }
+
+kernel void broken(device float* a [[buffer(0)]],
+                   device const float* b [[buffer(1)]],
+                   constant int& N [[buffer(2)]],
+                   uint i [[thread_position_in_grid]]) {
+    threadgroup float s[32];
+    a[0] = 0.0f;
+}
+// line 5: `float*` does not say in which memory

@@ -1,0 +1,148 @@
+"""Compiled kernels on disk: found again, made again when broken, done without when need be."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import resource
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from eas.msl.host import Builder, Host, HostError, MslError
+from eas.msl.host.cache import KEPT_FILES, MAX_FILES, Cache, default_folder, open_cache
+from tests.host.texts import HEAD, run_text
+
+TEXT = HEAD + "kernel void seven(device int* x [[buffer(0)]]) { x[0] = 7; }\n"
+
+
+def seven(cache: Cache) -> int:
+    host = Host(Builder(cache))
+    x = np.zeros(1, np.int32)
+    try:
+        run_text(host, TEXT, x)
+    finally:
+        host.stop()
+    return int(x[0])
+
+
+def files(folder: Path) -> dict[str, int]:
+    return {path.name: path.stat().st_mtime_ns for path in folder.iterdir()}
+
+
+def test_a_kernel_is_compiled_once(tmp_path: Path) -> None:
+    cache = open_cache(tmp_path / "cache")
+    assert seven(cache) == 7
+    before = files(tmp_path / "cache")
+    assert seven(open_cache(tmp_path / "cache")) == 7
+    assert files(tmp_path / "cache") == before
+    assert len(before) == 2  # the kernel and the runtime
+
+
+def test_only_the_user_can_enter_the_folder(tmp_path: Path) -> None:
+    open_cache(tmp_path / "cache")
+    assert (tmp_path / "cache").stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.parametrize("content", [b"", b"\x7fELF", b"x" * 20000])
+def test_a_broken_file_is_made_again(tmp_path: Path, content: bytes) -> None:
+    cache = open_cache(tmp_path)
+    assert seven(cache) == 7
+    names = set(files(tmp_path))
+    for path in tmp_path.iterdir():
+        path.write_bytes(content)
+    assert seven(cache) == 7
+    assert set(files(tmp_path)) == names
+    assert all(path.read_bytes() != content for path in tmp_path.iterdir())
+
+
+def test_a_file_that_vanishes_is_made_again(tmp_path: Path) -> None:
+    builder = Builder(open_cache(tmp_path))
+    first = builder.build([TEXT]).path
+    first.unlink()
+    assert builder.build([TEXT]).path.exists()
+
+
+def test_a_folder_that_others_can_write_to_is_not_used(tmp_path: Path) -> None:
+    tmp_path.chmod(0o777)
+    assert open_cache(tmp_path) == Cache(None)
+
+
+def test_a_home_that_cannot_be_written_does_without_a_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "home").write_text("a file where the folder should be")
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.delenv("EAS_CACHE_DIR", raising=False)
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    cache = open_cache()
+    assert cache == Cache(None)
+    assert seven(cache) == 7
+
+
+def test_the_folder_follows_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("EAS_CACHE_DIR", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", "/somewhere")
+    assert default_folder() == Path("/somewhere/easy_as")
+    monkeypatch.setenv("EAS_CACHE_DIR", "/elsewhere")
+    assert default_folder() == Path("/elsewhere")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs a disk that is always full")
+def test_a_full_disk_does_without_a_cache(tmp_path: Path) -> None:
+    made = tmp_path / "made"
+    made.write_bytes(b"x" * 100_000)
+    folder = tmp_path / "cache"
+    cache = open_cache(folder)
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))
+    try:
+        assert cache.keep("key", made) is None
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert files(folder) == {}
+
+
+def test_no_place_to_compile_to_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "missing"))
+    with pytest.raises(HostError, match=r"^kernel `seven`: there is no place to compile to: "):
+        Builder(Cache(None)).build([TEXT])
+
+
+def test_two_processes_can_compile_the_same_kernel(tmp_path: Path) -> None:
+    context = multiprocessing.get_context("spawn")
+    with context.Pool(2) as pool:
+        results = pool.map(_seven_in, [tmp_path] * 4, chunksize=1)
+    assert results == [7] * 4
+    assert len(files(tmp_path)) == 2
+
+
+def _seven_in(folder: Path) -> int:
+    return seven(open_cache(folder))
+
+
+def test_the_oldest_files_make_room(tmp_path: Path) -> None:
+    cache = open_cache(tmp_path / "cache")
+    made = tmp_path / "made"
+    made.write_bytes(b"x")
+    for number in range(MAX_FILES):
+        path = tmp_path / "cache" / f"old-{number:04}"
+        path.touch()
+        os.utime(path, (number, number))
+    kept = cache.keep("key", made)
+    assert kept is not None
+    assert kept.exists()
+    left = sorted(path.name for path in (tmp_path / "cache").iterdir() if path != kept)
+    assert left == [f"old-{n:04}" for n in range(MAX_FILES + 1 - KEPT_FILES, MAX_FILES)]
+
+
+def test_the_compiler_s_complaint_names_the_line(tmp_path: Path) -> None:
+    text = HEAD + "kernel void odd(device int* x [[buffer(0)]]) {\n    x[0] = y;\n}\n"
+    with pytest.raises(MslError) as caught:
+        Builder(open_cache(tmp_path)).build([text])
+    assert str(caught.value).splitlines()[:2] == [
+        "kernel `odd`: clang refuses the Metal text",
+        "kernel.metal:4:12: error: use of undeclared identifier 'y'",
+    ]

@@ -1,0 +1,171 @@
+"""Kernels that go wrong: Python lives on, and the error names the kernel."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from eas.msl.host import Host, HostError, Limits
+from tests.host.texts import HEAD, run_text
+
+DOUBLE = HEAD + (
+    "kernel void twice(device int* x [[buffer(0)]], uint i [[thread_position_in_grid]]) {\n"
+    "    x[i] *= 2;\n"
+    "}\n"
+)
+ENDLESS = HEAD + (
+    "kernel void endless(device int* x [[buffer(0)]]) {\n"
+    "    volatile int i = 0;\n"
+    "    while (i == 0) { x[0] += 1; }\n"
+    "}\n"
+)
+
+
+def message_of(host: Host, text: str) -> str:
+    with pytest.raises(HostError) as caught:
+        run_text(host, text, np.zeros(4, np.int32))
+    return str(caught.value)
+
+
+def works(host: Host) -> bool:
+    x = np.arange(4, dtype=np.int32)
+    run_text(host, DOUBLE, x, threads=(4, 1, 1))
+    return x.tolist() == [0, 2, 4, 6]
+
+
+def test_a_kernel_that_does_not_end_is_stopped(host: Host) -> None:
+    impatient = Host(host.builder, Limits(seconds=0.3))
+    assert message_of(impatient, ENDLESS) == (
+        "kernel `endless`: it did not end within 0.3 seconds and was stopped"
+    )
+    patient = Host(host.builder)
+    assert works(patient)
+    patient.stop()
+
+
+def test_a_wild_write_does_not_reach_python(host: Host) -> None:
+    text = HEAD + "kernel void wild(device int* x [[buffer(0)]]) { x[1l << 40] = 1; }\n"
+    assert message_of(host, text) == (
+        "kernel `wild`: it accessed memory outside of its arrays, or needs too much stack, and was "
+        "stopped (SIGSEGV)"
+    )
+    assert works(host)
+
+
+@pytest.mark.skipif(os.uname().machine != "x86_64", reason="other machines give a number")
+def test_a_division_by_zero_does_not_reach_python(host: Host) -> None:
+    text = HEAD + "kernel void divide(device int* x [[buffer(0)]]) { x[0] = x[2] / x[1]; }\n"
+    assert message_of(host, text) == (
+        "kernel `divide`: it divided an integer by zero and was stopped (SIGFPE)"
+    )
+    assert works(host)
+
+
+def test_too_much_stack_does_not_reach_other_threads(host: Host) -> None:
+    text = HEAD + (
+        "kernel void deep(device int* x [[buffer(0)]]) {\n"
+        "    volatile int big[80000000];\n"
+        "    simdgroup_barrier(mem_flags::mem_none);\n"
+        "    big[x[0]] = 1;\n"
+        "    x[0] = big[0];\n"
+        "}\n"
+    )
+    assert "SIGSEGV" in message_of(host, text)
+    assert works(host)
+
+
+def test_a_killed_worker_is_told_and_replaced(host: Host) -> None:
+    assert works(host)
+    pid = host.pid
+    assert pid is not None
+    timer = threading.Timer(0.2, os.kill, (pid, signal.SIGKILL))
+    timer.start()
+    assert message_of(host, ENDLESS) == (
+        "kernel `endless`: its process was killed, by a user or for lack of memory (SIGKILL)"
+    )
+    timer.join()
+    assert works(host)
+
+
+def test_a_worker_that_died_between_launches_is_replaced(host: Host) -> None:
+    assert works(host)
+    assert host.pid is not None
+    os.kill(host.pid, signal.SIGKILL)
+    time.sleep(0.05)
+    assert works(host)
+
+
+def test_a_failed_launch_leaves_the_arrays_as_they_were(host: Host) -> None:
+    x = np.arange(4, dtype=np.int32)
+    text = HEAD + (
+        "kernel void half_done(device int* x [[buffer(0)]]) { x[0] = 9; x[1l << 40] = 1; }\n"
+    )
+    with pytest.raises(HostError):
+        run_text(host, text, x)
+    assert x.tolist() == [0, 1, 2, 3]
+
+
+def test_threads_that_return_before_a_barrier_are_reported(host: Host) -> None:
+    text = HEAD + (
+        "kernel void early(device int* x [[buffer(0)]], uint t [[thread_index_in_threadgroup]]) {\n"
+        "    if (t > 5) { return; }\n"
+        "    threadgroup_barrier(mem_flags::mem_none);\n"
+        "    x[0] = 1;\n"
+        "}\n"
+    )
+    with pytest.raises(HostError) as caught:
+        run_text(host, text, np.zeros(1, np.int32), threads=(40, 1, 1))
+    assert str(caught.value) == (
+        "kernel `early`: line 5 of the Metal text: threads wait at this barrier, but others have "
+        "returned (thread 39 of threadgroup (0, 0, 0))"
+    )
+
+
+def test_threads_at_different_barriers_are_reported(host: Host) -> None:
+    text = HEAD + (
+        "kernel void apart(device int* x [[buffer(0)]], uint t [[thread_index_in_threadgroup]]) {\n"
+        "    if (t < 5) {\n"
+        "        threadgroup_barrier(mem_flags::mem_none);\n"
+        "    } else {\n"
+        "        threadgroup_barrier(mem_flags::mem_none);\n"
+        "    }\n"
+        "    x[0] = 1;\n"
+        "}\n"
+    )
+    with pytest.raises(HostError) as caught:
+        run_text(host, text, np.zeros(1, np.int32), threads=(40, 1, 1))
+    assert str(caught.value) == (
+        "kernel `apart`: lines 5 and 7 of the Metal text: threads of a group wait at different "
+        "barriers (thread 5 of threadgroup (0, 0, 0))"
+    )
+
+
+def test_two_threads_of_python_can_launch_at_once(host: Host) -> None:
+    results: list[bool] = []
+    threads = [
+        threading.Thread(target=lambda: results.extend(works(host) for _ in range(20)))
+        for _ in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert results == [True] * 80
+
+
+def test_a_forked_process_has_a_worker_of_its_own() -> None:
+    from eas.msl.host import default_host
+
+    host = default_host()
+    assert works(host)
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if default_host() is not host and works(default_host()) else 1)
+    _, status = os.waitpid(child, 0)
+    assert os.waitstatus_to_exitcode(status) == 0
+    assert works(host)

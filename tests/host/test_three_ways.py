@@ -1,0 +1,123 @@
+"""Random kernels give the same results as Metal text as they do on the interpreter and in CPython.
+
+`EAS_HOST_PROGRAMS=20000 pytest tests/host/test_three_ways.py` tries more of them than usual.
+"""
+
+from __future__ import annotations
+
+import os
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+
+from eas.frontend_ast.errors import CompileError
+from eas.ir.passes import optimize, relax
+from eas.msl import UnsupportedError, write
+from eas.msl.host import Host
+from eas.runtime.interpreter import ArrayArgument
+from tests.fuzz.program import make_program
+from tests.fuzz.running import load, write_file
+from tests.host.alike import Arrays, Trial, run_trials
+from tests.ir.strategies import MAX_LANES, SIZE, random_function
+
+BATCH = 25
+BATCHES = int(os.environ.get("EAS_HOST_PROGRAMS", "500")) // BATCH
+PROGRAMS = 3
+MOST_UNSUPPORTED = 5
+THREADS = (None, None, 1, 32, 96)
+
+
+# --- blocks: random IR --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("batch", range(-(-BATCHES * 3 // 5)))
+def test_random_blocks_agree_with_the_interpreter(host: Host, batch: int) -> None:
+    seeds = range(batch * BATCH, (batch + 1) * BATCH)
+    trials = [trial for seed in seeds if (trial := block_trial(seed)) is not None]
+    assert len(trials) >= BATCH - MOST_UNSUPPORTED
+    run_trials(host, trials)
+
+
+def block_trial(seed: int) -> Trial | None:
+    random = Random(seed)
+    function = optimize(random_function(random, random.randrange(60)))
+    threads = random.choice(THREADS) if function.threads is None else None
+    try:
+        metal = write(relax(function), threads)
+    except UnsupportedError:
+        return None
+
+    def bind(arrays: Arrays) -> list[ArrayArgument | np.generic]:
+        scalars = {"n": np.int32(7), "s": np.float32(1.5)}
+        return [
+            ArrayArgument(arrays[p.name]) if p.name in arrays else scalars[p.name]
+            for p in function.params
+        ]
+
+    return Trial(f"seed {seed}", function, metal, block_arrays, bind, (PROGRAMS,))
+
+
+def block_arrays() -> Arrays:
+    random = np.random.default_rng(0)
+    return {
+        "a": random.normal(size=SIZE).astype(np.float32),
+        "x": random.integers(-3, 60, SIZE).astype(np.int32),
+        "counts": np.zeros(SIZE, np.int32),
+        "out": np.zeros(PROGRAMS * MAX_LANES, np.float32),
+        "outs": np.zeros(PROGRAMS * MAX_LANES, np.int32),
+        "totals": np.zeros(PROGRAMS, np.int32),
+    }
+
+
+# --- the language: random Python ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("batch", range(BATCHES * 2 // 5))
+def test_random_kernels_agree_with_cpython(host: Host, batch: int) -> None:
+    trials: list[Trial] = []
+    seed = batch * 1000
+    while len(trials) < BATCH:
+        trials += kernel_trials(seed)
+        seed += 1
+    run_trials(host, trials[:BATCH])
+
+
+def kernel_trials(seed: int) -> list[Trial]:
+    """A program as scalar programs and lane by lane; Metal has no f64."""
+    random = Random(seed)
+    program = make_program(random, random.randrange(2, 14))
+    if program.numbers.floats == "f64":
+        return []
+    module = load(write_file(program))
+    try:
+        expected: dict[str, Any] = module["run_in_cpython"]()
+    except AssertionError:
+        return []  # an array cannot hold a value: there is nothing to compare with
+    right = {name: expected[name] for name in ("ints", "floats", "flags", "log")}
+    trials: list[Trial] = []
+    for kind, programs in (("with_scalars", 8), ("with_lanes", program.layout[0])):
+        try:
+            compiled = module[kind].compile(**module["inputs"]())
+        except CompileError:
+            return []  # whether the front end is right is not asked here
+
+        def bind(arrays: Arrays, compiled: Any = compiled) -> list[Any]:
+            return compiled.binding.bind(module["inputs"]() | arrays)
+
+        def arrays() -> Arrays:
+            return {k: v for k, v in module["inputs"]().items() if isinstance(v, np.ndarray)}
+
+        trials.append(
+            Trial(
+                f"{kind} of seed {seed}",
+                compiled.function,
+                compiled.metal,
+                arrays,
+                bind,
+                (programs,),
+                right,
+            )
+        )
+    return trials
