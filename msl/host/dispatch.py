@@ -48,7 +48,7 @@ class Dispatch:
     _placed: Placed | None = None
 
     def run(self) -> None:
-        """Runs every thread; raises `HostError` if that does not end well, for bugs `KernelFault`."""
+        """Runs every thread; raises `HostError` if that does not work, `KernelFault` for bugs."""
         flats = [bound.flat for bound in self.buffers]
         self._placed = place(flats)
         shared = self._memory()

@@ -33,8 +33,8 @@ UNDEFINED = {
     "NO_RETURN": "a function ends without its value",
 }
 # In the order of `eas_kind` in native/runtime.cpp.
-KINDS: tuple[str, ...] = ("NOTHING", *BARRIERS, *MEMORY, *UNDEFINED)
 TITLES = BARRIERS | MEMORY | UNDEFINED
+KINDS = ("NOTHING", *TITLES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +84,9 @@ class KernelFault(HostError):
 
 def to_finding(reply: dict[str, Any], library: Path) -> Finding:
     """A reply of the worker in words of the text."""
+    kind: int = reply["kind"]
     return Finding(
-        KINDS[reply["kind"]],
+        KINDS[kind],
         _line(library, reply["pc"], reply["site"]),
         _line(library, reply["other_pc"], reply["other_site"]),
         tuple(reply["group"]),

@@ -18,7 +18,8 @@ inline void report_failure(device atomic_uint* report, uint site, uint3 program,
 }
 
 // Begins a record of a print, if there is room; gives the place of its first value, or 0.
-inline uint report_record(device atomic_uint* report, uint words, uint site, uint3 program, int lane) {
+inline uint report_record(device atomic_uint* report, uint words, uint site, uint3 program,
+                          int lane) {
     const uint room = atomic_load_explicit(&report[5], memory_order_relaxed);
     const uint used = atomic_fetch_add_explicit(&report[6], words, memory_order_relaxed);
     if (used > room || words > room - used) {

@@ -4,6 +4,10 @@
 using namespace metal;
 #pragma METAL fp contract(off)
 
+inline int wrap_mul(int a, int b) {
+    return as_type<int>(as_type<uint>(a) * as_type<uint>(b));
+}
+
 inline int wrap_neg(int a) {
     return as_type<int>(-as_type<uint>(a));
 }
@@ -44,5 +48,5 @@ kernel void mandelbrot(device int* out [[buffer(0)]],
         x = next_x;                                         // mandelbrot.py:18
         n += 1;
     }
-    if (i < W * H) { out[i] = n; }                          // mandelbrot.py:19
+    if (i < wrap_mul(W, H)) { out[i] = n; }                 // mandelbrot.py:19
 }

@@ -9,8 +9,7 @@ kernel void odd_even_sort(device int* x [[buffer(0)]],
     const int t = int(thread_position.x);
 
     for (long i = t; i < N; i += 32) {                      // odd_even_sort.py:14
-        const int i_1 = int(i);
-        shared[i_1] = x[i_1];                               // odd_even_sort.py:15
+        shared[int(i)] = x[int(i)];                         // odd_even_sort.py:15
     }
     threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup); // odd_even_sort.py:16
     for (int turn = 0; turn < N; ++turn) {                  // odd_even_sort.py:17
@@ -26,7 +25,6 @@ kernel void odd_even_sort(device int* x [[buffer(0)]],
         threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup); // odd_even_sort.py:24
     }
     for (long i = t; i < N; i += 32) {                      // odd_even_sort.py:25
-        const int i_1 = int(i);
-        x[i_1] = shared[i_1];                               // odd_even_sort.py:26
+        x[int(i)] = shared[int(i)];                         // odd_even_sort.py:26
     }
 }

@@ -20,8 +20,8 @@ kernel void reduce_3d(device const int* x [[buffer(0)]],
         int total = 0;                                      // reduce_3d.py:16
         const int a = t / 7;
         const int c = t % 7;
-        for (int k = 0; k < 5; ++k) {
-            total = wrap_add(total, x[start + (a * 5 + k) * 7 + c]);
+        for (int b = 0; b < 5; ++b) {
+            total = wrap_add(total, x[start + (a * 5 + b) * 7 + c]);
         }
         sums[int(program.x) * 3 * 7 + a * 7 + c] = total;
     }
@@ -29,8 +29,8 @@ kernel void reduce_3d(device const int* x [[buffer(0)]],
         int high = INT_MIN;                                 // reduce_3d.py:17
         const int a = t / 5;
         const int b = t % 5;
-        for (int k = 0; k < 7; ++k) {
-            high = max(high, x[start + (a * 5 + b) * 7 + k]);
+        for (int c = 0; c < 7; ++c) {
+            high = max(high, x[start + (a * 5 + b) * 7 + c]);
         }
         highs[n + a * 5 + b] = high;
     }

@@ -1,0 +1,76 @@
+"""Proofs that accesses never meet."""
+
+from __future__ import annotations
+
+import pytest
+
+from eas.ir.nodes import For, Store, walk
+from eas.msl.facts import gather
+from eas.msl.lanes import home_indices
+from eas.msl.linear import Form, are_disjoint, form_of, is_injective, moves_on
+from tests.msl.texts import function_of
+
+TWO_STORES = """
+    %10: i32[64] = arange start=0 size=64
+    %11: i32 = {factor}
+    %12: i32[64] = splat %11 shape=[64]
+    %13: i32[64] = mul %10, %12
+    %14: i32 = {distance}
+    %15: i32[64] = splat %14 shape=[64]
+    %16: i32[64] = add %13, %15
+    store %i.2[%13] = %10
+    store %i.2[%16] = %10
+"""
+
+
+def forms_of(ops: str) -> list[Form]:
+    facts = gather(function_of(ops))
+    stores = [op for op in walk(facts.function.body) if isinstance(op, Store)]
+    return [form_of(op.offset, home_indices(op.offset.shape), facts) for op in stores]
+
+
+@pytest.mark.parametrize(
+    ("factor", "distance", "disjoint"),
+    [(2, 1, True), (3, 2, True), (2, 2, False), (1, 64, True), (1, 63, False), (1, -64, True)],
+)
+def test_offsets_with_a_common_factor_or_far_apart_never_meet(
+    factor: int, distance: int, disjoint: bool
+) -> None:
+    a, b = forms_of(TWO_STORES.format(factor=factor, distance=distance))
+    assert are_disjoint(a, b) is disjoint
+
+
+def test_an_offset_from_memory_may_be_anywhere() -> None:
+    ops = """
+        %10: i32[64] = arange start=0 size=64
+        %11: i32[64] = load %j.3[%10]
+        store %i.2[%10] = %10
+        store %i.2[%11] = %10
+    """
+    a, b = forms_of(ops)
+    assert not are_disjoint(a, b)
+
+
+@pytest.mark.parametrize(("factor", "injective"), [(1, True), (3, True), (0, False)])
+def test_lanes_with_a_factor_have_offsets_of_their_own(factor: int, injective: bool) -> None:
+    form, _ = forms_of(TWO_STORES.format(factor=factor, distance=0))
+    assert is_injective(form, 64) is injective
+
+
+@pytest.mark.parametrize(("step", "moves"), [(64, True), (100, True), (63, False), (-64, True)])
+def test_trips_move_on_if_a_step_is_longer_than_the_lanes_reach(step: int, moves: bool) -> None:
+    ops = f"""
+        %10: i32[64] = arange start=0 size=64
+        %11: i32 = 0
+        %12: i32 = {step}
+        for %13: i32 = %11 .. %n.4 by %12 {{
+          %14: i32[64] = splat %13 shape=[64]
+          %15: i32[64] = add %10, %14
+          store %i.2[%15] = %10
+          yield
+        }}
+    """
+    facts = gather(function_of(ops))
+    loop = next(op for op in walk(facts.function.body) if isinstance(op, For))
+    (form,) = forms_of(ops)
+    assert moves_on(form, form, loop, facts) is moves
