@@ -26,11 +26,14 @@ class Branch:
     """One way: its ops, and the edge at its end unless it never gets there.
 
     `is_dead` says that the list ends in an op that nothing comes after: a terminator is owed.
+    `leaving` is the shape of the conditions under which lanes left it for somewhere further out:
+    what is joined after it covers that shape, so that those lanes can be told from the others.
     """
 
     ops: Ops
     edge: Edge | None
     is_dead: bool = False
+    leaving: Shape = ()
 
 
 def lower_branch(ctx: Context, lower: Lower, split: Shape = (), at: Loc | None = None) -> Branch:
@@ -38,6 +41,7 @@ def lower_branch(ctx: Context, lower: Lower, split: Shape = (), at: Loc | None =
     ops: Ops = []
     env, loc = ctx.frame.env, ctx.loc
     ctx.frame.env = dict(env)
+    known = [(t, len(t.exits), len(t.continues)) for t in ctx.targets]
     try:
         with ctx.into(ops), ctx.split_by(split, at or loc):
             value = lower()
@@ -45,7 +49,11 @@ def lower_branch(ctx: Context, lower: Lower, split: Shape = (), at: Loc | None =
             edge = None if ended else Edge(ops, ctx.frame.env, ctx.loc, value=value)
     finally:
         ctx.frame.env, ctx.build.loc, ctx.ended = env, loc, ""
-    return Branch(ops, edge, ended == "dead")
+    leaving: Shape = ()
+    for target, exits, continues in known:
+        for jump in (*target.exits[exits:], *target.continues[continues:]):
+            leaving = ctx.cover(leaving, jump.split)
+    return Branch(ops, edge, ended == "dead", leaving)
 
 
 def lower_way(ctx: Context, condition: Num, truth: bool, lower: Lower, at: Loc) -> Branch:
@@ -67,7 +75,10 @@ def choose(
 ) -> Operand | None:
     """An `If` of two branches: joins the names, and the branches' values if they have any."""
     live = [(b.edge, path) for b, path in zip(branches, paths, strict=True) if b.edge]
-    split = condition.shape if len(live) == 2 else ()
+    split: Shape = ()
+    if len(live) == 2:
+        for shape in (condition.shape, *(branch.leaving for branch in branches)):
+            split = ctx.cover(split, shape)
     join = Join(ctx, [edge for edge, _ in live], split)
     taken = [path for _, path in live]
     if live:
@@ -99,9 +110,9 @@ def close_scope(
         ctx.frame.env = edges[0].env
         return edges[0].value
     split: Shape = ()
-    for edge in edges:
-        split = ctx.cover(split, edge.split)
-    join = Join(ctx, edges, split)
+    for shape in (branch.leaving, *(edge.split for edge in edges)):
+        split = ctx.cover(split, shape)
+    join = Join(ctx, edges, split, is_loop=any(edge.is_from_loop for edge in edges))
     if edges:
         paths = [Path(edge.loc, "when the loop is left here") for edge in edges]
         ctx.frame.env = join.merge_names(names, ctx.frame.env, paths)

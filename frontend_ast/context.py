@@ -52,7 +52,8 @@ class Split:
 class Edge:
     """A way out of a piece of code: the open list of ops that it ends, and the names there.
 
-    Its terminator is appended when the values that it must carry are known.
+    Its terminator is appended when the values that it must carry are known. `is_from_loop` says that
+    it leads out of a loop, so that lanes may take it in different trips.
     """
 
     ops: Ops
@@ -60,6 +61,7 @@ class Edge:
     loc: Loc
     split: Shape = ()
     value: Operand | None = None
+    is_from_loop: bool = False
 
 
 # `unrolled` is a loop over a tuple, `trip` one trip of it; it is `exhausted` while its `else` runs,
@@ -361,7 +363,9 @@ class Context:
         shape: Shape = ()
         for split in own:
             shape = self.cover(shape, split.shape)
-        edges.append(Edge(self.build.ops, dict(self.frame.env), self.loc, shape, value))
+        is_from_loop = any(each.kind == "loop" for each in passed[1:])
+        env = dict(self.frame.env)
+        edges.append(Edge(self.build.ops, env, self.loc, shape, value, is_from_loop))
         _add_missing(target.splits, own)
         self.ended = "exit"
 

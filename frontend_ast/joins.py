@@ -91,8 +91,12 @@ class Join:
             return self._merge_tuples([o for o in operands if isinstance(o, Tuple)], sides, what)
         if all(isinstance(operand, Array | Place) for operand in operands):
             return self._merge_places(operands, sides, what)
-        if all(_is_same_function(operand, first) for operand in operands):
+        if all(operand is first for operand in operands):
             return first
+        if all(_is_same_function(operand, first) for operand in operands):
+            return self._merge_functions(
+                [o for o in operands if isinstance(o, Closure)], sides, what
+            )
         raise self._mismatch(operands, sides, what)
 
     def close(self, terminate: Terminate) -> None:
@@ -147,6 +151,17 @@ class Join:
         parts = [part_name(what, first, place) for place in range(len(first.items))]
         items = [self.merge(c, sides, part) for c, part in zip(columns, parts, strict=True)]
         return Tuple(tuple(items), first.make, first.fields)
+
+    def _merge_functions(
+        self, closures: Sequence[Closure], sides: Sequence[Label], what: str
+    ) -> Operand:
+        """The same function, which sees the same variables; its defaults may differ."""
+        first = closures[0]
+        defaults = {
+            name: self.merge([closure.defaults[name] for closure in closures], sides, what)
+            for name in first.defaults
+        }
+        return Closure(first.node, first.frame, defaults)
 
     def _merge_places(
         self, operands: Sequence[Operand], sides: Sequence[Label], what: str
@@ -349,6 +364,9 @@ def leaves(operand: Operand) -> Iterator[Number]:
                 yield from leaves(item)
         case Place(offset=offset):
             yield from leaves(offset)
+        case Closure(defaults=defaults):
+            for default in defaults.values():
+                yield from leaves(default)
         case _:
             pass
 
@@ -364,6 +382,8 @@ def rebuild(operand: Operand, numbers: Iterator[Num]) -> Operand:
             return Tuple(tuple(rebuild(item, numbers) for item in items), make, fields)
         case Place(array=array):
             return Place(array, next(numbers))
+        case Closure(node=node, frame=frame, defaults=defaults):
+            return Closure(node, frame, {k: rebuild(v, numbers) for k, v in defaults.items()})
         case _:
             return operand
 
@@ -377,6 +397,8 @@ def any_operand(operand: Operand) -> Operand:
             return Tuple(tuple(map(any_operand, items)), make, fields)
         case Place(array=array, offset=offset):
             return Place(array, offset if isinstance(offset, Const) else Const(0))
+        case Closure(node=node, frame=frame, defaults=defaults):
+            return Closure(node, frame, {k: any_operand(v) for k, v in defaults.items()})
         case _:
             return operand
 
@@ -393,7 +415,9 @@ def has_same_form(a: Operand, b: Operand) -> bool:
         return points_into_one_array(a, b)
     if _is_numeric(a) or _is_numeric(b):
         return _is_numeric(a) and _is_numeric(b)
-    return _is_constant(a, b) or _is_same_function(a, b)
+    if isinstance(a, Closure) and isinstance(b, Closure) and _is_same_function(a, b):
+        return all(has_same_form(a.defaults[name], b.defaults[name]) for name in a.defaults)
+    return _is_constant(a, b) or a is b
 
 
 def points_into_one_array(a: Operand, b: Operand) -> bool:
@@ -408,9 +432,9 @@ def as_place(operand: Operand) -> Place:
 
 
 def _is_same_function(a: Operand, b: Operand) -> bool:
-    """Whether the same `def` or lambda was come by twice; it sees the same variables."""
-    if not isinstance(a, Closure) or not isinstance(b, Closure) or a.defaults or b.defaults:
-        return a is b
+    """Whether one `def` or lambda was come by twice."""
+    if not isinstance(a, Closure) or not isinstance(b, Closure):
+        return False
     return a.node is b.node and a.frame is b.frame
 
 

@@ -492,7 +492,7 @@ def _close_exits(
     """Joins the breaks and the exhausted loop; the names after the loop are set."""
     exhausted = orelse.edge
     edges = [*trial.target.exits, *([exhausted] if exhausted else [])]
-    shape: Shape = ()
+    shape = orelse.leaving
     for split in trial.target.leaving:
         shape = ctx.cover(shape, split.shape)
     join = Join(ctx, edges, shape, is_loop=True)

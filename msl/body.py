@@ -192,7 +192,7 @@ class _Body:
             if variable in low.declared:
                 pairs.append((variable, node))
             elif low.loop is None:
-                low.declare_once(variable, node, item.loc)
+                low.declare_once(variable, node, item.loc, is_ahead=True)
             else:
                 with low.ahead():
                     low.declare_once(variable, None, item.loc)
@@ -210,21 +210,19 @@ class _Body:
             low.put(shared, place, node, node.loc)
 
     def is_first(self, item: Stage) -> Node | None:
-        """The lane that stands for all those that have the same element."""
+        """Whether a lane stands for all that have the same element; None if each has its own."""
         low, shape = self.low, item.value.shape
-        if count(shape) == item.domain.extent:
-            return None
         condition: Node | None = None
+        if count(shape) == item.domain.extent:
+            return condition
         for index, extent in zip(item.domain.indices, shape, strict=True):
-            if extent == 1 and index.terms:
-                zero = low.literal(0, I32)
-                first = low.infix("==", low.index(index), zero, Level.EQUALITY, BOOL)
-                both = low.infix
-                condition = (
-                    first
-                    if condition is None
-                    else both("&&", condition, first, Level.LOGICAL_AND, BOOL)
-                )
+            if extent > 1 or not index.terms:
+                continue
+            zero = low.literal(0, I32)
+            first = low.infix("==", low.index(index), zero, Level.EQUALITY, BOOL)
+            if condition is not None:
+                first = low.infix("&&", condition, first, Level.LOGICAL_AND, BOOL)
+            condition = first
         return condition
 
     # --- lanes --------------------------------------------------------------------------------

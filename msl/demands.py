@@ -102,6 +102,7 @@ class Demands:
         for value in op.results:
             if value.shape and count(value.shape) != extent and facts.uses_of(value):
                 self.layout.staged.add(value)
+                self.layout.repeated.add(value)
 
     def settle(self, value: Value) -> None:
         """A value that is there once: elsewhere than at home it is read from shared memory."""

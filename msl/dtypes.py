@@ -36,11 +36,6 @@ def is_narrow_int(dtype: DType) -> bool:
     return dtype.is_int and dtype.bits < 32
 
 
-def arithmetic_dtype(dtype: DType) -> DType:
-    """The dtype in which arithmetic is done: `bfloat` has none of its own worth trusting."""
-    return F32 if dtype == BF16 else dtype
-
-
 def unsigned(dtype: DType) -> str:
     """The name of the unsigned type of the same width."""
     return {8: "uchar", 16: "ushort", 32: "uint", 64: "ulong"}[dtype.bits]

@@ -16,7 +16,7 @@ from eas.msl.errors import UnsupportedError
 from eas.msl.facts import gather
 from eas.msl.helpers import HELPERS
 from eas.msl.lanes import Layout
-from eas.msl.layout import MAX_THREADS, STAGED_BYTES, decide
+from eas.msl.layout import MAX_THREADS, STAGED_BYTES, decide, part_control
 from eas.msl.lowering import Lowering
 from eas.msl.names import identifier, unique
 from eas.msl.numbers import study
@@ -134,10 +134,11 @@ def _lower(
     function: Function, threads: int | None, staged_bytes: int, saves_memory: bool = False
 ) -> Lowering:
     facts = gather(function)
-    layout = decide(facts, threads, staged_bytes)
-    simpler = without_lane_continues(function, layout.shared_control)
+    shared = part_control(facts, threads, staged_bytes).shared_control
+    simpler = without_lane_continues(function, shared)
     if simpler is not function:
         return _lower(simpler, threads, staged_bytes, saves_memory)
+    layout = decide(facts, threads, staged_bytes)
     plan = make_plan(layout)
     low = _lower_plan(plan, layout, {})
     if saves_memory:

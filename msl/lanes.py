@@ -105,8 +105,9 @@ class Layout:
 
     `domains` has the control ops that go whole into a loop over elements, by `id()`;
     `shared_control` those that all threads go through together. `anchored`
-    blocks are computed at home; `staged` ones lie in threadgroup memory as well. The others are
-    computed where they are needed.
+    blocks are computed at home; `staged` ones lie in threadgroup memory as well. `repeated` ones
+    come from a larger domain, several lanes of which have each element: they are staged, and not at
+    home anywhere. The others are computed where they are needed.
     """
 
     facts: Facts
@@ -117,6 +118,7 @@ class Layout:
     shared_control: set[int] = field(default_factory=set[int])
     anchored: set[Value] = field(default_factory=set[Value])
     staged: set[Value] = field(default_factory=set[Value])
+    repeated: set[Value] = field(default_factory=set[Value])
 
     def slots(self, extent: int) -> int:
         """How many elements of a domain a thread has at most."""
@@ -128,7 +130,7 @@ class Layout:
 
     def is_resident(self, value: Value) -> bool:
         """Whether a block lies in threadgroup memory only."""
-        return self.strategies.get(value) is Strategy.CHUNKS
+        return self.strategies.get(value) is Strategy.CHUNKS or value in self.repeated
 
     def shares_memory(self, op: Compute) -> bool:
         """Whether the threads reduce a whole block through threadgroup memory.

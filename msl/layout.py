@@ -44,11 +44,17 @@ STAGED_BYTES = 16384
 
 def decide(facts: Facts, threads: int | None = None, staged_bytes: int = STAGED_BYTES) -> Layout:
     """Lays out a function; `staged_bytes` bounds what a reduction may stage."""
+    layout = part_control(facts, threads, staged_bytes)
+    layout.threads = threads or facts.function.threads or default_threads(layout)
+    Demands(layout).region(facts.function.body, 0)
+    return layout
+
+
+def part_control(facts: Facts, threads: int | None, staged_bytes: int = STAGED_BYTES) -> Layout:
+    """A layout that only tells which control flow is that of lanes, and which all threads share."""
     layout = Layout(facts)
     survey(layout, threads, staged_bytes)
     choose_domains(layout, facts.function.body)
-    layout.threads = threads or facts.function.threads or default_threads(layout)
-    Demands(layout).region(facts.function.body, 0)
     return layout
 
 

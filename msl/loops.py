@@ -196,7 +196,10 @@ def _begin_results(op: For | While, carried: Values, low: Lowering) -> Variable 
 
 
 def _is_settled(op: For | While, low: Lowering) -> bool:
-    """Whether an exhausted loop gives results that are known before, or that it carries."""
+    """Whether an exhausted loop gives results that it carries, or that are set before it.
+
+    Those that lanes keep are not set before, but by the steps of the `orelse`.
+    """
     end = op.orelse.terminator
     if not is_trivial(op.orelse) or not isinstance(end, Yield):
         return False
@@ -204,8 +207,8 @@ def _is_settled(op: For | While, low: Lowering) -> bool:
         value = low.facts.resolve(given)
         number = low.storage.numbers.get(result)
         is_carried = number is not None and low.storage.numbers.get(value) == number
-        is_inside = low.facts.is_inside(value, op)
-        if is_inside and not is_carried and low.facts.uses_of(result):
+        is_late = low.facts.is_inside(value, op) or low.is_kept_by_lanes(result)
+        if is_late and not is_carried and low.facts.uses_of(result):
             return False
     return True
 

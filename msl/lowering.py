@@ -151,7 +151,8 @@ class Lowering(TreeBuilder):
         op = self.facts.definition(value)
         if isinstance(op, Constant):
             return self.literal(op.value, op.result.ty.dtype)
-        if value.shape and is_home(value, indices, self.domain.extent):
+        is_repeated = value in self.layout.repeated
+        if value.shape and is_home(value, indices, self.domain.extent) and not is_repeated:
             variable = self.kept.get(value) or self.variable_of(value)
             if variable is not None:
                 return self.read(variable)
@@ -354,10 +355,15 @@ class Lowering(TreeBuilder):
 
     def staged_array(self, value: Value) -> Shared:
         value = self.facts.resolve(value)
-        op = self.facts.definition(value)
-        word = REDUCTION_WORDS.get(op.op.name, "") if isinstance(op, Compute) else ""
-        hint = f"{value.hint or word or 'block'}_shared"
+        hint = f"{value.hint or self._word_for(value)}_shared"
         return self.share(staged_name(value), hint, value.ty.dtype, count(value.shape))
+
+    def _word_for(self, value: Value) -> str:
+        """A word of ours for a block without a name."""
+        op = self.facts.definition(value)
+        if isinstance(op, Load):
+            return f"{op.pointer.hint}_value"
+        return REDUCTION_WORDS.get(op.op.name, "block") if isinstance(op, Compute) else "block"
 
     def share(self, key: str, hint: str, dtype: DType, size: int) -> Shared:
         """An array of the writer's own in threadgroup memory."""

@@ -91,6 +91,7 @@ class Finder:
             return Needs(shared=frozenset({value}))
         op = facts.definition(value)
         is_there = not is_pure(op, facts) or value in layout.anchored
+        is_there = is_there and value not in layout.repeated
         if is_there and is_home(value, indices, extent):
             return Needs(home=frozenset({value}))
         if value in layout.staged or layout.is_resident(value):

@@ -23,13 +23,16 @@ from eas.ir.nodes import (
     Continue,
     For,
     If,
+    Leave,
     Load,
     Op,
     Print,
     Region,
+    Scope,
     Store,
     Terminator,
     Value,
+    While,
     Yield,
     operands_of,
     regions_of,
@@ -123,13 +126,12 @@ class Planner:
                 self.value(op)
             case Store() | Atomic() | Assert() | Print():
                 self.effect(op)
-            case If() | For():
+            case If() | For() | While():
                 self.control(op, targets)
             case Yield() | Break() | Continue() | Condition():
                 self.end(op, targets)
-            case _:
-                assert isinstance(op, Control), f"{op} is gone before MSL is written"
-                self.control(op, targets)
+            case Scope() | Leave():
+                raise TypeError("scopes are gone before MSL is written")
 
     # --- values -------------------------------------------------------------------------------
 

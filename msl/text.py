@@ -94,24 +94,28 @@ def ternary(condition: Text, then: Text, orelse: Text) -> Text:
     return Text(f"{test} ? {then.at(Level.LOGICAL_OR)} : {orelse.at(Level.TERNARY)}", Level.TERNARY)
 
 
-_BREAKS = re.compile(
-    r"(?<= \+)(?= )|(?<= -)(?= )|(?<= \*)(?= )|(?<= /)(?= )|"
-    r"(?<= &&)(?= )|(?<= \|\|)(?= )|(?<=,)(?= )|(?= [?:] )"
-)
+_BREAKS = re.compile(r", | \? | : | \|\| | && | \+ | - | \* | / ")
+_TIGHTNESS = {",": 0, "?": 1, ":": 1, "||": 2, "&&": 3, "+": 4, "-": 4, "*": 5, "/": 5}
 
 
 def broken(text: str, width: int) -> list[str]:
-    """A line as several that are not too wide, broken where the fewest parentheses are open."""
+    """A line as several that are not too wide, broken at the loosest operators."""
     parts: list[str] = []
     while len(text) > width:
-        places = [m.start() for m in _BREAKS.finditer(text) if width // 3 < m.start() <= width]
-        if not places:
+        found = [m for m in _BREAKS.finditer(text) if width // 3 < m.start() <= width - 3]
+        if not found:
             break
-        place = min(reversed(places), key=lambda p: text[:p].count("(") - text[:p].count(")"))
-        parts.append(text[:place])
+        best = min(reversed(found), key=lambda m: (_depth(text, m), _TIGHTNESS[m.group().strip()]))
+        place = best.start() if best.group() in (" ? ", " : ") else best.end()
+        parts.append(text[:place].rstrip())
         text = text[place:].lstrip()
         width -= len(INDENT) if len(parts) == 1 else 0
     return [*parts, text]
+
+
+def _depth(text: str, place: re.Match[str]) -> int:
+    before = text[: place.start()]
+    return sum(before.count(c) for c in "([") - sum(before.count(c) for c in ")]")
 
 
 @dataclass

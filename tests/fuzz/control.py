@@ -16,6 +16,8 @@ from tests.fuzz.statements import (
     constant_branch,
     expression_depth,
     leave,
+    leave_by_break,
+    leave_by_return,
     store,
     swap,
     unpack,
@@ -187,9 +189,7 @@ def while_counted(m: Maker, place: Place, depth: int) -> None:
         if style in (0, 1):
             m.line(f"{name} -= 1")
         elif style == 4:
-            with m.block(f"if {name} <= 0:"):
-                body.breaks.append(dict(body.names))
-                m.line("break")
+            _leave_endless_loop(m, body, name)
             m.line(f"{name} -= 1")
         block(m, body, depth)
     if style == 4:
@@ -269,8 +269,20 @@ def _end_loop(m: Maker, place: Place, body: Place, depth: int, runs: bool) -> No
         place.ended = True
 
 
+def _leave_endless_loop(m: Maker, body: Place, name: str) -> None:
+    way = body.branch()
+    with m.block(f"if {name} <= 0:"):
+        if m.chance(3):
+            leave_by_return(m, way)
+        else:
+            leave_by_break(m, way)
+
+
 def _end_endless_loop(place: Place, body: Place) -> None:
-    place.names = _without_functions(meet(body.breaks), place.names)
+    if body.breaks:
+        place.names = _without_functions(meet(body.breaks), place.names)
+    else:
+        place.ended = True
 
 
 def _without_functions(names: Names, outer: Names) -> Names:

@@ -177,9 +177,9 @@ def leave(m: Maker, place: Place) -> None:
     """`break`, `continue` or `return`; sometimes with code behind it that is never reached."""
     ways: list[Write] = []
     if place.in_loop:
-        ways += [_break, _continue]
+        ways += [leave_by_break, _continue]
     if place.can_return:
-        ways.append(_return)
+        ways.append(leave_by_return)
     if not ways:
         m.line("pass")
         return
@@ -189,7 +189,7 @@ def leave(m: Maker, place: Place) -> None:
     place.ended = True
 
 
-def _break(m: Maker, place: Place) -> None:
+def leave_by_break(m: Maker, place: Place) -> None:
     m.line("break")
     place.breaks.append(dict(place.names))
 
@@ -199,7 +199,7 @@ def _continue(m: Maker, place: Place) -> None:
     place.continues.append(dict(place.names))
 
 
-def _return(m: Maker, place: Place) -> None:
+def leave_by_return(m: Maker, place: Place) -> None:
     if place.result is not None:
         m.line(f"return {tame(m, place, place.result, 1).text}")
         return

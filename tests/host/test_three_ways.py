@@ -13,9 +13,10 @@ import numpy as np
 import pytest
 
 from eas.frontend_ast.errors import CompileError
+from eas.ir.diagnostics import render
 from eas.ir.passes import optimize, relax
 from eas.msl import UnsupportedError, write
-from eas.msl.host import Host
+from eas.msl.host import CHECKED, Host, check
 from eas.runtime.interpreter import ArrayArgument
 from tests.fuzz.program import make_program
 from tests.fuzz.running import load, write_file
@@ -82,6 +83,26 @@ def test_random_kernels_agree_with_cpython(host: Host, batch: int) -> None:
         trials += kernel_trials(seed)
         seed += 1
     run_trials(host, trials[:BATCH])
+
+
+@pytest.mark.parametrize("batch", range(-(-BATCHES // 10)))
+def test_random_kernels_access_memory_rightly(checked_host: Host, batch: int) -> None:
+    seeds = range(batch * 1000 + 500, batch * 1000 + 515)
+    trials = [trial for seed in seeds for trial in kernel_trials(seed)]
+    texts = [trial.metal.text for trial in trials]
+    library = checked_host.builder.build(texts, CHECKED)
+    for unit, trial in enumerate(trials):
+        arguments = trial.bind(trial.arrays())
+        found = check(
+            trial.metal,
+            trial.function,
+            arguments,
+            trial.grid,
+            checked_host,
+            library=library,
+            unit=unit,
+        )
+        assert [render(diagnostic) for diagnostic in found] == [], trial.name
 
 
 def kernel_trials(seed: int) -> list[Trial]:

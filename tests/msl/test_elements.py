@@ -249,3 +249,45 @@ def test_a_reversed_block_of_a_loop_goes_through_threadgroup_memory() -> None:
         b[t] = v;
     """
     assert body_of(ops) == lines(expected)
+
+
+def test_a_result_that_several_lanes_have_is_read_from_threadgroup_memory() -> None:
+    ops = """
+        %10: i32[8] = arange start=0 size=8
+        %11: i32[8, 1] = expand_dims %10 axis=1
+        %12: i32[32] = arange start=0 size=32
+        %13: i32[8, 4] = reshape %12 shape=[8, 4]
+        %14: i32[8, 1] = load %i.2[%11]
+        %15: i32[8, 1] = splat %n.4 shape=[8, 1]
+        %16: bool[8, 1] = lt %14, %15
+        %v.17: i32[8, 1] = if %16 {
+          store %j.3[%13] = %13
+          yield %14
+        } else {
+          yield %15
+        }
+        store %i.2[%11] = %v.17
+    """
+    expected = """
+        threadgroup int i_value_shared[8];
+        threadgroup bool block_shared[8];
+        threadgroup int v_shared[8];
+        const int t = int(thread_position.x);
+
+        if (t < 8) {
+            const int i_value = i[t];
+            i_value_shared[t] = i_value;
+            block_shared[t] = i_value < n;
+        }
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+        const int i_1 = t / 4;
+        int v = n;
+        if (block_shared[i_1]) {
+            j[t] = t;
+            v = i_value_shared[i_1];
+        }
+        if (t % 4 == 0) { v_shared[i_1] = v; }
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+        if (t < 8) { i[t] = v_shared[t]; }
+    """
+    assert body_of(ops) == lines(expected)
