@@ -52,8 +52,8 @@ class Split:
 class Edge:
     """A way out of a piece of code: the open list of ops that it ends, and the names there.
 
-    Its terminator is appended when the values that it must carry are known. `is_from_loop` says that
-    it leads out of a loop, so that lanes may take it in different trips.
+    Its terminator is appended when the values that it must carry are known. `is_from_loop` says
+    that it leads out of a loop, so that lanes may take it in different trips.
     """
 
     ops: Ops

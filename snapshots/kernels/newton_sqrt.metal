@@ -12,8 +12,8 @@ kernel void newton_sqrt(device const float* x [[buffer(0)]],
 
     const int offs = int(program.x) * 32 + t;               // newton_sqrt.py:12
     const float v = offs < N ? x[offs] : 1.0f;              // newton_sqrt.py:13
-    float root = fmax(v, 1.0f);                             // newton_sqrt.py:16
-    const float x_1 = 0.0001f * v;
+    const float x_1 = 0.0001f * v;                          // newton_sqrt.py:16
+    float root = fmax(v, 1.0f);
     int rounds = 0;
     while (true) {
         const bool found = simd_any(fabs(root * root - v) > x_1);
