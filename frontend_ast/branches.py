@@ -76,10 +76,11 @@ def choose(
     """An `If` of two branches: joins the names, and the branches' values if they have any."""
     live = [(b.edge, path) for b, path in zip(branches, paths, strict=True) if b.edge]
     split: Shape = ()
-    if len(live) == 2:
+    has_dead_end = any(branch.is_dead for branch in branches)
+    if len(live) == 2 or has_dead_end:
         for shape in (condition.shape, *(branch.leaving for branch in branches)):
             split = ctx.cover(split, shape)
-    join = Join(ctx, [edge for edge, _ in live], split)
+    join = Join(ctx, [edge for edge, _ in live], split, has_dead_end)
     taken = [path for _, path in live]
     if live:
         ctx.frame.env = join.merge_names(names, ctx.frame.env, taken)
@@ -112,7 +113,7 @@ def close_scope(
     split: Shape = ()
     for shape in (branch.leaving, *(edge.split for edge in edges)):
         split = ctx.cover(split, shape)
-    join = Join(ctx, edges, split, is_loop=any(edge.is_from_loop for edge in edges))
+    join = Join(ctx, edges, split, branch.is_dead or any(edge.is_from_loop for edge in edges))
     if edges:
         paths = [Path(edge.loc, "when the loop is left here") for edge in edges]
         ctx.frame.env = join.merge_names(names, ctx.frame.env, paths)

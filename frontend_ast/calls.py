@@ -231,20 +231,15 @@ def _inline(
     defaults: Mapping[str, Operand],
     given: Given,
 ) -> Operand:
-    _check_recursion(ctx, _call_key(frame, node), name)
-    for argument in (*given.positional, *given.named.values()):
-        if isinstance(argument, Generated):
-            raise kept_generator(ctx, argument)
     frame.env = _bind(ctx, node, name, defaults, given)
     frame.caller = ctx.loc
-    for key, binding in frame.env.items():
-        if isinstance(binding, Bound):
-            ctx.name_value(binding.value, key)
+    call = _call_key(frame, node)
+    _check_recursion(ctx, call, name)
     target = ctx.new_target("function")
     caller, failures = ctx.frame, ctx.failures
     ctx.frame = frame
     ctx.targets.append(target)
-    ctx.calls.append(_call_key(frame, node))
+    ctx.calls.append(call)
     try:
         branch = lower_branch(ctx, lambda: _lower_body(ctx, node))
     finally:
@@ -295,13 +290,26 @@ def _refuse_odd_functions(ctx: Context, node: ast.FunctionDef) -> None:
 
 def _call_key(frame: Frame, node: ast.FunctionDef | ast.Lambda) -> Call:
     path = frame.source.source.path
-    return Call(path, node.lineno, node.col_offset, isinstance(node, ast.Lambda))
+    values = [binding.value for binding in frame.env.values() if isinstance(binding, Bound)]
+    functions = tuple(key for value in values for key in _function_keys(value))
+    return Call(path, node.lineno, node.col_offset, frame.parent, functions)
+
+
+def _function_keys(operand: Operand) -> list[object]:
+    match operand:
+        case Closure(node=node, frame=frame):
+            return [(node, frame)]
+        case Const(value=types.FunctionType() as function):
+            return [function]
+        case Tuple(items=items):
+            return [key for item in items for key in _function_keys(item)]
+        case _:
+            return []
 
 
 def _check_recursion(ctx: Context, call: Call, name: str) -> None:
-    """Refuses a function that is under way, unless a lambda passed to it brought it here again."""
     since = ctx.calls[ctx.calls.index(call) + 1 :] if call in ctx.calls else None
-    if len(ctx.calls) < _MAX_DEPTH and (since is None or any(c.is_lambda for c in since)):
+    if since is None and len(ctx.calls) < _MAX_DEPTH:
         return
     raise ctx.refusal(
         "E0418",
@@ -339,6 +347,9 @@ def _bind(
         value: Any = bound.arguments.get(key, parameter.default)
         if parameter.kind is parameter.VAR_POSITIONAL:
             value = Tuple(bound.arguments.get(key, ()))
+        if isinstance(value, Generated):
+            raise kept_generator(ctx, value)
+        ctx.name_value(value, key)
         env[key] = Bound(value, ctx.loc)
     return env
 

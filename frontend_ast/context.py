@@ -90,12 +90,15 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A function that is being inlined, by its place in the text."""
+    """A function that is being inlined: its place in the text, the frame whose variables it sees,
+    and the functions that it is given. If all of that is under way already, it would never end.
+    """
 
     path: str
     line: int
     column: int
-    is_lambda: bool
+    outer: Frame | None
+    functions: tuple[object, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,14 +53,15 @@ class LeafType:
 class Join:
     """Edges that meet. `results` and `columns` grow as names are merged; `close` ends the edges.
 
-    `split` is the shape of the condition that decides which edge a lane takes. `is_loop` says that
-    lanes take it at different times, so that even one edge brings them different values.
+    `split` is the shape of the condition that decides which edge a lane takes. `must_cover` says
+    that what is joined has that shape even if there is one edge only: lanes take it at different
+    times, or there is another way that is never run to its end.
     """
 
     ctx: Context
     edges: Sequence[Edge]
     split: Shape = ()
-    is_loop: bool = False
+    must_cover: bool = False
     results: list[Value] = field(default_factory=list[Value])
     columns: list[tuple[Number, ...]] = field(default_factory=list[tuple[Number, ...]])
 
@@ -134,7 +135,7 @@ class Join:
     def _merge_numbers(self, numbers: Sequence[Number], sides: Sequence[Label], what: str) -> Num:
         ty = join_leaf(self.ctx, numbers, sides, what)
         shape = ty.shape
-        if self.split and (self.is_loop or not is_one_value(numbers)):
+        if self.split and (self.must_cover or not is_one_value(numbers)):
             shape = self.ctx.cover(shape, self.split)
         name = what.strip("`")
         hint = name if name.isidentifier() else ""

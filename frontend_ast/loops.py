@@ -325,7 +325,7 @@ def _revise_one(ctx: Context, each: Carried, trial: Trial) -> Carried:
         numbers: list[Number] = [old, *(column[place] for column in columns)]
         ty = join_leaf(ctx, numbers, sides, f"`{each.name}`")
         shape = ty.shape
-        if split and not _is_unchanged(numbers[1:], ty):
+        if split and (trial.body.is_dead or not _is_unchanged(numbers[1:], ty)):
             shape = ctx.cover(shape, split)
         types.append(LeafType(ty.dtype, shape, ty.weak))
     return Carried(each.name, form, tuple(types), each.loc, each.is_late)
@@ -495,7 +495,7 @@ def _close_exits(
     shape = orelse.leaving
     for split in trial.target.leaving:
         shape = ctx.cover(shape, split.shape)
-    join = Join(ctx, edges, shape, is_loop=True)
+    join = Join(ctx, edges, shape, must_cover=True)
     every = (*names, *assigned_names(loop.node.orelse))
     for edge in trial.target.exits:
         _explain_first_trip(trial, edge, names)

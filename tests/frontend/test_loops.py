@@ -1,6 +1,6 @@
 """Loops on the device mean what they mean in CPython."""
 
-# pyright: reportPossiblyUnbound=false, reportUndefinedVariable=false
+# pyright: reportPossiblyUnboundVariable=false, reportUndefinedVariable=false
 from __future__ import annotations
 
 import pytest
