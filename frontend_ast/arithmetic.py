@@ -11,7 +11,7 @@ import numpy as np
 
 from eas.frontend_ast.arguments import is_same
 from eas.frontend_ast.context import Context
-from eas.frontend_ast.joins import as_place
+from eas.frontend_ast.forms import as_place
 from eas.frontend_ast.promote import (
     Number,
     broadcast,

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from eas.frontend_ast.arithmetic import combine_bools, compare
 from eas.frontend_ast.context import Context, Edge, Ops, Target
-from eas.frontend_ast.joins import Join, Path, any_operand
+from eas.frontend_ast.forms import any_operand
+from eas.frontend_ast.joins import Join, Path
 from eas.frontend_ast.promote import Number, to_bool
 from eas.frontend_ast.recovery import searching
 from eas.frontend_ast.scopes import Bound, Given, Unbound, assigned_names, env_where

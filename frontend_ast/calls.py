@@ -6,6 +6,7 @@ import ast
 import inspect
 import types
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from eas.frontend_ast.arithmetic import failed, kept_generator
@@ -15,6 +16,7 @@ from eas.frontend_ast.builtins import BUILTINS
 from eas.frontend_ast.context import Call, Context, Edge, Silenced
 from eas.frontend_ast.errors import Refusal
 from eas.frontend_ast.expressions import lower_quantifier
+from eas.frontend_ast.forms import parts_of, with_parts
 from eas.frontend_ast.intrinsics import is_function_of_mk, lower_intrinsic
 from eas.frontend_ast.promote import describe
 from eas.frontend_ast.records import is_record, make_record
@@ -216,11 +218,20 @@ def _python_defaults(
 
 
 def _call_closure(ctx: Context, closure: Closure, given: Given) -> Operand:
-    outer = closure.frame
+    outer = _seen_frame(closure)
     source = FunctionSource(closure.name, closure.node, outer.source.source, outer.source.lines)
     names = local_names(closure.node)
     frame = Frame(source, names, {}, outer.globals, outer.cells, parent=outer)
     return _inline(ctx, frame, closure.node, closure.name, closure.defaults, given)
+
+
+def _seen_frame(closure: Closure) -> Frame:
+    """The frame with the variables that a function sees."""
+    frame = closure.frame
+    if not closure.kept:
+        return frame
+    loc = frame.source.head(closure.node, frame.caller)
+    return replace(frame, env=frame.env | {k: Bound(v, loc) for k, v in closure.kept.items()})
 
 
 def _inline(
@@ -255,23 +266,34 @@ def _inline(
     finally:
         ctx.frame = caller
     # all ways out of it jump further: what follows the call is never reached
-    return NONE if value is None else value
+    return NONE if value is None else _keep_variables(frame, value)
 
 
 def _seen_by_results(frame: Frame, exits: Sequence[Edge]) -> list[str]:
     """The variables of a function that the functions it returns go on using."""
-    found: dict[str, None] = {}
-    for closure in (c for edge in exits for c in _closures(edge.value)):
-        for inner in ast.walk(closure.node):
-            if isinstance(inner, ast.Name) and inner.id in frame.names:
-                found[inner.id] = None
-    return list(found)
+    closures = [c for edge in exits if edge.value for c in _closures(edge.value)]
+    return list(dict.fromkeys(name for c in closures for name in _used_names(frame, c)))
 
 
-def _closures(operand: Operand | None) -> list[Closure]:
-    if isinstance(operand, Tuple):
-        return [closure for item in operand.items for closure in _closures(item)]
-    return [operand] if isinstance(operand, Closure) else []
+def _closures(operand: Operand) -> list[Closure]:
+    found = [operand] if isinstance(operand, Closure) else []
+    return found + [closure for part in parts_of(operand) for closure in _closures(part)]
+
+
+def _used_names(frame: Frame, closure: Closure) -> list[str]:
+    names = (inner.id for inner in ast.walk(closure.node) if isinstance(inner, ast.Name))
+    return [name for name in dict.fromkeys(names) if name in frame.names]
+
+
+def _keep_variables(frame: Frame, operand: Operand) -> Operand:
+    """What a function returns: the functions in it keep the variables as they are now."""
+    parts = [_keep_variables(frame, part) for part in parts_of(operand)]
+    operand = with_parts(operand, parts) if parts else operand
+    if not isinstance(operand, Closure) or operand.frame is not frame:
+        return operand
+    bindings = {name: frame.env.get(name) for name in _used_names(frame, operand)}
+    kept = {name: found.value for name, found in bindings.items() if isinstance(found, Bound)}
+    return replace(operand, kept=kept)
 
 
 def _lower_body(ctx: Context, node: ast.FunctionDef | ast.Lambda) -> Operand:

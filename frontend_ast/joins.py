@@ -4,23 +4,30 @@ from __future__ import annotations
 
 import linecache
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from eas.frontend_ast.arguments import is_same
 from eas.frontend_ast.context import Context, Edge
 from eas.frontend_ast.errors import Refusal
+from eas.frontend_ast.forms import (
+    as_number,
+    as_place,
+    is_number,
+    is_same_constant,
+    is_same_kind,
+    parts_of,
+    with_parts,
+)
 from eas.frontend_ast.promote import (
     Number,
     broadcast,
     constant_dtype,
     describe,
     fits,
-    is_numeric,
     materialize,
 )
 from eas.frontend_ast.scopes import Binding, Bound, Env, Unbound
-from eas.frontend_ast.values import Array, Closure, Const, Num, Operand, Place, Poison, Tuple
+from eas.frontend_ast.values import Array, Const, Num, Operand, Place, Poison, Tuple
 from eas.ir.diagnostics import Label
 from eas.ir.location import Loc
 from eas.ir.nodes import Op, Value
@@ -84,20 +91,17 @@ class Join:
         first = operands[0]
         if any(isinstance(operand, Poison) for operand in operands):
             return Poison()
-        if all(_is_constant(operand, first) for operand in operands):
+        if all(is_same_constant(operand, first) for operand in operands):
             return first
-        if all(_is_numeric(operand) for operand in operands):
-            return self._merge_numbers([_as_number(o) for o in operands], sides, what)
+        if all(is_number(operand) for operand in operands):
+            return self._merge_numbers([as_number(o) for o in operands], sides, what)
         if all(isinstance(operand, Tuple) for operand in operands):
             return self._merge_tuples([o for o in operands if isinstance(o, Tuple)], sides, what)
         if all(isinstance(operand, Array | Place) for operand in operands):
             return self._merge_places(operands, sides, what)
-        if all(operand is first for operand in operands):
-            return first
-        if all(_is_same_function(operand, first) for operand in operands):
-            return self._merge_functions(
-                [o for o in operands if isinstance(o, Closure)], sides, what
-            )
+        if all(is_same_kind(operand, first) for operand in operands):
+            columns = zip(*map(parts_of, operands), strict=True)
+            return with_parts(first, [self.merge(column, sides, what) for column in columns])
         raise self._mismatch(operands, sides, what)
 
     def close(self, terminate: Terminate) -> None:
@@ -152,17 +156,6 @@ class Join:
         parts = [part_name(what, first, place) for place in range(len(first.items))]
         items = [self.merge(c, sides, part) for c, part in zip(columns, parts, strict=True)]
         return Tuple(tuple(items), first.make, first.fields)
-
-    def _merge_functions(
-        self, closures: Sequence[Closure], sides: Sequence[Label], what: str
-    ) -> Operand:
-        """The same function, which sees the same variables; its defaults may differ."""
-        first = closures[0]
-        defaults = {
-            name: self.merge([closure.defaults[name] for closure in closures], sides, what)
-            for name in first.defaults
-        }
-        return Closure(first.node, first.frame, defaults)
 
     def _merge_places(
         self, operands: Sequence[Operand], sides: Sequence[Label], what: str
@@ -348,107 +341,3 @@ def _written(loc: Loc) -> str:
     """The text of a place on one line."""
     line = linecache.getline(loc.source.path, loc.line)
     return line[loc.column : loc.end_column] if loc.line == loc.end_line else ""
-
-
-# --- the numbers inside of an operand -----------------------------------------------------------
-
-
-def leaves(operand: Operand) -> Iterator[Number]:
-    """The numbers that an operand is made of."""
-    match operand:
-        case Num():
-            yield operand
-        case Const(value=value) if is_numeric(value):
-            yield operand
-        case Tuple(items=items):
-            for item in items:
-                yield from leaves(item)
-        case Place(offset=offset):
-            yield from leaves(offset)
-        case Closure(defaults=defaults):
-            for default in defaults.values():
-                yield from leaves(default)
-        case _:
-            pass
-
-
-def rebuild(operand: Operand, numbers: Iterator[Num]) -> Operand:
-    """The operand with other numbers in the places of its own."""
-    match operand:
-        case Num():
-            return next(numbers)
-        case Const(value=value) if is_numeric(value):
-            return next(numbers)
-        case Tuple(items=items, make=make, fields=fields):
-            return Tuple(tuple(rebuild(item, numbers) for item in items), make, fields)
-        case Place(array=array):
-            return Place(array, next(numbers))
-        case Closure(node=node, frame=frame, defaults=defaults):
-            return Closure(node, frame, {k: rebuild(v, numbers) for k, v in defaults.items()})
-        case _:
-            return operand
-
-
-def any_operand(operand: Operand) -> Operand:
-    """Something that can be joined with the operand, for a way on which it is never used."""
-    match operand:
-        case Num(dtype=dtype):
-            return Const(False if dtype.is_bool else 0.0 if dtype.is_float else 0)
-        case Tuple(items=items, make=make, fields=fields):
-            return Tuple(tuple(map(any_operand, items)), make, fields)
-        case Place(array=array, offset=offset):
-            return Place(array, offset if isinstance(offset, Const) else Const(0))
-        case Closure(node=node, frame=frame, defaults=defaults):
-            return Closure(node, frame, {k: any_operand(v) for k, v in defaults.items()})
-        case _:
-            return operand
-
-
-def has_same_form(a: Operand, b: Operand) -> bool:
-    """Whether two operands differ in their numbers only."""
-    if isinstance(a, Tuple) and isinstance(b, Tuple):
-        return (
-            len(a.items) == len(b.items)
-            and a.make is b.make
-            and all(map(has_same_form, a.items, b.items))
-        )
-    if isinstance(a, Place) and isinstance(b, Place):
-        return points_into_one_array(a, b)
-    if _is_numeric(a) or _is_numeric(b):
-        return _is_numeric(a) and _is_numeric(b)
-    if isinstance(a, Closure) and isinstance(b, Closure) and _is_same_function(a, b):
-        return all(has_same_form(a.defaults[name], b.defaults[name]) for name in a.defaults)
-    return _is_constant(a, b) or a is b
-
-
-def points_into_one_array(a: Operand, b: Operand) -> bool:
-    if not isinstance(a, Array | Place) or not isinstance(b, Array | Place):
-        return False
-    return as_place(a).array.pointer is as_place(b).array.pointer
-
-
-def as_place(operand: Operand) -> Place:
-    assert isinstance(operand, Array | Place)
-    return operand if isinstance(operand, Place) else Place(operand, Const(0))
-
-
-def _is_same_function(a: Operand, b: Operand) -> bool:
-    """Whether one `def` or lambda was come by twice."""
-    if not isinstance(a, Closure) or not isinstance(b, Closure):
-        return False
-    return a.node is b.node and a.frame is b.frame
-
-
-def _is_constant(operand: Operand, first: Operand) -> bool:
-    if not isinstance(operand, Const) or not isinstance(first, Const):
-        return False
-    return is_same(operand.value, first.value)
-
-
-def _is_numeric(operand: Operand) -> bool:
-    return isinstance(operand, Num) or (isinstance(operand, Const) and is_numeric(operand.value))
-
-
-def _as_number(operand: Operand) -> Number:
-    assert isinstance(operand, Const | Num)
-    return operand

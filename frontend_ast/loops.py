@@ -22,19 +22,21 @@ from eas.frontend_ast.branches import (
     open_region,
 )
 from eas.frontend_ast.context import Context, Edge, Ops, Split, Target
+from eas.frontend_ast.forms import (
+    as_place,
+    has_same_form,
+    leaves,
+    points_into_one_array,
+    rebuild,
+)
 from eas.frontend_ast.joins import (
     ASSIGNED,
     Join,
     LeafType,
     Path,
-    as_place,
     convert,
-    has_same_form,
     is_one_value,
     join_leaf,
-    leaves,
-    points_into_one_array,
-    rebuild,
 )
 from eas.frontend_ast.promote import Number, common_dtype, common_shape, describe, promote
 from eas.frontend_ast.recovery import searching

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from eas.frontend_ast.context import Context
-from eas.frontend_ast.joins import as_place
+from eas.frontend_ast.forms import as_place
 from eas.frontend_ast.promote import (
     Number,
     broadcast,

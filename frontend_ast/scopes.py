@@ -66,6 +66,14 @@ class Cells(Mapping[str, object]):
         except ValueError:  # not assigned yet
             raise KeyError(name) from None
 
+    def __eq__(self, other: object) -> bool:
+        """Whether they are the same variables, whatever their values are."""
+        if not isinstance(other, Cells) or self._cells.keys() != other._cells.keys():
+            return False
+        return all(cell is other._cells[name] for name, cell in self._cells.items())
+
+    __hash__ = None
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._cells)
 

@@ -14,17 +14,12 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
-import eas
 from tests.fuzz.program import make_program
 from tests.fuzz.running import load, write_file
 
 PROGRAMS = int(os.environ.get("EAS_FUZZ", "2000"))
 PROGRAMS_PER_TEST = 100
-SIZES = (4, 6, 8, 8, 10, 12, 16, 40)
-
-# A function that is given another one which calls it again: taken for a recursion.
-ALLOWED_REFUSALS = {"E0418"}
-MOST_REFUSED = 3
+SIZES = (3, 4, 5, 6, 8, 10, 14, 30)
 
 
 @pytest.fixture(autouse=True)
@@ -34,8 +29,6 @@ def stop_endless_loops_soon(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("number", range(ceil(PROGRAMS / PROGRAMS_PER_TEST)))
 def test_a_kernel_gives_the_same_as_the_function_in_cpython(number: int) -> None:
-    refused: list[str] = []
-
     @seed(number)
     @settings(
         max_examples=PROGRAMS_PER_TEST,
@@ -48,24 +41,17 @@ def test_a_kernel_gives_the_same_as_the_function_in_cpython(number: int) -> None
     )
     @given(st.randoms(use_true_random=False), st.sampled_from(SIZES))
     def check_program(random: Random, size: int) -> None:
-        refused.extend(check(write_file(make_program(random, size))))
+        check(write_file(make_program(random, size)))
 
     check_program()
-    assert len(refused) <= MOST_REFUSED, "\n".join(refused)
 
 
-def check(text: str) -> list[str]:
-    """Fails if the program does not do the same in all ways to run it; else gives its refusals."""
+def check(text: str) -> None:
+    """Fails with the text of the program, which is a file that can be run by itself."""
     try:
         load(text)["check"]()
-    except eas.CompileError as error:
-        codes = {diagnostic.code for diagnostic in error.diagnostics}
-        if codes <= ALLOWED_REFUSALS:
-            return [str(error)]
-        raise AssertionError(f"{error}\n\n{text}") from error
     except Exception as error:
         raise AssertionError(f"{type(error).__name__}: {error}\n\n{text}") from error
-    return []
 
 
 CONSTRUCTS = {

@@ -253,3 +253,56 @@ def test_a_missing_argument_is_refused() -> None:
         out[0] = classify()  # pyright: ignore[reportCallIssue]
 
     assert codes_of(kernel, "*i32[:]") == ["E0413"]
+
+
+def test_a_function_may_be_given_one_that_calls_it_again() -> None:
+    def f(n):
+        def doubled(x):
+            return twice(lambda y: y * 2, x)
+
+        return twice(doubled, n)
+
+    same_as_cpython(f)
+
+
+def test_functions_made_by_one_lambda_call_each_other() -> None:
+    def f(n):
+        compose = lambda outer, inner: lambda x: outer(inner(x))
+        add, scale = adder(1), lambda x: x * n
+        return compose(compose(add, scale), compose(scale, compose(add, add)))(n)
+
+    same_as_cpython(f)
+
+
+def test_recursion_by_way_of_a_function_that_is_passed_on_is_refused() -> None:
+    def kernel(out, n):
+        def again(x):
+            return twice(again, x)
+
+        out[0] = again(n)
+
+    assert codes_of(kernel, "*i32[:]", "i32") == ["E0418"]
+
+
+def test_functions_made_by_two_calls_of_one_function_can_be_chosen_between() -> None:
+    def f(n):
+        if n > 2:
+            g = adder(n)
+        else:
+            g = adder(3)
+        return g(10)
+
+    same_as_cpython(f)
+
+
+def test_a_function_made_anew_in_each_trip_keeps_the_variables_of_its_own_call() -> None:
+    def f(n):
+        for k in (1, 2):
+            g = adder(n * k)
+            if n == 3:
+                continue
+            if n == k:
+                break
+        return g(10)
+
+    same_as_cpython(f)

@@ -189,3 +189,32 @@ def test_a_generator_that_is_kept_is_refused() -> None:
         out[0] = sum(values)
 
     assert codes_of(kernel, "*i32[:]", "i32") == ["E0113"]
+
+
+def test_a_range_that_depends_on_the_path_can_be_kept() -> None:
+    def f(n):
+        total = 0
+        for k in (1, 2):
+            steps = range(k, n * k, k)
+            if n == 3:
+                continue
+            if n == 2:
+                break
+        for j in steps:
+            total = total * 2 + j
+        return total
+
+    same_as_cpython(f)
+
+
+def test_a_default_that_depends_on_the_path_is_kept() -> None:
+    def f(n):
+        for k in (1, 2, 3):
+            g = lambda x, y=n * k: x + y
+            if n == 3:
+                continue
+            if n == k:
+                break
+        return g(10)
+
+    same_as_cpython(f)

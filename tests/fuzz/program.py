@@ -7,7 +7,7 @@ from random import Random
 
 from tests.fuzz.control import block, function_body
 from tests.fuzz.maker import Maker, Names, Place
-from tests.fuzz.types import FunctionOf, Kind, Numbers
+from tests.fuzz.types import WRITTEN, FunctionOf, Kind, Numbers
 
 FORMATS = (
     Numbers(),
@@ -150,12 +150,8 @@ _FIRST = (
 
 
 def _write_results(m: Maker, place: Place) -> None:
-    """Everything that has a value in the end."""
-    for kind, array, width in (
-        (Kind.INT, "ints", 6),
-        (Kind.FLOAT, "floats", 4),
-        (Kind.BOOL, "flags", 3),
-    ):
-        names = place.assignable(kind)[-width:]
+    """The names that got their values last; each element that is written takes its time."""
+    for kind, (array, width) in WRITTEN.items():
+        names = place.assignable(kind)[-width // 2 :]
         for number, name in enumerate(names):
             m.line(f"{array}[i, {number}] = {name}")
