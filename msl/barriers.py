@@ -38,11 +38,12 @@ from eas.msl.steps import (
 Open = tuple[Access, ...]
 
 
-def insert_barriers(plan: Plan, layout: Layout, homes: Mapping[str, str]) -> Plan:
+def insert_barriers(plan: Plan, finder: Finder, homes: Mapping[str, str]) -> Plan:
     """The plan with barriers; `homes` names arrays that lie in the memory of others."""
+    layout = finder.layout
     if layout.threads == 1:
         return replace(plan, steps=tuple(_without_barriers(plan.steps)))
-    steps, _ = _Walk(layout, Finder(layout), homes).steps(plan.steps, (), _Exits())
+    steps, _ = _Walk(layout, finder, homes).steps(plan.steps, (), _Exits())
     return replace(plan, steps=tuple(steps))
 
 

@@ -13,13 +13,13 @@ from eas.msl.body import lower
 from eas.msl.continues import without_lane_continues
 from eas.msl.dtypes import type_name
 from eas.msl.errors import UnsupportedError
-from eas.msl.facts import gather
+from eas.msl.facts import Facts, gather
 from eas.msl.helpers import HELPERS
-from eas.msl.lanes import Layout
 from eas.msl.layout import MAX_THREADS, STAGED_BYTES, decide, part_control
 from eas.msl.lockstep import in_lockstep
 from eas.msl.lowering import Lowering
 from eas.msl.names import identifier, unique
+from eas.msl.needs import Finder
 from eas.msl.numbers import study
 from eas.msl.pacing import needing_lockstep
 from eas.msl.placing import place
@@ -106,12 +106,15 @@ def _check(function: Function, threads: int | None) -> None:
     for param in function.params:
         _check_dtype(param.value, f"the argument `{param.name}`", function.body.ops[0].loc)
     for op in walk(function.body):
+        if isinstance(op, Compute | Load):
+            _check_dtype(op.result, "this value", op.loc)
+            continue
         for value in results_of(op):
             _check_dtype(value, "this value", op.loc)
 
 
 def _check_dtype(value: Value, what: str, loc: Loc) -> None:
-    if value.ty.dtype == F64:
+    if value.ty.dtype is F64:
         raise UnsupportedError(f"Metal has no f64: {what} needs a dtype of up to 32 bits", loc)
 
 
@@ -136,23 +139,25 @@ def _lower(
     function: Function, threads: int | None, staged_bytes: int, saves_memory: bool = False
 ) -> Lowering:
     facts = gather(function)
-    parted = part_control(facts, threads, staged_bytes)
-    simpler = without_lane_continues(function, parted.shared_control)
+    layout = part_control(facts, threads, staged_bytes)
+    simpler = without_lane_continues(function, layout.shared_control)
     if simpler is function:
-        simpler = in_lockstep(function, needing_lockstep(parted))
+        simpler = in_lockstep(function, needing_lockstep(layout))
     if simpler is not function:
         return _lower(simpler, threads, staged_bytes, saves_memory)
-    layout = decide(facts, threads, staged_bytes)
-    plan = make_plan(layout)
-    low = _lower_plan(plan, layout, {})
+    decide(layout, threads)
+    finder = Finder(layout)
+    plan = make_plan(layout, finder)
+    low = _lower_plan(plan, finder, {})
     if saves_memory:
-        low = _lower_plan(plan, layout, share_arrays(plan, layout, low.shared))
+        low = _lower_plan(plan, finder, share_arrays(plan, layout, low.shared))
     return low
 
 
-def _lower_plan(plan: Plan, layout: Layout, homes: dict[str, str]) -> Lowering:
+def _lower_plan(plan: Plan, finder: Finder, homes: dict[str, str]) -> Lowering:
+    layout = finder.layout
     facts = layout.facts
-    with_barriers = insert_barriers(plan, layout, homes)
+    with_barriers = insert_barriers(plan, finder, homes)
     low = Lowering(
         facts=facts,
         layout=layout,
@@ -161,21 +166,21 @@ def _lower_plan(plan: Plan, layout: Layout, homes: dict[str, str]) -> Lowering:
         storage=assign_storage(layout),
         homes=homes,
     )
-    low.atomics = _only_atomic(facts.function)
+    low.atomics = _only_atomic(facts)
     _bind(low)
     lower(low)
-    if any(value.ty.dtype == BF16 for value in facts.born) or _has_bfloat(facts.function):
+    if any(value.ty.dtype is BF16 for value in facts.born) or _has_bfloat(facts.function):
         low.version = max(low.version, (3, 1))
     return low
 
 
 def _has_bfloat(function: Function) -> bool:
-    return any(param.value.ty.dtype == BF16 for param in function.params)
+    return any(param.value.ty.dtype is BF16 for param in function.params)
 
 
-def _only_atomic(function: Function) -> set[Value]:
+def _only_atomic(facts: Facts) -> set[Value]:
     """The arrays that nothing but atomics touch, so that they can be declared as such."""
-    ops = [op for op in walk(function.body) if isinstance(op, Load | Store | Atomic)]
+    ops = [op for op in facts.ops if isinstance(op, Load | Store | Atomic)]
     plain = {op.pointer for op in ops if not isinstance(op, Atomic)}
     found = {op.pointer for op in ops if isinstance(op, Atomic)} - plain
     return {p for p in found if p.ty.dtype.is_int or _is_device(p)}
@@ -255,7 +260,7 @@ def _write_head(low: Lowering, buffers: tuple[Buffer, ...], writer: Writer) -> N
     is_short = sum(map(len, lines)) <= MAX_WIDTH
     writer.add(["".join(lines)] if is_short else [lines[0], f"//{lines[1]}"])
     writer.add(["#include <metal_stdlib>", "using namespace metal;"])
-    if not function.fast_math and _multiplies_floats(function):
+    if not function.fast_math and _multiplies_floats(low.facts):
         writer.line("#pragma METAL fp contract(off)")
     writer.line()
     for buffer in buffers:
@@ -265,9 +270,9 @@ def _write_head(low: Lowering, buffers: tuple[Buffer, ...], writer: Writer) -> N
         writer.add((*text.split("\n"), ""))
 
 
-def _multiplies_floats(function: Function) -> bool:
+def _multiplies_floats(facts: Facts) -> bool:
     """Only a product can be contracted with a sum."""
-    ops = (op for op in walk(function.body) if isinstance(op, Compute))
+    ops = (op for op in facts.ops if isinstance(op, Compute))
     return any(op.op.name == "mul" and op.result.ty.dtype.is_float for op in ops)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
+from functools import cache
 
 _KEYWORDS = """
 alignas alignof and and_eq asm auto bitand bitor bool break case catch char class compl const
@@ -45,6 +46,7 @@ _VECTORS = re.compile(
 RESERVED = frozenset(f"{_KEYWORDS} {_METAL} {_FUNCTIONS}".split())
 
 
+@cache
 def identifier(hint: str) -> str:
     """A hint as an ASCII identifier that MSL has no other use for; empty if nothing is left."""
     ascii_only = "".join(c if c.isascii() else f"u{ord(c):04x}" for c in hint)
@@ -61,10 +63,10 @@ def is_reserved(name: str) -> bool:
     return name in RESERVED or _VECTORS.fullmatch(name) is not None
 
 
-def unique(hint: str, taken: Collection[str]) -> str:
+def unique(hint: str, *taken: Collection[str]) -> str:
     """The hint, with the first number that makes it a name not taken yet."""
     name, number = hint, 0
-    while name in taken:
+    while any(name in names for names in taken):
         number += 1
         name = f"{hint.rstrip('_')}_{number}"
     return name

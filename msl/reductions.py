@@ -13,7 +13,7 @@ from eas.ir.nodes import Compute, Value
 from eas.ir.ops.reduce import accumulator
 from eas.ir.types import BF16, BOOL, F32, I32, U32, DType, count
 from eas.msl.dtypes import greatest, is_narrow_int, least, literal
-from eas.msl.indices import Indices, Symbol, of
+from eas.msl.indices import Indices, make_symbol, of
 from eas.msl.lanes import SIMD, element
 from eas.msl.lowering import MEMORY, REDUCTION_WORDS, Lowering
 from eas.msl.spelling import converted
@@ -400,6 +400,6 @@ def _total_in_turn(running: Running, low: Lowering) -> None:
     zero = low.literal(0, I32)
     firsts = [low.element(shared, zero) for shared in arrays]
     low.assign(list(zip(running.variables, firsts, strict=True)), running.op.loc)
-    with low.counting(Symbol("share", arrays[0].size), start=1, loc=running.op.loc) as share:
+    with low.counting(make_symbol("share", arrays[0].size), start=1, loc=running.op.loc) as share:
         index = low.element(arrays[1], share) if running.index is not None else None
         take_share(running, low.element(arrays[0], share), index, low)
