@@ -6,7 +6,19 @@ from dataclasses import dataclass
 from typing import Literal
 
 from eas.ir.location import Loc
-from eas.ir.nodes import Atomic, Compute, Function, Load, Param, Store, Value, results_of, walk
+from eas.ir.nodes import (
+    Assert,
+    Atomic,
+    Compute,
+    Function,
+    Load,
+    Param,
+    Print,
+    Store,
+    Value,
+    results_of,
+    walk,
+)
 from eas.ir.types import BF16, F64, DType, Pointer
 from eas.msl.barriers import insert_barriers
 from eas.msl.body import lower
@@ -14,7 +26,6 @@ from eas.msl.continues import without_lane_continues
 from eas.msl.dtypes import type_name
 from eas.msl.errors import UnsupportedError
 from eas.msl.facts import Facts, gather
-from eas.msl.helpers import HELPERS
 from eas.msl.layout import MAX_THREADS, STAGED_BYTES, decide, part_control
 from eas.msl.lockstep import in_lockstep
 from eas.msl.lowering import Lowering
@@ -192,8 +203,8 @@ def _is_device(pointer: Value) -> bool:
 
 def _bind(low: Lowering) -> None:
     """Gives the parameters their names."""
-    taken = set(low.names.values()) | {low.function.name, "report", "scalars"}
-    in_struct = _needs_struct(low.function)
+    taken = set(low.names.values()) | {identifier(low.function.name)}
+    in_struct = _needs_struct(low.facts)
     for param in low.function.params:
         name = unique(identifier(param_name(param)) or "argument", taken)
         taken.add(name)
@@ -211,9 +222,10 @@ def param_name(param: Param) -> str:
     return f"{param.array}_{param.role}_{param.axis}"
 
 
-def _needs_struct(function: Function) -> bool:
-    """Whether there are more parameters than buffers; one is left for reports."""
-    return len(function.params) > MAX_BUFFERS - 1
+def _needs_struct(facts: Facts) -> bool:
+    """Whether there are more parameters than buffers, of which reports take one."""
+    reports = any(isinstance(op, Assert | Print) for op in facts.ops)
+    return len(facts.function.params) > MAX_BUFFERS - reports
 
 
 # --- the text ---------------------------------------------------------------------------------
@@ -224,8 +236,7 @@ def _assemble(low: Lowering) -> MslKernel:
     function, writer = low.function, Writer()
     name = identifier(function.name) or "kernel_"
     body = Writer(depth=1)
-    taken = {name, *low.parameters, *low.names.values(), "report", "scalars"}
-    taken |= set(HELPERS)
+    taken = {name, *low.parameters, *low.names.values()}
     printer = Printer(body, [taken], low.names["t"])
     for shared in low.shared.values():
         shared.name = printer.name(shared.hint, "shared")
@@ -297,20 +308,30 @@ def _write_kernel(
 def _buffers(low: Lowering) -> tuple[Buffer, ...]:
     """Arrays and scalars in the order of the parameters, or all scalars in one struct."""
     params = low.function.params
-    in_struct = _needs_struct(low.function)
+    in_struct = _needs_struct(low.facts)
     chosen = [n for n, p in enumerate(params) if not in_struct or isinstance(p.value.ty, Pointer)]
     buffers: list[Buffer] = []
     for number in chosen:
         kind = "array" if isinstance(params[number].value.ty, Pointer) else "scalar"
         buffers.append(Buffer(kind, len(buffers), number))
-    if in_struct:
+    if len(chosen) < len(params):
         buffers.append(Buffer("scalars", len(buffers), fields=_fields(params)))
     if low.sites:
         buffers.append(Buffer("report", len(buffers)))
     if len(buffers) > MAX_BUFFERS:
-        message = f"{len(buffers)} buffers, but a Metal kernel has at most {MAX_BUFFERS}"
+        count = sum(buffer.kind == "array" for buffer in buffers)
+        message = (
+            f"{len(buffers)} buffers, but a Metal kernel has at most {MAX_BUFFERS}: {count} arrays"
+            f"{_others(buffers)}"
+        )
         raise UnsupportedError(message, low.function.body.ops[0].loc)
     return tuple(buffers)
+
+
+def _others(buffers: list[Buffer]) -> str:
+    """What takes a buffer beside the arrays."""
+    words = {"scalars": "one for all scalars", "report": "one for asserts and prints"}
+    return "".join(f", {words[buffer.kind]}" for buffer in buffers if buffer.kind in words)
 
 
 def _fields(params: tuple[Param, ...]) -> tuple[Field, ...]:

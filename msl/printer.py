@@ -220,6 +220,11 @@ class Printer:
     def branch(self, statement: Branch) -> None:
         condition = self.text(statement.operands[0])
         then, orelse = statement.then, statement.orelse
+        if condition.text == "false":
+            condition, then, orelse = Text("true"), orelse, Block()
+        if condition.text == "true" and then.statements:
+            self.block(then)
+            return
         if not then.statements:
             if not orelse.statements:
                 return
@@ -273,6 +278,8 @@ class Printer:
 
     def test(self, statement: Test) -> None:
         condition = negated(self.text(statement.operands[0])).text
+        if condition == "false":
+            return
         if not statement.leaving.statements:
             self.line(f"if ({condition}) {{ break; }}", statement.loc)
             return
