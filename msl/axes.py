@@ -22,7 +22,7 @@ from eas.msl.reductions import (
     take,
     take_share,
 )
-from eas.msl.steps import Chunks, shares_of
+from eas.msl.steps import Chunks, chunk_name, shares_of
 from eas.msl.text import Level, Text, infix
 from eas.msl.tree import Node, Shared
 
@@ -85,7 +85,7 @@ def chunks(step: Chunks, low: Lowering) -> None:
     op = step.op
     running = begin(op, low)
     hint = f"{running.value.hint}_chunk"
-    chunk = low.share(f"chunk {op.result.id}", hint, running.kind.dtype, low.threads)
+    chunk = low.share(chunk_name(op.result), hint, running.kind.dtype, low.threads)
     so_far = partial_arrays(running, count(op.result.shape), low)
     results = Domain((count(op.result.shape),))
     place = of(element(results.extent))

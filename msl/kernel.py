@@ -36,14 +36,14 @@ from eas.msl.pacing import needing_lockstep
 from eas.msl.placing import place
 from eas.msl.plan import make_plan
 from eas.msl.printer import Printer
-from eas.msl.sharing import share_arrays
+from eas.msl.shared_memory import MAX_BYTES, bytes_of, share_arrays, tell_memory
 from eas.msl.sites import Site
 from eas.msl.steps import Plan
 from eas.msl.storage import assign_storage
 from eas.msl.text import MAX_WIDTH, Writer
+from eas.msl.tree import Shared
 
 MAX_BUFFERS = 31
-MAX_THREADGROUP_BYTES = 32768
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,10 +96,10 @@ def write(function: Function, threads: int | None = None) -> MslKernel:
     _check(function, threads)
     low = _lower(function, threads, STAGED_BYTES)
     for staged_bytes in (STAGED_BYTES, STAGED_BYTES // 8, 0):
-        if _shared_bytes(low) > MAX_THREADGROUP_BYTES:
+        if bytes_of(low.shared.values()) > MAX_BYTES:
             low = _lower(function, threads, staged_bytes, saves_memory=True)
-    if _shared_bytes(low) > MAX_THREADGROUP_BYTES:
-        raise UnsupportedError(_memory_table(low), low.function.body.ops[0].loc)
+    if bytes_of(low.shared.values()) > MAX_BYTES:
+        raise UnsupportedError(tell_memory(low.shared.values()), low.function.body.ops[0].loc)
     return _assemble(low)
 
 
@@ -129,20 +129,6 @@ def _check_dtype(value: Value, what: str, loc: Loc) -> None:
         raise UnsupportedError(f"Metal has no f64: {what} needs a dtype of up to 32 bits", loc)
 
 
-def _memory_table(low: Lowering) -> str:
-    """What takes how much threadgroup memory."""
-    total = _shared_bytes(low)
-    lines = [f"{total} bytes of threadgroup memory, Metal has {MAX_THREADGROUP_BYTES}:"]
-    for shared in sorted(low.shared.values(), key=lambda each: -each.bytes):
-        what = f"`{shared.hint}`, {shared.size} x {shared.dtype}"
-        lines.append(f"  {shared.bytes:>8}  {what}")
-    return "\n".join(lines)
-
-
-def _shared_bytes(low: Lowering) -> int:
-    return sum(shared.bytes for shared in low.shared.values())
-
-
 # --- lowering ---------------------------------------------------------------------------------
 
 
@@ -159,13 +145,17 @@ def _lower(
     decide(layout, threads)
     finder = Finder(layout)
     plan = make_plan(layout, finder)
-    low = _lower_plan(plan, finder, {})
-    if saves_memory:
-        low = _lower_plan(plan, finder, share_arrays(plan, layout, low.shared))
-    return low
+    low = _lower_plan(plan, finder, {}, {})
+    if not saves_memory:
+        return low
+    homes = share_arrays(plan, finder, low.shared)
+    dtypes = {home: low.shared[home].dtype for home in homes.values()}
+    return _lower_plan(plan, finder, homes, dtypes)
 
 
-def _lower_plan(plan: Plan, finder: Finder, homes: dict[str, str]) -> Lowering:
+def _lower_plan(
+    plan: Plan, finder: Finder, homes: dict[str, str], home_dtypes: dict[str, DType]
+) -> Lowering:
     layout = finder.layout
     facts = layout.facts
     with_barriers = insert_barriers(plan, finder, homes)
@@ -176,6 +166,7 @@ def _lower_plan(plan: Plan, finder: Finder, homes: dict[str, str]) -> Lowering:
         numbers=study(facts),
         storage=assign_storage(layout),
         homes=homes,
+        home_dtypes=home_dtypes,
     )
     low.atomics = _only_atomic(facts)
     _bind(low)
@@ -240,8 +231,7 @@ def _assemble(low: Lowering) -> MslKernel:
     printer = Printer(body, [taken], low.names["t"])
     for shared in low.shared.values():
         shared.name = printer.name(shared.hint, "shared")
-        kind = f"atomic_{type_name(shared.dtype)}" if shared.is_atomic else type_name(shared.dtype)
-        body.line(f"threadgroup {kind} {shared.name}[{shared.size}];")
+        body.line(_declare_shared(shared))
     if "t" in low.builtins:
         body.line(f"const int {low.names['t']} = int({low.names['thread_position']}.x);")
     if body.lines:
@@ -252,6 +242,16 @@ def _assemble(low: Lowering) -> MslKernel:
     _write_kernel(low, name, buffers, body, writer)
     text, programs = str(writer), _most_programs(low)
     return MslKernel(text, name, low.threads, low.version, buffers, programs, tuple(low.sites))
+
+
+def _declare_shared(shared: Shared) -> str:
+    kind = type_name(shared.dtype)
+    if shared.inside is not None:
+        place = f"(threadgroup {kind}*){shared.inside.name}"
+        return f"threadgroup {kind}* {shared.name} = {place};"
+    return (
+        f"threadgroup {'atomic_' if shared.is_atomic else ''}{kind} {shared.name}[{shared.size}];"
+    )
 
 
 def _most_programs(low: Lowering) -> int:

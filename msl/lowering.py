@@ -67,7 +67,8 @@ class Lowering(TreeBuilder):
     """What it takes to turn values of the IR into expressions; `domain` are the lanes at work.
 
     `regions` are the blocks of regions, `kept` the variables of values that outlive their loop over
-    elements, `variables` those of carried values and results, by their number in `storage`.
+    elements, `variables` those of carried values and results, by their number in `storage`. `homes`
+    names arrays of threadgroup memory in which others lie, `home_dtypes` tells what they are of.
     """
 
     facts: Facts
@@ -76,6 +77,7 @@ class Lowering(TreeBuilder):
     numbers: Numbers
     storage: Storage
     homes: Mapping[str, str]
+    home_dtypes: Mapping[str, DType]
     helpers: Helpers = field(default_factory=Helpers)
     builtins: set[str] = field(default_factory=set[str])
     sites: list[Site] = field(default_factory=list[Site])
@@ -376,10 +378,13 @@ class Lowering(TreeBuilder):
         home = self.homes.get(key, key)
         if home not in self.shared:
             name = "scratch" if home in self.homes.values() else hint
-            self.shared[home] = Shared(name, dtype, size)
+            self.shared[home] = Shared(name, self.home_dtypes.get(home, dtype), 0)
         shared = self.shared[home]
-        shared.size = max(shared.size, size)
-        return shared
+        needed = -(-size * max(dtype.bits // 8, 1) // max(shared.dtype.bits // 8, 1))
+        shared.size = max(shared.size, needed)
+        if dtype == shared.dtype:
+            return shared
+        return self.shared.setdefault(key, Shared(hint, dtype, size, inside=shared))
 
     def element(self, shared: Shared, index: Node) -> Node:
         """An element of threadgroup memory, as it is now."""

@@ -17,7 +17,7 @@ from eas.msl.indices import Indices, make_symbol, of
 from eas.msl.lanes import SIMD, element
 from eas.msl.lowering import MEMORY, REDUCTION_WORDS, Lowering
 from eas.msl.spelling import converted
-from eas.msl.steps import Join, Total, partial_name
+from eas.msl.steps import Join, Total, partial_names
 from eas.msl.text import Level, Text, call, infix, subscript, ternary
 from eas.msl.tree import Node, Shared, Variable
 
@@ -343,12 +343,11 @@ def _partials(running: Running, low: Lowering) -> list[Shared]:
 
 
 def partial_arrays(running: Running, size: int, low: Lowering) -> list[Shared]:
-    name = partial_name(running.op.result)
-    hints = [f"{variable.hint}_partial" for variable in running.variables]
-    arrays = [low.share(name, hints[0], running.kind.dtype, size)]
-    if running.index is not None:
-        arrays.append(low.share(f"{name} index", hints[1], I32, size))
-    return arrays
+    names = partial_names(running.op)
+    return [
+        low.share(name, f"{variable.hint}_partial", variable.dtype, size)
+        for name, variable in zip(names, running.variables, strict=True)
+    ]
 
 
 def total(step: Total, low: Lowering, runnings: Runnings) -> None:

@@ -30,12 +30,16 @@ class Variable:
 
 @dataclass(eq=False, slots=True)
 class Shared:
-    """An array in threadgroup memory; `is_atomic` if nothing but atomics touches it."""
+    """An array in threadgroup memory; `is_atomic` if nothing but atomics touches it.
+
+    One that is `inside` another has no memory of its own.
+    """
 
     hint: str
     dtype: DType
     size: int
     is_atomic: bool = False
+    inside: Shared | None = None
     name: str = ""
 
     @property
