@@ -34,6 +34,7 @@ from eas.frontend_ast.values import (
     RecordMethod,
     Tuple,
 )
+from eas.frontend_ast.wrappers import look_through
 from eas.ir.diagnostics import Label
 
 _MAX_DEPTH = 64
@@ -208,6 +209,7 @@ def call_function(
 ) -> Operand:
     """Inlines a plain Python function, or a method with the object before the dot."""
     try:
+        function = look_through(function)
         source = read_source(function)
     except Refusal as error:
         raise ctx.refusal(
