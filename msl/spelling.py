@@ -306,9 +306,13 @@ def _precise(name: str) -> Speller:
     return speller
 
 
-def _erf(spelling: Spelling, texts: Texts) -> Text:
-    spelling.helpers.need("erf_of", F32)
-    return _through_float("erf_of")(spelling, texts)
+def _written_out(name: str) -> Speller:
+    """A function that Metal lacks, from `eas.msl.functions`."""
+
+    def speller(spelling: Spelling, texts: Texts) -> Text:
+        return _through_float(spelling.helpers.need(name, F32))(spelling, texts)
+
+    return speller
 
 
 def _sigmoid(spelling: Spelling, texts: Texts) -> Text:
@@ -370,7 +374,7 @@ ELEMENTWISE: dict[str, Speller] = {
     "sinh": _precise("sinh"),
     "cosh": _precise("cosh"),
     "tanh": _precise("tanh"),
-    "erf": _erf,
+    "erf": _written_out("erf_of"),
     "sigmoid": _sigmoid,
     "sign": _sign,
     "pow": _precise("pow"),

@@ -1,0 +1,33 @@
+"""Functions of floats that Metal lacks, as MSL text: each takes and gives `float`."""
+
+from __future__ import annotations
+
+# Two polynomials, fitted at Chebyshev nodes; off by one unit in the last place at most.
+_ERF = """
+// The error function, which Metal lacks.
+inline float erf_of(float x) {
+    const float a = fmin(fabs(x), 4.0f);
+    if (a < 1.0f) {
+        const float s = x * x;
+        float r = fma(7.8824975e-5f, s, -8.018855e-4f);
+        r = fma(r, s, 0.005189312f);
+        r = fma(r, s, -0.026854329f);
+        r = fma(r, s, 0.11283597f);
+        r = fma(r, s, -0.37612626f);
+        r = fma(r, s, 0.12837917f);
+        return fma(r, x, x);
+    }
+    float r = fma(2.01601e-5f, a, -4.2231288e-4f);
+    r = fma(r, a, 0.0041054357f);
+    r = fma(r, a, -0.024928147f);
+    r = fma(r, a, 0.10795473f);
+    r = fma(r, a, 0.6336703f);
+    r = fma(r, a, 1.1293408f);
+    r = fma(r, a, -1.3541023e-4f);
+    return isnan(x) ? x : copysign(1.0f - precise::exp(-r), x);
+}
+"""
+
+FUNCTIONS: dict[str, str] = {
+    "erf_of": _ERF,
+}
