@@ -529,6 +529,16 @@ def log10(a: Number) -> Value:
 
 
 @intrinsic()
+def log1p(a: Number) -> Value:
+    """The natural logarithm of `1 + a`, exact for small `a`.
+
+    >>> mk.log1p(mk.load(x, mk.arange(0, 2)))
+    [0.0, 0.693147]
+    """
+    ...
+
+
+@intrinsic()
 def sqrt(a: Number) -> Value:
     """The square root.
 

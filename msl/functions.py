@@ -28,6 +28,20 @@ inline float erf_of(float x) {
 }
 """
 
+# What is lost in `1 + x` is added again, divided by the slope of the logarithm.
+_LOG1P = """
+// log(1 + x) for small x too.
+inline float log1p_of(float x) {
+    const float u = 1.0f + x;
+    if (u == 1.0f) {
+        return x;
+    }
+    const float lost = x - (u - 1.0f);
+    return u > 0.0f && u < INFINITY ? precise::log(u) + lost / u : precise::log(u);
+}
+"""
+
 FUNCTIONS: dict[str, str] = {
     "erf_of": _ERF,
+    "log1p_of": _LOG1P,
 }

@@ -363,6 +363,7 @@ ELEMENTWISE: dict[str, Speller] = {
     "log": _precise("log"),
     "log2": _precise("log2"),
     "log10": _precise("log10"),
+    "log1p": _written_out("log1p_of"),
     "sqrt": _precise("sqrt"),
     "rsqrt": _precise("rsqrt"),
     "sin": _precise("sin"),

@@ -56,6 +56,7 @@ MATH = (
     _unary("log", np.log, "the natural logarithm"),
     _unary("log2", np.log2, "the logarithm to base 2"),
     _unary("log10", np.log10, "the logarithm to base 10"),
+    _unary("log1p", np.log1p, "the natural logarithm of 1 + a"),
     _unary("sqrt", np.sqrt, "the square root"),
     _unary("rsqrt", _rsqrt, "1 / sqrt(a)"),
     _unary("sin", np.sin, "the sine of an angle in radians"),
