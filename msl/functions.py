@@ -28,6 +28,27 @@ inline float erf_of(float x) {
 }
 """
 
+# exp(x) = 2^n exp(r) with a small r, whose Taylor series is cut where it no longer counts.
+_EXPM1 = """
+// exp(x) - 1 for small x too.
+inline float expm1_of(float x) {
+    if (!(fabs(x) > 1e-8f && x < 88.8f)) {
+        return x > 88.0f ? INFINITY : x;
+    }
+    const float n = rint(fmax(x, -18.0f) * 1.442695f);
+    const float r = fma(n, 1.4286068e-6f, fma(n, -0.6931486f, fmax(x, -18.0f)));
+    float p = fma(2.4801587e-5f, r, 1.984127e-4f);
+    p = fma(p, r, 0.0013888889f);
+    p = fma(p, r, 0.008333334f);
+    p = fma(p, r, 0.041666668f);
+    p = fma(p, r, 0.16666667f);
+    p = fma(p, r, 0.5f);
+    p = fma(p * r, r, r);
+    const float half_power = ldexp(1.0f, int(n) - 1);
+    return 2.0f * fma(half_power, p, half_power - 0.5f);
+}
+"""
+
 # What is lost in `1 + x` is added again, divided by the slope of the logarithm.
 _LOG1P = """
 // log(1 + x) for small x too.
@@ -43,5 +64,6 @@ inline float log1p_of(float x) {
 
 FUNCTIONS: dict[str, str] = {
     "erf_of": _ERF,
+    "expm1_of": _EXPM1,
     "log1p_of": _LOG1P,
 }

@@ -53,6 +53,7 @@ MATH = (
     _unary("trunc", np.trunc, "a without its fraction, as a float"),
     _unary("exp", np.exp, "e to the power of a"),
     _unary("exp2", np.exp2, "2 to the power of a"),
+    _unary("expm1", np.expm1, "e to the power of a, minus 1"),
     _unary("log", np.log, "the natural logarithm"),
     _unary("log2", np.log2, "the logarithm to base 2"),
     _unary("log10", np.log10, "the logarithm to base 10"),
