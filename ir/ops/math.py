@@ -21,8 +21,9 @@ def _rsqrt(a: Array) -> Array:
 
 
 def _sigmoid(a: Array) -> Array:
-    one = a.dtype.type(1)
-    return np.divide(one, one + np.exp(-a))
+    # In f32 the rounding of three steps would add up, and exp(-a) overflow where 1 / it does not.
+    wide: Any = a.astype(F64.numpy)
+    return (1.0 / (1.0 + np.exp(-wide))).astype(a.dtype)
 
 
 _erf_exact = np.vectorize(math.erf, otypes=[F64.numpy])
