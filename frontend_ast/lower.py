@@ -35,7 +35,10 @@ def lower(
     except Refusal as error:
         name = getattr(fn, "__name__", "?")
         raise CompileError([error.diagnostic], name) from None
-    return _lower_source(function, source, arguments, threads, fast_math)
+    try:
+        return _lower_source(function, source, arguments, threads, fast_math)
+    except RecursionError as error:
+        raise too_deep(source.head(source.node), source.name) from error
 
 
 def _lower_source(
