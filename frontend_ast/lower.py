@@ -16,6 +16,7 @@ from eas.frontend_ast.scopes import Bound, Cells, Env, Frame, local_names
 from eas.frontend_ast.source import FunctionSource, plain_function, read_source
 from eas.frontend_ast.table import TABLE
 from eas.frontend_ast.values import NONE, Array, Const, Num, Operand
+from eas.ir.location import Loc
 from eas.ir.nodes import Function, Param, Region, Yield
 from eas.ir.types import DType, Pointer, Scalar
 
@@ -33,7 +34,15 @@ def lower(
     except Refusal as error:
         name = getattr(fn, "__name__", "?")
         raise CompileError([error.diagnostic], name) from None
-    return _lower_source(plain_function(fn), source, arguments, threads, fast_math)
+    try:
+        return _lower_source(plain_function(fn), source, arguments, threads, fast_math)
+    except RecursionError as error:
+        raise too_deep(_first_place(source), source.name) from error
+
+
+def _first_place(source: FunctionSource) -> Loc:
+    body = source.node.body
+    return source.head(body[0] if isinstance(body, list) else body)
 
 
 def _lower_source(
@@ -101,9 +110,7 @@ def _lower_body(ctx: Context, node: ast.FunctionDef) -> Region:
         close_scope(ctx, target, branch, ())
     except Refusal as error:
         ctx.diagnostics.add(error.diagnostic)
-    except RecursionError as error:
-        raise too_deep(ctx.frame.loc(node.body[0]), node.name) from error
-    except (CompileError, MemoryError):
+    except (CompileError, RecursionError, MemoryError):
         raise
     except Exception as error:
         place = ctx.crash or ctx.loc

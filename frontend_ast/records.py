@@ -24,8 +24,11 @@ def make_record(ctx: Context, cls: type, given: Given) -> Operand:
     parameters = [
         inspect.Parameter(f, kind, default=defaults.get(f, inspect.Parameter.empty)) for f in fields
     ]
-    notes = (f"its fields are {', '.join(f'`{f}`' for f in fields)}",)
-    bound = bind(ctx, f"`{cls.__name__}`", inspect.Signature(parameters), given, notes)
+
+    def note() -> str:
+        return f"its fields are {', '.join(f'`{f}`' for f in fields)}"
+
+    bound = bind(ctx, f"`{cls.__name__}`", inspect.Signature(parameters), given, note)
     if hasattr(cls, "__post_init__"):
         raise ctx.refusal(
             "E0419",
