@@ -106,9 +106,7 @@ def _lower_body(ctx: Context, node: ast.FunctionDef) -> Region:
         close_scope(ctx, target, branch, ())
     except Refusal as error:
         ctx.diagnostics.add(error.diagnostic)
-    except RecursionError as error:
-        raise too_deep(ctx.frame.loc(node.body[0]), node.name) from error
-    except (CompileError, MemoryError):
+    except (CompileError, RecursionError, MemoryError):
         raise
     except Exception as error:
         place = ctx.crash or ctx.loc
