@@ -17,9 +17,11 @@ from eas.msl.facts import gather
 from eas.msl.helpers import HELPERS
 from eas.msl.lanes import Layout
 from eas.msl.layout import MAX_THREADS, STAGED_BYTES, decide, part_control
+from eas.msl.lockstep import in_lockstep
 from eas.msl.lowering import Lowering
 from eas.msl.names import identifier, unique
 from eas.msl.numbers import study
+from eas.msl.pacing import needing_lockstep
 from eas.msl.placing import place
 from eas.msl.plan import make_plan
 from eas.msl.printer import Printer
@@ -134,8 +136,10 @@ def _lower(
     function: Function, threads: int | None, staged_bytes: int, saves_memory: bool = False
 ) -> Lowering:
     facts = gather(function)
-    shared = part_control(facts, threads, staged_bytes).shared_control
-    simpler = without_lane_continues(function, shared)
+    parted = part_control(facts, threads, staged_bytes)
+    simpler = without_lane_continues(function, parted.shared_control)
+    if simpler is function:
+        simpler = in_lockstep(function, needing_lockstep(parted))
     if simpler is not function:
         return _lower(simpler, threads, staged_bytes, saves_memory)
     layout = decide(facts, threads, staged_bytes)
