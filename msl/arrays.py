@@ -45,7 +45,7 @@ def divide(flats: Sequence[Array]) -> Regions:
     for number in sorted(range(len(flats)), key=lambda n: _address(flats[n])):
         address, size = _address(flats[number]), flats[number].nbytes
         if address >= end or size == 0:
-            start = end = address - address % GRAIN
+            start = end = address - (address % GRAIN if size else 0)
             sizes.append(0)
         places[number] = (len(sizes) - 1, address - start)
         end = max(end, address + size)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from eas.ir.diagnostics import Diagnostic
 from eas.ir.location import Loc
 
+REFUSED_TEXT = "E1002"
+
 
 class UnsupportedError(Exception):
     """A kernel that is right, but needs something that Metal does not have."""
