@@ -48,6 +48,7 @@ from eas.ir.types import (
     DTYPES,
     F32,
     I32,
+    U32,
     DType,
     Scalar,
     Shape,
@@ -95,11 +96,15 @@ def _elementwise(ctx: Context, op: OpDef, operands: Sequence[Operand]) -> Operan
 
 
 def _takes_floats_only(op: OpDef) -> bool:
+    return not any(_takes(op, dtype) for dtype in (I32, U32))
+
+
+def _takes(op: OpDef, dtype: DType) -> bool:
     try:
-        op.typing([Scalar(I32)] * len(op.operands), {})
+        op.typing([Scalar(dtype)] * len(op.operands), {})
     except RuleError:
-        return True
-    return False
+        return False
+    return True
 
 
 def _where(ctx: Context, condition: Operand, a: Operand, b: Operand) -> Operand:

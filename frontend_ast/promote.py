@@ -30,6 +30,7 @@ from eas.frontend_ast.values import (
     Place,
     Poison,
     Range,
+    RecordMethod,
     Text,
     Tuple,
 )
@@ -66,14 +67,15 @@ def describe(operand: Operand) -> str:
         case Place():
             return f"a pointer into `{operand.array.name}`"
         case Tuple(items=items, make=make):
-            return f"a tuple of {len(items)}" if make is None else f"a {make.__name__}"
+            kind = f"{'an' if make.__name__[0] in 'AEIOaeio' else 'a'} {make.__name__}"
+            return f"{kind} of {len(items)}" if make in (tuple, list) else kind
         case Generated():
             return "a generator"
         case Range():
             return "a range"
         case Closure(node=ast.Lambda()):
             return "a lambda"
-        case Closure() | Method():
+        case Closure() | Method() | RecordMethod():
             return f"the function `{operand.name}`"
         case Text():
             return "a string"

@@ -122,12 +122,8 @@ def _count_characters(text: str, column: int) -> int:
 
 
 def plain_function(fn: Callable[..., Any]) -> FunctionType:
-    """The function under `functools.wraps`, methods and the like whose text is read."""
-    try:
-        inner: Any = inspect.unwrap(fn)
-    except ValueError:  # a cycle of __wrapped__
-        inner = fn
-    inner = getattr(inner, "__func__", inner)  # methods, staticmethod, classmethod
+    """The function under methods and the like whose text is read."""
+    inner: Any = getattr(fn, "__func__", fn)  # methods, staticmethod, classmethod
     if not isinstance(inner, FunctionType):
         raise _not_python(fn)
     return inner

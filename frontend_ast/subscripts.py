@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from eas.frontend_ast.arithmetic import binary, items_of
+from eas.frontend_ast.arithmetic import binary, class_of, items_of
 from eas.frontend_ast.collective import require_all_lanes
 from eas.frontend_ast.context import Context
 from eas.frontend_ast.memory import load, store
@@ -228,7 +228,7 @@ def _index_constant(ctx: Context, holder: Operand, index: ast.expr) -> Operand:
         ) from error
     if items is None:
         return Const(found)
-    return Tuple(found) if isinstance(key.value, slice) else found
+    return Tuple(found, class_of(holder)) if isinstance(key.value, slice) else found
 
 
 def _static_slice(ctx: Context, node: ast.Slice) -> slice:

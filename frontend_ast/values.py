@@ -71,21 +71,25 @@ class Place:
 class Tuple:
     """A tuple, list, named tuple or frozen dataclass whose parts may be known at run time only.
 
-    `make` is the class of the last two, `fields` their names.
+    `make` is its class, `fields` are the names of its parts. A list is one that cannot be changed.
     """
 
     items: tuple[Operand, ...]
-    make: type | None = None
+    make: type[object] = tuple
     fields: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Generated:
-    """The items of a generator expression. Python would work them out where they are used, so they
-    must be used up at once: by unpacking, or by a function such as `sum`.
+    """The items of an iterator, which has them once: they must be used up where it is made, by
+    unpacking, or by a function such as `sum`.
+
+    Those of a generator expression (`is_lazy`) Python works out one by one, so that a loop over
+    them would run its body in between.
     """
 
     items: tuple[Operand, ...]
+    is_lazy: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +129,15 @@ class Method:
 
 
 @dataclass(frozen=True, slots=True)
+class RecordMethod:
+    """A method of a named tuple or frozen dataclass, not called yet."""
+
+    receiver: Operand
+    name: str
+    function: object
+
+
+@dataclass(frozen=True, slots=True)
 class Text:
     """An f-string with parts that are known at run time only."""
 
@@ -136,7 +149,8 @@ class Poison:
     """What a statement with an error leaves behind: its uses are not errors of their own."""
 
 
-Operand = Const | Num | Array | Place | Tuple | Generated | Range | Closure | Method | Text | Poison
+Function = Closure | Method | RecordMethod
+Operand = Const | Num | Array | Place | Tuple | Generated | Range | Function | Text | Poison
 
 # Threadgroup memory, until it is assigned to a name.
 UNNAMED = "threadgroup memory"

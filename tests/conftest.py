@@ -1,8 +1,8 @@
-"""Fixtures for all tests: texts that are compared with a file under `snapshots/`."""
+"""Fixtures for all tests: a cache of their own, and texts that are compared with a snapshot."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
 from syrupy.assertion import SnapshotAssertion
@@ -11,6 +11,13 @@ from tests.snapshot_files import ErrorFile, IrFile, MetalFile, TextFile
 
 # Takes the file's name without its suffix, and the text that should be in it.
 SnapshotCheck = Callable[[str, str], None]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("EAS_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
+        yield
 
 
 @pytest.fixture

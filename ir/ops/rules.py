@@ -26,6 +26,10 @@ def is_int(dtype: DType) -> bool:
     return dtype.is_int
 
 
+def is_unsigned(dtype: DType) -> bool:
+    return dtype.is_unsigned
+
+
 def is_bits(dtype: DType) -> bool:
     return dtype.is_int or dtype.is_bool
 
