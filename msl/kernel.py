@@ -49,12 +49,13 @@ class Buffer:
     """What a launch binds at a buffer index.
 
     An `array` or a `scalar` is the parameter of that number; `scalars` is a struct with `fields`;
-    `report` is the buffer of `eas.msl.reports`.
+    `report` is the buffer of `eas.msl.reports`. The kernel changes it if it `is_written`.
     """
 
     kind: Literal["array", "scalar", "scalars", "report"]
     index: int
     parameter: int = -1
+    is_written: bool = False
     fields: tuple[Field, ...] = ()
 
 
@@ -296,12 +297,13 @@ def _buffers(low: Lowering) -> tuple[Buffer, ...]:
     chosen = [n for n, p in enumerate(params) if not in_struct or isinstance(p.value.ty, Pointer)]
     buffers: list[Buffer] = []
     for number in chosen:
-        kind = "array" if isinstance(params[number].value.ty, Pointer) else "scalar"
-        buffers.append(Buffer(kind, len(buffers), number))
+        value = params[number].value
+        kind = "array" if isinstance(value.ty, Pointer) else "scalar"
+        buffers.append(Buffer(kind, len(buffers), number, value in low.facts.written))
     if in_struct:
         buffers.append(Buffer("scalars", len(buffers), fields=_fields(params)))
     if low.sites:
-        buffers.append(Buffer("report", len(buffers)))
+        buffers.append(Buffer("report", len(buffers), is_written=True))
     if len(buffers) > MAX_BUFFERS:
         message = f"{len(buffers)} buffers, but a Metal kernel has at most {MAX_BUFFERS}"
         raise UnsupportedError(message, low.function.body.ops[0].loc)
