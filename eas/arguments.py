@@ -93,6 +93,7 @@ def _hashable_twin(value: object) -> str:
         list: "a tuple",
         set: "a frozenset",
         dict: "a named tuple or a frozen dataclass",
+        np.ndarray: "a tuple, or leave out the annotation `eas.constexpr`",
     }
     twin = twins.get(type(value))
     return f"; use {twin}" if twin else ""

@@ -182,7 +182,7 @@ class Kernel:
             raise LaunchError(self.name, message)
 
     def _grid(self, call: Specialised, grid: Grid | None) -> tuple[int, ...]:
-        scalars = {n: v.item() for n, v in call.values.items() if isinstance(v, np.generic)}
         if grid is None:
-            return implicit_grid(scalars, call.constants)
+            return implicit_grid(call.values, call.constants)
+        scalars = {n: v.item() for n, v in call.values.items() if isinstance(v, np.generic)}
         return resolve_grid(grid, {**scalars, **call.constants})

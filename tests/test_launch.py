@@ -16,6 +16,8 @@ from eas.runtime.refusals import LaunchError
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
+NO_TWIN = "has no counterpart in a kernel; its dtypes are bool, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64"
+
 
 @eas.kernel
 def add(a, b, c, N, BLOCK: eas.constexpr):
@@ -170,6 +172,15 @@ def test_a_float_n_gives_no_grid() -> None:
     )
 
 
+def test_an_array_for_n_gives_no_grid() -> None:
+    a, b, c = inputs(4)
+    assert message_of(lambda: add(a, b, c, a, BLOCK=None)) == (
+        "kernel `add`: give a grid: `kernel[grid](...)`. Without one the grid is ceil(N / BLOCK), "
+        "and that takes an integer argument `N` (found an array) and a constexpr `BLOCK` "
+        "(found `None`)"
+    )
+
+
 def test_a_negative_n_is_refused() -> None:
     a, b, c = inputs(4)
     assert message_of(lambda: add(a, b, c, -4, BLOCK=4)) == (
@@ -259,6 +270,11 @@ def test_an_unhashable_constexpr_is_refused() -> None:
         "kernel `add`, argument `BLOCK`: a constexpr is part of the compiled kernel and must be "
         "hashable, which a `list` is not; use a tuple"
     )
+    assert message_of(lambda: add(a, b, c, 4, BLOCK=a)) == (
+        "kernel `add`, argument `BLOCK`: a constexpr is part of the compiled kernel and must be "
+        "hashable, which a `ndarray` is not; use a tuple, or leave out the annotation "
+        "`eas.constexpr`"
+    )
 
 
 def test_a_launch_error_can_be_pickled() -> None:
@@ -323,7 +339,7 @@ def test_a_float_parameter_takes_ints_and_floats(value: Any) -> None:
         (put_bool, 1, "expected a bool, not `1`"),
         (put, 2**64, f"{2**64} fits into no integer of 64 bits"),
         (put, 1e39, "1e+39 is too large for f32"),
-        (put, np.complex64(1), "a NumPy `complex64` has no counterpart in a kernel"),
+        (put, np.complex64(1), f"a NumPy `complex64` {NO_TWIN}"),
     ],
 )
 def test_a_number_that_does_not_fit_is_refused(kernel: Any, value: Any, message: str) -> None:
@@ -358,7 +374,12 @@ def test_arrays_of_every_dtype_can_be_passed(dtype: Any) -> None:
             "make an array of it with `np.array`",
         ),
         (
-            "f32",
+            "*f32[:]",
+            "expected a number or an array (NumPy, or an object with `__dlpack__`), not a `str`; "
+            "a type is enough for `compile` and `to_msl`, but not for a launch",
+        ),
+        (
+            "mean",
             "expected a number or an array (NumPy, or an object with `__dlpack__`), not a `str`; "
             "a value for the compiler needs the annotation `eas.constexpr`",
         ),
@@ -367,9 +388,15 @@ def test_arrays_of_every_dtype_can_be_passed(dtype: Any) -> None:
             "expected a number or an array (NumPy, or an object with `__dlpack__`), not `None`; "
             "a value for the compiler needs the annotation `eas.constexpr`",
         ),
-        (np.zeros(4, object), "an array of object has no counterpart in a kernel"),
-        (np.zeros(4, np.complex64), "an array of complex64 has no counterpart in a kernel"),
-        (np.zeros(4, "datetime64[s]"), "an array of datetime64[s] has no counterpart in a kernel"),
+        (np.zeros(4, object), f"an array of object {NO_TWIN}"),
+        (
+            np.zeros(4, np.complex64),
+            f"an array of complex64 {NO_TWIN}",
+        ),
+        (
+            np.zeros(4, "datetime64[s]"),
+            f"an array of datetime64[s] {NO_TWIN}",
+        ),
         (
             np.zeros(4, ">f4"),
             "its elements are >f4, not in this machine's byte order: "
