@@ -60,8 +60,9 @@ def _found(value: Any) -> str:
         return "there is none"
     if isinstance(value, np.ndarray):
         return "found an array"
-    value = value.item() if isinstance(value, np.generic) else value
-    return "found" if _is_int(value) else f"found `{value!r}`"
+    if _is_int(value):
+        return "found"
+    return f"found `{value}`" if isinstance(value, np.generic) else f"found `{value!r}`"
 
 
 def _is_int(value: Any) -> bool:

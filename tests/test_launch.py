@@ -16,7 +16,10 @@ from eas.runtime.refusals import LaunchError
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
-NO_TWIN = "has no counterpart in a kernel; its dtypes are bool, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64"
+NO_TWIN = (
+    "has no counterpart in a kernel; "
+    "its dtypes are bool, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64"
+)
 
 
 @eas.kernel
@@ -67,6 +70,12 @@ def put_bool(out, value: mk.bool):
 def double_each(a):
     i, j = mk.program_id(0), mk.program_id(1)
     a[i, j] = 2 * a[i, j]
+
+
+@eas.kernel
+def copy_each(source, target):
+    i = mk.program_id(0)
+    target[i] = source[i]
 
 
 def inputs(n: int) -> tuple[Array, Array, Array]:
@@ -485,13 +494,6 @@ def test_a_field_of_a_record_can_be_indexed() -> None:
     assert (record["y"] == 6).all()
 
 
-def test_one_array_can_be_input_and_output() -> None:
-    a, b, _ = inputs(4)
-    expected = a + b
-    add(a, b, a, 4, BLOCK=4)
-    np.testing.assert_array_equal(a, expected)
-
-
 # --- arrays of other libraries ----------------------------------------------------------------
 
 
@@ -555,6 +557,65 @@ def test_a_tensor_that_refuses_to_be_exported_says_why() -> None:
         "kernel `add`, argument `a`: a `Refusing` cannot be read through DLPack: "
         "this tensor requires grad"
     )
+
+
+# --- arrays that share memory -----------------------------------------------------------------
+
+
+@eas.kernel
+def clear_and_keep(source, cleared, kept, BLOCK: eas.constexpr):
+    i = mk.arange(0, BLOCK)
+    old = mk.load(source, i)
+    mk.store(cleared, i, 0.0)
+    mk.store(kept, i, old)
+
+
+SHARING = "the kernel writes to `c`: pass a copy of one, or the very same array for both"
+
+
+def test_one_array_can_be_input_and_output() -> None:
+    a, b, _ = inputs(4)
+    expected = a + b
+    add(a, b, a, 4, BLOCK=4)
+    np.testing.assert_array_equal(a, expected)
+
+
+@pytest.mark.parametrize("again", [lambda a: a, lambda a: a[:], Exporter])
+def test_an_array_that_is_passed_twice_is_one_parameter(again: Callable[[Array], Any]) -> None:
+    a, _, kept = inputs(4)
+    compiled = clear_and_keep.compile(a, again(a), kept, BLOCK=4)
+    assert compiled.signature == "clear_and_keep(source: *f32, kept: *f32) with BLOCK=4"
+    assert compiled.writes == ("source", "kept")
+    expected = a.copy()
+    clear_and_keep[1](a, again(a), kept, BLOCK=4)
+    np.testing.assert_array_equal(kept, expected)
+    np.testing.assert_array_equal(a, np.zeros(4))
+
+
+@pytest.mark.parametrize(
+    "view",
+    [lambda a: a[1:], lambda a: a[::-1], lambda a: a.view(np.int32), lambda a: a.reshape(1, -1)],
+)
+def test_arrays_that_overlap_are_refused_if_one_is_written(view: Callable[[Array], Array]) -> None:
+    a, b, c = inputs(8)
+    assert message_of(lambda: add(view(c), b, c, 4, BLOCK=4)) == (
+        f"kernel `add`, argument `c`: it shares memory with `a`, and {SHARING}"
+    )
+    assert message_of(lambda: add(a, c[2:], c, 4, BLOCK=4)) == (
+        f"kernel `add`, argument `c`: it shares memory with `b`, and {SHARING}"
+    )
+
+
+def test_arrays_that_overlap_can_be_read() -> None:
+    a, _, c = inputs(8)
+    add(a, a[2:], c, 4, BLOCK=4)
+    np.testing.assert_array_equal(c[:4], a[:4] + a[2:6])
+
+
+def test_arrays_in_one_piece_of_memory_that_share_no_element_are_apart() -> None:
+    both = np.arange(16, dtype=np.float32).reshape(8, 2)
+    copy_each[8](both[:, 0], both[:, 1])
+    np.testing.assert_array_equal(both[:, 1], both[:, 0])
 
 
 # --- backends ---------------------------------------------------------------------------------
