@@ -72,10 +72,14 @@ def _not_plain(ctx: Context, node: ast.Lambda | ast.AsyncFunctionDef) -> Refusal
 
 def _bind_parameters(ctx: Context, node: ast.FunctionDef, arguments: Mapping[str, Argument]) -> Env:
     places = {a.arg: a for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)}
-    return {
-        name: Bound(_parameter(ctx, name, argument), ctx.frame.loc(places.get(name, node)))
-        for name, argument in arguments.items()
-    }
+    env: Env = {}
+    for name, argument in arguments.items():
+        if isinstance(argument, ArrayArg) and argument.same_as is not None:
+            env[name] = env[argument.same_as]
+        else:
+            place = ctx.frame.loc(places.get(name, node))
+            env[name] = Bound(_parameter(ctx, name, argument), place)
+    return env
 
 
 def _parameter(ctx: Context, name: str, argument: Argument) -> Operand:
