@@ -66,8 +66,8 @@ from eas.msl.steps import (
 Values = tuple[Value, ...]
 
 
-def make_plan(layout: Layout) -> Plan:
-    planner = Planner(layout, Finder(layout))
+def make_plan(layout: Layout, finder: Finder) -> Plan:
+    planner = Planner(layout, finder)
     steps = planner.region(layout.facts.function.body, _Targets())
     return Plan(tuple(steps), frozenset(planner.kept), tuple(planner.allocations))
 
@@ -257,7 +257,7 @@ class Planner:
             return []
         if self.layout.facts.function.threads is not None:  # there the user places the barriers
             return []
-        touched = accesses_inside(item, domain, self.layout.facts)
+        touched = accesses_inside(item, domain, self.layout)
         return [touch.access for touch in touched]
 
     def _overtakes(self, touched: list[Access]) -> bool:
