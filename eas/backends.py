@@ -15,6 +15,7 @@ from eas.ir.diagnostics import Diagnostic
 from eas.runtime.errors import KernelError
 from eas.runtime.interpreter import ArrayArgument
 from eas.runtime.launch import launch
+from eas.runtime.refusals import LaunchError
 from eas.runtime.values import Bound
 
 # The modules of a backend are imported where it is used: only those who use it pay for it.
@@ -50,8 +51,13 @@ Run = Callable[[CompiledKernel, Arguments, tuple[int, ...]], tuple[Diagnostic, .
 def _launch_text(
     run: Run, compiled: CompiledKernel, values: Mapping[str, Bound], grid: tuple[int, ...]
 ) -> None:
+    from eas.msl.errors import GridError
+
     arguments = compiled.binding.bind(values)
-    found = () if 0 in grid else run(compiled, arguments, grid)
+    try:
+        found = () if 0 in grid else run(compiled, arguments, grid)
+    except GridError as error:
+        raise LaunchError(compiled.name, error.message) from error
     if found:
         raise KernelError(found)
 
