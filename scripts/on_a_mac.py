@@ -25,7 +25,7 @@ from eas.runtime import metal
 
 REPOSITORY = Path(__file__).parent.parent
 SNAPSHOTS = REPOSITORY / "snapshots" / "kernels"
-SUITE = ("tests/metal", "tests/frontend", "tests/ops")
+SUITE = ("tests/metal", "tests/frontend", "tests/ops", "tests/host/test_three_ways.py")
 ON_DEVICE = {"EAS_BACKEND": "metal", "EAS_TEST_METAL": "device"}
 PACKAGES = ("easy_as", "pyobjc-core", "pyobjc-framework-Metal", "numpy")
 MOST_LINES = 200
