@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import eas
-from eas.msl.errors import RunError
 from tests.metal.kernels import copy_rows, demand, shift, talk, twice
 
 pytestmark = pytest.mark.usefixtures("any_gpu")
@@ -84,7 +83,7 @@ def test_a_failed_assert_is_the_error_of_the_interpreter() -> None:
 
 
 def test_more_programs_than_indices_reach_are_refused() -> None:
-    with pytest.raises(RunError, match=r"^kernel `twice`: its indices are for "):
+    with pytest.raises(eas.LaunchError, match=r"^kernel `twice`: its indices are for "):
         twice[2**31 - 1](np.zeros(4, np.float32), 4, BLOCK=4)
 
 
