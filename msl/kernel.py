@@ -60,12 +60,13 @@ class Buffer:
     """What a launch binds at a buffer index.
 
     An `array` or a `scalar` is the parameter of that number; `scalars` is a struct with `fields`;
-    `report` is the buffer of `eas.msl.reports`.
+    `report` is the buffer of `eas.msl.reports`. The kernel changes it if it `is_written`.
     """
 
     kind: Literal["array", "scalar", "scalars", "report"]
     index: int
     parameter: int = -1
+    is_written: bool = False
     fields: tuple[Field, ...] = ()
 
 
@@ -312,12 +313,13 @@ def _buffers(low: Lowering) -> tuple[Buffer, ...]:
     chosen = [n for n, p in enumerate(params) if not in_struct or isinstance(p.value.ty, Pointer)]
     buffers: list[Buffer] = []
     for number in chosen:
-        kind = "array" if isinstance(params[number].value.ty, Pointer) else "scalar"
-        buffers.append(Buffer(kind, len(buffers), number))
+        value = params[number].value
+        kind = "array" if isinstance(value.ty, Pointer) else "scalar"
+        buffers.append(Buffer(kind, len(buffers), number, value in low.facts.written))
     if len(chosen) < len(params):
         buffers.append(Buffer("scalars", len(buffers), fields=_fields(params)))
     if low.sites:
-        buffers.append(Buffer("report", len(buffers)))
+        buffers.append(Buffer("report", len(buffers), is_written=True))
     if len(buffers) > MAX_BUFFERS:
         count = sum(buffer.kind == "array" for buffer in buffers)
         message = (
