@@ -102,4 +102,5 @@ TITLES: dict[str, str] = {
     "E0901": "the types in a loop do not settle",
     "E0902": "a kernel is nested too deeply",
     "E1001": "Metal does not have this",
+    "E1002": "Metal's compiler refuses the text",
 }

@@ -1,4 +1,7 @@
-"""Random kernels on the interpreter and on `msl-host`: many in one library, results compared."""
+"""Random kernels on the interpreter and on `msl-host`: many in one library, results compared.
+
+`EAS_TEST_METAL=device` runs them on this machine's GPU as well.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from eas import gpu
 from eas.ir.nodes import Function
 from eas.msl import MslKernel
 from eas.msl.host import ORDERS, Host, run
 from eas.runtime.interpreter import ArrayArgument
 from eas.runtime.interpreter import run as interpret
+from tests.backends import IS_ON_DEVICE
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Arrays = dict[str, Array]
@@ -55,18 +60,29 @@ def run_trials(host: Host, trials: Sequence[Trial]) -> None:
             )
             place = f"{trial.name}, {order}\n{trial.metal.text}"
             assert found == (), place
-            # a line of scalars only is printed by each lane that reaches it
-            assert set(printed) == lines, place
+            assert sorted(printed) == lines, place
             _compare(arrays, expected, place)
+        if IS_ON_DEVICE:
+            _try_on_device(trial, expected, lines)
 
 
-def _interpreted(trial: Trial) -> tuple[Arrays, set[str]]:
+def _try_on_device(trial: Trial, expected: Arrays, lines: set[str]) -> None:
+    printed: list[str] = []
     arrays = trial.arrays()
-    lines: set[str] = set()
-    interpret(trial.function, trial.bind(arrays), trial.grid, program_output=lines.add)
+    arguments = trial.bind(arrays)
+    found = gpu.run(trial.metal, trial.function, arguments, trial.grid, printed.append)
+    place = f"{trial.name}, on the GPU\n{trial.metal.text}"
+    assert (found, set(printed)) == ((), lines), place
+    _compare(arrays, expected, place)
+
+
+def _interpreted(trial: Trial) -> tuple[Arrays, list[str]]:
+    arrays = trial.arrays()
+    lines: list[str] = []
+    interpret(trial.function, trial.bind(arrays), trial.grid, program_output=lines.append)
     if trial.expected is not None:
         _compare(arrays, trial.expected, trial.name)
-    return arrays, lines
+    return arrays, sorted(lines)
 
 
 def _compare(results: Arrays, expected: Arrays, place: str) -> None:

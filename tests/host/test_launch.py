@@ -9,7 +9,6 @@ import pytest
 
 import eas
 from eas import mk
-from eas.msl.host import HostError
 
 
 @eas.kernel
@@ -132,5 +131,5 @@ def test_a_failed_assert_is_an_error_with_its_place() -> None:
 
 
 def test_more_programs_than_indices_reach_are_refused() -> None:
-    with pytest.raises(HostError, match=r"^kernel `twice`: its indices are for "):
+    with pytest.raises(eas.LaunchError, match=r"^kernel `twice`: its indices are for "):
         twice[2**31 - 1](np.zeros(4, np.float32), 4, BLOCK=4, _backend="msl-host")
