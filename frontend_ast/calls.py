@@ -7,6 +7,7 @@ import inspect
 import types
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 from eas.frontend_ast.arithmetic import failed, kept_generator
@@ -118,6 +119,11 @@ def _call_bound(
     return call_function(ctx, function, given, receiver)
 
 
+def is_callable_in_kernels(value: object) -> bool:
+    """Whether there is a handler for a function of Python's own."""
+    return _is_hashable(value) and value in BUILTINS
+
+
 def _call_handler(
     ctx: Context,
     name: str,
@@ -127,17 +133,26 @@ def _call_handler(
 ) -> Operand:
     """A built-in function or a method, for which a function of ours stands."""
     own = (ctx,) if receiver is None else (ctx, receiver)
-    parameters = list(inspect.signature(handler).parameters.values())[len(own) :]
+    parameters = list(_signature_of(handler).parameters.values())[len(own) :]
     bind(ctx, f"`{name}`", inspect.Signature(parameters), given)
     return handler(*own, *given.positional, **given.named)
 
 
-def _call_intrinsic(ctx: Context, name: str, function: object, given: Given) -> Operand:
-    signature = inspect.signature(function)  # pyright: ignore[reportArgumentType]
+def _call_intrinsic(ctx: Context, name: str, function: Any, given: Given) -> Operand:
+    signature = _signature_of(function)
     shown = f"mk.{_name(function)}"
-    notes = (f"it is `{shown}{without_annotations(signature)}`",)
-    bound = bind(ctx, f"`{shown}`", signature, given, notes)
+
+    def note() -> str:
+        return f"it is `{shown}{without_annotations(signature)}`"
+
+    bound = bind(ctx, f"`{shown}`", signature, given, note)
     return lower_intrinsic(ctx, name, _name(function), bound)
+
+
+@cache
+def _signature_of(function: Callable[..., Any]) -> inspect.Signature:
+    """Of a function of ours, which there are only so many of."""
+    return inspect.signature(function)
 
 
 def _call_now(ctx: Context, function: Any, given: Given) -> Operand:
@@ -390,14 +405,13 @@ def _bind(
             help="name its parameters",
         )
     signature = _signature(node, defaults)
-    notes = (f"it is `{_written_signature(node)}`",)
     what = "this lambda" if isinstance(node, ast.Lambda) else f"`{name}`"
     env: Env = {}
     if receiver is not None and signature.parameters:
         own, *others = signature.parameters.values()
         signature = inspect.Signature(others)
         env[own.name] = Bound(receiver, ctx.loc)
-    bound = bind(ctx, what, signature, given, notes)
+    bound = bind(ctx, what, signature, given, lambda: f"it is `{_written_signature(node)}`")
     for key, parameter in signature.parameters.items():
         value: Any = bound.arguments.get(key, parameter.default)
         if parameter.kind is parameter.VAR_POSITIONAL:

@@ -72,10 +72,14 @@ def _not_plain(ctx: Context, node: ast.Lambda | ast.AsyncFunctionDef) -> Refusal
 
 def _bind_parameters(ctx: Context, node: ast.FunctionDef, arguments: Mapping[str, Argument]) -> Env:
     places = {a.arg: a for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)}
-    return {
-        name: Bound(_parameter(ctx, name, argument), ctx.frame.loc(places.get(name, node)))
-        for name, argument in arguments.items()
-    }
+    env: Env = {}
+    for name, argument in arguments.items():
+        if isinstance(argument, ArrayArg) and argument.same_as is not None:
+            env[name] = env[argument.same_as]
+        else:
+            place = ctx.frame.loc(places.get(name, node))
+            env[name] = Bound(_parameter(ctx, name, argument), place)
+    return env
 
 
 def _parameter(ctx: Context, name: str, argument: Argument) -> Operand:
@@ -106,9 +110,7 @@ def _lower_body(ctx: Context, node: ast.FunctionDef) -> Region:
         close_scope(ctx, target, branch, ())
     except Refusal as error:
         ctx.diagnostics.add(error.diagnostic)
-    except RecursionError as error:
-        raise too_deep(ctx.frame.loc(node.body[0]), node.name) from error
-    except (CompileError, MemoryError):
+    except (CompileError, RecursionError, MemoryError):
         raise
     except Exception as error:
         place = ctx.crash or ctx.loc

@@ -32,8 +32,11 @@ def make_record(ctx: Context, cls: type, given: Given) -> Operand:
     check_record(ctx, cls)
     _check_factories(ctx, cls)
     fields = field_names(cls)
-    notes = (f"its fields are {', '.join(f'`{f}`' for f in fields)}",)
-    bound = bind(ctx, f"`{cls.__name__}`", _signature(cls), given, notes)
+
+    def note() -> str:
+        return f"its fields are {', '.join(f'`{f}`' for f in fields)}"
+
+    bound = bind(ctx, f"`{cls.__name__}`", _signature(cls), given, note)
     bound.apply_defaults()
     values = _fixed_fields(cls) | bound.arguments
     return Tuple(tuple(values[f] for f in fields), cls, fields)

@@ -42,8 +42,7 @@ class FunctionSource:
 
     def head(self, node: ast.AST, caller: Loc | None = None) -> Loc:
         """The place of a node; of a statement with a body that of what comes before the body."""
-        start = _span(node)
-        if start is None or not isinstance(node, _COMPOUND):
+        if type(node) not in _COMPOUND or (start := _span(node)) is None:
             return self.loc(node, caller)
         last = _end_of_head(node)
         if last is not None:
@@ -80,10 +79,10 @@ def read_source(fn: Callable[..., Any]) -> FunctionSource:
 
 # `try`, `class Point`, `async def f`
 _FIRST_WORDS = re.compile(rb"(async\s+)?\w+(\s+\w+)?")
-_COMPOUND = (
+_COMPOUND = {
     *(ast.If, ast.While, ast.For, ast.AsyncFor, ast.With, ast.AsyncWith, ast.Match, ast.Try),
     *(ast.TryStar, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef),
-)
+}
 
 
 def _end_of_head(node: ast.AST) -> ast.expr | None:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from eas.ir.frozen import frozen
 from eas.ir.nodes import Value
 from eas.ir.types import DType, Pointer, Shape
 
@@ -14,14 +15,14 @@ if TYPE_CHECKING:
     from eas.frontend_ast.scopes import Frame
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Const:
     """A Python value that is known now: a literal, a constexpr, a global, a function, a dtype."""
 
     value: object
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Num:
     """A number that is known at run time: a scalar or a block.
 
@@ -38,10 +39,10 @@ class Num:
 
     @property
     def shape(self) -> Shape:
-        return self.value.shape
+        return self.value.ty.shape
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Array:
     """An array argument or threadgroup memory. `extents` is set where the shape is static."""
 
@@ -59,7 +60,7 @@ class Array:
         return isinstance(self.pointer.ty, Pointer) and self.pointer.ty.space == "threadgroup"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Place:
     """An array and an offset into it: `a + offs`."""
 
@@ -67,7 +68,7 @@ class Place:
     offset: Const | Num
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Tuple:
     """A tuple, list, named tuple or frozen dataclass whose parts may be known at run time only.
 
@@ -79,7 +80,7 @@ class Tuple:
     fields: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Generated:
     """The items of an iterator, which has them once: they must be used up where it is made, by
     unpacking, or by a function such as `sum`.
@@ -92,7 +93,7 @@ class Generated:
     is_lazy: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Range:
     """`range(start, stop, step)` with numbers that may be known at run time only."""
 
@@ -119,7 +120,7 @@ class Closure:
         return self.node.name if isinstance(self.node, ast.FunctionDef) else "<lambda>"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Method:
     """`x.to`, not called yet."""
 
@@ -128,7 +129,7 @@ class Method:
     call: Callable[..., Operand]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RecordMethod:
     """A method of a named tuple or frozen dataclass, not called yet."""
 
@@ -137,14 +138,14 @@ class RecordMethod:
     function: object
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Text:
     """An f-string with parts that are known at run time only."""
 
     parts: tuple[str | Value, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Poison:
     """What a statement with an error leaves behind: its uses are not errors of their own."""
 

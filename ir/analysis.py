@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
+from eas.ir.frozen import frozen
 from eas.ir.location import Loc
 from eas.ir.nodes import (
     Atomic,
@@ -17,10 +17,12 @@ from eas.ir.nodes import (
     If,
     Leave,
     Load,
+    Loop,
     Op,
     Region,
     Scope,
     Store,
+    Structured,
     Value,
     While,
     Yield,
@@ -50,7 +52,7 @@ def _touched(f: Function, kinds: tuple[type[Load | Store | Atomic], ...]) -> tup
 # --- divergence -------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Split:
     """Only some lanes of a shape are here: conditions have split them, the last one at `loc`."""
 
@@ -58,7 +60,7 @@ class Split:
     loc: Loc
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Join:
     """Ways that meet again: what the lanes on them were split by, and what each way passes."""
 
@@ -69,7 +71,7 @@ class Join:
 Outgoing = tuple[tuple[Exit, Split | None], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Divergence:
     """How lanes part and meet in an op with regions, whatever has split them before.
 
@@ -82,9 +84,6 @@ class Divergence:
     results: Join
     exits: Outgoing
     carried: Join | None = None
-
-
-Structured = If | For | While | Scope
 
 
 def splits(f: Function) -> dict[int, Split]:
@@ -103,7 +102,7 @@ def placed(
             inside = cover(split, divergence.inside)
             for inner in regions_of(op):
                 yield from placed(inner, found, inside)
-            split = _cover_all(split, divergence.exits)
+            split = cover_all(split, divergence.exits)
 
 
 def divergences(f: Function) -> dict[int, Divergence]:
@@ -113,6 +112,24 @@ def divergences(f: Function) -> dict[int, Divergence]:
     return found
 
 
+def divergence(op: Structured) -> Divergence:
+    """How lanes part and meet in one op."""
+    return _diverge(op, {})
+
+
+def exhaustion(loop: Loop) -> Split | None:
+    """What makes lanes come to the end of a loop in different trips, its exits aside."""
+    if isinstance(loop, For):
+        return _split_by(loop.start, loop.loc)
+    test = loop.test.terminator
+    return _split_by(test.condition, test.loc) if isinstance(test, Condition) else None
+
+
+def covers(shape: Shape, split: Shape) -> bool:
+    """Whether a value of a shape can differ in each lane of a split."""
+    return broadcast_shapes(shape, split) == shape
+
+
 def cover(a: Split | None, b: Split | None) -> Split | None:
     """Both splits, one after the other. Shapes that do not go together stay the first's."""
     if a is None or b is None:
@@ -120,13 +137,14 @@ def cover(a: Split | None, b: Split | None) -> Split | None:
     return Split(broadcast_shapes(a.shape, b.shape) or a.shape, b.loc)
 
 
-def _cover_all(split: Split | None, exits: Iterable[tuple[Exit, Split | None]]) -> Split | None:
+def cover_all(split: Split | None, exits: Iterable[tuple[Exit, Split | None]]) -> Split | None:
+    """A split, and those of exits."""
     for _, other in exits:
         split = cover(split, other)
     return split
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Flow:
     """How lanes get out of a region: its exits, and what its end passes on, if that is reached."""
 
@@ -144,7 +162,7 @@ def _follow(region: Region, found: dict[int, Divergence]) -> _Flow:
             if reached:
                 exits += [(leaving, cover(skipped, split)) for leaving, split in divergence.exits]
             skips = [each for each in divergence.exits if isinstance(each[0], Continue)]
-            skipped = _cover_all(skipped, skips)
+            skipped = cover_all(skipped, skips)
             reached = reached and bool(divergence.results.ways)
     last = region.terminator
     if reached and isinstance(last, Exit):
@@ -160,12 +178,10 @@ def _diverge(op: Structured, found: dict[int, Divergence]) -> Divergence:
         case Scope():
             return _diverge_scope(op, found)
         case For():
-            return _diverge_loop(op, _split_by(op.start, op.loc), found)
+            return _diverge_loop(op, found)
         case While():
             _follow(op.test, found)
-            test = op.test.terminator
-            split = _split_by(test.condition, test.loc) if isinstance(test, Condition) else None
-            return _diverge_loop(op, split, found)
+            return _diverge_loop(op, found)
 
 
 def _split_by(condition: Value, loc: Loc) -> Split | None:
@@ -187,18 +203,18 @@ def _diverge_scope(op: Scope, found: dict[int, Divergence]) -> Divergence:
         is_own = isinstance(leaving, Leave) and leaving.label == op.label
         (own if is_own else passing).append((leaving, split))
     ways = (*(leaving.values for leaving, _ in own), *body.end)
-    return Divergence(None, Join(_cover_all(None, own), ways), tuple(passing))
+    return Divergence(None, Join(cover_all(None, own), ways), tuple(passing))
 
 
-def _diverge_loop(op: For | While, test: Split | None, found: dict[int, Divergence]) -> Divergence:
+def _diverge_loop(op: Loop, found: dict[int, Divergence]) -> Divergence:
     body, orelse = _follow(op.body, found), _follow(op.orelse, found)
     again = [each for each in body.exits if isinstance(each[0], Continue)]
     breaks = [each for each in body.exits if isinstance(each[0], Break)]
     leaves = [each for each in body.exits if isinstance(each[0], Leave)]
-    left = _cover_all(_cover_all(test, breaks), leaves)
+    left = cover_all(cover_all(exhaustion(op), breaks), leaves)
     return Divergence(
         left,
         Join(left, (*(leaving.values for leaving, _ in breaks), *orelse.end)),
         tuple((leaving, cover(left, split)) for leaving, split in (*leaves, *orelse.exits)),
-        Join(_cover_all(None, again), (*(leaving.values for leaving, _ in again), *body.end)),
+        Join(cover_all(None, again), (*(leaving.values for leaving, _ in again), *body.end)),
     )

@@ -12,18 +12,20 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
+from eas.ir.analysis import cover_all, covers, divergence, exhaustion
 from eas.ir.builder import Builder
 from eas.ir.location import Loc
 from eas.ir.nodes import (
     Break,
     Compute,
-    Constant,
     Exit,
     For,
     Function,
     If,
     Leave,
+    Loop,
     Op,
+    Pure,
     Region,
     Scope,
     Terminator,
@@ -33,15 +35,6 @@ from eas.ir.nodes import (
     regions_of,
     results_of,
     walk,
-)
-from eas.ir.passes.splits import (
-    covers,
-    exhaustion_split,
-    has_leave,
-    has_leave_inside,
-    leave_split,
-    loop_split,
-    union,
 )
 from eas.ir.rewrite import (
     Renaming,
@@ -160,12 +153,29 @@ class _ScopeLowering:
             self.state.bind(self.ending.own, ops[-1].values)
         return ops
 
+    def _is_left(self, region: Region) -> bool:
+        """Whether a region holds a `Leave` of this scope."""
+        return any(self._is_own(op) for op in walk(region))
+
+    def _is_left_in(self, op: Op) -> bool:
+        return any(self._is_left(region) for region in regions_of(op))
+
+    def _leave_split(self, op: If | Loop) -> Shape:
+        """The shape by which lanes part at the `Leave`s of this scope in an op."""
+        parted = divergence(op)
+        leaves = [each for each in parted.exits if self._is_own(each[0])]
+        split = cover_all(parted.inside, leaves)
+        return split.shape if split else ()
+
+    def _is_own(self, op: Op) -> bool:
+        return isinstance(op, Leave) and op.label == self.scope.label
+
     # --- ops in a row -------------------------------------------------------------------------
 
     def _finish(self, ops: Sequence[Op], ending: _Ending) -> list[Op]:
         """The ops of a region without a `Leave`, with a terminator as the ending asks."""
         for place, op in enumerate(ops):
-            if has_leave(op, self.scope.label):
+            if self._is_left_in(op):
                 before, rest = ops[:place], ops[place + 1 :]
                 after = self._part_if if isinstance(op, If) else self._part_loop
                 return [*before, *after(op, rest, ending)]
@@ -233,7 +243,7 @@ class _ScopeLowering:
                 for region, on in zip(regions_of(op), goes_on, strict=True)
             ]
             return self._choose(op, branches, ending)
-        split = leave_split((op,), self.scope.label)
+        split = self._leave_split(op)
         if self._can_join(op, split):
             return self._flag_if(op, rest, ending, self._inner(op, split))
         # A scalar cannot be joined with what the lanes that left would bring.
@@ -281,12 +291,12 @@ class _ScopeLowering:
         flagged = If(op.condition, then, orelse, (*inner.own, flag, *left), op.loc)
         return [flagged, *self._after_flag(flag, left, rest, ending, op.loc)]
 
-    def _can_join(self, op: If | For | While, split: Shape) -> bool:
+    def _can_join(self, op: If | Loop, split: Shape) -> bool:
         """Whether the results can differ between the lanes that leave and those that stay."""
         shared = self._shared(op)
         return all(v.id in shared or covers(v.shape, split) for v in op.results)
 
-    def _inner(self, op: If | For | While, split: Shape) -> _Ending:
+    def _inner(self, op: If | Loop, split: Shape) -> _Ending:
         """The ending of an op that gets a flag. A result that all ways share is bound to it."""
         if not self._can_join(op, split):
             raise ValueError(f"{op.loc}: lanes leave one by one, but a result is a scalar")
@@ -295,7 +305,7 @@ class _ScopeLowering:
         kept = [place for place, result in enumerate(op.results) if result.id not in shared]
         return _Ending(tuple(op.results[place] for place in kept), tuple(kept), split)
 
-    def _shared(self, op: If | For | While) -> dict[int, Value]:
+    def _shared(self, op: If | Loop) -> dict[int, Value]:
         """The results, by id, that are one value from outside of the op, whatever the way."""
         end, inside = op.orelse.terminator, _defined_in(op.orelse)
         others = [op.then.terminator] if isinstance(op, If) else _breaks(op)
@@ -321,8 +331,8 @@ class _ScopeLowering:
     # --- loops --------------------------------------------------------------------------------
 
     def _part_loop(self, op: Op, rest: Sequence[Op], ending: _Ending) -> list[Op]:
-        assert isinstance(op, For | While)
-        if not _breaks(op) and not exhaustion_split(op):
+        assert isinstance(op, Loop)
+        if not _breaks(op) and not exhaustion(op):
             # If lanes got there in several trips, a scalar op in `rest` would happen several times.
             orelse = op.orelse.ops
             if falls_through(op.orelse):
@@ -336,7 +346,7 @@ class _ScopeLowering:
         return self._flag_loop(op, rest, ending)
 
     def _end_in_loop(
-        self, op: For | While, orelse: Sequence[Op], end: Yield | None, ending: _Ending
+        self, op: Loop, orelse: Sequence[Op], end: Yield | None, ending: _Ending
     ) -> list[Op]:
         """The loop as the last op: its results are the ending's. `end` came after it."""
 
@@ -350,9 +360,9 @@ class _ScopeLowering:
         after = Region(op.orelse.args, tuple(self._finish(orelse, ending)))
         return [_with_parts(op, body, after, results), Yield(results, op.loc)]
 
-    def _flag_loop(self, op: For | While, rest: Sequence[Op], ending: _Ending) -> list[Op]:
-        split = union(loop_split(op), leave_split(op.orelse.ops, self.scope.label))
-        if not loop_split(op) and not self._can_join(op, split):
+    def _flag_loop(self, op: Loop, rest: Sequence[Op], ending: _Ending) -> list[Op]:
+        split = self._leave_split(op)
+        if not _loop_split(op) and not self._can_join(op, split):
             return self._finish([*self._take_apart(op), *rest], ending)
         inner = self._inner(op, split)
         orelse = Region(op.orelse.args, tuple(self._finish(op.orelse.ops, inner)))
@@ -360,7 +370,7 @@ class _ScopeLowering:
         loop = self._flagged(op, orelse, inner, (*inner.own, flag, *left))
         return [loop, *self._after_flag(flag, left, rest, ending, op.loc)]
 
-    def _take_apart(self, op: For | While) -> list[Op]:
+    def _take_apart(self, op: Loop) -> list[Op]:
         """A loop that all lanes end in the same trip, and then its `orelse` in an `If`."""
         build = self.state.build
         own, carried, args = (self._fresh(v) for v in (op.results, op.inits, op.inits))
@@ -382,7 +392,7 @@ class _ScopeLowering:
             If(is_over, Region((), op.orelse.ops), broken, op.results, op.loc),
         ]
 
-    def _flagged(self, op: For | While, orelse: Region, inner: _Ending, results: Values) -> Op:
+    def _flagged(self, op: Loop, orelse: Region, inner: _Ending, results: Values) -> Op:
         """The loop, with a flag and the scope's results added to its own."""
 
         def on_break(values: Values, loc: Loc) -> list[Op]:
@@ -418,12 +428,12 @@ class _ScopeLowering:
                     ops.append(op)
         return Region(region.args, tuple(ops))
 
-    def _loop_in_loop(self, op: For | While, jumps: _Jumps) -> list[Op]:
+    def _loop_in_loop(self, op: Loop, jumps: _Jumps) -> list[Op]:
         # The `orelse` is outside of its loop, so its exits are those of the loop around.
         orelse = self._in_loop(op.orelse, jumps)
-        if not jumps.on_leave or not has_leave_inside(op.body.ops, self.scope.label):
+        if not jumps.on_leave or not self._is_left(op.body):
             return [_with_parts(op, op.body, orelse, op.results)]
-        inner = self._inner(op, loop_split(op))
+        inner = self._inner(op, _loop_split(op))
         after = Region(orelse.args, tuple(self._end(orelse.ops, inner)))
         flag, left = self._flag_and_left(inner)
         loop = self._flagged(op, after, inner, (*inner.own, flag, *left))
@@ -431,11 +441,17 @@ class _ScopeLowering:
         return [loop, If(flag, gone, Region((), (Yield((), op.loc),)), (), op.loc)]
 
 
+def _loop_split(loop: Loop) -> Shape:
+    """The shape by which lanes end a loop in different trips, whatever the way."""
+    split = divergence(loop).inside
+    return split.shape if split else ()
+
+
 def _is_short(rest: Sequence[Op]) -> bool:
     """Whether nothing but a terminator follows, and constants for it."""
     constants: set[int] = set()
     for op in rest[:-1]:
-        if not isinstance(op, Constant | Compute):
+        if not isinstance(op, Pure):
             return False
         if isinstance(op, Compute) and any(v.id not in constants for v in op.operands):
             return False
@@ -443,7 +459,7 @@ def _is_short(rest: Sequence[Op]) -> bool:
     return True
 
 
-def _breaks(loop: For | While) -> list[Break]:
+def _breaks(loop: Loop) -> list[Break]:
     return [jump for jump in loop_exits(loop.body) if isinstance(jump, Break)]
 
 
@@ -452,7 +468,7 @@ def _defined_in(region: Region) -> set[int]:
     return {v.id for v in region.args} | {v.id for op in region.ops for v in results_of(op)}
 
 
-def _with_parts(op: For | While, body: Region, orelse: Region, results: Values) -> For | While:
+def _with_parts(op: Loop, body: Region, orelse: Region, results: Values) -> Loop:
     if isinstance(op, For):
         return For(op.start, op.stop, op.step, op.inits, body, orelse, results, op.loc)
     return While(op.inits, op.test, body, orelse, results, op.loc)

@@ -24,6 +24,14 @@ def shift(x, y, N, BLOCK: eas.constexpr):
 
 
 @eas.kernel
+def clear_and_keep(source, cleared, kept, BLOCK: eas.constexpr):
+    i = mk.arange(0, BLOCK)
+    old = mk.load(source, i)
+    mk.store(cleared, i, 0.0)
+    mk.store(kept, i, old)
+
+
+@eas.kernel
 def copy_rows(x, y):
     i = mk.program_id(0)
     for j in range(x.shape[1]):
@@ -54,6 +62,12 @@ def test_the_environment_chooses_the_backend(monkeypatch: pytest.MonkeyPatch) ->
     x = np.arange(10, dtype=np.float32)
     twice(x, 10, BLOCK=4)
     assert x.tolist() == [0, 2, 4, 6, 8, 10, 12, 14, 16, 18]
+
+
+def test_an_array_that_is_passed_twice_is_written_after_it_was_read() -> None:
+    x, kept = np.arange(4, dtype=np.float32), np.zeros(4, np.float32)
+    clear_and_keep[1](x, x, kept, BLOCK=4, _backend="msl-host")
+    assert (x.tolist(), kept.tolist()) == ([0, 0, 0, 0], [0, 1, 2, 3])
 
 
 def test_an_empty_grid_runs_nothing() -> None:
