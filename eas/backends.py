@@ -17,6 +17,8 @@ def launch_on(
     """Checks the arguments and runs every program of the grid; an empty grid runs nothing."""
     if backend == "msl-host":
         _launch_on_host(compiled, values, grid)
+    elif backend == "cpu":
+        _launch_on_cpu(compiled, values, grid)
     else:
         launch(compiled.binding, values, grid)
 
@@ -30,5 +32,16 @@ def _launch_on_host(
     if 0 in grid:
         return
     found = host.run(compiled.metal, compiled.function.params, arguments, grid)
+    if found:
+        raise KernelError(found)
+
+
+def _launch_on_cpu(
+    compiled: CompiledKernel, values: Mapping[str, Bound], grid: tuple[int, ...]
+) -> None:
+    arguments = compiled.binding.bind(values)
+    if 0 in grid:
+        return
+    found = compiled.executable.run(arguments, grid)
     if found:
         raise KernelError(found)

@@ -7,6 +7,7 @@ from typing import Literal
 
 from eas.ir.location import Loc
 from eas.ir.nodes import Atomic, Compute, Function, Load, Param, Store, Value, results_of, walk
+from eas.ir.reports import Site
 from eas.ir.types import BF16, F64, DType, Pointer
 from eas.msl.barriers import insert_barriers
 from eas.msl.body import lower
@@ -24,7 +25,6 @@ from eas.msl.placing import place
 from eas.msl.plan import make_plan
 from eas.msl.printer import Printer
 from eas.msl.sharing import share_arrays
-from eas.msl.sites import Site
 from eas.msl.steps import Plan
 from eas.msl.storage import assign_storage
 from eas.msl.text import MAX_WIDTH, Writer

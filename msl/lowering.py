@@ -20,6 +20,7 @@ from eas.ir.nodes import (
     results_of,
     walk,
 )
+from eas.ir.reports import Site
 from eas.ir.types import BOOL, I32, DType, Pointer, count
 from eas.msl.building import TreeBuilder
 from eas.msl.errors import UnsupportedError
@@ -29,7 +30,6 @@ from eas.msl.indices import Index, Indices, Part, Symbol, add, fixed, linear, op
 from eas.msl.lanes import Domain, Layout, element, is_home, is_view
 from eas.msl.names import unique
 from eas.msl.numbers import Numbers
-from eas.msl.sites import Site
 from eas.msl.spelling import Spelling, spell
 from eas.msl.steps import Plan, staged_name
 from eas.msl.storage import Storage

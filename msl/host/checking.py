@@ -8,13 +8,13 @@ from collections.abc import Iterator, Sequence
 from eas.ir.diagnostics import Diagnostic, Label
 from eas.ir.location import Loc, SourceName
 from eas.ir.nodes import Function, walk
+from eas.ir.reports import report_buffer
 from eas.msl import MslKernel
 from eas.msl.host.build import CHECKED, Library
 from eas.msl.host.dispatch import ORDERS, Dispatch
 from eas.msl.host.findings import Finding, KernelFault
 from eas.msl.host.launch import Argument, bind, extents_of
 from eas.msl.host.process import Host
-from eas.msl.host.reports import report_buffer
 from eas.msl.host.translate import FILE_NAME
 
 

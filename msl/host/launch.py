@@ -9,13 +9,13 @@ import numpy as np
 
 from eas.ir.diagnostics import Diagnostic
 from eas.ir.nodes import Param
+from eas.ir.reports import Words, failure, needed_room, printed, report_buffer
 from eas.msl import Buffer, MslKernel
 from eas.msl.host.arrays import Array
 from eas.msl.host.build import Library
 from eas.msl.host.dispatch import Bound, Dispatch, Extents
 from eas.msl.host.errors import HostError
 from eas.msl.host.process import Host, default_host
-from eas.msl.host.reports import Words, failure, needed_room, printed, report_buffer
 
 PRINT_WORDS = 1 << 12
 MOST_PRINT_WORDS = 1 << 26
