@@ -7,11 +7,11 @@ from typing import Literal
 
 from eas.ir.location import Loc
 from eas.ir.nodes import Atomic, Compute, Function, Load, Param, Store, Value, results_of, walk
+from eas.ir.passes.continues import without_lane_continues
 from eas.ir.reports import Site
 from eas.ir.types import BF16, F64, DType, Pointer
 from eas.msl.barriers import insert_barriers
 from eas.msl.body import lower
-from eas.msl.continues import without_lane_continues
 from eas.msl.dtypes import type_name
 from eas.msl.errors import UnsupportedError
 from eas.msl.facts import gather

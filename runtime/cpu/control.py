@@ -26,7 +26,7 @@ from eas.runtime.cpu.dtypes import register
 from eas.runtime.cpu.emit import V, Variable, const, vector
 from eas.runtime.cpu.facts import is_pure, leaves
 from eas.runtime.cpu.lanes import Lanes, Uniform, Vector, number
-from eas.runtime.cpu.masks import is_any, narrow, union, written
+from eas.runtime.cpu.masks import is_any, narrow, shared, union, written
 from eas.runtime.cpu.trips import trip_count
 
 Masks = Sequence[Mask]
@@ -89,10 +89,7 @@ def _covers(shape: Shape, split: Shape) -> bool:
 
 def _mask_at(body: Body, shape: Shape, coords: Coords, masks: Masks) -> Mask:
     points = dict(body.places(shape))[coords]
-    total = masks[points[0]]
-    for point in points[1:]:
-        total = union(body, total, masks[point])
-    return total
+    return shared(body, masks, points, any(not isinstance(at, Uniform) for at in coords))
 
 
 class MaskSlots:

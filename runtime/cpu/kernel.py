@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from eas.ir.analysis import divergences
 from eas.ir.nodes import Function
+from eas.ir.passes.continues import without_lane_continues
 from eas.ir.types import BOOL, Pointer
 from eas.runtime.cpu.dtypes import register, stored, to_register
 from eas.runtime.cpu.emit import Emitter, V, const
@@ -17,6 +19,7 @@ SLOT = 8  # bytes of an argument
 
 def write(function: Function, width: int) -> str:
     """The LLVM text of a function that was relaxed, for vectors of so many lanes."""
+    function = _without_lane_continues(function)
     fast = "reassoc nsz arcp contract afn" if function.fast_math else ""
     e = Emitter(fast=fast)
     ids = tuple(V("i32", f"%{axis}") for axis in "xyz")
@@ -35,6 +38,14 @@ def write(function: Function, width: int) -> str:
     if program.sites:
         parts.insert(1, SUPPORT)
     return "\n".join(parts)
+
+
+def _without_lane_continues(function: Function) -> Function:
+    """No lane is a trip ahead of others in a loop that all of them go through together."""
+    together = {
+        key for key, each in divergences(function).items() if each.carried and not each.inside
+    }
+    return without_lane_continues(function, together)
 
 
 def _read_arguments(program: Program) -> None:
