@@ -6,6 +6,7 @@ import os
 from contextvars import ContextVar, Token
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from functools import cache
 from types import TracebackType
 from typing import Literal, get_args
 
@@ -68,6 +69,7 @@ def choose_backend(at_launch: str | None) -> Backend:
     )
 
 
+@cache
 def resolve_backend(name: str) -> Backend:
     """The backend that a name stands for; raises `BackendError` if it is not there."""
     known = get_args(Backend)

@@ -20,6 +20,7 @@ from eas.frontend_ast.source import read_source
 from eas.frontend_ast.specialized import specialize
 from eas.runtime.grid import Grid, implicit_grid, resolve_grid
 from eas.runtime.refusals import BadArgument, LaunchError
+from eas.shortcuts import Shortcuts, key_of
 from eas.signature import Parameters
 
 MAX_THREADS = 1024
@@ -73,6 +74,7 @@ class Kernel:
         self.fast_math = fast_math
         self.parameters = Parameters(inspect.unwrap(fn))
         self._compiled: dict[tuple[object, ...], CompiledKernel] = {}
+        self._shortcuts = Shortcuts()
         self._lock = threading.RLock()
         functools.update_wrapper(self, fn)
 
@@ -103,13 +105,23 @@ class Kernel:
         `_sync=False` returns before the kernel is done, on a backend that can: the interpreter
         cannot.
         """
-        call = self._take_apart(args, kwargs, is_launch=True)
         try:
             backend = choose_backend(_backend)
-            grid = self._grid(call, _grid)
-        except (BadArgument, BackendError) as error:
+        except BackendError as error:
             raise LaunchError(self.name, str(error)) from error
-        launch_on(backend, self._compile(call, _tptg), call.values, grid)
+        key = key_of(backend, _tptg, _grid, kwargs)
+        if key is not None and self._shortcuts.take(key, args):
+            return
+        call = self._take_apart(args, kwargs, is_launch=True)
+        try:
+            grid = self._grid(call, _grid)
+        except BadArgument as error:
+            raise LaunchError(self.name, str(error)) from error
+        compiled = self._compile(call, _tptg)
+        launch_on(backend, compiled, call.values, grid)
+        if key is not None:
+            given = None if _grid is None else grid
+            self._shortcuts.keep(key, compiled, call, len(args), self.parameters, given)
 
     def __getitem__(self, grid: Grid) -> Callable[..., None]:
         """The kernel with a grid, to be called: `add[4](...)`, `add[4, 4](...)`."""

@@ -32,7 +32,7 @@ Words = np.ndarray[Any, np.dtype[np.uint32]]
 
 HEAD = 8
 RECORD_HEAD = 5
-ROOM, NEEDED = 5, 6
+ROOM, NEEDED, LOST = 5, 6, 7
 ASSERTION = "R0401"
 
 
@@ -76,6 +76,11 @@ def report_buffer(room: int) -> Words:
 def needed_room(words: Words) -> int:
     """How many words the records would have taken."""
     return int(words[NEEDED])
+
+
+def lost_records(words: Words) -> int:
+    """How many records found no room."""
+    return int(words[LOST])
 
 
 def failure(words: Words, sites: Sequence[Site], grid: tuple[int, int, int]) -> Diagnostic | None:

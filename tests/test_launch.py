@@ -557,7 +557,7 @@ def test_a_bad_number_of_threads_is_refused(threads: Any) -> None:
 
 def test_a_backend_that_is_not_here_is_refused() -> None:
     assert message_of(lambda: launch_add(_backend="metal")) == (
-        "kernel `add`: the backend `metal` is not available here; available: interpret, msl-host"
+        "kernel `add`: the backend `metal` is not available here; available: cpu, interpret, msl-host"
     )
 
 
@@ -570,7 +570,7 @@ def test_a_misspelt_backend_gets_a_suggestion() -> None:
 def test_the_environment_chooses_the_backend(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EAS_BACKEND", "mps")
     assert message_of(launch_add) == (
-        "kernel `add`: the backend `mps` is not available here; available: interpret, msl-host"
+        "kernel `add`: the backend `mps` is not available here; available: cpu, interpret, msl-host"
     )
 
 
@@ -591,8 +591,8 @@ def test_use_backend_counts_from_its_call_on(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_use_backend_refuses_what_is_not_here() -> None:
     with pytest.raises(eas.BackendError) as caught:
-        eas.use_backend("cpu")
-    message = "the backend `cpu` is not available here; available: interpret, msl-host"
+        eas.use_backend("metal")
+    message = "the backend `metal` is not available here; available: cpu, interpret, msl-host"
     assert str(caught.value) == message
 
 

@@ -326,12 +326,16 @@ def _part(body: Body, at: Lanes, how: str, number: int) -> Lanes:
 
 def _program_id(body: Body, op: Compute, coords: Coords) -> Lanes:
     del coords
-    return Uniform(body.program.ids[dict[str, Any](op.attrs)["axis"]])
+    axis = op.attr("axis")
+    assert isinstance(axis, int)
+    return Uniform(body.program.ids[axis])
 
 
 def _num_programs(body: Body, op: Compute, coords: Coords) -> Lanes:
     del coords
-    return Uniform(body.program.extents[dict[str, Any](op.attrs)["axis"]])
+    axis = op.attr("axis")
+    assert isinstance(axis, int)
+    return Uniform(body.program.extents[axis])
 
 
 POSITIONS: dict[str, Callable[[Body, Compute, Coords], Lanes]] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -43,16 +43,13 @@ def to_asm(function: Function) -> str:
 
 def build(function: Function, kept: Cache | None = None) -> int:
     """The address of a function's entry; the code stays loaded until the process ends."""
-    kept = kept or default_cache()
-    key = digest(_version(), jit.machine_name(), print_function(function))
-    code = kept.read(key)
-    library = None if code is None else _load(code)
-    if library is None:
+
+    def make() -> str:
         with timed(function.name, "writing LLVM"):
-            text = to_llvm(function)
-        with timed(function.name, "compiling it"):
-            code = jit.object_code(text)
-        kept.keep_bytes(key, code)
+            return to_llvm(function)
+
+    code = build_text(print_function(function), make, kept, function.name)
+    with timed(function.name, "loading it"):
         library = jit.Library(code, [ENTRY])
     _loaded.append(library)
     return library.addresses[ENTRY]
@@ -61,12 +58,19 @@ def build(function: Function, kept: Cache | None = None) -> int:
 _loaded: list[jit.Library] = []  # code that something may be running
 
 
-def _load(code: bytes) -> jit.Library | None:
-    """What was kept, if it can be loaded."""
-    try:
-        return jit.Library(code, [ENTRY])
-    except RuntimeError:
-        return None
+def build_text(
+    what: str, make: Callable[[], str], kept: Cache | None = None, name: str = "support"
+) -> bytes:
+    """The object code of an LLVM text that is made of `what`: kept, or compiled now."""
+    kept = kept or default_cache()
+    key = digest(_version(), jit.machine_name(), what)
+    code = kept.read(key)
+    if code is None:
+        text = make()
+        with timed(name, "compiling it"):
+            code = jit.object_code(text)
+        kept.keep_bytes(key, code)
+    return code
 
 
 @contextmanager

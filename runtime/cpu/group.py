@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from eas.ir.nodes import Compute, For, Op, Value, While, results_of
+from eas.ir.nodes import Atomic, Compute, For, If, Op, Store, Value, While, results_of
 from eas.ir.types import Shape
+from eas.ir.types import count as product
 from eas.runtime.cpu import reductions
 from eas.runtime.cpu.accesses import Accesses
 from eas.runtime.cpu.body import ZERO, Body, Coords, Mask
 from eas.runtime.cpu.emit import V, const, vector
-from eas.runtime.cpu.facts import with_inner
+from eas.runtime.cpu.errors import refuse
+from eas.runtime.cpu.facts import Facts, with_inner
 from eas.runtime.cpu.lanes import Lanes, Steps, Uniform, Vector
 from eas.runtime.cpu.limits import full_lanes, limits_of
 from eas.runtime.cpu.program import Program
@@ -20,6 +22,7 @@ from eas.runtime.cpu.steps import step
 from eas.runtime.cpu.tiles import Tile, make_tile, read_tile, write_tile
 
 _MOST_REGISTERS = 12
+_MOST_TOGETHER = 64  # vectors
 
 
 @dataclass
@@ -57,6 +60,29 @@ def is_reduction(op: Op) -> bool:
     return isinstance(op, Compute) and op.op.name.startswith("reduce_")
 
 
+def _acts_together(group: Group, facts: Facts) -> bool:
+    """Whether something is done once for several lanes where lanes part.
+
+    An atomic must not happen again for the next vector; a store in a loop is that of the last trip.
+    """
+    parted = [op for op in group.ops if isinstance(op, If | For | While) and facts.is_split(op)]
+    loops = [op for op in parted if not isinstance(op, If)]
+    shared = [each for op in parted for each in _shared(op, Atomic, group.shape)]
+    stores = [each for op in loops for each in _shared(op, Store, group.shape)]
+    vectors = product(group.shape[:-1]) * -(-group.shape[-1] // 4)
+    if vectors <= _MOST_TOGETHER:
+        return bool(shared or stores)
+    for op in shared:
+        message = f"an atomic operation for several lanes at once, where {list(group.shape)} part"
+        raise refuse(message, op.loc)
+    return False
+
+
+def _shared(op: Op, kind: type[Atomic | Store], shape: Shape) -> list[Atomic | Store]:
+    """The effects inside of an op that are not each lane's own."""
+    return [e for e in with_inner(op) if isinstance(e, kind) and e.offset.shape != shape]
+
+
 def write_group(program: Program, group: Group) -> None:
     _Writer(program, group).run()
 
@@ -75,6 +101,7 @@ class _Writer:
         wide = [axis for axis, extent in enumerate(group.shape) if extent > 1]
         self.axis = wide[-1] if wide else len(group.shape) - 1
         self.reduced = self._reduced_axis()
+        self.is_together = _acts_together(group, program.facts)
         self.vectors, self.rows = self._pack()
         self.escaping = self._escaping()
         self.copied: tuple[Value, Tile, Tile | None] | None = None
@@ -95,6 +122,8 @@ class _Writer:
         ops = [each for op in self.group.ops for each in with_inner(op)]
         loops = [op for op in ops if isinstance(op, For | While)]
         count = -(-self.shape[self.axis] // self.width)
+        if self.is_together:
+            return count, product(self.shape) // self.shape[self.axis]
         heavy = sum(
             isinstance(op, Compute) and not self.program.facts.is_cheap(op.result) for op in ops
         )
@@ -164,8 +193,9 @@ class _Writer:
             self.program.single.bind(self.escaping[id], (), Uniform(self.e.get(variable)))
 
     def _nest(self, depth: int, at: dict[int, list[Lanes]]) -> None:
-        if depth == len(self.order):
-            raise AssertionError("the innermost loop has written its body")
+        if self.is_together:
+            self._all_lanes()
+            return
         axis = self.order[depth]
         if axis == self.axis:
             if self.reduced == self.axis:
@@ -178,6 +208,29 @@ class _Writer:
                 self._vectors(at, self._body)
             return
         self._rows(axis, depth, at)
+
+    def _all_lanes(self) -> None:
+        """All lanes of the domain side by side, so that what is done once is done once."""
+        at: dict[int, list[Lanes]] = {
+            axis: [Uniform(const("i32", n)) for n in range(extent)]
+            for axis, extent in enumerate(self.shape)
+            if axis != self.axis
+        }
+        extent = self.shape[self.axis]
+        starts = range(0, extent, self.width)
+        places = [Steps(const("i32", start), 1) for start in starts]
+        masks = [self._edge(const("i32", start), extent) for start in starts]
+        self._body(at, places, masks, frozenset())
+
+    def _edge(self, start: V, extent: int) -> Mask:
+        """The lanes of a vector that are inside of the domain."""
+        if extent % self.width == 0:
+            return None
+        if isinstance(start.known, int) and start.known + self.width <= extent:
+            return None
+        e, ty = self.e, vector("i32", self.width)
+        row = e.binary("add", e.splat(start, self.width), e.row("i32", range(self.width)))
+        return Vector(e.icmp("slt", row, const(ty, extent)))
 
     def _rows(self, axis: int, depth: int, at: dict[int, list[Lanes]]) -> None:
         extent = self.shape[axis]
@@ -196,7 +249,9 @@ class _Writer:
     def _vectors(
         self,
         at: dict[int, list[Lanes]],
-        inner: Callable[[dict[int, list[Lanes]], Sequence[Lanes], Mask, frozenset[int]], None],
+        inner: Callable[
+            [dict[int, list[Lanes]], Sequence[Lanes], list[Mask], frozenset[int]], None
+        ],
     ) -> None:
         """The loop along the vectors' axis: whole packs, then single vectors."""
         e, extent = self.e, self.shape[self.axis]
@@ -212,16 +267,11 @@ class _Writer:
             places: list[Lanes] = [
                 Steps(e.add(now, const("i32", n * self.width)), 1) for n in range(self.vectors)
             ]
-            inner(at, places, None, self.assumed)
+            inner(at, places, [None] * len(places), self.assumed)
 
         def rest(now: V) -> None:
             place = Steps(now, 1)
-            mask: Mask = None
-            if extent % self.width:
-                ty = vector("i32", self.width)
-                row = e.binary("add", e.splat(now, self.width), e.row("i32", range(self.width)))
-                mask = Vector(e.icmp("slt", row, const(ty, extent)))
-            inner(at, [place], mask, no_mask)
+            inner(at, [place], [self._edge(now, extent)], no_mask)
 
         if full.known != 0:
             e.count(const("i32", 0), full, pack, whole)
@@ -232,7 +282,7 @@ class _Writer:
         self,
         at: dict[int, list[Lanes]],
         places: Sequence[Lanes],
-        mask: Mask,
+        edges: list[Mask],
         assumed: frozenset[int],
     ) -> None:
         """Each lane's own reduction: the reduced axis is the innermost loop."""
@@ -241,7 +291,7 @@ class _Writer:
         axis = self.reduced
 
         def body(now: V) -> None:
-            self._body({**at, axis: [Uniform(now)]}, places, mask, assumed)
+            self._body({**at, axis: [Uniform(now)]}, places, edges, assumed)
 
         self.e.count(const("i32", 0), const("i32", self.shape[axis]), 1, body)
         for r in self.accumulators:
@@ -249,8 +299,8 @@ class _Writer:
                 points = self._points({**at, axis: [ZERO]}, [place])
                 coords = (*points[0][:axis], *points[0][axis + 1 :])
                 found = reductions.finish_one(self.e, r, n)
-                writer = Body(self.program, self.shape, points, [mask])
-                write_tile(writer, self.tiles[r.op.result.id], coords, Vector(found), mask)
+                writer = Body(self.program, self.shape, points, [edges[n]])
+                write_tile(writer, self.tiles[r.op.result.id], coords, Vector(found), edges[n])
 
     # --- the innermost code -------------------------------------------------------------------
 
@@ -265,11 +315,11 @@ class _Writer:
         self,
         at: dict[int, list[Lanes]],
         places: Sequence[Lanes],
-        mask: Mask,
+        edges: list[Mask],
         assumed: frozenset[int],
     ) -> None:
         points = self._points(at, places)
-        masks: list[Mask] = [mask] * len(points)
+        masks = [edges[places.index(point[self.axis])] for point in points]
         body = Body(self.program, self.shape, points, masks, assumed)
         now: Sequence[Mask] | None = masks
         for op in self.group.ops:
@@ -277,24 +327,24 @@ class _Writer:
             now = step(body, op, now)
         for r in self.accumulators:
             for n, point in enumerate(points):
-                reductions.accumulate(body, r, n, point, mask)
+                reductions.accumulate(body, r, n, point, masks[n])
         for value in self.escaping.values():
-            self._keep(body, value, mask)
-
+            self._keep(body, value, masks)
         if self.copied is not None:
             value, target, source = self.copied
-            for point in points:
+            for n, point in enumerate(points):
                 found = body.at(value, point) if source is None else read_tile(body, source, point)
-                write_tile(body, target, point, found, mask)
+                write_tile(body, target, point, found, masks[n])
 
-    def _keep(self, body: Body, value: Value, mask: Mask) -> None:
+    def _keep(self, body: Body, value: Value, masks: Sequence[Mask]) -> None:
         if not value.shape:
             self.e.set(self.scalars[value.id], body.scalar(value))
             return
-        for coords, _ in body.places(value.shape):
+        for coords, points in body.places(value.shape):
             found = body.at(value, coords)
             is_vector = any(not isinstance(at, Uniform) for at in coords)
-            write_tile(body, self.tiles[value.id], coords, found, mask if is_vector else None)
+            mask = masks[points[0]] if is_vector else None
+            write_tile(body, self.tiles[value.id], coords, found, mask)
 
     # --- reductions ---------------------------------------------------------------------------
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -80,11 +80,15 @@ class Library:
 
     _count = 0
 
-    def __init__(self, code: bytes, names: Sequence[str]) -> None:
+    def __init__(
+        self, code: bytes, names: Sequence[str], symbols: Mapping[str, int] | None = None
+    ) -> None:
         with _lock:
             Library._count += 1
             builder = binding.JITLibraryBuilder().add_object_img(code).add_current_process()
             for name in names:
                 builder.export_symbol(name)
+            for name, address in (symbols or {}).items():
+                builder.import_symbol(name, address)
             self._tracker = builder.link(_linker(), f"eas{Library._count}")
         self.addresses: dict[str, int] = {name: self._tracker[name] for name in names}

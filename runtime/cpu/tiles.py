@@ -8,7 +8,7 @@ from eas.ir.nodes import Value
 from eas.ir.types import BOOL, F32, DType, Shape, count
 from eas.runtime.cpu.body import Body, Coords, Mask, linear
 from eas.runtime.cpu.dtypes import register
-from eas.runtime.cpu.emit import Emitter, V
+from eas.runtime.cpu.emit import Emitter, V, const
 from eas.runtime.cpu.lanes import Lanes, Steps, Uniform, Vector
 from eas.runtime.cpu.memory import read, widened, write
 
@@ -34,16 +34,21 @@ def make_tile(e: Emitter, value: Value, width: int) -> Tile:
 
 def read_tile(body: Body, tile: Tile, coords: Coords) -> Lanes:
     place = _place(body, tile, coords)
-    mask = body.start[0] if isinstance(place, Vector) or _is_strided(place) else None
-    return read(body, tile.pointer, tile.dtype, place, mask)
+    return read(body, tile.pointer, tile.dtype, place, _inside(body, tile, place))
+
+
+def _inside(body: Body, tile: Tile, place: Lanes) -> Mask:
+    """The lanes whose element is in the tile: those beyond the domain's end may be anywhere."""
+    if all(mask is None for mask in body.start) or isinstance(place, Uniform):
+        return None
+    if isinstance(place, Steps) and place.step == 1:
+        return None  # there is room behind the last element
+    v = body.to_vector(place)
+    return Vector(body.e.icmp("ult", v, const(v.ty, count(tile.shape))))
 
 
 def write_tile(body: Body, tile: Tile, coords: Coords, value: Lanes, mask: Mask) -> None:
     write(body, tile.pointer, tile.dtype, _place(body, tile, coords), value, mask)
-
-
-def _is_strided(place: Lanes) -> bool:
-    return isinstance(place, Steps) and place.step != 1
 
 
 def _place(body: Body, tile: Tile, coords: Coords) -> Lanes:

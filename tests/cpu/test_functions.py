@@ -1,4 +1,4 @@
-"""Functions of floats: within two units in the last place of the exact value, special values too."""
+"""Functions of floats: within two units in the last place, and with the right special values."""
 
 from __future__ import annotations
 
