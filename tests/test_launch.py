@@ -557,7 +557,8 @@ def test_a_bad_number_of_threads_is_refused(threads: Any) -> None:
 
 def test_a_backend_that_is_not_here_is_refused() -> None:
     assert message_of(lambda: launch_add(_backend="metal")) == (
-        "kernel `add`: the backend `metal` is not available here; available: cpu, interpret, msl-host"
+        "kernel `add`: the backend `metal` is not available here; "
+        "available: cpu, interpret, msl-host"
     )
 
 

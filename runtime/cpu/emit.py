@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 Number = bool | int | float
 
+_MOST_ON_STACK = 1 << 15  # bytes of one block
 _WIDTHS = {"half": 16, "float": 32, "double": 64, "ptr": 64}
 
 
@@ -97,10 +98,14 @@ class Variable:
 
 @dataclass
 class Emitter:
-    """The text of one function under way, and what it needs from outside of it."""
+    """The text of one function under way, and what it needs from outside of it.
+
+    `scratch` is how many bytes it wants behind `%scratch`.
+    """
 
     declared: dict[str, str] = field(default_factory=dict[str, str])
     fast: str = ""
+    scratch: int = 0
     _entry: list[str] = field(default_factory=list[str])
     _lines: list[str] = field(default_factory=list[str])
     _count: int = 0
@@ -184,6 +189,17 @@ class Emitter:
         name = f"%p{self._count}"
         what = ty if count == 1 else f"[{count} x {ty}]"
         self._entry.append(f"  {name} = alloca {what}, align {align}")
+        return V("ptr", name)
+
+    def memory(self, ty: str, count: int) -> V:
+        """Memory for a block: on the stack, or if it is large in what the entry has got for it."""
+        size = max(bits_of(ty) // 8, 1) * count
+        if size <= _MOST_ON_STACK:
+            return self.alloca(ty, count)
+        self._count += 1
+        name = f"%p{self._count}"
+        self._entry.append(f"  {name} = getelementptr i8, ptr %scratch, i64 {self.scratch}")
+        self.scratch += -(-size // 64) * 64
         return V("ptr", name)
 
     def first(self, text: str) -> None:

@@ -28,13 +28,13 @@ def write(function: Function, width: int) -> str:
     _read_arguments(program)
     Writer(program).run(function.body)
     e.leave()
-    head = "ptr noalias %arguments, ptr noalias %report, i32 %x, i32 %y, i32 %z"
-    more = "i32 %extent_x, i32 %extent_y, i32 %extent_z"
+    head = "ptr noalias %arguments, ptr noalias %report, ptr noalias %scratch"
+    more = "i32 %x, i32 %y, i32 %z, i32 %extent_x, i32 %extent_y, i32 %extent_z"
     defined = f"define internal void @program({head}, {more}) {{\n{e.body}\n}}\n"
     declared = "\n".join(
         line for name, line in e.declared.items() if not name.startswith("eas_report")
     )
-    parts = [declared, defined, _ENTRY_TEXT]
+    parts = [declared, defined, _entry(e.scratch)]
     if program.sites:
         parts.insert(1, SUPPORT)
     return "\n".join(parts)
@@ -46,6 +46,22 @@ def _without_lane_continues(function: Function) -> Function:
         key for key, each in divergences(function).items() if each.carried and not each.inside
     }
     return without_lane_continues(function, together)
+
+
+def _entry(scratch: int) -> str:
+    """The entry, which gets memory for large blocks once for all of its programs."""
+    declared, taken, given = "", "  %scratch = bitcast ptr null to ptr", ""
+    if scratch:
+        declared = "declare ptr @malloc(i64)\ndeclare void @free(ptr)"
+        taken = f"""\
+  %memory = call ptr @malloc(i64 {scratch + 64})
+  %address = ptrtoint ptr %memory to i64
+  %above = add i64 %address, 63
+  %aligned = and i64 %above, -64
+  %scratch = inttoptr i64 %aligned to ptr"""
+        given = "  call void @free(ptr %memory)"
+    text = _ENTRY_TEXT.replace("SCRATCH_DECLARED", declared)
+    return text.replace("SCRATCH_TAKEN", taken).replace("SCRATCH_GIVEN", given)
 
 
 def _read_arguments(program: Program) -> None:
@@ -65,9 +81,11 @@ def _read_arguments(program: Program) -> None:
 
 # Programs are counted along x first. The first word of the report tells that an assert has failed.
 _ENTRY_TEXT = f"""\
+SCRATCH_DECLARED
 define void @{ENTRY}(ptr noalias %arguments, ptr noalias %report, i64 %first, i64 %last, \
 i32 %extent_x, i32 %extent_y, i32 %extent_z) {{
 entry:
+SCRATCH_TAKEN
   %wide_x = zext i32 %extent_x to i64
   %wide_y = zext i32 %extent_y to i64
   %row = udiv i64 %first, %wide_x
@@ -86,7 +104,7 @@ head:
   %goes_on = icmp slt i64 %n, %last
   br i1 %goes_on, label %next, label %end
 next:
-  call void @program(ptr %arguments, ptr %report, i32 %x, i32 %y, i32 %z, \
+  call void @program(ptr %arguments, ptr %report, ptr %scratch, i32 %x, i32 %y, i32 %z, \
 i32 %extent_x, i32 %extent_y, i32 %extent_z)
   %n_next = add i64 %n, 1
   %x_more = add i32 %x, 1
@@ -101,6 +119,7 @@ i32 %extent_x, i32 %extent_y, i32 %extent_z)
   %z_next = select i1 %both_wrap, i32 %z_more, i32 %z
   br label %head
 end:
+SCRATCH_GIVEN
   ret void
 }}
 """

@@ -29,7 +29,7 @@ def make_tile(e: Emitter, value: Value, width: int) -> Tile:
     dtype = _held(value.ty.dtype)
     size = count(value.shape) + width
     element = "i8" if dtype == BOOL else register(dtype)
-    return Tile(e.alloca(element, size), value.shape, dtype)
+    return Tile(e.memory(element, size), value.shape, dtype)
 
 
 def read_tile(body: Body, tile: Tile, coords: Coords) -> Lanes:

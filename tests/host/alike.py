@@ -1,4 +1,4 @@
-"""Random kernels on the interpreter and on `msl-host`: many in one library, results compared."""
+"""Random kernels on the interpreter, on `msl-host` and on the CPU: results compared."""
 
 from __future__ import annotations
 
@@ -9,8 +9,11 @@ from typing import Any
 import numpy as np
 
 from eas.ir.nodes import Function
+from eas.ir.passes import relax
+from eas.ir.text import print_function
 from eas.msl import MslKernel
 from eas.msl.host import ORDERS, Host, run
+from eas.runtime.cpu import Executable
 from eas.runtime.interpreter import ArrayArgument
 from eas.runtime.interpreter import run as interpret
 
@@ -39,6 +42,7 @@ def run_trials(host: Host, trials: Sequence[Trial]) -> None:
     library = host.builder.build([trial.metal.text for trial in trials])
     for unit, trial in enumerate(trials):
         expected, lines = _interpreted(trial)
+        _run_on_cpu(trial, expected, lines)
         for order in ORDERS:
             printed: list[str] = []
             arrays = trial.arrays()
@@ -58,6 +62,17 @@ def run_trials(host: Host, trials: Sequence[Trial]) -> None:
             # a line of scalars only is printed by each lane that reaches it
             assert set(printed) == lines, place
             _compare(arrays, expected, place)
+
+
+def _run_on_cpu(trial: Trial, expected: Arrays, lines: set[str]) -> None:
+    printed: list[str] = []
+    arrays = trial.arrays()
+    executable = Executable(relax(trial.function))
+    found = executable.run(trial.bind(arrays), trial.grid, printed.append)
+    place = f"{trial.name} on the CPU\n{print_function(trial.function)}"
+    assert found == (), place
+    assert set(printed) == lines, place
+    _compare(arrays, expected, place)
 
 
 def _interpreted(trial: Trial) -> tuple[Arrays, set[str]]:
