@@ -2,8 +2,8 @@
 ; help with it, and the call that Python makes.
 ;
 ; A job is one launch. Only `next` and `active` change while several threads work on it.
-; `programs taken at once` is set when the job is opened to the pool; `state` is 0 at first, 1 once
-; the launching thread has taken its time alone, 2 while the job is open to the pool.
+; `state` is 0 at first, 1 once the launching thread has taken its time alone, 2 while the job is
+; open to the pool.
 
 %job = type {
   ptr,  ; 0 entry: (arguments, report, first, last, extent x, y, z)
@@ -11,13 +11,14 @@
   ptr,  ; 2 report, or null
   i64,  ; 3 total
   i64,  ; 4 next
-  i64,  ; 5 programs taken at once
+  i64,  ; 5 programs taken at once at first
   i64,  ; 6 extent x
   i64,  ; 7 extent y
   i64,  ; 8 extent z
   i64,  ; 9 active: helpers that work on it
   i64,  ; 10 state
-  ptr   ; 11 the least total that was found to be long
+  ptr,  ; 11 the least total that was found to be long
+  i64   ; 12 the most programs taken at once
 }
 
 %pool = type {
@@ -79,15 +80,21 @@ end:
 }
 
 ; Takes programs until there are none left (true), or until a time (false); 0 is no time.
+; How many at once follows from how long they take: between half a millisecond and ten.
 define internal i1 @take_programs(ptr %job, i64 %until) {
   %p3 = getelementptr %job, ptr %job, i64 0, i32 3
   %total = load i64, ptr %p3
   %p4 = getelementptr %job, ptr %job, i64 0, i32 4
   %p5 = getelementptr %job, ptr %job, i64 0, i32 5
-  %size = load i64, ptr %p5
+  %at_first = load i64, ptr %p5
+  %p12 = getelementptr %job, ptr %job, i64 0, i32 12
+  %most = load i64, ptr %p12
   %has_end = icmp ne i64 %until, 0
+  %start = call i64 @now()
   br label %head
 head:
+  %size = phi i64 [ %at_first, %0 ], [ %size_next, %look ]
+  %before = phi i64 [ %start, %0 ], [ %time, %look ]
   %first = atomicrmw add ptr %p4, i64 %size monotonic
   %goes_on = icmp slt i64 %first, %total
   br i1 %goes_on, label %body, label %done
@@ -95,11 +102,21 @@ body:
   %sum = add i64 %first, %size
   %last = call i64 @llvm.smin.i64(i64 %sum, i64 %total)
   call void @run_programs(ptr %job, i64 %first, i64 %last)
-  br i1 %has_end, label %look, label %head
-look:
   %time = call i64 @now()
-  %is_late = icmp sgt i64 %time, %until
-  br i1 %is_late, label %late, label %head
+  %took = sub i64 %time, %before
+  %is_short = icmp slt i64 %took, 500000
+  %is_long = icmp sgt i64 %took, 10000000
+  %twice = shl i64 %size, 1
+  %larger = call i64 @llvm.smin.i64(i64 %twice, i64 %most)
+  %half = lshr i64 %size, 1
+  %smaller = call i64 @llvm.smax.i64(i64 %half, i64 1)
+  %size_up = select i1 %is_short, i64 %larger, i64 %size
+  %size_next = select i1 %is_long, i64 %smaller, i64 %size_up
+  %is_over = icmp sgt i64 %time, %until
+  %is_late = and i1 %has_end, %is_over
+  br i1 %is_late, label %late, label %look
+look:
+  br label %head
 done:
   ret i1 true
 late:
@@ -188,8 +205,9 @@ open:
   %threads = add i64 %helpers, 1
   %parts = mul i64 %threads, 8
   %share = udiv i64 %left, %parts
-  %at_once = call i64 @llvm.smax.i64(i64 %share, i64 1)
-  store i64 %at_once, ptr %p5
+  %at_most = call i64 @llvm.smax.i64(i64 %share, i64 1)
+  %p12 = getelementptr %job, ptr %job, i64 0, i32 12
+  store i64 %at_most, ptr %p12
   store i64 1, ptr %p10
   %has_helpers = icmp sgt i64 %helpers, 0
   %is_enough = icmp sgt i64 %left, 1
