@@ -12,7 +12,7 @@ from typing import Literal, get_args
 
 Backend = Literal["auto", "cpu", "interpret", "python", "metal", "mps", "msl-host"]
 
-AVAILABLE: tuple[Backend, ...] = ("interpret", "msl-host")
+AVAILABLE: tuple[Backend, ...] = ("cpu", "interpret", "msl-host")
 _ALIASES: dict[str, Backend] = {"mps": "metal"}
 
 

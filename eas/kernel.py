@@ -134,6 +134,14 @@ class Kernel:
         """The Metal text for these arguments or types."""
         return self.compile(*args, _tptg=_tptg, **kwargs).msl
 
+    def to_llvm(self, *args: Any, _tptg: int | None = None, **kwargs: Any) -> str:
+        """The LLVM text for these arguments or types, as it is made for this CPU."""
+        return self.compile(*args, _tptg=_tptg, **kwargs).llvm
+
+    def to_asm(self, *args: Any, _tptg: int | None = None, **kwargs: Any) -> str:
+        """The machine code of this CPU for these arguments or types, as text."""
+        return self.compile(*args, _tptg=_tptg, **kwargs).asm
+
     def to_ir(self, *args: Any, _tptg: int | None = None, **kwargs: Any) -> str:
         """The typed IR for these arguments or types."""
         return self.compile(*args, _tptg=_tptg, **kwargs).ir

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from eas.ir.reports import report_buffer
 from eas.msl.host import ORDERS
 from eas.msl.host.build import HEAD
-from eas.msl.host.launch import bind
-from eas.msl.host.reports import report_buffer
 from eas.msl.host.toolchain import NATIVE, Toolchain, find_toolchain, run_tool
 from eas.msl.host.translate import translate
+from eas.msl.launch import bind
 from tests.host.handwritten import EXAMPLES, text_of
 from tests.test_kernels import case_of, compare
 
