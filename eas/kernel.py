@@ -18,6 +18,7 @@ from eas.config import Backend, BackendError, choose_backend
 from eas.frontend_ast.errors import CompileError, Refusal
 from eas.frontend_ast.source import read_source
 from eas.frontend_ast.specialized import specialize
+from eas.frontend_ast.wrappers import kernel_function
 from eas.runtime.grid import Grid, implicit_grid, resolve_grid
 from eas.runtime.refusals import BadArgument, LaunchError
 from eas.shortcuts import Shortcuts, key_of
@@ -118,6 +119,7 @@ class Kernel:
         except BadArgument as error:
             raise LaunchError(self.name, str(error)) from error
         compiled = self._compile(call, _tptg)
+        self._check_overlaps(call, compiled)
         launch_on(backend, compiled, call.values, grid)
         if key is not None:
             given = None if _grid is None else grid
@@ -159,7 +161,7 @@ class Kernel:
         """The Python that is left of the kernel once its constexpr arguments are known."""
         call = self._take_apart(args, kwargs, is_launch=False)
         try:
-            return specialize(read_source(self.fn), dict(call.constants))
+            return specialize(read_source(kernel_function(self.fn)), dict(call.constants))
         except Refusal as error:
             raise CompileError([error.diagnostic], self.name) from None
 
@@ -193,6 +195,18 @@ class Kernel:
             print(message)
         return compiled
 
+    def _check_overlaps(self, call: Specialised, compiled: CompiledKernel) -> None:
+        """Backends count on it that what is written through one parameter is not another's."""
+        for first, second in call.overlapping:
+            written = [name for name in (first, second) if name in compiled.writes]
+            if written:
+                raise LaunchError(
+                    self.name,
+                    f"it shares memory with `{first}`, and the kernel writes to `{written[0]}`: "
+                    "pass a copy of one, or the very same array for both",
+                    second,
+                )
+
     def _check_threads(self, threads: int | None) -> None:
         if threads is None:
             return
@@ -201,7 +215,7 @@ class Kernel:
             raise LaunchError(self.name, message)
 
     def _grid(self, call: Specialised, grid: Grid | None) -> tuple[int, ...]:
-        scalars = {n: v.item() for n, v in call.values.items() if isinstance(v, np.generic)}
         if grid is None:
-            return implicit_grid(scalars, call.constants)
+            return implicit_grid(call.values, call.constants)
+        scalars = {n: v.item() for n, v in call.values.items() if isinstance(v, np.generic)}
         return resolve_grid(grid, {**scalars, **call.constants})

@@ -499,6 +499,16 @@ def exp2(a: Number) -> Value:
 
 
 @intrinsic()
+def expm1(a: Number) -> Value:
+    """e to the power of `a`, minus 1, exact for small `a`.
+
+    >>> mk.expm1(mk.load(x, mk.arange(0, 2)))
+    [0.0, 1.718282]
+    """
+    ...
+
+
+@intrinsic()
 def log(a: Number) -> Value:
     """The natural logarithm.
 
@@ -524,6 +534,16 @@ def log10(a: Number) -> Value:
 
     >>> mk.log10(mk.load(x, mk.arange(1, 3)))
     [0.0, 0.30103]
+    """
+    ...
+
+
+@intrinsic()
+def log1p(a: Number) -> Value:
+    """The natural logarithm of `1 + a`, exact for small `a`.
+
+    >>> mk.log1p(mk.load(x, mk.arange(0, 2)))
+    [0.0, 0.693147]
     """
     ...
 
@@ -794,6 +814,16 @@ def clz(a: Number) -> Value:
 
     >>> mk.clz(mk.arange(0, 4))
     [32, 31, 30, 30]
+    """
+    ...
+
+
+@intrinsic()
+def umulhi(a: Number, b: Number) -> Value:
+    """The upper half of the product of two unsigned integers.
+
+    >>> mk.umulhi(mk.to_u32(mk.load(x, 3)), 1 << 31)
+    1
     """
     ...
 

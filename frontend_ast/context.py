@@ -15,7 +15,8 @@ from eas.frontend_ast.scopes import Bound, Env, Frame, assigned_names
 from eas.frontend_ast.values import Num, Operand, Poison
 from eas.ir.builder import Builder
 from eas.ir.diagnostics import Diagnostic, Label
-from eas.ir.location import Loc
+from eas.ir.frozen import frozen
+from eas.ir.location import NOWHERE, Loc
 from eas.ir.nodes import Op, Param, Value
 from eas.ir.ops.record import Attr, RuleError
 from eas.ir.types import I32, Scalar, Shape, broadcast_shapes
@@ -32,15 +33,16 @@ class Silenced(Exception):
     """Something rests on a value with an error, which was reported where it arose."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Table:
-    """The handlers, one per class of ast node."""
+    """The handlers, one per class of ast node, and Python's own functions that may be called."""
 
     statements: Mapping[type[ast.stmt], Callable[[Context, Any], None]]
     expressions: Mapping[type[ast.expr], Callable[[Context, Any], Operand]]
+    functions: frozenset[str]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Split:
     """A condition that sends the lanes of a block different ways."""
 
@@ -88,7 +90,7 @@ class Target:
     leaving: list[Split] = field(default_factory=list[Split])
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Call:
     """A function that is being inlined: its place in the text, the frame whose variables it sees,
     and the functions that it is given. If all of that is under way already, it would never end.
@@ -101,7 +103,7 @@ class Call:
     functions: tuple[object, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Mark:
     """Where a trial began, to undo it."""
 
@@ -129,6 +131,7 @@ class Context:
     guesses: dict[tuple[object, ...], object] = field(
         default_factory=dict[tuple[object, ...], object]
     )
+    statement: Loc = NOWHERE
     threads: int | None = None
     positions: dict[str, Loc] = field(default_factory=dict[str, Loc])
     labels: int = 0
@@ -155,21 +158,24 @@ class Context:
             self.build.loc = before
 
     def place(self, operand: Operand) -> Loc:
-        """Where an operand of the expression under way is written, if it has a place of its own."""
+        """Where an operand of the statement under way is written, if it has a place of its own."""
         key = operand.value if isinstance(operand, Num) else operand
         _, loc = self.written.get(id(key), (None, self.loc))
-        return loc if loc.is_inside(self.loc) else self.loc
+        return loc if loc.is_inside(self.loc) or loc.is_inside(self.statement) else self.loc
+
+    def written_at(self, loc: Loc) -> str:
+        """The source of a place, if it is on one line."""
+        line = self.frame.source.lines[loc.line - 1]
+        return line[loc.column : loc.end_column] if loc.line == loc.end_line else ""
 
     def beside(self, *remarks: tuple[Operand, str]) -> list[Label]:
-        """Remarks on operands of the expression under way, on those with a place of their own."""
+        """Remarks on operands of the statement under way, on those with a place of their own."""
         labels = [Label(self.place(operand), text) for operand, text in remarks]
         return [label for label in labels if label.loc != self.loc]
 
     def text(self, node: ast.AST) -> str:
         """A piece of source to quote in a message; empty if it is long."""
-        loc = self.frame.loc(node)
-        line = self.frame.source.lines[loc.line - 1]
-        found = line[loc.column : loc.end_column] if loc.line == loc.end_line else ""
+        found = self.written_at(self.frame.loc(node))
         return found if len(found) <= _MAX_QUOTE else ""
 
     def refusal(
@@ -240,7 +246,7 @@ class Context:
         for node in nodes:
             if self.ended:
                 return
-            self.build.loc = self.frame.loc(node)
+            self.build.loc = self.statement = self.frame.loc(node)
             try:
                 self.table.statements[type(node)](self, node)
             except (Refusal, Silenced) as error:
@@ -321,7 +327,7 @@ class Context:
     def check_lanes(self, shape: Shape) -> None:
         """Refuses a block where lanes of another shape have parted: whose lanes would it have?"""
         for split in self.active_splits() if shape else ():
-            if broadcast_shapes(shape, split.shape) is None:
+            if shape != split.shape and broadcast_shapes(shape, split.shape) is None:
                 raise self.refusal(
                     "E0601",
                     f"a block of {list(shape)} where the lanes of {list(split.shape)} have parted",

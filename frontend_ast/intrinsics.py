@@ -24,6 +24,7 @@ from eas.frontend_ast.promote import (
     number,
     promote,
     to_bool,
+    why_none,
 )
 from eas.frontend_ast.promote import cast as convert
 from eas.frontend_ast.values import (
@@ -48,6 +49,7 @@ from eas.ir.types import (
     DTYPES,
     F32,
     I32,
+    U32,
     DType,
     Scalar,
     Shape,
@@ -95,11 +97,15 @@ def _elementwise(ctx: Context, op: OpDef, operands: Sequence[Operand]) -> Operan
 
 
 def _takes_floats_only(op: OpDef) -> bool:
+    return not any(_takes(op, dtype) for dtype in (I32, U32))
+
+
+def _takes(op: OpDef, dtype: DType) -> bool:
     try:
-        op.typing([Scalar(I32)] * len(op.operands), {})
+        op.typing([Scalar(dtype)] * len(op.operands), {})
     except RuleError:
-        return True
-    return False
+        return False
+    return True
 
 
 def _where(ctx: Context, condition: Operand, a: Operand, b: Operand) -> Operand:
@@ -387,12 +393,27 @@ def _store(
     value: Operand = NONE,
     mask: Operand = NONE,
 ) -> Operand:
-    if value == NONE:  # store(a + offs, value)
+    if value == NONE and not isinstance(ptr, Array):  # store(a + offs, value)
         offs, value = NONE, offs
     if value == NONE:
-        raise ctx.refusal("E0413", "`mk.store` lacks the argument `value`")
+        raise _nothing_to_store(ctx, ptr, offs)
     memory.store(ctx, ptr, value, mask, None if offs == NONE else offs)
     return NONE
+
+
+def _nothing_to_store(ctx: Context, ptr: Operand, offs: Operand) -> Exception:
+    """A bare array and one more argument: is that an offset or the value?"""
+    array = ctx.written_at(ctx.place(ptr)) or "array"
+    given = "" if offs == NONE else ctx.written_at(ctx.place(offs))
+    ways = (f"`mk.store({array}, {given or 'i'}, x)` stores `x` there",)
+    if given:
+        ways += (f"`mk.store({array}, 0, {given})` stores `{given}` in the first element",)
+    return ctx.refusal(
+        "E0413",
+        "`mk.store` lacks the argument `value`",
+        notes=("it is `mk.store(ptr, offs, value, mask=None)`",),
+        help=ways,
+    )
 
 
 def _atomic(
@@ -483,7 +504,9 @@ def static_int(ctx: Context, operand: Operand, what: str) -> int:
         "E0705",
         f"{what} must be an int that is known at compile time, this is {describe(operand)}",
         at=operand,
-        help="make it a literal, or a parameter annotated `eas.constexpr`",
+        help="make it a literal, or a parameter annotated `eas.constexpr`"
+        if operand != NONE
+        else why_none(ctx, operand),
     )
 
 

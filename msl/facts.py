@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from eas.ir.analysis import divergences
@@ -29,6 +29,8 @@ from eas.ir.nodes import (
     results_of,
     walk,
 )
+from eas.msl.forms import Form
+from eas.msl.indices import Indices
 
 Control = If | For | While
 
@@ -44,13 +46,15 @@ class Use:
 
 @dataclass
 class Facts:
-    """Definitions, uses and aliases; places are numbers in the order of the text.
+    """Definitions, uses and aliases; places are numbers in the order of the text, that of `ops`.
 
     `aliases` are values that only rename another one: what a `Condition` passes on, what every way
     out of a control op gives. `lasts` has, for a carried value, the argument of the `orelse`.
+    `forms` remembers what `eas.msl.linear` finds out.
     """
 
     function: Function
+    ops: tuple[Op, ...]
     definitions: dict[Value, Op] = field(default_factory=dict[Value, Op])
     positions: dict[int, int] = field(default_factory=dict[int, int])
     ends: dict[int, int] = field(default_factory=dict[int, int])
@@ -62,12 +66,18 @@ class Facts:
     aliases: dict[Value, Value] = field(default_factory=dict[Value, Value])
     lasts: dict[Value, Value] = field(default_factory=dict[Value, Value])
     written: frozenset[Value] = frozenset()
+    strides: frozenset[Value] = frozenset()
+    forms: dict[tuple[Value, Indices], Form] = field(
+        default_factory=dict[tuple[Value, Indices], Form]
+    )
     split: frozenset[int] = frozenset()
 
     def resolve(self, value: Value) -> Value:
-        while value in self.aliases:
-            value = self.aliases[value]
-        return value
+        return self.aliases.get(value, value)
+
+    def inside(self, op: Op) -> tuple[Op, ...]:
+        """The ops in the regions of an op, in the order of the text."""
+        return self.ops[self.positions[id(op)] + 1 : self.ends[id(op)] + 1]
 
     def uses_of(self, value: Value) -> list[Use]:
         return self.uses.get(value, [])
@@ -91,35 +101,42 @@ class Facts:
 
 
 def gather(function: Function) -> Facts:
-    facts = Facts(function)
-    for op in walk(function.body):
-        _find_aliases(facts, op)
+    ops = tuple(walk(function.body))
+    facts = Facts(function, ops)
+    for op in ops:
+        if isinstance(op, Control):
+            _find_aliases(facts, op)
+    facts.aliases = {value: _last(facts.aliases, other) for value, other in facts.aliases.items()}
     _visit(facts, function.body, 0, 0)
-    effects = [op for op in walk(function.body) if isinstance(op, Store | Atomic)]
-    facts.written = frozenset(op.pointer for op in effects)
+    facts.written = frozenset(op.pointer for op in ops if isinstance(op, Store | Atomic))
+    facts.strides = frozenset(param.value for param in function.params if param.role == "stride")
     found = divergences(function)
     facts.split = frozenset(name for name, each in found.items() if each.inside is not None)
     return facts
 
 
-def _find_aliases(facts: Facts, op: Op) -> None:
-    match op:
-        case While():
-            test = op.test.terminator
-            assert isinstance(test, Condition)
-            facts.aliases.update(zip(op.body.args, test.values, strict=True))
-            for inner, value in zip(op.orelse.args, test.values, strict=True):
-                if value not in op.test.args:
-                    facts.aliases[inner] = value
-        case _:
-            pass
+def _last(aliases: Mapping[Value, Value], value: Value) -> Value:
+    while value in aliases:
+        value = aliases[value]
+    return value
+
+
+def _find_aliases(facts: Facts, op: Control) -> None:
+    if isinstance(op, While):
+        test = op.test.terminator
+        assert isinstance(test, Condition)
+        facts.aliases.update(zip(op.body.args, test.values, strict=True))
+        for inner, value in zip(op.orelse.args, test.values, strict=True):
+            if value not in op.test.args:
+                facts.aliases[inner] = value
     if isinstance(op, For | While):
         facts.lasts.update((value, argument) for argument, value in left_with(op))
-    if isinstance(op, Control):
-        inside = {value for inner in regions_of(op) for value in _defined_in(inner)}
-        for result, *given in zip(op.results, *_ways_out(op), strict=True):
-            if given and given[0] not in inside and all(v == given[0] for v in given[1:]):
-                facts.aliases[result] = given[0]
+    if not op.results:
+        return
+    inside = {value for inner in regions_of(op) for value in _defined_in(inner)}
+    for result, *given in zip(op.results, *_ways_out(op), strict=True):
+        if given and given[0] not in inside and all(v == given[0] for v in given[1:]):
+            facts.aliases[result] = given[0]
 
 
 def _ways_out(op: Control) -> Iterator[tuple[Value, ...]]:
@@ -147,14 +164,17 @@ def _visit(facts: Facts, region: Region, position: int, loops: int) -> int:
         facts.regions[value] = region
     for op in region.ops:
         start = facts.positions[id(op)] = position
-        for value in operands_of(op):
+        operands = operands_of(op)
+        if operands:
             use = Use(op, position, region)
-            facts.uses.setdefault(facts.resolve(value), []).append(use)
+            for value in operands:
+                facts.uses.setdefault(facts.resolve(value), []).append(use)
         position += 1
-        for inner in regions_of(op):
-            is_again = isinstance(op, For | While) and inner is not op.orelse
-            position = _visit(facts, inner, position, loops + is_again)
-            facts.owners.update(dict.fromkeys(inner.args, op))
+        if isinstance(op, Control):
+            for inner in regions_of(op):
+                is_again = isinstance(op, For | While) and inner is not op.orelse
+                position = _visit(facts, inner, position, loops + is_again)
+                facts.owners.update(dict.fromkeys(inner.args, op))
         facts.ends[id(op)] = position - 1
         for value in results_of(op):
             facts.definitions[value] = op

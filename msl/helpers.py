@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from eas.ir.types import DType
 from eas.msl.dtypes import literal, type_name, unsigned
+from eas.msl.functions import FUNCTIONS
 
 Definition = Callable[[DType], str]
 
@@ -208,33 +209,12 @@ inline {t} sign_of({t} x) {{
 """
 
 
-def _erf(dtype: DType) -> str:
-    """Two polynomials, fitted at Chebyshev nodes; off by one unit in the last place at most."""
-    del dtype
-    return """
-// The error function, which Metal lacks.
-inline float erf_of(float x) {
-    const float a = fmin(fabs(x), 4.0f);
-    if (a < 1.0f) {
-        const float s = x * x;
-        float r = fma(7.8824975e-5f, s, -8.018855e-4f);
-        r = fma(r, s, 0.005189312f);
-        r = fma(r, s, -0.026854329f);
-        r = fma(r, s, 0.11283597f);
-        r = fma(r, s, -0.37612626f);
-        r = fma(r, s, 0.12837917f);
-        return fma(r, x, x);
-    }
-    float r = fma(2.01601e-5f, a, -4.2231288e-4f);
-    r = fma(r, a, 0.0041054357f);
-    r = fma(r, a, -0.024928147f);
-    r = fma(r, a, 0.10795473f);
-    r = fma(r, a, 0.6336703f);
-    r = fma(r, a, 1.1293408f);
-    r = fma(r, a, -1.3541023e-4f);
-    return isnan(x) ? x : copysign(1.0f - precise::exp(-r), x);
-}
-"""
+def _function(name: str) -> Definition:
+    def define(dtype: DType) -> str:
+        del dtype
+        return FUNCTIONS[name]
+
+    return define
 
 
 # --- simdgroups -------------------------------------------------------------------------------
@@ -398,7 +378,7 @@ HELPERS: dict[str, Definition] = {
     "floor_mod": _floor_mod,
     "trip_count": _trip_count,
     "sign_of": _sign_of,
-    "erf_of": _erf,
+    **{name: _function(name) for name in FUNCTIONS},
     "simd_other_64": _simd_other_64,
     **{name: _simd_64(name) for name in _STEPS_64},
     "atomic_cas": _atomic_cas("device"),

@@ -29,7 +29,6 @@ from eas.ir.nodes import (
     While,
     operands_of,
     regions_of,
-    walk,
 )
 from eas.ir.types import count
 from eas.msl.costs import operands_of_pure
@@ -42,16 +41,20 @@ MAX_THREADS = 1024
 STAGED_BYTES = 16384
 
 
-def decide(facts: Facts, threads: int | None = None, staged_bytes: int = STAGED_BYTES) -> Layout:
-    """Lays out a function; `staged_bytes` bounds what a reduction may stage."""
-    layout = part_control(facts, threads, staged_bytes)
-    layout.threads = threads or facts.function.threads or default_threads(layout)
-    Demands(layout).region(facts.function.body, 0)
-    return layout
+def decide(layout: Layout, threads: int | None = None) -> None:
+    """Decides all the rest in a layout that parts control flow."""
+    function = layout.facts.function
+    layout.threads = threads or function.threads or default_threads(layout)
+    Demands(layout).region(function.body, 0)
 
 
-def part_control(facts: Facts, threads: int | None, staged_bytes: int = STAGED_BYTES) -> Layout:
-    """A layout that only tells which control flow is that of lanes, and which all threads share."""
+def part_control(
+    facts: Facts, threads: int | None = None, staged_bytes: int = STAGED_BYTES
+) -> Layout:
+    """A layout that only tells which control flow is that of lanes, and which all threads share.
+
+    `staged_bytes` bounds what a reduction may stage.
+    """
     layout = Layout(facts)
     survey(layout, threads, staged_bytes)
     choose_domains(layout, facts.function.body)
@@ -113,7 +116,7 @@ def default_threads(layout: Layout) -> int:
 
 def _extents(layout: Layout) -> Iterator[int]:
     """The sizes of the blocks that are computed at home, whatever else is decided."""
-    for op in walk(layout.facts.function.body):
+    for op in layout.facts.ops:
         match op:
             case Store() | Atomic():
                 yield count(op.offset.shape)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from eas.ir.nodes import Assert, Atomic, Print, Store, Value
-from eas.ir.types import BOOL, F32, I32, U32, Pointer, count
+from eas.ir.types import BOOL, F32, I32, U32, Pointer
 from eas.msl.dtypes import type_name
 from eas.msl.errors import UnsupportedError
 from eas.msl.lowering import Lowering
@@ -24,7 +24,7 @@ def effect(op: Effect, low: Lowering) -> None:
         case Store():
             store(op, low)
         case Atomic():
-            _lane_atomic(op, low)
+            low.define(op.result, atomic(op, low))
         case Assert():
             check(op, low)
         case Print():
@@ -84,13 +84,6 @@ _FUNCTIONS = {
     "xor": "atomic_fetch_xor_explicit",
     "xchg": "atomic_exchange_explicit",
 }
-
-
-def _lane_atomic(op: Atomic, low: Lowering) -> None:
-    if op.offset.shape != low.domain.shape and count(op.offset.shape) != low.domain.extent:
-        message = "an atomic whose lanes are fewer than those that may reach it"
-        raise UnsupportedError(f"MSL cannot do {message} just once", op.loc)
-    low.define(op.result, atomic(op, low))
 
 
 def atomic(op: Atomic, low: Lowering) -> Node:

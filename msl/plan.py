@@ -66,8 +66,8 @@ from eas.msl.steps import (
 Values = tuple[Value, ...]
 
 
-def make_plan(layout: Layout) -> Plan:
-    planner = Planner(layout, Finder(layout))
+def make_plan(layout: Layout, finder: Finder) -> Plan:
+    planner = Planner(layout, finder)
     steps = planner.region(layout.facts.function.body, _Targets())
     return Plan(tuple(steps), frozenset(planner.kept), tuple(planner.allocations))
 
@@ -257,8 +257,8 @@ class Planner:
             return []
         if self.layout.facts.function.threads is not None:  # there the user places the barriers
             return []
-        touched = accesses_inside(item, domain, self.layout.facts)
-        return [access for access, _ in touched]
+        touched = accesses_inside(item, domain, self.layout)
+        return [touch.access for touch in touched]
 
     def _overtakes(self, touched: list[Access]) -> bool:
         """Whether an access must not happen before all lanes have passed the open loop."""

@@ -188,8 +188,13 @@ def _not(spelling: Spelling, texts: Texts) -> Text:
     return _narrow(spelling, inverted) if is_narrow_int(spelling.operand) else inverted
 
 
+_TRUTHS = {"true": "false", "false": "true"}
+
+
 def negated(text: Text) -> Text:
     """The negation of a condition."""
+    if text.text in _TRUTHS:
+        return Text(_TRUTHS[text.text])
     if text.negation:
         return Text(text.negation, text.level, negation=text.text)
     if text.level is Level.UNARY and text.text.startswith("!"):
@@ -306,9 +311,13 @@ def _precise(name: str) -> Speller:
     return speller
 
 
-def _erf(spelling: Spelling, texts: Texts) -> Text:
-    spelling.helpers.need("erf_of", F32)
-    return _through_float("erf_of")(spelling, texts)
+def _written_out(name: str) -> Speller:
+    """A function that Metal lacks, from `eas.msl.functions`."""
+
+    def speller(spelling: Spelling, texts: Texts) -> Text:
+        return _through_float(spelling.helpers.need(name, F32))(spelling, texts)
+
+    return speller
 
 
 def _sigmoid(spelling: Spelling, texts: Texts) -> Text:
@@ -338,6 +347,7 @@ ELEMENTWISE: dict[str, Speller] = {
     "not": _not,
     "shl": _shl,
     "shr": _shr,
+    "umulhi": _same("mulhi"),
     "popcount": _same("popcount"),
     "clz": _same("clz"),
     "lt": _compared("<", Level.RELATIONAL),
@@ -356,9 +366,11 @@ ELEMENTWISE: dict[str, Speller] = {
     "trunc": _same("trunc"),
     "exp": _precise("exp"),
     "exp2": _precise("exp2"),
+    "expm1": _written_out("expm1_of"),
     "log": _precise("log"),
     "log2": _precise("log2"),
     "log10": _precise("log10"),
+    "log1p": _written_out("log1p_of"),
     "sqrt": _precise("sqrt"),
     "rsqrt": _precise("rsqrt"),
     "sin": _precise("sin"),
@@ -370,7 +382,7 @@ ELEMENTWISE: dict[str, Speller] = {
     "sinh": _precise("sinh"),
     "cosh": _precise("cosh"),
     "tanh": _precise("tanh"),
-    "erf": _erf,
+    "erf": _written_out("erf_of"),
     "sigmoid": _sigmoid,
     "sign": _sign,
     "pow": _precise("pow"),

@@ -137,6 +137,18 @@ def partial_name(value: Value) -> str:
     return f"partial {value.id}"
 
 
+def partial_names(op: Compute) -> list[str]:
+    """The shares of a reduction, and for `argmax` and `argmin` those of its indices."""
+    name = partial_name(op.result)
+    has_index = op.op.name in ("reduce_argmax", "reduce_argmin")
+    return [name, f"{name} index"] if has_index else [name]
+
+
+def chunk_name(value: Value) -> str:
+    """As many elements of a reduction as there are threads."""
+    return f"chunk {value.id}"
+
+
 def received_name(value: Value) -> str:
     """What an atomic of one thread gave."""
     return f"received {value.id}"

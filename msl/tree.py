@@ -18,7 +18,7 @@ from eas.msl.text import Level, Text
 Spell = Callable[[Sequence[Text]], Text]
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, slots=True)
 class Variable:
     """A variable that statements change; with `slots`, an array with an element per slot."""
 
@@ -28,14 +28,18 @@ class Variable:
     name: str = ""
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, slots=True)
 class Shared:
-    """An array in threadgroup memory; `is_atomic` if nothing but atomics touches it."""
+    """An array in threadgroup memory; `is_atomic` if nothing but atomics touches it.
+
+    One that is `inside` another has no memory of its own.
+    """
 
     hint: str
     dtype: DType
     size: int
     is_atomic: bool = False
+    inside: Shared | None = None
     name: str = ""
 
     @property
@@ -43,7 +47,7 @@ class Shared:
         return self.size * max(self.dtype.bits // 8, 1)
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, slots=True)
 class Node:
     """An expression. It can be declared in `home`, before the statement number `made` or later.
 
@@ -77,12 +81,12 @@ class Node:
     is_named: bool = False
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, slots=True)
 class LoadNode(Node):
     """An element of an array: `[offset]`, or `[offset, mask, other]` while it is masked."""
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, slots=True)
 class Block:
     """A scope of C++."""
 
@@ -98,7 +102,7 @@ class Block:
         self.depth = 0 if self.parent is None else self.parent.depth + 1
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, slots=True)
 class Statement:
     """`operands` are evaluated right before it, `changes` is what it changes by itself."""
 
@@ -119,7 +123,7 @@ class Statement:
         return changes
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, slots=True)
 class Act(Statement):
     """A single line; `spell` makes it from the operands. A jump leaves the block."""
 
@@ -127,7 +131,7 @@ class Act(Statement):
     is_jump: bool = False
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, slots=True)
 class Declare(Statement):
     """Makes a variable, with the operand as its first value if there is one.
 
@@ -138,27 +142,31 @@ class Declare(Statement):
     is_ahead: bool = False
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, slots=True)
 class Set(Statement):
     """Gives variables new values, all at once: the operands are what they were before."""
 
     variables: list[Variable] = field(kw_only=True)
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, slots=True)
 class Branch(Statement):
-    """`if (operand) then else orelse`; a `guard` is the mask of an effect."""
+    """`if (operand) then else orelse`; a `guard` is the mask of an effect.
+
+    `made` is how many nodes there were when the last effect came under a guard.
+    """
 
     then: Block = field(kw_only=True)
     orelse: Block = field(kw_only=True)
     is_guard: bool = False
+    made: int = 0
 
     @property
     def blocks(self) -> Sequence[Block]:
         return (self.then, self.orelse)
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, slots=True)
 class Loop(Statement):
     """A loop whose head `spell` makes from the operands; `counter` is its variable, if any."""
 
@@ -171,7 +179,7 @@ class Loop(Statement):
         return (self.body,)
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, slots=True)
 class Test(Statement):
     """Leaves the loop around it, through `leaving`, unless the operand holds."""
 
@@ -182,7 +190,7 @@ class Test(Statement):
         return (self.leaving,)
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, slots=True)
 class ElementLoop(Statement):
     """A thread's loop over its elements of a domain; `uses_slots` if arrays are indexed by it."""
 

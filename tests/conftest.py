@@ -1,16 +1,37 @@
-"""Fixtures for all tests: texts that are compared with a file under `snapshots/`."""
+"""Fixtures for all tests: a cache of their own, and texts that are compared with a snapshot."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterator
 
 import pytest
+from hypothesis import settings
 from syrupy.assertion import SnapshotAssertion
 
 from tests.snapshot_files import ErrorFile, IrFile, MetalFile, TextFile
 
+# No test depends on how busy the machine is.
+settings.register_profile("eas", deadline=None)
+settings.load_profile("eas")
+
 # Takes the file's name without its suffix, and the text that should be in it.
 SnapshotCheck = Callable[[str, str], None]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("EAS_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _same_backend_everywhere() -> Iterator[None]:
+    """A Mac's default is its GPU, which reports no faults."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("EAS_BACKEND", os.environ.get("EAS_BACKEND", "interpret"))
+        yield
 
 
 @pytest.fixture

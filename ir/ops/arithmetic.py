@@ -14,6 +14,7 @@ from eas.ir.ops.rules import (
     is_float,
     is_int,
     is_number,
+    is_unsigned,
     same_type,
     through_f32,
     to_bool,
@@ -23,6 +24,7 @@ from eas.ir.types import BOOL, Type, shape_of
 _NUMBERS = same_type(is_number, "numbers")
 _FLOATS = same_type(is_float, "floats")
 _INTS = same_type(is_int, "integers")
+_UNSIGNED = same_type(is_unsigned, "unsigned integers")
 _BITS = same_type(is_bits, "integers or bools")
 _COMPARED = to_bool(is_number, "numbers")
 _EQUATED = to_bool(is_anything, "numbers")
@@ -80,6 +82,15 @@ def _clz(a: Array) -> Array:
 def _popcount(a: Array) -> Array:
     # bitwise_count takes the absolute value of signed numbers: count the bits themselves
     return np.bitwise_count(a.view(f"u{a.dtype.itemsize}")).astype(a.dtype)
+
+
+def _umulhi(a: Array, b: Array) -> Array:
+    if a.dtype.itemsize < 8:
+        return ((a.astype(np.uint64) * b) >> np.uint64(a.dtype.itemsize * 8)).astype(a.dtype)
+    half, low = np.uint64(32), np.uint64(0xFFFFFFFF)
+    a_high, a_low, b_high, b_low = a >> half, a & low, b >> half, b & low
+    middle = a_high * b_low + (a_low * b_low >> half)
+    return a_high * b_high + (middle >> half) + ((middle & low) + a_low * b_high >> half)
 
 
 def _trunc_remainder(a: Array, b: Array) -> Array:
@@ -153,6 +164,14 @@ ARITHMETIC = (
         np.right_shift,
         "a >> b; keeps the sign of a signed a",
         fault=_BAD_SHIFT,
+    ),
+    OpDef(
+        "umulhi",
+        ("a", "b"),
+        _UNSIGNED,
+        _umulhi,
+        "the upper half of the product of unsigned integers",
+        commutative=True,
     ),
     OpDef("popcount", ("a",), _INTS, _popcount, "how many bits are set"),
     OpDef("clz", ("a",), _INTS, _clz, "how many zero bits lead"),

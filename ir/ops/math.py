@@ -21,8 +21,9 @@ def _rsqrt(a: Array) -> Array:
 
 
 def _sigmoid(a: Array) -> Array:
-    one = a.dtype.type(1)
-    return np.divide(one, one + np.exp(-a))
+    # In f32 the rounding of three steps would add up, and exp(-a) overflow where 1 / it does not.
+    wide: Any = a.astype(F64.numpy)
+    return (1.0 / (1.0 + np.exp(-wide))).astype(a.dtype)
 
 
 _erf_exact = np.vectorize(math.erf, otypes=[F64.numpy])
@@ -53,9 +54,11 @@ MATH = (
     _unary("trunc", np.trunc, "a without its fraction, as a float"),
     _unary("exp", np.exp, "e to the power of a"),
     _unary("exp2", np.exp2, "2 to the power of a"),
+    _unary("expm1", np.expm1, "e to the power of a, minus 1"),
     _unary("log", np.log, "the natural logarithm"),
     _unary("log2", np.log2, "the logarithm to base 2"),
     _unary("log10", np.log10, "the logarithm to base 10"),
+    _unary("log1p", np.log1p, "the natural logarithm of 1 + a"),
     _unary("sqrt", np.sqrt, "the square root"),
     _unary("rsqrt", _rsqrt, "1 / sqrt(a)"),
     _unary("sin", np.sin, "the sine of an angle in radians"),

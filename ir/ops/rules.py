@@ -26,6 +26,10 @@ def is_int(dtype: DType) -> bool:
     return dtype.is_int
 
 
+def is_unsigned(dtype: DType) -> bool:
+    return dtype.is_unsigned
+
+
 def is_bits(dtype: DType) -> bool:
     return dtype.is_int or dtype.is_bool
 
@@ -84,7 +88,7 @@ def through_f32(meaning: Meaning) -> Meaning:
 def _one_type(operands: Sequence[Type]) -> Type:
     first = operands[0]
     for other in operands[1:]:
-        if other != first:
+        if other is not first and other != first:
             raise RuleError(f"operands differ in type: {first} and {other}")
     return first
 

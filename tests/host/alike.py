@@ -1,4 +1,7 @@
-"""Random kernels on the interpreter, on `msl-host` and on the CPU: results compared."""
+"""Random kernels on the interpreter, on `msl-host` and on the CPU: results compared.
+
+`EAS_TEST_METAL=device` runs them on this machine's GPU as well.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from eas import gpu
 from eas.ir.nodes import Function
 from eas.ir.passes import relax
 from eas.ir.text import print_function
@@ -16,6 +20,7 @@ from eas.msl.host import ORDERS, Host, run
 from eas.runtime.cpu import Executable
 from eas.runtime.interpreter import ArrayArgument
 from eas.runtime.interpreter import run as interpret
+from tests.backends import IS_ON_DEVICE
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Arrays = dict[str, Array]
@@ -59,29 +64,39 @@ def run_trials(host: Host, trials: Sequence[Trial]) -> None:
             )
             place = f"{trial.name}, {order}\n{trial.metal.text}"
             assert found == (), place
-            # a line of scalars only is printed by each lane that reaches it
-            assert set(printed) == lines, place
+            assert sorted(printed) == lines, place
             _compare(arrays, expected, place)
+        if IS_ON_DEVICE:
+            _try_on_device(trial, expected, lines)
 
 
-def _run_on_cpu(trial: Trial, expected: Arrays, lines: set[str]) -> None:
+def _run_on_cpu(trial: Trial, expected: Arrays, lines: list[str]) -> None:
     printed: list[str] = []
     arrays = trial.arrays()
     executable = Executable(relax(trial.function))
     found = executable.run(trial.bind(arrays), trial.grid, printed.append)
     place = f"{trial.name} on the CPU\n{print_function(trial.function)}"
-    assert found == (), place
-    assert set(printed) == lines, place
+    assert (found, sorted(printed)) == ((), lines), place
     _compare(arrays, expected, place)
 
 
-def _interpreted(trial: Trial) -> tuple[Arrays, set[str]]:
+def _try_on_device(trial: Trial, expected: Arrays, lines: list[str]) -> None:
+    printed: list[str] = []
     arrays = trial.arrays()
-    lines: set[str] = set()
-    interpret(trial.function, trial.bind(arrays), trial.grid, program_output=lines.add)
+    arguments = trial.bind(arrays)
+    found = gpu.run(trial.metal, trial.function, arguments, trial.grid, printed.append)
+    place = f"{trial.name}, on the GPU\n{trial.metal.text}"
+    assert (found, sorted(printed)) == ((), lines), place
+    _compare(arrays, expected, place)
+
+
+def _interpreted(trial: Trial) -> tuple[Arrays, list[str]]:
+    arrays = trial.arrays()
+    lines: list[str] = []
+    interpret(trial.function, trial.bind(arrays), trial.grid, program_output=lines.append)
     if trial.expected is not None:
         _compare(arrays, trial.expected, trial.name)
-    return arrays, lines
+    return arrays, sorted(lines)
 
 
 def _compare(results: Arrays, expected: Arrays, place: str) -> None:

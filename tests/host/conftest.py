@@ -1,4 +1,4 @@
-"""Tests of kernels that run on this machine's CPU: a cache of their own, and a host."""
+"""Tests of kernels that run on this machine's CPU: with a host."""
 
 from __future__ import annotations
 
@@ -8,13 +8,6 @@ import pytest
 
 from eas.ir.cache import open_cache
 from eas.msl.host import Builder, Host, Limits
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("EAS_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
-        yield
 
 
 @pytest.fixture(scope="session")

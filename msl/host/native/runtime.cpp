@@ -384,4 +384,14 @@ extern "C" _Float16 __truncsfhf2(float x) {
     }
     return __builtin_bit_cast(_Float16, (ushort)(sign | result));
 }
+
+extern "C" _Float16 __truncdfhf2(double x) {
+    const float nearest = (float)x;
+    uint bits = __builtin_bit_cast(uint, nearest);
+    if (nearest != x && x == x && bits % 2 == 0) {
+        // An odd last bit stands for what was cut off, so that only the second rounding counts.
+        bits += __builtin_fabs((double)nearest) > __builtin_fabs(x) ? -1 : 1;
+    }
+    return __truncsfhf2(__builtin_bit_cast(float, bits));
+}
 #endif

@@ -1,0 +1,69 @@
+"""Functions of floats that Metal lacks, as MSL text: each takes and gives `float`."""
+
+from __future__ import annotations
+
+# Two polynomials, fitted at Chebyshev nodes; off by one unit in the last place at most.
+_ERF = """
+// The error function, which Metal lacks.
+inline float erf_of(float x) {
+    const float a = fmin(fabs(x), 4.0f);
+    if (a < 1.0f) {
+        const float s = x * x;
+        float r = fma(7.8824975e-5f, s, -8.018855e-4f);
+        r = fma(r, s, 0.005189312f);
+        r = fma(r, s, -0.026854329f);
+        r = fma(r, s, 0.11283597f);
+        r = fma(r, s, -0.37612626f);
+        r = fma(r, s, 0.12837917f);
+        return fma(r, x, x);
+    }
+    float r = fma(2.01601e-5f, a, -4.2231288e-4f);
+    r = fma(r, a, 0.0041054357f);
+    r = fma(r, a, -0.024928147f);
+    r = fma(r, a, 0.10795473f);
+    r = fma(r, a, 0.6336703f);
+    r = fma(r, a, 1.1293408f);
+    r = fma(r, a, -1.3541023e-4f);
+    return isnan(x) ? x : copysign(1.0f - precise::exp(-r), x);
+}
+"""
+
+# exp(x) = 2^n exp(r) with a small r, whose Taylor series is cut where it no longer counts.
+_EXPM1 = """
+// exp(x) - 1 for small x too.
+inline float expm1_of(float x) {
+    if (!(fabs(x) > 1e-8f && x < 88.8f)) {
+        return x > 88.0f ? INFINITY : x;
+    }
+    const float n = rint(fmax(x, -18.0f) * 1.442695f);
+    const float r = fma(n, 1.4286068e-6f, fma(n, -0.6931486f, fmax(x, -18.0f)));
+    float p = fma(2.4801587e-5f, r, 1.984127e-4f);
+    p = fma(p, r, 0.0013888889f);
+    p = fma(p, r, 0.008333334f);
+    p = fma(p, r, 0.041666668f);
+    p = fma(p, r, 0.16666667f);
+    p = fma(p, r, 0.5f);
+    p = fma(p * r, r, r);
+    const float half_power = ldexp(1.0f, int(n) - 1);
+    return 2.0f * fma(half_power, p, half_power - 0.5f);
+}
+"""
+
+# What is lost in `1 + x` is added again, divided by the slope of the logarithm.
+_LOG1P = """
+// log(1 + x) for small x too.
+inline float log1p_of(float x) {
+    const float u = 1.0f + x;
+    if (u == 1.0f) {
+        return x;
+    }
+    const float lost = x - (u - 1.0f);
+    return u > 0.0f && u < INFINITY ? precise::log(u) + lost / u : precise::log(u);
+}
+"""
+
+FUNCTIONS: dict[str, str] = {
+    "erf_of": _ERF,
+    "expm1_of": _EXPM1,
+    "log1p_of": _LOG1P,
+}

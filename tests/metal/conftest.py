@@ -1,0 +1,53 @@
+"""Tests of the backend `metal`: on a simulated Mac, or on this one if that is asked for.
+
+Tests with `any_gpu` are those that every GPU must pass.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+
+import pytest
+
+from eas.ir.cache import open_cache
+from eas.msl.host import Builder, Host, Limits
+from eas.runtime.metal import device
+from tests.backends import IS_ON_DEVICE
+from tests.metal.simulated import Machine, install
+
+
+@pytest.fixture(scope="session")
+def metal_host() -> Iterator[Host]:
+    """What runs the kernels of simulated Macs."""
+    host = Host(Builder(open_cache()), Limits(seconds=20.0))
+    yield host
+    host.stop()
+
+
+@pytest.fixture
+def machine(metal_host: Host, monkeypatch: pytest.MonkeyPatch) -> Iterator[Machine]:
+    """A simulated Mac whose GPU is the backend; whatever was made must be freed in the end."""
+    machine = Machine(metal_host)
+    install(machine, monkeypatch)
+    monkeypatch.setenv("EAS_BACKEND", "metal")
+    forget_device()
+    yield machine
+    forget_device()
+    gc.collect()
+    assert (machine.leaked, machine.strays) == ([], [])
+
+
+@pytest.fixture
+def any_gpu(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The GPU of this machine or of a simulated one is the backend."""
+    if IS_ON_DEVICE:
+        monkeypatch.setenv("EAS_BACKEND", "metal")
+    else:
+        # What the compiler writes is inspected in tests/host, and that takes a while.
+        request.getfixturevalue("machine").is_strict = False
+
+
+def forget_device() -> None:
+    """Has the next launch open the GPU anew."""
+    device.opened.cache_clear()
