@@ -55,7 +55,7 @@ class Shortcuts:
         names = [p.name for p in parameters.all[:given] if not p.is_constexpr]
         if len(names) != given or any(name not in call.values for name in names):
             return
-        if len(call.values) != given:
+        if len(call.values) != given or call.overlapping:
             return
         from eas.runtime.cpu.plan import Layout
 

@@ -8,6 +8,7 @@ of one size: then each lane repeats it for itself, and its values need no arrays
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import combinations_with_replacement
 
 from eas.ir.nodes import (
     Assert,
@@ -120,14 +121,22 @@ def _is_local(op: Control, domain: Domain, layout: Layout) -> bool:
 
 def conflicts(touches: list[Touch], facts: Facts) -> Iterator[tuple[Access, Access]]:
     """The pairs of accesses that must not happen at each lane's own pace."""
-    for place, a in enumerate(touches):
-        for b in touches[place:]:
-            loop = a.loop or b.loop
-            first, second = a.access, b.access
-            if loop is not None:
-                first, second = after_trip(first, loop, facts), after_trip(second, loop, facts)
-            if (loop is not None or a is not b) and conflict(first, second, facts):
-                yield first, second
+    for a, b in _pairs(touches):
+        loop = a.loop or b.loop
+        first, second = a.access, b.access
+        if loop is not None:
+            first, second = after_trip(first, loop, facts), after_trip(second, loop, facts)
+        if (loop is not None or a is not b) and conflict(first, second, facts):
+            yield first, second
+
+
+def _pairs(touches: list[Touch]) -> Iterator[tuple[Touch, Touch]]:
+    """Every two accesses of one array, and each access with itself."""
+    by_array: dict[int, list[Touch]] = {}
+    for touch in touches:
+        by_array.setdefault(touch.op.pointer.id, []).append(touch)
+    for group in by_array.values():
+        yield from combinations_with_replacement(group, 2)
 
 
 def accesses_inside(op: Op, domain: Domain, layout: Layout) -> list[Touch]:

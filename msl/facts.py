@@ -59,7 +59,6 @@ class Facts:
     positions: dict[int, int] = field(default_factory=dict[int, int])
     ends: dict[int, int] = field(default_factory=dict[int, int])
     born: dict[Value, int] = field(default_factory=dict[Value, int])
-    loops: dict[Value, int] = field(default_factory=dict[Value, int])
     regions: dict[Value, Region] = field(default_factory=dict[Value, Region])
     owners: dict[Value, Op] = field(default_factory=dict[Value, Op])
     uses: dict[Value, list[Use]] = field(default_factory=dict[Value, list[Use]])
@@ -107,7 +106,7 @@ def gather(function: Function) -> Facts:
         if isinstance(op, Control):
             _find_aliases(facts, op)
     facts.aliases = {value: _last(facts.aliases, other) for value, other in facts.aliases.items()}
-    _visit(facts, function.body, 0, 0)
+    _visit(facts, function.body, 0)
     facts.written = frozenset(op.pointer for op in ops if isinstance(op, Store | Atomic))
     facts.strides = frozenset(param.value for param in function.params if param.role == "stride")
     found = divergences(function)
@@ -157,10 +156,9 @@ def _defined_in(region: Region) -> Iterator[Value]:
             yield from _defined_in(inner)
 
 
-def _visit(facts: Facts, region: Region, position: int, loops: int) -> int:
+def _visit(facts: Facts, region: Region, position: int) -> int:
     for value in region.args:
         facts.born[value] = position
-        facts.loops[value] = loops
         facts.regions[value] = region
     for op in region.ops:
         start = facts.positions[id(op)] = position
@@ -172,15 +170,13 @@ def _visit(facts: Facts, region: Region, position: int, loops: int) -> int:
         position += 1
         if isinstance(op, Control):
             for inner in regions_of(op):
-                is_again = isinstance(op, For | While) and inner is not op.orelse
-                position = _visit(facts, inner, position, loops + is_again)
+                position = _visit(facts, inner, position)
                 facts.owners.update(dict.fromkeys(inner.args, op))
         facts.ends[id(op)] = position - 1
         for value in results_of(op):
             facts.definitions[value] = op
             facts.born[value] = start
             facts.regions[value] = region
-            facts.loops[value] = loops
     return position
 
 

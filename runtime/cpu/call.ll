@@ -23,9 +23,10 @@
   [0 x %slot]
 }
 
-; kinds: 0 array (dtype object, number of axes, flags that it must have), 1 int (least, greatest),
-; 2 f32, 3 f64, 4 extent (axis, greatest), 5 stride (axis, greatest, size of an element), 6 bool
-%slot = type { i64, i64, i64, i64, i64 }  ; kind, argument, then what the kind needs
+; kinds: 0 array (dtype object, number of axes, flags that it must have, size of an element),
+; 1 int (least, greatest), 2 f32, 3 f64, 4 extent (axis, greatest),
+; 5 stride (axis, greatest, size of an element), 6 bool
+%slot = type { i64, i64, i64, i64, i64, i64 }  ; kind, argument, then what the kind needs
 
 ; The head of a NumPy array: its layout is checked when the process starts.
 %array = type { i64, ptr, ptr, i32, ptr, ptr, ptr, ptr, i32 }
@@ -43,6 +44,7 @@ declare double @llvm.fabs.f64(double)
 define ptr @eas_call(ptr %self, ptr %args, i64 %count) {
 entry:
   %slots = alloca [SLOTS x i64], align 16
+  %ends = alloca [SLOTS x i64], align 16  ; where the memory of an array ends; 0 for others
   %job = alloca %job, align 16
   %overflow = alloca i32
   %plan = call ptr @PyCapsule_GetPointer(ptr %self, ptr null)
@@ -74,6 +76,8 @@ slot:
   %b = load i64, ptr %s3
   %s4 = getelementptr %slot, ptr %s, i64 0, i32 4
   %c = load i64, ptr %s4
+  %p_end = getelementptr i64, ptr %ends, i64 %n
+  store i64 0, ptr %p_end
   %place = getelementptr ptr, ptr %args, i64 %index
   %object = load ptr, ptr %place
   %type_place = getelementptr %array, ptr %object, i64 0, i32 1
@@ -110,7 +114,40 @@ array_dtype:
   %p_data = getelementptr %array, ptr %object, i64 0, i32 2
   %data = load i64, ptr %p_data
   store i64 %data, ptr %target
-  br i1 %fits, label %next, label %refuse
+  %s5 = getelementptr %slot, ptr %s, i64 0, i32 5
+  %item = load i64, ptr %s5
+  %p_shape = getelementptr %array, ptr %object, i64 0, i32 4
+  %shape = load ptr, ptr %p_shape
+  br i1 %fits, label %sizes, label %refuse
+sizes:
+  %axis = phi i64 [ 0, %array_dtype ], [ %axis_next, %sized ]
+  %bytes_so_far = phi i64 [ %item, %array_dtype ], [ %bytes_next, %sized ]
+  %has_axis = icmp slt i64 %axis, %axes
+  br i1 %has_axis, label %sized, label %ended
+sized:
+  %p_length = getelementptr i64, ptr %shape, i64 %axis
+  %length = load i64, ptr %p_length
+  %bytes_next = mul i64 %bytes_so_far, %length
+  %axis_next = add i64 %axis, 1
+  br label %sizes
+ended:
+  %end = add i64 %data, %bytes_so_far
+  store i64 %end, ptr %p_end
+  br label %others
+others:  ; arrays that share memory are looked at the long way
+  %m = phi i64 [ 0, %ended ], [ %m_next, %other ]
+  %has_other = icmp slt i64 %m, %n
+  br i1 %has_other, label %other, label %next
+other:
+  %p_other = getelementptr i64, ptr %slots, i64 %m
+  %other_data = load i64, ptr %p_other
+  %p_other_end = getelementptr i64, ptr %ends, i64 %m
+  %other_end = load i64, ptr %p_other_end
+  %begins_before = icmp ult i64 %data, %other_end
+  %ends_after = icmp ult i64 %other_data, %end
+  %is_shared = and i1 %begins_before, %ends_after
+  %m_next = add i64 %m, 1
+  br i1 %is_shared, label %refuse, label %others
 
 int:
   %is_int = icmp eq ptr %type, %int_type

@@ -73,9 +73,9 @@ def make_plan(function: Function, entry: int, layout: Layout) -> Plan | None:
     if not is_possible() or len(function.params) > MOST_SLOTS:
         return None
     slots = [_slot(param, layout) for param in function.params]
-    if any(slot is None for slot in slots):
-        return None
     names = [param.name for param in function.params]
+    if any(slot is None for slot in slots) or not set(layout.names) <= set(names):
+        return None
     n_slot = names.index("N") if layout.block and "N" in names else -1
     most = function.programs or _MOST
     if max(layout.extents) > most or (layout.block and n_slot < 0):
@@ -95,24 +95,24 @@ def _slot(param: Param, layout: Layout) -> list[int] | None:
     place, dtype = list(layout.names).index(name), param.value.ty.dtype
     match param.role:
         case "extent":
-            return [4, place, param.axis, dtype.max, 0]
+            return [4, place, param.axis, dtype.max, 0, 0]
         case "stride":
-            return [5, place, param.axis, dtype.max, layout.sizes[name]]
+            return [5, place, param.axis, dtype.max, layout.sizes[name], 0]
         case _:
             pass
     if isinstance(param.value.ty, Pointer):
         flags = _CONTIGUOUS | _ALIGNED | (_WRITEABLE if name in layout.written else 0)
-        return [0, place, id(dtype.numpy), layout.ranks[name], flags]
+        return [0, place, id(dtype.numpy), layout.ranks[name], flags, layout.sizes[name]]
     return _number(place, dtype)
 
 
 def _number(place: int, dtype: DType) -> list[int] | None:
     if dtype == BOOL:
-        return [6, place, 0, 0, 0]
+        return [6, place, 0, 0, 0, 0]
     if dtype.name in ("f32", "f64"):
-        return [2 if dtype.name == "f32" else 3, place, 0, 0, 0]
+        return [2 if dtype.name == "f32" else 3, place, 0, 0, 0, 0]
     if dtype.name in ("i32", "i64"):
-        return [1, place, dtype.min, dtype.max, 0]
+        return [1, place, dtype.min, dtype.max, 0, 0]
     return None
 
 

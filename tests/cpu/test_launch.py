@@ -82,6 +82,22 @@ def test_a_view_with_strides_is_taken_after_a_packed_array() -> None:
     assert whole[1::2].sum() == 0
 
 
+def test_arrays_that_share_memory_are_refused_after_others() -> None:
+    whole = np.ones(100, "f4")
+    for _ in range(2):
+        add(whole, whole.copy(), np.zeros(100, "f4"), 64, BLOCK=64, _backend="cpu")
+    with pytest.raises(LaunchError, match="it shares memory with `a`"):
+        add(whole[:80], whole.copy()[:80], whole[20:], 64, BLOCK=64, _backend="cpu")
+
+
+def test_one_array_may_be_passed_twice() -> None:
+    a, c = np.arange(64, dtype="f4"), np.zeros(64, "f4")
+    for _ in range(2):
+        add(a, a.copy(), c, 64, BLOCK=64, _backend="cpu")
+        add(c, a, c, 64, BLOCK=64, _backend="cpu")
+        np.testing.assert_array_equal(c, 3 * a)
+
+
 def test_a_read_only_array_is_refused_after_a_writable_one() -> None:
     a, c = np.ones(64, "f4"), np.zeros(64, "f4")
     for _ in range(2):
