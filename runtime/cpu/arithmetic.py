@@ -142,6 +142,14 @@ def _clz(e: Emitter, a: list[V], dtype: DType) -> V:
     return e.intrinsic("ctlz", a[0], const("i1", False))
 
 
+def _umulhi(e: Emitter, a: list[V], dtype: DType) -> V:
+    wide = f"i{2 * dtype.bits}"
+    extend = "sext" if dtype.is_signed else "zext"
+    product = e.binary("mul", e.cast(extend, a[0], wide), e.cast(extend, a[1], wide))
+    high = e.binary("lshr", product, const(product.ty, dtype.bits))
+    return e.cast("trunc", high, a[0].element)
+
+
 def _compare(floats: str, ints: str) -> Spelling:
     def spell(e: Emitter, a: list[V], dtype: DType) -> V:
         if dtype.is_float:
@@ -225,6 +233,7 @@ ARITHMETIC: dict[str, Spelling] = {
     "shr": _shr,
     "popcount": _popcount,
     "clz": _clz,
+    "umulhi": _umulhi,
     "lt": _compare("olt", "lt"),
     "le": _compare("ole", "le"),
     "gt": _compare("ogt", "gt"),

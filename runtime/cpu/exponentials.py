@@ -101,6 +101,16 @@ def exp(e: Emitter, x: V) -> V:
     return _scaled(e, e.fadd(more, const(x.ty, 1.0)), n)
 
 
+def expm1(e: Emitter, x: V) -> V:
+    small = e.fma(e.fmul(x, x), polynomial(e, x, _EXP), x)
+    wide = to_double(e, x)
+    power = exp2_double(e, e.fmul(wide, const(wide.ty, _LOG2_E)))
+    large = to_float(e, e.fsub(power, const(wide.ty, 1.0)))
+    is_small = e.fcmp("olt", e.intrinsic("fabs", x), const(x.ty, 0.34375))
+    value = e.select(is_small, small, large)
+    return e.select(e.fcmp("oeq", x, const(x.ty, 0.0)), x, value)
+
+
 def exp2(e: Emitter, x: V) -> V:
     x = limited(e, x, -151.0, 129.0)
     n = nearest(e, x)
@@ -130,8 +140,11 @@ def _whole_double(e: Emitter, n: V) -> V:
 
 
 def sigmoid(e: Emitter, x: V) -> V:
+    """By the power that does not overflow: exp(-x) above zero, exp(x) below."""
     one = const(x.ty, 1.0)
-    return e.fdiv(one, e.fadd(one, exp(e, e.fneg(x))))
+    power = exp(e, e.fneg(e.intrinsic("fabs", x)))
+    top = e.select(e.fcmp("olt", x, const(x.ty, 0.0)), power, one)
+    return e.fdiv(top, e.fadd(one, power))
 
 
 def tanh(e: Emitter, x: V) -> V:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from eas.ir.nodes import Atomic, Compute, For, If, Op, Store, Value, While, results_of
+from eas.ir.nodes import Atomic, Compute, For, If, Op, Print, Store, Value, While, results_of
 from eas.ir.types import Shape
 from eas.ir.types import count as product
 from eas.runtime.cpu import reductions
@@ -63,24 +63,32 @@ def is_reduction(op: Op) -> bool:
 def _acts_together(group: Group, facts: Facts) -> bool:
     """Whether something is done once for several lanes where lanes part.
 
-    An atomic must not happen again for the next vector; a store in a loop is that of the last trip.
+    An atomic must not happen again for the next vector, nor a line be printed again; a store in a
+    loop is that of the last trip.
     """
     parted = [op for op in group.ops if isinstance(op, If | For | While) and facts.is_split(op)]
+    effects = [each for op in parted for each in with_inner(op) if _is_shared(each, group.shape)]
     loops = [op for op in parted if not isinstance(op, If)]
-    shared = [each for op in parted for each in _shared(op, Atomic, group.shape)]
-    stores = [each for op in loops for each in _shared(op, Store, group.shape)]
+    stores = [each for op in loops for each in with_inner(op) if isinstance(each, Store)]
+    stores = [each for each in stores if each.offset.shape != group.shape]
     vectors = product(group.shape[:-1]) * -(-group.shape[-1] // 4)
     if vectors <= _MOST_TOGETHER:
-        return bool(shared or stores)
-    for op in shared:
-        message = f"an atomic operation for several lanes at once, where {list(group.shape)} part"
-        raise refuse(message, op.loc)
+        return bool(effects or stores)
+    for op in effects:
+        if isinstance(op, Atomic):
+            shape = list(group.shape)
+            message = f"an atomic operation for several lanes at once, where {shape} part"
+            raise refuse(message, op.loc)
     return False
 
 
-def _shared(op: Op, kind: type[Atomic | Store], shape: Shape) -> list[Atomic | Store]:
-    """The effects inside of an op that are not each lane's own."""
-    return [e for e in with_inner(op) if isinstance(e, kind) and e.offset.shape != shape]
+def _is_shared(op: Op, shape: Shape) -> bool:
+    """Whether an atomic or a print is not each lane's own."""
+    if isinstance(op, Atomic):
+        return op.offset.shape != shape
+    return isinstance(op, Print) and not any(
+        isinstance(part, Value) and part.shape for part in op.parts
+    )
 
 
 def write_group(program: Program, group: Group) -> None:

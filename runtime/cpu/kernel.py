@@ -11,7 +11,7 @@ from eas.runtime.cpu.emit import Emitter, V, const
 from eas.runtime.cpu.lanes import Uniform
 from eas.runtime.cpu.program import Program
 from eas.runtime.cpu.reports import SUPPORT
-from eas.runtime.cpu.uniform import Writer
+from eas.runtime.cpu.uniform import Writer, check_spelled
 
 ENTRY = "eas_run"
 SLOT = 8  # bytes of an argument
@@ -19,6 +19,7 @@ SLOT = 8  # bytes of an argument
 
 def write(function: Function, width: int) -> str:
     """The LLVM text of a function that was relaxed, for vectors of so many lanes."""
+    check_spelled(function)
     function = _without_lane_continues(function)
     fast = "reassoc nsz arcp contract afn" if function.fast_math else ""
     e = Emitter(fast=fast)

@@ -106,6 +106,15 @@ def _log2_double(e: Emitter, x: V) -> V:
     return e.fadd(value, exponent)
 
 
+def log1p(e: Emitter, x: V) -> V:
+    wide = to_double(e, x)
+    moved = e.fadd(wide, const(wide.ty, 1.0))  # exact, but for numbers that are their own result
+    value = e.fmul(_log2_double(e, moved), const(wide.ty, 0.6931471805599453))
+    found = _with_special_values(e, to_float(e, moved), to_float(e, value))
+    is_tiny = e.fcmp("olt", e.intrinsic("fabs", x), const(x.ty, 2.0**-29))
+    return e.select(is_tiny, x, found)
+
+
 def pow(e: Emitter, x: V, y: V) -> V:
     """x**y, with the special cases of C's `pow`."""
     a, b = to_double(e, x), to_double(e, y)

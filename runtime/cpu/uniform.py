@@ -20,6 +20,7 @@ from eas.ir.nodes import (
     Constant,
     Continue,
     For,
+    Function,
     If,
     Load,
     Op,
@@ -30,6 +31,7 @@ from eas.ir.nodes import (
     While,
     Yield,
     operands_of,
+    walk,
 )
 from eas.ir.types import Shape
 from eas.runtime.cpu.control import Counter
@@ -163,8 +165,6 @@ class Writer:
         if is_reduction(op):
             self._join(op, op.operands[0].shape)
             return
-        if name not in KNOWN:
-            raise refuse(f"`{name}` is not spelled for the cpu backend yet", op.loc)
         if not op.result.shape:
             self._settle(op)
             self.program.single.bind(op.result, (), self.program.single.compute(op, ()))
@@ -304,6 +304,13 @@ class Writer:
             (frame.results if isinstance(last, Break) else frame.carried).put(last.values)
             self.e.jump(frame.after if isinstance(last, Break) else frame.again)
         self.program.single.scopes.pop()
+
+
+def check_spelled(function: Function) -> None:
+    """Refuses the first op that has no spelling here."""
+    for op in walk(function.body):
+        if isinstance(op, Compute) and op.op.name not in KNOWN and not is_reduction(op):
+            raise refuse(f"`{op.op.name}` is not spelled for the cpu backend yet", op.loc)
 
 
 def _all_operands(op: Op) -> Sequence[Value]:

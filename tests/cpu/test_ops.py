@@ -23,8 +23,22 @@ COUNT = 253  # vectors, and some lanes more
 # There the oracle rounds the steps one by one, the machine code only the result.
 ROUGH = {("fma", "f64"), ("sigmoid", "f16"), ("rsqrt", "f16")}
 MOST_UNITS = {"sigmoid": 3}
-FUNCTIONS = {"exp", "exp2", "log", "log2", "log10", "sin", "cos", "tan", "asin", "acos", "atan"}
-FUNCTIONS |= {"sinh", "cosh", "tanh", "erf", "sigmoid", "pow", "atan2", "fma", "rsqrt"}
+FUNCTIONS = {
+    "expm1",
+    "log1p",
+    "exp",
+    "exp2",
+    "log",
+    "log2",
+    "log10",
+    "sin",
+    "cos",
+    "tan",
+    "asin",
+    "acos",
+    "atan",
+}
+FUNCTIONS |= {"expm1", "log1p", "sinh", "cosh", "tanh", "erf", "sigmoid", "pow", "atan2", "fma", "rsqrt"}
 
 
 def cases() -> Iterator[tuple[str, str, str]]:
