@@ -88,12 +88,12 @@ def resolve_backend(name: str) -> Backend:
 
 
 def automatic() -> Backend:
-    """What `auto` stands for: the GPU on a Mac that has one."""
+    """What `auto` stands for: the GPU on a Mac that has one, else the CPU."""
     if sys.platform != "darwin":
-        return "interpret"
+        return "cpu"
     from eas.runtime import metal
 
-    return "interpret" if metal.missing() else "metal"
+    return "cpu" if metal.missing() else "metal"
 
 
 def _metal(name: str) -> Backend:

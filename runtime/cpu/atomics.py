@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from eas.ir.nodes import Atomic
 from eas.ir.types import DType
+from eas.runtime.cpu.arithmetic import ARITHMETIC
 from eas.runtime.cpu.body import Body, Coords, Mask
-from eas.runtime.cpu.dtypes import register, size_of, stored, to_register, to_stored
+from eas.runtime.cpu.dtypes import register, rounded, size_of, stored, to_register, to_stored
 from eas.runtime.cpu.emit import V, vector
 from eas.runtime.cpu.lanes import Lanes, Uniform, Vector, number
 from eas.runtime.cpu.masks import narrow, written
@@ -57,8 +58,22 @@ def _act(body: Body, op: Atomic, parts: list[V]) -> V:
     how = _FLOAT_KINDS[op.kind] if dtype.is_float else op.kind
     if op.kind in ("max", "min") and not dtype.is_float and not dtype.is_signed:
         how = f"u{op.kind}"
+    if op.pointer.ty.space == "threadgroup":
+        return _plain_step(body, op, place, numbers[0])
     step = f"atomicrmw {how} {place}, {e.bitcast(numbers[0], ty)} monotonic"
     return to_register(e, e.bitcast(e.value(ty, step), numbers[0].ty), dtype)
+
+
+def _plain_step(body: Body, op: Atomic, place: V, new: V) -> V:
+    """A step on memory that only the thread of this program sees."""
+    e, dtype = body.e, op.value.ty.dtype
+    old = to_register(e, e.load(stored(dtype), place, size_of(dtype)), dtype)
+    value = to_register(e, new, dtype)
+    if op.kind != "xchg":
+        names = {"max": "maximum", "min": "minimum"}
+        value = ARITHMETIC[names.get(op.kind, op.kind)](e, [old, value], dtype)
+    e.store(to_stored(e, rounded(e, value, dtype), dtype), place, size_of(dtype))
+    return old
 
 
 def _compare_and_swap(body: Body, place: V, numbers: list[V], dtype: DType) -> V:
