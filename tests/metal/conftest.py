@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from eas.ir.cache import open_cache
 from eas.msl.host import Builder, Host, Limits
-from eas.msl.host.cache import open_cache
 from eas.runtime.metal import device
 from tests.backends import IS_ON_DEVICE
 from tests.metal.simulated import Machine, install
