@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from eas.ir.nodes import Assert, Compute, Constant, Load, Op, Print, Region, Value
+from eas.ir.nodes import Assert, Compute, Constant, Load, Op, Print, Region, Store, Value
 from eas.ir.types import Shape
 from eas.runtime.cpu import lanes as lanes_of
 from eas.runtime.cpu.casts import bitcast, cast
@@ -46,6 +46,10 @@ class Surroundings(Protocol):
 
     def load(self, body: Body, op: Load, coords: Coords) -> Lanes:
         """What the lanes at these coordinates read."""
+        ...
+
+    def past_cache(self, op: Store) -> V | None:
+        """Whether a launch stores so much that it had better not go through the caches."""
         ...
 
     def pointer(self, value: Value) -> V: ...

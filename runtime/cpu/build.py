@@ -33,7 +33,7 @@ def _version() -> str:
 
 def to_llvm(function: Function) -> str:
     """The LLVM text of a function that was relaxed, for this machine."""
-    return write(function, jit.vector_width())
+    return write(function, jit.vector_width(), jit.has_streams())
 
 
 def to_asm(function: Function) -> str:
