@@ -42,6 +42,7 @@ from eas.runtime.cpu.facts import VIEWS, Facts, with_inner
 from eas.runtime.cpu.group import Group, copy_block, is_reduction, write_group
 from eas.runtime.cpu.lanes import Uniform
 from eas.runtime.cpu.lanewise import domain_of
+from eas.runtime.cpu.products import write_dot
 from eas.runtime.cpu.program import Program
 from eas.runtime.cpu.spelling import SPELLED
 from eas.runtime.cpu.steps import step
@@ -49,7 +50,7 @@ from eas.runtime.cpu.tiles import Tile, make_tile
 
 _POSITIONS = {"program_id", "num_programs", "arange", "thread_index"}
 _THREADS = {"lane_index", "simdgroup_index"}
-KNOWN = {*SPELLED, *VIEWS, *_POSITIONS, *_THREADS, "cast", "bitcast"}
+KNOWN = {*SPELLED, *VIEWS, *_POSITIONS, *_THREADS, "cast", "bitcast", "dot"}
 
 
 class Slots:
@@ -165,7 +166,10 @@ class Writer:
         if is_reduction(op):
             self._join(op, op.operands[0].shape)
             return
-        if not op.result.shape:
+        if name == "dot":
+            self._settle(op)
+            write_dot(self.program, op)
+        elif not op.result.shape:
             self._settle(op)
             self.program.single.bind(op.result, (), self.program.single.compute(op, ()))
         elif self.facts.is_cheap(op.result) or name in VIEWS:
