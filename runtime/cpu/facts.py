@@ -33,7 +33,12 @@ _CHEAP = {
     *("add", "sub", "mul", "neg", "and", "or", "xor", "not", "lt", "le", "gt", "ge", "eq", "ne"),
     *("select", "cast", "minimum", "maximum", "index", "broadcast", "expand_dims"),
 }
-VIEWS = {"splat", "broadcast", "expand_dims", "permute", "slice", "reshape"}
+VIEWS = {"splat", "broadcast", "expand_dims", "permute", "slice", "reshape", "cycle"}
+# what the threads of a simdgroup do together
+OVER_THREADS = {
+    *("simd_sum", "simd_max", "simd_min", "simd_any", "simd_all"),
+    *("simd_shuffle", "simd_broadcast", "simd_shuffle_xor", "mma_word"),
+}
 
 
 @dataclass

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from eas.ir.nodes import Assert, Function, Load, Op, Print, Store, Value
+from eas.ir.nodes import Assert, Compute, Function, Load, Op, Print, Store, Value
 from eas.ir.reports import site_of, sites_of
 from eas.ir.types import count
 from eas.runtime.cpu.body import Body, Coords, Mask
@@ -13,6 +13,7 @@ from eas.runtime.cpu.emit import Emitter, V
 from eas.runtime.cpu.facts import Facts
 from eas.runtime.cpu.lanes import Lanes
 from eas.runtime.cpu.memory import load
+from eas.runtime.cpu.simdgroups import simd
 from eas.runtime.cpu.steps import step
 from eas.runtime.cpu.tiles import Tile, read_tile
 
@@ -64,6 +65,10 @@ class Program:
     def load(self, body: Body, op: Load, coords: Coords) -> Lanes:
         """What the lanes at these coordinates read."""
         return load(body, op, coords, None)
+
+    def over_threads(self, body: Body, op: Compute, coords: Coords) -> Lanes:
+        """What the threads of a simdgroup do together."""
+        return simd(body, op, coords)
 
     def past_cache(self, op: Store) -> V | None:
         """Whether a launch stores so much that it had better not go through the caches.
