@@ -71,7 +71,7 @@ def matmul(a, b, c, M, N, K, ROWS: eas.constexpr, COLS: eas.constexpr):
     mk.store(c, row[:, None] * N + col[None, :], total, inside)
 
 
-@eas.kernel
+@eas.kernel(fast_math=True)
 def nbody(px, py, pz, ax, ay, az, N, BLOCK: eas.constexpr):
     i = mk.program_id(0) * BLOCK + mk.arange(0, BLOCK)
     x, y, z = mk.load(px, i, i < N), mk.load(py, i, i < N), mk.load(pz, i, i < N)

@@ -147,7 +147,7 @@ def histogram(scale: float) -> Work:
     n, parts = int((1 << 23) * scale), 1 << 16
     data = np.random.default_rng(0).integers(0, 256, n).astype(np.int32)
     counts = np.zeros(256, np.int32)
-    options = {"BINS": 256, "PARTS": parts, "THREADS": 64, **CPU}
+    options = {"BINS": 256, "PARTS": parts, "THREADS": 32, **CPU}
 
     def run() -> None:
         ours.histogram[-(-n // parts)](data, counts, n, **options)

@@ -7,7 +7,7 @@ from eas.ir.types import DType
 from eas.runtime.cpu.arithmetic import ARITHMETIC
 from eas.runtime.cpu.body import Body, Coords, Mask
 from eas.runtime.cpu.dtypes import register, rounded, size_of, stored, to_register, to_stored
-from eas.runtime.cpu.emit import V, vector
+from eas.runtime.cpu.emit import V, Variable, const, vector
 from eas.runtime.cpu.lanes import Lanes, Uniform, Vector, number
 from eas.runtime.cpu.masks import narrow, written
 from eas.runtime.cpu.memory import condition, offsets, when
@@ -34,17 +34,37 @@ def _single(body: Body, op: Atomic, parts: list[V], mask: Mask) -> V:
 
 
 def _lane_by_lane(body: Body, op: Atomic, parts: list[V], mask: Mask) -> V:
+    """All lanes in a row, where all take part; else each if it does."""
     e = body.e
     result = e.variable(vector(register(op.value.ty.dtype), body.width))
+    if mask is None:
+        _each(body, op, parts, result, None)
+        return e.get(result)
     bits = written(body, mask)
+    packed = e.bitcast(bits, f"i{body.width}")
+    is_all = e.icmp("eq", packed, const(packed.ty, -1))
+    some = e.label("some")
+    every, after = e.label("every"), e.label("after")
+    e.branch(is_all, every, some)
+    e.begin(every)
+    _each(body, op, parts, result, None)
+    e.jump(after)
+    e.begin(some)
+    _each(body, op, parts, result, bits)
+    e.begin(after)
+    return e.get(result)
+
+
+def _each(body: Body, op: Atomic, parts: list[V], result: Variable, bits: V | None) -> None:
+    e, is_used = body.e, bool(body.facts.users.get(op.result.id))
     for lane in range(body.width):
 
         def act(lane: int = lane) -> None:
             old = _act(body, op, [e.extract(part, lane) for part in parts])
-            e.set(result, e.insert(e.get(result), old, lane))
+            if is_used:
+                e.set(result, e.insert(e.get(result), old, lane))
 
-        when(body, None if mask is None else e.extract(bits, lane), act)
-    return e.get(result)
+        when(body, None if bits is None else e.extract(bits, lane), act)
 
 
 def _act(body: Body, op: Atomic, parts: list[V]) -> V:

@@ -10,14 +10,15 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from eas.ir.nodes import Assert, Compute, Constant, Load, Op, Print, Region, Value
+from eas.ir.nodes import Assert, Compute, Constant, Load, Op, Print, Region, Store, Value
 from eas.ir.types import Shape
 from eas.runtime.cpu import lanes as lanes_of
 from eas.runtime.cpu.casts import bitcast, cast
 from eas.runtime.cpu.dtypes import register, rounded
 from eas.runtime.cpu.emit import Emitter, V, const, vector
-from eas.runtime.cpu.facts import VIEWS, Facts
+from eas.runtime.cpu.facts import OVER_THREADS, VIEWS, Facts
 from eas.runtime.cpu.lanes import Lanes, Steps, Uniform, Vector, number
+from eas.runtime.cpu.philox import philox
 from eas.runtime.cpu.spelling import SPELLED
 
 Coords = tuple[Lanes, ...]
@@ -46,6 +47,14 @@ class Surroundings(Protocol):
 
     def load(self, body: Body, op: Load, coords: Coords) -> Lanes:
         """What the lanes at these coordinates read."""
+        ...
+
+    def past_cache(self, op: Store) -> V | None:
+        """Whether a launch stores so much that it had better not go through the caches."""
+        ...
+
+    def over_threads(self, body: Body, op: Compute, coords: Coords) -> Lanes:
+        """What the threads of a simdgroup do together."""
         ...
 
     def pointer(self, value: Value) -> V: ...
@@ -150,6 +159,8 @@ class Body:
             return self.at(op.operands[0], seen_through(self, op, coords))
         if name in POSITIONS:
             return POSITIONS[name](self, op, coords)
+        if name in OVER_THREADS:
+            return self.program.over_threads(self, op, coords)
         operands = [self.at(v, coords) for v in op.operands]
         stepped = self._in_steps(op, operands)
         if stepped is not None:
@@ -214,6 +225,9 @@ def spell(e: Emitter, op: Compute, operands: list[V]) -> V:
     dtype = op.operands[0].ty.dtype
     if name == "cast":
         return cast(e, operands[0], dtype, result)
+    if name == "philox":
+        attrs: dict[str, Any] = dict(op.attrs)
+        return philox(e, operands, attrs["word"])
     if name == "bitcast":
         return bitcast(e, operands[0], dtype, result)
     made = SPELLED[name](e, operands, op.operands[-1].ty.dtype)
@@ -242,8 +256,22 @@ def seen_through(body: Body, op: Compute, coords: Coords) -> Coords:
         case "slice":
             parts = zip(coords, attrs["starts"], attrs["steps"], strict=True)
             return tuple(moved(body.e, at, step, start) for at, start, step in parts)
+        case "cycle":
+            axis, start = attrs["axis"], attrs["start"] % shape[attrs["axis"]]
+            ends = start + attrs["size"] <= shape[axis]
+            at = moved(body.e, coords[axis], 1, start)
+            at = at if ends else _wrapped(body, at, shape[axis])
+            return (*coords[:axis], at, *coords[axis + 1 :])
         case _:
             return _unravel(body, linear(body.e, coords, op.result.shape), shape)
+
+
+def _wrapped(body: Body, at: Lanes, extent: int) -> Lanes:
+    """A coordinate that goes round."""
+    if isinstance(at, Uniform):
+        return Uniform(body.e.binary("urem", at.v, const("i32", extent)))
+    v = body.to_vector(at)
+    return Vector(body.e.binary("urem", v, const(v.ty, extent)))
 
 
 def moved(e: Emitter, at: Lanes, factor: int, offset: int) -> Lanes:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 
@@ -33,7 +33,7 @@ def _version() -> str:
 
 def to_llvm(function: Function) -> str:
     """The LLVM text of a function that was relaxed, for this machine."""
-    return write(function, jit.vector_width())
+    return write(function, jit.vector_width(), jit.has_streams())
 
 
 def to_asm(function: Function) -> str:
@@ -48,29 +48,37 @@ def build(function: Function, kept: Cache | None = None) -> int:
         with timed(function.name, "writing LLVM"):
             return to_llvm(function)
 
-    code = build_text(print_function(function), make, kept, function.name)
-    with timed(function.name, "loading it"):
-        library = jit.Library(code, [ENTRY])
-    _loaded.append(library)
+    library = build_text(function.name, print_function(function), make, [ENTRY], kept)
     return library.addresses[ENTRY]
 
 
-_loaded: list[jit.Library] = []  # code that something may be running
-
-
 def build_text(
-    what: str, make: Callable[[], str], kept: Cache | None = None, name: str = "support"
-) -> bytes:
-    """The object code of an LLVM text that is made of `what`: kept, or compiled now."""
+    name: str,
+    what: str,
+    make: Callable[[], str],
+    exported: Sequence[str],
+    kept: Cache | None = None,
+    symbols: Mapping[str, int] | None = None,
+) -> jit.Library:
+    """The code of an LLVM text that is made of `what`: kept on disk, or compiled now."""
     kept = kept or default_cache()
     key = digest(_version(), jit.machine_name(), what)
     code = kept.read(key)
-    if code is None:
+    library = None
+    if code is not None:
+        with timed(name, "loading it"), suppress(RuntimeError):  # what was kept is not code
+            library = jit.Library(code, exported, symbols)
+    if library is None:
         text = make()
         with timed(name, "compiling it"):
             code = jit.object_code(text)
         kept.keep_bytes(key, code)
-    return code
+        library = jit.Library(code, exported, symbols)
+    _loaded.append(library)
+    return library
+
+
+_loaded: list[jit.Library] = []  # code that something may be running
 
 
 @contextmanager

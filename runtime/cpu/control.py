@@ -25,7 +25,7 @@ from eas.runtime.cpu.body import Body, Coords, Mask
 from eas.runtime.cpu.dtypes import register
 from eas.runtime.cpu.emit import V, Variable, const, vector
 from eas.runtime.cpu.facts import is_pure, leaves
-from eas.runtime.cpu.lanes import Lanes, Uniform, Vector, number
+from eas.runtime.cpu.lanes import Lanes, Steps, Uniform, Vector, number
 from eas.runtime.cpu.masks import is_any, narrow, shared, union, written
 from eas.runtime.cpu.trips import trip_count
 
@@ -462,14 +462,13 @@ class LaneCounter:
     def __init__(self, body: Body, op: For) -> None:
         self.body, self.op = body, op
         e, dtype = body.e, op.start.ty.dtype
-        self.counters = Slots(body, [op.body.args[0]])
-        self.counters.put([op.start])
-        shape = op.start.shape
         self.trip = e.variable(register(dtype))
         e.set(self.trip, const(register(dtype), 0))
+        self.counters: dict[Coords, _Moving] = {}
         self.trips: dict[Coords, Lanes] = {}
-        for coords, _ in body.places(shape):
+        for coords, _ in body.places(op.start.shape):
             bounds = [body.at(v, coords) for v in (op.start, op.stop, op.step)]
+            self.counters[coords] = _Moving(body, bounds[0], bounds[2])
             if all(isinstance(each, Uniform) for each in bounds):
                 numbers = [number(each) for each in bounds]
                 self.trips[coords] = Uniform(trip_count(e, numbers, dtype))
@@ -478,7 +477,8 @@ class LaneCounter:
                 self.trips[coords] = Vector(trip_count(e, vectors, dtype))
 
     def take(self, value: Value) -> None:
-        self.counters.take([value])
+        for coords, counter in self.counters.items():
+            self.body.bind(value, coords, counter.take())
         self.now = self.body.e.get(self.trip)
 
     def goes_on(self, n: int) -> Lanes:
@@ -489,12 +489,38 @@ class LaneCounter:
         return Vector(e.icmp("ult", e.splat(self.now, body.width), body.to_vector(trips)))
 
     def advance(self) -> None:
-        e, body = self.body.e, self.body
+        e = self.body.e
         e.set(self.trip, e.add(e.get(self.trip), const(self.now.ty, 1)))
-        for coords, variable in self.counters.variables[0].items():
-            step = body.at(self.op.step, coords)
-            v = body.to_vector(step) if variable.ty[0] == "<" else number(step)
-            e.set(variable, e.add(e.get(variable), v))
+        for counter in self.counters.values():
+            counter.advance()
+
+
+class _Moving:
+    """Integers that all move by their steps; where they stand in steps, only the first is kept."""
+
+    def __init__(self, body: Body, start: Lanes, step: Lanes) -> None:
+        self.body, self.start = body, start
+        self.is_vector = isinstance(start, Vector) or not isinstance(step, Uniform)
+        first = body.to_vector(start) if self.is_vector else _first(start)
+        self.step = body.to_vector(step) if self.is_vector else number(step)
+        self.variable = body.e.variable(first.ty)
+        body.e.set(self.variable, first)
+
+    def take(self) -> Lanes:
+        v = self.body.e.get(self.variable)
+        if self.is_vector:
+            return Vector(v)
+        if isinstance(self.start, Steps):
+            return Steps(v, self.start.step, is_exact=False)
+        return Uniform(v)
+
+    def advance(self) -> None:
+        e = self.body.e
+        e.set(self.variable, e.add(e.get(self.variable), self.step))
+
+
+def _first(lanes: Lanes) -> V:
+    return lanes.base if isinstance(lanes, Steps) else number(lanes)
 
 
 def _split_of(body: Body, op: For | While) -> Shape:

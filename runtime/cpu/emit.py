@@ -202,6 +202,12 @@ class Emitter:
         self.scratch += -(-size // 64) * 64
         return V("ptr", name)
 
+    def early(self, text: str, ty: str) -> V:
+        """A value that is computed at the start of the function."""
+        self._count += 1
+        self._entry.append(f"  %v{self._count} = {text}")
+        return V(ty, f"%v{self._count}")
+
     def first(self, text: str) -> None:
         """A line at the start of the function."""
         self._entry.append(f"  {text}")
@@ -321,6 +327,12 @@ class Emitter:
     def intrinsic(self, name: str, a: V, *more: V) -> V:
         """An intrinsic whose operands and result have one type."""
         return self.call(f"llvm.{name}.{mangled(a.ty)}", a.ty, a, *more)
+
+    def root(self, a: V) -> V:
+        """The square root, with the freedoms that the user gave."""
+        name = f"llvm.sqrt.{mangled(a.ty)}"
+        self.declared[name] = f"declare {a.ty} @{name}({a.ty})"
+        return self.value(a.ty, f"call {self.fast} {a.ty} @{name}({a})".replace("  ", " "))
 
     def fma(self, a: V, b: V, c: V) -> V:
         return self.intrinsic("fma", a, b, c)

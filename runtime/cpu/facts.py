@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from eas.ir.analysis import divergences
 from eas.ir.nodes import (
+    Atomic,
     Break,
     Compute,
     Constant,
@@ -13,6 +14,7 @@ from eas.ir.nodes import (
     For,
     Function,
     If,
+    Load,
     Op,
     Region,
     Value,
@@ -31,17 +33,26 @@ _CHEAP = {
     *("add", "sub", "mul", "neg", "and", "or", "xor", "not", "lt", "le", "gt", "ge", "eq", "ne"),
     *("select", "cast", "minimum", "maximum", "index", "broadcast", "expand_dims"),
 }
-VIEWS = {"splat", "broadcast", "expand_dims", "permute", "slice", "reshape"}
+VIEWS = {"splat", "broadcast", "expand_dims", "permute", "slice", "reshape", "cycle"}
+# what the threads of a simdgroup do together
+OVER_THREADS = {
+    *("simd_sum", "simd_max", "simd_min", "simd_any", "simd_all"),
+    *("simd_shuffle", "simd_broadcast", "simd_shuffle_xor", "mma_word"),
+}
 
 
 @dataclass
 class Facts:
-    """`users` are the ids of the ops that use a value, `cheap` how many ops it takes to make it."""
+    """`users` are the ids of the ops that use a value, `cheap` how many ops it takes to make it.
+
+    `read` are the arrays that are read.
+    """
 
     function: Function
     definitions: dict[int, Op] = field(default_factory=dict[int, Op])
     users: dict[int, set[int]] = field(default_factory=dict[int, set[int]])
     cheap: dict[int, int] = field(default_factory=dict[int, int])
+    read: set[int] = field(default_factory=set[int])
 
     def __post_init__(self) -> None:
         found = divergences(self.function)
@@ -54,6 +65,8 @@ class Facts:
                 self.users.setdefault(operand.id, set()).add(id(op))
             if isinstance(op, Compute) and op.result.shape:
                 self._weigh(op)
+            elif isinstance(op, Load | Atomic):
+                self.read.add(op.pointer.id)
 
     def _weigh(self, op: Compute) -> None:
         if op.op.name in _LEAVES:

@@ -27,9 +27,14 @@ def _function(name: str, ours: Callable[..., V]) -> Spelling:
     return spell
 
 
+def _sqrt(e: Emitter, a: list[V], dtype: DType) -> V:
+    del dtype
+    return e.root(a[0])
+
+
 def _rsqrt(e: Emitter, a: list[V], dtype: DType) -> V:
     del dtype
-    return e.fdiv(const(a[0].ty, 1.0), e.intrinsic("sqrt", a[0]))
+    return e.binary(f"fdiv {e.fast}".strip(), const(a[0].ty, 1.0), e.root(a[0]))
 
 
 def _sigmoid(e: Emitter, a: list[V], dtype: DType) -> V:
@@ -45,7 +50,7 @@ FUNCTIONS: dict[str, Spelling] = {
     "floor": _intrinsic("floor"),
     "round": _intrinsic("roundeven"),
     "trunc": _intrinsic("trunc"),
-    "sqrt": _intrinsic("sqrt"),
+    "sqrt": _sqrt,
     "rsqrt": _rsqrt,
     "sigmoid": _sigmoid,
     "exp": _function("exp", exponentials.exp),

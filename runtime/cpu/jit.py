@@ -34,6 +34,12 @@ def vector_width() -> int:
     return 8 if features.get("avx2") else 4
 
 
+@cache
+def has_streams() -> bool:
+    """Whether vectors can be stored past the caches."""
+    return str(binding.get_default_triple()).startswith("x86_64")
+
+
 def make_machine() -> Any:
     return _target().create_target_machine(
         cpu=binding.get_host_cpu_name(),
@@ -59,7 +65,7 @@ def optimized(text: str, machine: Any) -> Any:
     passes.add_loop_rotate_pass()
     passes.add_instruction_combine_pass()
     passes.add_simplify_cfg_pass()
-    passes.add_dead_code_elimination_pass()
+    passes.add_aggressive_dce_pass()
     passes.run(module, builder)
     return module
 

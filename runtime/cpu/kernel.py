@@ -17,15 +17,22 @@ ENTRY = "eas_run"
 SLOT = 8  # bytes of an argument
 
 
-def write(function: Function, width: int) -> str:
-    """The LLVM text of a function that was relaxed, for vectors of so many lanes."""
+def write(function: Function, width: int, has_streams: bool) -> str:
+    """The LLVM text of a function that was relaxed, for vectors of so many lanes.
+
+    `has_streams` tells that the machine can store past its caches, as x86 does.
+    """
     check_spelled(function)
     function = _without_lane_continues(function)
     fast = "reassoc nsz arcp contract afn" if function.fast_math else ""
     e = Emitter(fast=fast)
     ids = tuple(V("i32", f"%{axis}") for axis in "xyz")
     extents = tuple(V("i32", f"%extent_{axis}") for axis in "xyz")
-    program = Program(function, width, e, ids, extents)
+    for axis in "xyz":
+        e.first(f"%wide_{axis} = zext i32 %extent_{axis} to i64")
+    e.first("%plane = mul i64 %wide_x, %wide_y")
+    e.first("%programs = mul i64 %plane, %wide_z")
+    program = Program(function, width, e, ids, extents, has_streams)
     _read_arguments(program)
     Writer(program).run(function.body)
     e.leave()
@@ -35,7 +42,7 @@ def write(function: Function, width: int) -> str:
     declared = "\n".join(
         line for name, line in e.declared.items() if not name.startswith("eas_report")
     )
-    parts = [declared, defined, _entry(e.scratch)]
+    parts = [declared, defined, _entry(e.scratch, has_streams)]
     if program.sites:
         parts.insert(1, SUPPORT)
     return "\n".join(parts)
@@ -49,8 +56,11 @@ def _without_lane_continues(function: Function) -> Function:
     return without_lane_continues(function, together)
 
 
-def _entry(scratch: int) -> str:
-    """The entry, which gets memory for large blocks once for all of its programs."""
+def _entry(scratch: int, has_streams: bool) -> str:
+    """The entry, which gets memory for large blocks once for all of its programs.
+
+    Stores past the caches are only seen by others after a fence.
+    """
     declared, taken, given = "", "  %scratch = bitcast ptr null to ptr", ""
     if scratch:
         declared = "declare ptr @malloc(i64)\ndeclare void @free(ptr)"
@@ -61,6 +71,9 @@ def _entry(scratch: int) -> str:
   %aligned = and i64 %above, -64
   %scratch = inttoptr i64 %aligned to ptr"""
         given = "  call void @free(ptr %memory)"
+    if has_streams:
+        declared += "\ndeclare void @llvm.x86.sse.sfence()\n!0 = !{i32 1}"
+        given += "\n  call void @llvm.x86.sse.sfence()"
     text = _ENTRY_TEXT.replace("SCRATCH_DECLARED", declared)
     return text.replace("SCRATCH_TAKEN", taken).replace("SCRATCH_GIVEN", given)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from eas.ir.cache import Cache
 from eas.ir.diagnostics import Diagnostic
 from eas.ir.nodes import Function
 from eas.ir.reports import failure, lost_records, printed, report_buffer, sites_of
@@ -25,10 +26,10 @@ Words = np.ndarray[Any, np.dtype[Any]]
 class Executable:
     """A function that was relaxed, as machine code."""
 
-    def __init__(self, function: Function) -> None:
+    def __init__(self, function: Function, kept: Cache | None = None) -> None:
         self.function = function
         self.sites = sites_of(function)
-        self.entry = build(function)
+        self.entry = build(function, kept)
         self._long = np.full(1, (1 << 63) - 1, np.int64)
 
     def run(

@@ -12,6 +12,8 @@ from eas.runtime.cpu.emit import V, const, mangled, vector
 from eas.runtime.cpu.lanes import Lanes, Steps, Uniform, Vector, number
 from eas.runtime.cpu.masks import narrow, written
 
+_PART = 16  # bytes that NumPy aligns arrays to, so that they are stored at once past the caches
+
 # --- addresses --------------------------------------------------------------------------------
 
 
@@ -139,7 +141,33 @@ def store(body: Body, op: Store, coords: Coords, mask: Mask) -> None:
         mask = narrow(body, mask, body.at(op.mask, coords))
     pointer = body.program.pointer(op.pointer)
     value = body.at(op.value, coords)
-    write(body, pointer, op.value.ty.dtype, offsets(body, op.offset, coords), value, mask)
+    dtype, offset = op.value.ty.dtype, offsets(body, op.offset, coords)
+    past_cache = body.program.past_cache(op) if mask is None and len(body.scopes) == 1 else None
+    if past_cache is None or not isinstance(offset, Steps) or offset.step != 1:
+        write(body, pointer, dtype, offset, value, mask)
+        return
+    v = to_stored(body.e, body.to_vector(value), dtype)
+    _write_past_cache(body, _row(body, pointer, dtype, offset)[0], v, size_of(dtype), past_cache)
+
+
+def _write_past_cache(body: Body, place: V, v: V, size: int, holds: V) -> None:
+    """A store that does not read the line first, if it is one of many and the place is aligned."""
+    e = body.e
+    address = e.value("i64", f"ptrtoint {place} to i64")
+    low = e.both(address, const("i64", _PART - 1))
+    holds = e.both(holds, e.icmp("eq", low, const("i64", 0)))
+    past, usual, after = e.label("past"), e.label("usual"), e.label("after")
+    e.branch(holds, past, usual)
+    e.begin(past)
+    lanes = max(_PART // size, 1)
+    for start in range(0, body.width, lanes):
+        part = e.shuffle(v, V(v.ty, "poison"), range(start, min(start + lanes, body.width)))
+        target = e.gep(v.element, place, const("i64", start))
+        e.store(part, target, min(_PART, size * part.lanes), ", !nontemporal !0")
+    e.jump(after)
+    e.begin(usual)
+    e.store(v, place, size)
+    e.begin(after)
 
 
 def write(body: Body, pointer: V, dtype: DType, offset: Lanes, value: Lanes, mask: Mask) -> None:

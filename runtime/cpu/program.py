@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from eas.ir.nodes import Assert, Function, Load, Op, Print, Value
+from eas.ir.nodes import Assert, Compute, Function, Load, Op, Print, Store, Value
 from eas.ir.reports import site_of, sites_of
+from eas.ir.types import count
 from eas.runtime.cpu.body import Body, Coords, Mask
-from eas.runtime.cpu.dtypes import register
+from eas.runtime.cpu.dtypes import register, size_of
 from eas.runtime.cpu.emit import Emitter, V
 from eas.runtime.cpu.facts import Facts
 from eas.runtime.cpu.lanes import Lanes
 from eas.runtime.cpu.memory import load
+from eas.runtime.cpu.simdgroups import simd
 from eas.runtime.cpu.steps import step
 from eas.runtime.cpu.tiles import Tile, read_tile
+
+_MOST_THROUGH_CACHE = 1 << 25  # bytes
 
 
 class Program:
@@ -24,10 +28,16 @@ class Program:
     """
 
     def __init__(
-        self, function: Function, width: int, e: Emitter, ids: tuple[V, ...], extents: tuple[V, ...]
+        self,
+        function: Function,
+        width: int,
+        e: Emitter,
+        ids: tuple[V, ...],
+        extents: tuple[V, ...],
+        has_streams: bool,
     ) -> None:
         self.function, self.width, self.e = function, width, e
-        self.ids, self.extents = ids, extents
+        self.ids, self.extents, self.has_streams = ids, extents, has_streams
         self.report = V("ptr", "%report")
         self.facts = Facts(function)
         self.single = Body(self, (), [()], [None])
@@ -35,6 +45,7 @@ class Program:
         self.pointers: dict[int, V] = {}
         self.sites = sites_of(function)
         self._zero: V | None = None
+        self._streams: dict[int, V] = {}
 
     # --- what bodies ask for ------------------------------------------------------------------
 
@@ -54,6 +65,24 @@ class Program:
     def load(self, body: Body, op: Load, coords: Coords) -> Lanes:
         """What the lanes at these coordinates read."""
         return load(body, op, coords, None)
+
+    def over_threads(self, body: Body, op: Compute, coords: Coords) -> Lanes:
+        """What the threads of a simdgroup do together."""
+        return simd(body, op, coords)
+
+    def past_cache(self, op: Store) -> V | None:
+        """Whether a launch stores so much that it had better not go through the caches.
+
+        Only for arrays that the kernel does not read: their lines are not there anyway.
+        """
+        if not self.has_streams or op.pointer.id in self.facts.read:
+            return None
+        size = count(op.offset.shape) * size_of(op.value.ty.dtype)
+        if size not in self._streams:
+            self._streams[size] = self.e.early(
+                f"icmp ugt i64 %programs, {_MOST_THROUGH_CACHE // size}", "i1"
+            )
+        return self._streams[size]
 
     def pointer(self, value: Value) -> V:
         return self.pointers[value.id]

@@ -50,6 +50,19 @@ def begin(e: Emitter, op: Compute, count: int, lanes: int) -> Reduction:
     return Reduction(op, kind, dtype, register(dtype), variables, indices)
 
 
+def partial(op: Compute, kind: str, dtype: DType) -> Reduction:
+    """A reduction without accumulators of its own."""
+    return Reduction(op, kind, dtype, register(dtype), [], [])
+
+
+def across(e: Emitter, r: Reduction, v: V) -> V:
+    """The lanes of a vector as one number."""
+    pair: Pair = (v, None)
+    while pair[0].lanes:
+        pair = _halved(e, r, pair)
+    return rounded(e, pair[0], r.dtype)
+
+
 def reset(e: Emitter, r: Reduction) -> None:
     for variable in r.variables:
         e.set(variable, neutral(r, variable.ty))

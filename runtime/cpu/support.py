@@ -10,8 +10,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from eas.ir.cache import digest
-from eas.runtime.cpu import jit
 from eas.runtime.cpu.build import build_text
 
 MOST_SLOTS = 128
@@ -39,9 +37,9 @@ class Support:
             text = text.replace(f" {name},", f" {number},").replace(f"[{name} ", f"[{number} ")
             text = text.replace(f" {name}\n", f" {number}\n")
         symbols = {name: _address(getattr(ctypes.pythonapi, name)) for name in _PYTHON}
-        code = build_text(digest(text), lambda: text)
-        self._library = jit.Library(code, ["eas_help", "eas_work", "eas_call"], symbols)
-        addresses = self._library.addresses
+        exported = ["eas_help", "eas_work", "eas_call"]
+        library = build_text("support", text, lambda: text, exported, symbols=symbols)
+        addresses = library.addresses
         self.call = addresses["eas_call"]
         self.work = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p)(
             addresses["eas_work"]

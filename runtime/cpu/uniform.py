@@ -38,10 +38,11 @@ from eas.runtime.cpu.control import Counter
 from eas.runtime.cpu.dtypes import register, stored
 from eas.runtime.cpu.emit import Emitter, Variable, const
 from eas.runtime.cpu.errors import refuse
-from eas.runtime.cpu.facts import VIEWS, Facts, with_inner
+from eas.runtime.cpu.facts import OVER_THREADS, VIEWS, Facts, with_inner
 from eas.runtime.cpu.group import Group, copy_block, is_reduction, write_group
 from eas.runtime.cpu.lanes import Uniform
 from eas.runtime.cpu.lanewise import domain_of
+from eas.runtime.cpu.products import write_dot
 from eas.runtime.cpu.program import Program
 from eas.runtime.cpu.spelling import SPELLED
 from eas.runtime.cpu.steps import step
@@ -49,7 +50,17 @@ from eas.runtime.cpu.tiles import Tile, make_tile
 
 _POSITIONS = {"program_id", "num_programs", "arange", "thread_index"}
 _THREADS = {"lane_index", "simdgroup_index"}
-KNOWN = {*SPELLED, *VIEWS, *_POSITIONS, *_THREADS, "cast", "bitcast"}
+KNOWN = {
+    *SPELLED,
+    *VIEWS,
+    *_POSITIONS,
+    *_THREADS,
+    *OVER_THREADS,
+    "cast",
+    "bitcast",
+    "dot",
+    "philox",
+}
 
 
 class Slots:
@@ -165,10 +176,13 @@ class Writer:
         if is_reduction(op):
             self._join(op, op.operands[0].shape)
             return
-        if not op.result.shape:
+        if name == "dot":
+            self._settle(op)
+            write_dot(self.program, op)
+        elif not op.result.shape:
             self._settle(op)
             self.program.single.bind(op.result, (), self.program.single.compute(op, ()))
-        elif self.facts.is_cheap(op.result) or name in VIEWS:
+        elif self.facts.is_cheap(op.result) or name in VIEWS or name in OVER_THREADS:
             self._settle(op)
             tile = self.program.tiles.get(op.operands[0].id) if name == "reshape" else None
             if tile is not None:
