@@ -15,6 +15,7 @@ compiled.
 from __future__ import annotations
 
 import builtins
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, overload
 
 from eas.intrinsic import host_intrinsic, intrinsic
@@ -1112,6 +1113,76 @@ def xor_sum(a: Value, axis: int | None = None, keep_dims: builtins.bool = False)
 
     >>> mk.xor_sum(mk.arange(0, 4))
     0
+    """
+    ...
+
+
+@intrinsic()
+def reduce(
+    a: Value | tuple[Value, ...],
+    axis: int | None,
+    fn: Callable[..., Any],
+    keep_dims: builtins.bool = False,
+) -> Any:
+    """What a function makes of all elements of a block, or along one axis, two at a time.
+
+    `fn(x, y)` is associative and commutative: any two elements may meet, in any order. Of a tuple
+    of blocks it takes an element of each, then another one of each, and gives a tuple.
+
+    >>> mk.reduce(mk.arange(1, 5), 0, lambda x, y: x * y)
+    24
+    >>> i = mk.arange(0, 4)
+    >>> def later(v, i, w, j):
+    ...     is_better = w > v or (w == v and j > i)
+    ...     return (w, j) if is_better else (v, i)
+    >>> value, index = mk.reduce((mk.abs(2 * i - 3), i), 0, later)
+    >>> index
+    3
+    """
+    ...
+
+
+# --- scan -------------------------------------------------------------------------------------
+
+
+@intrinsic()
+def cumsum(a: Value, axis: int = 0, reverse: builtins.bool = False) -> Value:
+    """The running sum along an axis; in reverse, from the end.
+
+    Integers of less than 32 bits and bools are added up in 32 bits.
+
+    >>> mk.cumsum(mk.arange(1, 5))
+    [1, 3, 6, 10]
+    >>> mk.cumsum(mk.arange(1, 5), reverse=True)
+    [10, 9, 7, 4]
+    """
+    ...
+
+
+@intrinsic()
+def cumprod(a: Value, axis: int = 0, reverse: builtins.bool = False) -> Value:
+    """The running product along an axis; in reverse, from the end.
+
+    >>> mk.cumprod(mk.arange(1, 5))
+    [1, 2, 6, 24]
+    """
+    ...
+
+
+@intrinsic()
+def associative_scan(
+    a: Value | tuple[Value, ...],
+    axis: int,
+    fn: Callable[..., Any],
+    reverse: builtins.bool = False,
+) -> Any:
+    """For each element along an axis what a function makes of those up to it, two at a time.
+
+    `fn(x, y)` is associative; `x` comes of elements before those of `y`. Of a tuple of blocks it
+    takes an element of each, then another one of each, and gives a tuple.
+
+    >>> mk.associative_scan(mk.arange(0, 4) * 3 % 5, 0, mk.maximum)
+    [0, 3, 3, 4]
     """
     ...
 

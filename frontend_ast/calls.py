@@ -35,6 +35,10 @@ def lower_call(ctx: Context, node: ast.Call) -> Operand:
     if (quantified := _quantified(ctx, node)) is not None:
         return quantified
     callee, given = _evaluate(ctx, node)
+    return _call(ctx, callee, given)
+
+
+def _call(ctx: Context, callee: Operand, given: Given) -> Operand:
     match callee:
         case Closure():
             return _call_closure(ctx, callee, given)
@@ -43,7 +47,7 @@ def lower_call(ctx: Context, node: ast.Call) -> Operand:
         case Const(value=value):
             return _call_constant(ctx, value, given)
         case _:
-            raise ctx.refusal("E0411", f"{describe(callee)} cannot be called", at=node.func)
+            raise ctx.refusal("E0411", f"{describe(callee)} cannot be called", at=given.node.func)
 
 
 def _quantified(ctx: Context, node: ast.Call) -> Operand | None:
@@ -114,7 +118,11 @@ def _call_intrinsic(ctx: Context, name: str, function: object, given: Given) -> 
     shown = f"mk.{_name(function)}"
     notes = (f"it is `{shown}{without_annotations(signature)}`",)
     bound = bind(ctx, f"`{shown}`", signature, given, notes)
-    return lower_intrinsic(ctx, name, _name(function), bound)
+
+    def call(callee: Operand, arguments: Sequence[Operand]) -> Operand:
+        return _call(ctx, callee, Given(given.node, tuple(arguments), {}))
+
+    return lower_intrinsic(ctx, name, _name(function), bound, call)
 
 
 def _call_now(ctx: Context, function: Any, given: Given) -> Operand:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
 import inspect
-import operator
 from collections.abc import Callable, Sequence
-from typing import Any, SupportsIndex, cast
-
-import numpy as np
+from typing import cast
 
 from eas.frontend_ast import memory
-from eas.frontend_ast.arithmetic import items_of, negate
+from eas.frontend_ast.arithmetic import negate
 from eas.frontend_ast.builtins import message_parts
 from eas.frontend_ast.collective import require_all_lanes
+from eas.frontend_ast.combining import COMBINATIONS, Call
 from eas.frontend_ast.context import Context
 from eas.frontend_ast.promote import (
     Number,
@@ -26,6 +23,14 @@ from eas.frontend_ast.promote import (
     to_bool,
 )
 from eas.frontend_ast.promote import cast as convert
+from eas.frontend_ast.static import (
+    runtime_number,
+    static_axis,
+    static_dtype,
+    static_int,
+    static_ints,
+    static_shape,
+)
 from eas.frontend_ast.values import (
     FALSE,
     NONE,
@@ -35,14 +40,12 @@ from eas.frontend_ast.values import (
     Const,
     Num,
     Operand,
-    Range,
     Tuple,
 )
 from eas.ir.diagnostics import Label
 from eas.ir.nodes import AtomicKind, Barrier
 from eas.ir.ops import OPS
 from eas.ir.ops.record import OpDef, RuleError
-from eas.ir.ops.shape import MAX_RANK
 from eas.ir.types import (
     BOOL,
     DTYPES,
@@ -51,10 +54,8 @@ from eas.ir.types import (
     U32,
     DType,
     Scalar,
-    Shape,
     broadcast_shapes,
     count,
-    from_numpy,
 )
 
 Handler = Callable[..., Operand]
@@ -63,11 +64,18 @@ FLOAT = Const(F32)
 NO_TEXT = Const("")
 
 
-def lower_intrinsic(ctx: Context, name: str, shown: str, bound: inspect.BoundArguments) -> Operand:
-    """A call of `mk.<shown>` whose arguments are bound to its parameters."""
+def lower_intrinsic(
+    ctx: Context, name: str, shown: str, bound: inspect.BoundArguments, call: Call
+) -> Operand:
+    """A call of `mk.<shown>` whose arguments are bound to its parameters.
+
+    `call` calls a function that is among the arguments.
+    """
     handler = HANDLERS.get(name)
     if handler is not None:
         return handler(ctx, **bound.arguments)
+    if name in COMBINATIONS:
+        return COMBINATIONS[name](ctx, call, **bound.arguments)
     if name.startswith("reduce_"):
         return _reduce(ctx, name, f"`mk.{shown}`", **bound.arguments)
     if name.startswith("atomic_"):
@@ -79,7 +87,8 @@ def lower_intrinsic(ctx: Context, name: str, shown: str, bound: inspect.BoundArg
 
 
 def is_function_of_mk(name: str) -> bool:
-    return name in OPS or name in HANDLERS or f"reduce_{name}" in OPS
+    tables = (OPS, HANDLERS, COMBINATIONS)
+    return f"reduce_{name}" in OPS or any(name in table for table in tables)
 
 
 # --- element-wise ops ---------------------------------------------------------------------------
@@ -272,13 +281,13 @@ def _zeros_like(ctx: Context, a: Operand) -> Operand:
 
 
 def _full_like(ctx: Context, a: Operand, value: Operand) -> Operand:
-    num = _runtime(ctx, a)
+    num = runtime_number(ctx, a)
     filled = materialize(ctx, number(ctx, value), num.dtype)
     return Num(broadcast(ctx, filled, num.shape).value)
 
 
 def _reshape(ctx: Context, a: Operand, shape: Operand) -> Operand:
-    num, new = _runtime(ctx, a), static_shape(ctx, shape)
+    num, new = runtime_number(ctx, a), static_shape(ctx, shape)
     if num.shape == new:
         return num
     if count(num.shape) != count(new):
@@ -293,12 +302,12 @@ def _reshape(ctx: Context, a: Operand, shape: Operand) -> Operand:
 
 
 def _ravel(ctx: Context, a: Operand) -> Operand:
-    num = _runtime(ctx, a)
+    num = runtime_number(ctx, a)
     return _reshape(ctx, num, Const((count(num.shape),)))
 
 
 def _expand_dims(ctx: Context, a: Operand, axis: Operand) -> Operand:
-    num = _runtime(ctx, a)
+    num = runtime_number(ctx, a)
     place = static_int(ctx, axis, "the axis")
     rank = len(num.shape) + 1
     if not -rank <= place < rank:
@@ -319,7 +328,7 @@ def _broadcast_to(ctx: Context, a: Operand, shape: Operand) -> Operand:
 
 
 def _trans(ctx: Context, a: Operand) -> Operand:
-    num = _runtime(ctx, a)
+    num = runtime_number(ctx, a)
     if len(num.shape) != 2:
         raise ctx.refusal(
             "E0513",
@@ -331,7 +340,7 @@ def _trans(ctx: Context, a: Operand) -> Operand:
 
 
 def _permute(ctx: Context, a: Operand, axes: Operand) -> Operand:
-    num = _runtime(ctx, a)
+    num = runtime_number(ctx, a)
     rank = len(num.shape)
     given = static_ints(ctx, axes, "the axes")
     order = tuple(axis + rank if axis < 0 else axis for axis in given)
@@ -351,19 +360,15 @@ def _reduce(
     keep_dims: Operand = FALSE,
 ) -> Operand:
     """A reduction over one axis, or over all lanes."""
-    num = _runtime(ctx, a)
+    num = runtime_number(ctx, a)
     require_all_lanes(ctx, shown)
     if name in ("reduce_any", "reduce_all"):
         truth = to_bool(ctx, num)
         assert isinstance(truth, Num)
         num = truth
-    place = None if axis == NONE else static_int(ctx, axis, "the axis")
-    if place is not None and not -len(num.shape) <= place < len(num.shape):
-        raise ctx.refusal("E0511", f"{describe(num)} has no axis {place}", at=axis)
-    if place is not None:
-        place %= len(num.shape)
-        if len(num.shape) == 1:
-            place = None
+    place = None if axis == NONE else static_axis(ctx, axis, num)
+    if len(num.shape) == 1:
+        place = None
     reduced = ctx.compute(name, num.value, axis=place)
     if not isinstance(keep_dims, Const) or not keep_dims.value:
         return reduced
@@ -475,74 +480,6 @@ def _static_print(ctx: Context, parts: tuple[Operand, ...] = ()) -> Operand:
             words.append(describe(part))
     ctx.messages.append(" ".join(words))
     return NONE
-
-
-# --- what must be known now ---------------------------------------------------------------------
-
-
-def static_int(ctx: Context, operand: Operand, what: str) -> int:
-    if isinstance(operand, Const) and type(operand.value) is not bool:
-        with contextlib.suppress(TypeError):
-            return operator.index(cast(SupportsIndex, operand.value))
-    raise ctx.refusal(
-        "E0705",
-        f"{what} must be an int that is known at compile time, this is {describe(operand)}",
-        at=operand,
-        help="make it a literal, or a parameter annotated `eas.constexpr`",
-    )
-
-
-def static_ints(ctx: Context, operand: Operand, what: str) -> tuple[int, ...]:
-    items = items_of(operand)
-    if items is not None:
-        return tuple(static_int(ctx, item, what) for item in items)
-    return (static_int(ctx, operand, what),)
-
-
-def static_shape(ctx: Context, operand: Operand) -> Shape:
-    shape = static_ints(ctx, operand, "an extent of a shape")
-    if not 1 <= len(shape) <= MAX_RANK or any(extent < 1 for extent in shape):
-        raise ctx.refusal(
-            "E0514",
-            f"a block has one to {MAX_RANK} axes of at least one lane, this is {list(shape)}",
-            at=operand,
-        )
-    return shape
-
-
-def static_dtype(ctx: Context, operand: Operand) -> DType:
-    if isinstance(operand, Const):
-        value = operand.value
-        if isinstance(value, DType):
-            return value
-        if isinstance(value, str) and value in DTYPES:
-            return DTYPES[value]
-        found = _python_dtype(value)
-        if found is not None:
-            return found
-    raise ctx.refusal(
-        "E0315",
-        f"a dtype is needed, this is {describe(operand)}",
-        at=operand,
-        help="for example `mk.f32`",
-    )
-
-
-def _python_dtype(value: Any) -> DType | None:
-    """The dtype of `np.float32` or `np.dtype("float32")`."""
-    module = getattr(value if isinstance(value, type) else type(value), "__module__", "")
-    try:
-        return from_numpy(np.dtype(value)) if module.startswith("numpy") else None
-    except TypeError:
-        return None
-
-
-def _runtime(ctx: Context, operand: Operand) -> Num:
-    if isinstance(operand, Range):
-        raise ctx.refusal(
-            "E0302", "a block is needed, this is a range", at=operand, help="use `mk.arange`"
-        )
-    return materialize(ctx, number(ctx, operand, "a block"))
 
 
 HANDLERS: dict[str, Handler] = {

@@ -77,6 +77,25 @@ class Compute:
         return dict(self.attrs)[name]
 
 
+CombineKind = Literal["reduce", "scan"]
+
+
+@dataclass(frozen=True, slots=True)
+class Combine:
+    """Puts the elements along the last axis together, two at a time, by a function of the user's.
+
+    A `reduce` gives what comes of all of them, a `scan` for each what comes of those up to it. The
+    operands are blocks of one shape. `body` takes an element of each, then another one of each, and
+    yields as many values. It computes with scalars only, and uses nothing from outside.
+    """
+
+    kind: CombineKind
+    operands: tuple[Value, ...]
+    body: Region
+    results: tuple[Value, ...]
+    loc: Loc
+
+
 # --- ops that touch memory or the world -------------------------------------------------------
 
 
@@ -240,6 +259,7 @@ Terminator = Yield | Condition | Break | Continue | Leave
 Op = (
     Constant
     | Compute
+    | Combine
     | Load
     | Store
     | Atomic
@@ -299,7 +319,7 @@ class Function:
 def operands_of(op: Op) -> tuple[Value, ...]:
     """The values an op itself uses, those of its regions not included."""
     match op:
-        case Compute():
+        case Compute() | Combine():
             return op.operands
         case Constant() | Alloc() | Barrier() | Scope():
             return ()
@@ -330,7 +350,7 @@ def results_of(op: Op) -> tuple[Value, ...]:
     match op:
         case Constant() | Compute() | Load() | Atomic() | Alloc():
             return (op.result,)
-        case If() | For() | While() | Scope():
+        case If() | For() | While() | Scope() | Combine():
             return op.results
         case _:
             return ()
@@ -344,7 +364,7 @@ def regions_of(op: Op) -> tuple[Region, ...]:
             return (op.body, op.orelse)
         case While():
             return (op.test, op.body, op.orelse)
-        case Scope():
+        case Scope() | Combine():
             return (op.body,)
         case _:
             return ()

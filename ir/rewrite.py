@@ -12,6 +12,7 @@ from eas.ir.nodes import (
     Assert,
     Atomic,
     Break,
+    Combine,
     Compute,
     Condition,
     Constant,
@@ -56,6 +57,9 @@ def rebuild(op: Op, use: Map = same, define: Map = same, inner: Inner = same_reg
             return Constant(op.value, define(op.result), op.loc)
         case If() | For() | While() | Scope():
             return _rebuild_control(op, use, define, inner)
+        case Combine():
+            operands, results = _each(op.operands, use), _each(op.results, define)
+            return Combine(op.kind, operands, inner(op.body), results, op.loc)
         case Condition():
             return Condition(use(op.condition), _each(op.values, use), op.loc)
         case Yield() | Break() | Continue():

@@ -10,26 +10,33 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from eas.ir.nodes import Atomic, Break, Compute, Continue, For, If, Load, Store, While
-from eas.ir.types import Pointer
+from eas.ir.nodes import Atomic, Break, Combine, Compute, Continue, For, If, Load, Store, While
+from eas.ir.types import Pointer, count
 from eas.msl.accesses import ONCE, Access, access_of, after_trip, conflict
-from eas.msl.lanes import Layout, is_reduction
+from eas.msl.lanes import SIMD, Layout, Strategy, is_reduction
 from eas.msl.needs import Finder, domain_of
 from eas.msl.steps import (
     Branch,
     Chunks,
+    Combined,
     Elements,
     End,
+    Finish,
     Gather,
     Join,
+    JoinLanes,
     Once,
     Plan,
     Receive,
+    Spread,
     Stage,
     Step,
     Sync,
     Total,
+    TotalLanes,
     Uniform,
+    Walk,
+    fits_simdgroup,
     partial_name,
     received_name,
     staged_name,
@@ -168,10 +175,33 @@ class _Walk:
                     Access(partial_name(op.result), "write"),
                     Access(staged_name(op.result), "write"),
                 ]
+            case JoinLanes(op=op) | TotalLanes(op=op) | Spread(op=op) | Walk(op=op):
+                return self.combined(step, op)
             case Elements():
                 return [*step.touched, *self.shared_memory(step)]
             case _:
                 return []
+
+    def combined(self, step: Combined, op: Combine) -> list[Access]:
+        if isinstance(step, Walk):
+            return [Access(staged_name(value), "write") for value in op.results]
+        taking = min(self.layout.threads, count(op.operands[0].shape))
+        if not isinstance(step, Spread) and taking <= SIMD:
+            return []
+        kind = "read" if isinstance(step, TotalLanes) else "write"
+        return [Access(partial_name(value), kind) for value in op.results]
+
+    def scan(self, item: Combine | Finish) -> list[Access]:
+        """The accesses of a scan in a loop over elements."""
+        op = item.op if isinstance(item, Finish) else item
+        strategy = self.layout.strategies[op.results[0]]
+        if strategy is Strategy.WALK:
+            extent = count(op.operands[0].shape)
+            return [Access(staged_name(v), "write", (v, extent)) for v in op.results]
+        if strategy is not Strategy.SCAN or fits_simdgroup(op):
+            return []
+        kind = "read" if isinstance(item, Finish) else "write"
+        return [Access(partial_name(value), kind) for value in op.results]
 
     def once(self, op: Store | Atomic) -> list[Access]:
         touched: list[Access] = []
@@ -201,6 +231,8 @@ class _Walk:
                 touched.append(Access(staged_name(item.value), "write", (item.value, step.extent)))
             elif isinstance(item, Compute) and self.is_rows(item):
                 touched.append(Access(partial_name(item.result), "write"))
+            elif isinstance(item, Combine | Finish):
+                touched += self.scan(item)
             elif isinstance(item, Gather):
                 touched.append(Access(partial_name(item.op.result), "read"))
         return touched

@@ -9,6 +9,7 @@ from eas.ir.nodes import (
     Assert,
     Atomic,
     Break,
+    Combine,
     Compute,
     Condition,
     Constant,
@@ -27,12 +28,13 @@ from eas.ir.nodes import (
     results_of,
 )
 from eas.ir.types import BOOL, I32, count
-from eas.msl import axes, memory, reductions
+from eas.msl import axes, combining, memory, reductions, scans
 from eas.msl.branches import lower_if
+from eas.msl.combining import States
 from eas.msl.control import Ways, end, is_left
 from eas.msl.facts import Control, is_pure
 from eas.msl.indices import linear
-from eas.msl.lanes import is_reduction
+from eas.msl.lanes import Strategy, is_reduction
 from eas.msl.loops import lower_for, lower_while
 from eas.msl.lowering import Lowering
 from eas.msl.needs import domain_of
@@ -43,16 +45,21 @@ from eas.msl.steps import (
     Chunks,
     Elements,
     End,
+    Finish,
     Gather,
     Item,
     Join,
+    JoinLanes,
     Once,
     Receive,
+    Spread,
     Stage,
     Step,
     Sync,
     Total,
+    TotalLanes,
     Uniform,
+    Walk,
 )
 from eas.msl.text import Level
 from eas.msl.tree import Node, Variable
@@ -72,6 +79,7 @@ def lower(low: Lowering) -> None:
 class _Body:
     low: Lowering
     runnings: Runnings = field(default_factory=Runnings)
+    states: States = field(default_factory=States)
     plans: dict[int, Steps] = field(default_factory=dict[int, Steps])
 
     def steps(self, steps: Steps, ways: Ways) -> None:
@@ -97,6 +105,14 @@ class _Body:
                 reductions.total(step, low, self.runnings)
             case Chunks():
                 axes.chunks(step, low)
+            case JoinLanes(op=op):
+                combining.join(op, low, self.states)
+            case TotalLanes(op=op):
+                combining.total(op, low, self.states)
+            case Spread(op=op):
+                scans.spread(op, low)
+            case Walk(op=op):
+                scans.walk_rows(op, low)
             case Branch():
                 self.branch(step, ways)
             case End(op=op):
@@ -162,12 +178,30 @@ class _Body:
                     axes.rows(item, low)
                 else:
                     reductions.accumulate(item, low, self.runnings)
+            case Combine():
+                self.combination(item)
+            case Finish():
+                scans.finish(item.op, low, self.states)
             case Store() | Assert() | Print():
                 memory.effect(item, low)
             case _:
                 self.lane_op(item, Ways())
                 for value in results_of(item):
                     self.keep(value)
+
+    def combination(self, op: Combine) -> None:
+        low = self.low
+        match low.layout.strategies[op.results[0]]:
+            case Strategy.SERIAL:
+                combining.serial(op, low)
+                for value in op.results:
+                    self.keep(value)
+            case Strategy.SCAN:
+                scans.scan_lanes(op, low, self.states)
+            case Strategy.WALK:
+                scans.copy_rows(op, low)
+            case _:
+                combining.accumulate(op, low, self.states)
 
     def keep(self, value: Value) -> None:
         """Keeps a value for a later loop over elements, if one needs it."""

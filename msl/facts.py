@@ -11,6 +11,7 @@ from eas.ir.nodes import (
     Atomic,
     Barrier,
     Break,
+    Combine,
     Compute,
     Condition,
     Continue,
@@ -168,7 +169,9 @@ def _visit(facts: Facts, region: Region, position: int, loops: int) -> int:
 
 
 def is_collective(op: Op) -> bool:
-    return isinstance(op, Barrier | Alloc) or (isinstance(op, Compute) and op.op.collective)
+    return isinstance(op, Barrier | Alloc | Combine) or (
+        isinstance(op, Compute) and op.op.collective
+    )
 
 
 def is_pure(op: Op | None, facts: Facts) -> bool:

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from enum import Enum
 from functools import cache
 
-from eas.ir.nodes import Compute, Op, Value
+from eas.ir.nodes import Combine, Compute, Op, Value, results_of
 from eas.ir.types import Shape, count
 from eas.msl.costs import Costs
 from eas.msl.facts import Facts
-from eas.msl.indices import Indices, Symbol, coordinates, linear, of, project
+from eas.msl.indices import Index, Indices, Symbol, coordinates, linear, of, project
 
 SIMD = 32
 
@@ -22,6 +22,8 @@ class Strategy(Enum):
     SERIAL = "of an axis: the thread of each result walks along the axis"
     ROWS = "of the last axis: each simdgroup reduces its 32 neighbours of a row, then the rest"
     CHUNKS = "of an axis: through threadgroup memory, as many elements at a time as threads"
+    SCAN = "a scan: in each simdgroup, then across them"
+    WALK = "a scan: the thread of each row walks along it, in threadgroup memory"
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +97,16 @@ def serial_indices(op: Compute, indices: Indices) -> Indices:
     return (*indices[:axis], of(serial_symbol(op)), *indices[axis:])
 
 
+def combined_symbol(op: Combine) -> Symbol:
+    """The variable of the loop along the axis of a combination."""
+    return Symbol(f"k{op.results[0].id}", op.operands[0].shape[-1])
+
+
+def combined_indices(indices: Indices, along: Index) -> Indices:
+    """The element of an operand of a combination, from the one of its result."""
+    return (*indices, along)
+
+
 def is_reduction(op: Op | None) -> bool:
     return isinstance(op, Compute) and op.op.name.startswith("reduce_")
 
@@ -130,7 +142,8 @@ class Layout:
 
     def is_resident(self, value: Value) -> bool:
         """Whether a block lies in threadgroup memory only."""
-        return self.strategies.get(value) is Strategy.CHUNKS or value in self.repeated
+        in_memory = self.strategies.get(value) in (Strategy.CHUNKS, Strategy.WALK)
+        return in_memory or value in self.repeated
 
     def shares_memory(self, op: Compute) -> bool:
         """Whether the threads reduce a whole block through threadgroup memory.
@@ -141,9 +154,9 @@ class Layout:
         return self.threads > SIMD or (is_shuffled and self.threads > 1)
 
     def is_serial(self, op: Op | None) -> bool:
-        if not isinstance(op, Compute):
+        if not isinstance(op, Compute | Combine):
             return False
-        return self.strategies.get(op.result) is Strategy.SERIAL
+        return self.strategies.get(results_of(op)[0]) is Strategy.SERIAL
 
 
 def is_view(op: Op | None) -> bool:

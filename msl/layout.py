@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from eas.ir.nodes import (
     Assert,
     Atomic,
+    Combine,
     Compute,
     For,
     If,
@@ -71,6 +72,8 @@ def survey(layout: Layout, threads: int | None, staged_bytes: int) -> None:
             layout.strategies[value] = strategy
             if layout.is_resident(value):
                 layout.costs.prices[value] = 1
+        elif isinstance(op, Combine):
+            layout.strategies[value] = _combination(op, whole_simdgroups)
         elif isinstance(op, Compute | Load) and value.shape:
             layout.costs.add(op, facts)
 
@@ -83,6 +86,12 @@ def _strategy(op: Compute, layout: Layout, whole_simdgroups: bool, staged_bytes:
         return Strategy.ROWS
     fits = _staged_bytes(op.operands[0], layout) <= staged_bytes
     return Strategy.SERIAL if fits else Strategy.CHUNKS
+
+
+def _combination(op: Combine, whole_simdgroups: bool) -> Strategy:
+    if op.kind == "scan":
+        return Strategy.SCAN if whole_simdgroups else Strategy.WALK
+    return Strategy.SERIAL if op.results[0].shape else Strategy.WHOLE
 
 
 def _staged_bytes(value: Value, layout: Layout) -> int:
@@ -122,6 +131,9 @@ def _extents(layout: Layout) -> Iterator[int]:
             case If() | For() | While():
                 yield from (count(v.shape) for r in regions_of(op) for v in r.args)
                 yield from (count(v.shape) for v in op.results)
+            case Combine():
+                serial = layout.is_serial(op)
+                yield count((op.results if serial else op.operands)[0].shape)
             case Compute() if is_reduction(op):
                 serial = layout.is_serial(op)
                 yield count(op.result.shape if serial else op.operands[0].shape)

@@ -17,6 +17,7 @@ from eas.ir.nodes import (
     Atomic,
     Barrier,
     Break,
+    Combine,
     Compute,
     Condition,
     Constant,
@@ -50,17 +51,23 @@ from eas.msl.steps import (
     Chunks,
     Elements,
     End,
+    Finish,
     Gather,
     Item,
     Join,
+    JoinLanes,
     Once,
     Plan,
     Receive,
+    Spread,
     Stage,
     Step,
     Sync,
     Total,
+    TotalLanes,
     Uniform,
+    Walk,
+    needs_spread,
 )
 
 Values = tuple[Value, ...]
@@ -93,7 +100,7 @@ class Planner:
     finder: Finder
     steps: list[Step] = field(default_factory=list[Step])
     open: Elements | None = None
-    pending: list[Compute] = field(default_factory=list[Compute])
+    pending: list[Compute | Combine] = field(default_factory=list[Compute | Combine])
     deferred: list[Op] = field(default_factory=list[Op])
     unready: set[Value] = field(default_factory=set[Value])
     copied: set[Value] = field(default_factory=set[Value])
@@ -124,6 +131,8 @@ class Planner:
                 self.steps.append(Sync(True, True, op.loc))
             case Compute() | Load():
                 self.value(op)
+            case Combine():
+                self.combination(op)
             case Store() | Atomic() | Assert() | Print():
                 self.effect(op)
             case If() | For() | While():
@@ -167,6 +176,12 @@ class Planner:
             self.steps.append(Chunks(op))
         else:
             self.add(op)
+
+    def combination(self, op: Combine) -> None:
+        self.add(op)
+        if self.layout.strategies[op.results[0]] is Strategy.WALK:
+            self.close()
+            self.steps.append(Walk(op))
 
     # --- effects ------------------------------------------------------------------------------
 
@@ -217,6 +232,11 @@ class Planner:
             case Compute() if is_reduction(item) and not self.layout.is_serial(item):
                 self.pending.append(item)
                 self.unready.add(item.result)
+            case Combine() if not self.layout.is_serial(item):
+                self.pending.append(item)
+                self.unready.update(item.results)
+            case Finish():
+                self._made(item.op.results, domain)
             case Assign():
                 pass
             case _:
@@ -244,16 +264,33 @@ class Planner:
         self.pending, self.deferred = [], []
         self.unready.clear()
         self.copied.clear()
-        whole = tuple(op for op in pending if not op.result.shape)
+        reductions = [op for op in pending if isinstance(op, Compute)]
+        combinations = [op for op in pending if isinstance(op, Combine)]
+        whole = tuple(op for op in reductions if not op.result.shape)
         if whole:
             self.steps += [Join(whole), Total(whole)]
+        self._join_lanes([op for op in combinations if op.kind == "reduce"])
         self.steps += [Uniform(op) for op in deferred]
-        for op in pending:
+        for op in reductions:
             if op.result.shape:
                 self.add(Gather(op))
+        for op in combinations:
+            self._finish_scan(op)
+
+    def _join_lanes(self, ops: Sequence[Combine]) -> None:
+        self.steps += [JoinLanes(op) for op in ops]
+        self.steps += [TotalLanes(op) for op in ops]
+
+    def _finish_scan(self, op: Combine) -> None:
+        if self.layout.strategies[op.results[0]] is not Strategy.SCAN:
+            return
+        if needs_spread(op):
+            self.close()
+            self.steps.append(Spread(op))
+        self.add(Finish(op))
 
     def _accesses(self, item: Item, domain: Domain) -> list[Access]:
-        if isinstance(item, Assign | Stage | Gather):
+        if isinstance(item, Assign | Stage | Gather | Finish):
             return []
         if self.layout.facts.function.threads is not None:  # there the user places the barriers
             return []

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from eas.ir.nodes import (
     Alloc,
     Break,
+    Combine,
     Compute,
     Condition,
     Constant,
@@ -82,6 +83,9 @@ class _Marking:
             match op:
                 case Constant() | Compute() | Load() | Alloc():
                     has_effect |= self.scan_value(op)
+                case Combine():
+                    for result in op.results:
+                        self.sources[result.id] = _Source(op.operands)
                 case If() | For() | While():
                     effect, leaves = self.scan_control(op, loop)
                     has_effect |= effect
@@ -215,6 +219,9 @@ class _Sweep:
             match op:
                 case Constant() | Compute() | Load() | Alloc():
                     if op.result.id in self.marking.live:
+                        ops.append(op)
+                case Combine():
+                    if self.marking.places(op.results):
                         ops.append(op)
                 case If() | For() | While():
                     if id(op) in self.marking.kept:

@@ -14,6 +14,7 @@ from typing import Any
 
 from eas.ir.nodes import (
     Break,
+    Combine,
     Compute,
     Condition,
     Constant,
@@ -151,6 +152,9 @@ class _Analysis:
                     self.set(op.result, Interval(int(op.value), int(op.value)))
             case Compute():
                 self.compute(op)
+            case Combine():
+                self.found.uses[id(op)] = tuple(self.of(v) for v in op.operands)
+                self.region(op.body)
             case If():
                 self.branch(op)
             case For():

@@ -16,6 +16,8 @@ from eas.ir.nodes import (
     AtomicKind,
     Barrier,
     Break,
+    Combine,
+    CombineKind,
     Compute,
     Condition,
     Constant,
@@ -421,6 +423,19 @@ class _Parser:
         passed = self.uses() if self.accept("with") else ()
         return Condition(condition, passed, self.place())
 
+    def reduce(self, results: Values) -> Op:
+        return self.combine("reduce", results)
+
+    def scan(self, results: Values) -> Op:
+        return self.combine("scan", results)
+
+    def combine(self, kind: CombineKind, results: Values) -> Op:
+        operands = self.uses()
+        self.expect("by")
+        arguments = self.arguments()
+        loc = self.open()
+        return Combine(kind, operands, self.region(arguments, loc), results, loc)
+
     def branch(self, results: Values) -> Op:
         condition = self.use("a condition")
         loc = self.open()
@@ -459,6 +474,8 @@ _WITH_RESULTS: dict[str, Callable[[_Parser, Values], Op]] = {
     "load": _Parser.load,
     "atomic": _Parser.atomic,
     "alloc": _Parser.alloc,
+    "reduce": _Parser.reduce,
+    "scan": _Parser.scan,
     "if": _Parser.branch,
     "for": _Parser.loop_for,
     "while": _Parser.loop_while,

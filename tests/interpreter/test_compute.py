@@ -19,6 +19,7 @@ from eas.ir.types import (
     F32,
     F64,
     I32,
+    U32,
     Block,
     DType,
     Pointer,
@@ -53,7 +54,7 @@ def operand_types(op: OpDef) -> tuple[list[Type], Attrs]:
     if op.name in SPECIAL:
         return SPECIAL[op.name]
     attrs: Attrs = {"axis": 1} if op.attrs == ("axis",) else {}
-    for dtype in (F32, I32, BOOL):
+    for dtype in (F32, I32, U32, BOOL):
         types: list[Type] = [Block(dtype, SHAPE) for _ in op.operands]
         with suppress(RuleError):
             op.typing(types, attrs)
