@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from eas.ir.location import Loc
-from eas.ir.nodes import Atomic, Compute, Function, Load, Param, Store, Value, results_of, walk
+from eas.ir.nodes import Compute, Function, Param, Value, results_of, walk
 from eas.ir.types import BF16, F64, DType, Pointer
+from eas.msl.atomics import only_atomic
 from eas.msl.barriers import insert_barriers
 from eas.msl.body import lower
 from eas.msl.continues import without_lane_continues
@@ -157,7 +158,7 @@ def _lower_plan(plan: Plan, layout: Layout, homes: dict[str, str]) -> Lowering:
         storage=assign_storage(layout),
         homes=homes,
     )
-    low.atomics = _only_atomic(facts.function)
+    low.atomics = only_atomic(facts.function)
     _bind(low)
     lower(low)
     if any(value.ty.dtype == BF16 for value in facts.born) or _has_bfloat(facts.function):
@@ -167,18 +168,6 @@ def _lower_plan(plan: Plan, layout: Layout, homes: dict[str, str]) -> Lowering:
 
 def _has_bfloat(function: Function) -> bool:
     return any(param.value.ty.dtype == BF16 for param in function.params)
-
-
-def _only_atomic(function: Function) -> set[Value]:
-    """The arrays that nothing but atomics touch, so that they can be declared as such."""
-    ops = [op for op in walk(function.body) if isinstance(op, Load | Store | Atomic)]
-    plain = {op.pointer for op in ops if not isinstance(op, Atomic)}
-    found = {op.pointer for op in ops if isinstance(op, Atomic)} - plain
-    return {p for p in found if p.ty.dtype.is_int or _is_device(p)}
-
-
-def _is_device(pointer: Value) -> bool:
-    return isinstance(pointer.ty, Pointer) and pointer.ty.space == "device"
 
 
 def _bind(low: Lowering) -> None:
