@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import cast
 
-from eas.frontend_ast import memory
+from eas.frontend_ast import block_pointers, memory
 from eas.frontend_ast.arithmetic import negate
 from eas.frontend_ast.builtins import message_parts
 from eas.frontend_ast.collective import require_all_lanes
@@ -23,6 +23,8 @@ from eas.frontend_ast.promote import (
     to_bool,
 )
 from eas.frontend_ast.promote import cast as convert
+from eas.frontend_ast.randoms import RANDOMS
+from eas.frontend_ast.shapes import SHAPES
 from eas.frontend_ast.static import (
     runtime_number,
     static_axis,
@@ -32,6 +34,7 @@ from eas.frontend_ast.static import (
     static_shape,
 )
 from eas.frontend_ast.values import (
+    EMPTY,
     FALSE,
     NONE,
     UNNAMED,
@@ -43,9 +46,10 @@ from eas.frontend_ast.values import (
     Tuple,
 )
 from eas.ir.diagnostics import Label
-from eas.ir.nodes import AtomicKind, Barrier
+from eas.ir.nodes import Assert, AtomicKind, Barrier
 from eas.ir.ops import OPS
 from eas.ir.ops.record import OpDef, RuleError
+from eas.ir.ops.simdgroup import SIMD_OPS
 from eas.ir.types import (
     BOOL,
     DTYPES,
@@ -62,6 +66,7 @@ Handler = Callable[..., Operand]
 
 FLOAT = Const(F32)
 NO_TEXT = Const("")
+ZEROS = Const("zero")
 
 
 def lower_intrinsic(
@@ -81,6 +86,8 @@ def lower_intrinsic(
     if name.startswith("atomic_"):
         kind = cast(AtomicKind, name.removeprefix("atomic_"))
         return _atomic(ctx, kind, **bound.arguments)
+    if name in SIMD_OPS:
+        return _simd(ctx, name, *bound.arguments.values())
     if name.startswith("to_"):
         return _cast(ctx, bound.arguments["a"], Const(DTYPES[name.removeprefix("to_")]))
     return _elementwise(ctx, OPS[name], list(bound.arguments.values()))
@@ -386,7 +393,12 @@ def _load(
     offs: Operand = NONE,
     mask: Operand = NONE,
     other: Operand | None = None,
+    boundary_check: Operand = EMPTY,
+    padding: Operand = ZEROS,
 ) -> Operand:
+    if block_pointers.is_block_pointer(ptr):
+        _refuse_places(ctx, offs, mask)
+        return block_pointers.load(ctx, ptr, boundary_check, padding)
     return memory.load(ctx, ptr, mask, other, None if offs == NONE else offs)
 
 
@@ -396,13 +408,29 @@ def _store(
     offs: Operand = NONE,
     value: Operand = NONE,
     mask: Operand = NONE,
+    boundary_check: Operand = EMPTY,
 ) -> Operand:
     if value == NONE:  # store(a + offs, value)
         offs, value = NONE, offs
     if value == NONE:
         raise ctx.refusal("E0413", "`mk.store` lacks the argument `value`")
+    if block_pointers.is_block_pointer(ptr):
+        _refuse_places(ctx, offs, mask)
+        block_pointers.store(ctx, ptr, value, boundary_check)
+        return NONE
     memory.store(ctx, ptr, value, mask, None if offs == NONE else offs)
     return NONE
+
+
+def _refuse_places(ctx: Context, offs: Operand, mask: Operand) -> None:
+    for operand in (offs, mask):
+        if operand != NONE:
+            raise ctx.refusal(
+                "E0509",
+                "a block pointer has its own offsets and bounds",
+                at=operand,
+                help="move it with `mk.advance`, and give `boundary_check` the axes to check",
+            )
 
 
 def _atomic(
@@ -436,6 +464,25 @@ def _barrier(ctx: Context) -> Operand:
     require_all_lanes(ctx, "`mk.barrier`")
     ctx.build.emit(Barrier(ctx.loc))
     return NONE
+
+
+def _simd(ctx: Context, name: str, a: Operand, lane: Operand = NONE) -> Operand:
+    """What the lanes of a simdgroup do together; each thread has a value."""
+    if ctx.threads is None:
+        raise ctx.refusal(
+            "E0603",
+            f"`mk.{name}` is for kernels that are written for threads",
+            help="use `mk.tid(0, BLOCK)` before; for blocks there is `mk.sum` and its like",
+        )
+    require_all_lanes(ctx, f"`mk.{name}`")
+    num = runtime_number(ctx, a)
+    if name in ("simd_any", "simd_all"):
+        num = materialize(ctx, to_bool(ctx, num), BOOL)
+    values = [broadcast(ctx, num, (ctx.threads,)).value]
+    if lane != NONE:
+        place = materialize(ctx, number(ctx, lane, "the number of a lane"), I32)
+        values.append(broadcast(ctx, place, (ctx.threads,)).value)
+    return ctx.compute(name, *values)
 
 
 # --- compile time -------------------------------------------------------------------------------
@@ -482,6 +529,32 @@ def _static_print(ctx: Context, parts: tuple[Operand, ...] = ()) -> Operand:
     return NONE
 
 
+# --- hints --------------------------------------------------------------------------------------
+
+
+def _assume(ctx: Context, condition: Operand) -> Operand:
+    """A promise: the interpreter checks it, other backends count on it."""
+    truth = to_bool(ctx, condition)
+    if isinstance(truth, Const) and truth.value:
+        return NONE
+    num = materialize(ctx, truth, BOOL)
+    spread = broadcast(ctx, num, ctx.cover(num.shape, ctx.split_shape()))
+    ctx.build.emit(Assert(spread.value, "an assumption does not hold", ctx.loc, is_assumed=True))
+    return NONE
+
+
+def _multiple_of(ctx: Context, a: Operand, factor: Operand) -> Operand:
+    by = static_int(ctx, factor, "the factor")
+    if by < 1:
+        raise ctx.refusal("E0705", f"the factor is at least 1, not {by}", at=factor)
+    num = runtime_number(ctx, a)
+    x, y = promote(ctx, [num, Const(by)])
+    rest = ctx.compute("mod", x.value, y.value)
+    zero = broadcast(ctx, Num(ctx.build.constant(0, rest.dtype)), rest.shape)
+    _assume(ctx, ctx.compute("eq", rest.value, zero.value))
+    return a
+
+
 HANDLERS: dict[str, Handler] = {
     "select": _where,
     "pow": _pow,
@@ -512,4 +585,9 @@ HANDLERS: dict[str, Handler] = {
     "static_range": _static_range,
     "static_assert": _static_assert,
     "static_print": _static_print,
+    "assume": _assume,
+    "multiple_of": _multiple_of,
+    **SHAPES,
+    **RANDOMS,
+    **block_pointers.BLOCK_POINTERS,
 }

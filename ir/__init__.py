@@ -69,9 +69,10 @@ which order and by which pairs elements meet is the backend's choice.
 **Effects.** A `Compute` is pure, and so is a `Combine`; it may be moved, merged or dropped. Where
 `OpDef.can_fault` is set (integer division) it may not be moved above a condition. `Load` reads,
 `Store` and `Atomic` write their pointer's array; `Assert`, `Print` and `Barrier` are effects of
-their own. Effects of one program happen in the order of the text. `Load`, `Store` and `Atomic` take
-an optional `mask` of the offset's shape (a scalar bool for a scalar offset): masked-off lanes touch
-nothing, a load gives `other` there, which is always present when `mask` is.
+their own (an assumed `Assert` is a promise that `relax` drops). Effects of one program happen in
+the order of the text. `Load`, `Store` and `Atomic` take an optional `mask` of the offset's shape (a
+scalar bool for a scalar offset): masked-off lanes touch nothing, a load gives `other` there, which
+is always present when `mask` is.
 
 **Types of ops.** The operands of an element-wise op have equal shapes; a scalar meets a block
 through `splat`, a smaller block a larger one through `broadcast`. Dtypes are converted by `cast`

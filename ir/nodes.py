@@ -156,11 +156,15 @@ class Barrier:
 
 @dataclass(frozen=True, slots=True)
 class Assert:
-    """Stops the launch with `message` if the condition is false for any active lane."""
+    """Stops the launch with `message` if the condition is false for any active lane.
+
+    One that `is_assumed` is a promise of the user's: a backend need not check it.
+    """
 
     condition: Value
     message: str
     loc: Loc
+    is_assumed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -106,7 +106,7 @@ def _rebuild_effect(op: Op, use: Map, define: Map) -> Op:
         case Alloc():
             return Alloc(op.size, define(op.result), op.loc)
         case Assert():
-            return Assert(use(op.condition), op.message, op.loc)
+            return Assert(use(op.condition), op.message, op.loc, op.is_assumed)
         case Print():
             parts = tuple(use(part) if isinstance(part, Value) else part for part in op.parts)
             return Print(parts, op.loc)

@@ -27,8 +27,9 @@ from eas.ir.nodes import (
     regions_of,
     results_of,
 )
+from eas.ir.ops.simdgroup import SIMD_OPS
 from eas.ir.types import BOOL, I32, count
-from eas.msl import axes, combining, memory, reductions, scans
+from eas.msl import axes, combining, memory, reductions, scans, simdgroups
 from eas.msl.branches import lower_if
 from eas.msl.combining import States
 from eas.msl.control import Ways, end, is_left
@@ -283,7 +284,9 @@ class _Body:
     def value(self, op: Op) -> None:
         """A value of the lane at work, or a shared one."""
         low = self.low
-        if isinstance(op, Load) and not is_pure(op, low.facts):
+        if isinstance(op, Compute) and op.op.name in SIMD_OPS:
+            low.define(op.result, simdgroups.meet(op, low))
+        elif isinstance(op, Load) and not is_pure(op, low.facts):
             low.define(op.result, low.load(op, low.domain.indices_of(op.result.shape)))
         elif isinstance(op, Compute) and low.layout.is_serial(op):
             low.define(op.result, axes.serial(op, low))

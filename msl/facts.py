@@ -30,6 +30,7 @@ from eas.ir.nodes import (
     results_of,
     walk,
 )
+from eas.ir.ops.simdgroup import SIMD_OPS
 
 Control = If | For | While
 
@@ -178,7 +179,7 @@ def is_pure(op: Op | None, facts: Facts) -> bool:
     """An op that may be evaluated anywhere after its operands, any number of times."""
     if isinstance(op, Load):
         return op.pointer not in facts.written and not is_threadgroup(op.pointer)
-    return isinstance(op, Compute)
+    return isinstance(op, Compute) and op.op.name not in SIMD_OPS
 
 
 def is_threadgroup(pointer: Value) -> bool:

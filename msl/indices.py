@@ -223,6 +223,10 @@ def operand_indices(op: Compute, indices: Indices) -> Indices:
                 add(scale(index, step), fixed(start))
                 for index, start, step in zip(indices, starts, steps, strict=True)
             )
+        case "cycle":
+            axis, start = _int(op.attr("axis")), _int(op.attr("start"))
+            along = digit(add(indices[axis], fixed(start)), 1, old[axis])
+            return (*indices[:axis], along, *indices[axis + 1 :])
         case _:
             return indices
 

@@ -161,7 +161,7 @@ class Layout:
 
 def is_view(op: Op | None) -> bool:
     """An op that only says where else the elements are."""
-    views = ("splat", "broadcast", "expand_dims", "reshape", "permute", "slice")
+    views = ("splat", "broadcast", "expand_dims", "reshape", "permute", "slice", "cycle")
     return isinstance(op, Compute) and op.op.name in views
 
 

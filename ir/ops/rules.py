@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from eas.ir.ops.record import Array, Attrs, Meaning, RuleError, TypeRule
-from eas.ir.types import BF16, BOOL, F32, DType, Scalar, Type, make_type, shape_of
+from eas.ir.types import BF16, BOOL, F32, U32, DType, Scalar, Type, make_type, shape_of
 
 Accepts = Callable[[DType], bool]
 
@@ -28,6 +28,10 @@ def is_int(dtype: DType) -> bool:
 
 def is_unsigned(dtype: DType) -> bool:
     return dtype.is_unsigned
+
+
+def is_word(dtype: DType) -> bool:
+    return dtype == U32
 
 
 def is_bits(dtype: DType) -> bool:

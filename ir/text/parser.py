@@ -391,10 +391,14 @@ class _Parser:
     def barrier(self) -> Op:
         return Barrier(self.place())
 
-    def check(self) -> Op:
+    def check(self, is_assumed: bool = False) -> Op:
         condition = self.use("a condition")
         self.expect(",")
-        return Assert(condition, self.string("a message in quotes"), self.place())
+        message = self.string("a message in quotes")
+        return Assert(condition, message, self.place(), is_assumed)
+
+    def assume(self) -> Op:
+        return self.check(is_assumed=True)
 
     def print(self) -> Op:
         parts: list[str | Value] = []
@@ -485,6 +489,7 @@ _WITHOUT_RESULTS: dict[str, Callable[[_Parser], Op]] = {
     "store": _Parser.store,
     "barrier": _Parser.barrier,
     "assert": _Parser.check,
+    "assume": _Parser.assume,
     "print": _Parser.print,
     "yield": _Parser.yields,
     "condition": _Parser.condition,

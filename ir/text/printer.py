@@ -265,7 +265,8 @@ def _spell(op: Op) -> str:
         case Barrier():
             return "barrier"
         case Assert():
-            return f"assert {_use(op.condition)}, {quote(op.message)}"
+            word = "assume" if op.is_assumed else "assert"
+            return f"{word} {_use(op.condition)}, {quote(op.message)}"
         case Print():
             return f"print {', '.join(map(_part, op.parts))}".rstrip()
         case Condition():
