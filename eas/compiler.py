@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,6 +22,22 @@ if TYPE_CHECKING:
     from eas.msl import MslKernel
 
 
+@contextmanager
+def _without_collector() -> Generator[None]:
+    """A compile makes many objects and no cycles to speak of.
+
+    The search for cycles would go through all that the process holds, over and over.
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+@_without_collector()
 def compile(
     fn: Callable[..., Any],
     arguments: Mapping[str, Argument],
@@ -45,6 +62,7 @@ def _check(function: Function, scopes: bool = True) -> None:
         raise internal_error(error, error.loc, function.name) from error
 
 
+@_without_collector()
 def write_msl(function: Function, threads: int | None) -> MslKernel:
     """The Metal text of a compiled function."""
     from eas import msl  # only those who ask for the text pay for its import

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from contextvars import ContextVar, Token
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -12,7 +13,7 @@ from typing import Literal, get_args
 Backend = Literal["auto", "cpu", "interpret", "python", "metal", "mps", "msl-host"]
 
 AVAILABLE: tuple[Backend, ...] = ("interpret", "msl-host")
-_ALIASES: dict[str, Backend] = {"auto": "interpret", "mps": "metal"}
+_ALIASES: dict[str, Backend] = {"mps": "metal"}
 
 
 class BackendError(Exception):
@@ -75,10 +76,38 @@ def resolve_backend(name: str) -> Backend:
         close = get_close_matches(str(name), known, 1)
         hint = f"did you mean `{close[0]}`?" if close else f"there are {', '.join(known)}"
         raise BackendError(f"there is no backend `{name}`; {hint}")
-    real = _ALIASES.get(name, name)
+    real = automatic() if name == "auto" else _ALIASES.get(name, name)
+    if real == "metal":
+        return _metal(name)
     for backend in AVAILABLE:
         if backend == real:
             return backend
-    raise BackendError(
-        f"the backend `{name}` is not available here; available: {', '.join(AVAILABLE)}"
-    )
+    raise _not_here(name)
+
+
+def automatic() -> Backend:
+    """What `auto` stands for: the GPU on a Mac that has one."""
+    if sys.platform != "darwin":
+        return "interpret"
+    from eas.runtime import metal
+
+    return "interpret" if metal.missing() else "metal"
+
+
+def _metal(name: str) -> Backend:
+    from eas.runtime import metal  # only those who ask for it pay for its import
+
+    why = metal.missing()
+    if why:
+        raise _not_here(name, f" ({why})")
+    return "metal"
+
+
+def available() -> list[str]:
+    """The backends of this machine."""
+    return [*AVAILABLE, *(["metal"] if automatic() == "metal" else [])]
+
+
+def _not_here(name: str, why: str = "") -> BackendError:
+    others = ", ".join(available())
+    return BackendError(f"the backend `{name}` is not available here{why}; available: {others}")

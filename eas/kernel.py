@@ -18,6 +18,7 @@ from eas.config import Backend, BackendError, choose_backend
 from eas.frontend_ast.errors import CompileError, Refusal
 from eas.frontend_ast.source import read_source
 from eas.frontend_ast.specialized import specialize
+from eas.frontend_ast.wrappers import kernel_function
 from eas.runtime.grid import Grid, implicit_grid, resolve_grid
 from eas.runtime.refusals import BadArgument, LaunchError
 from eas.signature import Parameters
@@ -139,7 +140,7 @@ class Kernel:
         """The Python that is left of the kernel once its constexpr arguments are known."""
         call = self._take_apart(args, kwargs, is_launch=False)
         try:
-            return specialize(read_source(self.fn), dict(call.constants))
+            return specialize(read_source(kernel_function(self.fn)), dict(call.constants))
         except Refusal as error:
             raise CompileError([error.diagnostic], self.name) from None
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
+from eas.ir.frozen import frozen
 from eas.ir.nodes import Function
 from eas.ir.types import DType
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ArrayArg:
     """An array; `ndim` is None where only the element type is known."""
 
@@ -18,14 +18,14 @@ class ArrayArg:
     ndim: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ScalarArg:
     """A number that is known at run time."""
 
     dtype: DType
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ConstArg:
     """A value that is part of the compiled kernel."""
 
@@ -35,7 +35,7 @@ class ConstArg:
 Argument = ArrayArg | ScalarArg | ConstArg
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Capture:
     """A value from outside of the kernel that its code depends on."""
 
@@ -52,7 +52,7 @@ class Capture:
         return is_same(now, self.seen)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Lowered:
     """A kernel in the IR, and what it captured on the way."""
 

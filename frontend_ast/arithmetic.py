@@ -24,8 +24,9 @@ from eas.frontend_ast.promote import (
     promote,
     to_bool,
 )
+from eas.frontend_ast.records import unwrap
 from eas.frontend_ast.refused import Refused, refusal_of
-from eas.frontend_ast.values import Array, Const, Num, Operand, Place, Tuple
+from eas.frontend_ast.values import Array, Const, Generated, Num, Operand, Place, Tuple
 from eas.ir.types import BOOL, F32, DType
 
 PYTHON: dict[type[ast.AST], str] = {
@@ -314,15 +315,31 @@ def _never_equal(left: Operand, right: Operand) -> bool:
 
 
 def _compare_tuples(ctx: Context, kind: type[ast.cmpop], left: Operand, right: Operand) -> Operand:
-    a, b = items_of(left), items_of(right)
+    left, right = unwrap(ctx, left), unwrap(ctx, right)
+    a, b = _compared_parts(left), _compared_parts(right)
     if kind not in (ast.Eq, ast.NotEq) or a is None or b is None:
         raise _no_operator(ctx, SYMBOLS[kind], left, right, "compare their parts: `a[0] < b[0]`")
-    equal: Operand = Const(len(a) == len(b))
-    if len(a) == len(b):
+    is_comparable = class_of(left) is class_of(right) and len(a) == len(b)
+    equal: Operand = Const(is_comparable)
+    if is_comparable:
         for x, y in zip(a, b, strict=True):
             same = to_bool(ctx, _compare_values(ctx, ast.Eq, x, y))
             equal = _both(ctx, equal, same)
     return equal if kind is ast.Eq else negate_truth(ctx, equal)
+
+
+def _compared_parts(operand: Operand) -> tuple[Operand, ...] | None:
+    """What decides whether a value is equal to a tuple, list or record; None if it is not known."""
+    if isinstance(operand, Tuple):
+        is_compared = getattr(operand.make, "__dataclass_params__", None)
+        return operand.items if is_compared is None or is_compared.eq else None
+    if isinstance(operand, Num) or (isinstance(operand, Const) and _is_plain(operand.value)):
+        return items_of(operand) or ()
+    return None
+
+
+def _is_plain(value: object) -> bool:
+    return value is None or is_numeric(value) or type(value) in (str, tuple, list)
 
 
 def _both(ctx: Context, a: Operand, b: Operand) -> Operand:
@@ -402,7 +419,7 @@ def too_long(ctx: Context, what: str) -> Exception:
 def items_of(operand: Operand) -> tuple[Operand, ...] | None:
     """The parts of a sequence whose length is known, or None."""
     if isinstance(operand, Tuple):
-        return operand.items
+        return operand.items if issubclass(operand.make, tuple | list) else None
     if isinstance(operand, Const):
         value: Any = operand.value
         if type(value) is range and len(value) > MAX_ITEMS:
@@ -412,25 +429,37 @@ def items_of(operand: Operand) -> tuple[Operand, ...] | None:
     return None
 
 
+def class_of(operand: Operand) -> type[object]:
+    """The class that Python compares and adds by: a named tuple is a tuple there."""
+    found: type[object] = type(operand.value) if isinstance(operand, Const) else type(operand)
+    if isinstance(operand, Tuple):
+        found = operand.make
+    return tuple if issubclass(found, tuple) else found
+
+
 def kept_generator(ctx: Context, operand: Operand) -> Exception:
+    is_lazy = isinstance(operand, Generated) and operand.is_lazy
     return ctx.refusal(
         "E0113",
-        "the items of a generator cannot be worked out one by one",
+        "the items of a generator cannot be worked out one by one"
+        if is_lazy
+        else "an iterator gives its items once, and cannot be kept",
         at=operand,
-        help="make a list of them: `[x * x for x in items]`",
+        help=f"make a list of them: `{'[x * x for x in items]' if is_lazy else 'list(zip(a, b))'}`",
     )
 
 
 def _join_tuples(ctx: Context, kind: type[ast.AST], left: Operand, right: Operand) -> Operand:
     a, b = items_of(left), items_of(right)
-    if kind is ast.Add and a is not None and b is not None:
-        return Tuple(a + b)
+    make = class_of(right if a is None else left)
+    if kind is ast.Add and a is not None and b is not None and make is class_of(right):
+        return Tuple(a + b, make)
     count = next((o.value for o in (left, right) if isinstance(o, Const)), None)
-    if kind is ast.Mult and type(count) is int:
-        items = a or b or ()
+    items = b if a is None else a
+    if kind is ast.Mult and type(count) is int and items is not None:
         if len(items) * count > MAX_ITEMS:
             raise too_long(ctx, f"a tuple of {len(items) * count} items")
-        return Tuple(items * count)
+        return Tuple(items * count, make)
     way_out = "a tuple is taken apart at compile time: compute with its parts"
     raise _no_operator(ctx, SYMBOLS[kind], left, right, way_out)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 
-from eas.frontend_ast.arithmetic import binary, items_of, kept_generator
+from eas.frontend_ast.arithmetic import SYMBOLS, binary, class_of, items_of, kept_generator
 from eas.frontend_ast.context import Context, Silenced
 from eas.frontend_ast.names import read_name
 from eas.frontend_ast.promote import describe, is_numeric, materialize
@@ -95,7 +95,19 @@ def lower_augmented(ctx: Context, node: ast.AugAssign) -> None:
     if isinstance(old, Poison):
         ctx.expression(node.value)
         raise Silenced
+    if class_of(old) is list:
+        raise _changed_list(ctx, node)
     assign(ctx, node.target, binary(ctx, node.op, old, ctx.expression(node.value)), node)
+
+
+def _changed_list(ctx: Context, node: ast.AugAssign) -> Exception:
+    name, symbol = ctx.text(node.target), SYMBOLS[type(node.op)]
+    return ctx.refusal(
+        "E0408",
+        "a list cannot be changed in a kernel",
+        at=node.target,
+        help=f"make another one: `{name} = {name} {symbol} {ctx.text(node.value) or '...'}`",
+    )
 
 
 def lower_walrus(ctx: Context, node: ast.NamedExpr) -> Operand:
@@ -168,7 +180,7 @@ def _unpack(
         assign(ctx, each, item, part)
     star = targets[before]
     assert isinstance(star, ast.Starred)
-    assign(ctx, star.value, Tuple(items[before:stop]), origin)
+    assign(ctx, star.value, Tuple(items[before:stop], list), origin)
     for each, item, part in zip(targets[before + 1 :], items[stop:], parts[stop:], strict=True):
         assign(ctx, each, item, part)
 

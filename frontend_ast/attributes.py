@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import ast
+import inspect
+from types import FunctionType
 
+from eas.frontend_ast.binding import Given
+from eas.frontend_ast.calls import call_function
 from eas.frontend_ast.context import Context
 from eas.frontend_ast.intrinsics import is_function_of_mk, to_dtype
 from eas.frontend_ast.names import lower_attribute_of_constant, no_attribute
 from eas.frontend_ast.promote import describe
-from eas.frontend_ast.records import unwrap
+from eas.frontend_ast.records import is_named_tuple, replace_fields
 from eas.frontend_ast.subscripts import extent, stride
-from eas.frontend_ast.values import Array, Const, Method, Num, Operand, Tuple
+from eas.frontend_ast.values import Array, Const, Method, Num, Operand, RecordMethod, Tuple
 
 _OF_NUMBERS = ("dtype", "ndim", "shape", "to")
 _OF_ARRAYS = ("dtype", "ndim", "shape", "strides")
@@ -18,7 +22,7 @@ _OF_ARRAYS = ("dtype", "ndim", "shape", "strides")
 
 def lower_attribute(ctx: Context, node: ast.Attribute) -> Operand:
     """Of modules, constants, records, numbers (`x.dtype`, `x.to`) and arrays (`a.shape`)."""
-    holder = unwrap(ctx.expression(node.value))
+    holder = ctx.expression(node.value)
     match holder:
         case Num():
             return _of_number(ctx, holder, node)
@@ -26,12 +30,34 @@ def lower_attribute(ctx: Context, node: ast.Attribute) -> Operand:
             return _of_array(ctx, holder, node)
         case Tuple(fields=fields, items=items) if node.attr in fields:
             return items[fields.index(node.attr)]
-        case Tuple(fields=fields):
-            raise no_attribute(ctx, node, describe(holder), fields)
+        case Tuple():
+            return _of_record(ctx, holder, node)
         case Const():
             return lower_attribute_of_constant(ctx, holder, node)
         case _:
             raise no_attribute(ctx, node, describe(holder), ())
+
+
+def _of_record(ctx: Context, record: Tuple, node: ast.Attribute) -> Operand:
+    """A method, a property or a constant of the class."""
+    name = node.attr
+    match inspect.getattr_static(record.make, name, None):
+        case FunctionType() if name == "_replace" and is_named_tuple(record.make):
+            return Method(record, name, replace_fields)
+        case FunctionType() as function if not _is_of_named_tuples(name):
+            return RecordMethod(record, name, function)
+        case property(fget=FunctionType() as function):
+            call = ast.copy_location(ast.Call(node, [], []), node)
+            return call_function(ctx, function, Given(call, (), {}), record)
+        case staticmethod() | int() | float() | str() | tuple():
+            return lower_attribute_of_constant(ctx, Const(record.make), node)
+        case _:
+            raise no_attribute(ctx, node, describe(record), record.fields)
+
+
+def _is_of_named_tuples(name: str) -> bool:
+    """`_asdict` and `_make`, which give what a kernel has no use for."""
+    return name.startswith("_")
 
 
 def _of_number(ctx: Context, num: Num, node: ast.Attribute) -> Operand:

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from eas.frontend_ast.context import Context
 from eas.frontend_ast.names import close_matches
 from eas.frontend_ast.values import Operand
 from eas.ir.diagnostics import Label
+from eas.ir.frozen import frozen
 from eas.ir.location import Loc
 
 _BY_PLACE = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 _BY_NAME = (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Given:
     """The arguments of a call, evaluated in Python's order."""
 
@@ -31,13 +32,14 @@ def bind(
     what: str,
     signature: inspect.Signature,
     given: Given,
-    notes: Sequence[str] = (),
+    note: Callable[[], str] | None = None,
 ) -> inspect.BoundArguments:
-    """Each parameter with its argument; `what` is called."""
+    """Each parameter with its argument; `what` is called, `note` tells how where that fails."""
     try:
         return signature.bind(*given.positional, **given.named)
     except TypeError as error:
         parameters = list(signature.parameters.values())
+        notes = () if note is None else (note(),)
         raise (
             _too_many(ctx, what, parameters, given, notes)
             or _unknown(ctx, what, parameters, given, notes)

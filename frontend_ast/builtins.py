@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -24,6 +25,7 @@ from eas.frontend_ast.promote import (
     promote,
     to_bool,
 )
+from eas.frontend_ast.records import replace_fields
 from eas.frontend_ast.unrolled import static_items, use_up
 from eas.frontend_ast.values import (
     EMPTY,
@@ -31,6 +33,7 @@ from eas.frontend_ast.values import (
     ZERO,
     Array,
     Const,
+    Generated,
     Num,
     Operand,
     Range,
@@ -212,12 +215,16 @@ def _tuple(ctx: Context, values: Operand = EMPTY) -> Operand:
     return Tuple(use_up(ctx, values))
 
 
+def _list(ctx: Context, values: Operand = EMPTY) -> Operand:
+    return Tuple(use_up(ctx, values), list)
+
+
 def _zip(ctx: Context, *values: Operand, strict: Operand = FALSE) -> Operand:
     columns = [static_items(ctx, value) for value in values]
     if isinstance(strict, Const) and strict.value and len({len(c) for c in columns}) > 1:
         lengths = " and ".join(str(len(c)) for c in columns)
         raise ctx.refusal("E0701", f"`zip` with `strict` of sequences of {lengths} items")
-    return Tuple(tuple(Tuple(row) for row in zip(*columns, strict=False)))
+    return Generated(tuple(Tuple(row) for row in zip(*columns, strict=False)), is_lazy=False)
 
 
 def _enumerate(ctx: Context, values: Operand, start: Operand = ZERO) -> Operand:
@@ -227,11 +234,11 @@ def _enumerate(ctx: Context, values: Operand, start: Operand = ZERO) -> Operand:
         )
     items = static_items(ctx, values)
     pairs = (Tuple((Const(i), item)) for i, item in enumerate(items, start.value))
-    return Tuple(tuple(pairs))
+    return Generated(tuple(pairs), is_lazy=False)
 
 
 def _reversed(ctx: Context, values: Operand) -> Operand:
-    return Tuple(static_items(ctx, values)[::-1])
+    return Generated(static_items(ctx, values)[::-1], is_lazy=False)
 
 
 def _isinstance(ctx: Context, value: Operand, kind: Operand) -> Operand:
@@ -274,14 +281,17 @@ def message_parts(ctx: Context, value: Operand) -> list[str | Value]:
 
 
 def _tuple_parts(ctx: Context, value: Tuple) -> list[str | Value]:
-    parts: list[str | Value] = ["("]
+    name = value.make.__name__ if value.fields else ""
+    start, end = "[]" if value.make is list else (f"{name}(", ")")
+    parts: list[str | Value] = [start]
     for place, item in enumerate(value.items):
         parts += [", "] if place else []
+        parts += [f"{value.fields[place]}="] if name else []
         if isinstance(item, Const) and isinstance(item.value, str):
             parts.append(repr(item.value))
         else:
             parts += message_parts(ctx, item)
-    return [*parts, ",)" if len(value.items) == 1 else ")"]
+    return [*parts, ",)" if len(value.items) == 1 and value.make is tuple else end]
 
 
 def _merge_texts(parts: Sequence[str | Value]) -> list[str | Value]:
@@ -321,7 +331,8 @@ BUILTINS: dict[object, Callable[..., Operand]] = {
     any: _quantifier("any", True),
     all: _quantifier("all", False),
     tuple: _tuple,
-    list: _tuple,
+    list: _list,
+    dataclasses.replace: replace_fields,
     zip: _zip,
     enumerate: _enumerate,
     reversed: _reversed,

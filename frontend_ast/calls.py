@@ -7,6 +7,7 @@ import inspect
 import types
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 from eas.frontend_ast.arithmetic import failed, kept_generator
@@ -19,12 +20,22 @@ from eas.frontend_ast.expressions import lower_quantifier
 from eas.frontend_ast.forms import parts_of, with_parts
 from eas.frontend_ast.intrinsics import is_function_of_mk, lower_intrinsic
 from eas.frontend_ast.promote import describe
-from eas.frontend_ast.records import is_record, make_record
+from eas.frontend_ast.records import is_named_tuple, is_record, make_record, replace_fields
 from eas.frontend_ast.refused import GENERATOR, refusal_of
 from eas.frontend_ast.scopes import Bound, Cells, Env, Frame, local_names
 from eas.frontend_ast.source import FunctionSource, read_source
 from eas.frontend_ast.unrolled import spread, without_star
-from eas.frontend_ast.values import NONE, Closure, Const, Generated, Method, Operand, Tuple
+from eas.frontend_ast.values import (
+    NONE,
+    Closure,
+    Const,
+    Generated,
+    Method,
+    Operand,
+    RecordMethod,
+    Tuple,
+)
+from eas.frontend_ast.wrappers import look_through
 from eas.ir.diagnostics import Label
 
 _MAX_DEPTH = 64
@@ -42,6 +53,8 @@ def _call(ctx: Context, callee: Operand, given: Given) -> Operand:
     match callee:
         case Closure():
             return _call_closure(ctx, callee, given)
+        case RecordMethod(function=types.FunctionType() as function):
+            return call_function(ctx, function, given, callee.receiver)
         case Method():
             return _call_handler(ctx, callee.name, callee.call, callee.receiver, given)
         case Const(value=value):
@@ -91,12 +104,23 @@ def _call_constant(ctx: Context, value: object, given: Given) -> Operand:
     if handler is not None:
         return _call_handler(ctx, _name(value), handler, None, given)
     if isinstance(value, types.FunctionType):
-        return _call_function(ctx, value, given)
+        return call_function(ctx, value, given)
+    if isinstance(value, types.MethodType) and isinstance(value.__func__, types.FunctionType):
+        return _call_bound(ctx, value.__func__, Const(value.__self__), given)
     if isinstance(value, type) and is_record(value):
         return make_record(ctx, value, given)
     if _is_constant_function(value):
         return _call_now(ctx, value, given)
     raise _not_callable(ctx, value, given.node.func)
+
+
+def _call_bound(
+    ctx: Context, function: types.FunctionType, receiver: Const, given: Given
+) -> Operand:
+    """A method of an object that is known at compile time."""
+    if function.__name__ == "_replace" and is_named_tuple(type(receiver.value)):
+        return _call_handler(ctx, "_replace", replace_fields, receiver, given)
+    return call_function(ctx, function, given, receiver)
 
 
 def _call_handler(
@@ -108,21 +132,29 @@ def _call_handler(
 ) -> Operand:
     """A built-in function or a method, for which a function of ours stands."""
     own = (ctx,) if receiver is None else (ctx, receiver)
-    parameters = list(inspect.signature(handler).parameters.values())[len(own) :]
+    parameters = list(_signature_of(handler).parameters.values())[len(own) :]
     bind(ctx, f"`{name}`", inspect.Signature(parameters), given)
     return handler(*own, *given.positional, **given.named)
 
 
-def _call_intrinsic(ctx: Context, name: str, function: object, given: Given) -> Operand:
-    signature = inspect.signature(function)  # pyright: ignore[reportArgumentType]
+def _call_intrinsic(ctx: Context, name: str, function: Any, given: Given) -> Operand:
+    signature = _signature_of(function)
     shown = f"mk.{_name(function)}"
-    notes = (f"it is `{shown}{without_annotations(signature)}`",)
-    bound = bind(ctx, f"`{shown}`", signature, given, notes)
+
+    def note() -> str:
+        return f"it is `{shown}{without_annotations(signature)}`"
 
     def call(callee: Operand, arguments: Sequence[Operand]) -> Operand:
         return _call(ctx, callee, Given(given.node, tuple(arguments), {}))
 
+    bound = bind(ctx, f"`{shown}`", signature, given, note)
     return lower_intrinsic(ctx, name, _name(function), bound, call)
+
+
+@cache
+def _signature_of(function: Callable[..., Any]) -> inspect.Signature:
+    """Of a function of ours, which there are only so many of."""
+    return inspect.signature(function)
 
 
 def _call_now(ctx: Context, function: Any, given: Given) -> Operand:
@@ -189,8 +221,12 @@ def _kind(value: object) -> str:
 # --- inlining -----------------------------------------------------------------------------------
 
 
-def _call_function(ctx: Context, function: types.FunctionType, given: Given) -> Operand:
+def call_function(
+    ctx: Context, function: types.FunctionType, given: Given, receiver: Operand | None = None
+) -> Operand:
+    """Inlines a plain Python function, or a method with the object before the dot."""
     try:
+        function = look_through(function)
         source = read_source(function)
     except Refusal as error:
         raise ctx.refusal(
@@ -210,7 +246,7 @@ def _call_function(ctx: Context, function: types.FunctionType, given: Given) -> 
     ctx.capture(function, "__defaults__", lambda: function.__defaults__, function.__defaults__)
     defaults = _python_defaults(function, node)
     frame = Frame(source, local_names(node), {}, function.__globals__, Cells(function))
-    return _inline(ctx, frame, node, function.__name__, defaults, given)
+    return _inline(ctx, frame, node, function.__name__, defaults, given, receiver)
 
 
 def _python_defaults(
@@ -249,8 +285,9 @@ def _inline(
     name: str,
     defaults: Mapping[str, Operand],
     given: Given,
+    receiver: Operand | None = None,
 ) -> Operand:
-    frame.env = _bind(ctx, node, name, defaults, given)
+    frame.env = _bind(ctx, node, name, defaults, given, receiver)
     frame.caller = ctx.loc
     call = _call_key(frame, node)
     _check_recursion(ctx, call, name)
@@ -359,6 +396,7 @@ def _bind(
     name: str,
     defaults: Mapping[str, Operand],
     given: Given,
+    receiver: Operand | None,
 ) -> Env:
     """Gives each parameter its argument, as Python does."""
     if node.args.kwarg is not None:
@@ -369,10 +407,13 @@ def _bind(
             help="name its parameters",
         )
     signature = _signature(node, defaults)
-    notes = (f"it is `{_written_signature(node)}`",)
     what = "this lambda" if isinstance(node, ast.Lambda) else f"`{name}`"
-    bound = bind(ctx, what, signature, given, notes)
     env: Env = {}
+    if receiver is not None and signature.parameters:
+        own, *others = signature.parameters.values()
+        signature = inspect.Signature(others)
+        env[own.name] = Bound(receiver, ctx.loc)
+    bound = bind(ctx, what, signature, given, lambda: f"it is `{_written_signature(node)}`")
     for key, parameter in signature.parameters.items():
         value: Any = bound.arguments.get(key, parameter.default)
         if parameter.kind is parameter.VAR_POSITIONAL:

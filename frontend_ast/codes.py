@@ -56,7 +56,7 @@ TITLES: dict[str, str] = {
     "E0415": "a kernel calls a kernel",
     "E0416": "the source of a helper cannot be read",
     "E0418": "a function calls itself",
-    "E0419": "a dataclass that runs code",
+    "E0419": "a record that runs code",
     "E0420": "a step of zero",
     "E0421": "something without a length",
     "E0422": "Python's reduction of a block",
@@ -103,4 +103,5 @@ TITLES: dict[str, str] = {
     "E0901": "the types in a loop do not settle",
     "E0902": "a kernel is nested too deeply",
     "E1001": "Metal does not have this",
+    "E1002": "Metal's compiler refuses the text",
 }

@@ -15,6 +15,7 @@ from eas.frontend_ast.scopes import Bound, Env, Frame, assigned_names
 from eas.frontend_ast.values import Num, Operand, Poison
 from eas.ir.builder import Builder
 from eas.ir.diagnostics import Diagnostic, Label
+from eas.ir.frozen import frozen
 from eas.ir.location import Loc
 from eas.ir.nodes import Op, Param, Value
 from eas.ir.ops.record import Attr, RuleError
@@ -32,7 +33,7 @@ class Silenced(Exception):
     """Something rests on a value with an error, which was reported where it arose."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Table:
     """The handlers, one per class of ast node."""
 
@@ -40,7 +41,7 @@ class Table:
     expressions: Mapping[type[ast.expr], Callable[[Context, Any], Operand]]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Split:
     """A condition that sends the lanes of a block different ways."""
 
@@ -88,7 +89,7 @@ class Target:
     leaving: list[Split] = field(default_factory=list[Split])
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Call:
     """A function that is being inlined: its place in the text, the frame whose variables it sees,
     and the functions that it is given. If all of that is under way already, it would never end.
@@ -101,7 +102,7 @@ class Call:
     functions: tuple[object, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Mark:
     """Where a trial began, to undo it."""
 
@@ -321,7 +322,7 @@ class Context:
     def check_lanes(self, shape: Shape) -> None:
         """Refuses a block where lanes of another shape have parted: whose lanes would it have?"""
         for split in self.active_splits() if shape else ():
-            if broadcast_shapes(shape, split.shape) is None:
+            if shape != split.shape and broadcast_shapes(shape, split.shape) is None:
                 raise self.refusal(
                     "E0601",
                     f"a block of {list(shape)} where the lanes of {list(split.shape)} have parted",

@@ -34,17 +34,19 @@ def lower_unary(ctx: Context, node: ast.UnaryOp) -> Operand:
 
 
 def lower_tuple(ctx: Context, node: ast.Tuple | ast.List) -> Operand:
-    """Taken apart at compile time; a list is a tuple here: it cannot be changed."""
+    """Taken apart at compile time; a list cannot be changed."""
     values = ctx.expressions([without_star(element) for element in node.elts])
-    return Tuple(tuple(spread(ctx, node.elts, values)))
+    return Tuple(
+        tuple(spread(ctx, node.elts, values)), list if isinstance(node, ast.List) else tuple
+    )
 
 
 Comprehension = ast.ListComp | ast.GeneratorExp
 
 
 def lower_list_comprehension(ctx: Context, node: ast.ListComp) -> Operand:
-    """Worked out at compile time, item by item: a tuple."""
-    return Tuple(_generated_items(ctx, node))
+    """Worked out at compile time, item by item."""
+    return Tuple(_generated_items(ctx, node), list)
 
 
 def lower_generator(ctx: Context, node: ast.GeneratorExp) -> Operand:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from eas.frontend_ast.arguments import is_same
 from eas.frontend_ast.promote import Number, is_numeric
@@ -15,6 +16,7 @@ from eas.frontend_ast.values import (
     Operand,
     Place,
     Range,
+    RecordMethod,
     Text,
     Tuple,
 )
@@ -31,7 +33,7 @@ def parts_of(operand: Operand) -> tuple[Operand, ...]:
             return start, stop, step
         case Closure(defaults=defaults, kept=kept):
             return *defaults.values(), *(kept or {}).values()
-        case Method(receiver=receiver):
+        case Method(receiver=receiver) | RecordMethod(receiver=receiver):
             return (receiver,)
         case Text(parts=parts):
             return tuple(Num(part) for part in parts if not isinstance(part, str))
@@ -53,8 +55,8 @@ def with_parts(operand: Operand, parts: Sequence[Operand]) -> Operand:
             values = iter(parts)
             defaults = dict(zip(defaults, values, strict=False))
             return Closure(node, frame, defaults, kept and dict(zip(kept, values, strict=True)))
-        case Method(name=name, call=call):
-            return Method(parts[0], name, call)
+        case Method() | RecordMethod():
+            return replace(operand, receiver=parts[0])
         case Text(parts=texts):
             values = (part.value for part in parts if isinstance(part, Num))
             return Text(tuple(t if isinstance(t, str) else next(values) for t in texts))
@@ -75,6 +77,8 @@ def is_same_kind(a: Operand, b: Operand) -> bool:
             return a.node is b.node and (a.frame is b.frame or _differ_in_kept_values(a, b))
         case Method(), Method():
             return a.name == b.name
+        case RecordMethod(), RecordMethod():
+            return a.function is b.function
         case Text(), Text():
             return _texts(a) == _texts(b)
         case _:

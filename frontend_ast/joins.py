@@ -29,6 +29,7 @@ from eas.frontend_ast.promote import (
 from eas.frontend_ast.scopes import Binding, Bound, Env, Unbound
 from eas.frontend_ast.values import Array, Const, Num, Operand, Place, Poison, Tuple
 from eas.ir.diagnostics import Label
+from eas.ir.frozen import frozen
 from eas.ir.location import Loc
 from eas.ir.nodes import Op, Value
 from eas.ir.types import DType, Shape, make_type
@@ -38,7 +39,7 @@ Terminate = Callable[[tuple[Value, ...], Loc], Op]
 ASSIGNED = "from this assignment"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Path:
     """How an edge is taken, in words: `when` at its own place, `where` beside an assignment."""
 
@@ -47,7 +48,7 @@ class Path:
     where: str = ASSIGNED
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LeafType:
     """The type in which paths agree on one number."""
 

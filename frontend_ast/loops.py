@@ -9,10 +9,8 @@ the trial is undone and repeated with the joined types. They only ever grow, so 
 from __future__ import annotations
 
 import ast
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 
 from eas.frontend_ast.branches import (
     Branch,
@@ -40,9 +38,10 @@ from eas.frontend_ast.joins import (
 )
 from eas.frontend_ast.promote import Number, common_dtype, common_shape, describe, promote
 from eas.frontend_ast.recovery import searching
-from eas.frontend_ast.scopes import Bound, Env, Unbound, assigned_names, env_where
+from eas.frontend_ast.scopes import Bound, Env, Unbound, assigned_names, count_reads, env_where
 from eas.frontend_ast.values import Array, Const, Num, Operand, Place, Poison, Range
 from eas.ir.diagnostics import Label
+from eas.ir.frozen import frozen
 from eas.ir.location import Loc
 from eas.ir.nodes import Break, Condition, Continue, For, Region, Value, While, Yield
 from eas.ir.types import BOOL, Shape, make_type
@@ -51,7 +50,7 @@ from eas.ir.types import BOOL, Shape, make_type
 _MAX_TRIALS = 24
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Carried:
     """A name that a loop carries: its form, the types of its numbers, where it comes from.
 
@@ -93,7 +92,7 @@ class Trial:
         return [*([self.body.edge] if self.body.edge else []), *self.target.continues]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Loop:
     """A loop as written: `counts` for a `for` over a range, `test` for a `while`."""
 
@@ -377,21 +376,8 @@ def _late(ctx: Context, loop: Loop, trial: Trial, name: str) -> Carried | None:
 
 
 def _is_used_outside(ctx: Context, node: ast.For | ast.While, name: str) -> bool:
-    inside = sum(_reads(statement)[name] for statement in node.body)
-    return _reads(ctx.frame.source.node)[name] > inside or isinstance(node, ast.While)
-
-
-@lru_cache(maxsize=1024)
-def _reads(node: ast.AST) -> Counter[str]:
-    return Counter(name for inner in ast.walk(node) for name in _read_by(inner))
-
-
-def _read_by(node: ast.AST) -> Iterator[str]:
-    match node:
-        case ast.Name(id=name, ctx=ast.Load()) | ast.AugAssign(target=ast.Name(id=name)):
-            yield name
-        case _:
-            pass
+    inside = sum(count_reads(statement)[name] for statement in node.body)
+    return count_reads(ctx.frame.source.node)[name] > inside or isinstance(node, ast.While)
 
 
 # --- the op -------------------------------------------------------------------------------------

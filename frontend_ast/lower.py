@@ -13,9 +13,10 @@ from eas.frontend_ast.context import Context
 from eas.frontend_ast.errors import CompileError, Diagnostics, Refusal, internal_error, too_deep
 from eas.frontend_ast.freeze import freeze
 from eas.frontend_ast.scopes import Bound, Cells, Env, Frame, local_names
-from eas.frontend_ast.source import FunctionSource, plain_function, read_source
+from eas.frontend_ast.source import FunctionSource, read_source
 from eas.frontend_ast.table import TABLE
 from eas.frontend_ast.values import NONE, Array, Const, Num, Operand
+from eas.frontend_ast.wrappers import kernel_function
 from eas.ir.nodes import Function, Param, Region, Yield
 from eas.ir.types import DType, Pointer, Scalar
 
@@ -29,11 +30,15 @@ def lower(
 ) -> Lowered:
     """The kernel in the IR, or a `CompileError` with everything that is wrong with it."""
     try:
-        source = read_source(fn)
+        function = kernel_function(fn)
+        source = read_source(function)
     except Refusal as error:
         name = getattr(fn, "__name__", "?")
         raise CompileError([error.diagnostic], name) from None
-    return _lower_source(plain_function(fn), source, arguments, threads, fast_math)
+    try:
+        return _lower_source(function, source, arguments, threads, fast_math)
+    except RecursionError as error:
+        raise too_deep(source.head(source.node), source.name) from error
 
 
 def _lower_source(
@@ -101,9 +106,7 @@ def _lower_body(ctx: Context, node: ast.FunctionDef) -> Region:
         close_scope(ctx, target, branch, ())
     except Refusal as error:
         ctx.diagnostics.add(error.diagnostic)
-    except RecursionError as error:
-        raise too_deep(ctx.frame.loc(node.body[0]), node.name) from error
-    except (CompileError, MemoryError):
+    except (CompileError, RecursionError, MemoryError):
         raise
     except Exception as error:
         place = ctx.crash or ctx.loc

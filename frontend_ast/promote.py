@@ -13,6 +13,7 @@ The rules, in order:
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -30,6 +31,7 @@ from eas.frontend_ast.values import (
     Place,
     Poison,
     Range,
+    RecordMethod,
     Text,
     Tuple,
 )
@@ -50,6 +52,9 @@ from eas.ir.types import (
 Number = Const | Num
 
 _MAX_SHOWN = 20
+_NUMERIC = (bool, int, float, np.number, np.bool_)
+# Every float format holds the numbers up to this, the greatest f16.
+_SMALL = 65504.0
 
 
 def describe(operand: Operand) -> str:
@@ -66,14 +71,15 @@ def describe(operand: Operand) -> str:
         case Place():
             return f"a pointer into `{operand.array.name}`"
         case Tuple(items=items, make=make):
-            return f"a tuple of {len(items)}" if make is None else f"a {make.__name__}"
+            kind = f"{'an' if make.__name__[0] in 'AEIOaeio' else 'a'} {make.__name__}"
+            return f"{kind} of {len(items)}" if make in (tuple, list) else kind
         case Generated():
             return "a generator"
         case Range():
             return "a range"
         case Closure(node=ast.Lambda()):
             return "a lambda"
-        case Closure() | Method():
+        case Closure() | Method() | RecordMethod():
             return f"the function `{operand.name}`"
         case Text():
             return "a string"
@@ -83,7 +89,7 @@ def describe(operand: Operand) -> str:
 
 def is_numeric(value: object) -> bool:
     """Whether a constant can become a scalar."""
-    return isinstance(value, bool | int | float | np.number | np.bool_)
+    return isinstance(value, _NUMERIC)
 
 
 def number(ctx: Context, operand: Operand, what: str = "a number") -> Number:
@@ -145,9 +151,9 @@ def fits(value: object, dtype: DType) -> bool:
         exact = float(value)
     except OverflowError:
         return False
-    with np.errstate(all="ignore"):
-        rounded = np.asarray(exact, dtype.numpy)
-    return bool(np.isfinite(rounded)) or not np.isfinite(exact)
+    if abs(exact) <= _SMALL:
+        return True
+    return math.isfinite(_rounded(exact, dtype)) or not math.isfinite(exact)
 
 
 def materialize(ctx: Context, operand: Number, dtype: DType | None = None) -> Num:
@@ -172,6 +178,8 @@ def materialize(ctx: Context, operand: Number, dtype: DType | None = None) -> Nu
 
 def _rounded(value: object, dtype: DType) -> bool | int | float:
     """The value as the dtype stores it."""
+    if dtype.is_int and type(value) is int:
+        return value
     with np.errstate(all="ignore"):
         stored = np.asarray(value).astype(dtype.numpy)
     if dtype.is_float:
@@ -200,16 +208,17 @@ def broadcast(ctx: Context, num: Num, shape: Shape) -> Num:
 
 def common_shape(ctx: Context, nums: Sequence[Number]) -> Shape:
     shape: Shape = ()
-    blocks = [num for num in nums if isinstance(num, Num)]
-    for num in blocks:
-        both = broadcast_shapes(shape, num.shape)
-        if both is None:
-            raise _no_common_shape(ctx, shape, num, blocks)
-        shape = both
+    for num in nums:
+        if isinstance(num, Num) and num.shape != shape:
+            both = broadcast_shapes(shape, num.shape)
+            if both is None:
+                raise _no_common_shape(ctx, shape, num, nums)
+            shape = both
     return shape
 
 
-def _no_common_shape(ctx: Context, shape: Shape, num: Num, blocks: Sequence[Num]) -> Exception:
+def _no_common_shape(ctx: Context, shape: Shape, num: Num, nums: Sequence[Number]) -> Exception:
+    blocks = [n for n in nums if isinstance(n, Num)]
     other = next((b for b in blocks if broadcast_shapes(b.shape, num.shape) is None), num)
     return ctx.refusal(
         "E0304",
@@ -249,11 +258,17 @@ def to_bool(ctx: Context, operand: Operand) -> Number:
 
 def common_dtype(ctx: Context, numbers: Sequence[Number]) -> DType:
     """The dtype in which these numbers meet in arithmetic."""
-    runtime = [n for n in numbers if isinstance(n, Num)]
-    constants = [n.value for n in numbers if isinstance(n, Const)]
-    typed: list[Number] = [n for n in runtime if not _is_weak(n)]
-    typed += [n for n in numbers if isinstance(n, Const) and _is_numpy(n.value)]
-    weak = [_weak_dtype(n) for n in runtime if _is_weak(n)]
+    typed: list[Number] = []
+    weak: list[DType] = []
+    constants: list[object] = []
+    for num in numbers:
+        if isinstance(num, Const):
+            constants.append(num.value)
+            typed += [num] if _is_numpy(num.value) else []
+        elif _is_weak(num):
+            weak.append(_weak_dtype(num))
+        else:
+            typed.append(num)
     if typed:
         dtype = _combine(ctx, typed)
         for each in weak:
@@ -271,8 +286,14 @@ def promote(ctx: Context, numbers: Sequence[Number], dtype: DType | None = None)
         dtype = common_dtype(ctx, numbers)
     shape = common_shape(ctx, numbers)
     weak = all(isinstance(n, Const) or _is_weak(n) for n in numbers)
-    converted = [broadcast(ctx, materialize(ctx, n, dtype), shape) for n in numbers]
-    return [Num(n.value, weak) for n in converted]
+    converted = [_converted(ctx, n, dtype, shape) for n in numbers]
+    return [n if n.weak == weak else Num(n.value, weak) for n in converted]
+
+
+def _converted(ctx: Context, num: Number, dtype: DType, shape: Shape) -> Num:
+    if isinstance(num, Num) and num.dtype is dtype and num.shape == shape:
+        return num
+    return broadcast(ctx, materialize(ctx, num, dtype), shape)
 
 
 def _is_weak(num: Num) -> bool:
@@ -302,7 +323,7 @@ def _combine(ctx: Context, numbers: Sequence[Number]) -> DType:
     dtypes = [_own_dtype(ctx, n) for n in numbers]
     result = dtypes[0]
     for place, other in enumerate(dtypes):
-        met = _meet(result, other)
+        met = result if other is result else _meet(result, other)
         if met is None:
             first = dtypes.index(result)
             raise _no_common_type(ctx, (numbers[first], result), (numbers[place], other))

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 from typing import Any
 
 from eas.frontend_ast.context import Context
 from eas.frontend_ast.recovery import searching
 from eas.frontend_ast.scopes import assigned_names
 from eas.frontend_ast.values import Operand
+from eas.ir.frozen import frozen
 from eas.ir.location import Loc
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Refused:
     """Why a node is refused, and what to do instead."""
 

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from types import FunctionType
+from typing import Any, cast
 
 from eas.frontend_ast.source import FunctionSource
 from eas.frontend_ast.values import Num, Operand
 from eas.ir.diagnostics import Label
+from eas.ir.frozen import frozen
 from eas.ir.location import Loc
 from eas.ir.nodes import Value
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Bound:
     """A name with a value, and the assignment that gave it."""
 
@@ -23,7 +26,7 @@ class Bound:
     loc: Loc
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Given:
     """What a name is where a condition has this truth: `a and (x := b)` gives `x` if it is true."""
 
@@ -32,7 +35,7 @@ class Given:
     bound: Bound
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Unbound:
     """A name that some path leaves without a value; `paths` says which."""
 
@@ -111,14 +114,12 @@ class Frame:
         return found
 
 
+# --- names in a piece of Python -------------------------------------------------------------------
+
+
 def assigned_names(nodes: Iterable[ast.AST]) -> tuple[str, ...]:
     """The names that statements bind in their own scope, in the order of the text."""
     return tuple(dict.fromkeys(name for node in nodes for name in _bound_by(node)))
-
-
-@lru_cache(maxsize=4096)
-def _bound_by(node: ast.AST) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(_bindings(node)))
 
 
 @lru_cache(maxsize=1024)
@@ -131,42 +132,103 @@ def local_names(node: ast.FunctionDef | ast.Lambda) -> frozenset[str]:
     return frozenset(a.arg for a in named) | frozenset(assigned_names(body))
 
 
-def _bindings(node: ast.AST) -> Iterator[str]:
-    match node:
-        case ast.ClassDef():
-            yield node.name
-            return
-        case ast.FunctionDef() | ast.AsyncFunctionDef():
-            yield node.name
-            yield from _bindings_of_defaults(node.args)
-            return
-        case ast.Lambda():
-            yield from _bindings_of_defaults(node.args)
-            return
-        case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
-            yield name
-        case ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
-            yield name
-        case ast.ExceptHandler(name=str(name)):
-            yield name
-        case ast.Global(names=names) | ast.Nonlocal(names=names):
-            yield from names
-        case ast.alias():
-            yield (node.asname or node.name).split(".")[0]
-        case ast.ListComp() | ast.SetComp() | ast.GeneratorExp() | ast.DictComp():
-            # a comprehension has a scope of its own; only a walrus inside binds outside of it
-            for inner in ast.walk(node):
-                if isinstance(inner, ast.NamedExpr):
-                    yield inner.target.id
-            return
-        case _:
-            pass
-    for child in ast.iter_child_nodes(node):
-        yield from _bindings(child)
+@lru_cache(maxsize=1024)
+def count_reads(node: ast.AST) -> Counter[str]:
+    """How often each name is read in a piece of Python, the functions inside of it included."""
+    return Counter([name for inner in _walk(node) if (name := _read_by(inner)) is not None])
 
 
-def _bindings_of_defaults(arguments: ast.arguments) -> Iterator[str]:
+def _read_by(node: ast.AST) -> str | None:
+    if isinstance(node, ast.AugAssign):
+        node = node.target
+    elif not isinstance(node, ast.Name) or not isinstance(node.ctx, ast.Load):
+        return None
+    return node.id if isinstance(node, ast.Name) else None
+
+
+@lru_cache(maxsize=4096)
+def _bound_by(node: ast.AST) -> tuple[str, ...]:
+    """Kept for statements, which are asked for again with what is around them."""
+    names: list[str] = []
+    _add_bindings(node, names)
+    return tuple(dict.fromkeys(names))
+
+
+def _add_bindings(node: ast.AST, names: list[str]) -> None:
+    binds = _BINDS.get(type(node))
+    if binds is not None:
+        names += binds(node)
+    if isinstance(node, _SCOPES):
+        return
+    for part in _parts(node):
+        if isinstance(part, ast.stmt):
+            names += _bound_by(part)
+        else:
+            _add_bindings(part, names)
+
+
+def _of_name(node: ast.Name) -> Iterable[str]:
+    return () if isinstance(node.ctx, ast.Load) else (node.id,)
+
+
+def _of_definition(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterable[str]:
+    return (node.name, *_of_defaults(node))
+
+
+def _of_defaults(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> Iterable[str]:
     """The defaults of a function are evaluated where it is defined; its body is not."""
-    for default in (*arguments.defaults, *arguments.kw_defaults):
-        if default is not None:
-            yield from _bindings(default)
+    defaults = [d for d in (*node.args.defaults, *node.args.kw_defaults) if d is not None]
+    return assigned_names(defaults)
+
+
+def _of_comprehension(node: ast.AST) -> Iterable[str]:
+    """It has a scope of its own; only a walrus inside binds outside of it."""
+    return [inner.target.id for inner in _walk(node) if isinstance(inner, ast.NamedExpr)]
+
+
+def _of_pattern(node: ast.MatchAs | ast.MatchStar | ast.ExceptHandler) -> Iterable[str]:
+    return () if node.name is None else (node.name,)
+
+
+_BINDS: dict[type[ast.AST], Callable[[Any], Iterable[str]]] = {
+    ast.Name: _of_name,
+    ast.ClassDef: lambda node: (node.name,),
+    ast.FunctionDef: _of_definition,
+    ast.AsyncFunctionDef: _of_definition,
+    ast.Lambda: _of_defaults,
+    ast.ListComp: _of_comprehension,
+    ast.SetComp: _of_comprehension,
+    ast.DictComp: _of_comprehension,
+    ast.GeneratorExp: _of_comprehension,
+    ast.MatchAs: _of_pattern,
+    ast.MatchStar: _of_pattern,
+    ast.ExceptHandler: _of_pattern,
+    ast.Global: lambda node: node.names,
+    ast.Nonlocal: lambda node: node.names,
+    ast.alias: lambda node: [(node.asname or node.name).split(".")[0]],
+}
+_SCOPES = (
+    *(ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda),
+    *(ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp),
+)
+_MARKS = (ast.expr_context, ast.operator, ast.unaryop, ast.cmpop, ast.boolop)
+
+
+def _walk(node: ast.AST) -> list[ast.AST]:
+    """A node and all those in it: `ast.walk`, without the marks."""
+    found = [node]
+    for each in found:
+        found += _parts(each)
+    return found
+
+
+def _parts(node: ast.AST) -> list[ast.AST]:
+    """The nodes in a node, without the marks that half of them are: `Load()`, `Add()`."""
+    parts: list[ast.AST] = []
+    for name in node._fields:
+        found: Any = getattr(node, name, None)
+        if isinstance(found, list):
+            parts += [item for item in cast(list[Any], found) if isinstance(item, ast.AST)]
+        elif isinstance(found, ast.AST) and not isinstance(found, _MARKS):
+            parts.append(found)
+    return parts

@@ -42,8 +42,7 @@ class FunctionSource:
 
     def head(self, node: ast.AST, caller: Loc | None = None) -> Loc:
         """The place of a node; of a statement with a body that of what comes before the body."""
-        start = _span(node)
-        if start is None or not isinstance(node, _COMPOUND):
+        if type(node) not in _COMPOUND or (start := _span(node)) is None:
             return self.loc(node, caller)
         last = _end_of_head(node)
         if last is not None:
@@ -80,10 +79,10 @@ def read_source(fn: Callable[..., Any]) -> FunctionSource:
 
 # `try`, `class Point`, `async def f`
 _FIRST_WORDS = re.compile(rb"(async\s+)?\w+(\s+\w+)?")
-_COMPOUND = (
+_COMPOUND = {
     *(ast.If, ast.While, ast.For, ast.AsyncFor, ast.With, ast.AsyncWith, ast.Match, ast.Try),
     *(ast.TryStar, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef),
-)
+}
 
 
 def _end_of_head(node: ast.AST) -> ast.expr | None:
@@ -122,12 +121,8 @@ def _count_characters(text: str, column: int) -> int:
 
 
 def plain_function(fn: Callable[..., Any]) -> FunctionType:
-    """The function under `functools.wraps`, methods and the like whose text is read."""
-    try:
-        inner: Any = inspect.unwrap(fn)
-    except ValueError:  # a cycle of __wrapped__
-        inner = fn
-    inner = getattr(inner, "__func__", inner)  # methods, staticmethod, classmethod
+    """The function under methods and the like whose text is read."""
+    inner: Any = getattr(fn, "__func__", fn)  # methods, staticmethod, classmethod
     if not isinstance(inner, FunctionType):
         raise _not_python(fn)
     return inner

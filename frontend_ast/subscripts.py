@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from eas.frontend_ast.arithmetic import binary, items_of
+from eas.frontend_ast.arithmetic import binary, class_of, items_of
 from eas.frontend_ast.collective import require_all_lanes
 from eas.frontend_ast.context import Context
 from eas.frontend_ast.memory import load, store
 from eas.frontend_ast.promote import Number, common_dtype, describe, materialize, number, promote
 from eas.frontend_ast.values import Array, Const, Num, Operand, Place, Tuple
+from eas.ir.frozen import frozen
 from eas.ir.types import I32, I64, DType, Shape, count
 
 
@@ -34,7 +34,7 @@ def lower_slice(ctx: Context, node: ast.Slice) -> Operand:
 # --- arrays -------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Element:
     """A place in an array: the offset of `a[i, j]`, computed once."""
 
@@ -228,7 +228,7 @@ def _index_constant(ctx: Context, holder: Operand, index: ast.expr) -> Operand:
         ) from error
     if items is None:
         return Const(found)
-    return Tuple(found) if isinstance(key.value, slice) else found
+    return Tuple(found, class_of(holder)) if isinstance(key.value, slice) else found
 
 
 def _static_slice(ctx: Context, node: ast.Slice) -> slice:

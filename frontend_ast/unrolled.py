@@ -102,7 +102,9 @@ def static_items(ctx: Context, operand: Operand) -> tuple[Operand, ...]:
             help="use a `for` statement, or bounds that are constexpr",
         )
     if isinstance(operand, Generated):
-        raise kept_generator(ctx, operand)
+        if operand.is_lazy:
+            raise kept_generator(ctx, operand)
+        return operand.items
     if isinstance(operand, Const) and type(operand.value) is range:
         check_length(ctx, operand.value)
     items = items_of(operand)

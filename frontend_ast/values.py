@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from eas.ir.frozen import frozen
 from eas.ir.nodes import Value
 from eas.ir.types import DType, Pointer, Shape
 
@@ -14,14 +15,14 @@ if TYPE_CHECKING:
     from eas.frontend_ast.scopes import Frame
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Const:
     """A Python value that is known now: a literal, a constexpr, a global, a function, a dtype."""
 
     value: object
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Num:
     """A number that is known at run time: a scalar or a block.
 
@@ -38,10 +39,10 @@ class Num:
 
     @property
     def shape(self) -> Shape:
-        return self.value.shape
+        return self.value.ty.shape
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Array:
     """An array argument or threadgroup memory. `extents` is set where the shape is static."""
 
@@ -59,7 +60,7 @@ class Array:
         return isinstance(self.pointer.ty, Pointer) and self.pointer.ty.space == "threadgroup"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Place:
     """An array and an offset into it: `a + offs`."""
 
@@ -67,28 +68,32 @@ class Place:
     offset: Const | Num
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Tuple:
     """A tuple, list, named tuple or frozen dataclass whose parts may be known at run time only.
 
-    `make` is the class of the last two, `fields` their names.
+    `make` is its class, `fields` are the names of its parts. A list is one that cannot be changed.
     """
 
     items: tuple[Operand, ...]
-    make: type | None = None
+    make: type[object] = tuple
     fields: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Generated:
-    """The items of a generator expression. Python would work them out where they are used, so they
-    must be used up at once: by unpacking, or by a function such as `sum`.
+    """The items of an iterator, which has them once: they must be used up where it is made, by
+    unpacking, or by a function such as `sum`.
+
+    Those of a generator expression (`is_lazy`) Python works out one by one, so that a loop over
+    them would run its body in between.
     """
 
     items: tuple[Operand, ...]
+    is_lazy: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Range:
     """`range(start, stop, step)` with numbers that may be known at run time only."""
 
@@ -115,7 +120,7 @@ class Closure:
         return self.node.name if isinstance(self.node, ast.FunctionDef) else "<lambda>"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Method:
     """`x.to`, not called yet."""
 
@@ -124,19 +129,29 @@ class Method:
     call: Callable[..., Operand]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
+class RecordMethod:
+    """A method of a named tuple or frozen dataclass, not called yet."""
+
+    receiver: Operand
+    name: str
+    function: object
+
+
+@frozen
 class Text:
     """An f-string with parts that are known at run time only."""
 
     parts: tuple[str | Value, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Poison:
     """What a statement with an error leaves behind: its uses are not errors of their own."""
 
 
-Operand = Const | Num | Array | Place | Tuple | Generated | Range | Closure | Method | Text | Poison
+Function = Closure | Method | RecordMethod
+Operand = Const | Num | Array | Place | Tuple | Generated | Range | Function | Text | Poison
 
 # Threadgroup memory, until it is assigned to a name.
 UNNAMED = "threadgroup memory"

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
+from eas.ir.frozen import frozen
 from eas.ir.location import Loc
 from eas.ir.nodes import (
     Atomic,
@@ -17,10 +17,12 @@ from eas.ir.nodes import (
     If,
     Leave,
     Load,
+    Loop,
     Op,
     Region,
     Scope,
     Store,
+    Structured,
     Value,
     While,
     Yield,
@@ -50,7 +52,7 @@ def _touched(f: Function, kinds: tuple[type[Load | Store | Atomic], ...]) -> tup
 # --- divergence -------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Split:
     """Only some lanes of a shape are here: conditions have split them, the last one at `loc`."""
 
@@ -58,7 +60,7 @@ class Split:
     loc: Loc
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Join:
     """Ways that meet again: what the lanes on them were split by, and what each way passes."""
 
@@ -69,7 +71,7 @@ class Join:
 Outgoing = tuple[tuple[Exit, Split | None], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Divergence:
     """How lanes part and meet in an op with regions, whatever has split them before.
 
@@ -82,9 +84,6 @@ class Divergence:
     results: Join
     exits: Outgoing
     carried: Join | None = None
-
-
-Structured = If | For | While | Scope
 
 
 def splits(f: Function) -> dict[int, Split]:
@@ -126,7 +125,7 @@ def _cover_all(split: Split | None, exits: Iterable[tuple[Exit, Split | None]]) 
     return split
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Flow:
     """How lanes get out of a region: its exits, and what its end passes on, if that is reached."""
 
@@ -190,7 +189,7 @@ def _diverge_scope(op: Scope, found: dict[int, Divergence]) -> Divergence:
     return Divergence(None, Join(_cover_all(None, own), ways), tuple(passing))
 
 
-def _diverge_loop(op: For | While, test: Split | None, found: dict[int, Divergence]) -> Divergence:
+def _diverge_loop(op: Loop, test: Split | None, found: dict[int, Divergence]) -> Divergence:
     body, orelse = _follow(op.body, found), _follow(op.orelse, found)
     again = [each for each in body.exits if isinstance(each[0], Continue)]
     breaks = [each for each in body.exits if isinstance(each[0], Break)]

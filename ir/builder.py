@@ -54,7 +54,7 @@ class Builder:
         op = OPS[name]
         ty = op.typing([v.ty for v in operands], attrs)
         result = self.value(ty)
-        pairs = tuple((key, attrs[key]) for key in op.attrs)
+        pairs = tuple([(key, attrs[key]) for key in op.attrs])
         self.emit(Compute(op, operands, pairs, result, self.loc))
         return result
 

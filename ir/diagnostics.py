@@ -6,16 +6,17 @@ import linecache
 import os
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import groupby
 from typing import Literal, Protocol
 
+from eas.ir.frozen import frozen
 from eas.ir.location import Loc, SourceName
 
 Severity = Literal["error", "warning", "note"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Label:
     """A remark on a second place that has to do with the error."""
 
@@ -23,7 +24,7 @@ class Label:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Diagnostic:
     """One error, warning or note: what is wrong, where, and what to do about it."""
 
@@ -170,7 +171,7 @@ def _remark(kind: str, text: str, digits: int) -> Iterator[_Row]:
 # --- excerpts of source -----------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Mark:
     """A span to underline. `pen` is the character and names the style."""
 
@@ -206,7 +207,7 @@ def _excerpts(diagnostic: Diagnostic) -> list[_Excerpt | _Folded]:
     return excerpts
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Folded:
     """Calls that are not shown."""
 
@@ -239,7 +240,7 @@ def _fold_calls(calls: Sequence[Loc]) -> list[Loc | _Folded]:
     return folded
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Excerpt:
     """Lines of one file with marks below them; the first mark gives the place in the heading."""
 

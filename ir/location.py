@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from eas.ir.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SourceName:
     """A source file: `name` is printed (the same on every machine), `path` finds the file."""
 
@@ -13,7 +15,7 @@ class SourceName:
     path: str = field(default="", compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Loc:
     """A range of characters in a source file, and the call that inlined it, if any.
 

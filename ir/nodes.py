@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Literal
 
+from eas.ir.frozen import frozen
 from eas.ir.location import Loc, SourceName
 from eas.ir.ops.record import Attr, OpDef
-from eas.ir.types import Shape, Type, shape_of
+from eas.ir.types import Shape, Type
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Value:
     """One SSA value. `id` is unique in its function; `hint` is the user's name for it, or empty."""
 
@@ -24,10 +24,10 @@ class Value:
 
     @property
     def shape(self) -> Shape:
-        return shape_of(self.ty)
+        return self.ty.shape
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Region:
     """A list of ops that ends in a terminator, with the values it is entered with."""
 
@@ -42,7 +42,7 @@ class Region:
 # --- ops that compute -------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Constant:
     """A literal. Only scalars: a block of equal values is a `splat` of one.
 
@@ -63,7 +63,7 @@ class Constant:
         return repr(self.value), self.result, self.loc
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Compute:
     """A pure op of the table `eas.ir.ops.OPS`."""
 
@@ -80,7 +80,7 @@ class Compute:
 CombineKind = Literal["reduce", "scan"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Combine:
     """Puts the elements along the last axis together, two at a time, by a function of the user's.
 
@@ -99,7 +99,7 @@ class Combine:
 # --- ops that touch memory or the world -------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Load:
     pointer: Value
     offset: Value
@@ -109,7 +109,7 @@ class Load:
     loc: Loc
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Store:
     pointer: Value
     offset: Value
@@ -121,7 +121,7 @@ class Store:
 AtomicKind = Literal["add", "max", "min", "and", "or", "xor", "xchg", "cas"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Atomic:
     """Read, combine, write, as one step per lane; `result` is what was there before.
 
@@ -138,7 +138,7 @@ class Atomic:
     loc: Loc
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Alloc:
     """Threadgroup memory for `size` elements, shared by the lanes of a program; not initialised."""
 
@@ -147,14 +147,14 @@ class Alloc:
     loc: Loc
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Barrier:
     """All lanes of the program wait for each other and see each other's writes. Collective."""
 
     loc: Loc
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Assert:
     """Stops the launch with `message` if the condition is false for any active lane.
 
@@ -167,7 +167,7 @@ class Assert:
     is_assumed: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Print:
     """Prints its parts, texts and values in turn, once per active lane (once if all are scalar)."""
 
@@ -178,7 +178,7 @@ class Print:
 # --- control flow -----------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class If:
     condition: Value
     then: Region
@@ -187,7 +187,7 @@ class If:
     loc: Loc
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class For:
     """`body.args` is the counter, then the carried values; `orelse.args` the carried values."""
 
@@ -201,7 +201,7 @@ class For:
     loc: Loc
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class While:
     """The arguments of all regions are the carried values; `test` ends in a `Condition`."""
 
@@ -213,7 +213,7 @@ class While:
     loc: Loc
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Scope:
     """A region that a `Leave` with its label may end early. Gone after the pass `exits`."""
 
@@ -226,38 +226,41 @@ class Scope:
 # --- terminators ------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Yield:
     values: tuple[Value, ...]
     loc: Loc
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Condition:
     condition: Value
     values: tuple[Value, ...]
     loc: Loc
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Break:
     values: tuple[Value, ...]
     loc: Loc
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Continue:
     values: tuple[Value, ...]
     loc: Loc
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Leave:
     label: int
     values: tuple[Value, ...]
     loc: Loc
 
 
+Pure = Constant | Compute
+Loop = For | While
+Structured = If | For | While | Scope
 Exit = Break | Continue | Leave
 Terminator = Yield | Condition | Break | Continue | Leave
 Op = (
@@ -285,7 +288,7 @@ Op = (
 # --- functions --------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Param:
     """A parameter. `array` and `axis` are set for hidden ones: an extent or a stride of an array.
 
@@ -302,7 +305,7 @@ class Param:
         return self.value.hint
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Function:
     """A kernel: one program of it, for every point of the grid.
 
@@ -361,6 +364,8 @@ def results_of(op: Op) -> tuple[Value, ...]:
 
 
 def regions_of(op: Op) -> tuple[Region, ...]:
+    if not isinstance(op, Structured | Combine):
+        return ()
     match op:
         case If():
             return (op.then, op.orelse)
@@ -370,8 +375,6 @@ def regions_of(op: Op) -> tuple[Region, ...]:
             return (op.test, op.body, op.orelse)
         case Scope() | Combine():
             return (op.body,)
-        case _:
-            return ()
 
 
 def walk(region: Region) -> Iterator[Op]:

@@ -24,9 +24,11 @@ from eas.ir.nodes import (
     Load,
     Op,
     Print,
+    Pure,
     Region,
     Scope,
     Store,
+    Structured,
     Terminator,
     Value,
     While,
@@ -70,7 +72,7 @@ def rebuild(op: Op, use: Map = same, define: Map = same, inner: Inner = same_reg
             return _rebuild_effect(op, use, define)
 
 
-def _rebuild_control(op: If | For | While | Scope, use: Map, define: Map, inner: Inner) -> Op:
+def _rebuild_control(op: Structured, use: Map, define: Map, inner: Inner) -> Op:
     match op:
         case If():
             condition, results = use(op.condition), _each(op.results, define)
@@ -223,7 +225,7 @@ def first_free_id(f: Function) -> int:
 def _collect_ids(region: Region, used: list[int]) -> None:
     used += [value.id for value in region.args]
     for op in region.ops:
-        if isinstance(op, Compute | Constant):
+        if isinstance(op, Pure):
             used.append(op.result.id)
             continue
         used += [value.id for value in results_of(op)]

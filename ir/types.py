@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from functools import cache
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import ml_dtypes
 import numpy as np
+
+from eas.ir.frozen import frozen
 
 
 class Kind(Enum):
@@ -18,7 +19,7 @@ class Kind(Enum):
     FLOAT = "float"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DType:
     """A number format: `mk.f32`, `mk.i64`, ..."""
 
@@ -113,17 +114,18 @@ Shape = tuple[int, ...]
 Space = Literal["device", "threadgroup"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Scalar:
     """One value per program."""
 
     dtype: DType
+    shape: ClassVar[Shape] = ()
 
     def __str__(self) -> str:
         return self.dtype.name
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Block:
     """One value per lane."""
 
@@ -134,12 +136,13 @@ class Block:
         return f"{self.dtype}[{', '.join(map(str, self.shape))}]"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Pointer:
     """An array of elements in device or threadgroup memory."""
 
     dtype: DType
     space: Space = "device"
+    shape: ClassVar[Shape] = ()
 
     def __str__(self) -> str:
         return f"*{self.dtype}" if self.space == "device" else f"*{self.dtype}@threadgroup"
@@ -151,7 +154,7 @@ ValueType = Scalar | Block
 
 def shape_of(ty: Type) -> Shape:
     """The shape of a block, `()` for anything else."""
-    return ty.shape if isinstance(ty, Block) else ()
+    return ty.shape
 
 
 def make_type(dtype: DType, shape: Shape) -> ValueType:
@@ -161,6 +164,8 @@ def make_type(dtype: DType, shape: Shape) -> ValueType:
 
 def broadcast_shapes(a: Shape, b: Shape) -> Shape | None:
     """The shape both fit into: equal ranks (or a scalar), each dimension equal or 1; else None."""
+    if a == b:
+        return a
     if not a or not b:
         return a or b
     if len(a) != len(b):

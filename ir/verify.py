@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from eas.ir.analysis import Divergence, Join, Split, Structured, cover, divergences, placed
+from eas.ir.analysis import Divergence, Join, Split, cover, divergences, placed
+from eas.ir.frozen import frozen
 from eas.ir.location import NOWHERE
 from eas.ir.nodes import (
     Alloc,
@@ -24,12 +25,14 @@ from eas.ir.nodes import (
     If,
     Leave,
     Load,
+    Loop,
     Op,
     Param,
     Print,
     Region,
     Scope,
     Store,
+    Structured,
     Terminator,
     Value,
     While,
@@ -81,7 +84,7 @@ def verify(f: Function, scopes: bool = True) -> None:
 # --- form and types ---------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Ways:
     """The types that each kind of terminator passes here, None where there is no place for one."""
 
@@ -269,7 +272,7 @@ class _Form:
         self.region(op.test, carried, _Ways(tested=carried), op)
         self.trips(op, carried, ways)
 
-    def trips(self, op: For | While, entered: Types, ways: _Ways) -> None:
+    def trips(self, op: Loop, entered: Types, ways: _Ways) -> None:
         carried, results = _types(op.inits), _types(op.results)
         inside = _Ways(carried, None, results, carried, ways.scopes)
         self.region(op.body, entered, inside, op)
@@ -362,7 +365,7 @@ def _check_compute(op: Compute) -> None:
         raise VerifyError(f"`{name}` {error.message}", op) from error
     except (TypeError, AttributeError) as error:
         raise VerifyError(f"an attribute of `{name}` is of a wrong kind", op) from error
-    if op.result.ty != ty:
+    if op.result.ty is not ty and op.result.ty != ty:
         raise VerifyError(f"the result of `{name}` is {op.result.ty}, but should be {ty}", op)
 
 
@@ -520,13 +523,13 @@ def _covers(shape: Shape, split: Shape) -> bool:
 
 def _varies(value: Value, op: Structured) -> bool:
     """Whether lanes that leave an op on different trips may bring different values of this name."""
-    loops = [op] if isinstance(op, For | While) else _loops_in(op)
+    loops = [op] if isinstance(op, Loop) else _loops_in(op)
     return any(value in _defined_in(region) for loop in loops for region in regions_of(loop))
 
 
-def _loops_in(op: Op) -> list[For | While]:
+def _loops_in(op: Op) -> list[Loop]:
     inner = [each for region in regions_of(op) for each in walk(region)]
-    return [each for each in inner if isinstance(each, For | While)]
+    return [each for each in inner if isinstance(each, Loop)]
 
 
 def _defined_in(region: Region) -> set[Value]:

@@ -47,13 +47,22 @@ def conflict(a: Access, b: Access, facts: Facts) -> bool:
     """Whether `b`, later in the text, has to wait for `a`."""
     if a.array != b.array or (a.kind == b.kind and a.kind != "write"):
         return False
-    if a.thread is not None and a.thread == b.thread:
+    if _are_of_one_lane(a, b):
         return False
     if a.form is None or b.form is None:
         return True
     if are_disjoint(a.form, b.form):
         return False
     return not (isinstance(a.earlier, For) and moves_on(a.form, b.form, a.earlier, facts))
+
+
+def _are_of_one_lane(a: Access, b: Access) -> bool:
+    """Whether each place is touched by the same lane both times."""
+    if a.thread is None or b.thread is None:
+        return False
+    is_same_trip = a.earlier is None and b.earlier is None
+    is_same_offset = is_same_trip and a.form is not None and a.form == b.form
+    return a.thread == b.thread or (is_same_offset and a.thread[1:] == b.thread[1:])
 
 
 def after_trip(access: Access, loop: For | While, facts: Facts) -> Access:

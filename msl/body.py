@@ -30,7 +30,7 @@ from eas.ir.nodes import (
 from eas.ir.ops.simdgroup import SIMD_OPS
 from eas.ir.types import BOOL, I32, count
 from eas.msl import axes, combining, memory, reductions, scans, simdgroups
-from eas.msl.branches import lower_if
+from eas.msl.branches import lower_branch, lower_if
 from eas.msl.combining import States
 from eas.msl.control import Ways, end, is_left
 from eas.msl.facts import Control, is_pure
@@ -126,7 +126,10 @@ class _Body:
         self.plans.update(zip(map(id, regions_of(step.op)), step.plans, strict=True))
         for value in step.op.results:
             self.declare_kept(value)
-        self.control(step.op, ways, self.planned_region)
+        if isinstance(step.op, If) and _waits(step):
+            lower_branch(step.op, ways, self.planned_region, self.low)
+        else:
+            self.control(step.op, ways, self.planned_region)
 
     def planned_region(self, region: Region, ways: Ways) -> None:
         self.steps(self.plans[id(region)], ways)
@@ -296,3 +299,8 @@ class _Body:
             indices = low.domain.indices_of(op.result.shape)
             node = low.find((op.result, indices)) or low.evaluate(op, indices)
             low.define(op.result, node)
+
+
+def _waits(step: Branch) -> bool:
+    """Whether threads wait for each other in one of the branches, which no expression can do."""
+    return any(isinstance(inner, Sync) for plan in step.plans for inner in plan)

@@ -17,10 +17,11 @@ MAX_EXPRESSION = 6
 
 def lower_if(op: If, ways: Ways, body: Body, low: Lowering) -> None:
     if not expression(op, low):
-        branch(op, ways, body, low)
+        lower_branch(op, ways, body, low)
 
 
-def branch(op: If, ways: Ways, body: Body, low: Lowering) -> None:
+def lower_branch(op: If, ways: Ways, body: Body, low: Lowering) -> None:
+    """Prints an `if` as a statement."""
     condition = low.at(op.condition)
     results = own_results(op, low)
     then, orelse = Block(low.block), Block(low.block)

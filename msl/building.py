@@ -166,17 +166,25 @@ class TreeBuilder:
         if condition is None:
             yield
             return
-        last = self.block.statements[-1] if self.block.statements else None
-        if isinstance(last, Branch) and last.is_guard and last.operands == [condition]:
-            branch = last
-        else:
+        branch = self._guard_before(condition)
+        if branch is None:
             branch = Branch(
                 [condition], frozenset(), loc, then=Block(self.block), orelse=Block(self.block)
             )
             branch.is_guard = True
             self.emit(branch)
+        branch.made = len(self.nodes)
         with self.inside(branch.then):
             yield
+
+    def _guard_before(self, condition: Node) -> Branch | None:
+        """The last statement, if it has that mask and nothing has read since what it changes."""
+        last = self.block.statements[-1] if self.block.statements else None
+        if not isinstance(last, Branch) or not last.is_guard or last.operands != [condition]:
+            return None
+        changes = last.all_changes()
+        has_read = any(changes & node.reads for node in self.nodes[last.made :])
+        return None if has_read else last
 
     @contextmanager
     def ahead(self) -> Generator[None]:

@@ -8,6 +8,7 @@ of one size: then each lane repeats it for itself, and its values need no arrays
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from eas.ir.nodes import (
     Assert,
@@ -93,7 +94,8 @@ def _may_go_inside(op: Control, domain: Domain, layout: Layout) -> bool:
     inside = [each for region in regions_of(op) for each in walk(region)]
     if any(is_collective(each) or _is_shared_effect(each) for each in inside):
         return False
-    return _is_local(op, domain, layout) and not _has_conflict(op, domain, facts)
+    touches = list(accesses_inside(op, domain, facts))
+    return _is_local(op, domain, layout) and not any(conflicts(touches, facts))
 
 
 def _is_shared_effect(op: Op) -> bool:
@@ -118,28 +120,34 @@ def _is_local(op: Control, domain: Domain, layout: Layout) -> bool:
     return True
 
 
-def _has_conflict(op: Control, domain: Domain, facts: Facts) -> bool:
-    accesses = list(accesses_inside(op, domain, facts))
-    for place, (a, loop_a) in enumerate(accesses):
-        for b, loop_b in accesses[place:]:
-            loop = loop_a or loop_b
-            first, second = a, b
+@dataclass(frozen=True, slots=True)
+class Touch:
+    """An access of an array that changes, by an op in the innermost `loop` around it."""
+
+    op: Load | Store | Atomic
+    access: Access
+    loop: For | While | None
+
+
+def conflicts(touches: list[Touch], facts: Facts) -> Iterator[tuple[Access, Access]]:
+    """The pairs of accesses that must not happen at each lane's own pace."""
+    for place, a in enumerate(touches):
+        for b in touches[place:]:
+            loop = a.loop or b.loop
+            first, second = a.access, b.access
             if loop is not None:
-                first, second = after_trip(a, loop, facts), after_trip(b, loop, facts)
+                first, second = after_trip(first, loop, facts), after_trip(second, loop, facts)
             if (loop is not None or a is not b) and conflict(first, second, facts):
-                return True
-    return False
-
-
-Touch = tuple[Access, For | While | None]
+                yield first, second
 
 
 def accesses_inside(op: Op, domain: Domain, facts: Facts) -> Iterator[Touch]:
-    """The accesses of arrays that change, by an op and in it, with the innermost loop around."""
+    """The accesses of arrays that change, by an op and in it."""
 
     def visit(op: Op, loop: For | While | None) -> Iterator[Touch]:
         if isinstance(op, Load | Store | Atomic) and op.pointer in facts.written:
-            yield access_of(op, domain.indices_of(op.offset.shape), domain.extent, facts), loop
+            access = access_of(op, domain.indices_of(op.offset.shape), domain.extent, facts)
+            yield Touch(op, access, loop)
         for region in regions_of(op):
             again = isinstance(op, For | While) and region is not op.orelse
             for inner in region.ops:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from eas.ir.diagnostics import Diagnostic
 from eas.ir.location import Loc
 
+REFUSED_TEXT = "E1002"
+
 
 class UnsupportedError(Exception):
     """A kernel that is right, but needs something that Metal does not have."""
@@ -17,3 +19,15 @@ class UnsupportedError(Exception):
     @property
     def diagnostic(self) -> Diagnostic:
         return Diagnostic("E1001", self.message, self.loc)
+
+
+class RunError(RuntimeError):
+    """A written kernel cannot be compiled or run here: names the kernel and says why."""
+
+    def __init__(self, message: str, kernel: str = "") -> None:
+        super().__init__(message, kernel)
+        self.message = message
+        self.kernel = kernel
+
+    def __str__(self) -> str:
+        return f"kernel `{self.kernel}`: {self.message}" if self.kernel else self.message

@@ -18,9 +18,11 @@ from eas.msl.facts import gather
 from eas.msl.helpers import HELPERS
 from eas.msl.lanes import Layout
 from eas.msl.layout import MAX_THREADS, STAGED_BYTES, decide, part_control
+from eas.msl.lockstep import in_lockstep
 from eas.msl.lowering import Lowering
 from eas.msl.names import identifier, unique
 from eas.msl.numbers import study
+from eas.msl.pacing import needing_lockstep
 from eas.msl.placing import place
 from eas.msl.plan import make_plan
 from eas.msl.printer import Printer
@@ -48,12 +50,13 @@ class Buffer:
     """What a launch binds at a buffer index.
 
     An `array` or a `scalar` is the parameter of that number; `scalars` is a struct with `fields`;
-    `report` is the buffer of `eas.msl.reports`.
+    `report` is the buffer of `eas.msl.reports`. The kernel changes it if it `is_written`.
     """
 
     kind: Literal["array", "scalar", "scalars", "report"]
     index: int
     parameter: int = -1
+    is_written: bool = False
     fields: tuple[Field, ...] = ()
 
 
@@ -135,8 +138,10 @@ def _lower(
     function: Function, threads: int | None, staged_bytes: int, saves_memory: bool = False
 ) -> Lowering:
     facts = gather(function)
-    shared = part_control(facts, threads, staged_bytes).shared_control
-    simpler = without_lane_continues(function, shared)
+    parted = part_control(facts, threads, staged_bytes)
+    simpler = without_lane_continues(function, parted.shared_control)
+    if simpler is function:
+        simpler = in_lockstep(function, needing_lockstep(parted))
     if simpler is not function:
         return _lower(simpler, threads, staged_bytes, saves_memory)
     layout = decide(facts, threads, staged_bytes)
@@ -281,12 +286,13 @@ def _buffers(low: Lowering) -> tuple[Buffer, ...]:
     chosen = [n for n, p in enumerate(params) if not in_struct or isinstance(p.value.ty, Pointer)]
     buffers: list[Buffer] = []
     for number in chosen:
-        kind = "array" if isinstance(params[number].value.ty, Pointer) else "scalar"
-        buffers.append(Buffer(kind, len(buffers), number))
+        value = params[number].value
+        kind = "array" if isinstance(value.ty, Pointer) else "scalar"
+        buffers.append(Buffer(kind, len(buffers), number, value in low.facts.written))
     if in_struct:
         buffers.append(Buffer("scalars", len(buffers), fields=_fields(params)))
     if low.sites:
-        buffers.append(Buffer("report", len(buffers)))
+        buffers.append(Buffer("report", len(buffers), is_written=True))
     if len(buffers) > MAX_BUFFERS:
         message = f"{len(buffers)} buffers, but a Metal kernel has at most {MAX_BUFFERS}"
         raise UnsupportedError(message, low.function.body.ops[0].loc)

@@ -7,24 +7,28 @@ and of what is not understood. Offsets are taken not to overflow, as everywhere 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import gcd
 from typing import TypeVar
 
 from eas.ir.nodes import Compute, Constant, For, Value
 from eas.msl.facts import Facts
-from eas.msl.indices import Index, Indices, Part, add, fixed, operand_indices
+from eas.msl.indices import Index, Indices, Part, Symbol, add, fixed, operand_indices
 
 A = TypeVar("A", Value, Part, tuple[Value, Indices])
 
 
 @dataclass(frozen=True)
 class Form:
-    """`sum(shared) + sum(lanes) + sum(unknown) + constant`, each term a factor and an atom."""
+    """`sum(shared) + sum(lanes) + sum(unknown) + constant`, each term a factor and an atom.
+
+    `strided` are indices along axes of an array, to be multiplied by its strides and added.
+    """
 
     constant: int = 0
     shared: Mapping[Value, int] = field(default_factory=dict[Value, int])
     lanes: Mapping[Part, int] = field(default_factory=dict[Part, int])
+    strided: Mapping[Value, Form] = field(default_factory=dict[Value, "Form"])
     unknown: Mapping[tuple[Value, Indices], int] = field(
         default_factory=dict[tuple[Value, Indices], int]
     )
@@ -38,14 +42,35 @@ class Form:
 
 
 def is_injective(form: Form, lanes: int) -> bool:
-    """Whether no two of so many lanes have one offset: each coordinate has its own place."""
-    reach, count = 0, 1
+    """Whether no two of so many lanes have one offset: each coordinate has its own place.
+
+    The elements of an array do not overlap, so indices along its axes have theirs.
+    """
+    if form.unknown or (form.lanes and form.strided):
+        return False
+    axes = [form, *form.strided.values()]
+    parts = [part for axis in axes for part in axis.lanes]
+    return all(map(_has_places, axes)) and _tell_apart(parts, lanes)
+
+
+def _has_places(form: Form) -> bool:
+    """Whether the greatest sum of all lesser terms never reaches the next one."""
+    reach = 0
     for part, factor in sorted(form.lanes.items(), key=lambda term: abs(term[1])):
         if abs(factor) <= reach:
             return False
         reach += abs(factor) * (part.extent - 1)
-        count *= part.extent
-    return not form.unknown and count >= lanes
+    return True
+
+
+def _tell_apart(parts: list[Part], lanes: int) -> bool:
+    """Whether these digits of a lane's index tell which one of so many it is."""
+    known = 1
+    for part in sorted(parts, key=lambda part: part.divisor):
+        if not isinstance(part.base, Symbol) or part.base.extent != lanes or part.divisor > known:
+            return False
+        known = max(known, part.divisor * part.extent)
+    return known >= lanes
 
 
 def form_of(value: Value, indices: Indices, facts: Facts) -> Form:
@@ -79,7 +104,7 @@ def _form_of_compute(op: Compute, indices: Indices, facts: Facts) -> Form | None
         case "sub":
             return _sum(operand(0), operand(1), -1)
         case "mul":
-            return _product(operand(0), operand(1))
+            return _product(operand(0), operand(1), facts)
         case _:
             return None
 
@@ -89,10 +114,14 @@ def _form_of_index(index: Index) -> Form:
 
 
 def _sum(a: Form, b: Form, factor: int) -> Form:
+    strided = dict(a.strided)
+    for stride, index in b.strided.items():
+        strided[stride] = _sum(strided.get(stride, Form()), index, factor)
     return Form(
         a.constant + factor * b.constant,
         _merged(a.shared, b.shared, factor),
         _merged(a.lanes, b.lanes, factor),
+        strided,
         _merged(a.unknown, b.unknown, factor),
     )
 
@@ -104,15 +133,31 @@ def _merged(a: Mapping[A, int], b: Mapping[A, int], factor: int) -> dict[A, int]
     return {atom: times for atom, times in merged.items() if times}
 
 
-def _product(a: Form, b: Form) -> Form | None:
+def difference(a: Form, b: Form) -> Form:
+    return _sum(a, b, -1)
+
+
+def _product(a: Form, b: Form, facts: Facts) -> Form | None:
     for factor, form in ((a, b), (b, a)):
-        if not factor.shared and not factor.lanes and not factor.unknown:
+        if factor == Form(factor.constant):
             return _sum(Form(), form, factor.constant)
+        stride = _stride(factor, facts)
+        if stride is not None and not form.strided and not form.unknown:
+            return Form(strided={stride: form})
     return None
+
+
+def _stride(form: Form, facts: Facts) -> Value | None:
+    """The stride of an array that a form is nothing but."""
+    strides = {param.value for param in facts.function.params if param.role == "stride"}
+    value = next(iter(form.shared), None)
+    return value if value in strides and form == Form(shared={value: 1}) else None
 
 
 def are_disjoint(a: Form, b: Form) -> bool:
     """Whether no lane touches by one offset what a lane touches by the other, in any trip."""
+    if a.strided or b.strided:
+        return _are_different_elements(a, b)
     step = 0
     for form in (a, b):
         for terms in (form.shared, form.lanes, form.unknown):
@@ -126,11 +171,24 @@ def are_disjoint(a: Form, b: Form) -> bool:
     return distance + low_a > high_b or distance + high_a < low_b
 
 
+def _are_different_elements(a: Form, b: Form) -> bool:
+    """Whether an index along some axis of an array differs; its elements do not overlap."""
+    if replace(a, strided={}) != Form() or replace(b, strided={}) != Form():
+        return False
+    axes = {**a.strided, **b.strided}
+    return any(
+        are_disjoint(a.strided.get(stride, Form()), b.strided.get(stride, Form()))
+        for stride in axes
+    )
+
+
 def moves_on(a: Form, b: Form, loop: For, facts: Facts) -> bool:
     """Whether two accesses in different trips of a loop are in different places."""
     counter = loop.body.args[0]
     step = facts.definition(facts.resolve(loop.step))
     if a.unknown or b.unknown or a.shared != b.shared or not isinstance(step, Constant):
+        return False
+    if a.strided or b.strided:
         return False
     if any(facts.is_inside(value, loop) and value != counter for value in a.shared):
         return False

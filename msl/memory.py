@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from eas.ir.nodes import Assert, Atomic, Print, Store
-from eas.ir.types import BOOL, I32, count
+from eas.ir.types import BOOL, I32
 from eas.msl.atomics import check_atomic, needed_version, spell_atomic
-from eas.msl.errors import UnsupportedError
 from eas.msl.lowering import Lowering
 from eas.msl.reports import check, show
 from eas.msl.steps import received_name
@@ -24,7 +23,7 @@ def effect(op: Effect, low: Lowering) -> None:
         case Store():
             store(op, low)
         case Atomic():
-            _lane_atomic(op, low)
+            low.define(op.result, atomic(op, low))
         case Assert():
             check(op, low)
         case Print():
@@ -74,13 +73,6 @@ def store(op: Store, low: Lowering) -> None:
 
 
 # --- atomics ----------------------------------------------------------------------------------
-
-
-def _lane_atomic(op: Atomic, low: Lowering) -> None:
-    if op.offset.shape != low.domain.shape and count(op.offset.shape) != low.domain.extent:
-        message = "an atomic whose lanes are fewer than those that may reach it"
-        raise UnsupportedError(f"MSL cannot do {message} just once", op.loc)
-    low.define(op.result, atomic(op, low))
 
 
 def atomic(op: Atomic, low: Lowering) -> Node:

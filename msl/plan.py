@@ -295,7 +295,7 @@ class Planner:
         if self.layout.facts.function.threads is not None:  # there the user places the barriers
             return []
         touched = accesses_inside(item, domain, self.layout.facts)
-        return [access for access, _ in touched]
+        return [touch.access for touch in touched]
 
     def _overtakes(self, touched: list[Access]) -> bool:
         """Whether an access must not happen before all lanes have passed the open loop."""

@@ -151,12 +151,18 @@ class Printer:
         """Orders assignments so that none overwrites what another reads, or saves that first."""
         rest = list(zip(statement.variables, statement.operands, strict=True))
         while rest:
-            variable, node = rest[0]
             if self.is_in_cycle(rest):
-                rest[0] = (variable, self.save(node, variable, statement.loc))
+                self.save_until_ready(rest, statement.loc)
             ready = next(pair for pair in rest if not self.is_read(pair, rest))
             rest.remove(ready)
             self.set_one(*ready, statement.loc)
+
+    def save_until_ready(self, rest: list[Pair], loc: Loc | None) -> None:
+        """Computes new values ahead, from the first on, until an assignment can be made."""
+        for place, (variable, node) in enumerate(rest):
+            rest[place] = (variable, self.save(node, variable, loc))
+            if not all(self.is_read(pair, rest) for pair in rest):
+                return
 
     def is_in_cycle(self, rest: list[Pair]) -> bool:
         """Whether the first assignment can only be made if a value is saved before."""

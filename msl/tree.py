@@ -147,11 +147,15 @@ class Set(Statement):
 
 @dataclass(eq=False)
 class Branch(Statement):
-    """`if (operand) then else orelse`; a `guard` is the mask of an effect."""
+    """`if (operand) then else orelse`; a `guard` is the mask of an effect.
+
+    `made` is how many nodes there were when the last effect came under a guard.
+    """
 
     then: Block = field(kw_only=True)
     orelse: Block = field(kw_only=True)
     is_guard: bool = False
+    made: int = 0
 
     @property
     def blocks(self) -> Sequence[Block]:

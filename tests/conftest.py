@@ -5,9 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import pytest
+from hypothesis import settings
 from syrupy.assertion import SnapshotAssertion
 
 from tests.snapshot_files import ErrorFile, IrFile, MetalFile, TextFile
+
+# No test depends on how busy the machine is.
+settings.register_profile("eas", deadline=None)
+settings.load_profile("eas")
 
 # Takes the file's name without its suffix, and the text that should be in it.
 SnapshotCheck = Callable[[str, str], None]

@@ -33,7 +33,6 @@ def test_a_kernel_gives_the_same_as_the_function_in_cpython(number: int) -> None
     @settings(
         max_examples=PROGRAMS_PER_TEST,
         phases=(Phase.generate, Phase.shrink),
-        deadline=None,
         database=None,
         print_blob=False,
         report_multiple_bugs=False,

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from eas.ir.frozen import frozen
 from eas.ir.types import DType, Type
 
 Array = np.ndarray[Any, Any]
@@ -39,7 +40,7 @@ class Position(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Fault:
     """Operands for which an op's result is unspecified; the interpreter reports them.
 

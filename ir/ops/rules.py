@@ -92,7 +92,7 @@ def through_f32(meaning: Meaning) -> Meaning:
 def _one_type(operands: Sequence[Type]) -> Type:
     first = operands[0]
     for other in operands[1:]:
-        if other != first:
+        if other is not first and other != first:
             raise RuleError(f"operands differ in type: {first} and {other}")
     return first
 

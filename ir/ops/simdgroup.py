@@ -33,14 +33,14 @@ def _reduction(ufunc: Any) -> Callable[[Array], Array]:
 
 def _fetch(a: Array, lane: Array) -> Array:
     """The values of other lanes; of one that is not there, a lane's own."""
-    own: Array = np.arange(a.shape[1])
+    own: Array = np.arange(int(a.shape[1]), dtype=np.int64)
     place = own // SIMD * SIMD + lane
     is_there = (lane >= 0) & (lane < SIMD) & (place < a.shape[1])
     return np.take_along_axis(*np.broadcast_arrays(a, np.where(is_there, place, own)), axis=1)
 
 
 def _shuffle_xor(a: Array, mask: Array) -> Array:
-    own: Array = np.arange(a.shape[1])
+    own: Array = np.arange(int(a.shape[1]), dtype=np.int64)
     return _fetch(a, own % SIMD ^ mask)
 
 

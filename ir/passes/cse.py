@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from eas.ir.nodes import Combine, Compute, Constant, Function, Op, Region, Value, regions_of
+from eas.ir.nodes import Combine, Constant, Function, Op, Pure, Region, Value, regions_of
 from eas.ir.rewrite import Renaming, rebuild, with_operands
 
 Key = tuple[object, ...]
@@ -36,7 +36,7 @@ class _Merger:
         added: list[Key] = []
         for op in region.ops:
             now = with_operands(op, self.env)
-            if isinstance(now, Constant | Compute):
+            if isinstance(now, Pure):
                 key = _key(now)
                 if key in self.seen:
                     self.merge(now.result, self.seen[key])
@@ -62,7 +62,7 @@ class _Merger:
         return value if hint is None else Value(value.id, value.ty, hint)
 
 
-def _key(op: Constant | Compute) -> Key:
+def _key(op: Pure) -> Key:
     if isinstance(op, Constant):  # 0.0 equals -0.0 and no NaN equals itself, but their texts do
         return (op.result.ty.dtype.name, repr(op.value))
     operands = [value.id for value in op.operands]

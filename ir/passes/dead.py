@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from eas.ir.frozen import frozen
 from eas.ir.nodes import (
     Alloc,
     Break,
@@ -21,6 +22,7 @@ from eas.ir.nodes import (
     Function,
     If,
     Load,
+    Loop,
     Op,
     Region,
     Terminator,
@@ -48,13 +50,13 @@ def remove_dead(f: Function, keeps_faults: bool) -> Function:
 class _Loop:
     """A loop under way: its exits, and the ops with regions inside that hold them."""
 
-    op: For | While
+    op: Loop
     breaks: list[Sequence[Value]] = field(default_factory=list[Sequence[Value]])
     again: list[Sequence[Value]] = field(default_factory=list[Sequence[Value]])
     holders: list[Op] = field(default_factory=list[Op])
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Source:
     """What a value needs: other values, and that the op that defines it stays."""
 
@@ -111,7 +113,7 @@ class _Marking:
             self.work.append(op.result)
         return is_root
 
-    def scan_control(self, op: If | For | While, loop: _Loop | None) -> tuple[bool, bool]:
+    def scan_control(self, op: If | Loop, loop: _Loop | None) -> tuple[bool, bool]:
         if isinstance(op, If):
             found = [self.scan(region, loop) for region in regions_of(op)]
             self.define(op, op.results, [op.then.terminator, op.orelse.terminator])
@@ -124,7 +126,7 @@ class _Marking:
             loop.holders.append(op)
         return has_effect, has_exit
 
-    def scan_loop(self, op: For | While, loop: _Loop | None) -> list[tuple[bool, bool]]:
+    def scan_loop(self, op: Loop, loop: _Loop | None) -> list[tuple[bool, bool]]:
         inner = self.loops[id(op)] = _Loop(op)
         has_effect, _ = self.scan(op.body, inner)
         if isinstance(op, While):
@@ -145,7 +147,7 @@ class _Marking:
 
     def define(
         self,
-        op: If | For | While,
+        op: If | Loop,
         values: Sequence[Value],
         ends: Sequence[Op],
         more: Sequence[Sequence[Value]] = (),
@@ -186,7 +188,7 @@ class _Marking:
                 self.work.append(test.condition)
             case _:
                 pass
-        if isinstance(op, For | While):
+        if isinstance(op, Loop):
             for holder in self.loops[id(op)].holders:
                 self.keep(holder)
 
@@ -196,7 +198,7 @@ class _Marking:
         return tuple(place for place, is_needed in enumerate(needed) if is_needed)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Trips:
     """The places that stay of a loop's results and of its carried values."""
 
@@ -204,7 +206,7 @@ class _Trips:
     carried: Places
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Sweep:
     """Rebuilds regions of what is marked."""
 
@@ -236,7 +238,7 @@ class _Sweep:
                     ops.append(op)
         return Region(tuple(args), tuple(ops))
 
-    def control(self, op: If | For | While, trips: _Trips | None) -> Op:
+    def control(self, op: If | Loop, trips: _Trips | None) -> Op:
         places = self.marking.places(op.results)
         results = _at(op.results, places)
         if isinstance(op, If):
@@ -255,7 +257,7 @@ class _Sweep:
         return While(inits, test, body, orelse, results, op.loc)
 
 
-def _carried(op: For | While) -> list[Sequence[Value]]:
+def _carried(op: Loop) -> list[Sequence[Value]]:
     """The arguments that are carried values, for each region of the loop."""
     if isinstance(op, For):
         return [op.body.args[1:], op.orelse.args]

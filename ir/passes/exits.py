@@ -17,13 +17,14 @@ from eas.ir.location import Loc
 from eas.ir.nodes import (
     Break,
     Compute,
-    Constant,
     Exit,
     For,
     Function,
     If,
     Leave,
+    Loop,
     Op,
+    Pure,
     Region,
     Scope,
     Terminator,
@@ -281,12 +282,12 @@ class _ScopeLowering:
         flagged = If(op.condition, then, orelse, (*inner.own, flag, *left), op.loc)
         return [flagged, *self._after_flag(flag, left, rest, ending, op.loc)]
 
-    def _can_join(self, op: If | For | While, split: Shape) -> bool:
+    def _can_join(self, op: If | Loop, split: Shape) -> bool:
         """Whether the results can differ between the lanes that leave and those that stay."""
         shared = self._shared(op)
         return all(v.id in shared or covers(v.shape, split) for v in op.results)
 
-    def _inner(self, op: If | For | While, split: Shape) -> _Ending:
+    def _inner(self, op: If | Loop, split: Shape) -> _Ending:
         """The ending of an op that gets a flag. A result that all ways share is bound to it."""
         if not self._can_join(op, split):
             raise ValueError(f"{op.loc}: lanes leave one by one, but a result is a scalar")
@@ -295,7 +296,7 @@ class _ScopeLowering:
         kept = [place for place, result in enumerate(op.results) if result.id not in shared]
         return _Ending(tuple(op.results[place] for place in kept), tuple(kept), split)
 
-    def _shared(self, op: If | For | While) -> dict[int, Value]:
+    def _shared(self, op: If | Loop) -> dict[int, Value]:
         """The results, by id, that are one value from outside of the op, whatever the way."""
         end, inside = op.orelse.terminator, _defined_in(op.orelse)
         others = [op.then.terminator] if isinstance(op, If) else _breaks(op)
@@ -321,7 +322,7 @@ class _ScopeLowering:
     # --- loops --------------------------------------------------------------------------------
 
     def _part_loop(self, op: Op, rest: Sequence[Op], ending: _Ending) -> list[Op]:
-        assert isinstance(op, For | While)
+        assert isinstance(op, Loop)
         if not _breaks(op) and not exhaustion_split(op):
             # If lanes got there in several trips, a scalar op in `rest` would happen several times.
             orelse = op.orelse.ops
@@ -336,7 +337,7 @@ class _ScopeLowering:
         return self._flag_loop(op, rest, ending)
 
     def _end_in_loop(
-        self, op: For | While, orelse: Sequence[Op], end: Yield | None, ending: _Ending
+        self, op: Loop, orelse: Sequence[Op], end: Yield | None, ending: _Ending
     ) -> list[Op]:
         """The loop as the last op: its results are the ending's. `end` came after it."""
 
@@ -350,7 +351,7 @@ class _ScopeLowering:
         after = Region(op.orelse.args, tuple(self._finish(orelse, ending)))
         return [_with_parts(op, body, after, results), Yield(results, op.loc)]
 
-    def _flag_loop(self, op: For | While, rest: Sequence[Op], ending: _Ending) -> list[Op]:
+    def _flag_loop(self, op: Loop, rest: Sequence[Op], ending: _Ending) -> list[Op]:
         split = union(loop_split(op), leave_split(op.orelse.ops, self.scope.label))
         if not loop_split(op) and not self._can_join(op, split):
             return self._finish([*self._take_apart(op), *rest], ending)
@@ -360,7 +361,7 @@ class _ScopeLowering:
         loop = self._flagged(op, orelse, inner, (*inner.own, flag, *left))
         return [loop, *self._after_flag(flag, left, rest, ending, op.loc)]
 
-    def _take_apart(self, op: For | While) -> list[Op]:
+    def _take_apart(self, op: Loop) -> list[Op]:
         """A loop that all lanes end in the same trip, and then its `orelse` in an `If`."""
         build = self.state.build
         own, carried, args = (self._fresh(v) for v in (op.results, op.inits, op.inits))
@@ -382,7 +383,7 @@ class _ScopeLowering:
             If(is_over, Region((), op.orelse.ops), broken, op.results, op.loc),
         ]
 
-    def _flagged(self, op: For | While, orelse: Region, inner: _Ending, results: Values) -> Op:
+    def _flagged(self, op: Loop, orelse: Region, inner: _Ending, results: Values) -> Op:
         """The loop, with a flag and the scope's results added to its own."""
 
         def on_break(values: Values, loc: Loc) -> list[Op]:
@@ -418,7 +419,7 @@ class _ScopeLowering:
                     ops.append(op)
         return Region(region.args, tuple(ops))
 
-    def _loop_in_loop(self, op: For | While, jumps: _Jumps) -> list[Op]:
+    def _loop_in_loop(self, op: Loop, jumps: _Jumps) -> list[Op]:
         # The `orelse` is outside of its loop, so its exits are those of the loop around.
         orelse = self._in_loop(op.orelse, jumps)
         if not jumps.on_leave or not has_leave_inside(op.body.ops, self.scope.label):
@@ -435,7 +436,7 @@ def _is_short(rest: Sequence[Op]) -> bool:
     """Whether nothing but a terminator follows, and constants for it."""
     constants: set[int] = set()
     for op in rest[:-1]:
-        if not isinstance(op, Constant | Compute):
+        if not isinstance(op, Pure):
             return False
         if isinstance(op, Compute) and any(v.id not in constants for v in op.operands):
             return False
@@ -443,7 +444,7 @@ def _is_short(rest: Sequence[Op]) -> bool:
     return True
 
 
-def _breaks(loop: For | While) -> list[Break]:
+def _breaks(loop: Loop) -> list[Break]:
     return [jump for jump in loop_exits(loop.body) if isinstance(jump, Break)]
 
 
@@ -452,7 +453,7 @@ def _defined_in(region: Region) -> set[int]:
     return {v.id for v in region.args} | {v.id for op in region.ops for v in results_of(op)}
 
 
-def _with_parts(op: For | While, body: Region, orelse: Region, results: Values) -> For | While:
+def _with_parts(op: Loop, body: Region, orelse: Region, results: Values) -> Loop:
     if isinstance(op, For):
         return For(op.start, op.stop, op.step, op.inits, body, orelse, results, op.loc)
     return While(op.inits, op.test, body, orelse, results, op.loc)

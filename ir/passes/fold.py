@@ -22,6 +22,7 @@ from eas.ir.nodes import (
     If,
     Leave,
     Load,
+    Loop,
     Op,
     Region,
     Store,
@@ -329,7 +330,7 @@ class _Folder:
                 for args in arguments:
                     self.env[args[place].id] = init
 
-    def results(self, op: For | While) -> None:
+    def results(self, op: Loop) -> None:
         """Replaces the results that are the same whatever the way out."""
         end = op.orelse.terminator
         if not isinstance(end, Yield):
@@ -356,7 +357,7 @@ def _literal(value: Any, dtype: DType) -> Literal:
     return math.nan if math.isnan(number) else number
 
 
-def _passed(op: For | While) -> list[Op]:
+def _passed(op: Loop) -> list[Op]:
     """The terminators that lead to the next trip."""
     again = [jump for jump in loop_exits(op.body) if isinstance(jump, Continue)]
     return [op.body.terminator, *again] if falls_through(op.body) else [*again]

@@ -9,12 +9,11 @@ from dataclasses import dataclass, field, replace
 
 from eas.ir.nodes import (
     Compute,
-    Constant,
-    For,
     Function,
+    Loop,
     Op,
+    Pure,
     Region,
-    While,
     operands_of,
     regions_of,
     results_of,
@@ -51,14 +50,14 @@ class _Hoister:
         ops: list[Op] = []
         for op in region.ops:
             note_literal(op, self.known)
-            if isinstance(op, For | While):
+            if isinstance(op, Loop):
                 ops += self.loop(op)
             else:
                 self.place(op, ops)
         self.loops.pop()
         return Region(region.args, tuple(ops))
 
-    def loop(self, op: For | While) -> list[Op]:
+    def loop(self, op: Loop) -> list[Op]:
         before: list[Op] = []
 
         def inner(region: Region) -> Region:
@@ -71,7 +70,7 @@ class _Hoister:
     def place(self, op: Op, ops: list[Op]) -> None:
         """Puts an op at the end of these, or before the outermost loop that it may leave."""
         depth = len(self.loops)
-        if isinstance(op, Constant | Compute):
+        if isinstance(op, Pure):
             needed = max((self.depths[value.id] for value in operands_of(op)), default=0)
             if needed < depth and not (isinstance(op, Compute) and can_fault(op, self.known)):
                 while depth > needed and (before := self.loops[depth - 1]) is not None:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
+from eas.ir.frozen import frozen
 from eas.ir.nodes import Compute, Value
 from eas.ir.ops.record import Attr
 from eas.ir.passes.purity import Literal
 from eas.ir.types import DType
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Instead:
     """Another op that gives the same result; its operands may have to be made first."""
 

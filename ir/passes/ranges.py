@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from eas.ir.frozen import frozen
 from eas.ir.nodes import (
     Break,
     Combine,
@@ -22,6 +23,7 @@ from eas.ir.nodes import (
     For,
     Function,
     If,
+    Loop,
     Op,
     Region,
     Value,
@@ -40,7 +42,7 @@ _MOST_TRIPS = 8
 _MOST_NARROWINGS = 2
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Interval:
     """From `low` to `high + growth * p`, both included, in a grid of up to p + 1 programs."""
 
@@ -270,7 +272,7 @@ class _Analysis:
         self.region(op.orelse)
         self.leave(op, breaks)
 
-    def leave(self, op: For | While, breaks: list[Sequence[Value]]) -> None:
+    def leave(self, op: Loop, breaks: list[Sequence[Value]]) -> None:
         end = op.orelse.terminator
         self.join(op.results, [*breaks, *([end.values] if isinstance(end, Yield) else [])])
 

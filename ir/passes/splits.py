@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from eas.ir.nodes import Break, Condition, Continue, For, If, Leave, Op, While, regions_of, walk
+from eas.ir.nodes import (
+    Break,
+    Condition,
+    Continue,
+    For,
+    If,
+    Leave,
+    Loop,
+    Op,
+    While,
+    regions_of,
+    walk,
+)
 from eas.ir.types import Shape, broadcast_shapes
 
 
@@ -33,7 +45,7 @@ def has_leave_inside(ops: Iterable[Op], label: int) -> bool:
     return any((isinstance(op, Leave) and op.label == label) or has_leave(op, label) for op in ops)
 
 
-def exhaustion_split(loop: For | While) -> Shape:
+def exhaustion_split(loop: Loop) -> Shape:
     """The shape by which lanes come to the end of a loop in different trips."""
     if isinstance(loop, For):
         return union(loop.start.shape, loop.stop.shape, loop.step.shape)
@@ -42,7 +54,7 @@ def exhaustion_split(loop: For | While) -> Shape:
     return test.condition.shape
 
 
-def loop_split(loop: For | While) -> Shape:
+def loop_split(loop: Loop) -> Shape:
     """The shape by which lanes end a loop in different trips, whatever the way."""
     leaving, _ = _exits(loop.body.ops, ())
     return union(exhaustion_split(loop), leaving)

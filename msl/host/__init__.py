@@ -4,9 +4,10 @@ The threads of a threadgroup are fibers in a process of its own, so that a kerne
 nor crash the one that launches it.
 """
 
+from eas.msl.arrays import Bound
 from eas.msl.host.build import CHECKED, Builder, Library
 from eas.msl.host.checking import check
-from eas.msl.host.dispatch import ORDERS, Bound, Dispatch
+from eas.msl.host.dispatch import ORDERS, Dispatch
 from eas.msl.host.errors import HostError, MslError
 from eas.msl.host.findings import KernelFault
 from eas.msl.host.inspect import inspect

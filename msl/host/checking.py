@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from eas.ir.diagnostics import Diagnostic, Label
-from eas.ir.location import Loc, SourceName
-from eas.ir.nodes import Function, walk
+from eas.ir.nodes import Function
 from eas.msl import MslKernel
+from eas.msl.decoding import report_buffer
 from eas.msl.host.build import CHECKED, Library
 from eas.msl.host.dispatch import ORDERS, Dispatch
 from eas.msl.host.findings import Finding, KernelFault
-from eas.msl.host.launch import Argument, bind, extents_of
 from eas.msl.host.process import Host
-from eas.msl.host.reports import report_buffer
-from eas.msl.host.translate import FILE_NAME
+from eas.msl.launch import Argument, bind, extents_of
+from eas.msl.python_lines import python_loc, sources_of
 
 
 def check(
@@ -48,7 +46,7 @@ def check(
 
 def to_diagnostic(finding: Finding, text: str, function: Function | None = None) -> Diagnostic:
     """A finding at the place in the Python source, or in the text if that names none."""
-    sources = {} if function is None else dict(_sources(function))
+    sources = {} if function is None else sources_of(function)
     loc = python_loc(text, finding.line, sources)
     secondary: tuple[Label, ...] = ()
     if finding.other_line not in (0, finding.line):
@@ -58,29 +56,3 @@ def to_diagnostic(finding: Finding, text: str, function: Function | None = None)
     shown = [f"line {n} of the Metal text: {text.splitlines()[n - 1].strip()}" for n in lines]
     notes = (*dict.fromkeys(shown), finding.place)
     return Diagnostic(finding.code, finding.title, loc, "here", secondary, notes)
-
-
-_COMMENT = re.compile(r"// ([^/\n]*):(\d+)\s*$")
-
-
-def python_loc(text: str, line: int, sources: dict[str, SourceName]) -> Loc:
-    """The Python line of a line of the text: a comment tells where it changes."""
-    lines = text.splitlines()
-    for number in range(min(line, len(lines)), 0, -1):
-        match = _COMMENT.search(lines[number - 1])
-        if match:
-            source = sources.get(match[1], SourceName(match[1]))
-            return _whole_line(source, int(match[2]))
-        if not lines[number - 1].strip():
-            break  # what stands above belongs to the signature or to another function
-    return _whole_line(SourceName(FILE_NAME), line)
-
-
-def _whole_line(source: SourceName, line: int) -> Loc:
-    return Loc(source, line, 0, line, 0)
-
-
-def _sources(function: Function) -> Iterator[tuple[str, SourceName]]:
-    for op in walk(function.body):
-        for loc in op.loc.chain:
-            yield loc.source.name, loc.source

@@ -8,24 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from eas.msl.host.arrays import Array, Placed, copy_in, copy_out, place
+from eas.msl.arrays import Array, Bound, Extents
+from eas.msl.host.arrays import Placed, copy_in, copy_out, place
 from eas.msl.host.build import Library
 from eas.msl.host.findings import KernelFault, to_finding
 from eas.msl.host.process import Host
 
-Extents = tuple[int, int, int]
-
 # The orders in which threads and groups run that could run in any.
 ORDERS = ("forward", "reverse", "rotated")
-
-
-@dataclass(frozen=True, slots=True)
-class Bound:
-    """An array at a buffer index: the kernel's pointer is to `flat[origin]`."""
-
-    index: int
-    flat: Array
-    origin: int = 0
 
 
 @dataclass

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
+from eas.msl.errors import RunError
 
-class HostError(RuntimeError):
-    """A kernel cannot be compiled or run on this machine: names the kernel and says why."""
 
-    def __init__(self, message: str, kernel: str = "") -> None:
-        super().__init__(message, kernel)
-        self.message = message
-        self.kernel = kernel
-
-    def __str__(self) -> str:
-        return f"kernel `{self.kernel}`: {self.message}" if self.kernel else self.message
+class HostError(RunError):
+    """A kernel cannot be compiled or run on this machine."""
 
 
 class MslError(HostError):

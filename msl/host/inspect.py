@@ -11,7 +11,8 @@ from eas.msl.host.rules import Complaint, complaints
 from eas.msl.host.sections import section_sizes
 from eas.msl.host.tokens import tokenize
 from eas.msl.host.toolchain import HERE, Toolchain, complain
-from eas.msl.host.translate import FILE_NAME, translate, without_attributes
+from eas.msl.host.translate import translate, without_attributes
+from eas.msl.python_lines import FILE_NAME
 
 MAX_THREADGROUP_BYTES = 32768
 

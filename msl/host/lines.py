@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from eas.msl.host.sections import sections
-from eas.msl.host.translate import FILE_NAME
+from eas.msl.python_lines import FILE_NAME
 
 Row = tuple[int, int]
 

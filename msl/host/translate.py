@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from eas.msl.host.errors import MslError
 from eas.msl.host.signature import Parameter, Signature, find_kernels
 from eas.msl.host.tokens import Token, tokenize
-
-FILE_NAME = "kernel.metal"
+from eas.msl.python_lines import FILE_NAME
 
 # What each attribute is in `eas_thread` of include/eas_types.h: an array of three, or a number.
 POSITIONS = {

@@ -35,6 +35,11 @@ class Chunk:
     loops: list[Loop] = field(default_factory=list["Loop"])
     printed: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
 
+    @property
+    def threads(self) -> int:
+        """How many threads a program has; in a program over blocks its one course."""
+        return self.function.threads or 1
+
     def __getitem__(self, value: Value) -> Array:
         return self.values[value.id]
 

@@ -9,6 +9,7 @@ from eas.ir.ops.record import Array, Attrs, Fault
 from eas.ir.types import Pointer, Shape
 from eas.runtime.interpreter.chunk import Chunk
 from eas.runtime.interpreter.lanes import Lanes, full
+from eas.runtime.interpreter.races import pass_barrier
 from eas.runtime.interpreter.report import fail, find, tell_place, value_at
 from eas.runtime.reports import (
     ASSERTION,
@@ -109,6 +110,7 @@ def _ranked(a: Array, rank: int) -> Array:
 
 
 def run_barrier(chunk: Chunk, op: Barrier, lanes: Lanes) -> Lanes:
-    """Nothing: the lanes run in step."""
-    del chunk, op
+    """The lanes run in step: it only orders what they do."""
+    del op
+    pass_barrier(chunk)
     return lanes

@@ -8,7 +8,7 @@ import numpy as np
 
 from eas.ir.ops.record import Array
 from eas.ir.types import DType
-from eas.runtime.interpreter.writers import Writers
+from eas.runtime.interpreter.register import Register
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,13 +24,25 @@ class ArrayArgument:
 
 
 @dataclass(frozen=True, slots=True)
+class Order:
+    """Who wrote and who read the elements, among programs or threads that have no order.
+
+    `readers` is None if nothing reads them.
+    """
+
+    writers: Register
+    readers: Register | None
+    of_threads: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Memory:
     """What a pointer points to. Offsets from `low` to below `high` are inside.
 
     Offset `o` of the program at row `r` is `flat[origin + r * stride + o]`; `stride` is 0 for an
     array that all programs share. `written` marks what has a value, for memory that starts without
-    any. `is_constant` is set if nothing writes to it, so that a load may give a view. `writers` is
-    there if several programs may write to it.
+    any. `is_constant` is set if nothing writes to it, so that a load may give a view. `orders` are
+    there if several programs, or threads, may write to it.
     """
 
     name: str
@@ -42,11 +54,11 @@ class Memory:
     stride: int = 0
     written: Array | None = None
     is_constant: bool = False
-    writers: Writers | None = None
+    orders: tuple[Order, ...] = ()
 
 
 def device_memory(
-    name: str, argument: ArrayArgument, is_constant: bool, has_many_programs: bool
+    name: str, argument: ArrayArgument, is_constant: bool, orders: tuple[Order, ...]
 ) -> Memory:
     flat, origin = argument.flat, argument.origin
     return Memory(
@@ -57,18 +69,22 @@ def device_memory(
         high=flat.size - origin,
         shape=(flat.size,) if argument.shape is None else argument.shape,
         is_constant=is_constant,
-        writers=Writers(flat.size) if has_many_programs and not is_constant else None,
+        orders=orders,
     )
 
 
-def threadgroup_memory(name: str, dtype: DType, size: int, programs: int) -> Memory:
+def threadgroup_memory(
+    name: str, dtype: DType, size: int, programs: int, has_threads: bool
+) -> Memory:
+    total = programs * size
     return Memory(
         name,
-        flat=np.zeros(programs * size, dtype.numpy),
+        flat=np.zeros(total, dtype.numpy),
         origin=0,
         low=0,
         high=size,
         shape=(size,),
         stride=size,
-        written=np.zeros(programs * size, np.bool_),
+        written=np.zeros(total, np.bool_),
+        orders=(Order(Register(total), Register(total), of_threads=True),) * has_threads,
     )

@@ -12,15 +12,16 @@ from operator import itemgetter
 
 import numpy as np
 
-from eas.ir.nodes import Alloc, Atomic, Function, Store, results_of, walk
+from eas.ir.nodes import Alloc, Atomic, Function, Load, Store, Value, results_of, walk
 from eas.ir.types import count
 from eas.runtime.interpreter.chunk import Chunk
 from eas.runtime.interpreter.handlers import HANDLERS
 from eas.runtime.interpreter.lanes import EVERYONE
 from eas.runtime.interpreter.limits import Limits
-from eas.runtime.interpreter.memory import ArrayArgument, Memory, device_memory
+from eas.runtime.interpreter.memory import ArrayArgument, Memory, Order, device_memory
 from eas.runtime.interpreter.plan import make_plan
 from eas.runtime.interpreter.programs import Programs
+from eas.runtime.interpreter.register import Register
 
 ScalarArgument = bool | int | float | np.generic
 Argument = ArrayArgument | ScalarArgument
@@ -76,12 +77,26 @@ def _bind(
         ty = param.value.ty
         if isinstance(argument, ArrayArgument):
             is_constant = not any(np.may_share_memory(argument.flat, flat) for flat in written)
-            memories[param.value.id] = device_memory(
-                param.name, argument, is_constant, has_many_programs
-            )
+            orders = _orders(function, param.value, argument.flat.size, has_many_programs)
+            memories[param.value.id] = device_memory(param.name, argument, is_constant, orders)
         else:
             values[param.value.id] = np.array([argument], ty.dtype.numpy)
     return memories, values
+
+
+def _orders(
+    function: Function, pointer: Value, size: int, has_many_programs: bool
+) -> tuple[Order, ...]:
+    """Who must be kept in mind for an array; nobody if it is only read, or only by atomics."""
+    touching = [op for op in walk(function.body) if isinstance(op, Load | Store)]
+    kinds = {type(op) for op in touching if op.pointer == pointer}
+    if Store not in kinds:
+        return ()
+    levels = [False] * has_many_programs + [True] * (function.threads is not None)
+    return tuple(
+        Order(Register(size), Register(size) if Load in kinds else None, of_threads)
+        for of_threads in levels
+    )
 
 
 def _written_arrays(function: Function, arguments: Sequence[Argument]) -> list[np.ndarray]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 from tests.frontend.running import NUMBERS, codes_of, same_as_cpython
 
 
@@ -246,6 +248,31 @@ def test_recursion_is_refused() -> None:
         out[0] = count(n)
 
     assert codes_of(kernel, "*i32[:]", "i32") == ["E0418"]
+
+
+def with_a_hundred(function):
+    @functools.wraps(function)
+    def wrapper(*numbers):
+        return function(*numbers) + 100
+
+    return wrapper
+
+
+@with_a_hundred
+def decorated(n):
+    return n * 3
+
+
+def test_the_code_of_a_decorator_runs_too() -> None:
+    same_as_cpython(lambda n: decorated(n))
+
+
+def test_a_kernel_that_a_decorator_has_wrapped_in_code_is_refused() -> None:
+    @with_a_hundred
+    def kernel(out):
+        out[0] = 1
+
+    assert codes_of(kernel, "*i32[:]") == ["E0410"]
 
 
 def test_a_missing_argument_is_refused() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 import eas
 from eas import mk
-from eas.msl.host import HostError
+from eas.msl.errors import RunError
 
 
 @eas.kernel
@@ -118,5 +118,5 @@ def test_a_failed_assert_is_an_error_with_its_place() -> None:
 
 
 def test_more_programs_than_indices_reach_are_refused() -> None:
-    with pytest.raises(HostError, match=r"^kernel `twice`: its indices are for "):
+    with pytest.raises(RunError, match=r"^kernel `twice`: its indices are for "):
         twice[2**31 - 1](np.zeros(4, np.float32), 4, BLOCK=4, _backend="msl-host")

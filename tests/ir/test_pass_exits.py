@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from eas.ir.nodes import Function, Leave, Scope, walk
@@ -665,7 +665,6 @@ def traces(f: Function) -> list[list[Event]]:
     ]
 
 
-@settings(deadline=None)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 3))
 def test_every_lane_does_what_it_did_with_scopes(seed: int, depth: int) -> None:
     f = write_function(Random(seed).randrange, depth)
@@ -675,7 +674,6 @@ def test_every_lane_does_what_it_did_with_scopes(seed: int, depth: int) -> None:
     assert traces(lowered) == traces(f)
 
 
-@settings(deadline=None)
 @given(functions())
 def test_no_scope_is_left(f: Function) -> None:
     lowered = lower_exits(f)

@@ -66,7 +66,7 @@ def outcome(f: Function) -> list[object]:
 
 
 @pytest.mark.parametrize("change", ALL, ids=lambda change: change.__name__)
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(f=functions())
 def test_a_function_stays_valid_and_does_what_it_did(change: Pass, f: Function) -> None:
     before = lower_exits(f)
@@ -76,7 +76,7 @@ def test_a_function_stays_valid_and_does_what_it_did(change: Pass, f: Function) 
 
 
 @pytest.mark.parametrize("change", KEEPING, ids=lambda change: change.__name__)
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_every_lane_has_the_same_effects_and_faults(change: Pass, seed: int) -> None:
     before = lower_exits(write_function(Random(seed).randrange, faults=True))
@@ -87,7 +87,7 @@ def test_every_lane_has_the_same_effects_and_faults(change: Pass, seed: int) -> 
         assert run_lane(after, arguments, lane) == run_lane(before, arguments, lane)
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(functions())
 def test_what_is_optimized_has_dense_numbers_in_the_order_of_the_text(f: Function) -> None:
     once = optimize(f)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from eas.ir.passes.exits import lower_exits
@@ -134,7 +134,6 @@ def test_what_grows_without_a_limit_has_no_bounds() -> None:
     assert bounds(ops) == {"sum": (LEAST, MOST)}
 
 
-@settings(deadline=None)
 @given(st.integers(0, 2**32 - 1), st.integers(-3, 3), st.integers(-3, 3))
 def test_no_value_is_ever_outside_of_its_bounds(seed: int, s0: int, s1: int) -> None:
     f = lower_exits(write_function(Random(seed).randrange))

@@ -61,7 +61,7 @@ def test_a_whole_kernel() -> None:
     assert (kernel.name, kernel.threads, kernel.metal_version) == ("scale", 64, (2, 3))
     assert kernel.buffers == (
         Buffer("array", 0, 0),
-        Buffer("array", 1, 1),
+        Buffer("array", 1, 1, is_written=True),
         Buffer("scalar", 2, 2),
         Buffer("scalar", 3, 3),
     )
@@ -154,7 +154,7 @@ def test_asserts_and_prints_report_through_a_buffer() -> None:
     """
     kernel = kernel_of(ops)
     assert body_of(ops) == lines(expected)
-    assert kernel.buffers[-1] == Buffer("report", 7)
+    assert kernel.buffers[-1] == Buffer("report", 7, is_written=True)
     assert kernel.sites == (
         Site("assert", ("too large",), NOWHERE),
         Site("print", ("v = ", F32, " of ", I32), NOWHERE),

@@ -74,3 +74,28 @@ def test_trips_move_on_if_a_step_is_longer_than_the_lanes_reach(step: int, moves
     loop = next(op for op in walk(facts.function.body) if isinstance(op, For))
     (form,) = forms_of(ops)
     assert moves_on(form, form, loop, facts) is moves
+
+
+@pytest.mark.parametrize(("rows", "injective"), [(8, True), (16, False), (4, False)])
+def test_digits_of_an_index_tell_lanes_apart_only_if_all_are_there(
+    rows: int, injective: bool
+) -> None:
+    ops = f"""
+        %10: i32[8] = arange start=0 size=8
+        %11: i32[1, 8] = expand_dims %10 axis=0
+        %12: i32[8, 8] = broadcast %11 shape=[8, 8]
+        %13: i32[{rows}] = arange start=0 size={rows}
+        %14: i32[{rows}, 1] = expand_dims %13 axis=1
+        %15: i32[{rows}, {64 // rows}] = broadcast %14 shape=[{rows}, {64 // rows}]
+        %16: i32[8, 8] = reshape %15 shape=[8, 8]
+        %17: i32 = 100
+        %18: i32[8, 8] = splat %17 shape=[8, 8]
+        %19: i32[8, 8] = mul %16, %18
+        %20: i32[8, 8] = add %19, %12
+        store %i.2[%20] = %20
+    """
+    if rows == 16:  # with its own quotient the index has a digit twice, and another one never
+        ops = ops.replace("expand_dims %10 axis=0", "expand_dims %10 axis=1")
+        ops = ops.replace("%11: i32[1, 8]", "%11: i32[8, 1]")
+    (form,) = forms_of(ops)
+    assert is_injective(form, 64) is injective

@@ -13,8 +13,8 @@ import numpy as np
 
 from eas.ir.diagnostics import Diagnostic
 from eas.ir.types import DType
-from eas.msl import Site
 from eas.msl.reports import RECORD_HEAD, words_of
+from eas.msl.sites import Site
 
 Words = np.ndarray[Any, np.dtype[np.uint32]]
 

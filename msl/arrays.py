@@ -1,0 +1,57 @@
+"""The arrays of a launch, whatever runs it, and which of them share memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+Array = np.ndarray[Any, np.dtype[Any]]
+Extents = tuple[int, int, int]
+
+# No element is longer: offsets that start at a multiple of it keep every array aligned.
+GRAIN = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """An array at a buffer index: the kernel's pointer is to `flat[origin]`.
+
+    `name` is that of the argument. A kernel only reads what `is_constant`.
+    """
+
+    index: int
+    flat: Array
+    origin: int = 0
+    name: str = ""
+    is_constant: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Regions:
+    """Memory in pieces: arrays that overlap are in one. `places` has a piece and an offset each."""
+
+    sizes: tuple[int, ...]
+    places: tuple[tuple[int, int], ...]
+
+
+def divide(flats: Sequence[Array]) -> Regions:
+    """Puts arrays that share memory into one piece of memory, and others into their own."""
+    places = [(0, 0)] * len(flats)
+    sizes: list[int] = []
+    start, end = 0, -1
+    for number in sorted(range(len(flats)), key=lambda n: _address(flats[n])):
+        address, size = _address(flats[number]), flats[number].nbytes
+        if address >= end or size == 0:
+            start = end = address - (address % GRAIN if size else 0)
+            sizes.append(0)
+        places[number] = (len(sizes) - 1, address - start)
+        end = max(end, address + size)
+        sizes[-1] = end - start
+    return Regions(tuple(sizes), tuple(places))
+
+
+def _address(flat: Array) -> int:
+    return flat.__array_interface__["data"][0]

@@ -1,0 +1,124 @@
+"""A launch of a kernel that `eas.msl` has written, whatever runs it.
+
+Binds the arguments to the buffers of the text, has them run, and tells what asserts and prints have
+left in the report.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from eas.ir.diagnostics import Diagnostic
+from eas.ir.nodes import Param
+from eas.msl.arrays import Array, Bound, Extents
+from eas.msl.decoding import Words, failure, needed_room, printed, report_buffer
+from eas.msl.errors import RunError
+from eas.msl.kernel import Buffer, MslKernel
+
+PRINT_WORDS = 1 << 12
+MOST_PRINT_WORDS = 1 << 26
+
+
+class ArrayArgument(Protocol):
+    """An array: the element at offset `o` is `flat[origin + o]`."""
+
+    @property
+    def flat(self) -> Array: ...
+    @property
+    def origin(self) -> int: ...
+
+
+Argument = ArrayArgument | np.generic | bool | int | float
+
+
+class Dispatch(Protocol):
+    """One run of a kernel on copies of its arrays."""
+
+    def run(self) -> None:
+        """Runs every thread."""
+        ...
+
+    def write_back(self, *indices: int) -> None:
+        """Copies the buffers at some indices back into their arrays."""
+        ...
+
+
+# Makes a run of buffers and the number of threadgroups along each axis.
+Prepare = Callable[[Sequence[Bound], Extents], Dispatch]
+
+
+def launch(
+    kernel: MslKernel,
+    params: Sequence[Param],
+    arguments: Sequence[Argument],
+    grid: Sequence[int],
+    prepare: Prepare,
+    program_output: Callable[[str], None] = print,
+) -> tuple[Diagnostic, ...]:
+    """Runs the text and writes the results into the arrays; gives what asserts have found.
+
+    There is one argument per parameter of the kernel's function. A kernel that prints more than
+    there is room for runs again with more of it: its arrays have not been written to by then.
+    """
+    extents = extents_of(kernel, grid)
+    room = PRINT_WORDS if any(site.kind == "print" for site in kernel.sites) else 0
+    while True:
+        report = report_buffer(room)
+        dispatch = prepare(bind(kernel, params, arguments, report), extents)
+        dispatch.run()
+        dispatch.write_back(*(b.index for b in kernel.buffers if b.kind == "report"))
+        if needed_room(report) <= room or room == MOST_PRINT_WORDS:
+            break
+        room = min(needed_room(report), MOST_PRINT_WORDS)
+    dispatch.write_back(*(b.index for b in kernel.buffers if b.kind == "array" and b.is_written))
+    for line in printed(report, kernel.sites):
+        program_output(line)
+    found = failure(report, kernel.sites, extents)
+    return () if found is None else (found,)
+
+
+def extents_of(kernel: MslKernel, grid: Sequence[int]) -> Extents:
+    """The grid along three axes; refuses more programs than the text's indices reach."""
+    if max(grid) > kernel.programs:
+        message = f"its indices are for {kernel.programs} programs along an axis, not {max(grid)}"
+        raise RunError(message, kernel.name)
+    x, y, z = (*grid, 1, 1)[:3]
+    return x, y, z
+
+
+def bind(
+    kernel: MslKernel, params: Sequence[Param], arguments: Sequence[Argument], report: Words
+) -> list[Bound]:
+    """The array at each buffer index of the text."""
+    return [_bind(buffer, params, arguments, report) for buffer in kernel.buffers]
+
+
+def _bind(
+    buffer: Buffer, params: Sequence[Param], arguments: Sequence[Argument], report: Words
+) -> Bound:
+    index, name = buffer.index, buffer.kind
+    match buffer.kind:
+        case "array":
+            argument: Any = arguments[buffer.parameter]
+            return Bound(index, argument.flat, argument.origin, params[buffer.parameter].name)
+        case "scalar":
+            param = params[buffer.parameter]
+            flat = np.array([arguments[buffer.parameter]], param.value.ty.dtype.numpy)
+            return Bound(index, flat, name=param.name, is_constant=True)
+        case "scalars":
+            return Bound(index, _struct(buffer, arguments), name=name, is_constant=True)
+        case "report":
+            return Bound(index, report, name=name)
+
+
+def _struct(buffer: Buffer, arguments: Sequence[Argument]) -> Array:
+    last = buffer.fields[-1]
+    size = last.offset + max(last.dtype.bits // 8, 1)
+    flat = np.zeros(-(-size // 16) * 16, np.uint8)
+    for each in buffer.fields:
+        value = np.array([arguments[each.parameter]], each.dtype.numpy).view(np.uint8)
+        flat[each.offset : each.offset + value.size] = value
+    return flat

@@ -1,0 +1,154 @@
+"""Finds what is left to chance: places that programs, or threads, touch in no certain order.
+
+The programs of a launch run in no order, and so do the threads of a program between two barriers.
+Where one of them writes, another must not write something else, and must not read.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from eas.ir.nodes import Load, Store
+from eas.ir.ops.record import Array
+from eas.runtime.interpreter.access import Access, gather
+from eas.runtime.interpreter.chunk import Chunk
+from eas.runtime.interpreter.lanes import Lanes, broadcast, raise_rank
+from eas.runtime.interpreter.memory import Order
+from eas.runtime.interpreter.register import NOBODY, SEVERAL
+from eas.runtime.interpreter.report import Spot, fail, tell_place, tell_program, value_at
+from eas.runtime.reports import CONFLICTING_WRITES, READ_AND_WRITTEN
+
+
+def check_read(chunk: Chunk, op: Load, access: Access, lanes: Lanes) -> None:
+    """Reports a lane that reads what another one has written.
+
+    Where several have written one value, and several read it, they are taken for the same ones.
+    """
+    for order in chunk.memories[op.pointer.id].orders:
+        if order.readers is None or _is_empty(access):
+            continue
+        numbers = _numbers(chunk, order, access, lanes)
+        others = order.writers.others(access.place, numbers, several_differ=False)
+        if others is not None:
+            number = int((others != NOBODY).argmax())
+            spot = access.spot(number)
+            writer = _tell(chunk, order, int(others[number]))
+            _report_read(chunk, op, order, spot, (tell_place(chunk, spot), writer))
+        order.readers.add(access.place, numbers)
+
+
+def check_write(chunk: Chunk, op: Store, access: Access, value: Array, lanes: Lanes) -> None:
+    """Reports a lane that is about to change what another one has written or read."""
+    memory = chunk.memories[op.pointer.id]
+    for order in memory.orders:
+        if _is_empty(access):
+            continue
+        numbers = _numbers(chunk, order, access, lanes)
+        writers = order.writers.others(access.place, numbers)
+        readers = None if order.readers is None else order.readers.others(access.place, numbers)
+        order.writers.enter(access.place, numbers)
+        if writers is None and readers is None:
+            continue
+        found = gather(memory.flat, access.place)
+        changed = differ(found, value)
+        for others in (writers, readers):
+            bad = None if others is None else changed & (others != NOBODY)
+            if others is None or bad is None or not bad.any():
+                continue
+            number = int(bad.argmax())
+            spot, other = access.spot(number), _tell(chunk, order, int(others[number]))
+            if others is writers:
+                values = [str(found[number]), str(value[number])]
+                report_conflict(chunk, op, spot, values, [other, tell_place(chunk, spot)])
+            _report_read(chunk, op, order, spot, (other, tell_place(chunk, spot)))
+
+
+def pass_barrier(chunk: Chunk) -> None:
+    """What the threads did before a barrier comes before what they do after it."""
+    for memory in chunk.memories.values():
+        for order in memory.orders:
+            if order.of_threads:
+                order.writers.forget()
+                if order.readers is not None:
+                    order.readers.forget()
+
+
+def _is_empty(access: Access) -> bool:
+    return isinstance(access.place, slice) and access.place.start == access.place.stop
+
+
+def _numbers(chunk: Chunk, order: Order, access: Access, lanes: Lanes) -> Array:
+    """Who takes part in an access: one number for each element, or for equal parts of them."""
+    rows, rank = access.shape[0], len(access.shape)
+    if rows != chunk.programs.size:
+        return np.full(1, SEVERAL)
+    numbers = np.arange(chunk.programs.first, chunk.programs.first + rows)
+    if order.of_threads:
+        is_each = rank == 2 and access.shape[1] == chunk.threads
+        threads = np.arange(chunk.threads) if is_each else _only_thread(chunk, lanes, rank)
+        numbers = raise_rank(numbers, rank) * chunk.threads + threads
+        numbers = np.where(threads == SEVERAL, SEVERAL, numbers)
+    elif access.where is None:
+        return numbers
+    return access.pick(raise_rank(numbers, rank))
+
+
+def _only_thread(chunk: Chunk, lanes: Lanes, rank: int) -> Array:
+    """The active thread of each program, if there is one only; all active ones do the same."""
+    if chunk.threads == 1:
+        return np.zeros(1, np.int64)
+    if lanes.where is None or lanes.where.ndim == 1:
+        return np.full(1, SEVERAL)
+    where = broadcast(lanes.where, (chunk.programs.size, chunk.threads))
+    only = np.where(where.sum(axis=1) == 1, where.argmax(axis=1), SEVERAL)
+    return raise_rank(only, rank)
+
+
+def _tell(chunk: Chunk, order: Order, number: int) -> str:
+    if number == SEVERAL:
+        return "several threads" if order.of_threads else "several programs"
+    if not order.of_threads:
+        return tell_program(chunk.programs, number)
+    program, thread = divmod(number, chunk.threads)
+    return f"{tell_program(chunk.programs, program)}, thread {thread}"
+
+
+def _report_read(
+    chunk: Chunk, op: Load | Store, order: Order, spot: Spot, who: tuple[str, str]
+) -> None:
+    name, at = chunk.memories[op.pointer.id].name, value_at(chunk[op.offset], spot)
+    word = "thread" if order.of_threads else "program"
+    fail(
+        READ_AND_WRITTEN,
+        f"`{name}` is read at offset {at} by one {word}, and written by another",
+        op.loc,
+        f"offset {at}",
+        notes=(f"it is read by {who[0]}", f"it is written by {who[1]}"),
+        help=(
+            "put `mk.barrier()` between the two"
+            if order.of_threads
+            else "programs run in no order: write to another array, or in a second launch",
+        ),
+    )
+
+
+def differ(a: Array, b: Array) -> Array:
+    """Where two values differ; two NaNs do not."""
+    differs = a != b
+    if differs.any():
+        differs &= (a == a) | (b == b)
+    return differs
+
+
+def report_conflict(
+    chunk: Chunk, op: Store, spot: Spot, values: list[str], writers: list[str]
+) -> None:
+    name, at = chunk.memories[op.pointer.id].name, value_at(chunk[op.offset], spot)
+    fail(
+        CONFLICTING_WRITES,
+        f"different values are written to `{name}`, at offset {at}",
+        op.loc,
+        f"{values[0]} and {values[1]} go to offset {at}",
+        notes=tuple(f"{v} comes from {w}" for v, w in zip(values, writers, strict=True)),
+        help=("let one lane write there, or use an atomic operation",),
+    )

@@ -1,0 +1,108 @@
+"""A Mac's GPU: what it can do, its memory, and the programs that were made for it."""
+
+from __future__ import annotations
+
+import os
+import threading
+from dataclasses import dataclass, field
+from functools import cache
+
+from eas.runtime.metal.errors import MetalError
+from eas.runtime.metal.framework import Framework, load_framework, own
+from eas.runtime.metal.libraries import Pipeline, Program, make_pipeline
+from eas.runtime.metal.objects import Buffer, CommandQueue, RawDevice
+
+
+@dataclass
+class Device:
+    """The GPU, for the process that has opened it."""
+
+    framework: Framework
+    raw: RawDevice
+    system: tuple[int, int]
+    process: int = field(default_factory=os.getpid)
+    _pipelines: dict[Program, Pipeline] = field(default_factory=dict[Program, Pipeline])
+    _queue: CommandQueue | None = None
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @property
+    def name(self) -> str:
+        return self.raw.name()
+
+    def pipeline(self, program: Program) -> Pipeline:
+        """The program, compiled once; raises `TextError` if Metal's compiler refuses it."""
+        self.check_process()
+        with self._lock:
+            if program not in self._pipelines:
+                made = make_pipeline(self.framework, self.raw, self.system, program)
+                self._pipelines[program] = made
+            return self._pipelines[program]
+
+    def queue(self) -> CommandQueue:
+        """The queue of all launches."""
+        self.check_process()
+        with self._lock:
+            if self._queue is None:
+                self._queue = own(self.raw.newCommandQueue(), self.raw.newCommandQueue)
+            if self._queue is None:
+                raise MetalError(f"{self.name} gives no queue for commands")
+            return self._queue
+
+    def abandon_queue(self) -> None:
+        """Has later launches use a new queue, because this one is held up."""
+        with self._lock:
+            self._queue = None
+
+    def memory(self, size: int, what: str, kernel: str) -> Buffer:
+        """Memory that the CPU and the GPU share. `what` it is for is told if there is none."""
+        most = self.raw.maxBufferLength()
+        if size > most:
+            message = f"{size} bytes of {what}, but {self.name} has buffers of up to {most}"
+            raise MetalError(message, kernel)
+        shared = self.framework.metal.MTLResourceStorageModeShared
+        make = self.raw.newBufferWithLength_options_
+        buffer = own(self.raw.newBufferWithLength_options_(max(size, 1), shared), make)
+        if buffer is None:
+            raise MetalError(f"{self.name} has no memory for the {size} bytes of {what}", kernel)
+        return buffer
+
+    def check_process(self) -> None:
+        """Metal does not survive a fork: what a child inherits hangs or crashes when it is used."""
+        if os.getpid() != self.process:
+            raise MetalError(
+                f"this process was forked from {self.process}, which has used Metal; the GPU does "
+                "not come along. Start processes anew: `multiprocessing.set_start_method('spawn')`"
+            )
+
+
+def open_device() -> Device:
+    """Opens the GPU; raises `MetalError` if there is none."""
+    framework = load_framework()
+    raw = framework.metal.MTLCreateSystemDefaultDevice()
+    if raw is None:
+        raise MetalError(
+            "Metal finds no GPU: on a virtual machine or without a login there may be none"
+        )
+    version = framework.foundation.NSProcessInfo.processInfo().operatingSystemVersion()
+    return Device(framework, raw, (version.majorVersion, version.minorVersion))
+
+
+@cache
+def opened() -> Device:
+    return open_device()
+
+
+def default_device() -> Device:
+    """The GPU that launches share; opened when it is first asked for."""
+    device = opened()
+    device.check_process()
+    return device
+
+
+def missing() -> str:
+    """Why there is no GPU to run kernels on; nothing if there is one."""
+    try:
+        opened()
+    except MetalError as error:
+        return error.message
+    return ""

@@ -1,0 +1,153 @@
+"""One launch of a program on the GPU: its arrays go in, it runs, and they come back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+
+from eas.runtime.metal.completion import TimeOutError, wait
+from eas.runtime.metal.device import Device
+from eas.runtime.metal.errors import MetalError
+from eas.runtime.metal.libraries import Pipeline
+from eas.runtime.metal.objects import Buffer, CommandBuffer, ComputeEncoder
+
+Array = np.ndarray[Any, np.dtype[Any]]
+Extents = tuple[int, int, int]
+
+MOST_BUFFERS = 31
+MOST_BYTES = 4096  # that a command may carry itself
+
+
+class Bound(Protocol):
+    """An array at a buffer index: the kernel's pointer is to `flat[origin]`."""
+
+    @property
+    def index(self) -> int: ...
+    @property
+    def flat(self) -> Array: ...
+    @property
+    def origin(self) -> int: ...
+    @property
+    def name(self) -> str: ...
+
+
+class Regions(Protocol):
+    """Memory in pieces of some sizes; each array has a piece and an offset in bytes."""
+
+    @property
+    def sizes(self) -> Sequence[int]: ...
+    @property
+    def places(self) -> Sequence[tuple[int, int]]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """An array in a buffer. `view` is its bytes there; it does not keep the buffer alive."""
+
+    bound: Bound
+    buffer: Buffer
+    offset: int
+    view: Array
+
+
+@dataclass
+class Dispatch:
+    """A pipeline with its arguments, run by `groups` threadgroups of `threads` threads.
+
+    `constants` are small, and only read; `regions` tells where the `arrays` lie.
+    """
+
+    device: Device
+    pipeline: Pipeline
+    constants: Sequence[Bound]
+    arrays: Sequence[Bound]
+    regions: Regions
+    threads: int
+    groups: Extents
+    seconds: float
+    _places: list[_Place] = field(default_factory=list[_Place])
+
+    def run(self) -> None:
+        """Runs every thread; raises `MetalError` if that does not work."""
+        self._check()
+        framework, kernel = self.device.framework, self.pipeline.program.kernel
+        with framework.objc.autorelease_pool():
+            self._places = self._copied_in()
+            commands = self._encoded()
+            commands.commit()
+            try:
+                wait(framework, commands, kernel, self.seconds)
+            except TimeOutError:
+                self.device.abandon_queue()
+                raise
+
+    def write_back(self, *indices: int) -> None:
+        """Copies the buffers at some indices back into their arrays."""
+        for place in self._places:
+            if place.bound.index in indices:
+                place.bound.flat.view(np.uint8)[:] = place.view
+
+    def _check(self) -> None:
+        """What Metal would end the process for."""
+        self.device.check_process()
+        program, most = self.pipeline.program, self.pipeline.most_threads
+        if self.threads > most:
+            raise MetalError(
+                f"it has {self.threads} threads per program, but {self.device.name} runs only "
+                f"{most} of this kernel: launch it with `_tptg={most}` or less",
+                program.kernel,
+            )
+        for bound in self.constants:
+            if bound.flat.nbytes > MOST_BYTES:
+                message = f"its scalars take {bound.flat.nbytes} bytes; Metal takes {MOST_BYTES}"
+                raise MetalError(message, program.kernel)
+        for bound in (*self.constants, *self.arrays):
+            if bound.index >= MOST_BUFFERS:
+                message = f"`{bound.name}` has the index {bound.index}; Metal has {MOST_BUFFERS}"
+                raise MetalError(message, program.kernel)
+
+    def _copied_in(self) -> list[_Place]:
+        kernel = self.pipeline.program.kernel
+        buffers: list[Buffer] = []
+        for region, size in enumerate(self.regions.sizes):
+            what = " and ".join(f"`{name}`" for name in self._names(region))
+            buffers.append(self.device.memory(size, what, kernel))
+        views = [
+            np.frombuffer(buffer.contents().as_buffer(size), np.uint8)
+            for buffer, size in zip(buffers, self.regions.sizes, strict=True)
+        ]
+        places: list[_Place] = []
+        for bound, (region, offset) in zip(self.arrays, self.regions.places, strict=True):
+            view = views[region][offset : offset + bound.flat.nbytes]
+            view[:] = bound.flat.view(np.uint8)
+            places.append(_Place(bound, buffers[region], offset, view))
+        return places
+
+    def _names(self, region: int) -> list[str]:
+        pairs = zip(self.arrays, self.regions.places, strict=True)
+        return [bound.name for bound, place in pairs if place[0] == region]
+
+    def _encoded(self) -> CommandBuffer:
+        kernel, metal = self.pipeline.program.kernel, self.device.framework.metal
+        commands = self.device.queue().commandBuffer()
+        encoder = None if commands is None else commands.computeCommandEncoder()
+        if commands is None or encoder is None:
+            raise MetalError(f"{self.device.name} takes no commands", kernel)
+        commands.setLabel_(kernel)
+        encoder.setComputePipelineState_(self.pipeline.state)
+        self._set_arguments(encoder)
+        groups, threads = metal.MTLSizeMake(*self.groups), metal.MTLSizeMake(self.threads, 1, 1)
+        encoder.dispatchThreadgroups_threadsPerThreadgroup_(groups, threads)
+        encoder.endEncoding()
+        return commands
+
+    def _set_arguments(self, encoder: ComputeEncoder) -> None:
+        for bound in self.constants:
+            data = bound.flat.tobytes()
+            encoder.setBytes_length_atIndex_(data, len(data), bound.index)
+        for place in self._places:
+            start = place.offset + place.bound.origin * place.bound.flat.itemsize
+            encoder.setBuffer_offset_atIndex_(place.buffer, start, place.bound.index)

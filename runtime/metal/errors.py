@@ -1,0 +1,50 @@
+"""What can go wrong between a kernel and a Mac's GPU."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+class MetalError(RuntimeError):
+    """A kernel cannot be run on the GPU, or was stopped there: names the kernel and says why."""
+
+    def __init__(self, message: str, kernel: str = "") -> None:
+        super().__init__(message, kernel)
+        self.message = message
+        self.kernel = kernel
+
+    def __str__(self) -> str:
+        return f"kernel `{self.kernel}`: {self.message}" if self.kernel else self.message
+
+
+@dataclass(frozen=True, slots=True)
+class Complaint:
+    """One thing that Metal's compiler says against a text, with the line and the column in it."""
+
+    line: int
+    column: int
+    message: str
+
+
+class TextError(MetalError):
+    """A text that Metal's compiler refuses."""
+
+    def __init__(self, message: str, kernel: str, complaints: Sequence[Complaint]) -> None:
+        super().__init__(message, kernel)
+        self.complaints = tuple(complaints)
+
+
+_COMPLAINT = re.compile(
+    r"^program_source:(?P<line>\d+):(?P<column>\d+): (?:fatal )?error: (?P<message>.*)$",
+    re.MULTILINE,
+)
+
+
+def complaints_in(description: str) -> list[Complaint]:
+    """The errors in what Metal's compiler says; it says warnings and notes in the same breath."""
+    return [
+        Complaint(int(found["line"]), int(found["column"]), found["message"])
+        for found in _COMPLAINT.finditer(description)
+    ]

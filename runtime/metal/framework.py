@@ -1,0 +1,54 @@
+"""The modules of pyobjc, and what it gets wrong about who owns an object."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, TypeVar
+
+from eas.runtime.metal.errors import MetalError
+from eas.runtime.metal.objects import Foundation, Metal, ObjC, Object
+
+Made = TypeVar("Made", bound=Object)
+
+
+@dataclass(frozen=True, slots=True)
+class Framework:
+    """Metal and what it takes to use it from Python."""
+
+    metal: Metal
+    foundation: Foundation
+    objc: ObjC
+
+    def constant(self, name: str) -> int:
+        """A constant by its name; -1, which is none, if this pyobjc is too old to have it."""
+        return getattr(self.metal, name, -1)
+
+
+def load_framework() -> Framework:
+    """Imports pyobjc; raises `MetalError` if that is not there."""
+    try:
+        modules: list[Any] = [import_module(name) for name in ("Metal", "Foundation", "objc")]
+    except ImportError as error:
+        if sys.platform != "darwin":
+            raise MetalError(f"Metal needs a Mac, and this is `{sys.platform}`") from None
+        raise MetalError(
+            f"Metal is reached through pyobjc, and that cannot be imported ({error}): "
+            "`pip install pyobjc-framework-Metal`"
+        ) from error
+    return Framework(*modules)
+
+
+def own(made: Made | None, selector: Any) -> Made | None:
+    """An object that a `new...` method has made, without the reference that pyobjc forgets.
+
+    Such a method gives a reference away. pyobjc follows that rule for methods of classes only
+    (https://github.com/ronaldoussoren/pyobjc/issues/690): it takes one of its own and never gives
+    back the first, so the object would live for ever. A pyobjc that knows says so in what it tells
+    about the method, here `selector`.
+    """
+    knows: bool = selector.__metadata__()["retval"].get("already_retained", False)
+    if made is not None and not knows and made.retainCount() > 1:
+        made.release()
+    return made

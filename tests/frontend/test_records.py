@@ -1,0 +1,205 @@
+"""Named tuples, frozen dataclasses and lists: as Python has them, or refused."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import namedtuple
+from dataclasses import dataclass, field
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+import pytest
+
+import eas
+from tests.frontend.running import codes_of, same_as_cpython
+
+
+class Interval(NamedTuple):
+    low: int
+    high: int = 9
+
+    def width(self, scale=1):
+        return (self.high - self.low) * scale
+
+    @property
+    def middle(self):
+        if self.high < 0:
+            return self.low
+        return (self.low + self.high) // 2
+
+    @staticmethod
+    def twice(x):
+        return 2 * x
+
+
+@dataclass(frozen=True)
+class Box:
+    left: int
+    right: int = field(default=4, kw_only=True)
+    kind: int = field(default=7, init=False)
+    LIMIT: ClassVar[int] = 5
+
+    def clipped(self):
+        return dataclasses.replace(self, left=min(self.left, self.LIMIT))
+
+
+class Adding(NamedTuple):
+    x: int
+
+    def __add__(self, other):
+        return Adding(self.x + other.x)
+
+
+class Doubling(namedtuple("Doubling", "a b")):
+    def __new__(cls, a):
+        return super().__new__(cls, a, 2 * a)
+
+
+@dataclass(frozen=True)
+class Starting:
+    a: int
+
+    def __init__(self, a):
+        object.__setattr__(self, "a", a + 1)
+
+
+@dataclass(frozen=True)
+class Making:
+    a: int
+    b: tuple[int, ...] = field(default_factory=lambda: (1, 2))
+
+
+@dataclass(frozen=True, eq=False)
+class Unequal:
+    a: int
+
+
+UNIT = Interval(0, 1)
+
+
+def test_a_method_of_a_record_is_inlined() -> None:
+    same_as_cpython(lambda n: Interval(n).width() + Interval(n, high=n * n).width(scale=3))
+
+
+def test_a_property_of_a_record_is_computed() -> None:
+    same_as_cpython(lambda n: Interval(n, n - 1).middle)
+
+
+def test_a_static_method_is_called_without_the_record() -> None:
+    same_as_cpython(lambda n: Interval(n).twice(n))
+
+
+def test_replace_gives_a_record_with_other_parts() -> None:
+    same_as_cpython(lambda n: Interval(n)._replace(high=n * 2).width() + UNIT._replace(low=n).low)
+
+
+def test_a_dataclass_is_replaced_by_a_method_of_its_own() -> None:
+    same_as_cpython(lambda n: Box(n, right=2).clipped().left + Box(n).right + Box(n).kind)
+
+
+def test_a_constant_of_the_class_is_read_through_a_record() -> None:
+    same_as_cpython(lambda n: Box(n).LIMIT + Box.LIMIT)
+
+
+def test_a_method_of_an_object_that_is_known_is_inlined() -> None:
+    same_as_cpython(lambda n: UNIT.width(n) + UNIT.middle)
+
+
+def test_a_field_that_is_given_by_name_only_is_not_taken_by_place() -> None:
+    def kernel(out, n):
+        out[0] = Box(n, 3).left  # pyright: ignore[reportCallIssue]
+
+    assert codes_of(kernel, "*i32[:]", "i32") == ["E0427"]
+
+
+@pytest.mark.parametrize("make", [Adding, Doubling, Starting, Making])
+def test_a_record_with_code_that_would_not_run_is_refused(make: type) -> None:
+    def kernel(out, n):
+        record = make(n)
+        out[0] = record[0]
+
+    assert codes_of(kernel, "*i32[:]", "i32") == ["E0419"]
+
+
+def test_a_dataclass_is_no_sequence() -> None:
+    def kernel(out, n):
+        left, right, kind = Box(n)  # pyright: ignore[reportGeneralTypeIssues]
+        out[0] = left
+
+    assert codes_of(kernel, "*i32[:]", "i32") == ["E0406"]
+
+
+def test_records_are_equal_as_in_python() -> None:
+    def f(n):
+        same = Interval(n, 2) == (n, 2), Box(n) == Box(3), Box(n) == (n, 4, 7), Box(n) != Box(n)
+        return sum(2**k * each for k, each in enumerate(same))
+
+    same_as_cpython(f)
+
+
+def test_dataclasses_that_are_compared_by_identity_are_refused() -> None:
+    def kernel(out, n):
+        out[0] = Unequal(n) == Unequal(n)
+
+    assert codes_of(kernel, "*i32[:]", "i32") == ["E0309"]
+
+
+def test_a_list_is_never_equal_to_a_tuple() -> None:
+    def f(n):
+        first, *rest = (n, 1, 2)
+        same = [n] == (n,), [n] == [3], rest == (1, 2), rest == [1, n], (n, 1)[:1] == [n]
+        return sum(2**k * each for k, each in enumerate(same))
+
+    same_as_cpython(f)
+
+
+def test_a_tuple_is_never_equal_to_a_number() -> None:
+    same_as_cpython(lambda n: ((n,) == n) + 2 * ((n, 1) != None))  # noqa: E711
+
+
+def test_a_list_and_a_tuple_cannot_be_added() -> None:
+    def kernel(out, n):
+        out[0] = len([n] + (1,))  # pyright: ignore[reportOperatorIssue]  # noqa: RUF005
+
+    assert codes_of(kernel, "*i32[:]", "i32") == ["E0309"]
+
+
+def test_changing_a_list_is_refused_for_others_may_hold_it() -> None:
+    def kernel(out, n):
+        a = [n]
+        b = a
+        a += [3]
+        out[0] = len(b)
+
+    assert codes_of(kernel, "*i32[:]", "i32") == ["E0408"]
+
+
+def test_an_iterator_that_is_kept_is_refused() -> None:
+    def kernel(out, n):
+        pairs = zip((n, 1), (2, 3), strict=True)
+        out[0] = sum(a * b for a, b in pairs)
+
+    assert codes_of(kernel, "*i32[:]", "i32") == ["E0113"]
+
+
+def test_lists_and_records_are_printed_as_in_python(capsys: pytest.CaptureFixture[str]) -> None:
+    @eas.kernel
+    def kernel(n):
+        print([n, 1], (n,), Interval(n), [Box(n)])
+
+    kernel[1](3, _backend="interpret")
+    printed = capsys.readouterr().out
+    kernel.fn(3)
+    assert printed == capsys.readouterr().out
+
+
+def test_records_of_constants_are_taken_from_the_module() -> None:
+    out = np.zeros(1, np.int32)
+
+    @eas.kernel
+    def kernel(out, n):
+        low, high = UNIT
+        out[0] = low + high + n
+
+    kernel[1](out, 3, _backend="interpret")
+    assert out[0] == 4

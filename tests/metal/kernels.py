@@ -1,0 +1,45 @@
+"""Kernels for the tests of this folder."""
+
+from __future__ import annotations
+
+import eas
+from eas import mk
+
+
+@eas.kernel
+def twice(x, N, BLOCK: eas.constexpr):
+    i = mk.program_id(0) * BLOCK + mk.arange(0, BLOCK)
+    mk.store(x, i, mk.load(x, i, i < N) * 2, i < N)
+
+
+@eas.kernel
+def shift(x, y, N, BLOCK: eas.constexpr):
+    i = mk.program_id(0) * BLOCK + mk.arange(0, BLOCK)
+    mk.store(y, i, mk.load(x, i, i < N), i < N)
+
+
+@eas.kernel
+def copy_rows(x, y):
+    i = mk.program_id(0)
+    for j in range(x.shape[1]):
+        y[i, j] = x[i, j]
+
+
+@eas.kernel
+def talk(x, BLOCK: eas.constexpr):
+    program = mk.program_id(0) + 10 * mk.program_id(1)
+    v = mk.load(x, mk.arange(0, BLOCK))
+    print("program", program)
+    print("value", v, "of", program)
+
+
+@eas.kernel
+def demand(x, N, BLOCK: eas.constexpr):
+    i = mk.program_id(0) * BLOCK + mk.arange(0, BLOCK)
+    assert mk.load(x, i, i < N) < 50, "too large"
+
+
+@eas.kernel(fast_math=True)
+def scaled_sum(x, y, factor, N, BLOCK: eas.constexpr):
+    i = mk.arange(0, BLOCK)
+    mk.store(y, 0, mk.sum(mk.load(x, i, i < N) * factor))

@@ -1,0 +1,114 @@
+"""Libraries from source: compiled by clang, complained about in Metal's words."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from eas.msl.host import Library as HostLibrary
+from eas.msl.host import inspect
+from eas.msl.host.rules import Complaint
+from eas.msl.host.signature import Signature
+from tests.metal.simulated.foundation import NSError
+from tests.metal.simulated.machine import Machine
+from tests.metal.simulated.objects import Object, constant, extract, give, require, selector
+
+# The version of the language that brings a type.
+NEWER_TYPES = {"bfloat": "MTLLanguageVersion3_1", "atomic_float": "MTLLanguageVersion3_0"}
+
+
+class MTLCompileOptions(Object):
+    """What `alloc` gives; `init` makes it usable."""
+
+    version = 0
+    math_mode = 2
+    math_functions = 0
+
+    @selector
+    def init(self) -> MTLCompileOptions:
+        return self
+
+    @selector
+    def setLanguageVersion_(self, version: int) -> None:
+        languages = {n: v for n, v in extract()["constants"].items() if "LanguageVersion" in n}
+        require(version in languages.values(), f"{version} is no MTLLanguageVersion")
+        self.version = version
+
+    @selector
+    def setMathMode_(self, mode: int) -> None:
+        self._require_modes("setMathMode:")
+        require(mode in (0, 1, 2), f"{mode} is no MTLMathMode")
+        self.math_mode = mode
+
+    @selector
+    def setMathFloatingPointFunctions_(self, functions: int) -> None:
+        self._require_modes("setMathFloatingPointFunctions:")
+        require(functions in (0, 1), f"{functions} is no MTLMathFloatingPointFunctions")
+        self.math_functions = functions
+
+    @selector
+    def setFastMathEnabled_(self, enabled: bool) -> None:
+        self.math_mode, self.math_functions = (2, 0) if enabled else (0, 1)
+
+    def _require_modes(self, name: str) -> None:
+        if self.machine.system < (15, 0, 0):
+            raise AttributeError(f"'MTLCompileOptions' object has no attribute '{name}'")
+
+
+class MTLFunction(Object):
+    """A kernel of a library."""
+
+    def __init__(self, machine: Machine, library: MTLLibrary, signature: Signature) -> None:
+        super().__init__(machine)
+        self.library, self.signature = library, signature
+
+
+class MTLLibrary(Object):
+    """A text that clang has compiled."""
+
+    def __init__(self, machine: Machine, text: str) -> None:
+        super().__init__(machine)
+        self.text = text
+        self.built: HostLibrary = machine.host.builder.build([text])
+
+    @selector
+    def newFunctionWithName_(self, name: str) -> MTLFunction | None:
+        for signature in self.built.units[0].kernels:
+            if signature.name == name and not self.machine.faults.loses_function:
+                return give(MTLFunction(self.machine, self, signature))
+        return None
+
+
+def compile_library(
+    machine: Machine, text: str, options: MTLCompileOptions
+) -> tuple[MTLLibrary | None, NSError | None]:
+    """What `newLibraryWithSource:options:error:` does."""
+    modes = {"math_mode": options.math_mode, "math_functions": options.math_functions}
+    machine.libraries.append({"version": options.version, **modes})
+    told = machine.faults.library_error
+    for word, version in NEWER_TYPES.items():
+        if options.version < constant(version):
+            told += "".join(_unknown(text, word))
+    for complaint in complaints_of(text) if machine.is_strict else ():
+        if complaint.line:
+            told += f"program_source:{complaint.line}:1: error: {complaint.message}\n"
+    if told:
+        code = constant("MTLLibraryErrorCompileFailure")
+        return None, NSError(machine, "MTLLibraryErrorDomain", code, told)
+    return give(MTLLibrary(machine, text)), None
+
+
+@lru_cache(maxsize=256)
+def complaints_of(text: str) -> tuple[Complaint, ...]:
+    """What speaks against a text; without a line it is about the kernel as a whole."""
+    return tuple(inspect(text))
+
+
+def _unknown(text: str, word: str) -> list[str]:
+    found: list[str] = []
+    for number, line in enumerate(text.splitlines(), 1):
+        match = re.search(rf"\b{word}\b", line.partition("//")[0])
+        if match:
+            column = match.start() + 1
+            found.append(f"program_source:{number}:{column}: error: unknown type name '{word}'\n")
+    return found

@@ -1,0 +1,57 @@
+"""The Mac that is simulated: its system, its GPU, its faults, and a record of what happened."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from eas.msl.host import Host
+
+# What `MTLGPUFamilyApple7`, `...Mac2` and `...Metal3` are; a test compares them with pyobjc.
+M1_FAMILIES = frozenset({1007, 2002, 5001})
+
+
+@dataclass
+class Faults:
+    """What goes wrong, and stays so until it is reset."""
+
+    has_no_device: bool = False
+    has_no_queue: bool = False
+    takes_no_commands: bool = False
+    has_no_encoder: bool = False
+    is_out_of_memory: bool = False
+    hangs: bool = False
+    loses_function: bool = False
+    library_error: str = ""
+    pipeline_error: str = ""
+    command_error: tuple[str, int, str] | None = None
+    says_no_error: bool = False
+
+
+@dataclass
+class Machine:
+    """A Mac. `host` runs its kernels; pyobjc `knows_ownership` once its bug is repaired.
+
+    One that is not `is_strict` takes any text that clang compiles for Metal.
+    """
+
+    host: Host
+    system: tuple[int, int, int] = (15, 1, 0)
+    families: frozenset[int] = M1_FAMILIES
+    most_threads: int = 1024
+    most_buffer_bytes: int = 1 << 33
+    most_group_bytes: int = 32768
+    knows_ownership: bool = False
+    is_strict: bool = True
+    faults: Faults = field(default_factory=Faults)
+
+    pools: int = 0
+    strays: list[str] = field(default_factory=list[str])
+    leaked: list[str] = field(default_factory=list[str])
+    libraries: list[dict[str, object]] = field(default_factory=list[dict[str, object]])
+    labels: list[str] = field(default_factory=list[str])
+    buffers: list[int] = field(default_factory=list[int])
+
+    def note_death(self, kind: str, references: list[int]) -> None:
+        """Python has let go of an object: if that was not the last reference, it is leaked."""
+        if references[0] > 1:
+            self.leaked.append(kind)

@@ -1,0 +1,208 @@
+"""What goes wrong on a GPU: a clear error for each, and arrays that stay as they were."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+
+import numpy as np
+import pytest
+
+import eas
+from eas.config import BackendError, resolve_backend
+from eas.runtime import metal
+from eas.runtime.metal import MetalError, completion
+from tests.metal.conftest import forget_device
+from tests.metal.kernels import shift, twice
+from tests.metal.simulated import Machine
+from tests.metal.simulated.objects import constant
+
+GPU = "Apple M1 (simulated)"
+
+
+def message_of_launch() -> str:
+    """What a launch raises; its array must not have changed."""
+    x = np.arange(4, dtype=np.float32)
+    with pytest.raises((MetalError, eas.LaunchError)) as caught:
+        twice(x, 4, BLOCK=4)
+    assert x.tolist() == [0, 1, 2, 3]
+    return str(caught.value)
+
+
+# --- no GPU -----------------------------------------------------------------------------------
+
+
+def test_a_machine_that_is_no_mac_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "Metal", None)
+    monkeypatch.setattr(sys, "platform", "linux")
+    forget_device()
+    with pytest.raises(BackendError) as caught:
+        resolve_backend("metal")
+    assert str(caught.value).startswith(
+        "the backend `metal` is not available here (Metal needs a Mac, and this is `linux`); "
+    )
+
+
+def test_a_mac_without_pyobjc_is_told_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "Metal", None)
+    monkeypatch.setattr(sys, "platform", "darwin")
+    forget_device()
+    assert "`pip install pyobjc-framework-Metal`" in metal.missing()
+
+
+def test_a_mac_without_a_gpu_is_named(machine: Machine) -> None:
+    machine.faults.has_no_device = True
+    assert message_of_launch().startswith(
+        "kernel `twice`: the backend `metal` is not available here (Metal finds no GPU: "
+    )
+
+
+def test_auto_is_the_gpu_of_a_mac(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", "darwin")
+    assert resolve_backend("auto") == "metal"
+    forget_device()
+    machine.faults.has_no_device = True
+    assert resolve_backend("auto") != "metal"
+
+
+def test_a_gpu_without_a_queue_is_an_error(machine: Machine) -> None:
+    machine.faults.has_no_queue = True
+    assert message_of_launch() == f"{GPU} gives no queue for commands"
+
+
+@pytest.mark.parametrize("fault", ["takes_no_commands", "has_no_encoder"])
+def test_a_gpu_that_takes_no_commands_is_an_error(machine: Machine, fault: str) -> None:
+    setattr(machine.faults, fault, True)
+    assert message_of_launch() == f"kernel `twice`: {GPU} takes no commands"
+
+
+# --- limits -----------------------------------------------------------------------------------
+
+
+def test_too_little_memory_names_the_array(machine: Machine) -> None:
+    machine.faults.is_out_of_memory = True
+    assert message_of_launch() == f"kernel `twice`: {GPU} has no memory for the 16 bytes of `x`"
+
+
+def test_arrays_that_are_too_long_for_a_buffer_are_named(machine: Machine) -> None:
+    machine.most_buffer_bytes = 40
+    memory = np.arange(16, dtype=np.int32)
+    with pytest.raises(MetalError) as caught:
+        shift[1](memory[:8], memory[6:], 8, BLOCK=8)
+    assert str(caught.value) == (
+        f"kernel `shift`: 64 bytes of `x` and `y`, but {GPU} has buffers of up to 40"
+    )
+
+
+def test_more_threads_than_the_gpu_has_for_a_kernel_are_refused(machine: Machine) -> None:
+    machine.most_threads = 64
+    x = np.ones(128, np.float32)
+    with pytest.raises(MetalError) as caught:
+        twice(x, 128, BLOCK=128)
+    assert str(caught.value) == (
+        f"kernel `twice`: it has 128 threads per program, but {GPU} runs only 64 of this kernel: "
+        "launch it with `_tptg=64` or less"
+    )
+    twice(x, 128, BLOCK=128, _tptg=64)
+    assert x.tolist() == [2.0] * 128
+
+
+# --- while it runs ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("name", "words"), completion.ERRORS.items())
+def test_every_error_of_a_command_buffer_has_words(machine: Machine, name: str, words: str) -> None:
+    told = (completion.DOMAIN, constant(name), "Something failed")
+    machine.faults.command_error = told
+    assert message_of_launch() == (
+        f"kernel `twice`: {words}. Metal says: Something failed "
+        f"(MTLCommandBufferErrorDomain, {constant(name)})"
+    )
+
+
+@pytest.mark.parametrize("error", [(completion.DOMAIN, 99, "New"), ("Other", 3, "Elsewhere")])
+def test_an_unknown_error_is_told_as_it_is(machine: Machine, error: tuple[str, int, str]) -> None:
+    machine.faults.command_error = error
+    domain, code, told = error
+    assert message_of_launch() == (
+        f"kernel `twice`: it failed on the GPU. Metal says: {told} ({domain}, {code})"
+    )
+
+
+def test_a_failure_without_an_error_is_one(machine: Machine) -> None:
+    machine.faults.says_no_error = True
+    assert message_of_launch() == (
+        "kernel `twice`: it failed on the GPU, and Metal does not say why"
+    )
+
+
+def test_a_launch_after_a_failure_works(machine: Machine) -> None:
+    machine.faults.command_error = (completion.DOMAIN, 2, "Timeout")
+    message_of_launch()
+    machine.faults.command_error = None
+    x = np.ones(4, np.float32)
+    twice(x, 4, BLOCK=4)
+    assert x.tolist() == [2.0] * 4
+
+
+def test_a_kernel_that_does_not_end_is_given_up(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EAS_METAL_SECONDS", "0.05")
+    machine.faults.hangs = True
+    assert message_of_launch() == (
+        "kernel `twice`: it did not end within 0.05 seconds; the GPU may still be at work on it "
+        "(`EAS_METAL_SECONDS` sets the limit)"
+    )
+    monkeypatch.setenv("EAS_METAL_SECONDS", "60")
+    machine.faults.hangs = False
+    x = np.ones(4, np.float32)
+    twice(x, 4, BLOCK=4)
+    assert x.tolist() == [2.0] * 4
+
+
+@pytest.mark.parametrize("text", ["soon", "0", "-1", "nan", ""])
+def test_a_limit_that_is_no_time_is_refused(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    monkeypatch.setenv("EAS_METAL_SECONDS", text)
+    assert message_of_launch() == f"`EAS_METAL_SECONDS` is a number of seconds, not `{text}`"
+
+
+# --- processes and owners ---------------------------------------------------------------------
+
+
+def test_a_forked_process_is_told_that_it_cannot_use_the_gpu(machine: Machine) -> None:
+    twice(np.ones(4, np.float32), 4, BLOCK=4)
+    assert message_in_a_fork() == (
+        f"this process was forked from {os.getpid()}, which has used Metal; the GPU does not come "
+        "along. Start processes anew: `multiprocessing.set_start_method('spawn')`"
+    )
+    assert machine.labels == ["twice"]
+
+
+def message_in_a_fork() -> str:
+    reading, writing = os.pipe()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # that is about forks with threads
+        child = os.fork()
+    if child == 0:
+        try:
+            os.write(writing, message_of_launch().encode())
+        finally:
+            os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading, "rb") as pipe:
+        message = pipe.read().decode()
+    os.waitpid(child, 0)
+    return message
+
+
+@pytest.mark.parametrize("knows", [False, True])
+def test_what_a_launch_makes_is_freed_once(machine: Machine, knows: bool) -> None:
+    machine.knows_ownership = knows
+    for _ in range(3):
+        twice(np.ones(4, np.float32), 4, BLOCK=4)
+    device = metal.default_device()
+    assert device.queue().retainCount() == 1
