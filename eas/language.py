@@ -1285,6 +1285,23 @@ def associative_scan(
     ...
 
 
+# --- matrix -----------------------------------------------------------------------------------
+
+
+@intrinsic()
+def dot(a: Value, b: Value, acc: Number | None = None) -> Value:
+    """The product of two matrices, or of each two of a batch, plus `acc`.
+
+    The factors are f16, bf16 or f32; the sum is f32. In a loop, `acc = mk.dot(a, b, acc)` keeps the
+    sum in the matrix registers of the GPU.
+
+    >>> a = mk.reshape(mk.load(x, mk.arange(0, 6)), (2, 3))
+    >>> mk.dot(a, mk.trans(a))
+    [[5.0, 14.0], [14.0, 50.0]]
+    """
+    ...
+
+
 # --- simdgroup --------------------------------------------------------------------------------
 
 

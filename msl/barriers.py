@@ -25,6 +25,7 @@ from eas.msl.steps import (
     Gather,
     Join,
     JoinLanes,
+    Matrix,
     Once,
     Plan,
     Receive,
@@ -32,6 +33,7 @@ from eas.msl.steps import (
     Stage,
     Step,
     Sync,
+    Tile,
     Total,
     TotalLanes,
     Uniform,
@@ -40,6 +42,7 @@ from eas.msl.steps import (
     partial_name,
     received_name,
     staged_name,
+    tile_name,
 )
 
 Open = tuple[Access, ...]
@@ -177,6 +180,11 @@ class _Walk:
                 ]
             case JoinLanes(op=op) | TotalLanes(op=op) | Spread(op=op) | Walk(op=op):
                 return self.combined(step, op)
+            case Matrix(op=op):
+                tiles = [tile_name(op, place) for place in range(len(op.operands))]
+                result = [staged_name(op.result)] if op.result.shape else []
+                reads = [Access(name, "read") for name in tiles]
+                return [*reads, *(Access(name, "write") for name in result)]
             case Elements():
                 return [*step.touched, *self.shared_memory(step)]
             case _:
@@ -231,6 +239,9 @@ class _Walk:
                 touched.append(Access(staged_name(item.value), "write", (item.value, step.extent)))
             elif isinstance(item, Compute) and self.is_rows(item):
                 touched.append(Access(partial_name(item.result), "write"))
+            elif isinstance(item, Tile):
+                name = tile_name(item.op, item.place)
+                touched.append(Access(name, "write", (name, step.extent)))
             elif isinstance(item, Combine | Finish):
                 touched += self.scan(item)
             elif isinstance(item, Gather):

@@ -29,7 +29,7 @@ from eas.ir.nodes import (
 )
 from eas.ir.ops.simdgroup import SIMD_OPS
 from eas.ir.types import BOOL, I32, count
-from eas.msl import axes, combining, memory, reductions, scans, simdgroups
+from eas.msl import axes, combining, matrices, memory, reductions, scans, simdgroups
 from eas.msl.branches import lower_branch, lower_if
 from eas.msl.combining import States
 from eas.msl.control import Ways, end, is_left
@@ -38,6 +38,7 @@ from eas.msl.indices import linear
 from eas.msl.lanes import Strategy, is_reduction
 from eas.msl.loops import lower_for, lower_while
 from eas.msl.lowering import Lowering
+from eas.msl.matrices import Sums
 from eas.msl.needs import domain_of
 from eas.msl.reductions import Runnings
 from eas.msl.steps import (
@@ -51,12 +52,14 @@ from eas.msl.steps import (
     Item,
     Join,
     JoinLanes,
+    Matrix,
     Once,
     Receive,
     Spread,
     Stage,
     Step,
     Sync,
+    Tile,
     Total,
     TotalLanes,
     Uniform,
@@ -81,6 +84,7 @@ class _Body:
     low: Lowering
     runnings: Runnings = field(default_factory=Runnings)
     states: States = field(default_factory=States)
+    sums: Sums = field(default_factory=Sums)
     plans: dict[int, Steps] = field(default_factory=dict[int, Steps])
 
     def steps(self, steps: Steps, ways: Ways) -> None:
@@ -114,6 +118,8 @@ class _Body:
                 scans.spread(op, low)
             case Walk(op=op):
                 scans.walk_rows(op, low)
+            case Matrix(op=op):
+                matrices.lower_matrix(op, low, self.sums)
             case Branch():
                 self.branch(step, ways)
             case End(op=op):
@@ -184,6 +190,8 @@ class _Body:
                     reductions.accumulate(item, low, self.runnings)
             case Combine():
                 self.combination(item)
+            case Tile():
+                matrices.copy_tile(item, low)
             case Finish():
                 scans.finish(item.op, low, self.states)
             case Store() | Assert() | Print():
@@ -289,6 +297,8 @@ class _Body:
         low = self.low
         if isinstance(op, Compute) and op.op.name in SIMD_OPS:
             low.define(op.result, simdgroups.meet(op, low))
+        elif isinstance(op, Compute) and op.op.name == "dot":
+            low.define(op.result, matrices.multiply_lanes(op, low))
         elif isinstance(op, Load) and not is_pure(op, low.facts):
             low.define(op.result, low.load(op, low.domain.indices_of(op.result.shape)))
         elif isinstance(op, Compute) and low.layout.is_serial(op):

@@ -27,6 +27,7 @@ from eas.msl.lanes import (
     Layout,
     combined_indices,
     combined_symbol,
+    dot_indices,
     home_indices,
     is_home,
     is_reduction,
@@ -76,6 +77,8 @@ class Demands:
             self.pure(op, loops)
         elif isinstance(op, Combine) and self.layout.is_serial(op):
             self.combination(op, loops)
+        elif isinstance(op, Compute) and op.op.name == "dot":
+            self.product(op, loops)
         else:
             for value in results_of(op):
                 self.settle(value)
@@ -118,6 +121,16 @@ class Demands:
         indices = combined_indices(home_indices(op.results[0].shape), along)
         for operand in op.operands:
             self.want(operand, Demand(indices, extent, count(operand.shape), loops))
+
+    def product(self, op: Compute, loops: int) -> None:
+        """A product of matrices by lanes: each needs a row and a column."""
+        self.settle(op.result)
+        extent = count(op.result.shape)
+        times = extent * op.operands[0].shape[-1]
+        *factors, own = dot_indices(op, home_indices(op.result.shape))
+        for operand, indices in zip(op.operands[:2], factors, strict=True):
+            self.want(operand, Demand(indices, extent, times, loops + 1))
+        self.want(op.operands[2], Demand(own, extent, extent, loops))
 
     def settle(self, value: Value) -> None:
         """A value that is there once: elsewhere than at home it is read from shared memory."""

@@ -31,6 +31,9 @@ from eas.ir.nodes import (
     walk,
 )
 from eas.ir.ops.simdgroup import SIMD_OPS
+from eas.msl.fragments import MMA_OPS
+
+_DONE_ONCE = SIMD_OPS | MMA_OPS | {"dot"}
 
 Control = If | For | While
 
@@ -179,7 +182,7 @@ def is_pure(op: Op | None, facts: Facts) -> bool:
     """An op that may be evaluated anywhere after its operands, any number of times."""
     if isinstance(op, Load):
         return op.pointer not in facts.written and not is_threadgroup(op.pointer)
-    return isinstance(op, Compute) and op.op.name not in SIMD_OPS
+    return isinstance(op, Compute) and op.op.name not in _DONE_ONCE
 
 
 def is_threadgroup(pointer: Value) -> bool:

@@ -15,8 +15,9 @@ from eas.msl.continues import without_lane_continues
 from eas.msl.dtypes import type_name
 from eas.msl.errors import UnsupportedError
 from eas.msl.facts import gather
+from eas.msl.fragments import with_fragments
 from eas.msl.helpers import HELPERS
-from eas.msl.lanes import Layout
+from eas.msl.lanes import SIMD, Layout
 from eas.msl.layout import MAX_THREADS, STAGED_BYTES, decide, part_control
 from eas.msl.lockstep import in_lockstep
 from eas.msl.lowering import Lowering
@@ -85,6 +86,8 @@ def write(function: Function, threads: int | None = None) -> MslKernel:
     stores: there an overflow is the caller's mistake. Different array arguments do not overlap.
     """
     _check(function, threads)
+    if (threads or SIMD) % SIMD == 0:
+        function = with_fragments(function)
     low = _lower(function, threads, STAGED_BYTES)
     for staged_bytes in (STAGED_BYTES, STAGED_BYTES // 8, 0):
         if _shared_bytes(low) > MAX_THREADGROUP_BYTES:

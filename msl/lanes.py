@@ -23,7 +23,11 @@ class Strategy(Enum):
     ROWS = "of the last axis: each simdgroup reduces its 32 neighbours of a row, then the rest"
     CHUNKS = "of an axis: through threadgroup memory, as many elements at a time as threads"
     SCAN = "a scan: in each simdgroup, then across them"
+    FRAGMENTS = "a product of matrices, from the fragments of simdgroups"
     WALK = "a scan: the thread of each row walks along it, in threadgroup memory"
+
+
+_IN_MEMORY = (Strategy.CHUNKS, Strategy.WALK, Strategy.FRAGMENTS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +111,18 @@ def combined_indices(indices: Indices, along: Index) -> Indices:
     return (*indices, along)
 
 
+def dot_symbol(op: Compute) -> Symbol:
+    """The variable of the loop along the rows and columns of a product."""
+    return Symbol(f"k{op.result.id}", op.operands[0].shape[-1])
+
+
+def dot_indices(op: Compute, indices: Indices) -> tuple[Indices, Indices, Indices]:
+    """The elements of the factors, and of what is added, that an element of a product needs."""
+    *batch, row, column = indices
+    along = of(dot_symbol(op))
+    return (*batch, row, along), (*batch, along, column), indices
+
+
 def is_reduction(op: Op | None) -> bool:
     return isinstance(op, Compute) and op.op.name.startswith("reduce_")
 
@@ -142,7 +158,7 @@ class Layout:
 
     def is_resident(self, value: Value) -> bool:
         """Whether a block lies in threadgroup memory only."""
-        in_memory = self.strategies.get(value) in (Strategy.CHUNKS, Strategy.WALK)
+        in_memory = self.strategies.get(value) in _IN_MEMORY
         return in_memory or value in self.repeated
 
     def shares_memory(self, op: Compute) -> bool:

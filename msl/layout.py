@@ -37,10 +37,13 @@ from eas.msl.costs import operands_of_pure
 from eas.msl.demands import Demands
 from eas.msl.domains import choose_domains
 from eas.msl.facts import Facts, is_pure
+from eas.msl.fragments import EDGE
 from eas.msl.lanes import SIMD, Layout, Strategy, axis_of, is_reduction, is_view, is_wide
 
 MAX_THREADS = 1024
 STAGED_BYTES = 16384
+_FRAGMENTS = 8
+_MOST_SIMDGROUPS = 8
 
 
 def decide(facts: Facts, threads: int | None = None, staged_bytes: int = STAGED_BYTES) -> Layout:
@@ -72,6 +75,8 @@ def survey(layout: Layout, threads: int | None, staged_bytes: int) -> None:
             layout.strategies[value] = strategy
             if layout.is_resident(value):
                 layout.costs.prices[value] = 1
+        elif isinstance(op, Compute) and op.op.name == "mma_end":
+            layout.strategies[value] = Strategy.FRAGMENTS
         elif isinstance(op, Combine):
             layout.strategies[value] = _combination(op, whole_simdgroups)
         elif isinstance(op, Compute | Load) and value.shape:
@@ -115,9 +120,20 @@ def _is_computed_inside(op: Compute | Load, facts: Facts) -> bool:
 
 def default_threads(layout: Layout) -> int:
     """One thread per element of the largest block, from 256 on several elements per thread."""
+    ops = walk(layout.facts.function.body)
+    steps = [op for op in ops if isinstance(op, Compute) and op.op.name == "mma_begin"]
+    if steps:
+        return SIMD * max(map(_simdgroups, steps))
     extent = max(_extents(layout), default=1)
     wanted = min(max(min(extent, 256), -(-extent // 4)), MAX_THREADS)
     return -(-wanted // SIMD) * SIMD
+
+
+def _simdgroups(op: Compute) -> int:
+    """How many simdgroups a product of matrices keeps busy, with some fragments for each."""
+    m, n = op.attr("m"), op.attr("n")
+    assert isinstance(m, int) and isinstance(n, int)
+    return min(max(m * n // (EDGE * EDGE * _FRAGMENTS), 1), _MOST_SIMDGROUPS)
 
 
 def _extents(layout: Layout) -> Iterator[int]:

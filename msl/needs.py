@@ -28,12 +28,13 @@ from eas.msl.lanes import (
     Layout,
     combined_indices,
     combined_symbol,
+    dot_indices,
     home_indices,
     is_home,
     is_reduction,
     serial_indices,
 )
-from eas.msl.steps import Assign, Finish, Gather, Item, Stage
+from eas.msl.steps import Assign, Finish, Gather, Item, Stage, Tile
 
 
 def domain_of(item: Item, layout: Layout) -> Domain:
@@ -47,6 +48,8 @@ def domain_of(item: Item, layout: Layout) -> Domain:
             return Domain(item.op.result.shape)
         case Finish():
             return Domain(item.op.operands[0].shape)
+        case Tile():
+            return Domain(item.op.operands[item.place].shape)
         case Combine():
             is_serial = layout.is_serial(item)
             return Domain((item.results if is_serial else item.operands)[0].shape)
@@ -133,6 +136,12 @@ class Finder:
         if isinstance(item, Compute) and layout.is_serial(item):
             indices = serial_indices(item, home_indices(item.result.shape))
             return self.of(item.operands[0], indices, extent)
+        if isinstance(item, Tile):
+            value = item.op.operands[item.place]
+            return self.of(value, domain.indices_of(value.shape), extent)
+        if isinstance(item, Compute) and item.op.name == "dot":
+            places = dot_indices(item, home_indices(item.result.shape))
+            return self.all(zip(item.operands, places, strict=True), extent)
         if isinstance(item, Combine) and layout.is_serial(item):
             along = of(combined_symbol(item))
             indices = combined_indices(home_indices(item.results[0].shape), along)

@@ -43,6 +43,7 @@ from eas.ir.types import count
 from eas.msl.accesses import Access, conflict
 from eas.msl.domains import accesses_inside
 from eas.msl.facts import Control, carried_by, is_pure
+from eas.msl.fragments import MMA_OPS
 from eas.msl.lanes import Domain, Layout, Strategy, is_reduction
 from eas.msl.needs import Finder, Needs, domain_of, shape_of_effect
 from eas.msl.steps import (
@@ -56,6 +57,7 @@ from eas.msl.steps import (
     Item,
     Join,
     JoinLanes,
+    Matrix,
     Once,
     Plan,
     Receive,
@@ -63,6 +65,7 @@ from eas.msl.steps import (
     Stage,
     Step,
     Sync,
+    Tile,
     Total,
     TotalLanes,
     Uniform,
@@ -146,7 +149,9 @@ class Planner:
 
     def value(self, op: Compute | Load) -> None:
         facts, value = self.layout.facts, op.result
-        if isinstance(op, Compute) and is_reduction(op):
+        if isinstance(op, Compute) and op.op.name in MMA_OPS:
+            self.matrix(op)
+        elif isinstance(op, Compute) and is_reduction(op):
             self.reduction(op)
         elif not value.shape:
             self.uniform(op)
@@ -176,6 +181,12 @@ class Planner:
             self.steps.append(Chunks(op))
         else:
             self.add(op)
+
+    def matrix(self, op: Compute) -> None:
+        for place in range(len(op.operands)):
+            self.add(Tile(op, place))
+        self.close()
+        self.steps.append(Matrix(op))
 
     def combination(self, op: Combine) -> None:
         self.add(op)
@@ -237,7 +248,7 @@ class Planner:
                 self.unready.update(item.results)
             case Finish():
                 self._made(item.op.results, domain)
-            case Assign():
+            case Assign() | Tile():
                 pass
             case _:
                 self._made(results_of(item), domain)
@@ -290,7 +301,7 @@ class Planner:
         self.add(Finish(op))
 
     def _accesses(self, item: Item, domain: Domain) -> list[Access]:
-        if isinstance(item, Assign | Stage | Gather | Finish):
+        if isinstance(item, Assign | Stage | Gather | Finish | Tile):
             return []
         if self.layout.facts.function.threads is not None:  # there the user places the barriers
             return []

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from eas.ir.nodes import Compute
+from eas.ir.ops.matrix import MATRIX
 from eas.ir.ops.reduce import REDUCE
 from eas.ir.ops.simdgroup import SIMD_OPS
 from eas.ir.types import BF16, BOOL, F16, F32, DType
@@ -404,4 +405,6 @@ VIEWS = ("splat", "broadcast", "expand_dims", "reshape", "permute", "slice", "cy
 POSITIONS = (
     "program_id", "num_programs", "arange", "thread_index", "lane_index", "simdgroup_index",
 )  # fmt: skip
-SPELLED = frozenset((*ELEMENTWISE, *VIEWS, *POSITIONS, *SIMD_OPS, *(op.name for op in REDUCE)))
+SPELLED = frozenset(
+    (*ELEMENTWISE, *VIEWS, *POSITIONS, *SIMD_OPS, *(op.name for op in (*MATRIX, *REDUCE)))
+)

@@ -53,7 +53,15 @@ class Finish:
     op: Combine
 
 
-Item = Op | Assign | Stage | Gather | Finish
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """A factor of a product of matrices is written to threadgroup memory."""
+
+    op: Compute
+    place: int
+
+
+Item = Op | Assign | Stage | Gather | Finish | Tile
 
 
 @dataclass(eq=False, slots=True)
@@ -136,6 +144,13 @@ class Walk:
 
 
 @dataclass(frozen=True, slots=True)
+class Matrix:
+    """The simdgroups fill fragments of matrices, add a product to them, or write them to memory."""
+
+    op: Compute
+
+
+@dataclass(frozen=True, slots=True)
 class Branch:
     """Control flow that all threads share, with a plan for each region."""
 
@@ -160,7 +175,8 @@ class Sync:
 
 
 Combined = JoinLanes | TotalLanes | Spread | Walk
-Step = Elements | Uniform | Once | Receive | Join | Total | Chunks | Combined | Branch | End | Sync
+Alone = Uniform | Once | Receive | Join | Total | Chunks | Combined | Matrix
+Step = Elements | Alone | Branch | End | Sync
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +194,11 @@ class Plan:
 def staged_name(value: Value) -> str:
     """The copy of a block, or the results of a reduction along an axis."""
     return f"staged {value.id}"
+
+
+def tile_name(op: Compute, place: int) -> str:
+    """A factor of a product of matrices."""
+    return f"staged {op.result.id} factor {place}"
 
 
 def partial_name(value: Value) -> str:
