@@ -1302,6 +1302,61 @@ def dot(a: Value, b: Value, acc: Number | None = None) -> Value:
     ...
 
 
+@intrinsic()
+def mma_zero() -> Any:
+    """An 8x8 matrix of zeros, spread over the 32 threads of a simdgroup, in a thread program.
+
+    Each thread has two of its elements: it is a tuple of two f32.
+
+    >>> t = mk.tid(0, 32)
+    >>> first, second = mk.mma_zero()
+    >>> mk.sum(first)
+    0.0
+    """
+    ...
+
+
+@intrinsic()
+def mma(
+    acc: Any,
+    a: Value,
+    a_offs: Number,
+    b: Value,
+    b_offs: Number,
+    a_stride: Number = 8,
+    b_stride: Number = 8,
+) -> Any:
+    """`acc + a @ b` of 8x8 matrices: those of the arrays begin at the offsets given.
+
+    A stride is how many elements lie between the rows of a matrix. All threads of a simdgroup give
+    the same offsets.
+
+    >>> t = mk.tid(0, 32)
+    >>> shared = mk.alloc_tg(64, mk.f32)
+    >>> mk.store(shared, t, 1.0)
+    >>> mk.store(shared, t + 32, 1.0)
+    >>> mk.barrier()
+    >>> first, second = mk.mma(mk.mma_zero(), shared, 0, shared, 0)
+    >>> mk.sum(first + second)
+    512.0
+    """
+    ...
+
+
+@intrinsic()
+def mma_store(acc: Any, ptr: Value, offs: Number, stride: Number = 8) -> None:
+    """Writes an 8x8 matrix to an array, its first element at `offs`.
+
+    >>> t = mk.tid(0, 32)
+    >>> shared = mk.alloc_tg(64, mk.f32)
+    >>> mk.mma_store(mk.mma_zero(), shared, 0)
+    >>> mk.barrier()
+    >>> mk.sum(mk.load(shared, t))
+    0.0
+    """
+    ...
+
+
 # --- simdgroup --------------------------------------------------------------------------------
 
 

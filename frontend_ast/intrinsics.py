@@ -12,6 +12,7 @@ from eas.frontend_ast.builtins import message_parts
 from eas.frontend_ast.collective import require_all_lanes
 from eas.frontend_ast.combining import COMBINATIONS, Call
 from eas.frontend_ast.context import Context
+from eas.frontend_ast.fragments import FRAGMENTS
 from eas.frontend_ast.matrices import MATRICES
 from eas.frontend_ast.promote import (
     Number,
@@ -591,5 +592,6 @@ HANDLERS: dict[str, Handler] = {
     **SHAPES,
     **RANDOMS,
     **MATRICES,
+    **FRAGMENTS,
     **block_pointers.BLOCK_POINTERS,
 }

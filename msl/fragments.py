@@ -104,10 +104,10 @@ class _Change:
     def op(self, op: Op, region: Region, kept: dict[int, int]) -> list[Op]:
         if isinstance(op, Compute) and op.op.name == "dot" and _fits(op):
             return self.dot(op, region, kept)
-        if isinstance(op, Compute) and self.added(op) is not None:
+        if isinstance(op, Compute) and kept:
             dot = self.added(op)
-            assert dot is not None
-            return self.dot(dot, region, kept)
+            if dot is not None and dot.operands[2].id in kept:
+                return self.dot(dot, region, kept)
         if isinstance(op, For):
             return self.loop(op)
         if regions_of(op):
@@ -132,26 +132,32 @@ class _Change:
         return op.op.name == "dot" and _fits(op) and self.uses.is_zero(op.operands[2])
 
     def dot(self, op: Compute, region: Region, kept: dict[int, int]) -> list[Op]:
-        if self.is_plain(op) and self.is_added_later(op, region):
+        if kept and self.is_plain(op) and self.is_added_later(op, region, kept):
             return []  # the sum does it
         acc = op.operands[2]
         if acc.id in kept:
             return [self.step(op, kept[acc.id])]
         slot = self.new_slot()
-        begin = self.begin(op, acc, slot)
-        return [*begin, self.step(op, slot), self.end(op, op.result, slot)]
+        is_zero = self.uses.is_zero(acc)
+        product = op.result if is_zero else self.build.value(op.result.ty)
+        begin = Compute(BEGIN, (), _attrs(op, slot), self.nothing(product.hint), op.loc)
+        ops: list[Op] = [begin, self.step(op, slot), self.end(op, product, slot)]
+        if not is_zero:  # lanes have it already: they add it themselves
+            ops.append(Compute(OPS["add"], (product, acc), (), op.result, op.loc))
+        return ops
 
-    def is_added_later(self, op: Compute, region: Region) -> bool:
+    def is_added_later(self, op: Compute, region: Region, kept: dict[int, int]) -> bool:
+        """Whether a product is only added to a sum that fragments keep."""
         for other in region.ops:
             if isinstance(other, Compute) and op.result in other.operands:
                 found = self.added(other)
-                return found is not None and found.operands[:2] == op.operands[:2]
+                return found is not None and found.operands[2].id in kept
         return False
 
-    def begin(self, op: Compute, acc: Value, slot: int) -> list[Op]:
-        operands = () if self.uses.is_zero(acc) else (acc,)
-        hint = op.result.hint or acc.hint
-        return [Compute(BEGIN, operands, _attrs(op, slot), self.nothing(hint), op.loc)]
+    def begin(self, op: Compute, init: Value, hint: str, slot: int) -> Op:
+        """Fills the fragments that a loop is about to keep."""
+        operands = () if self.uses.is_zero(init) else (init,)
+        return Compute(BEGIN, operands, _attrs(op, slot), self.nothing(hint), op.loc)
 
     def step(self, op: Compute, slot: int) -> Op:
         return Compute(STEP, op.operands[:2], _attrs(op, slot), self.nothing(), op.loc)
@@ -180,8 +186,7 @@ class _Change:
                 places.append(place)
                 continue
             slot = kept[carried.id] = self.new_slot()
-            named = replace(dot, result=replace(dot.result, hint=dot.result.hint or carried.hint))
-            before += self.begin(named, init, slot)
+            before.append(self.begin(dot, init, carried.hint, slot))
             after.append(self.end(dot, op.results[place], slot))
         body = self.region(op.body, kept)
         orelse = self.region(op.orelse, {})

@@ -76,9 +76,22 @@ inline uint4 philox(uint4 counter, uint2 key) {
 }
 """
 
+_MMA = """
+// a * b + c of 8x8 matrices, of which each lane has two elements.
+inline float2 mma(float2 a, float2 b, float2 c) {
+    simdgroup_float8x8 left, right, sum;
+    left.thread_elements() = a;
+    right.thread_elements() = b;
+    sum.thread_elements() = c;
+    simdgroup_multiply_accumulate(sum, left, right, sum);
+    return sum.thread_elements();
+}
+"""
+
 FUNCTIONS: dict[str, str] = {
     "erf_of": _ERF,
     "expm1_of": _EXPM1,
     "philox": _PHILOX,
+    "mma": _MMA,
     "log1p_of": _LOG1P,
 }

@@ -240,7 +240,8 @@ def _row_length(columns: int, dtype: DType) -> int:
 def _tile(op: Compute, place: int, low: Lowering) -> Shared:
     value = op.operands[place]
     rows, columns = value.shape
-    hint = f"{value.hint or 'ab'[place]}_tile"
+    word = "start" if op.op.name == "mma_begin" else ("left", "right")[place]
+    hint = f"{value.hint or word}_tile"
     size = rows * _row_length(columns, value.ty.dtype)
     return low.share(tile_name(op, place), hint, value.ty.dtype, size)
 

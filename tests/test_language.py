@@ -70,6 +70,7 @@ WITHOUT_A_NAME = {
         "slice",
         "index",
         "cycle",
+        "mma_word",
         "philox",
     ),
     *("thread_index", "lane_index", "simdgroup_index"),

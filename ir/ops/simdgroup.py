@@ -44,6 +44,36 @@ def _shuffle_xor(a: Array, mask: Array) -> Array:
     return _fetch(a, own % SIMD ^ mask)
 
 
+def place_in_fragment(lane: Array) -> tuple[Array, Array]:
+    """The row and column of a lane's first element of an 8x8 matrix; the second is right of it."""
+    return (lane // 4 & 4) + lane // 2 % 4, (lane // 4 & 2) * 2 + lane % 2 * 2
+
+
+def _mma(a0: Array, a1: Array, b0: Array, b1: Array, c0: Array, c1: Array, *, word: int) -> Array:
+    lane: Array = np.arange(SIMD, dtype=np.int64)
+    row, column = place_in_fragment(lane)
+    matrices: list[Array] = []
+    for first, second in ((a0, a1), (b0, b1), (c0, c1)):
+        lanes = [x.reshape(x.shape[0], -1, SIMD) for x in np.broadcast_arrays(first, second)]
+        matrix = np.zeros((*lanes[0].shape[:2], 8, 8), first.dtype)
+        matrix[..., row, column], matrix[..., row, column + 1] = lanes
+        matrices.append(matrix)
+    product = np.matmul(matrices[0], matrices[1]) + matrices[2]
+    found = product[..., row, column + word]
+    return found.reshape(found.shape[0], -1)
+
+
+def _mma_type(operands: Sequence[Type], attrs: Attrs) -> Type:
+    del attrs
+    first = operands[0]
+    shape = shape_of(first)
+    if any(ty != first for ty in operands) or dtype_of(first) != F32:
+        raise RuleError(f"takes two f32 of each thread for each matrix, not {first}")
+    if len(shape) != 1 or shape[0] % SIMD:
+        raise RuleError(f"takes whole simdgroups of 32 threads, not {first}")
+    return first
+
+
 def _is_added(dtype: DType) -> bool:
     return dtype in (I32, U32, F16, F32)
 
@@ -75,7 +105,7 @@ def _op(name: str, operands: tuple[str, ...], rule: TypeRule, meaning: Any, doc:
     return OpDef(name, operands, rule, meaning, doc, elementwise=False, collective=True)
 
 
-SIMDGROUP = (
+_EXCHANGES = (
     _op("simd_sum", ("a",), _NUMBERS, _reduction(np.add), "the sum over a simdgroup"),
     _op("simd_max", ("a",), _NUMBERS, _reduction(np.fmax), "the greatest of a simdgroup"),
     _op("simd_min", ("a",), _NUMBERS, _reduction(np.fmin), "the least of a simdgroup"),
@@ -91,4 +121,15 @@ SIMDGROUP = (
         "the value of the lane whose number differs in these bits",
     ),
 )
+MMA = OpDef(
+    "mma_word",
+    ("a0", "a1", "b0", "b1", "c0", "c1"),
+    _mma_type,
+    _mma,
+    "one of a lane's two elements of a @ b + c, of 8x8 matrices spread over a simdgroup",
+    attrs=("word",),
+    elementwise=False,
+    collective=True,
+)
+SIMDGROUP = (*_EXCHANGES, MMA)
 SIMD_OPS = frozenset(op.name for op in SIMDGROUP)

@@ -13,10 +13,9 @@ kernel void batched_matmul(device const float* a [[buffer(0)]],
                            constant int& b_extent_2 [[buffer(8)]],
                            uint3 program [[threadgroup_position_in_grid]],
                            uint3 thread_position [[thread_position_in_threadgroup]]) {
-    threadgroup float acc_tile[320];
     threadgroup float left_tile[320];
     threadgroup float right_tile[320];
-    threadgroup float acc_shared[256];
+    threadgroup float block_shared[256];
     const int t = int(thread_position.x);
 
     float acc[8];                                           // batched_matmul.py:18
@@ -39,17 +38,12 @@ kernel void batched_matmul(device const float* a [[buffer(0)]],
             const int n_2 = j + int(program.y) * 16;
             right[slot] = i + y >= 0 && i + y < a_extent_2 && n_2 < b_extent_2
                 ? b[z * a_extent_2 * b_extent_2 + ((i + y) * b_extent_2 + n_2)] : 0.0f;
-            acc_tile[i * 20 + j] = acc[slot];               // batched_matmul.py:20
         }
-        threadgroup_barrier(mem_flags::mem_threadgroup);
-        simdgroup_float8x8 acc_1[4];
+        simdgroup_float8x8 sum[4];                          // batched_matmul.py:20
         const int row = 0;
         const int column = 0;
-        for (int i = 0; i < 2; ++i) {
-            for (int j = 0; j < 2; ++j) {
-                simdgroup_load(acc_1[i * 2 + j], &acc_tile[(row + 8 * i) * 20 + column + 8 * j],
-                    20);
-            }
+        for (int n_1 = 0; n_1 < 4; ++n_1) {
+            sum[n_1] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
         }
         for (int slot = 0; slot < 8; ++slot) {
             const int e = t + 32 * slot;
@@ -67,23 +61,23 @@ kernel void batched_matmul(device const float* a [[buffer(0)]],
                 simdgroup_float8x8 right_1;
                 simdgroup_load(right_1, &right_tile[k * 20 + column + 8 * j], 20);
                 for (int i = 0; i < 2; ++i) {
-                    simdgroup_multiply_accumulate(acc_1[i * 2 + j], left_1[i], right_1,
-                        acc_1[i * 2 + j]);
+                    simdgroup_multiply_accumulate(sum[i * 2 + j], left_1[i], right_1,
+                        sum[i * 2 + j]);
                 }
             }
         }
         for (int i = 0; i < 2; ++i) {
             for (int j = 0; j < 2; ++j) {
-                simdgroup_store(acc_1[i * 2 + j],
-                    &acc_shared[(row + 8 * i) * 16 + column + 8 * j], 16);
+                simdgroup_store(sum[i * 2 + j],
+                    &block_shared[(row + 8 * i) * 16 + column + 8 * j], 16);
             }
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
         for (int slot = 0; slot < 8; ++slot) {
             const int e = t + 32 * slot;
-            acc[slot] = acc_shared[e];                      // batched_matmul.py:21
+            acc[slot] = block_shared[e] + acc[slot];
         }
-        x += 16;
+        x += 16;                                            // batched_matmul.py:21
         y += 16;
     }
     for (int slot = 0; slot < 8; ++slot) {

@@ -31,8 +31,9 @@ kernel void conv2d(device const float* x [[buffer(0)]],
                    uint3 thread_position [[thread_position_in_threadgroup]]) {
     threadgroup bool scratch[32];
     threadgroup int scratch_1[32];
-    threadgroup float scratch_2[640];
+    threadgroup float scratch_2[512];
     threadgroup float scratch_3[512];
+    threadgroup float right_tile[160];
     const int t = int(thread_position.x);
 
     const int pixel = int(program.x) * 32 + t;              // conv2d.py:13
@@ -86,7 +87,7 @@ kernel void conv2d(device const float* x [[buffer(0)]],
     threadgroup_barrier(mem_flags::mem_threadgroup);
     for (int i = 0; i < 4; ++i) {
         for (int j = 0; j < 2; ++j) {
-            simdgroup_store(acc[i * 2 + j], &scratch_3[(row_1 + 8 * i) * 16 + column_1 + 8 * j],
+            simdgroup_store(acc[i * 2 + j], &scratch_2[(row_1 + 8 * i) * 16 + column_1 + 8 * j],
                 16);
         }
     }
@@ -104,48 +105,46 @@ kernel void conv2d(device const float* x [[buffer(0)]],
         const int e = t + 32 * slot;
         x_2[slot] = w[(8 + e / 16) * 16 + e % 16];          // conv2d.py:21
     }
-    for (int e = t; e < 512; e += 32) {
-        scratch_2[e / 16 * 20 + e % 16] = scratch_3[e];
-    }
-    threadgroup_barrier(mem_flags::mem_threadgroup);
-    simdgroup_float8x8 acc_1[8];
+    simdgroup_float8x8 sum[8];
     const int row_2 = 0;
     const int column_2 = 0;
-    for (int i = 0; i < 4; ++i) {
-        for (int j = 0; j < 2; ++j) {
-            simdgroup_load(acc_1[i * 2 + j], &scratch_2[(row_2 + 8 * i) * 20 + column_2 + 8 * j],
-                20);
-        }
+    for (int n = 0; n < 8; ++n) {
+        sum[n] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
     }
-    threadgroup_barrier(mem_flags::mem_threadgroup);
     for (int slot = 0; slot < 8; ++slot) {
         const int e = t + 32 * slot;
-        scratch_2[e / 8 * 12 + e % 8] = patch_1[slot];
+        scratch_3[e / 8 * 12 + e % 8] = patch_1[slot];
     }
     for (int slot = 0; slot < 4; ++slot) {
         const int e = t + 32 * slot;
-        scratch_3[e / 16 * 20 + e % 16] = x_2[slot];
+        right_tile[e / 16 * 20 + e % 16] = x_2[slot];
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
     for (int k = 0; k < 8; k += 8) {
         simdgroup_float8x8 left[4];
         for (int i = 0; i < 4; ++i) {
-            simdgroup_load(left[i], &scratch_2[(row_2 + 8 * i) * 12 + k], 12);
+            simdgroup_load(left[i], &scratch_3[(row_2 + 8 * i) * 12 + k], 12);
         }
         for (int j = 0; j < 2; ++j) {
             simdgroup_float8x8 right;
-            simdgroup_load(right, &scratch_3[k * 20 + column_2 + 8 * j], 20);
+            simdgroup_load(right, &right_tile[k * 20 + column_2 + 8 * j], 20);
             for (int i = 0; i < 4; ++i) {
-                simdgroup_multiply_accumulate(acc_1[i * 2 + j], left[i], right, acc_1[i * 2 + j]);
+                simdgroup_multiply_accumulate(sum[i * 2 + j], left[i], right, sum[i * 2 + j]);
             }
         }
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
     for (int i = 0; i < 4; ++i) {
         for (int j = 0; j < 2; ++j) {
-            simdgroup_store(acc_1[i * 2 + j], &scratch_3[(row_2 + 8 * i) * 16 + column_2 + 8 * j],
+            simdgroup_store(sum[i * 2 + j], &scratch_3[(row_2 + 8 * i) * 16 + column_2 + 8 * j],
                 16);
         }
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    float acc_1[16];
+    for (int slot = 0; slot < 16; ++slot) {
+        const int e = t + 32 * slot;
+        acc_1[slot] = scratch_3[e] + scratch_2[e];
     }
     const int s_1 = column + 1;                             // conv2d.py:18
     scratch[t] = test && s_1 >= 0 && s_1 < x_extent_1;      // conv2d.py:19
@@ -162,20 +161,12 @@ kernel void conv2d(device const float* x [[buffer(0)]],
         const int e = t + 32 * slot;
         x_3[slot] = w[(16 + e / 16) * 16 + e % 16];         // conv2d.py:21
     }
-    for (int e = t; e < 512; e += 32) {
-        scratch_2[e / 16 * 20 + e % 16] = scratch_3[e];
-    }
-    threadgroup_barrier(mem_flags::mem_threadgroup);
-    simdgroup_float8x8 acc_2[8];
+    simdgroup_float8x8 sum_1[8];
     const int row_3 = 0;
     const int column_3 = 0;
-    for (int i = 0; i < 4; ++i) {
-        for (int j = 0; j < 2; ++j) {
-            simdgroup_load(acc_2[i * 2 + j], &scratch_2[(row_3 + 8 * i) * 20 + column_3 + 8 * j],
-                20);
-        }
+    for (int n = 0; n < 8; ++n) {
+        sum_1[n] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
     }
-    threadgroup_barrier(mem_flags::mem_threadgroup);
     for (int slot = 0; slot < 8; ++slot) {
         const int e = t + 32 * slot;
         scratch_2[e / 8 * 12 + e % 8] = patch_2[slot];
@@ -194,16 +185,22 @@ kernel void conv2d(device const float* x [[buffer(0)]],
             simdgroup_float8x8 right;
             simdgroup_load(right, &scratch_3[k * 20 + column_3 + 8 * j], 20);
             for (int i = 0; i < 4; ++i) {
-                simdgroup_multiply_accumulate(acc_2[i * 2 + j], left[i], right, acc_2[i * 2 + j]);
+                simdgroup_multiply_accumulate(sum_1[i * 2 + j], left[i], right, sum_1[i * 2 + j]);
             }
         }
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
     for (int i = 0; i < 4; ++i) {
         for (int j = 0; j < 2; ++j) {
-            simdgroup_store(acc_2[i * 2 + j], &scratch_3[(row_3 + 8 * i) * 16 + column_3 + 8 * j],
+            simdgroup_store(sum_1[i * 2 + j], &scratch_2[(row_3 + 8 * i) * 16 + column_3 + 8 * j],
                 16);
         }
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    float acc_2[16];
+    for (int slot = 0; slot < 16; ++slot) {
+        const int e = t + 32 * slot;
+        acc_2[slot] = scratch_2[e] + acc_1[slot];
     }
     const bool test_1 = row >= 0 && row < x_extent_0;       // conv2d.py:19
     scratch[t] = test_1 && s >= 0 && s < x_extent_1;
@@ -220,20 +217,12 @@ kernel void conv2d(device const float* x [[buffer(0)]],
         const int e = t + 32 * slot;
         x_4[slot] = w[(24 + e / 16) * 16 + e % 16];         // conv2d.py:21
     }
-    for (int e = t; e < 512; e += 32) {
-        scratch_2[e / 16 * 20 + e % 16] = scratch_3[e];
-    }
-    threadgroup_barrier(mem_flags::mem_threadgroup);
-    simdgroup_float8x8 acc_3[8];
+    simdgroup_float8x8 sum_2[8];
     const int row_4 = 0;
     const int column_4 = 0;
-    for (int i = 0; i < 4; ++i) {
-        for (int j = 0; j < 2; ++j) {
-            simdgroup_load(acc_3[i * 2 + j], &scratch_2[(row_4 + 8 * i) * 20 + column_4 + 8 * j],
-                20);
-        }
+    for (int n = 0; n < 8; ++n) {
+        sum_2[n] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
     }
-    threadgroup_barrier(mem_flags::mem_threadgroup);
     for (int slot = 0; slot < 8; ++slot) {
         const int e = t + 32 * slot;
         scratch_2[e / 8 * 12 + e % 8] = patch_3[slot];
@@ -252,16 +241,22 @@ kernel void conv2d(device const float* x [[buffer(0)]],
             simdgroup_float8x8 right;
             simdgroup_load(right, &scratch_3[k * 20 + column_4 + 8 * j], 20);
             for (int i = 0; i < 4; ++i) {
-                simdgroup_multiply_accumulate(acc_3[i * 2 + j], left[i], right, acc_3[i * 2 + j]);
+                simdgroup_multiply_accumulate(sum_2[i * 2 + j], left[i], right, sum_2[i * 2 + j]);
             }
         }
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
     for (int i = 0; i < 4; ++i) {
         for (int j = 0; j < 2; ++j) {
-            simdgroup_store(acc_3[i * 2 + j], &scratch_3[(row_4 + 8 * i) * 16 + column_4 + 8 * j],
+            simdgroup_store(sum_2[i * 2 + j], &scratch_2[(row_4 + 8 * i) * 16 + column_4 + 8 * j],
                 16);
         }
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    float acc_3[16];
+    for (int slot = 0; slot < 16; ++slot) {
+        const int e = t + 32 * slot;
+        acc_3[slot] = scratch_2[e] + acc_2[slot];
     }
     scratch[t] = test_1 && column >= 0 && column < x_extent_1; // conv2d.py:19
     scratch_1[t] = (row * x_extent_1 + column) * 8;         // conv2d.py:20
@@ -277,20 +272,12 @@ kernel void conv2d(device const float* x [[buffer(0)]],
         const int e = t + 32 * slot;
         x_5[slot] = w[(32 + e / 16) * 16 + e % 16];         // conv2d.py:21
     }
-    for (int e = t; e < 512; e += 32) {
-        scratch_2[e / 16 * 20 + e % 16] = scratch_3[e];
-    }
-    threadgroup_barrier(mem_flags::mem_threadgroup);
-    simdgroup_float8x8 acc_4[8];
+    simdgroup_float8x8 sum_3[8];
     const int row_5 = 0;
     const int column_5 = 0;
-    for (int i = 0; i < 4; ++i) {
-        for (int j = 0; j < 2; ++j) {
-            simdgroup_load(acc_4[i * 2 + j], &scratch_2[(row_5 + 8 * i) * 20 + column_5 + 8 * j],
-                20);
-        }
+    for (int n = 0; n < 8; ++n) {
+        sum_3[n] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
     }
-    threadgroup_barrier(mem_flags::mem_threadgroup);
     for (int slot = 0; slot < 8; ++slot) {
         const int e = t + 32 * slot;
         scratch_2[e / 8 * 12 + e % 8] = patch_4[slot];
@@ -309,16 +296,22 @@ kernel void conv2d(device const float* x [[buffer(0)]],
             simdgroup_float8x8 right;
             simdgroup_load(right, &scratch_3[k * 20 + column_5 + 8 * j], 20);
             for (int i = 0; i < 4; ++i) {
-                simdgroup_multiply_accumulate(acc_4[i * 2 + j], left[i], right, acc_4[i * 2 + j]);
+                simdgroup_multiply_accumulate(sum_3[i * 2 + j], left[i], right, sum_3[i * 2 + j]);
             }
         }
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
     for (int i = 0; i < 4; ++i) {
         for (int j = 0; j < 2; ++j) {
-            simdgroup_store(acc_4[i * 2 + j], &scratch_3[(row_5 + 8 * i) * 16 + column_5 + 8 * j],
+            simdgroup_store(sum_3[i * 2 + j], &scratch_2[(row_5 + 8 * i) * 16 + column_5 + 8 * j],
                 16);
         }
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    float acc_4[16];
+    for (int slot = 0; slot < 16; ++slot) {
+        const int e = t + 32 * slot;
+        acc_4[slot] = scratch_2[e] + acc_3[slot];
     }
     scratch[t] = test_1 && s_1 >= 0 && s_1 < x_extent_1;    // conv2d.py:19
     scratch_1[t] = (row * x_extent_1 + s_1) * 8;            // conv2d.py:20
@@ -334,20 +327,12 @@ kernel void conv2d(device const float* x [[buffer(0)]],
         const int e = t + 32 * slot;
         x_6[slot] = w[(40 + e / 16) * 16 + e % 16];         // conv2d.py:21
     }
-    for (int e = t; e < 512; e += 32) {
-        scratch_2[e / 16 * 20 + e % 16] = scratch_3[e];
-    }
-    threadgroup_barrier(mem_flags::mem_threadgroup);
-    simdgroup_float8x8 acc_5[8];
+    simdgroup_float8x8 sum_4[8];
     const int row_6 = 0;
     const int column_6 = 0;
-    for (int i = 0; i < 4; ++i) {
-        for (int j = 0; j < 2; ++j) {
-            simdgroup_load(acc_5[i * 2 + j], &scratch_2[(row_6 + 8 * i) * 20 + column_6 + 8 * j],
-                20);
-        }
+    for (int n = 0; n < 8; ++n) {
+        sum_4[n] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
     }
-    threadgroup_barrier(mem_flags::mem_threadgroup);
     for (int slot = 0; slot < 8; ++slot) {
         const int e = t + 32 * slot;
         scratch_2[e / 8 * 12 + e % 8] = patch_5[slot];
@@ -366,16 +351,22 @@ kernel void conv2d(device const float* x [[buffer(0)]],
             simdgroup_float8x8 right;
             simdgroup_load(right, &scratch_3[k * 20 + column_6 + 8 * j], 20);
             for (int i = 0; i < 4; ++i) {
-                simdgroup_multiply_accumulate(acc_5[i * 2 + j], left[i], right, acc_5[i * 2 + j]);
+                simdgroup_multiply_accumulate(sum_4[i * 2 + j], left[i], right, sum_4[i * 2 + j]);
             }
         }
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
     for (int i = 0; i < 4; ++i) {
         for (int j = 0; j < 2; ++j) {
-            simdgroup_store(acc_5[i * 2 + j], &scratch_3[(row_6 + 8 * i) * 16 + column_6 + 8 * j],
+            simdgroup_store(sum_4[i * 2 + j], &scratch_2[(row_6 + 8 * i) * 16 + column_6 + 8 * j],
                 16);
         }
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    float acc_5[16];
+    for (int slot = 0; slot < 16; ++slot) {
+        const int e = t + 32 * slot;
+        acc_5[slot] = scratch_2[e] + acc_4[slot];
     }
     const int r_1 = row + 1;                                // conv2d.py:18
     const bool test_2 = r_1 >= 0 && r_1 < x_extent_0;       // conv2d.py:19
@@ -393,20 +384,12 @@ kernel void conv2d(device const float* x [[buffer(0)]],
         const int e = t + 32 * slot;
         x_7[slot] = w[(48 + e / 16) * 16 + e % 16];         // conv2d.py:21
     }
-    for (int e = t; e < 512; e += 32) {
-        scratch_2[e / 16 * 20 + e % 16] = scratch_3[e];
-    }
-    threadgroup_barrier(mem_flags::mem_threadgroup);
-    simdgroup_float8x8 acc_6[8];
+    simdgroup_float8x8 sum_5[8];
     const int row_7 = 0;
     const int column_7 = 0;
-    for (int i = 0; i < 4; ++i) {
-        for (int j = 0; j < 2; ++j) {
-            simdgroup_load(acc_6[i * 2 + j], &scratch_2[(row_7 + 8 * i) * 20 + column_7 + 8 * j],
-                20);
-        }
+    for (int n = 0; n < 8; ++n) {
+        sum_5[n] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
     }
-    threadgroup_barrier(mem_flags::mem_threadgroup);
     for (int slot = 0; slot < 8; ++slot) {
         const int e = t + 32 * slot;
         scratch_2[e / 8 * 12 + e % 8] = patch_6[slot];
@@ -425,16 +408,22 @@ kernel void conv2d(device const float* x [[buffer(0)]],
             simdgroup_float8x8 right;
             simdgroup_load(right, &scratch_3[k * 20 + column_7 + 8 * j], 20);
             for (int i = 0; i < 4; ++i) {
-                simdgroup_multiply_accumulate(acc_6[i * 2 + j], left[i], right, acc_6[i * 2 + j]);
+                simdgroup_multiply_accumulate(sum_5[i * 2 + j], left[i], right, sum_5[i * 2 + j]);
             }
         }
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
     for (int i = 0; i < 4; ++i) {
         for (int j = 0; j < 2; ++j) {
-            simdgroup_store(acc_6[i * 2 + j], &scratch_3[(row_7 + 8 * i) * 16 + column_7 + 8 * j],
+            simdgroup_store(sum_5[i * 2 + j], &scratch_2[(row_7 + 8 * i) * 16 + column_7 + 8 * j],
                 16);
         }
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    float acc_6[16];
+    for (int slot = 0; slot < 16; ++slot) {
+        const int e = t + 32 * slot;
+        acc_6[slot] = scratch_2[e] + acc_5[slot];
     }
     scratch[t] = test_2 && column >= 0 && column < x_extent_1; // conv2d.py:19
     scratch_1[t] = (r_1 * x_extent_1 + column) * 8;         // conv2d.py:20
@@ -450,20 +439,12 @@ kernel void conv2d(device const float* x [[buffer(0)]],
         const int e = t + 32 * slot;
         x_8[slot] = w[(56 + e / 16) * 16 + e % 16];         // conv2d.py:21
     }
-    for (int e = t; e < 512; e += 32) {
-        scratch_2[e / 16 * 20 + e % 16] = scratch_3[e];
-    }
-    threadgroup_barrier(mem_flags::mem_threadgroup);
-    simdgroup_float8x8 acc_7[8];
+    simdgroup_float8x8 sum_6[8];
     const int row_8 = 0;
     const int column_8 = 0;
-    for (int i = 0; i < 4; ++i) {
-        for (int j = 0; j < 2; ++j) {
-            simdgroup_load(acc_7[i * 2 + j], &scratch_2[(row_8 + 8 * i) * 20 + column_8 + 8 * j],
-                20);
-        }
+    for (int n = 0; n < 8; ++n) {
+        sum_6[n] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
     }
-    threadgroup_barrier(mem_flags::mem_threadgroup);
     for (int slot = 0; slot < 8; ++slot) {
         const int e = t + 32 * slot;
         scratch_2[e / 8 * 12 + e % 8] = patch_7[slot];
@@ -482,16 +463,22 @@ kernel void conv2d(device const float* x [[buffer(0)]],
             simdgroup_float8x8 right;
             simdgroup_load(right, &scratch_3[k * 20 + column_8 + 8 * j], 20);
             for (int i = 0; i < 4; ++i) {
-                simdgroup_multiply_accumulate(acc_7[i * 2 + j], left[i], right, acc_7[i * 2 + j]);
+                simdgroup_multiply_accumulate(sum_6[i * 2 + j], left[i], right, sum_6[i * 2 + j]);
             }
         }
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
     for (int i = 0; i < 4; ++i) {
         for (int j = 0; j < 2; ++j) {
-            simdgroup_store(acc_7[i * 2 + j], &scratch_3[(row_8 + 8 * i) * 16 + column_8 + 8 * j],
+            simdgroup_store(sum_6[i * 2 + j], &scratch_2[(row_8 + 8 * i) * 16 + column_8 + 8 * j],
                 16);
         }
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    float acc_7[16];
+    for (int slot = 0; slot < 16; ++slot) {
+        const int e = t + 32 * slot;
+        acc_7[slot] = scratch_2[e] + acc_6[slot];
     }
     scratch[t] = test_2 && s_1 >= 0 && s_1 < x_extent_1;    // conv2d.py:19
     scratch_1[t] = (r_1 * x_extent_1 + s_1) * 8;            // conv2d.py:20
@@ -507,20 +494,12 @@ kernel void conv2d(device const float* x [[buffer(0)]],
         const int e = t + 32 * slot;
         x_9[slot] = w[(64 + e / 16) * 16 + e % 16];         // conv2d.py:21
     }
-    for (int e = t; e < 512; e += 32) {
-        scratch_2[e / 16 * 20 + e % 16] = scratch_3[e];
-    }
-    threadgroup_barrier(mem_flags::mem_threadgroup);
-    simdgroup_float8x8 acc_8[8];
+    simdgroup_float8x8 sum_7[8];
     const int row_9 = 0;
     const int column_9 = 0;
-    for (int i = 0; i < 4; ++i) {
-        for (int j = 0; j < 2; ++j) {
-            simdgroup_load(acc_8[i * 2 + j], &scratch_2[(row_9 + 8 * i) * 20 + column_9 + 8 * j],
-                20);
-        }
+    for (int n = 0; n < 8; ++n) {
+        sum_7[n] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
     }
-    threadgroup_barrier(mem_flags::mem_threadgroup);
     for (int slot = 0; slot < 8; ++slot) {
         const int e = t + 32 * slot;
         scratch_2[e / 8 * 12 + e % 8] = patch_8[slot];
@@ -539,23 +518,24 @@ kernel void conv2d(device const float* x [[buffer(0)]],
             simdgroup_float8x8 right;
             simdgroup_load(right, &scratch_3[k * 20 + column_9 + 8 * j], 20);
             for (int i = 0; i < 4; ++i) {
-                simdgroup_multiply_accumulate(acc_8[i * 2 + j], left[i], right, acc_8[i * 2 + j]);
+                simdgroup_multiply_accumulate(sum_7[i * 2 + j], left[i], right, sum_7[i * 2 + j]);
             }
         }
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
     for (int i = 0; i < 4; ++i) {
         for (int j = 0; j < 2; ++j) {
-            simdgroup_store(acc_8[i * 2 + j], &scratch_2[(row_9 + 8 * i) * 16 + column_9 + 8 * j],
+            simdgroup_store(sum_7[i * 2 + j], &scratch_2[(row_9 + 8 * i) * 16 + column_9 + 8 * j],
                 16);
         }
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
     const int n = wrap_mul(x_extent_0, x_extent_1);         // conv2d.py:22
-    for (int e = t; e < 512; e += 32) {
+    for (int slot = 0; slot < 16; ++slot) {
+        const int e = t + 32 * slot;
         const int pixel_1 = int(program.x) * 32 + e / 16;   // conv2d.py:13
         if (pixel_1 < n) {                                  // conv2d.py:22
-            y[pixel_1 * 16 + e % 16] = scratch_2[e];
+            y[pixel_1 * 16 + e % 16] = scratch_2[e] + acc_7[slot];
         }
     }
 }

@@ -24,16 +24,16 @@ kernel void flash_attention_backward(device const float* q [[buffer(0)]],
     threadgroup float keys_shared[256];
     threadgroup float values_shared[256];
     threadgroup float rows_tile[320];
-    threadgroup float b_tile[320];
+    threadgroup float right_tile[320];
     threadgroup float block_shared[256];
     threadgroup float weights_shared[256];
-    threadgroup float a_tile[320];
+    threadgroup float left_tile[320];
     threadgroup float grad_tile[320];
     threadgroup float grad_tile_1[320];
-    threadgroup float b_tile_1[320];
+    threadgroup float right_tile_1[320];
     threadgroup float block_shared_1[256];
     threadgroup float grad_scores_shared[256];
-    threadgroup float a_tile_1[320];
+    threadgroup float left_tile_1[320];
     threadgroup float rows_tile_1[320];
     threadgroup float grad_scores_tile[320];
     threadgroup float keys_tile[320];
@@ -75,11 +75,11 @@ kernel void flash_attention_backward(device const float* q [[buffer(0)]],
             rows[slot] = inside ? q[at_m] : 0.0f;           // flash_attention_backward.py:22
             grad[slot] = inside ? do_[at_m] : 0.0f;
         }
-        simdgroup_float8x8 grad_k_1[4];                     // flash_attention_backward.py:23
+        simdgroup_float8x8 sum[4];                          // flash_attention_backward.py:23
         const int row_2 = 0;
         const int column_2 = 0;
         for (int n_1 = 0; n_1 < 4; ++n_1) {
-            grad_k_1[n_1] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
+            sum[n_1] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
         for (int slot = 0; slot < 8; ++slot) {
@@ -87,7 +87,7 @@ kernel void flash_attention_backward(device const float* q [[buffer(0)]],
             const int i = e / 16;
             const int j = e % 16;
             rows_tile[i * 20 + j] = rows[slot];
-            b_tile[i * 20 + j] = keys_shared[j * 16 + i];
+            right_tile[i * 20 + j] = keys_shared[j * 16 + i];
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
         for (int k_1 = 0; k_1 < 16; k_1 += 8) {
@@ -97,16 +97,15 @@ kernel void flash_attention_backward(device const float* q [[buffer(0)]],
             }
             for (int j = 0; j < 2; ++j) {
                 simdgroup_float8x8 right;
-                simdgroup_load(right, &b_tile[k_1 * 20 + column_2 + 8 * j], 20);
+                simdgroup_load(right, &right_tile[k_1 * 20 + column_2 + 8 * j], 20);
                 for (int i = 0; i < 2; ++i) {
-                    simdgroup_multiply_accumulate(grad_k_1[i * 2 + j], left[i], right,
-                        grad_k_1[i * 2 + j]);
+                    simdgroup_multiply_accumulate(sum[i * 2 + j], left[i], right, sum[i * 2 + j]);
                 }
             }
         }
         for (int i = 0; i < 2; ++i) {
             for (int j = 0; j < 2; ++j) {
-                simdgroup_store(grad_k_1[i * 2 + j],
+                simdgroup_store(sum[i * 2 + j],
                     &block_shared[(row_2 + 8 * i) * 16 + column_2 + 8 * j], 16);
             }
         }
@@ -125,14 +124,14 @@ kernel void flash_attention_backward(device const float* q [[buffer(0)]],
             const int e = t + 32 * slot;
             const int i = e / 16;
             const int j = e % 16;
-            a_tile[i * 20 + j] = weights_shared[j * 16 + i]; // flash_attention_backward.py:26
+            left_tile[i * 20 + j] = weights_shared[j * 16 + i]; // flash_attention_backward.py:26
             grad_tile[i * 20 + j] = grad[slot];
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
         for (int k_1 = 0; k_1 < 16; k_1 += 8) {
             simdgroup_float8x8 left[2];
             for (int i = 0; i < 2; ++i) {
-                simdgroup_load(left[i], &a_tile[(row + 8 * i) * 20 + k_1], 20);
+                simdgroup_load(left[i], &left_tile[(row + 8 * i) * 20 + k_1], 20);
             }
             for (int j = 0; j < 2; ++j) {
                 simdgroup_float8x8 right;
@@ -143,18 +142,18 @@ kernel void flash_attention_backward(device const float* q [[buffer(0)]],
                 }
             }
         }
-        simdgroup_float8x8 grad_k_2[4];                     // flash_attention_backward.py:27
+        simdgroup_float8x8 sum_1[4];                        // flash_attention_backward.py:27
         const int row_3 = 0;
         const int column_3 = 0;
         for (int n_1 = 0; n_1 < 4; ++n_1) {
-            grad_k_2[n_1] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
+            sum_1[n_1] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
         }
         for (int slot = 0; slot < 8; ++slot) {
             const int e = t + 32 * slot;
             const int i = e / 16;
             const int j = e % 16;
             grad_tile_1[i * 20 + j] = grad[slot];
-            b_tile_1[i * 20 + j] = values_shared[j * 16 + i];
+            right_tile_1[i * 20 + j] = values_shared[j * 16 + i];
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
         for (int k_1 = 0; k_1 < 16; k_1 += 8) {
@@ -164,16 +163,16 @@ kernel void flash_attention_backward(device const float* q [[buffer(0)]],
             }
             for (int j = 0; j < 2; ++j) {
                 simdgroup_float8x8 right;
-                simdgroup_load(right, &b_tile_1[k_1 * 20 + column_3 + 8 * j], 20);
+                simdgroup_load(right, &right_tile_1[k_1 * 20 + column_3 + 8 * j], 20);
                 for (int i = 0; i < 2; ++i) {
-                    simdgroup_multiply_accumulate(grad_k_2[i * 2 + j], left[i], right,
-                        grad_k_2[i * 2 + j]);
+                    simdgroup_multiply_accumulate(sum_1[i * 2 + j], left[i], right,
+                        sum_1[i * 2 + j]);
                 }
             }
         }
         for (int i = 0; i < 2; ++i) {
             for (int j = 0; j < 2; ++j) {
-                simdgroup_store(grad_k_2[i * 2 + j],
+                simdgroup_store(sum_1[i * 2 + j],
                     &block_shared_1[(row_3 + 8 * i) * 16 + column_3 + 8 * j], 16);
             }
         }
@@ -191,14 +190,14 @@ kernel void flash_attention_backward(device const float* q [[buffer(0)]],
             const int e = t + 32 * slot;
             const int i = e / 16;
             const int j = e % 16;
-            a_tile_1[i * 20 + j] = grad_scores_shared[j * 16 + i]; // flash_attention_backward.py:29
+            left_tile_1[i * 20 + j] = grad_scores_shared[j * 16 + i]; // flash_attention_backward.py:29
             rows_tile_1[i * 20 + j] = rows[slot];
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
         for (int k_1 = 0; k_1 < 16; k_1 += 8) {
             simdgroup_float8x8 left[2];
             for (int i = 0; i < 2; ++i) {
-                simdgroup_load(left[i], &a_tile_1[(row_1 + 8 * i) * 20 + k_1], 20);
+                simdgroup_load(left[i], &left_tile_1[(row_1 + 8 * i) * 20 + k_1], 20);
             }
             for (int j = 0; j < 2; ++j) {
                 simdgroup_float8x8 right;
@@ -209,11 +208,11 @@ kernel void flash_attention_backward(device const float* q [[buffer(0)]],
                 }
             }
         }
-        simdgroup_float8x8 grad_k_3[4];                     // flash_attention_backward.py:30
+        simdgroup_float8x8 sum_2[4];                        // flash_attention_backward.py:30
         const int row_4 = 0;
         const int column_4 = 0;
         for (int n_1 = 0; n_1 < 4; ++n_1) {
-            grad_k_3[n_1] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
+            sum_2[n_1] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
         }
         for (int slot = 0; slot < 8; ++slot) {
             const int e = t + 32 * slot;
@@ -231,14 +230,14 @@ kernel void flash_attention_backward(device const float* q [[buffer(0)]],
                 simdgroup_float8x8 right;
                 simdgroup_load(right, &keys_tile[k_1 * 20 + column_4 + 8 * j], 20);
                 for (int i = 0; i < 2; ++i) {
-                    simdgroup_multiply_accumulate(grad_k_3[i * 2 + j], left[i], right,
-                        grad_k_3[i * 2 + j]);
+                    simdgroup_multiply_accumulate(sum_2[i * 2 + j], left[i], right,
+                        sum_2[i * 2 + j]);
                 }
             }
         }
         for (int i = 0; i < 2; ++i) {
             for (int j = 0; j < 2; ++j) {
-                simdgroup_store(grad_k_3[i * 2 + j],
+                simdgroup_store(sum_2[i * 2 + j],
                     &block_shared_2[(row_4 + 8 * i) * 16 + column_4 + 8 * j], 16);
             }
         }

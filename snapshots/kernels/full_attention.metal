@@ -24,10 +24,9 @@ kernel void flash_attention(device const float* q [[buffer(0)]],
     threadgroup float higher_shared[16];
     threadgroup float weights_shared[256];
     threadgroup float factor_shared[16];
-    threadgroup float a_tile[320];
     threadgroup float weights_tile[320];
     threadgroup float values_tile[320];
-    threadgroup float acc_shared[256];
+    threadgroup float block_shared_1[256];
     threadgroup float total_shared[16];
     const int t = int(thread_position.x);
 
@@ -55,11 +54,11 @@ kernel void flash_attention(device const float* q [[buffer(0)]],
             const int n_1 = wrap_add(int(start), e % 16);   // flash_attention.py:23
             keys[slot] = n_1 < N ? k[n_1 * 16 + e / 16] : 0.0f; // flash_attention.py:24
         }
-        simdgroup_float8x8 acc_1[4];                        // flash_attention.py:25
+        simdgroup_float8x8 sum[4];                          // flash_attention.py:25
         const int row = 0;
         const int column = 0;
         for (int n_1 = 0; n_1 < 4; ++n_1) {
-            acc_1[n_1] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
+            sum[n_1] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
         }
         for (int slot = 0; slot < 8; ++slot) {
             const int e = t + 32 * slot;
@@ -77,14 +76,13 @@ kernel void flash_attention(device const float* q [[buffer(0)]],
                 simdgroup_float8x8 right;
                 simdgroup_load(right, &keys_tile[k_1 * 20 + column + 8 * j], 20);
                 for (int i = 0; i < 2; ++i) {
-                    simdgroup_multiply_accumulate(acc_1[i * 2 + j], left[i], right,
-                        acc_1[i * 2 + j]);
+                    simdgroup_multiply_accumulate(sum[i * 2 + j], left[i], right, sum[i * 2 + j]);
                 }
             }
         }
         for (int i = 0; i < 2; ++i) {
             for (int j = 0; j < 2; ++j) {
-                simdgroup_store(acc_1[i * 2 + j],
+                simdgroup_store(sum[i * 2 + j],
                     &block_shared[(row + 8 * i) * 16 + column + 8 * j], 16);
             }
         }
@@ -125,23 +123,19 @@ kernel void flash_attention(device const float* q [[buffer(0)]],
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
         float values[8];
+        float x[8];
         for (int slot = 0; slot < 8; ++slot) {
             const int e = t + 32 * slot;
             const int d = e / 16;
             const int n_1 = wrap_add(int(start), d);        // flash_attention.py:23
-            const int d_1 = e % 16;
-            values[slot] = n_1 < N ? v[n_1 * 16 + d_1] : 0.0f; // flash_attention.py:32
-            a_tile[d * 20 + d_1] = acc[slot] * factor_shared[d]; // flash_attention.py:33
+            values[slot] = n_1 < N ? v[n_1 * 16 + e % 16] : 0.0f; // flash_attention.py:32
+            x[slot] = acc[slot] * factor_shared[d];         // flash_attention.py:33
         }
-        threadgroup_barrier(mem_flags::mem_threadgroup);
-        simdgroup_float8x8 acc_2[4];
+        simdgroup_float8x8 sum_1[4];
         const int row_1 = 0;
         const int column_1 = 0;
-        for (int i = 0; i < 2; ++i) {
-            for (int j = 0; j < 2; ++j) {
-                simdgroup_load(acc_2[i * 2 + j], &a_tile[(row_1 + 8 * i) * 20 + column_1 + 8 * j],
-                    20);
-            }
+        for (int n_1 = 0; n_1 < 4; ++n_1) {
+            sum_1[n_1] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
         }
         for (int slot = 0; slot < 8; ++slot) {
             const int e = t + 32 * slot;
@@ -159,25 +153,29 @@ kernel void flash_attention(device const float* q [[buffer(0)]],
                 simdgroup_float8x8 right;
                 simdgroup_load(right, &values_tile[k_1 * 20 + column_1 + 8 * j], 20);
                 for (int i = 0; i < 2; ++i) {
-                    simdgroup_multiply_accumulate(acc_2[i * 2 + j], left[i], right,
-                        acc_2[i * 2 + j]);
+                    simdgroup_multiply_accumulate(sum_1[i * 2 + j], left[i], right,
+                        sum_1[i * 2 + j]);
                 }
             }
         }
         for (int i = 0; i < 2; ++i) {
             for (int j = 0; j < 2; ++j) {
-                simdgroup_store(acc_2[i * 2 + j],
-                    &acc_shared[(row_1 + 8 * i) * 16 + column_1 + 8 * j], 16);
+                simdgroup_store(sum_1[i * 2 + j],
+                    &block_shared_1[(row_1 + 8 * i) * 16 + column_1 + 8 * j], 16);
             }
+        }
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+        float acc_1[8];
+        for (int slot = 0; slot < 8; ++slot) {
+            const int e = t + 32 * slot;
+            acc_1[slot] = x[slot] + block_shared_1[e];
         }
         if (t < 16) {
             total = total_1;                                // flash_attention.py:34
             high = higher;
         }
-        threadgroup_barrier(mem_flags::mem_threadgroup);
         for (int slot = 0; slot < 8; ++slot) {
-            const int e = t + 32 * slot;
-            acc[slot] = acc_shared[e];
+            acc[slot] = acc_1[slot];
         }
     }
     if (t < 16) { total_shared[t] = total; }

@@ -26,7 +26,7 @@ kernel void matmul_int4(device const float* x [[buffer(0)]],
                         uint3 program [[threadgroup_position_in_grid]],
                         uint3 thread_position [[thread_position_in_threadgroup]]) {
     threadgroup float left_tile[320];
-    threadgroup float b_tile[320];
+    threadgroup float right_tile[320];
     threadgroup float acc_shared[256];
     const int t = int(thread_position.x);
 
@@ -48,7 +48,8 @@ kernel void matmul_int4(device const float* x [[buffer(0)]],
             left_tile[i * 20 + j] = m < M && k < K ? x[m * K + k] : 0.0f; // matmul_int4.py:22
             const int n_2 = int(program.y) * 16 + j;        // matmul_int4.py:13
             const uchar byte = n_2 < N ? packed_[n_2 * n + (n_1 + e / 32)] : uchar(0); // matmul_int4.py:20
-            b_tile[i * 20 + j] = float(e / 16 % 2 < 1 ? uchar(byte & 15) : uchar(byte >> 4)) - 8.0f; // matmul_int4.py:22
+            right_tile[i * 20 + j] = float(e / 16 % 2 < 1 ? uchar(byte & 15) : uchar(byte >> 4)) - // matmul_int4.py:22
+                8.0f;
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
         for (int k = 0; k < 16; k += 8) {
@@ -58,7 +59,7 @@ kernel void matmul_int4(device const float* x [[buffer(0)]],
             }
             for (int j = 0; j < 2; ++j) {
                 simdgroup_float8x8 right;
-                simdgroup_load(right, &b_tile[k * 20 + column + 8 * j], 20);
+                simdgroup_load(right, &right_tile[k * 20 + column + 8 * j], 20);
                 for (int i = 0; i < 2; ++i) {
                     simdgroup_multiply_accumulate(acc[i * 2 + j], left[i], right, acc[i * 2 + j]);
                 }

@@ -13,8 +13,8 @@ kernel void matmul_int8(device const char* a [[buffer(0)]],
                         constant int& K [[buffer(6)]],
                         uint3 program [[threadgroup_position_in_grid]],
                         uint3 thread_position [[thread_position_in_threadgroup]]) {
-    threadgroup half a_tile[384];
-    threadgroup half b_tile[384];
+    threadgroup half left_tile[384];
+    threadgroup half right_tile[384];
     threadgroup float acc_shared[256];
     const int t = int(thread_position.x);
 
@@ -31,20 +31,20 @@ kernel void matmul_int8(device const char* a [[buffer(0)]],
             const int m = int(program.x) * 16 + i;          // matmul_int8.py:12
             const int j = e % 16;
             const int k = int(start) + j;                   // matmul_int8.py:16
-            a_tile[i * 24 + j] = half(m < M && k < K ? a[m * K + k] : char(0)); // matmul_int8.py:19
+            left_tile[i * 24 + j] = half(m < M && k < K ? a[m * K + k] : char(0)); // matmul_int8.py:19
             const int k_1 = int(start) + i;                 // matmul_int8.py:16
             const int n = int(program.y) * 16 + j;          // matmul_int8.py:13
-            b_tile[i * 24 + j] = half(k_1 < K && n < N ? b[k_1 * N + n] : char(0)); // matmul_int8.py:19
+            right_tile[i * 24 + j] = half(k_1 < K && n < N ? b[k_1 * N + n] : char(0)); // matmul_int8.py:19
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
         for (int k = 0; k < 16; k += 8) {
             simdgroup_half8x8 left[2];
             for (int i = 0; i < 2; ++i) {
-                simdgroup_load(left[i], &a_tile[(row + 8 * i) * 24 + k], 24);
+                simdgroup_load(left[i], &left_tile[(row + 8 * i) * 24 + k], 24);
             }
             for (int j = 0; j < 2; ++j) {
                 simdgroup_half8x8 right;
-                simdgroup_load(right, &b_tile[k * 24 + column + 8 * j], 24);
+                simdgroup_load(right, &right_tile[k * 24 + column + 8 * j], 24);
                 for (int i = 0; i < 2; ++i) {
                     simdgroup_multiply_accumulate(acc[i * 2 + j], left[i], right, acc[i * 2 + j]);
                 }

@@ -49,6 +49,8 @@ SPECIAL: dict[str, tuple[list[Type], Attrs]] = {
     "simd_shuffle": ([Block(F32, (40,)), Block(I32, (40,))], {}),
     "simd_shuffle_xor": ([Block(F32, (40,)), Block(I32, (40,))], {}),
     "simd_broadcast": ([Block(F32, (40,)), Block(I32, (40,))], {}),
+    "dot": ([Block(F32, (2, 5)), Block(F32, (5, 3)), Block(F32, (2, 3))], {}),
+    "mma_word": ([Block(F32, (64,))] * 6, {"word": 1}),
     "index": ([Block(I32, SHAPE), Block(I32, SHAPE)], {"array": "x", "axis": 0}),
 }
 WITH_OPERANDS = [op for op in OPS.values() if op.operands]

@@ -77,10 +77,10 @@ def test_batches_are_multiplied_one_by_one(shape: tuple[int, int, int, int], bac
 
 
 @eas.kernel
-def sum_products(a, b, out, K, BLOCK: eas.constexpr, FORM: eas.constexpr):
+def sum_products(a, b, out, K, BLOCK: eas.constexpr, FORM: eas.constexpr, START: eas.constexpr):
     """`a @ b` in steps of `BLOCK`, the sum written in different ways."""
     i, k = mk.arange(0, 16), mk.arange(0, BLOCK)
-    acc = mk.zeros((16, 16))
+    acc = mk.full((16, 16), START)
     for start in range(0, K, BLOCK):
         ks = start + k
         left = mk.load(a, i[:, None] * K + ks[None, :], ks[None, :] < K)
@@ -95,12 +95,13 @@ def sum_products(a, b, out, K, BLOCK: eas.constexpr, FORM: eas.constexpr):
 
 
 @both_backends
+@pytest.mark.parametrize("first", [0.0, 2.0])
 @pytest.mark.parametrize("form", ["given", "added", "scaled"])
-def test_a_loop_adds_up_products(form: str, backend: str) -> None:
+def test_a_loop_adds_up_products(form: str, first: float, backend: str) -> None:
     a, b = whole(0, 16, 20), whole(1, 20, 16)
     out = np.zeros((16, 16), np.float32)
-    sum_products[(1,)](a, b, out, 20, BLOCK=8, FORM=form, _backend=backend)
-    right = np.zeros((16, 16), np.float32)
+    sum_products[(1,)](a, b, out, 20, BLOCK=8, FORM=form, START=first, _backend=backend)
+    right = np.full((16, 16), first, np.float32)
     for start in range(0, 20, 8):
         share = a[:, start : start + 8] @ b[start : start + 8]
         right = right * (0.5 if form == "scaled" else 1) + share
