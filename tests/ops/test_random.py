@@ -42,6 +42,7 @@ def draw(seeds, offsets, ints, floats, normal, SIZE: eas.constexpr):
     seed, offset = mk.load(seeds, i), mk.load(offsets, i)
     for k, word in enumerate(mk.randint4x(seed, offset)):
         mk.store(ints, k * SIZE + i, word)
+    mk.store(ints, i, mk.randint(seed, offset))
     mk.store(floats, i, mk.rand(seed, offset))
     mk.store(normal, i, mk.randn(seed, offset))
 
