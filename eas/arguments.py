@@ -11,12 +11,14 @@ from typing import Any, cast
 import numpy as np
 
 from eas.frontend_ast.arguments import Argument, ArrayArg, ConstArg, ScalarArg
-from eas.ir.types import DTYPES
+from eas.ir.types import DTYPES, DType
+from eas.runtime.overlap import relation
 from eas.runtime.refusals import BadArgument, LaunchError
 from eas.runtime.values import Bound, is_numpy_scalar, to_bound
 from eas.signature import Parameter
 
-# A scalar's dtype, an array's dtype and rank, or the identity of a constexpr.
+# A scalar's dtype; an array's dtype, rank, and the parameter that gets the same one; or the
+# identity of a constexpr.
 KeyPart = str | tuple[object, ...]
 
 
@@ -24,12 +26,14 @@ KeyPart = str | tuple[object, ...]
 class Specialised:
     """`key` is equal for calls that share a compiled kernel.
 
-    `values` are the runtime arguments, `constants` the constexpr ones.
+    `values` are the runtime arguments, `constants` the constexpr ones. `overlapping` are pairs of
+    arrays that share memory but are not the same.
     """
 
     key: tuple[KeyPart, ...]
     values: Mapping[str, Bound]
     constants: Mapping[str, Any]
+    overlapping: tuple[tuple[str, str], ...] = ()
 
 
 def specialise(
@@ -39,6 +43,7 @@ def specialise(
     key: list[KeyPart] = []
     values: dict[str, Bound] = {}
     constants: dict[str, Any] = {}
+    overlapping: list[tuple[str, str]] = []
     for p in parameters:
         argument = bound[p.name]
         try:
@@ -48,11 +53,12 @@ def specialise(
             elif isinstance(argument, str) and not is_launch:
                 key.append(_declared_type(argument, p))
             else:
-                values[p.name], part = _runtime(argument, p)
-                key.append(part)
+                value, dtype = to_bound(argument, p.dtype)
+                key.append(_runtime_part(p, value, dtype, values, overlapping))
+                values[p.name] = value
         except BadArgument as error:
             raise LaunchError(kernel, str(error), p.name) from error
-    return Specialised(tuple(key), values, constants)
+    return Specialised(tuple(key), values, constants, tuple(overlapping))
 
 
 def argument_types(parameters: Sequence[Parameter], call: Specialised) -> dict[str, Argument]:
@@ -64,8 +70,8 @@ def argument_types(parameters: Sequence[Parameter], call: Specialised) -> dict[s
         elif isinstance(part, str):
             types[p.name] = ScalarArg(DTYPES[part])
         else:
-            dtype, ndim = cast(tuple[str, int | None], part)
-            types[p.name] = ArrayArg(DTYPES[dtype], ndim)
+            dtype, ndim, same_as = cast(tuple[str, int | None, str | None], part)
+            types[p.name] = ArrayArg(DTYPES[dtype], ndim, same_as)
     return types
 
 
@@ -93,14 +99,30 @@ def _hashable_twin(value: object) -> str:
         list: "a tuple",
         set: "a frozenset",
         dict: "a named tuple or a frozen dataclass",
+        np.ndarray: "a tuple, or leave out the annotation `eas.constexpr`",
     }
     twin = twins.get(type(value))
     return f"; use {twin}" if twin else ""
 
 
-def _runtime(argument: object, p: Parameter) -> tuple[Bound, KeyPart]:
-    value, dtype = to_bound(argument, p.dtype)
-    return value, (dtype.name, value.ndim) if isinstance(value, np.ndarray) else dtype.name
+def _runtime_part(
+    p: Parameter,
+    value: Bound,
+    dtype: DType,
+    before: Mapping[str, Bound],
+    overlapping: list[tuple[str, str]],
+) -> KeyPart:
+    """What the compiler has to know of an argument, given those before it."""
+    if not isinstance(value, np.ndarray):
+        return dtype.name
+    same_as: str | None = None
+    for name, other in before.items():
+        met = relation(other, value) if isinstance(other, np.ndarray) else "apart"
+        if met == "same":
+            same_as = same_as or name
+        elif met == "overlapping":
+            overlapping.append((name, p.name))
+    return (dtype.name, value.ndim, same_as)
 
 
 # --- types as text ----------------------------------------------------------------------------
@@ -129,4 +151,4 @@ def parse_type(text: str) -> KeyPart:
         raise BadArgument(f"`{text}` names no dtype; {hint}")
     if not match["star"]:
         return match["dtype"]
-    return (match["dtype"], match["axes"].count(":") if match["axes"] else None)
+    return (match["dtype"], match["axes"].count(":") if match["axes"] else None, None)

@@ -110,7 +110,9 @@ class Kernel:
             grid = self._grid(call, _grid)
         except (BadArgument, BackendError) as error:
             raise LaunchError(self.name, str(error)) from error
-        launch_on(backend, self._compile(call, _tptg), call.values, grid)
+        compiled = self._compile(call, _tptg)
+        self._check_overlaps(call, compiled)
+        launch_on(backend, compiled, call.values, grid)
 
     def __getitem__(self, grid: Grid) -> Callable[..., None]:
         """The kernel with a grid, to be called: `add[4](...)`, `add[4, 4](...)`."""
@@ -174,6 +176,18 @@ class Kernel:
             print(message)
         return compiled
 
+    def _check_overlaps(self, call: Specialised, compiled: CompiledKernel) -> None:
+        """Backends count on it that what is written through one parameter is not another's."""
+        for first, second in call.overlapping:
+            written = [name for name in (first, second) if name in compiled.writes]
+            if written:
+                raise LaunchError(
+                    self.name,
+                    f"it shares memory with `{first}`, and the kernel writes to `{written[0]}`: "
+                    "pass a copy of one, or the very same array for both",
+                    second,
+                )
+
     def _check_threads(self, threads: int | None) -> None:
         if threads is None:
             return
@@ -182,7 +196,7 @@ class Kernel:
             raise LaunchError(self.name, message)
 
     def _grid(self, call: Specialised, grid: Grid | None) -> tuple[int, ...]:
-        scalars = {n: v.item() for n, v in call.values.items() if isinstance(v, np.generic)}
         if grid is None:
-            return implicit_grid(scalars, call.constants)
+            return implicit_grid(call.values, call.constants)
+        scalars = {n: v.item() for n, v in call.values.items() if isinstance(v, np.generic)}
         return resolve_grid(grid, {**scalars, **call.constants})

@@ -12,10 +12,14 @@ from eas.ir.types import DType
 
 @frozen
 class ArrayArg:
-    """An array; `ndim` is None where only the element type is known."""
+    """An array; `ndim` is None where only the element type is known.
+
+    `same_as` names an earlier parameter that gets the very same array: the two are one in the IR.
+    """
 
     dtype: DType
     ndim: int | None = None
+    same_as: str | None = None
 
 
 @frozen

@@ -73,20 +73,23 @@ def choose(
     branches: tuple[Branch, Branch],
     names: Sequence[str],
     paths: tuple[Path | None, Path | None] = (None, None),
+    words: tuple[str, str] = ("on one path", "on one path"),
 ) -> Operand | None:
-    """An `If` of two branches: joins the names, and the branches' values if they have any."""
-    live = [(b.edge, path) for b, path in zip(branches, paths, strict=True) if b.edge]
+    """An `If` of two branches: joins the names, and the branches' values if they have any.
+
+    `paths`, or else `words`, tell in errors how each branch is taken.
+    """
+    ways = zip(branches, paths, words, strict=True)
+    live = [(b.edge, path, path.where if path else word) for b, path, word in ways if b.edge]
     split: Shape = ()
     has_dead_end = any(branch.is_dead for branch in branches)
     if len(live) == 2 or has_dead_end:
         for shape in (condition.shape, *(branch.leaving for branch in branches)):
             split = ctx.cover(split, shape)
-    join = Join(ctx, [edge for edge, _ in live], split, has_dead_end)
-    taken = [path for _, path in live]
+    join = Join(ctx, [edge for edge, _, _ in live], split, has_dead_end)
     if live:
-        ctx.frame.env = join.merge_names(names, ctx.frame.env, taken)
-    words = [path.where if path else "on one path" for path in taken]
-    value = _merge_values(join, "the value of this expression", words)
+        ctx.frame.env = join.merge_names(names, ctx.frame.env, [path for _, path, _ in live])
+    value = _merge_values(join, "the value of this expression", [word for *_, word in live])
     join.close(Yield)
     for branch in branches:
         if branch.is_dead:
@@ -269,7 +272,13 @@ def short_circuit(ctx: Context, is_and: bool, parts: Sequence[Callable[[], Opera
         goes_on = bool(decided.value) == is_and
         return short_circuit(ctx, is_and, parts[1:]) if goes_on else left
     place = ctx.place(left)
-    rest = lower_way(ctx, decided, is_and, lambda: short_circuit(ctx, is_and, parts[1:]), place)
+
+    def lower_rest() -> Operand:
+        value = short_circuit(ctx, is_and, parts[1:])
+        ctx.build.loc = ctx.place(value)
+        return value
+
+    rest = lower_way(ctx, decided, is_and, lower_rest, place)
     assert rest.edge is not None and rest.edge.value is not None
     right = rest.edge.value
     names = [n for n, b in rest.edge.env.items() if b is not ctx.frame.env.get(n)]
@@ -279,9 +288,12 @@ def short_circuit(ctx: Context, is_and: bool, parts: Sequence[Callable[[], Opera
         return combine_bools(ctx, "and" if is_and else "or", left, right)
     keep = lower_branch(ctx, lambda: left)
     assert keep.edge is not None
+    keep.edge.loc = place
     new = _bind_for_both(ctx, rest.edge, keep.edge, names, is_and)
+    kept = f"where it counts as {'false' if is_and else 'true'}"
     branches = (rest, keep) if is_and else (keep, rest)
-    value = _chosen(choose(ctx, decided, branches, names))
+    words = ("otherwise", kept) if is_and else (kept, "otherwise")
+    value = _chosen(choose(ctx, decided, branches, names, words=words))
     for name in new:
         bound = ctx.frame.env[name]
         assert isinstance(bound, Bound) and isinstance(value, Num)

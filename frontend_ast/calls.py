@@ -123,6 +123,11 @@ def _call_bound(
     return call_function(ctx, function, given, receiver)
 
 
+def is_callable_in_kernels(value: object) -> bool:
+    """Whether there is a handler for a function of Python's own."""
+    return _is_hashable(value) and value in BUILTINS
+
+
 def _call_handler(
     ctx: Context,
     name: str,

@@ -16,7 +16,7 @@ from eas.frontend_ast.values import Num, Operand, Poison
 from eas.ir.builder import Builder
 from eas.ir.diagnostics import Diagnostic, Label
 from eas.ir.frozen import frozen
-from eas.ir.location import Loc
+from eas.ir.location import NOWHERE, Loc
 from eas.ir.nodes import Op, Param, Value
 from eas.ir.ops.record import Attr, RuleError
 from eas.ir.types import I32, Scalar, Shape, broadcast_shapes
@@ -35,10 +35,11 @@ class Silenced(Exception):
 
 @frozen
 class Table:
-    """The handlers, one per class of ast node."""
+    """The handlers, one per class of ast node, and Python's own functions that may be called."""
 
     statements: Mapping[type[ast.stmt], Callable[[Context, Any], None]]
     expressions: Mapping[type[ast.expr], Callable[[Context, Any], Operand]]
+    functions: frozenset[str]
 
 
 @frozen
@@ -130,8 +131,11 @@ class Context:
     guesses: dict[tuple[object, ...], object] = field(
         default_factory=dict[tuple[object, ...], object]
     )
+    statement: Loc = NOWHERE
     threads: int | None = None
     positions: dict[str, Loc] = field(default_factory=dict[str, Loc])
+    is_for_threads: bool = False
+    has_early_effects: bool = False
     labels: int = 0
     unrolled: int = 0
     failures: int = 0
@@ -156,21 +160,24 @@ class Context:
             self.build.loc = before
 
     def place(self, operand: Operand) -> Loc:
-        """Where an operand of the expression under way is written, if it has a place of its own."""
+        """Where an operand of the statement under way is written, if it has a place of its own."""
         key = operand.value if isinstance(operand, Num) else operand
         _, loc = self.written.get(id(key), (None, self.loc))
-        return loc if loc.is_inside(self.loc) else self.loc
+        return loc if loc.is_inside(self.loc) or loc.is_inside(self.statement) else self.loc
+
+    def written_at(self, loc: Loc) -> str:
+        """The source of a place, if it is on one line."""
+        line = self.frame.source.lines[loc.line - 1]
+        return line[loc.column : loc.end_column] if loc.line == loc.end_line else ""
 
     def beside(self, *remarks: tuple[Operand, str]) -> list[Label]:
-        """Remarks on operands of the expression under way, on those with a place of their own."""
+        """Remarks on operands of the statement under way, on those with a place of their own."""
         labels = [Label(self.place(operand), text) for operand, text in remarks]
         return [label for label in labels if label.loc != self.loc]
 
     def text(self, node: ast.AST) -> str:
         """A piece of source to quote in a message; empty if it is long."""
-        loc = self.frame.loc(node)
-        line = self.frame.source.lines[loc.line - 1]
-        found = line[loc.column : loc.end_column] if loc.line == loc.end_line else ""
+        found = self.written_at(self.frame.loc(node))
         return found if len(found) <= _MAX_QUOTE else ""
 
     def refusal(
@@ -241,7 +248,7 @@ class Context:
         for node in nodes:
             if self.ended:
                 return
-            self.build.loc = self.frame.loc(node)
+            self.build.loc = self.statement = self.frame.loc(node)
             try:
                 self.table.statements[type(node)](self, node)
             except (Refusal, Silenced) as error:
@@ -307,6 +314,16 @@ class Context:
         for split in self.active_splits():
             shape = self.cover(shape, split.shape)
         return shape
+
+    def thread_shape(self) -> Shape:
+        """The shape of the threads, each of which does what stands here; `()` in code for blocks.
+
+        What comes before the first `mk.tid` is compiled anew once it is known to be for threads.
+        """
+        if self.threads is not None and (self.is_for_threads or "tid" in self.positions):
+            return (self.threads,)
+        self.has_early_effects = True
+        return ()
 
     def cover(self, a: Shape, b: Shape) -> Shape:
         """The shape that both fit into."""

@@ -412,10 +412,10 @@ def _store(
     mask: Operand = NONE,
     boundary_check: Operand = EMPTY,
 ) -> Operand:
-    if value == NONE:  # store(a + offs, value)
+    if value == NONE and not isinstance(ptr, Array):  # store(a + offs, value)
         offs, value = NONE, offs
     if value == NONE:
-        raise ctx.refusal("E0413", "`mk.store` lacks the argument `value`")
+        raise _nothing_to_store(ctx, ptr, offs)
     if block_pointers.is_block_pointer(ptr):
         _refuse_places(ctx, offs, mask)
         block_pointers.store(ctx, ptr, value, boundary_check)
@@ -433,6 +433,21 @@ def _refuse_places(ctx: Context, offs: Operand, mask: Operand) -> None:
                 at=operand,
                 help="move it with `mk.advance`, and give `boundary_check` the axes to check",
             )
+
+
+def _nothing_to_store(ctx: Context, ptr: Operand, offs: Operand) -> Exception:
+    """A bare array and one more argument: is that an offset or the value?"""
+    array = ctx.written_at(ctx.place(ptr)) or "array"
+    given = "" if offs == NONE else ctx.written_at(ctx.place(offs))
+    ways = (f"`mk.store({array}, {given or 'i'}, x)` stores `x` there",)
+    if given:
+        ways += (f"`mk.store({array}, 0, {given})` stores `{given}` in the first element",)
+    return ctx.refusal(
+        "E0413",
+        "`mk.store` lacks the argument `value`",
+        notes=("it is `mk.store(ptr, offs, value, mask=None)`",),
+        help=ways,
+    )
 
 
 def _atomic(

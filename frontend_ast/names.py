@@ -66,19 +66,18 @@ def _outside(ctx: Context, frame: Frame, name: str) -> Operand:
         return _captured(ctx, frame.globals, name)
     if hasattr(builtins, name):
         return Const(getattr(builtins, name))
-    raise ctx.refusal(
-        "E0201", f"the name `{name}` is not defined", help=_suggestion(name, ctx.frame)
-    )
+    raise ctx.refusal("E0201", f"the name `{name}` is not defined", help=_suggestion(ctx, name))
 
 
-def _suggestion(name: str, frame: Frame | None) -> tuple[str, ...]:
+def _suggestion(ctx: Context, name: str) -> tuple[str, ...]:
     """The likeliest name that was meant, of the innermost scope that has one."""
+    frame: Frame | None = ctx.frame
     while frame is not None:
         for known in (frame.names, frame.cells, frame.globals):
             if close := close_matches(name, known):
                 return (f"did you mean `{close[0]}`?",)
         frame = frame.parent
-    close = close_matches(name, dir(builtins), cutoff=0.8)
+    close = close_matches(name, ctx.table.functions, cutoff=0.8)
     return tuple(f"did you mean `{match}`?" for match in close)
 
 

@@ -104,7 +104,7 @@ def number(ctx: Context, operand: Operand, what: str = "a number") -> Number:
                 "E0302",
                 f"{what} is needed, this is {describe(operand)}",
                 at=operand,
-                help=_way_out(operand),
+                help=_way_out(ctx, operand),
             )
 
 
@@ -381,7 +381,7 @@ def _describe_constant(value: Any) -> str:
     return f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}"
 
 
-def _way_out(operand: Operand) -> tuple[str, ...]:
+def _way_out(ctx: Context, operand: Operand) -> tuple[str, ...]:
     match operand:
         case Array() as array:
             return (f"load an element first: `{array.name}[i]` or `mk.load({array.name}, i)`",)
@@ -390,6 +390,14 @@ def _way_out(operand: Operand) -> tuple[str, ...]:
         case Tuple():
             return ("take one of its parts: `t[0]`",)
         case Const(value=None):
-            return ("a function without `return` gives None",)
+            return why_none(ctx, operand)
         case _:
             return ()
+
+
+def why_none(ctx: Context, operand: Operand) -> tuple[str, ...]:
+    """Where a None may come from, and what to do about it."""
+    written = ctx.written_at(ctx.place(operand))
+    if written.isidentifier() and written != "None":
+        return (f"`{written}` is None here; test it before: `if {written} is not None:`",)
+    return ("a function without `return` gives None",) if written.endswith(")") else ()

@@ -10,8 +10,8 @@ import numpy as np
 
 from eas.frontend_ast.arithmetic import items_of
 from eas.frontend_ast.context import Context
-from eas.frontend_ast.promote import describe, materialize, number
-from eas.frontend_ast.values import Const, Num, Operand, Range
+from eas.frontend_ast.promote import describe, materialize, number, why_none
+from eas.frontend_ast.values import NONE, Const, Num, Operand, Range
 from eas.ir.ops.shape import MAX_RANK
 from eas.ir.types import DTYPES, DType, Shape, from_numpy
 
@@ -24,7 +24,9 @@ def static_int(ctx: Context, operand: Operand, what: str) -> int:
         "E0705",
         f"{what} must be an int that is known at compile time, this is {describe(operand)}",
         at=operand,
-        help="make it a literal, or a parameter annotated `eas.constexpr`",
+        help="make it a literal, or a parameter annotated `eas.constexpr`"
+        if operand != NONE
+        else why_none(ctx, operand),
     )
 
 

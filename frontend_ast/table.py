@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Callable
 from typing import Any
 
@@ -22,7 +23,7 @@ from eas.frontend_ast.branches import (
     lower_if,
     lower_if_expression,
 )
-from eas.frontend_ast.calls import lower_call
+from eas.frontend_ast.calls import is_callable_in_kernels, lower_call
 from eas.frontend_ast.context import Context, Table
 from eas.frontend_ast.expressions import (
     lower_constant,
@@ -94,4 +95,5 @@ SUPPORTED_EXPRESSIONS: dict[type[ast.expr], Callable[[Context, Any], Operand]] =
 TABLE = Table(
     {**SUPPORTED_STATEMENTS, **dict.fromkeys(REFUSED_STATEMENTS, refuse_statement)},
     {**SUPPORTED_EXPRESSIONS, **dict.fromkeys(REFUSED_EXPRESSIONS, refuse_expression)},
+    frozenset(name for name, value in vars(builtins).items() if is_callable_in_kernels(value)),
 )

@@ -70,7 +70,9 @@ which order and by which pairs elements meet is the backend's choice.
 `OpDef.can_fault` is set (integer division) it may not be moved above a condition. `Load` reads,
 `Store` and `Atomic` write their pointer's array; `Assert`, `Print` and `Barrier` are effects of
 their own (an assumed `Assert` is a promise that `relax` drops). Effects of one program happen in
-the order of the text. `Load`, `Store` and `Atomic` take an optional `mask` of the offset's shape (a
+the order of the text. A `Store` or `Atomic` of scalars happens once for the whole program. In a
+function with `threads` the front end gives both the threads' shape: each thread does them, and
+keeps its own order. `Load`, `Store` and `Atomic` take an optional `mask` of the offset's shape (a
 scalar bool for a scalar offset): masked-off lanes touch nothing, a load gives `other` there, which
 is always present when `mask` is.
 

@@ -102,7 +102,7 @@ def placed(
             inside = cover(split, divergence.inside)
             for inner in regions_of(op):
                 yield from placed(inner, found, inside)
-            split = _cover_all(split, divergence.exits)
+            split = cover_all(split, divergence.exits)
 
 
 def divergences(f: Function) -> dict[int, Divergence]:
@@ -112,6 +112,24 @@ def divergences(f: Function) -> dict[int, Divergence]:
     return found
 
 
+def divergence(op: Structured) -> Divergence:
+    """How lanes part and meet in one op."""
+    return _diverge(op, {})
+
+
+def exhaustion(loop: Loop) -> Split | None:
+    """What makes lanes come to the end of a loop in different trips, its exits aside."""
+    if isinstance(loop, For):
+        return _split_by(loop.start, loop.loc)
+    test = loop.test.terminator
+    return _split_by(test.condition, test.loc) if isinstance(test, Condition) else None
+
+
+def covers(shape: Shape, split: Shape) -> bool:
+    """Whether a value of a shape can differ in each lane of a split."""
+    return broadcast_shapes(shape, split) == shape
+
+
 def cover(a: Split | None, b: Split | None) -> Split | None:
     """Both splits, one after the other. Shapes that do not go together stay the first's."""
     if a is None or b is None:
@@ -119,7 +137,8 @@ def cover(a: Split | None, b: Split | None) -> Split | None:
     return Split(broadcast_shapes(a.shape, b.shape) or a.shape, b.loc)
 
 
-def _cover_all(split: Split | None, exits: Iterable[tuple[Exit, Split | None]]) -> Split | None:
+def cover_all(split: Split | None, exits: Iterable[tuple[Exit, Split | None]]) -> Split | None:
+    """A split, and those of exits."""
     for _, other in exits:
         split = cover(split, other)
     return split
@@ -143,7 +162,7 @@ def _follow(region: Region, found: dict[int, Divergence]) -> _Flow:
             if reached:
                 exits += [(leaving, cover(skipped, split)) for leaving, split in divergence.exits]
             skips = [each for each in divergence.exits if isinstance(each[0], Continue)]
-            skipped = _cover_all(skipped, skips)
+            skipped = cover_all(skipped, skips)
             reached = reached and bool(divergence.results.ways)
     last = region.terminator
     if reached and isinstance(last, Exit):
@@ -159,12 +178,10 @@ def _diverge(op: Structured, found: dict[int, Divergence]) -> Divergence:
         case Scope():
             return _diverge_scope(op, found)
         case For():
-            return _diverge_loop(op, _split_by(op.start, op.loc), found)
+            return _diverge_loop(op, found)
         case While():
             _follow(op.test, found)
-            test = op.test.terminator
-            split = _split_by(test.condition, test.loc) if isinstance(test, Condition) else None
-            return _diverge_loop(op, split, found)
+            return _diverge_loop(op, found)
 
 
 def _split_by(condition: Value, loc: Loc) -> Split | None:
@@ -186,18 +203,18 @@ def _diverge_scope(op: Scope, found: dict[int, Divergence]) -> Divergence:
         is_own = isinstance(leaving, Leave) and leaving.label == op.label
         (own if is_own else passing).append((leaving, split))
     ways = (*(leaving.values for leaving, _ in own), *body.end)
-    return Divergence(None, Join(_cover_all(None, own), ways), tuple(passing))
+    return Divergence(None, Join(cover_all(None, own), ways), tuple(passing))
 
 
-def _diverge_loop(op: Loop, test: Split | None, found: dict[int, Divergence]) -> Divergence:
+def _diverge_loop(op: Loop, found: dict[int, Divergence]) -> Divergence:
     body, orelse = _follow(op.body, found), _follow(op.orelse, found)
     again = [each for each in body.exits if isinstance(each[0], Continue)]
     breaks = [each for each in body.exits if isinstance(each[0], Break)]
     leaves = [each for each in body.exits if isinstance(each[0], Leave)]
-    left = _cover_all(_cover_all(test, breaks), leaves)
+    left = cover_all(cover_all(exhaustion(op), breaks), leaves)
     return Divergence(
         left,
         Join(left, (*(leaving.values for leaving, _ in breaks), *orelse.end)),
         tuple((leaving, cover(left, split)) for leaving, split in (*leaves, *orelse.exits)),
-        Join(_cover_all(None, again), (*(leaving.values for leaving, _ in again), *body.end)),
+        Join(cover_all(None, again), (*(leaving.values for leaving, _ in again), *body.end)),
     )

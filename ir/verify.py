@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from eas.ir.analysis import Divergence, Join, Split, cover, divergences, placed
+from eas.ir.analysis import Divergence, Join, Split, cover, covers, divergences, placed
 from eas.ir.frozen import frozen
 from eas.ir.location import NOWHERE
 from eas.ir.nodes import (
@@ -50,7 +50,6 @@ from eas.ir.types import (
     DType,
     Pointer,
     Scalar,
-    Shape,
     Type,
     broadcast_shapes,
     make_type,
@@ -506,7 +505,7 @@ def _check_join(op: Structured, joined: Sequence[Value], join: Join, what: str) 
     if join.split is None:
         return
     for value, *brought in zip(joined, *join.ways, strict=True):
-        if _covers(value.shape, join.split.shape):
+        if covers(value.shape, join.split.shape):
             continue
         differ = any(other != brought[0] for other in brought[1:])
         if differ or (brought and what == "result" and _varies(brought[0], op)):
@@ -515,10 +514,6 @@ def _check_join(op: Structured, joined: Sequence[Value], join: Join, what: str) 
                 f" {list(join.split.shape)} at {join.split.loc} bring different values",
                 op,
             )
-
-
-def _covers(shape: Shape, split: Shape) -> bool:
-    return bool(shape) and broadcast_shapes(shape, split) == shape
 
 
 def _varies(value: Value, op: Structured) -> bool:

@@ -34,6 +34,15 @@ class Access:
     earlier: For | While | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Touch:
+    """An access of an array that changes, by an op in the innermost `loop` around it."""
+
+    op: Load | Store | Atomic
+    access: Access
+    loop: For | While | None
+
+
 def access_of(op: Load | Store | Atomic, indices: Indices, extent: int, facts: Facts) -> Access:
     """The access by the lanes of a domain, each at its own offset; of a scalar, by anybody."""
     offset = facts.resolve(op.offset)

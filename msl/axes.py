@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from eas.ir.nodes import Compute
 from eas.ir.types import BOOL, I32, count
-from eas.msl.indices import Symbol, add, coordinates, digit, of, scale
+from eas.msl.indices import add, coordinates, digit, make_symbol, of, scale
 from eas.msl.lanes import SIMD, Domain, axis_of, element, serial_indices, serial_symbol
 from eas.msl.lowering import Lowering
 from eas.msl.reductions import (
@@ -22,7 +22,7 @@ from eas.msl.reductions import (
     take,
     take_share,
 )
-from eas.msl.steps import Chunks, shares_of
+from eas.msl.steps import Chunks, chunk_name, shares_of
 from eas.msl.text import Level, Text, infix
 from eas.msl.tree import Node, Shared
 
@@ -70,7 +70,7 @@ def gather_row(op: Compute, low: Lowering) -> Node:
         return in_own_dtype(running, low.element(arrays[-1], first), low)
     for shared, variable in zip(arrays, running.variables, strict=True):
         low.declare(variable, low.element(shared, first), op.loc)
-    with low.counting(Symbol("share", shares), start=1, loc=op.loc) as share:
+    with low.counting(make_symbol("share", shares), start=1, loc=op.loc) as share:
         place = low.infix("+", first, share, Level.SUM, I32)
         nodes = [low.element(shared, place) for shared in arrays]
         take_share(running, nodes[0], nodes[1] if len(nodes) > 1 else None, low)
@@ -85,7 +85,7 @@ def chunks(step: Chunks, low: Lowering) -> None:
     op = step.op
     running = begin(op, low)
     hint = f"{running.value.hint}_chunk"
-    chunk = low.share(f"chunk {op.result.id}", hint, running.kind.dtype, low.threads)
+    chunk = low.share(chunk_name(op.result), hint, running.kind.dtype, low.threads)
     so_far = partial_arrays(running, count(op.result.shape), low)
     results = Domain((count(op.result.shape),))
     place = of(element(results.extent))
@@ -116,7 +116,7 @@ def _take_chunk(
     before, after = coordinates(own, (axis.before, axis.after))
     for shared, variable in zip(so_far, running.variables, strict=True):
         low.declare(variable, low.element(shared, low.index(own)), op.loc)
-    symbol = Symbol("along", axis.extent)
+    symbol = make_symbol("along", axis.extent)
     with low.counting(symbol, loc=op.loc) as along:
         first = add(scale(before, axis.extent * axis.after), after)
         wanted = low.index(add(first, scale(of(symbol), axis.after)))

@@ -37,9 +37,11 @@ from eas.msl.steps import (
     Total,
     TotalLanes,
     Uniform,
-    Walk,
+    WalkRows,
+    chunk_name,
     fits_simdgroup,
     partial_name,
+    partial_names,
     received_name,
     staged_name,
     tile_name,
@@ -48,17 +50,13 @@ from eas.msl.steps import (
 Open = tuple[Access, ...]
 
 
-def insert_barriers(plan: Plan, layout: Layout, homes: Mapping[str, str]) -> Plan:
+def insert_barriers(plan: Plan, finder: Finder, homes: Mapping[str, str]) -> Plan:
     """The plan with barriers; `homes` names arrays that lie in the memory of others."""
+    layout = finder.layout
     if layout.threads == 1:
         return replace(plan, steps=tuple(_without_barriers(plan.steps)))
-    steps, _ = _Walk(layout, Finder(layout), homes).steps(plan.steps, (), _Exits())
+    steps, _ = Walk(layout, finder, homes).steps(plan.steps, (), _Exits())
     return replace(plan, steps=tuple(steps))
-
-
-def accesses_of(step: Step, layout: Layout) -> list[Access]:
-    """What a step, without those inside of it, does to arrays and to threadgroup memory."""
-    return _Walk(layout, Finder(layout), {}).accesses(step)
 
 
 def _without_barriers(steps: Iterable[Step]) -> Iterable[Step]:
@@ -79,7 +77,9 @@ class _Exits:
 
 
 @dataclass
-class _Walk:
+class Walk:
+    """A walk through steps; `homes` names arrays that lie in the memory of others."""
+
     layout: Layout
     finder: Finder
     homes: Mapping[str, str]
@@ -110,7 +110,7 @@ class _Walk:
                 a for a in state if not (sync.device if _is_device(a) else sync.threadgroup)
             )
         if isinstance(step, Chunks):  # its last turn ends with a barrier of its own
-            return tuple(a for a in state if _is_device(a))
+            state, touched = tuple(filter(_is_device, state)), self.after_chunks(step.op)
         return _union(state, touched)
 
     # --- control flow -------------------------------------------------------------------------
@@ -147,7 +147,13 @@ class _Walk:
 
     # --- accesses -----------------------------------------------------------------------------
 
+    def after_chunks(self, op: Compute) -> list[Access]:
+        """The threads of the results read what they have so far, and put it where all find it."""
+        read = [Access(name, "read") for name in partial_names(op)]
+        return [self.at_home(a) for a in (*read, Access(staged_name(op.result), "write"))]
+
     def accesses(self, step: Step) -> list[Access]:
+        """What a step, without those inside of it, does to arrays and to threadgroup memory."""
         if id(step) not in self.known:
             found = self.find_accesses(step)
             self.known[id(step)] = [self.at_home(access) for access in found]
@@ -172,13 +178,11 @@ class _Walk:
             case Join(ops=ops) | Total(ops=ops):
                 kind = "write" if isinstance(step, Join) else "read"
                 shared = [op for op in ops if self.layout.shares_memory(op)]
-                return [Access(partial_name(op.result), kind) for op in shared]
+                return [Access(name, kind) for op in shared for name in partial_names(op)]
             case Chunks(op=op):
-                return [
-                    Access(partial_name(op.result), "write"),
-                    Access(staged_name(op.result), "write"),
-                ]
-            case JoinLanes(op=op) | TotalLanes(op=op) | Spread(op=op) | Walk(op=op):
+                names = [chunk_name(op.result), *partial_names(op), staged_name(op.result)]
+                return [Access(name, "write") for name in names]
+            case JoinLanes(op=op) | TotalLanes(op=op) | Spread(op=op) | WalkRows(op=op):
                 return self.combined(step, op)
             case Matrix(op=op):
                 tiles = [tile_name(op, place) for place in range(len(op.operands))]
@@ -191,7 +195,7 @@ class _Walk:
                 return []
 
     def combined(self, step: Combined, op: Combine) -> list[Access]:
-        if isinstance(step, Walk):
+        if isinstance(step, WalkRows):
             return [Access(staged_name(value), "write") for value in op.results]
         taking = min(self.layout.threads, count(op.operands[0].shape))
         if not isinstance(step, Spread) and taking <= SIMD:
@@ -238,14 +242,14 @@ class _Walk:
             if isinstance(item, Stage):
                 touched.append(Access(staged_name(item.value), "write", (item.value, step.extent)))
             elif isinstance(item, Compute) and self.is_rows(item):
-                touched.append(Access(partial_name(item.result), "write"))
+                touched += [Access(name, "write") for name in partial_names(item)]
             elif isinstance(item, Tile):
                 name = tile_name(item.op, item.place)
                 touched.append(Access(name, "write", (name, step.extent)))
             elif isinstance(item, Combine | Finish):
                 touched += self.scan(item)
             elif isinstance(item, Gather):
-                touched.append(Access(partial_name(item.op.result), "read"))
+                touched += [Access(name, "read") for name in partial_names(item.op)]
         return touched
 
 

@@ -63,7 +63,7 @@ from eas.msl.steps import (
     Total,
     TotalLanes,
     Uniform,
-    Walk,
+    WalkRows,
 )
 from eas.msl.text import Level
 from eas.msl.tree import Node, Variable
@@ -116,7 +116,7 @@ class _Body:
                 combining.total(op, low, self.states)
             case Spread(op=op):
                 scans.spread(op, low)
-            case Walk(op=op):
+            case WalkRows(op=op):
                 scans.walk_rows(op, low)
             case Matrix(op=op):
                 matrices.lower_matrix(op, low, self.sums)

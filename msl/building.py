@@ -52,8 +52,10 @@ class TreeBuilder:
         plain: bool = False,
     ) -> Node:
         """An expression; its home is the innermost of a given block and its operands' homes."""
-        blocks = [home or self.root, *(operand.home for operand in operands)]
-        deepest = max(blocks, key=lambda block: block.depth)
+        deepest = home or self.root
+        for operand in operands:
+            if operand.home.depth > deepest.depth:
+                deepest = operand.home
         made, order = len(deepest.statements), len(self.nodes)
         node = kind(dtype, spell, list(operands), deepest, made, order, hint, loc, reads, plain)
         self.nodes.append(node)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from eas.ir.nodes import Combine, Compute, Constant, Region, Value, Yield
 from eas.ir.types import BF16, BOOL, I32, U32, DType, count
 from eas.msl.dtypes import type_name
-from eas.msl.indices import Index, of
+from eas.msl.indices import fixed, of
 from eas.msl.lanes import SIMD, combined_indices, combined_symbol, element
 from eas.msl.lowering import MEMORY, Lowering
 from eas.msl.spelling import Spelling, spell
@@ -122,7 +122,7 @@ def serial(op: Combine, low: Lowering) -> None:
     """An item of a loop over the results."""
     state = begin(op, "combined")
     indices = low.domain.indices_of(op.results[0].shape)
-    first = combined_indices(indices, Index())
+    first = combined_indices(indices, fixed(0))
     declare(state, [low.value(v, first) for v in op.operands], low)
     along = combined_indices(indices, of(combined_symbol(op)))
     with low.counting(combined_symbol(op), start=1, loc=op.loc):

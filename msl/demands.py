@@ -101,7 +101,7 @@ class Demands:
     def inside(self, op: Control, domain: Domain, loops: int) -> None:
         facts, extent = self.layout.facts, domain.extent
         deeper = loops + isinstance(op, For | While)
-        for value, indices in needs_inside(op, domain, facts):
+        for value, indices in needs_inside(op, domain, self.layout):
             if not facts.is_inside(value, op):
                 self.want(value, Demand(indices, extent, extent, deeper))
         for value in operands_of(op):

@@ -8,7 +8,7 @@ of one size: then each lane repeats it for itself, and its values need no arrays
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from itertools import combinations_with_replacement
 
 from eas.ir.nodes import (
     Assert,
@@ -27,10 +27,9 @@ from eas.ir.nodes import (
     operands_of,
     regions_of,
     results_of,
-    walk,
 )
 from eas.ir.types import Shape, count
-from eas.msl.accesses import Access, access_of, after_trip, conflict
+from eas.msl.accesses import Access, Touch, access_of, after_trip, conflict
 from eas.msl.costs import operands_of_pure
 from eas.msl.facts import Control, Facts, is_collective, is_pure, leaves_outer_loop
 from eas.msl.indices import Indices, operand_indices
@@ -68,7 +67,7 @@ def _covering(shapes: list[Shape]) -> Shape:
 
 def _native_shapes(op: Control, facts: Facts) -> Iterator[Shape]:
     """The shapes of the blocks inside that are not computed at will."""
-    for inner in (op, *(each for region in regions_of(op) for each in walk(region))):
+    for inner in (op, *facts.inside(op)):
         values: tuple[Value, ...] = ()
         match inner:
             case Store() | Atomic() | Assert() | Print():
@@ -91,10 +90,10 @@ def _may_go_inside(op: Control, domain: Domain, layout: Layout) -> bool:
     facts = layout.facts
     if any(not v.shape and facts.uses_of(v) for v in op.results) or leaves_outer_loop(op):
         return False
-    inside = [each for region in regions_of(op) for each in walk(region)]
+    inside = facts.inside(op)
     if any(is_collective(each) or _is_shared_effect(each) for each in inside):
         return False
-    touches = list(accesses_inside(op, domain, facts))
+    touches = accesses_inside(op, domain, layout)
     return _is_local(op, domain, layout) and not any(conflicts(touches, facts))
 
 
@@ -111,7 +110,7 @@ def _is_shared_effect(op: Op) -> bool:
 def _is_local(op: Control, domain: Domain, layout: Layout) -> bool:
     """Whether each lane needs of the values inside only its own, or such as are cheap."""
     facts, costs = layout.facts, layout.costs
-    for value, indices in needs_inside(op, domain, facts):
+    for value, indices in needs_inside(op, domain, layout):
         if not facts.is_inside(value, op) or is_home(value, indices, domain.extent):
             continue
         inner = facts.definition(value)
@@ -120,63 +119,78 @@ def _is_local(op: Control, domain: Domain, layout: Layout) -> bool:
     return True
 
 
-@dataclass(frozen=True, slots=True)
-class Touch:
-    """An access of an array that changes, by an op in the innermost `loop` around it."""
-
-    op: Load | Store | Atomic
-    access: Access
-    loop: For | While | None
-
-
 def conflicts(touches: list[Touch], facts: Facts) -> Iterator[tuple[Access, Access]]:
     """The pairs of accesses that must not happen at each lane's own pace."""
-    for place, a in enumerate(touches):
-        for b in touches[place:]:
-            loop = a.loop or b.loop
-            first, second = a.access, b.access
-            if loop is not None:
-                first, second = after_trip(first, loop, facts), after_trip(second, loop, facts)
-            if (loop is not None or a is not b) and conflict(first, second, facts):
-                yield first, second
+    for a, b in _pairs(touches):
+        loop = a.loop or b.loop
+        first, second = a.access, b.access
+        if loop is not None:
+            first, second = after_trip(first, loop, facts), after_trip(second, loop, facts)
+        if (loop is not None or a is not b) and conflict(first, second, facts):
+            yield first, second
 
 
-def accesses_inside(op: Op, domain: Domain, facts: Facts) -> Iterator[Touch]:
+def _pairs(touches: list[Touch]) -> Iterator[tuple[Touch, Touch]]:
+    """Every two accesses of one array, and each access with itself."""
+    by_array: dict[int, list[Touch]] = {}
+    for touch in touches:
+        by_array.setdefault(touch.op.pointer.id, []).append(touch)
+    for group in by_array.values():
+        yield from combinations_with_replacement(group, 2)
+
+
+def accesses_inside(op: Op, domain: Domain, layout: Layout) -> list[Touch]:
     """The accesses of arrays that change, by an op and in it."""
+    key = (id(op), domain.shape)
+    if key not in layout.touches:
+        layout.touches[key] = _find_accesses(op, domain, layout.facts)
+    return layout.touches[key]
 
-    def visit(op: Op, loop: For | While | None) -> Iterator[Touch]:
-        if isinstance(op, Load | Store | Atomic) and op.pointer in facts.written:
-            access = access_of(op, domain.indices_of(op.offset.shape), domain.extent, facts)
-            yield Touch(op, access, loop)
+
+def _find_accesses(op: Op, domain: Domain, facts: Facts) -> list[Touch]:
+    found: list[Touch] = []
+
+    def visit(op: Op, loop: For | While | None) -> None:
+        if isinstance(op, Load | Store | Atomic):
+            if op.pointer in facts.written:
+                access = access_of(op, domain.indices_of(op.offset.shape), domain.extent, facts)
+                found.append(Touch(op, access, loop))
+            return
         for region in regions_of(op):
             again = isinstance(op, For | While) and region is not op.orelse
             for inner in region.ops:
-                yield from visit(inner, op if again and isinstance(op, For | While) else loop)
+                visit(inner, op if again and isinstance(op, For | While) else loop)
 
-    yield from visit(op, None)
+    visit(op, None)
+    return found
 
 
-def needs_inside(op: Control, domain: Domain, facts: Facts) -> Iterator[tuple[Value, Indices]]:
+def needs_inside(op: Control, domain: Domain, layout: Layout) -> list[tuple[Value, Indices]]:
     """Every block that control flow inside a loop over elements needs, and at which element."""
-    seen: set[tuple[Value, Indices]] = set()
+    key = (id(op), domain.shape)
+    if key not in layout.needs:
+        layout.needs[key] = _find_needs(op, domain, layout.facts)
+    return layout.needs[key]
 
-    def visit(value: Value, indices: Indices) -> Iterator[tuple[Value, Indices]]:
-        value = facts.resolve(value)
-        if not value.shape or (value, indices) in seen:
-            return
-        seen.add((value, indices))
-        yield value, indices
-        inner = facts.definition(value)
-        if (
-            facts.is_inside(value, op)
-            and isinstance(inner, Compute | Load)
-            and is_pure(inner, facts)
-        ):
-            below = operand_indices(inner, indices) if isinstance(inner, Compute) else indices
-            for operand in operands_of_pure(inner):
-                yield from visit(operand, below)
 
-    for inner in (op, *(each for region in regions_of(op) for each in walk(region))):
-        if not is_pure(inner, facts):
-            for value in operands_of(inner):
-                yield from visit(value, domain.indices_of(value.shape))
+def _find_needs(op: Control, domain: Domain, facts: Facts) -> list[tuple[Value, Indices]]:
+    found: dict[tuple[Value, Indices], None] = {}
+    inside = (op, *facts.inside(op))
+    pure = {each.result: each for each in inside if isinstance(each, Compute | Load)}
+    for inner in inside:
+        if is_pure(inner, facts):
+            continue
+        wanted = [(v, domain.indices_of(v.shape)) for v in reversed(operands_of(inner))]
+        while wanted:
+            value, indices = wanted.pop()
+            value = facts.resolve(value)
+            if not value.shape or (value, indices) in found:
+                continue
+            found[value, indices] = None
+            made_by = pure.get(value)
+            if made_by is not None and is_pure(made_by, facts):
+                below = indices
+                if isinstance(made_by, Compute):
+                    below = operand_indices(made_by, indices)
+                wanted += [(v, below) for v in reversed(operands_of_pure(made_by))]
+    return list(found)

@@ -31,3 +31,7 @@ class RunError(RuntimeError):
 
     def __str__(self) -> str:
         return f"kernel `{self.kernel}`: {self.message}" if self.kernel else self.message
+
+
+class GridError(RunError):
+    """A grid that is larger than the indices of a text reach."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from eas.ir.analysis import divergences
@@ -31,7 +31,9 @@ from eas.ir.nodes import (
     walk,
 )
 from eas.ir.ops.simdgroup import SIMD_OPS
+from eas.msl.forms import Form
 from eas.msl.fragments import MMA_OPS
+from eas.msl.indices import Indices
 
 _DONE_ONCE = SIMD_OPS | MMA_OPS | {"dot"}
 
@@ -49,30 +51,37 @@ class Use:
 
 @dataclass
 class Facts:
-    """Definitions, uses and aliases; places are numbers in the order of the text.
+    """Definitions, uses and aliases; places are numbers in the order of the text, that of `ops`.
 
     `aliases` are values that only rename another one: what a `Condition` passes on, what every way
     out of a control op gives. `lasts` has, for a carried value, the argument of the `orelse`.
+    `forms` remembers what `eas.msl.linear` finds out.
     """
 
     function: Function
+    ops: tuple[Op, ...]
     definitions: dict[Value, Op] = field(default_factory=dict[Value, Op])
     positions: dict[int, int] = field(default_factory=dict[int, int])
     ends: dict[int, int] = field(default_factory=dict[int, int])
     born: dict[Value, int] = field(default_factory=dict[Value, int])
-    loops: dict[Value, int] = field(default_factory=dict[Value, int])
     regions: dict[Value, Region] = field(default_factory=dict[Value, Region])
     owners: dict[Value, Op] = field(default_factory=dict[Value, Op])
     uses: dict[Value, list[Use]] = field(default_factory=dict[Value, list[Use]])
     aliases: dict[Value, Value] = field(default_factory=dict[Value, Value])
     lasts: dict[Value, Value] = field(default_factory=dict[Value, Value])
     written: frozenset[Value] = frozenset()
+    strides: frozenset[Value] = frozenset()
+    forms: dict[tuple[Value, Indices], Form] = field(
+        default_factory=dict[tuple[Value, Indices], Form]
+    )
     split: frozenset[int] = frozenset()
 
     def resolve(self, value: Value) -> Value:
-        while value in self.aliases:
-            value = self.aliases[value]
-        return value
+        return self.aliases.get(value, value)
+
+    def inside(self, op: Op) -> tuple[Op, ...]:
+        """The ops in the regions of an op, in the order of the text."""
+        return self.ops[self.positions[id(op)] + 1 : self.ends[id(op)] + 1]
 
     def uses_of(self, value: Value) -> list[Use]:
         return self.uses.get(value, [])
@@ -96,35 +105,42 @@ class Facts:
 
 
 def gather(function: Function) -> Facts:
-    facts = Facts(function)
-    for op in walk(function.body):
-        _find_aliases(facts, op)
-    _visit(facts, function.body, 0, 0)
-    effects = [op for op in walk(function.body) if isinstance(op, Store | Atomic)]
-    facts.written = frozenset(op.pointer for op in effects)
+    ops = tuple(walk(function.body))
+    facts = Facts(function, ops)
+    for op in ops:
+        if isinstance(op, Control):
+            _find_aliases(facts, op)
+    facts.aliases = {value: _last(facts.aliases, other) for value, other in facts.aliases.items()}
+    _visit(facts, function.body, 0)
+    facts.written = frozenset(op.pointer for op in ops if isinstance(op, Store | Atomic))
+    facts.strides = frozenset(param.value for param in function.params if param.role == "stride")
     found = divergences(function)
     facts.split = frozenset(name for name, each in found.items() if each.inside is not None)
     return facts
 
 
-def _find_aliases(facts: Facts, op: Op) -> None:
-    match op:
-        case While():
-            test = op.test.terminator
-            assert isinstance(test, Condition)
-            facts.aliases.update(zip(op.body.args, test.values, strict=True))
-            for inner, value in zip(op.orelse.args, test.values, strict=True):
-                if value not in op.test.args:
-                    facts.aliases[inner] = value
-        case _:
-            pass
+def _last(aliases: Mapping[Value, Value], value: Value) -> Value:
+    while value in aliases:
+        value = aliases[value]
+    return value
+
+
+def _find_aliases(facts: Facts, op: Control) -> None:
+    if isinstance(op, While):
+        test = op.test.terminator
+        assert isinstance(test, Condition)
+        facts.aliases.update(zip(op.body.args, test.values, strict=True))
+        for inner, value in zip(op.orelse.args, test.values, strict=True):
+            if value not in op.test.args:
+                facts.aliases[inner] = value
     if isinstance(op, For | While):
         facts.lasts.update((value, argument) for argument, value in left_with(op))
-    if isinstance(op, Control):
-        inside = {value for inner in regions_of(op) for value in _defined_in(inner)}
-        for result, *given in zip(op.results, *_ways_out(op), strict=True):
-            if given and given[0] not in inside and all(v == given[0] for v in given[1:]):
-                facts.aliases[result] = given[0]
+    if not op.results:
+        return
+    inside = {value for inner in regions_of(op) for value in _defined_in(inner)}
+    for result, *given in zip(op.results, *_ways_out(op), strict=True):
+        if given and given[0] not in inside and all(v == given[0] for v in given[1:]):
+            facts.aliases[result] = given[0]
 
 
 def _ways_out(op: Control) -> Iterator[tuple[Value, ...]]:
@@ -145,27 +161,27 @@ def _defined_in(region: Region) -> Iterator[Value]:
             yield from _defined_in(inner)
 
 
-def _visit(facts: Facts, region: Region, position: int, loops: int) -> int:
+def _visit(facts: Facts, region: Region, position: int) -> int:
     for value in region.args:
         facts.born[value] = position
-        facts.loops[value] = loops
         facts.regions[value] = region
     for op in region.ops:
         start = facts.positions[id(op)] = position
-        for value in operands_of(op):
+        operands = operands_of(op)
+        if operands:
             use = Use(op, position, region)
-            facts.uses.setdefault(facts.resolve(value), []).append(use)
+            for value in operands:
+                facts.uses.setdefault(facts.resolve(value), []).append(use)
         position += 1
-        for inner in regions_of(op):
-            is_again = isinstance(op, For | While) and inner is not op.orelse
-            position = _visit(facts, inner, position, loops + is_again)
-            facts.owners.update(dict.fromkeys(inner.args, op))
+        if isinstance(op, Control | Combine):
+            for inner in regions_of(op):
+                position = _visit(facts, inner, position)
+                facts.owners.update(dict.fromkeys(inner.args, op))
         facts.ends[id(op)] = position - 1
         for value in results_of(op):
             facts.definitions[value] = op
             facts.born[value] = start
             facts.regions[value] = region
-            facts.loops[value] = loops
     return position
 
 
@@ -173,9 +189,9 @@ def _visit(facts: Facts, region: Region, position: int, loops: int) -> int:
 
 
 def is_collective(op: Op) -> bool:
-    return isinstance(op, Barrier | Alloc | Combine) or (
-        isinstance(op, Compute) and op.op.collective
-    )
+    if isinstance(op, Compute):
+        return op.op.collective
+    return isinstance(op, Barrier | Alloc | Combine)
 
 
 def is_pure(op: Op | None, facts: Facts) -> bool:

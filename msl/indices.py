@@ -7,6 +7,7 @@ shape are changes of these expressions and cost nothing in the text.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
@@ -15,7 +16,7 @@ from eas.ir.ops.record import Attr
 from eas.ir.types import Shape
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Symbol:
     """A variable from 0 to `extent - 1`: a lane's index, or the index of a loop over an axis."""
 
@@ -23,28 +24,23 @@ class Symbol:
     extent: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Part:
     """`base / divisor % modulus`; a modulus of 0 stands for none."""
 
     base: Symbol | Index
-    divisor: int = 1
-    modulus: int = 0
-
-    @property
-    def extent(self) -> int:
-        """One more than its greatest value."""
-        high = self.base.extent - 1 if isinstance(self.base, Symbol) else self.base.high
-        whole = high // self.divisor + 1
-        return min(whole, self.modulus) if self.modulus else whole
+    divisor: int
+    modulus: int
+    extent: int
+    """One more than its greatest value."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Index:
     """`sum(factor * part) + offset`, the parts in a fixed order; never negative as a whole."""
 
-    terms: tuple[tuple[int, Part], ...] = ()
-    offset: int = 0
+    terms: tuple[tuple[int, Part], ...]
+    offset: int
 
     @property
     def low(self) -> int:
@@ -58,18 +54,36 @@ class Index:
 Indices = tuple[Index, ...]
 
 
+# Equal ones are the same object, so that they are compared and looked up at once: no defaults.
+@cache
+def make_symbol(name: str, extent: int) -> Symbol:
+    return Symbol(name, extent)
+
+
+@cache
+def make_part(base: Symbol | Index, divisor: int, modulus: int) -> Part:
+    high = base.extent - 1 if isinstance(base, Symbol) else base.high
+    whole = high // divisor + 1
+    return Part(base, divisor, modulus, min(whole, modulus) if modulus else whole)
+
+
+@cache
+def make_index(terms: tuple[tuple[int, Part], ...], offset: int) -> Index:
+    return Index(terms, offset)
+
+
 def fixed(value: int) -> Index:
-    return Index((), value)
+    return make_index((), value)
 
 
 def of(symbol: Symbol) -> Index:
-    return fixed(0) if symbol.extent == 1 else Index(((1, Part(symbol)),))
+    return fixed(0) if symbol.extent == 1 else make_index(((1, make_part(symbol, 1, 0)),), 0)
 
 
 def scale(index: Index, factor: int) -> Index:
     if factor == 0:
         return fixed(0)
-    return Index(tuple((f * factor, p) for f, p in index.terms), index.offset * factor)
+    return make_index(tuple((f * factor, p) for f, p in index.terms), index.offset * factor)
 
 
 def add(a: Index, b: Index) -> Index:
@@ -77,7 +91,7 @@ def add(a: Index, b: Index) -> Index:
     terms = list(a.terms)
     for factor, part in b.terms:
         _add_term(terms, factor, part)
-    return Index(tuple(terms), a.offset + b.offset)
+    return make_index(tuple(terms), a.offset + b.offset)
 
 
 def _add_term(terms: list[tuple[int, Part]], factor: int, part: Part) -> None:
@@ -104,11 +118,11 @@ def _join(high_factor: int, high: Part, low_factor: int, low: Part) -> tuple[int
     if high.divisor != low.divisor * low.modulus or high_factor != low_factor * low.modulus:
         return None
     modulus = high.modulus * low.modulus
-    return low_factor, _simplest(Part(low.base, low.divisor, modulus))
+    return low_factor, _simplest(make_part(low.base, low.divisor, modulus))
 
 
 def _simplest(part: Part) -> Part:
-    unlimited = Part(part.base, part.divisor)
+    unlimited = make_part(part.base, part.divisor, 0)
     return unlimited if part.modulus >= unlimited.extent else part
 
 
@@ -126,7 +140,11 @@ def digit(index: Index, divisor: int, extent: int) -> Index:
         nested = _nested(index.terms[0][1], divisor, extent)
         if nested is not None:
             return nested
-    return Index(((1, _simplest(Part(_base(index), divisor, extent))),))
+    return _digit_of(_base(index), divisor, extent)
+
+
+def _digit_of(base: Symbol | Index, divisor: int, modulus: int) -> Index:
+    return make_index(((1, _simplest(make_part(base, divisor, modulus))),), 0)
 
 
 def _base(index: Index) -> Symbol | Index:
@@ -141,7 +159,7 @@ def _base(index: Index) -> Symbol | Index:
 def _without_multiples(index: Index, modulus: int) -> Index:
     """The index without terms that a remainder does not see, if the rest stays positive."""
     kept = tuple((f, p) for f, p in index.terms if f % modulus)
-    rest = Index(kept, index.offset % modulus)
+    rest = make_index(kept, index.offset % modulus)
     return rest if rest.low >= 0 else index
 
 
@@ -150,10 +168,10 @@ def _divided(index: Index, divisor: int) -> Index | None:
     if divisor == 1:
         return index
     high = tuple((f // divisor, p) for f, p in index.terms if f % divisor == 0)
-    low = Index(tuple((f, p) for f, p in index.terms if f % divisor), index.offset % divisor)
+    low = make_index(tuple((f, p) for f, p in index.terms if f % divisor), index.offset % divisor)
     if low.low < 0 or low.high >= divisor:
         return None
-    return Index(high, index.offset // divisor)
+    return make_index(high, index.offset // divisor)
 
 
 def _nested(part: Part, divisor: int, extent: int) -> Index | None:
@@ -164,7 +182,7 @@ def _nested(part: Part, divisor: int, extent: int) -> Index | None:
     if rest and rest > extent and rest % extent:
         return None
     modulus = min(rest, extent) if rest else extent
-    return Index(((1, _simplest(Part(part.base, part.divisor * divisor, modulus))),))
+    return _digit_of(part.base, part.divisor * divisor, modulus)
 
 
 # --- shapes -----------------------------------------------------------------------------------
@@ -181,6 +199,7 @@ def strides(shape: Shape) -> Shape:
     return tuple(reversed(result))
 
 
+@cache
 def linear(indices: Indices, shape: Shape) -> Index:
     """The index in row-major order."""
     total = fixed(0)
@@ -189,6 +208,7 @@ def linear(indices: Indices, shape: Shape) -> Index:
     return total
 
 
+@cache
 def coordinates(index: Index, shape: Shape) -> Indices:
     """The coordinates of an element in row-major order."""
     return tuple(
@@ -196,6 +216,7 @@ def coordinates(index: Index, shape: Shape) -> Indices:
     )
 
 
+@cache
 def project(indices: Indices, shape: Shape) -> Indices:
     """The coordinates in a block that is repeated along its extents of 1."""
     return tuple(fixed(0) if n == 1 else i for i, n in zip(indices, shape, strict=True))
@@ -203,32 +224,56 @@ def project(indices: Indices, shape: Shape) -> Indices:
 
 def operand_indices(op: Compute, indices: Indices) -> Indices:
     """Where an op of the family of shapes finds what it gives at these coordinates."""
-    old = op.operands[0].shape if op.operands else ()
-    match op.op.name:
-        case "splat":
-            return ()
-        case "broadcast":
-            return project(indices, old)
-        case "expand_dims":
-            axis = _int(op.attr("axis"))
-            return (*indices[:axis], *indices[axis + 1 :])
-        case "reshape":
-            return coordinates(linear(indices, op.result.shape), old)
-        case "permute":
-            axes = _ints(op.attr("axes"))
-            return tuple(indices[axes.index(axis)] for axis in range(len(axes)))
-        case "slice":
-            starts, steps = _ints(op.attr("starts")), _ints(op.attr("steps"))
-            return tuple(
-                add(scale(index, step), fixed(start))
-                for index, start, step in zip(indices, starts, steps, strict=True)
-            )
-        case "cycle":
-            axis, start = _int(op.attr("axis")), _int(op.attr("start"))
-            along = digit(add(indices[axis], fixed(start)), 1, old[axis])
-            return (*indices[:axis], along, *indices[axis + 1 :])
-        case _:
-            return indices
+    change = _CHANGES.get(op.op.name)
+    return indices if change is None else change(op, indices)
+
+
+def _of_splat(op: Compute, indices: Indices) -> Indices:
+    del op, indices
+    return ()
+
+
+def _of_broadcast(op: Compute, indices: Indices) -> Indices:
+    return project(indices, op.operands[0].shape)
+
+
+def _of_expand_dims(op: Compute, indices: Indices) -> Indices:
+    axis = _int(op.attr("axis"))
+    return (*indices[:axis], *indices[axis + 1 :])
+
+
+def _of_reshape(op: Compute, indices: Indices) -> Indices:
+    return coordinates(linear(indices, op.result.shape), op.operands[0].shape)
+
+
+def _of_permute(op: Compute, indices: Indices) -> Indices:
+    axes = _ints(op.attr("axes"))
+    return tuple(indices[axes.index(axis)] for axis in range(len(axes)))
+
+
+def _of_slice(op: Compute, indices: Indices) -> Indices:
+    starts, steps = _ints(op.attr("starts")), _ints(op.attr("steps"))
+    return tuple(
+        add(scale(index, step), fixed(start))
+        for index, start, step in zip(indices, starts, steps, strict=True)
+    )
+
+
+def _of_cycle(op: Compute, indices: Indices) -> Indices:
+    axis, start = _int(op.attr("axis")), _int(op.attr("start"))
+    along = digit(add(indices[axis], fixed(start)), 1, op.operands[0].shape[axis])
+    return (*indices[:axis], along, *indices[axis + 1 :])
+
+
+_CHANGES: dict[str, Callable[[Compute, Indices], Indices]] = {
+    "splat": _of_splat,
+    "broadcast": _of_broadcast,
+    "expand_dims": _of_expand_dims,
+    "reshape": _of_reshape,
+    "permute": _of_permute,
+    "slice": _of_slice,
+    "cycle": _of_cycle,
+}
 
 
 def _int(attr: Attr) -> int:

@@ -6,7 +6,17 @@ from dataclasses import dataclass
 from typing import Literal
 
 from eas.ir.location import Loc
-from eas.ir.nodes import Compute, Function, Param, Value, results_of, walk
+from eas.ir.nodes import (
+    Assert,
+    Compute,
+    Function,
+    Load,
+    Param,
+    Print,
+    Value,
+    results_of,
+    walk,
+)
 from eas.ir.types import BF16, F64, DType, Pointer
 from eas.msl.atomics import only_atomic
 from eas.msl.barriers import insert_barriers
@@ -14,27 +24,27 @@ from eas.msl.body import lower
 from eas.msl.continues import without_lane_continues
 from eas.msl.dtypes import type_name
 from eas.msl.errors import UnsupportedError
-from eas.msl.facts import gather
+from eas.msl.facts import Facts, gather
 from eas.msl.fragments import with_fragments
-from eas.msl.helpers import HELPERS
-from eas.msl.lanes import SIMD, Layout
+from eas.msl.lanes import SIMD
 from eas.msl.layout import MAX_THREADS, STAGED_BYTES, decide, part_control
 from eas.msl.lockstep import in_lockstep
 from eas.msl.lowering import Lowering
 from eas.msl.names import identifier, unique
+from eas.msl.needs import Finder
 from eas.msl.numbers import study
 from eas.msl.pacing import needing_lockstep
 from eas.msl.placing import place
 from eas.msl.plan import make_plan
 from eas.msl.printer import Printer
-from eas.msl.sharing import share_arrays
+from eas.msl.shared_memory import MAX_BYTES, bytes_of, share_arrays, tell_memory
 from eas.msl.sites import Site
 from eas.msl.steps import Plan
 from eas.msl.storage import assign_storage
 from eas.msl.text import MAX_WIDTH, Writer
+from eas.msl.tree import Shared
 
 MAX_BUFFERS = 31
-MAX_THREADGROUP_BYTES = 32768
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,10 +100,10 @@ def write(function: Function, threads: int | None = None) -> MslKernel:
         function = with_fragments(function)
     low = _lower(function, threads, STAGED_BYTES)
     for staged_bytes in (STAGED_BYTES, STAGED_BYTES // 8, 0):
-        if _shared_bytes(low) > MAX_THREADGROUP_BYTES:
+        if bytes_of(low.shared.values()) > MAX_BYTES:
             low = _lower(function, threads, staged_bytes, saves_memory=True)
-    if _shared_bytes(low) > MAX_THREADGROUP_BYTES:
-        raise UnsupportedError(_memory_table(low), low.function.body.ops[0].loc)
+    if bytes_of(low.shared.values()) > MAX_BYTES:
+        raise UnsupportedError(tell_memory(low.shared.values()), low.function.body.ops[0].loc)
     return _assemble(low)
 
 
@@ -111,27 +121,16 @@ def _check(function: Function, threads: int | None) -> None:
     for param in function.params:
         _check_dtype(param.value, f"the argument `{param.name}`", function.body.ops[0].loc)
     for op in walk(function.body):
+        if isinstance(op, Compute | Load):
+            _check_dtype(op.result, "this value", op.loc)
+            continue
         for value in results_of(op):
             _check_dtype(value, "this value", op.loc)
 
 
 def _check_dtype(value: Value, what: str, loc: Loc) -> None:
-    if value.ty.dtype == F64:
+    if value.ty.dtype is F64:
         raise UnsupportedError(f"Metal has no f64: {what} needs a dtype of up to 32 bits", loc)
-
-
-def _memory_table(low: Lowering) -> str:
-    """What takes how much threadgroup memory."""
-    total = _shared_bytes(low)
-    lines = [f"{total} bytes of threadgroup memory, Metal has {MAX_THREADGROUP_BYTES}:"]
-    for shared in sorted(low.shared.values(), key=lambda each: -each.bytes):
-        what = f"`{shared.hint}`, {shared.size} x {shared.dtype}"
-        lines.append(f"  {shared.bytes:>8}  {what}")
-    return "\n".join(lines)
-
-
-def _shared_bytes(low: Lowering) -> int:
-    return sum(shared.bytes for shared in low.shared.values())
 
 
 # --- lowering ---------------------------------------------------------------------------------
@@ -141,23 +140,29 @@ def _lower(
     function: Function, threads: int | None, staged_bytes: int, saves_memory: bool = False
 ) -> Lowering:
     facts = gather(function)
-    parted = part_control(facts, threads, staged_bytes)
-    simpler = without_lane_continues(function, parted.shared_control)
+    layout = part_control(facts, threads, staged_bytes)
+    simpler = without_lane_continues(function, layout.shared_control)
     if simpler is function:
-        simpler = in_lockstep(function, needing_lockstep(parted))
+        simpler = in_lockstep(function, needing_lockstep(layout))
     if simpler is not function:
         return _lower(simpler, threads, staged_bytes, saves_memory)
-    layout = decide(facts, threads, staged_bytes)
-    plan = make_plan(layout)
-    low = _lower_plan(plan, layout, {})
-    if saves_memory:
-        low = _lower_plan(plan, layout, share_arrays(plan, layout, low.shared))
-    return low
+    decide(layout, threads)
+    finder = Finder(layout)
+    plan = make_plan(layout, finder)
+    low = _lower_plan(plan, finder, {}, {})
+    if not saves_memory:
+        return low
+    homes = share_arrays(plan, finder, low.shared)
+    dtypes = {home: low.shared[home].dtype for home in homes.values()}
+    return _lower_plan(plan, finder, homes, dtypes)
 
 
-def _lower_plan(plan: Plan, layout: Layout, homes: dict[str, str]) -> Lowering:
+def _lower_plan(
+    plan: Plan, finder: Finder, homes: dict[str, str], home_dtypes: dict[str, DType]
+) -> Lowering:
+    layout = finder.layout
     facts = layout.facts
-    with_barriers = insert_barriers(plan, layout, homes)
+    with_barriers = insert_barriers(plan, finder, homes)
     low = Lowering(
         facts=facts,
         layout=layout,
@@ -165,23 +170,24 @@ def _lower_plan(plan: Plan, layout: Layout, homes: dict[str, str]) -> Lowering:
         numbers=study(facts),
         storage=assign_storage(layout),
         homes=homes,
+        home_dtypes=home_dtypes,
     )
     low.atomics = only_atomic(facts.function)
     _bind(low)
     lower(low)
-    if any(value.ty.dtype == BF16 for value in facts.born) or _has_bfloat(facts.function):
+    if any(value.ty.dtype is BF16 for value in facts.born) or _has_bfloat(facts.function):
         low.version = max(low.version, (3, 1))
     return low
 
 
 def _has_bfloat(function: Function) -> bool:
-    return any(param.value.ty.dtype == BF16 for param in function.params)
+    return any(param.value.ty.dtype is BF16 for param in function.params)
 
 
 def _bind(low: Lowering) -> None:
     """Gives the parameters their names."""
-    taken = set(low.names.values()) | {low.function.name, "report", "scalars"}
-    in_struct = _needs_struct(low.function)
+    taken = set(low.names.values()) | {identifier(low.function.name)}
+    in_struct = _needs_struct(low.facts)
     for param in low.function.params:
         name = unique(identifier(param_name(param)) or "argument", taken)
         taken.add(name)
@@ -199,9 +205,10 @@ def param_name(param: Param) -> str:
     return f"{param.array}_{param.role}_{param.axis}"
 
 
-def _needs_struct(function: Function) -> bool:
-    """Whether there are more parameters than buffers; one is left for reports."""
-    return len(function.params) > MAX_BUFFERS - 1
+def _needs_struct(facts: Facts) -> bool:
+    """Whether there are more parameters than buffers, of which reports take one."""
+    reports = any(isinstance(op, Assert | Print) for op in facts.ops)
+    return len(facts.function.params) > MAX_BUFFERS - reports
 
 
 # --- the text ---------------------------------------------------------------------------------
@@ -212,13 +219,11 @@ def _assemble(low: Lowering) -> MslKernel:
     function, writer = low.function, Writer()
     name = identifier(function.name) or "kernel_"
     body = Writer(depth=1)
-    taken = {name, *low.parameters, *low.names.values(), "report", "scalars"}
-    taken |= set(HELPERS)
+    taken = {name, *low.parameters, *low.names.values()}
     printer = Printer(body, [taken], low.names["t"])
     for shared in low.shared.values():
         shared.name = printer.name(shared.hint, "shared")
-        kind = f"atomic_{type_name(shared.dtype)}" if shared.is_atomic else type_name(shared.dtype)
-        body.line(f"threadgroup {kind} {shared.name}[{shared.size}];")
+        body.line(_declare_shared(shared))
     if "t" in low.builtins:
         body.line(f"const int {low.names['t']} = int({low.names['thread_position']}.x);")
     if body.lines:
@@ -229,6 +234,16 @@ def _assemble(low: Lowering) -> MslKernel:
     _write_kernel(low, name, buffers, body, writer)
     text, programs = str(writer), _most_programs(low)
     return MslKernel(text, name, low.threads, low.version, buffers, programs, tuple(low.sites))
+
+
+def _declare_shared(shared: Shared) -> str:
+    kind = type_name(shared.dtype)
+    if shared.inside is not None:
+        place = f"(threadgroup {kind}*){shared.inside.name}"
+        return f"threadgroup {kind}* {shared.name} = {place};"
+    return (
+        f"threadgroup {'atomic_' if shared.is_atomic else ''}{kind} {shared.name}[{shared.size}];"
+    )
 
 
 def _most_programs(low: Lowering) -> int:
@@ -248,7 +263,7 @@ def _write_head(low: Lowering, buffers: tuple[Buffer, ...], writer: Writer) -> N
     is_short = sum(map(len, lines)) <= MAX_WIDTH
     writer.add(["".join(lines)] if is_short else [lines[0], f"//{lines[1]}"])
     writer.add(["#include <metal_stdlib>", "using namespace metal;"])
-    if not function.fast_math and _multiplies_floats(function):
+    if not function.fast_math and _multiplies_floats(low.facts):
         writer.line("#pragma METAL fp contract(off)")
     writer.line()
     for buffer in buffers:
@@ -258,9 +273,9 @@ def _write_head(low: Lowering, buffers: tuple[Buffer, ...], writer: Writer) -> N
         writer.add((*text.split("\n"), ""))
 
 
-def _multiplies_floats(function: Function) -> bool:
+def _multiplies_floats(facts: Facts) -> bool:
     """Only a product can be contracted with a sum."""
-    ops = (op for op in walk(function.body) if isinstance(op, Compute))
+    ops = (op for op in facts.ops if isinstance(op, Compute))
     return any(op.op.name == "mul" and op.result.ty.dtype.is_float for op in ops)
 
 
@@ -285,21 +300,31 @@ def _write_kernel(
 def _buffers(low: Lowering) -> tuple[Buffer, ...]:
     """Arrays and scalars in the order of the parameters, or all scalars in one struct."""
     params = low.function.params
-    in_struct = _needs_struct(low.function)
+    in_struct = _needs_struct(low.facts)
     chosen = [n for n, p in enumerate(params) if not in_struct or isinstance(p.value.ty, Pointer)]
     buffers: list[Buffer] = []
     for number in chosen:
         value = params[number].value
         kind = "array" if isinstance(value.ty, Pointer) else "scalar"
         buffers.append(Buffer(kind, len(buffers), number, value in low.facts.written))
-    if in_struct:
+    if len(chosen) < len(params):
         buffers.append(Buffer("scalars", len(buffers), fields=_fields(params)))
     if low.sites:
         buffers.append(Buffer("report", len(buffers), is_written=True))
     if len(buffers) > MAX_BUFFERS:
-        message = f"{len(buffers)} buffers, but a Metal kernel has at most {MAX_BUFFERS}"
+        count = sum(buffer.kind == "array" for buffer in buffers)
+        message = (
+            f"{len(buffers)} buffers, but a Metal kernel has at most {MAX_BUFFERS}: {count} arrays"
+            f"{_others(buffers)}"
+        )
         raise UnsupportedError(message, low.function.body.ops[0].loc)
     return tuple(buffers)
+
+
+def _others(buffers: list[Buffer]) -> str:
+    """What takes a buffer beside the arrays."""
+    words = {"scalars": "one for all scalars", "report": "one for asserts and prints"}
+    return "".join(f", {words[buffer.kind]}" for buffer in buffers if buffer.kind in words)
 
 
 def _fields(params: tuple[Param, ...]) -> tuple[Field, ...]:

@@ -8,11 +8,24 @@ from functools import cache
 
 from eas.ir.nodes import Combine, Compute, Op, Value, results_of
 from eas.ir.types import Shape, count
+from eas.msl.accesses import Touch
 from eas.msl.costs import Costs
 from eas.msl.facts import Facts
-from eas.msl.indices import Index, Indices, Symbol, coordinates, linear, of, project
+from eas.msl.indices import (
+    Index,
+    Indices,
+    Symbol,
+    coordinates,
+    linear,
+    make_symbol,
+    of,
+    project,
+)
 
 SIMD = 32
+
+Inside = tuple[int, Shape]
+"""The `id()` of an op that goes whole into a loop over elements, and the shape of its domain."""
 
 
 class Strategy(Enum):
@@ -55,7 +68,7 @@ class Domain:
 
 def element(extent: int) -> Symbol:
     """The index of a lane in a domain of so many."""
-    return Symbol("e", extent)
+    return make_symbol("e", extent)
 
 
 @cache
@@ -91,7 +104,7 @@ def axis_of(op: Compute) -> Axis:
 
 def serial_symbol(op: Compute) -> Symbol:
     """The variable of the loop along a reduced axis."""
-    return Symbol(f"k{op.result.id}", axis_of(op).extent)
+    return make_symbol(f"k{op.result.id}", axis_of(op).extent)
 
 
 def serial_indices(op: Compute, indices: Indices) -> Indices:
@@ -103,7 +116,7 @@ def serial_indices(op: Compute, indices: Indices) -> Indices:
 
 def combined_symbol(op: Combine) -> Symbol:
     """The variable of the loop along the axis of a combination."""
-    return Symbol(f"k{op.results[0].id}", op.operands[0].shape[-1])
+    return make_symbol(f"k{op.results[0].id}", op.operands[0].shape[-1])
 
 
 def combined_indices(indices: Indices, along: Index) -> Indices:
@@ -113,7 +126,7 @@ def combined_indices(indices: Indices, along: Index) -> Indices:
 
 def dot_symbol(op: Compute) -> Symbol:
     """The variable of the loop along the rows and columns of a product."""
-    return Symbol(f"k{op.result.id}", op.operands[0].shape[-1])
+    return make_symbol(f"k{op.result.id}", op.operands[0].shape[-1])
 
 
 def dot_indices(op: Compute, indices: Indices) -> tuple[Indices, Indices, Indices]:
@@ -135,7 +148,8 @@ class Layout:
     `shared_control` those that all threads go through together. `anchored`
     blocks are computed at home; `staged` ones lie in threadgroup memory as well. `repeated` ones
     come from a larger domain, several lanes of which have each element: they are staged, and not at
-    home anywhere. The others are computed where they are needed.
+    home anywhere. The others are computed where they are needed. `needs` and `touches` remember
+    what has been found out about ops in domains.
     """
 
     facts: Facts
@@ -147,6 +161,10 @@ class Layout:
     anchored: set[Value] = field(default_factory=set[Value])
     staged: set[Value] = field(default_factory=set[Value])
     repeated: set[Value] = field(default_factory=set[Value])
+    needs: dict[Inside, list[tuple[Value, Indices]]] = field(
+        default_factory=dict["Inside", list[tuple[Value, Indices]]]
+    )
+    touches: dict[Inside, list[Touch]] = field(default_factory=dict["Inside", list[Touch]])
 
     def slots(self, extent: int) -> int:
         """How many elements of a domain a thread has at most."""
@@ -175,10 +193,12 @@ class Layout:
         return self.strategies.get(results_of(op)[0]) is Strategy.SERIAL
 
 
+_VIEWS = frozenset({"splat", "broadcast", "expand_dims", "reshape", "permute", "slice", "cycle"})
+
+
 def is_view(op: Op | None) -> bool:
     """An op that only says where else the elements are."""
-    views = ("splat", "broadcast", "expand_dims", "reshape", "permute", "slice", "cycle")
-    return isinstance(op, Compute) and op.op.name in views
+    return isinstance(op, Compute) and op.op.name in _VIEWS
 
 
 def is_wide(op: Compute) -> bool:

@@ -15,7 +15,7 @@ from eas.ir.diagnostics import Diagnostic
 from eas.ir.nodes import Param
 from eas.msl.arrays import Array, Bound, Extents
 from eas.msl.decoding import Words, failure, needed_room, printed, report_buffer
-from eas.msl.errors import RunError
+from eas.msl.errors import GridError
 from eas.msl.kernel import Buffer, MslKernel
 
 PRINT_WORDS = 1 << 12
@@ -84,7 +84,7 @@ def extents_of(kernel: MslKernel, grid: Sequence[int]) -> Extents:
     """The grid along three axes; refuses more programs than the text's indices reach."""
     if max(grid) > kernel.programs:
         message = f"its indices are for {kernel.programs} programs along an axis, not {max(grid)}"
-        raise RunError(message, kernel.name)
+        raise GridError(message, kernel.name)
     x, y, z = (*grid, 1, 1)[:3]
     return x, y, z
 

@@ -30,7 +30,6 @@ from eas.ir.nodes import (
     While,
     operands_of,
     regions_of,
-    walk,
 )
 from eas.ir.types import count
 from eas.msl.costs import operands_of_pure
@@ -46,16 +45,20 @@ _FRAGMENTS = 8
 _MOST_SIMDGROUPS = 8
 
 
-def decide(facts: Facts, threads: int | None = None, staged_bytes: int = STAGED_BYTES) -> Layout:
-    """Lays out a function; `staged_bytes` bounds what a reduction may stage."""
-    layout = part_control(facts, threads, staged_bytes)
-    layout.threads = threads or facts.function.threads or default_threads(layout)
-    Demands(layout).region(facts.function.body, 0)
-    return layout
+def decide(layout: Layout, threads: int | None = None) -> None:
+    """Decides all the rest in a layout that parts control flow."""
+    function = layout.facts.function
+    layout.threads = threads or function.threads or default_threads(layout)
+    Demands(layout).region(function.body, 0)
 
 
-def part_control(facts: Facts, threads: int | None, staged_bytes: int = STAGED_BYTES) -> Layout:
-    """A layout that only tells which control flow is that of lanes, and which all threads share."""
+def part_control(
+    facts: Facts, threads: int | None = None, staged_bytes: int = STAGED_BYTES
+) -> Layout:
+    """A layout that only tells which control flow is that of lanes, and which all threads share.
+
+    `staged_bytes` bounds what a reduction may stage.
+    """
     layout = Layout(facts)
     survey(layout, threads, staged_bytes)
     choose_domains(layout, facts.function.body)
@@ -120,7 +123,7 @@ def _is_computed_inside(op: Compute | Load, facts: Facts) -> bool:
 
 def default_threads(layout: Layout) -> int:
     """One thread per element of the largest block, from 256 on several elements per thread."""
-    ops = walk(layout.facts.function.body)
+    ops = layout.facts.ops
     steps = [op for op in ops if isinstance(op, Compute) and op.op.name == "mma_begin"]
     if steps:
         return SIMD * max(map(_simdgroups, steps))
@@ -138,7 +141,7 @@ def _simdgroups(op: Compute) -> int:
 
 def _extents(layout: Layout) -> Iterator[int]:
     """The sizes of the blocks that are computed at home, whatever else is decided."""
-    for op in walk(layout.facts.function.body):
+    for op in layout.facts.ops:
         match op:
             case Store() | Atomic():
                 yield count(op.offset.shape)

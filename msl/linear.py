@@ -7,38 +7,16 @@ and of what is not understood. Offsets are taken not to overflow, as everywhere 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from math import gcd
 from typing import TypeVar
 
 from eas.ir.nodes import Compute, Constant, For, Value
 from eas.msl.facts import Facts
+from eas.msl.forms import Form
 from eas.msl.indices import Index, Indices, Part, Symbol, add, fixed, operand_indices
 
 A = TypeVar("A", Value, Part, tuple[Value, Indices])
-
-
-@dataclass(frozen=True)
-class Form:
-    """`sum(shared) + sum(lanes) + sum(unknown) + constant`, each term a factor and an atom.
-
-    `strided` are indices along axes of an array, to be multiplied by its strides and added.
-    """
-
-    constant: int = 0
-    shared: Mapping[Value, int] = field(default_factory=dict[Value, int])
-    lanes: Mapping[Part, int] = field(default_factory=dict[Part, int])
-    strided: Mapping[Value, Form] = field(default_factory=dict[Value, "Form"])
-    unknown: Mapping[tuple[Value, Indices], int] = field(
-        default_factory=dict[tuple[Value, Indices], int]
-    )
-
-    @property
-    def span(self) -> tuple[int, int]:
-        """The least and the greatest that the lanes' coordinates add."""
-        low = sum(f * (p.extent - 1) for p, f in self.lanes.items() if f < 0)
-        high = sum(f * (p.extent - 1) for p, f in self.lanes.items() if f > 0)
-        return low, high
 
 
 def is_injective(form: Form, lanes: int) -> bool:
@@ -76,6 +54,13 @@ def _tell_apart(parts: list[Part], lanes: int) -> bool:
 def form_of(value: Value, indices: Indices, facts: Facts) -> Form:
     """The form of an offset in the lane that has these coordinates."""
     value = facts.resolve(value)
+    key = (value, indices)
+    if key not in facts.forms:
+        facts.forms[key] = _find_form(value, indices, facts)
+    return facts.forms[key]
+
+
+def _find_form(value: Value, indices: Indices, facts: Facts) -> Form:
     op = facts.definition(value)
     if isinstance(op, Constant):
         return Form(constant=int(op.value))
@@ -139,7 +124,7 @@ def difference(a: Form, b: Form) -> Form:
 
 def _product(a: Form, b: Form, facts: Facts) -> Form | None:
     for factor, form in ((a, b), (b, a)):
-        if factor == Form(factor.constant):
+        if not (factor.shared or factor.lanes or factor.strided or factor.unknown):
             return _sum(Form(), form, factor.constant)
         stride = _stride(factor, facts)
         if stride is not None and not form.strided and not form.unknown:
@@ -149,9 +134,10 @@ def _product(a: Form, b: Form, facts: Facts) -> Form | None:
 
 def _stride(form: Form, facts: Facts) -> Value | None:
     """The stride of an array that a form is nothing but."""
-    strides = {param.value for param in facts.function.params if param.role == "stride"}
-    value = next(iter(form.shared), None)
-    return value if value in strides and form == Form(shared={value: 1}) else None
+    if len(form.shared) != 1 or form.lanes or form.strided or form.unknown or form.constant:
+        return None
+    ((value, factor),) = form.shared.items()
+    return value if factor == 1 and value in facts.strides else None
 
 
 def are_disjoint(a: Form, b: Form) -> bool:

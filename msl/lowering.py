@@ -16,16 +16,13 @@ from eas.ir.nodes import (
     Load,
     Region,
     Value,
-    regions_of,
-    results_of,
-    walk,
 )
 from eas.ir.types import BOOL, I32, DType, Pointer, count
 from eas.msl.building import TreeBuilder
 from eas.msl.errors import UnsupportedError
 from eas.msl.facts import Facts, is_threadgroup
 from eas.msl.helpers import Helpers
-from eas.msl.indices import Index, Indices, Part, Symbol, add, fixed, linear, operand_indices
+from eas.msl.indices import Index, Indices, Part, Symbol, add, fixed, linear, of, operand_indices
 from eas.msl.lanes import Domain, Layout, element, is_home, is_view
 from eas.msl.names import unique
 from eas.msl.numbers import Numbers
@@ -70,7 +67,8 @@ class Lowering(TreeBuilder):
     """What it takes to turn values of the IR into expressions; `domain` are the lanes at work.
 
     `regions` are the blocks of regions, `kept` the variables of values that outlive their loop over
-    elements, `variables` those of carried values and results, by their number in `storage`.
+    elements, `variables` those of carried values and results, by their number in `storage`. `homes`
+    names arrays of threadgroup memory in which others lie, `home_dtypes` tells what they are of.
     """
 
     facts: Facts
@@ -79,6 +77,7 @@ class Lowering(TreeBuilder):
     numbers: Numbers
     storage: Storage
     homes: Mapping[str, str]
+    home_dtypes: Mapping[str, DType]
     helpers: Helpers = field(default_factory=Helpers)
     builtins: set[str] = field(default_factory=set[str])
     sites: list[Site] = field(default_factory=list[Site])
@@ -95,7 +94,7 @@ class Lowering(TreeBuilder):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.names = builtin_names(self.function)
+        self.names = builtin_names(self.facts)
         self.regions[id(self.function.body)] = self.root
 
     @property
@@ -151,15 +150,22 @@ class Lowering(TreeBuilder):
         op = self.facts.definition(value)
         if isinstance(op, Constant):
             return self.literal(op.value, op.result.ty.dtype)
-        is_repeated = value in self.layout.repeated
-        if value.shape and is_home(value, indices, self.domain.extent) and not is_repeated:
-            variable = self.kept.get(value) or self.variable_of(value)
-            if variable is not None:
-                return self.read(variable)
+        variable = self._home_variable(value, indices)
+        if variable is not None:
+            return self.read(variable)
         if value in self.layout.staged or self.layout.is_resident(value):
             return self.read_staged(value, indices)
         assert isinstance(op, Compute | Load), f"%{value.id} is not to be had at {indices}"
         return self._name(self.evaluate(op, indices), value)
+
+    def _home_variable(self, value: Value, indices: Indices) -> Variable | None:
+        """The variable in which the lane at work has a block, if it has it in one."""
+        if not value.shape or (value not in self.kept and value not in self.storage.numbers):
+            return None
+        is_repeated = value in self.layout.repeated
+        if is_repeated or not is_home(value, indices, self.domain.extent):
+            return None
+        return self.kept.get(value) or self.variable_of(value)
 
     def variable_of(self, value: Value) -> Variable | None:
         """The variable of a carried value or of a result of control flow."""
@@ -229,6 +235,8 @@ class Lowering(TreeBuilder):
         return self.root if region is None else self.regions.get(id(region), self.root)
 
     def _position(self, op: Compute, indices: Indices) -> Node | None:
+        if op.operands:
+            return None
         match op.op.name:
             case "arange":
                 start = op.attr("start")
@@ -256,7 +264,7 @@ class Lowering(TreeBuilder):
 
     def _in_simdgroup(self, op: Compute, index: Index) -> Node:
         is_lane = op.op.name == "lane_index"
-        if index == Index(((1, Part(element(self.threads))),)):
+        if self.threads > 1 and index is of(element(self.threads)):
             name = "lane" if is_lane else "simdgroup"
             return self.builtin(name, f"int({{{name}}})")
         operator = "%" if is_lane else "/"
@@ -370,10 +378,13 @@ class Lowering(TreeBuilder):
         home = self.homes.get(key, key)
         if home not in self.shared:
             name = "scratch" if home in self.homes.values() else hint
-            self.shared[home] = Shared(name, dtype, size)
+            self.shared[home] = Shared(name, self.home_dtypes.get(home, dtype), 0)
         shared = self.shared[home]
-        shared.size = max(shared.size, size)
-        return shared
+        needed = -(-size * max(dtype.bits // 8, 1) // max(shared.dtype.bits // 8, 1))
+        shared.size = max(shared.size, needed)
+        if dtype == shared.dtype:
+            return shared
+        return self.shared.setdefault(key, Shared(hint, dtype, size, inside=shared))
 
     def element(self, shared: Shared, index: Node) -> Node:
         """An element of threadgroup memory, as it is now."""
@@ -424,7 +435,7 @@ class Lowering(TreeBuilder):
 
     def _user_barrier(self) -> tuple[bool, bool]:
         """Which memory a barrier of the user's is for: such as is both written and read."""
-        ops = [op for op in walk(self.function.body) if isinstance(op, Load | Atomic)]
+        ops = [op for op in self.facts.ops if isinstance(op, Load | Atomic)]
         read = {op.pointer for op in ops} & self.facts.written
         device = any(not is_threadgroup(pointer) for pointer in read)
         return device, bool(self.plan.allocations) or not device
@@ -537,13 +548,13 @@ class Turn:
         low.domain, low.loop = around
 
 
-def builtin_names(function: Function) -> dict[str, str]:
+def builtin_names(facts: Facts) -> dict[str, str]:
     """The names of what Metal tells a thread, other ones where the user has taken those."""
-    taken = {param.name for param in function.params}
-    for op in walk(function.body):
-        is_thread = isinstance(op, Compute) and op.op.name == "thread_index"
-        taken.update(value.hint for value in results_of(op) if not is_thread)
-        taken.update(value.hint for region in regions_of(op) for value in region.args)
+    taken = {param.name for param in facts.function.params}
+    for value in facts.born:
+        op = facts.definition(value)
+        if not isinstance(op, Compute) or op.op.name != "thread_index":
+            taken.add(value.hint)
     others = {
         "t": "tid",
         "lane": "simd_lane",

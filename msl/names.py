@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
+from functools import cache
+
+from eas.msl.helpers import HELPERS
 
 _KEYWORDS = """
 alignas alignof and and_eq asm auto bitand bitor bool break case catch char class compl const
@@ -12,7 +15,8 @@ export extern false float for friend goto if inline int long mutable namespace n
 not_eq nullptr operator or or_eq private protected public register reinterpret_cast return short
 signed sizeof static static_assert static_cast struct switch template this thread_local throw true
 try typedef typeid typename union unsigned using virtual void volatile wchar_t while xor xor_eq
-char16_t char32_t
+char16_t char32_t char8_t concept requires typeof global local generic pipe uniform read_only
+write_only read_write
 """
 
 _METAL = """
@@ -23,7 +27,10 @@ texture sampler access stage_in buffer sample atomic atomic_int atomic_uint atom
 atomic_ulong atomic_flag memory_order mem_flags memory_scope thread_scope simd simd_vote tensor
 fast precise imageblock main this_thread patch_control_point raytracing interpolant as_type
 INFINITY NAN INT_MAX INT_MIN UINT_MAX CHAR_BIT FLT_MAX FLT_MIN HALF_MAX MAXFLOAT HUGE_VALF
-LONG_MAX LONG_MIN ULONG_MAX SHRT_MAX SHRT_MIN CHAR_MAX CHAR_MIN NULL M_PI_F M_E_F
+LONG_MAX LONG_MIN ULONG_MAX SHRT_MAX SHRT_MIN CHAR_MAX CHAR_MIN SCHAR_MAX SCHAR_MIN UCHAR_MAX
+USHRT_MAX NULL METAL_FUNC assert threadgroup_barrier uintptr_t intptr_t simdgroup_float8x8
+simdgroup_half8x8 simdgroup_bfloat8x8 memory_order_relaxed thread_scope_thread
+thread_scope_simdgroup thread_scope_threadgroup thread_scope_device array_ref atomic_uchar
 """
 
 _FUNCTIONS = """
@@ -36,15 +43,30 @@ nan nextafter normalize numeric_limits popcount pow powr reflect refract reverse
 rotate round rsqrt saturate select sign signbit sin sincos sinh sinpi smoothstep sqrt step
 subsat tan tanh tanpi transpose trunc quad_sum quad_shuffle simd_all simd_and simd_any
 simd_ballot simd_broadcast simd_max simd_min simd_or simd_product simd_shuffle simd_shuffle_xor
-simd_sum simd_xor simdgroup_barrier threadgroup_barrier simdgroup_matrix
+simd_sum simd_xor simdgroup_barrier threadgroup_barrier simdgroup_matrix mad24 log1p expm1 erf
+atomic_compare_exchange_weak_explicit atomic_exchange_explicit atomic_fetch_add_explicit
+atomic_fetch_and_explicit atomic_fetch_max_explicit atomic_fetch_min_explicit
+atomic_fetch_or_explicit atomic_fetch_sub_explicit atomic_fetch_xor_explicit atomic_load_explicit
+atomic_store_explicit atomic_thread_fence quad_broadcast quad_shuffle_down quad_shuffle_up
+quad_shuffle_xor simd_active_threads_mask simd_broadcast_first simd_is_first
+simd_prefix_exclusive_product simd_prefix_exclusive_sum simd_prefix_inclusive_product
+simd_prefix_inclusive_sum simd_shuffle_and_fill_up simd_shuffle_and_fill_down simd_shuffle_down
+simd_shuffle_rotate_down simd_shuffle_rotate_up simd_shuffle_up simdgroup_load simdgroup_store
+simdgroup_multiply simdgroup_multiply_accumulate make_filled_simdgroup_matrix
+make_diagonal_simdgroup_matrix enable_if enable_if_t conditional conditional_t is_same is_same_v
 """
+
+# What the writer itself defines beside the helper functions: a struct, and its parameters.
+_OWN = "Scalars scalars report"
 
 _VECTORS = re.compile(
     r"(packed_)?(bool|char|uchar|short|ushort|int|uint|long|ulong|half|bfloat|float)([234])?(x[234])?"
 )
-RESERVED = frozenset(f"{_KEYWORDS} {_METAL} {_FUNCTIONS}".split())
+_CONSTANTS = re.compile(r"(FLT|HALF|DBL|BFLT|M|INT\d+|UINT\d+)_[A-Z0-9_]+")
+RESERVED = frozenset((*f"{_KEYWORDS} {_METAL} {_FUNCTIONS} {_OWN}".split(), *HELPERS))
 
 
+@cache
 def identifier(hint: str) -> str:
     """A hint as an ASCII identifier that MSL has no other use for; empty if nothing is left."""
     ascii_only = "".join(c if c.isascii() else f"u{ord(c):04x}" for c in hint)
@@ -58,13 +80,15 @@ def identifier(hint: str) -> str:
 
 
 def is_reserved(name: str) -> bool:
-    return name in RESERVED or _VECTORS.fullmatch(name) is not None
+    if name in RESERVED:
+        return True
+    return any(pattern.fullmatch(name) for pattern in (_VECTORS, _CONSTANTS))
 
 
-def unique(hint: str, taken: Collection[str]) -> str:
+def unique(hint: str, *taken: Collection[str]) -> str:
     """The hint, with the first number that makes it a name not taken yet."""
     name, number = hint, 0
-    while name in taken:
+    while any(name in names for names in taken):
         number += 1
         name = f"{hint.rstrip('_')}_{number}"
     return name

@@ -15,8 +15,6 @@ from eas.ir.nodes import (
     Store,
     Value,
     operands_of,
-    regions_of,
-    walk,
 )
 from eas.ir.types import Pointer, Shape, count
 from eas.msl.costs import operands_of_pure
@@ -89,6 +87,7 @@ class Finder:
     known: dict[tuple[Value, Indices, int], Needs] = field(
         default_factory=dict[tuple[Value, Indices, int], Needs]
     )
+    inside: dict[int, Needs] = field(default_factory=dict[int, Needs])
 
     def of(self, value: Value, indices: Indices, extent: int) -> Needs:
         value = self.layout.facts.resolve(value)
@@ -120,7 +119,7 @@ class Finder:
 
     def item(self, item: Item, domain: Domain) -> Needs:
         """Everything that an item of a loop over elements needs."""
-        layout, facts, extent = self.layout, self.layout.facts, domain.extent
+        layout, extent = self.layout, domain.extent
         if isinstance(item, Stage):
             return Needs(home=frozenset({item.value}))
         if isinstance(item, Gather | Finish):
@@ -129,10 +128,9 @@ class Finder:
             sources = [source for _, source in item.pairs]
             return self.all(((v, domain.indices_of(v.shape)) for v in sources), extent)
         if isinstance(item, Control):
-            needed = needs_inside(item, domain, facts)
-            outside = [(v, at) for v, at in needed if not facts.is_inside(v, item)]
-            scalars = frozenset(scalars_of(item, facts))
-            return self.all(outside, extent) | Needs(shared=scalars)
+            if id(item) not in self.inside:
+                self.inside[id(item)] = self._control(item, domain)
+            return self.inside[id(item)]
         if isinstance(item, Compute) and layout.is_serial(item):
             indices = serial_indices(item, home_indices(item.result.shape))
             return self.of(item.operands[0], indices, extent)
@@ -152,10 +150,17 @@ class Finder:
         values = [v for v in operands_of(item) if not isinstance(v.ty, Pointer)]
         return self.all(((v, domain.indices_of(v.shape)) for v in values), extent)
 
+    def _control(self, op: Control, domain: Domain) -> Needs:
+        facts = self.layout.facts
+        needed = needs_inside(op, domain, self.layout)
+        outside = [(value, at) for value, at in needed if not facts.is_inside(value, op)]
+        return self.all(outside, domain.extent) | Needs(shared=frozenset(scalars_of(op, facts)))
+
 
 def scalars_of(op: Control, facts: Facts) -> Iterator[Value]:
     """The scalars from outside that control flow uses."""
-    for inner in (op, *(each for region in regions_of(op) for each in walk(region))):
+    start, end = facts.positions[id(op)], facts.ends[id(op)]
+    for inner in facts.ops[start : end + 1]:
         for value in map(facts.resolve, operands_of(inner)):
-            if not value.shape and not facts.is_inside(value, op):
+            if not value.shape and not start < facts.born.get(value, -1) <= end:
                 yield value

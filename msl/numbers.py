@@ -29,7 +29,6 @@ from eas.ir.nodes import (
     While,
     Yield,
     operands_of,
-    walk,
 )
 from eas.ir.passes.ranges import Ranges, analyze
 from eas.msl.facts import Facts, breaks_of, carried_by, continues_of, left_with
@@ -71,9 +70,10 @@ def study(facts: Facts) -> Numbers:
 
 def _exact_values(facts: Facts) -> frozenset[Value]:
     """The values that are used as numbers somewhere, not only to find a place in memory."""
-    ops = list(walk(facts.function.body))
+    ops = facts.ops
     offsets = _sources([op.offset for op in ops if isinstance(op, Load | Store | Atomic)], facts)
-    return frozenset(_sources([v for op in ops for v in _used_as_numbers(op, offsets)], facts))
+    used = [v for op in ops for v in _used_as_numbers(op, offsets) if not v.ty.dtype.is_float]
+    return frozenset(_sources(used, facts))
 
 
 def _sources(values: list[Value], facts: Facts) -> set[Value]:

@@ -18,8 +18,8 @@ from eas.ir.nodes import (
     walk,
 )
 from eas.ir.types import count
-from eas.msl.accesses import Access
-from eas.msl.domains import Touch, accesses_inside, conflicts
+from eas.msl.accesses import Access, Touch
+from eas.msl.domains import accesses_inside, conflicts
 from eas.msl.facts import Control, Facts
 from eas.msl.lanes import Domain, Layout
 from eas.msl.linear import difference, form_of, is_injective
@@ -30,19 +30,20 @@ def needing_lockstep(layout: Layout) -> set[int]:
     facts = layout.facts
     return {
         id(op)
-        for op in walk(facts.function.body)
+        for op in facts.ops
         if isinstance(op, Control) and facts.is_split(op) and id(op) in layout.domains
-        if _needs_lockstep(op, layout.domains[id(op)], facts)
+        if _needs_lockstep(op, layout.domains[id(op)], layout)
     }
 
 
-def _needs_lockstep(op: Control, domain: Domain, facts: Facts) -> bool:
+def _needs_lockstep(op: Control, domain: Domain, layout: Layout) -> bool:
+    facts = layout.facts
     alone = dict(_done_alone(op, domain, facts))
-    if any(_is_for_several(each, domain) and id(each) not in alone for each in _inside(op)):
+    if any(_is_for_several(each, domain) and id(each) not in alone for each in facts.inside(op)):
         return True
     if facts.function.threads is not None:  # there the user places the barriers
         return False
-    touches = [_by_one(touch, alone) for touch in accesses_inside(op, domain, facts)]
+    touches = [_by_one(touch, alone) for touch in accesses_inside(op, domain, layout)]
     return any(not _are_planes(a, b) for a, b in conflicts(touches, facts))
 
 
@@ -54,10 +55,6 @@ def _are_planes(a: Access, b: Access) -> bool:
     if a.kind != "write" or b.kind != "write" or a.thread is None or b.thread is None:
         return False
     return a.form is not None and b.form is not None and a.form.shared != b.form.shared
-
-
-def _inside(op: Op) -> Iterator[Op]:
-    return (each for region in regions_of(op) for each in walk(region))
 
 
 def _is_for_several(op: Op, domain: Domain) -> bool:

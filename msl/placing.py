@@ -180,7 +180,10 @@ def _named_parts(node: Node, count: dict[Node, int]) -> list[Node]:
 
 @dataclass
 class _Placing:
+    """Places nodes, users first; `read` remembers what nodes read, their operands included."""
+
     uses: dict[Node, list[Place]] = field(default_factory=dict[Node, list[Place]])
+    read: dict[Node, frozenset[object]] = field(default_factory=dict[Node, frozenset[object]])
 
     def node(self, node: Node) -> None:
         places = self.uses.get(node, [])
@@ -214,27 +217,24 @@ class _Placing:
         for earlier in range(node.made, index):
             if node.home.statements[earlier].all_changes() & node.reads:
                 return earlier
-        return _before_declarations(node, index)
+        return self.before_declarations(node, index)
 
+    def before_declarations(self, node: Node, index: int) -> int:
+        """The place before variables that are only declared for what comes next."""
+        first = node.made if node.reads else 0
+        while index > first:
+            before = node.home.statements[index - 1]
+            if not isinstance(before, Declare) or not before.is_ahead:
+                break
+            if before.variable in self.all_reads(node):
+                break
+            index -= 1
+        return index
 
-def _before_declarations(node: Node, index: int) -> int:
-    """The place before variables that are only declared for what comes next."""
-    first = node.made if node.reads else 0
-    while index > first:
-        before = node.home.statements[index - 1]
-        if not isinstance(before, Declare) or not before.is_ahead:
-            break
-        if before.variable in _all_reads(node):
-            break
-        index -= 1
-    return index
-
-
-def _all_reads(node: Node) -> frozenset[object]:
-    reads = node.reads
-    for operand in node.operands:
-        reads |= _all_reads(operand)
-    return reads
+    def all_reads(self, node: Node) -> frozenset[object]:
+        if node not in self.read:
+            self.read[node] = node.reads.union(*map(self.all_reads, node.operands))
+        return self.read[node]
 
 
 def _index_in(home: Block, where: Place) -> int:

@@ -38,6 +38,7 @@ from eas.ir.nodes import (
     operands_of,
     regions_of,
     results_of,
+    walk,
 )
 from eas.ir.types import count
 from eas.msl.accesses import Access, conflict
@@ -69,15 +70,15 @@ from eas.msl.steps import (
     Total,
     TotalLanes,
     Uniform,
-    Walk,
+    WalkRows,
     needs_spread,
 )
 
 Values = tuple[Value, ...]
 
 
-def make_plan(layout: Layout) -> Plan:
-    planner = Planner(layout, Finder(layout))
+def make_plan(layout: Layout, finder: Finder) -> Plan:
+    planner = Planner(layout, finder)
     steps = planner.region(layout.facts.function.body, _Targets())
     return Plan(tuple(steps), frozenset(planner.kept), tuple(planner.allocations))
 
@@ -110,6 +111,10 @@ class Planner:
     made_in: dict[Value, Elements] = field(default_factory=dict[Value, Elements])
     kept: set[Value] = field(default_factory=set[Value])
     allocations: list[Alloc] = field(default_factory=list[Alloc])
+
+    @property
+    def is_for_threads(self) -> bool:
+        return self.layout.facts.function.threads is not None
 
     def region(self, region: Region, targets: _Targets, staged: Sequence[Value] = ()) -> list[Step]:
         """The steps of a region that begins by staging some of its arguments."""
@@ -166,9 +171,16 @@ class Planner:
             self.unready.add(op.result)
             return
         touched = self._accesses(op, Domain(())) if isinstance(op, Load) else []
-        if waits or self._overtakes(touched):
+        if waits or self._overtakes(touched) or self._passes_own_store(op):
             self.close()
         self.steps.append(Uniform(op))
+
+    def _passes_own_store(self, op: Compute | Load) -> bool:
+        """Whether a load would go before what its own thread stores to that array."""
+        if self.open is None or not isinstance(op, Load) or not self.is_for_threads:
+            return False
+        ops = [each for item in self.open.items for each in _ops_in(item)]
+        return any(isinstance(o, Store | Atomic) and o.pointer == op.pointer for o in ops)
 
     def reduction(self, op: Compute) -> None:
         strategy = self.layout.strategies[op.result]
@@ -192,7 +204,7 @@ class Planner:
         self.add(op)
         if self.layout.strategies[op.results[0]] is Strategy.WALK:
             self.close()
-            self.steps.append(Walk(op))
+            self.steps.append(WalkRows(op))
 
     # --- effects ------------------------------------------------------------------------------
 
@@ -303,9 +315,9 @@ class Planner:
     def _accesses(self, item: Item, domain: Domain) -> list[Access]:
         if isinstance(item, Assign | Stage | Gather | Finish | Tile):
             return []
-        if self.layout.facts.function.threads is not None:  # there the user places the barriers
+        if self.is_for_threads:  # there the user places the barriers
             return []
-        touched = accesses_inside(item, domain, self.layout.facts)
+        touched = accesses_inside(item, domain, self.layout)
         return [touch.access for touch in touched]
 
     def _overtakes(self, touched: list[Access]) -> bool:
@@ -366,3 +378,10 @@ class Planner:
                 by_extent.setdefault(count(target.shape), []).append((target, source))
         for pairs in by_extent.values():
             self.add(Assign(tuple(pairs), loc))
+
+
+def _ops_in(item: Item) -> list[Op]:
+    """The ops of an item of a loop over elements, and of what is nested in it."""
+    if isinstance(item, Assign | Stage | Gather | Finish | Tile):
+        return []
+    return [item, *(op for region in regions_of(item) for op in walk(region))]

@@ -59,8 +59,7 @@ class Printer:
     # --- names and comments -------------------------------------------------------------------
 
     def name(self, hint: str, default: str) -> str:
-        taken = {name for names in self.taken for name in names}
-        name = unique(identifier(hint) or default, taken)
+        name = unique(identifier(hint) or default, *self.taken)
         self.taken[-1].add(name)
         return name
 
@@ -196,15 +195,19 @@ class Printer:
 
     def set_one(self, variable: Variable, node: Node, loc: Loc | None) -> None:
         target = variable_text(variable, self.loop)
-        line = self.compound(target, node) or f"{target.text} = {self.text(node).text};"
-        self.line(line, loc if node.is_named else node.loc or loc)
+        if node.is_named:
+            self.line(f"{target.text} = {node.name};", loc)
+            return
+        texts = self.texts(node.operands)
+        whole = node.spell(texts)
+        line = self.compound(target, texts, whole) or f"{target.text} = {whole.text};"
+        self.line(line, node.loc or loc)
 
-    def compound(self, target: Text, node: Node) -> str:
+    def compound(self, target: Text, texts: list[Text], whole: Text) -> str:
         """`x += y` for `x = x + y`."""
-        if node.is_named or len(node.operands) != 2:
+        if len(texts) != 2:
             return ""
-        left, right = self.texts(node.operands)
-        whole = self.text(node)
+        left, right = texts
         if left.text != target.text or left.level is not Level.PRIMARY:
             return ""
         for operator, level in _COMPOUND.items():
@@ -217,6 +220,11 @@ class Printer:
     def branch(self, statement: Branch) -> None:
         condition = self.text(statement.operands[0])
         then, orelse = statement.then, statement.orelse
+        if condition.text == "false":
+            condition, then, orelse = Text("true"), orelse, Block()
+        if condition.text == "true" and then.statements:
+            self.block(then)
+            return
         if not then.statements:
             if not orelse.statements:
                 return
@@ -270,6 +278,8 @@ class Printer:
 
     def test(self, statement: Test) -> None:
         condition = negated(self.text(statement.operands[0])).text
+        if condition == "false":
+            return
         if not statement.leaving.statements:
             self.line(f"if ({condition}) {{ break; }}", statement.loc)
             return

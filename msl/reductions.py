@@ -13,11 +13,11 @@ from eas.ir.nodes import Compute, Value
 from eas.ir.ops.reduce import accumulator
 from eas.ir.types import BF16, BOOL, F32, I32, U32, DType, count
 from eas.msl.dtypes import greatest, is_narrow_int, least, literal
-from eas.msl.indices import Indices, Symbol, of
+from eas.msl.indices import Indices, make_symbol, of
 from eas.msl.lanes import SIMD, element
 from eas.msl.lowering import MEMORY, REDUCTION_WORDS, Lowering
 from eas.msl.spelling import converted
-from eas.msl.steps import Join, Total, partial_name
+from eas.msl.steps import Join, Total, partial_names
 from eas.msl.text import Level, Text, call, infix, subscript, ternary
 from eas.msl.tree import Node, Shared, Variable
 
@@ -343,12 +343,11 @@ def _partials(running: Running, low: Lowering) -> list[Shared]:
 
 
 def partial_arrays(running: Running, size: int, low: Lowering) -> list[Shared]:
-    name = partial_name(running.op.result)
-    hints = [f"{variable.hint}_partial" for variable in running.variables]
-    arrays = [low.share(name, hints[0], running.kind.dtype, size)]
-    if running.index is not None:
-        arrays.append(low.share(f"{name} index", hints[1], I32, size))
-    return arrays
+    names = partial_names(running.op)
+    return [
+        low.share(name, f"{variable.hint}_partial", variable.dtype, size)
+        for name, variable in zip(names, running.variables, strict=True)
+    ]
 
 
 def total(step: Total, low: Lowering, runnings: Runnings) -> None:
@@ -400,6 +399,6 @@ def _total_in_turn(running: Running, low: Lowering) -> None:
     zero = low.literal(0, I32)
     firsts = [low.element(shared, zero) for shared in arrays]
     low.assign(list(zip(running.variables, firsts, strict=True)), running.op.loc)
-    with low.counting(Symbol("share", arrays[0].size), start=1, loc=running.op.loc) as share:
+    with low.counting(make_symbol("share", arrays[0].size), start=1, loc=running.op.loc) as share:
         index = low.element(arrays[1], share) if running.index is not None else None
         take_share(running, low.element(arrays[0], share), index, low)

@@ -26,7 +26,7 @@ from eas.msl.combining import (
     shuffled,
     take,
 )
-from eas.msl.indices import Symbol, add, digit, of, scale
+from eas.msl.indices import add, digit, make_symbol, of, scale
 from eas.msl.lanes import SIMD, Domain, element
 from eas.msl.lowering import Lowering
 from eas.msl.steps import fits_simdgroup, needs_spread, shares_of_scan, staged_name
@@ -215,7 +215,7 @@ def spread(op: Combine, low: Lowering) -> None:
     with low.branch(low.builtin("simdgroup", "{simdgroup} == 0", BOOL), op.loc):
         carried = begin(op, "carried")
         declare(carried, [low.literal(0, v.dtype) for v in carried.variables], low)
-        with low.counting(Symbol("group", -(-shares // SIMD)), loc=op.loc) as group:
+        with low.counting(make_symbol("group", -(-shares // SIMD)), loc=op.loc) as group:
             first = low.infix("*", group, low.literal(SIMD, I32), Level.PRODUCT, I32)
             own = low.infix("+", first, _lane(low), Level.SUM, I32)
             last = low.literal(shares - 1, I32)
@@ -262,7 +262,7 @@ def walk_rows(op: Combine, low: Lowering) -> None:
     row, arrays = row_of(op), _copies(op, low)
     rows = Domain((count(op.operands[0].shape) // row,))
     state = begin(op, "running")
-    symbol = Symbol("along", row)
+    symbol = make_symbol("along", row)
     with low.elements(rows):
         first = scale(of(element(rows.extent)), row)
         declare(state, [low.element(shared, low.index(first)) for shared in arrays], low)

@@ -190,8 +190,13 @@ def _not(spelling: Spelling, texts: Texts) -> Text:
     return _narrow(spelling, inverted) if is_narrow_int(spelling.operand) else inverted
 
 
+_TRUTHS = {"true": "false", "false": "true"}
+
+
 def negated(text: Text) -> Text:
     """The negation of a condition."""
+    if text.text in _TRUTHS:
+        return Text(_TRUTHS[text.text])
     if text.negation:
         return Text(text.negation, text.level, negation=text.text)
     if text.level is Level.UNARY and text.text.startswith("!"):

@@ -137,7 +137,7 @@ class Spread:
 
 
 @dataclass(frozen=True, slots=True)
-class Walk:
+class WalkRows:
     """The thread of each row walks along it, in threadgroup memory."""
 
     op: Combine
@@ -174,7 +174,7 @@ class Sync:
     loc: Loc | None = None
 
 
-Combined = JoinLanes | TotalLanes | Spread | Walk
+Combined = JoinLanes | TotalLanes | Spread | WalkRows
 Alone = Uniform | Once | Receive | Join | Total | Chunks | Combined | Matrix
 Step = Elements | Alone | Branch | End | Sync
 
@@ -204,6 +204,18 @@ def tile_name(op: Compute, place: int) -> str:
 def partial_name(value: Value) -> str:
     """The simdgroups' shares of a reduction."""
     return f"partial {value.id}"
+
+
+def partial_names(op: Compute) -> list[str]:
+    """The shares of a reduction, and for `argmax` and `argmin` those of its indices."""
+    name = partial_name(op.result)
+    has_index = op.op.name in ("reduce_argmax", "reduce_argmin")
+    return [name, f"{name} index"] if has_index else [name]
+
+
+def chunk_name(value: Value) -> str:
+    """As many elements of a reduction as there are threads."""
+    return f"chunk {value.id}"
 
 
 def received_name(value: Value) -> str:

@@ -69,6 +69,8 @@ def prefix(operator: str, operand: Text) -> Text:
     )
 
 
+_TIGHTER = {level: Level(min(level + 1, Level.PRIMARY)) for level in Level}
+
 # Clang asks for parentheses where these meet, although the precedence is clear to it.
 _MIXED = {
     Level.LOGICAL_OR: {Level.LOGICAL_AND},
@@ -82,10 +84,10 @@ _MIXED = {
 def infix(operator: str, left: Text, right: Text, level: Level, associative: bool = False) -> Text:
     """`left operator right`; only an associative operator needs no parentheses on its right."""
     a = left.at(level)
-    b = right.at(level if associative else Level(min(level + 1, Level.PRIMARY)))
-    mixed = _MIXED.get(level, set())
-    a = f"({left.text})" if left.level in mixed else a
-    b = f"({right.text})" if right.level in mixed else b
+    b = right.at(level if associative else _TIGHTER[level])
+    if level in _MIXED:
+        a = f"({left.text})" if left.level in _MIXED[level] else a
+        b = f"({right.text})" if right.level in _MIXED[level] else b
     return Text(f"{a} {operator} {b}", level)
 
 

@@ -38,10 +38,10 @@ def _called(grid: Callable[..., Any], arguments: dict[str, Any]) -> Any:
         ) from error
 
 
-def implicit_grid(scalars: Mapping[str, Any], constants: Mapping[str, Any]) -> tuple[int, ...]:
+def implicit_grid(values: Mapping[str, Any], constants: Mapping[str, Any]) -> tuple[int, ...]:
     """`ceil(N / BLOCK)` programs, for a kernel with an integer `N` and a constexpr `BLOCK`."""
-    n: Any = scalars.get("N")
-    block: Any = constants.get("BLOCK")
+    n: Any = values.get("N", _ABSENT)
+    block: Any = constants.get("BLOCK", _ABSENT)
     if not _is_int(n) or not _is_int(block):
         raise BadArgument(
             "give a grid: `kernel[grid](...)`. Without one the grid is ceil(N / BLOCK), and that "
@@ -52,10 +52,17 @@ def implicit_grid(scalars: Mapping[str, Any], constants: Mapping[str, Any]) -> t
     return (_checked(-(-int(n) // int(block))),)
 
 
-def _found(value: object) -> str:
-    if value is None:
+_ABSENT = object()
+
+
+def _found(value: Any) -> str:
+    if value is _ABSENT:
         return "there is none"
-    return "found" if _is_int(value) else f"found `{value!r}`"
+    if isinstance(value, np.ndarray):
+        return "found an array"
+    if _is_int(value):
+        return "found"
+    return f"found `{value}`" if isinstance(value, np.generic) else f"found `{value!r}`"
 
 
 def _is_int(value: Any) -> bool:

@@ -7,7 +7,7 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
-from eas.ir.types import BOOL, F32, I32, I64, U64, DType, from_numpy
+from eas.ir.types import BOOL, DTYPES, F32, I32, I64, U64, DType, from_numpy
 from eas.runtime.refusals import BadArgument
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -15,6 +15,7 @@ Bound = Array | np.generic
 
 Number = bool | int | float
 
+_KNOWN = f"its dtypes are {', '.join(DTYPES)}"
 _CPU = 1  # DLDeviceType.kDLCPU of the DLPack specification
 
 
@@ -46,7 +47,7 @@ def is_numpy_scalar(value: object) -> TypeGuard[np.generic]:
 def _dtype_of_scalar(value: np.generic) -> DType:
     dtype = from_numpy(value.dtype)
     if dtype is None:
-        raise BadArgument(f"{_describe(value)} has no counterpart in a kernel")
+        raise BadArgument(f"{_describe(value)} has no counterpart in a kernel; {_KNOWN}")
     return dtype
 
 
@@ -116,7 +117,7 @@ def _dtype_of(array: Array) -> DType:
             f"its elements are {array.dtype.str}, not in this machine's byte order: "
             "convert them with `a.astype(a.dtype.newbyteorder('='))`"
         )
-    raise BadArgument(f"an array of {array.dtype} has no counterpart in a kernel")
+    raise BadArgument(f"an array of {array.dtype} has no counterpart in a kernel; {_KNOWN}")
 
 
 def _to_array(value: object) -> Array:
@@ -137,6 +138,8 @@ def _unknown(value: object) -> str:
     )
     if isinstance(value, list | tuple):
         return f"{message}; make an array of it with `np.array`"
+    if isinstance(value, str) and value.lstrip("*").split("[")[0] in DTYPES:
+        return f"{message}; a type is enough for `compile` and `to_msl`, but not for a launch"
     return f"{message}; a value for the compiler needs the annotation `eas.constexpr`"
 
 

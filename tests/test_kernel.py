@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 import functools
+import gc
 import inspect
 import pickle
 import runpy
@@ -292,6 +293,19 @@ def test_many_threads_share_one_compile() -> None:
 
 
 # --- compiled forms ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("is_enabled", [True, False])
+def test_a_compile_leaves_the_garbage_collector_as_it_was(is_enabled: bool) -> None:
+    before = gc.isenabled()
+    (gc.enable if is_enabled else gc.disable)()
+    try:
+        put.to_msl("*f32", VALUE=gc.isenabled())
+        with pytest.raises(eas.CompileError):
+            put.to_msl("*f32", VALUE="text")
+        assert gc.isenabled() is is_enabled
+    finally:
+        (gc.enable if before else gc.disable)()
 
 
 def test_a_compiled_kernel_tells_its_signature_and_what_it_writes() -> None:

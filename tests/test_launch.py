@@ -17,6 +17,11 @@ from eas.runtime.refusals import LaunchError
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
+NO_TWIN = (
+    "has no counterpart in a kernel; "
+    "its dtypes are bool, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64"
+)
+
 
 @eas.kernel
 def add(a, b, c, N, BLOCK: eas.constexpr):
@@ -66,6 +71,12 @@ def put_bool(out, value: mk.bool):
 def double_each(a):
     i, j = mk.program_id(0), mk.program_id(1)
     a[i, j] = 2 * a[i, j]
+
+
+@eas.kernel
+def copy_each(source, target):
+    i = mk.program_id(0)
+    target[i] = source[i]
 
 
 def inputs(n: int) -> tuple[Array, Array, Array]:
@@ -171,6 +182,15 @@ def test_a_float_n_gives_no_grid() -> None:
     )
 
 
+def test_an_array_for_n_gives_no_grid() -> None:
+    a, b, c = inputs(4)
+    assert message_of(lambda: add(a, b, c, a, BLOCK=None)) == (
+        "kernel `add`: give a grid: `kernel[grid](...)`. Without one the grid is ceil(N / BLOCK), "
+        "and that takes an integer argument `N` (found an array) and a constexpr `BLOCK` "
+        "(found `None`)"
+    )
+
+
 def test_a_negative_n_is_refused() -> None:
     a, b, c = inputs(4)
     assert message_of(lambda: add(a, b, c, -4, BLOCK=4)) == (
@@ -260,6 +280,11 @@ def test_an_unhashable_constexpr_is_refused() -> None:
         "kernel `add`, argument `BLOCK`: a constexpr is part of the compiled kernel and must be "
         "hashable, which a `list` is not; use a tuple"
     )
+    assert message_of(lambda: add(a, b, c, 4, BLOCK=a)) == (
+        "kernel `add`, argument `BLOCK`: a constexpr is part of the compiled kernel and must be "
+        "hashable, which a `ndarray` is not; use a tuple, or leave out the annotation "
+        "`eas.constexpr`"
+    )
 
 
 def test_a_launch_error_can_be_pickled() -> None:
@@ -324,7 +349,7 @@ def test_a_float_parameter_takes_ints_and_floats(value: Any) -> None:
         (put_bool, 1, "expected a bool, not `1`"),
         (put, 2**64, f"{2**64} fits into no integer of 64 bits"),
         (put, 1e39, "1e+39 is too large for f32"),
-        (put, np.complex64(1), "a NumPy `complex64` has no counterpart in a kernel"),
+        (put, np.complex64(1), f"a NumPy `complex64` {NO_TWIN}"),
     ],
 )
 def test_a_number_that_does_not_fit_is_refused(kernel: Any, value: Any, message: str) -> None:
@@ -359,7 +384,12 @@ def test_arrays_of_every_dtype_can_be_passed(dtype: Any) -> None:
             "make an array of it with `np.array`",
         ),
         (
-            "f32",
+            "*f32[:]",
+            "expected a number or an array (NumPy, or an object with `__dlpack__`), not a `str`; "
+            "a type is enough for `compile` and `to_msl`, but not for a launch",
+        ),
+        (
+            "mean",
             "expected a number or an array (NumPy, or an object with `__dlpack__`), not a `str`; "
             "a value for the compiler needs the annotation `eas.constexpr`",
         ),
@@ -368,9 +398,15 @@ def test_arrays_of_every_dtype_can_be_passed(dtype: Any) -> None:
             "expected a number or an array (NumPy, or an object with `__dlpack__`), not `None`; "
             "a value for the compiler needs the annotation `eas.constexpr`",
         ),
-        (np.zeros(4, object), "an array of object has no counterpart in a kernel"),
-        (np.zeros(4, np.complex64), "an array of complex64 has no counterpart in a kernel"),
-        (np.zeros(4, "datetime64[s]"), "an array of datetime64[s] has no counterpart in a kernel"),
+        (np.zeros(4, object), f"an array of object {NO_TWIN}"),
+        (
+            np.zeros(4, np.complex64),
+            f"an array of complex64 {NO_TWIN}",
+        ),
+        (
+            np.zeros(4, "datetime64[s]"),
+            f"an array of datetime64[s] {NO_TWIN}",
+        ),
         (
             np.zeros(4, ">f4"),
             "its elements are >f4, not in this machine's byte order: "
@@ -459,13 +495,6 @@ def test_a_field_of_a_record_can_be_indexed() -> None:
     assert (record["y"] == 6).all()
 
 
-def test_one_array_can_be_input_and_output() -> None:
-    a, b, _ = inputs(4)
-    expected = a + b
-    add(a, b, a, 4, BLOCK=4)
-    np.testing.assert_array_equal(a, expected)
-
-
 # --- arrays of other libraries ----------------------------------------------------------------
 
 
@@ -529,6 +558,65 @@ def test_a_tensor_that_refuses_to_be_exported_says_why() -> None:
         "kernel `add`, argument `a`: a `Refusing` cannot be read through DLPack: "
         "this tensor requires grad"
     )
+
+
+# --- arrays that share memory -----------------------------------------------------------------
+
+
+@eas.kernel
+def clear_and_keep(source, cleared, kept, BLOCK: eas.constexpr):
+    i = mk.arange(0, BLOCK)
+    old = mk.load(source, i)
+    mk.store(cleared, i, 0.0)
+    mk.store(kept, i, old)
+
+
+SHARING = "the kernel writes to `c`: pass a copy of one, or the very same array for both"
+
+
+def test_one_array_can_be_input_and_output() -> None:
+    a, b, _ = inputs(4)
+    expected = a + b
+    add(a, b, a, 4, BLOCK=4)
+    np.testing.assert_array_equal(a, expected)
+
+
+@pytest.mark.parametrize("again", [lambda a: a, lambda a: a[:], Exporter])
+def test_an_array_that_is_passed_twice_is_one_parameter(again: Callable[[Array], Any]) -> None:
+    a, _, kept = inputs(4)
+    compiled = clear_and_keep.compile(a, again(a), kept, BLOCK=4)
+    assert compiled.signature == "clear_and_keep(source: *f32, kept: *f32) with BLOCK=4"
+    assert compiled.writes == ("source", "kept")
+    expected = a.copy()
+    clear_and_keep[1](a, again(a), kept, BLOCK=4)
+    np.testing.assert_array_equal(kept, expected)
+    np.testing.assert_array_equal(a, np.zeros(4))
+
+
+@pytest.mark.parametrize(
+    "view",
+    [lambda a: a[1:], lambda a: a[::-1], lambda a: a.view(np.int32), lambda a: a.reshape(1, -1)],
+)
+def test_arrays_that_overlap_are_refused_if_one_is_written(view: Callable[[Array], Array]) -> None:
+    a, b, c = inputs(8)
+    assert message_of(lambda: add(view(c), b, c, 4, BLOCK=4)) == (
+        f"kernel `add`, argument `c`: it shares memory with `a`, and {SHARING}"
+    )
+    assert message_of(lambda: add(a, c[2:], c, 4, BLOCK=4)) == (
+        f"kernel `add`, argument `c`: it shares memory with `b`, and {SHARING}"
+    )
+
+
+def test_arrays_that_overlap_can_be_read() -> None:
+    a, _, c = inputs(8)
+    add(a, a[2:], c, 4, BLOCK=4)
+    np.testing.assert_array_equal(c[:4], a[:4] + a[2:6])
+
+
+def test_arrays_in_one_piece_of_memory_that_share_no_element_are_apart() -> None:
+    both = np.arange(16, dtype=np.float32).reshape(8, 2)
+    copy_each[8](both[:, 0], both[:, 1])
+    np.testing.assert_array_equal(both[:, 1], both[:, 0])
 
 
 # --- backends ---------------------------------------------------------------------------------

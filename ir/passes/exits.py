@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
+from eas.ir.analysis import cover_all, covers, divergence, exhaustion
 from eas.ir.builder import Builder
 from eas.ir.location import Loc
 from eas.ir.nodes import (
@@ -34,15 +35,6 @@ from eas.ir.nodes import (
     regions_of,
     results_of,
     walk,
-)
-from eas.ir.passes.splits import (
-    covers,
-    exhaustion_split,
-    has_leave,
-    has_leave_inside,
-    leave_split,
-    loop_split,
-    union,
 )
 from eas.ir.rewrite import (
     Renaming,
@@ -161,12 +153,29 @@ class _ScopeLowering:
             self.state.bind(self.ending.own, ops[-1].values)
         return ops
 
+    def _is_left(self, region: Region) -> bool:
+        """Whether a region holds a `Leave` of this scope."""
+        return any(self._is_own(op) for op in walk(region))
+
+    def _is_left_in(self, op: Op) -> bool:
+        return any(self._is_left(region) for region in regions_of(op))
+
+    def _leave_split(self, op: If | Loop) -> Shape:
+        """The shape by which lanes part at the `Leave`s of this scope in an op."""
+        parted = divergence(op)
+        leaves = [each for each in parted.exits if self._is_own(each[0])]
+        split = cover_all(parted.inside, leaves)
+        return split.shape if split else ()
+
+    def _is_own(self, op: Op) -> bool:
+        return isinstance(op, Leave) and op.label == self.scope.label
+
     # --- ops in a row -------------------------------------------------------------------------
 
     def _finish(self, ops: Sequence[Op], ending: _Ending) -> list[Op]:
         """The ops of a region without a `Leave`, with a terminator as the ending asks."""
         for place, op in enumerate(ops):
-            if has_leave(op, self.scope.label):
+            if self._is_left_in(op):
                 before, rest = ops[:place], ops[place + 1 :]
                 after = self._part_if if isinstance(op, If) else self._part_loop
                 return [*before, *after(op, rest, ending)]
@@ -234,7 +243,7 @@ class _ScopeLowering:
                 for region, on in zip(regions_of(op), goes_on, strict=True)
             ]
             return self._choose(op, branches, ending)
-        split = leave_split((op,), self.scope.label)
+        split = self._leave_split(op)
         if self._can_join(op, split):
             return self._flag_if(op, rest, ending, self._inner(op, split))
         # A scalar cannot be joined with what the lanes that left would bring.
@@ -323,7 +332,7 @@ class _ScopeLowering:
 
     def _part_loop(self, op: Op, rest: Sequence[Op], ending: _Ending) -> list[Op]:
         assert isinstance(op, Loop)
-        if not _breaks(op) and not exhaustion_split(op):
+        if not _breaks(op) and not exhaustion(op):
             # If lanes got there in several trips, a scalar op in `rest` would happen several times.
             orelse = op.orelse.ops
             if falls_through(op.orelse):
@@ -352,8 +361,8 @@ class _ScopeLowering:
         return [_with_parts(op, body, after, results), Yield(results, op.loc)]
 
     def _flag_loop(self, op: Loop, rest: Sequence[Op], ending: _Ending) -> list[Op]:
-        split = union(loop_split(op), leave_split(op.orelse.ops, self.scope.label))
-        if not loop_split(op) and not self._can_join(op, split):
+        split = self._leave_split(op)
+        if not _loop_split(op) and not self._can_join(op, split):
             return self._finish([*self._take_apart(op), *rest], ending)
         inner = self._inner(op, split)
         orelse = Region(op.orelse.args, tuple(self._finish(op.orelse.ops, inner)))
@@ -422,14 +431,20 @@ class _ScopeLowering:
     def _loop_in_loop(self, op: Loop, jumps: _Jumps) -> list[Op]:
         # The `orelse` is outside of its loop, so its exits are those of the loop around.
         orelse = self._in_loop(op.orelse, jumps)
-        if not jumps.on_leave or not has_leave_inside(op.body.ops, self.scope.label):
+        if not jumps.on_leave or not self._is_left(op.body):
             return [_with_parts(op, op.body, orelse, op.results)]
-        inner = self._inner(op, loop_split(op))
+        inner = self._inner(op, _loop_split(op))
         after = Region(orelse.args, tuple(self._end(orelse.ops, inner)))
         flag, left = self._flag_and_left(inner)
         loop = self._flagged(op, after, inner, (*inner.own, flag, *left))
         gone = Region((), tuple(jumps.on_leave(left, op.loc)))
         return [loop, If(flag, gone, Region((), (Yield((), op.loc),)), (), op.loc)]
+
+
+def _loop_split(loop: Loop) -> Shape:
+    """The shape by which lanes end a loop in different trips, whatever the way."""
+    split = divergence(loop).inside
+    return split.shape if split else ()
 
 
 def _is_short(rest: Sequence[Op]) -> bool:

@@ -15,12 +15,13 @@ import time
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from eas.msl.host.build import Builder, default_builder
 from eas.msl.host.errors import HostError
 
 WORKER = Path(__file__).parent / "worker.py"
+MOST_REPLY_BYTES = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +72,10 @@ class Host:
             raise HostError(message, kernel) from None
         except _Ended:
             raise HostError(self._death(), kernel) from None
+        except _Nonsense:
+            self.stop()
+            message = "it has damaged the process that it ran in, which was stopped"
+            raise HostError(message, kernel) from None
         except BaseException:
             self.stop()
             raise
@@ -167,6 +172,10 @@ class _Ended(Exception):
     """The worker is not there any more."""
 
 
+class _Nonsense(Exception):
+    """What the worker says is no reply."""
+
+
 def _send(process: subprocess.Popen[bytes], message: dict[str, Any]) -> None:
     assert process.stdin is not None
     body = json.dumps(message).encode()
@@ -181,7 +190,15 @@ def _receive(process: subprocess.Popen[bytes], deadline: float) -> dict[str, Any
     assert process.stdout is not None
     stream = process.stdout.fileno()
     size = int.from_bytes(_read(stream, 4, deadline), "little")
-    return json.loads(_read(stream, size, deadline))
+    if size > MOST_REPLY_BYTES:
+        raise _Nonsense
+    try:
+        reply: Any = json.loads(_read(stream, size, deadline))
+    except ValueError:
+        raise _Nonsense from None
+    if type(reply) is not dict or ("kind" not in reply and "error" not in reply):
+        raise _Nonsense
+    return cast("dict[str, Any]", reply)
 
 
 def _read(stream: int, size: int, deadline: float) -> bytes:

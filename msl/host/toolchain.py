@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -119,11 +120,38 @@ def _has_avx2() -> bool:
 
 
 def run_tool(command: Sequence[str], text: str = "") -> str:
-    """Runs a compiler or linker and gives its output; raises `ToolFailure` with its complaints."""
+    """Runs a compiler or linker and gives its output; raises `ToolFailure` with its complaints.
+
+    That it could not write its file, of which some die, is an `OSError`.
+    """
     done = _run(command, text)
+    if done.returncode < 0:
+        raise OSError(f"`{_tool(command)}` was stopped by {_signal_name(-done.returncode)}")
     if done.returncode != 0:
+        trouble = _NO_PLACE.search(done.stderr)
+        if trouble is not None:
+            raise OSError(f"`{_tool(command)}` says: {trouble[0]}")
         raise ToolFailure(done.stderr or f"it ended with {done.returncode}")
     return done.stdout
+
+
+def _tool(command: Sequence[str]) -> str:
+    """The name of a tool: zig has several under one roof."""
+    return command[1] if command[1][:1].isalpha() else Path(command[0]).name
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+# What clang and its linker say about their own files, never about a text.
+_NO_PLACE = re.compile(
+    r"No space left on device|File too large|unable to open output file.*|Read-only file system"
+    r"|cannot open output file.*|Disk quota exceeded"
+)
 
 
 def complain(command: Sequence[str], text: str) -> str:

@@ -25,6 +25,7 @@ def test_an_index_below_zero_counts_from_the_end() -> None:
     np.testing.assert_array_equal(out, a[indices])
 
 
+@pytest.mark.interpreted
 @pytest.mark.parametrize("index", [5, -6])
 def test_an_index_out_of_bounds_is_reported(index: int) -> None:
     a, indices = np.arange(10, 15, dtype="i4"), np.array([0, index, 1], "i4")

@@ -202,7 +202,13 @@ def test_every_format_has_its_row() -> None:
     assert len(promotions()) == len(DTYPES) ** 2
 
 
-@pytest.mark.parametrize("name", ["i8", "i16", "i64", "u8", "u64", "f16", "bf16", "f32", "f64"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("i8", "i16", "i64", "u8", "u64", "f16", "bf16", "f32"),
+        pytest.param("f64", marks=pytest.mark.interpreted),
+    ],
+)
 def test_a_literal_takes_the_format_of_the_other_side(name: str) -> None:
     a, out = np.array([5], DTYPES[name].numpy), np.zeros(2, DTYPES[name].numpy)
     _add_literals[1](a, out, DTYPES[name])
@@ -246,7 +252,13 @@ def _shift(a, b, out):
     out[1] = 1 << b[0]
 
 
-@pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16, np.float32, np.float64])
+@pytest.mark.parametrize(
+    "dtype",
+    [
+        *(np.float16, ml_dtypes.bfloat16, np.float32),
+        pytest.param(np.float64, marks=pytest.mark.interpreted),
+    ],
+)
 def test_a_float_is_rounded_to_its_format_after_every_operation(dtype: Any) -> None:
     a = np.array([1.1, 2.7, -3.3, 0.001]).astype(dtype)
     out = np.zeros(4, dtype)

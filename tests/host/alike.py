@@ -1,4 +1,7 @@
-"""Random kernels on the interpreter and on `msl-host`: many in one library, results compared."""
+"""Random kernels on the interpreter and on `msl-host`: many in one library, results compared.
+
+`EAS_TEST_METAL=device` runs them on this machine's GPU as well.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from eas import gpu
 from eas.ir.nodes import Function
 from eas.msl import MslKernel
 from eas.msl.host import ORDERS, Host, run
 from eas.runtime.interpreter import ArrayArgument
 from eas.runtime.interpreter import run as interpret
+from tests.backends import IS_ON_DEVICE
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Arrays = dict[str, Array]
@@ -57,6 +62,18 @@ def run_trials(host: Host, trials: Sequence[Trial]) -> None:
             assert found == (), place
             assert sorted(printed) == lines, place
             _compare(arrays, expected, place)
+        if IS_ON_DEVICE:
+            _try_on_device(trial, expected, lines)
+
+
+def _try_on_device(trial: Trial, expected: Arrays, lines: list[str]) -> None:
+    printed: list[str] = []
+    arrays = trial.arrays()
+    arguments = trial.bind(arrays)
+    found = gpu.run(trial.metal, trial.function, arguments, trial.grid, printed.append)
+    place = f"{trial.name}, on the GPU\n{trial.metal.text}"
+    assert (found, sorted(printed)) == ((), lines), place
+    _compare(arrays, expected, place)
 
 
 def _interpreted(trial: Trial) -> tuple[Arrays, list[str]]:

@@ -114,6 +114,13 @@ BUGS: dict[str, Bug] = {
     "memory that one thread did not write": Bug(
         "READ_BEFORE_WRITE", f"if (t < 63) {{ s[t] = 0.0f; }}\n{SYNC}\n@ b[t] = s[t];",
         f"s[t] = 0.0f;\n{SYNC}\nb[t] = s[t];"),
+    "an atomic that nobody wrote": Bug(
+        "READ_BEFORE_WRITE",
+        "threadgroup atomic_int z;\n"
+        "@ if (t == 0) { atomic_fetch_add_explicit(&z, 1, memory_order_relaxed); }",
+        "threadgroup atomic_int z;\n"
+        "if (t == 0) { atomic_store_explicit(&z, 1, memory_order_relaxed); }\n"
+        "if (t == 0) { atomic_fetch_add_explicit(&z, 1, memory_order_relaxed); }"),
     "a barrier in a branch": Bug(
         "EXITED_BEFORE_BARRIER", f"s[t] = 0.0f;\n@ if (t < 32) {{ {SYNC} }}\nb[t] = s[t];",
         f"s[t] = 0.0f;\nif (g < 32) {{ {SYNC} }}\nb[t] = s[t];"),

@@ -105,6 +105,21 @@ def test_a_full_disk_does_without_a_cache(tmp_path: Path) -> None:
     assert files(folder) == {}
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="needs a disk that is always full")
+def test_a_disk_too_full_to_compile_on_is_told() -> None:
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        message = pool.apply(_seven_on_a_full_disk)
+    assert message.startswith("kernel `seven`: there is no place to compile to: `")
+
+
+def _seven_on_a_full_disk() -> str:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, resource.RLIM_INFINITY))
+    try:
+        return str(seven(Cache(None)))
+    except HostError as error:
+        return str(error)
+
+
 def test_no_place_to_compile_to_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "missing"))
     with pytest.raises(HostError, match=r"^kernel `seven`: there is no place to compile to: "):

@@ -6,6 +6,7 @@ import os
 import signal
 import threading
 import time
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -81,15 +82,24 @@ def test_too_much_stack_does_not_reach_other_threads(host: Host) -> None:
 
 def test_a_killed_worker_is_told_and_replaced(host: Host) -> None:
     assert works(host)
-    pid = host.pid
-    assert pid is not None
-    timer = threading.Timer(0.2, os.kill, (pid, signal.SIGKILL))
-    timer.start()
+    done = threading.Event()
+    killer = threading.Thread(target=kill_again_and_again, args=(host, done))
+    killer.start()
     assert message_of(host, ENDLESS) == (
         "kernel `endless`: its process was killed, by a user or for lack of memory (SIGKILL)"
     )
-    timer.join()
+    done.set()
+    killer.join()
     assert works(host)
+
+
+def kill_again_and_again(host: Host, done: threading.Event) -> None:
+    """A kill may come before the kernel runs: then another worker takes over."""
+    while not done.wait(0.2):
+        pid = host.pid
+        if pid is not None:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
 
 
 def test_a_worker_that_died_between_launches_is_replaced(host: Host) -> None:
@@ -98,6 +108,33 @@ def test_a_worker_that_died_between_launches_is_replaced(host: Host) -> None:
     os.kill(host.pid, signal.SIGKILL)
     time.sleep(0.05)
     assert works(host)
+
+
+@pytest.mark.skipif(os.uname().machine != "x86_64", reason="the instructions are of one machine")
+@pytest.mark.parametrize(
+    "said", ["garbage that is no length", "\\x02\\0\\0\\0[]", "\\x02\\0\\0\\0{]"]
+)
+def test_a_kernel_that_speaks_for_its_process_is_not_believed(host: Host, said: str) -> None:
+    text = HEAD + (
+        "kernel void forge(device int* x [[buffer(0)]]) {\n"
+        f'    const char* text = "{said}";\n'
+        "    long result = 1;\n"
+        '    __asm__ volatile("syscall" : "+a"(result) : "D"(1l), "S"(text), "d"(25l)\n'
+        '                     : "rcx", "r11", "memory");\n'
+        "}\n"
+    )
+    assert message_of(host, text) == (
+        "kernel `forge`: it has damaged the process that it ran in, which was stopped"
+    )
+    assert works(host)
+
+
+def test_arrays_beyond_the_limit_of_memory_are_told(host: Host) -> None:
+    small = Host(host.builder, Limits(seconds=20.0, memory=500 << 20))
+    with pytest.raises(HostError, match=r"^kernel `twice`: it cannot be run: .*[Mm]emory"):
+        run_text(small, DOUBLE, np.zeros(100 << 20, np.int32))
+    assert works(small)
+    small.stop()
 
 
 def test_a_failed_launch_leaves_the_arrays_as_they_were(host: Host) -> None:

@@ -9,7 +9,6 @@ import pytest
 
 import eas
 from eas import mk
-from eas.msl.errors import RunError
 
 
 @eas.kernel
@@ -22,6 +21,14 @@ def twice(x, N, BLOCK: eas.constexpr):
 def shift(x, y, N, BLOCK: eas.constexpr):
     i = mk.program_id(0) * BLOCK + mk.arange(0, BLOCK)
     mk.store(y, i, mk.load(x, i, i < N), i < N)
+
+
+@eas.kernel
+def clear_and_keep(source, cleared, kept, BLOCK: eas.constexpr):
+    i = mk.arange(0, BLOCK)
+    old = mk.load(source, i)
+    mk.store(cleared, i, 0.0)
+    mk.store(kept, i, old)
 
 
 @eas.kernel
@@ -55,6 +62,12 @@ def test_the_environment_chooses_the_backend(monkeypatch: pytest.MonkeyPatch) ->
     x = np.arange(10, dtype=np.float32)
     twice(x, 10, BLOCK=4)
     assert x.tolist() == [0, 2, 4, 6, 8, 10, 12, 14, 16, 18]
+
+
+def test_an_array_that_is_passed_twice_is_written_after_it_was_read() -> None:
+    x, kept = np.arange(4, dtype=np.float32), np.zeros(4, np.float32)
+    clear_and_keep[1](x, x, kept, BLOCK=4, _backend="msl-host")
+    assert (x.tolist(), kept.tolist()) == ([0, 0, 0, 0], [0, 1, 2, 3])
 
 
 def test_an_empty_grid_runs_nothing() -> None:
@@ -118,5 +131,5 @@ def test_a_failed_assert_is_an_error_with_its_place() -> None:
 
 
 def test_more_programs_than_indices_reach_are_refused() -> None:
-    with pytest.raises(RunError, match=r"^kernel `twice`: its indices are for "):
+    with pytest.raises(eas.LaunchError, match=r"^kernel `twice`: its indices are for "):
         twice[2**31 - 1](np.zeros(4, np.float32), 4, BLOCK=4, _backend="msl-host")

@@ -1,12 +1,11 @@
-"""Tests of the backend `metal`: on a simulated Mac, or on the real one if that is asked for.
+"""Tests of the backend `metal`: on a simulated Mac, or on this one if that is asked for.
 
-`EAS_TEST_METAL=device` has the tests that any GPU must pass run on this machine's.
+Tests with `any_gpu` are those that every GPU must pass.
 """
 
 from __future__ import annotations
 
 import gc
-import os
 from collections.abc import Iterator
 
 import pytest
@@ -14,17 +13,16 @@ import pytest
 from eas.msl.host import Builder, Host, Limits
 from eas.msl.host.cache import open_cache
 from eas.runtime.metal import device
+from tests.backends import IS_ON_DEVICE
 from tests.metal.simulated import Machine, install
 
 
 @pytest.fixture(scope="session")
-def metal_host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
+def metal_host() -> Iterator[Host]:
     """What runs the kernels of simulated Macs."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("EAS_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
-        host = Host(Builder(open_cache()), Limits(seconds=20.0))
-        yield host
-        host.stop()
+    host = Host(Builder(open_cache()), Limits(seconds=20.0))
+    yield host
+    host.stop()
 
 
 @pytest.fixture
@@ -43,7 +41,7 @@ def machine(metal_host: Host, monkeypatch: pytest.MonkeyPatch) -> Iterator[Machi
 @pytest.fixture
 def any_gpu(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """The GPU of this machine or of a simulated one is the backend."""
-    if os.environ.get("EAS_TEST_METAL") == "device":
+    if IS_ON_DEVICE:
         monkeypatch.setenv("EAS_BACKEND", "metal")
     else:
         # What the compiler writes is inspected in tests/host, and that takes a while.

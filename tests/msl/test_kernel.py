@@ -8,7 +8,7 @@ import pytest
 
 from eas.ir.location import NOWHERE
 from eas.ir.types import BOOL, F32, I32, I64
-from eas.msl import Buffer, Field, Site, UnsupportedError, write
+from eas.msl import Buffer, Field, MslKernel, Site, UnsupportedError, write
 from tests.msl.texts import body_of, function_of, kernel_of, lines
 
 SCALE = (
@@ -256,3 +256,74 @@ def test_a_thread_program_runs_with_its_own_number_of_threads() -> None:
     function = replace(function_of("%10: i32[40] = thread_index size=40"), threads=40)
     with pytest.raises(ValueError, match="`f` is written for 40 threads"):
         write(function, 64)
+
+
+def many_arrays(arrays: int, scalars: int, ops: str = "") -> MslKernel:
+    params = [f"%p{n}.{n}: *i32" for n in range(arrays)]
+    params += [f"%s{n}.{n}: i32" for n in range(arrays, arrays + scalars)]
+    head = f'kernel many({", ".join(params)}) from "many.py" {{\n'
+    stores = "".join(f"store %p{n}.{n}[%100] = %100\n" for n in range(arrays))
+    return kernel_of(f"%100: i32 = 0\n{stores}{ops}", 1, head)
+
+
+@pytest.mark.parametrize(("arrays", "scalars", "buffers"), [(31, 0, 31), (30, 1, 31), (30, 2, 31)])
+def test_all_buffers_of_metal_can_be_used(arrays: int, scalars: int, buffers: int) -> None:
+    kernel = many_arrays(arrays, scalars)
+    assert [buffer.index for buffer in kernel.buffers] == list(range(buffers))
+
+
+@pytest.mark.parametrize(
+    ("arrays", "scalars", "ops", "message"),
+    [
+        (32, 0, "", "32 buffers, but a Metal kernel has at most 31: 32 arrays"),
+        (
+            31,
+            1,
+            "",
+            "32 buffers, but a Metal kernel has at most 31: 31 arrays, one for all scalars",
+        ),
+        (
+            31,
+            0,
+            'print "here"',
+            "32 buffers, but a Metal kernel has at most 31: 31 arrays, one for asserts and prints",
+        ),
+    ],
+)
+def test_more_arrays_than_buffers_are_refused(
+    arrays: int, scalars: int, ops: str, message: str
+) -> None:
+    with pytest.raises(UnsupportedError) as caught:
+        many_arrays(arrays, scalars, ops)
+    assert caught.value.diagnostic.message == message
+
+
+def test_conditions_that_are_known_are_not_printed() -> None:
+    ops = """
+        %10: i32 = 0
+        %11: bool = true
+        while () {
+          condition %11 with
+        } do () {
+          %12: i32 = load %i.2[%10]
+          %13: bool = lt %12, %n.4
+          if %13 {
+            break
+          } else {
+            yield
+          }
+          store %i.2[%10] = %n.4
+          yield
+        } else () {
+        }
+        %14: bool = false
+        assert %14, "never"
+    """
+    expected = """
+        while (true) {
+            if (i[0] < n) { break; }
+            i[0] = n;
+        }
+        report_failure(report, 0, program, 0);
+    """
+    assert body_of(ops, 1) == lines(expected)

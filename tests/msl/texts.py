@@ -10,7 +10,7 @@ from eas.ir.verify import verify
 from eas.msl import MslKernel, write
 from eas.msl.facts import gather
 from eas.msl.lanes import Layout
-from eas.msl.layout import decide
+from eas.msl.layout import decide, part_control
 
 PARAMETERS = "%a.0: *f32, %b.1: *f32, %i.2: *i32, %j.3: *i32, %n.4: i32, %x.5: f32, %p.6: bool"
 HEAD = f'kernel f({PARAMETERS}) from "f.py" {{\n'
@@ -45,4 +45,6 @@ def lines(body: str) -> str:
 
 
 def layout_of(ops: str, threads: int | None = None) -> Layout:
-    return decide(gather(function_of(ops)), threads)
+    layout = part_control(gather(function_of(ops)), threads)
+    decide(layout, threads)
+    return layout

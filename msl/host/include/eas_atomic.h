@@ -21,12 +21,15 @@ struct eas_same {
 template <class T>
 using eas_operand = typename eas_same<T>::type;
 
+enum { EAS_READS, EAS_WRITES, EAS_BOTH };
+
 #define EAS_UNCHECKED __attribute__((no_sanitize("thread"))) inline
-#define EAS_MODIFY(space, name, rule, expression)                                                \
+// What an exchange finds counts as unread: it may well be the first to write.
+#define EAS_MODIFY(space, name, rule, mode, expression)                                          \
     template <class T>                                                                           \
     EAS_UNCHECKED enable_if_t<rule, T> name(volatile space atomic<T>* place, eas_operand<T> x,   \
                                             memory_order, EAS_SITE) {                                      \
-        eas_atomic((const volatile void*)place, sizeof(T), 1, site);                                   \
+        eas_atomic((const volatile void*)place, sizeof(T), mode, site);                                   \
         const T found = place->eas_value;                                                        \
         place->eas_value = (T)(expression);                                                      \
         return found;                                                                            \
@@ -34,20 +37,20 @@ using eas_operand = typename eas_same<T>::type;
 #define EAS_ATOMICS(space)                                                                       \
     template <class T>                                                                           \
     EAS_UNCHECKED T atomic_load_explicit(const volatile space atomic<T>* place, memory_order, EAS_SITE) {  \
-        eas_atomic((const volatile void*)place, sizeof(T), 0, site);                                   \
+        eas_atomic((const volatile void*)place, sizeof(T), EAS_READS, site);                                   \
         return place->eas_value;                                                                 \
     }                                                                                            \
     template <class T>                                                                           \
     EAS_UNCHECKED void atomic_store_explicit(volatile space atomic<T>* place, eas_operand<T> x,  \
                                              memory_order, EAS_SITE) {                                     \
-        eas_atomic((const volatile void*)place, sizeof(T), 1, site);                                   \
+        eas_atomic((const volatile void*)place, sizeof(T), EAS_WRITES, site);                                   \
         place->eas_value = x;                                                                    \
     }                                                                                            \
     template <class T>                                                                           \
     EAS_UNCHECKED bool atomic_compare_exchange_weak_explicit(volatile space atomic<T>* place,    \
                                                              T* expected, eas_operand<T> desired, \
                                                              memory_order, memory_order, EAS_SITE) {       \
-        eas_atomic((const volatile void*)place, sizeof(T), 1, site);                                   \
+        eas_atomic((const volatile void*)place, sizeof(T), EAS_BOTH, site);                                   \
         const T found = place->eas_value;                                                        \
         const bool is_equal = __builtin_memcmp(&found, expected, sizeof(T)) == 0;                \
         if (is_equal) {                                                                          \
@@ -56,14 +59,14 @@ using eas_operand = typename eas_same<T>::type;
         *expected = found;                                                                       \
         return is_equal;                                                                         \
     }                                                                                            \
-    EAS_MODIFY(space, atomic_exchange_explicit, true, x)                                         \
-    EAS_MODIFY(space, atomic_fetch_add_explicit, eas_can_add<space T>, eas_wrapped(found, x, 1)) \
-    EAS_MODIFY(space, atomic_fetch_sub_explicit, eas_can_add<space T>, eas_wrapped(found, x, -1)) \
-    EAS_MODIFY(space, atomic_fetch_max_explicit, eas_is_whole<T>, found < x ? x : found)         \
-    EAS_MODIFY(space, atomic_fetch_min_explicit, eas_is_whole<T>, x < found ? x : found)         \
-    EAS_MODIFY(space, atomic_fetch_and_explicit, eas_is_whole<T>, found & x)                     \
-    EAS_MODIFY(space, atomic_fetch_or_explicit, eas_is_whole<T>, found | x)                      \
-    EAS_MODIFY(space, atomic_fetch_xor_explicit, eas_is_whole<T>, found ^ x)
+    EAS_MODIFY(space, atomic_exchange_explicit, true, EAS_WRITES, x)                             \
+    EAS_MODIFY(space, atomic_fetch_add_explicit, eas_can_add<space T>, EAS_BOTH, eas_wrapped(found, x, 1)) \
+    EAS_MODIFY(space, atomic_fetch_sub_explicit, eas_can_add<space T>, EAS_BOTH, eas_wrapped(found, x, -1)) \
+    EAS_MODIFY(space, atomic_fetch_max_explicit, eas_is_whole<T>, EAS_BOTH, found < x ? x : found) \
+    EAS_MODIFY(space, atomic_fetch_min_explicit, eas_is_whole<T>, EAS_BOTH, x < found ? x : found) \
+    EAS_MODIFY(space, atomic_fetch_and_explicit, eas_is_whole<T>, EAS_BOTH, found & x)           \
+    EAS_MODIFY(space, atomic_fetch_or_explicit, eas_is_whole<T>, EAS_BOTH, found | x)            \
+    EAS_MODIFY(space, atomic_fetch_xor_explicit, eas_is_whole<T>, EAS_BOTH, found ^ x)
 
 // Ints can be added anywhere, floats in device memory only.
 template <class T>

@@ -152,7 +152,8 @@ const Region* nearest_region(uchar* place, long& offset) {
     return nearest;
 }
 
-void touch(const void* address, ulong size, bool is_write, bool is_atomic, ulong pc, ulong site) {
+void touch(const void* address, ulong size, bool is_write, bool is_atomic, ulong pc, ulong site,
+           bool is_read = false) {
     if (launch == nullptr || launch->report.kind != NOTHING) {
         return;
     }
@@ -179,7 +180,7 @@ void touch(const void* address, ulong size, bool is_write, bool is_atomic, ulong
     now.simd_epoch = region->space == DEVICE ? fiber.simd_device_epoch : fiber.simd_group_epoch;
     for (ulong i = 0; i < size; ++i) {
         Shadow& shadow = region->shadows[offset + i];
-        if (region->space == GROUP && !is_write && !shadow.written.is_there) {
+        if (region->space == GROUP && (is_read || !is_write) && !shadow.written.is_there) {
             blame(READ_BEFORE_WRITE, now, region, offset, size);
         }
         if (is_concurrent(shadow.written, now, region->space)) {
@@ -210,9 +211,9 @@ void eas_declare(void* begin, ulong size, const char* name) {
     }
 }
 
-// An atomic that reads and writes is ordered like a write.
-void eas_atomic(const volatile void* place, uint size, uint is_write, ulong site) {
-    touch((const void*)place, size, is_write, true, 0, site);
+// An atomic that reads and writes (2) is ordered like a write (1).
+void eas_atomic(const volatile void* place, uint size, uint mode, ulong site) {
+    touch((const void*)place, size, mode != 0, true, 0, site, mode == 2);
 }
 
 #define EAS_ACCESS(n)                                                                                    \
