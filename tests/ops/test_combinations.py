@@ -151,6 +151,14 @@ def test_every_dtype_can_be_combined(name: str, backend: str) -> None:
     assert low[0] == 0
 
 
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_sums_of_integers_wrap(backend: str) -> None:
+    x = np.full(SIZE, 1 << 30, np.int32)
+    sums, low = np.zeros(SIZE, np.int32), np.zeros(1, np.int32)
+    of_dtype[(1,)](x, sums, low, SIZE=SIZE, _backend=backend)
+    np.testing.assert_array_equal(sums, np.cumsum(x, dtype=np.int32))
+
+
 @eas.kernel
 def of_bools(x, odd, all_true, SIZE: eas.constexpr):
     i = mk.arange(0, SIZE)
