@@ -257,8 +257,9 @@ def seen_through(body: Body, op: Compute, coords: Coords) -> Coords:
             parts = zip(coords, attrs["starts"], attrs["steps"], strict=True)
             return tuple(moved(body.e, at, step, start) for at, start, step in parts)
         case "cycle":
-            axis, start = attrs["axis"], attrs["start"] % shape[attrs["axis"]]
-            ends = start + attrs["size"] <= shape[axis]
+            axis: int = attrs["axis"]
+            start: int = attrs["start"] % shape[axis]
+            ends: bool = start + attrs["size"] <= shape[axis]
             at = moved(body.e, coords[axis], 1, start)
             at = at if ends else _wrapped(body, at, shape[axis])
             return (*coords[:axis], at, *coords[axis + 1 :])
