@@ -15,6 +15,7 @@ compiled.
 from __future__ import annotations
 
 import builtins
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, overload
 
 from eas.intrinsic import host_intrinsic, intrinsic
@@ -194,12 +195,19 @@ def full_like(a: Value, value: Number) -> Value:
 
 @intrinsic()
 def load(
-    ptr: Value, offs: Number | None = None, mask: Number | None = None, other: Number = 0
+    ptr: Value,
+    offs: Number | None = None,
+    mask: Number | None = None,
+    other: Number = 0,
+    boundary_check: tuple[int, ...] = (),
+    padding: str = "zero",
 ) -> Value:
     """The elements of an array at `offs`.
 
     Offsets count elements. Lanes where `mask` is false read nothing and give `other`.
-    `load(a + offs)` is another way to write `load(a, offs)`.
+    `load(a + offs)` is another way to write `load(a, offs)`. A pointer of `make_block_ptr` has its
+    own offsets: of those, elements out of bounds along the axes in `boundary_check` are not read,
+    but are zero, or NaN with `padding="nan"`.
 
     >>> i = mk.arange(0, 4)
     >>> mk.load(x, i)
@@ -213,15 +221,35 @@ def load(
 @overload
 def store(ptr: Value, offs: Number, value: Number, mask: Number | None = None) -> None: ...
 @overload
-def store(ptr: Value, *, value: Number, mask: Number | None = None) -> None: ...
+def store(
+    ptr: Value,
+    *,
+    value: Number,
+    mask: Number | None = None,
+    boundary_check: tuple[int, ...] = (),
+) -> None: ...
 @overload
-def store(ptr: Value, value: Number, /, *, mask: Number | None = None) -> None: ...
+def store(
+    ptr: Value,
+    value: Number,
+    /,
+    *,
+    mask: Number | None = None,
+    boundary_check: tuple[int, ...] = (),
+) -> None: ...
 @intrinsic()
-def store(ptr: Value, offs: Any = None, value: Any = None, mask: Number | None = None) -> None:
+def store(
+    ptr: Value,
+    offs: Any = None,
+    value: Any = None,
+    mask: Number | None = None,
+    boundary_check: tuple[int, ...] = (),
+) -> None:
     """Writes `value` to the elements of an array at `offs`.
 
     Lanes where `mask` is false write nothing. `store(a + offs, value)` is another way to write
-    `store(a, offs, value)`.
+    `store(a, offs, value)`. Through a pointer of `make_block_ptr`, elements out of bounds along the
+    axes in `boundary_check` are not written.
 
     >>> i = mk.arange(0, 4)
     >>> mk.store(out, i, 2.0, mask=i > 1)
@@ -362,6 +390,36 @@ def barrier() -> None:
     ...
 
 
+@intrinsic()
+def make_block_ptr(
+    base: Value,
+    shape: tuple[Number, ...],
+    strides: tuple[Number, ...],
+    offsets: tuple[Number, ...],
+    block_shape: tuple[int, ...],
+) -> Any:
+    """A pointer to a tile of an array that has this shape and these strides, in elements.
+
+    >>> p = mk.make_block_ptr(x, (2, 3), (3, 1), (0, 1), (2, 2))
+    >>> mk.load(p)
+    [[1.0, 2.0], [4.0, 5.0]]
+    >>> mk.load(mk.advance(p, (0, 1)), boundary_check=(1,))
+    [[2.0, 0.0], [5.0, 0.0]]
+    """
+    ...
+
+
+@intrinsic()
+def advance(ptr: Any, offsets: tuple[Number, ...]) -> Any:
+    """The block pointer, moved by so many elements along each axis.
+
+    >>> p = mk.make_block_ptr(x, (8,), (1,), (0,), (2,))
+    >>> mk.load(mk.advance(p, (4,)))
+    [4.0, 5.0]
+    """
+    ...
+
+
 # --- shape ------------------------------------------------------------------------------------
 
 
@@ -421,6 +479,47 @@ def ravel(a: Value) -> Value:
 
     >>> mk.ravel(mk.reshape(mk.arange(0, 4), (2, 2)))
     [0, 1, 2, 3]
+    """
+    ...
+
+
+@intrinsic()
+def cat(a: Value, b: Value, axis: int = 0) -> Value:
+    """Two blocks, one after the other along an axis.
+
+    >>> mk.cat(mk.arange(0, 3), mk.arange(7, 9))
+    [0, 1, 2, 7, 8]
+    """
+    ...
+
+
+@intrinsic()
+def join(a: Value, b: Value) -> Value:
+    """Two blocks side by side: a new last axis of extent 2.
+
+    >>> mk.join(mk.arange(0, 2), mk.arange(5, 7))
+    [[0, 5], [1, 6]]
+    """
+    ...
+
+
+@intrinsic()
+def split(a: Value) -> tuple[Value, Value]:
+    """The two halves of a block whose last axis has the extent 2: the opposite of `join`.
+
+    >>> left, right = mk.split(mk.reshape(mk.arange(0, 4), (2, 2)))
+    >>> right
+    [1, 3]
+    """
+    ...
+
+
+@intrinsic()
+def flip(a: Value, axis: int = 0) -> Value:
+    """The block with its elements along an axis in the opposite order.
+
+    >>> mk.flip(mk.arange(0, 3))
+    [2, 1, 0]
     """
     ...
 
@@ -1112,6 +1211,311 @@ def xor_sum(a: Value, axis: int | None = None, keep_dims: builtins.bool = False)
 
     >>> mk.xor_sum(mk.arange(0, 4))
     0
+    """
+    ...
+
+
+@intrinsic()
+def reduce(
+    a: Value | tuple[Value, ...],
+    axis: int | None,
+    fn: Callable[..., Any],
+    keep_dims: builtins.bool = False,
+) -> Any:
+    """What a function makes of all elements of a block, or along one axis, two at a time.
+
+    `fn(x, y)` is associative and commutative: any two elements may meet, in any order. Of a tuple
+    of blocks it takes an element of each, then another one of each, and gives a tuple.
+
+    >>> mk.reduce(mk.arange(1, 5), 0, lambda x, y: x * y)
+    24
+    >>> i = mk.arange(0, 4)
+    >>> def later(v, i, w, j):
+    ...     is_better = w > v or (w == v and j > i)
+    ...     return (w, j) if is_better else (v, i)
+    >>> value, index = mk.reduce((mk.abs(2 * i - 3), i), 0, later)
+    >>> index
+    3
+    """
+    ...
+
+
+# --- scan -------------------------------------------------------------------------------------
+
+
+@intrinsic()
+def cumsum(a: Value, axis: int = 0, reverse: builtins.bool = False) -> Value:
+    """The running sum along an axis; in reverse, from the end.
+
+    Integers of less than 32 bits and bools are added up in 32 bits.
+
+    >>> mk.cumsum(mk.arange(1, 5))
+    [1, 3, 6, 10]
+    >>> mk.cumsum(mk.arange(1, 5), reverse=True)
+    [10, 9, 7, 4]
+    """
+    ...
+
+
+@intrinsic()
+def cumprod(a: Value, axis: int = 0, reverse: builtins.bool = False) -> Value:
+    """The running product along an axis; in reverse, from the end.
+
+    >>> mk.cumprod(mk.arange(1, 5))
+    [1, 2, 6, 24]
+    """
+    ...
+
+
+@intrinsic()
+def associative_scan(
+    a: Value | tuple[Value, ...],
+    axis: int,
+    fn: Callable[..., Any],
+    reverse: builtins.bool = False,
+) -> Any:
+    """For each element along an axis what a function makes of those up to it, two at a time.
+
+    `fn(x, y)` is associative; `x` comes of elements before those of `y`. Of a tuple of blocks it
+    takes an element of each, then another one of each, and gives a tuple.
+
+    >>> mk.associative_scan(mk.arange(0, 4) * 3 % 5, 0, mk.maximum)
+    [0, 3, 3, 4]
+    """
+    ...
+
+
+# --- matrix -----------------------------------------------------------------------------------
+
+
+@intrinsic()
+def dot(a: Value, b: Value, acc: Number | None = None) -> Value:
+    """The product of two matrices, or of each two of a batch, plus `acc`.
+
+    The factors are f16, bf16 or f32; the sum is f32. In a loop, `acc = mk.dot(a, b, acc)` keeps the
+    sum in the matrix registers of the GPU.
+
+    >>> a = mk.reshape(mk.load(x, mk.arange(0, 6)), (2, 3))
+    >>> mk.dot(a, mk.trans(a))
+    [[5.0, 14.0], [14.0, 50.0]]
+    """
+    ...
+
+
+@intrinsic()
+def mma_zero() -> Any:
+    """An 8x8 matrix of zeros, spread over the 32 threads of a simdgroup, in a thread program.
+
+    Each thread has two of its elements: it is a tuple of two f32.
+
+    >>> t = mk.tid(0, 32)
+    >>> first, second = mk.mma_zero()
+    >>> mk.sum(first)
+    0.0
+    """
+    ...
+
+
+@intrinsic()
+def mma(
+    acc: Any,
+    a: Value,
+    a_offs: Number,
+    b: Value,
+    b_offs: Number,
+    a_stride: Number = 8,
+    b_stride: Number = 8,
+) -> Any:
+    """`acc + a @ b` of 8x8 matrices: those of the arrays begin at the offsets given.
+
+    A stride is how many elements lie between the rows of a matrix. All threads of a simdgroup give
+    the same offsets.
+
+    >>> t = mk.tid(0, 32)
+    >>> shared = mk.alloc_tg(64, mk.f32)
+    >>> mk.store(shared, t, 1.0)
+    >>> mk.store(shared, t + 32, 1.0)
+    >>> mk.barrier()
+    >>> first, second = mk.mma(mk.mma_zero(), shared, 0, shared, 0)
+    >>> mk.sum(first + second)
+    512.0
+    """
+    ...
+
+
+@intrinsic()
+def mma_store(acc: Any, ptr: Value, offs: Number, stride: Number = 8) -> None:
+    """Writes an 8x8 matrix to an array, its first element at `offs`.
+
+    >>> t = mk.tid(0, 32)
+    >>> shared = mk.alloc_tg(64, mk.f32)
+    >>> mk.mma_store(mk.mma_zero(), shared, 0)
+    >>> mk.barrier()
+    >>> mk.sum(mk.load(shared, t))
+    0.0
+    """
+    ...
+
+
+# --- simdgroup --------------------------------------------------------------------------------
+
+
+@intrinsic()
+def simd_sum(a: Number) -> Value:
+    """The sum over the 32 threads of a simdgroup; each thread gets it.
+
+    >>> t = mk.tid(0, 34)
+    >>> mk.max(mk.simd_sum(t))
+    496
+    """
+    ...
+
+
+@intrinsic()
+def simd_max(a: Number) -> Value:
+    """The greatest value of a simdgroup.
+
+    >>> t = mk.tid(0, 34)
+    >>> mk.min(mk.simd_max(t))
+    31
+    """
+    ...
+
+
+@intrinsic()
+def simd_min(a: Number) -> Value:
+    """The least value of a simdgroup.
+
+    >>> t = mk.tid(0, 34)
+    >>> mk.max(mk.simd_min(t))
+    32
+    """
+    ...
+
+
+@intrinsic()
+def simd_any(a: Number) -> Value:
+    """Whether a condition holds for any thread of the simdgroup.
+
+    >>> t = mk.tid(0, 34)
+    >>> mk.sum(mk.simd_any(t == 33))
+    2
+    """
+    ...
+
+
+@intrinsic()
+def simd_all(a: Number) -> Value:
+    """Whether a condition holds for all threads of the simdgroup.
+
+    >>> t = mk.tid(0, 34)
+    >>> mk.sum(mk.simd_all(t < 32))
+    32
+    """
+    ...
+
+
+@intrinsic()
+def simd_shuffle(a: Number, lane: Number) -> Value:
+    """The value that another lane of the simdgroup has.
+
+    >>> t = mk.tid(0, 4)
+    >>> mk.simd_shuffle(10 * t, 3 - t)
+    [30, 20, 10, 0]
+    """
+    ...
+
+
+@intrinsic()
+def simd_shuffle_xor(a: Number, mask: Number) -> Value:
+    """The value of the lane whose number differs from the thread's own in the bits of `mask`.
+
+    >>> t = mk.tid(0, 4)
+    >>> mk.simd_shuffle_xor(10 * t, 1)
+    [10, 0, 30, 20]
+    """
+    ...
+
+
+@intrinsic()
+def simd_broadcast(a: Number, lane: Number) -> Value:
+    """The value that one lane of the simdgroup has, the same for all threads.
+
+    >>> t = mk.tid(0, 4)
+    >>> mk.simd_broadcast(10 * t, 2)
+    [20, 20, 20, 20]
+    """
+    ...
+
+
+# --- random -----------------------------------------------------------------------------------
+
+
+@intrinsic()
+def randint4x(seed: Number, offset: Number) -> tuple[Value, Value, Value, Value]:
+    """Four random u32 for each seed and offset: the words of Philox 4x32-10.
+
+    The offset is the counter and the seed the key of the cipher, each of up to 64 bits. The same
+    seed and offset give the same bits on every backend.
+
+    >>> a, b, c, d = mk.randint4x(0, mk.arange(0, 1))
+    >>> a == 0x6627E8D5
+    [True]
+    """
+    ...
+
+
+@intrinsic()
+def randint(seed: Number, offset: Number) -> Value:
+    """A random u32 for each seed and offset: the first word of `randint4x`.
+
+    >>> mk.randint(0, 0) == 0x6627E8D5
+    True
+    """
+    ...
+
+
+@intrinsic()
+def rand(seed: Number, offset: Number) -> Value:
+    """A random f32 from 0 on, below 1, for each seed and offset: multiples of 2 ** -24.
+
+    >>> mk.rand(0, mk.arange(0, 2))
+    [0.399046, 0.972241]
+    """
+    ...
+
+
+@intrinsic()
+def randn(seed: Number, offset: Number) -> Value:
+    """A normally distributed f32 for each seed and offset.
+
+    >>> mk.abs(mk.randn(0, mk.arange(0, 4))) < 6.0
+    [True, True, True, True]
+    """
+    ...
+
+
+# --- hints ------------------------------------------------------------------------------------
+
+
+@intrinsic()
+def assume(condition: Number) -> None:
+    """Promises that a condition holds. The interpreter checks it, other backends may count on it.
+
+    >>> n = mk.load(x, 4).to(mk.i32)
+    >>> mk.assume(n > 0)
+    >>> n // 2
+    2
+    """
+    ...
+
+
+@intrinsic()
+def multiple_of(a: Number, factor: int) -> Value:
+    """The number, with the promise that it is a multiple of `factor`.
+
+    >>> mk.multiple_of(mk.load(x, 6).to(mk.i32), 2)
+    6
     """
     ...
 

@@ -46,6 +46,10 @@ def lower_call(ctx: Context, node: ast.Call) -> Operand:
     if (quantified := _quantified(ctx, node)) is not None:
         return quantified
     callee, given = _evaluate(ctx, node)
+    return _call(ctx, callee, given)
+
+
+def _call(ctx: Context, callee: Operand, given: Given) -> Operand:
     match callee:
         case Closure():
             return _call_closure(ctx, callee, given)
@@ -56,7 +60,7 @@ def lower_call(ctx: Context, node: ast.Call) -> Operand:
         case Const(value=value):
             return _call_constant(ctx, value, given)
         case _:
-            raise ctx.refusal("E0411", f"{describe(callee)} cannot be called", at=node.func)
+            raise ctx.refusal("E0411", f"{describe(callee)} cannot be called", at=given.node.func)
 
 
 def _quantified(ctx: Context, node: ast.Call) -> Operand | None:
@@ -145,8 +149,11 @@ def _call_intrinsic(ctx: Context, name: str, function: Any, given: Given) -> Ope
     def note() -> str:
         return f"it is `{shown}{without_annotations(signature)}`"
 
+    def call(callee: Operand, arguments: Sequence[Operand]) -> Operand:
+        return _call(ctx, callee, Given(given.node, tuple(arguments), {}))
+
     bound = bind(ctx, f"`{shown}`", signature, given, note)
-    return lower_intrinsic(ctx, name, _name(function), bound)
+    return lower_intrinsic(ctx, name, _name(function), bound, call)
 
 
 @cache

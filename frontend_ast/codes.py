@@ -67,6 +67,7 @@ TITLES: dict[str, str] = {
     "E0427": "too many arguments",
     "E0428": "an unknown parameter",
     "E0429": "an argument is given twice",
+    "E0430": "a function that cannot combine elements",
     "E0501": "an index that is not an int",
     "E0502": "the wrong number of indices",
     "E0503": "a slice of an array",

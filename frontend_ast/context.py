@@ -134,6 +134,8 @@ class Context:
     statement: Loc = NOWHERE
     threads: int | None = None
     positions: dict[str, Loc] = field(default_factory=dict[str, Loc])
+    is_for_threads: bool = False
+    has_early_effects: bool = False
     labels: int = 0
     unrolled: int = 0
     failures: int = 0
@@ -312,6 +314,16 @@ class Context:
         for split in self.active_splits():
             shape = self.cover(shape, split.shape)
         return shape
+
+    def thread_shape(self) -> Shape:
+        """The shape of the threads, each of which does what stands here; `()` in code for blocks.
+
+        What comes before the first `mk.tid` is compiled anew once it is known to be for threads.
+        """
+        if self.threads is not None and (self.is_for_threads or "tid" in self.positions):
+            return (self.threads,)
+        self.has_early_effects = True
+        return ()
 
     def cover(self, a: Shape, b: Shape) -> Shape:
         """The shape that both fit into."""

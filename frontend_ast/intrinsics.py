@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
 import inspect
-import operator
 from collections.abc import Callable, Sequence
-from typing import Any, SupportsIndex, cast
+from typing import cast
 
-import numpy as np
-
-from eas.frontend_ast import memory
-from eas.frontend_ast.arithmetic import items_of, negate
+from eas.frontend_ast import block_pointers, memory
+from eas.frontend_ast.arithmetic import negate
 from eas.frontend_ast.builtins import message_parts
 from eas.frontend_ast.collective import require_all_lanes
+from eas.frontend_ast.combining import COMBINATIONS, Call
 from eas.frontend_ast.context import Context
+from eas.frontend_ast.fragments import FRAGMENTS
+from eas.frontend_ast.matrices import MATRICES
 from eas.frontend_ast.promote import (
     Number,
     broadcast,
@@ -24,10 +23,20 @@ from eas.frontend_ast.promote import (
     number,
     promote,
     to_bool,
-    why_none,
 )
 from eas.frontend_ast.promote import cast as convert
+from eas.frontend_ast.randoms import RANDOMS
+from eas.frontend_ast.shapes import SHAPES
+from eas.frontend_ast.static import (
+    runtime_number,
+    static_axis,
+    static_dtype,
+    static_int,
+    static_ints,
+    static_shape,
+)
 from eas.frontend_ast.values import (
+    EMPTY,
     FALSE,
     NONE,
     UNNAMED,
@@ -36,14 +45,13 @@ from eas.frontend_ast.values import (
     Const,
     Num,
     Operand,
-    Range,
     Tuple,
 )
 from eas.ir.diagnostics import Label
-from eas.ir.nodes import AtomicKind, Barrier
+from eas.ir.nodes import Assert, AtomicKind, Barrier
 from eas.ir.ops import OPS
 from eas.ir.ops.record import OpDef, RuleError
-from eas.ir.ops.shape import MAX_RANK
+from eas.ir.ops.simdgroup import SIMD_OPS
 from eas.ir.types import (
     BOOL,
     DTYPES,
@@ -52,35 +60,44 @@ from eas.ir.types import (
     U32,
     DType,
     Scalar,
-    Shape,
     broadcast_shapes,
     count,
-    from_numpy,
 )
 
 Handler = Callable[..., Operand]
 
 FLOAT = Const(F32)
 NO_TEXT = Const("")
+ZEROS = Const("zero")
 
 
-def lower_intrinsic(ctx: Context, name: str, shown: str, bound: inspect.BoundArguments) -> Operand:
-    """A call of `mk.<shown>` whose arguments are bound to its parameters."""
+def lower_intrinsic(
+    ctx: Context, name: str, shown: str, bound: inspect.BoundArguments, call: Call
+) -> Operand:
+    """A call of `mk.<shown>` whose arguments are bound to its parameters.
+
+    `call` calls a function that is among the arguments.
+    """
     handler = HANDLERS.get(name)
     if handler is not None:
         return handler(ctx, **bound.arguments)
+    if name in COMBINATIONS:
+        return COMBINATIONS[name](ctx, call, **bound.arguments)
     if name.startswith("reduce_"):
         return _reduce(ctx, name, f"`mk.{shown}`", **bound.arguments)
     if name.startswith("atomic_"):
         kind = cast(AtomicKind, name.removeprefix("atomic_"))
         return _atomic(ctx, kind, **bound.arguments)
+    if name in SIMD_OPS:
+        return _simd(ctx, name, *bound.arguments.values())
     if name.startswith("to_"):
         return _cast(ctx, bound.arguments["a"], Const(DTYPES[name.removeprefix("to_")]))
     return _elementwise(ctx, OPS[name], list(bound.arguments.values()))
 
 
 def is_function_of_mk(name: str) -> bool:
-    return name in OPS or name in HANDLERS or f"reduce_{name}" in OPS
+    tables = (OPS, HANDLERS, COMBINATIONS)
+    return f"reduce_{name}" in OPS or any(name in table for table in tables)
 
 
 # --- element-wise ops ---------------------------------------------------------------------------
@@ -273,13 +290,13 @@ def _zeros_like(ctx: Context, a: Operand) -> Operand:
 
 
 def _full_like(ctx: Context, a: Operand, value: Operand) -> Operand:
-    num = _runtime(ctx, a)
+    num = runtime_number(ctx, a)
     filled = materialize(ctx, number(ctx, value), num.dtype)
     return Num(broadcast(ctx, filled, num.shape).value)
 
 
 def _reshape(ctx: Context, a: Operand, shape: Operand) -> Operand:
-    num, new = _runtime(ctx, a), static_shape(ctx, shape)
+    num, new = runtime_number(ctx, a), static_shape(ctx, shape)
     if num.shape == new:
         return num
     if count(num.shape) != count(new):
@@ -294,12 +311,12 @@ def _reshape(ctx: Context, a: Operand, shape: Operand) -> Operand:
 
 
 def _ravel(ctx: Context, a: Operand) -> Operand:
-    num = _runtime(ctx, a)
+    num = runtime_number(ctx, a)
     return _reshape(ctx, num, Const((count(num.shape),)))
 
 
 def _expand_dims(ctx: Context, a: Operand, axis: Operand) -> Operand:
-    num = _runtime(ctx, a)
+    num = runtime_number(ctx, a)
     place = static_int(ctx, axis, "the axis")
     rank = len(num.shape) + 1
     if not -rank <= place < rank:
@@ -320,7 +337,7 @@ def _broadcast_to(ctx: Context, a: Operand, shape: Operand) -> Operand:
 
 
 def _trans(ctx: Context, a: Operand) -> Operand:
-    num = _runtime(ctx, a)
+    num = runtime_number(ctx, a)
     if len(num.shape) != 2:
         raise ctx.refusal(
             "E0513",
@@ -332,7 +349,7 @@ def _trans(ctx: Context, a: Operand) -> Operand:
 
 
 def _permute(ctx: Context, a: Operand, axes: Operand) -> Operand:
-    num = _runtime(ctx, a)
+    num = runtime_number(ctx, a)
     rank = len(num.shape)
     given = static_ints(ctx, axes, "the axes")
     order = tuple(axis + rank if axis < 0 else axis for axis in given)
@@ -352,19 +369,15 @@ def _reduce(
     keep_dims: Operand = FALSE,
 ) -> Operand:
     """A reduction over one axis, or over all lanes."""
-    num = _runtime(ctx, a)
+    num = runtime_number(ctx, a)
     require_all_lanes(ctx, shown)
     if name in ("reduce_any", "reduce_all"):
         truth = to_bool(ctx, num)
         assert isinstance(truth, Num)
         num = truth
-    place = None if axis == NONE else static_int(ctx, axis, "the axis")
-    if place is not None and not -len(num.shape) <= place < len(num.shape):
-        raise ctx.refusal("E0511", f"{describe(num)} has no axis {place}", at=axis)
-    if place is not None:
-        place %= len(num.shape)
-        if len(num.shape) == 1:
-            place = None
+    place = None if axis == NONE else static_axis(ctx, axis, num)
+    if len(num.shape) == 1:
+        place = None
     reduced = ctx.compute(name, num.value, axis=place)
     if not isinstance(keep_dims, Const) or not keep_dims.value:
         return reduced
@@ -382,7 +395,12 @@ def _load(
     offs: Operand = NONE,
     mask: Operand = NONE,
     other: Operand | None = None,
+    boundary_check: Operand = EMPTY,
+    padding: Operand = ZEROS,
 ) -> Operand:
+    if block_pointers.is_block_pointer(ptr):
+        _refuse_places(ctx, offs, mask)
+        return block_pointers.load(ctx, ptr, boundary_check, padding)
     return memory.load(ctx, ptr, mask, other, None if offs == NONE else offs)
 
 
@@ -392,13 +410,29 @@ def _store(
     offs: Operand = NONE,
     value: Operand = NONE,
     mask: Operand = NONE,
+    boundary_check: Operand = EMPTY,
 ) -> Operand:
     if value == NONE and not isinstance(ptr, Array):  # store(a + offs, value)
         offs, value = NONE, offs
     if value == NONE:
         raise _nothing_to_store(ctx, ptr, offs)
+    if block_pointers.is_block_pointer(ptr):
+        _refuse_places(ctx, offs, mask)
+        block_pointers.store(ctx, ptr, value, boundary_check)
+        return NONE
     memory.store(ctx, ptr, value, mask, None if offs == NONE else offs)
     return NONE
+
+
+def _refuse_places(ctx: Context, offs: Operand, mask: Operand) -> None:
+    for operand in (offs, mask):
+        if operand != NONE:
+            raise ctx.refusal(
+                "E0509",
+                "a block pointer has its own offsets and bounds",
+                at=operand,
+                help="move it with `mk.advance`, and give `boundary_check` the axes to check",
+            )
 
 
 def _nothing_to_store(ctx: Context, ptr: Operand, offs: Operand) -> Exception:
@@ -449,6 +483,25 @@ def _barrier(ctx: Context) -> Operand:
     return NONE
 
 
+def _simd(ctx: Context, name: str, a: Operand, lane: Operand = NONE) -> Operand:
+    """What the lanes of a simdgroup do together; each thread has a value."""
+    if ctx.threads is None:
+        raise ctx.refusal(
+            "E0603",
+            f"`mk.{name}` is for kernels that are written for threads",
+            help="use `mk.tid(0, BLOCK)` before; for blocks there is `mk.sum` and its like",
+        )
+    require_all_lanes(ctx, f"`mk.{name}`")
+    num = runtime_number(ctx, a)
+    if name in ("simd_any", "simd_all"):
+        num = materialize(ctx, to_bool(ctx, num), BOOL)
+    values = [broadcast(ctx, num, (ctx.threads,)).value]
+    if lane != NONE:
+        place = materialize(ctx, number(ctx, lane, "the number of a lane"), I32)
+        values.append(broadcast(ctx, place, (ctx.threads,)).value)
+    return ctx.compute(name, *values)
+
+
 # --- compile time -------------------------------------------------------------------------------
 
 
@@ -493,74 +546,30 @@ def _static_print(ctx: Context, parts: tuple[Operand, ...] = ()) -> Operand:
     return NONE
 
 
-# --- what must be known now ---------------------------------------------------------------------
+# --- hints --------------------------------------------------------------------------------------
 
 
-def static_int(ctx: Context, operand: Operand, what: str) -> int:
-    if isinstance(operand, Const) and type(operand.value) is not bool:
-        with contextlib.suppress(TypeError):
-            return operator.index(cast(SupportsIndex, operand.value))
-    raise ctx.refusal(
-        "E0705",
-        f"{what} must be an int that is known at compile time, this is {describe(operand)}",
-        at=operand,
-        help="make it a literal, or a parameter annotated `eas.constexpr`"
-        if operand != NONE
-        else why_none(ctx, operand),
-    )
+def _assume(ctx: Context, condition: Operand) -> Operand:
+    """A promise: the interpreter checks it, other backends count on it."""
+    truth = to_bool(ctx, condition)
+    if isinstance(truth, Const) and truth.value:
+        return NONE
+    num = materialize(ctx, truth, BOOL)
+    spread = broadcast(ctx, num, ctx.cover(num.shape, ctx.split_shape()))
+    ctx.build.emit(Assert(spread.value, "an assumption does not hold", ctx.loc, is_assumed=True))
+    return NONE
 
 
-def static_ints(ctx: Context, operand: Operand, what: str) -> tuple[int, ...]:
-    items = items_of(operand)
-    if items is not None:
-        return tuple(static_int(ctx, item, what) for item in items)
-    return (static_int(ctx, operand, what),)
-
-
-def static_shape(ctx: Context, operand: Operand) -> Shape:
-    shape = static_ints(ctx, operand, "an extent of a shape")
-    if not 1 <= len(shape) <= MAX_RANK or any(extent < 1 for extent in shape):
-        raise ctx.refusal(
-            "E0514",
-            f"a block has one to {MAX_RANK} axes of at least one lane, this is {list(shape)}",
-            at=operand,
-        )
-    return shape
-
-
-def static_dtype(ctx: Context, operand: Operand) -> DType:
-    if isinstance(operand, Const):
-        value = operand.value
-        if isinstance(value, DType):
-            return value
-        if isinstance(value, str) and value in DTYPES:
-            return DTYPES[value]
-        found = _python_dtype(value)
-        if found is not None:
-            return found
-    raise ctx.refusal(
-        "E0315",
-        f"a dtype is needed, this is {describe(operand)}",
-        at=operand,
-        help="for example `mk.f32`",
-    )
-
-
-def _python_dtype(value: Any) -> DType | None:
-    """The dtype of `np.float32` or `np.dtype("float32")`."""
-    module = getattr(value if isinstance(value, type) else type(value), "__module__", "")
-    try:
-        return from_numpy(np.dtype(value)) if module.startswith("numpy") else None
-    except TypeError:
-        return None
-
-
-def _runtime(ctx: Context, operand: Operand) -> Num:
-    if isinstance(operand, Range):
-        raise ctx.refusal(
-            "E0302", "a block is needed, this is a range", at=operand, help="use `mk.arange`"
-        )
-    return materialize(ctx, number(ctx, operand, "a block"))
+def _multiple_of(ctx: Context, a: Operand, factor: Operand) -> Operand:
+    by = static_int(ctx, factor, "the factor")
+    if by < 1:
+        raise ctx.refusal("E0705", f"the factor is at least 1, not {by}", at=factor)
+    num = runtime_number(ctx, a)
+    x, y = promote(ctx, [num, Const(by)])
+    rest = ctx.compute("mod", x.value, y.value)
+    zero = broadcast(ctx, Num(ctx.build.constant(0, rest.dtype)), rest.shape)
+    _assume(ctx, ctx.compute("eq", rest.value, zero.value))
+    return a
 
 
 HANDLERS: dict[str, Handler] = {
@@ -593,4 +602,11 @@ HANDLERS: dict[str, Handler] = {
     "static_range": _static_range,
     "static_assert": _static_assert,
     "static_print": _static_print,
+    "assume": _assume,
+    "multiple_of": _multiple_of,
+    **SHAPES,
+    **RANDOMS,
+    **MATRICES,
+    **FRAGMENTS,
+    **block_pointers.BLOCK_POINTERS,
 }

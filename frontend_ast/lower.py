@@ -47,18 +47,21 @@ def _lower_source(
     arguments: Mapping[str, Argument],
     threads: int | None,
     fast_math: bool,
+    is_for_threads: bool = False,
 ) -> Lowered:
     node = source.node
     diagnostics = Diagnostics()
     names = local_names(node) if isinstance(node, ast.FunctionDef) else frozenset[str]()
     frame = Frame(source, names, {}, function.__globals__, Cells(function))
-    ctx = Context(TABLE, frame, diagnostics, threads=threads)
+    ctx = Context(TABLE, frame, diagnostics, threads=threads, is_for_threads=is_for_threads)
     ctx.build.loc = frame.loc(node)
     if not isinstance(node, ast.FunctionDef):
         raise CompileError([_not_plain(ctx, node).diagnostic], source.name)
     frame.env = _bind_parameters(ctx, node, arguments)
     body = _lower_body(ctx, node)
     diagnostics.raise_if_any(source.name)
+    if "tid" in ctx.positions and ctx.has_early_effects:
+        return _lower_source(function, source, arguments, ctx.threads, fast_math, True)
     return _freeze(ctx, source, arguments, body, fast_math)
 
 

@@ -48,6 +48,7 @@ def store(
     stored = _as_element(ctx, array, number(ctx, value, "a number to store"))
     guard = _mask(ctx, mask)
     shape = _shape(ctx, [offset, stored, guard])
+    shape = ctx.cover(shape, ctx.thread_shape())
     at, new = broadcast(ctx, offset, shape), broadcast(ctx, stored, shape)
     masked = None if guard is None else broadcast(ctx, guard, shape).value
     ctx.build.store(array.pointer, at.value, new.value, masked)
@@ -62,12 +63,13 @@ def atomic(
     mask: Operand | None,
     expected: Operand | None = None,
 ) -> Num:
-    """Once per lane that gets here: below a split the operands are spread over its lanes."""
+    """Once per lane or thread that gets here: the operands are spread over all of them."""
     array, offset = place_of(ctx, where, offs)
     new = _as_element(ctx, array, number(ctx, value))
     old = None if expected is None else _as_element(ctx, array, number(ctx, expected))
     guard = _mask(ctx, mask)
     shape = ctx.cover(_shape(ctx, [offset, new, old, guard]), ctx.split_shape())
+    shape = ctx.cover(shape, ctx.thread_shape())
 
     def spread(num: Num | None) -> Value | None:
         return None if num is None else broadcast(ctx, num, shape).value

@@ -30,8 +30,8 @@ of them. Inside a region that is split by a shape S each block that is defined t
 effect or a condition there takes, has the rank of S and is equal to S or 1 in each dimension (or S
 is 1 there).
 
-*Collective* ops (`OpDef.collective`, `Barrier`) are where lanes meet; they never stand below a
-split.
+*Collective* ops (`OpDef.collective`, `Combine`, `Barrier`) are where lanes meet; they never stand
+below a split.
 
 **Joins.** `If.results[i]` is what the branch that was taken yields. Where the condition is a block,
 a result has a shape that covers the condition's, unless both branches yield the same value or only
@@ -60,12 +60,21 @@ plain `If`s and added results, so a backend only knows `Break` and `Continue`. A
 branches both end in exits has no results, and nothing follows it but a terminator that is never
 reached (`Yield` of any values of the right types is put there).
 
-**Effects.** A `Compute` is pure; it may be moved, merged or dropped. Where `OpDef.can_fault` is set
-(integer division) it may not be moved above a condition. `Load` reads, `Store` and `Atomic` write
-their pointer's array; `Assert`, `Print` and `Barrier` are effects of their own. Effects of one
-program happen in the order of the text. `Load`, `Store` and `Atomic` take an optional `mask` of the
-offset's shape (a scalar bool for a scalar offset): masked-off lanes touch nothing, a load gives
-`other` there, which is always present when `mask` is.
+**Combinations.** `Combine` is a reduction or a scan by a function that the user has written: its
+region, which takes two elements (of several blocks, it takes and gives one value for each). That
+function only computes: the region holds `Constant`s and element-wise `Compute`s of scalars, nothing
+from outside of it, and ends in a `Yield`. It is associative, for a reduction commutative too: in
+which order and by which pairs elements meet is the backend's choice.
+
+**Effects.** A `Compute` is pure, and so is a `Combine`; it may be moved, merged or dropped. Where
+`OpDef.can_fault` is set (integer division) it may not be moved above a condition. `Load` reads,
+`Store` and `Atomic` write their pointer's array; `Assert`, `Print` and `Barrier` are effects of
+their own (an assumed `Assert` is a promise that `relax` drops). Effects of one program happen in
+the order of the text. A `Store` or `Atomic` of scalars happens once for the whole program. In a
+function with `threads` the front end gives both the threads' shape: each thread does them, and
+keeps its own order. `Load`, `Store` and `Atomic` take an optional `mask` of the offset's shape (a
+scalar bool for a scalar offset): masked-off lanes touch nothing, a load gives `other` there, which
+is always present when `mask` is.
 
 **Types of ops.** The operands of an element-wise op have equal shapes; a scalar meets a block
 through `splat`, a smaller block a larger one through `broadcast`. Dtypes are converted by `cast`

@@ -10,6 +10,8 @@ from eas.ir.nodes import (
     Alloc,
     Atomic,
     AtomicKind,
+    Combine,
+    CombineKind,
     Compute,
     Constant,
     Load,
@@ -55,6 +57,13 @@ class Builder:
         pairs = tuple([(key, attrs[key]) for key in op.attrs])
         self.emit(Compute(op, operands, pairs, result, self.loc))
         return result
+
+    def combine(self, kind: CombineKind, operands: Sequence[Value], body: Region) -> list[Value]:
+        """A reduction or a scan along the last axis, by the function `body`."""
+        shape = operands[0].shape if kind == "scan" else operands[0].shape[:-1]
+        results = [self.value(make_type(v.ty.dtype, shape)) for v in operands]
+        self.emit(Combine(kind, tuple(operands), body, tuple(results), self.loc))
+        return results
 
     def load(
         self, pointer: Value, offset: Value, mask: Value | None = None, other: Value | None = None

@@ -77,6 +77,25 @@ class Compute:
         return dict(self.attrs)[name]
 
 
+CombineKind = Literal["reduce", "scan"]
+
+
+@frozen
+class Combine:
+    """Puts the elements along the last axis together, two at a time, by a function of the user's.
+
+    A `reduce` gives what comes of all of them, a `scan` for each what comes of those up to it. The
+    operands are blocks of one shape. `body` takes an element of each, then another one of each, and
+    yields as many values. It computes with scalars only, and uses nothing from outside.
+    """
+
+    kind: CombineKind
+    operands: tuple[Value, ...]
+    body: Region
+    results: tuple[Value, ...]
+    loc: Loc
+
+
 # --- ops that touch memory or the world -------------------------------------------------------
 
 
@@ -137,11 +156,15 @@ class Barrier:
 
 @frozen
 class Assert:
-    """Stops the launch with `message` if the condition is false for any active lane."""
+    """Stops the launch with `message` if the condition is false for any active lane.
+
+    One that `is_assumed` is a promise of the user's: a backend need not check it.
+    """
 
     condition: Value
     message: str
     loc: Loc
+    is_assumed: bool = False
 
 
 @frozen
@@ -243,6 +266,7 @@ Terminator = Yield | Condition | Break | Continue | Leave
 Op = (
     Constant
     | Compute
+    | Combine
     | Load
     | Store
     | Atomic
@@ -302,7 +326,7 @@ class Function:
 def operands_of(op: Op) -> tuple[Value, ...]:
     """The values an op itself uses, those of its regions not included."""
     match op:
-        case Compute():
+        case Compute() | Combine():
             return op.operands
         case Constant() | Alloc() | Barrier() | Scope():
             return ()
@@ -333,14 +357,14 @@ def results_of(op: Op) -> tuple[Value, ...]:
     match op:
         case Constant() | Compute() | Load() | Atomic() | Alloc():
             return (op.result,)
-        case If() | For() | While() | Scope():
+        case If() | For() | While() | Scope() | Combine():
             return op.results
         case _:
             return ()
 
 
 def regions_of(op: Op) -> tuple[Region, ...]:
-    if not isinstance(op, Structured):
+    if not isinstance(op, Structured | Combine):
         return ()
     match op:
         case If():
@@ -349,7 +373,7 @@ def regions_of(op: Op) -> tuple[Region, ...]:
             return (op.body, op.orelse)
         case While():
             return (op.test, op.body, op.orelse)
-        case Scope():
+        case Scope() | Combine():
             return (op.body,)
 
 

@@ -12,6 +12,7 @@ from eas.ir.nodes import (
     Assert,
     Atomic,
     Break,
+    Combine,
     Compute,
     Condition,
     Constant,
@@ -58,6 +59,9 @@ def rebuild(op: Op, use: Map = same, define: Map = same, inner: Inner = same_reg
             return Constant(op.value, define(op.result), op.loc)
         case If() | For() | While() | Scope():
             return _rebuild_control(op, use, define, inner)
+        case Combine():
+            operands, results = _each(op.operands, use), _each(op.results, define)
+            return Combine(op.kind, operands, inner(op.body), results, op.loc)
         case Condition():
             return Condition(use(op.condition), _each(op.values, use), op.loc)
         case Yield() | Break() | Continue():
@@ -104,7 +108,7 @@ def _rebuild_effect(op: Op, use: Map, define: Map) -> Op:
         case Alloc():
             return Alloc(op.size, define(op.result), op.loc)
         case Assert():
-            return Assert(use(op.condition), op.message, op.loc)
+            return Assert(use(op.condition), op.message, op.loc, op.is_assumed)
         case Print():
             parts = tuple(use(part) if isinstance(part, Value) else part for part in op.parts)
             return Print(parts, op.loc)

@@ -14,6 +14,7 @@ from eas.ir.nodes import (
     Atomic,
     Barrier,
     Break,
+    Combine,
     Compute,
     Condition,
     Constant,
@@ -195,6 +196,8 @@ class _Form:
         match op:
             case Compute():
                 _check_compute(op)
+            case Combine():
+                self.combine(op)
             case Constant():
                 _check_constant(op)
             case Load():
@@ -222,6 +225,24 @@ class _Form:
                 self.scope(op, ways)
             case _:
                 raise VerifyError("a terminator stands before the end of its region", op)
+
+    def combine(self, op: Combine) -> None:
+        shapes = {value.shape for value in op.operands}
+        if len(shapes) != 1 or () in shapes:
+            raise VerifyError("the operands are no blocks of one shape", op)
+        if len(op.results) != len(op.operands):
+            raise VerifyError(f"{len(op.operands)} operands, but {len(op.results)} results", op)
+        [shape] = shapes
+        dtypes = [_number(value, "an operand", op) for value in op.operands]
+        given = shape[:-1] if op.kind == "reduce" else shape
+        _check_types(op.results, tuple(make_type(d, given) for d in dtypes), "the results", op)
+        for inner in op.body.ops[:-1]:
+            if not isinstance(inner, Constant) and not _is_scalar_compute(inner):
+                raise VerifyError("the function of a combination only computes with scalars", inner)
+        elements = tuple(Scalar(dtype) for dtype in dtypes)
+        visible, self.visible = self.visible, {}
+        self.region(op.body, (*elements, *elements), _Ways(yielded=elements), op)
+        self.visible = visible
 
     def branch(self, op: If, ways: _Ways) -> None:
         self.condition(op)
@@ -268,6 +289,10 @@ class _Form:
 
 def _types(values: Sequence[Value]) -> Types:
     return tuple([value.ty for value in values])
+
+
+def _is_scalar_compute(op: Op) -> bool:
+    return isinstance(op, Compute) and op.op.elementwise and not op.op.positional
 
 
 def _never_ends(op: If) -> bool:
@@ -417,7 +442,8 @@ def _check_splits(f: Function) -> None:
 
 def _check_placed(op: Op, split: Split) -> None:
     """An op that some lanes may not reach."""
-    if isinstance(op, Barrier) or (isinstance(op, Compute) and op.op.collective):
+    is_collective = isinstance(op, Compute) and op.op.collective
+    if is_collective or isinstance(op, Barrier | Combine):
         raise VerifyError(f"some lanes may not get here: they are split at {split.loc}", op)
     _check_ranks(results_of(op), split, op)
     match op:

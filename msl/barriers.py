@@ -10,30 +10,41 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from eas.ir.nodes import Atomic, Break, Compute, Continue, For, If, Load, Store, While
-from eas.ir.types import Pointer
+from eas.ir.nodes import Atomic, Break, Combine, Compute, Continue, For, If, Load, Store, While
+from eas.ir.types import Pointer, count
 from eas.msl.accesses import ONCE, Access, access_of, after_trip, conflict
-from eas.msl.lanes import Layout, is_reduction
+from eas.msl.lanes import SIMD, Layout, Strategy, is_reduction
 from eas.msl.needs import Finder, domain_of
 from eas.msl.steps import (
     Branch,
     Chunks,
+    Combined,
     Elements,
     End,
+    Finish,
     Gather,
     Join,
+    JoinLanes,
+    Matrix,
     Once,
     Plan,
     Receive,
+    Spread,
     Stage,
     Step,
     Sync,
+    Tile,
     Total,
+    TotalLanes,
     Uniform,
+    WalkRows,
     chunk_name,
+    fits_simdgroup,
+    partial_name,
     partial_names,
     received_name,
     staged_name,
+    tile_name,
 )
 
 Open = tuple[Access, ...]
@@ -171,10 +182,38 @@ class Walk:
             case Chunks(op=op):
                 names = [chunk_name(op.result), *partial_names(op), staged_name(op.result)]
                 return [Access(name, "write") for name in names]
+            case JoinLanes(op=op) | TotalLanes(op=op) | Spread(op=op) | WalkRows(op=op):
+                return self.combined(step, op)
+            case Matrix(op=op):
+                tiles = [tile_name(op, place) for place in range(len(op.operands))]
+                result = [staged_name(op.result)] if op.result.shape else []
+                reads = [Access(name, "read") for name in tiles]
+                return [*reads, *(Access(name, "write") for name in result)]
             case Elements():
                 return [*step.touched, *self.shared_memory(step)]
             case _:
                 return []
+
+    def combined(self, step: Combined, op: Combine) -> list[Access]:
+        if isinstance(step, WalkRows):
+            return [Access(staged_name(value), "write") for value in op.results]
+        taking = min(self.layout.threads, count(op.operands[0].shape))
+        if not isinstance(step, Spread) and taking <= SIMD:
+            return []
+        kind = "read" if isinstance(step, TotalLanes) else "write"
+        return [Access(partial_name(value), kind) for value in op.results]
+
+    def scan(self, item: Combine | Finish) -> list[Access]:
+        """The accesses of a scan in a loop over elements."""
+        op = item.op if isinstance(item, Finish) else item
+        strategy = self.layout.strategies[op.results[0]]
+        if strategy is Strategy.WALK:
+            extent = count(op.operands[0].shape)
+            return [Access(staged_name(v), "write", (v, extent)) for v in op.results]
+        if strategy is not Strategy.SCAN or fits_simdgroup(op):
+            return []
+        kind = "read" if isinstance(item, Finish) else "write"
+        return [Access(partial_name(value), kind) for value in op.results]
 
     def once(self, op: Store | Atomic) -> list[Access]:
         touched: list[Access] = []
@@ -204,6 +243,11 @@ class Walk:
                 touched.append(Access(staged_name(item.value), "write", (item.value, step.extent)))
             elif isinstance(item, Compute) and self.is_rows(item):
                 touched += [Access(name, "write") for name in partial_names(item)]
+            elif isinstance(item, Tile):
+                name = tile_name(item.op, item.place)
+                touched.append(Access(name, "write", (name, step.extent)))
+            elif isinstance(item, Combine | Finish):
+                touched += self.scan(item)
             elif isinstance(item, Gather):
                 touched += [Access(name, "read") for name in partial_names(item.op)]
         return touched

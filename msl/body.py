@@ -9,6 +9,7 @@ from eas.ir.nodes import (
     Assert,
     Atomic,
     Break,
+    Combine,
     Compute,
     Condition,
     Constant,
@@ -26,15 +27,18 @@ from eas.ir.nodes import (
     regions_of,
     results_of,
 )
+from eas.ir.ops.simdgroup import SIMD_OPS
 from eas.ir.types import BOOL, I32, count
-from eas.msl import axes, memory, reductions
+from eas.msl import axes, combining, matrices, memory, reductions, scans, simdgroups
 from eas.msl.branches import lower_branch, lower_if
+from eas.msl.combining import States
 from eas.msl.control import Ways, end, is_left
 from eas.msl.facts import Control, is_pure
 from eas.msl.indices import linear
-from eas.msl.lanes import is_reduction
+from eas.msl.lanes import Strategy, is_reduction
 from eas.msl.loops import lower_for, lower_while
 from eas.msl.lowering import Lowering
+from eas.msl.matrices import Sums
 from eas.msl.needs import domain_of
 from eas.msl.reductions import Runnings
 from eas.msl.steps import (
@@ -43,16 +47,23 @@ from eas.msl.steps import (
     Chunks,
     Elements,
     End,
+    Finish,
     Gather,
     Item,
     Join,
+    JoinLanes,
+    Matrix,
     Once,
     Receive,
+    Spread,
     Stage,
     Step,
     Sync,
+    Tile,
     Total,
+    TotalLanes,
     Uniform,
+    WalkRows,
 )
 from eas.msl.text import Level
 from eas.msl.tree import Node, Variable
@@ -72,6 +83,8 @@ def lower(low: Lowering) -> None:
 class _Body:
     low: Lowering
     runnings: Runnings = field(default_factory=Runnings)
+    states: States = field(default_factory=States)
+    sums: Sums = field(default_factory=Sums)
     plans: dict[int, Steps] = field(default_factory=dict[int, Steps])
 
     def steps(self, steps: Steps, ways: Ways) -> None:
@@ -97,6 +110,16 @@ class _Body:
                 reductions.total(step, low, self.runnings)
             case Chunks():
                 axes.chunks(step, low)
+            case JoinLanes(op=op):
+                combining.join(op, low, self.states)
+            case TotalLanes(op=op):
+                combining.total(op, low, self.states)
+            case Spread(op=op):
+                scans.spread(op, low)
+            case WalkRows(op=op):
+                scans.walk_rows(op, low)
+            case Matrix(op=op):
+                matrices.lower_matrix(op, low, self.sums)
             case Branch():
                 self.branch(step, ways)
             case End(op=op):
@@ -165,12 +188,32 @@ class _Body:
                     axes.rows(item, low)
                 else:
                     reductions.accumulate(item, low, self.runnings)
+            case Combine():
+                self.combination(item)
+            case Tile():
+                matrices.copy_tile(item, low)
+            case Finish():
+                scans.finish(item.op, low, self.states)
             case Store() | Assert() | Print():
                 memory.effect(item, low)
             case _:
                 self.lane_op(item, Ways())
                 for value in results_of(item):
                     self.keep(value)
+
+    def combination(self, op: Combine) -> None:
+        low = self.low
+        match low.layout.strategies[op.results[0]]:
+            case Strategy.SERIAL:
+                combining.serial(op, low)
+                for value in op.results:
+                    self.keep(value)
+            case Strategy.SCAN:
+                scans.scan_lanes(op, low, self.states)
+            case Strategy.WALK:
+                scans.copy_rows(op, low)
+            case _:
+                combining.accumulate(op, low, self.states)
 
     def keep(self, value: Value) -> None:
         """Keeps a value for a later loop over elements, if one needs it."""
@@ -252,7 +295,11 @@ class _Body:
     def value(self, op: Op) -> None:
         """A value of the lane at work, or a shared one."""
         low = self.low
-        if isinstance(op, Load) and not is_pure(op, low.facts):
+        if isinstance(op, Compute) and op.op.name in SIMD_OPS:
+            low.define(op.result, simdgroups.meet(op, low))
+        elif isinstance(op, Compute) and op.op.name == "dot":
+            low.define(op.result, matrices.multiply_lanes(op, low))
+        elif isinstance(op, Load) and not is_pure(op, low.facts):
             low.define(op.result, low.load(op, low.domain.indices_of(op.result.shape)))
         elif isinstance(op, Compute) and low.layout.is_serial(op):
             low.define(op.result, axes.serial(op, low))

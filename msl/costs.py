@@ -12,8 +12,8 @@ INDEX = 8
 _LOAD = 4
 _DEAR = 16
 _FREE = {
-    "splat", "broadcast", "expand_dims", "reshape", "permute", "slice", "arange", "program_id",
-    "num_programs", "thread_index", "lane_index", "simdgroup_index",
+    "splat", "broadcast", "expand_dims", "reshape", "permute", "slice", "cycle", "arange",
+    "program_id", "num_programs", "thread_index", "lane_index", "simdgroup_index",
 }  # fmt: skip
 _OTHERS = {"div": 4, "floordiv": 6, "mod": 6, "truncdiv": 6, "truncmod": 6, "clamp": 2, "fma": 2}
 _BY_CONSTANT = {"floordiv": 3, "mod": 3, "truncdiv": 2, "truncmod": 2}

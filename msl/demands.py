@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from eas.ir.nodes import (
+    Combine,
     Compute,
     For,
     Load,
@@ -20,10 +21,13 @@ from eas.ir.types import count
 from eas.msl.costs import CHEAP, operands_of_pure
 from eas.msl.domains import needs_inside
 from eas.msl.facts import Control, is_pure
-from eas.msl.indices import Indices, operand_indices
+from eas.msl.indices import Indices, of, operand_indices
 from eas.msl.lanes import (
     Domain,
     Layout,
+    combined_indices,
+    combined_symbol,
+    dot_indices,
     home_indices,
     is_home,
     is_reduction,
@@ -71,6 +75,10 @@ class Demands:
             self.control(op, loops)
         elif isinstance(op, Compute | Load) and is_pure(op, self.layout.facts):
             self.pure(op, loops)
+        elif isinstance(op, Combine) and self.layout.is_serial(op):
+            self.combination(op, loops)
+        elif isinstance(op, Compute) and op.op.name == "dot":
+            self.product(op, loops)
         else:
             for value in results_of(op):
                 self.settle(value)
@@ -103,6 +111,26 @@ class Demands:
             if value.shape and count(value.shape) != extent and facts.uses_of(value):
                 self.layout.staged.add(value)
                 self.layout.repeated.add(value)
+
+    def combination(self, op: Combine, loops: int) -> None:
+        """A reduction along an axis: the threads of its results need all elements of a row."""
+        for value in op.results:
+            self.settle(value)
+        extent = count(op.results[0].shape)
+        along = of(combined_symbol(op))
+        indices = combined_indices(home_indices(op.results[0].shape), along)
+        for operand in op.operands:
+            self.want(operand, Demand(indices, extent, count(operand.shape), loops))
+
+    def product(self, op: Compute, loops: int) -> None:
+        """A product of matrices by lanes: each needs a row and a column."""
+        self.settle(op.result)
+        extent = count(op.result.shape)
+        times = extent * op.operands[0].shape[-1]
+        *factors, own = dot_indices(op, home_indices(op.result.shape))
+        for operand, indices in zip(op.operands[:2], factors, strict=True):
+            self.want(operand, Demand(indices, extent, times, loops + 1))
+        self.want(op.operands[2], Demand(own, extent, extent, loops))
 
     def settle(self, value: Value) -> None:
         """A value that is there once: elsewhere than at home it is read from shared memory."""

@@ -11,6 +11,7 @@ from eas.ir.nodes import (
     Atomic,
     Barrier,
     Break,
+    Combine,
     Compute,
     Condition,
     Continue,
@@ -29,8 +30,12 @@ from eas.ir.nodes import (
     results_of,
     walk,
 )
+from eas.ir.ops.simdgroup import SIMD_OPS
 from eas.msl.forms import Form
+from eas.msl.fragments import MMA_OPS
 from eas.msl.indices import Indices
+
+_DONE_ONCE = SIMD_OPS | MMA_OPS | {"dot"}
 
 Control = If | For | While
 
@@ -168,7 +173,7 @@ def _visit(facts: Facts, region: Region, position: int) -> int:
             for value in operands:
                 facts.uses.setdefault(facts.resolve(value), []).append(use)
         position += 1
-        if isinstance(op, Control):
+        if isinstance(op, Control | Combine):
             for inner in regions_of(op):
                 position = _visit(facts, inner, position)
                 facts.owners.update(dict.fromkeys(inner.args, op))
@@ -184,14 +189,16 @@ def _visit(facts: Facts, region: Region, position: int) -> int:
 
 
 def is_collective(op: Op) -> bool:
-    return isinstance(op, Barrier | Alloc) or (isinstance(op, Compute) and op.op.collective)
+    if isinstance(op, Compute):
+        return op.op.collective
+    return isinstance(op, Barrier | Alloc | Combine)
 
 
 def is_pure(op: Op | None, facts: Facts) -> bool:
     """An op that may be evaluated anywhere after its operands, any number of times."""
     if isinstance(op, Load):
         return op.pointer not in facts.written and not is_threadgroup(op.pointer)
-    return isinstance(op, Compute)
+    return isinstance(op, Compute) and op.op.name not in _DONE_ONCE
 
 
 def is_threadgroup(pointer: Value) -> bool:

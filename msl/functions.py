@@ -1,4 +1,4 @@
-"""Functions of floats that Metal lacks, as MSL text: each takes and gives `float`."""
+"""Functions that Metal lacks, as MSL text; those of floats take and give `float`."""
 
 from __future__ import annotations
 
@@ -62,8 +62,36 @@ inline float log1p_of(float x) {
 }
 """
 
+_PHILOX = """
+// Philox 4x32-10: four random words for each counter and key.
+inline uint4 philox(uint4 counter, uint2 key) {
+    for (int turn = 0; turn < 10; ++turn) {
+        const uint high0 = mulhi(counter.x, 0xD2511F53u);
+        const uint high1 = mulhi(counter.z, 0xCD9E8D57u);
+        counter = uint4(high1 ^ counter.y ^ key.x, counter.z * 0xCD9E8D57u,
+                        high0 ^ counter.w ^ key.y, counter.x * 0xD2511F53u);
+        key += uint2(0x9E3779B9u, 0xBB67AE85u);
+    }
+    return counter;
+}
+"""
+
+_MMA = """
+// a * b + c of 8x8 matrices, of which each lane has two elements.
+inline float2 mma(float2 a, float2 b, float2 c) {
+    simdgroup_float8x8 left, right, sum;
+    left.thread_elements() = a;
+    right.thread_elements() = b;
+    sum.thread_elements() = c;
+    simdgroup_multiply_accumulate(sum, left, right, sum);
+    return sum.thread_elements();
+}
+"""
+
 FUNCTIONS: dict[str, str] = {
     "erf_of": _ERF,
     "expm1_of": _EXPM1,
+    "philox": _PHILOX,
+    "mma": _MMA,
     "log1p_of": _LOG1P,
 }

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from eas.ir.types import DType
 from eas.msl.dtypes import literal, type_name, unsigned
+from eas.msl.exchanges import KINDS, SPACES, by_exchange
 from eas.msl.functions import FUNCTIONS
 
 Definition = Callable[[DType], str]
@@ -286,22 +287,6 @@ inline {t} atomic_cas({space} atomic_{t}* place, {t} expected, {t} desired) {{
     return define
 
 
-def _atomic_add_float(dtype: DType) -> str:
-    del dtype
-    return """
-// Metal adds floats in device memory only.
-inline float atomic_add_float(threadgroup atomic_uint* place, float x) {
-    uint found = atomic_load_explicit(place, memory_order_relaxed);
-    uint sum = as_type<uint>(as_type<float>(found) + x);
-    while (!atomic_compare_exchange_weak_explicit(place, &found, sum, memory_order_relaxed,
-                                                  memory_order_relaxed)) {
-        sum = as_type<uint>(as_type<float>(found) + x);
-    }
-    return as_type<float>(found);
-}
-"""
-
-
 # --- reports to the host, see `eas.msl.reports` -----------------------------------------------
 
 
@@ -383,7 +368,7 @@ HELPERS: dict[str, Definition] = {
     **{name: _simd_64(name) for name in _STEPS_64},
     "atomic_cas": _atomic_cas("device"),
     "atomic_cas_threadgroup": _atomic_cas("threadgroup"),
-    "atomic_add_float": _atomic_add_float,
+    **{f"exchange_{kind}_{space}": by_exchange(kind, space) for kind in KINDS for space in SPACES},
     "report_failure": _report_failure,
     "report_record": _report_record,
     "report_value": _report_value,

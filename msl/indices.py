@@ -259,6 +259,12 @@ def _of_slice(op: Compute, indices: Indices) -> Indices:
     )
 
 
+def _of_cycle(op: Compute, indices: Indices) -> Indices:
+    axis, start = _int(op.attr("axis")), _int(op.attr("start"))
+    along = digit(add(indices[axis], fixed(start)), 1, op.operands[0].shape[axis])
+    return (*indices[:axis], along, *indices[axis + 1 :])
+
+
 _CHANGES: dict[str, Callable[[Compute, Indices], Indices]] = {
     "splat": _of_splat,
     "broadcast": _of_broadcast,
@@ -266,6 +272,7 @@ _CHANGES: dict[str, Callable[[Compute, Indices], Indices]] = {
     "reshape": _of_reshape,
     "permute": _of_permute,
     "slice": _of_slice,
+    "cycle": _of_cycle,
 }
 
 

@@ -8,13 +8,11 @@ from typing import Literal
 from eas.ir.location import Loc
 from eas.ir.nodes import (
     Assert,
-    Atomic,
     Compute,
     Function,
     Load,
     Param,
     Print,
-    Store,
     Value,
     results_of,
     walk,
@@ -22,11 +20,14 @@ from eas.ir.nodes import (
 from eas.ir.passes.continues import without_lane_continues
 from eas.ir.reports import Site
 from eas.ir.types import BF16, F64, DType, Pointer
+from eas.msl.atomics import only_atomic
 from eas.msl.barriers import insert_barriers
 from eas.msl.body import lower
 from eas.msl.dtypes import type_name
 from eas.msl.errors import UnsupportedError
 from eas.msl.facts import Facts, gather
+from eas.msl.fragments import with_fragments
+from eas.msl.lanes import SIMD
 from eas.msl.layout import MAX_THREADS, STAGED_BYTES, decide, part_control
 from eas.msl.lockstep import in_lockstep
 from eas.msl.lowering import Lowering
@@ -95,6 +96,8 @@ def write(function: Function, threads: int | None = None) -> MslKernel:
     stores: there an overflow is the caller's mistake. Different array arguments do not overlap.
     """
     _check(function, threads)
+    if (threads or SIMD) % SIMD == 0:
+        function = with_fragments(function)
     low = _lower(function, threads, STAGED_BYTES)
     for staged_bytes in (STAGED_BYTES, STAGED_BYTES // 8, 0):
         if bytes_of(low.shared.values()) > MAX_BYTES:
@@ -169,7 +172,7 @@ def _lower_plan(
         homes=homes,
         home_dtypes=home_dtypes,
     )
-    low.atomics = _only_atomic(facts)
+    low.atomics = only_atomic(facts.function)
     _bind(low)
     lower(low)
     if any(value.ty.dtype is BF16 for value in facts.born) or _has_bfloat(facts.function):
@@ -179,18 +182,6 @@ def _lower_plan(
 
 def _has_bfloat(function: Function) -> bool:
     return any(param.value.ty.dtype is BF16 for param in function.params)
-
-
-def _only_atomic(facts: Facts) -> set[Value]:
-    """The arrays that nothing but atomics touch, so that they can be declared as such."""
-    ops = [op for op in facts.ops if isinstance(op, Load | Store | Atomic)]
-    plain = {op.pointer for op in ops if not isinstance(op, Atomic)}
-    found = {op.pointer for op in ops if isinstance(op, Atomic)} - plain
-    return {p for p in found if p.ty.dtype.is_int or _is_device(p)}
-
-
-def _is_device(pointer: Value) -> bool:
-    return isinstance(pointer.ty, Pointer) and pointer.ty.space == "device"
 
 
 def _bind(low: Lowering) -> None:

@@ -6,12 +6,21 @@ from dataclasses import dataclass, field
 from enum import Enum
 from functools import cache
 
-from eas.ir.nodes import Compute, Op, Value
+from eas.ir.nodes import Combine, Compute, Op, Value, results_of
 from eas.ir.types import Shape, count
 from eas.msl.accesses import Touch
 from eas.msl.costs import Costs
 from eas.msl.facts import Facts
-from eas.msl.indices import Indices, Symbol, coordinates, linear, make_symbol, of, project
+from eas.msl.indices import (
+    Index,
+    Indices,
+    Symbol,
+    coordinates,
+    linear,
+    make_symbol,
+    of,
+    project,
+)
 
 SIMD = 32
 
@@ -26,6 +35,12 @@ class Strategy(Enum):
     SERIAL = "of an axis: the thread of each result walks along the axis"
     ROWS = "of the last axis: each simdgroup reduces its 32 neighbours of a row, then the rest"
     CHUNKS = "of an axis: through threadgroup memory, as many elements at a time as threads"
+    SCAN = "a scan: in each simdgroup, then across them"
+    FRAGMENTS = "a product of matrices, from the fragments of simdgroups"
+    WALK = "a scan: the thread of each row walks along it, in threadgroup memory"
+
+
+_IN_MEMORY = (Strategy.CHUNKS, Strategy.WALK, Strategy.FRAGMENTS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +114,28 @@ def serial_indices(op: Compute, indices: Indices) -> Indices:
     return (*indices[:axis], of(serial_symbol(op)), *indices[axis:])
 
 
+def combined_symbol(op: Combine) -> Symbol:
+    """The variable of the loop along the axis of a combination."""
+    return make_symbol(f"k{op.results[0].id}", op.operands[0].shape[-1])
+
+
+def combined_indices(indices: Indices, along: Index) -> Indices:
+    """The element of an operand of a combination, from the one of its result."""
+    return (*indices, along)
+
+
+def dot_symbol(op: Compute) -> Symbol:
+    """The variable of the loop along the rows and columns of a product."""
+    return make_symbol(f"k{op.result.id}", op.operands[0].shape[-1])
+
+
+def dot_indices(op: Compute, indices: Indices) -> tuple[Indices, Indices, Indices]:
+    """The elements of the factors, and of what is added, that an element of a product needs."""
+    *batch, row, column = indices
+    along = of(dot_symbol(op))
+    return (*batch, row, along), (*batch, along, column), indices
+
+
 def is_reduction(op: Op | None) -> bool:
     return isinstance(op, Compute) and op.op.name.startswith("reduce_")
 
@@ -139,7 +176,8 @@ class Layout:
 
     def is_resident(self, value: Value) -> bool:
         """Whether a block lies in threadgroup memory only."""
-        return self.strategies.get(value) is Strategy.CHUNKS or value in self.repeated
+        in_memory = self.strategies.get(value) in _IN_MEMORY
+        return in_memory or value in self.repeated
 
     def shares_memory(self, op: Compute) -> bool:
         """Whether the threads reduce a whole block through threadgroup memory.
@@ -150,12 +188,12 @@ class Layout:
         return self.threads > SIMD or (is_shuffled and self.threads > 1)
 
     def is_serial(self, op: Op | None) -> bool:
-        if not isinstance(op, Compute):
+        if not isinstance(op, Compute | Combine):
             return False
-        return self.strategies.get(op.result) is Strategy.SERIAL
+        return self.strategies.get(results_of(op)[0]) is Strategy.SERIAL
 
 
-_VIEWS = frozenset({"splat", "broadcast", "expand_dims", "reshape", "permute", "slice"})
+_VIEWS = frozenset({"splat", "broadcast", "expand_dims", "reshape", "permute", "slice", "cycle"})
 
 
 def is_view(op: Op | None) -> bool:

@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from eas.ir.nodes import (
     Assert,
     Atomic,
+    Combine,
     Compute,
     For,
     If,
@@ -35,10 +36,13 @@ from eas.msl.costs import operands_of_pure
 from eas.msl.demands import Demands
 from eas.msl.domains import choose_domains
 from eas.msl.facts import Facts, is_pure
+from eas.msl.fragments import EDGE
 from eas.msl.lanes import SIMD, Layout, Strategy, axis_of, is_reduction, is_view, is_wide
 
 MAX_THREADS = 1024
 STAGED_BYTES = 16384
+_FRAGMENTS = 8
+_MOST_SIMDGROUPS = 8
 
 
 def decide(layout: Layout, threads: int | None = None) -> None:
@@ -74,6 +78,10 @@ def survey(layout: Layout, threads: int | None, staged_bytes: int) -> None:
             layout.strategies[value] = strategy
             if layout.is_resident(value):
                 layout.costs.prices[value] = 1
+        elif isinstance(op, Compute) and op.op.name == "mma_end":
+            layout.strategies[value] = Strategy.FRAGMENTS
+        elif isinstance(op, Combine):
+            layout.strategies[value] = _combination(op, whole_simdgroups)
         elif isinstance(op, Compute | Load) and value.shape:
             layout.costs.add(op, facts)
 
@@ -86,6 +94,12 @@ def _strategy(op: Compute, layout: Layout, whole_simdgroups: bool, staged_bytes:
         return Strategy.ROWS
     fits = _staged_bytes(op.operands[0], layout) <= staged_bytes
     return Strategy.SERIAL if fits else Strategy.CHUNKS
+
+
+def _combination(op: Combine, whole_simdgroups: bool) -> Strategy:
+    if op.kind == "scan":
+        return Strategy.SCAN if whole_simdgroups else Strategy.WALK
+    return Strategy.SERIAL if op.results[0].shape else Strategy.WHOLE
 
 
 def _staged_bytes(value: Value, layout: Layout) -> int:
@@ -109,9 +123,20 @@ def _is_computed_inside(op: Compute | Load, facts: Facts) -> bool:
 
 def default_threads(layout: Layout) -> int:
     """One thread per element of the largest block, from 256 on several elements per thread."""
+    ops = layout.facts.ops
+    steps = [op for op in ops if isinstance(op, Compute) and op.op.name == "mma_begin"]
+    if steps:
+        return SIMD * max(map(_simdgroups, steps))
     extent = max(_extents(layout), default=1)
     wanted = min(max(min(extent, 256), -(-extent // 4)), MAX_THREADS)
     return -(-wanted // SIMD) * SIMD
+
+
+def _simdgroups(op: Compute) -> int:
+    """How many simdgroups a product of matrices keeps busy, with some fragments for each."""
+    m, n = op.attr("m"), op.attr("n")
+    assert isinstance(m, int) and isinstance(n, int)
+    return min(max(m * n // (EDGE * EDGE * _FRAGMENTS), 1), _MOST_SIMDGROUPS)
 
 
 def _extents(layout: Layout) -> Iterator[int]:
@@ -125,6 +150,9 @@ def _extents(layout: Layout) -> Iterator[int]:
             case If() | For() | While():
                 yield from (count(v.shape) for r in regions_of(op) for v in r.args)
                 yield from (count(v.shape) for v in op.results)
+            case Combine():
+                serial = layout.is_serial(op)
+                yield count((op.results if serial else op.operands)[0].shape)
             case Compute() if is_reduction(op):
                 serial = layout.is_serial(op)
                 yield count(op.result.shape if serial else op.operands[0].shape)

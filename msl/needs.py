@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from eas.ir.nodes import (
     Assert,
     Atomic,
+    Combine,
     Compute,
     Load,
     Print,
@@ -19,9 +20,19 @@ from eas.ir.types import Pointer, Shape, count
 from eas.msl.costs import operands_of_pure
 from eas.msl.domains import needs_inside
 from eas.msl.facts import Control, Facts, is_pure
-from eas.msl.indices import Indices, operand_indices
-from eas.msl.lanes import Domain, Layout, home_indices, is_home, is_reduction, serial_indices
-from eas.msl.steps import Assign, Gather, Item, Stage
+from eas.msl.indices import Indices, of, operand_indices
+from eas.msl.lanes import (
+    Domain,
+    Layout,
+    combined_indices,
+    combined_symbol,
+    dot_indices,
+    home_indices,
+    is_home,
+    is_reduction,
+    serial_indices,
+)
+from eas.msl.steps import Assign, Finish, Gather, Item, Stage, Tile
 
 
 def domain_of(item: Item, layout: Layout) -> Domain:
@@ -33,6 +44,13 @@ def domain_of(item: Item, layout: Layout) -> Domain:
             return item.domain
         case Gather():
             return Domain(item.op.result.shape)
+        case Finish():
+            return Domain(item.op.operands[0].shape)
+        case Tile():
+            return Domain(item.op.operands[item.place].shape)
+        case Combine():
+            is_serial = layout.is_serial(item)
+            return Domain((item.results if is_serial else item.operands)[0].shape)
         case Store() | Atomic() | Assert() | Print():
             return Domain(shape_of_effect(item))
         case Compute() if is_reduction(item) and not layout.is_serial(item):
@@ -90,7 +108,7 @@ class Finder:
             return Needs(shared=frozenset({value}))
         op = facts.definition(value)
         is_there = not is_pure(op, facts) or value in layout.anchored
-        is_there = is_there and value not in layout.repeated
+        is_there = is_there and not layout.is_resident(value)
         if is_there and is_home(value, indices, extent):
             return Needs(home=frozenset({value}))
         if value in layout.staged or layout.is_resident(value):
@@ -104,7 +122,7 @@ class Finder:
         layout, extent = self.layout, domain.extent
         if isinstance(item, Stage):
             return Needs(home=frozenset({item.value}))
-        if isinstance(item, Gather):
+        if isinstance(item, Gather | Finish):
             return Needs()
         if isinstance(item, Assign):
             sources = [source for _, source in item.pairs]
@@ -116,6 +134,16 @@ class Finder:
         if isinstance(item, Compute) and layout.is_serial(item):
             indices = serial_indices(item, home_indices(item.result.shape))
             return self.of(item.operands[0], indices, extent)
+        if isinstance(item, Tile):
+            value = item.op.operands[item.place]
+            return self.of(value, domain.indices_of(value.shape), extent)
+        if isinstance(item, Compute) and item.op.name == "dot":
+            places = dot_indices(item, home_indices(item.result.shape))
+            return self.all(zip(item.operands, places, strict=True), extent)
+        if isinstance(item, Combine) and layout.is_serial(item):
+            along = of(combined_symbol(item))
+            indices = combined_indices(home_indices(item.results[0].shape), along)
+            return self.all(((v, indices) for v in item.operands), extent)
         if isinstance(item, Compute) and not is_reduction(item):
             below = operand_indices(item, domain.indices_of(item.result.shape))
             return self.all(((v, below) for v in item.operands), extent)

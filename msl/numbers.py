@@ -15,6 +15,7 @@ from eas.ir.nodes import (
     Assert,
     Atomic,
     Break,
+    Combine,
     Compute,
     Condition,
     Continue,
@@ -101,6 +102,8 @@ def _used_as_numbers(op: Op, offsets: set[Value]) -> Iterable[Value]:
             return (op.start, op.stop, op.step)
         case Condition():
             return (op.condition,)
+        case Combine():
+            return (*op.operands, *operands_of(op.body.terminator))
         case Compute() if op.result.ty.dtype.is_float or op.op.name.startswith("reduce_"):
             return op.operands
         case Compute() if op.result.ty.dtype.is_bool:

@@ -17,6 +17,7 @@ from eas.ir.nodes import (
     Atomic,
     Barrier,
     Break,
+    Combine,
     Compute,
     Condition,
     Constant,
@@ -37,11 +38,13 @@ from eas.ir.nodes import (
     operands_of,
     regions_of,
     results_of,
+    walk,
 )
 from eas.ir.types import count
 from eas.msl.accesses import Access, conflict
 from eas.msl.domains import accesses_inside
 from eas.msl.facts import Control, carried_by, is_pure
+from eas.msl.fragments import MMA_OPS
 from eas.msl.lanes import Domain, Layout, Strategy, is_reduction
 from eas.msl.needs import Finder, Needs, domain_of, shape_of_effect
 from eas.msl.steps import (
@@ -50,17 +53,25 @@ from eas.msl.steps import (
     Chunks,
     Elements,
     End,
+    Finish,
     Gather,
     Item,
     Join,
+    JoinLanes,
+    Matrix,
     Once,
     Plan,
     Receive,
+    Spread,
     Stage,
     Step,
     Sync,
+    Tile,
     Total,
+    TotalLanes,
     Uniform,
+    WalkRows,
+    needs_spread,
 )
 
 Values = tuple[Value, ...]
@@ -93,13 +104,17 @@ class Planner:
     finder: Finder
     steps: list[Step] = field(default_factory=list[Step])
     open: Elements | None = None
-    pending: list[Compute] = field(default_factory=list[Compute])
+    pending: list[Compute | Combine] = field(default_factory=list[Compute | Combine])
     deferred: list[Op] = field(default_factory=list[Op])
     unready: set[Value] = field(default_factory=set[Value])
     copied: set[Value] = field(default_factory=set[Value])
     made_in: dict[Value, Elements] = field(default_factory=dict[Value, Elements])
     kept: set[Value] = field(default_factory=set[Value])
     allocations: list[Alloc] = field(default_factory=list[Alloc])
+
+    @property
+    def is_for_threads(self) -> bool:
+        return self.layout.facts.function.threads is not None
 
     def region(self, region: Region, targets: _Targets, staged: Sequence[Value] = ()) -> list[Step]:
         """The steps of a region that begins by staging some of its arguments."""
@@ -124,6 +139,8 @@ class Planner:
                 self.steps.append(Sync(True, True, op.loc))
             case Compute() | Load():
                 self.value(op)
+            case Combine():
+                self.combination(op)
             case Store() | Atomic() | Assert() | Print():
                 self.effect(op)
             case If() | For() | While():
@@ -137,7 +154,9 @@ class Planner:
 
     def value(self, op: Compute | Load) -> None:
         facts, value = self.layout.facts, op.result
-        if isinstance(op, Compute) and is_reduction(op):
+        if isinstance(op, Compute) and op.op.name in MMA_OPS:
+            self.matrix(op)
+        elif isinstance(op, Compute) and is_reduction(op):
             self.reduction(op)
         elif not value.shape:
             self.uniform(op)
@@ -152,9 +171,16 @@ class Planner:
             self.unready.add(op.result)
             return
         touched = self._accesses(op, Domain(())) if isinstance(op, Load) else []
-        if waits or self._overtakes(touched):
+        if waits or self._overtakes(touched) or self._passes_own_store(op):
             self.close()
         self.steps.append(Uniform(op))
+
+    def _passes_own_store(self, op: Compute | Load) -> bool:
+        """Whether a load would go before what its own thread stores to that array."""
+        if self.open is None or not isinstance(op, Load) or not self.is_for_threads:
+            return False
+        ops = [each for item in self.open.items for each in _ops_in(item)]
+        return any(isinstance(o, Store | Atomic) and o.pointer == op.pointer for o in ops)
 
     def reduction(self, op: Compute) -> None:
         strategy = self.layout.strategies[op.result]
@@ -167,6 +193,18 @@ class Planner:
             self.steps.append(Chunks(op))
         else:
             self.add(op)
+
+    def matrix(self, op: Compute) -> None:
+        for place in range(len(op.operands)):
+            self.add(Tile(op, place))
+        self.close()
+        self.steps.append(Matrix(op))
+
+    def combination(self, op: Combine) -> None:
+        self.add(op)
+        if self.layout.strategies[op.results[0]] is Strategy.WALK:
+            self.close()
+            self.steps.append(WalkRows(op))
 
     # --- effects ------------------------------------------------------------------------------
 
@@ -217,7 +255,12 @@ class Planner:
             case Compute() if is_reduction(item) and not self.layout.is_serial(item):
                 self.pending.append(item)
                 self.unready.add(item.result)
-            case Assign():
+            case Combine() if not self.layout.is_serial(item):
+                self.pending.append(item)
+                self.unready.update(item.results)
+            case Finish():
+                self._made(item.op.results, domain)
+            case Assign() | Tile():
                 pass
             case _:
                 self._made(results_of(item), domain)
@@ -244,18 +287,35 @@ class Planner:
         self.pending, self.deferred = [], []
         self.unready.clear()
         self.copied.clear()
-        whole = tuple(op for op in pending if not op.result.shape)
+        reductions = [op for op in pending if isinstance(op, Compute)]
+        combinations = [op for op in pending if isinstance(op, Combine)]
+        whole = tuple(op for op in reductions if not op.result.shape)
         if whole:
             self.steps += [Join(whole), Total(whole)]
+        self._join_lanes([op for op in combinations if op.kind == "reduce"])
         self.steps += [Uniform(op) for op in deferred]
-        for op in pending:
+        for op in reductions:
             if op.result.shape:
                 self.add(Gather(op))
+        for op in combinations:
+            self._finish_scan(op)
+
+    def _join_lanes(self, ops: Sequence[Combine]) -> None:
+        self.steps += [JoinLanes(op) for op in ops]
+        self.steps += [TotalLanes(op) for op in ops]
+
+    def _finish_scan(self, op: Combine) -> None:
+        if self.layout.strategies[op.results[0]] is not Strategy.SCAN:
+            return
+        if needs_spread(op):
+            self.close()
+            self.steps.append(Spread(op))
+        self.add(Finish(op))
 
     def _accesses(self, item: Item, domain: Domain) -> list[Access]:
-        if isinstance(item, Assign | Stage | Gather):
+        if isinstance(item, Assign | Stage | Gather | Finish | Tile):
             return []
-        if self.layout.facts.function.threads is not None:  # there the user places the barriers
+        if self.is_for_threads:  # there the user places the barriers
             return []
         touched = accesses_inside(item, domain, self.layout)
         return [touch.access for touch in touched]
@@ -318,3 +378,10 @@ class Planner:
                 by_extent.setdefault(count(target.shape), []).append((target, source))
         for pairs in by_extent.values():
             self.add(Assign(tuple(pairs), loc))
+
+
+def _ops_in(item: Item) -> list[Op]:
+    """The ops of an item of a loop over elements, and of what is nested in it."""
+    if isinstance(item, Assign | Stage | Gather | Finish | Tile):
+        return []
+    return [item, *(op for region in regions_of(item) for op in walk(region))]

@@ -136,7 +136,7 @@ class Printer:
         variable = statement.variable
         texts = self.texts(statement.operands)
         self.name_variable(variable)
-        kind = type_name(variable.dtype)
+        kind = variable.kind or type_name(variable.dtype)
         size = f"[{variable.slots}]" if variable.slots else ""
         if not texts:
             self.line(f"{kind} {variable.name}{size};", statement.loc)

@@ -2,7 +2,7 @@
 
 Element-wise ops are functions from the texts of their operands to a text. Changes of shape have no
 text at all: they only change which element of their operand a lane takes (`eas.msl.indices`).
-Reductions are spelled by `eas.msl.reductions`.
+Reductions are spelled by `eas.msl.reductions`, what simdgroups do by `eas.msl.simdgroups`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from eas.ir.nodes import Compute
+from eas.ir.ops.matrix import MATRIX
 from eas.ir.ops.reduce import REDUCE
+from eas.ir.ops.simdgroup import SIMD_OPS
 from eas.ir.types import BF16, BOOL, F16, F32, DType
 from eas.msl.dtypes import is_narrow_int, literal, type_name
 from eas.msl.helpers import Helpers
@@ -328,6 +330,14 @@ def _sigmoid(spelling: Spelling, texts: Texts) -> Text:
     return call("half", result) if spelling.operand == F16 else result
 
 
+def _philox(spelling: Spelling, texts: Texts) -> Text:
+    function = spelling.helpers.need("philox", spelling.operand)
+    words = call(function, call("uint4", *texts[:4]), call("uint2", *texts[4:]))
+    word = spelling.op.attr("word")
+    assert isinstance(word, int)
+    return Text(f"{words.text}.{'xyzw'[word]}")
+
+
 ELEMENTWISE: dict[str, Speller] = {
     "add": _arithmetic("+", Level.SUM, "wrap_add"),
     "sub": _arithmetic("-", Level.SUM, "wrap_sub"),
@@ -348,6 +358,7 @@ ELEMENTWISE: dict[str, Speller] = {
     "shl": _shl,
     "shr": _shr,
     "umulhi": _same("mulhi"),
+    "philox": _philox,
     "popcount": _same("popcount"),
     "clz": _same("clz"),
     "lt": _compared("<", Level.RELATIONAL),
@@ -395,8 +406,10 @@ ELEMENTWISE: dict[str, Speller] = {
     "isfinite": _same("isfinite"),
 }
 
-VIEWS = ("splat", "broadcast", "expand_dims", "reshape", "permute", "slice")
+VIEWS = ("splat", "broadcast", "expand_dims", "reshape", "permute", "slice", "cycle")
 POSITIONS = (
     "program_id", "num_programs", "arange", "thread_index", "lane_index", "simdgroup_index",
 )  # fmt: skip
-SPELLED = frozenset((*ELEMENTWISE, *VIEWS, *POSITIONS, *(op.name for op in REDUCE)))
+SPELLED = frozenset(
+    (*ELEMENTWISE, *VIEWS, *POSITIONS, *SIMD_OPS, *(op.name for op in (*MATRIX, *REDUCE)))
+)

@@ -5,7 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from eas.ir.location import Loc
-from eas.ir.nodes import Alloc, Assert, Atomic, Compute, Op, Print, Store, Terminator, Value
+from eas.ir.nodes import (
+    Alloc,
+    Assert,
+    Atomic,
+    Combine,
+    Compute,
+    Op,
+    Print,
+    Store,
+    Terminator,
+    Value,
+)
+from eas.ir.types import count
 from eas.msl.accesses import Access
 from eas.msl.facts import Control
 from eas.msl.lanes import SIMD, Domain, axis_of
@@ -34,7 +46,22 @@ class Gather:
     op: Compute
 
 
-Item = Op | Assign | Stage | Gather
+@dataclass(frozen=True, slots=True)
+class Finish:
+    """The lanes of a scan take in what the simdgroups before them have passed on."""
+
+    op: Combine
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """A factor of a product of matrices is written to threadgroup memory."""
+
+    op: Compute
+    place: int
+
+
+Item = Op | Assign | Stage | Gather | Finish | Tile
 
 
 @dataclass(eq=False, slots=True)
@@ -89,6 +116,41 @@ class Chunks:
 
 
 @dataclass(frozen=True, slots=True)
+class JoinLanes:
+    """The lanes of each simdgroup reduce what they have by a function of the user's."""
+
+    op: Combine
+
+
+@dataclass(frozen=True, slots=True)
+class TotalLanes:
+    """Every thread puts together what the simdgroups have of such a reduction."""
+
+    op: Combine
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """One simdgroup scans what all of them have passed on."""
+
+    op: Combine
+
+
+@dataclass(frozen=True, slots=True)
+class WalkRows:
+    """The thread of each row walks along it, in threadgroup memory."""
+
+    op: Combine
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """The simdgroups fill fragments of matrices, add a product to them, or write them to memory."""
+
+    op: Compute
+
+
+@dataclass(frozen=True, slots=True)
 class Branch:
     """Control flow that all threads share, with a plan for each region."""
 
@@ -112,7 +174,9 @@ class Sync:
     loc: Loc | None = None
 
 
-Step = Elements | Uniform | Once | Receive | Join | Total | Chunks | Branch | End | Sync
+Combined = JoinLanes | TotalLanes | Spread | WalkRows
+Alone = Uniform | Once | Receive | Join | Total | Chunks | Combined | Matrix
+Step = Elements | Alone | Branch | End | Sync
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +194,11 @@ class Plan:
 def staged_name(value: Value) -> str:
     """The copy of a block, or the results of a reduction along an axis."""
     return f"staged {value.id}"
+
+
+def tile_name(op: Compute, place: int) -> str:
+    """A factor of a product of matrices."""
+    return f"staged {op.result.id} factor {place}"
 
 
 def partial_name(value: Value) -> str:
@@ -152,6 +221,22 @@ def chunk_name(value: Value) -> str:
 def received_name(value: Value) -> str:
     """What an atomic of one thread gave."""
     return f"received {value.id}"
+
+
+def shares_of_scan(op: Combine) -> int:
+    """How many simdgroups' worth of elements a scan has."""
+    return -(-count(op.operands[0].shape) // SIMD)
+
+
+def fits_simdgroup(op: Combine) -> bool:
+    """Whether no row of a scan goes on from one simdgroup to the next."""
+    return SIMD % op.operands[0].shape[-1] == 0 or shares_of_scan(op) == 1
+
+
+def needs_spread(op: Combine) -> bool:
+    """Whether a scan has more shares than some simdgroup has lanes at work."""
+    shares, in_last = shares_of_scan(op), count(op.operands[0].shape) % SIMD or SIMD
+    return not fits_simdgroup(op) and (shares > SIMD or shares - 1 > in_last)
 
 
 def shares_of(op: Compute) -> int:

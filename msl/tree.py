@@ -20,12 +20,16 @@ Spell = Callable[[Sequence[Text]], Text]
 
 @dataclass(eq=False, slots=True)
 class Variable:
-    """A variable that statements change; with `slots`, an array with an element per slot."""
+    """A variable that statements change; with `slots`, an array with an element per slot.
+
+    `kind` is its type where that is not the dtype's own.
+    """
 
     hint: str
     dtype: DType
     slots: int = 0
     name: str = ""
+    kind: str = ""
 
 
 @dataclass(eq=False, slots=True)

@@ -58,7 +58,21 @@ WITHOUT_A_NAME = {
         "shl",
         "shr",
     ),
-    *("lt", "le", "gt", "ge", "eq", "ne", "splat", "broadcast", "slice", "index"),
+    *(
+        "lt",
+        "le",
+        "gt",
+        "ge",
+        "eq",
+        "ne",
+        "splat",
+        "broadcast",
+        "slice",
+        "index",
+        "cycle",
+        "mma_word",
+        "philox",
+    ),
     *("thread_index", "lane_index", "simdgroup_index"),
 }
 

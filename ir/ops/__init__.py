@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from eas.ir.ops.arithmetic import ARITHMETIC
 from eas.ir.ops.math import MATH
+from eas.ir.ops.matrix import MATRIX
+from eas.ir.ops.random import RANDOM
 from eas.ir.ops.record import OpDef, RuleError
 from eas.ir.ops.reduce import REDUCE
 from eas.ir.ops.shape import SHAPE
+from eas.ir.ops.simdgroup import SIMDGROUP
 
-OPS: dict[str, OpDef] = {op.name: op for op in (*ARITHMETIC, *MATH, *SHAPE, *REDUCE)}
+OPS: dict[str, OpDef] = {
+    op.name: op for op in (*ARITHMETIC, *MATH, *SHAPE, *REDUCE, *MATRIX, *RANDOM, *SIMDGROUP)
+}
 
 __all__ = ["OPS", "OpDef", "RuleError"]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from eas.ir.ops.record import Array, OpDef
-from eas.ir.ops.rules import is_float, is_number, same_type, through_f32, to_bool
+from eas.ir.ops.rules import is_float, is_number, same_type, through_f32, through_f64, to_bool
 from eas.ir.types import F64
 
 _FLOATS = same_type(is_float, "floats")
@@ -52,10 +52,10 @@ MATH = (
     _unary("floor", np.floor, "the greatest integer that is not above a, as a float"),
     _unary("round", np.rint, "the nearest integer, halves to even, as a float"),
     _unary("trunc", np.trunc, "a without its fraction, as a float"),
-    _unary("exp", np.exp, "e to the power of a"),
+    _unary("exp", through_f64(np.exp), "e to the power of a"),
     _unary("exp2", np.exp2, "2 to the power of a"),
     _unary("expm1", np.expm1, "e to the power of a, minus 1"),
-    _unary("log", np.log, "the natural logarithm"),
+    _unary("log", through_f64(np.log), "the natural logarithm"),
     _unary("log2", np.log2, "the logarithm to base 2"),
     _unary("log10", np.log10, "the logarithm to base 10"),
     _unary("log1p", np.log1p, "the natural logarithm of 1 + a"),

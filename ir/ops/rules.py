@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+import numpy as np
+
 from eas.ir.ops.record import Array, Attrs, Meaning, RuleError, TypeRule
-from eas.ir.types import BF16, BOOL, F32, DType, Scalar, Type, make_type, shape_of
+from eas.ir.types import BF16, BOOL, F32, F64, U32, DType, Scalar, Type, make_type, shape_of
 
 Accepts = Callable[[DType], bool]
 
@@ -28,6 +30,10 @@ def is_int(dtype: DType) -> bool:
 
 def is_unsigned(dtype: DType) -> bool:
     return dtype.is_unsigned
+
+
+def is_word(dtype: DType) -> bool:
+    return dtype == U32
 
 
 def is_bits(dtype: DType) -> bool:
@@ -81,6 +87,30 @@ def through_f32(meaning: Meaning) -> Meaning:
             return meaning(*arrays)
         wide = meaning(*(a.astype(F32.numpy) for a in arrays))
         return wide if wide.dtype == BOOL.numpy else wide.astype(BF16.numpy)
+
+    return widened
+
+
+# So many numbers at a time stay in a CPU's cache.
+_PIECE = 1 << 15
+
+
+def through_f64(function: np.ufunc) -> Meaning:
+    """Computes f32 in f64 and rounds once, where NumPy's function of f32 is not exact enough."""
+
+    def widened(a: Array) -> Array:
+        if a.dtype != F32.numpy:
+            return function(a)
+        given: Array = a.ravel()
+        result: Array = np.empty(a.size, a.dtype)
+        buffer = np.empty(min(a.size, _PIECE), F64.numpy)
+        for start in range(0, a.size, _PIECE):
+            piece = given[start : start + _PIECE]
+            wide = buffer[: piece.size]
+            wide[...] = piece
+            function(wide, out=wide)
+            result[start : start + _PIECE] = wide
+        return result.reshape(a.shape)
 
     return widened
 

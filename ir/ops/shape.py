@@ -197,6 +197,20 @@ def _slice(a: Array, *, starts: Shape, sizes: Shape, steps: Shape) -> Array:
     return a
 
 
+def _cycle_type(operands: Sequence[Type], attrs: Attrs) -> Type:
+    old, axis = shape_of(operands[0]), attrs["axis"]
+    if not 0 <= axis < len(old) or attrs["start"] < 0:
+        raise RuleError(f"{operands[0]} has no axis {axis} with an element {attrs['start']}")
+    new = (*old[:axis], attrs["size"], *old[axis + 1 :])
+    _check_shape(new)
+    return Block(dtype_of(operands[0]), new)
+
+
+def _cycle(a: Array, *, axis: int, start: int, size: int) -> Array:
+    places = (start + np.arange(size)) % a.shape[axis + 1]
+    return np.take(a, places, axis=axis + 1)
+
+
 def _check_shape(shape: Shape) -> None:
     if not 1 <= len(shape) <= MAX_RANK:
         raise RuleError(f"a block has one to {MAX_RANK} dimensions, not {len(shape)}")
@@ -290,6 +304,16 @@ SHAPE = (
         _slice,
         "elements start, start + step, ... along each axis",
         attrs=("starts", "sizes", "steps"),
+        elementwise=False,
+        collective=True,
+    ),
+    OpDef(
+        "cycle",
+        ("a",),
+        _cycle_type,
+        _cycle,
+        "the elements along an axis from start on, over and over, size of them",
+        attrs=("axis", "start", "size"),
         elementwise=False,
         collective=True,
     ),

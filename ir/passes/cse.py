@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from eas.ir.nodes import Constant, Function, Op, Pure, Region, Value, regions_of
+from eas.ir.nodes import Combine, Constant, Function, Op, Pure, Region, Value, regions_of
 from eas.ir.rewrite import Renaming, rebuild, with_operands
 
 Key = tuple[object, ...]
@@ -43,6 +43,8 @@ class _Merger:
                     continue
                 self.seen[key] = now.result
                 added.append(key)
+            elif isinstance(now, Combine):  # its function takes nothing from outside
+                now = rebuild(now, inner=_Merger(hints=self.hints).region)
             elif regions_of(now):
                 now = rebuild(now, inner=self.region)
             ops.append(now)

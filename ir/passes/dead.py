@@ -13,6 +13,7 @@ from eas.ir.frozen import frozen
 from eas.ir.nodes import (
     Alloc,
     Break,
+    Combine,
     Compute,
     Condition,
     Constant,
@@ -84,6 +85,9 @@ class _Marking:
             match op:
                 case Constant() | Compute() | Load() | Alloc():
                     has_effect |= self.scan_value(op)
+                case Combine():
+                    for result in op.results:
+                        self.sources[result.id] = _Source(op.operands)
                 case If() | For() | While():
                     effect, leaves = self.scan_control(op, loop)
                     has_effect |= effect
@@ -217,6 +221,9 @@ class _Sweep:
             match op:
                 case Constant() | Compute() | Load() | Alloc():
                     if op.result.id in self.marking.live:
+                        ops.append(op)
+                case Combine():
+                    if self.marking.places(op.results):
                         ops.append(op)
                 case If() | For() | While():
                     if id(op) in self.marking.kept:

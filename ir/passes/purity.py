@@ -8,7 +8,7 @@ from eas.ir.nodes import Compute, Constant, Op
 
 Literal = bool | int | float
 
-SHAPE_OPS = frozenset({"splat", "broadcast", "expand_dims", "reshape", "permute", "slice"})
+SHAPE_OPS = frozenset({"splat", "broadcast", "expand_dims", "reshape", "permute", "slice", "cycle"})
 _DIVISIONS = frozenset({"floordiv", "mod", "truncdiv", "truncmod"})
 _SHIFTS = frozenset({"shl", "shr"})
 

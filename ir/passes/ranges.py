@@ -15,6 +15,7 @@ from typing import Any
 from eas.ir.frozen import frozen
 from eas.ir.nodes import (
     Break,
+    Combine,
     Compute,
     Condition,
     Constant,
@@ -153,6 +154,9 @@ class _Analysis:
                     self.set(op.result, Interval(int(op.value), int(op.value)))
             case Compute():
                 self.compute(op)
+            case Combine():
+                self.found.uses[id(op)] = tuple(self.of(v) for v in op.operands)
+                self.region(op.body)
             case If():
                 self.branch(op)
             case For():

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from eas.ir.builder import Builder
 from eas.ir.nodes import (
+    Assert,
     Atomic,
     Compute,
     Constant,
@@ -56,6 +57,8 @@ class _Simplifier:
         match op:
             case Compute():
                 return self.compute(op, operands, renamed)
+            case Assert(is_assumed=True):
+                return []
             case Load(mask=Value() as mask) if mask.id in self.true:
                 return [replace(op, mask=None, other=None)]
             case Store(mask=Value() as mask) | Atomic(mask=Value() as mask) if mask.id in self.true:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from eas.ir.builder import Builder
@@ -18,12 +19,18 @@ _CHEAP = {op.name for op in ARITHMETIC} - _DEAR | _MOVES
 
 def use_selects(f: Function) -> Function:
     """The function with small branches computed both ways."""
-    return replace(f, body=_Selects(builder_for(f)).region(f.body))
+    return replace(f, body=_Selects(builder_for(f), _is_choice).region(f.body))
+
+
+def without_branches(f: Function) -> Function:
+    """The function with all branches that only compute computed both ways."""
+    return replace(f, body=_Selects(builder_for(f), _only_computes).region(f.body))
 
 
 class _Selects:
-    def __init__(self, build: Builder) -> None:
+    def __init__(self, build: Builder, may_choose: Callable[[If], bool]) -> None:
         self.build = build
+        self.may_choose = may_choose
 
     def region(self, region: Region) -> Region:
         ops: list[Op] = []
@@ -31,7 +38,7 @@ class _Selects:
         for op in region.ops:
             inside = rebuild(op, inner=self.region) if regions_of(op) else op
             [now] = substitute([inside], renamed)
-            if isinstance(now, If) and _is_choice(now):
+            if isinstance(now, If) and self.may_choose(now):
                 ops += self.choose(now, renamed)
             else:
                 ops.append(now)
@@ -81,6 +88,14 @@ def _is_choice(op: If) -> bool:
         and len(ops) <= _MOST_OPS
         and all(isinstance(region.terminator, Yield) for region in regions)
         and all(_is_cheap(inner) for inner in ops)
+    )
+
+
+def _only_computes(op: If) -> bool:
+    ops = [inner for region in (op.then, op.orelse) for inner in region.ops[:-1]]
+    ends = [region.terminator for region in (op.then, op.orelse)]
+    return all(isinstance(inner, Constant | Compute) for inner in ops) and all(
+        isinstance(end, Yield) for end in ends
     )
 
 

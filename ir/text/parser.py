@@ -16,6 +16,8 @@ from eas.ir.nodes import (
     AtomicKind,
     Barrier,
     Break,
+    Combine,
+    CombineKind,
     Compute,
     Condition,
     Constant,
@@ -389,10 +391,14 @@ class _Parser:
     def barrier(self) -> Op:
         return Barrier(self.place())
 
-    def check(self) -> Op:
+    def check(self, is_assumed: bool = False) -> Op:
         condition = self.use("a condition")
         self.expect(",")
-        return Assert(condition, self.string("a message in quotes"), self.place())
+        message = self.string("a message in quotes")
+        return Assert(condition, message, self.place(), is_assumed)
+
+    def assume(self) -> Op:
+        return self.check(is_assumed=True)
 
     def print(self) -> Op:
         parts: list[str | Value] = []
@@ -420,6 +426,19 @@ class _Parser:
         condition = self.use("a condition")
         passed = self.uses() if self.accept("with") else ()
         return Condition(condition, passed, self.place())
+
+    def reduce(self, results: Values) -> Op:
+        return self.combine("reduce", results)
+
+    def scan(self, results: Values) -> Op:
+        return self.combine("scan", results)
+
+    def combine(self, kind: CombineKind, results: Values) -> Op:
+        operands = self.uses()
+        self.expect("by")
+        arguments = self.arguments()
+        loc = self.open()
+        return Combine(kind, operands, self.region(arguments, loc), results, loc)
 
     def branch(self, results: Values) -> Op:
         condition = self.use("a condition")
@@ -459,6 +478,8 @@ _WITH_RESULTS: dict[str, Callable[[_Parser, Values], Op]] = {
     "load": _Parser.load,
     "atomic": _Parser.atomic,
     "alloc": _Parser.alloc,
+    "reduce": _Parser.reduce,
+    "scan": _Parser.scan,
     "if": _Parser.branch,
     "for": _Parser.loop_for,
     "while": _Parser.loop_while,
@@ -468,6 +489,7 @@ _WITHOUT_RESULTS: dict[str, Callable[[_Parser], Op]] = {
     "store": _Parser.store,
     "barrier": _Parser.barrier,
     "assert": _Parser.check,
+    "assume": _Parser.assume,
     "print": _Parser.print,
     "yield": _Parser.yields,
     "condition": _Parser.condition,

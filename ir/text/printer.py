@@ -15,6 +15,7 @@ from eas.ir.nodes import (
     Atomic,
     Barrier,
     Break,
+    Combine,
     Compute,
     Condition,
     Constant,
@@ -55,6 +56,8 @@ def summarize(op: Op) -> str:
     match op:
         case If() | For() | While() | Scope():
             return f"{_results(op)}{type(op).__name__.lower()} {{ ... }}"
+        case Combine():
+            return f"{_results(op)}{op.kind}{_uses(op.operands)} {{ ... }}"
         case _:
             return _spell(op)
 
@@ -135,8 +138,17 @@ class _Writer:
                 self.line(f"{_results(op)}scope {op.label} {{", op.loc)
                 self.region(op.body, op.loc)
                 self.line("}")
+            case Combine():
+                self.combine(op)
             case _:
                 self.line(_spell(op), op.loc)
+
+    def combine(self, op: Combine) -> None:
+        arguments = [_definition(value) for value in op.body.args]
+        start = f"{_results(op)}{op.kind}{_uses(op.operands)} by "
+        self.head(start, arguments, " {", op.loc)
+        self.region(op.body, op.loc)
+        self.line("}")
 
     def loop_for(self, op: For) -> None:
         counter, *args = op.body.args
@@ -253,7 +265,8 @@ def _spell(op: Op) -> str:
         case Barrier():
             return "barrier"
         case Assert():
-            return f"assert {_use(op.condition)}, {quote(op.message)}"
+            word = "assume" if op.is_assumed else "assert"
+            return f"{word} {_use(op.condition)}, {quote(op.message)}"
         case Print():
             return f"print {', '.join(map(_part, op.parts))}".rstrip()
         case Condition():
@@ -263,7 +276,7 @@ def _spell(op: Op) -> str:
             return f"leave {op.label}{_uses(op.values)}"
         case Yield() | Break() | Continue():
             return type(op).__name__.lower() + _uses(op.values)
-        case If() | For() | While() | Scope():
+        case If() | For() | While() | Scope() | Combine():
             raise TypeError(f"{type(op).__name__} has regions")
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from eas.ir import nodes
 from eas.ir.nodes import Op
-from eas.runtime.interpreter import atomics, compute, control, transfer
+from eas.runtime.interpreter import atomics, combine, compute, control, transfer
 from eas.runtime.interpreter.plan import Handler
 
 HANDLERS: dict[type[Op], Handler] = {
     nodes.Constant: compute.run_constant,
     nodes.Compute: compute.run_compute,
+    nodes.Combine: combine.run_combine,
     nodes.Load: transfer.run_load,
     nodes.Store: transfer.run_store,
     nodes.Atomic: atomics.run_atomic,

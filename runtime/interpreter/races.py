@@ -22,15 +22,16 @@ from eas.runtime.reports import CONFLICTING_WRITES, READ_AND_WRITTEN
 def check_read(chunk: Chunk, op: Load, access: Access, lanes: Lanes) -> None:
     """Reports a lane that reads what another one has written.
 
-    Where several have written one value, and several read it, they are taken for the same ones.
+    Where several have written one value, the reader is taken for one of them.
     """
     for order in chunk.memories[op.pointer.id].orders:
         if order.readers is None or _is_empty(access):
             continue
         numbers = _numbers(chunk, order, access, lanes)
-        others = order.writers.others(access.place, numbers, several_differ=False)
-        if others is not None:
-            number = int((others != NOBODY).argmax())
+        others = order.writers.others(access.place, numbers)
+        bad = None if others is None else (others != NOBODY) & (others != SEVERAL)
+        if others is not None and bad is not None and bad.any():
+            number = int(bad.argmax())
             spot = access.spot(number)
             writer = _tell(chunk, order, int(others[number]))
             _report_read(chunk, op, order, spot, (tell_place(chunk, spot), writer))

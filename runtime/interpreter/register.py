@@ -32,7 +32,9 @@ class Register:
             self.end = place.stop
         else:
             table = self._make_table()
-            table[place] = _repeat(numbers, table[place].size)
+            now = _repeat(numbers, table[place].size)
+            table[place] = now
+            _mark_repeated(table, place, now)
 
     def add(self, place: slice | Array, numbers: Array) -> None:
         """Like `enter`, but does not forget who was there before."""
@@ -45,22 +47,15 @@ class Register:
         before = table[place]
         now = _repeat(numbers, before.size)
         table[place] = np.where((before == NOBODY) | (before == now), now, SEVERAL)
-        if not isinstance(place, slice):
-            table[place[table[place] != now]] = SEVERAL  # it stands in the access more than once
+        _mark_repeated(table, place, now)
 
-    def others(
-        self, place: slice | Array, numbers: Array, several_differ: bool = True
-    ) -> Array | None:
-        """Who but these touched each of the elements, or None if nobody did.
-
-        Several may be the same ones as several others, or not.
-        """
+    def others(self, place: slice | Array, numbers: Array) -> Array | None:
+        """Who but these touched each of the elements, or None if nobody did."""
         if self._is_beyond(place) or self._is_last(place, numbers):
             return None
         before = self._make_table()[place]
         now = _repeat(numbers, before.size)
-        same = (before == now) & (before != SEVERAL) if several_differ else before == now
-        others = np.where(same, NOBODY, before)
+        others = np.where((before == now) & (before != SEVERAL), NOBODY, before)
         return None if (others == NOBODY).all() else others
 
     def forget(self) -> None:
@@ -84,6 +79,12 @@ class Register:
                 self.table[place] = _repeat(numbers, place.stop - place.start)
             self.stretches.clear()
         return self.table
+
+
+def _mark_repeated(table: Array, place: slice | Array, now: Array) -> None:
+    """Of a place that stands in an access more than once, only the last number was put down."""
+    if not isinstance(place, slice):
+        table[place[table[place] != now]] = SEVERAL
 
 
 def _repeat(numbers: Array, size: int) -> Array:

@@ -44,6 +44,13 @@ SPECIAL: dict[str, tuple[list[Type], Attrs]] = {
     "reshape": ([Block(F32, SHAPE)], {"shape": (3, 2)}),
     "permute": ([Block(F32, SHAPE)], {"axes": (1, 0)}),
     "slice": ([Block(F32, SHAPE)], {"starts": (1, 2), "sizes": (1, 2), "steps": (1, -2)}),
+    "cycle": ([Block(F32, SHAPE)], {"axis": 1, "start": 2, "size": 4}),
+    "philox": ([Block(U32, SHAPE)] * 6, {"word": 2}),
+    "simd_shuffle": ([Block(F32, (40,)), Block(I32, (40,))], {}),
+    "simd_shuffle_xor": ([Block(F32, (40,)), Block(I32, (40,))], {}),
+    "simd_broadcast": ([Block(F32, (40,)), Block(I32, (40,))], {}),
+    "dot": ([Block(F32, (2, 5)), Block(F32, (5, 3)), Block(F32, (2, 3))], {}),
+    "mma_word": ([Block(F32, (64,))] * 6, {"word": 1}),
     "index": ([Block(I32, SHAPE), Block(I32, SHAPE)], {"array": "x", "axis": 0}),
 }
 WITH_OPERANDS = [op for op in OPS.values() if op.operands]

@@ -33,6 +33,7 @@ def machine(metal_host: Host, monkeypatch: pytest.MonkeyPatch) -> Iterator[Machi
     monkeypatch.setenv("EAS_BACKEND", "metal")
     forget_device()
     yield machine
+    machine.end.set()
     forget_device()
     gc.collect()
     assert (machine.leaked, machine.strays) == ([], [])

@@ -22,7 +22,7 @@ METAL_ULPS = 2
 # These have tests of their own: casts below, the others with blocks and arrays.
 ELSEWHERE = {
     *("cast", "bitcast", "splat", "broadcast", "index", "program_id", "num_programs", "arange"),
-    *("thread_index", "lane_index", "simdgroup_index"),
+    *("thread_index", "lane_index", "simdgroup_index", "philox"),
 }
 
 

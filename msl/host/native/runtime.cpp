@@ -394,4 +394,7 @@ extern "C" _Float16 __truncdfhf2(double x) {
     }
     return __truncsfhf2(__builtin_bit_cast(float, bits));
 }
+
+// Literals of `half` are read as `long double`.
+extern "C" _Float16 __truncxfhf2(long double x) { return __truncdfhf2((double)x); }
 #endif

@@ -1,0 +1,165 @@
+"""Block pointers: a tile of an array, with its place, its strides and the array's bounds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from eas.frontend_ast import memory
+from eas.frontend_ast.arithmetic import items_of
+from eas.frontend_ast.context import Context
+from eas.frontend_ast.promote import broadcast, describe, number, promote
+from eas.frontend_ast.static import static_ints, static_shape
+from eas.frontend_ast.values import Array, Const, Num, Operand, Place, Tuple
+from eas.ir.types import Shape
+
+
+@dataclass(frozen=True)
+class BlockPointer:
+    """The class of block pointers in a kernel: what it has as fields can be read there."""
+
+    base: object
+    shape: tuple[object, ...]
+    strides: tuple[object, ...]
+    offsets: tuple[object, ...]
+    block_shape: tuple[int, ...]
+
+
+_FIELDS = ("base", "shape", "strides", "offsets", "block_shape")
+
+
+def is_block_pointer(operand: Operand) -> bool:
+    return isinstance(operand, Tuple) and operand.make is BlockPointer
+
+
+def _make(
+    ctx: Context,
+    base: Operand,
+    shape: Operand,
+    strides: Operand,
+    offsets: Operand,
+    block_shape: Operand,
+) -> Operand:
+    if not isinstance(base, Array | Place):
+        raise ctx.refusal("E0509", f"an array is needed, this is {describe(base)}", at=base)
+    block = static_shape(ctx, block_shape)
+    parts = [_integers(ctx, each, len(block)) for each in (shape, strides, offsets)]
+    return Tuple((base, *parts, Const(block)), BlockPointer, _FIELDS)
+
+
+def _integers(ctx: Context, operand: Operand, rank: int) -> Tuple:
+    items = items_of(operand) or (operand,)
+    if len(items) != rank:
+        raise ctx.refusal(
+            "E0502", f"the block has {rank} axes, these are {len(items)} numbers", at=operand
+        )
+    return Tuple(tuple(number(ctx, item, "an int") for item in items))
+
+
+def _advance(ctx: Context, ptr: Operand, offsets: Operand) -> Operand:
+    base, shape, strides, old, block = _parts(ctx, ptr)
+    steps = _integers(ctx, offsets, len(_items(old)))
+    moved: list[Operand] = []
+    for place, step in zip(_items(old), steps.items, strict=True):
+        moved.append(_added(ctx, place, step))
+    return Tuple((base, shape, strides, Tuple(tuple(moved)), block), BlockPointer, _FIELDS)
+
+
+def _added(ctx: Context, place: Operand, step: Operand) -> Operand:
+    a, b = number(ctx, place), number(ctx, step)
+    if isinstance(a, Const) and isinstance(b, Const):
+        return Const(int(str(a.value)) + int(str(b.value)))
+    x, y = promote(ctx, [a, b])
+    return Num(ctx.compute("add", x.value, y.value).value, x.weak)
+
+
+def _parts(ctx: Context, ptr: Operand) -> tuple[Operand, ...]:
+    if not isinstance(ptr, Tuple) or ptr.make is not BlockPointer:
+        raise ctx.refusal(
+            "E0509",
+            f"a block pointer is needed, this is {describe(ptr)}",
+            at=ptr,
+            help="make one with `mk.make_block_ptr`",
+        )
+    return ptr.items
+
+
+def _items(operand: Operand) -> tuple[Operand, ...]:
+    items = items_of(operand)
+    assert items is not None
+    return items
+
+
+# --- loads and stores -------------------------------------------------------------------------
+
+
+def load(ctx: Context, ptr: Operand, boundary_check: Operand, padding: Operand) -> Operand:
+    array, at, mask = _access(ctx, ptr, boundary_check)
+    value = padding.value if isinstance(padding, Const) else None
+    if value not in ("zero", "nan"):
+        raise ctx.refusal(
+            "E0705", f'the padding is "zero" or "nan", not {describe(padding)}', at=padding
+        )
+    other = Const(math.nan) if value == "nan" else None
+    return memory.load(ctx, array, mask, other, at)
+
+
+def store(ctx: Context, ptr: Operand, value: Operand, boundary_check: Operand) -> None:
+    array, at, mask = _access(ctx, ptr, boundary_check)
+    memory.store(ctx, array, value, mask, at)
+
+
+def _access(ctx: Context, ptr: Operand, boundary_check: Operand) -> tuple[Operand, Num, Num | None]:
+    """The array, the offset of each element, and which of them are inside."""
+    base, shape, strides, offsets, block_shape = _parts(ctx, ptr)
+    assert isinstance(block_shape, Const)
+    block = static_shape(ctx, block_shape)
+    checked = {axis % len(block) for axis in static_ints(ctx, boundary_check, "an axis")}
+    total: Num | None = None
+    mask: Num | None = None
+    rows = zip(_items(shape), _items(strides), _items(offsets), strict=True)
+    for axis, (extent, stride, offset) in enumerate(rows):
+        place = _along(ctx, axis, block, offset)
+        step = _product(ctx, place, stride)
+        total = step if total is None else _sum(ctx, total, step)
+        if axis in checked:
+            inside = _inside(ctx, place, extent)
+            mask = inside if mask is None else _both(ctx, mask, inside)
+    assert total is not None
+    return base, broadcast(ctx, total, block), mask
+
+
+def _along(ctx: Context, axis: int, block: Shape, offset: Operand) -> Num:
+    """The indices along an axis, as a block of the full rank."""
+    row = ctx.compute("arange", start=0, size=block[axis])
+    for other in range(len(block)):
+        if other != axis:
+            row = ctx.compute("expand_dims", row.value, axis=other)
+    x, y = promote(ctx, [row, number(ctx, offset)])
+    return ctx.compute("add", x.value, y.value)
+
+
+def _product(ctx: Context, place: Num, stride: Operand) -> Num:
+    x, y = promote(ctx, [place, number(ctx, stride)])
+    return ctx.compute("mul", x.value, y.value)
+
+
+def _sum(ctx: Context, a: Num, b: Num) -> Num:
+    x, y = promote(ctx, [a, b])
+    return ctx.compute("add", x.value, y.value)
+
+
+def _inside(ctx: Context, place: Num, extent: Operand) -> Num:
+    x, y = promote(ctx, [place, number(ctx, extent)])
+    below = ctx.compute("lt", x.value, y.value)
+    zero = broadcast(ctx, Num(ctx.build.constant(0, place.dtype)), place.shape)
+    return ctx.compute("and", ctx.compute("ge", place.value, zero.value).value, below.value)
+
+
+def _both(ctx: Context, a: Num, b: Num) -> Num:
+    shape = ctx.cover(a.shape, b.shape)
+    return ctx.compute("and", *(broadcast(ctx, n, shape).value for n in (a, b)))
+
+
+BLOCK_POINTERS: dict[str, Callable[..., Operand]] = {"make_block_ptr": _make, "advance": _advance}

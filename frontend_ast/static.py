@@ -1,0 +1,93 @@
+"""Arguments of `mk` that must be known at compile time, and such as must be numbers."""
+
+from __future__ import annotations
+
+import contextlib
+import operator
+from typing import Any, SupportsIndex, cast
+
+import numpy as np
+
+from eas.frontend_ast.arithmetic import items_of
+from eas.frontend_ast.context import Context
+from eas.frontend_ast.promote import describe, materialize, number, why_none
+from eas.frontend_ast.values import NONE, Const, Num, Operand, Range
+from eas.ir.ops.shape import MAX_RANK
+from eas.ir.types import DTYPES, DType, Shape, from_numpy
+
+
+def static_int(ctx: Context, operand: Operand, what: str) -> int:
+    if isinstance(operand, Const) and type(operand.value) is not bool:
+        with contextlib.suppress(TypeError):
+            return operator.index(cast(SupportsIndex, operand.value))
+    raise ctx.refusal(
+        "E0705",
+        f"{what} must be an int that is known at compile time, this is {describe(operand)}",
+        at=operand,
+        help="make it a literal, or a parameter annotated `eas.constexpr`"
+        if operand != NONE
+        else why_none(ctx, operand),
+    )
+
+
+def static_ints(ctx: Context, operand: Operand, what: str) -> tuple[int, ...]:
+    items = items_of(operand)
+    if items is not None:
+        return tuple(static_int(ctx, item, what) for item in items)
+    return (static_int(ctx, operand, what),)
+
+
+def static_shape(ctx: Context, operand: Operand) -> Shape:
+    shape = static_ints(ctx, operand, "an extent of a shape")
+    if not 1 <= len(shape) <= MAX_RANK or any(extent < 1 for extent in shape):
+        raise ctx.refusal(
+            "E0514",
+            f"a block has one to {MAX_RANK} axes of at least one lane, this is {list(shape)}",
+            at=operand,
+        )
+    return shape
+
+
+def static_dtype(ctx: Context, operand: Operand) -> DType:
+    if isinstance(operand, Const):
+        value = operand.value
+        if isinstance(value, DType):
+            return value
+        if isinstance(value, str) and value in DTYPES:
+            return DTYPES[value]
+        found = _python_dtype(value)
+        if found is not None:
+            return found
+    raise ctx.refusal(
+        "E0315",
+        f"a dtype is needed, this is {describe(operand)}",
+        at=operand,
+        help="for example `mk.f32`",
+    )
+
+
+def _python_dtype(value: Any) -> DType | None:
+    """The dtype of `np.float32` or `np.dtype("float32")`."""
+    module = getattr(value if isinstance(value, type) else type(value), "__module__", "")
+    try:
+        return from_numpy(np.dtype(value)) if module.startswith("numpy") else None
+    except TypeError:
+        return None
+
+
+def static_axis(ctx: Context, axis: Operand, num: Num) -> int:
+    """An axis of a block, counted from the end if it is negative."""
+    place = static_int(ctx, axis, "the axis")
+    rank = len(num.shape)
+    if not -rank <= place < rank:
+        raise ctx.refusal("E0511", f"{describe(num)} has no axis {place}", at=axis)
+    return place % rank
+
+
+def runtime_number(ctx: Context, operand: Operand) -> Num:
+    """A number that is known at run time, or made one."""
+    if isinstance(operand, Range):
+        raise ctx.refusal(
+            "E0302", "a block is needed, this is a range", at=operand, help="use `mk.arange`"
+        )
+    return materialize(ctx, number(ctx, operand, "a block"))

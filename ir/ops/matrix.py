@@ -1,0 +1,49 @@
+"""Products of matrices. Floats are multiplied as they are, and added up in f32."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from eas.ir.ops.record import Array, Attrs, OpDef, RuleError
+from eas.ir.ops.rules import dtype_of
+from eas.ir.types import BF16, F16, F32, Block, Type, shape_of
+
+FACTORS = (F16, BF16, F32)
+
+
+def _dot_type(operands: Sequence[Type], attrs: Attrs) -> Type:
+    del attrs
+    a, b, acc = operands
+    x, y = shape_of(a), shape_of(b)
+    if not 2 <= len(x) <= 3 or len(x) != len(y) or x[:-2] != y[:-2]:
+        raise RuleError(f"takes matrices, or two batches of as many, not {a} and {b}")
+    if x[-1] != y[-2]:
+        raise RuleError(
+            f"takes rows as long as columns are high, not {a} and {b}",
+            "transpose one of them: `mk.trans(b)`",
+        )
+    if dtype_of(a) != dtype_of(b) or dtype_of(a) not in FACTORS:
+        raise RuleError(f"takes f16, bf16 or f32, the same on both sides, not {a} and {b}")
+    result = Block(F32, (*x[:-1], y[-1]))
+    if acc != result:
+        raise RuleError(f"adds to {result}, not to {acc}")
+    return result
+
+
+def _dot(a: Array, b: Array, acc: Array) -> Array:
+    return np.matmul(a.astype(F32.numpy), b.astype(F32.numpy)) + acc
+
+
+MATRIX = (
+    OpDef(
+        "dot",
+        ("a", "b", "acc"),
+        _dot_type,
+        _dot,
+        "acc plus the product of the matrices a and b, or of each two of a batch",
+        elementwise=False,
+        collective=True,
+    ),
+)

@@ -1,0 +1,280 @@
+"""Scans along the last axis of a block, whose rows lie one after the other over the threads.
+
+Each simdgroup scans its 32 neighbours; the last lane passes on what comes of them. Behind a barrier
+each simdgroup scans what the others have passed on, and its lanes take in what lies before them. A
+row may begin anywhere: `k` is an element's place in its row, and nothing is taken in from before
+its begin. Where the threads fill no simdgroups, the thread of each row walks along it instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from eas.ir.nodes import Combine, Compute
+from eas.ir.types import BOOL, F32, I32, U32, count
+from eas.msl.combining import (
+    State,
+    States,
+    as_int,
+    begin,
+    both,
+    declare,
+    distances,
+    fetch,
+    partials,
+    share_of_lane,
+    shuffled,
+    take,
+)
+from eas.msl.indices import add, digit, make_symbol, of, scale
+from eas.msl.lanes import SIMD, Domain, element
+from eas.msl.lowering import Lowering
+from eas.msl.steps import fits_simdgroup, needs_spread, shares_of_scan, staged_name
+from eas.msl.text import Level, Text, call
+from eas.msl.tree import Node, Shared, Variable
+
+
+def row_of(op: Combine) -> int:
+    return op.operands[0].shape[-1]
+
+
+def _shares(op: Combine, low: Lowering) -> list[Shared]:
+    return partials(op, low, shares_of_scan(op))
+
+
+# --- in each simdgroup ------------------------------------------------------------------------
+
+
+def scan_lanes(op: Combine, low: Lowering, states: States) -> None:
+    """An item of a loop over elements: each simdgroup scans its neighbours."""
+    state = states[op.results[0]] = begin(op, "running")
+    slots = low.loop.slots if low.loop is not None and low.loop.slots > 1 else 0
+    kept, state.variables = (
+        state.variables,
+        [Variable(variable.hint, variable.dtype) for variable in state.variables],
+    )
+    declare(state, [low.at(value) for value in op.operands], low)
+    prefix = _prefix_function(op)
+    if prefix:
+        variable = state.variables[0]
+        low.assign([(variable, _prefix(prefix, low.read(variable), low))], op.loc)
+    else:
+        _scan_neighbours(state, low)
+    if not fits_simdgroup(op):
+        with low.branch(low.builtin("lane", "{lane} == 31", BOOL), op.loc):
+            place = low.index(digit(of(element(low.domain.extent)), SIMD, shares_of_scan(op)))
+            for shared, node in zip(_shares(op, low), state.read(low), strict=True):
+                low.put(shared, place, node, op.loc)
+    if low.loop is None:
+        return
+    for variable in kept:
+        variable.slots = slots
+    with low.ahead():
+        for variable in kept:
+            low.declare(variable, None, op.loc)
+    low.assign(list(zip(kept, state.read(low), strict=True)), op.loc)
+    state.variables = kept
+
+
+def _scan_neighbours(state: State, low: Lowering) -> None:
+    op = state.op
+    k = _place_in_row(op, low)
+    with distances(1, f"< {min(SIMD, row_of(op))}", "*= 2", low, op) as distance:
+        others = fetch(state, "simd_shuffle_up", distance, low)
+        with low.branch(_has_lane(op, k, distance, low), op.loc):
+            take(state, others, state.read(low), low)
+
+
+_PREFIXES = {"add": "simd_prefix_inclusive_sum", "mul": "simd_prefix_inclusive_product"}
+
+
+def _prefix_function(op: Combine) -> str:
+    """Metal's own function for a plain running sum or product, if no row begins in between."""
+    first = op.body.ops[0]
+    if not isinstance(first, Compute) or len(op.body.ops) > 2:
+        return ""
+    if len(op.body.args) > 2 or set(first.operands) != set(op.body.args):
+        return ""
+    is_whole = row_of(op) % SIMD == 0 or _is_one_row(op)
+    has_function = op.operands[0].ty.dtype in (F32, I32, U32) and is_whole
+    return _PREFIXES.get(first.op.name, "") if has_function else ""
+
+
+def _prefix(function: str, node: Node, low: Lowering) -> Node:
+    """Signed integers are moved as unsigned ones, which wrap."""
+
+    def spell(texts: Sequence[Text]) -> Text:
+        if node.dtype != I32:
+            return call(function, texts[0])
+        return call("as_type<int>", call(function, call("as_type<uint>", texts[0])))
+
+    return low.node(node.dtype, spell, [node], home=low.block)
+
+
+def _place_in_row(op: Combine, low: Lowering) -> Node:
+    return low.index(digit(of(element(low.domain.extent)), 1, row_of(op)))
+
+
+def _lane(low: Lowering) -> Node:
+    return low.builtin("lane", "int({lane})")
+
+
+def _has_lane(op: Combine, k: Node, distance: Node, low: Lowering) -> Node:
+    """Whether the lane at a distance is there, and in the same row."""
+    far = as_int(distance, low)
+    in_row = low.infix(">=", k, far, Level.RELATIONAL, BOOL)
+    if SIMD % row_of(op) == 0:
+        return in_row
+    is_there = low.infix(">=", _lane(low), far, Level.RELATIONAL, BOOL)
+    return is_there if row_of(op) % SIMD == 0 or _is_one_row(op) else both(is_there, in_row, low)
+
+
+def _is_one_row(op: Combine) -> bool:
+    return row_of(op) == count(op.operands[0].shape)
+
+
+# --- across simdgroups ------------------------------------------------------------------------
+
+
+def finish(op: Combine, low: Lowering, states: States) -> None:
+    """An item of a second loop over elements: takes in what simdgroups before have passed on."""
+    state = states[op.results[0]]
+    if not fits_simdgroup(op):
+        chunk = low.index(digit(of(element(low.domain.extent)), SIMD, shares_of_scan(op)))
+        before = _before(state, chunk, low)
+        with low.branch(_goes_on(op, low), op.loc):
+            take(state, before, state.read(low), low)
+    for value, variable in zip(op.results, state.variables, strict=True):
+        low.kept[value] = variable
+        low.define(value, low.read(variable))
+
+
+def _goes_on(op: Combine, low: Lowering) -> Node:
+    """Whether an element's row has begun before its 32 neighbours."""
+    k = low.index(of(element(low.domain.extent))) if _is_one_row(op) else _place_in_row(op, low)
+    return low.infix(">", k, _lane(low), Level.RELATIONAL, BOOL)
+
+
+def _before(state: State, chunk: Node, low: Lowering) -> list[Node]:
+    """What comes of everything before the 32 neighbours, as far as it is in their row."""
+    op = state.op
+    if needs_spread(op):
+        one = low.literal(1, I32)
+        place = low.infix("-", chunk, one, Level.SUM, I32)
+        return [low.element(shared, place) for shared in _shares(op, low)]
+    scanned = begin(op, "before")
+    for variable in scanned.variables:
+        variable.hint = "before"
+    nodes = [share_of_lane(shared, shares_of_scan(op), low) for shared in _shares(op, low)]
+    declare(scanned, nodes, low)
+    _scan_shares(scanned, _lane(low), low)
+    found: list[Node] = []
+    for variable in scanned.variables:
+        last = Variable("earlier", variable.dtype)
+        place = low.infix("-", chunk, low.literal(1, I32), Level.SUM, I32)
+        low.declare(last, shuffled("simd_shuffle", low.read(variable), _ushort(place, low), low))
+        found.append(low.read(last))
+    return found
+
+
+def _ushort(place: Node, low: Lowering) -> Node:
+    return low.node(I32, lambda texts: call("ushort", texts[0]), [place], home=low.block)
+
+
+def _scan_shares(state: State, chunk: Node, low: Lowering) -> None:
+    """Scans what simdgroups have passed on, a lane each; `chunk` is the number of the share."""
+    op = state.op
+    with distances(1, f"< {min(SIMD, shares_of_scan(op))}", "*= 2", low, op) as distance:
+        others = fetch(state, "simd_shuffle_up", distance, low)
+        far = as_int(distance, low)
+        condition = low.infix(">=", _lane(low), far, Level.RELATIONAL, BOOL)
+        if not _is_one_row(op):
+            condition = both(condition, _reaches_back(op, chunk, far, low), low)
+        with low.branch(condition, op.loc):
+            take(state, others, state.read(low), low)
+
+
+def _reaches_back(op: Combine, chunk: Node, far: Node, low: Lowering) -> Node:
+    """Whether the row of a share's last element has begun so many shares before."""
+    row = row_of(op)
+    last = low.infix(
+        "+",
+        low.infix("*", chunk, low.literal(SIMD, I32), Level.PRODUCT, I32),
+        low.literal(SIMD - 1, I32),
+        Level.SUM,
+        I32,
+    )
+    k = low.infix("%", last, low.literal(row, I32), Level.PRODUCT, I32)
+    way = low.infix("*", far, low.literal(SIMD, I32), Level.PRODUCT, I32)
+    return low.infix(">=", k, way, Level.RELATIONAL, BOOL)
+
+
+def spread(op: Combine, low: Lowering) -> None:
+    """A step of its own where not every simdgroup can: one of them scans all shares."""
+    shares = shares_of_scan(op)
+    with low.branch(low.builtin("simdgroup", "{simdgroup} == 0", BOOL), op.loc):
+        carried = begin(op, "carried")
+        declare(carried, [low.literal(0, v.dtype) for v in carried.variables], low)
+        with low.counting(make_symbol("group", -(-shares // SIMD)), loc=op.loc) as group:
+            first = low.infix("*", group, low.literal(SIMD, I32), Level.PRODUCT, I32)
+            own = low.infix("+", first, _lane(low), Level.SUM, I32)
+            last = low.literal(shares - 1, I32)
+            place = low.node(I32, lambda texts: call("min", *texts), [own, last])
+            state = begin(op, "share")
+            arrays = _shares(op, low)
+            declare(state, [low.element(shared, place) for shared in arrays], low)
+            _scan_shares(state, own, low)
+            _take_carried(state, carried, group, own, low)
+            limit = low.literal(shares, I32)
+            with low.branch(low.infix("<", own, limit, Level.RELATIONAL, BOOL), op.loc):
+                for shared, node in zip(arrays, state.read(low), strict=True):
+                    low.put(shared, own, node, op.loc)
+            pairs = [
+                (variable, shuffled("simd_shuffle", node, low.literal(SIMD - 1, I32), low))
+                for variable, node in zip(carried.variables, state.read(low), strict=True)
+            ]
+            low.assign(pairs, op.loc)
+
+
+def _take_carried(state: State, carried: State, group: Node, own: Node, low: Lowering) -> None:
+    op = state.op
+    condition = low.infix(">", group, low.literal(0, I32), Level.RELATIONAL, BOOL)
+    if not _is_one_row(op):
+        one = low.literal(1, I32)
+        far = low.infix("+", _lane(low), one, Level.SUM, I32)
+        condition = both(condition, _reaches_back(op, own, far, low), low)
+    with low.branch(condition, op.loc):
+        take(state, carried.read(low), state.read(low), low)
+
+
+# --- the thread of each row -------------------------------------------------------------------
+
+
+def copy_rows(op: Combine, low: Lowering) -> None:
+    """An item of a loop over elements: writes the operands to threadgroup memory."""
+    place = low.index(of(element(low.domain.extent)))
+    for shared, value in zip(_copies(op, low), op.operands, strict=True):
+        low.put(shared, place, low.at(value), op.loc)
+
+
+def walk_rows(op: Combine, low: Lowering) -> None:
+    """A step: the thread of each row walks along it, and leaves the results in its place."""
+    row, arrays = row_of(op), _copies(op, low)
+    rows = Domain((count(op.operands[0].shape) // row,))
+    state = begin(op, "running")
+    symbol = make_symbol("along", row)
+    with low.elements(rows):
+        first = scale(of(element(rows.extent)), row)
+        declare(state, [low.element(shared, low.index(first)) for shared in arrays], low)
+        with low.counting(symbol, start=1, loc=op.loc):
+            place = low.index(add(first, of(symbol)))
+            take(state, state.read(low), [low.element(s, place) for s in arrays], low)
+            for shared, node in zip(arrays, state.read(low), strict=True):
+                low.put(shared, place, node, op.loc)
+
+
+def _copies(op: Combine, low: Lowering) -> list[Shared]:
+    return [
+        low.share(staged_name(v), f"{v.hint or 'running'}_shared", v.ty.dtype, count(v.shape))
+        for v in op.results
+    ]

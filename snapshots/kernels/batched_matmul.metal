@@ -1,0 +1,91 @@
+// batched_matmul(a: *f32, b: *f32, out: *f32) with TILE=16 · 32 threads per program · Metal 2.3
+#include <metal_stdlib>
+using namespace metal;
+
+kernel void batched_matmul(device const float* a [[buffer(0)]],
+                           device const float* b [[buffer(1)]],
+                           device float* out [[buffer(2)]],
+                           constant int& a_extent_0 [[buffer(3)]],
+                           constant int& a_extent_1 [[buffer(4)]],
+                           constant int& a_extent_2 [[buffer(5)]],
+                           constant int& b_extent_0 [[buffer(6)]],
+                           constant int& b_extent_1 [[buffer(7)]],
+                           constant int& b_extent_2 [[buffer(8)]],
+                           uint3 program [[threadgroup_position_in_grid]],
+                           uint3 thread_position [[thread_position_in_threadgroup]]) {
+    threadgroup float left_tile[320];
+    threadgroup float right_tile[320];
+    threadgroup float block_shared[256];
+    const int t = int(thread_position.x);
+
+    float acc[8];                                           // batched_matmul.py:18
+    for (int slot = 0; slot < 8; ++slot) {
+        acc[slot] = 0.0f;
+    }
+    const int z = int(program.z);                           // batched_matmul.py:14
+    int x = 0;                                              // batched_matmul.py:18
+    int y = 0;
+    for (long n = 0; n < a_extent_2; n += 16) {
+        float left[8];
+        float right[8];
+        for (int slot = 0; slot < 8; ++slot) {
+            const int e = t + 32 * slot;
+            const int i = e / 16;
+            const int n_1 = i + int(program.x) * 16;        // batched_matmul.py:19
+            const int j = e % 16;
+            left[slot] = n_1 < a_extent_1 && j + x >= 0 && j + x < a_extent_2
+                ? a[z * a_extent_1 * a_extent_2 + (n_1 * a_extent_2 + (j + x))] : 0.0f;
+            const int n_2 = j + int(program.y) * 16;
+            right[slot] = i + y >= 0 && i + y < a_extent_2 && n_2 < b_extent_2
+                ? b[z * a_extent_2 * b_extent_2 + ((i + y) * b_extent_2 + n_2)] : 0.0f;
+        }
+        simdgroup_float8x8 sum[4];                          // batched_matmul.py:20
+        const int row = 0;
+        const int column = 0;
+        for (int n_1 = 0; n_1 < 4; ++n_1) {
+            sum[n_1] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
+        }
+        for (int slot = 0; slot < 8; ++slot) {
+            const int e = t + 32 * slot;
+            const int n_1 = e / 16 * 20 + e % 16;
+            left_tile[n_1] = left[slot];
+            right_tile[n_1] = right[slot];
+        }
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+        for (int k = 0; k < 16; k += 8) {
+            simdgroup_float8x8 left_1[2];
+            for (int i = 0; i < 2; ++i) {
+                simdgroup_load(left_1[i], &left_tile[(row + 8 * i) * 20 + k], 20);
+            }
+            for (int j = 0; j < 2; ++j) {
+                simdgroup_float8x8 right_1;
+                simdgroup_load(right_1, &right_tile[k * 20 + column + 8 * j], 20);
+                for (int i = 0; i < 2; ++i) {
+                    simdgroup_multiply_accumulate(sum[i * 2 + j], left_1[i], right_1,
+                        sum[i * 2 + j]);
+                }
+            }
+        }
+        for (int i = 0; i < 2; ++i) {
+            for (int j = 0; j < 2; ++j) {
+                simdgroup_store(sum[i * 2 + j],
+                    &block_shared[(row + 8 * i) * 16 + column + 8 * j], 16);
+            }
+        }
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+        for (int slot = 0; slot < 8; ++slot) {
+            const int e = t + 32 * slot;
+            acc[slot] = block_shared[e] + acc[slot];
+        }
+        x += 16;                                            // batched_matmul.py:21
+        y += 16;
+    }
+    for (int slot = 0; slot < 8; ++slot) {
+        const int e = t + 32 * slot;
+        const int n = e / 16 + int(program.x) * 16;         // batched_matmul.py:19
+        const int n_1 = e % 16 + int(program.y) * 16;
+        if (n < a_extent_1 && n_1 < b_extent_2) {           // batched_matmul.py:24
+            out[z * a_extent_1 * b_extent_2 + (n * b_extent_2 + n_1)] = acc[slot];
+        }
+    }
+}

@@ -1,0 +1,122 @@
+// fft(re: *f32, im: *f32, out_re: *f32, out_im: *f32)
+// with N=64 · 32 threads per program · Metal 2.3
+#include <metal_stdlib>
+using namespace metal;
+#pragma METAL fp contract(off)
+
+kernel void fft(device const float* re [[buffer(0)]],
+                device const float* im [[buffer(1)]],
+                device float* out_re [[buffer(2)]],
+                device float* out_im [[buffer(3)]],
+                uint3 program [[threadgroup_position_in_grid]],
+                uint3 thread_position [[thread_position_in_threadgroup]]) {
+    threadgroup float x[128];
+    threadgroup float y[128];
+    const int t = int(thread_position.x);
+
+    const int n = int(program.x) * 64 + t;                  // fft.py:19
+    x[t] = re[n];
+    y[t] = im[n];                                           // fft.py:20
+    const int last = t + 32;                                // fft.py:19
+    x[last] = re[n + 32];
+    y[last] = im[n + 32];                                   // fft.py:20
+    threadgroup_barrier(mem_flags::mem_threadgroup);        // fft.py:25
+    const float a = x[t];                                   // fft.py:26
+    const float c = x[last];                                // fft.py:27
+    const float d = y[last];
+    const float p = c - d * -0.0f;                          // fft.py:30
+    const int n_1 = 64 + t * 2;                             // fft.py:32
+    x[n_1] = a + p;
+    const float b = y[t];                                   // fft.py:26
+    const float q = c * -0.0f + d;                          // fft.py:30
+    y[n_1] = b + q;                                         // fft.py:33
+    x[n_1 + 1] = a - p;                                     // fft.py:34
+    y[n_1 + 1] = b - q;                                     // fft.py:35
+    threadgroup_barrier(mem_flags::mem_threadgroup);        // fft.py:25
+    const int n_2 = 64 + t;                                 // fft.py:26
+    const float a_1 = x[n_2];
+    const int n_3 = n_2 + 32;                               // fft.py:27
+    const float c_1 = x[n_3];
+    const float d_1 = y[n_3];
+    const int n_4 = t % 2;                                  // fft.py:28
+    const float angle = -1.5707964f * float(n_4);
+    const float co = precise::cos(angle);                   // fft.py:29
+    const float si = precise::sin(angle);
+    const float p_1 = c_1 * co - d_1 * si;                  // fft.py:30
+    const int place = t / 2 * 4 + n_4;                      // fft.py:31
+    x[place] = a_1 + p_1;                                   // fft.py:32
+    const float b_1 = y[n_2];                               // fft.py:26
+    const float q_1 = c_1 * si + d_1 * co;                  // fft.py:30
+    y[place] = b_1 + q_1;                                   // fft.py:33
+    x[place + 2] = a_1 - p_1;                               // fft.py:34
+    y[place + 2] = b_1 - q_1;                               // fft.py:35
+    threadgroup_barrier(mem_flags::mem_threadgroup);        // fft.py:25
+    const float a_2 = x[t];                                 // fft.py:26
+    const float c_2 = x[last];                              // fft.py:27
+    const float d_2 = y[last];
+    const int n_5 = t % 4;                                  // fft.py:28
+    const float angle_1 = -0.7853982f * float(n_5);
+    const float co_1 = precise::cos(angle_1);               // fft.py:29
+    const float si_1 = precise::sin(angle_1);
+    const float p_2 = c_2 * co_1 - d_2 * si_1;              // fft.py:30
+    const int n_6 = 64 + (t / 4 * 8 + n_5);                 // fft.py:32
+    x[n_6] = a_2 + p_2;
+    const float b_2 = y[t];                                 // fft.py:26
+    const float q_2 = c_2 * si_1 + d_2 * co_1;              // fft.py:30
+    y[n_6] = b_2 + q_2;                                     // fft.py:33
+    x[n_6 + 4] = a_2 - p_2;                                 // fft.py:34
+    y[n_6 + 4] = b_2 - q_2;                                 // fft.py:35
+    threadgroup_barrier(mem_flags::mem_threadgroup);        // fft.py:25
+    const float a_3 = x[n_2];                               // fft.py:26
+    const float c_3 = x[n_3];                               // fft.py:27
+    const float d_3 = y[n_3];
+    const int n_7 = t % 8;                                  // fft.py:28
+    const float angle_2 = -0.3926991f * float(n_7);
+    const float co_2 = precise::cos(angle_2);               // fft.py:29
+    const float si_2 = precise::sin(angle_2);
+    const float p_3 = c_3 * co_2 - d_3 * si_2;              // fft.py:30
+    const int place_1 = t / 8 * 16 + n_7;                   // fft.py:31
+    x[place_1] = a_3 + p_3;                                 // fft.py:32
+    const float b_3 = y[n_2];                               // fft.py:26
+    const float q_3 = c_3 * si_2 + d_3 * co_2;              // fft.py:30
+    y[place_1] = b_3 + q_3;                                 // fft.py:33
+    x[place_1 + 8] = a_3 - p_3;                             // fft.py:34
+    y[place_1 + 8] = b_3 - q_3;                             // fft.py:35
+    threadgroup_barrier(mem_flags::mem_threadgroup);        // fft.py:25
+    const float a_4 = x[t];                                 // fft.py:26
+    const float c_4 = x[last];                              // fft.py:27
+    const float d_4 = y[last];
+    const int n_8 = t % 16;                                 // fft.py:28
+    const float angle_3 = -0.19634955f * float(n_8);
+    const float co_3 = precise::cos(angle_3);               // fft.py:29
+    const float si_3 = precise::sin(angle_3);
+    const float p_4 = c_4 * co_3 - d_4 * si_3;              // fft.py:30
+    const int n_9 = 64 + (t / 16 * 32 + n_8);               // fft.py:32
+    x[n_9] = a_4 + p_4;
+    const float b_4 = y[t];                                 // fft.py:26
+    const float q_4 = c_4 * si_3 + d_4 * co_3;              // fft.py:30
+    y[n_9] = b_4 + q_4;                                     // fft.py:33
+    x[n_9 + 16] = a_4 - p_4;                                // fft.py:34
+    y[n_9 + 16] = b_4 - q_4;                                // fft.py:35
+    threadgroup_barrier(mem_flags::mem_threadgroup);        // fft.py:25
+    const float a_5 = x[n_2];                               // fft.py:26
+    const float c_5 = x[n_3];                               // fft.py:27
+    const float d_5 = y[n_3];
+    const int n_10 = t % 32;                                // fft.py:28
+    const float angle_4 = -0.09817477f * float(n_10);
+    const float co_4 = precise::cos(angle_4);               // fft.py:29
+    const float si_4 = precise::sin(angle_4);
+    const float p_5 = c_5 * co_4 - d_5 * si_4;              // fft.py:30
+    const int place_2 = t / 32 * 64 + n_10;                 // fft.py:31
+    x[place_2] = a_5 + p_5;                                 // fft.py:32
+    const float b_5 = y[n_2];                               // fft.py:26
+    const float q_5 = c_5 * si_4 + d_5 * co_4;              // fft.py:30
+    y[place_2] = b_5 + q_5;                                 // fft.py:33
+    x[place_2 + 32] = a_5 - p_5;                            // fft.py:34
+    y[place_2 + 32] = b_5 - q_5;                            // fft.py:35
+    threadgroup_barrier(mem_flags::mem_threadgroup);        // fft.py:36
+    out_re[n] = x[t];                                       // fft.py:39
+    out_im[n] = y[t];                                       // fft.py:40
+    out_re[n + 32] = x[last];                               // fft.py:39
+    out_im[n + 32] = y[last];                               // fft.py:40
+}

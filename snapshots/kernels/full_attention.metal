@@ -1,0 +1,195 @@
+// flash_attention(q: *f32, k: *f32, v: *f32, out: *f32, lse: *f32, N: i32, scale: f32)
+// with BM=16, BN=16, D=16, CAUSAL=False · 32 threads per program · Metal 2.3
+#include <metal_stdlib>
+using namespace metal;
+#pragma METAL fp contract(off)
+
+inline int wrap_add(int a, int b) {
+    return as_type<int>(as_type<uint>(a) + as_type<uint>(b));
+}
+
+kernel void flash_attention(device const float* q [[buffer(0)]],
+                            device const float* k [[buffer(1)]],
+                            device const float* v [[buffer(2)]],
+                            device float* out [[buffer(3)]],
+                            device float* lse [[buffer(4)]],
+                            constant int& N [[buffer(5)]],
+                            constant float& scale [[buffer(6)]],
+                            uint3 program [[threadgroup_position_in_grid]],
+                            uint3 thread_position [[thread_position_in_threadgroup]]) {
+    threadgroup float rows_tile[320];
+    threadgroup float keys_tile[320];
+    threadgroup float block_shared[256];
+    threadgroup float scores_shared[256];
+    threadgroup float higher_shared[16];
+    threadgroup float weights_shared[256];
+    threadgroup float factor_shared[16];
+    threadgroup float weights_tile[320];
+    threadgroup float values_tile[320];
+    threadgroup float block_shared_1[256];
+    threadgroup float total_shared[16];
+    const int t = int(thread_position.x);
+
+    const int n = int(program.x) * 16;                      // flash_attention.py:17
+    float rows[8];
+    for (int slot = 0; slot < 8; ++slot) {
+        const int e = t + 32 * slot;
+        const int m = n + e / 16;
+        rows[slot] = m < N ? q[m * 16 + e % 16] : 0.0f;     // flash_attention.py:18
+    }
+    float total;                                            // flash_attention.py:22
+    float high;
+    if (t < 16) {
+        total = 0.0f;
+        high = -INFINITY;
+    }
+    float acc[8];
+    for (int slot = 0; slot < 8; ++slot) {
+        acc[slot] = 0.0f;
+    }
+    for (long start = 0; start < N; start += 16) {
+        float keys[8];
+        for (int slot = 0; slot < 8; ++slot) {
+            const int e = t + 32 * slot;
+            const int n_1 = wrap_add(int(start), e % 16);   // flash_attention.py:23
+            keys[slot] = n_1 < N ? k[n_1 * 16 + e / 16] : 0.0f; // flash_attention.py:24
+        }
+        simdgroup_float8x8 sum[4];                          // flash_attention.py:25
+        const int row = 0;
+        const int column = 0;
+        for (int n_1 = 0; n_1 < 4; ++n_1) {
+            sum[n_1] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
+        }
+        for (int slot = 0; slot < 8; ++slot) {
+            const int e = t + 32 * slot;
+            const int n_1 = e / 16 * 20 + e % 16;
+            rows_tile[n_1] = rows[slot];
+            keys_tile[n_1] = keys[slot];
+        }
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+        for (int k_1 = 0; k_1 < 16; k_1 += 8) {
+            simdgroup_float8x8 left[2];
+            for (int i = 0; i < 2; ++i) {
+                simdgroup_load(left[i], &rows_tile[(row + 8 * i) * 20 + k_1], 20);
+            }
+            for (int j = 0; j < 2; ++j) {
+                simdgroup_float8x8 right;
+                simdgroup_load(right, &keys_tile[k_1 * 20 + column + 8 * j], 20);
+                for (int i = 0; i < 2; ++i) {
+                    simdgroup_multiply_accumulate(sum[i * 2 + j], left[i], right, sum[i * 2 + j]);
+                }
+            }
+        }
+        for (int i = 0; i < 2; ++i) {
+            for (int j = 0; j < 2; ++j) {
+                simdgroup_store(sum[i * 2 + j],
+                    &block_shared[(row + 8 * i) * 16 + column + 8 * j], 16);
+            }
+        }
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+        float scores[8];
+        for (int slot = 0; slot < 8; ++slot) {
+            const int e = t + 32 * slot;
+            scores[slot] = wrap_add(int(start), e % 16) < N ? block_shared[e] * scale : -INFINITY; // flash_attention.py:27
+            scores_shared[e] = scores[slot];
+        }
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+        float higher;
+        if (t < 16) {
+            float high_1 = -INFINITY;                       // flash_attention.py:28
+            for (int k_1 = 0; k_1 < 16; ++k_1) {
+                high_1 = fmax(high_1, scores_shared[t * 16 + k_1]);
+            }
+            higher = fmax(high, high_1);
+            higher_shared[t] = higher;
+        }
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+        float weights[8];
+        for (int slot = 0; slot < 8; ++slot) {
+            const int e = t + 32 * slot;
+            weights[slot] = precise::exp(scores[slot] - higher_shared[e / 16]); // flash_attention.py:29
+            weights_shared[e] = weights[slot];
+        }
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+        float total_1;
+        if (t < 16) {
+            const float factor = precise::exp(high - higher); // flash_attention.py:30
+            factor_shared[t] = factor;
+            float total_2 = 0.0f;                           // flash_attention.py:31
+            for (int k_1 = 0; k_1 < 16; ++k_1) {
+                total_2 += weights_shared[t * 16 + k_1];
+            }
+            total_1 = total * factor + total_2;
+        }
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+        float values[8];
+        float x[8];
+        for (int slot = 0; slot < 8; ++slot) {
+            const int e = t + 32 * slot;
+            const int d = e / 16;
+            const int n_1 = wrap_add(int(start), d);        // flash_attention.py:23
+            values[slot] = n_1 < N ? v[n_1 * 16 + e % 16] : 0.0f; // flash_attention.py:32
+            x[slot] = acc[slot] * factor_shared[d];         // flash_attention.py:33
+        }
+        simdgroup_float8x8 sum_1[4];
+        const int row_1 = 0;
+        const int column_1 = 0;
+        for (int n_1 = 0; n_1 < 4; ++n_1) {
+            sum_1[n_1] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
+        }
+        for (int slot = 0; slot < 8; ++slot) {
+            const int e = t + 32 * slot;
+            const int n_1 = e / 16 * 20 + e % 16;
+            weights_tile[n_1] = weights[slot];
+            values_tile[n_1] = values[slot];
+        }
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+        for (int k_1 = 0; k_1 < 16; k_1 += 8) {
+            simdgroup_float8x8 left[2];
+            for (int i = 0; i < 2; ++i) {
+                simdgroup_load(left[i], &weights_tile[(row_1 + 8 * i) * 20 + k_1], 20);
+            }
+            for (int j = 0; j < 2; ++j) {
+                simdgroup_float8x8 right;
+                simdgroup_load(right, &values_tile[k_1 * 20 + column_1 + 8 * j], 20);
+                for (int i = 0; i < 2; ++i) {
+                    simdgroup_multiply_accumulate(sum_1[i * 2 + j], left[i], right,
+                        sum_1[i * 2 + j]);
+                }
+            }
+        }
+        for (int i = 0; i < 2; ++i) {
+            for (int j = 0; j < 2; ++j) {
+                simdgroup_store(sum_1[i * 2 + j],
+                    &block_shared_1[(row_1 + 8 * i) * 16 + column_1 + 8 * j], 16);
+            }
+        }
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+        float acc_1[8];
+        for (int slot = 0; slot < 8; ++slot) {
+            const int e = t + 32 * slot;
+            acc_1[slot] = x[slot] + block_shared_1[e];
+        }
+        if (t < 16) {
+            total = total_1;                                // flash_attention.py:34
+            high = higher;
+        }
+        for (int slot = 0; slot < 8; ++slot) {
+            acc[slot] = acc_1[slot];
+        }
+    }
+    if (t < 16) { total_shared[t] = total; }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    for (int slot = 0; slot < 8; ++slot) {
+        const int e = t + 32 * slot;
+        const int d = e / 16;
+        const int m = n + d;                                // flash_attention.py:17
+        if (m < N) {                                        // flash_attention.py:35
+            out[m * 16 + e % 16] = acc[slot] / total_shared[d];
+        }
+    }
+    if (t < 16) {
+        const int m = n + t;                                // flash_attention.py:17
+        if (m < N) { lse[m] = high + precise::log(total); } // flash_attention.py:36
+    }
+}

@@ -1,0 +1,82 @@
+// matmul_int4(x: *f32, packed: *u8, scales: *f32, out: *f32, M: i32, N: i32, K: i32)
+// with TILE=16 · 32 threads per program · Metal 2.3
+#include <metal_stdlib>
+using namespace metal;
+#pragma METAL fp contract(off)
+
+inline int wrap_neg(int a) {
+    return as_type<int>(-as_type<uint>(a));
+}
+
+// Python's a // b: rounds towards minus infinity; by zero it gives zero.
+inline int floor_div(int a, int b) {
+    if (b == 0 || b == -1) {
+        return b == 0 ? 0 : wrap_neg(a);
+    }
+    return a / b - int(a % b != 0 && (a < 0) != (b < 0));
+}
+
+kernel void matmul_int4(device const float* x [[buffer(0)]],
+                        device const uchar* packed_ [[buffer(1)]],
+                        device const float* scales [[buffer(2)]],
+                        device float* out [[buffer(3)]],
+                        constant int& M [[buffer(4)]],
+                        constant int& N [[buffer(5)]],
+                        constant int& K [[buffer(6)]],
+                        uint3 program [[threadgroup_position_in_grid]],
+                        uint3 thread_position [[thread_position_in_threadgroup]]) {
+    threadgroup float left_tile[320];
+    threadgroup float right_tile[320];
+    threadgroup float acc_shared[256];
+    const int t = int(thread_position.x);
+
+    simdgroup_float8x8 acc[4];                              // matmul_int4.py:22
+    const int row = 0;
+    const int column = 0;
+    for (int n = 0; n < 4; ++n) {
+        acc[n] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
+    }
+    const int n = floor_div(K, 2);                          // matmul_int4.py:20
+    for (long start = 0; start < K; start += 16) {          // matmul_int4.py:16
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+        const int n_1 = int(start) / 2;                     // matmul_int4.py:19
+        for (int e = t; e < 256; e += 32) {
+            const int i = e / 16;
+            const int m = int(program.x) * 16 + i;          // matmul_int4.py:12
+            const int j = e % 16;
+            const int k = int(start) + j;                   // matmul_int4.py:17
+            left_tile[i * 20 + j] = m < M && k < K ? x[m * K + k] : 0.0f; // matmul_int4.py:22
+            const int n_2 = int(program.y) * 16 + j;        // matmul_int4.py:13
+            const uchar byte = n_2 < N ? packed_[n_2 * n + (n_1 + e / 32)] : uchar(0); // matmul_int4.py:20
+            right_tile[i * 20 + j] = float(e / 16 % 2 < 1 ? uchar(byte & 15) : uchar(byte >> 4)) - // matmul_int4.py:22
+                8.0f;
+        }
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+        for (int k = 0; k < 16; k += 8) {
+            simdgroup_float8x8 left[2];
+            for (int i = 0; i < 2; ++i) {
+                simdgroup_load(left[i], &left_tile[(row + 8 * i) * 20 + k], 20);
+            }
+            for (int j = 0; j < 2; ++j) {
+                simdgroup_float8x8 right;
+                simdgroup_load(right, &right_tile[k * 20 + column + 8 * j], 20);
+                for (int i = 0; i < 2; ++i) {
+                    simdgroup_multiply_accumulate(acc[i * 2 + j], left[i], right, acc[i * 2 + j]);
+                }
+            }
+        }
+    }
+    for (int i = 0; i < 2; ++i) {
+        for (int j = 0; j < 2; ++j) {
+            simdgroup_store(acc[i * 2 + j], &acc_shared[(row + 8 * i) * 16 + column + 8 * j], 16);
+        }
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    for (int e = t; e < 256; e += 32) {
+        const int n_1 = int(program.y) * 16 + e % 16;       // matmul_int4.py:13
+        const int m = int(program.x) * 16 + e / 16;         // matmul_int4.py:12
+        if (m < M && n_1 < N) {                             // matmul_int4.py:24
+            out[m * N + n_1] = acc_shared[e] * (n_1 < N ? scales[n_1] : 0.0f);
+        }
+    }
+}

@@ -1,0 +1,67 @@
+// matmul_int8(a: *i8, b: *i8, scales: *f32, out: *f32, M: i32, N: i32, K: i32)
+// with TILE=16 · 32 threads per program · Metal 2.3
+#include <metal_stdlib>
+using namespace metal;
+#pragma METAL fp contract(off)
+
+kernel void matmul_int8(device const char* a [[buffer(0)]],
+                        device const char* b [[buffer(1)]],
+                        device const float* scales [[buffer(2)]],
+                        device float* out [[buffer(3)]],
+                        constant int& M [[buffer(4)]],
+                        constant int& N [[buffer(5)]],
+                        constant int& K [[buffer(6)]],
+                        uint3 program [[threadgroup_position_in_grid]],
+                        uint3 thread_position [[thread_position_in_threadgroup]]) {
+    threadgroup half left_tile[384];
+    threadgroup half right_tile[384];
+    threadgroup float acc_shared[256];
+    const int t = int(thread_position.x);
+
+    simdgroup_float8x8 acc[4];                              // matmul_int8.py:19
+    const int row = 0;
+    const int column = 0;
+    for (int n = 0; n < 4; ++n) {
+        acc[n] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
+    }
+    for (long start = 0; start < K; start += 16) {          // matmul_int8.py:15
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+        for (int e = t; e < 256; e += 32) {
+            const int i = e / 16;
+            const int m = int(program.x) * 16 + i;          // matmul_int8.py:12
+            const int j = e % 16;
+            const int k = int(start) + j;                   // matmul_int8.py:16
+            left_tile[i * 24 + j] = half(m < M && k < K ? a[m * K + k] : char(0)); // matmul_int8.py:19
+            const int k_1 = int(start) + i;                 // matmul_int8.py:16
+            const int n = int(program.y) * 16 + j;          // matmul_int8.py:13
+            right_tile[i * 24 + j] = half(k_1 < K && n < N ? b[k_1 * N + n] : char(0)); // matmul_int8.py:19
+        }
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+        for (int k = 0; k < 16; k += 8) {
+            simdgroup_half8x8 left[2];
+            for (int i = 0; i < 2; ++i) {
+                simdgroup_load(left[i], &left_tile[(row + 8 * i) * 24 + k], 24);
+            }
+            for (int j = 0; j < 2; ++j) {
+                simdgroup_half8x8 right;
+                simdgroup_load(right, &right_tile[k * 24 + column + 8 * j], 24);
+                for (int i = 0; i < 2; ++i) {
+                    simdgroup_multiply_accumulate(acc[i * 2 + j], left[i], right, acc[i * 2 + j]);
+                }
+            }
+        }
+    }
+    for (int i = 0; i < 2; ++i) {
+        for (int j = 0; j < 2; ++j) {
+            simdgroup_store(acc[i * 2 + j], &acc_shared[(row + 8 * i) * 16 + column + 8 * j], 16);
+        }
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    for (int e = t; e < 256; e += 32) {
+        const int n = int(program.y) * 16 + e % 16;         // matmul_int8.py:13
+        const int m = int(program.x) * 16 + e / 16;         // matmul_int8.py:12
+        if (m < M && n < N) {                               // matmul_int8.py:21
+            out[m * N + n] = acc_shared[e] * (n < N ? scales[n] : 0.0f);
+        }
+    }
+}

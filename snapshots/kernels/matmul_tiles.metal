@@ -1,0 +1,97 @@
+// matmul_tiles(a: *f16, b: *f16, bias: *f32, out: *f32, M: i32, N: i32, K: i32)
+// with BM=32, BN=32, BK=16, GROUP=2 · 64 threads per program · Metal 2.3
+#include <metal_stdlib>
+using namespace metal;
+
+inline int wrap_neg(int a) {
+    return as_type<int>(-as_type<uint>(a));
+}
+
+// Python's a // b: rounds towards minus infinity; by zero it gives zero.
+inline int floor_div(int a, int b) {
+    if (b == 0 || b == -1) {
+        return b == 0 ? 0 : wrap_neg(a);
+    }
+    return a / b - int(a % b != 0 && (a < 0) != (b < 0));
+}
+
+// Python's a % b: has the sign of b; by zero it gives zero.
+inline int floor_mod(int a, int b) {
+    if (b == 0 || b == -1) {
+        return 0;
+    }
+    const int r = a % b;
+    return r != 0 && (r < 0) != (b < 0) ? r + b : r;
+}
+
+kernel void matmul_tiles(device const half* a [[buffer(0)]],
+                         device const half* b [[buffer(1)]],
+                         device const float* bias [[buffer(2)]],
+                         device float* out [[buffer(3)]],
+                         constant int& M [[buffer(4)]],
+                         constant int& N [[buffer(5)]],
+                         constant int& K [[buffer(6)]],
+                         uint3 program [[threadgroup_position_in_grid]],
+                         uint3 thread_position [[thread_position_in_threadgroup]],
+                         uint simdgroup [[simdgroup_index_in_threadgroup]]) {
+    threadgroup half x_tile[768];
+    threadgroup half y_tile[640];
+    threadgroup float acc_shared[1024];
+    const int t = int(thread_position.x);
+
+    simdgroup_float8x8 acc[8];                              // matmul_tiles.py:28
+    const int row = 0;
+    const int column = int(simdgroup % 2) * 16;
+    for (int n = 0; n < 8; ++n) {
+        acc[n] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
+    }
+    const int pid = int(program.x);                         // matmul_tiles.py:15
+    const int n = 2 * -floor_div(-N, 32);                   // matmul_tiles.py:17
+    const int first = floor_div(pid, n) * 2;
+    const int rows = min(-floor_div(-M, 32) - first, 2);    // matmul_tiles.py:18
+    const int n_1 = floor_mod(pid, n);                      // matmul_tiles.py:19
+    const int column_1 = floor_div(n_1, rows);              // matmul_tiles.py:20
+    const int n_2 = (first + floor_mod(n_1, rows)) * 32;    // matmul_tiles.py:22
+    for (long start = 0; start < K; start += 16) {          // matmul_tiles.py:24
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+        for (int e = t; e < 512; e += 64) {
+            const int i = e / 16;
+            const int m = n_2 + i;                          // matmul_tiles.py:22
+            const int j = e % 16;
+            const int k = int(start) + j;                   // matmul_tiles.py:25
+            x_tile[i * 24 + j] = m < M && k < K ? a[m * K + k] : 0.0h; // matmul_tiles.py:28
+            const int i_1 = e / 32;
+            const int k_1 = int(start) + i_1;               // matmul_tiles.py:25
+            const int j_1 = e % 32;
+            const int n_3 = column_1 * 32 + j_1;            // matmul_tiles.py:22
+            y_tile[i_1 * 40 + j_1] = k_1 < K && n_3 < N ? b[k_1 * N + n_3] : 0.0h; // matmul_tiles.py:28
+        }
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+        for (int k = 0; k < 16; k += 8) {
+            simdgroup_half8x8 left[4];
+            for (int i = 0; i < 4; ++i) {
+                simdgroup_load(left[i], &x_tile[(row + 8 * i) * 24 + k], 24);
+            }
+            for (int j = 0; j < 2; ++j) {
+                simdgroup_half8x8 right;
+                simdgroup_load(right, &y_tile[k * 40 + column + 8 * j], 40);
+                for (int i = 0; i < 4; ++i) {
+                    simdgroup_multiply_accumulate(acc[i * 2 + j], left[i], right, acc[i * 2 + j]);
+                }
+            }
+        }
+    }
+    for (int i = 0; i < 4; ++i) {
+        for (int j = 0; j < 2; ++j) {
+            simdgroup_store(acc[i * 2 + j], &acc_shared[(row + 8 * i) * 32 + column + 8 * j], 32);
+        }
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    for (int e = t; e < 1024; e += 64) {
+        const int n_3 = column_1 * 32 + e % 32;             // matmul_tiles.py:22
+        const int m = n_2 + e / 32;
+        if (m < M && n_3 < N) {                             // matmul_tiles.py:30
+            out[m * N + n_3] = fmax(acc_shared[e] + (n_3 < N ? bias[n_3] : 0.0f), 0.0f);
+        }
+    }
+}

@@ -1,0 +1,42 @@
+// mma_tiles(a: *f32, b: *f32, out: *f32, K: i32, N: i32)
+// with THREADS=64 · 64 threads per program · Metal 2.3
+#include <metal_stdlib>
+using namespace metal;
+
+// a * b + c of 8x8 matrices, of which each lane has two elements.
+inline float2 mma(float2 a, float2 b, float2 c) {
+    simdgroup_float8x8 left, right, sum;
+    left.thread_elements() = a;
+    right.thread_elements() = b;
+    sum.thread_elements() = c;
+    simdgroup_multiply_accumulate(sum, left, right, sum);
+    return sum.thread_elements();
+}
+
+kernel void mma_tiles(device const float* a [[buffer(0)]],
+                      device const float* b [[buffer(1)]],
+                      device float* out [[buffer(2)]],
+                      constant int& K [[buffer(3)]],
+                      constant int& N [[buffer(4)]],
+                      uint3 program [[threadgroup_position_in_grid]],
+                      uint simdgroup [[simdgroup_index_in_threadgroup]],
+                      uint lane [[thread_index_in_simdgroup]]) {
+    const int row = int(program.x) * 8;                     // mma_tiles.py:13
+    const int n = int(lane) / 4;                            // mma_tiles.py:17
+    const int n_1 = (n & 4) + int(lane) / 2 % 4;
+    const int n_2 = (n & 2) * 2 + int(lane) % 2 * 2;
+    const int column = (int(program.y) * 2 + int(simdgroup)) * 8; // mma_tiles.py:14
+    float acc = 0.0f;                                       // mma_tiles.py:16
+    float acc_1 = 0.0f;
+    for (long k = 0; k < K; k += 8) {
+        const int n_3 = n_1 * K + n_2 + (row * K + int(k)); // mma_tiles.py:17
+        const int n_4 = n_1 * N + n_2 + (int(k) * N + column);
+        const float2 product = mma(float2(a[n_3], a[n_3 + 1]), float2(b[n_4], b[n_4 + 1]),
+            float2(acc, acc_1));
+        acc = product.x;
+        acc_1 = product.y;
+    }
+    const int n_3 = n_1 * N + n_2 + (row * N + column);     // mma_tiles.py:18
+    out[n_3] = acc;
+    out[n_3 + 1] = acc_1;
+}

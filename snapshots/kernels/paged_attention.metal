@@ -1,0 +1,100 @@
+// paged_attention(q: *f32, keys: *f32, values: *f32, table: *i32, lengths: *i32, out: *f32, scale: f32)
+// with PAGES=4, PAGE=8, D=24 · 32 threads per program · Metal 2.3
+#include <metal_stdlib>
+using namespace metal;
+#pragma METAL fp contract(off)
+
+inline int wrap_neg(int a) {
+    return as_type<int>(-as_type<uint>(a));
+}
+
+// Python's a // b: rounds towards minus infinity; by zero it gives zero.
+inline int floor_div(int a, int b) {
+    if (b == 0 || b == -1) {
+        return b == 0 ? 0 : wrap_neg(a);
+    }
+    return a / b - int(a % b != 0 && (a < 0) != (b < 0));
+}
+
+kernel void paged_attention(device const float* q [[buffer(0)]],
+                            device const float* keys [[buffer(1)]],
+                            device const float* values [[buffer(2)]],
+                            device const int* table [[buffer(3)]],
+                            device const int* lengths [[buffer(4)]],
+                            device float* out [[buffer(5)]],
+                            constant float& scale [[buffer(6)]],
+                            uint3 program [[threadgroup_position_in_grid]],
+                            uint3 thread_position [[thread_position_in_threadgroup]]) {
+    threadgroup float query_shared[24];
+    threadgroup float weights_shared[8];
+    threadgroup float block_shared[192];
+    const int t = int(thread_position.x);
+
+    const int sequence = int(program.x);                    // paged_attention.py:17
+    float acc;                                              // paged_attention.py:22
+    if (t < 24) {
+        query_shared[t] = q[sequence * 24 + t];             // paged_attention.py:19
+        acc = 0.0f;                                         // paged_attention.py:22
+    }
+    const int length_ = lengths[sequence];                  // paged_attention.py:20
+    float total = 0.0f;                                     // paged_attention.py:22
+    float high = -INFINITY;
+    for (int page = 0; page < -floor_div(wrap_neg(length_), 8); ++page) {
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+        const int n = table[sequence * 4 + page] * 8;       // paged_attention.py:24
+        float scores;
+        float high_1 = -INFINITY;                           // paged_attention.py:28
+        if (t < 8) {
+            float total_1 = 0.0f;                           // paged_attention.py:27
+            const bool is_there = page * 8 + t < length_;   // paged_attention.py:25
+            for (int d = 0; d < 24; ++d) {                  // paged_attention.py:27
+                total_1 += (is_there ? keys[(n + t) * 24 + d] : 0.0f) * query_shared[d];
+            }
+            scores = is_there ? total_1 * scale : -INFINITY;
+            high_1 = fmax(scores, -INFINITY);               // paged_attention.py:28
+        }
+        high_1 = simd_max(high_1);
+        const float higher = fmax(high, high_1);
+        float weights;
+        if (t < 8) {
+            weights = precise::exp(scores - higher);        // paged_attention.py:29
+            weights_shared[t] = weights;
+        }
+        float v[6];
+        for (int slot = 0; slot < 6; ++slot) {
+            const int e = t + 32 * slot;
+            const int slot_1 = e / 24;
+            v[slot] = page * 8 + slot_1 < length_ ? values[(n + slot_1) * 24 + e % 24] : 0.0f; // paged_attention.py:31
+        }
+        const float factor = precise::exp(high - higher);   // paged_attention.py:30
+        float x;
+        if (t < 24) {
+            x = acc * factor;                               // paged_attention.py:32
+        }
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+        for (int slot = 0; slot < 6; ++slot) {
+            const int e = t + 32 * slot;
+            block_shared[e] = weights_shared[e / 24] * v[slot];
+        }
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+        float acc_1;
+        if (t < 24) {
+            float total_1 = 0.0f;
+            for (int k = 0; k < 8; ++k) {
+                total_1 += block_shared[k * 24 + t];
+            }
+            acc_1 = x + total_1;
+        }
+        float total_1 = 0.0f;                               // paged_attention.py:33
+        if (t < 8) {
+            total_1 = weights;
+        }
+        total_1 = simd_sum(total_1);
+        if (t < 24) {
+            acc = acc_1;                                    // paged_attention.py:34
+        }
+        total = total * factor + total_1;                   // paged_attention.py:33
+        high = higher;                                      // paged_attention.py:34
+    }
+    if (t < 24) { out[sequence * 24 + t] = acc / total; }   // paged_attention.py:35
+}

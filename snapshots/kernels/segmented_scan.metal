@@ -1,0 +1,62 @@
+// segmented_scan(x: *i32, begins: *bool, y: *i32, N: i32)
+// with BLOCK=512 · 256 threads per program · Metal 2.3
+#include <metal_stdlib>
+using namespace metal;
+
+inline int wrap_add(int a, int b) {
+    return as_type<int>(as_type<uint>(a) + as_type<uint>(b));
+}
+
+kernel void segmented_scan(device const int* x [[buffer(0)]],
+                           device const bool* begins [[buffer(1)]],
+                           device int* y [[buffer(2)]],
+                           constant int& N [[buffer(3)]],
+                           uint3 thread_position [[thread_position_in_threadgroup]],
+                           uint lane [[thread_index_in_simdgroup]]) {
+    threadgroup int sums_partial[16];
+    threadgroup bool combined_partial[16];
+    const int t = int(thread_position.x);
+
+    int sums[2];                                            // segmented_scan.py:19
+    bool running[2];
+    for (int slot = 0; slot < 2; ++slot) {
+        const int i = t + 256 * slot;
+        int sums_1 = i < N ? x[i] : 0;
+        bool running_1 = i < N ? begins[i] : true;
+        for (ushort apart = 1; apart < 32; apart *= 2) {
+            const int other_sums = simd_shuffle_up(sums_1, apart);
+            const bool other_running = bool(simd_shuffle_up(ushort(running_1), apart));
+            if (int(lane) >= apart) {
+                sums_1 = running_1 ? sums_1 : wrap_add(other_sums, sums_1); // segmented_scan.py:11
+                running_1 = other_running || running_1;
+            }
+        }
+        if (lane == 31) {                                   // segmented_scan.py:19
+            sums_partial[i / 32] = sums_1;
+            combined_partial[i / 32] = running_1;
+        }
+        sums[slot] = sums_1;
+        running[slot] = running_1;
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    for (int slot = 0; slot < 2; ++slot) {
+        const int i = t + 256 * slot;
+        int before = sums_partial[min(lane, 15u)];
+        bool before_1 = combined_partial[min(lane, 15u)];
+        for (ushort apart = 1; apart < 16; apart *= 2) {
+            const int other_before = simd_shuffle_up(before, apart);
+            const bool other_before_1 = bool(simd_shuffle_up(ushort(before_1), apart));
+            if (int(lane) >= apart) {
+                before = before_1 ? before : wrap_add(other_before, before); // segmented_scan.py:11
+                before_1 = other_before_1 || before_1;
+            }
+        }
+        const int earlier = simd_shuffle(before, ushort(i / 32 - 1));
+        const bool earlier_1 = bool(simd_shuffle(ushort(before_1), ushort(i / 32 - 1)));
+        if (i > int(lane)) {                                // segmented_scan.py:19
+            sums[slot] = running[slot] ? sums[slot] : wrap_add(earlier, sums[slot]); // segmented_scan.py:11
+            running[slot] = earlier_1 || running[slot];
+        }
+        if (i < N) { y[i] = sums[slot]; }                   // segmented_scan.py:20
+    }
+}

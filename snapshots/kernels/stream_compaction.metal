@@ -1,0 +1,67 @@
+// stream_compaction(x: *f32, y: *f32, kept: *i32, N: i32)
+// with BLOCK=2048 · 512 threads per program · Metal 2.3
+#include <metal_stdlib>
+using namespace metal;
+
+inline int wrap_add(int a, int b) {
+    return as_type<int>(as_type<uint>(a) + as_type<uint>(b));
+}
+
+kernel void stream_compaction(device const float* x [[buffer(0)]],
+                              device float* y [[buffer(1)]],
+                              device int* kept [[buffer(2)]],
+                              constant int& N [[buffer(3)]],
+                              uint3 thread_position [[thread_position_in_threadgroup]],
+                              uint simdgroup [[simdgroup_index_in_threadgroup]],
+                              uint lane [[thread_index_in_simdgroup]]) {
+    threadgroup int combined_partial[64];
+    threadgroup int total_partial[16];
+    const int t = int(thread_position.x);
+
+    float v[4];
+    bool is_kept[4];
+    int running[4];                                         // stream_compaction.py:15
+    for (int slot = 0; slot < 4; ++slot) {
+        const int i = t + 512 * slot;
+        v[slot] = i < N ? x[i] : 0.0f;                      // stream_compaction.py:13
+        is_kept[slot] = v[slot] > 0.0f;                     // stream_compaction.py:14
+        int running_1 = int(is_kept[slot]);                 // stream_compaction.py:15
+        running_1 = as_type<int>(simd_prefix_inclusive_sum(as_type<uint>(running_1)));
+        if (lane == 31) { combined_partial[i / 32] = running_1; }
+        running[slot] = running_1;
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    if (simdgroup == 0) {
+        int carried = 0;
+        for (int k = 0; k < 2; ++k) {
+            const int n = k * 32 + int(lane);
+            int share = combined_partial[min(n, 63)];
+            for (ushort apart = 1; apart < 32; apart *= 2) {
+                const int other_share = simd_shuffle_up(share, apart);
+                if (int(lane) >= apart) {
+                    share = wrap_add(other_share, share);
+                }
+            }
+            if (k > 0) {
+                share = wrap_add(carried, share);
+            }
+            if (n < 64) { combined_partial[n] = share; }
+            carried = simd_shuffle(share, 31);
+        }
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    int total = 0;                                          // stream_compaction.py:17
+    for (int slot = 0; slot < 4; ++slot) {
+        const int e = t + 512 * slot;
+        if (e > int(lane)) {                                // stream_compaction.py:15
+            running[slot] = wrap_add(combined_partial[e / 32 - 1], running[slot]);
+        }
+        if (is_kept[slot]) { y[running[slot] - 1] = v[slot]; } // stream_compaction.py:16
+        total += int(is_kept[slot]);                        // stream_compaction.py:17
+    }
+    total = simd_sum(total);
+    if (lane == 0) { total_partial[simdgroup] = total; }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    total = simd_sum(lane < 16 ? total_partial[lane] : 0);
+    if (t == 0) { kept[0] = total; }
+}

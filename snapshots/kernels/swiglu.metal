@@ -1,0 +1,20 @@
+// swiglu(x: *f16, y: *f32, N: i32) with BLOCK=64 · 64 threads per program · Metal 2.3
+#include <metal_stdlib>
+using namespace metal;
+#pragma METAL fp contract(off)
+
+kernel void swiglu(device const half* x [[buffer(0)]],
+                   device float* y [[buffer(1)]],
+                   constant int& N [[buffer(2)]],
+                   uint3 program [[threadgroup_position_in_grid]],
+                   uint3 thread_position [[thread_position_in_threadgroup]]) {
+    const int t = int(thread_position.x);
+
+    const int i = int(program.y) * 64 + t;                  // swiglu.py:13
+    if (i < N) {                                            // swiglu.py:16
+        const int row = int(program.x);                     // swiglu.py:12
+        const float gate = float(x[row * 2 * N + i]);       // swiglu.py:14
+        y[row * N + i] = gate * (1.0f / (1.0f + precise::exp(-gate))) * // swiglu.py:16
+            float(x[row * 2 * N + N + i]);
+    }
+}

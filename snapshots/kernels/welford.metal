@@ -1,0 +1,75 @@
+// welford(x: *f32, mean: *f32, variance: *f32, N: i32)
+// with BLOCK=512 · 256 threads per program · Metal 2.3
+#include <metal_stdlib>
+using namespace metal;
+#pragma METAL fp contract(off)
+
+kernel void welford(device const float* x [[buffer(0)]],
+                    device float* mean [[buffer(1)]],
+                    device float* variance [[buffer(2)]],
+                    constant int& N [[buffer(3)]],
+                    uint3 program [[threadgroup_position_in_grid]],
+                    uint3 thread_position [[thread_position_in_threadgroup]],
+                    uint simdgroup [[simdgroup_index_in_threadgroup]],
+                    uint lane [[thread_index_in_simdgroup]]) {
+    threadgroup float total_partial[8];
+    threadgroup float average_partial[8];
+    threadgroup float m2_partial[8];
+    const int t = int(thread_position.x);
+
+    const int row = int(program.x);                         // welford.py:20
+    float total = 0.0f;                                     // welford.py:24
+    float average = 0.0f;
+    float m2 = 0.0f;
+    for (int i = t; i < 512; i += 256) {
+        const float v = i < N ? x[row * N + i] : 0.0f;      // welford.py:22
+        const float counts = i < N ? 1.0f : 0.0f;           // welford.py:23
+        const bool test = i == t;
+        const float total_1 = total + counts;               // welford.py:12
+        const float delta = v - average;                    // welford.py:13
+        const float share = total_1 > 0.0f ? counts / total_1 : 0.0f; // welford.py:14
+        average = test ? v : average + delta * share;       // welford.py:24
+        m2 = test ? 0.0f : m2 + 0.0f + delta * delta * total * share;
+        total = test ? counts : total_1;
+    }
+    for (ushort apart = 16; apart > 0; apart /= 2) {
+        const float other_total = simd_shuffle_down(total, apart);
+        const float other_average = simd_shuffle_down(average, apart);
+        const float other_m2 = simd_shuffle_down(m2, apart);
+        const float total_1 = total + other_total;          // welford.py:12
+        const float delta = other_average - average;        // welford.py:13
+        const float share = total_1 > 0.0f ? other_total / total_1 : 0.0f; // welford.py:14
+        average += delta * share;                           // welford.py:15
+        m2 = m2 + other_m2 + delta * delta * total * share;
+        total = total_1;                                    // welford.py:24
+    }
+    if (lane == 0) {
+        total_partial[simdgroup] = total;
+        average_partial[simdgroup] = average;
+        m2_partial[simdgroup] = m2;
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    total = total_partial[min(lane, 7u)];
+    average = average_partial[min(lane, 7u)];
+    m2 = m2_partial[min(lane, 7u)];
+    for (ushort apart = 4; apart > 0; apart /= 2) {
+        const float other_total = simd_shuffle_down(total, apart);
+        const float other_average = simd_shuffle_down(average, apart);
+        const float other_m2 = simd_shuffle_down(m2, apart);
+        if (int(lane) + apart < 8) {
+            const float total_1 = total + other_total;      // welford.py:12
+            const float delta = other_average - average;    // welford.py:13
+            const float share = total_1 > 0.0f ? other_total / total_1 : 0.0f; // welford.py:14
+            average += delta * share;                       // welford.py:15
+            m2 = m2 + other_m2 + delta * delta * total * share;
+            total = total_1;                                // welford.py:24
+        }
+    }
+    const float total_1 = simd_broadcast_first(total);
+    const float average_1 = simd_broadcast_first(average);
+    const float m2_1 = simd_broadcast_first(m2);
+    if (t == 0) {                                           // welford.py:25
+        mean[row] = average_1;
+        variance[row] = m2_1 / total_1;                     // welford.py:26
+    }
+}

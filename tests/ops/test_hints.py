@@ -1,0 +1,37 @@
+"""Promises: they change no result, and only the interpreter checks them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import eas
+from eas import mk
+
+BACKENDS = ("interpret", "msl-host")
+
+
+@eas.kernel
+def halve(x, out, n, SIZE: eas.constexpr):
+    i = mk.arange(0, SIZE)
+    mk.assume(n > 0)
+    count = mk.multiple_of(n, 4)
+    mk.store(out, i, mk.cast(mk.load(x, i), mk.i32) % count, i < count)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_promise_that_is_kept_changes_nothing(backend: str) -> None:
+    x, out = np.arange(20, dtype=np.float32), np.zeros(20, np.int32)
+    halve[(1,)](x, out, 8, SIZE=20, _backend=backend)
+    np.testing.assert_array_equal(out, np.where(np.arange(20) < 8, np.arange(20) % 8, 0))
+
+
+@pytest.mark.parametrize("n", [-8, 7])
+def test_the_interpreter_reports_a_promise_that_is_broken(n: int) -> None:
+    x, out = np.arange(20, dtype=np.float32), np.zeros(20, np.int32)
+    with pytest.raises(eas.KernelError, match="an assumption does not hold"):
+        halve[(1,)](x, out, n, SIZE=20, _backend="interpret")
+
+
+def test_metal_does_not_check_promises() -> None:
+    assert "report" not in halve.to_msl("*f32", "*i32", "i32", SIZE=20)

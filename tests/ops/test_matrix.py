@@ -1,0 +1,125 @@
+"""Products of matrices: shapes for fragments and others, dtypes, batches, sums in loops."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import eas
+from eas import mk
+from eas.ir.types import DTYPES
+from tests.ops.shapes import offsets
+
+Array = np.ndarray[Any, np.dtype[Any]]
+BACKENDS = ("interpret", "msl-host")
+both_backends = pytest.mark.parametrize("backend", BACKENDS)
+
+
+def whole(seed: int, *shape: int) -> Array:
+    """Small whole numbers, whose products add up exactly, in whatever order."""
+    return np.random.default_rng(seed).integers(-3, 4, shape).astype(np.float32)
+
+
+@eas.kernel
+def multiply(a, b, c, out, SHAPE: eas.constexpr):
+    M, N, K = SHAPE
+    left, right = mk.load(a, offsets((M, K))), mk.load(b, offsets((K, N)))
+    at = offsets((M, N))
+    mk.store(out, at, mk.dot(left, right, mk.load(c, at)))
+
+
+@both_backends
+@pytest.mark.parametrize("threads", [None, 32, 48])
+@pytest.mark.parametrize(
+    "shape", [(8, 8, 8), (16, 24, 8), (64, 32, 16), (32, 128, 8), (5, 7, 3), (16, 16, 12)], ids=str
+)
+def test_products_agree_with_numpy(
+    shape: tuple[int, int, int], threads: int | None, backend: str
+) -> None:
+    m, n, k = shape
+    a, b, c = whole(0, m, k), whole(1, k, n), whole(2, m, n)
+    out = np.zeros((m, n), np.float32)
+    multiply[(1,)](a, b, c, out, SHAPE=shape, _backend=backend, _tptg=threads)
+    np.testing.assert_array_equal(out, a @ b + c)
+
+
+@both_backends
+@pytest.mark.parametrize("shape", [(16, 16, 8), (5, 7, 3)], ids=str)
+@pytest.mark.parametrize("name", ["f16", "bf16"])
+def test_narrow_floats_are_added_up_in_f32(
+    name: str, shape: tuple[int, int, int], backend: str
+) -> None:
+    m, n, k = shape
+    dtype = DTYPES[name].numpy
+    a, b = (200 * whole(0, m, k)).astype(dtype), (150 * whole(1, k, n)).astype(dtype)
+    c, out = whole(2, m, n), np.zeros((m, n), np.float32)
+    multiply[(1,)](a, b, c, out, SHAPE=shape, _backend=backend)
+    np.testing.assert_array_equal(out, a.astype("f4") @ b.astype("f4") + c)
+
+
+@eas.kernel
+def multiply_batch(a, b, out, SHAPE: eas.constexpr):
+    B, M, N, K = SHAPE
+    product = mk.dot(mk.load(a, offsets((B, M, K))), mk.load(b, offsets((B, K, N))))
+    mk.store(out, offsets((B, M, N)), product)
+
+
+@both_backends
+@pytest.mark.parametrize("shape", [(3, 8, 8, 8), (2, 5, 3, 7)], ids=str)
+def test_batches_are_multiplied_one_by_one(shape: tuple[int, int, int, int], backend: str) -> None:
+    batch, m, n, k = shape
+    a, b = whole(0, batch, m, k), whole(1, batch, k, n)
+    out = np.zeros((batch, m, n), np.float32)
+    multiply_batch[(1,)](a, b, out, SHAPE=shape, _backend=backend)
+    np.testing.assert_array_equal(out, a @ b)
+
+
+@eas.kernel
+def sum_products(a, b, out, K, BLOCK: eas.constexpr, FORM: eas.constexpr, START: eas.constexpr):
+    """`a @ b` in steps of `BLOCK`, the sum written in different ways."""
+    i, k = mk.arange(0, 16), mk.arange(0, BLOCK)
+    acc = mk.full((16, 16), START)
+    for start in range(0, K, BLOCK):
+        ks = start + k
+        left = mk.load(a, i[:, None] * K + ks[None, :], ks[None, :] < K)
+        right = mk.load(b, ks[:, None] * 16 + i[None, :], ks[:, None] < K)
+        if FORM == "given":
+            acc = mk.dot(left, right, acc)
+        elif FORM == "added":
+            acc += mk.dot(left, right)
+        else:
+            acc = acc * 0.5 + mk.dot(left, right)
+    mk.store(out, i[:, None] * 16 + i[None, :], acc + 1.0)
+
+
+@both_backends
+@pytest.mark.parametrize("first", [0.0, 2.0])
+@pytest.mark.parametrize("form", ["given", "added", "scaled"])
+def test_a_loop_adds_up_products(form: str, first: float, backend: str) -> None:
+    a, b = whole(0, 16, 20), whole(1, 20, 16)
+    out = np.zeros((16, 16), np.float32)
+    sum_products[(1,)](a, b, out, 20, BLOCK=8, FORM=form, START=first, _backend=backend)
+    right = np.full((16, 16), first, np.float32)
+    for start in range(0, 20, 8):
+        share = a[:, start : start + 8] @ b[start : start + 8]
+        right = right * (0.5 if form == "scaled" else 1) + share
+    np.testing.assert_array_equal(out, right + 1)
+
+
+@eas.kernel
+def chain(a, b, out):
+    at = offsets((16, 16))
+    left, right = mk.load(a, at), mk.load(b, at)
+    first = mk.dot(left, mk.trans(right))
+    mk.store(out, at, mk.dot(mk.maximum(first, 0.0).to(mk.f32), right) + first)
+
+
+@both_backends
+def test_a_product_can_be_a_factor(backend: str) -> None:
+    a, b = whole(0, 16, 16), whole(1, 16, 16)
+    out = np.zeros((16, 16), np.float32)
+    chain[(1,)](a, b, out, _backend=backend)
+    first = a @ b.T
+    np.testing.assert_array_equal(out, np.maximum(first, 0) @ b + first)
