@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from eas.ir.nodes import Atomic
-from eas.ir.types import DType
+from eas.ir.types import DType, Pointer
 from eas.runtime.cpu.arithmetic import ARITHMETIC
 from eas.runtime.cpu.body import Body, Coords, Mask
 from eas.runtime.cpu.dtypes import register, rounded, size_of, stored, to_register, to_stored
@@ -78,7 +78,7 @@ def _act(body: Body, op: Atomic, parts: list[V]) -> V:
     how = _FLOAT_KINDS[op.kind] if dtype.is_float else op.kind
     if op.kind in ("max", "min") and not dtype.is_float and not dtype.is_signed:
         how = f"u{op.kind}"
-    if op.pointer.ty.space == "threadgroup":
+    if op.pointer.ty == Pointer(dtype, "threadgroup"):
         return _plain_step(body, op, place, numbers[0])
     step = f"atomicrmw {how} {place}, {e.bitcast(numbers[0], ty)} monotonic"
     return to_register(e, e.bitcast(e.value(ty, step), numbers[0].ty), dtype)
