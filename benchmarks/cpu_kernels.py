@@ -71,6 +71,43 @@ def matmul(a, b, c, M, N, K, ROWS: eas.constexpr, COLS: eas.constexpr):
     mk.store(c, row[:, None] * N + col[None, :], total, inside)
 
 
+@eas.kernel
+def matmul_tiles(a, b, c, M, N, K, BM: eas.constexpr, BN: eas.constexpr, BK: eas.constexpr):
+    row = (mk.program_id(0) * BM + mk.arange(0, BM))[:, None]
+    col = (mk.program_id(1) * BN + mk.arange(0, BN))[None, :]
+    total = mk.zeros((BM, BN))
+    for start in range(0, K, BK):
+        down, along = start + mk.arange(0, BK)[:, None], start + mk.arange(0, BK)[None, :]
+        x = mk.load(a, row * K + along, (row < M) & (along < K))
+        y = mk.load(b, down * N + col, (down < K) & (col < N))
+        total = mk.dot(x, y, total)
+    mk.store(c, row * N + col, total, (row < M) & (col < N))
+
+
+@eas.kernel
+def attention(
+    q, k, v, out, N, SCALE: eas.constexpr, BM: eas.constexpr, BN: eas.constexpr, D: eas.constexpr
+):
+    head = mk.program_id(1) * N
+    m = (mk.program_id(0) * BM + mk.arange(0, BM))[:, None]
+    d = mk.arange(0, D)
+    rows = mk.load(q, (head + m) * D + d[None, :], m < N) * SCALE
+    high, total = mk.full((BM,), -math.inf), mk.zeros((BM,))
+    acc = mk.zeros((BM, D))
+    for start in range(0, N, BN):
+        n = start + mk.arange(0, BN)
+        keys = mk.load(k, (head + n[:, None]) * D + d[None, :], n[:, None] < N)
+        scores = mk.where(n[None, :] < N, mk.dot(rows, mk.trans(keys)), -math.inf)
+        higher = mk.maximum(high, mk.max(scores, axis=1))
+        weights = mk.exp(scores - higher[:, None])
+        factor = mk.exp(high - higher)
+        total = total * factor + mk.sum(weights, axis=1)
+        values = mk.load(v, (head + n[:, None]) * D + d[None, :], n[:, None] < N)
+        acc = mk.dot(weights, values, acc * factor[:, None])
+        high = higher
+    mk.store(out, (head + m) * D + d[None, :], acc / total[:, None], m < N)
+
+
 @eas.kernel(fast_math=True)
 def nbody(px, py, pz, ax, ay, az, N, BLOCK: eas.constexpr):
     i = mk.program_id(0) * BLOCK + mk.arange(0, BLOCK)

@@ -122,6 +122,29 @@ def matmul(scale: float) -> Work:
     return Work(f"matmul in loops, {n}", "matmul", run, (a, b, c), c, 1e-3)
 
 
+def matmul_tiles(scale: float) -> Work:
+    n = side_of(scale)
+    a, b, c = floats(n, n), floats(n, n, seed=1), np.zeros((n, n), np.float32)
+
+    def run() -> None:
+        grid = (-(-n // 128), -(-n // 128))
+        ours.matmul_tiles[grid](a, b, c, n, n, n, BM=128, BN=128, BK=64, **CPU)
+
+    return Work(f"matmul with dot, {n}", "matmul", run, (a, b, c), c, 1e-3)
+
+
+def attention(scale: float) -> Work:
+    n, heads, depth = max(int(1024 * scale), 64), 8, 64
+    q, k, v = (floats(heads, n, depth, seed=seed) for seed in range(3))
+    out = np.zeros((heads, n, depth), np.float32)
+
+    def run() -> None:
+        options = {"SCALE": depth**-0.5, "BM": 64, "BN": 64, "D": depth, **CPU}
+        ours.attention[-(-n // 64), heads](q, k, v, out, n, **options)
+
+    return Work(f"attention, 8 heads, {n}x64", "attention", run, (q, k, v, out), out, 1e-3)
+
+
 def nbody(scale: float) -> Work:
     n = max(int(4096 * scale**0.5), 64)
     arrays = tuple(floats(n, seed=seed) for seed in range(6))
@@ -167,6 +190,8 @@ WORKS: tuple[Callable[[float], Work], ...] = (
     gelu,
     mandelbrot,
     matmul,
+    matmul_tiles,
+    attention,
     nbody,
     box_blur,
     histogram,

@@ -10,4 +10,4 @@ IS_ON_DEVICE = os.environ.get("EAS_TEST_METAL") == "device"
 
 # Those that run the Metal text.
 TEXT_BACKENDS: tuple[Backend, ...] = ("msl-host", "metal") if IS_ON_DEVICE else ("msl-host",)
-BACKENDS: tuple[Backend, ...] = ("interpret", *TEXT_BACKENDS)
+BACKENDS: tuple[Backend, ...] = ("interpret", "cpu", *TEXT_BACKENDS)

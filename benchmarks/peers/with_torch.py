@@ -33,3 +33,8 @@ def gelu(x: Any, y: Any) -> None:
 
 def matmul(a: Any, b: Any, c: Any) -> None:
     T.mm(a, b, out=c)
+
+
+def attention(q: Any, k: Any, v: Any, out: Any) -> None:
+    found = T.nn.functional.scaled_dot_product_attention(q[None], k[None], v[None])
+    out.copy_(found[0])

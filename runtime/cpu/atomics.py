@@ -6,7 +6,15 @@ from eas.ir.nodes import Atomic
 from eas.ir.types import DType, Pointer
 from eas.runtime.cpu.arithmetic import ARITHMETIC
 from eas.runtime.cpu.body import Body, Coords, Mask
-from eas.runtime.cpu.dtypes import register, rounded, size_of, stored, to_register, to_stored
+from eas.runtime.cpu.dtypes import (
+    is_narrow,
+    register,
+    rounded,
+    size_of,
+    stored,
+    to_register,
+    to_stored,
+)
 from eas.runtime.cpu.emit import V, Variable, const, vector
 from eas.runtime.cpu.lanes import Lanes, Uniform, Vector, number
 from eas.runtime.cpu.masks import narrow, written
@@ -74,26 +82,52 @@ def _act(body: Body, op: Atomic, parts: list[V]) -> V:
     numbers = [to_stored(e, part, dtype) for part in parts[1:]]
     if op.kind == "cas":
         return to_register(e, _compare_and_swap(body, place, numbers, dtype), dtype)
-    ty = "bfloat" if dtype.name == "bf16" else numbers[0].ty
+    if is_narrow(dtype):
+        return _repeated_step(body, op, place, numbers[0])
     how = _FLOAT_KINDS[op.kind] if dtype.is_float else op.kind
     if op.kind in ("max", "min") and not dtype.is_float and not dtype.is_signed:
         how = f"u{op.kind}"
-    if isinstance(op.pointer.ty, Pointer) and op.pointer.ty.space == "threadgroup":
+    if op.pointer.ty == Pointer(dtype, "threadgroup"):
         return _plain_step(body, op, place, numbers[0])
-    step = f"atomicrmw {how} {place}, {e.bitcast(numbers[0], ty)} monotonic"
-    return to_register(e, e.bitcast(e.value(ty, step), numbers[0].ty), dtype)
+    step = f"atomicrmw {how} {place}, {numbers[0]} monotonic"
+    return to_register(e, e.value(numbers[0].ty, step), dtype)
 
 
 def _plain_step(body: Body, op: Atomic, place: V, new: V) -> V:
     """A step on memory that only the thread of this program sees."""
     e, dtype = body.e, op.value.ty.dtype
-    old = to_register(e, e.load(stored(dtype), place, size_of(dtype)), dtype)
-    value = to_register(e, new, dtype)
-    if op.kind != "xchg":
-        names = {"max": "maximum", "min": "minimum"}
-        value = ARITHMETIC[names.get(op.kind, op.kind)](e, [old, value], dtype)
-    e.store(to_stored(e, rounded(e, value, dtype), dtype), place, size_of(dtype))
-    return old
+    old = e.load(stored(dtype), place, size_of(dtype))
+    e.store(_stepped(body, op, old, new), place, size_of(dtype))
+    return to_register(e, old, dtype)
+
+
+def _repeated_step(body: Body, op: Atomic, place: V, new: V) -> V:
+    """A step of 16 bits, tried again until nobody has been faster."""
+    e, dtype = body.e, op.value.ty.dtype
+    seen = e.variable(new.ty)
+    e.set(seen, e.load(new.ty, place, 2))
+    again, after = e.label("again"), e.label("after")
+    e.begin(again)
+    before = e.get(seen)
+    wanted = _stepped(body, op, before, new)
+    bits, target = e.bitcast(before, "i16"), e.bitcast(wanted, "i16")
+    step = f"cmpxchg {place}, {bits}, {target} monotonic monotonic"
+    pair = e.value("{ i16, i1 }", step)
+    e.set(seen, e.bitcast(e.value("i16", f"extractvalue {pair}, 0"), new.ty))
+    e.branch(e.value("i1", f"extractvalue {pair}, 1"), after, again)
+    e.begin(after)
+    return to_register(e, before, dtype)
+
+
+def _stepped(body: Body, op: Atomic, old: V, new: V) -> V:
+    """What memory holds after a step, as it is stored."""
+    e, dtype = body.e, op.value.ty.dtype
+    if op.kind == "xchg":
+        return new
+    numbers = [to_register(e, old, dtype), to_register(e, new, dtype)]
+    name = {"max": "maximum", "min": "minimum"}.get(op.kind, op.kind)
+    value = ARITHMETIC[name](e, numbers, dtype)
+    return to_stored(e, rounded(e, value, dtype), dtype)
 
 
 def _compare_and_swap(body: Body, place: V, numbers: list[V], dtype: DType) -> V:

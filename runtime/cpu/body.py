@@ -257,14 +257,16 @@ def seen_through(body: Body, op: Compute, coords: Coords) -> Coords:
             parts = zip(coords, attrs["starts"], attrs["steps"], strict=True)
             return tuple(moved(body.e, at, step, start) for at, start, step in parts)
         case "cycle":
-            axis: int = attrs["axis"]
-            start: int = attrs["start"] % shape[axis]
-            ends: bool = start + attrs["size"] <= shape[axis]
-            at = moved(body.e, coords[axis], 1, start)
-            at = at if ends else _wrapped(body, at, shape[axis])
-            return (*coords[:axis], at, *coords[axis + 1 :])
+            return _cycled(body, coords, shape, attrs["axis"], attrs["start"], attrs["size"])
         case _:
             return _unravel(body, linear(body.e, coords, op.result.shape), shape)
+
+
+def _cycled(body: Body, coords: Coords, shape: Shape, axis: int, start: int, size: int) -> Coords:
+    extent = shape[axis]
+    at = moved(body.e, coords[axis], 1, start % extent)
+    at = at if start % extent + size <= extent else _wrapped(body, at, extent)
+    return (*coords[:axis], at, *coords[axis + 1 :])
 
 
 def _wrapped(body: Body, at: Lanes, extent: int) -> Lanes:

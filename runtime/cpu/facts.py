@@ -27,7 +27,7 @@ from eas.ir.nodes import (
 from eas.ir.passes.ranges import analyze
 from eas.ir.types import Shape
 
-_MOST_CHEAP_OPS = 12
+_MOST_CHEAP_OPS = 64
 _LEAVES = {"arange", "thread_index", "lane_index", "simdgroup_index", "splat"}
 _CHEAP = {
     *("add", "sub", "mul", "neg", "and", "or", "xor", "not", "lt", "le", "gt", "ge", "eq", "ne"),

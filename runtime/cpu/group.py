@@ -95,6 +95,15 @@ def write_group(program: Program, group: Group) -> None:
     _Writer(program, group).run()
 
 
+def tile_of(program: Program, value: Value) -> Tile:
+    """The tile that a block is in; one that was not needed so far is made now."""
+    tile = program.tiles.get(value.id)
+    if tile is None:
+        tile = make_tile(program.e, value, program.width)
+        copy_block(program, value, tile)
+    return tile
+
+
 def copy_block(program: Program, value: Value, target: Tile, source: Tile | None = None) -> None:
     """Fills a tile with a block, or with what was saved of it."""
     writer = _Writer(program, Group(value.shape))

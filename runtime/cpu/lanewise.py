@@ -9,6 +9,7 @@ from eas.ir.nodes import (
     Assert,
     Atomic,
     Barrier,
+    Combine,
     Compute,
     Condition,
     For,
@@ -31,7 +32,7 @@ from eas.runtime.cpu.limits import depends
 def domain_of(op: If | For | While, facts: Facts) -> Shape | None:
     """The shape whose lanes can take the op one vector after the other; None if they cannot."""
     inside = with_inner(op)[1:]
-    if any(isinstance(each, Barrier | Alloc) or _is_collective(each) for each in inside):
+    if any(isinstance(each, Barrier | Alloc | Combine) or _is_collective(each) for each in inside):
         return None
     if any(leaves(region) for region in _passed(op)):
         return None

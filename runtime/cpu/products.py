@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from eas.ir.nodes import Compute, Value
 from eas.ir.types import count
 from eas.runtime.cpu.emit import Emitter, V, Variable, const, mangled, vector
-from eas.runtime.cpu.group import copy_block
+from eas.runtime.cpu.group import copy_block, tile_of
 from eas.runtime.cpu.program import Program
 from eas.runtime.cpu.tiles import Tile, make_tile
 
@@ -18,7 +18,7 @@ _MOST_COLUMNS = 3
 def write_dot(program: Program, op: Compute) -> None:
     """`acc + a @ b`, for each two matrices of a batch."""
     a, b, acc = op.operands
-    left, right = _tile_of(program, a), _tile_of(program, b)
+    left, right = tile_of(program, a), tile_of(program, b)
     result = _result_tile(program, acc, op)
     *_, rows, depth = a.shape
     columns = b.shape[-1]
@@ -37,14 +37,6 @@ def write_dot(program: Program, op: Compute) -> None:
     else:
         e.count(const("i64", 0), const("i64", batch), 1, product)
     program.tiles[op.result.id] = result
-
-
-def _tile_of(program: Program, value: Value) -> Tile:
-    tile = program.tiles.get(value.id)
-    if tile is None:
-        tile = make_tile(program.e, value, program.width)
-        copy_block(program, value, tile)
-    return tile
 
 
 def _result_tile(program: Program, acc: Value, op: Compute) -> Tile:

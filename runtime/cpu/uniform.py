@@ -15,6 +15,7 @@ from eas.ir.nodes import (
     Atomic,
     Barrier,
     Break,
+    Combine,
     Compute,
     Condition,
     Constant,
@@ -34,6 +35,7 @@ from eas.ir.nodes import (
     walk,
 )
 from eas.ir.types import Shape
+from eas.runtime.cpu.combining import write_combine
 from eas.runtime.cpu.control import Counter
 from eas.runtime.cpu.dtypes import register, stored
 from eas.runtime.cpu.emit import Emitter, Variable, const
@@ -158,6 +160,9 @@ class Writer:
                 self.flush()
             case Compute():
                 self._place_compute(op)
+            case Combine():
+                self._settle(op)
+                write_combine(self.program, op)
             case Load():
                 self._place_effect(op, op.offset.shape)
             case Store() | Atomic():

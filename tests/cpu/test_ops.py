@@ -44,7 +44,7 @@ def cases() -> Iterator[tuple[str, str, str]]:
 
 
 def attrs_of(op: OpDef, target: DType) -> dict[str, Any]:
-    known = {"dtype": target, "array": "a", "axis": 0}
+    known = {"dtype": target, "array": "a", "axis": 0, "word": 1}
     return {name: known[name] for name in op.attrs}
 
 

@@ -42,7 +42,7 @@ def read_own_store(out):
     out[t + 1] = out[0] + t
 
 
-BACKENDS = ("interpret", "msl-host")
+BACKENDS = ("interpret", "cpu", "msl-host")
 
 
 def after(kernel: Any, backend: str, *sizes: int) -> list[list[int]]:

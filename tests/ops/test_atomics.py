@@ -12,7 +12,7 @@ from eas import mk
 from eas.ir.types import DTYPES, DType
 
 Array = np.ndarray[Any, np.dtype[Any]]
-BACKENDS = ("interpret", "msl-host")
+BACKENDS = ("interpret", "cpu", "msl-host")
 PLACES, LANES = 6, 70
 KINDS = {
     "add": (mk.atomic_add, np.add),

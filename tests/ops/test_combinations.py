@@ -14,7 +14,7 @@ from tests.ops.comparing import assert_close
 from tests.ops.shapes import SHAPES, Shape, offsets
 
 Array = np.ndarray[Any, np.dtype[Any]]
-BACKENDS = ("interpret", "msl-host")
+BACKENDS = ("interpret", "cpu", "msl-host")
 BLOCKS = tuple(shape for shape in SHAPES if shape)
 AXES = [(shape, axis) for shape in BLOCKS for axis in range(len(shape))]
 

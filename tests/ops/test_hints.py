@@ -8,7 +8,7 @@ import pytest
 import eas
 from eas import mk
 
-BACKENDS = ("interpret", "msl-host")
+BACKENDS = ("interpret", "cpu", "msl-host")
 
 
 @eas.kernel

@@ -13,7 +13,7 @@ from eas.ir.types import DTYPES
 from tests.ops.shapes import offsets
 
 Array = np.ndarray[Any, np.dtype[Any]]
-BACKENDS = ("interpret", "msl-host")
+BACKENDS = ("interpret", "cpu", "msl-host")
 both_backends = pytest.mark.parametrize("backend", BACKENDS)
 
 

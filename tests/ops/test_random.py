@@ -12,7 +12,7 @@ from eas import mk
 from eas.ir.ops import OPS
 
 Array = np.ndarray[Any, np.dtype[Any]]
-BACKENDS = ("interpret", "msl-host")
+BACKENDS = ("interpret", "cpu", "msl-host")
 
 # Random123's file `kat_vectors`, philox4x32 with 10 rounds: counter, key, result.
 KNOWN = [

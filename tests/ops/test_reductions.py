@@ -15,7 +15,7 @@ from tests.ops.comparing import assert_close
 from tests.ops.shapes import SHAPES, Shape, offsets
 
 Array = np.ndarray[Any, np.dtype[Any]]
-BACKENDS = ("interpret", "msl-host")
+BACKENDS = ("interpret", "cpu", "msl-host")
 
 # What NumPy gives; sums and products of ints of less than 32 bits have 32.
 REDUCTIONS: dict[str, tuple[Any, Any]] = {

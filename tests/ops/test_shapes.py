@@ -12,7 +12,7 @@ from eas import mk
 from tests.ops.shapes import offsets
 
 Array = np.ndarray[Any, np.dtype[Any]]
-BACKENDS = ("interpret", "msl-host")
+BACKENDS = ("interpret", "cpu", "msl-host")
 both_backends = pytest.mark.parametrize("backend", BACKENDS)
 
 ROWS, COLUMNS = 5, 12

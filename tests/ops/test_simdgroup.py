@@ -9,7 +9,7 @@ import eas
 from eas import mk
 from eas.ir.types import DTYPES
 
-BACKENDS = ("interpret", "msl-host")
+BACKENDS = ("interpret", "cpu", "msl-host")
 THREADS = 70
 
 
