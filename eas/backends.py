@@ -27,6 +27,8 @@ def launch_on(
             _launch_text(_run_on_host, compiled, values, grid)
         case "metal":
             _launch_text(_run_on_metal, compiled, values, grid)
+        case "cpu":
+            _launch_on_cpu(compiled, values, grid)
         case _:
             launch(compiled.binding, values, grid)
 
@@ -67,3 +69,17 @@ def _run_on_metal(
     from eas import gpu
 
     return gpu.run(compiled.metal, compiled.function, arguments, grid)
+
+
+# --- the CPU ------------------------------------------------------------------------------------
+
+
+def _launch_on_cpu(
+    compiled: CompiledKernel, values: Mapping[str, Bound], grid: tuple[int, ...]
+) -> None:
+    arguments = compiled.binding.bind(values)
+    if 0 in grid:
+        return
+    found = compiled.executable.run(arguments, grid)
+    if found:
+        raise KernelError(found)

@@ -20,6 +20,7 @@ from eas.runtime.binding import Binding
 
 if TYPE_CHECKING:
     from eas.msl import MslKernel
+    from eas.runtime.cpu import Executable
 
 
 @contextmanager
@@ -73,6 +74,35 @@ def write_msl(function: Function, threads: int | None) -> MslKernel:
         try:
             return msl.write(relaxed, threads)
         except msl.UnsupportedError as error:
+            raise CompileError([error.diagnostic], function.name) from error
+
+
+def build_executable(function: Function) -> Executable:
+    """The machine code of a compiled function, for the CPU of this machine."""
+    from eas.runtime import cpu  # only those who run on the CPU pay for its import
+
+    with _relaxed_for_cpu(function) as relaxed:
+        return cpu.Executable(relaxed)
+
+
+def write_llvm(function: Function, *, as_machine_code: bool = False) -> str:
+    """The LLVM text of a compiled function, or the assembly that it becomes."""
+    from eas.runtime import cpu
+
+    with _relaxed_for_cpu(function) as relaxed:
+        return cpu.to_asm(relaxed) if as_machine_code else cpu.to_llvm(relaxed)
+
+
+@contextmanager
+def _relaxed_for_cpu(function: Function) -> Generator[Function]:
+    from eas.runtime import cpu
+
+    with _refusing_depth(function):
+        relaxed = relax(function)
+        _check(relaxed, scopes=False)
+        try:
+            yield relaxed
+        except cpu.UnsupportedError as error:
             raise CompileError([error.diagnostic], function.name) from error
 
 
@@ -131,6 +161,21 @@ class CompiledKernel:
     def metal(self) -> MslKernel:
         """The Metal text, and what it takes to run it."""
         return write_msl(self.function, self.threads_wanted)
+
+    @cached_property
+    def executable(self) -> Executable:
+        """The machine code for this CPU, ready to run."""
+        return build_executable(self.function)
+
+    @property
+    def llvm(self) -> str:
+        """The LLVM text for this CPU."""
+        return write_llvm(self.function)
+
+    @property
+    def asm(self) -> str:
+        """The machine code for this CPU, as text."""
+        return write_llvm(self.function, as_machine_code=True)
 
     @cached_property
     def binding(self) -> Binding:

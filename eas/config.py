@@ -7,12 +7,13 @@ import sys
 from contextvars import ContextVar, Token
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from functools import cache
 from types import TracebackType
 from typing import Literal, get_args
 
 Backend = Literal["auto", "cpu", "interpret", "python", "metal", "mps", "msl-host"]
 
-AVAILABLE: tuple[Backend, ...] = ("interpret", "msl-host")
+AVAILABLE: tuple[Backend, ...] = ("cpu", "interpret", "msl-host")
 _ALIASES: dict[str, Backend] = {"mps": "metal"}
 
 
@@ -69,6 +70,7 @@ def choose_backend(at_launch: str | None) -> Backend:
     )
 
 
+@cache
 def resolve_backend(name: str) -> Backend:
     """The backend that a name stands for; raises `BackendError` if it is not there."""
     known = get_args(Backend)
@@ -86,12 +88,12 @@ def resolve_backend(name: str) -> Backend:
 
 
 def automatic() -> Backend:
-    """What `auto` stands for: the GPU on a Mac that has one."""
+    """What `auto` stands for: the GPU on a Mac that has one, else the CPU."""
     if sys.platform != "darwin":
-        return "interpret"
+        return "cpu"
     from eas.runtime import metal
 
-    return "interpret" if metal.missing() else "metal"
+    return "cpu" if metal.missing() else "metal"
 
 
 def _metal(name: str) -> Backend:

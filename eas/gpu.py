@@ -53,7 +53,8 @@ def _refused(error: metal.TextError, kernel: MslKernel, function: Function) -> C
     found: list[Diagnostic] = []
     for complaint in error.complaints:
         loc = python_loc(kernel.text, complaint.line, sources)
-        notes = (f"line {complaint.line} of the Metal text: {lines[complaint.line - 1].strip()}",)
+        line = "".join(lines[complaint.line - 1 : complaint.line]).strip()
+        notes = (f"line {complaint.line} of the Metal text: {line}",)
         message = f"Metal's compiler refuses the text: {complaint.message}"
         found.append(Diagnostic(REFUSED_TEXT, message, loc, "from here", notes=(*notes, _FAULT)))
     if not found:

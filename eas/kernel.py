@@ -21,6 +21,7 @@ from eas.frontend_ast.specialized import specialize
 from eas.frontend_ast.wrappers import kernel_function
 from eas.runtime.grid import Grid, implicit_grid, resolve_grid
 from eas.runtime.refusals import BadArgument, LaunchError
+from eas.shortcuts import Shortcuts, key_of
 from eas.signature import Parameters
 
 MAX_THREADS = 1024
@@ -74,6 +75,7 @@ class Kernel:
         self.fast_math = fast_math
         self.parameters = Parameters(inspect.unwrap(fn))
         self._compiled: dict[tuple[object, ...], CompiledKernel] = {}
+        self._shortcuts = Shortcuts()
         self._lock = threading.RLock()
         functools.update_wrapper(self, fn)
 
@@ -104,15 +106,24 @@ class Kernel:
         `_sync=False` returns before the kernel is done, on a backend that can: the interpreter
         cannot.
         """
-        call = self._take_apart(args, kwargs, is_launch=True)
         try:
             backend = choose_backend(_backend)
+        except BackendError as error:
+            raise LaunchError(self.name, str(error)) from error
+        key = key_of(backend, _tptg, _grid, kwargs)
+        if key is not None and self._shortcuts.take(key, args):
+            return
+        call = self._take_apart(args, kwargs, is_launch=True)
+        try:
             grid = self._grid(call, _grid)
-        except (BadArgument, BackendError) as error:
+        except BadArgument as error:
             raise LaunchError(self.name, str(error)) from error
         compiled = self._compile(call, _tptg)
         self._check_overlaps(call, compiled)
         launch_on(backend, compiled, call.values, grid)
+        if key is not None:
+            given = None if _grid is None else grid
+            self._shortcuts.keep(key, compiled, call, len(args), self.parameters, given)
 
     def __getitem__(self, grid: Grid) -> Callable[..., None]:
         """The kernel with a grid, to be called: `add[4](...)`, `add[4, 4](...)`."""
@@ -133,6 +144,14 @@ class Kernel:
     def to_msl(self, *args: Any, _tptg: int | None = None, **kwargs: Any) -> str:
         """The Metal text for these arguments or types."""
         return self.compile(*args, _tptg=_tptg, **kwargs).msl
+
+    def to_llvm(self, *args: Any, _tptg: int | None = None, **kwargs: Any) -> str:
+        """The LLVM text for these arguments or types, as it is made for this CPU."""
+        return self.compile(*args, _tptg=_tptg, **kwargs).llvm
+
+    def to_asm(self, *args: Any, _tptg: int | None = None, **kwargs: Any) -> str:
+        """The machine code of this CPU for these arguments or types, as text."""
+        return self.compile(*args, _tptg=_tptg, **kwargs).asm
 
     def to_ir(self, *args: Any, _tptg: int | None = None, **kwargs: Any) -> str:
         """The typed IR for these arguments or types."""

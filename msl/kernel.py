@@ -17,11 +17,12 @@ from eas.ir.nodes import (
     results_of,
     walk,
 )
+from eas.ir.passes.continues import without_lane_continues
+from eas.ir.reports import Site
 from eas.ir.types import BF16, F64, DType, Pointer
 from eas.msl.atomics import only_atomic
 from eas.msl.barriers import insert_barriers
 from eas.msl.body import lower
-from eas.msl.continues import without_lane_continues
 from eas.msl.dtypes import type_name
 from eas.msl.errors import UnsupportedError
 from eas.msl.facts import Facts, gather
@@ -38,7 +39,6 @@ from eas.msl.placing import place
 from eas.msl.plan import make_plan
 from eas.msl.printer import Printer
 from eas.msl.shared_memory import MAX_BYTES, bytes_of, share_arrays, tell_memory
-from eas.msl.sites import Site
 from eas.msl.steps import Plan
 from eas.msl.storage import assign_storage
 from eas.msl.text import MAX_WIDTH, Writer

@@ -13,8 +13,8 @@ import numpy as np
 
 from eas.ir.diagnostics import Diagnostic
 from eas.ir.nodes import Param
+from eas.ir.reports import Words, failure, needed_room, printed, report_buffer
 from eas.msl.arrays import Array, Bound, Extents
-from eas.msl.decoding import Words, failure, needed_room, printed, report_buffer
 from eas.msl.errors import GridError
 from eas.msl.kernel import Buffer, MslKernel
 

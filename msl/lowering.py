@@ -17,6 +17,7 @@ from eas.ir.nodes import (
     Region,
     Value,
 )
+from eas.ir.reports import Site
 from eas.ir.types import BOOL, I32, DType, Pointer, count
 from eas.msl.building import TreeBuilder
 from eas.msl.errors import UnsupportedError
@@ -26,7 +27,6 @@ from eas.msl.indices import Index, Indices, Part, Symbol, add, fixed, linear, of
 from eas.msl.lanes import Domain, Layout, element, is_home, is_view
 from eas.msl.names import unique
 from eas.msl.numbers import Numbers
-from eas.msl.sites import Site
 from eas.msl.spelling import Spelling, spell
 from eas.msl.steps import Plan, staged_name
 from eas.msl.storage import Storage

@@ -62,6 +62,8 @@ _OWN = "Scalars scalars report"
 _VECTORS = re.compile(
     r"(packed_)?(bool|char|uchar|short|ushort|int|uint|long|ulong|half|bfloat|float)([234])?(x[234])?"
 )
+_NO_LETTERS = re.compile(r"\W+")
+_UNDERSCORES = re.compile(r"__+")
 _CONSTANTS = re.compile(r"(FLT|HALF|DBL|BFLT|M|INT\d+|UINT\d+)_[A-Z0-9_]+")
 RESERVED = frozenset((*f"{_KEYWORDS} {_METAL} {_FUNCTIONS} {_OWN}".split(), *HELPERS))
 
@@ -70,8 +72,8 @@ RESERVED = frozenset((*f"{_KEYWORDS} {_METAL} {_FUNCTIONS} {_OWN}".split(), *HEL
 def identifier(hint: str) -> str:
     """A hint as an ASCII identifier that MSL has no other use for; empty if nothing is left."""
     ascii_only = "".join(c if c.isascii() else f"u{ord(c):04x}" for c in hint)
-    name = re.sub(r"\W+", "_", ascii_only).strip("_") if not hint.isidentifier() else ascii_only
-    name = re.sub(r"__+", "_", name).lstrip("_")
+    name = ascii_only if hint.isidentifier() else _NO_LETTERS.sub("_", ascii_only).strip("_")
+    name = _UNDERSCORES.sub("_", name).lstrip("_")
     if not name:
         return ""
     if name[0].isdigit():

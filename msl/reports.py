@@ -1,39 +1,17 @@
-"""Asserts and prints: lanes report to the host through a buffer of 32-bit words.
-
-| word | what it holds |
-|---|---|
-| 0 | the number of the site of the first assert that failed, plus 1; 0 if none did |
-| 1 to 4 | that program's index along x, y and z, and the lane |
-| 5 | how many words there are for records of prints: set by the host, like zeros everywhere else |
-| 6 | how many words the records would take |
-| 7 | how many records found no room |
-| from 8 on | records: the site's number, the program's index along x, y and z, the lane, values |
-
-A value takes a word: an integer of up to 32 bits as such (sign-extended), a float as f32. One of 64
-bits takes two, the lower half first. The order of records is that of the lanes' arrival; those of
-one lane are in the order of the text. What a site says, and where it stands, is told by
-`MslKernel.sites`.
-"""
+"""Asserts and prints: lanes report to the host through the buffer of `eas.ir.reports`."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from eas.ir.nodes import Assert, Print, Value
-from eas.ir.types import BOOL, I32, U32, DType, count
+from eas.ir.reports import RECORD_HEAD, Site, words_of
+from eas.ir.types import BOOL, I32, U32, count
 from eas.msl.indices import linear
 from eas.msl.lowering import Lowering
-from eas.msl.sites import Site
 from eas.msl.spelling import negated
 from eas.msl.text import Level, Text, call, infix
 from eas.msl.tree import Node, Variable
-
-RECORD_HEAD = 5
-
-
-def words_of(dtype: DType) -> int:
-    """How many words a value takes in a record."""
-    return 2 if dtype.bits == 64 else 1
 
 
 def check(op: Assert, low: Lowering) -> None:

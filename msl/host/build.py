@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-from eas.msl.host.cache import Cache, digest, open_cache
+from eas.ir.cache import Cache, digest, open_cache
 from eas.msl.host.errors import HostError, MslError
 from eas.msl.host.toolchain import (
     INCLUDE,

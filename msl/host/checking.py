@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from eas.ir.diagnostics import Diagnostic, Label
 from eas.ir.nodes import Function
+from eas.ir.reports import report_buffer
 from eas.msl import MslKernel
-from eas.msl.decoding import report_buffer
 from eas.msl.host.build import CHECKED, Library
 from eas.msl.host.dispatch import ORDERS, Dispatch
 from eas.msl.host.findings import Finding, KernelFault

@@ -106,7 +106,9 @@ class Dispatch:
                 raise MetalError(message, program.kernel)
         for bound in (*self.constants, *self.arrays):
             if bound.index >= MOST_BUFFERS:
-                message = f"`{bound.name}` has the index {bound.index}; Metal has {MOST_BUFFERS}"
+                message = (
+                    f"`{bound.name}` has the index {bound.index}; Metal has 0 to {MOST_BUFFERS - 1}"
+                )
                 raise MetalError(message, program.kernel)
 
     def _copied_in(self) -> list[_Place]:

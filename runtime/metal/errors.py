@@ -36,15 +36,24 @@ class TextError(MetalError):
         self.complaints = tuple(complaints)
 
 
-_COMPLAINT = re.compile(
-    r"^program_source:(?P<line>\d+):(?P<column>\d+): (?:fatal )?error: (?P<message>.*)$",
-    re.MULTILINE,
+_REMARK = re.compile(
+    r"(?P<file>[^\s:]+):(?P<line>\d+):(?P<column>\d+): "
+    r"(?:fatal )?(?P<kind>error|warning|note): (?P<message>.*)"
 )
+_OURS = "program_source"  # what Metal calls a text
 
 
 def complaints_in(description: str) -> list[Complaint]:
-    """The errors in what Metal's compiler says; it says warnings and notes in the same breath."""
-    return [
-        Complaint(int(found["line"]), int(found["column"]), found["message"])
-        for found in _COMPLAINT.finditer(description)
-    ]
+    """The errors in what Metal's compiler says; it says warnings and notes in the same breath.
+
+    One inside of its own headers counts for the place in the text that a note behind it names.
+    """
+    found: list[Complaint] = []
+    message = ""
+    for remark in _REMARK.finditer(description):
+        if remark["kind"] != "note":
+            message = remark["message"] if remark["kind"] == "error" else ""
+        if message and remark["file"] == _OURS:
+            found.append(Complaint(int(remark["line"]), int(remark["column"]), message))
+            message = ""
+    return found

@@ -1,4 +1,4 @@
-"""Random kernels on the interpreter and on `msl-host`: many in one library, results compared.
+"""Random kernels on the interpreter, on `msl-host` and on the CPU: results compared.
 
 `EAS_TEST_METAL=device` runs them on this machine's GPU as well.
 """
@@ -13,8 +13,11 @@ import numpy as np
 
 from eas import gpu
 from eas.ir.nodes import Function
+from eas.ir.passes import relax
+from eas.ir.text import print_function
 from eas.msl import MslKernel
 from eas.msl.host import ORDERS, Host, run
+from eas.runtime.cpu import Executable
 from eas.runtime.interpreter import ArrayArgument
 from eas.runtime.interpreter import run as interpret
 from tests.backends import IS_ON_DEVICE
@@ -44,6 +47,7 @@ def run_trials(host: Host, trials: Sequence[Trial]) -> None:
     library = host.builder.build([trial.metal.text for trial in trials])
     for unit, trial in enumerate(trials):
         expected, lines = _interpreted(trial)
+        _run_on_cpu(trial, expected, lines)
         for order in ORDERS:
             printed: list[str] = []
             arrays = trial.arrays()
@@ -64,6 +68,16 @@ def run_trials(host: Host, trials: Sequence[Trial]) -> None:
             _compare(arrays, expected, place)
         if IS_ON_DEVICE:
             _try_on_device(trial, expected, lines)
+
+
+def _run_on_cpu(trial: Trial, expected: Arrays, lines: list[str]) -> None:
+    printed: list[str] = []
+    arrays = trial.arrays()
+    executable = Executable(relax(trial.function))
+    found = executable.run(trial.bind(arrays), trial.grid, printed.append)
+    place = f"{trial.name} on the CPU\n{print_function(trial.function)}"
+    assert (found, sorted(printed)) == ((), lines), place
+    _compare(arrays, expected, place)
 
 
 def _try_on_device(trial: Trial, expected: Arrays, lines: list[str]) -> None:

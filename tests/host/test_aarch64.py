@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from eas.msl.decoding import report_buffer
+from eas.ir.reports import report_buffer
 from eas.msl.host import ORDERS
 from eas.msl.host.build import HEAD
 from eas.msl.host.toolchain import NATIVE, Toolchain, find_toolchain, run_tool

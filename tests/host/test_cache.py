@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from eas.ir.cache import KEPT_FILES, MAX_FILES, Cache, default_folder, open_cache
 from eas.msl.host import Builder, Host, HostError, MslError
-from eas.msl.host.cache import KEPT_FILES, MAX_FILES, Cache, default_folder, open_cache
 from tests.host.texts import HEAD, run_text
 
 TEXT = HEAD + "kernel void seven(device int* x [[buffer(0)]]) { x[0] = 7; }\n"

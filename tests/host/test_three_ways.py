@@ -1,4 +1,4 @@
-"""Random kernels give the same results as Metal text as they do on the interpreter and in CPython.
+"""Random kernels give the same results as Metal text, as machine code, interpreted and in CPython.
 
 `EAS_HOST_PROGRAMS=20000 pytest tests/host/test_three_ways.py` tries more of them than usual.
 """

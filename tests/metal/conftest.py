@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from eas.ir.cache import open_cache
 from eas.msl.host import Builder, Host, Limits
-from eas.msl.host.cache import open_cache
 from eas.runtime.metal import device
 from tests.backends import IS_ON_DEVICE
 from tests.metal.simulated import Machine, install
@@ -33,6 +33,7 @@ def machine(metal_host: Host, monkeypatch: pytest.MonkeyPatch) -> Iterator[Machi
     monkeypatch.setenv("EAS_BACKEND", "metal")
     forget_device()
     yield machine
+    machine.end.set()
     forget_device()
     gc.collect()
     assert (machine.leaked, machine.strays) == ([], [])

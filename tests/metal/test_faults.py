@@ -199,10 +199,12 @@ def message_in_a_fork() -> str:
     return message
 
 
+@pytest.mark.parametrize("own_references", [0, 2])
 @pytest.mark.parametrize("knows", [False, True])
-def test_what_a_launch_makes_is_freed_once(machine: Machine, knows: bool) -> None:
-    machine.knows_ownership = knows
+def test_what_a_launch_makes_is_freed_once(
+    machine: Machine, knows: bool, own_references: int
+) -> None:
+    machine.knows_ownership, machine.own_references = knows, own_references
     for _ in range(3):
         twice(np.ones(4, np.float32), 4, BLOCK=4)
-    device = metal.default_device()
-    assert device.queue().retainCount() == 1
+    assert metal.default_device().queue().retainCount() == 1 + own_references

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import eas
-from eas.runtime.metal import MetalError
+from eas.runtime.metal import Complaint, MetalError
+from eas.runtime.metal.errors import complaints_in
 from tests.metal.kernels import scaled_sum, twice
 from tests.metal.simulated import Machine
 from tests.test_kernels import case_of
@@ -116,6 +117,28 @@ def test_an_error_of_metals_compiler_is_shown_at_the_python_line(machine: Machin
 
 def without_path(text: str) -> str:
     return re.sub(r"--> \S*/", "--> ", text)
+
+
+def test_an_error_in_a_header_counts_for_the_line_that_led_there() -> None:
+    told = (
+        "Compilation failed: program_source:2:1: warning: nobody minds\n"
+        "program_source:4:2: note: nor this\n"
+        "/System/Headers/metal_math:17:5: error: static_assert failed\n"
+        "program_source:7:12: note: in instantiation of function template\n"
+        "program_source:8:3: fatal error: too many errors\n"
+    )
+    assert complaints_in(told) == [
+        Complaint(7, 12, "static_assert failed"),
+        Complaint(8, 3, "too many errors"),
+    ]
+
+
+def test_an_error_behind_the_last_line_is_told(machine: Machine) -> None:
+    machine.faults.library_error = "program_source:9999:1: error: expected '}'"
+    with pytest.raises(eas.CompileError) as caught:
+        launch_twice()
+    [diagnostic] = caught.value.diagnostics
+    assert diagnostic.message == "Metal's compiler refuses the text: expected '}'"
 
 
 def test_an_error_without_a_line_is_told_in_full(machine: Machine) -> None:

@@ -115,6 +115,7 @@ class MTLCommandBuffer(Object):
         """Runs on the thread of the queue."""
         faults = self.machine.faults
         if faults.hangs:
+            self.machine.end.wait()
             return
         try:
             for command in self.encoder.commands if self.encoder else []:

@@ -12,7 +12,7 @@ from tests.metal.simulated.libraries import (
     compile_library,
     complaints_of,
 )
-from tests.metal.simulated.objects import Object, constant, give, require, selector
+from tests.metal.simulated.objects import Object, autorelease, constant, give, require, selector
 from tests.metal.simulated.pipelines import MTLComputePipelineState
 
 
@@ -69,5 +69,5 @@ class MTLDevice(Object):
         if self.machine.is_strict:
             told += "".join(c.message for c in complaints_of(function.library.text))
         if told:
-            return None, NSError(self.machine, "AGXMetalG13X", 3, told)
+            return None, autorelease(NSError(self.machine, "AGXMetalG13X", 3, told))
         return give(MTLComputePipelineState(self.machine, function)), None

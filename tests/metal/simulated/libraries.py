@@ -11,7 +11,15 @@ from eas.msl.host.rules import Complaint
 from eas.msl.host.signature import Signature
 from tests.metal.simulated.foundation import NSError
 from tests.metal.simulated.machine import Machine
-from tests.metal.simulated.objects import Object, constant, extract, give, require, selector
+from tests.metal.simulated.objects import (
+    Object,
+    autorelease,
+    constant,
+    extract,
+    give,
+    require,
+    selector,
+)
 
 # The version of the language that brings a type.
 NEWER_TYPES = {"bfloat": "MTLLanguageVersion3_1", "atomic_float": "MTLLanguageVersion3_0"}
@@ -94,7 +102,7 @@ def compile_library(
             told += f"program_source:{complaint.line}:1: error: {complaint.message}\n"
     if told:
         code = constant("MTLLibraryErrorCompileFailure")
-        return None, NSError(machine, "MTLLibraryErrorDomain", code, told)
+        return None, autorelease(NSError(machine, "MTLLibraryErrorDomain", code, told))
     return give(MTLLibrary(machine, text)), None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass, field
 
 from eas.msl.host import Host
@@ -31,6 +32,7 @@ class Faults:
 class Machine:
     """A Mac. `host` runs its kernels; pyobjc `knows_ownership` once its bug is repaired.
 
+    Metal itself holds `own_references` to each object that it makes. What hangs, hangs until `end`.
     One that is not `is_strict` takes any text that clang compiles for Metal.
     """
 
@@ -41,9 +43,11 @@ class Machine:
     most_buffer_bytes: int = 1 << 33
     most_group_bytes: int = 32768
     knows_ownership: bool = False
+    own_references: int = 0
     is_strict: bool = True
     faults: Faults = field(default_factory=Faults)
 
+    end: threading.Event = field(default_factory=threading.Event)
     pools: int = 0
     strays: list[str] = field(default_factory=list[str])
     leaked: list[str] = field(default_factory=list[str])
@@ -53,5 +57,5 @@ class Machine:
 
     def note_death(self, kind: str, references: list[int]) -> None:
         """Python has let go of an object: if that was not the last reference, it is leaked."""
-        if references[0] > 1:
+        if references[0] > 1 + self.own_references:
             self.leaked.append(kind)

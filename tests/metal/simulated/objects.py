@@ -93,8 +93,7 @@ class Object:
 
 def give(made: Made) -> Made:
     """An object of a `new...` method, which gives a reference away; pyobjc forgets that one."""
-    if not made.machine.knows_ownership:
-        made.references[0] += 1
+    made.references[0] += made.machine.own_references + (not made.machine.knows_ownership)
     return made
 
 

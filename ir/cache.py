@@ -16,7 +16,6 @@ from pathlib import Path
 
 MAX_FILES = 2000
 KEPT_FILES = 1500
-SUFFIX = ".so"
 
 # Makes a file at a path.
 Make = Callable[[Path], None]
@@ -36,37 +35,55 @@ class Cache:
     """A folder that only its user can write to, or none: then every file is made anew."""
 
     folder: Path | None
+    suffix: str = ".so"
 
     def find(self, key: str) -> Path | None:
         """The file of a key, if it is there and whole."""
         if self.folder is None:
             return None
         try:
-            for path in self.folder.glob(f"{key}-*{SUFFIX}"):
-                if path.name == _name(key, path.read_bytes()):
+            for path in self.folder.glob(f"{key}-*{self.suffix}"):
+                if path.name == self._name(key, path.read_bytes()):
                     return path
                 path.unlink(missing_ok=True)
         except OSError:
             return None
         return None
 
+    def read(self, key: str) -> bytes | None:
+        """The content of a key's file, if it is there and whole."""
+        path = self.find(key)
+        try:
+            return None if path is None else path.read_bytes()
+        except OSError:
+            return None
+
     def keep(self, key: str, made: Path) -> Path | None:
         """Puts a file into the cache; gives its place there, or None if that is not possible."""
+        try:
+            return self.keep_bytes(key, made.read_bytes())
+        except OSError:
+            return None
+
+    def keep_bytes(self, key: str, content: bytes) -> Path | None:
+        """Puts a file with this content into the cache, as `keep` does."""
         if self.folder is None:
             return None
         temporary = ""
         try:
-            content = made.read_bytes()
             handle, temporary = tempfile.mkstemp(dir=self.folder, suffix=".tmp")
             with os.fdopen(handle, "wb") as file:
                 file.write(content)
-            target = self.folder / _name(key, content)
+            target = self.folder / self._name(key, content)
             os.replace(temporary, target)
         except OSError:
             _remove(temporary)
             return None
         self._make_room()
         return target
+
+    def _name(self, key: str, content: bytes) -> str:
+        return f"{key}-{hashlib.sha256(content).hexdigest()[:32]}{self.suffix}"
 
     def _make_room(self) -> None:
         """Removes what was not made for longest once there is too much."""
@@ -78,16 +95,16 @@ class Cache:
             _remove(path)
 
 
-def open_cache(folder: Path | None = None) -> Cache:
+def open_cache(folder: Path | None = None, suffix: str = ".so") -> Cache:
     """The cache in a folder; without one, if the folder cannot be made or is not ours alone."""
     try:
         folder = folder or default_folder()
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         found = folder.stat()
     except (OSError, RuntimeError):  # no home, or one that cannot be written
-        return Cache(None)
+        return Cache(None, suffix)
     is_ours = found.st_uid == os.getuid() and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
-    return Cache(folder if is_ours else None)
+    return Cache(folder if is_ours else None, suffix)
 
 
 def digest(*parts: bytes | str) -> str:
@@ -97,10 +114,6 @@ def digest(*parts: bytes | str) -> str:
         data = part if isinstance(part, bytes) else part.encode()
         total.update(len(data).to_bytes(8, "little") + data)
     return total.hexdigest()
-
-
-def _name(key: str, content: bytes) -> str:
-    return f"{key}-{hashlib.sha256(content).hexdigest()[:32]}{SUFFIX}"
 
 
 def _age(path: Path) -> float:

@@ -1,26 +1,69 @@
-"""What a kernel's asserts and prints have left in the report buffer, in words.
+"""The report buffer: what a kernel's asserts and prints leave in it, and how it is read.
 
-The buffer's layout is described in `eas.msl.reports`.
+| word | what it holds |
+|---|---|
+| 0 | the number of the site of the first assert that failed, plus 1; 0 if none did |
+| 1 to 4 | that program's index along x, y and z, and the lane |
+| 5 | how many words there are for records of prints: set by the host, like zeros everywhere else |
+| 6 | how many words the records would take |
+| 7 | how many records found no room |
+| from 8 on | records: the site's number, the program's index along x, y and z, the lane, values |
+
+A value takes a word: an integer of up to 32 bits as such (sign-extended), a float as f32. One of 64
+bits takes two, the lower half first. The order of records is that of the lanes' arrival; those of
+one lane are in the order of the text. What a site says, and where it stands, is told by
+its `Site`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from eas.ir.diagnostics import Diagnostic
+from eas.ir.location import Loc
+from eas.ir.nodes import Assert, Function, Print, walk
 from eas.ir.types import DType
-from eas.msl.reports import RECORD_HEAD, words_of
-from eas.msl.sites import Site
 
 Words = np.ndarray[Any, np.dtype[np.uint32]]
 
 HEAD = 8
-ROOM, NEEDED = 5, 6
+RECORD_HEAD = 5
+ROOM, NEEDED, LOST = 5, 6, 7
 ASSERTION = "R0401"
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """A place in the source that reports to the host: an `assert` or a `print`.
+
+    `parts` are the texts and the dtypes of the values, in turn; an assert has one text.
+    """
+
+    kind: Literal["assert", "print"]
+    parts: tuple[str | DType, ...]
+    loc: Loc
+
+
+def site_of(op: Assert | Print) -> Site:
+    if isinstance(op, Assert):
+        return Site("assert", (op.message,), op.loc)
+    parts = tuple(part if isinstance(part, str) else part.ty.dtype for part in op.parts)
+    return Site("print", parts, op.loc)
+
+
+def sites_of(function: Function) -> tuple[Site, ...]:
+    """The places of a function that report, each once, in the order of the text."""
+    found = (site_of(op) for op in walk(function.body) if isinstance(op, Assert | Print))
+    return tuple(dict.fromkeys(found))
+
+
+def words_of(dtype: DType) -> int:
+    """How many words a value takes in a record."""
+    return 2 if dtype.bits == 64 else 1
 
 
 def report_buffer(room: int) -> Words:
@@ -33,6 +76,11 @@ def report_buffer(room: int) -> Words:
 def needed_room(words: Words) -> int:
     """How many words the records would have taken."""
     return int(words[NEEDED])
+
+
+def lost_records(words: Words) -> int:
+    """How many records found no room."""
+    return int(words[LOST])
 
 
 def failure(words: Words, sites: Sequence[Site], grid: tuple[int, int, int]) -> Diagnostic | None:
@@ -92,7 +140,8 @@ def _records(words: Words, sites: Sequence[Site]) -> Iterator[_Record]:
 
 def _value(words: Words, dtype: DType) -> object:
     if dtype.is_float:
-        return words.view(np.float32).astype(dtype.numpy)[0]
+        wide = np.float64 if len(words) == 2 else np.float32
+        return words.view(wide).astype(dtype.numpy)[0]
     wide = words.view(np.int64) if len(words) == 2 else words.view(np.int32)
     return wide.astype(dtype.numpy)[0]
 

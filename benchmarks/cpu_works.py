@@ -1,0 +1,173 @@
+"""The work of `benchmarks.run`: arrays, our launch, and the name of the peers' functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from benchmarks import cpu_kernels as ours
+
+Array = np.ndarray[Any, np.dtype[Any]]
+CPU: dict[str, Any] = {"_backend": "cpu"}
+
+
+def _nothing() -> None:
+    return
+
+
+@dataclass(frozen=True)
+class Work:
+    """One line of the table: our launch, and each peer's `function` on the same arguments.
+
+    `result` is the array that all of them write; each must write what we do, within `tolerance`
+    (None if they add to what is there).
+    """
+
+    name: str
+    function: str
+    ours: Callable[[], None]
+    arguments: tuple[Any, ...]
+    result: Array
+    tolerance: float | None = 1e-4
+    reset: Callable[[], None] = field(default=_nothing)
+
+
+def floats(*shape: int, seed: int = 0) -> Array:
+    return np.random.default_rng(seed).standard_normal(shape, dtype=np.float32)
+
+
+def side_of(scale: float) -> int:
+    return max(int(1024 * scale**0.5) // 64 * 64, 64)
+
+
+def small_add(scale: float) -> Work:
+    del scale
+    a, b, c = (floats(1024, seed=seed) for seed in range(3))
+    return Work(
+        "add, 1,024", "add", lambda: ours.add(a, b, c, 1024, BLOCK=1024, **CPU), (a, b, c), c
+    )
+
+
+def add(scale: float) -> Work:
+    n = int((1 << 24) * scale)
+    a, b, c = (floats(n, seed=seed) for seed in range(3))
+    return Work(f"add, {n:,}", "add", lambda: ours.add(a, b, c, n, BLOCK=1024, **CPU), (a, b, c), c)
+
+
+def saxpy(scale: float) -> Work:
+    n = int((1 << 24) * scale)
+    x, y = floats(n), floats(n, seed=1)
+
+    def run() -> None:
+        ours.saxpy(x, y, 2.0, n, BLOCK=1024, **CPU)
+
+    return Work(f"saxpy, {n:,}", "saxpy", run, (x, y), y, None)
+
+
+def rows_of(scale: float) -> tuple[Array, Array]:
+    rows = max(int(4096 * scale), 8)
+    return floats(rows, 1024), np.zeros((rows, 1024), np.float32)
+
+
+def softmax(scale: float) -> Work:
+    x, y = rows_of(scale)
+
+    def run() -> None:
+        ours.softmax[len(x)](x, y, 1024, BLOCK=1024, **CPU)
+
+    return Work(f"softmax, {len(x)}x1024", "softmax", run, (x, y), y)
+
+
+def layernorm(scale: float) -> Work:
+    x, y = rows_of(scale)
+    weight, bias = floats(1024, seed=1), floats(1024, seed=2)
+
+    def run() -> None:
+        ours.layernorm[len(x)](x, weight, bias, y, 1024, BLOCK=1024, **CPU)
+
+    return Work(f"layernorm, {len(x)}x1024", "layernorm", run, (x, weight, bias, y), y)
+
+
+def gelu(scale: float) -> Work:
+    x, y = (array.reshape(-1) for array in rows_of(scale))
+
+    def run() -> None:
+        ours.gelu(x, y, x.size, BLOCK=1024, **CPU)
+
+    return Work(f"gelu, {x.size // 1024}x1024", "gelu", run, (x, y), y)
+
+
+def mandelbrot(scale: float) -> Work:
+    side = side_of(scale)
+    image = np.zeros(side * side, np.int32)
+
+    def run() -> None:
+        grid = -(-side * side // 256)
+        ours.mandelbrot[grid](image, side, side, LIMIT=200, BLOCK=256, **CPU)
+
+    name = f"Mandelbrot, {side}x{side}"
+    return Work(name, "mandelbrot", run, (image, side, side, 200), image, 0.1)
+
+
+def matmul(scale: float) -> Work:
+    n = side_of(scale)
+    a, b, c = floats(n, n), floats(n, n, seed=1), np.zeros((n, n), np.float32)
+
+    def run() -> None:
+        ours.matmul[n // 8, n // 16](a, b, c, n, n, n, ROWS=8, COLS=16, **CPU)
+
+    return Work(f"matmul in loops, {n}", "matmul", run, (a, b, c), c, 1e-3)
+
+
+def nbody(scale: float) -> Work:
+    n = max(int(4096 * scale**0.5), 64)
+    arrays = tuple(floats(n, seed=seed) for seed in range(6))
+
+    def run() -> None:
+        ours.nbody(*arrays, n, BLOCK=64, **CPU)
+
+    return Work(f"n-body, {n}", "nbody", run, arrays, arrays[3], 1e-2)
+
+
+def box_blur(scale: float) -> Work:
+    side = side_of(scale)
+    x, y = floats(side, side), np.zeros((side, side), np.float32)
+
+    def run() -> None:
+        grid = (side, -(-side // 256))
+        ours.box_blur[grid](x, y, side, side, RADIUS=2, BLOCK=256, **CPU)
+
+    return Work(f"box blur 5x5, {side}x{side}", "box_blur", run, (x, y), y)
+
+
+def histogram(scale: float) -> Work:
+    n, parts = int((1 << 23) * scale), 1 << 16
+    data = np.random.default_rng(0).integers(0, 256, n).astype(np.int32)
+    counts = np.zeros(256, np.int32)
+    options = {"BINS": 256, "PARTS": parts, "THREADS": 32, **CPU}
+
+    def run() -> None:
+        ours.histogram[-(-n // parts)](data, counts, n, **options)
+
+    def clear() -> None:
+        counts[:] = 0
+
+    return Work(f"histogram, {n:,}", "histogram", run, (data, counts), counts, 0.0, clear)
+
+
+WORKS: tuple[Callable[[float], Work], ...] = (
+    small_add,
+    add,
+    saxpy,
+    softmax,
+    layernorm,
+    gelu,
+    mandelbrot,
+    matmul,
+    nbody,
+    box_blur,
+    histogram,
+)

@@ -1,0 +1,9 @@
+"""Kernels as machine code: IR to LLVM, vectors over lanes, programs over all cores."""
+
+from __future__ import annotations
+
+from eas.runtime.cpu.build import to_asm, to_llvm
+from eas.runtime.cpu.errors import UnsupportedError
+from eas.runtime.cpu.launch import Executable
+
+__all__ = ["Executable", "UnsupportedError", "to_asm", "to_llvm"]

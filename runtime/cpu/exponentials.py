@@ -1,0 +1,189 @@
+"""exp and its relatives, of f32: within 2 units in the last place.
+
+The coefficients are best fits of the function that the comment names, over the range that is left
+after the argument was reduced.
+"""
+
+from __future__ import annotations
+
+from eas.runtime.cpu.emit import Emitter, V, const
+from eas.runtime.cpu.polynomials import (
+    limited,
+    nearest,
+    polynomial,
+    power_of_two,
+    to_double,
+    to_float,
+    whole,
+)
+
+_LOG2_E = 1.4426950408889634
+_LN2_HIGH = 0.693359375
+_LN2_LOW = -2.12194440e-4
+
+# (exp(x) - 1 - x) / x**2
+_EXP = (
+    0.5,
+    0.1666666716337204,
+    0.04166625440120697,
+    0.008333262987434864,
+    0.0013947224942967296,
+    0.00019919380429200828,
+)
+# (2**x - 1) / x
+_EXP2 = (
+    0.6931471824645996,
+    0.24022650718688965,
+    0.0555032454431057,
+    0.009618000127375126,
+    0.0013401624746620655,
+    0.0001547736901557073,
+)
+# 2**x, in doubles
+_EXP2_DOUBLE = (
+    1.0000000000000135,
+    0.6931471805599527,
+    0.24022650695640102,
+    0.055504108664267665,
+    0.009618129193951663,
+    0.0013333558256076739,
+    0.0001540343375143749,
+    1.525264346402544e-05,
+    1.3259643765195506e-06,
+    1.0211145151650669e-07,
+)
+# (tanh(x) - x) / x**3, of x**2
+_TANH = (
+    -0.33333277702331543,
+    0.13331328332424164,
+    -0.05372922867536545,
+    0.020601999014616013,
+    -0.00566078070551157,
+)
+# (sinh(x) - x) / x**3, of x**2, in doubles
+_SINH = (
+    0.16666666667089708,
+    0.00833333327401717,
+    0.0001984129684360322,
+    2.755195773190531e-06,
+    2.553464276177081e-08,
+)
+# erf(x) / x - 1, of x**2, below 1
+_ERF = (
+    0.1283791670955126,
+    -0.37612637877464294,
+    0.11283782869577408,
+    -0.02686544507741928,
+    0.005221074912697077,
+    -0.00084847112884745,
+    0.00011270544928265736,
+    -9.680136827228125e-06,
+)
+# log(1 - erf(x)), from 1 to 4
+_LOG_ERFC = (
+    0.00018803818966262043,
+    -1.1295784711837769,
+    -0.6332198977470398,
+    -0.10841856151819229,
+    0.0252082496881485,
+    -0.00420455913990736,
+    0.00044133589835837483,
+    -2.1686815671273507e-05,
+)
+
+
+def exp(e: Emitter, x: V) -> V:
+    x = limited(e, x, -104.0, 89.0)
+    n = nearest(e, e.fmul(x, const(x.ty, _LOG2_E)))
+    rest = e.fma(n, const(x.ty, -_LN2_HIGH), x)
+    rest = e.fma(n, const(x.ty, -_LN2_LOW), rest)
+    more = e.fma(e.fmul(rest, rest), polynomial(e, rest, _EXP), rest)
+    return _scaled(e, e.fadd(more, const(x.ty, 1.0)), n)
+
+
+def expm1(e: Emitter, x: V) -> V:
+    small = e.fma(e.fmul(x, x), polynomial(e, x, _EXP), x)
+    wide = to_double(e, x)
+    power = exp2_double(e, e.fmul(wide, const(wide.ty, _LOG2_E)))
+    large = to_float(e, e.fsub(power, const(wide.ty, 1.0)))
+    is_small = e.fcmp("olt", e.intrinsic("fabs", x), const(x.ty, 0.34375))
+    value = e.select(is_small, small, large)
+    return e.select(e.fcmp("oeq", x, const(x.ty, 0.0)), x, value)
+
+
+def exp2(e: Emitter, x: V) -> V:
+    x = limited(e, x, -151.0, 129.0)
+    n = nearest(e, x)
+    rest = e.fsub(x, n)
+    return _scaled(e, e.fma(rest, polynomial(e, rest, _EXP2), const(x.ty, 1.0)), n)
+
+
+def _scaled(e: Emitter, x: V, n: V) -> V:
+    """x * 2**n in two steps, since 2**n alone may be out of range."""
+    n = whole(e, n, "i32")
+    half = e.binary("ashr", n, const(n.ty, 1))
+    first = e.fmul(x, power_of_two(e, half))
+    return e.fmul(first, power_of_two(e, e.sub(n, half)))
+
+
+def exp2_double(e: Emitter, x: V) -> V:
+    """2**x of doubles, as good as an f32 of the result needs; out of its range, 0 or large."""
+    x = limited(e, x, -1000.0, 1000.0)
+    n = nearest(e, x)
+    value = polynomial(e, e.fsub(x, n), _EXP2_DOUBLE)
+    return e.fmul(value, power_of_two(e, _whole_double(e, n)))
+
+
+def _whole_double(e: Emitter, n: V) -> V:
+    """A small whole double as an integer of 64 bits: the conversion is one of 32 bits only."""
+    return e.cast("sext", whole(e, n, "i32"), "i64")
+
+
+def sigmoid(e: Emitter, x: V) -> V:
+    """By the power that does not overflow: exp(-x) above zero, exp(x) below."""
+    one = const(x.ty, 1.0)
+    power = exp(e, e.fneg(e.intrinsic("fabs", x)))
+    top = e.select(e.fcmp("olt", x, const(x.ty, 0.0)), power, one)
+    return e.fdiv(top, e.fadd(one, power))
+
+
+def tanh(e: Emitter, x: V) -> V:
+    size = e.intrinsic("fabs", x)
+    square = e.fmul(x, x)
+    small = e.fma(e.fmul(square, x), polynomial(e, square, _TANH), x)
+    one = const(x.ty, 1.0)
+    power = exp(e, e.fadd(size, size))
+    large = e.fsub(one, e.fdiv(const(x.ty, 2.0), e.fadd(power, one)))
+    value = e.select(e.fcmp("olt", size, const(x.ty, 0.625)), small, large)
+    return e.intrinsic("copysign", value, x)
+
+
+def erf(e: Emitter, x: V) -> V:
+    size = limited(e, e.intrinsic("fabs", x), 0.0, 4.0)
+    small = e.fma(x, polynomial(e, e.fmul(x, x), _ERF), x)
+    tail = exp(e, polynomial(e, size, _LOG_ERFC))
+    large = e.intrinsic("copysign", e.fsub(const(x.ty, 1.0), tail), x)
+    return e.select(e.fcmp("olt", size, const(x.ty, 1.0)), small, large)
+
+
+def sinh(e: Emitter, x: V) -> V:
+    wide = to_double(e, x)
+    size = e.intrinsic("fabs", wide)
+    square = e.fmul(wide, wide)
+    small = e.fma(e.fmul(square, wide), polynomial(e, square, _SINH), wide)
+    up, down = _both_powers(e, size)
+    large = e.intrinsic("copysign", e.fsub(up, down), wide)
+    is_small = e.fcmp("olt", size, const(wide.ty, 1.0))
+    return to_float(e, e.select(is_small, small, large))
+
+
+def cosh(e: Emitter, x: V) -> V:
+    up, down = _both_powers(e, e.intrinsic("fabs", to_double(e, x)))
+    return to_float(e, e.fadd(up, down))
+
+
+def _both_powers(e: Emitter, size: V) -> tuple[V, V]:
+    """Half of exp(x) and half of exp(-x)."""
+    half = const(size.ty, 0.5)
+    power = exp2_double(e, e.fmul(size, const(size.ty, _LOG2_E)))
+    return e.fmul(power, half), e.fdiv(half, power)

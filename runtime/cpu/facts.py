@@ -1,0 +1,129 @@
+"""What the code generator asks about a function: who uses what, what is cheap, where lanes part."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from eas.ir.analysis import divergences
+from eas.ir.nodes import (
+    Atomic,
+    Break,
+    Compute,
+    Constant,
+    Continue,
+    For,
+    Function,
+    If,
+    Load,
+    Op,
+    Region,
+    Value,
+    While,
+    operands_of,
+    regions_of,
+    results_of,
+    walk,
+)
+from eas.ir.passes.ranges import analyze
+from eas.ir.types import Shape
+
+_MOST_CHEAP_OPS = 12
+_LEAVES = {"arange", "thread_index", "lane_index", "simdgroup_index", "splat"}
+_CHEAP = {
+    *("add", "sub", "mul", "neg", "and", "or", "xor", "not", "lt", "le", "gt", "ge", "eq", "ne"),
+    *("select", "cast", "minimum", "maximum", "index", "broadcast", "expand_dims"),
+}
+VIEWS = {"splat", "broadcast", "expand_dims", "permute", "slice", "reshape", "cycle"}
+# what the threads of a simdgroup do together
+OVER_THREADS = {
+    *("simd_sum", "simd_max", "simd_min", "simd_any", "simd_all"),
+    *("simd_shuffle", "simd_broadcast", "simd_shuffle_xor", "mma_word"),
+}
+
+
+@dataclass
+class Facts:
+    """`users` are the ids of the ops that use a value, `cheap` how many ops it takes to make it.
+
+    `read` are the arrays that are read.
+    """
+
+    function: Function
+    definitions: dict[int, Op] = field(default_factory=dict[int, Op])
+    users: dict[int, set[int]] = field(default_factory=dict[int, set[int]])
+    cheap: dict[int, int] = field(default_factory=dict[int, int])
+    read: set[int] = field(default_factory=set[int])
+
+    def __post_init__(self) -> None:
+        found = divergences(self.function)
+        self._split = {k: each.inside.shape for k, each in found.items() if each.inside}
+        self.wrapping = analyze(self.function).wrapping
+        for op in walk(self.function.body):
+            for result in results_of(op):
+                self.definitions[result.id] = op
+            for operand in operands_of(op):
+                self.users.setdefault(operand.id, set()).add(id(op))
+            if isinstance(op, Compute) and op.result.shape:
+                self._weigh(op)
+            elif isinstance(op, Load | Atomic):
+                self.read.add(op.pointer.id)
+
+    def _weigh(self, op: Compute) -> None:
+        if op.op.name in _LEAVES:
+            self.cheap[op.result.id] = 1
+            return
+        if op.op.name not in _CHEAP or op.result.ty.dtype.is_float:
+            return
+        weights = [self.cheap.get(v.id) for v in op.operands if v.shape]
+        total = 1 + sum(weight or 0 for weight in weights)
+        if None not in weights and total <= _MOST_CHEAP_OPS:
+            self.cheap[op.result.id] = total
+
+    def is_cheap(self, value: Value) -> bool:
+        return value.id in self.cheap
+
+    def is_split(self, op: If | For | While) -> bool:
+        """Whether lanes go different ways in an op."""
+        return id(op) in self._split
+
+    def split_shape(self, op: If | For | While) -> Shape:
+        """The shape by which lanes part in an op."""
+        return self._split[id(op)]
+
+    def constant(self, value: Value) -> bool | int | float | None:
+        """The number that a value is in all lanes, if it is known."""
+        op = self.definitions.get(value.id)
+        while isinstance(op, Compute) and op.op.name in ("splat", "broadcast", "expand_dims"):
+            op = self.definitions.get(op.operands[0].id)
+        return op.value if isinstance(op, Constant) else None
+
+
+def leaves(region: Region, kinds: tuple[type[Break | Continue], ...] = (Break, Continue)) -> bool:
+    """Whether an exit in a region leaves it: one of a loop inside does not."""
+    for op in region.ops:
+        if isinstance(op, kinds):
+            return True
+        inner = (op.orelse,) if isinstance(op, For | While) else regions_of(op)
+        if any(leaves(each, kinds) for each in inner):
+            return True
+    return False
+
+
+def is_pure(region: Region) -> bool:
+    """Whether a region only computes, without loops or memory."""
+    return all(isinstance(op, Compute | Constant) for op in region.ops[:-1])
+
+
+def with_inner(op: Op) -> list[Op]:
+    """An op and all ops inside of its regions."""
+    return [op, *(inner for region in regions_of(op) for inner in walk(region))]
+
+
+def defined_inside(op: Op) -> set[int]:
+    """The ids of all values that are defined in an op's regions."""
+    found: set[int] = set()
+    for region in regions_of(op):
+        found |= {arg.id for arg in region.args}
+        for each in region.ops:
+            found |= {value.id for value in results_of(each)} | defined_inside(each)
+    return found

@@ -1,0 +1,381 @@
+"""A loop over the lanes of a domain, with all the ops that were fused into it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from eas.ir.nodes import Atomic, Compute, For, If, Op, Print, Store, Value, While, results_of
+from eas.ir.types import Shape
+from eas.ir.types import count as product
+from eas.runtime.cpu import reductions
+from eas.runtime.cpu.accesses import Accesses
+from eas.runtime.cpu.body import ZERO, Body, Coords, Mask
+from eas.runtime.cpu.emit import V, const, vector
+from eas.runtime.cpu.errors import refuse
+from eas.runtime.cpu.facts import Facts, with_inner
+from eas.runtime.cpu.lanes import Lanes, Steps, Uniform, Vector
+from eas.runtime.cpu.limits import full_lanes, limits_of
+from eas.runtime.cpu.program import Program
+from eas.runtime.cpu.reductions import Reduction
+from eas.runtime.cpu.steps import step
+from eas.runtime.cpu.tiles import Tile, make_tile, read_tile, write_tile
+
+_MOST_REGISTERS = 12
+_MOST_TOGETHER = 64  # vectors
+
+
+@dataclass
+class Group:
+    """The ops of one loop; `axis` is what its reductions reduce, if it has any."""
+
+    shape: Shape
+    ops: list[Op] = field(default_factory=list[Op])
+    accesses: Accesses = field(default_factory=Accesses)
+    defined: set[int] = field(default_factory=set[int])
+    reductions: list[Compute] = field(default_factory=list[Compute])
+
+    def add(self, op: Op) -> None:
+        self.accesses.add(op)
+        self.defined |= {value.id for value in results_of(op)}
+        if is_reduction(op):
+            assert isinstance(op, Compute)
+            self.reductions.append(op)
+        else:
+            self.ops.append(op)
+
+    def takes(self, op: Op, shape: Shape) -> bool:
+        if shape != self.shape or self.accesses.conflicts(op):
+            return False
+        if not isinstance(op, Compute) or not is_reduction(op):
+            return True
+        return all(other.attr("axis") == op.attr("axis") for other in self.reductions)
+
+    @property
+    def members(self) -> set[int]:
+        return {id(each) for op in (*self.ops, *self.reductions) for each in with_inner(op)}
+
+
+def is_reduction(op: Op) -> bool:
+    return isinstance(op, Compute) and op.op.name.startswith("reduce_")
+
+
+def _acts_together(group: Group, facts: Facts) -> bool:
+    """Whether something is done once for several lanes where lanes part.
+
+    An atomic must not happen again for the next vector, nor a line be printed again; a store in a
+    loop is that of the last trip.
+    """
+    parted = [op for op in group.ops if isinstance(op, If | For | While) and facts.is_split(op)]
+    effects = [each for op in parted for each in with_inner(op) if _is_shared(each, group.shape)]
+    loops = [op for op in parted if not isinstance(op, If)]
+    stores = [each for op in loops for each in with_inner(op) if isinstance(each, Store)]
+    stores = [each for each in stores if each.offset.shape != group.shape]
+    vectors = product(group.shape[:-1]) * -(-group.shape[-1] // 4)
+    if vectors <= _MOST_TOGETHER:
+        return bool(effects or stores)
+    for op in effects:
+        if isinstance(op, Atomic):
+            shape = list(group.shape)
+            message = f"an atomic operation for several lanes at once, where {shape} part"
+            raise refuse(message, op.loc)
+    return False
+
+
+def _is_shared(op: Op, shape: Shape) -> bool:
+    """Whether an atomic or a print is not each lane's own."""
+    if isinstance(op, Atomic):
+        return op.offset.shape != shape
+    return isinstance(op, Print) and not any(
+        isinstance(part, Value) and part.shape for part in op.parts
+    )
+
+
+def write_group(program: Program, group: Group) -> None:
+    _Writer(program, group).run()
+
+
+def copy_block(program: Program, value: Value, target: Tile, source: Tile | None = None) -> None:
+    """Fills a tile with a block, or with what was saved of it."""
+    writer = _Writer(program, Group(value.shape))
+    writer.copied = (value, target, source)
+    writer.run()
+
+
+class _Writer:
+    def __init__(self, program: Program, group: Group) -> None:
+        self.program, self.group = program, group
+        self.e, self.shape, self.width = program.e, group.shape, program.width
+        wide = [axis for axis, extent in enumerate(group.shape) if extent > 1]
+        self.axis = wide[-1] if wide else len(group.shape) - 1
+        self.reduced = self._reduced_axis()
+        self.is_together = _acts_together(group, program.facts)
+        self.vectors, self.rows = self._pack()
+        self.escaping = self._escaping()
+        self.copied: tuple[Value, Tile, Tile | None] | None = None
+        self.order = self._order()
+
+    # --- plan ---------------------------------------------------------------------------------
+
+    def _reduced_axis(self) -> int | None:
+        """The axis that is reduced, if only one is."""
+        if not self.group.reductions:
+            return None
+        axis = self.group.reductions[0].attr("axis")
+        assert axis is None or isinstance(axis, int)
+        return 0 if axis is None and len(self.shape) == 1 else axis
+
+    def _pack(self) -> tuple[int, int]:
+        """How many vectors along their axis and how many rows are computed side by side."""
+        ops = [each for op in self.group.ops for each in with_inner(op)]
+        loops = [op for op in ops if isinstance(op, For | While)]
+        count = -(-self.shape[self.axis] // self.width)
+        if self.is_together:
+            return count, product(self.shape) // self.shape[self.axis]
+        heavy = sum(
+            isinstance(op, Compute) and not self.program.facts.is_cheap(op.result) for op in ops
+        )
+        if not loops:
+            vectors = 4 if heavy <= 12 else 2 if heavy <= 40 else 1
+            return min(vectors, count), 1
+        carried = max(sum(bool(arg.shape) for arg in loop.orelse.args) for loop in loops)
+        room = max(_MOST_REGISTERS // max(carried, 1), 1)
+        is_split = any(self.program.facts.is_split(loop) for loop in loops)
+        vectors = min(2 if is_split or carried > 3 else 4, room, count)
+        above = [extent for a, extent in enumerate(self.shape) if a < self.axis]
+        rows = 1
+        if above and not is_split and self.reduced is None:
+            while rows * 2 * vectors <= room and above[-1] % (rows * 2) == 0:
+                rows *= 2
+        return vectors, rows
+
+    def _escaping(self) -> dict[int, Value]:
+        """What is used outside of the loop."""
+        members, users = self.group.members, self.program.facts.users
+        return {
+            value.id: value
+            for op in self.group.ops
+            for value in results_of(op)
+            if users.get(value.id, set()) - members
+        }
+
+    def _order(self) -> list[int]:
+        """The axes from the outermost loop to the innermost: the reduced one is inside."""
+        axes = [axis for axis in range(len(self.shape)) if axis != self.axis]
+        if self.reduced is not None and self.reduced != self.axis:
+            axes.remove(self.reduced)
+            return [*axes, self.axis, self.reduced]
+        return [*axes, self.axis]
+
+    # --- loops --------------------------------------------------------------------------------
+
+    def run(self) -> None:
+        self.tiles: dict[int, Tile] = {}
+        for value in self.escaping.values():
+            if value.shape:
+                self.tiles[value.id] = make_tile(self.e, value, self.width)
+        for op in self.group.reductions:
+            if op.result.shape:
+                self.tiles[op.result.id] = make_tile(self.e, op.result, self.width)
+        limits = limits_of(self.group.ops, self.program.facts)
+        self.assumed = frozenset(limit.compare.id for limit in limits)
+        self.full: V | None = None
+        if limits:
+            single = self.program.single
+            self.full = full_lanes(single, limits, self.shape, self.axis)
+        self.accumulators: list[Reduction] = []
+        self.scalars = {
+            value.id: self.e.variable(self.program.register(value))
+            for value in self.escaping.values()
+            if not value.shape
+        }
+        whole = self.group.reductions and self.reduced is None
+        if whole:
+            self._begin(self.vectors * self.rows, self.width)
+        self._nest(0, {})
+        if whole:
+            self._finish_whole()
+        for id, tile in self.tiles.items():
+            self.program.tiles[id] = tile
+        for id, variable in self.scalars.items():
+            self.program.single.bind(self.escaping[id], (), Uniform(self.e.get(variable)))
+
+    def _nest(self, depth: int, at: dict[int, list[Lanes]]) -> None:
+        if self.is_together:
+            self._all_lanes()
+            return
+        axis = self.order[depth]
+        if axis == self.axis:
+            if self.reduced == self.axis:
+                self._begin(self.vectors, self.width)
+                self._vectors(at, self._body)
+                self._finish_rows(at)
+            elif self.reduced is not None:
+                self._vectors(at, self._columns)
+            else:
+                self._vectors(at, self._body)
+            return
+        self._rows(axis, depth, at)
+
+    def _all_lanes(self) -> None:
+        """All lanes of the domain side by side, so that what is done once is done once."""
+        at: dict[int, list[Lanes]] = {
+            axis: [Uniform(const("i32", n)) for n in range(extent)]
+            for axis, extent in enumerate(self.shape)
+            if axis != self.axis
+        }
+        extent = self.shape[self.axis]
+        starts = range(0, extent, self.width)
+        places = [Steps(const("i32", start), 1) for start in starts]
+        masks = [self._edge(const("i32", start), extent) for start in starts]
+        self._body(at, places, masks, frozenset())
+
+    def _edge(self, start: V, extent: int) -> Mask:
+        """The lanes of a vector that are inside of the domain."""
+        if extent % self.width == 0:
+            return None
+        if isinstance(start.known, int) and start.known + self.width <= extent:
+            return None
+        e, ty = self.e, vector("i32", self.width)
+        row = e.binary("add", e.splat(start, self.width), e.row("i32", range(self.width)))
+        return Vector(e.icmp("slt", row, const(ty, extent)))
+
+    def _rows(self, axis: int, depth: int, at: dict[int, list[Lanes]]) -> None:
+        extent = self.shape[axis]
+        if extent == 1:
+            self._nest(depth + 1, {**at, axis: [ZERO]})
+            return
+        is_last = depth + 1 < len(self.order) and self.order[depth + 1] == self.axis
+        rows = self.rows if is_last and axis == self.axis - 1 else 1
+
+        def body(now: V) -> None:
+            places: list[Lanes] = [Uniform(self.e.add(now, const("i32", n))) for n in range(rows)]
+            self._nest(depth + 1, {**at, axis: places})
+
+        self.e.count(const("i32", 0), const("i32", extent), rows, body)
+
+    def _vectors(
+        self,
+        at: dict[int, list[Lanes]],
+        inner: Callable[
+            [dict[int, list[Lanes]], Sequence[Lanes], list[Mask], frozenset[int]], None
+        ],
+    ) -> None:
+        """The loop along the vectors' axis: whole packs, then single vectors."""
+        e, extent = self.e, self.shape[self.axis]
+        pack = self.width * self.vectors
+        end = const("i32", extent)
+        full = const("i32", extent // pack * pack)
+        if self.full is not None:
+            packs = e.binary("udiv", self.full, const("i32", pack))
+            full = e.mul(packs, const("i32", pack))
+        no_mask: frozenset[int] = frozenset()
+
+        def whole(now: V) -> None:
+            places: list[Lanes] = [
+                Steps(e.add(now, const("i32", n * self.width)), 1) for n in range(self.vectors)
+            ]
+            inner(at, places, [None] * len(places), self.assumed)
+
+        def rest(now: V) -> None:
+            place = Steps(now, 1)
+            inner(at, [place], [self._edge(now, extent)], no_mask)
+
+        if full.known != 0:
+            e.count(const("i32", 0), full, pack, whole)
+        if full.known != extent:
+            e.count(full, end, self.width, rest)
+
+    def _columns(
+        self,
+        at: dict[int, list[Lanes]],
+        places: Sequence[Lanes],
+        edges: list[Mask],
+        assumed: frozenset[int],
+    ) -> None:
+        """Each lane's own reduction: the reduced axis is the innermost loop."""
+        assert self.reduced is not None
+        self._begin(len(places), self.width)
+        axis = self.reduced
+
+        def body(now: V) -> None:
+            self._body({**at, axis: [Uniform(now)]}, places, edges, assumed)
+
+        self.e.count(const("i32", 0), const("i32", self.shape[axis]), 1, body)
+        for r in self.accumulators:
+            for n, place in enumerate(places):
+                points = self._points({**at, axis: [ZERO]}, [place])
+                coords = (*points[0][:axis], *points[0][axis + 1 :])
+                found = reductions.finish_one(self.e, r, n)
+                writer = Body(self.program, self.shape, points, [edges[n]])
+                write_tile(writer, self.tiles[r.op.result.id], coords, Vector(found), edges[n])
+
+    # --- the innermost code -------------------------------------------------------------------
+
+    def _points(self, at: dict[int, list[Lanes]], places: Sequence[Lanes]) -> list[Coords]:
+        points: list[Coords] = [()]
+        for axis in range(len(self.shape)):
+            found = places if axis == self.axis else at[axis]
+            points = [(*point, place) for point in points for place in found]
+        return points
+
+    def _body(
+        self,
+        at: dict[int, list[Lanes]],
+        places: Sequence[Lanes],
+        edges: list[Mask],
+        assumed: frozenset[int],
+    ) -> None:
+        points = self._points(at, places)
+        masks = [edges[places.index(point[self.axis])] for point in points]
+        body = Body(self.program, self.shape, points, masks, assumed)
+        now: Sequence[Mask] | None = masks
+        for op in self.group.ops:
+            assert now is not None
+            now = step(body, op, now)
+        for r in self.accumulators:
+            for n, point in enumerate(points):
+                reductions.accumulate(body, r, n, point, masks[n])
+        for value in self.escaping.values():
+            self._keep(body, value, masks)
+        if self.copied is not None:
+            value, target, source = self.copied
+            for n, point in enumerate(points):
+                found = body.at(value, point) if source is None else read_tile(body, source, point)
+                write_tile(body, target, point, found, masks[n])
+
+    def _keep(self, body: Body, value: Value, masks: Sequence[Mask]) -> None:
+        if not value.shape:
+            self.e.set(self.scalars[value.id], body.scalar(value))
+            return
+        for coords, points in body.places(value.shape):
+            found = body.at(value, coords)
+            is_vector = any(not isinstance(at, Uniform) for at in coords)
+            mask = masks[points[0]] if is_vector else None
+            write_tile(body, self.tiles[value.id], coords, found, mask)
+
+    # --- reductions ---------------------------------------------------------------------------
+
+    def _begin(self, count: int, lanes: int) -> None:
+        self.accumulators = [
+            reductions.begin(self.e, op, count, lanes) for op in self.group.reductions
+        ]
+        for r in self.accumulators:
+            reductions.reset(self.e, r)
+
+    def _finish_whole(self) -> None:
+        for r in self.accumulators:
+            self.program.single.bind(r.op.result, (), Uniform(reductions.finish(self.e, r)))
+
+    def _finish_rows(self, at: dict[int, list[Lanes]]) -> None:
+        """The vectors' axis was reduced: one number for each row, or for all."""
+        for r in self.accumulators:
+            found = Uniform(reductions.finish(self.e, r))
+            if not r.op.result.shape:
+                self.program.single.bind(r.op.result, (), found)
+                continue
+            [point] = self._points(at, [ZERO])
+            assert self.reduced is not None
+            coords = (*point[: self.reduced], *point[self.reduced + 1 :])
+            writer = Body(self.program, self.shape, [point], [None])
+            write_tile(writer, self.tiles[r.op.result.id], coords, found, None)

@@ -1,0 +1,107 @@
+"""From LLVM text to machine code in this process, through llvmlite."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+binding: Any = import_module("llvmlite.binding")  # which has no types
+_lock = threading.Lock()
+
+
+@cache
+def _target() -> Any:
+    binding.initialize_native_target()
+    binding.initialize_native_asmprinter()
+    return binding.Target.from_default_triple()
+
+
+@cache
+def machine_name() -> str:
+    """The processor and its features: code for one need not run on another."""
+    name, features = binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten()
+    version = ".".join(map(str, binding.llvm_version_info))
+    return f"{binding.get_default_triple()} {name} {features} LLVM {version}"
+
+
+@cache
+def vector_width() -> int:
+    """How many f32 a vector of this machine has."""
+    features: dict[str, bool] = dict(binding.get_host_cpu_features())
+    return 8 if features.get("avx2") else 4
+
+
+@cache
+def has_streams() -> bool:
+    """Whether vectors can be stored past the caches."""
+    return str(binding.get_default_triple()).startswith("x86_64")
+
+
+def make_machine() -> Any:
+    return _target().create_target_machine(
+        cpu=binding.get_host_cpu_name(),
+        features=binding.get_host_cpu_features().flatten(),
+        opt=3,
+        reloc="pic",
+    )
+
+
+def optimized(text: str, machine: Any) -> Any:
+    """The module of a text after LLVM's passes. Lanes are vectors already."""
+    module = binding.parse_assembly(text)
+    module.triple = binding.get_default_triple()
+    module.data_layout = str(machine.target_data)
+    options = binding.create_pipeline_tuning_options(speed_level=2)
+    builder = binding.create_pass_builder(machine, options)
+    passes = binding.create_new_module_pass_manager()
+    passes.add_always_inliner_pass()
+    passes.add_sroa_pass()
+    passes.add_simplify_cfg_pass()
+    passes.add_instruction_combine_pass()
+    passes.add_new_gvn_pass()
+    passes.add_loop_rotate_pass()
+    passes.add_instruction_combine_pass()
+    passes.add_simplify_cfg_pass()
+    passes.add_aggressive_dce_pass()
+    passes.run(module, builder)
+    return module
+
+
+def object_code(text: str) -> bytes:
+    """The text as an object file for this machine."""
+    with _lock:
+        machine = make_machine()
+        return machine.emit_object(optimized(text, machine))
+
+
+def assembly(text: str) -> str:
+    with _lock:
+        machine = make_machine()
+        return machine.emit_assembly(optimized(text, machine))
+
+
+@cache
+def _linker() -> Any:
+    return binding.create_lljit_compiler(make_machine())
+
+
+class Library:
+    """An object file that is loaded for as long as this object lives."""
+
+    _count = 0
+
+    def __init__(
+        self, code: bytes, names: Sequence[str], symbols: Mapping[str, int] | None = None
+    ) -> None:
+        with _lock:
+            Library._count += 1
+            builder = binding.JITLibraryBuilder().add_object_img(code).add_current_process()
+            for name in names:
+                builder.export_symbol(name)
+            for name, address in (symbols or {}).items():
+                builder.import_symbol(name, address)
+            self._tracker = builder.link(_linker(), f"eas{Library._count}")
+        self.addresses: dict[str, int] = {name: self._tracker[name] for name in names}

@@ -1,0 +1,139 @@
+"""The LLVM text of a whole kernel: one program, and the entry that runs many of them."""
+
+from __future__ import annotations
+
+from eas.ir.analysis import divergences
+from eas.ir.nodes import Function
+from eas.ir.passes.continues import without_lane_continues
+from eas.ir.types import BOOL, Pointer
+from eas.runtime.cpu.dtypes import register, stored, to_register
+from eas.runtime.cpu.emit import Emitter, V, const
+from eas.runtime.cpu.lanes import Uniform
+from eas.runtime.cpu.program import Program
+from eas.runtime.cpu.reports import SUPPORT
+from eas.runtime.cpu.uniform import Writer, check_spelled
+
+ENTRY = "eas_run"
+SLOT = 8  # bytes of an argument
+
+
+def write(function: Function, width: int, has_streams: bool) -> str:
+    """The LLVM text of a function that was relaxed, for vectors of so many lanes.
+
+    `has_streams` tells that the machine can store past its caches, as x86 does.
+    """
+    check_spelled(function)
+    function = _without_lane_continues(function)
+    fast = "reassoc nsz arcp contract afn" if function.fast_math else ""
+    e = Emitter(fast=fast)
+    ids = tuple(V("i32", f"%{axis}") for axis in "xyz")
+    extents = tuple(V("i32", f"%extent_{axis}") for axis in "xyz")
+    for axis in "xyz":
+        e.first(f"%wide_{axis} = zext i32 %extent_{axis} to i64")
+    e.first("%plane = mul i64 %wide_x, %wide_y")
+    e.first("%programs = mul i64 %plane, %wide_z")
+    program = Program(function, width, e, ids, extents, has_streams)
+    _read_arguments(program)
+    Writer(program).run(function.body)
+    e.leave()
+    head = "ptr noalias %arguments, ptr noalias %report, ptr noalias %scratch"
+    more = "i32 %x, i32 %y, i32 %z, i32 %extent_x, i32 %extent_y, i32 %extent_z"
+    defined = f"define internal void @program({head}, {more}) {{\n{e.body}\n}}\n"
+    declared = "\n".join(
+        line for name, line in e.declared.items() if not name.startswith("eas_report")
+    )
+    parts = [declared, defined, _entry(e.scratch, has_streams)]
+    if program.sites:
+        parts.insert(1, SUPPORT)
+    return "\n".join(parts)
+
+
+def _without_lane_continues(function: Function) -> Function:
+    """No lane is a trip ahead of others in a loop that all of them go through together."""
+    together = {
+        key for key, each in divergences(function).items() if each.carried and not each.inside
+    }
+    return without_lane_continues(function, together)
+
+
+def _entry(scratch: int, has_streams: bool) -> str:
+    """The entry, which gets memory for large blocks once for all of its programs.
+
+    Stores past the caches are only seen by others after a fence.
+    """
+    declared, taken, given = "", "  %scratch = bitcast ptr null to ptr", ""
+    if scratch:
+        declared = "declare ptr @malloc(i64)\ndeclare void @free(ptr)"
+        taken = f"""\
+  %memory = call ptr @malloc(i64 {scratch + 64})
+  %address = ptrtoint ptr %memory to i64
+  %above = add i64 %address, 63
+  %aligned = and i64 %above, -64
+  %scratch = inttoptr i64 %aligned to ptr"""
+        given = "  call void @free(ptr %memory)"
+    if has_streams:
+        declared += "\ndeclare void @llvm.x86.sse.sfence()\n!0 = !{i32 1}"
+        given += "\n  call void @llvm.x86.sse.sfence()"
+    text = _ENTRY_TEXT.replace("SCRATCH_DECLARED", declared)
+    return text.replace("SCRATCH_TAKEN", taken).replace("SCRATCH_GIVEN", given)
+
+
+def _read_arguments(program: Program) -> None:
+    """Each argument has eight bytes: an address, or a number at the lower end."""
+    e = program.e
+    for n, param in enumerate(program.function.params):
+        place = e.gep("i64", V("ptr", "%arguments"), const("i64", n))
+        dtype = param.value.ty.dtype
+        if isinstance(param.value.ty, Pointer):
+            program.pointers[param.value.id] = e.load("ptr", place, SLOT)
+        else:
+            number = e.load("i8" if dtype == BOOL else stored(dtype), place, SLOT)
+            v = to_register(e, number, dtype)
+            assert v.ty == register(dtype)
+            program.single.bind(param.value, (), Uniform(v))
+
+
+# Programs are counted along x first. The first word of the report tells that an assert has failed.
+_ENTRY_TEXT = f"""\
+SCRATCH_DECLARED
+define void @{ENTRY}(ptr noalias %arguments, ptr noalias %report, i64 %first, i64 %last, \
+i32 %extent_x, i32 %extent_y, i32 %extent_z) {{
+entry:
+SCRATCH_TAKEN
+  %wide_x = zext i32 %extent_x to i64
+  %wide_y = zext i32 %extent_y to i64
+  %row = udiv i64 %first, %wide_x
+  %x64 = urem i64 %first, %wide_x
+  %plane = udiv i64 %row, %wide_y
+  %y64 = urem i64 %row, %wide_y
+  %x0 = trunc i64 %x64 to i32
+  %y0 = trunc i64 %y64 to i32
+  %z0 = trunc i64 %plane to i32
+  br label %head
+head:
+  %n = phi i64 [ %first, %entry ], [ %n_next, %next ]
+  %x = phi i32 [ %x0, %entry ], [ %x_next, %next ]
+  %y = phi i32 [ %y0, %entry ], [ %y_next, %next ]
+  %z = phi i32 [ %z0, %entry ], [ %z_next, %next ]
+  %goes_on = icmp slt i64 %n, %last
+  br i1 %goes_on, label %next, label %end
+next:
+  call void @program(ptr %arguments, ptr %report, ptr %scratch, i32 %x, i32 %y, i32 %z, \
+i32 %extent_x, i32 %extent_y, i32 %extent_z)
+  %n_next = add i64 %n, 1
+  %x_more = add i32 %x, 1
+  %x_wraps = icmp eq i32 %x_more, %extent_x
+  %x_next = select i1 %x_wraps, i32 0, i32 %x_more
+  %y_more = add i32 %y, 1
+  %y_wraps = icmp eq i32 %y_more, %extent_y
+  %y_moved = select i1 %y_wraps, i32 0, i32 %y_more
+  %y_next = select i1 %x_wraps, i32 %y_moved, i32 %y
+  %both_wrap = and i1 %x_wraps, %y_wraps
+  %z_more = add i32 %z, 1
+  %z_next = select i1 %both_wrap, i32 %z_more, i32 %z
+  br label %head
+end:
+SCRATCH_GIVEN
+  ret void
+}}
+"""

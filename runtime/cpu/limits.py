@@ -1,0 +1,127 @@
+"""Masks that hold for the first lanes of a domain, so that most of it needs no mask at all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from eas.ir.nodes import Atomic, Compute, Load, Op, Store, Value
+from eas.ir.types import Shape
+from eas.runtime.cpu.body import ZERO, Body
+from eas.runtime.cpu.emit import V, const
+from eas.runtime.cpu.facts import Facts, defined_inside, with_inner
+from eas.runtime.cpu.lanes import number
+from eas.runtime.cpu.memory import widened
+
+Form = dict[int, int]  # how much a coordinate counts, by its axis
+
+_TURNED = {"gt": "lt", "ge": "le"}
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """A comparison `index < bound` (or `<=`) whose index goes up by one along one axis."""
+
+    compare: Value
+    index: Value
+    bound: Value
+    is_closed: bool
+    axis: int
+
+
+def limits_of(ops: list[Op], facts: Facts) -> list[Limit]:
+    """The comparisons in the masks of loads and stores that are known before the loop."""
+    found: dict[int, Limit] = {}
+    everything = [each for op in ops for each in with_inner(op)]
+    inside = {id for op in ops for id in defined_inside(op)}
+    for op in everything:
+        if isinstance(op, Load | Store | Atomic) and op.mask is not None and op.mask.shape:
+            for limit in _limits(op.mask, facts):
+                if not depends(limit.compare, inside, facts):
+                    found[limit.compare.id] = limit
+    return list(found.values())
+
+
+def depends(value: Value, inside: set[int], facts: Facts) -> bool:
+    """Whether a value that is made on demand needs one of these; cheap blocks are not counted."""
+    if value.id in inside and not facts.is_cheap(value):
+        return True
+    op = facts.definitions.get(value.id)
+    if not isinstance(op, Compute) or not facts.is_cheap(value):
+        return False
+    return any(depends(operand, inside, facts) for operand in op.operands)
+
+
+def _limits(mask: Value, facts: Facts) -> list[Limit]:
+    op = facts.definitions.get(mask.id)
+    if not isinstance(op, Compute) or not facts.is_cheap(mask):
+        return []
+    name = op.op.name
+    if name in ("and", "broadcast", "expand_dims"):
+        return [limit for operand in op.operands for limit in _limits(operand, facts)]
+    if name not in ("lt", "le", "gt", "ge") or not op.operands[0].ty.dtype.is_int:
+        return []
+    index, bound = op.operands
+    if name in _TURNED:
+        index, bound, name = bound, index, _TURNED[name]
+    form = form_of(index, facts)
+    if form is None or list(form.values()) != [1] or form_of(bound, facts) != {}:
+        return []
+    return [Limit(op.result, index, bound, name == "le", next(iter(form)))]
+
+
+def form_of(value: Value, facts: Facts) -> Form | None:
+    """How an index depends on a lane's coordinates: as a sum of multiples, or None."""
+    op = facts.definitions.get(value.id)
+    if not value.shape:
+        return {}
+    if not isinstance(op, Compute) or not facts.is_cheap(value):
+        return None
+    forms = [form_of(operand, facts) for operand in op.operands]
+    match op.op.name, forms:
+        case (("arange" | "thread_index"), _):
+            return {0: 1}
+        case "splat", _:
+            return {}
+        case "broadcast", [dict() as form]:
+            return form
+        case "expand_dims", [dict() as form]:
+            axis = dict(op.attrs)["axis"]
+            assert isinstance(axis, int)
+            return {at + (at >= axis): factor for at, factor in form.items()}
+        case "add", [dict() as a, dict() as b]:
+            return _sum(a, b, 1)
+        case "sub", [dict() as a, dict() as b]:
+            return _sum(a, b, -1)
+        case _:
+            return {} if all(form == {} for form in forms) else None
+
+
+def _sum(a: Form, b: Form, sign: int) -> Form:
+    total = {axis: a.get(axis, 0) + sign * b.get(axis, 0) for axis in (*a, *b)}
+    return {axis: factor for axis, factor in total.items() if factor}
+
+
+def full_lanes(body: Body, limits: list[Limit], shape: Shape, axis: int) -> V:
+    """For how many lanes along the vectors' axis all the comparisons hold."""
+    e = body.e
+    total = const("i64", shape[axis])
+    for limit in limits:
+        room = _room(body, limit)
+        is_along = limit.index.shape == shape and limit.axis == axis
+        if not is_along:
+            enough = e.icmp("sge", room, const("i64", limit.index.shape[limit.axis]))
+            room = e.select(enough, const("i64", shape[axis]), const("i64", 0))
+        total = e.intrinsic("smin", total, room)
+    return e.cast("trunc", e.intrinsic("smax", total, const("i64", 0)), "i32")
+
+
+def _room(body: Body, limit: Limit) -> V:
+    """How many lanes there are before the bound; it cannot overflow, unlike the index."""
+    how = "sext" if limit.index.ty.dtype.is_signed else "zext"
+    origin = tuple(ZERO for _ in limit.index.shape)
+    numbers: list[V] = []
+    for value in (limit.index, limit.bound):
+        found = body.at(value, origin if value.shape else ())
+        numbers.append(widened(body, number(found), how))
+    room = body.e.binary("sub", numbers[1], numbers[0])
+    return body.e.add(room, const("i64", 1)) if limit.is_closed else room

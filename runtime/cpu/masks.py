@@ -1,0 +1,76 @@
+"""Which lanes take part: masks of bools, where None stands for all lanes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from eas.runtime.cpu.body import Body, Mask
+from eas.runtime.cpu.emit import V, const, vector
+from eas.runtime.cpu.lanes import Lanes, Uniform, Vector
+
+
+def narrow(body: Body, mask: Mask, condition: Lanes, expected: bool = True) -> Mask:
+    """The lanes of a mask for which a condition is true (or false)."""
+    if not expected:
+        condition = _map(body, condition)
+    if mask is None:
+        is_all = isinstance(condition, Uniform) and condition.v.known is True
+        return None if is_all else condition
+    if isinstance(mask, Uniform) and isinstance(condition, Uniform):
+        return Uniform(body.e.both(mask.v, condition.v))
+    return Vector(body.e.both(body.to_vector(mask), body.to_vector(condition)))
+
+
+def _map(body: Body, lanes: Lanes) -> Lanes:
+    if isinstance(lanes, Uniform):
+        return Uniform(body.e.invert(lanes.v))
+    return Vector(body.e.invert(body.to_vector(lanes)))
+
+
+def union(body: Body, a: Mask, b: Mask) -> Mask:
+    if a is None or b is None:
+        return None
+    if isinstance(a, Uniform) and isinstance(b, Uniform):
+        return Uniform(body.e.either(a.v, b.v))
+    return Vector(body.e.either(body.to_vector(a), body.to_vector(b)))
+
+
+def written(body: Body, mask: Mask) -> V:
+    """A mask as a vector of bools."""
+    if mask is None:
+        return const(vector("i1", body.width), True)
+    return body.to_vector(mask)
+
+
+def is_any(body: Body, masks: Sequence[Mask]) -> V:
+    """Whether any lane of any point takes part."""
+    total: V | None = None
+    single: V | None = None
+    for mask in masks:
+        if mask is None:
+            return const("i1", True)
+        if isinstance(mask, Uniform):
+            single = mask.v if single is None else body.e.either(single, mask.v)
+        else:
+            v = body.to_vector(mask)
+            total = v if total is None else body.e.either(total, v)
+    if total is None:
+        assert single is not None
+        return single
+    found = body.e.any(total)
+    return found if single is None else body.e.either(found, single)
+
+
+def shared(body: Body, masks: Sequence[Mask], points: Sequence[int], is_vector: bool) -> Mask:
+    """The mask of what several points share; one value for all lanes is wanted if any lane is."""
+    if len(points) == 1 and is_vector:
+        return masks[points[0]]
+    chosen = [masks[n] for n in points]
+    if any(mask is None for mask in chosen):
+        return None
+    if is_vector:
+        total = chosen[0]
+        for mask in chosen[1:]:
+            total = union(body, total, mask)
+        return total
+    return Uniform(is_any(body, chosen))

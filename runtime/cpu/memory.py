@@ -1,0 +1,201 @@
+"""Loads and stores of the lanes of a vector."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from eas.ir.nodes import Load, Store, Value
+from eas.ir.types import DType
+from eas.runtime.cpu.body import Body, Coords, Mask
+from eas.runtime.cpu.dtypes import register, size_of, stored, to_register, to_stored
+from eas.runtime.cpu.emit import V, const, mangled, vector
+from eas.runtime.cpu.lanes import Lanes, Steps, Uniform, Vector, number
+from eas.runtime.cpu.masks import narrow, written
+
+_PART = 16  # bytes that NumPy aligns arrays to, so that they are stored at once past the caches
+
+# --- addresses --------------------------------------------------------------------------------
+
+
+def offsets(body: Body, value: Value, coords: Coords) -> Lanes:
+    """The offsets of the lanes, as wide as an address. Those in steps are taken not to wrap."""
+    how = "sext" if value.ty.dtype.is_signed else "zext"
+    found = body.at(value, coords)
+    match found:
+        case Uniform(v):
+            return Uniform(widened(body, v, how))
+        case Steps(base=base, step=step):
+            return Steps(widened(body, base, how), step)
+        case Vector(v):
+            return Vector(widened(body, v, how))
+
+
+def widened(body: Body, v: V, how: str = "sext") -> V:
+    return const("i64", v.known) if v.known is not None else body.e.cast(how, v, "i64")
+
+
+def condition(body: Body, mask: Mask) -> V | None:
+    """Whether any lane takes part; None if all do."""
+    if mask is None:
+        return None
+    return mask.v if isinstance(mask, Uniform) else body.e.any(body.to_vector(mask))
+
+
+def when(body: Body, holds: V | None, then: Callable[[], None]) -> None:
+    if holds is None:
+        then()
+    else:
+        body.e.when(holds, then)
+
+
+# --- loads ------------------------------------------------------------------------------------
+
+
+def load(body: Body, op: Load, coords: Coords, mask: Mask) -> Lanes:
+    """What the lanes at these coordinates read."""
+    if op.mask is not None:
+        mask = narrow(body, mask, body.at(op.mask, coords))
+    pointer = body.program.pointer(op.pointer)
+    found = read(body, pointer, op.result.ty.dtype, offsets(body, op.offset, coords), mask)
+    if op.other is None or mask is None:
+        return found
+    other = body.at(op.other, coords)
+    if all(isinstance(each, Uniform) for each in (mask, found, other)):
+        return Uniform(body.e.select(number(mask), number(found), number(other)))
+    return Vector(body.e.select(written(body, mask), body.to_vector(found), body.to_vector(other)))
+
+
+def read(body: Body, pointer: V, dtype: DType, offset: Lanes, mask: Mask) -> Lanes:
+    """Elements of an array; masked-off lanes touch nothing and get anything."""
+    if isinstance(offset, Uniform):
+        return Uniform(_read_single(body, pointer, dtype, offset.v, mask))
+    if isinstance(offset, Steps) and abs(offset.step) == 1:
+        found = _read_row(body, pointer, dtype, offset, mask)
+    else:
+        found = _gather(body, pointer, dtype, offset, mask)
+    return Vector(to_register(body.e, found, dtype))
+
+
+def _read_single(body: Body, pointer: V, dtype: DType, offset: V, mask: Mask) -> V:
+    e = body.e
+
+    def fetch() -> V:
+        place = e.gep(stored(dtype), pointer, offset)
+        return to_register(e, e.load(stored(dtype), place, size_of(dtype)), dtype)
+
+    holds = condition(body, mask)
+    if holds is None:
+        return fetch()
+    result = e.variable(register(dtype))
+    e.set(result, const(register(dtype), 0))
+    e.when(holds, lambda: e.set(result, fetch()))
+    return e.get(result)
+
+
+def _read_row(body: Body, pointer: V, dtype: DType, offset: Steps, mask: Mask) -> V:
+    """Neighbouring elements: one load, turned round if they go down."""
+    e = body.e
+    ty = vector(stored(dtype), body.width)
+    place, is_turned = _row(body, pointer, dtype, offset)
+    if mask is None:
+        found = e.load(ty, place, size_of(dtype))
+    else:
+        bits = _turn(body, written(body, mask)) if is_turned else written(body, mask)
+        aligned = V("ptr", f"align {size_of(dtype)} {place.text}")
+        none = V(ty, "zeroinitializer")
+        found = e.call(f"llvm.masked.load.{mangled(ty)}.p0", ty, aligned, bits, none)
+    return _turn(body, found) if is_turned else found
+
+
+def _row(body: Body, pointer: V, dtype: DType, offset: Steps) -> tuple[V, bool]:
+    """Where a row of neighbours begins, and whether it is read backwards."""
+    place, is_turned = offset.base, offset.step < 0
+    if is_turned:
+        place = body.e.sub(place, const("i64", body.width - 1))
+    return body.e.gep(stored(dtype), pointer, place), is_turned
+
+
+def _turn(body: Body, v: V) -> V:
+    return body.e.shuffle(v, V(v.ty, "poison"), range(body.width - 1, -1, -1))
+
+
+def _gather(body: Body, pointer: V, dtype: DType, offset: Lanes, mask: Mask) -> V:
+    """One load per lane. Lanes that are masked off read a zero of ours instead of branching."""
+    e = body.e
+    places = e.gep(stored(dtype), pointer, body.to_vector(offset))
+    if mask is not None:
+        zeros = e.splat(body.program.zero(), body.width)
+        places = e.select(written(body, mask), places, zeros)
+    found = V(vector(stored(dtype), body.width), "poison")
+    for lane in range(body.width):
+        element = e.load(stored(dtype), e.extract(places, lane), size_of(dtype))
+        found = e.insert(found, element, lane)
+    return found
+
+
+# --- stores -----------------------------------------------------------------------------------
+
+
+def store(body: Body, op: Store, coords: Coords, mask: Mask) -> None:
+    if op.mask is not None:
+        mask = narrow(body, mask, body.at(op.mask, coords))
+    pointer = body.program.pointer(op.pointer)
+    value = body.at(op.value, coords)
+    dtype, offset = op.value.ty.dtype, offsets(body, op.offset, coords)
+    past_cache = body.program.past_cache(op) if mask is None and len(body.scopes) == 1 else None
+    if past_cache is None or not isinstance(offset, Steps) or offset.step != 1:
+        write(body, pointer, dtype, offset, value, mask)
+        return
+    v = to_stored(body.e, body.to_vector(value), dtype)
+    _write_past_cache(body, _row(body, pointer, dtype, offset)[0], v, size_of(dtype), past_cache)
+
+
+def _write_past_cache(body: Body, place: V, v: V, size: int, holds: V) -> None:
+    """A store that does not read the line first, if it is one of many and the place is aligned."""
+    e = body.e
+    address = e.value("i64", f"ptrtoint {place} to i64")
+    low = e.both(address, const("i64", _PART - 1))
+    holds = e.both(holds, e.icmp("eq", low, const("i64", 0)))
+    past, usual, after = e.label("past"), e.label("usual"), e.label("after")
+    e.branch(holds, past, usual)
+    e.begin(past)
+    lanes = max(_PART // size, 1)
+    for start in range(0, body.width, lanes):
+        part = e.shuffle(v, V(v.ty, "poison"), range(start, min(start + lanes, body.width)))
+        target = e.gep(v.element, place, const("i64", start))
+        e.store(part, target, min(_PART, size * part.lanes), ", !nontemporal !0")
+    e.jump(after)
+    e.begin(usual)
+    e.store(v, place, size)
+    e.begin(after)
+
+
+def write(body: Body, pointer: V, dtype: DType, offset: Lanes, value: Lanes, mask: Mask) -> None:
+    """Elements of an array; where several lanes write to one place, the last one stays."""
+    e = body.e
+    if isinstance(offset, Uniform) and isinstance(value, Uniform):
+        place = e.gep(stored(dtype), pointer, offset.v)
+        number = to_stored(e, value.v, dtype)
+        when(body, condition(body, mask), lambda: e.store(number, place, size_of(dtype)))
+        return
+    v = to_stored(e, body.to_vector(value), dtype)
+    if isinstance(offset, Steps) and abs(offset.step) == 1:
+        _write_row(body, pointer, dtype, offset, v, mask)
+        return
+    places = e.gep(stored(dtype), pointer, body.to_vector(offset))
+    aligned = V(places.ty, f"align {size_of(dtype)} {places.text}")
+    name = f"llvm.masked.scatter.{mangled(v.ty)}.{mangled(places.ty)}"
+    e.do(name, v, aligned, written(body, mask))
+
+
+def _write_row(body: Body, pointer: V, dtype: DType, offset: Steps, v: V, mask: Mask) -> None:
+    e = body.e
+    place, is_turned = _row(body, pointer, dtype, offset)
+    v = _turn(body, v) if is_turned else v
+    if mask is None or isinstance(mask, Uniform):
+        holds = None if mask is None else mask.v
+        when(body, holds, lambda: e.store(v, place, size_of(dtype)))
+        return
+    bits = _turn(body, body.to_vector(mask)) if is_turned else body.to_vector(mask)
+    aligned = V("ptr", f"align {size_of(dtype)} {place.text}")
+    e.do(f"llvm.masked.store.{mangled(v.ty)}.p0", v, aligned, bits)

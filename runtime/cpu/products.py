@@ -1,0 +1,149 @@
+"""Products of matrices in tiles: blocks of rows and vectors of columns stay in registers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from eas.ir.nodes import Compute, Value
+from eas.ir.types import count
+from eas.runtime.cpu.emit import Emitter, V, Variable, const, mangled, vector
+from eas.runtime.cpu.group import copy_block
+from eas.runtime.cpu.program import Program
+from eas.runtime.cpu.tiles import Tile, make_tile
+
+_MOST_SUMS = 12  # vectors: with those of `b` and one of `a` they fill sixteen registers
+_MOST_COLUMNS = 3
+
+
+def write_dot(program: Program, op: Compute) -> None:
+    """`acc + a @ b`, for each two matrices of a batch."""
+    a, b, acc = op.operands
+    left, right = _tile_of(program, a), _tile_of(program, b)
+    result = _result_tile(program, acc, op)
+    *_, rows, depth = a.shape
+    columns = b.shape[-1]
+    batch = count(a.shape[:-2])
+    e = program.e
+
+    def product(n: V) -> None:
+        parts = zip(
+            (left, right, result), (rows * depth, depth * columns, rows * columns), strict=True
+        )
+        places = [e.gep("float", t.pointer, e.mul(n, const("i64", size))) for t, size in parts]
+        _Product(e, program.width, places, rows, depth, columns).run()
+
+    if batch == 1:
+        product(const("i64", 0))
+    else:
+        e.count(const("i64", 0), const("i64", batch), 1, product)
+    program.tiles[op.result.id] = result
+
+
+def _tile_of(program: Program, value: Value) -> Tile:
+    tile = program.tiles.get(value.id)
+    if tile is None:
+        tile = make_tile(program.e, value, program.width)
+        copy_block(program, value, tile)
+    return tile
+
+
+def _result_tile(program: Program, acc: Value, op: Compute) -> Tile:
+    """What the sums start from; nobody else looks at it, or it is a copy."""
+    tile = program.tiles.get(acc.id)
+    if tile is not None and program.facts.users[acc.id] == {id(op)}:
+        return tile
+    made = make_tile(program.e, op.result, program.width)
+    copy_block(program, acc, made)
+    return made
+
+
+@dataclass
+class _Product:
+    """One product; `places` are where `a`, `b` and the sums lie."""
+
+    e: Emitter
+    width: int
+    places: list[V]
+    rows: int
+    depth: int
+    columns: int
+
+    def run(self) -> None:
+        """Panels of columns, and in each of them blocks of rows."""
+        vectors = -(-self.columns // self.width)
+        at_once = min(_MOST_COLUMNS, vectors)
+        if vectors % at_once and vectors % 2 == 0:
+            at_once = 2
+        whole = self.columns // self.width // at_once * at_once
+        step = at_once * self.width
+
+        def panel(now: V) -> None:
+            self._panel(now, at_once, 0)
+
+        self.e.count(const("i64", 0), const("i64", whole * self.width), step, panel)
+        for n in range(whole, vectors):
+            rest = self.columns - n * self.width
+            self._panel(const("i64", n * self.width), 1, rest if rest < self.width else 0)
+
+    def _panel(self, column: V, vectors: int, lanes: int) -> None:
+        """Some vectors of columns; of the last one, if `lanes` is not 0, only so many are there."""
+        at_once = max(_MOST_SUMS // vectors, 1)
+        at_once = next(
+            (n for n in range(at_once, 2, -1) if self.rows % n == 0), min(at_once, self.rows)
+        )
+        whole = self.rows // at_once * at_once
+
+        def block(row: V) -> None:
+            self._block(row, column, at_once, vectors, lanes)
+
+        self.e.count(const("i64", 0), const("i64", whole), at_once, block)
+        if whole < self.rows:
+            self._block(const("i64", whole), column, self.rows - whole, vectors, lanes)
+
+    def _block(self, row: V, column: V, rows: int, vectors: int, lanes: int) -> None:
+        """Sums of some rows and vectors of columns in registers, over all of the depth."""
+        e, (a, b, c) = self.e, self.places
+        ty = vector("float", self.width)
+        starts = [self._row(a, row, n, self.depth) for n in range(rows)]
+        targets = [
+            [self._shifted(self._row(c, row, n, self.columns), column, v) for v in range(vectors)]
+            for n in range(rows)
+        ]
+        sums = [[e.variable(ty) for _ in range(vectors)] for _ in range(rows)]
+        for places, row_sums in zip(targets, sums, strict=True):
+            for place, total in zip(places, row_sums, strict=True):
+                e.set(total, e.load(ty, place, 4))
+
+        def step(k: V) -> None:
+            line = e.gep("float", b, e.mul(k, const("i64", self.columns)))
+            factors = [e.load(ty, self._shifted(line, column, v), 4) for v in range(vectors)]
+            for start, row_sums in zip(starts, sums, strict=True):
+                one = e.load("float", e.gep("float", start, k), 4)
+                self._add(row_sums, e.splat(one, self.width), factors)
+
+        e.count(const("i64", 0), const("i64", self.depth), 1, step)
+        for places, row_sums in zip(targets, sums, strict=True):
+            for place, total in zip(places, row_sums, strict=True):
+                self._store(e.get(total), place, lanes)
+
+    def _add(self, sums: list[Variable], one: V, factors: list[V]) -> None:
+        for total, factor in zip(sums, factors, strict=True):
+            self.e.set(total, self.e.fma(one, factor, self.e.get(total)))
+
+    def _row(self, start: V, row: V, n: int, length: int) -> V:
+        place = self.e.mul(self.e.add(row, const("i64", n)), const("i64", length))
+        return self.e.gep("float", start, place)
+
+    def _shifted(self, line: V, column: V, n: int) -> V:
+        return self.e.gep("float", line, self.e.add(column, const("i64", n * self.width)))
+
+    def _store(self, v: V, place: V, lanes: int) -> None:
+        e = self.e
+        if not lanes:
+            e.store(v, place, 4)
+            return
+        bits = e.icmp(
+            "slt", e.row("i32", range(self.width)), const(vector("i32", self.width), lanes)
+        )
+        target = V("ptr", f"align 4 {place.text}")
+        e.do(f"llvm.masked.store.{mangled(v.ty)}.p0", v, target, bits)

@@ -1,0 +1,101 @@
+"""One program of a kernel: its scalars, its blocks in tiles, its arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from eas.ir.nodes import Assert, Compute, Function, Load, Op, Print, Store, Value
+from eas.ir.reports import site_of, sites_of
+from eas.ir.types import count
+from eas.runtime.cpu.body import Body, Coords, Mask
+from eas.runtime.cpu.dtypes import register, size_of
+from eas.runtime.cpu.emit import Emitter, V
+from eas.runtime.cpu.facts import Facts
+from eas.runtime.cpu.lanes import Lanes
+from eas.runtime.cpu.memory import load
+from eas.runtime.cpu.simdgroups import simd
+from eas.runtime.cpu.steps import step
+from eas.runtime.cpu.tiles import Tile, read_tile
+
+_MOST_THROUGH_CACHE = 1 << 25  # bytes
+
+
+class Program:
+    """The code of one program under way.
+
+    Scalars are in `single`, a body of one point without coordinates; blocks that outlive the loop
+    that made them are in `tiles`.
+    """
+
+    def __init__(
+        self,
+        function: Function,
+        width: int,
+        e: Emitter,
+        ids: tuple[V, ...],
+        extents: tuple[V, ...],
+        has_streams: bool,
+    ) -> None:
+        self.function, self.width, self.e = function, width, e
+        self.ids, self.extents, self.has_streams = ids, extents, has_streams
+        self.report = V("ptr", "%report")
+        self.facts = Facts(function)
+        self.single = Body(self, (), [()], [None])
+        self.tiles: dict[int, Tile] = {}
+        self.pointers: dict[int, V] = {}
+        self.sites = sites_of(function)
+        self._zero: V | None = None
+        self._streams: dict[int, V] = {}
+
+    # --- what bodies ask for ------------------------------------------------------------------
+
+    def outside(self, body: Body, value: Value, coords: Coords) -> Lanes | None:
+        """A value that was made before the loop over lanes, if it was."""
+        if not value.shape and body is not self.single:
+            for scope in reversed(self.single.scopes):
+                if (value.id, ()) in scope:
+                    return scope[value.id, ()]
+        tile = self.tiles.get(value.id)
+        return None if tile is None else read_tile(body, tile, coords)
+
+    def step(self, body: Body, op: Op, masks: Sequence[Mask]) -> Sequence[Mask] | None:
+        """Writes the code of one op."""
+        return step(body, op, masks)
+
+    def load(self, body: Body, op: Load, coords: Coords) -> Lanes:
+        """What the lanes at these coordinates read."""
+        return load(body, op, coords, None)
+
+    def over_threads(self, body: Body, op: Compute, coords: Coords) -> Lanes:
+        """What the threads of a simdgroup do together."""
+        return simd(body, op, coords)
+
+    def past_cache(self, op: Store) -> V | None:
+        """Whether a launch stores so much that it had better not go through the caches.
+
+        Only for arrays that the kernel does not read: their lines are not there anyway.
+        """
+        if not self.has_streams or op.pointer.id in self.facts.read:
+            return None
+        size = count(op.offset.shape) * size_of(op.value.ty.dtype)
+        if size not in self._streams:
+            self._streams[size] = self.e.early(
+                f"icmp ugt i64 %programs, {_MOST_THROUGH_CACHE // size}", "i1"
+            )
+        return self._streams[size]
+
+    def pointer(self, value: Value) -> V:
+        return self.pointers[value.id]
+
+    def register(self, value: Value) -> str:
+        return register(value.ty.dtype)
+
+    def zero(self) -> V:
+        """A place with a zero in it, for lanes that must not read anything else."""
+        if self._zero is None:
+            self._zero = self.e.alloca("i64")
+            self.e.first(f"store i64 0, {self._zero}")
+        return self._zero
+
+    def site(self, op: Assert | Print) -> int:
+        return self.sites.index(site_of(op))

@@ -1,0 +1,160 @@
+"""Asserts and prints of lanes: they leave words in a buffer, see `eas.ir.reports`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from eas.ir.nodes import Assert, Print, Value
+from eas.ir.reports import RECORD_HEAD, words_of
+from eas.ir.types import DType, count
+from eas.runtime.cpu.body import Body, Coords, Mask, linear
+from eas.runtime.cpu.emit import Emitter, V, const
+from eas.runtime.cpu.lanes import Lanes, Uniform
+from eas.runtime.cpu.masks import is_any, narrow
+
+Masks = Sequence[Mask]
+
+
+def check(body: Body, op: Assert, coords: Coords, mask: Mask) -> None:
+    """Stops the program if the condition is false in a lane, and tells which."""
+    e = body.e
+    site = body.program.site(op)
+    failed = narrow(body, mask, body.at(op.condition, coords), expected=False)
+
+    def report() -> None:
+        lane = const("i32", 0)
+        if op.condition.shape:
+            place = linear(e, coords, op.condition.shape)
+            lane = _first(body, failed, place)
+        ids = body.program.ids
+        e.do("eas_report_failure", body.program.report, const("i32", site), *ids, lane)
+        e.leave()
+
+    holds = is_any(body, [failed])
+    e.when(holds, report)
+
+
+def _first(body: Body, failed: Mask, place: Lanes) -> V:
+    """The place of the first lane that failed."""
+    e = body.e
+    if isinstance(place, Uniform):
+        return place.v
+    places = body.to_vector(place)
+    if failed is None or isinstance(failed, Uniform):
+        return e.extract(places, 0)
+    bits = e.bitcast(body.to_vector(failed), f"i{body.width}")
+    lane = e.intrinsic("cttz", bits, const("i1", False))
+    return e.extract(places, e.cast("zext", lane, "i64"))
+
+
+def show(body: Body, op: Print, masks: Masks) -> None:
+    """A record for each lane that prints, or one for all if only scalars are printed."""
+    values = [part for part in op.parts if isinstance(part, Value)]
+    site = body.program.site(op)
+    blocks = [value for value in values if value.shape]
+    if not blocks:
+        numbers = [(body.scalar(value), value.ty.dtype) for value in values]
+        body.e.when(is_any(body, masks), lambda: _record(body, site, const("i32", 0), numbers))
+        return
+    largest = max(blocks, key=lambda value: count(value.shape))
+    for n, point in enumerate(body.points):
+        place = linear(body.e, body.natural(largest.shape, point), largest.shape)
+        _lane_by_lane(body, site, values, point, place, masks[n])
+
+
+def _lane_by_lane(
+    body: Body, site: int, values: Sequence[Value], point: Coords, place: Lanes, mask: Mask
+) -> None:
+    e = body.e
+    vectors = [body.vector_at(v, body.natural(v.shape, point)) for v in values]
+    places = body.to_vector(place)
+    for lane in range(body.width):
+
+        def act(lane: int = lane) -> None:
+            numbers = [
+                (e.extract(v, lane), value.ty.dtype)
+                for v, value in zip(vectors, values, strict=True)
+            ]
+            _record(body, site, e.extract(places, lane), numbers)
+
+        if mask is None:
+            act()
+        else:
+            e.when(e.extract(body.to_vector(mask), lane), act)
+
+
+def _record(body: Body, site: int, lane: V, numbers: Sequence[tuple[V, DType]]) -> None:
+    e, program = body.e, body.program
+    size = RECORD_HEAD + sum(words_of(dtype) for _, dtype in numbers)
+    head = (program.report, const("i32", size), const("i32", site), *program.ids, lane)
+    place = e.call("eas_report_record", "ptr", *head)
+
+    def fill() -> None:
+        at = RECORD_HEAD
+        for number, dtype in numbers:
+            words = _words(e, number, dtype)
+            e.store(words, e.gep("i32", place, const("i64", at)), 4)
+            at += words_of(dtype)
+
+    e.when(e.icmp("ne", place, V("ptr", "null")), fill)
+
+
+def _words(e: Emitter, v: V, dtype: DType) -> V:
+    """A value as one or two words, see `eas.ir.reports`."""
+    if dtype.is_float:
+        return e.bits(v)
+    if dtype.bits == 64:
+        return v
+    return e.cast("sext" if dtype.is_signed else "zext", v, "i32")
+
+
+SUPPORT = """\
+define internal void @eas_report_failure(ptr %report, i32 %site, i32 %x, i32 %y, i32 %z, \
+i32 %lane) noinline cold {
+  %number = add i32 %site, 1
+  %pair = cmpxchg ptr %report, i32 0, i32 %number monotonic monotonic
+  %first = extractvalue { i32, i1 } %pair, 1
+  br i1 %first, label %tell, label %end
+tell:
+  %p1 = getelementptr i32, ptr %report, i64 1
+  store i32 %x, ptr %p1
+  %p2 = getelementptr i32, ptr %report, i64 2
+  store i32 %y, ptr %p2
+  %p3 = getelementptr i32, ptr %report, i64 3
+  store i32 %z, ptr %p3
+  %p4 = getelementptr i32, ptr %report, i64 4
+  store i32 %lane, ptr %p4
+  br label %end
+end:
+  ret void
+}
+
+define internal ptr @eas_report_record(ptr %report, i32 %size, i32 %site, i32 %x, i32 %y, i32 %z, \
+i32 %lane) noinline cold {
+  %proom = getelementptr i32, ptr %report, i64 5
+  %room = load i32, ptr %proom
+  %pneeded = getelementptr i32, ptr %report, i64 6
+  %start = atomicrmw add ptr %pneeded, i32 %size monotonic
+  %end = add i32 %start, %size
+  %fits = icmp ule i32 %end, %room
+  br i1 %fits, label %write, label %full
+write:
+  %at = add i32 %start, 8
+  %at64 = zext i32 %at to i64
+  %record = getelementptr i32, ptr %report, i64 %at64
+  store i32 %site, ptr %record
+  %p1 = getelementptr i32, ptr %record, i64 1
+  store i32 %x, ptr %p1
+  %p2 = getelementptr i32, ptr %record, i64 2
+  store i32 %y, ptr %p2
+  %p3 = getelementptr i32, ptr %record, i64 3
+  store i32 %z, ptr %p3
+  %p4 = getelementptr i32, ptr %record, i64 4
+  store i32 %lane, ptr %p4
+  ret ptr %record
+full:
+  %plost = getelementptr i32, ptr %report, i64 7
+  %lost = atomicrmw add ptr %plost, i32 1 monotonic
+  ret ptr null
+}
+"""

@@ -1,0 +1,67 @@
+"""One op of a region, in the lanes that are there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from eas.ir.nodes import (
+    Assert,
+    Atomic,
+    Break,
+    Compute,
+    Constant,
+    Continue,
+    For,
+    If,
+    Load,
+    Op,
+    Print,
+    Store,
+    While,
+)
+from eas.runtime.cpu.atomics import atomic
+from eas.runtime.cpu.body import Body, Coords, Mask
+from eas.runtime.cpu.control import leave, run_if, run_loop
+from eas.runtime.cpu.lanes import Uniform
+from eas.runtime.cpu.masks import shared
+from eas.runtime.cpu.memory import load, store
+from eas.runtime.cpu.reports import check, show
+
+Masks = Sequence[Mask]
+
+
+def step(body: Body, op: Op, masks: Masks) -> Masks | None:
+    """Writes the code of an op; gives the lanes that go on behind it, None if there are none."""
+    match op:
+        case Constant():
+            pass
+        case Compute():
+            if not body.facts.is_cheap(op.result):
+                body.push(op, op.result, lambda coords, _: body.compute(op, coords))
+        case Load():
+            body.push(op, op.result, lambda c, n: load(body, op, c, _mask(body, masks, c, n)))
+        case Atomic():
+            body.push(op, op.result, lambda c, n: atomic(body, op, c, _mask(body, masks, c, n)))
+        case Store():
+            for coords, points in body.places(op.offset.shape):
+                store(body, op, coords, _mask(body, masks, coords, points))
+        case Assert():
+            for coords, points in body.places(op.condition.shape):
+                check(body, op, coords, _mask(body, masks, coords, points))
+        case Print():
+            show(body, op, masks)
+        case If():
+            return run_if(body, op, masks)
+        case For() | While():
+            return run_loop(body, op, masks)
+        case Break() | Continue():
+            leave(body, op, masks)
+            return None
+        case _:
+            raise AssertionError(f"{type(op).__name__} among lanes")
+    return masks
+
+
+def _mask(body: Body, masks: Masks, coords: Coords, points: Sequence[int]) -> Mask:
+    is_vector = any(not isinstance(at, Uniform) for at in coords)
+    return shared(body, masks, points, is_vector)

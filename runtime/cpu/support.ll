@@ -1,0 +1,267 @@
+; What every kernel shares: the loop that takes programs from a launch, the pool of threads that
+; help with it, and the call that Python makes.
+;
+; A job is one launch. Only `next` and `active` change while several threads work on it.
+; `state` is 0 at first, 1 once the launching thread has taken its time alone, 2 while the job is
+; open to the pool.
+
+%job = type {
+  ptr,  ; 0 entry: (arguments, report, first, last, extent x, y, z)
+  ptr,  ; 1 arguments
+  ptr,  ; 2 report, or null
+  i64,  ; 3 total
+  i64,  ; 4 next
+  i64,  ; 5 programs taken at once at first
+  i64,  ; 6 extent x
+  i64,  ; 7 extent y
+  i64,  ; 8 extent z
+  i64,  ; 9 active: helpers that work on it
+  i64,  ; 10 state
+  ptr,  ; 11 the least total that was found to be long
+  i64   ; 12 the most programs taken at once
+}
+
+%pool = type {
+  [128 x i8],  ; 0 mutex
+  [128 x i8],  ; 1 condition
+  ptr,         ; 2 the open job, or null
+  i64,         ; 3 whether a launch uses the pool
+  i64          ; 4 helpers
+}
+
+declare i32 @pthread_mutex_lock(ptr)
+declare i32 @pthread_mutex_unlock(ptr)
+declare i32 @pthread_cond_wait(ptr, ptr)
+declare i32 @pthread_cond_broadcast(ptr)
+declare i32 @clock_gettime(i32, ptr)
+declare i32 @sched_yield()
+
+define internal i64 @now() {
+  %time = alloca { i64, i64 }
+  %failed = call i32 @clock_gettime(i32 CLOCK, ptr %time)
+  %seconds = load i64, ptr %time
+  %place = getelementptr { i64, i64 }, ptr %time, i64 0, i32 1
+  %rest = load i64, ptr %place
+  %wide = mul i64 %seconds, 1000000000
+  %sum = add i64 %wide, %rest
+  ret i64 %sum
+}
+
+define internal void @run_programs(ptr %job, i64 %first, i64 %last) {
+  %entry = load ptr, ptr %job
+  %p1 = getelementptr %job, ptr %job, i64 0, i32 1
+  %arguments = load ptr, ptr %p1
+  %p2 = getelementptr %job, ptr %job, i64 0, i32 2
+  %report = load ptr, ptr %p2
+  %p6 = getelementptr %job, ptr %job, i64 0, i32 6
+  %x64 = load i64, ptr %p6
+  %p7 = getelementptr %job, ptr %job, i64 0, i32 7
+  %y64 = load i64, ptr %p7
+  %p8 = getelementptr %job, ptr %job, i64 0, i32 8
+  %z64 = load i64, ptr %p8
+  %x = trunc i64 %x64 to i32
+  %y = trunc i64 %y64 to i32
+  %z = trunc i64 %z64 to i32
+  call void %entry(ptr %arguments, ptr %report, i64 %first, i64 %last, i32 %x, i32 %y, i32 %z)
+  %has_report = icmp ne ptr %report, null
+  br i1 %has_report, label %look, label %end
+look:
+  %failed = load atomic i32, ptr %report monotonic, align 4
+  %is_failed = icmp ne i32 %failed, 0
+  br i1 %is_failed, label %stop, label %end
+stop:  ; an assert has failed: no more programs begin
+  %p3 = getelementptr %job, ptr %job, i64 0, i32 3
+  %total = load i64, ptr %p3
+  %p4 = getelementptr %job, ptr %job, i64 0, i32 4
+  store atomic i64 %total, ptr %p4 monotonic, align 8
+  br label %end
+end:
+  ret void
+}
+
+; Takes programs until there are none left (true), or until a time (false); 0 is no time.
+; How many at once follows from how long they take: between half a millisecond and ten.
+define internal i1 @take_programs(ptr %job, i64 %until) {
+  %p3 = getelementptr %job, ptr %job, i64 0, i32 3
+  %total = load i64, ptr %p3
+  %p4 = getelementptr %job, ptr %job, i64 0, i32 4
+  %p5 = getelementptr %job, ptr %job, i64 0, i32 5
+  %at_first = load i64, ptr %p5
+  %p12 = getelementptr %job, ptr %job, i64 0, i32 12
+  %most = load i64, ptr %p12
+  %has_end = icmp ne i64 %until, 0
+  %start = call i64 @now()
+  br label %head
+head:
+  %size = phi i64 [ %at_first, %0 ], [ %size_next, %look ]
+  %before = phi i64 [ %start, %0 ], [ %time, %look ]
+  %first = atomicrmw add ptr %p4, i64 %size monotonic
+  %goes_on = icmp slt i64 %first, %total
+  br i1 %goes_on, label %body, label %done
+body:
+  %sum = add i64 %first, %size
+  %last = call i64 @llvm.smin.i64(i64 %sum, i64 %total)
+  call void @run_programs(ptr %job, i64 %first, i64 %last)
+  %time = call i64 @now()
+  %took = sub i64 %time, %before
+  %is_short = icmp slt i64 %took, 500000
+  %is_long = icmp sgt i64 %took, 10000000
+  %twice = shl i64 %size, 1
+  %larger = call i64 @llvm.smin.i64(i64 %twice, i64 %most)
+  %half = lshr i64 %size, 1
+  %smaller = call i64 @llvm.smax.i64(i64 %half, i64 1)
+  %size_up = select i1 %is_short, i64 %larger, i64 %size
+  %size_next = select i1 %is_long, i64 %smaller, i64 %size_up
+  %is_over = icmp sgt i64 %time, %until
+  %is_late = and i1 %has_end, %is_over
+  br i1 %is_late, label %late, label %look
+look:
+  br label %head
+done:
+  ret i1 true
+late:
+  ret i1 false
+}
+
+declare i64 @llvm.smin.i64(i64, i64)
+declare i64 @llvm.smax.i64(i64, i64)
+
+; The life of a helper.
+define void @eas_help(ptr %pool) {
+  %condition = getelementptr %pool, ptr %pool, i64 0, i32 1
+  %open = getelementptr %pool, ptr %pool, i64 0, i32 2
+  br label %begin
+begin:
+  %locked = call i32 @pthread_mutex_lock(ptr %pool)
+  br label %look
+look:
+  %job = load ptr, ptr %open
+  %is_open = icmp ne ptr %job, null
+  br i1 %is_open, label %look_closer, label %wait
+look_closer:
+  %p3 = getelementptr %job, ptr %job, i64 0, i32 3
+  %total = load i64, ptr %p3
+  %p4 = getelementptr %job, ptr %job, i64 0, i32 4
+  %next = load atomic i64, ptr %p4 monotonic, align 8
+  %has_more = icmp slt i64 %next, %total
+  br i1 %has_more, label %join, label %wait
+wait:
+  %woken = call i32 @pthread_cond_wait(ptr %condition, ptr %pool)
+  br label %look
+join:
+  %active = getelementptr %job, ptr %job, i64 0, i32 9
+  %before = atomicrmw add ptr %active, i64 1 acquire
+  %unlocked = call i32 @pthread_mutex_unlock(ptr %pool)
+  %done = call i1 @take_programs(ptr %job, i64 0)
+  %after = atomicrmw sub ptr %active, i64 1 release
+  br label %begin
+}
+
+; Works on a job for some time; 1 if it is done, 0 if it wants to be called again.
+; A small job never wakes the pool: for ALONE nanoseconds the launching thread works alone.
+define i32 @eas_work(ptr %pool, ptr %job) {
+  %start = call i64 @now()
+  %until = add i64 %start, 50000000
+  %alone_until = add i64 %start, ALONE
+  %p3 = getelementptr %job, ptr %job, i64 0, i32 3
+  %total = load i64, ptr %p3
+  %p4 = getelementptr %job, ptr %job, i64 0, i32 4
+  %p5 = getelementptr %job, ptr %job, i64 0, i32 5
+  %p10 = getelementptr %job, ptr %job, i64 0, i32 10
+  %state = load i64, ptr %p10
+  %p11 = getelementptr %job, ptr %job, i64 0, i32 11
+  %p_long = load ptr, ptr %p11
+  %is_fresh = icmp eq i64 %state, 0
+  br i1 %is_fresh, label %fresh, label %go_on
+fresh:
+  %long = load i64, ptr %p_long
+  %is_known = icmp sge i64 %total, %long
+  br i1 %is_known, label %open, label %alone
+alone:
+  %size = phi i64 [ 1, %fresh ], [ %twice, %count ]
+  %first = load i64, ptr %p4
+  %has_some = icmp slt i64 %first, %total
+  br i1 %has_some, label %some, label %finished
+some:
+  %sum = add i64 %first, %size
+  %last = call i64 @llvm.smin.i64(i64 %sum, i64 %total)
+  store i64 %last, ptr %p4
+  call void @run_programs(ptr %job, i64 %first, i64 %last)
+  %is_last = icmp sge i64 %last, %total
+  br i1 %is_last, label %finished, label %count
+count:
+  %twice = shl i64 %size, 1
+  %time = call i64 @now()
+  %is_long = icmp sgt i64 %time, %alone_until
+  br i1 %is_long, label %learn, label %alone
+learn:
+  store i64 %total, ptr %p_long
+  br label %open
+open:
+  %done_now = load i64, ptr %p4
+  %left = sub i64 %total, %done_now
+  %p_helpers = getelementptr %pool, ptr %pool, i64 0, i32 4
+  %helpers = load i64, ptr %p_helpers
+  %threads = add i64 %helpers, 1
+  %parts = mul i64 %threads, 8
+  %share = udiv i64 %left, %parts
+  %at_most = call i64 @llvm.smax.i64(i64 %share, i64 1)
+  %p12 = getelementptr %job, ptr %job, i64 0, i32 12
+  store i64 %at_most, ptr %p12
+  store i64 1, ptr %p10
+  %has_helpers = icmp sgt i64 %helpers, 0
+  %is_enough = icmp sgt i64 %left, 1
+  %is_wanted = and i1 %has_helpers, %is_enough
+  br i1 %is_wanted, label %claim, label %go_on
+claim:
+  %p_used = getelementptr %pool, ptr %pool, i64 0, i32 3
+  %pair = cmpxchg ptr %p_used, i64 0, i64 1 acquire monotonic
+  %is_ours = extractvalue { i64, i1 } %pair, 1
+  br i1 %is_ours, label %publish, label %go_on
+publish:
+  store i64 2, ptr %p10
+  %locked = call i32 @pthread_mutex_lock(ptr %pool)
+  %p_open = getelementptr %pool, ptr %pool, i64 0, i32 2
+  store ptr %job, ptr %p_open
+  %p_condition = getelementptr %pool, ptr %pool, i64 0, i32 1
+  %woken = call i32 @pthread_cond_broadcast(ptr %p_condition)
+  %unlocked = call i32 @pthread_mutex_unlock(ptr %pool)
+  br label %go_on
+go_on:
+  %is_done = call i1 @take_programs(ptr %job, i64 %until)
+  br i1 %is_done, label %close, label %unfinished
+close:
+  %now_state = load i64, ptr %p10
+  %is_open = icmp eq i64 %now_state, 2
+  br i1 %is_open, label %take_back, label %finished
+take_back:
+  %locked_again = call i32 @pthread_mutex_lock(ptr %pool)
+  %p_open_job = getelementptr %pool, ptr %pool, i64 0, i32 2
+  store ptr null, ptr %p_open_job
+  %unlocked_again = call i32 @pthread_mutex_unlock(ptr %pool)
+  %p9 = getelementptr %job, ptr %job, i64 0, i32 9
+  br label %wait
+wait:
+  %active = load atomic i64, ptr %p9 acquire, align 8
+  %is_idle = icmp eq i64 %active, 0
+  br i1 %is_idle, label %release, label %pause
+pause:
+  %yielded = call i32 @sched_yield()
+  br label %wait
+release:
+  store i64 1, ptr %p10
+  %end = call i64 @now()
+  %is_short = icmp slt i64 %end, %alone_until
+  br i1 %is_short, label %forget, label %free
+forget:
+  store i64 9223372036854775807, ptr %p_long
+  br label %free
+free:
+  %p_claim = getelementptr %pool, ptr %pool, i64 0, i32 3
+  store atomic i64 0, ptr %p_claim release, align 8
+  br label %finished
+finished:
+  ret i32 1
+unfinished:
+  ret i32 0
+}

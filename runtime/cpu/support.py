@@ -1,0 +1,96 @@
+"""The code that all kernels share, and the pool of threads that it works with."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+import threading
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from eas.runtime.cpu.build import build_text
+
+MOST_SLOTS = 128
+ALONE = 20_000  # nanoseconds
+_CLOCK = 6 if sys.platform == "darwin" else 1  # CLOCK_MONOTONIC
+_MUTEX, _CONDITION, _USED, _HELPERS, _SIZE = 0, 128, 264, 272, 320
+_PYTHON = (
+    "PyCapsule_GetPointer",
+    "PyLong_AsLongAndOverflow",
+    "PyFloat_AsDouble",
+    "PyEval_SaveThread",
+    "PyEval_RestoreThread",
+    "PyErr_CheckSignals",
+    "Py_IncRef",
+)
+
+
+class Support:
+    """`work` does some of a job, `call` is the address of the builtin function of `call.ll`."""
+
+    def __init__(self) -> None:
+        folder = Path(__file__).parent
+        text = (folder / "support.ll").read_text() + (folder / "call.ll").read_text()
+        for name, number in (("CLOCK", _CLOCK), ("ALONE", ALONE), ("SLOTS", MOST_SLOTS)):
+            text = text.replace(f" {name},", f" {number},").replace(f"[{name} ", f"[{number} ")
+            text = text.replace(f" {name}\n", f" {number}\n")
+        symbols = {name: _address(getattr(ctypes.pythonapi, name)) for name in _PYTHON}
+        exported = ["eas_help", "eas_work", "eas_call"]
+        library = build_text("support", text, lambda: text, exported, symbols=symbols)
+        addresses = library.addresses
+        self.call = addresses["eas_call"]
+        self.work = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p)(
+            addresses["eas_work"]
+        )
+        self._help = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(addresses["eas_help"])
+        self._lock = threading.Lock()
+        self.memory = ctypes.create_string_buffer(_SIZE + 64)
+        self.pool = (ctypes.addressof(self.memory) + 63) & ~63
+        self._reset()
+        os.register_at_fork(after_in_child=self._reset)
+
+    def _reset(self) -> None:
+        """A pool without helpers: threads do not live on in a forked process."""
+        ctypes.memset(self.pool, 0, _SIZE)
+        libc: Any = ctypes.CDLL(None)
+        libc.pthread_mutex_init(ctypes.c_void_p(self.pool + _MUTEX), None)
+        libc.pthread_cond_init(ctypes.c_void_p(self.pool + _CONDITION), None)
+        self._is_started = False
+
+    def start(self) -> None:
+        """Starts the helpers, once."""
+        if self._is_started:
+            return
+        with self._lock:
+            if self._is_started:
+                return
+            helpers = thread_count() - 1
+            for n in range(helpers):
+                name = f"eas helper {n}"
+                run = threading.Thread(target=self._help, args=(self.pool,), name=name, daemon=True)
+                run.start()
+            ctypes.c_int64.from_address(self.pool + _HELPERS).value = helpers
+            self._is_started = True
+
+
+def thread_count() -> int:
+    """`EAS_NUM_THREADS`, else as many threads as this process may use cores."""
+    chosen = os.environ.get("EAS_NUM_THREADS", "")
+    if chosen.isdecimal() and int(chosen) > 0:
+        return int(chosen)
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _address(function: Any) -> int:
+    address = ctypes.cast(function, ctypes.c_void_p).value
+    assert address is not None
+    return address
+
+
+@cache
+def support() -> Support:
+    return Support()

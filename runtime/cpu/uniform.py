@@ -1,0 +1,331 @@
+"""The ops of a program in their order: scalars at once, blocks in loops over lanes.
+
+Branches and loops that all lanes take together are plain jumps, with loops over lanes inside. What
+goes from one such loop over lanes to another is in tiles.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from eas.ir.nodes import (
+    Alloc,
+    Assert,
+    Atomic,
+    Barrier,
+    Break,
+    Compute,
+    Condition,
+    Constant,
+    Continue,
+    For,
+    Function,
+    If,
+    Load,
+    Op,
+    Print,
+    Region,
+    Store,
+    Value,
+    While,
+    Yield,
+    operands_of,
+    walk,
+)
+from eas.ir.types import Shape
+from eas.runtime.cpu.control import Counter
+from eas.runtime.cpu.dtypes import register, stored
+from eas.runtime.cpu.emit import Emitter, Variable, const
+from eas.runtime.cpu.errors import refuse
+from eas.runtime.cpu.facts import OVER_THREADS, VIEWS, Facts, with_inner
+from eas.runtime.cpu.group import Group, copy_block, is_reduction, write_group
+from eas.runtime.cpu.lanes import Uniform
+from eas.runtime.cpu.lanewise import domain_of
+from eas.runtime.cpu.products import write_dot
+from eas.runtime.cpu.program import Program
+from eas.runtime.cpu.spelling import SPELLED
+from eas.runtime.cpu.steps import step
+from eas.runtime.cpu.tiles import Tile, make_tile
+
+_POSITIONS = {"program_id", "num_programs", "arange", "thread_index"}
+_THREADS = {"lane_index", "simdgroup_index"}
+KNOWN = {
+    *SPELLED,
+    *VIEWS,
+    *_POSITIONS,
+    *_THREADS,
+    *OVER_THREADS,
+    "cast",
+    "bitcast",
+    "dot",
+    "philox",
+}
+
+
+class Slots:
+    """Variables and tiles for values that several ways lead to."""
+
+    def __init__(self, program: Program, values: Sequence[Value]) -> None:
+        self.program = program
+        e = program.e
+        self.places: list[Variable | Tile] = [
+            make_tile(e, value, program.width)
+            if value.shape
+            else e.variable(program.register(value))
+            for value in values
+        ]
+
+    def put(self, values: Sequence[Value]) -> None:
+        """Sets them all at once: a block that others are made from is copied first."""
+        program, e = self.program, self.program.e
+        numbers = {v.id: program.single.scalar(v) for v in values if not v.shape}
+        sources: list[Tile | None] = []
+        for value in values:
+            safe = None
+            if value.shape and self._reads_slots(value):
+                safe = make_tile(e, value, program.width)
+                copy_block(program, value, safe)
+            sources.append(safe)
+        for value, place, source in zip(values, self.places, sources, strict=True):
+            if isinstance(place, Variable):
+                e.set(place, numbers[value.id])
+            elif self.program.tiles.get(value.id) != place:
+                copy_block(program, value, place, source)
+
+    def _reads_slots(self, value: Value) -> bool:
+        """Whether a value is, or is seen through, one of these places, but another's."""
+        op = self.program.facts.definitions.get(value.id)
+        while isinstance(op, Compute) and op.op.name in VIEWS and op.operands[0].shape:
+            value = op.operands[0]
+            op = self.program.facts.definitions.get(value.id)
+        tile = self.program.tiles.get(value.id)
+        return tile is not None and any(
+            isinstance(place, Tile) and place.pointer == tile.pointer for place in self.places
+        )
+
+    def take(self, values: Sequence[Value]) -> None:
+        for value, place in zip(values, self.places, strict=True):
+            if isinstance(place, Tile):
+                self.program.tiles[value.id] = Tile(place.pointer, value.shape, place.dtype)
+            else:
+                self.program.single.bind(value, (), Uniform(self.program.e.get(place)))
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A loop under way, and the labels of its next trip and of its end."""
+
+    results: Slots
+    carried: Slots
+    again: str
+    after: str
+
+
+@dataclass
+class Writer:
+    """Writes a program's regions; `group` is the loop over lanes that is under way."""
+
+    program: Program
+    group: Group | None = None
+    frames: list[Frame] = field(default_factory=list["Frame"])
+
+    @property
+    def e(self) -> Emitter:
+        return self.program.e
+
+    @property
+    def facts(self) -> Facts:
+        return self.program.facts
+
+    def run(self, region: Region) -> None:
+        """The ops of a region but its terminator."""
+        for op in region.ops[:-1]:
+            self._place(op)
+        self.flush()
+
+    def _place(self, op: Op) -> None:
+        match op:
+            case Constant():
+                v = const(register(op.result.ty.dtype), op.value)
+                self.program.single.bind(op.result, (), Uniform(v))
+            case Alloc():
+                dtype = op.result.ty.dtype
+                self.program.pointers[op.result.id] = self.e.alloca(
+                    stored(dtype), op.size + self.program.width
+                )
+            case Barrier():
+                self.flush()
+            case Compute():
+                self._place_compute(op)
+            case Load():
+                self._place_effect(op, op.offset.shape)
+            case Store() | Atomic():
+                self._place_effect(op, op.offset.shape)
+            case Assert():
+                self._place_effect(op, op.condition.shape)
+            case Print():
+                self._place_print(op)
+            case If() | For() | While():
+                self._place_structured(op)
+            case _:
+                raise AssertionError(f"{type(op).__name__} in a program")
+
+    def _place_compute(self, op: Compute) -> None:
+        name = op.op.name
+        if is_reduction(op):
+            self._join(op, op.operands[0].shape)
+            return
+        if name == "dot":
+            self._settle(op)
+            write_dot(self.program, op)
+        elif not op.result.shape:
+            self._settle(op)
+            self.program.single.bind(op.result, (), self.program.single.compute(op, ()))
+        elif self.facts.is_cheap(op.result) or name in VIEWS or name in OVER_THREADS:
+            self._settle(op)
+            tile = self.program.tiles.get(op.operands[0].id) if name == "reshape" else None
+            if tile is not None:
+                self.program.tiles[op.result.id] = Tile(tile.pointer, op.result.shape, tile.dtype)
+        else:
+            self._join(op, op.result.shape)
+
+    def _place_effect(self, op: Load | Store | Atomic | Assert, shape: Shape) -> None:
+        if shape:
+            self._join(op, shape)
+            return
+        self._settle(op)
+        if self.group is not None:
+            is_ordered = isinstance(op, Assert) or self.group.accesses.conflicts(op)
+            if is_ordered:
+                self.flush()
+        step(self.program.single, op, [None])
+
+    def _place_print(self, op: Print) -> None:
+        self.flush()
+        shapes = [part.shape for part in op.parts if isinstance(part, Value) and part.shape]
+        if shapes:
+            self._join(op, max(shapes, key=lambda shape: (len(shape), shape)))
+            self.flush()
+        else:
+            step(self.program.single, op, [None])
+
+    def _place_structured(self, op: If | For | While) -> None:
+        shape = domain_of(op, self.facts)
+        if shape is not None:
+            self._join(op, shape)
+            return
+        if self.facts.is_split(op):
+            raise refuse("lanes of several shapes part here", op.loc)
+        self.flush()
+        if isinstance(op, If):
+            self._run_if(op)
+        else:
+            self._run_loop(op)
+
+    # --- groups -------------------------------------------------------------------------------
+
+    def _join(self, op: Op, shape: Shape) -> None:
+        """Puts an op into the loop over lanes that is under way, or begins another."""
+        group = self.group
+        if group is not None and (not group.takes(op, shape) or self._bends(op, group)):
+            self.flush()
+        if self.group is None:
+            self.group = Group(shape)
+        self.group.add(op)
+
+    def _bends(self, op: Op, group: Group) -> bool:
+        """Whether an op takes a result of the loop that is only there when the loop is over."""
+        late = {r.result.id for r in group.reductions}
+        return any(value.id in late for value in _all_operands(op))
+
+    def _settle(self, op: Op) -> None:
+        """Ends the loop under way if an op outside of it needs its results."""
+        if self.group is not None and any(
+            value.id in self.group.defined for value in _all_operands(op)
+        ):
+            self.flush()
+
+    def flush(self) -> None:
+        group, self.group = self.group, None
+        if group is not None:
+            write_group(self.program, group)
+
+    # --- branches and loops -------------------------------------------------------------------
+
+    def _run_if(self, op: If) -> None:
+        program, e = self.program, self.e
+        slots = Slots(program, op.results)
+        then, orelse, end = e.label("then"), e.label("else"), e.label("endif")
+        e.branch(program.single.scalar(op.condition), then, orelse)
+        for label, region in ((then, op.then), (orelse, op.orelse)):
+            e.begin(label)
+            self._run(region, slots)
+            e.jump(end)
+        e.begin(end)
+        slots.take(op.results)
+
+    def _run_loop(self, op: For | While) -> None:
+        program, e, single = self.program, self.e, self.program.single
+        head, inside, again, end, after = (
+            e.label(hint) for hint in ("head", "body", "next", "exhausted", "after")
+        )
+        frame = Frame(Slots(program, op.results), Slots(program, op.orelse.args), again, after)
+        frame.carried.put(op.inits)
+        counter = Counter(single, op) if isinstance(op, For) else None
+        e.begin(head)
+        single.scopes.append({})
+        if isinstance(op, While):
+            frame.carried.take(op.test.args)
+            self.run(op.test)
+            test = op.test.terminator
+            assert isinstance(test, Condition)
+            goes_on = single.scalar(test.condition)
+            frame.carried.put(test.values)
+        else:
+            assert counter is not None
+            counter.take(op.body.args[0])
+            goes_on = counter.goes_on()
+        e.branch(goes_on, inside, end)
+        e.begin(inside)
+        frame.carried.take(op.body.args if counter is None else op.body.args[1:])
+        self.frames.append(frame)
+        self._run(op.body, frame.carried)
+        self.frames.pop()
+        e.begin(again)
+        if counter is not None:
+            counter.advance()
+        e.jump(head)
+        single.scopes.pop()
+        e.begin(end)
+        single.scopes.append({})
+        frame.carried.take(op.orelse.args)
+        self._run(op.orelse, frame.results)
+        single.scopes.pop()
+        e.begin(after)
+        frame.results.take(op.results)
+
+    def _run(self, region: Region, slots: Slots) -> None:
+        """A region; what it yields goes to the slots, an exit to those of its loop."""
+        self.program.single.scopes.append({})
+        self.run(region)
+        last = region.terminator
+        if isinstance(last, Yield):
+            slots.put(last.values)
+        else:
+            assert isinstance(last, Break | Continue)
+            frame = self.frames[-1]
+            (frame.results if isinstance(last, Break) else frame.carried).put(last.values)
+            self.e.jump(frame.after if isinstance(last, Break) else frame.again)
+        self.program.single.scopes.pop()
+
+
+def check_spelled(function: Function) -> None:
+    """Refuses the first op that has no spelling here."""
+    for op in walk(function.body):
+        if isinstance(op, Compute) and op.op.name not in KNOWN and not is_reduction(op):
+            raise refuse(f"`{op.op.name}` is not spelled for the cpu backend yet", op.loc)
+
+
+def _all_operands(op: Op) -> Sequence[Value]:
+    return [value for each in with_inner(op) for value in operands_of(each)]

@@ -1,0 +1,240 @@
+"""Launches of machine code: arguments, threads, reports, and what must not bring a process down."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import eas
+from eas import mk
+from eas.runtime.errors import KernelError
+from eas.runtime.refusals import LaunchError
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+@eas.kernel
+def add(a, b, c, N, BLOCK: eas.constexpr):
+    i = mk.program_id(0) * BLOCK + mk.arange(0, BLOCK)
+    mk.store(c, i, mk.load(a, i, i < N) + mk.load(b, i, i < N), i < N)
+
+
+@eas.kernel
+def scale(x, y, FACTOR, SHIFT, IS_ON, N, BLOCK: eas.constexpr):
+    i = mk.program_id(0) * BLOCK + mk.arange(0, BLOCK)
+    if IS_ON:
+        mk.store(y, i, mk.load(x, i, i < N) * FACTOR + SHIFT, i < N)
+
+
+@eas.kernel
+def rows(x, y):
+    r, c = mk.program_id(0), mk.program_id(1)
+    y[r, c] = x[r, c] + 10 * r + c
+
+
+def launch_add(n: int, **options: Any) -> None:
+    a, b, c = np.arange(n, dtype="f4"), np.ones(n, "f4"), np.zeros(n, "f4")
+    add(a, b, c, n, BLOCK=64, _backend="cpu", **options)
+    np.testing.assert_array_equal(c, a + b)
+
+
+@pytest.mark.parametrize("n", [1, 63, 64, 65, 1000, 100_003])
+def test_launches_of_all_sizes_take_the_same_way(n: int) -> None:
+    for _ in range(3):
+        launch_add(n)
+
+
+def test_an_empty_grid_runs_nothing() -> None:
+    for _ in range(2):
+        launch_add(0)
+
+
+def test_numbers_of_all_kinds_arrive_in_repeated_launches() -> None:
+    x, y = np.arange(100, dtype="f4"), np.zeros(100, "f4")
+    for factor, shift in ((2.0, 3.0), (0.5, -1.0), (1.5, 4)):
+        scale(x, y, factor, shift, True, 100, BLOCK=32, _backend="cpu")
+        np.testing.assert_array_equal(y, x * np.float32(factor) + np.float32(shift))
+        scale(x, y, factor, shift, False, 100, BLOCK=32, _backend="cpu")
+
+
+def test_extents_and_strides_are_taken_anew_in_each_launch() -> None:
+    for shape in ((3, 4), (3, 4), (5, 2), (1, 7)):
+        x, y = np.random.default_rng(0).random(shape), np.zeros(shape)
+        rows[shape](x, y, _backend="cpu")
+        r, c = np.indices(shape)
+        np.testing.assert_array_equal(y, x + 10 * r + c)
+
+
+def test_a_view_with_strides_is_taken_after_a_packed_array() -> None:
+    whole = np.zeros((6, 8))
+    for y in (np.zeros((3, 4)), whole[::2, ::2]):
+        rows[3, 4](np.zeros((3, 4)), y, _backend="cpu")
+        r, c = np.indices((3, 4))
+        np.testing.assert_array_equal(y, 10 * r + c)
+    assert whole[1::2].sum() == 0
+
+
+def test_arrays_that_share_memory_are_refused_after_others() -> None:
+    whole = np.ones(100, "f4")
+    for _ in range(2):
+        add(whole, whole.copy(), np.zeros(100, "f4"), 64, BLOCK=64, _backend="cpu")
+    with pytest.raises(LaunchError, match="it shares memory with `a`"):
+        add(whole[:80], whole.copy()[:80], whole[20:], 64, BLOCK=64, _backend="cpu")
+
+
+def test_one_array_may_be_passed_twice() -> None:
+    a, c = np.arange(64, dtype="f4"), np.zeros(64, "f4")
+    for _ in range(2):
+        add(a, a.copy(), c, 64, BLOCK=64, _backend="cpu")
+        add(c, a, c, 64, BLOCK=64, _backend="cpu")
+        np.testing.assert_array_equal(c, 3 * a)
+
+
+def test_a_read_only_array_is_refused_after_a_writable_one() -> None:
+    a, c = np.ones(64, "f4"), np.zeros(64, "f4")
+    for _ in range(2):
+        add(a, a, c, 64, BLOCK=64, _backend="cpu")
+    c.flags.writeable = False
+    with pytest.raises(LaunchError, match="read-only"):
+        add(a, a, c, 64, BLOCK=64, _backend="cpu")
+
+
+def test_a_number_that_does_not_fit_takes_another_kernel() -> None:
+    a, c = np.ones(64, "f4"), np.zeros(64, "f4")
+    add(a, a, c, 64, BLOCK=64, _backend="cpu")
+    with pytest.raises(LaunchError, match="an extent of a grid"):
+        add(a, a, c, 2**40, BLOCK=1, _backend="cpu")
+
+
+def test_several_threads_launch_at_once() -> None:
+    failed: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            for _ in range(20):
+                launch_add(300_000)
+        except BaseException as error:
+            failed.append(error)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failed == []
+
+
+# --- faults -----------------------------------------------------------------------------------
+
+
+@eas.kernel
+def divide(a, b, q, r, BLOCK: eas.constexpr):
+    i = mk.arange(0, BLOCK)
+    x, y = mk.load(a, i), mk.load(b, i)
+    mk.store(q, i, x // y)
+    mk.store(r, i, x % y)
+
+
+@pytest.mark.parametrize("dtype", ["i1", "i2", "i4", "i8", "u1", "u4", "u8"])
+def test_a_division_by_zero_does_not_end_the_process(dtype: str) -> None:
+    a = np.arange(64).astype(dtype)
+    a[:8] = np.iinfo(dtype).min
+    b = np.zeros(64, dtype)
+    b[4:8] = np.array(-1).astype(dtype)
+    b[32:] = 7
+    q, r = np.zeros(64, dtype), np.zeros(64, dtype)
+    divide[1](a, b, q, r, BLOCK=64, _backend="cpu")
+    np.testing.assert_array_equal(q[32:], a[32:] // 7)
+    np.testing.assert_array_equal(r[32:], a[32:] % 7)
+
+
+@eas.kernel
+def checked(x, y, N, BLOCK: eas.constexpr):
+    i = mk.program_id(0) * BLOCK + mk.arange(0, BLOCK)
+    v = mk.load(x, i, i < N, other=1.0)
+    assert v > 0.0, "x is above zero"
+    mk.store(y, i, mk.log(v), i < N)
+
+
+def test_a_failed_assert_names_the_program_and_the_lane() -> None:
+    x = np.ones(100, "f4")
+    x[70] = -1
+    with pytest.raises(KernelError) as caught:
+        checked(x, x.copy(), 100, BLOCK=32, _backend="cpu")
+    [found] = caught.value.diagnostics
+    assert found.message == "assertion failed: x is above zero"
+    assert found.notes == ("program 2 of a grid of 4, lane 6",)
+
+
+@eas.kernel
+def printing(x, BLOCK: eas.constexpr):
+    i = mk.arange(0, BLOCK)
+    v = mk.load(x, i)
+    if v > 2:
+        print("lane", i, "has", v)
+    print("done")
+
+
+def test_prints_are_those_of_the_interpreter(capsys: pytest.CaptureFixture[str]) -> None:
+    x = np.array([1, 5, 2, 3, 0, 9], "i4")
+    printing[1](x, BLOCK=6, _backend="interpret")
+    expected = capsys.readouterr().out
+    printing[1](x, BLOCK=6, _backend="cpu")
+    assert capsys.readouterr().out == expected
+
+
+# --- large blocks and long launches -------------------------------------------------------------
+
+
+@eas.kernel
+def normalise(x, y, N, BLOCK: eas.constexpr):
+    i = mk.arange(0, BLOCK)
+    v = mk.load(x, i, i < N)
+    mk.store(y, i, v / mk.sum(v), i < N)
+
+
+def test_a_block_may_be_larger_than_the_stack() -> None:
+    n = 3_000_000
+    x, y = np.ones(n, "f4"), np.zeros(n, "f4")
+    normalise[1](x, y, n, BLOCK=1 << 22, _backend="cpu")
+    np.testing.assert_allclose(y, 1 / n, rtol=1e-5)
+
+
+_ENDLESS = """
+import numpy as np
+import eas
+from eas import mk
+
+@eas.kernel
+def spin(x, TIMES):
+    total = 0.0
+    for i in range(TIMES):
+        total += mk.sqrt(mk.load(x, 0) + total)
+    mk.store(x, 0, total)
+
+print("ready", flush=True)
+try:
+    spin[100_000](np.ones(1, "f4"), 100_000, _backend="cpu")
+except KeyboardInterrupt:
+    print("stopped", flush=True)
+"""
+
+
+def test_a_long_launch_can_be_interrupted(tmp_path: Path) -> None:
+    script = tmp_path / "spin.py"
+    script.write_text(_ENDLESS)
+    process = subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    time.sleep(2)
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=60)
+    assert out == "stopped\n"
