@@ -23,6 +23,7 @@ from eas.msl.steps import (
     End,
     Finish,
     Gather,
+    Item,
     Join,
     JoinLanes,
     Matrix,
@@ -181,7 +182,7 @@ class Walk:
                 return [Access(name, kind) for op in shared for name in partial_names(op)]
             case Chunks(op=op):
                 names = [chunk_name(op.result), *partial_names(op), staged_name(op.result)]
-                return [Access(name, "write") for name in names]
+                return [*self.taken(op), *(Access(name, "write") for name in names)]
             case JoinLanes(op=op) | TotalLanes(op=op) | Spread(op=op) | WalkRows(op=op):
                 return self.combined(step, op)
             case Matrix(op=op):
@@ -231,14 +232,17 @@ class Walk:
         """In a thread program the user places the barriers."""
         return self.layout.facts.function.threads is not None
 
+    def taken(self, item: Item) -> list[Access]:
+        """What the lanes read from threadgroup memory for an item."""
+        shared = self.finder.item(item, domain_of(item, self.layout)).shared
+        values = sorted((value for value in shared if value.shape), key=lambda v: v.id)
+        return [Access(staged_name(value), "read") for value in values]
+
     def shared_memory(self, step: Elements) -> list[Access]:
         """The accesses of a loop over elements to what the writer has put in threadgroup memory."""
         touched: list[Access] = []
         for item in step.items:
-            shared = self.finder.item(item, domain_of(item, self.layout)).shared
-            for value in sorted(shared, key=lambda v: v.id):
-                if value.shape:
-                    touched.append(Access(staged_name(value), "read"))
+            touched += self.taken(item)
             if isinstance(item, Stage):
                 touched.append(Access(staged_name(item.value), "write", (item.value, step.extent)))
             elif isinstance(item, Compute) and self.is_rows(item):

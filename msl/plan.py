@@ -188,7 +188,7 @@ class Planner:
             if op.result in self.layout.anchored:
                 self.add(op)
         elif strategy is Strategy.CHUNKS:
-            self.add(Stage(op.operands[0], Domain(op.operands[0].shape)), is_kept=True)
+            self.add(op, is_kept=True)
             self.close()
             self.steps.append(Chunks(op))
         else:
