@@ -52,7 +52,9 @@ def _integers(ctx: Context, operand: Operand, rank: int) -> Tuple:
     items = items_of(operand) or (operand,)
     if len(items) != rank:
         raise ctx.refusal(
-            "E0502", f"the block has {rank} axes, these are {len(items)} numbers", at=operand
+            "E0502",
+            f"one number for each of the {rank} axes is needed, not {len(items)}",
+            at=operand,
         )
     return Tuple(tuple(number(ctx, item, "an int") for item in items))
 

@@ -52,7 +52,7 @@ def _store(
 
 def _threads(ctx: Context, name: str) -> int:
     threads = ctx.threads
-    if threads is None or threads % 32:
+    if threads is None or threads % 32 or "arange" in ctx.positions:
         raise ctx.refusal(
             "E0603",
             f"`mk.{name}` is for kernels of whole simdgroups of 32 threads",

@@ -485,12 +485,13 @@ def _barrier(ctx: Context) -> Operand:
 
 def _simd(ctx: Context, name: str, a: Operand, lane: Operand = NONE) -> Operand:
     """What the lanes of a simdgroup do together; each thread has a value."""
-    if ctx.threads is None:
+    if ctx.threads is None or "arange" in ctx.positions:
         raise ctx.refusal(
             "E0603",
             f"`mk.{name}` is for kernels that are written for threads",
             help="use `mk.tid(0, BLOCK)` before; for blocks there is `mk.sum` and its like",
         )
+    _use_position(ctx, "tid")
     require_all_lanes(ctx, f"`mk.{name}`")
     num = runtime_number(ctx, a)
     if name in ("simd_any", "simd_all"):

@@ -165,6 +165,11 @@ class _ScopeLowering:
         parted = divergence(op)
         leaves = [each for each in parted.exits if self._is_own(each[0])]
         split = cover_all(parted.inside, leaves)
+        for region in regions_of(op):
+            for inner in walk(region):
+                # it is left after its end, where lanes that took another exit in it are gone
+                if isinstance(inner, Loop) and self._is_left_in(inner):
+                    split = cover_all(split, divergence(inner).exits)
         return split.shape if split else ()
 
     def _is_own(self, op: Op) -> bool:

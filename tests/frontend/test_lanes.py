@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 import eas
 from eas import mk
@@ -138,3 +139,38 @@ def test_a_sum_below_a_condition_of_the_lanes_is_refused() -> None:
             out[0] = mk.sum(v)
 
     assert codes_of(kernel, "*i32[:]", "*i32[:]") == ["E0602"]
+
+
+@eas.kernel
+def leave_beside_a_continue(out, stop, around, BLOCK: eas.constexpr):
+    i = mk.arange(0, BLOCK)
+    x = i
+    if around:
+        for v in range(4):
+            n = 3
+            while n > v:
+                n -= 1
+                if stop:
+                    return
+                x = x + 1
+                if v == 2:
+                    break
+            else:
+                if x % 3 == 1:
+                    continue
+                x = x * 2
+            x = x - 1
+        x = x + 100
+    out[i] = x
+
+
+@pytest.mark.parametrize("stop", [0, 1])
+@pytest.mark.parametrize("around", [0, 1])
+def test_a_return_out_of_a_loop_whose_else_some_lanes_leave(stop: int, around: int) -> None:
+    found, expected = np.zeros((2, 8), np.int32)
+    leave_beside_a_continue[1](found, stop, around, BLOCK=8)
+    for lane in range(8):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(mk, "arange", lambda start, stop, lane=lane: lane)
+            leave_beside_a_continue.fn(expected, stop, around, 8)
+    assert found.tolist() == expected.tolist()

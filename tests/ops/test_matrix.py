@@ -123,3 +123,47 @@ def test_a_product_can_be_a_factor(backend: str) -> None:
     chain[(1,)](a, b, out, _backend=backend)
     first = a @ b.T
     np.testing.assert_array_equal(out, np.maximum(first, 0) @ b + first)
+
+
+@eas.kernel
+def products_in_control_flow(a, b, out, n, FORM: eas.constexpr):
+    at = offsets((16, 16))
+    left, right = mk.load(a, at), mk.load(b, at)
+    acc = mk.zeros((16, 16))
+    if FORM == "branch":
+        for k in range(n):
+            if k % 2 == 0:
+                acc = mk.dot(left, right, acc)
+    elif FORM == "break":
+        for k in range(10):
+            acc = mk.dot(left, right, acc)
+            if k + 1 == n:
+                break
+    elif FORM == "nested":
+        for _ in range(n):
+            for _ in range(2):
+                acc = mk.dot(left, right, acc)
+    elif FORM == "while":
+        k = 0
+        while k < n:
+            acc = acc + mk.dot(left, right)
+            k += 1
+    else:
+        other = mk.zeros((16, 16))
+        for _ in range(n):
+            acc = mk.dot(left, right, acc)
+            other += mk.dot(right, left)
+        acc = acc - other
+    mk.store(out, at, acc)
+
+
+@both_backends
+@pytest.mark.parametrize(
+    ("form", "times"), [("branch", 2), ("break", 3), ("nested", 6), ("while", 3), ("two", 3)]
+)
+def test_products_work_in_control_flow(form: str, times: int, backend: str) -> None:
+    a, b = whole(0, 16, 16), whole(1, 16, 16)
+    out = np.zeros((16, 16), np.float32)
+    products_in_control_flow[(1,)](a, b, out, 3, FORM=form, _backend=backend)
+    right = a @ b - b @ a if form == "two" else a @ b
+    np.testing.assert_array_equal(out, times * right)
