@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import time
 from collections.abc import Callable, Sequence
 from importlib import import_module
@@ -21,8 +22,10 @@ from rich.table import Table
 from benchmarks.cpu_works import WORKS, Array, Work
 
 Run = Callable[[], object]
+Clock = Callable[[], float]
 
 PEERS = ("numpy", "torch", "numba", "taichi", "warp")
+_THREADS = ("EAS_NUM_THREADS", "NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "TI_NUM_THREADS")
 LANGUAGES = ("numba", "taichi", "warp")  # those in which one writes kernels
 
 
@@ -52,7 +55,7 @@ def runs_of(work: Work, peers: dict[str, ModuleType]) -> dict[str, Run]:
     return runs
 
 
-def measure(work: Work, runs: dict[str, Run], rounds: int) -> dict[str, float]:
+def measure(work: Work, runs: dict[str, Run], rounds: int, clock: Clock) -> dict[str, float]:
     """The best time of each in seconds. They take turns, so that all see the same machine."""
     work.reset()
     work.ours()
@@ -65,7 +68,7 @@ def measure(work: Work, runs: dict[str, Run], rounds: int) -> dict[str, float]:
     best = dict.fromkeys(runs, float("inf"))
     for _ in range(rounds):
         for name, run in runs.items():
-            best[name] = min(best[name], timed(run, repeats[name]))
+            best[name] = min(best[name], timed(run, repeats[name], clock))
     return best
 
 
@@ -83,11 +86,11 @@ def repeats_for(run: Run) -> int:
     return max(1, min(1000, int(0.002 / max(timed(run, 1), 1e-7))))
 
 
-def timed(run: Run, repeats: int) -> float:
-    start = time.perf_counter()
+def timed(run: Run, repeats: int, clock: Clock = time.perf_counter) -> float:
+    start = clock()
     for _ in range(repeats):
         run()
-    return (time.perf_counter() - start) / repeats
+    return (clock() - start) / repeats
 
 
 # --- output -----------------------------------------------------------------------------------
@@ -137,13 +140,22 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--scale", type=float, default=1.0, help="less work, for a try")
+    parser.add_argument(
+        "--cpu-time",
+        action="store_true",
+        help="one thread each, and the time that it was running: for a machine with other work",
+    )
     parser.add_argument("--chart", type=Path, help="where the chart goes, without a suffix")
     options = parser.parse_args()
+    clock = time.perf_counter
+    if options.cpu_time:
+        os.environ.update(dict.fromkeys(_THREADS, "1"))
+        clock = time.process_time
     peers = load_peers()
     times: dict[str, dict[str, float]] = {}
     for make in WORKS:
         work = make(options.scale)
-        times[work.name] = measure(work, runs_of(work, peers), options.rounds)
+        times[work.name] = measure(work, runs_of(work, peers), options.rounds, clock)
     names = ["eas", *peers]
     show(times, names)
     if options.chart is not None:

@@ -1,11 +1,13 @@
 """taichi: the outermost loop runs on all cores."""
 
+import os
 from typing import Any
 
 import taichi
 
 ti: Any = taichi
-ti.init(arch=ti.cpu, log_level=ti.ERROR)
+THREADS = int(os.environ.get("TI_NUM_THREADS", os.cpu_count() or 1))
+ti.init(arch=ti.cpu, log_level=ti.ERROR, cpu_max_num_threads=THREADS)
 F32: Any = ti.types.ndarray(dtype=ti.f32, ndim=1)
 I32: Any = ti.types.ndarray(dtype=ti.i32, ndim=1)
 ROWS: Any = ti.types.ndarray(dtype=ti.f32, ndim=2)

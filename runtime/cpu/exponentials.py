@@ -93,12 +93,23 @@ _LOG_ERFC = (
 
 
 def exp(e: Emitter, x: V) -> V:
-    x = limited(e, x, -104.0, 89.0)
+    value, n = _exp_parts(e, limited(e, x, -104.0, 89.0))
+    return _scaled(e, value, n)
+
+
+def _exp_near(e: Emitter, x: V) -> V:
+    """Of numbers whose power is neither tiny nor huge."""
+    value, n = _exp_parts(e, x)
+    return e.fmul(value, power_of_two(e, whole(e, n, "i32")))
+
+
+def _exp_parts(e: Emitter, x: V) -> tuple[V, V]:
+    """exp(x) as a number near 1 and a power of two."""
     n = nearest(e, e.fmul(x, const(x.ty, _LOG2_E)))
     rest = e.fma(n, const(x.ty, -_LN2_HIGH), x)
     rest = e.fma(n, const(x.ty, -_LN2_LOW), rest)
     more = e.fma(e.fmul(rest, rest), polynomial(e, rest, _EXP), rest)
-    return _scaled(e, e.fadd(more, const(x.ty, 1.0)), n)
+    return e.fadd(more, const(x.ty, 1.0)), n
 
 
 def expm1(e: Emitter, x: V) -> V:
@@ -152,7 +163,8 @@ def tanh(e: Emitter, x: V) -> V:
     square = e.fmul(x, x)
     small = e.fma(e.fmul(square, x), polynomial(e, square, _TANH), x)
     one = const(x.ty, 1.0)
-    power = exp(e, e.fadd(size, size))
+    near = limited(e, size, 0.0, 20.0)  # from 10 on it is 1
+    power = _exp_near(e, e.fadd(near, near))
     large = e.fsub(one, e.fdiv(const(x.ty, 2.0), e.fadd(power, one)))
     value = e.select(e.fcmp("olt", size, const(x.ty, 0.625)), small, large)
     return e.intrinsic("copysign", value, x)
@@ -161,7 +173,7 @@ def tanh(e: Emitter, x: V) -> V:
 def erf(e: Emitter, x: V) -> V:
     size = limited(e, e.intrinsic("fabs", x), 0.0, 4.0)
     small = e.fma(x, polynomial(e, e.fmul(x, x), _ERF), x)
-    tail = exp(e, polynomial(e, size, _LOG_ERFC))
+    tail = _exp_near(e, polynomial(e, size, _LOG_ERFC))
     large = e.intrinsic("copysign", e.fsub(const(x.ty, 1.0), tail), x)
     return e.select(e.fcmp("olt", size, const(x.ty, 1.0)), small, large)
 
