@@ -12,10 +12,11 @@ from eas.intrinsic import MARK
 from eas.ir.nodes import Op
 from eas.ir.ops import OPS
 from eas.msl.spelling import SPELLED
+from eas.runtime.cpu.uniform import KNOWN
 from eas.runtime.interpreter.handlers import HANDLERS
 
 TESTS = Path(__file__).parent.parent
-# The kernels here run on the interpreter and as Metal text.
+# The kernels here run on every backend.
 RUN_EVERYWHERE = [*TESTS.glob("ops/*.py"), *TESTS.glob("kernels/*.py")]
 # These are done while a kernel is compiled, or only say where a thread is.
 COMPILE_TIME = {"static_assert", "static_print", "local_id"}
@@ -23,6 +24,11 @@ COMPILE_TIME = {"static_assert", "static_print", "local_id"}
 
 def test_every_op_is_spelled_in_metal() -> None:
     assert OPS.keys() - SPELLED == set()
+
+
+def test_every_op_is_spelled_for_the_cpu() -> None:
+    reductions = {name for name in OPS if name.startswith("reduce_")}
+    assert OPS.keys() - KNOWN - reductions == set()
 
 
 def test_every_op_has_a_meaning_for_the_interpreter() -> None:
