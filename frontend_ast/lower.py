@@ -152,7 +152,9 @@ def _freeze(
 
 def _spell(value: Any) -> str:
     """A constexpr value for the reader: the same text in every process."""
-    if value is None or type(value) in (bool, int, float, str) or isinstance(value, DType):
+    if isinstance(value, str):  # it stands in a comment of the text, on one line
+        return value if value.isprintable() else repr(value)
+    if value is None or type(value) in (bool, int, float) or isinstance(value, DType):
         return str(value)
     if type(value) in (tuple, list):
         return f"({', '.join(map(_spell, value))})"

@@ -65,6 +65,13 @@ def atomic(
 ) -> Num:
     """Once per lane or thread that gets here: the operands are spread over all of them."""
     array, offset = place_of(ctx, where, offs)
+    if array.dtype.is_float and kind in ("and", "or", "xor"):
+        raise ctx.refusal(
+            "E0301",
+            f"`mk.atomic_{kind}` takes integers, `{array.name}` holds {array.dtype}",
+            at=where,
+            help="use an array of ints of the same width, and `mk.bitcast` where it is read",
+        )
     new = _as_element(ctx, array, number(ctx, value))
     old = None if expected is None else _as_element(ctx, array, number(ctx, expected))
     guard = _mask(ctx, mask)

@@ -11,14 +11,16 @@ REFUSED_TEXT = "E1002"
 class UnsupportedError(Exception):
     """A kernel that is right, but needs something that Metal does not have."""
 
-    def __init__(self, message: str, loc: Loc) -> None:
+    def __init__(self, message: str, loc: Loc, notes: tuple[str, ...] = (), help: str = "") -> None:
         super().__init__(f"{loc}: {message}")
         self.message = message
         self.loc = loc
+        self.notes = notes
+        self.help = (help,) if help else ()
 
     @property
     def diagnostic(self) -> Diagnostic:
-        return Diagnostic("E1001", self.message, self.loc)
+        return Diagnostic("E1001", self.message, self.loc, notes=self.notes, help=self.help)
 
 
 class RunError(RuntimeError):

@@ -103,7 +103,9 @@ def write(function: Function, threads: int | None = None) -> MslKernel:
         if bytes_of(low.shared.values()) > MAX_BYTES:
             low = _lower(function, threads, staged_bytes, saves_memory=True)
     if bytes_of(low.shared.values()) > MAX_BYTES:
-        raise UnsupportedError(tell_memory(low.shared.values()), low.function.body.ops[0].loc)
+        message, *table = tell_memory(low.shared.values())
+        loc = low.function.body.ops[0].loc
+        raise UnsupportedError(message, loc, tuple(table), "use smaller blocks or arrays")
     return _assemble(low)
 
 

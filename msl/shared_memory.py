@@ -101,9 +101,8 @@ def bytes_of(arrays: Iterable[Shared]) -> int:
     return sum(shared.bytes for shared in arrays if shared.inside is None)
 
 
-def tell_memory(arrays: Iterable[Shared]) -> str:
-    """What takes how much threadgroup memory, as a table; the largest first."""
+def tell_memory(arrays: Iterable[Shared]) -> list[str]:
+    """How much threadgroup memory is wanted, and a line for each array; the largest first."""
     own = sorted((each for each in arrays if each.inside is None), key=lambda each: -each.bytes)
-    lines = [f"{bytes_of(own)} bytes of threadgroup memory, Metal has {MAX_BYTES}:"]
-    lines += [f"  {each.bytes:>8}  `{each.hint}`, {each.size} x {each.dtype}" for each in own]
-    return "\n".join(lines)
+    lines = [f"{bytes_of(own)} bytes of threadgroup memory, Metal has {MAX_BYTES}"]
+    return lines + [f"{each.bytes:>6}  `{each.hint}`, {each.size} x {each.dtype}" for each in own]

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+import eas
+
 KERNELS = Path(__file__).parent / "kernels"
 ROOT = KERNELS.parent.parent
 # kernels with names, helpers, reductions, threads and constants of many kinds
@@ -46,3 +48,14 @@ def test_two_processes_on_two_paths_give_the_same_bytes(texts: list[bytes]) -> N
     first, second = texts
     assert len(first) > 10_000
     assert first == second
+
+
+def test_a_string_constant_stays_on_the_line_of_the_comment() -> None:
+    @eas.kernel
+    def labelled(out, TEXT: eas.constexpr):
+        out[0] = len(TEXT)
+
+    first = labelled.to_msl("*i32[:]", TEXT="x\n}\n").splitlines()[0]
+    assert (
+        first == "// labelled(out: *i32) with TEXT='x\\n}\\n' · 32 threads per program · Metal 2.3"
+    )

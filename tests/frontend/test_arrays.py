@@ -113,3 +113,11 @@ def test_a_float_is_not_cut_down_to_an_int_silently() -> None:
         a[0] = x
 
     assert codes_of(kernel, "*i32[:]", "f32") == ["E0510"]
+
+
+@pytest.mark.parametrize("atomic", [mk.atomic_and, mk.atomic_or, mk.atomic_xor])
+def test_bits_of_floats_are_not_changed_by_atomics(atomic: Any) -> None:
+    def kernel(out):
+        atomic(out, 0, 1.0)
+
+    assert codes_of(kernel, "*f32[:]") == ["E0301"]
