@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from eas.config import resolve_backend
 from eas.ir.cache import open_cache
 from eas.msl.host import Builder, Host, Limits
 from eas.runtime.metal import device
@@ -50,5 +51,6 @@ def any_gpu(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def forget_device() -> None:
-    """Has the next launch open the GPU anew."""
+    """Has the next launch look for a GPU, and open it anew."""
     device.opened.cache_clear()
+    resolve_backend.cache_clear()
