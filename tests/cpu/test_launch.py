@@ -209,6 +209,7 @@ def test_a_block_may_be_larger_than_the_stack() -> None:
 
 
 _ENDLESS = """
+import signal
 import numpy as np
 import eas
 from eas import mk
@@ -220,6 +221,7 @@ def spin(x, TIMES):
         total += mk.sqrt(mk.load(x, 0) + total)
     mk.store(x, 0, total)
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background ignores it
 print("ready", flush=True)
 try:
     spin[100_000](np.ones(1, "f4"), 100_000, _backend="cpu")
