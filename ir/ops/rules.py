@@ -96,21 +96,26 @@ _PIECE = 1 << 15
 
 
 def through_f64(function: np.ufunc) -> Meaning:
-    """Computes f32 in f64 and rounds once, where NumPy's function of f32 is not exact enough."""
+    """Computes f32 in f64 and rounds once.
 
-    def widened(a: Array) -> Array:
-        if a.dtype != F32.numpy:
-            return function(a)
-        given: Array = a.ravel()
-        result: Array = np.empty(a.size, a.dtype)
-        buffer = np.empty(min(a.size, _PIECE), F64.numpy)
-        for start in range(0, a.size, _PIECE):
-            piece = given[start : start + _PIECE]
-            wide = buffer[: piece.size]
-            wide[...] = piece
-            function(wide, out=wide)
-            result[start : start + _PIECE] = wide
-        return result.reshape(a.shape)
+    NumPy's functions of f32 are not exact enough, and differ from one kind of CPU to the next.
+    """
+
+    def widened(*arrays: Array) -> Array:
+        if arrays[0].dtype != F32.numpy:
+            return function(*arrays)
+        shape = np.broadcast_shapes(*(a.shape for a in arrays))
+        flat = [np.broadcast_to(a, shape).ravel() for a in arrays]
+        result: Array = np.empty(flat[0].size, F32.numpy)
+        buffers = [np.empty(min(result.size, _PIECE), F64.numpy) for _ in flat]
+        for start in range(0, result.size, _PIECE):
+            rounded = result[start : start + _PIECE]
+            wide = [buffer[: rounded.size] for buffer in buffers]
+            for a, piece in zip(flat, wide, strict=True):
+                piece[...] = a[start : start + _PIECE]
+            function(*wide, out=wide[0])
+            rounded[...] = wide[0]
+        return result.reshape(shape)
 
     return widened
 
