@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from difflib import get_close_matches
 from typing import Any, cast
 
 import numpy as np
 
 from eas.frontend_ast.arguments import Argument, ArrayArg, ConstArg, ScalarArg
+from eas.ir.records import frozen
 from eas.ir.types import DTYPES, DType
 from eas.runtime.overlap import relation
 from eas.runtime.refusals import BadArgument, LaunchError
@@ -22,7 +23,7 @@ from eas.signature import Parameter
 KeyPart = str | tuple[object, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Specialised:
     """`key` is equal for calls that share a compiled kernel.
 

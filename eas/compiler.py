@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +13,7 @@ from eas.frontend_ast.arguments import Argument, Capture
 from eas.frontend_ast.errors import CompileError, internal_error, too_deep
 from eas.ir.nodes import Function
 from eas.ir.passes import optimize, relax
+from eas.ir.records import frozen
 from eas.ir.text import print_function
 from eas.ir.verify import VerifyError, verify
 from eas.runtime.binding import Binding
@@ -115,7 +115,7 @@ def _refusing_depth(function: Function) -> Generator[None]:
         raise too_deep(function.body.ops[0].loc, function.name) from error
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class CompiledKernel:
     """A kernel for certain types and constants."""
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import sys
 from contextvars import ContextVar, Token
-from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cache
 from types import TracebackType
 from typing import Literal, get_args
+
+from eas.ir.records import record
 
 Backend = Literal["auto", "cpu", "interpret", "python", "metal", "mps", "msl-host"]
 
@@ -21,7 +22,7 @@ class BackendError(Exception):
     """A backend that does not exist, or not here."""
 
 
-@dataclass
+@record
 class _Process:
     """What `use_backend` has set for all threads."""
 
@@ -32,7 +33,6 @@ _process = _Process()
 _here: ContextVar[str | None] = ContextVar("eas_backend", default=None)
 
 
-@dataclass
 class use_backend:
     """Chooses the backend of the launches that follow: `eas.use_backend("interpret")`.
 
@@ -40,13 +40,11 @@ class use_backend:
     for this thread or task only.
     """
 
-    name: Backend
-    _before: str | None = field(init=False, repr=False)
-    _token: Token[str | None] | None = field(init=False, repr=False, default=None)
-
-    def __post_init__(self) -> None:
-        resolve_backend(self.name)
-        self._before, _process.backend = _process.backend, self.name
+    def __init__(self, name: Backend) -> None:
+        resolve_backend(name)
+        self.name: Backend = name
+        self._token: Token[str | None] | None = None
+        self._before, _process.backend = _process.backend, name
 
     def __enter__(self) -> use_backend:
         _process.backend = self._before

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
+from eas.ir.records import frozen
 from eas.ir.types import DTYPES, DType
 from eas.runtime.refusals import BadArgument
 
@@ -22,7 +22,7 @@ else:
         """
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Parameter:
     """One parameter of a kernel. `dtype` is what it is annotated with, `mk.i64` for instance."""
 

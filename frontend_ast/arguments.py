@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from eas.ir.frozen import frozen
 from eas.ir.nodes import Function
+from eas.ir.records import frozen
 from eas.ir.types import DType
 
 

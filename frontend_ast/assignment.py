@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import replace
 
 from eas.frontend_ast.arithmetic import SYMBOLS, binary, class_of, items_of, kept_generator
 from eas.frontend_ast.context import Context, Silenced
@@ -24,6 +23,7 @@ from eas.frontend_ast.values import (
     Tuple,
 )
 from eas.ir.diagnostics import Label
+from eas.ir.records import replace
 from eas.ir.types import DType
 
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 import ast
 import inspect
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 from eas.frontend_ast.context import Context
 from eas.frontend_ast.names import close_matches
 from eas.frontend_ast.values import Operand
 from eas.ir.diagnostics import Label
-from eas.ir.frozen import frozen
 from eas.ir.location import Loc
+from eas.ir.records import frozen, replace
 
 _BY_PLACE = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 _BY_NAME = (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from eas.frontend_ast import memory
 from eas.frontend_ast.arithmetic import items_of
@@ -12,10 +11,11 @@ from eas.frontend_ast.context import Context
 from eas.frontend_ast.promote import broadcast, describe, number, promote
 from eas.frontend_ast.static import static_ints, static_shape
 from eas.frontend_ast.values import Array, Const, Num, Operand, Place, Tuple
+from eas.ir.records import frozen
 from eas.ir.types import Shape
 
 
-@dataclass(frozen=True)
+@frozen
 class BlockPointer:
     """The class of block pointers in a kernel: what it has as fields can be read there."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from eas.frontend_ast.arithmetic import combine_bools, compare
 from eas.frontend_ast.context import Context, Edge, Ops, Target
@@ -17,12 +16,13 @@ from eas.frontend_ast.values import Const, Num, Operand
 from eas.ir.diagnostics import Label
 from eas.ir.location import Loc
 from eas.ir.nodes import Compute, Constant, If, Leave, Op, Region, Scope, Value, Yield
+from eas.ir.records import record
 from eas.ir.types import Shape, Type, shape_of
 
 Lower = Callable[[], Operand | None]
 
 
-@dataclass
+@record
 class Branch:
     """One way: its ops, and the edge at its end unless it never gets there.
 

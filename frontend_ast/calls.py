@@ -6,7 +6,6 @@ import ast
 import inspect
 import types
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -37,6 +36,7 @@ from eas.frontend_ast.values import (
 )
 from eas.frontend_ast.wrappers import look_through
 from eas.ir.diagnostics import Label
+from eas.ir.records import replace
 
 _MAX_DEPTH = 64
 

@@ -6,7 +6,6 @@ import ast
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
-from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from eas.frontend_ast.arguments import Capture
@@ -15,10 +14,10 @@ from eas.frontend_ast.scopes import Bound, Env, Frame, assigned_names
 from eas.frontend_ast.values import Num, Operand, Poison
 from eas.ir.builder import Builder
 from eas.ir.diagnostics import Diagnostic, Label
-from eas.ir.frozen import frozen
 from eas.ir.location import NOWHERE, Loc
 from eas.ir.nodes import Op, Param, Value
 from eas.ir.ops.record import Attr, RuleError
+from eas.ir.records import field, frozen, record
 from eas.ir.types import I32, Scalar, Shape, broadcast_shapes
 
 Ops = list[Op]
@@ -50,7 +49,7 @@ class Split:
     loc: Loc
 
 
-@dataclass(eq=False)
+@record(eq=False)
 class Edge:
     """A way out of a piece of code: the open list of ops that it ends, and the names there.
 
@@ -71,7 +70,7 @@ class Edge:
 TargetKind = Literal["loop", "unrolled", "trip", "exhausted", "function"]
 
 
-@dataclass(eq=False)
+@record(eq=False)
 class Target:
     """Something that a `break`, `continue` or `return` may leave.
 
@@ -113,7 +112,7 @@ class Mark:
     targets: tuple[tuple[int, int, int, int], ...]
 
 
-@dataclass(eq=False)
+@record(eq=False)
 class Context:
     """One compile. Handlers get it as an argument; nothing is global."""
 

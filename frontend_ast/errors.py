@@ -5,11 +5,11 @@ from __future__ import annotations
 import linecache
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from eas.ir.diagnostics import Diagnostic, render, use_color
 from eas.ir.location import Loc
+from eas.ir.records import replace
 
 
 class Refusal(Exception):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from eas.frontend_ast.arguments import is_same
 from eas.frontend_ast.promote import Number, is_numeric
@@ -20,6 +19,7 @@ from eas.frontend_ast.values import (
     Text,
     Tuple,
 )
+from eas.ir.records import replace
 
 
 def parts_of(operand: Operand) -> tuple[Operand, ...]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from itertools import count
 
 from eas.ir.nodes import Param, Region, Value
+from eas.ir.records import replace
 from eas.ir.rewrite import Renaming
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import linecache
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 
 from eas.frontend_ast.context import Context, Edge
 from eas.frontend_ast.errors import Refusal
@@ -29,9 +28,9 @@ from eas.frontend_ast.promote import (
 from eas.frontend_ast.scopes import Binding, Bound, Env, Unbound
 from eas.frontend_ast.values import Array, Const, Num, Operand, Place, Poison, Tuple
 from eas.ir.diagnostics import Label
-from eas.ir.frozen import frozen
 from eas.ir.location import Loc
 from eas.ir.nodes import Op, Value
+from eas.ir.records import field, frozen, record
 from eas.ir.types import DType, Shape, make_type
 
 Terminate = Callable[[tuple[Value, ...], Loc], Op]
@@ -57,7 +56,7 @@ class LeafType:
     weak: bool = False
 
 
-@dataclass
+@record
 class Join:
     """Edges that meet. `results` and `columns` grow as names are merged; `close` ends the edges.
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 
 from eas.frontend_ast.branches import (
     Branch,
@@ -41,9 +40,9 @@ from eas.frontend_ast.recovery import searching
 from eas.frontend_ast.scopes import Bound, Env, Unbound, assigned_names, count_reads, env_where
 from eas.frontend_ast.values import Array, Const, Num, Operand, Place, Poison, Range
 from eas.ir.diagnostics import Label
-from eas.ir.frozen import frozen
 from eas.ir.location import Loc
 from eas.ir.nodes import Break, Condition, Continue, For, Region, Value, While, Yield
+from eas.ir.records import field, frozen, record
 from eas.ir.types import BOOL, Shape, make_type
 
 # A body is tried at most this often; each trial widens at least one type.
@@ -64,7 +63,7 @@ class Carried:
     is_late: bool = False
 
 
-@dataclass
+@record
 class Plan:
     """What a trial assumes."""
 
@@ -72,7 +71,7 @@ class Plan:
     leaving: list[Split] = field(default_factory=list[Split])
 
 
-@dataclass
+@record
 class Trial:
     """What a trial found: the header's values, the edges, and the regions with open ends.
 

@@ -7,7 +7,6 @@ import builtins
 import difflib
 import types
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -15,6 +14,7 @@ from eas.frontend_ast.context import Context
 from eas.frontend_ast.scopes import Bound, Frame, Unbound
 from eas.frontend_ast.values import Const, Operand
 from eas.ir.diagnostics import Label
+from eas.ir.records import replace
 
 
 def lower_name(ctx: Context, node: ast.Name) -> Operand:

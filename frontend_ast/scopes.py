@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from functools import lru_cache
 from types import FunctionType
 from typing import Any, cast
@@ -13,9 +12,9 @@ from typing import Any, cast
 from eas.frontend_ast.source import FunctionSource
 from eas.frontend_ast.values import Num, Operand
 from eas.ir.diagnostics import Label
-from eas.ir.frozen import frozen
 from eas.ir.location import Loc
 from eas.ir.nodes import Value
+from eas.ir.records import field, frozen, record
 
 
 @frozen
@@ -92,7 +91,7 @@ def env_where(env: Env, condition: Operand | None, truth: bool) -> Env:
     }
 
 
-@dataclass(eq=False)
+@record(eq=False)
 class Frame:
     """One function under way: the kernel, or a helper that is being inlined into it."""
 

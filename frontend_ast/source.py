@@ -11,7 +11,6 @@ import re
 import unicodedata
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
 from types import CodeType, FunctionType
@@ -20,12 +19,13 @@ from typing import Any
 from eas.frontend_ast.errors import Refusal
 from eas.ir.diagnostics import Diagnostic
 from eas.ir.location import NOWHERE, Loc, SourceName
+from eas.ir.records import field, frozen
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 Span = tuple[int, int, int, int]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class FunctionSource:
     """A function with its ast. `lines` is the whole file, so that line 1 is `lines[0]`."""
 

@@ -12,7 +12,7 @@ from eas.frontend_ast.context import Context
 from eas.frontend_ast.memory import load, store
 from eas.frontend_ast.promote import Number, common_dtype, describe, materialize, number, promote
 from eas.frontend_ast.values import Array, Const, Num, Operand, Place, Tuple
-from eas.ir.frozen import frozen
+from eas.ir.records import frozen
 from eas.ir.types import I32, I64, DType, Shape, count
 
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from eas.ir.frozen import frozen
 from eas.ir.nodes import Value
+from eas.ir.records import frozen
 from eas.ir.types import DType, Pointer, Shape
 
 if TYPE_CHECKING:
@@ -102,7 +101,7 @@ class Range:
     step: Const | Num
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Closure:
     """A function or lambda defined inside the kernel, with the frame it sees.
 

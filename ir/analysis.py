@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from eas.ir.frozen import frozen
 from eas.ir.location import Loc
 from eas.ir.nodes import (
     Atomic,
@@ -29,6 +28,7 @@ from eas.ir.nodes import (
     regions_of,
     walk,
 )
+from eas.ir.records import frozen
 from eas.ir.types import Shape, broadcast_shapes
 
 # --- arrays -----------------------------------------------------------------------------------

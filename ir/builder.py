@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 from eas.ir.location import NOWHERE, Loc
 from eas.ir.nodes import (
@@ -22,10 +21,11 @@ from eas.ir.nodes import (
 )
 from eas.ir.ops import OPS
 from eas.ir.ops.record import Attr
+from eas.ir.records import field, record
 from eas.ir.types import DType, Pointer, Scalar, Type, make_type
 
 
-@dataclass
+@record
 class Builder:
     """Appends ops to `ops`, the list under way, at the location `loc`."""
 

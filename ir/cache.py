@@ -11,8 +11,9 @@ import os
 import stat
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
+
+from eas.ir.records import frozen
 
 MAX_FILES = 2000
 KEPT_FILES = 1500
@@ -30,7 +31,7 @@ def default_folder() -> Path:
     return (Path(base) if base else Path.home() / ".cache") / "easy_as"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Cache:
     """A folder that only its user can write to, or none: then every file is made anew."""
 

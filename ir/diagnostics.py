@@ -6,12 +6,11 @@ import linecache
 import os
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from itertools import groupby
 from typing import Literal, Protocol
 
-from eas.ir.frozen import frozen
 from eas.ir.location import Loc, SourceName
+from eas.ir.records import frozen, replace
 
 Severity = Literal["error", "warning", "note"]
 

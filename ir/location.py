@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import field
-
-from eas.ir.frozen import frozen
+from eas.ir.records import field, frozen
 
 
 @frozen

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal
 
-from eas.ir.frozen import frozen
 from eas.ir.location import Loc, SourceName
 from eas.ir.ops.record import Attr, OpDef
+from eas.ir.records import frozen
 from eas.ir.types import Shape, Type
 
 

@@ -18,7 +18,6 @@ its `Site`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -26,6 +25,7 @@ import numpy as np
 from eas.ir.diagnostics import Diagnostic
 from eas.ir.location import Loc
 from eas.ir.nodes import Assert, Function, Print, walk
+from eas.ir.records import frozen
 from eas.ir.types import DType
 
 Words = np.ndarray[Any, np.dtype[np.uint32]]
@@ -36,7 +36,7 @@ ROOM, NEEDED, LOST = 5, 6, 7
 ASSERTION = "R0401"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Site:
     """A place in the source that reports to the host: an `assert` or a `print`.
 
@@ -106,7 +106,7 @@ def tell_program(place: tuple[int, int, int], grid: tuple[int, int, int]) -> str
 # --- prints -----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Record:
     program: tuple[int, int, int]
     lane: int

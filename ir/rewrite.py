@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from itertools import count
 
 from eas.ir.builder import Builder
@@ -37,6 +36,7 @@ from eas.ir.nodes import (
     regions_of,
     results_of,
 )
+from eas.ir.records import field, record, replace
 
 Map = Callable[[Value], Value]
 Inner = Callable[[Region], Region]
@@ -180,7 +180,7 @@ def last_of(env: Mapping[int, Value], value: Value) -> Value:
 # --- copies and numbers -----------------------------------------------------------------------
 
 
-@dataclass
+@record
 class Renaming:
     """Gives every value that is defined in the ops it copies a new one, made by `fresh`."""
 

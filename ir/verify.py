@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
 
 from eas.ir.analysis import Divergence, Join, Split, cover, covers, divergences, placed
-from eas.ir.frozen import frozen
 from eas.ir.location import NOWHERE
 from eas.ir.nodes import (
     Alloc,
@@ -43,6 +41,7 @@ from eas.ir.nodes import (
     walk,
 )
 from eas.ir.ops import OPS, RuleError
+from eas.ir.records import field, frozen, record, replace
 from eas.ir.text import summarize
 from eas.ir.types import (
     BOOL,
@@ -98,7 +97,7 @@ class _Ways:
         return _Ways(passed, None, self.broken, self.continued, self.scopes)
 
 
-@dataclass
+@record
 class _Form:
     """One walk through a function. `visible` are the values that the next op may use."""
 

@@ -7,10 +7,10 @@ between them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import Literal
 
 from eas.ir.nodes import Atomic, For, Load, Store, Value, While
+from eas.ir.records import frozen, replace
 from eas.msl.facts import Facts
 from eas.msl.indices import Indices
 from eas.msl.linear import Form, are_disjoint, form_of, is_injective, moves_on
@@ -19,7 +19,7 @@ Kind = Literal["read", "write", "atomic"]
 ONCE = "once"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Access:
     """One access of an array, a parameter or (by name) one of the writer's own.
 
@@ -34,7 +34,7 @@ class Access:
     earlier: For | While | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Touch:
     """An access of an array that changes, by an op in the innermost `loop` around it."""
 

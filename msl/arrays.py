@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
+from eas.ir.records import frozen
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Extents = tuple[int, int, int]
@@ -15,7 +16,7 @@ Extents = tuple[int, int, int]
 GRAIN = 16
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Bound:
     """An array at a buffer index: the kernel's pointer is to `flat[origin]`.
 
@@ -29,7 +30,7 @@ class Bound:
     is_constant: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Regions:
     """Memory in pieces: arrays that overlap are in one. `places` has a piece and an offset each."""
 

@@ -8,9 +8,9 @@ is open at its beginning too.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 
 from eas.ir.nodes import Atomic, Break, Combine, Compute, Continue, For, If, Load, Store, While
+from eas.ir.records import field, record, replace
 from eas.ir.types import Pointer, count
 from eas.msl.accesses import ONCE, Access, access_of, after_trip, conflict
 from eas.msl.lanes import SIMD, Layout, Strategy, is_reduction
@@ -69,7 +69,7 @@ def _without_barriers(steps: Iterable[Step]) -> Iterable[Step]:
             yield step
 
 
-@dataclass
+@record
 class _Exits:
     """What is open where a loop is left, and where its next trip begins early."""
 
@@ -77,7 +77,7 @@ class _Exits:
     again: list[Access] = field(default_factory=list[Access])
 
 
-@dataclass
+@record
 class Walk:
     """A walk through steps; `homes` names arrays that lie in the memory of others."""
 

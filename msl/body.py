@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 
 from eas.ir.nodes import (
     Assert,
@@ -28,6 +27,7 @@ from eas.ir.nodes import (
     results_of,
 )
 from eas.ir.ops.simdgroup import SIMD_OPS
+from eas.ir.records import field, record
 from eas.ir.types import BOOL, I32, count
 from eas.msl import axes, combining, matrices, memory, reductions, scans, simdgroups
 from eas.msl.branches import lower_branch, lower_if
@@ -79,7 +79,7 @@ def lower(low: Lowering) -> None:
     _Body(low).steps(low.plan.steps, Ways())
 
 
-@dataclass
+@record
 class _Body:
     low: Lowering
     runnings: Runnings = field(default_factory=Runnings)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from eas.ir.location import Loc
 from eas.ir.nodes import Compute, Constant, If, Load, Value, Yield
+from eas.ir.records import replace
 from eas.msl.control import Body, Ways, begin_variable, define_results, own_results
 from eas.msl.facts import is_collective, is_trivial
 from eas.msl.lowering import Lowering

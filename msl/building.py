@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 
 from eas.ir.location import Loc
+from eas.ir.records import field, record
 from eas.ir.types import DType
 from eas.msl.dtypes import literal
 from eas.msl.text import Level, Text, call, infix
@@ -25,7 +25,7 @@ from eas.msl.tree import (
 )
 
 
-@dataclass
+@record
 class TreeBuilder:
     """The tree under way. `block` is where statements go, `loop` the loop over elements around."""
 

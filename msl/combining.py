@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 
 from eas.ir.nodes import Combine, Compute, Constant, Region, Value, Yield
+from eas.ir.records import field, record
 from eas.ir.types import BF16, BOOL, I32, U32, DType, count
 from eas.msl.dtypes import type_name
 from eas.msl.indices import fixed, of
@@ -25,7 +25,7 @@ Nodes = Sequence[Node]
 Texts = Sequence[Text]
 
 
-@dataclass
+@record
 class State:
     """The variables with what a thread has so far, one for each operand."""
 

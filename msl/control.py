@@ -8,11 +8,11 @@ assigned by steps of their own.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from eas.ir.location import Loc
 from eas.ir.nodes import Break, Continue, Region, Terminator, Value, Yield
+from eas.ir.records import frozen
 from eas.ir.types import BOOL
 from eas.msl.facts import Control
 from eas.msl.lowering import Lowering
@@ -23,7 +23,7 @@ Jump = Literal["break", "continue"]
 Values = tuple[Value, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Ways:
     """What the values of each kind of terminator become; `left` notes a `Break`.
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from eas.ir.nodes import Compute, Constant, Load, Value
+from eas.ir.records import field, record
 from eas.msl.facts import Facts, is_pure
 
 CHEAP = 16
@@ -51,7 +50,7 @@ def operands_of_pure(op: Compute | Load) -> tuple[Value, ...]:
     return tuple(v for v in (op.offset, op.mask, op.other) if v is not None)
 
 
-@dataclass
+@record
 class Costs:
     """The price of each block that can be computed at any element: of its whole tree of ops.
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from eas.ir.nodes import (
     Combine,
     Compute,
@@ -17,6 +15,7 @@ from eas.ir.nodes import (
     regions_of,
     results_of,
 )
+from eas.ir.records import field, frozen, record
 from eas.ir.types import count
 from eas.msl.costs import CHEAP, operands_of_pure
 from eas.msl.domains import needs_inside
@@ -36,7 +35,7 @@ from eas.msl.lanes import (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Demand:
     """An element of a block that each lane of a domain needs, `times` lanes and steps in all."""
 
@@ -46,7 +45,7 @@ class Demand:
     loops: int
 
 
-@dataclass
+@record
 class Demands:
     """Goes through the text backwards, so that all demands for a value are known before it."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 
 from eas.ir.analysis import divergences
 from eas.ir.nodes import (
@@ -31,6 +30,7 @@ from eas.ir.nodes import (
     walk,
 )
 from eas.ir.ops.simdgroup import SIMD_OPS
+from eas.ir.records import field, frozen, record
 from eas.msl.forms import Form
 from eas.msl.fragments import MMA_OPS
 from eas.msl.indices import Indices
@@ -40,7 +40,7 @@ _DONE_ONCE = SIMD_OPS | MMA_OPS | {"dot"}
 Control = If | For | While
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Use:
     """An op that takes a value: its place in the text, and the region that it stands in."""
 
@@ -49,7 +49,7 @@ class Use:
     region: Region
 
 
-@dataclass
+@record
 class Facts:
     """Definitions, uses and aliases; places are numbers in the order of the text, that of `ops`.
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 from eas.ir.nodes import Value
+from eas.ir.records import field, frozen
 from eas.msl.indices import Indices, Part
 
 
-@dataclass(frozen=True)
+@frozen
 class Form:
     """`sum(shared) + sum(lanes) + sum(unknown) + constant`, each term a factor and an atom.
 

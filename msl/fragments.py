@@ -9,7 +9,6 @@ extents are no multiples of 8, or of a batch, stays as it is: each lane computes
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
 
 from eas.ir.builder import Builder
 from eas.ir.nodes import (
@@ -27,6 +26,7 @@ from eas.ir.nodes import (
 )
 from eas.ir.ops import OPS
 from eas.ir.ops.record import Attrs, OpDef
+from eas.ir.records import field, record, replace
 from eas.ir.rewrite import builder_for, loop_exits, rebuild
 from eas.ir.types import F32, Scalar, Type
 
@@ -88,7 +88,7 @@ class _Uses:
         return self.counts.get(value.id) == 1
 
 
-@dataclass
+@record
 class _Change:
     build: Builder
     uses: _Uses

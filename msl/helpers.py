@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 
+from eas.ir.records import field, record
 from eas.ir.types import DType
 from eas.msl.dtypes import literal, type_name, unsigned
 from eas.msl.exchanges import KINDS, SPACES, by_exchange
@@ -13,7 +13,7 @@ from eas.msl.functions import FUNCTIONS
 Definition = Callable[[DType], str]
 
 
-@dataclass
+@record
 class Helpers:
     """The helper functions that a kernel needs, each for a dtype."""
 

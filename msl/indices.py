@@ -8,15 +8,15 @@ shape are changes of these expressions and cost nothing in the text.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 
 from eas.ir.nodes import Compute
 from eas.ir.ops.record import Attr
+from eas.ir.records import frozen
 from eas.ir.types import Shape
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Symbol:
     """A variable from 0 to `extent - 1`: a lane's index, or the index of a loop over an axis."""
 
@@ -24,7 +24,7 @@ class Symbol:
     extent: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Part:
     """`base / divisor % modulus`; a modulus of 0 stands for none."""
 
@@ -35,7 +35,7 @@ class Part:
     """One more than its greatest value."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Index:
     """`sum(factor * part) + offset`, the parts in a fixed order; never negative as a whole."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 from eas.ir.location import Loc
@@ -18,6 +17,7 @@ from eas.ir.nodes import (
     walk,
 )
 from eas.ir.passes.continues import without_lane_continues
+from eas.ir.records import frozen
 from eas.ir.reports import Site
 from eas.ir.types import BF16, F64, DType, Pointer
 from eas.msl.atomics import only_atomic
@@ -47,7 +47,7 @@ from eas.msl.tree import Shared
 MAX_BUFFERS = 31
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Field:
     """A scalar in the struct of all scalars, at an offset in bytes."""
 
@@ -56,7 +56,7 @@ class Field:
     offset: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Buffer:
     """What a launch binds at a buffer index.
 
@@ -71,7 +71,7 @@ class Buffer:
     fields: tuple[Field, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MslKernel:
     """A kernel as text, and what it takes to run it.
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from enum import Enum
 from functools import cache
 
 from eas.ir.nodes import Combine, Compute, Op, Value, results_of
+from eas.ir.records import field, frozen, record
 from eas.ir.types import Shape, count
 from eas.msl.accesses import Touch
 from eas.msl.costs import Costs
@@ -43,7 +43,7 @@ class Strategy(Enum):
 _IN_MEMORY = (Strategy.CHUNKS, Strategy.WALK, Strategy.FRAGMENTS)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Domain:
     """The lanes of a loop over elements."""
 
@@ -85,7 +85,7 @@ def is_home(value: Value, indices: Indices, extent: int) -> bool:
     return indices == home_indices(shape) or linear(indices, shape) == of(element(extent))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Axis:
     """A reduced axis: how many results stand before it, how long it is, how many come after."""
 
@@ -140,7 +140,7 @@ def is_reduction(op: Op | None) -> bool:
     return isinstance(op, Compute) and op.op.name.startswith("reduce_")
 
 
-@dataclass
+@record
 class Layout:
     """The decisions.
 

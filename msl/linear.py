@@ -7,11 +7,11 @@ and of what is not understood. Offsets are taken not to overflow, as everywhere 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from math import gcd
 from typing import TypeVar
 
 from eas.ir.nodes import Compute, Constant, For, Value
+from eas.ir.records import replace
 from eas.msl.facts import Facts
 from eas.msl.forms import Form
 from eas.msl.indices import Index, Indices, Part, Symbol, add, fixed, operand_indices

@@ -10,7 +10,6 @@ run as long as one is.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from eas.ir.builder import Builder
@@ -40,6 +39,7 @@ from eas.ir.ops.record import Attr
 from eas.ir.passes.cse import merge_common
 from eas.ir.passes.dead import remove_dead
 from eas.ir.passes.fold import fold
+from eas.ir.records import field, record, replace
 from eas.ir.rewrite import builder_for, last_of, rebuild, renumber, same, zero
 from eas.ir.types import BOOL, DTYPES, DType, Shape, count
 from eas.msl.facts import Control, carried_by, exits_of
@@ -57,7 +57,7 @@ def in_lockstep(function: Function, chosen: set[int]) -> Function:
     return renumber(remove_dead(simpler, keeps_faults=False))
 
 
-@dataclass
+@record
 class _Change:
     """Rewrites the regions around the chosen ops; `env` has what their results become."""
 
@@ -96,7 +96,7 @@ def _conditions(op: Op) -> Iterator[Shape]:
                 pass
 
 
-@dataclass
+@record
 class _Way:
     """Lanes that take one way, with the values that they bring along; no `lanes` if none do yet."""
 
@@ -105,7 +105,7 @@ class _Way:
     values: list[Value] = field(default_factory=list[Value])
 
 
-@dataclass
+@record
 class _Frame:
     """A loop under way: the lanes that break out of it, and those in its next trip already."""
 
@@ -129,7 +129,7 @@ class _Frame:
         self.continued.lanes, *self.continued.values = values[cut:]
 
 
-@dataclass
+@record
 class _Lockstep:
     """Emits ops that run under a mask of the shape `shape`; `frames` are the loops around."""
 

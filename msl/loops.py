@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from eas.ir.nodes import Break, Condition, Continue, For, Value, While, Yield
+from eas.ir.records import replace
 from eas.ir.types import BOOL, I32, I64, U32, U64
 from eas.msl.control import (
     Body,

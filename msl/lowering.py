@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 
 from eas.ir.location import Loc
 from eas.ir.nodes import (
@@ -17,6 +16,7 @@ from eas.ir.nodes import (
     Region,
     Value,
 )
+from eas.ir.records import field, frozen, record
 from eas.ir.reports import Site
 from eas.ir.types import BOOL, I32, DType, Pointer, count
 from eas.msl.building import TreeBuilder
@@ -62,7 +62,7 @@ REDUCTION_WORDS = {
 }
 
 
-@dataclass(kw_only=True)
+@record(kw_only=True)
 class Lowering(TreeBuilder):
     """What it takes to turn values of the IR into expressions; `domain` are the lanes at work.
 
@@ -522,7 +522,7 @@ class Lowering(TreeBuilder):
         self.emit(Loop([], loc=loc, spell=head, body=body, counters=[slot]))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Turn:
     """One slot of all threads: `start` is the index of the first thread's element."""
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 from eas.ir.nodes import Compute
+from eas.ir.records import frozen
 from eas.ir.types import BOOL, F32, I32, DType
 from eas.msl.dtypes import type_name
 from eas.msl.fragments import EDGE
@@ -26,7 +26,7 @@ from eas.msl.tree import Block, Loop, Node, Shared, Variable
 _PADDING_BYTES = 16
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Shares:
     """`rows` by `columns` simdgroups, each with `m` by `n` fragments."""
 
@@ -36,7 +36,7 @@ class Shares:
     n: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Fragments:
     """The sum of one simdgroup: its fragments, and the place of the first."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 
 from eas.ir.nodes import (
     Assert,
@@ -16,6 +15,7 @@ from eas.ir.nodes import (
     Value,
     operands_of,
 )
+from eas.ir.records import field, frozen, record
 from eas.ir.types import Pointer, Shape, count
 from eas.msl.costs import operands_of_pure
 from eas.msl.domains import needs_inside
@@ -68,7 +68,7 @@ def shape_of_effect(op: Store | Atomic | Assert | Print) -> Shape:
     return max(shapes, key=count, default=())
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Needs:
     """Values at home in the lane's thread, and such as all threads share."""
 
@@ -79,7 +79,7 @@ class Needs:
         return Needs(self.home | other.home, self.shared | other.shared)
 
 
-@dataclass
+@record
 class Finder:
     """Follows values that are computed where they are needed down to those that are there."""
 

@@ -9,7 +9,6 @@ an offset that overflows is outside of its array anyway.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from eas.ir.nodes import (
     Assert,
@@ -31,12 +30,13 @@ from eas.ir.nodes import (
     operands_of,
 )
 from eas.ir.passes.ranges import Ranges, analyze
+from eas.ir.records import frozen
 from eas.msl.facts import Facts, breaks_of, carried_by, continues_of, left_with
 
 Bounds = tuple[int, int]
 
 
-@dataclass(frozen=True)
+@frozen
 class Numbers:
     ranges: Ranges
     exact: frozenset[Value]

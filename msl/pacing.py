@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from eas.ir.nodes import (
     Atomic,
@@ -17,6 +16,7 @@ from eas.ir.nodes import (
     regions_of,
     walk,
 )
+from eas.ir.records import replace
 from eas.ir.types import count
 from eas.msl.accesses import Access, Touch
 from eas.msl.domains import accesses_inside, conflicts

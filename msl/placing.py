@@ -7,8 +7,7 @@ it is declared before its first use, or before the first change of what it reads
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
+from eas.ir.records import field, record
 from eas.msl.tree import (
     Block,
     Branch,
@@ -178,7 +177,7 @@ def _named_parts(node: Node, count: dict[Node, int]) -> list[Node]:
     return parts
 
 
-@dataclass
+@record
 class _Placing:
     """Places nodes, users first; `read` remembers what nodes read, their operands included."""
 

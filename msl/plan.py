@@ -8,7 +8,6 @@ memory would overtake another thread's.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 from eas.ir.location import Loc
 from eas.ir.nodes import (
@@ -40,6 +39,7 @@ from eas.ir.nodes import (
     results_of,
     walk,
 )
+from eas.ir.records import field, frozen, record
 from eas.ir.types import count
 from eas.msl.accesses import Access, conflict
 from eas.msl.domains import accesses_inside
@@ -83,7 +83,7 @@ def make_plan(layout: Layout, finder: Finder) -> Plan:
     return Plan(tuple(steps), frozenset(planner.kept), tuple(planner.allocations))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Targets:
     """What the values of each kind of terminator become."""
 
@@ -92,7 +92,7 @@ class _Targets:
     continued: Values = ()
 
 
-@dataclass
+@record
 class Planner:
     """Makes the steps of one region at a time; `open` is the loop that more items may join.
 

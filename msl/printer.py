@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 
 from eas.ir.location import Loc
+from eas.ir.records import field, record
 from eas.msl.dtypes import type_name
 from eas.msl.names import identifier, unique
 from eas.msl.spelling import negated
@@ -37,7 +37,7 @@ Pair = tuple[Variable, Node]
 _DEFAULT_HINTS = {"bool": "test", "f32": "x", "f16": "x", "bf16": "x"}
 
 
-@dataclass
+@record
 class Printer:
     """Prints blocks into `writer`. `taken` holds the names of each scope around, the inner last."""
 

@@ -7,10 +7,10 @@ same result, bit by bit: control flow may depend on it.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 
 from eas.ir.nodes import Compute, Value
 from eas.ir.ops.reduce import accumulator
+from eas.ir.records import field, frozen, record
 from eas.ir.types import BF16, BOOL, F32, I32, U32, DType, count
 from eas.msl.dtypes import greatest, is_narrow_int, least, literal
 from eas.msl.indices import Indices, make_symbol, of
@@ -25,7 +25,7 @@ Texts = Sequence[Text]
 NO_INDEX = I32.max
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Kind:
     """How a reduction is computed: in which dtype, from where on, with which functions.
 
@@ -130,7 +130,7 @@ def _may_wrap(op: Compute, low: Lowering) -> bool:
 # --- a reduction under way --------------------------------------------------------------------
 
 
-@dataclass
+@record
 class Running:
     """The variable with the value so far and, for `argmax` and `argmin`, that with its index.
 

@@ -7,9 +7,9 @@ Barriers are put between the uses by `eas.msl.barriers`, which takes arrays in o
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from eas.ir.nodes import For, While
+from eas.ir.records import frozen
 from eas.msl.barriers import Walk
 from eas.msl.needs import Finder
 from eas.msl.steps import Branch, Plan, Step
@@ -19,7 +19,7 @@ MAX_BYTES = 32768
 SMALL_BYTES = 512
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Span:
     """The steps of a plan from the first to the last, both included."""
 

@@ -8,12 +8,12 @@ Reductions are spelled by `eas.msl.reductions`, what simdgroups do by `eas.msl.s
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 
 from eas.ir.nodes import Compute
 from eas.ir.ops.matrix import MATRIX
 from eas.ir.ops.reduce import REDUCE
 from eas.ir.ops.simdgroup import SIMD_OPS
+from eas.ir.records import frozen, replace
 from eas.ir.types import BF16, BOOL, F16, F32, DType
 from eas.msl.dtypes import is_narrow_int, literal, type_name
 from eas.msl.helpers import Helpers
@@ -23,7 +23,7 @@ from eas.msl.text import Level, Text, call, infix, prefix, ternary
 Texts = Sequence[Text]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Spelling:
     """An op that is to be spelled, and what that depends on."""
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from eas.ir.location import Loc
 from eas.ir.nodes import (
     Alloc,
@@ -17,13 +15,14 @@ from eas.ir.nodes import (
     Terminator,
     Value,
 )
+from eas.ir.records import field, frozen, record
 from eas.ir.types import count
 from eas.msl.accesses import Access
 from eas.msl.facts import Control
 from eas.msl.lanes import SIMD, Domain, axis_of
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Assign:
     """Carried values and results that lanes keep take their next values, all at once."""
 
@@ -31,7 +30,7 @@ class Assign:
     loc: Loc
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Stage:
     """The lanes of a domain write their elements of a block to threadgroup memory."""
 
@@ -39,21 +38,21 @@ class Stage:
     domain: Domain
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Gather:
     """The threads of the results of a reduction along the last axis collect the shares of rows."""
 
     op: Compute
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Finish:
     """The lanes of a scan take in what the simdgroups before them have passed on."""
 
     op: Combine
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Tile:
     """A factor of a product of matrices is written to threadgroup memory."""
 
@@ -64,7 +63,7 @@ class Tile:
 Item = Op | Assign | Stage | Gather | Finish | Tile
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False, slots=True)
 class Elements:
     """A loop over the elements of a domain. `touched` are its accesses of arrays."""
 
@@ -73,84 +72,84 @@ class Elements:
     touched: list[Access] = field(default_factory=list[Access])
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Uniform:
     """Every thread computes the same."""
 
     op: Op
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Once:
     """One thread acts for all."""
 
     op: Store | Atomic | Assert | Print
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Receive:
     """Every thread reads what the one that acted for all got."""
 
     op: Atomic
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Join:
     """The simdgroups put what they have of some reductions into threadgroup memory."""
 
     ops: tuple[Compute, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Total:
     """Every thread puts the simdgroups' shares together."""
 
     ops: tuple[Compute, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Chunks:
     """A reduction along an axis, in turns through threadgroup memory."""
 
     op: Compute
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class JoinLanes:
     """The lanes of each simdgroup reduce what they have by a function of the user's."""
 
     op: Combine
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TotalLanes:
     """Every thread puts together what the simdgroups have of such a reduction."""
 
     op: Combine
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Spread:
     """One simdgroup scans what all of them have passed on."""
 
     op: Combine
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WalkRows:
     """The thread of each row walks along it, in threadgroup memory."""
 
     op: Combine
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Matrix:
     """The simdgroups fill fragments of matrices, add a product to them, or write them to memory."""
 
     op: Compute
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Branch:
     """Control flow that all threads share, with a plan for each region."""
 
@@ -158,14 +157,14 @@ class Branch:
     plans: tuple[tuple[Step, ...], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class End:
     """The end of a region; the values of blocks are assigned before."""
 
     op: Terminator
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Sync:
     """A barrier, for the memory that the threads are to see alike; `loc` is set for the user's."""
 
@@ -179,7 +178,7 @@ Alone = Uniform | Once | Receive | Join | Total | Chunks | Combined | Matrix
 Step = Elements | Alone | Branch | End | Sync
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Plan:
     """The steps of a function. `kept` values outlive the loop over elements that makes them."""
 

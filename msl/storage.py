@@ -8,16 +8,16 @@ old value is not needed any more.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 from eas.ir.nodes import For, If, Op, Region, Value, While, Yield, regions_of
+from eas.ir.records import field, record
 from eas.msl.facts import Control, Facts, breaks_of, carried_by, is_trivial, left_with
 from eas.msl.lanes import Layout
 
 Targets = Sequence["int | None"]
 
 
-@dataclass
+@record
 class Storage:
     """The number of the variable that each carried value and each result lives in."""
 

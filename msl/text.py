@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from enum import IntEnum
+
+from eas.ir.records import field, frozen, record
 
 INDENT = "    "
 COMMENT_COLUMN = 60
@@ -31,7 +32,7 @@ class Level(IntEnum):
     PRIMARY = 13
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Text:
     """An expression.
 
@@ -120,7 +121,7 @@ def _depth(text: str, place: re.Match[str]) -> int:
     return sum(before.count(c) for c in "([") - sum(before.count(c) for c in ")]")
 
 
-@dataclass
+@record
 class Writer:
     """Lines of text, indented by the blocks around them, with comments in one column."""
 

@@ -9,16 +9,16 @@ reads has changed since.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 
 from eas.ir.location import Loc
+from eas.ir.records import field, record
 from eas.ir.types import DType
 from eas.msl.text import Level, Text
 
 Spell = Callable[[Sequence[Text]], Text]
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False, slots=True)
 class Variable:
     """A variable that statements change; with `slots`, an array with an element per slot.
 
@@ -32,7 +32,7 @@ class Variable:
     kind: str = ""
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False, slots=True)
 class Shared:
     """An array in threadgroup memory; `is_atomic` if nothing but atomics touches it.
 
@@ -51,7 +51,7 @@ class Shared:
         return self.size * max(self.dtype.bits // 8, 1)
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False, slots=True)
 class Node:
     """An expression. It can be declared in `home`, before the statement number `made` or later.
 
@@ -85,12 +85,12 @@ class Node:
     is_named: bool = False
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False, slots=True)
 class LoadNode(Node):
     """An element of an array: `[offset]`, or `[offset, mask, other]` while it is masked."""
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False, slots=True)
 class Block:
     """A scope of C++."""
 
@@ -106,7 +106,7 @@ class Block:
         self.depth = 0 if self.parent is None else self.parent.depth + 1
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False, slots=True)
 class Statement:
     """`operands` are evaluated right before it, `changes` is what it changes by itself."""
 
@@ -127,7 +127,7 @@ class Statement:
         return changes
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False, slots=True)
 class Act(Statement):
     """A single line; `spell` makes it from the operands. A jump leaves the block."""
 
@@ -135,7 +135,7 @@ class Act(Statement):
     is_jump: bool = False
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False, slots=True)
 class Declare(Statement):
     """Makes a variable, with the operand as its first value if there is one.
 
@@ -146,14 +146,14 @@ class Declare(Statement):
     is_ahead: bool = False
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False, slots=True)
 class Set(Statement):
     """Gives variables new values, all at once: the operands are what they were before."""
 
     variables: list[Variable] = field(kw_only=True)
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False, slots=True)
 class Branch(Statement):
     """`if (operand) then else orelse`; a `guard` is the mask of an effect.
 
@@ -170,7 +170,7 @@ class Branch(Statement):
         return (self.then, self.orelse)
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False, slots=True)
 class Loop(Statement):
     """A loop whose head `spell` makes from the operands; `counter` is its variable, if any."""
 
@@ -183,7 +183,7 @@ class Loop(Statement):
         return (self.body,)
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False, slots=True)
 class Test(Statement):
     """Leaves the loop around it, through `leaving`, unless the operand holds."""
 
@@ -194,7 +194,7 @@ class Test(Statement):
         return (self.leaving,)
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False, slots=True)
 class ElementLoop(Statement):
     """A thread's loop over its elements of a domain; `uses_slots` if arrays are indexed by it."""
 

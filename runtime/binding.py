@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from eas.ir.nodes import Atomic, Function, Load, Param, Store, walk
+from eas.ir.records import frozen
 from eas.ir.types import Pointer
 from eas.runtime.interpreter import ArrayArgument
 from eas.runtime.refusals import BadArgument, LaunchError
@@ -94,7 +94,7 @@ def _hidden(param: Param) -> Callable[[int], np.generic]:
 # --- arrays -----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ArrayUse:
     """What a function does with one of its arrays."""
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 
-from eas.ir.frozen import frozen
+from eas.ir.records import frozen
 from eas.ir.types import DType, Type
 
 Array = np.ndarray[Any, Any]
@@ -53,7 +52,7 @@ class Fault:
     applies: Callable[[Sequence[Type], Attrs], bool]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class OpDef:
     """A pure op. The one place that says what it means.
 

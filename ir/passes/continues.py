@@ -6,8 +6,6 @@ the rest of the body becomes the other branch of what those lanes do, as for a `
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-
 from eas.ir.analysis import divergences
 from eas.ir.builder import Builder
 from eas.ir.nodes import (
@@ -25,6 +23,7 @@ from eas.ir.nodes import (
     regions_of,
 )
 from eas.ir.passes.exits import lower_exits
+from eas.ir.records import field, record, replace
 from eas.ir.rewrite import builder_for, rebuild, renumber, same
 
 
@@ -42,7 +41,7 @@ def without_lane_continues(function: Function, shared: set[int]) -> Function:
     return renumber(lower_exits(replace(function, body=changed)))
 
 
-@dataclass
+@record
 class _Change:
     """Wraps the bodies of loops in scopes; `labels` counts them."""
 

@@ -6,9 +6,8 @@ the value, if only the second has one.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-
 from eas.ir.nodes import Combine, Constant, Function, Op, Pure, Region, Value, regions_of
+from eas.ir.records import field, record, replace
 from eas.ir.rewrite import Renaming, rebuild, with_operands
 
 Key = tuple[object, ...]
@@ -23,7 +22,7 @@ def merge_common(f: Function) -> Function:
     return replace(f, body=body)
 
 
-@dataclass
+@record
 class _Merger:
     """`seen` holds the values that are visible, by what they are; `env` those to use instead."""
 

@@ -7,9 +7,7 @@ A `While` stays, since it may be endless.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
 
-from eas.ir.frozen import frozen
 from eas.ir.nodes import (
     Alloc,
     Break,
@@ -33,6 +31,7 @@ from eas.ir.nodes import (
     regions_of,
 )
 from eas.ir.passes.purity import Literal, can_fault, note_literal
+from eas.ir.records import field, frozen, record, replace
 from eas.ir.rewrite import with_values
 
 Places = tuple[int, ...]
@@ -46,7 +45,7 @@ def remove_dead(f: Function, keeps_faults: bool) -> Function:
     return replace(f, body=_Sweep(marking).region(f.body, (), None))
 
 
-@dataclass(eq=False)
+@record(eq=False)
 class _Loop:
     """A loop under way: its exits, and the ops with regions inside that hold them."""
 
@@ -64,7 +63,7 @@ class _Source:
     op: If | For | While | None = None
 
 
-@dataclass
+@record
 class _Marking:
     """`sources` tells what each value needs, `live` which are needed, `kept` which ops stay."""
 

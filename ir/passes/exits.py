@@ -10,7 +10,6 @@ is a zero.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
 
 from eas.ir.analysis import cover_all, covers, divergence, exhaustion
 from eas.ir.builder import Builder
@@ -36,6 +35,7 @@ from eas.ir.nodes import (
     results_of,
     walk,
 )
+from eas.ir.records import field, frozen, record, replace
 from eas.ir.rewrite import (
     Renaming,
     builder_for,
@@ -66,7 +66,7 @@ def lower_exits(f: Function) -> Function:
     return replace(f, body=Region(f.body.args, substitute(ops, follow(state.bound))))
 
 
-@dataclass
+@record
 class _State:
     """What is shared by all scopes of a function; `bound` holds the results that are gone."""
 
@@ -97,7 +97,7 @@ class _State:
             self.bound[result.id] = value
 
 
-@dataclass(frozen=True)
+@frozen
 class _Ending:
     """What a region yields in the end.
 
@@ -114,7 +114,7 @@ class _Ending:
         return tuple(values[place] for place in self.kept)
 
 
-@dataclass(frozen=True)
+@frozen
 class _Jumps:
     """What the exits of a loop become: its own `Break`s, and the `Leave`s unless they stay."""
 
@@ -122,7 +122,7 @@ class _Jumps:
     on_leave: Callable[[Values, Loc], list[Op]] | None
 
 
-@dataclass
+@record
 class _ScopeLowering:
     """Removes one scope, whose body holds no other."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -34,6 +33,7 @@ from eas.ir.nodes import (
 from eas.ir.ops import OPS
 from eas.ir.passes.identities import Instead, Simpler, simplify
 from eas.ir.passes.purity import SHAPE_OPS, Literal
+from eas.ir.records import field, record, replace
 from eas.ir.rewrite import (
     builder_for,
     end_dead,
@@ -54,7 +54,7 @@ def fold(f: Function) -> Function:
     return f if body is f.body else replace(f, body=body)
 
 
-@dataclass
+@record
 class _Folder:
     """One walk in the order of the text. `build.ops` are the new ops of the region under way.
 

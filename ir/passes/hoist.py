@@ -5,8 +5,6 @@ Only ops that stand in the loop itself move; those in a branch may never run, an
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-
 from eas.ir.nodes import (
     Compute,
     Function,
@@ -19,6 +17,7 @@ from eas.ir.nodes import (
     results_of,
 )
 from eas.ir.passes.purity import Literal, can_fault, note_literal
+from eas.ir.records import field, record, replace
 from eas.ir.rewrite import rebuild
 
 
@@ -32,7 +31,7 @@ def hoist(f: Function) -> Function:
     return replace(f, body=hoister.region(f.body))
 
 
-@dataclass
+@record
 class _Hoister:
     """`loops` has one item for each region around: the ops to put before the loop, or None.
 

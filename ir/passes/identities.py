@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from eas.ir.frozen import frozen
 from eas.ir.nodes import Compute, Value
 from eas.ir.ops.record import Attr
 from eas.ir.passes.purity import Literal
+from eas.ir.records import frozen
 from eas.ir.types import DType
 
 

@@ -9,10 +9,8 @@ instead (`Ranges.programs`): a launch of more programs is refused, and the rest 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
-from eas.ir.frozen import frozen
 from eas.ir.nodes import (
     Break,
     Combine,
@@ -33,6 +31,7 @@ from eas.ir.nodes import (
     regions_of,
     results_of,
 )
+from eas.ir.records import field, frozen, record
 from eas.ir.types import DType
 
 # A grid of this many programs is always possible; a tighter limit counts as an overflow instead.
@@ -67,7 +66,7 @@ class Interval:
         return inside and other.growth <= self.growth
 
 
-@dataclass
+@record
 class Ranges:
     """What is known of a function's integers.
 

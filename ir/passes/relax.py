@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from eas.ir.builder import Builder
 from eas.ir.nodes import (
@@ -21,6 +20,7 @@ from eas.ir.nodes import (
 )
 from eas.ir.ops import OPS
 from eas.ir.passes.ranges import MOST_PROGRAMS, Interval, Ranges, analyze
+from eas.ir.records import replace
 from eas.ir.rewrite import builder_for, rebuild, substitute
 
 _TRUNCATED = {"floordiv": "truncdiv", "mod": "truncmod"}

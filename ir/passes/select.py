@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from eas.ir.builder import Builder
 from eas.ir.nodes import Compute, Constant, Function, If, Op, Region, Value, Yield, regions_of
 from eas.ir.ops import OPS
 from eas.ir.ops.arithmetic import ARITHMETIC
+from eas.ir.records import replace
 from eas.ir.rewrite import builder_for, rebuild, substitute
 
 _MOST_OPS = 8

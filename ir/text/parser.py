@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Literal, TypeVar, get_args
 
 from eas.ir.location import NOWHERE, Loc, SourceName
@@ -40,6 +39,7 @@ from eas.ir.nodes import (
 )
 from eas.ir.ops import OPS
 from eas.ir.ops.record import Attr
+from eas.ir.records import field, record
 from eas.ir.text.lexer import SPOT, Kind, ParseError, Token, split_tokens, unquote
 from eas.ir.types import DTYPES, Block, DType, Pointer, Scalar, Type
 
@@ -61,7 +61,7 @@ def parse_function(text: str) -> Function:
     return parser.function()
 
 
-@dataclass
+@record
 class _Parser:
     """The tokens, the next one, and every value of the text by its id.
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from itertools import zip_longest
 
 from eas.ir.location import NOWHERE, Loc, SourceName
@@ -38,6 +37,7 @@ from eas.ir.nodes import (
     results_of,
 )
 from eas.ir.ops.record import Attr
+from eas.ir.records import field, record
 from eas.ir.text.lexer import FILE, NUMBER, WORD, quote, quote_unless
 
 _PLACE_COLUMN = 64
@@ -62,7 +62,7 @@ def summarize(op: Op) -> str:
             return _spell(op)
 
 
-@dataclass
+@record
 class _Writer:
     source: SourceName
     locations: bool

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from eas.ir.records import frozen
 from eas.msl.arrays import Array, divide
 
 ALIGNMENT = 256
@@ -14,7 +14,7 @@ ALIGNMENT = 256
 GAP = 4096
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Placed:
     """Where flat arrays lie in the shared memory, in bytes, and how many bytes there are."""
 

@@ -8,11 +8,11 @@ import tempfile
 import threading
 import weakref
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
 from eas.ir.cache import Cache, digest, open_cache
+from eas.ir.records import field, frozen, record
 from eas.msl.host.errors import HostError, MslError
 from eas.msl.host.toolchain import (
     INCLUDE,
@@ -34,7 +34,7 @@ CHECKED = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Library:
     """A file that holds the kernels of some texts."""
 
@@ -42,7 +42,7 @@ class Library:
     units: tuple[Unit, ...]
 
 
-@dataclass
+@record
 class Builder:
     """Compiles texts, each once; `cache` remembers them for other processes and later days."""
 

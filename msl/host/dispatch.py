@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from eas.ir.records import field, record
 from eas.msl.arrays import Array, Bound, Extents
 from eas.msl.host.arrays import Placed, copy_in, copy_out, place
 from eas.msl.host.build import Library
@@ -18,7 +18,7 @@ from eas.msl.host.process import Host
 ORDERS = ("forward", "reverse", "rotated")
 
 
-@dataclass
+@record
 class Dispatch:
     """A kernel, its buffers and its extents: `groups` threadgroups of `threads` threads.
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from eas.ir.records import frozen
 from eas.msl.host.errors import HostError
 from eas.msl.host.lines import line_of
 
@@ -37,7 +37,7 @@ TITLES = BARRIERS | MEMORY | UNDEFINED
 KINDS = ("NOTHING", *TITLES)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Finding:
     """One bug: `line` is that of the text, `other_line` that of the other thread's access, or 0."""
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import struct
 from bisect import bisect_right
-from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
+from eas.ir.records import field, record
 from eas.msl.host.sections import sections
 from eas.msl.python_lines import FILE_NAME
 
@@ -38,7 +38,7 @@ def _rows(library: Path) -> list[Row]:
     return sorted(rows)
 
 
-@dataclass
+@record
 class _Program:
     """One line-number program, as in section 6.2 of the DWARF 4 standard."""
 

@@ -12,11 +12,11 @@ import sys
 import tempfile
 import threading
 import time
-from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
+from eas.ir.records import field, frozen, record
 from eas.msl.host.build import Builder, default_builder
 from eas.msl.host.errors import HostError
 
@@ -24,7 +24,7 @@ WORKER = Path(__file__).parent / "worker.py"
 MOST_REPLY_BYTES = 1 << 16
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Limits:
     """How long a launch may take, and how much memory its process may have."""
 
@@ -32,7 +32,7 @@ class Limits:
     memory: int = 16 << 30
 
 
-@dataclass
+@record
 class Host:
     """A worker process, started when first asked and again after it ended.
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
+from eas.ir.records import frozen
 from eas.msl.host.signature import Parameter, Signature, find_kernels
 from eas.msl.host.tokens import Token, closing, tokenize
 from eas.msl.host.translate import GRID_POSITION, NUMBERS, POSITIONS
@@ -15,7 +15,7 @@ MAX_INDEX = 30
 SPACES = frozenset({"device", "constant", "threadgroup", "thread"})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Complaint:
     """What is wrong with a text, and in which line."""
 
@@ -151,7 +151,7 @@ def _reserved_names(tokens: Sequence[Token]) -> Iterator[Complaint]:
 # --- functions --------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Function:
     name: str
     parameters: tuple[Token, ...]

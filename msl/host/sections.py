@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from eas.ir.records import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Section:
     """A part of an ELF file: `address` is where it is loaded, counted from the file's start."""
 

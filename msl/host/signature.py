@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
+from eas.ir.records import frozen
 from eas.msl.host.errors import MslError
 from eas.msl.host.tokens import Token, closing, tokenize
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Parameter:
     """A parameter of a kernel: `device float* x [[buffer(0)]]`."""
 
@@ -26,7 +26,7 @@ class Parameter:
         return int(match[1]) if match else -1
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Signature:
     """A kernel's name and parameters; `result` is what it is declared to return."""
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
+from eas.ir.records import frozen
 from eas.msl.host.errors import MslError
 
 Kind = Literal["name", "number", "string", "directive", "sign"]
@@ -24,7 +24,7 @@ _WORD = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Token:
     """A word: `start` and `end` are its place in the text, `line` counts from 1."""
 

@@ -9,11 +9,11 @@ import signal
 import subprocess
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
+from eas.ir.records import frozen
 from eas.msl.host.errors import HostError
 
 HERE = Path(__file__).parent
@@ -31,7 +31,7 @@ FLAGS = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Toolchain:
     """How to call the compiler and the linker. `version` tells two compilers apart."""
 

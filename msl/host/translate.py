@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
+from eas.ir.records import frozen
 from eas.msl.host.errors import MslError
 from eas.msl.host.signature import Parameter, Signature, find_kernels
 from eas.msl.host.tokens import Token, tokenize
@@ -35,7 +35,7 @@ GRID_POSITION = "thread_position_in_grid"
 ATTRIBUTES = frozenset({"buffer", "threadgroup", GRID_POSITION, *POSITIONS, *NUMBERS})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Unit:
     """One MSL text in C++. `waits` is set if its threads may wait for each other."""
 

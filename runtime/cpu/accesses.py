@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from eas.ir.nodes import Atomic, Load, Op, Region, Store, Value, regions_of
+from eas.ir.records import field, record
 
 
-@dataclass
+@record
 class Accesses:
     """By the array's id: the offsets that are read, and those that are written."""
 

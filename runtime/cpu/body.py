@@ -7,10 +7,10 @@ apart: a row's number is the same in all lanes of a vector, a column's goes up i
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from eas.ir.nodes import Assert, Compute, Constant, Load, Op, Print, Region, Store, Value
+from eas.ir.records import field, record
 from eas.ir.types import Shape
 from eas.runtime.cpu import lanes as lanes_of
 from eas.runtime.cpu.casts import bitcast, cast
@@ -62,7 +62,7 @@ class Surroundings(Protocol):
     def site(self, op: Assert | Print) -> int: ...
 
 
-@dataclass
+@record
 class Body:
     """Code over `points`: the coordinates of the vectors that are computed side by side.
 

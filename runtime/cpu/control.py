@@ -7,7 +7,6 @@ masks: a loop runs until no lane is left in it, and a lane that leaves takes its
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from eas.ir.nodes import (
     Break,
@@ -20,6 +19,7 @@ from eas.ir.nodes import (
     While,
     Yield,
 )
+from eas.ir.records import record
 from eas.ir.types import Shape, broadcast_shapes
 from eas.runtime.cpu.body import Body, Coords, Mask
 from eas.runtime.cpu.dtypes import register
@@ -117,7 +117,7 @@ class MaskSlots:
         return [Vector(self.body.e.get(variable)) for variable in self.variables]
 
 
-@dataclass
+@record
 class Frame:
     """A loop under way. `labels` are where a jump goes on and where it leaves; None if masked."""
 

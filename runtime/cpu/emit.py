@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+
+from eas.ir.records import field, frozen, record
 
 Number = bool | int | float
 
@@ -15,7 +16,7 @@ _MOST_ON_STACK = 1 << 15  # bytes of one block
 _WIDTHS = {"half": 16, "float": 32, "double": 64, "ptr": 64}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class V:
     """A value of LLVM: its type and how it is written. `known` is set for constants."""
 
@@ -87,7 +88,7 @@ def _to_single(value: float) -> float:
     return value
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Variable:
     """A place on the stack that LLVM turns into registers."""
 
@@ -96,7 +97,7 @@ class Variable:
     held: str
 
 
-@dataclass
+@record
 class Emitter:
     """The text of one function under way, and what it needs from outside of it.
 

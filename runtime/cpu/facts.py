@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from eas.ir.analysis import divergences
 from eas.ir.nodes import (
     Atomic,
@@ -25,6 +23,7 @@ from eas.ir.nodes import (
     walk,
 )
 from eas.ir.passes.ranges import analyze
+from eas.ir.records import field, record
 from eas.ir.types import Shape
 
 _MOST_CHEAP_OPS = 64
@@ -41,7 +40,7 @@ OVER_THREADS = {
 }
 
 
-@dataclass
+@record
 class Facts:
     """`users` are the ids of the ops that use a value, `cheap` how many ops it takes to make it.
 

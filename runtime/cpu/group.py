@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 
 from eas.ir.nodes import Atomic, Compute, For, If, Op, Print, Store, Value, While, results_of
+from eas.ir.records import field, record
 from eas.ir.types import Shape
 from eas.ir.types import count as product
 from eas.runtime.cpu import reductions
@@ -25,7 +25,7 @@ _MOST_REGISTERS = 12
 _MOST_TOGETHER = 64  # vectors
 
 
-@dataclass
+@record
 class Group:
     """The ops of one loop; `axis` is what its reductions reduce, if it has any."""
 

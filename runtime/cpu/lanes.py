@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from eas.ir.records import frozen
 from eas.runtime.cpu.emit import Emitter, V
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Uniform:
     """One number for all lanes."""
 
     v: V
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Steps:
     """`base`, `base + step`, ...: integers that are not written out as long as possible.
 
@@ -26,7 +25,7 @@ class Steps:
     is_exact: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Vector:
     v: V
 

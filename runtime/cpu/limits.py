@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from eas.ir.nodes import Atomic, Compute, Load, Op, Store, Value
+from eas.ir.records import frozen
 from eas.ir.types import Shape
 from eas.runtime.cpu.body import ZERO, Body
 from eas.runtime.cpu.emit import V, const
@@ -17,7 +16,7 @@ Form = dict[int, int]  # how much a coordinate counts, by its axis
 _TURNED = {"gt": "lt", "ge": "le"}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Limit:
     """A comparison `index < bound` (or `<=`) whose index goes up by one along one axis."""
 

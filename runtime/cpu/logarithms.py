@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from eas.ir.records import frozen
 from eas.runtime.cpu.emit import Emitter, V, const
 from eas.runtime.cpu.exponentials import exp2_double
 from eas.runtime.cpu.polynomials import polynomial, to_double, to_float
@@ -25,7 +24,7 @@ _ROOT_HALF_BITS_DOUBLE = 0x3FE6A09E667F3BCD
 _LEAST_NORMAL = 1.1754943508222875e-38
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Base:
     """log(e) and log(2) to a base, each in two parts."""
 

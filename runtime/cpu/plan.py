@@ -5,13 +5,13 @@ from __future__ import annotations
 import ctypes
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 import numpy as np
 
 from eas.ir.nodes import Function, Param
+from eas.ir.records import frozen
 from eas.ir.types import BOOL, DType, Pointer
 from eas.runtime.cpu.support import MOST_SLOTS, support
 
@@ -21,7 +21,7 @@ _HEAD = 17  # words of a plan before its slots
 _MOST = (1 << 31) - 1
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Layout:
     """What is the same in each launch of a plan.
 

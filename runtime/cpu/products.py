@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from eas.ir.nodes import Compute, Value
+from eas.ir.records import record
 from eas.ir.types import count
 from eas.runtime.cpu.emit import Emitter, V, Variable, const, mangled, vector
 from eas.runtime.cpu.group import copy_block, tile_of
@@ -49,7 +48,7 @@ def _result_tile(program: Program, acc: Value, op: Compute) -> Tile:
     return made
 
 
-@dataclass
+@record
 class _Product:
     """One product; `places` are where `a`, `b` and the sums lie."""
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from eas.ir.nodes import Compute
 from eas.ir.ops.reduce import accumulator
+from eas.ir.records import record
 from eas.ir.types import DType
 from eas.runtime.cpu.arithmetic import ARITHMETIC
 from eas.runtime.cpu.body import Body, Coords, Mask, linear
@@ -21,7 +21,7 @@ _FAR = 2**31 - 1
 Pair = tuple[V, V | None]  # a number and, if it is asked for, its index
 
 
-@dataclass
+@record
 class Reduction:
     """One reduction under way: a variable, or a pair with the index, per vector of a pack."""
 

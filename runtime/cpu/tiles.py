@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from eas.ir.nodes import Value
+from eas.ir.records import frozen
 from eas.ir.types import BOOL, F32, DType, Shape, count
 from eas.runtime.cpu.body import Body, Coords, Mask, linear
 from eas.runtime.cpu.dtypes import register
@@ -13,7 +12,7 @@ from eas.runtime.cpu.lanes import Lanes, Steps, Uniform, Vector
 from eas.runtime.cpu.memory import read, widened, write
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Tile:
     pointer: V
     shape: Shape

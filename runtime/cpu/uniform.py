@@ -7,7 +7,6 @@ goes from one such loop over lanes to another is in tiles.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 from eas.ir.nodes import (
     Alloc,
@@ -34,6 +33,7 @@ from eas.ir.nodes import (
     operands_of,
     walk,
 )
+from eas.ir.records import field, frozen, record
 from eas.ir.types import Shape
 from eas.runtime.cpu.combining import write_combine
 from eas.runtime.cpu.control import Counter
@@ -114,7 +114,7 @@ class Slots:
                 self.program.single.bind(value, (), Uniform(self.program.e.get(place)))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Frame:
     """A loop under way, and the labels of its next trip and of its end."""
 
@@ -124,7 +124,7 @@ class Frame:
     after: str
 
 
-@dataclass
+@record
 class Writer:
     """Writes a program's regions; `group` is the loop over lanes that is under way."""
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from eas.ir.nodes import Atomic, Load, Store
 from eas.ir.ops.record import Array
+from eas.ir.records import frozen
 from eas.runtime.interpreter.chunk import Chunk
 from eas.runtime.interpreter.lanes import Lanes, broadcast, raise_rank
 from eas.runtime.interpreter.memory import Memory
@@ -20,7 +19,7 @@ from eas.runtime.reports import (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Access:
     """The elements that the lanes of an op touch, in the order of programs and lanes.
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from eas.ir.nodes import Atomic
 from eas.ir.ops.record import Array
+from eas.ir.records import frozen
 from eas.runtime.interpreter.access import check_written, find_access, gather
 from eas.runtime.interpreter.chunk import Chunk
 from eas.runtime.interpreter.lanes import Lanes
@@ -57,7 +57,7 @@ def _update(kind: str, flat: Array, index: Array, value: Array, expected: Array 
     return before
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Queue:
     """Updates sorted by their place; those of one place stand in the order in which they come."""
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from eas.ir.nodes import Function, Region, Value
 from eas.ir.ops.record import Array
+from eas.ir.records import field, record
 from eas.runtime.interpreter.lanes import Lanes
 from eas.runtime.interpreter.limits import Limits
 from eas.runtime.interpreter.plan import Plan
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from eas.runtime.interpreter.memory import Memory
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Chunk:
     """What the programs know: their values and memories by the id of the IR value.
 

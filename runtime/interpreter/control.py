@@ -7,12 +7,12 @@ to trip need not be joined with older ones: nobody looks at the elements of lane
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
 
 from eas.ir.nodes import Break, Continue, For, If, Leave, Op, Scope, While
 from eas.ir.ops.record import Array
+from eas.ir.records import field, record
 from eas.runtime.interpreter.chunk import Chunk
 from eas.runtime.interpreter.lanes import Join, Lanes, split, union, without
 from eas.runtime.interpreter.report import fail, find, first_active, tell_place
@@ -33,7 +33,7 @@ def run_if(chunk: Chunk, op: If, lanes: Lanes) -> Lanes | None:
     return lanes if after[0] is yes and after[1] is no else union(*after)
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Loop:
     """A loop under way: the results of lanes that left it, the values of those that go on early."""
 

@@ -8,16 +8,16 @@ all programs is (1,), a row of lane numbers (1, B), and so on.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from eas.ir.nodes import Value
 from eas.ir.ops.record import Array
+from eas.ir.records import frozen, record
 from eas.ir.types import Shape
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Lanes:
     """The lanes that are active, at least one; where `where` is None that is all of the chunk.
 
@@ -117,7 +117,7 @@ def broadcast(a: Array, shape: tuple[int, ...]) -> Array:
     return a if a.shape == shape else np.broadcast_to(a, shape)
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Join:
     """The values of lanes that arrive on different ways, laid over each other as they come.
 

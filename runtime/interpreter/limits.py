@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from eas.ir.records import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Limits:
     """`trips` is how often a `while` may run before it counts as endless, and `for_trips` the same
     for a `for`: more, since it ends by itself.

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from eas.ir.ops.record import Array
+from eas.ir.records import frozen
 from eas.ir.types import DType
 from eas.runtime.interpreter.register import Register
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ArrayArgument:
     """An array: the element at offset `o` is `flat[origin + o]`.
 
@@ -23,7 +22,7 @@ class ArrayArgument:
     shape: tuple[int, ...] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Order:
     """Who wrote and who read the elements, among programs or threads that have no order.
 
@@ -35,7 +34,7 @@ class Order:
     of_threads: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Memory:
     """What a pointer points to. Offsets from `low` to below `high` are inside.
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from eas.ir.nodes import Op, Region, Value, operands_of, regions_of, results_of
+from eas.ir.records import frozen
 from eas.ir.types import Pointer
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 Handler = Callable[["Chunk", Any, "Lanes"], "Lanes | None"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Steps:
     """A region's ops, each with the ids of the values to drop after it.
 
@@ -29,7 +29,7 @@ class Steps:
     at_end: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Plan:
     """The steps of all regions by the region's `id()`, and the ids of results that nobody uses."""
 

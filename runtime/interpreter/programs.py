@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import prod
 
 import numpy as np
 
 from eas.ir.ops.record import Array
+from eas.ir.records import frozen
 from eas.ir.types import I32
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Programs:
     """`size` programs of a grid from number `first` on; the first axis of the grid runs fastest."""
 

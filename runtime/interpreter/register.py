@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 import numpy as np
 
 from eas.ir.ops.record import Array
+from eas.ir.records import field, record
 
 NOBODY = -1
 SEVERAL = -2
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Register:
     """The number of the program or thread that touched each element of an array.
 

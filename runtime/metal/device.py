@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import os
 import threading
-from dataclasses import dataclass, field
 from functools import cache
 
+from eas.ir.records import field, record
 from eas.runtime.metal.errors import MetalError
 from eas.runtime.metal.framework import Framework, load_framework, own
 from eas.runtime.metal.libraries import Pipeline, Program, make_pipeline
 from eas.runtime.metal.objects import Buffer, CommandQueue, RawDevice
 
 
-@dataclass
+@record
 class Device:
     """The GPU, for the process that has opened it."""
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
 
+from eas.ir.records import field, frozen, record
 from eas.runtime.metal.completion import TimeOutError, wait
 from eas.runtime.metal.device import Device
 from eas.runtime.metal.errors import MetalError
@@ -43,7 +43,7 @@ class Regions(Protocol):
     def places(self) -> Sequence[tuple[int, int]]: ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Place:
     """An array in a buffer. `view` is its bytes there; it does not keep the buffer alive."""
 
@@ -53,7 +53,7 @@ class _Place:
     view: Array
 
 
-@dataclass
+@record
 class Dispatch:
     """A pipeline with its arguments, run by `groups` threadgroups of `threads` threads.
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from eas.ir.records import frozen
 
 
 class MetalError(RuntimeError):
@@ -19,7 +20,7 @@ class MetalError(RuntimeError):
         return f"kernel `{self.kernel}`: {self.message}" if self.kernel else self.message
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Complaint:
     """One thing that Metal's compiler says against a text, with the line and the column in it."""
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, TypeVar
 
+from eas.ir.records import frozen
 from eas.runtime.metal.errors import MetalError
 from eas.runtime.metal.objects import Foundation, Metal, ObjC, Object
 
 Made = TypeVar("Made", bound=Object)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Framework:
     """Metal and what it takes to use it from Python."""
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from eas.ir.records import frozen
 from eas.runtime.metal.errors import MetalError, TextError, complaints_in
 from eas.runtime.metal.framework import Framework, own
 from eas.runtime.metal.objects import CompileOptions, Error, Library, PipelineState, RawDevice
@@ -11,7 +10,7 @@ from eas.runtime.metal.objects import CompileOptions, Error, Library, PipelineSt
 SAFE_MATH_MODES = (15, 0)  # the macOS that has `mathMode`
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Program:
     """A text and the kernel in it; it needs a version of Metal's language."""
 
@@ -21,7 +20,7 @@ class Program:
     fast_math: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Pipeline:
     """A program that is ready to run, with up to `most_threads` threads per threadgroup."""
 
@@ -30,7 +29,7 @@ class Pipeline:
     most_threads: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Need:
     """What a version of the language needs: a macOS, and a GPU of one of some families."""
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import shutil
 import subprocess
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from eas.ir.records import replace
 from eas.ir.reports import report_buffer
 from eas.msl.host import ORDERS
 from eas.msl.host.build import HEAD

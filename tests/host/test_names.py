@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from eas.ir.builder import Builder as IrBuilder
 from eas.ir.location import NOWHERE, SourceName
 from eas.ir.nodes import Function, Param, Region, Value, Yield
+from eas.ir.records import replace
 from eas.ir.types import I32, Pointer, Scalar
 from eas.ir.verify import verify
 from eas.msl import write

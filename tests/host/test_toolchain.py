@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import shutil
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from eas.ir.cache import Cache, open_cache
+from eas.ir.records import replace
 from eas.msl.host import Builder, Host, HostError
 from eas.msl.host.build import HEAD as SHIM
 from eas.msl.host.build import compile_library

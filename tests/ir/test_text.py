@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from textwrap import dedent
 
 import pytest
@@ -13,6 +12,7 @@ from hypothesis import strategies as st
 from eas.ir.builder import Builder
 from eas.ir.location import NOWHERE, Loc, SourceName
 from eas.ir.nodes import Assert, Constant, Function, Param, Print, Region, Value, Yield
+from eas.ir.records import replace
 from eas.ir.text import ParseError, parse_function, print_function
 from eas.ir.types import F32, I32, Pointer, Scalar
 from tests.ir.strategies import functions

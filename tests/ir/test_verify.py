@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from textwrap import dedent, indent
 
 import pytest
@@ -10,6 +9,7 @@ from hypothesis import given
 
 from eas.ir.nodes import Compute, Function, If, Region, Value
 from eas.ir.ops.record import OpDef
+from eas.ir.records import replace
 from eas.ir.text import parse_function
 from eas.ir.types import F32, Scalar
 from eas.ir.verify import VerifyError, verify

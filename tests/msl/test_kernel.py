@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from eas.ir.location import NOWHERE
+from eas.ir.records import replace
 from eas.ir.types import BOOL, F32, I32, I64
 from eas.msl import Buffer, Field, MslKernel, Site, UnsupportedError, write
 from tests.msl.texts import body_of, function_of, kernel_of, lines
