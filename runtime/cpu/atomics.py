@@ -17,8 +17,8 @@ from eas.runtime.cpu.dtypes import (
 )
 from eas.runtime.cpu.emit import V, Variable, const, vector
 from eas.runtime.cpu.lanes import Lanes, Uniform, Vector, number
-from eas.runtime.cpu.masks import narrow, written
-from eas.runtime.cpu.memory import condition, offsets, when
+from eas.runtime.cpu.masks import condition, narrow, when, written
+from eas.runtime.cpu.memory import offsets
 
 _FLOAT_KINDS = {"add": "fadd", "max": "fmax", "min": "fmin", "xchg": "xchg"}
 

@@ -77,7 +77,7 @@ class Body:
     scopes: list[dict[tuple[int, Coords], Lanes]] = field(
         default_factory=lambda: [dict[tuple[int, Coords], Lanes]()]
     )
-    # the loops under way, of which `control` knows
+    # the loops under way, of which `loops` knows
     loops: list[Any] = field(default_factory=list[Any])
 
     @property
@@ -214,6 +214,11 @@ class Body:
         if self.fits(value.shape):
             for coords, points in self.places(value.shape):
                 self.bind(value, coords, make(coords, points))
+
+
+def is_varied(coords: Coords) -> bool:
+    """Whether the lanes of a vector are at different coordinates."""
+    return any(not isinstance(at, Uniform) for at in coords)
 
 
 # --- single ops -------------------------------------------------------------------------------

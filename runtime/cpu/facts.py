@@ -24,7 +24,6 @@ from eas.ir.nodes import (
 )
 from eas.ir.passes.ranges import analyze
 from eas.ir.records import field, record
-from eas.ir.types import Shape
 
 _MOST_CHEAP_OPS = 64
 _LEAVES = {"arange", "thread_index", "lane_index", "simdgroup_index", "splat"}
@@ -55,7 +54,7 @@ class Facts:
 
     def __post_init__(self) -> None:
         found = divergences(self.function)
-        self._split = {k: each.inside.shape for k, each in found.items() if each.inside}
+        self._split = {key for key, each in found.items() if each.inside}
         self.wrapping = analyze(self.function).wrapping
         for op in walk(self.function.body):
             for result in results_of(op):
@@ -84,10 +83,6 @@ class Facts:
     def is_split(self, op: If | For | While) -> bool:
         """Whether lanes go different ways in an op."""
         return id(op) in self._split
-
-    def split_shape(self, op: If | For | While) -> Shape:
-        """The shape by which lanes part in an op."""
-        return self._split[id(op)]
 
     def constant(self, value: Value) -> bool | int | float | None:
         """The number that a value is in all lanes, if it is known."""

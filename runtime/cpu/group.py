@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from eas.ir.nodes import Atomic, Compute, For, If, Op, Print, Store, Value, While, results_of
+from eas.ir.nodes import Compute, For, Op, Value, While, results_of
 from eas.ir.records import field, record
 from eas.ir.types import Shape
 from eas.ir.types import count as product
 from eas.runtime.cpu import reductions
 from eas.runtime.cpu.accesses import Accesses
-from eas.runtime.cpu.body import ZERO, Body, Coords, Mask
+from eas.runtime.cpu.body import ZERO, Body, Coords, Mask, is_varied
 from eas.runtime.cpu.emit import V, const, vector
-from eas.runtime.cpu.errors import refuse
-from eas.runtime.cpu.facts import Facts, with_inner
+from eas.runtime.cpu.facts import with_inner
 from eas.runtime.cpu.lanes import Lanes, Steps, Uniform, Vector
 from eas.runtime.cpu.limits import full_lanes, limits_of
 from eas.runtime.cpu.program import Program
@@ -22,20 +21,21 @@ from eas.runtime.cpu.steps import step
 from eas.runtime.cpu.tiles import Tile, make_tile, read_tile, write_tile
 
 _MOST_REGISTERS = 12
-_MOST_TOGETHER = 64  # vectors
 
 
 @record
 class Group:
-    """The ops of one loop; `axis` is what its reductions reduce, if it has any."""
+    """The ops of one loop; if `is_together`, it is none: all lanes are side by side."""
 
     shape: Shape
+    is_together: bool = False
     ops: list[Op] = field(default_factory=list[Op])
     accesses: Accesses = field(default_factory=Accesses)
     defined: set[int] = field(default_factory=set[int])
     reductions: list[Compute] = field(default_factory=list[Compute])
 
-    def add(self, op: Op) -> None:
+    def add(self, op: Op, is_together: bool) -> None:
+        self.is_together |= is_together
         self.accesses.add(op)
         self.defined |= {value.id for value in results_of(op)}
         if is_reduction(op):
@@ -44,12 +44,13 @@ class Group:
         else:
             self.ops.append(op)
 
-    def takes(self, op: Op, shape: Shape) -> bool:
+    def takes(self, op: Op, shape: Shape, is_together: bool) -> bool:
         if shape != self.shape or self.accesses.conflicts(op):
             return False
         if not isinstance(op, Compute) or not is_reduction(op):
-            return True
-        return all(other.attr("axis") == op.attr("axis") for other in self.reductions)
+            return not (is_together and self.reductions)
+        is_along = all(other.attr("axis") == op.attr("axis") for other in self.reductions)
+        return is_along and not self.is_together
 
     @property
     def members(self) -> set[int]:
@@ -58,37 +59,6 @@ class Group:
 
 def is_reduction(op: Op) -> bool:
     return isinstance(op, Compute) and op.op.name.startswith("reduce_")
-
-
-def _acts_together(group: Group, facts: Facts) -> bool:
-    """Whether something is done once for several lanes where lanes part.
-
-    An atomic must not happen again for the next vector, nor a line be printed again; a store in a
-    loop is that of the last trip.
-    """
-    parted = [op for op in group.ops if isinstance(op, If | For | While) and facts.is_split(op)]
-    effects = [each for op in parted for each in with_inner(op) if _is_shared(each, group.shape)]
-    loops = [op for op in parted if not isinstance(op, If)]
-    stores = [each for op in loops for each in with_inner(op) if isinstance(each, Store)]
-    stores = [each for each in stores if each.offset.shape != group.shape]
-    vectors = product(group.shape[:-1]) * -(-group.shape[-1] // 4)
-    if vectors <= _MOST_TOGETHER:
-        return bool(effects or stores)
-    for op in effects:
-        if isinstance(op, Atomic):
-            shape = list(group.shape)
-            message = f"an atomic operation for several lanes at once, where {shape} part"
-            raise refuse(message, op.loc)
-    return False
-
-
-def _is_shared(op: Op, shape: Shape) -> bool:
-    """Whether an atomic or a print is not each lane's own."""
-    if isinstance(op, Atomic):
-        return op.offset.shape != shape
-    return isinstance(op, Print) and not any(
-        isinstance(part, Value) and part.shape for part in op.parts
-    )
 
 
 def write_group(program: Program, group: Group) -> None:
@@ -118,7 +88,6 @@ class _Writer:
         wide = [axis for axis, extent in enumerate(group.shape) if extent > 1]
         self.axis = wide[-1] if wide else len(group.shape) - 1
         self.reduced = self._reduced_axis()
-        self.is_together = _acts_together(group, program.facts)
         self.vectors, self.rows = self._pack()
         self.escaping = self._escaping()
         self.copied: tuple[Value, Tile, Tile | None] | None = None
@@ -139,7 +108,7 @@ class _Writer:
         ops = [each for op in self.group.ops for each in with_inner(op)]
         loops = [op for op in ops if isinstance(op, For | While)]
         count = -(-self.shape[self.axis] // self.width)
-        if self.is_together:
+        if self.group.is_together:
             return count, product(self.shape) // self.shape[self.axis]
         heavy = sum(
             isinstance(op, Compute) and not self.program.facts.is_cheap(op.result) for op in ops
@@ -210,7 +179,7 @@ class _Writer:
             self.program.single.bind(self.escaping[id], (), Uniform(self.e.get(variable)))
 
     def _nest(self, depth: int, at: dict[int, list[Lanes]]) -> None:
-        if self.is_together:
+        if self.group.is_together:
             self._all_lanes()
             return
         axis = self.order[depth]
@@ -359,8 +328,7 @@ class _Writer:
             return
         for coords, points in body.places(value.shape):
             found = body.at(value, coords)
-            is_vector = any(not isinstance(at, Uniform) for at in coords)
-            mask = masks[points[0]] if is_vector else None
+            mask = masks[points[0]] if is_varied(coords) else None
             write_tile(body, self.tiles[value.id], coords, found, mask)
 
     # --- reductions ---------------------------------------------------------------------------

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from eas.runtime.cpu.body import Body, Mask
+from eas.runtime.cpu.body import Body, Coords, Mask, is_varied
 from eas.runtime.cpu.emit import V, const, vector
 from eas.runtime.cpu.lanes import Lanes, Uniform, Vector
 
@@ -61,16 +61,26 @@ def is_any(body: Body, masks: Sequence[Mask]) -> V:
     return found if single is None else body.e.either(found, single)
 
 
-def shared(body: Body, masks: Sequence[Mask], points: Sequence[int], is_vector: bool) -> Mask:
+def shared(body: Body, masks: Sequence[Mask], points: Sequence[int], coords: Coords) -> Mask:
     """The mask of what several points share; one value for all lanes is wanted if any lane is."""
-    if len(points) == 1 and is_vector:
-        return masks[points[0]]
     chosen = [masks[n] for n in points]
     if any(mask is None for mask in chosen):
         return None
-    if is_vector:
-        total = chosen[0]
-        for mask in chosen[1:]:
-            total = union(body, total, mask)
-        return total
-    return Uniform(is_any(body, chosen))
+    if not is_varied(coords):
+        return Uniform(is_any(body, chosen))
+    total = chosen[0]
+    for mask in chosen[1:]:
+        total = union(body, total, mask)
+    return total
+
+
+def condition(body: Body, mask: Mask) -> V | None:
+    """Whether any lane takes part; None if all do."""
+    return None if mask is None else is_any(body, [mask])
+
+
+def when(body: Body, holds: V | None, then: Callable[[], None]) -> None:
+    if holds is None:
+        then()
+    else:
+        body.e.when(holds, then)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from eas.ir.nodes import Load, Store, Value
 from eas.ir.types import DType
 from eas.runtime.cpu.body import Body, Coords, Mask
 from eas.runtime.cpu.dtypes import register, size_of, stored, to_register, to_stored
 from eas.runtime.cpu.emit import V, const, mangled, vector
 from eas.runtime.cpu.lanes import Lanes, Steps, Uniform, Vector, number
-from eas.runtime.cpu.masks import narrow, written
+from eas.runtime.cpu.masks import condition, narrow, when, written
 
 _PART = 16  # bytes that NumPy aligns arrays to, so that they are stored at once past the caches
 
@@ -32,20 +30,6 @@ def offsets(body: Body, value: Value, coords: Coords) -> Lanes:
 
 def widened(body: Body, v: V, how: str = "sext") -> V:
     return const("i64", v.known) if v.known is not None else body.e.cast(how, v, "i64")
-
-
-def condition(body: Body, mask: Mask) -> V | None:
-    """Whether any lane takes part; None if all do."""
-    if mask is None:
-        return None
-    return mask.v if isinstance(mask, Uniform) else body.e.any(body.to_vector(mask))
-
-
-def when(body: Body, holds: V | None, then: Callable[[], None]) -> None:
-    if holds is None:
-        then()
-    else:
-        body.e.when(holds, then)
 
 
 # --- loads ------------------------------------------------------------------------------------

@@ -75,7 +75,7 @@ def neutral(r: Reduction, ty: str) -> V:
     is_least = r.kind in ("max", "argmax")
     match r.kind:
         case "sum" | "any" | "xor":
-            return const(ty, 0 if not r.dtype.is_float else -0.0)
+            return const(ty, 0)
         case "prod" | "all":
             return const(ty, 1)
         case _ if r.dtype.is_float:

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from eas.ir.nodes import Assert, Print, Value
 from eas.ir.reports import RECORD_HEAD, words_of
-from eas.ir.types import DType, count
+from eas.ir.types import DType, Shape, broadcast_shapes
 from eas.runtime.cpu.body import Body, Coords, Mask, linear
 from eas.runtime.cpu.emit import Emitter, V, const
-from eas.runtime.cpu.lanes import Lanes, Uniform
-from eas.runtime.cpu.masks import is_any, narrow
+from eas.runtime.cpu.lanes import Lanes, Uniform, number
+from eas.runtime.cpu.masks import condition, is_any, narrow, shared, when
 
 Masks = Sequence[Mask]
 
@@ -47,40 +47,44 @@ def _first(body: Body, failed: Mask, place: Lanes) -> V:
     return e.extract(places, e.cast("zext", lane, "i64"))
 
 
+def printed_shape(op: Print) -> Shape:
+    """The shape of the lanes that print: that of the blocks among the parts."""
+    whole: Shape = ()
+    for part in op.parts:
+        if isinstance(part, Value):
+            whole = broadcast_shapes(whole, part.shape) or whole
+    return whole
+
+
 def show(body: Body, op: Print, masks: Masks) -> None:
-    """A record for each lane that prints, or one for all if only scalars are printed."""
+    """A record for each lane that prints, or one for all that print the same."""
     values = [part for part in op.parts if isinstance(part, Value)]
-    site = body.program.site(op)
-    blocks = [value for value in values if value.shape]
-    if not blocks:
-        numbers = [(body.scalar(value), value.ty.dtype) for value in values]
-        body.e.when(is_any(body, masks), lambda: _record(body, site, const("i32", 0), numbers))
+    shape = printed_shape(op)
+    for coords, points in body.places(shape):
+        point = body.points[points[0]]
+        parts = [body.at(value, body.natural(value.shape, point)) for value in values]
+        parts.append(linear(body.e, coords, shape))
+        _print(body, op, parts, shared(body, masks, points, coords))
+
+
+def _print(body: Body, op: Print, parts: Sequence[Lanes], mask: Mask) -> None:
+    """The records of a vector of lanes, or of one; the lane itself is the last of the parts."""
+    e, site = body.e, body.program.site(op)
+    dtypes = [part.ty.dtype for part in op.parts if isinstance(part, Value)]
+
+    def act(numbers: Sequence[V]) -> None:
+        _record(body, site, numbers[-1], list(zip(numbers[:-1], dtypes, strict=True)))
+
+    if isinstance(parts[-1], Uniform):
+        when(body, condition(body, mask), lambda: act([number(part) for part in parts]))
         return
-    largest = max(blocks, key=lambda value: count(value.shape))
-    for n, point in enumerate(body.points):
-        place = linear(body.e, body.natural(largest.shape, point), largest.shape)
-        _lane_by_lane(body, site, values, point, place, masks[n])
-
-
-def _lane_by_lane(
-    body: Body, site: int, values: Sequence[Value], point: Coords, place: Lanes, mask: Mask
-) -> None:
-    e = body.e
-    vectors = [body.vector_at(v, body.natural(v.shape, point)) for v in values]
-    places = body.to_vector(place)
+    vectors = [body.to_vector(part) for part in parts]
     for lane in range(body.width):
-
-        def act(lane: int = lane) -> None:
-            numbers = [
-                (e.extract(v, lane), value.ty.dtype)
-                for v, value in zip(vectors, values, strict=True)
-            ]
-            _record(body, site, e.extract(places, lane), numbers)
-
-        if mask is None:
-            act()
-        else:
-            e.when(e.extract(body.to_vector(mask), lane), act)
+        when(
+            body,
+            None if mask is None else e.extract(body.to_vector(mask), lane),
+            lambda lane=lane: act([e.extract(v, lane) for v in vectors]),
+        )
 
 
 def _record(body: Body, site: int, lane: V, numbers: Sequence[tuple[V, DType]]) -> None:
@@ -91,8 +95,8 @@ def _record(body: Body, site: int, lane: V, numbers: Sequence[tuple[V, DType]]) 
 
     def fill() -> None:
         at = RECORD_HEAD
-        for number, dtype in numbers:
-            words = _words(e, number, dtype)
+        for v, dtype in numbers:
+            words = _words(e, v, dtype)
             e.store(words, e.gep("i32", place, const("i64", at)), 4)
             at += words_of(dtype)
 

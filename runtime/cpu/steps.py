@@ -20,9 +20,9 @@ from eas.ir.nodes import (
     While,
 )
 from eas.runtime.cpu.atomics import atomic
-from eas.runtime.cpu.body import Body, Coords, Mask
-from eas.runtime.cpu.control import leave, run_if, run_loop
-from eas.runtime.cpu.lanes import Uniform
+from eas.runtime.cpu.body import Body, Mask
+from eas.runtime.cpu.branches import leave, run_if
+from eas.runtime.cpu.loops import run_loop
 from eas.runtime.cpu.masks import shared
 from eas.runtime.cpu.memory import load, store
 from eas.runtime.cpu.reports import check, show
@@ -39,15 +39,15 @@ def step(body: Body, op: Op, masks: Masks) -> Masks | None:
             if not body.facts.is_cheap(op.result):
                 body.push(op, op.result, lambda coords, _: body.compute(op, coords))
         case Load():
-            body.push(op, op.result, lambda c, n: load(body, op, c, _mask(body, masks, c, n)))
+            body.push(op, op.result, lambda c, n: load(body, op, c, shared(body, masks, n, c)))
         case Atomic():
-            body.push(op, op.result, lambda c, n: atomic(body, op, c, _mask(body, masks, c, n)))
+            body.push(op, op.result, lambda c, n: atomic(body, op, c, shared(body, masks, n, c)))
         case Store():
             for coords, points in body.places(op.offset.shape):
-                store(body, op, coords, _mask(body, masks, coords, points))
+                store(body, op, coords, shared(body, masks, points, coords))
         case Assert():
             for coords, points in body.places(op.condition.shape):
-                check(body, op, coords, _mask(body, masks, coords, points))
+                check(body, op, coords, shared(body, masks, points, coords))
         case Print():
             show(body, op, masks)
         case If():
@@ -60,8 +60,3 @@ def step(body: Body, op: Op, masks: Masks) -> Masks | None:
         case _:
             raise AssertionError(f"{type(op).__name__} among lanes")
     return masks
-
-
-def _mask(body: Body, masks: Masks, coords: Coords, points: Sequence[int]) -> Mask:
-    is_vector = any(not isinstance(at, Uniform) for at in coords)
-    return shared(body, masks, points, is_vector)

@@ -16,7 +16,6 @@ from eas.ir.nodes import (
     Break,
     Combine,
     Compute,
-    Condition,
     Constant,
     Continue,
     For,
@@ -33,10 +32,9 @@ from eas.ir.nodes import (
     operands_of,
     walk,
 )
-from eas.ir.records import field, frozen, record
+from eas.ir.records import field, record
 from eas.ir.types import Shape
 from eas.runtime.cpu.combining import write_combine
-from eas.runtime.cpu.control import Counter
 from eas.runtime.cpu.dtypes import register, stored
 from eas.runtime.cpu.emit import Emitter, Variable, const
 from eas.runtime.cpu.errors import refuse
@@ -44,11 +42,15 @@ from eas.runtime.cpu.facts import OVER_THREADS, VIEWS, Facts, with_inner
 from eas.runtime.cpu.group import Group, copy_block, is_reduction, write_group
 from eas.runtime.cpu.lanes import Uniform
 from eas.runtime.cpu.lanewise import domain_of
+from eas.runtime.cpu.loops import write_plain
 from eas.runtime.cpu.products import write_dot
 from eas.runtime.cpu.program import Program
+from eas.runtime.cpu.reports import printed_shape
+from eas.runtime.cpu.slots import Frame, Masks, Places
 from eas.runtime.cpu.spelling import SPELLED
 from eas.runtime.cpu.steps import step
 from eas.runtime.cpu.tiles import Tile, make_tile
+from eas.runtime.cpu.together import stays_together
 
 _POSITIONS = {"program_id", "num_programs", "arange", "thread_index"}
 _THREADS = {"lane_index", "simdgroup_index"}
@@ -78,8 +80,9 @@ class Slots:
             for value in values
         ]
 
-    def put(self, values: Sequence[Value]) -> None:
+    def put(self, values: Sequence[Value], masks: Masks | None = None) -> None:
         """Sets them all at once: a block that others are made from is copied first."""
+        assert masks is None
         program, e = self.program, self.program.e
         numbers = {v.id: program.single.scalar(v) for v in values if not v.shape}
         sources: list[Tile | None] = []
@@ -112,16 +115,6 @@ class Slots:
                 self.program.tiles[value.id] = Tile(place.pointer, value.shape, place.dtype)
             else:
                 self.program.single.bind(value, (), Uniform(self.program.e.get(place)))
-
-
-@frozen
-class Frame:
-    """A loop under way, and the labels of its next trip and of its end."""
-
-    results: Slots
-    carried: Slots
-    again: str
-    after: str
 
 
 @record
@@ -208,9 +201,8 @@ class Writer:
 
     def _place_print(self, op: Print) -> None:
         self.flush()
-        shapes = [part.shape for part in op.parts if isinstance(part, Value) and part.shape]
-        if shapes:
-            self._join(op, max(shapes, key=lambda shape: (len(shape), shape)))
+        if printed_shape(op):
+            self._join(op, printed_shape(op))
             self.flush()
         else:
             step(self.program.single, op, [None])
@@ -232,12 +224,14 @@ class Writer:
 
     def _join(self, op: Op, shape: Shape) -> None:
         """Puts an op into the loop over lanes that is under way, or begins another."""
-        group = self.group
-        if group is not None and (not group.takes(op, shape) or self._bends(op, group)):
+        group, is_together = self.group, stays_together(op, shape, self.facts)
+        if group is not None and (
+            not group.takes(op, shape, is_together) or self._bends(op, group)
+        ):
             self.flush()
         if self.group is None:
             self.group = Group(shape)
-        self.group.add(op)
+        self.group.add(op, is_together)
 
     def _bends(self, op: Op, group: Group) -> bool:
         """Whether an op takes a result of the loop that is only there when the loop is over."""
@@ -271,46 +265,10 @@ class Writer:
         slots.take(op.results)
 
     def _run_loop(self, op: For | While) -> None:
-        program, e, single = self.program, self.e, self.program.single
-        head, inside, again, end, after = (
-            e.label(hint) for hint in ("head", "body", "next", "exhausted", "after")
-        )
-        frame = Frame(Slots(program, op.results), Slots(program, op.orelse.args), again, after)
-        frame.carried.put(op.inits)
-        counter = Counter(single, op) if isinstance(op, For) else None
-        e.begin(head)
-        single.scopes.append({})
-        if isinstance(op, While):
-            frame.carried.take(op.test.args)
-            self.run(op.test)
-            test = op.test.terminator
-            assert isinstance(test, Condition)
-            goes_on = single.scalar(test.condition)
-            frame.carried.put(test.values)
-        else:
-            assert counter is not None
-            counter.take(op.body.args[0])
-            goes_on = counter.goes_on()
-        e.branch(goes_on, inside, end)
-        e.begin(inside)
-        frame.carried.take(op.body.args if counter is None else op.body.args[1:])
-        self.frames.append(frame)
-        self._run(op.body, frame.carried)
-        self.frames.pop()
-        e.begin(again)
-        if counter is not None:
-            counter.advance()
-        e.jump(head)
-        single.scopes.pop()
-        e.begin(end)
-        single.scopes.append({})
-        frame.carried.take(op.orelse.args)
-        self._run(op.orelse, frame.results)
-        single.scopes.pop()
-        e.begin(after)
-        frame.results.take(op.results)
+        slots = (Slots(self.program, op.results), Slots(self.program, op.orelse.args))
+        write_plain(self.program.single, op, slots, None, self.frames, self.run, self._run)
 
-    def _run(self, region: Region, slots: Slots) -> None:
+    def _run(self, region: Region, slots: Places) -> None:
         """A region; what it yields goes to the slots, an exit to those of its loop."""
         self.program.single.scopes.append({})
         self.run(region)
@@ -320,8 +278,9 @@ class Writer:
         else:
             assert isinstance(last, Break | Continue)
             frame = self.frames[-1]
+            assert frame.labels is not None
             (frame.results if isinstance(last, Break) else frame.carried).put(last.values)
-            self.e.jump(frame.after if isinstance(last, Break) else frame.again)
+            self.e.jump(frame.labels[isinstance(last, Break)])
         self.program.single.scopes.pop()
 
 

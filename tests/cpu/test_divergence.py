@@ -1,0 +1,172 @@
+"""Lanes that go different ways on the CPU: what is done once for several of them, and when."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from eas.ir.text import parse_function
+from eas.runtime.cpu import Executable
+from eas.runtime.cpu.errors import UnsupportedError
+from eas.runtime.interpreter import ArrayArgument
+
+# --- what is done once for several lanes --------------------------------------------------------
+
+
+def once(effect: str, lanes: int) -> str:
+    """A kernel whose lanes, but the first, come to an effect."""
+    return f"""\
+kernel once(%x.0: *i32, %out.1: *i32) from "once.py" {{
+  %lanes.2: i32[{lanes}] = arange start=0 size={lanes}
+  %zero.3: i32 = 0
+  %one.4: i32 = 1
+  %zeros.5: i32[{lanes}] = splat %zero.3 shape=[{lanes}]
+  %column.6: i32[{lanes}, 1] = expand_dims %lanes.2 axis=1
+  %is_later.7: bool[{lanes}] = gt %lanes.2, %zeros.5
+  if %is_later.7 {{
+    {effect}
+  }}
+}}
+"""
+
+
+ATOMIC = "%before.8: i32 = atomic add %x.0[%zero.3], %one.4"
+
+
+def test_an_atomic_step_for_all_lanes_happens_once() -> None:
+    x = np.zeros(1, "i4")
+    function = parse_function(once(ATOMIC, 100))
+    Executable(function).run([ArrayArgument(x), ArrayArgument(x.copy())], (1,))
+    assert x[0] == 1
+
+
+def test_a_line_for_all_lanes_is_printed_once() -> None:
+    x, lines = np.zeros(1, "i4"), list[str]()
+    function = parse_function(once('print "here ", %one.4, ""', 100))
+    Executable(function).run([ArrayArgument(x), ArrayArgument(x)], (1,), lines.append)
+    assert lines == ["here 1"]
+
+
+def test_an_atomic_step_for_more_lanes_than_stay_together_is_refused() -> None:
+    with pytest.raises(UnsupportedError, match="something is done once for all lanes"):
+        Executable(parse_function(once(ATOMIC, 5000)))
+
+
+PRINTED = """\
+kernel printed() from "printed.py" {
+  %rows.0: i32[3] = arange start=0 size=3
+  %columns.1: i32[20] = arange start=0 size=20
+  %row.2: i32[3, 1] = expand_dims %rows.0 axis=1
+  %column.3: i32[1, 20] = expand_dims %columns.1 axis=0
+  %wide.4: i32[3, 20] = broadcast %row.2 shape=[3, 20]
+  %high.5: i32[3, 20] = broadcast %column.3 shape=[3, 20]
+  %holds.6: bool[3, 20] = lt %wide.4, %high.5
+  if %holds.6 {
+    print "", %row.2, ""
+  }
+}
+"""
+
+
+def test_a_column_is_printed_once_for_each_row() -> None:
+    lines: list[str] = []
+    Executable(parse_function(PRINTED)).run([], (1,), lines.append)
+    assert sorted(lines) == ["0", "1", "2"]
+
+
+LAST = """\
+kernel last(%x.0: *i32, %out.1: *i32) from "last.py" {
+  %lanes.2: i32[5] = arange start=0 size=5
+  %zero.3: i32 = 0
+  %one.4: i32 = 1
+  %zeros.5: i32[5] = splat %zero.3 shape=[5]
+  %ones.6: i32[5] = splat %one.4 shape=[5]
+  %values.7: i32[5] = load %x.0[%lanes.2]
+  %largest.8: i32 = reduce_max %values.7 axis=none
+  while (%v.9: i32[5] = %values.7, %n.10: i32 = %zero.3) {
+    %more.11: bool[5] = gt %v.9, %zeros.5
+    condition %more.11 with %v.9, %n.10
+  } do (%now.12: i32[5], %trip.13: i32) {
+    %less.14: i32[5] = sub %now.12, %ones.6
+    %next.15: i32 = add %trip.13, %one.4
+    store %out.1[%zero.3] = %next.15
+    yield %less.14, %next.15
+  } else (%end.16: i32[5], %count.17: i32) {
+  }
+  store %out.1[%one.4] = %largest.8
+}
+"""
+
+
+def test_the_last_store_of_the_lanes_shares_no_loop_with_a_reduction() -> None:
+    x, out = np.array([3, 1, 4, 1, 5], "i4"), np.zeros(2, "i4")
+    Executable(parse_function(LAST)).run([ArrayArgument(x), ArrayArgument(out)], (1,))
+    assert out.tolist() == [5, 5]
+
+
+# --- loops of plain IR ---------------------------------------------------------------------------
+
+CONTINUED = """\
+kernel continued(%out.0: *i32) from "loops.py" {
+  %lanes.1: i32[3] = arange start=0 size=3
+  %one.2: i32 = 1
+  %two.3: i32 = 2
+  %zero.4: i32 = 0
+  %none.5: i32[3] = splat %zero.4 shape=[3]
+  %each.6: bool[3] = ge %lanes.1, %none.5
+  while (%n.7: i32 = %two.3) {
+    %less.8: i32 = sub %n.7, %one.2
+    %more.9: bool = gt %n.7, %zero.4
+    %all.10: bool[3] = splat %more.9 shape=[3]
+    condition %all.10 with %less.8
+  } do (%left.11: i32) {
+    %now.12: i32[3] = splat %left.11 shape=[3]
+    %step.13: i32[3] = atomic add %out.0[%lanes.1], %now.12
+    if %each.6 {
+      continue %left.11
+    } else {
+      break
+    }
+    yield %zero.4
+  } else (%rest.14: i32) {
+  }
+}
+"""
+
+# Its inner loop ends only if a value numbering of LLVM is right about what outer loops carry.
+NESTED = """\
+kernel nested(%out.0: *i32) from "loops.py" {
+  %lanes.1: i32[3] = arange start=0 size=3
+  %zero.2: i32 = 0
+  %one.3: i32 = 1
+  %three.4: i32 = 3
+  %no.5: bool = false
+  %yes.6: bool = true
+  %ones.7: i32[3] = splat %one.3 shape=[3]
+  for %trip.8: i32 = %zero.2 .. %three.4 by %one.3 carrying (%is_later.9: bool = %no.5) {
+    %later.10: bool[3] = splat %is_later.9 shape=[3]
+    while (%n.11: i32 = %three.4) {
+      %less.12: i32 = sub %n.11, %one.3
+      %more.13: bool = gt %n.11, %zero.2
+      %all.14: bool[3] = splat %more.13 shape=[3]
+      %goes_on.15: bool[3] = and %all.14, %later.10
+      condition %goes_on.15 with %less.12
+    } do (%left.16: i32) {
+      %before.17: i32[3] = load %out.0[%lanes.1]
+      %after.18: i32[3] = add %before.17, %ones.7
+      store %out.0[%lanes.1] = %after.18
+      yield %left.16
+    } else (%rest.19: i32) {
+    }
+    yield %yes.6
+  } else (%was_later.20: bool) {
+  }
+}
+"""
+
+
+@pytest.mark.parametrize(("text", "expected"), [(CONTINUED, 1), (NESTED, 6)])
+def test_loops_of_lanes_end_with_what_their_scalars_carry(text: str, expected: int) -> None:
+    out = np.zeros(3, "i4")
+    Executable(parse_function(text)).run([ArrayArgument(out)], (1,))
+    np.testing.assert_array_equal(out, expected)
