@@ -2,184 +2,262 @@
 
     uv run python -m scripts.on_a_mac                  # writes on_a_mac.md
     uv run python -m scripts.on_a_mac --output -       # or prints it
+    uv run python -m scripts.on_a_mac --simulated      # anywhere: tries this script
 
 Every reviewed text in `snapshots/kernels` is compiled by Metal, and by Xcode's `metal` if that is
-there; then the tests that any GPU must pass run on this one.
+there; then the tests that any GPU must pass run on this one, under Metal's validation. What
+crashes, hangs or is stopped with Ctrl-C is in the report, too.
 """
 
 from __future__ import annotations
 
 import argparse
 import importlib.metadata
-import os
+import json
 import platform
-import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from eas.runtime import metal
+from scripts.children import REPOSITORY, Child
+from scripts.compile_texts import read_program
 
-REPOSITORY = Path(__file__).parent.parent
 SNAPSHOTS = REPOSITORY / "snapshots" / "kernels"
 SUITE = ("tests/metal", "tests/frontend", "tests/ops", "tests/host/test_three_ways.py")
-ON_DEVICE = {"EAS_BACKEND": "metal", "EAS_TEST_METAL": "device"}
+# A process that Metal ends is replaced, and the test that it was at has failed.
+PYTEST = ("-m", "pytest", "-q", "--tb=short", "-m", "not interpreted", "-n", "1")
+ENVIRONMENT = {"EAS_BACKEND": "metal", "EAS_TEST_METAL": "device", "MTL_DEBUG_LAYER": "1"}
 PACKAGES = ("easy_as", "pyobjc-core", "pyobjc-framework-Metal", "numpy")
 MOST_LINES = 200
 
-# Compiles a text; gives what speaks against it, or nothing.
-Compiler = Callable[[metal.Program], str]
+WELL, FAILED, NO_METAL, STOPPED = 0, 1, 2, 130
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Writes the report: 0 if all went well, 1 if something failed, 2 without Metal."""
-    parser = argparse.ArgumentParser(prog="python -m scripts.on_a_mac")
+    """Writes the report: 0 if all went well, 1 if not, 2 without Metal, 130 after Ctrl-C."""
+    options = _options(arguments)
+    trial = Trial(options.simulated, options.patience)
+    files = options.texts or sorted(SNAPSHOTS.glob("*.metal"))
+    try:
+        code = trial.run(files, options.tests or SUITE)
+    except KeyboardInterrupt:
+        trial.remark = "It was stopped with Ctrl-C before the end."
+        code = STOPPED
+    if code == NO_METAL and sys.platform != "darwin":
+        print(trial.remark, file=sys.stderr)
+    else:
+        _write(trial.report(), options.output)
+    return code
+
+
+def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m scripts.on_a_mac",
+        description="Tries easy_as on this Mac and writes a report to paste into an issue.",
+    )
     parser.add_argument("--output", default="on_a_mac.md", help="a file, or - to print it")
-    output: str = parser.parse_args(arguments).output
-    why = metal.missing()
-    if why:
-        print(f"there is nothing to try here: {why}", file=sys.stderr)
-        return 2
-    device = metal.default_device()
-    texts = compile_snapshots(device)
-    suite = run_tests(SUITE, ON_DEVICE)
-    text = report(device, texts, suite)
+    parser.add_argument(
+        "--patience",
+        type=float,
+        default=300.0,
+        metavar="SECONDS",
+        help="how long a process may say nothing before it is stopped (300)",
+    )
+    parser.add_argument(
+        "--simulated", action="store_true", help="try this script on a simulated Mac, anywhere"
+    )
+    parser.add_argument(
+        "--texts", nargs="*", type=Path, help="the texts to compile (those in snapshots/kernels)"
+    )
+    parser.add_argument("--tests", nargs="*", help="what to pass to pytest (what a GPU must pass)")
+    return parser.parse_args(arguments)
+
+
+def _write(text: str, output: str) -> None:
     if output == "-":
         print(text)
-    else:
-        Path(output).write_text(text, "utf-8")
-        print(f"wrote {output}; please paste it into an issue")
-    return 0 if suite.is_passed and all(not each.complaints for each in texts) else 1
+        return
+    Path(output).write_text(text, "utf-8")
+    print(f"wrote {output}; please paste it into an issue", file=sys.stderr)
+
+
+class Trial:
+    """What is tried here, and how far it has come."""
+
+    def __init__(self, is_simulated: bool, patience: float) -> None:
+        self.simulation = ("-m", "tests.metal.simulated") if is_simulated else ()
+        self.plugin = ("-p", "tests.metal.everywhere") if is_simulated else ()
+        self.patience = patience
+        self.facts: dict[str, str] = {}
+        self.remark = ""
+        self.texts: list[Texts] = []
+        self.suite: Suite | None = None
+
+    def run(self, files: Sequence[Path], tests: Sequence[str]) -> int:
+        self._compile_on_gpu(files)
+        if "GPU" not in self.facts:
+            return NO_METAL
+        self._compile_with_xcode(files)
+        self._run_tests(tests)
+        is_good = self.suite is not None and self.suite.is_good
+        return WELL if is_good and all(texts.is_good for texts in self.texts) else FAILED
+
+    def report(self) -> str:
+        parts = ["# easy_as on a Mac", "", *_table({**self.facts, **_software()})]
+        if self.remark:
+            parts += ["", self.remark]
+        if self.texts:
+            parts += ["", "## Texts", "", *(texts.summary for texts in self.texts)]
+        for texts in self.texts:
+            parts += texts.details()
+        if self.suite is not None:
+            parts += ["", "## Tests", "", *self.suite.lines()]
+        return "\n".join([*parts, ""])
+
+    def _compile_on_gpu(self, files: Sequence[Path]) -> None:
+        """A process that a text puts an end to is followed by one for the texts behind it."""
+        todo, texts = list(files), Texts("Metal", len(files))
+        while todo:
+            command = [*self.simulation, "-m", "scripts.compile_texts", *map(str, todo)]
+            child, words = Child(command, ENVIRONMENT), list[str]()
+            for line in _lines(child.output(self.patience)):
+                self._hear(line, texts, todo, words)
+            if "GPU" not in self.facts:
+                why = "\n".join(words[-MOST_LINES:]) or child.ending
+                self.remark = f"There is nothing to try here: {why}"
+                return
+            if todo:
+                told = [*words[-MOST_LINES:], f"the process that compiles it: {child.ending}"]
+                texts.told[todo.pop(0).stem] = "\n".join(told)
+
+    def _hear(self, line: str, texts: Texts, todo: list[Path], words: list[str]) -> None:
+        """Takes in a line of `scripts.compile_texts`; Metal may say something in between."""
+        if not line.startswith("{"):
+            words.append(line)
+            return
+        heard: dict[str, str] = json.loads(line)
+        if "told" in heard:
+            texts.told[todo.pop(0).stem] = heard["told"]
+        elif "missing" in heard:
+            words.append(heard["missing"])
+        elif not self.facts:
+            self.facts = heard
+            texts.compiler = heard["GPU"]
+            self.texts.append(texts)
+
+    def _compile_with_xcode(self, files: Sequence[Path]) -> None:
+        version = xcode_version()
+        if version:
+            texts = Texts(f"Xcode's {version}", len(files))
+            self.texts.append(texts)
+            for file in files:
+                texts.told[file.stem] = compile_with_xcode(file, self.patience)
+
+    def _run_tests(self, tests: Sequence[str]) -> None:
+        self.suite = Suite()
+        child = Child([*PYTEST, *self.plugin, *tests], ENVIRONMENT)
+        for piece in child.output(self.patience):
+            self.suite.output += piece
+            print(piece, end="", file=sys.stderr, flush=True)
+        self.suite.ending = child.ending
+
+
+def _lines(pieces: Iterator[str]) -> Iterator[str]:
+    rest = ""
+    for piece in pieces:
+        *lines, rest = (rest + piece).split("\n")
+        yield from lines
+    if rest:
+        yield rest
 
 
 # --- texts ------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Compiled:
-    """What a compiler says against the texts that it refuses, by their names."""
+@dataclass
+class Texts:
+    """What a compiler says against each text that it was given: nothing is well."""
 
     compiler: str
     count: int
-    complaints: dict[str, str]
+    told: dict[str, str] = field(default_factory=dict[str, str])
 
+    @property
+    def is_good(self) -> bool:
+        return len(self.told) == self.count and not any(self.told.values())
 
-def compile_snapshots(device: metal.Device, files: Sequence[Path] = ()) -> list[Compiled]:
-    """Compiles the reviewed texts with every compiler that is there."""
-    files = files or sorted(SNAPSHOTS.glob("*.metal"))
-    compilers: dict[str, Compiler] = {device.name: lambda program: compile_on(device, program)}
-    version = xcode_version()
-    if version:
-        compilers[f"Xcode's {version}"] = compile_with_xcode
-    results: list[Compiled] = []
-    for name, compiler in compilers.items():
-        told = {file.stem: compiler(read_program(file)) for file in files}
-        results.append(Compiled(name, len(files), {n: text for n, text in told.items() if text}))
-    return results
+    @property
+    def summary(self) -> str:
+        good = sum(not told for told in self.told.values())
+        tried = "" if len(self.told) == self.count else f" ({len(self.told)} were tried)"
+        return f"- {self.compiler}: {good} of {self.count} compile{tried}"
 
-
-def read_program(file: Path) -> metal.Program:
-    """A text, with the kernel and the version of the language that its head names."""
-    text = file.read_text("utf-8")
-    kernel = re.search(r"^kernel void (\w+)\(", text, re.MULTILINE)
-    version = re.search(r"· Metal (\d+)\.(\d+)$", text, re.MULTILINE)
-    if kernel is None or version is None:
-        raise ValueError(f"{file} has no kernel, or does not say which Metal it is written in")
-    return metal.Program(text, kernel[1], (int(version[1]), int(version[2])))
-
-
-def compile_on(device: metal.Device, program: metal.Program) -> str:
-    try:
-        device.pipeline(program)
-    except metal.MetalError as error:
-        return error.message
-    return ""
+    def details(self) -> Iterator[str]:
+        for name, told in self.told.items():
+            if told:
+                yield from ("", f"`{name}.metal`, {self.compiler}:", *_block(told))
 
 
 def xcode_version() -> str:
     """Which `metal` Xcode has; nothing if there is none."""
     try:
         done = _call(["xcrun", "-sdk", "macosx", "metal", "--version"])
-    except FileNotFoundError:
+    except (FileNotFoundError, subprocess.TimeoutExpired):
         return ""
     return done.stdout.partition("\n")[0] if done.returncode == 0 else ""
 
 
-def compile_with_xcode(program: metal.Program) -> str:
-    major, minor = program.version
+def compile_with_xcode(file: Path, patience: float) -> str:
+    """What Xcode's compiler says against a text, warnings included."""
+    major, minor = read_program(file).version
     standard = f"metal{major}.{minor}" if major >= 3 else f"macos-metal{major}.{minor}"
     with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder, f"{program.kernel}.metal")
-        file.write_text(program.text, "utf-8")
         command = ["xcrun", "-sdk", "macosx", "metal", f"-std={standard}", "-fno-fast-math"]
-        done = _call([*command, "-Werror", "-c", str(file), "-o", f"{folder}/kernel.air"])
+        command += ["-Werror", "-c", str(file), "-o", f"{folder}/kernel.air"]
+        try:
+            done = _call(command, patience)
+        except subprocess.TimeoutExpired:
+            return f"it did not end within {patience:g} seconds"
     return done.stderr.strip() or f"it ended with {done.returncode}" if done.returncode else ""
 
 
-def _call(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+def _call(command: Sequence[str], seconds: float = 60.0) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=seconds)
 
 
 # --- tests ------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@dataclass
 class Suite:
-    """How the tests went."""
+    """What pytest has said, and how it ended: in words, if not well."""
 
-    is_passed: bool
-    summary: str
-    output: str
+    output: str = ""
+    ending: str = "it was stopped"
 
+    @property
+    def is_good(self) -> bool:
+        return not self.ending
 
-def run_tests(arguments: Sequence[str], environment: Mapping[str, str]) -> Suite:
-    """Runs tests in a process of their own; they say so if the GPU ends it."""
-    command = [sys.executable, "-m", "pytest", "-q", "-m", "not interpreted", "-n", "0"]
-    done = subprocess.run(
-        [*command, *arguments],
-        cwd=REPOSITORY,
-        env={**os.environ, **environment},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-    )
-    lines = done.stdout.strip().splitlines()
-    summary = lines[-1] if lines else "no output"
-    if done.returncode not in (0, 1):
-        summary = f"pytest ended with {done.returncode}: {summary}"
-    return Suite(done.returncode == 0, summary, "\n".join(lines[-MOST_LINES:]))
+    def lines(self) -> list[str]:
+        lines = self.output.strip().splitlines() or ["no output"]
+        if self.is_good:
+            return [lines[-1]]
+        return [f"{lines[-1]} (pytest: {self.ending})", *_block("\n".join(lines[-MOST_LINES:]))]
 
 
-# --- the report -------------------------------------------------------------------------------
+# --- the machine ------------------------------------------------------------------------------
 
 
-def report(device: metal.Device, texts: Sequence[Compiled], suite: Suite) -> str:
-    parts = ["# easy_as on a Mac", "", *_machine(device), "", "## Texts", ""]
-    for each in texts:
-        good = each.count - len(each.complaints)
-        parts.append(f"- {each.compiler}: {good} of {each.count} compile")
-    for each in texts:
-        for name, told in each.complaints.items():
-            parts += ["", f"`{name}.metal`, {each.compiler}:", *_block(told)]
-    parts += ["", "## Tests", "", suite.summary]
-    if not suite.is_passed:
-        parts += _block(suite.output)
-    return "\n".join([*parts, ""])
-
-
-def _machine(device: metal.Device) -> list[str]:
-    facts = {
-        "GPU": device.name,
-        "macOS": ".".join(map(str, device.system)),
-        "Python": f"{platform.python_version()} on {platform.machine()}",
+def _software() -> dict[str, str]:
+    return {
+        "Python": f"{platform.python_version()} on {platform.platform()}",
         **{name: _version(name) for name in PACKAGES},
         "commit": _commit(),
     }
-    return ["| | |", "|---|---|", *(f"| {name} | {fact} |" for name, fact in facts.items())]
 
 
 def _version(package: str) -> str:
@@ -195,6 +273,10 @@ def _commit() -> str:
     except FileNotFoundError:
         return "unknown"
     return done.stdout.strip() or "unknown"
+
+
+def _table(facts: Mapping[str, str]) -> list[str]:
+    return ["| | |", "|---|---|", *(f"| {name} | {fact} |" for name, fact in facts.items())]
 
 
 def _block(text: str) -> list[str]:

@@ -12,6 +12,9 @@ from eas.runtime.metal.framework import Framework, load_framework, own
 from eas.runtime.metal.libraries import Pipeline, Program, make_pipeline
 from eas.runtime.metal.objects import Buffer, CommandQueue, RawDevice
 
+# Metal wants room for one element in each buffer, also where an array has none.
+LEAST_BYTES = 16
+
 
 @record
 class Device:
@@ -19,15 +22,12 @@ class Device:
 
     framework: Framework
     raw: RawDevice
+    name: str
     system: tuple[int, int]
     process: int = field(default_factory=os.getpid)
     _pipelines: dict[Program, Pipeline] = field(default_factory=dict[Program, Pipeline])
     _queue: CommandQueue | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
-
-    @property
-    def name(self) -> str:
-        return self.raw.name()
 
     def pipeline(self, program: Program) -> Pipeline:
         """The program, compiled once; raises `TextError` if Metal's compiler refuses it."""
@@ -60,8 +60,8 @@ class Device:
             message = f"{size} bytes of {what}, but {self.name} has buffers of up to {most}"
             raise MetalError(message, kernel)
         shared = self.framework.metal.MTLResourceStorageModeShared
-        make = self.raw.newBufferWithLength_options_
-        buffer = own(self.raw.newBufferWithLength_options_(max(size, 1), shared), make)
+        made = self.raw.newBufferWithLength_options_(max(size, LEAST_BYTES), shared)
+        buffer = own(made, self.raw.newBufferWithLength_options_)
         if buffer is None:
             raise MetalError(f"{self.name} has no memory for the {size} bytes of {what}", kernel)
         return buffer
@@ -78,13 +78,26 @@ class Device:
 def open_device() -> Device:
     """Opens the GPU; raises `MetalError` if there is none."""
     framework = load_framework()
+    with framework.objc.autorelease_pool():
+        raw = find_device(framework)
+        version = framework.foundation.NSProcessInfo.processInfo().operatingSystemVersion()
+        return Device(framework, raw, raw.name(), (version.majorVersion, version.minorVersion))
+
+
+def find_device(framework: Framework) -> RawDevice:
+    """The GPU that macOS prefers, else the first one.
+
+    A program that does not happen to be linked to CoreGraphics has no preferred one, for example
+    some builds of pyobjc (https://github.com/ronaldoussoren/pyobjc/issues/390).
+    """
     raw = framework.metal.MTLCreateSystemDefaultDevice()
-    if raw is None:
-        raise MetalError(
-            "Metal finds no GPU: on a virtual machine or without a login there may be none"
-        )
-    version = framework.foundation.NSProcessInfo.processInfo().operatingSystemVersion()
-    return Device(framework, raw, (version.majorVersion, version.minorVersion))
+    if raw is not None:
+        return raw
+    for each in framework.metal.MTLCopyAllDevices():
+        return each
+    raise MetalError(
+        "Metal finds no GPU: on a virtual machine or without a login there may be none"
+    )
 
 
 @cache

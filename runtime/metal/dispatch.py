@@ -80,7 +80,7 @@ class Dispatch:
             commands.commit()
             try:
                 wait(framework, commands, kernel, self.seconds)
-            except TimeOutError:
+            except (TimeOutError, KeyboardInterrupt):
                 self.device.abandon_queue()
                 raise
 
@@ -139,11 +139,13 @@ class Dispatch:
         if commands is None or encoder is None:
             raise MetalError(f"{self.device.name} takes no commands", kernel)
         commands.setLabel_(kernel)
-        encoder.setComputePipelineState_(self.pipeline.state)
-        self._set_arguments(encoder)
         groups, threads = metal.MTLSizeMake(*self.groups), metal.MTLSizeMake(self.threads, 1, 1)
-        encoder.dispatchThreadgroups_threadsPerThreadgroup_(groups, threads)
-        encoder.endEncoding()
+        try:
+            encoder.setComputePipelineState_(self.pipeline.state)
+            self._set_arguments(encoder)
+            encoder.dispatchThreadgroups_threadsPerThreadgroup_(groups, threads)
+        finally:  # an encoder that is freed before that ends the process
+            encoder.endEncoding()
         return commands
 
     def _set_arguments(self, encoder: ComputeEncoder) -> None:

@@ -43,10 +43,10 @@ def load_framework() -> Framework:
 def own(made: Made | None, selector: Any) -> Made | None:
     """An object that a `new...` method has made, without the reference that pyobjc forgets.
 
-    Such a method gives a reference away. pyobjc follows that rule for methods of classes only
-    (https://github.com/ronaldoussoren/pyobjc/issues/690): it takes one of its own and never gives
-    back the first, so the object would live for ever. A pyobjc that knows says so in what it tells
-    about the method, here `selector`.
+    Such a method gives a reference away. Before version 13, pyobjc follows that rule for methods
+    of classes only (https://github.com/ronaldoussoren/pyobjc/issues/690): it takes one of its own
+    and never gives back the first, so the object would live for ever. A pyobjc that knows says so
+    in what it tells about the method, here `selector`.
     """
     knows: bool = selector.__metadata__()["retval"].get("already_retained", False)
     if made is not None and not knows and made.retainCount() > 1:

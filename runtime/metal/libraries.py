@@ -33,7 +33,6 @@ class Pipeline:
 class Need:
     """What a version of the language needs: a macOS, and a GPU of one of some families."""
 
-    constant: str
     system: tuple[int, int]
     families: tuple[str, ...]
 
@@ -41,9 +40,9 @@ class Need:
 # https://developer.apple.com/metal/Metal-Feature-Set-Tables.pdf: reductions over a simdgroup and
 # `simdgroup_matrix` from Apple7 and Mac2 on, `atomic_float` and `bfloat` with Metal 3.
 NEEDS: dict[tuple[int, int], Need] = {
-    (2, 3): Need("MTLLanguageVersion2_3", (11, 0), ("MTLGPUFamilyApple7", "MTLGPUFamilyMac2")),
-    (3, 0): Need("MTLLanguageVersion3_0", (13, 0), ("MTLGPUFamilyMetal3",)),
-    (3, 1): Need("MTLLanguageVersion3_1", (14, 0), ("MTLGPUFamilyMetal3",)),
+    (2, 3): Need((11, 0), ("MTLGPUFamilyApple7", "MTLGPUFamilyMac2")),
+    (3, 0): Need((13, 0), ("MTLGPUFamilyMetal3",)),
+    (3, 1): Need((14, 0), ("MTLGPUFamilyMetal3",)),
 }
 REASONS: dict[tuple[int, int], str] = {
     (3, 0): " (for atomics on floats)",
@@ -55,8 +54,8 @@ def make_pipeline(
     framework: Framework, raw: RawDevice, system: tuple[int, int], program: Program
 ) -> Pipeline:
     """Compiles a program, once it is known that the system and the GPU can run it."""
-    check_needs(framework, raw, system, program)
     with framework.objc.autorelease_pool():
+        check_needs(framework, raw, system, program)
         library = _compile(framework, raw, system, program)
         function = own(library.newFunctionWithName_(program.kernel), library.newFunctionWithName_)
         if function is None:
@@ -64,8 +63,7 @@ def make_pipeline(
         state, error = raw.newComputePipelineStateWithFunction_error_(function, None)
         state = own(state, raw.newComputePipelineStateWithFunction_error_)
         if state is None:
-            told = _told(error)
-            raise MetalError(f"{raw.name()} cannot run it: {told}", program.kernel)
+            raise MetalError(f"{raw.name()} cannot run it: {_told(error)}", program.kernel)
     return Pipeline(program, state, state.maxTotalThreadsPerThreadgroup())
 
 
@@ -112,7 +110,7 @@ def _options(framework: Framework, system: tuple[int, int], program: Program) ->
     """
     metal = framework.metal
     options = metal.MTLCompileOptions.alloc().init()
-    options.setLanguageVersion_(framework.constant(NEEDS[program.version].constant))
+    options.setLanguageVersion_(language_number(program.version))
     if system < SAFE_MATH_MODES:
         options.setFastMathEnabled_(False)
     elif program.fast_math:
@@ -122,6 +120,12 @@ def _options(framework: Framework, system: tuple[int, int], program: Program) ->
         options.setMathMode_(metal.MTLMathModeSafe)
         options.setMathFloatingPointFunctions_(metal.MTLMathFloatingPointFunctionsPrecise)
     return options
+
+
+def language_number(version: tuple[int, int]) -> int:
+    """A version of the language as an MTLLanguageVersion."""
+    major, minor = version
+    return major << 16 | minor
 
 
 def _told(error: Error | None) -> str:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
@@ -143,6 +144,7 @@ class Metal(Protocol):
     MTLMathModeSafe: int
     MTLResourceStorageModeShared: int
 
+    def MTLCopyAllDevices(self) -> Sequence[RawDevice]: ...
     def MTLCreateSystemDefaultDevice(self) -> RawDevice | None: ...
     def MTLSizeMake(self, width: int, height: int, depth: int) -> Size: ...
 

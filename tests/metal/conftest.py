@@ -6,7 +6,9 @@ Tests with `any_gpu` are those that every GPU must pass.
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator
+import os
+import warnings
+from collections.abc import Callable, Iterator
 
 import pytest
 
@@ -15,7 +17,7 @@ from eas.ir.cache import open_cache
 from eas.msl.host import Builder, Host, Limits
 from eas.runtime.metal import device
 from tests.backends import IS_ON_DEVICE
-from tests.metal.simulated import Machine, install
+from tests.metal.simulated import Machine, installed
 
 
 @pytest.fixture(scope="session")
@@ -30,14 +32,14 @@ def metal_host() -> Iterator[Host]:
 def machine(metal_host: Host, monkeypatch: pytest.MonkeyPatch) -> Iterator[Machine]:
     """A simulated Mac whose GPU is the backend; whatever was made must be freed in the end."""
     machine = Machine(metal_host)
-    install(machine, monkeypatch)
     monkeypatch.setenv("EAS_BACKEND", "metal")
-    forget_device()
-    yield machine
-    machine.end.set()
-    forget_device()
-    gc.collect()
-    assert (machine.leaked, machine.strays) == ([], [])
+    with installed(machine):
+        forget_device()
+        yield machine
+        machine.end.set()
+        forget_device()
+        gc.collect()
+    assert machine.troubles == []
 
 
 @pytest.fixture
@@ -48,6 +50,24 @@ def any_gpu(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
     else:
         # What the compiler writes is inspected in tests/host, and that takes a while.
         request.getfixturevalue("machine").is_strict = False
+
+
+def in_a_fork(use: Callable[[], str]) -> str:
+    """What a function gives in a forked process."""
+    reading, writing = os.pipe()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # that is about forks with threads
+        child = os.fork()
+    if child == 0:
+        try:
+            os.write(writing, use().encode())
+        finally:
+            os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading, "rb") as pipe:
+        message = pipe.read().decode()
+    os.waitpid(child, 0)
+    return message
 
 
 def forget_device() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import warnings
 
 import numpy as np
 import pytest
@@ -13,7 +12,7 @@ import eas
 from eas.config import BackendError, resolve_backend
 from eas.runtime import metal
 from eas.runtime.metal import MetalError, completion
-from tests.metal.conftest import forget_device
+from tests.metal.conftest import forget_device, in_a_fork
 from tests.metal.kernels import shift, twice
 from tests.metal.simulated import Machine
 from tests.metal.simulated.objects import constant
@@ -64,6 +63,13 @@ def test_auto_is_the_gpu_of_a_mac(machine: Machine, monkeypatch: pytest.MonkeyPa
     forget_device()
     machine.faults.has_no_device = True
     assert resolve_backend("auto") != "metal"
+
+
+def test_without_a_preferred_gpu_the_first_one_is_taken(machine: Machine) -> None:
+    machine.faults.has_no_default_device = True
+    x = np.ones(4, np.float32)
+    twice(x, 4, BLOCK=4)
+    assert x.tolist() == [2.0] * 4
 
 
 def test_a_gpu_without_a_queue_is_an_error(machine: Machine) -> None:
@@ -175,28 +181,11 @@ def test_a_limit_that_is_no_time_is_refused(
 
 def test_a_forked_process_is_told_that_it_cannot_use_the_gpu(machine: Machine) -> None:
     twice(np.ones(4, np.float32), 4, BLOCK=4)
-    assert message_in_a_fork() == (
+    assert in_a_fork(message_of_launch) == (
         f"this process was forked from {os.getpid()}, which has used Metal; the GPU does not come "
         "along. Start processes anew: `multiprocessing.set_start_method('spawn')`"
     )
     assert machine.labels == ["twice"]
-
-
-def message_in_a_fork() -> str:
-    reading, writing = os.pipe()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # that is about forks with threads
-        child = os.fork()
-    if child == 0:
-        try:
-            os.write(writing, message_of_launch().encode())
-        finally:
-            os._exit(0)
-    os.close(writing)
-    with os.fdopen(reading, "rb") as pipe:
-        message = pipe.read().decode()
-    os.waitpid(child, 0)
-    return message
 
 
 @pytest.mark.parametrize("own_references", [0, 2])

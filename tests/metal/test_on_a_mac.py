@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from eas.runtime import metal
-from scripts import on_a_mac
-from scripts.on_a_mac import ON_DEVICE, SNAPSHOTS, Compiled, Suite
+from scripts import compile_texts, on_a_mac
+from scripts.children import REPOSITORY, Child
+from scripts.on_a_mac import SNAPSHOTS
 from tests.metal.conftest import forget_device
 from tests.metal.simulated import Machine
+
+GPU = "Apple M1 (simulated)"
 
 # Stands in for Xcode's: takes every text but that of `relu`.
 XCRUN = """\
@@ -23,100 +29,204 @@ case "$*" in
     *) echo "unknown standard in $*" >&2; exit 1 ;;
 esac
 """
-GPU = "Apple M1 (simulated)"
 
 
-def files(*names: str) -> list[Path]:
-    return [SNAPSHOTS / f"{name}.metal" for name in names]
+@pytest.fixture
+def _without_xcode(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(on_a_mac, "xcode_version", lambda: "")
+
+
+@pytest.fixture
+def _without_tests(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(on_a_mac.Trial, "_run_tests", lambda *_: None)
+
+
+def files(*names: str) -> list[str]:
+    return [str(SNAPSHOTS / f"{name}.metal") for name in names]
+
+
+def report_of(code: int, output: Path, *arguments: str) -> str:
+    """The report that the script writes, from the GPU on and without the software."""
+    assert on_a_mac.main(["--simulated", "--output", str(output), *arguments]) == code
+    return output.read_text("utf-8")
+
+
+def behind(title: str, report: str) -> str:
+    return report.partition(f"\n## {title}\n\n")[2]
+
+
+# --- from end to end --------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("_without_xcode")
+def test_a_report_tells_of_the_machine_the_texts_and_the_tests(tmp_path: Path) -> None:
+    tests = ["tests/metal/test_corpus.py::test_a_gpu_gives_the_results_of_the_reference[relu]"]
+    texts = files("softmax", "scale_bf16")
+    report = report_of(0, tmp_path / "report.md", "--texts", *texts, "--tests", *tests)
+    assert report.startswith(
+        f"# easy_as on a Mac\n\n| | |\n|---|---|\n| GPU | {GPU} |\n| macOS | 15.1 |\n| Python | 3."
+    )
+    told = f"- {GPU}: 2 of 2 compile\n\n## Tests\n\n1 passed in "
+    assert behind("Texts", report).startswith(told)
+
+
+@pytest.mark.usefixtures("_without_xcode")
+def test_a_test_that_fails_is_shown(tmp_path: Path) -> None:
+    test = tmp_path / "test_that_fails.py"
+    test.write_text("def test_it():\n    assert 2 == 3\n")
+    arguments = ["--texts", *files("add"), "--tests", str(test)]
+    tests = behind("Tests", report_of(1, tmp_path / "report.md", *arguments))
+    assert tests.startswith("1 failed in ")
+    assert "assert 2 == 3" in tests
+
+
+@pytest.mark.usefixtures("_without_xcode")
+def test_a_test_that_ends_the_process_does_not_end_the_others(tmp_path: Path) -> None:
+    test = tmp_path / "test_that_aborts.py"
+    test.write_text("import os\ndef test_a():\n    os.abort()\ndef test_b():\n    pass\n")
+    arguments = ["--texts", *files("add"), "--tests", str(test)]
+    tests = behind("Tests", report_of(1, tmp_path / "report.md", *arguments))
+    assert tests.startswith("1 failed, 1 passed")
+
+
+@pytest.mark.usefixtures("_without_xcode")
+def test_a_test_that_hangs_is_ended(tmp_path: Path) -> None:
+    test = tmp_path / "test_that_hangs.py"
+    test.write_text("import time\ndef test_it():\n    time.sleep(600)\n")
+    arguments = ["--texts", *files("add"), "--tests", str(test), "--patience", "10"]
+    tests = behind("Tests", report_of(1, tmp_path / "report.md", *arguments))
+    assert "(pytest: it said nothing for 10 seconds and was stopped)" in tests
+
+
+def test_ctrl_c_leaves_a_report(tmp_path: Path) -> None:
+    test, output = tmp_path / "test_that_hangs.py", tmp_path / "report.md"
+    test.write_text("import time\ndef test_it():\n    time.sleep(600)\n")
+    command = [sys.executable, "-m", "scripts.on_a_mac", "--simulated", "--output", str(output)]
+    script = subprocess.Popen(
+        [*command, "--texts", *files("add"), "--tests", str(test)],
+        cwd=REPOSITORY,
+        stderr=subprocess.PIPE,
+    )
+    assert script.stderr is not None
+    script.stderr.readline()  # pytest has begun
+    script.send_signal(signal.SIGINT)
+    assert script.wait(60) == 130
+    script.stderr.close()
+    report = output.read_text("utf-8")
+    assert "\n\nIt was stopped with Ctrl-C before the end.\n\n## Texts\n\n" in report
+    assert "(pytest: it was stopped)" in behind("Tests", report)
 
 
 def test_without_metal_it_says_so(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setitem(sys.modules, "Metal", None)
-    monkeypatch.setattr(sys, "platform", "linux")
-    forget_device()
+    if sys.platform == "darwin":
+        pytest.skip("this is a Mac")
+    monkeypatch.chdir(tmp_path)
     assert on_a_mac.main([]) == 2
     assert capsys.readouterr().err == (
-        "there is nothing to try here: Metal needs a Mac, and this is `linux`\n"
+        "There is nothing to try here: Metal needs a Mac, and this is `linux`\n"
+    )
+    assert list(tmp_path.iterdir()) == []
+
+
+# --- texts ------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("_without_xcode", "_without_tests")
+def test_a_text_that_metal_refuses_is_shown(tmp_path: Path) -> None:
+    text = Path(*files("relu")).read_text("utf-8").replace("float", "flaot")
+    broken = tmp_path / "broken.metal"
+    broken.write_text(text, "utf-8")
+    arguments = ["--texts", str(broken), *files("add")]
+    texts = behind("Texts", report_of(1, tmp_path / "report.md", *arguments))
+    head = f"- {GPU}: 1 of 2 compile\n\n`broken.metal`, {GPU}:\n```text\n"
+    assert texts.startswith(f"{head}Metal's compiler refuses the text\nprogram_source:")
+
+
+def test_a_text_that_puts_an_end_to_the_process_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The GPU and the first text, then it dies; the next process goes on behind the second."""
+    said = iter([
+        ['{"GPU": "M9", "macOS": "30.0"}\n{"to', 'ld": ""}\nfailed assertion `length(0)\'\n'],
+        ['{"GPU": "M9", "macOS": "30.0"}\n', '{"told": "no"}\n'],
+        ["3 passed"],
+    ])  # fmt: skip
+    endings = iter(["it ended with SIGABRT", "", ""])
+
+    class Scripted(Child):
+        def output(self, patience: float) -> Iterator[str]:
+            self.ending = next(endings)
+            yield from next(said)
+
+    monkeypatch.setattr(on_a_mac, "Child", Scripted)
+    monkeypatch.setattr(on_a_mac, "xcode_version", lambda: "")
+    texts = files("add", "relu", "softmax")
+    report = report_of(1, tmp_path / "report.md", "--texts", *texts)
+    assert behind("Texts", report) == (
+        "- M9: 1 of 3 compile\n"
+        "\n`relu.metal`, M9:\n```text\nfailed assertion `length(0)'\n"
+        "the process that compiles it: it ended with SIGABRT\n```\n"
+        "\n`softmax.metal`, M9:\n```text\nno\n```\n"
+        "\n## Tests\n\n3 passed\n"
     )
 
 
-def test_every_reviewed_text_is_compiled_for_the_metal_that_it_names(
-    machine: Machine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    machine.is_strict = False
-    monkeypatch.setattr(on_a_mac, "xcode_version", lambda: "")
-    programs = [on_a_mac.read_program(file) for file in sorted(SNAPSHOTS.glob("*.metal"))]
-    assert {program.version for program in programs} <= {(2, 3), (3, 0), (3, 1)}
-    [result] = on_a_mac.compile_snapshots(metal.default_device(), files("softmax", "scale_bf16"))
-    assert result == Compiled(GPU, 2, {})
-    assert [library["version"] for library in machine.libraries] == [0x20003, 0x30001]
-
-
-def test_a_text_that_metal_refuses_is_in_the_report(
-    machine: Machine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(on_a_mac, "xcode_version", lambda: "")
-    machine.faults.library_error = "program_source:3:1: error: not on this Mac"
-    results = on_a_mac.compile_snapshots(metal.default_device(), files("add"))
-    text = on_a_mac.report(metal.default_device(), results, Suite(True, "9 passed", ""))
-    assert text.partition("## Texts\n")[2] == (
-        f"\n- {GPU}: 0 of 1 compile\n\n`add.metal`, {GPU}:\n```text\n"
-        "Metal's compiler refuses the text\nprogram_source:3:1: error: not on this Mac\n```\n\n"
-        "## Tests\n\n9 passed\n"
-    )
-
-
-def test_xcodes_compiler_is_asked_too(
-    machine: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    machine.is_strict = False
+@pytest.mark.usefixtures("_without_tests")
+def test_xcodes_compiler_is_asked_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     xcrun = tmp_path / "xcrun"
     xcrun.write_text(XCRUN)
     xcrun.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
-    chosen = files("add", "relu", "scale_bf16")
+    arguments = ["--texts", *files("add", "relu", "scale_bf16")]
     name = "Xcode's Apple metal version 32023.620 (metalfe-32023.620)"
-    assert on_a_mac.compile_snapshots(metal.default_device(), chosen) == [
-        Compiled(GPU, 3, {}),
-        Compiled(name, 3, {"relu": "relu.metal:7:1: error: not today"}),
-    ]
-
-
-def test_the_tests_run_and_their_failures_are_in_the_report(machine: Machine) -> None:
-    device = metal.default_device()
-    arguments = ["-p", "tests.metal.everywhere", "tests/metal/test_corpus.py"]
-    suite = on_a_mac.run_tests([*arguments, "-k", "relu"], ON_DEVICE)
-    assert suite.is_passed, suite.output
-    assert suite.summary.startswith("2 passed")
-    nothing = on_a_mac.run_tests([*arguments, "-k", "no_such_kernel"], ON_DEVICE)
-    assert not nothing.is_passed
-    assert nothing.summary.startswith("pytest ended with 5: ")
-    assert nothing.output in on_a_mac.report(device, [], nothing)
-    assert machine.libraries == []
-
-
-def test_the_report_begins_with_the_machine(machine: Machine) -> None:
-    machine.system = (15, 6, 1)
-    text = on_a_mac.report(metal.default_device(), [], Suite(True, "9 passed", ""))
-    assert text.startswith(
-        f"# easy_as on a Mac\n\n| | |\n|---|---|\n| GPU | {GPU} |\n| macOS | 15.6 |\n| Python | 3."
+    report = report_of(1, tmp_path / "report.md", *arguments)
+    assert behind("Texts", report).startswith(
+        f"- {GPU}: 3 of 3 compile\n- {name}: 2 of 3 compile\n\n`relu.metal`, {name}:\n"
+        "```text\nrelu.metal:7:1: error: not today\n```\n"
     )
 
 
-def test_the_report_is_written(
-    machine: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_every_reviewed_text_names_its_kernel_and_its_metal() -> None:
+    programs = [compile_texts.read_program(file) for file in sorted(SNAPSHOTS.glob("*.metal"))]
+    assert {program.version for program in programs} <= {(2, 3), (3, 0), (3, 1)}
+
+
+def test_a_gpu_that_cannot_be_opened_is_told(
+    machine: Machine, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    machine.is_strict = False
-    failed = Suite(False, "1 failed", "FAILED tests/metal/test_launch.py")
-    monkeypatch.setattr(on_a_mac, "run_tests", lambda *_: failed)
-    monkeypatch.setattr(on_a_mac, "xcode_version", lambda: "")
-    monkeypatch.setattr(on_a_mac, "SNAPSHOTS", tmp_path)
-    (tmp_path / "add.metal").write_text((SNAPSHOTS / "add.metal").read_text("utf-8"), "utf-8")
-    output = tmp_path / "report.md"
-    assert on_a_mac.main(["--output", str(output)]) == 1
-    assert output.read_text("utf-8").endswith(
-        f"- {GPU}: 1 of 1 compile\n\n## Tests\n\n1 failed\n```text\n"
-        "FAILED tests/metal/test_launch.py\n```\n"
-    )
+    machine.faults.has_no_device = True
+    forget_device()
+    assert compile_texts.main([]) == 2
+    assert capsys.readouterr().out.startswith('{"missing": "Metal finds no GPU: ')
+
+
+# --- processes --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("code", "ending"),
+    [
+        ("", ""),
+        ("exit(3)", "it ended with 3"),
+        ("import os; os.abort()", "it ended with SIGABRT"),
+        ("import time; time.sleep(99)", "it said nothing for 1 seconds and was stopped"),
+    ],
+)
+def test_the_end_of_a_process_is_put_in_words(code: str, ending: str) -> None:
+    child = Child(["-c", f"print('begun', flush=True)\n{code}"], {})
+    assert "".join(child.output(1.0)) == "begun\n"
+    assert child.ending == ending
+
+
+def test_a_process_is_ended_with_all_that_it_has_started() -> None:
+    code = "import os, time\nprint(os.fork(), flush=True)\ntime.sleep(99)"
+    pieces = Child(["-c", code], {}).output(20.0)
+    numbers = next(pieces).split()
+    while len(numbers) < 2:
+        numbers += next(pieces).split()
+    pieces.close()  # pyright: ignore[reportAttributeAccessIssue]
+    with pytest.raises(ProcessLookupError):
+        while True:
+            os.kill(max(map(int, numbers)), 0)

@@ -11,13 +11,24 @@ from typing import Any
 import pytest
 
 from eas.runtime.metal import completion, libraries
-from tests.metal.simulated import buffers, commands, device, foundation, objects, pipelines
+from tests.metal.simulated import (
+    arguments,
+    buffers,
+    commands,
+    device,
+    encoders,
+    foundation,
+    objects,
+    pipelines,
+)
 from tests.metal.simulated import libraries as simulated_libraries
 from tests.metal.simulated.machine import M1_FAMILIES
 from tests.metal.simulated.objects import Described, constant, extract
 
 RUNTIME = Path(__file__).parent.parent.parent / "runtime" / "metal"
-SIMULATED = [objects, buffers, commands, device, foundation, simulated_libraries, pipelines]
+SIMULATED = [
+    objects, buffers, commands, device, encoders, foundation, simulated_libraries, pipelines
+]  # fmt: skip
 FILES = sorted(RUNTIME.glob("*.py"))
 
 # pyobjc has these from the Objective-C runtime, not from its table. All are Apple's documented
@@ -174,14 +185,15 @@ def names_of_metal(node: ast.AST) -> Iterator[str]:
 
 
 def test_the_tables_of_the_runtime_name_constants() -> None:
-    names = [*completion.ERRORS, *(need.constant for need in libraries.NEEDS.values())]
+    names = [*completion.ERRORS]
     names += [family for need in libraries.NEEDS.values() for family in need.families]
     assert {name for name in names if name not in extract()["constants"]} == set()
 
 
 def test_versions_of_the_language_are_spelled_by_their_numbers() -> None:
-    for (major, minor), need in libraries.NEEDS.items():
-        assert constant(need.constant) == (major << 16) + minor
+    for major, minor in libraries.NEEDS:
+        number = libraries.language_number((major, minor))
+        assert number == constant(f"MTLLanguageVersion{major}_{minor}")
 
 
 # --- the simulation ---------------------------------------------------------------------------
@@ -213,7 +225,7 @@ def test_the_simulation_offers_all_that_the_runtime_declares() -> None:
 
 
 def test_structs_have_pyobjcs_fields() -> None:
-    assert list(commands.MTLSize._fields) == extract()["structs"]["MTLSize"]
+    assert list(arguments.MTLSize._fields) == extract()["structs"]["MTLSize"]
 
 
 def test_the_simulated_gpu_is_of_real_families() -> None:

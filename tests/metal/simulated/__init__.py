@@ -4,7 +4,7 @@ It refuses what Metal refuses. Where that would end the process, `FailedAssertio
 """
 
 from tests.metal.simulated.machine import Faults, Machine
-from tests.metal.simulated.modules import install
+from tests.metal.simulated.modules import install, installed
 from tests.metal.simulated.objects import FailedAssertion
 
-__all__ = ["FailedAssertion", "Faults", "Machine", "install"]
+__all__ = ["FailedAssertion", "Faults", "Machine", "install", "installed"]

@@ -1,12 +1,23 @@
-"""Memory that the CPU and the GPU share."""
+"""Memory of the GPU, which the CPU may share."""
 
 from __future__ import annotations
+
+import threading
+import weakref
 
 import numpy as np
 
 from eas.msl.arrays import Array
 from tests.metal.simulated.machine import Machine
-from tests.metal.simulated.objects import Object, require, selector
+from tests.metal.simulated.objects import Object, constant, require, selector
+
+MODE_BITS = 0xF0  # of the options
+SHARED = constant("MTLResourceStorageModeShared")
+MANAGED = constant("MTLResourceStorageModeManaged")
+PRIVATE = constant("MTLResourceStorageModePrivate")
+
+# What the CPU finds in new memory, in memory that the GPU is at work on, and in freed memory.
+NEW, LENT, FREED = 0xA5, 0xB6, 0xDD
 
 
 class VariableList:
@@ -21,12 +32,21 @@ class VariableList:
 
 
 class MTLBuffer(Object):
-    """Bytes; new ones have no value that one could rely on."""
+    """Bytes: `memory` is what the CPU sees of them, `inside` what the GPU sees.
 
-    def __init__(self, machine: Machine, length: int) -> None:
+    Of shared memory there is one copy. While commands that use it are under way the CPU finds
+    nothing in it, and what the CPU writes is lost. Managed memory has two copies, and nothing here
+    makes them alike.
+    """
+
+    def __init__(self, machine: Machine, memory: Array, options: int) -> None:
         super().__init__(machine)
-        self.memory = np.full(length, 0xA5, np.uint8)
-        machine.buffers.append(length)
+        self.mode = options & MODE_BITS
+        self.memory = memory
+        self.inside = memory if self.mode == SHARED else memory.copy()
+        self._uses = 0
+        self._lock = threading.Lock()
+        machine.buffers.append(memory.size)
 
     @selector
     def length(self) -> int:
@@ -34,4 +54,37 @@ class MTLBuffer(Object):
 
     @selector
     def contents(self) -> VariableList:
+        require(self.mode != PRIVATE, "the CPU cannot reach private memory")
         return VariableList(self.memory)
+
+    def lend(self) -> None:
+        """Commands that use it are committed."""
+        with self._lock:
+            self._uses += 1
+            if self._uses == 1 and self.mode == SHARED:
+                self.inside = self.memory.copy()
+                self.memory[:] = LENT
+
+    def give_back(self) -> None:
+        """Commands that use it are done."""
+        with self._lock:
+            self._uses -= 1
+            if self._uses == 0 and self.mode == SHARED:
+                self.memory[:] = self.inside
+
+
+def new_buffer(machine: Machine, length: int, options: int) -> MTLBuffer | None:
+    """Memory of Metal's own: it is gone with the buffer."""
+    if not require_length(machine, length, options):
+        return None
+    memory = np.full(length, NEW, np.uint8)
+    buffer = MTLBuffer(machine, memory, options)
+    weakref.finalize(buffer, memory.fill, FREED).atexit = False
+    return buffer
+
+
+def require_length(machine: Machine, length: int, options: int) -> bool:
+    """Whether there is memory of that length."""
+    require(options & MODE_BITS in (SHARED, MANAGED, PRIVATE), f"{options:#x} is no memory")
+    require(length <= machine.most_buffer_bytes, "a buffer longer than maxBufferLength")
+    return length > 0 and not machine.faults.is_out_of_memory

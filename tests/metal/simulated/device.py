@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from tests.metal.simulated.buffers import MTLBuffer
+import numpy as np
+
+from tests.metal.simulated.buffers import (
+    MODE_BITS,
+    SHARED,
+    MTLBuffer,
+    new_buffer,
+    require_length,
+)
 from tests.metal.simulated.commands import MTLCommandQueue
 from tests.metal.simulated.foundation import NSError
 from tests.metal.simulated.libraries import (
@@ -12,8 +20,10 @@ from tests.metal.simulated.libraries import (
     compile_library,
     complaints_of,
 )
-from tests.metal.simulated.objects import Object, autorelease, constant, give, require, selector
+from tests.metal.simulated.objects import Object, autorelease, give, require, selector
 from tests.metal.simulated.pipelines import MTLComputePipelineState
+
+PAGE = 16384  # of Apple's processors
 
 
 class MTLDevice(Object):
@@ -37,25 +47,35 @@ class MTLDevice(Object):
 
     @selector
     def newBufferWithLength_options_(self, length: int, options: int) -> MTLBuffer | None:
-        shared = constant("MTLResourceStorageModeShared")
-        require(options == shared, "the CPU cannot reach a buffer that is not shared")
-        require(length <= self.machine.most_buffer_bytes, "a buffer longer than maxBufferLength")
-        if length == 0 or self.machine.faults.is_out_of_memory:
-            return None
-        return give(MTLBuffer(self.machine, length))
+        made = new_buffer(self.machine, length, options)
+        return None if made is None else give(made)
 
     @selector
     def newBufferWithBytes_length_options_(
-        self, data: bytes, length: int, options: int
+        self, data: memoryview, length: int, options: int
     ) -> MTLBuffer | None:
         made = self.newBufferWithLength_options_(length, options)
         if made is not None:
-            made.memory[:] = memoryview(data)[:length]
+            made.memory[:] = data[:length]
         return made
 
     @selector
+    def newBufferWithBytesNoCopy_length_options_deallocator_(
+        self, data: memoryview, length: int, options: int, deallocator: None
+    ) -> MTLBuffer | None:
+        memory = np.frombuffer(data, np.uint8, length)
+        address: int = memory.__array_interface__["data"][0]
+        require(address % PAGE == 0, f"memory at {address:#x}, which is no multiple of {PAGE}")
+        require(length % PAGE == 0, f"{length} bytes, which is no multiple of {PAGE}")
+        require(options & MODE_BITS == SHARED, "memory of the CPU that is not shared")
+        require(deallocator is None, "the simulation leaves the memory to its owner")
+        if not require_length(self.machine, length, options):
+            return None
+        return give(MTLBuffer(self.machine, memory, options))
+
+    @selector
     def newLibraryWithSource_options_error_(
-        self, source: str, options: MTLCompileOptions, error: None
+        self, source: str, options: MTLCompileOptions | None, error: None
     ) -> tuple[MTLLibrary | None, NSError | None]:
         require(error is None, "an error that goes out is None on its way in")
         return compile_library(self.machine, source, options)

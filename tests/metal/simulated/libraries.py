@@ -15,31 +15,44 @@ from tests.metal.simulated.objects import (
     Object,
     autorelease,
     constant,
-    extract,
     give,
     require,
     selector,
 )
 
-# The version of the language that brings a type.
+# The version of the language that brings a type, and the macOS that brings a version.
 NEWER_TYPES = {"bfloat": "MTLLanguageVersion3_1", "atomic_float": "MTLLanguageVersion3_0"}
+SYSTEMS = {
+    "MTLLanguageVersion2_3": 11,
+    "MTLLanguageVersion2_4": 12,
+    "MTLLanguageVersion3_0": 13,
+    "MTLLanguageVersion3_1": 14,
+    "MTLLanguageVersion3_2": 15,
+}
 
 
 class MTLCompileOptions(Object):
     """What `alloc` gives; `init` makes it usable."""
 
-    version = 0
+    is_ready = False
+    version = max(map(constant, SYSTEMS))
     math_mode = 2
     math_functions = 0
 
+    def require_usable(self, method: str) -> None:
+        super().require_usable(method)
+        require(self.is_ready or method == "init", "MTLCompileOptions without `init`")
+
     @selector
     def init(self) -> MTLCompileOptions:
+        self.is_ready = True
         return self
 
     @selector
     def setLanguageVersion_(self, version: int) -> None:
-        languages = {n: v for n, v in extract()["constants"].items() if "LanguageVersion" in n}
-        require(version in languages.values(), f"{version} is no MTLLanguageVersion")
+        known = [v for v, since in SYSTEMS.items() if since <= self.machine.system[0]]
+        message = f"{version:#x} is no version of the language that this macOS has"
+        require(version in map(constant, known), message)
         self.version = version
 
     @selector
@@ -88,9 +101,10 @@ class MTLLibrary(Object):
 
 
 def compile_library(
-    machine: Machine, text: str, options: MTLCompileOptions
+    machine: Machine, text: str, options: MTLCompileOptions | None
 ) -> tuple[MTLLibrary | None, NSError | None]:
-    """What `newLibraryWithSource:options:error:` does."""
+    """What `newLibraryWithSource:options:error:` does; without options, it is fast and loose."""
+    options = options or MTLCompileOptions(machine)
     modes = {"math_mode": options.math_mode, "math_functions": options.math_functions}
     machine.libraries.append({"version": options.version, **modes})
     told = machine.faults.library_error

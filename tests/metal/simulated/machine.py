@@ -16,6 +16,7 @@ class Faults:
     """What goes wrong, and stays so until it is reset."""
 
     has_no_device: bool = False
+    has_no_default_device: bool = False
     has_no_queue: bool = False
     takes_no_commands: bool = False
     has_no_encoder: bool = False
@@ -28,12 +29,19 @@ class Faults:
     says_no_error: bool = False
 
 
+class Pools(threading.local):
+    """How many autorelease pools this thread is in."""
+
+    depth: int = 0
+
+
 @dataclass
 class Machine:
-    """A Mac. `host` runs its kernels; pyobjc `knows_ownership` once its bug is repaired.
+    """A Mac. `host` runs its kernels; pyobjc `knows_ownership` from version 13 on.
 
     Metal itself holds `own_references` to each object that it makes. What hangs, hangs until `end`.
-    One that is not `is_strict` takes any text that clang compiles for Metal.
+    One that is not `is_strict` takes any text that clang compiles for Metal. `troubles` are what
+    cannot be raised where it happens: leaks, and what would end the process from afar.
     """
 
     host: Host
@@ -41,21 +49,24 @@ class Machine:
     families: frozenset[int] = M1_FAMILIES
     most_threads: int = 1024
     most_buffer_bytes: int = 1 << 33
-    most_group_bytes: int = 32768
     knows_ownership: bool = False
     own_references: int = 0
     is_strict: bool = True
     faults: Faults = field(default_factory=Faults)
 
     end: threading.Event = field(default_factory=threading.Event)
-    pools: int = 0
-    strays: list[str] = field(default_factory=list[str])
-    leaked: list[str] = field(default_factory=list[str])
+    pools: Pools = field(default_factory=Pools)
+    troubles: list[str] = field(default_factory=list[str])
     libraries: list[dict[str, object]] = field(default_factory=list[dict[str, object]])
     labels: list[str] = field(default_factory=list[str])
     buffers: list[int] = field(default_factory=list[int])
 
+    def note_autorelease(self, kind: str) -> None:
+        """An object is left to the innermost pool of this thread; without one, to nobody."""
+        if self.pools.depth == 0:
+            self.troubles.append(f"{kind} outside of a pool")
+
     def note_death(self, kind: str, references: list[int]) -> None:
         """Python has let go of an object: if that was not the last reference, it is leaked."""
         if references[0] > 1 + self.own_references:
-            self.leaked.append(kind)
+            self.troubles.append(f"{kind} is leaked")

@@ -7,9 +7,8 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from types import ModuleType, SimpleNamespace
 
-import pytest
-
-from tests.metal.simulated.commands import MTLSize
+from eas.msl.host import default_host
+from tests.metal.simulated.arguments import make_size
 from tests.metal.simulated.device import MTLDevice
 from tests.metal.simulated.foundation import NSError, NSProcessInfo
 from tests.metal.simulated.libraries import MTLCompileOptions
@@ -17,21 +16,45 @@ from tests.metal.simulated.machine import Machine
 from tests.metal.simulated.objects import extract
 
 
-def install(machine: Machine, patch: pytest.MonkeyPatch) -> None:
-    """Has `import Metal` and its like find the simulation."""
+def install(machine: Machine | None = None) -> Machine:
+    """Has `import Metal` and its like find the simulation; from then on this is a Mac."""
+    machine = machine or Machine(default_host())
     for module in (_metal(machine), _foundation(machine), _objc(machine)):
-        patch.setitem(sys.modules, module.__name__, module)
+        sys.modules[module.__name__] = module
+    return machine
+
+
+@contextmanager
+def installed(machine: Machine) -> Generator[None]:
+    """`install`, for a while."""
+    before = {name: sys.modules.get(name) for name in ("Metal", "Foundation", "objc")}
+    install(machine)
+    try:
+        yield
+    finally:
+        for name, module in before.items():
+            del sys.modules[name]
+            if module is not None:
+                sys.modules[name] = module
 
 
 def _metal(machine: Machine) -> ModuleType:
+    faults = machine.faults
+
     def create() -> MTLDevice | None:
-        return None if machine.faults.has_no_device else MTLDevice(machine)
+        is_there = not (faults.has_no_device or faults.has_no_default_device)
+        return MTLDevice(machine) if is_there else None
+
+    def copy_all() -> list[MTLDevice]:
+        return [] if faults.has_no_device else [MTLDevice(machine)]
 
     module = ModuleType("Metal")
-    vars(module).update(extract()["constants"])
-    options = SimpleNamespace(alloc=lambda: MTLCompileOptions(machine))
     vars(module).update(
-        MTLCompileOptions=options, MTLCreateSystemDefaultDevice=create, MTLSizeMake=MTLSize
+        extract()["constants"],
+        MTLCompileOptions=SimpleNamespace(alloc=lambda: MTLCompileOptions(machine)),
+        MTLCopyAllDevices=copy_all,
+        MTLCreateSystemDefaultDevice=create,
+        MTLSizeMake=make_size,
     )
     return module
 
@@ -46,11 +69,11 @@ def _foundation(machine: Machine) -> ModuleType:
 def _objc(machine: Machine) -> ModuleType:
     @contextmanager
     def autorelease_pool() -> Generator[None]:
-        machine.pools += 1
+        machine.pools.depth += 1
         try:
             yield
         finally:
-            machine.pools -= 1
+            machine.pools.depth -= 1
 
     module = ModuleType("objc")
     vars(module).update(autorelease_pool=autorelease_pool)

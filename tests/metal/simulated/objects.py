@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import weakref
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
+from tests.metal.simulated.arguments import CONVERSIONS, kinds_of
 from tests.metal.simulated.machine import Machine
 
 EXTRACT = Path(__file__).parent.parent / "pyobjc.json"
@@ -47,8 +49,12 @@ class Selector:
         owner, name = self.owner, self.function.__name__
         if len(arguments) != name.count("_"):
             raise TypeError(f"Need {name.count('_')} arguments, got {len(arguments)}")
-        require(owner.references[0] > 0, f"-[{type(owner).__name__} {name}]: the object is freed")
-        return self.function(owner, *arguments)
+        owner.require_usable(name)
+        kinds = zip(arguments, kinds_of(self.function), strict=True)
+        result = self.function(owner, *(owner.receive(value, *kind) for value, kind in kinds))
+        if isinstance(result, str):
+            owner.machine.note_autorelease("NSString")
+        return result
 
     def __metadata__(self) -> dict[str, Any]:
         """Like that of `objc.selector`: a flag that is not set is not there."""
@@ -73,13 +79,32 @@ def selector(function: F) -> F:
 
 
 class Object:
-    """An object, with a reference that Python holds."""
+    """An object of a machine, with a reference that Python holds."""
 
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
+        self.process = os.getpid()
         self.references = [1]
         kind = type(self).__name__
         weakref.finalize(self, machine.note_death, kind, self.references).atexit = False
+
+    def require_usable(self, method: str) -> None:
+        what = f"-[{type(self).__name__} {method}]"
+        require(self.references[0] > 0, f"{what}: the object is freed")
+        require(self.process == os.getpid(), f"{what}: the object is of another process")
+
+    def receive(self, value: Any, kind: Any, may_be_none: bool) -> Any:
+        """An argument as a method of this object gets it."""
+        if value is None and may_be_none:
+            return None
+        if kind in CONVERSIONS:
+            return CONVERSIONS[kind](value)
+        if isinstance(kind, type) and issubclass(kind, Object):
+            if not isinstance(value, kind):
+                raise FailedAssertion(f"{type(value).__name__} is no {kind.__name__}")
+            value.require_usable("retain")
+            require(value.machine is self.machine, f"{kind.__name__} of another device")
+        return value
 
     @selector
     def retainCount(self) -> int:
@@ -98,7 +123,6 @@ def give(made: Made) -> Made:
 
 
 def autorelease(made: Made) -> Made:
-    """An object that the innermost pool lets go of; without a pool nobody does."""
-    if made.machine.pools == 0:
-        made.machine.strays.append(type(made).__name__)
+    """An object that the innermost pool lets go of."""
+    made.machine.note_autorelease(type(made).__name__)
     return made

@@ -2,9 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
+from tests.metal.simulated.layout import layout_of
 from tests.metal.simulated.libraries import MTLFunction
 from tests.metal.simulated.machine import Machine
 from tests.metal.simulated.objects import Object, selector
+
+# https://developer.apple.com/metal/Metal-Feature-Set-Tables.pdf, for the family Mac2
+CONSTANT_ALIGNMENT = 32
+
+
+@dataclass(frozen=True)
+class Argument:
+    """What a kernel expects at the index of a buffer: so many bytes, at such a multiple."""
+
+    name: str
+    index: int
+    size: int
+    alignment: int
+    is_constant: bool
+    is_written: bool
 
 
 class MTLComputePipelineState(Object):
@@ -14,6 +32,12 @@ class MTLComputePipelineState(Object):
         super().__init__(machine)
         self.kernel = function.signature
         self.built = function.library.built
+        self.arguments = _arguments(function)
+        self.shared = {
+            parameter.index: parameter.name
+            for parameter in self.kernel.parameters
+            if parameter.attribute.startswith("threadgroup(")
+        }
 
     @selector
     def maxTotalThreadsPerThreadgroup(self) -> int:
@@ -22,3 +46,17 @@ class MTLComputePipelineState(Object):
     @selector
     def threadExecutionWidth(self) -> int:
         return 32
+
+
+def _arguments(function: MTLFunction) -> list[Argument]:
+    found: list[Argument] = []
+    for parameter in function.signature.parameters:
+        if parameter.attribute.startswith("buffer("):
+            size, alignment = layout_of(parameter.type, function.library.text)
+            words = parameter.type.split()
+            is_constant = "constant" in words
+            is_written = not is_constant and "const" not in words
+            found.append(
+                Argument(parameter.name, parameter.index, size, alignment, is_constant, is_written)
+            )
+    return found
