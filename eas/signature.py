@@ -117,7 +117,8 @@ def _resolve(annotation: object, fn: Callable[..., object]) -> object:
         return annotation
     try:
         closure = inspect.getclosurevars(fn).nonlocals
-        return eval(annotation, getattr(fn, "__globals__", {}), dict(closure))
+        value = eval(annotation, getattr(fn, "__globals__", {}), dict(closure))
+        return value if value == annotation else _resolve(value, fn)
     except Exception:  # any expression of the user's may stand there, and it may fail in any way
         word = annotation.rpartition(".")[2]
         return constexpr if word == "constexpr" else DTYPES.get(word)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 from eas.ir.nodes import Function
 from eas.ir.records import frozen
@@ -75,6 +76,8 @@ def is_same(a: object, b: object) -> bool:
         return repr(a) == repr(b)
     if isinstance(a, tuple | list):
         return _is_same_sequence(a, b)
+    if isinstance(a, dict):
+        return _is_same_sequence(_items(a), _items(b))
     try:
         return bool(a == b)
     except (TypeError, ValueError):
@@ -83,3 +86,22 @@ def is_same(a: object, b: object) -> bool:
 
 def _is_same_sequence(a: Any, b: Any) -> bool:
     return len(a) == len(b) and all(map(is_same, a, b))
+
+
+def _items(value: Any) -> list[tuple[object, object]]:
+    """In their order, which a loop over the dict follows."""
+    return list(value.items())
+
+
+def snapshot(value: Any) -> Any:
+    """A value as it is now: lists, dicts and sets are copied wherever they are in it."""
+    kind = cast(type[Any], type(value))
+    if kind is dict:
+        return dict(zip(value, map(snapshot, value.values()), strict=True))
+    if kind is set:
+        return set(value)
+    if kind not in (list, tuple):
+        return value
+    items: list[Any] = [snapshot(item) for item in value]
+    is_fixed = kind is tuple and all(map(operator.is_, items, value))
+    return value if is_fixed else tuple(items) if kind is tuple else items

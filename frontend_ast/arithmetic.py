@@ -1,4 +1,4 @@
-"""Operators: arithmetic, comparison, pointers plus offsets."""
+"""Operators of arithmetic: of numbers, of pointers and offsets, of tuples."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import ast
 import operator
 from collections.abc import Callable
 from typing import Any
+from typing import cast as cast_type
 
 import numpy as np
 
-from eas.frontend_ast.arguments import is_same
 from eas.frontend_ast.context import Context
 from eas.frontend_ast.forms import as_place
 from eas.frontend_ast.promote import (
@@ -18,15 +18,13 @@ from eas.frontend_ast.promote import (
     cast,
     common_dtype,
     describe,
-    is_numeric,
     materialize,
     number,
     promote,
     to_bool,
 )
-from eas.frontend_ast.records import unwrap
 from eas.frontend_ast.refused import Refused, refusal_of
-from eas.frontend_ast.values import Array, Const, Generated, Num, Operand, Place, Tuple
+from eas.frontend_ast.values import Array, Const, Generated, Num, Operand, Place, Range, Tuple
 from eas.ir.types import BOOL, F32, DType
 
 PYTHON: dict[type[ast.AST], str] = {
@@ -59,14 +57,6 @@ NUMERIC: dict[type[ast.AST], str] = {
 }
 BITWISE: dict[type[ast.AST], str] = {ast.BitAnd: "and", ast.BitOr: "or", ast.BitXor: "xor"}
 SHIFTS: dict[type[ast.AST], str] = {ast.LShift: "shl", ast.RShift: "shr"}
-COMPARISONS: dict[type[ast.AST], str] = {
-    ast.Eq: "eq",
-    ast.NotEq: "ne",
-    ast.Lt: "lt",
-    ast.LtE: "le",
-    ast.Gt: "gt",
-    ast.GtE: "ge",
-}
 SYMBOLS: dict[type[ast.AST], str] = {
     ast.Add: "+",
     ast.Sub: "-",
@@ -130,6 +120,9 @@ def fold(ctx: Context, kind: type[ast.AST], left: Const, right: Const) -> Const:
         bits = a.bit_length() * max(b, 1) if kind is ast.Pow else a.bit_length() + max(b, 0)
         if bits > _MAX_CONSTANT_BITS:
             raise ctx.refusal("E0303", f"the constant {a} {SYMBOLS[kind]} {b} is too large")
+    if kind is ast.Mult:
+        _check_repetition(ctx, a, b)
+        _check_repetition(ctx, b, a)
     try:
         with np.errstate(all="ignore"):  # NumPy's own scalars wrap, and would warn
             return Const(getattr(operator, PYTHON[kind])(a, b))
@@ -139,6 +132,12 @@ def fold(ctx: Context, kind: type[ast.AST], left: Const, right: Const) -> Const:
                 number(ctx, side)
         what = f"`{SYMBOLS[kind]}` of {describe(left)} and {describe(right)}"
         raise failed(ctx, what, error) from error
+
+
+def _check_repetition(ctx: Context, items: Any, times: Any) -> None:
+    make = cast_type(type[object], type(items))
+    if make in (str, bytes, tuple, list) and isinstance(times, int):
+        refuse_if_long(ctx, make, len(items) * times)
 
 
 def failed(ctx: Context, what: str, error: Exception) -> Exception:
@@ -157,7 +156,7 @@ def _compute(ctx: Context, kind: type[ast.AST], left: Number, right: Number) -> 
     if kind in SHIFTS:
         return _shift(ctx, SHIFTS[kind], left, right)
     if kind in BITWISE:
-        if _is_bool(left) and _is_bool(right):
+        if is_bool(left) and is_bool(right):
             return combine_bools(ctx, BITWISE[kind], left, right)
         a, b = promote(ctx, [left, right])
         return Num(ctx.compute(BITWISE[kind], a.value, b.value).value, weak)
@@ -262,12 +261,12 @@ def invert(ctx: Context, operand: Operand) -> Operand:
     """`~x` of ints: each bit the other way round."""
     num = number(ctx, operand)
     dtype = common_dtype(ctx, [num])
-    if _is_bool(num) or dtype.is_float:
+    if is_bool(num) or dtype.is_float:
         raise ctx.refusal(
             "E0301",
             f"`~` takes integers, not {describe(num)}",
             at=operand,
-            help="the negation of a bool is `not x`" if _is_bool(num) else (),
+            help="the negation of a bool is `not x`" if is_bool(num) else (),
         )
     if isinstance(num, Const):
         value: Any = num.value
@@ -283,109 +282,6 @@ UNARY: dict[type[ast.unaryop], Callable[[Context, Operand], Operand]] = {
 }
 
 
-# --- comparison ---------------------------------------------------------------------------------
-
-
-def compare(ctx: Context, operation: ast.cmpop, left: Operand, right: Operand) -> Operand:
-    match operation:
-        case ast.Is() | ast.IsNot():
-            return identity(ctx, left, right, isinstance(operation, ast.Is))
-        case ast.In() | ast.NotIn():
-            return membership(ctx, left, right, isinstance(operation, ast.In))
-        case _:
-            return _compare_values(ctx, type(operation), left, right)
-
-
-def _compare_values(ctx: Context, kind: type[ast.cmpop], left: Operand, right: Operand) -> Operand:
-    if isinstance(left, Const) and isinstance(right, Const):
-        return fold(ctx, kind, left, right)
-    if isinstance(left, Tuple) or isinstance(right, Tuple):
-        return _compare_tuples(ctx, kind, left, right)
-    if kind in (ast.Eq, ast.NotEq) and _never_equal(left, right):
-        return Const(kind is ast.NotEq)
-    pair = [number(ctx, left), number(ctx, right)]
-    both_bool = all(map(_is_bool, pair)) and kind in (ast.Eq, ast.NotEq)
-    a, b = promote(ctx, pair, BOOL if both_bool else None)
-    return ctx.compute(COMPARISONS[kind], a.value, b.value)
-
-
-def _never_equal(left: Operand, right: Operand) -> bool:
-    """A number and something that is none, such as `None` or a string."""
-    return any(isinstance(o, Const) and not is_numeric(o.value) for o in (left, right))
-
-
-def _compare_tuples(ctx: Context, kind: type[ast.cmpop], left: Operand, right: Operand) -> Operand:
-    left, right = unwrap(ctx, left), unwrap(ctx, right)
-    a, b = _compared_parts(left), _compared_parts(right)
-    if kind not in (ast.Eq, ast.NotEq) or a is None or b is None:
-        raise _no_operator(ctx, SYMBOLS[kind], left, right, "compare their parts: `a[0] < b[0]`")
-    is_comparable = class_of(left) is class_of(right) and len(a) == len(b)
-    equal: Operand = Const(is_comparable)
-    if is_comparable:
-        for x, y in zip(a, b, strict=True):
-            same = to_bool(ctx, _compare_values(ctx, ast.Eq, x, y))
-            equal = _both(ctx, equal, same)
-    return equal if kind is ast.Eq else negate_truth(ctx, equal)
-
-
-def _compared_parts(operand: Operand) -> tuple[Operand, ...] | None:
-    """What decides whether a value is equal to a tuple, list or record; None if it is not known."""
-    if isinstance(operand, Tuple):
-        is_compared = getattr(operand.make, "__dataclass_params__", None)
-        return operand.items if is_compared is None or is_compared.eq else None
-    if isinstance(operand, Num) or (isinstance(operand, Const) and _is_plain(operand.value)):
-        return items_of(operand) or ()
-    return None
-
-
-def _is_plain(value: object) -> bool:
-    return value is None or is_numeric(value) or type(value) in (str, tuple, list)
-
-
-def _both(ctx: Context, a: Operand, b: Operand) -> Operand:
-    if isinstance(a, Const):
-        return b if a.value else a
-    return a if isinstance(b, Const) and b.value else combine_bools(ctx, "and", a, b)
-
-
-def identity(ctx: Context, left: Operand, right: Operand, is_positive: bool) -> Operand:
-    """`is`, of constants only: a value in a kernel has no identity."""
-    if isinstance(left, Const) and isinstance(right, Const):
-        same = left.value is right.value or is_same(left.value, right.value)
-        return Const(same == is_positive)
-    if any(isinstance(o, Const) and not is_numeric(o.value) for o in (left, right)):
-        return Const(not is_positive)
-    way_out = "a value in a kernel has no identity: compare with `==`"
-    raise _no_operator(ctx, "is", left, right, way_out)
-
-
-def membership(ctx: Context, left: Operand, right: Operand, is_positive: bool) -> Operand:
-    """`in`: whether a tuple, or a constant that Python can search, holds a value."""
-    if isinstance(left, Const) and isinstance(right, Const):
-        try:
-            container: Any = right.value
-            return Const((left.value in container) == is_positive)
-        except TypeError as error:
-            what = f"`in` of {describe(left)} and {describe(right)}"
-            raise failed(ctx, what, error) from error
-    items = items_of(right)
-    if items is None:
-        way_out = "only a tuple whose length is known can be searched"
-        if isinstance(right, Num) and right.shape:
-            way_out = "compare all lanes at once: `mk.any(x == value)`"
-        raise _no_operator(ctx, "in", left, right, way_out)
-    found: Operand = Const(False)
-    for item in items:
-        same = _compare_values(ctx, ast.Eq, left, item)
-        if isinstance(found, Const):
-            found = same if not found.value else found
-        elif not isinstance(same, Const):
-            found = combine_bools(ctx, "or", found, same)
-        elif same.value:
-            found = same
-    return found if is_positive else negate_truth(ctx, found)
-
-
 # --- pointers and tuples ------------------------------------------------------------------------
 
 
@@ -396,7 +292,7 @@ def _move(ctx: Context, operation: ast.operator, left: Operand, right: Operand) 
         left, right = right, left
     if not (is_sum or isinstance(operation, ast.Sub)) or isinstance(right, Array | Place):
         way_out = "an array takes an offset only; to compute, load its elements: `mk.load(a, i)`"
-        raise _no_operator(ctx, SYMBOLS[type(operation)], left, right, way_out)
+        raise no_operator(ctx, SYMBOLS[type(operation)], left, right, way_out)
     place = as_place(left)
     offset = number(ctx, right, "an offset")
     if common_dtype(ctx, [offset]).is_float:
@@ -408,25 +304,45 @@ def _move(ctx: Context, operation: ast.operator, left: Operand, right: Operand) 
     return Place(place.array, moved)
 
 
-def too_long(ctx: Context, what: str) -> Exception:
-    return ctx.refusal(
-        "E0703",
-        f"{what} is too long to be written out (at most {MAX_ITEMS})",
-        help="use a loop over `range`, which runs on the device",
-    )
+def refuse_if_long(ctx: Context, make: type[object], length: int) -> None:
+    """What is taken apart at compile time is written out, and has an end."""
+    if length > MAX_ITEMS:
+        raise ctx.refusal(
+            "E0703",
+            f"a {make.__name__} of {length} items is too long to be written out "
+            f"(at most {MAX_ITEMS})",
+            help="use a loop over `range`, which runs on the device",
+        )
 
 
 def items_of(operand: Operand) -> tuple[Operand, ...] | None:
     """The parts of a sequence whose length is known, or None."""
     if isinstance(operand, Tuple):
         return operand.items if issubclass(operand.make, tuple | list) else None
+    if (known := known_range(operand)) is not None:
+        return tuple(map(Const, known)) if len(known) <= MAX_ITEMS else None
     if isinstance(operand, Const):
         value: Any = operand.value
-        if type(value) is range and len(value) > MAX_ITEMS:
-            return None
-        if type(value) in (tuple, list, range) or hasattr(value, "_fields"):
+        if type(value) in (tuple, list) or hasattr(value, "_fields"):
             return tuple(Const(item) for item in value)
     return None
+
+
+def known_range(operand: Operand) -> range | None:
+    """A range whose numbers are constants."""
+    if isinstance(operand, Range):
+        return operand.known
+    return operand.value if isinstance(operand, Const) and type(operand.value) is range else None
+
+
+def unknown_range(ctx: Context, operand: Range) -> Exception:
+    """The error for what needs to know how long a range is."""
+    return ctx.refusal(
+        "E0702",
+        "the length of this range is known at run time only",
+        at=operand,
+        help="use a `for` statement, or bounds that are constexpr",
+    )
 
 
 def class_of(operand: Operand) -> type[object]:
@@ -457,14 +373,13 @@ def _join_tuples(ctx: Context, kind: type[ast.AST], left: Operand, right: Operan
     count = next((o.value for o in (left, right) if isinstance(o, Const)), None)
     items = b if a is None else a
     if kind is ast.Mult and type(count) is int and items is not None:
-        if len(items) * count > MAX_ITEMS:
-            raise too_long(ctx, f"a tuple of {len(items) * count} items")
+        refuse_if_long(ctx, make, len(items) * count)
         return Tuple(items * count, make)
     way_out = "a tuple is taken apart at compile time: compute with its parts"
-    raise _no_operator(ctx, SYMBOLS[kind], left, right, way_out)
+    raise no_operator(ctx, SYMBOLS[kind], left, right, way_out)
 
 
-def _no_operator(
+def no_operator(
     ctx: Context, symbol: str, left: Operand, right: Operand, way_out: str
 ) -> Exception:
     return ctx.refusal(
@@ -475,7 +390,7 @@ def _no_operator(
     )
 
 
-def _is_bool(operand: Number) -> bool:
+def is_bool(operand: Number) -> bool:
     if isinstance(operand, Num):
         return operand.dtype.is_bool
     return isinstance(operand.value, bool)

@@ -68,16 +68,22 @@ def _too_many(
     return ctx.refusal(
         "E0427",
         f"{what} takes {most}, {count} {verb} given" + " by place" * bool(named),
-        at=_argument(given.node, allowed),
+        at=_argument(given, allowed),
         notes=notes,
         help=f"give it by name: `{named[0]}=...`" if named else (),
     )
 
 
-def _argument(call: ast.Call, place: int) -> ast.expr:
-    """Where an argument is written; a star before it hides which one it is."""
-    stars = [a for a in call.args if isinstance(a, ast.Starred)]
-    return stars[0] if stars else call.args[place]
+def _argument(given: Given, place: int) -> ast.expr:
+    """Where an argument is written; a star before it hides which one it is.
+
+    One that a `functools.partial` has brought along is not written in the call.
+    """
+    call = given.node
+    if stars := [a for a in call.args if isinstance(a, ast.Starred)]:
+        return stars[0]
+    own = place - (len(given.positional) - len(call.args))
+    return call.args[own] if own >= 0 else call.func
 
 
 def _unknown(
@@ -113,7 +119,7 @@ def _twice(
         f"`{name}` is given twice",
         at=_keyword(ctx, given.node, name),
         label="by name",
-        secondary=[Label(ctx.frame.loc(_argument(given.node, place)), "by place")],
+        secondary=[Label(ctx.frame.loc(_argument(given, place)), "by place")],
         notes=notes,
     )
 
@@ -142,5 +148,8 @@ def _by_place(parameters: Sequence[inspect.Parameter]) -> list[inspect.Parameter
 
 def _keyword(ctx: Context, call: ast.Call, name: str) -> Loc:
     """Where the name of an argument is written."""
-    loc = ctx.frame.loc(next(keyword for keyword in call.keywords if keyword.arg == name))
+    written = [keyword for keyword in call.keywords if keyword.arg == name]
+    if not written:  # a `functools.partial` has brought it along
+        return ctx.frame.loc(call.func)
+    loc = ctx.frame.loc(written[0])
     return replace(loc, end_line=loc.line, end_column=loc.column + len(name))

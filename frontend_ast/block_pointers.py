@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import math
 from collections.abc import Callable
 
 from eas.frontend_ast import memory
-from eas.frontend_ast.arithmetic import items_of
+from eas.frontend_ast.arithmetic import binary, items_of
 from eas.frontend_ast.context import Context
 from eas.frontend_ast.promote import broadcast, describe, number, promote
 from eas.frontend_ast.static import static_ints, static_shape
@@ -64,16 +65,8 @@ def _advance(ctx: Context, ptr: Operand, offsets: Operand) -> Operand:
     steps = _integers(ctx, offsets, len(_items(old)))
     moved: list[Operand] = []
     for place, step in zip(_items(old), steps.items, strict=True):
-        moved.append(_added(ctx, place, step))
+        moved.append(binary(ctx, ast.Add(), number(ctx, place), number(ctx, step)))
     return Tuple((base, shape, strides, Tuple(tuple(moved)), block), BlockPointer, _FIELDS)
-
-
-def _added(ctx: Context, place: Operand, step: Operand) -> Operand:
-    a, b = number(ctx, place), number(ctx, step)
-    if isinstance(a, Const) and isinstance(b, Const):
-        return Const(int(str(a.value)) + int(str(b.value)))
-    x, y = promote(ctx, [a, b])
-    return Num(ctx.compute("add", x.value, y.value).value, x.weak)
 
 
 def _parts(ctx: Context, ptr: Operand) -> tuple[Operand, ...]:

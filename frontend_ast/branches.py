@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 
-from eas.frontend_ast.arithmetic import combine_bools, compare
+from eas.frontend_ast.arithmetic import combine_bools
+from eas.frontend_ast.comparison import compare
 from eas.frontend_ast.context import Context, Edge, Ops, Target
 from eas.frontend_ast.forms import any_operand
 from eas.frontend_ast.joins import Join, Path

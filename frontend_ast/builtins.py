@@ -7,14 +7,18 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from eas.frontend_ast.arithmetic import (
     binary,
     combine_bools,
-    compare,
     failed,
     items_of,
+    known_range,
     power,
+    unknown_range,
 )
+from eas.frontend_ast.comparison import compare
 from eas.frontend_ast.context import Context
 from eas.frontend_ast.promote import (
     Number,
@@ -30,6 +34,7 @@ from eas.frontend_ast.unrolled import static_items, use_up
 from eas.frontend_ast.values import (
     EMPTY,
     FALSE,
+    NONE,
     ZERO,
     Array,
     Const,
@@ -53,7 +58,7 @@ def _range(ctx: Context, first: Operand, *rest: Operand) -> Operand:
         )
     numbers = [number(ctx, o, "a bound of a range") for o in (first, *rest)]
     for each in numbers:
-        if isinstance(each, Const) and isinstance(each.value, float):
+        if isinstance(each, Const) and not isinstance(each.value, int | np.integer):
             raise ctx.refusal("E0403", f"a range counts ints, this is {describe(each)}", at=each)
     if len(numbers) == 1:
         numbers = [Const(0), *numbers]
@@ -65,13 +70,15 @@ def _range(ctx: Context, first: Operand, *rest: Operand) -> Operand:
 
 
 def _len(ctx: Context, value: Operand) -> Operand:
-    if isinstance(value, Const) and type(value.value) is range:
-        return Const(len(value.value))
+    if (known := known_range(value)) is not None:
+        return Const(len(known))
     items = items_of(value)
     if items is not None:
         return Const(len(items))
     if isinstance(value, Num) and value.shape:
         return Const(value.shape[0])
+    if isinstance(value, Range):
+        raise unknown_range(ctx, value)
     if isinstance(value, Array):
         way_out = f"use `{value.name}.shape[0]`"
         raise ctx.refusal("E0421", f"`len` of {describe(value)}", at=value, help=way_out)
@@ -137,24 +144,23 @@ def _bool(ctx: Context, value: Operand) -> Operand:
     return to_bool(ctx, value)
 
 
-def _constant(ctx: Context, make: Callable[[Any], object], value: Const) -> Const:
+def _constant(ctx: Context, make: Callable[..., object], value: Const, *more: Const) -> Const:
     try:
-        return Const(make(value.value))
+        return Const(make(value.value, *(each.value for each in more)))
     except (ValueError, OverflowError, TypeError) as error:
         raise failed(ctx, f"`{make.__name__}` of {describe(value)}", error) from error
 
 
-def _round(ctx: Context, value: Operand, digits: Operand | None = None) -> Operand:
+def _round(ctx: Context, value: Operand, ndigits: Operand = NONE) -> Operand:
     """`round(x)` gives an int, halves to even."""
     num = number(ctx, value)
-    if isinstance(num, Const):
-        constant: Any = num.value
-        return Const(round(constant))
-    if digits is not None:
+    if isinstance(num, Const) and isinstance(ndigits, Const):
+        return _constant(ctx, round, num, ndigits)
+    if isinstance(num, Const) or ndigits != NONE:
         raise ctx.refusal(
             "E0427",
             "`round` takes no digits in a kernel",
-            at=digits,
+            at=ndigits,
             help="for two digits: `mk.round(x * 100.0) / 100.0`",
         )
     if not num.dtype.is_float:

@@ -5,9 +5,17 @@ from __future__ import annotations
 import ast
 import inspect
 import types
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache
-from typing import Any
+from collections.abc import (
+    Callable,
+    ItemsView,
+    Iterable,
+    KeysView,
+    Mapping,
+    Sequence,
+    ValuesView,
+)
+from functools import cache, partial
+from typing import Any, cast
 
 from eas.frontend_ast.arithmetic import failed, kept_generator
 from eas.frontend_ast.binding import Given, bind, without_annotations
@@ -39,6 +47,12 @@ from eas.ir.diagnostics import Label
 from eas.ir.records import replace
 
 _MAX_DEPTH = 64
+
+# Python's own functions that only compute.
+_PURE = (sorted, ord, chr)
+
+# The methods of dicts and lists that change nothing.
+_READS = frozenset({"get", "keys", "values", "items", "index", "count", "copy"})
 
 
 def lower_call(ctx: Context, node: ast.Call) -> Operand:
@@ -107,11 +121,20 @@ def _call_constant(ctx: Context, value: object, given: Given) -> Operand:
         return call_function(ctx, value, given)
     if isinstance(value, types.MethodType) and isinstance(value.__func__, types.FunctionType):
         return _call_bound(ctx, value.__func__, Const(value.__self__), given)
+    if isinstance(value, partial):
+        return _call_partial(ctx, cast(partial[object], value), given)
     if isinstance(value, type) and is_record(value):
         return make_record(ctx, value, given)
     if _is_constant_function(value):
         return _call_now(ctx, value, given)
     raise _not_callable(ctx, value, given.node.func)
+
+
+def _call_partial(ctx: Context, value: partial[object], given: Given) -> Operand:
+    """A function some of whose arguments were given outside of the kernel."""
+    positional = (*map(Const, value.args), *given.positional)
+    named = {name: Const(argument) for name, argument in value.keywords.items()}
+    return _call_constant(ctx, value.func, Given(given.node, positional, named | given.named))
 
 
 def _call_bound(
@@ -169,7 +192,7 @@ def _call_now(ctx: Context, function: Any, given: Given) -> Operand:
     if len(constants) != len(given.positional) or len(named) != len(given.named):
         raise _not_constant(ctx, _name(function), given)
     try:
-        return Const(function(*constants, **named))
+        return Const(_as_tuple(function(*constants, **named)))
     except Exception as error:
         what = f"`{ctx.text(given.node) or _name(function)}`"
         raise failed(ctx, what, error) from error
@@ -186,14 +209,23 @@ def _not_constant(ctx: Context, name: str, given: Given) -> Exception:
     )
 
 
+def _as_tuple(result: Any) -> object:
+    """What `dict.items` and the like give is a view of the dict: its items as they are now."""
+    is_view = isinstance(result, KeysView | ValuesView | ItemsView)
+    return tuple(cast(Iterable[object], result)) if is_view else result
+
+
 def _is_constant_function(value: object) -> bool:
     """A function or class of Python's own that only computes."""
-    if isinstance(value, types.BuiltinMethodType) and isinstance(
-        value.__self__, str | int | float | tuple
-    ):
-        return True
+    if isinstance(value, types.BuiltinMethodType):
+        owner = value.__self__
+        if isinstance(owner, dict | list) and value.__name__ in _READS:
+            return True
+        if isinstance(owner, str | int | float | tuple):
+            return True
     module = getattr(value, "__module__", None)
-    return callable(value) and module in ("math", "_operator", "operator", "numpy")
+    is_known = module in ("math", "_operator", "operator", "numpy")
+    return callable(value) and (is_known or any(value is pure for pure in _PURE))
 
 
 def _not_callable(ctx: Context, value: object, node: ast.expr) -> Exception:
@@ -210,7 +242,9 @@ def _not_callable(ctx: Context, value: object, node: ast.expr) -> Exception:
             f"`{ctx.text(node) or _name(value)}` cannot be called in a kernel",
             at=node,
             notes=(f"it is {_kind(value)}, not a function written in Python",),
-            help="write it as a plain function, or compute it outside and pass the result in",
+            help="give some of its arguments by a lambda: `lambda x: f(1, x)`"
+            if value is partial
+            else "write it as a plain function, or compute it outside and pass the result in",
         )
     return ctx.refusal("E0411", f"{describe(Const(value))} cannot be called", at=node)
 
@@ -248,10 +282,14 @@ def call_function(
             secondary=[Label(source.head(node), "defined here")],
             help="write it without `async`",
         )
-    ctx.capture(function, "__defaults__", lambda: function.__defaults__, function.__defaults__)
+    ctx.capture(function, "its defaults", lambda: _defaults(function), _defaults(function))
     defaults = _python_defaults(function, node)
     frame = Frame(source, local_names(node), {}, function.__globals__, Cells(function))
     return _inline(ctx, frame, node, function.__name__, defaults, given, receiver)
+
+
+def _defaults(function: types.FunctionType) -> tuple[object, ...]:
+    return (function.__defaults__, function.__kwdefaults__)
 
 
 def _python_defaults(

@@ -5,10 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from copy import copy
 from typing import Any, Literal
 
-from eas.frontend_ast.arguments import Capture
+from eas.frontend_ast.arguments import Capture, snapshot
 from eas.frontend_ast.errors import Diagnostics, Refusal
 from eas.frontend_ast.scopes import Bound, Env, Frame, assigned_names
 from eas.frontend_ast.values import Num, Operand, Poison
@@ -427,8 +426,7 @@ class Context:
 
     def capture(self, holder: object, name: str, read: Callable[[], object], value: object) -> None:
         """Notes that the kernel depends on a value from outside."""
-        seen = copy(value) if type(value) in (list, dict) else value
-        self.captures.setdefault((id(holder), name), Capture(name, read, seen))
+        self.captures.setdefault((id(holder), name), Capture(name, read, snapshot(value)))
 
 
 def _add_missing(splits: list[Split], more: list[Split]) -> None:

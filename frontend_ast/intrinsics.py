@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 from collections.abc import Callable, Sequence
 from typing import cast
 
 from eas.frontend_ast import block_pointers, memory
-from eas.frontend_ast.arithmetic import negate
+from eas.frontend_ast.arithmetic import binary, negate
 from eas.frontend_ast.builtins import message_parts
 from eas.frontend_ast.collective import require_all_lanes
 from eas.frontend_ast.combining import COMBINATIONS, Call
@@ -146,15 +147,20 @@ def _pow(ctx: Context, a: Operand, b: Operand) -> Operand:
 
 
 def _cdiv(ctx: Context, a: Operand, b: Operand) -> Operand:
-    """-(-a // b): rounds up for every sign."""
+    """`a // b`, and one more where something is left over: so it rounds up for every sign."""
+    numbers = [number(ctx, a), number(ctx, b)]
+    for each in numbers:
+        if common_dtype(ctx, [each]).is_float:
+            raise ctx.refusal("E0301", f"`mk.cdiv` takes integers, not {describe(each)}", at=each)
+    if isinstance(b, Const) and b.value == 0:
+        raise ctx.refusal("E0701", "`mk.cdiv` by zero cannot be computed", at=b)
     if isinstance(a, Const) and isinstance(b, Const):
-        x, y = int(str(a.value)), int(str(b.value))
-        if y == 0:
-            raise ctx.refusal("E0701", "`mk.cdiv` by zero cannot be computed", at=b)
-        return Const(-(-x // y))
-    x, y = promote(ctx, [number(ctx, a), number(ctx, b)])
-    lower = Num(ctx.compute("neg", x.value).value)
-    return negate(ctx, ctx.compute("floordiv", lower.value, y.value))
+        return negate(ctx, binary(ctx, ast.FloorDiv(), negate(ctx, a), b))
+    x, y = promote(ctx, numbers)
+    lower = ctx.compute("floordiv", x.value, y.value)
+    rest = ctx.compute("ne", ctx.compute("mul", lower.value, y.value).value, x.value)
+    more = convert(ctx, rest, x.dtype)
+    return Num(ctx.compute("add", lower.value, more.value).value, x.weak)
 
 
 def _cast(ctx: Context, a: Operand, dtype: Operand) -> Operand:

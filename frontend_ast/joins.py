@@ -225,7 +225,7 @@ def _widest(ctx: Context, numbers: Sequence[Number]) -> int:
 
 
 def _dtype(ctx: Context, num: Number) -> DType:
-    return num.dtype if isinstance(num, Num) else constant_dtype(ctx, num.value)
+    return num.dtype if isinstance(num, Num) else constant_dtype(ctx, num)
 
 
 def _is_weak(num: Number) -> bool:

@@ -131,11 +131,7 @@ def range_loop(ctx: Context, node: ast.For, bounds: Range) -> Loop:
 
 def _runs(bounds: Range) -> bool:
     """Whether a range is known to have a first number."""
-    constants = [b.value for b in (bounds.start, bounds.stop, bounds.step) if isinstance(b, Const)]
-    if len(constants) != 3:
-        return False
-    start, stop, step = (int(str(c)) for c in constants)
-    return len(range(start, stop, step)) > 0
+    return bool(bounds.known)
 
 
 def _constant_truth(ctx: Context, node: ast.While) -> bool | None:

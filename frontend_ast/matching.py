@@ -6,8 +6,9 @@ import ast
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from eas.frontend_ast.arithmetic import combine_bools, compare
+from eas.frontend_ast.arithmetic import combine_bools
 from eas.frontend_ast.branches import choose, lower_condition, lower_way, short_circuit
+from eas.frontend_ast.comparison import compare
 from eas.frontend_ast.context import Context
 from eas.frontend_ast.joins import Path
 from eas.frontend_ast.promote import Number, to_bool

@@ -107,7 +107,7 @@ def lower_attribute_of_constant(ctx: Context, holder: Const, node: ast.Attribute
         what = value.__name__ if isinstance(value, types.ModuleType) else type(value).__name__
         written = ctx.text(node.value) or what
         raise no_attribute(ctx, node, f"`{written}`", dir(value)) from error
-    if not isinstance(value, str | int | float | tuple):
+    if type(value) not in (str, int, float, tuple):
         check_capture(ctx, name, found)
         ctx.capture(value, name, lambda: getattr(value, name), found)
     return Const(found)

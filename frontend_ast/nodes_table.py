@@ -9,18 +9,16 @@ from typing import Any
 
 from eas.frontend_ast.arithmetic import (
     BITWISE,
-    COMPARISONS,
     NUMERIC,
     REFUSED_OPERATORS,
     SHIFTS,
     SYMBOLS,
     UNARY,
     divide,
-    identity,
-    membership,
     power,
 )
 from eas.frontend_ast.branches import lower_bool_operation
+from eas.frontend_ast.comparison import COMPARISONS, identity, membership
 from eas.frontend_ast.matching import REFUSED_PATTERNS, SUPPORTED_PATTERNS
 from eas.frontend_ast.refused import REFUSED_EXPRESSIONS, REFUSED_STATEMENTS, Refused
 from eas.frontend_ast.table import SUPPORTED_EXPRESSIONS, SUPPORTED_STATEMENTS

@@ -111,8 +111,9 @@ def number(ctx: Context, operand: Operand, what: str = "a number") -> Number:
 # --- constants --------------------------------------------------------------------------------
 
 
-def constant_dtype(ctx: Context, value: object) -> DType:
+def constant_dtype(ctx: Context, constant: Const) -> DType:
     """The dtype that a constant has by itself."""
+    value = constant.value
     found = _numpy_scalar_dtype(value)
     if found is not None:
         return found
@@ -124,7 +125,12 @@ def constant_dtype(ctx: Context, value: object) -> DType:
     for dtype in (I32, I64, U64):
         if dtype.min <= value <= dtype.max:
             return dtype
-    raise ctx.refusal("E0303", f"{value} does not fit any integer type")
+    raise ctx.refusal(
+        "E0303",
+        f"{value} does not fit any integer type",
+        at=constant,
+        help=f"write it as a float: `{float(value)}`" if value.bit_length() < 1024 else (),
+    )
 
 
 def _numpy_scalar_dtype(value: Any) -> DType | None:
@@ -162,7 +168,7 @@ def materialize(ctx: Context, operand: Number, dtype: DType | None = None) -> Nu
         return operand if dtype is None else cast(ctx, operand, dtype)
     value = operand.value
     weak = dtype is None and not _is_numpy(value)
-    dtype = dtype or constant_dtype(ctx, value)
+    dtype = dtype or constant_dtype(ctx, operand)
     if not fits(value, dtype) and not (
         dtype.is_bool or (isinstance(value, float) and dtype.is_int)
     ):
@@ -240,8 +246,17 @@ def to_bool(ctx: Context, operand: Operand) -> Number:
             return ctx.compute("ne", operand.value, zero.value)
         case Const(value=value):
             return Const(bool(value))
-        case Tuple(items=items):
-            return Const(bool(items))
+        case Tuple(items=items, make=make):
+            return Const(bool(items) or not issubclass(make, tuple | list))
+        case Range(known=range() as known):
+            return Const(bool(known))
+        case Range():
+            raise ctx.refusal(
+                "E0305",
+                "whether this range is empty is known at run time only",
+                at=operand,
+                help="compare its bounds: `start < stop`",
+            )
         case Array() | Place():
             raise ctx.refusal(
                 "E0305",
@@ -260,10 +275,10 @@ def common_dtype(ctx: Context, numbers: Sequence[Number]) -> DType:
     """The dtype in which these numbers meet in arithmetic."""
     typed: list[Number] = []
     weak: list[DType] = []
-    constants: list[object] = []
+    constants: list[Const] = []
     for num in numbers:
         if isinstance(num, Const):
-            constants.append(num.value)
+            constants.append(num)
             typed += [num] if _is_numpy(num.value) else []
         elif _is_weak(num):
             weak.append(_weak_dtype(num))
@@ -277,7 +292,7 @@ def common_dtype(ctx: Context, numbers: Sequence[Number]) -> DType:
         dtype = max(weak, key=lambda d: (d.is_float, d.bits))
     else:
         dtype = _constants_dtype(ctx, constants)
-    return F32 if dtype.is_int and any(isinstance(c, float) for c in constants) else dtype
+    return F32 if dtype.is_int and any(isinstance(c.value, float) for c in constants) else dtype
 
 
 def promote(ctx: Context, numbers: Sequence[Number], dtype: DType | None = None) -> list[Num]:
@@ -304,7 +319,7 @@ def _weak_dtype(num: Num) -> DType:
     return I32 if num.dtype.is_bool else num.dtype
 
 
-def _constants_dtype(ctx: Context, constants: Sequence[object]) -> DType:
+def _constants_dtype(ctx: Context, constants: Sequence[Const]) -> DType:
     dtypes = [constant_dtype(ctx, c) for c in constants]
     ints = [I32 if d.is_bool else d for d in dtypes]
     return max(ints, key=lambda d: (d.is_float, d.bits))
@@ -332,7 +347,7 @@ def _combine(ctx: Context, numbers: Sequence[Number]) -> DType:
 
 
 def _own_dtype(ctx: Context, num: Number) -> DType:
-    return num.dtype if isinstance(num, Num) else constant_dtype(ctx, num.value)
+    return num.dtype if isinstance(num, Num) else constant_dtype(ctx, num)
 
 
 def _meet(a: DType, b: DType) -> DType | None:

@@ -6,12 +6,12 @@ import ast
 from collections.abc import Sequence
 from typing import Any
 
-from eas.frontend_ast.arithmetic import binary, class_of, items_of
+from eas.frontend_ast.arithmetic import binary, class_of, items_of, unknown_range
 from eas.frontend_ast.collective import require_all_lanes
 from eas.frontend_ast.context import Context
 from eas.frontend_ast.memory import load, store
 from eas.frontend_ast.promote import Number, common_dtype, describe, materialize, number, promote
-from eas.frontend_ast.values import Array, Const, Num, Operand, Place, Tuple
+from eas.frontend_ast.values import Array, Const, Num, Operand, Place, Range, Tuple
 from eas.ir.records import frozen
 from eas.ir.types import I32, I64, DType, Shape, count
 
@@ -126,13 +126,18 @@ def _index_dtype(index: Number) -> DType:
 
 
 def _static_index(ctx: Context, array: Array, axis: int, index: Const, long: Const) -> Const:
-    i, n = int(str(index.value)), int(str(long.value))
+    i, n = _int(index), _int(long)
     if not -n <= i < n:
         raise ctx.refusal(
             "E0504",
             f"index {i} is out of bounds for axis {axis} of `{array.name}`, which is {n} long",
         )
     return Const(i % n)
+
+
+def _int(constant: Const) -> int:
+    value: Any = constant.value
+    return int(value)
 
 
 # --- blocks -------------------------------------------------------------------------------------
@@ -204,7 +209,7 @@ def _is_ellipsis(part: ast.expr) -> bool:
 
 def _index_constant(ctx: Context, holder: Operand, index: ast.expr) -> Operand:
     key = ctx.expression(index)
-    items = items_of(holder)
+    subscripted = _subscripted(ctx, holder)
     if not isinstance(key, Const):
         raise ctx.refusal(
             "E0704",
@@ -212,11 +217,6 @@ def _index_constant(ctx: Context, holder: Operand, index: ast.expr) -> Operand:
             at=index,
             help="unroll the loop with `mk.static_range`, or choose with `if`",
         )
-    subscripted: Any = items
-    if items is None:
-        if not isinstance(holder, Const):
-            raise ctx.refusal("E0508", f"{describe(holder)} cannot be subscripted", at=holder)
-        subscripted = holder.value
     try:
         found: Any = subscripted[key.value]
     except (TypeError, IndexError, KeyError, ValueError) as error:
@@ -226,9 +226,23 @@ def _index_constant(ctx: Context, holder: Operand, index: ast.expr) -> Operand:
             at=index,
             notes=(f"Python raises {type(error).__name__}: {error}",),
         ) from error
-    if items is None:
+    if not isinstance(holder, Tuple):
         return Const(found)
     return Tuple(found, class_of(holder)) if isinstance(key.value, slice) else found
+
+
+def _subscripted(ctx: Context, holder: Operand) -> Any:
+    """What Python takes an item of: a constant, or the operands of a tuple."""
+    if isinstance(holder, Const):
+        return holder.value
+    if isinstance(holder, Range):
+        if holder.known is None:
+            raise unknown_range(ctx, holder)
+        return holder.known
+    items = items_of(holder)
+    if items is None:
+        raise ctx.refusal("E0508", f"{describe(holder)} cannot be subscripted", at=holder)
+    return items
 
 
 def _static_slice(ctx: Context, node: ast.Slice) -> slice:

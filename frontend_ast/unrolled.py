@@ -6,7 +6,13 @@ import ast
 from collections.abc import Sequence, Sized
 from typing import Any
 
-from eas.frontend_ast.arithmetic import MAX_ITEMS, items_of, kept_generator
+from eas.frontend_ast.arithmetic import (
+    MAX_ITEMS,
+    items_of,
+    kept_generator,
+    known_range,
+    unknown_range,
+)
 from eas.frontend_ast.assignment import assign
 from eas.frontend_ast.branches import close_scope, lower_branch
 from eas.frontend_ast.context import Context, Target
@@ -90,23 +96,15 @@ def spread(ctx: Context, nodes: Sequence[ast.expr], values: Sequence[Operand]) -
 
 def static_items(ctx: Context, operand: Operand) -> tuple[Operand, ...]:
     """The items of something whose length is known at compile time; else an error."""
-    if isinstance(operand, Range):
-        bounds = [operand.start, operand.stop, operand.step]
-        if all(isinstance(b, Const) for b in bounds):
-            start, stop, step = (int(str(b.value)) for b in bounds if isinstance(b, Const))
-            return static_items(ctx, Const(range(start, stop, step)))
-        raise ctx.refusal(
-            "E0702",
-            "the length of this range is known at run time only",
-            at=operand,
-            help="use a `for` statement, or bounds that are constexpr",
-        )
+    known = known_range(operand)
+    if isinstance(operand, Range) and known is None:
+        raise unknown_range(ctx, operand)
     if isinstance(operand, Generated):
         if operand.is_lazy:
             raise kept_generator(ctx, operand)
         return operand.items
-    if isinstance(operand, Const) and type(operand.value) is range:
-        check_length(ctx, operand.value)
+    if known is not None:
+        check_length(ctx, known)
     items = items_of(operand)
     if items is None and isinstance(operand, Const):
         items = _letters_or_keys(operand.value)

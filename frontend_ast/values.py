@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from eas.ir.nodes import Value
 from eas.ir.records import frozen
@@ -99,6 +99,13 @@ class Range:
     start: Const | Num
     stop: Const | Num
     step: Const | Num
+
+    @property
+    def known(self) -> range | None:
+        """Python's own range, if all of its numbers are constants."""
+        parts = (self.start, self.stop, self.step)
+        numbers: list[Any] = [part.value for part in parts if isinstance(part, Const)]
+        return range(*map(int, numbers)) if len(numbers) == len(parts) else None
 
 
 @frozen(eq=False)

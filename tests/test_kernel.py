@@ -207,13 +207,14 @@ def test_annotations_can_be_text() -> None:
     import eas as local
 
     @eas.kernel
-    def fill(out, value: mk.i16, BLOCK: local.constexpr, OTHER: eas.constexpr):
+    def fill(out, value: mk.i16, n: "mk.u8", BLOCK: local.constexpr, OTHER: eas.constexpr):  # noqa: UP037
         mk.store(out, mk.arange(0, BLOCK), value)
 
     kinds = {p.name: (p.is_constexpr, p.dtype) for p in fill.parameters.all}
     assert kinds == {
         "out": (False, None),
         "value": (False, mk.i16),
+        "n": (False, mk.u8),
         "BLOCK": (True, None),
         "OTHER": (True, None),
     }

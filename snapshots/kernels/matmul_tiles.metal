@@ -46,25 +46,27 @@ kernel void matmul_tiles(device const half* a [[buffer(0)]],
         acc[n] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
     }
     const int pid = int(program.x);                         // matmul_tiles.py:15
-    const int n = 2 * -floor_div(-N, 32);                   // matmul_tiles.py:17
-    const int first = floor_div(pid, n) * 2;
-    const int rows = min(-floor_div(-M, 32) - first, 2);    // matmul_tiles.py:18
-    const int n_1 = floor_mod(pid, n);                      // matmul_tiles.py:19
-    const int column_1 = floor_div(n_1, rows);              // matmul_tiles.py:20
-    const int n_2 = (first + floor_mod(n_1, rows)) * 32;    // matmul_tiles.py:22
+    const int n = floor_div(M, 32);                         // matmul_tiles.py:16
+    const int n_1 = floor_div(N, 32);
+    const int n_2 = 2 * (n_1 + int(n_1 * 32 != N));         // matmul_tiles.py:17
+    const int first = floor_div(pid, n_2) * 2;
+    const int rows = min(n + int(n * 32 != M) - first, 2);  // matmul_tiles.py:18
+    const int n_3 = floor_mod(pid, n_2);                    // matmul_tiles.py:19
+    const int column_1 = floor_div(n_3, rows);              // matmul_tiles.py:20
+    const int n_4 = (first + floor_mod(n_3, rows)) * 32;    // matmul_tiles.py:22
     for (long start = 0; start < K; start += 16) {          // matmul_tiles.py:24
         threadgroup_barrier(mem_flags::mem_threadgroup);
         for (int e = t; e < 512; e += 64) {
             const int i = e / 16;
-            const int m = n_2 + i;                          // matmul_tiles.py:22
+            const int m = n_4 + i;                          // matmul_tiles.py:22
             const int j = e % 16;
             const int k = int(start) + j;                   // matmul_tiles.py:25
             x_tile[i * 24 + j] = m < M && k < K ? a[m * K + k] : 0.0h; // matmul_tiles.py:28
             const int i_1 = e / 32;
             const int k_1 = int(start) + i_1;               // matmul_tiles.py:25
             const int j_1 = e % 32;
-            const int n_3 = column_1 * 32 + j_1;            // matmul_tiles.py:22
-            y_tile[i_1 * 40 + j_1] = k_1 < K && n_3 < N ? b[k_1 * N + n_3] : 0.0h; // matmul_tiles.py:28
+            const int n_5 = column_1 * 32 + j_1;            // matmul_tiles.py:22
+            y_tile[i_1 * 40 + j_1] = k_1 < K && n_5 < N ? b[k_1 * N + n_5] : 0.0h; // matmul_tiles.py:28
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
         for (int k = 0; k < 16; k += 8) {
@@ -88,10 +90,10 @@ kernel void matmul_tiles(device const half* a [[buffer(0)]],
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
     for (int e = t; e < 1024; e += 64) {
-        const int n_3 = column_1 * 32 + e % 32;             // matmul_tiles.py:22
-        const int m = n_2 + e / 32;
-        if (m < M && n_3 < N) {                             // matmul_tiles.py:30
-            out[m * N + n_3] = fmax(acc_shared[e] + (n_3 < N ? bias[n_3] : 0.0f), 0.0f);
+        const int n_5 = column_1 * 32 + e % 32;             // matmul_tiles.py:22
+        const int m = n_4 + e / 32;
+        if (m < M && n_5 < N) {                             // matmul_tiles.py:30
+            out[m * N + n_5] = fmax(acc_shared[e] + (n_5 < N ? bias[n_5] : 0.0f), 0.0f);
         }
     }
 }

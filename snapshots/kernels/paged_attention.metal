@@ -37,18 +37,19 @@ kernel void paged_attention(device const float* q [[buffer(0)]],
         acc = 0.0f;                                         // paged_attention.py:22
     }
     const int length_ = lengths[sequence];                  // paged_attention.py:20
-    float total = 0.0f;                                     // paged_attention.py:22
+    const int n = floor_div(length_, 8);                    // paged_attention.py:22
+    float total = 0.0f;
     float high = -INFINITY;
-    for (int page = 0; page < -floor_div(wrap_neg(length_), 8); ++page) {
+    for (int page = 0; page < n + int(n * 8 != length_); ++page) {
         threadgroup_barrier(mem_flags::mem_threadgroup);
-        const int n = table[sequence * 4 + page] * 8;       // paged_attention.py:24
+        const int n_1 = table[sequence * 4 + page] * 8;     // paged_attention.py:24
         float scores;
         float high_1 = -INFINITY;                           // paged_attention.py:28
         if (t < 8) {
             float total_1 = 0.0f;                           // paged_attention.py:27
             const bool is_there = page * 8 + t < length_;   // paged_attention.py:25
             for (int d = 0; d < 24; ++d) {                  // paged_attention.py:27
-                total_1 += (is_there ? keys[(n + t) * 24 + d] : 0.0f) * query_shared[d];
+                total_1 += (is_there ? keys[(n_1 + t) * 24 + d] : 0.0f) * query_shared[d];
             }
             scores = is_there ? total_1 * scale : -INFINITY;
             high_1 = fmax(scores, -INFINITY);               // paged_attention.py:28
@@ -64,7 +65,7 @@ kernel void paged_attention(device const float* q [[buffer(0)]],
         for (int slot = 0; slot < 6; ++slot) {
             const int e = t + 32 * slot;
             const int slot_1 = e / 24;
-            v[slot] = page * 8 + slot_1 < length_ ? values[(n + slot_1) * 24 + e % 24] : 0.0f; // paged_attention.py:31
+            v[slot] = page * 8 + slot_1 < length_ ? values[(n_1 + slot_1) * 24 + e % 24] : 0.0f; // paged_attention.py:31
         }
         const float factor = precise::exp(high - higher);   // paged_attention.py:30
         float x;

@@ -70,6 +70,42 @@ def test_a_kernel_is_compiled_anew_when_a_list_changes(monkeypatch: pytest.Monke
     assert (before, run(configured)) == (20, 24)
 
 
+def test_a_kernel_is_compiled_anew_when_a_list_inside_of_a_value_changes() -> None:
+    table = {"rows": [(1, [2])]}
+
+    @eas.kernel
+    def kernel(out):
+        out[0] = table["rows"][0][1][0]
+
+    before = run(kernel)
+    table["rows"][0][1][0] = 9
+    assert (before, run(kernel)) == (2, 9)
+
+
+def test_a_kernel_is_compiled_anew_when_an_item_changes_only_in_type() -> None:
+    table = {"half": 3}
+
+    @eas.kernel
+    def kernel(out):
+        out[0] = int(table["half"] / 2 * 10) if isinstance(table["half"], float) else -1
+
+    before = run(kernel)
+    table["half"] = 3.0  # pyright: ignore[reportArgumentType]
+    assert (before, run(kernel)) == (-1, 15)
+
+
+@pytest.mark.parametrize("helper", [lambda n, k=[2]: n * k[0], lambda n, *, k=[2]: n * k[0]])
+def test_a_kernel_is_compiled_anew_when_a_default_changes(helper: Any) -> None:
+    @eas.kernel
+    def kernel(out):
+        out[0] = helper(10)
+
+    before = run(kernel)
+    [items] = helper.__defaults__ or helper.__kwdefaults__.values()
+    items[0] = 7
+    assert (before, run(kernel)) == (20, 70)
+
+
 def test_a_kernel_is_compiled_anew_when_its_closure_changes() -> None:
     factor = 2
 
@@ -108,6 +144,36 @@ def test_functions_of_python_compute_constants() -> None:
         out[0] = int(math.sqrt(49)) + math.factorial(4) + len("abc") + "abc".index("c")
 
     assert run(kernel) == 7 + 24 + 3 + 2
+
+
+def test_a_dictionary_and_a_list_from_outside_are_read() -> None:
+    weights, order = {"a": 1, "b": 20}, [3, 1, 2]
+
+    @eas.kernel
+    def kernel(out):
+        for place, (name, weight) in enumerate(weights.items()):
+            out[0] += place * weight + len(name)
+        out[0] += weights.get("c", 100) + sum(weights.values()) + sorted(order)[0] + order.index(2)
+
+    assert run(kernel) == 20 + 2 + 100 + 21 + 1 + 2
+
+
+def test_an_object_is_itself_only() -> None:
+    first, second = [1], [1]
+
+    @eas.kernel
+    def kernel(out):
+        out[0] = (first is first) + 10 * (first is second) + 100 * (first == second)
+
+    assert run(kernel) == 101
+
+
+@pytest.mark.parametrize("times", [10**10, "text"])
+def test_a_text_is_not_repeated_for_ever(times: Any) -> None:
+    def kernel(out, TIMES: eas.constexpr):
+        out[0] = len("ab" * TIMES)
+
+    assert codes_of(kernel, "*i32[:]", TIMES=times) == ["E0703" if times != "text" else "E0701"]
 
 
 def test_only_the_branch_that_is_taken_is_compiled() -> None:

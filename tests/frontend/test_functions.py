@@ -40,6 +40,9 @@ def counted(n):
     return -1
 
 
+least_of_three = functools.partial(min, 3)
+
+
 def test_a_helper_may_return_from_anywhere() -> None:
     def f(n):
         return counted(n) * 10 + counted(n * 10)
@@ -60,6 +63,23 @@ def test_a_star_collects_arguments_and_spreads_them() -> None:
         return total(a) + total(a, b, 3) + total(*pair) + total(b, *pair, *(1, 2))
 
     same_as_cpython(f, NUMBERS, NUMBERS)
+
+
+def test_a_partial_brings_arguments_along() -> None:
+    clamped = functools.partial(classify, high=5)
+    above = functools.partial(clamped, low=-1)
+
+    def f(n):
+        return clamped(n) + 10 * clamped(n, 0) + 100 * above(n) + 1000 * least_of_three(n)
+
+    same_as_cpython(f)
+
+
+def test_a_partial_that_brings_too_much_is_refused() -> None:
+    def kernel(out):
+        out[0] = least_of_three(1, high=2)
+
+    assert codes_of(kernel, "*i32[:]") == ["E0428"]
 
 
 def test_a_function_is_an_argument() -> None:

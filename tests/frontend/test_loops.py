@@ -357,6 +357,36 @@ def test_a_step_of_zero_is_refused() -> None:
     assert codes_of(kernel, "*i32[:]") == ["E0420"]
 
 
+def test_a_range_holds_what_it_counts() -> None:
+    def f(n):
+        return (
+            n in range(5),
+            n in range(-7, 12, 3),
+            n not in range(10, n - 3, -2),
+            n / 2 in range(-4, 9),
+            n in range(3, 3),
+        )
+
+    same_as_cpython(f)
+
+
+def test_a_range_is_a_sequence() -> None:
+    def f(n):
+        count = range(2, 9, 3)
+        return n + len(count), n + count[-1], n + sum(count[1:]), n if range(4, 4) else -n
+
+    same_as_cpython(f)
+
+
+def test_a_bool_is_a_bound() -> None:
+    def f(n):
+        for _ in range(True):
+            n = n * 2
+        return n
+
+    same_as_cpython(f)
+
+
 def test_a_range_of_floats_is_refused() -> None:
     def kernel(out, x):
         for k in range(x):

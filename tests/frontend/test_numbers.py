@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import eas
+from eas import mk
 from eas.frontend_ast import ArrayArg, lower
 from eas.frontend_ast.errors import CompileError
 from eas.ir.nodes import Compute, walk
@@ -119,6 +120,37 @@ def test_powers() -> None:
         return n**0, n**1, n**2, n**5, 2**3 + n, pow(n, 3)
 
     same_as_cpython(f, (-3, -1, 0, 2, 7))
+
+
+def test_constants_are_rounded_to_digits() -> None:
+    def f(n):
+        return n + int(100 * round(3.14159, 2)), n + round(1250, -2), n + round(2.5, ndigits=None)
+
+    same_as_cpython(f)
+
+
+@pytest.mark.parametrize("name", ["int8", "int64", "uint8", "uint32"])
+def test_cdiv_rounds_up(name: str) -> None:
+    @eas.kernel
+    def kernel(x, y, out):
+        i = mk.arange(0, 8)
+        out[i] = mk.cdiv(x[i], y[i])
+
+    limits = np.iinfo(name)
+    x = np.array([limits.min, limits.max, 0, 1, 6, 7, 8, limits.max - 1], name)
+    y = np.array([3, 2, 5, 5, 7, 7, 7, limits.max], name)
+    out = np.zeros(8, name)
+    kernel[1](x, y, out)
+    assert out.tolist() == [-(-a // b) for a, b in zip(x.tolist(), y.tolist(), strict=True)]
+
+
+@pytest.mark.parametrize("value", [7.5, "text", None])
+def test_cdiv_takes_ints(value: object) -> None:
+    def kernel(out, X: eas.constexpr):
+        out[0] = mk.cdiv(X, 2)
+
+    [code] = codes_of(kernel, "*i32[:]", X=value)
+    assert code in ("E0301", "E0302")
 
 
 def test_divmod_gives_both() -> None:

@@ -47,8 +47,10 @@ def tuple_expression(m: Maker, place: Place, ty: TupleOf, depth: int) -> str:
     if known and m.chance(4):
         return m.pick(known)
     items = [tame(m, place, kind, depth).text for kind in ty.kinds]
-    if ty.make:
+    if ty.has_fields:
         return f"{ty.make}({items[0]}, y={items[1]})" if m.chance(2) else _call(ty.make, items)
+    if ty.make == "list":
+        return f"[{', '.join(items)}]"
     return "(" + "".join(f"{item}, " for item in items) + ")"
 
 
@@ -239,6 +241,14 @@ def _int_of_others(m: Maker, place: Place, depth: int) -> Expression:
         a, b = int_expression(m, place, depth), bool_expression(m, place, depth)
         return Expression(f"({a.text} * {b.text})", a.bound)
     return Expression(f"(-{bool_expression(m, place, depth).text})", 1)
+
+
+def _int_of_a_call(m: Maker, place: Place, depth: int) -> Expression:
+    """A part of what a function gives, or what a method of a named tuple does."""
+    a, b = (_tamed_int(m, int_expression(m, place, depth)).text for _ in range(2))
+    if m.chance(2):
+        return Expression(f"Pair({a}, y={m.below(9)}.5).moved({b})", 40)
+    return Expression(f"ordered({a}, {b})[{m.below(2)}]", INT_LIMIT)
 
 
 def _int_from_tuple(m: Maker, place: Place, depth: int) -> Expression:
@@ -441,9 +451,13 @@ def _bool_of(m: Maker, place: Place, depth: int) -> Expression:
 
 
 def _membership(m: Maker, place: Place, depth: int) -> Expression:
+    """In a tuple, or in a range."""
     items = [int_expression(m, place, 0).text for _ in range(1 + m.below(3))]
     member = int_expression(m, place, depth).text
-    return Expression(f"({member} {m.pick(('in', 'not in'))} ({', '.join(items)},))")
+    sequence = f"({', '.join(items)},)"
+    if m.chance(3):
+        sequence = f"range({', '.join((*items[:2], m.pick(('3', '-2'))))})"
+    return Expression(f"({member} {m.pick(('in', 'not in'))} {sequence})")
 
 
 def _bool_operator(m: Maker, place: Place, depth: int) -> Expression:
@@ -570,7 +584,7 @@ def _tuple_part(m: Maker, place: Place, kind: Kind) -> Expression | None:
         for number, own in enumerate(ty.kinds):
             if own is kind:
                 parts.append(f"{name}[{number}]")
-                field = f".{'xy'[number]}" if ty.make else f"[{number - len(ty.kinds)}]"
+                field = f".{'xy'[number]}" if ty.has_fields else f"[{number - len(ty.kinds)}]"
                 parts.append(name + field)
     return _limit(kind, m.pick(parts)) if parts else None
 
@@ -604,6 +618,7 @@ _ODD_INTS: list[tuple[int, Make]] = [
     (2, _int_unary),
     (2, _int_extreme),
     (2, _int_from_tuple),
+    (1, _int_of_a_call),
     (2, _conditional(Kind.INT)),
     (2, _short_circuit(Kind.INT)),
     (2, _walrus(Kind.INT)),

@@ -33,6 +33,9 @@ class Pair(NamedTuple):
     x: int
     y: float
 
+    def moved(self, k):
+        return (self.x + k) % 40
+
 
 def note({CONTEXT}, tag):
     log[i, 0] = (log[i, 0] * 3 + tag) % 1009
@@ -54,6 +57,12 @@ def scaler(k):
 def last_adder(k):
     functions = [lambda x: (x - k * j) % 60 for j in (1, 2, 3)]
     return functions[0]
+
+
+def ordered(a, b):
+    if a > b:
+        return b, a
+    return a, b
 
 
 def twice(f, x):

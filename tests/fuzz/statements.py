@@ -19,6 +19,12 @@ from tests.fuzz.types import INT_LIMIT, PAIR, WRITTEN, FunctionOf, Kind, TupleOf
 Write = Callable[[Maker, Place], None]
 
 _KINDS = (Kind.INT, Kind.INT, Kind.FLOAT, Kind.BOOL)
+_TUPLES = (
+    TupleOf((Kind.INT, Kind.FLOAT)),
+    TupleOf((Kind.INT, Kind.INT)),
+    PAIR,
+    TupleOf((Kind.INT, Kind.INT), "list"),
+)
 _PREFIX = {Kind.INT: "v", Kind.FLOAT: "f", Kind.BOOL: "b"}
 
 
@@ -100,7 +106,7 @@ def unpack(m: Maker, place: Place) -> None:
     """Tuples with names, stars and nested targets."""
     choice = m.below(4)
     if choice == 0:
-        ty = m.pick((TupleOf((Kind.INT, Kind.FLOAT)), TupleOf((Kind.INT, Kind.INT)), PAIR))
+        ty = m.pick(_TUPLES)
         known = place.assignable(ty)
         name = m.pick(known) if known and m.chance(2) else m.fresh("t")
         m.line(f"{name} = {tuple_expression(m, place, ty, 1)}")
@@ -128,7 +134,7 @@ def _unpack_with_star(m: Maker, place: Place, is_nested: bool) -> None:
         m.line(f"{first}, *{rest}, {last} = {', '.join(values)}")
         kinds = (Kind.INT,) * (len(values) - 2)
     place.names[first] = place.names[last] = Kind.INT
-    place.names[rest] = TupleOf(kinds)
+    place.names[rest] = TupleOf(kinds, "list")
 
 
 def store(m: Maker, place: Place) -> None:

@@ -14,10 +14,14 @@ class Kind(Enum):
 
 @dataclass(frozen=True)
 class TupleOf:
-    """A tuple of numbers; `make` is the name of its class if it is a named tuple."""
+    """A tuple of numbers; `make` is the name of its class if it is a named tuple or a list."""
 
     kinds: tuple[Kind, ...]
     make: str = ""
+
+    @property
+    def has_fields(self) -> bool:
+        return self.make not in ("", "list")
 
 
 @dataclass(frozen=True)
