@@ -5,7 +5,7 @@ from __future__ import annotations
 from eas.ir.nodes import Atomic
 from eas.ir.types import DType, Pointer
 from eas.runtime.cpu.arithmetic import ARITHMETIC
-from eas.runtime.cpu.body import Body, Coords, Mask
+from eas.runtime.cpu.body import Body, Coords, Mask, is_varied
 from eas.runtime.cpu.dtypes import (
     is_narrow,
     register,
@@ -15,10 +15,11 @@ from eas.runtime.cpu.dtypes import (
     to_register,
     to_stored,
 )
-from eas.runtime.cpu.emit import V, Variable, const, vector
+from eas.runtime.cpu.emit import V
 from eas.runtime.cpu.lanes import Lanes, Uniform, Vector, number
-from eas.runtime.cpu.masks import condition, narrow, when, written
+from eas.runtime.cpu.masks import condition, narrow, when
 from eas.runtime.cpu.memory import offsets
+from eas.runtime.cpu.turns import Answers, in_turn
 
 _FLOAT_KINDS = {"add": "fadd", "max": "fmax", "min": "fmin", "xchg": "xchg"}
 
@@ -30,9 +31,9 @@ def atomic(body: Body, op: Atomic, coords: Coords, mask: Mask) -> Lanes:
     parts = [offsets(body, op.offset, coords), body.at(op.value, coords)]
     if op.expected is not None:
         parts.append(body.at(op.expected, coords))
-    if all(isinstance(at, Uniform) for at in coords):
+    if not is_varied(coords):
         return Uniform(_single(body, op, [number(part) for part in parts], mask))
-    return Vector(_lane_by_lane(body, op, [body.to_vector(part) for part in parts], mask))
+    return Vector(_lane_by_lane(body, op, parts, mask))
 
 
 def _single(body: Body, op: Atomic, parts: list[V], mask: Mask) -> V:
@@ -41,38 +42,17 @@ def _single(body: Body, op: Atomic, parts: list[V], mask: Mask) -> V:
     return body.e.get(result)
 
 
-def _lane_by_lane(body: Body, op: Atomic, parts: list[V], mask: Mask) -> V:
-    """All lanes in a row, where all take part; else each if it does."""
-    e = body.e
-    result = e.variable(vector(register(op.value.ty.dtype), body.width))
-    if mask is None:
-        _each(body, op, parts, result, None)
-        return e.get(result)
-    bits = written(body, mask)
-    packed = e.bitcast(bits, f"i{body.width}")
-    is_all = e.icmp("eq", packed, const(packed.ty, -1))
-    some = e.label("some")
-    every, after = e.label("every"), e.label("after")
-    e.branch(is_all, every, some)
-    e.begin(every)
-    _each(body, op, parts, result, None)
-    e.jump(after)
-    e.begin(some)
-    _each(body, op, parts, result, bits)
-    e.begin(after)
-    return e.get(result)
+def _lane_by_lane(body: Body, op: Atomic, parts: list[Lanes], mask: Mask) -> V:
+    answers = Answers(body, register(op.value.ty.dtype))
+    is_used = bool(body.facts.users.get(op.result.id))
 
+    def act(lane: V, numbers: list[V]) -> None:
+        old = _act(body, op, numbers)
+        if is_used:
+            answers.put(lane, old)
 
-def _each(body: Body, op: Atomic, parts: list[V], result: Variable, bits: V | None) -> None:
-    e, is_used = body.e, bool(body.facts.users.get(op.result.id))
-    for lane in range(body.width):
-
-        def act(lane: int = lane) -> None:
-            old = _act(body, op, [e.extract(part, lane) for part in parts])
-            if is_used:
-                e.set(result, e.insert(e.get(result), old, lane))
-
-        when(body, None if bits is None else e.extract(bits, lane), act)
+    in_turn(body, parts, mask, act)
+    return answers.take()
 
 
 def _act(body: Body, op: Atomic, parts: list[V]) -> V:

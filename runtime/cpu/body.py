@@ -15,7 +15,7 @@ from eas.ir.types import Shape
 from eas.runtime.cpu import lanes as lanes_of
 from eas.runtime.cpu.casts import bitcast, cast
 from eas.runtime.cpu.dtypes import register, rounded
-from eas.runtime.cpu.emit import Emitter, V, const, vector
+from eas.runtime.cpu.emit import Emitter, V, Variable, const, vector
 from eas.runtime.cpu.facts import OVER_THREADS, VIEWS, Facts
 from eas.runtime.cpu.lanes import Lanes, Steps, Uniform, Vector, number
 from eas.runtime.cpu.philox import philox
@@ -59,6 +59,7 @@ class Surroundings(Protocol):
 
     def pointer(self, value: Value) -> V: ...
     def zero(self) -> V: ...
+    def trips_left(self) -> Variable: ...
     def site(self, op: Assert | Print) -> int: ...
 
 

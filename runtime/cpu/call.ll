@@ -36,7 +36,7 @@ declare i64 @PyLong_AsLongAndOverflow(ptr, ptr)
 declare double @PyFloat_AsDouble(ptr)
 declare ptr @PyEval_SaveThread()
 declare void @PyEval_RestoreThread(ptr)
-declare i32 @PyErr_CheckSignals()
+declare void @PyErr_Restore(ptr, ptr, ptr)
 declare void @Py_IncRef(ptr)
 declare float @llvm.fabs.f32(float)
 declare double @llvm.fabs.f64(double)
@@ -285,6 +285,8 @@ start:
   %j11 = getelementptr %job, ptr %job, i64 0, i32 11
   %p16 = getelementptr %plan, ptr %plan, i64 0, i32 16
   store ptr %p16, ptr %j11
+  %j16 = getelementptr %job, ptr %job, i64 0, i32 16
+  store i64 0, ptr %j16
   %thread = call ptr @PyEval_SaveThread()
   %finished = call i32 @eas_work(ptr %pool, ptr %job)
   call void @PyEval_RestoreThread(ptr %thread)
@@ -308,6 +310,19 @@ stop:  ; no more programs begin; those that run are waited for
   ret ptr null
 
 done:
+  %raised = load i64, ptr %j16
+  %is_raised = icmp ne i64 %raised, 0
+  br i1 %is_raised, label %raise, label %right
+raise:
+  %j17_0 = getelementptr %job, ptr %job, i64 0, i32 17, i64 0
+  %exception = load ptr, ptr %j17_0
+  %j17_1 = getelementptr %job, ptr %job, i64 0, i32 17, i64 1
+  %exception_value = load ptr, ptr %j17_1
+  %j17_2 = getelementptr %job, ptr %job, i64 0, i32 17, i64 2
+  %traceback = load ptr, ptr %j17_2
+  call void @PyErr_Restore(ptr %exception, ptr %exception_value, ptr %traceback)
+  ret ptr null
+right:
   %p13 = getelementptr %plan, ptr %plan, i64 0, i32 13
   %none = load ptr, ptr %p13
   call void @Py_IncRef(ptr %none)

@@ -132,8 +132,9 @@ class Emitter:
     def jump(self, label: str) -> None:
         self._end(f"br label %{label}")
 
-    def branch(self, condition: V, then: str, orelse: str) -> None:
-        self._end(f"br i1 {condition.text}, label %{then}, label %{orelse}")
+    def branch(self, condition: V, then: str, orelse: str, is_rare: bool = False) -> None:
+        odds = ", !prof !1" if is_rare else ""
+        self._end(f"br i1 {condition.text}, label %{then}, label %{orelse}{odds}")
 
     def leave(self) -> None:
         self._end("ret void")
@@ -143,14 +144,14 @@ class Emitter:
             self._lines.append(f"  {line}")
         self._is_open = False
 
-    def when(self, condition: V, then: Callable[[], None]) -> None:
+    def when(self, condition: V, then: Callable[[], None], is_rare: bool = False) -> None:
         """Runs code only if a condition holds."""
         if condition.known is not None:
             if condition.known:
                 then()
             return
         inside, after = self.label("then"), self.label("after")
-        self.branch(condition, inside, after)
+        self.branch(condition, inside, after, is_rare)
         self.begin(inside)
         then()
         self.jump(after)
@@ -194,13 +195,15 @@ class Emitter:
 
     def memory(self, ty: str, count: int) -> V:
         """Memory for a block: on the stack, or if it is large in what the entry has got for it."""
-        size = max(bits_of(ty) // 8, 1) * count
-        if size <= _MOST_ON_STACK:
-            return self.alloca(ty, count)
+        is_small = _size(ty, count) <= _MOST_ON_STACK
+        return self.alloca(ty, count) if is_small else self.heap(ty, count)
+
+    def heap(self, ty: str, count: int) -> V:
+        """Memory that the entry has got, once for all of its programs."""
         self._count += 1
         name = f"%p{self._count}"
         self._entry.append(f"  {name} = getelementptr i8, ptr %scratch, i64 {self.scratch}")
-        self.scratch += -(-size // 64) * 64
+        self.scratch += -(-_size(ty, count) // 64) * 64
         return V("ptr", name)
 
     def early(self, text: str, ty: str) -> V:
@@ -399,3 +402,8 @@ def mangled(ty: str) -> str:
     short = {"float": "f32", "double": "f64", "half": "f16", "ptr": "p0"}.get(element, element)
     lanes = V(ty, "").lanes
     return f"v{lanes}{short}" if lanes else short
+
+
+def _size(ty: str, count: int) -> int:
+    """How many bytes so many numbers take."""
+    return max(bits_of(ty) // 8, 1) * count

@@ -6,6 +6,7 @@ from eas.ir.analysis import divergences
 from eas.ir.nodes import Function
 from eas.ir.passes.continues import without_lane_continues
 from eas.ir.types import BOOL, Pointer
+from eas.runtime.cpu.breaths import BREATHE
 from eas.runtime.cpu.dtypes import register, stored, to_register
 from eas.runtime.cpu.emit import Emitter, V, const
 from eas.runtime.cpu.lanes import Uniform
@@ -32,11 +33,13 @@ def write(function: Function, width: int, has_streams: bool) -> str:
         e.first(f"%wide_{axis} = zext i32 %extent_{axis} to i64")
     e.first("%plane = mul i64 %wide_x, %wide_y")
     e.first("%programs = mul i64 %plane, %wide_z")
+    e.first("%report_place = getelementptr ptr, ptr %job, i64 2")
+    e.first("%report = load ptr, ptr %report_place")
     program = Program(function, width, e, ids, extents, has_streams)
     _read_arguments(program)
     Writer(program).run(function.body)
     e.leave()
-    head = "ptr noalias %arguments, ptr noalias %report, ptr noalias %scratch"
+    head = "ptr noalias %arguments, ptr %job, ptr noalias %scratch"
     more = "i32 %x, i32 %y, i32 %z, i32 %extent_x, i32 %extent_y, i32 %extent_z"
     defined = f"define internal void @program({head}, {more}) {{\n{e.body}\n}}\n"
     declared = "\n".join(
@@ -45,6 +48,8 @@ def write(function: Function, width: int, has_streams: bool) -> str:
     parts = [declared, defined, _entry(e.scratch, has_streams)]
     if program.sites:
         parts.insert(1, SUPPORT)
+    if program.is_breathing:
+        parts.insert(1, BREATHE)
     return "\n".join(parts)
 
 
@@ -72,8 +77,9 @@ def _entry(scratch: int, has_streams: bool) -> str:
   %scratch = inttoptr i64 %aligned to ptr"""
         given = "  call void @free(ptr %memory)"
     if has_streams:
-        declared += "\ndeclare void @llvm.x86.sse.sfence()\n!0 = !{i32 1}"
+        declared += "\ndeclare void @llvm.x86.sse.sfence()"
         given += "\n  call void @llvm.x86.sse.sfence()"
+    declared += '\n!0 = !{i32 1}\n!1 = !{!"branch_weights", i32 1, i32 2000}'
     text = _ENTRY_TEXT.replace("SCRATCH_DECLARED", declared)
     return text.replace("SCRATCH_TAKEN", taken).replace("SCRATCH_GIVEN", given)
 
@@ -96,7 +102,7 @@ def _read_arguments(program: Program) -> None:
 # Programs are counted along x first. The first word of the report tells that an assert has failed.
 _ENTRY_TEXT = f"""\
 SCRATCH_DECLARED
-define void @{ENTRY}(ptr noalias %arguments, ptr noalias %report, i64 %first, i64 %last, \
+define void @{ENTRY}(ptr noalias %arguments, ptr %job, i64 %first, i64 %last, \
 i32 %extent_x, i32 %extent_y, i32 %extent_z) {{
 entry:
 SCRATCH_TAKEN
@@ -118,7 +124,7 @@ head:
   %goes_on = icmp slt i64 %n, %last
   br i1 %goes_on, label %next, label %end
 next:
-  call void @program(ptr %arguments, ptr %report, ptr %scratch, i32 %x, i32 %y, i32 %z, \
+  call void @program(ptr %arguments, ptr %job, ptr %scratch, i32 %x, i32 %y, i32 %z, \
 i32 %extent_x, i32 %extent_y, i32 %extent_z)
   %n_next = add i64 %n, 1
   %x_more = add i32 %x, 1

@@ -68,7 +68,8 @@ class Executable:
         shared.start()
         x, y, z = extents
         head = [self.entry, slots.ctypes.data, report.ctypes.data if self.sites else 0]
-        job = np.array([*head, x * y * z, 0, 1, x, y, z, 0, 0, self._long.ctypes.data, 1], np.int64)
+        tail = [self._long.ctypes.data, 1, *[0] * 7]
+        job = np.array([*head, x * y * z, 0, 1, x, y, z, 0, 0, *tail], np.int64)
         try:
             while not shared.work(shared.pool, job.ctypes.data):
                 pass
@@ -76,6 +77,8 @@ class Executable:
             job[4] = job[3]  # no more programs begin; those that run are waited for
             shared.work(shared.pool, job.ctypes.data)
             raise
+        if job[16]:
+            shared.raise_again(*map(int, job[17:20]))
 
 
 def pack(arguments: Sequence[Argument]) -> Words:

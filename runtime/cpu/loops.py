@@ -11,6 +11,7 @@ from typing import Any
 from eas.ir.nodes import Condition, Continue, For, Region, Value, While
 from eas.runtime.cpu.body import Body, Mask
 from eas.runtime.cpu.branches import run_parted, run_region
+from eas.runtime.cpu.breaths import breathe
 from eas.runtime.cpu.counters import Counter, LaneCounter
 from eas.runtime.cpu.emit import V
 from eas.runtime.cpu.facts import leaves
@@ -73,6 +74,7 @@ def write_plain(
     e.begin(again)
     if counter is not None:
         counter.advance()
+    breathe(body)
     e.jump(head)
     body.scopes.pop()
     e.begin(end)
@@ -140,6 +142,7 @@ class _Masked:
         self._body(going, goes)
         if counter is not None:
             counter.advance()
+        breathe(body)
         e.jump(head)
         body.scopes.pop()
         e.begin(after)

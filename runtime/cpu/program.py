@@ -8,8 +8,9 @@ from eas.ir.nodes import Assert, Compute, Function, Load, Op, Print, Store, Valu
 from eas.ir.reports import site_of, sites_of
 from eas.ir.types import count
 from eas.runtime.cpu.body import Body, Coords, Mask
+from eas.runtime.cpu.breaths import TRIPS
 from eas.runtime.cpu.dtypes import register, size_of
-from eas.runtime.cpu.emit import Emitter, V
+from eas.runtime.cpu.emit import Emitter, V, Variable
 from eas.runtime.cpu.facts import Facts
 from eas.runtime.cpu.lanes import Lanes
 from eas.runtime.cpu.memory import load
@@ -45,6 +46,7 @@ class Program:
         self.pointers: dict[int, V] = {}
         self.sites = sites_of(function)
         self._zero: V | None = None
+        self._trips_left: Variable | None = None
         self._streams: dict[int, V] = {}
 
     # --- what bodies ask for ------------------------------------------------------------------
@@ -96,6 +98,18 @@ class Program:
             self._zero = self.e.alloca("i64")
             self.e.first(f"store i64 0, {self._zero}")
         return self._zero
+
+    def trips_left(self) -> Variable:
+        """How many trips of loops the program still makes before it asks whether to give up."""
+        if self._trips_left is None:
+            self._trips_left = self.e.variable("i32")
+            self.e.first(f"store i32 {TRIPS}, {self._trips_left.place}")
+        return self._trips_left
+
+    @property
+    def is_breathing(self) -> bool:
+        """Whether the program ever asks."""
+        return self._trips_left is not None
 
     def site(self, op: Assert | Print) -> int:
         return self.sites.index(site_of(op))

@@ -11,6 +11,7 @@ from eas.runtime.cpu.body import Body, Coords, Mask, linear
 from eas.runtime.cpu.emit import Emitter, V, const
 from eas.runtime.cpu.lanes import Lanes, Uniform, number
 from eas.runtime.cpu.masks import condition, is_any, narrow, shared, when
+from eas.runtime.cpu.turns import in_turn
 
 Masks = Sequence[Mask]
 
@@ -69,7 +70,7 @@ def show(body: Body, op: Print, masks: Masks) -> None:
 
 def _print(body: Body, op: Print, parts: Sequence[Lanes], mask: Mask) -> None:
     """The records of a vector of lanes, or of one; the lane itself is the last of the parts."""
-    e, site = body.e, body.program.site(op)
+    site = body.program.site(op)
     dtypes = [part.ty.dtype for part in op.parts if isinstance(part, Value)]
 
     def act(numbers: Sequence[V]) -> None:
@@ -78,13 +79,7 @@ def _print(body: Body, op: Print, parts: Sequence[Lanes], mask: Mask) -> None:
     if isinstance(parts[-1], Uniform):
         when(body, condition(body, mask), lambda: act([number(part) for part in parts]))
         return
-    vectors = [body.to_vector(part) for part in parts]
-    for lane in range(body.width):
-        when(
-            body,
-            None if mask is None else e.extract(body.to_vector(mask), lane),
-            lambda lane=lane: act([e.extract(v, lane) for v in vectors]),
-        )
+    in_turn(body, parts, mask, lambda _, numbers: act(numbers))
 
 
 def _record(body: Body, site: int, lane: V, numbers: Sequence[tuple[V, DType]]) -> None:

@@ -6,7 +6,7 @@
 ; open to the pool.
 
 %job = type {
-  ptr,  ; 0 entry: (arguments, report, first, last, extent x, y, z)
+  ptr,  ; 0 entry: (arguments, job, first, last, extent x, y, z)
   ptr,  ; 1 arguments
   ptr,  ; 2 report, or null
   i64,  ; 3 total
@@ -18,7 +18,12 @@
   i64,  ; 9 active: helpers that work on it
   i64,  ; 10 state
   ptr,  ; 11 the least total that was found to be long
-  i64   ; 12 the most programs taken at once
+  i64,  ; 12 the most programs taken at once
+  ptr,  ; 13 what a program calls in long loops: (job), which tells whether to give up
+  ptr,  ; 14 the launching thread
+  i64,  ; 15 when it looks for signals again
+  i64,  ; 16 whether a signal's handler has raised an exception,
+  [3 x ptr]  ; 17 which is this one: type, value, traceback
 }
 
 %pool = type {
@@ -35,6 +40,11 @@ declare i32 @pthread_cond_wait(ptr, ptr)
 declare i32 @pthread_cond_broadcast(ptr)
 declare i32 @clock_gettime(i32, ptr)
 declare i32 @sched_yield()
+declare ptr @pthread_self()
+declare i32 @PyGILState_Ensure()
+declare void @PyGILState_Release(i32)
+declare i32 @PyErr_CheckSignals()
+declare void @PyErr_Fetch(ptr, ptr, ptr)
 
 define internal i64 @now() {
   %time = alloca { i64, i64 }
@@ -62,7 +72,7 @@ define internal void @run_programs(ptr %job, i64 %first, i64 %last) {
   %x = trunc i64 %x64 to i32
   %y = trunc i64 %y64 to i32
   %z = trunc i64 %z64 to i32
-  call void %entry(ptr %arguments, ptr %report, i64 %first, i64 %last, i32 %x, i32 %y, i32 %z)
+  call void %entry(ptr %arguments, ptr %job, i64 %first, i64 %last, i32 %x, i32 %y, i32 %z)
   %has_report = icmp ne ptr %report, null
   br i1 %has_report, label %look, label %end
 look:
@@ -126,6 +136,52 @@ late:
 declare i64 @llvm.smin.i64(i64, i64)
 declare i64 @llvm.smax.i64(i64, i64)
 
+; Called by programs in long loops: whether to give up. The launching thread looks for signals, as
+; Python does between two instructions. If a handler raises an exception, this is kept in the job.
+define internal i1 @breathe(ptr %job) {
+  %p16 = getelementptr %job, ptr %job, i64 0, i32 16
+  %stopped = load atomic i64, ptr %p16 monotonic, align 8
+  %is_stopped = icmp ne i64 %stopped, 0
+  br i1 %is_stopped, label %give_up, label %ask
+ask:
+  %p14 = getelementptr %job, ptr %job, i64 0, i32 14
+  %owner = load ptr, ptr %p14
+  %self = call ptr @pthread_self()
+  %is_owner = icmp eq ptr %owner, %self
+  br i1 %is_owner, label %look, label %go_on
+look:
+  %p15 = getelementptr %job, ptr %job, i64 0, i32 15
+  %due = load i64, ptr %p15
+  %time = call i64 @now()
+  %is_due = icmp sge i64 %time, %due
+  br i1 %is_due, label %signals, label %go_on
+signals:
+  %next = add i64 %time, 50000000
+  store i64 %next, ptr %p15
+  %held = call i32 @PyGILState_Ensure()
+  %raised = call i32 @PyErr_CheckSignals()
+  %is_raised = icmp ne i32 %raised, 0
+  br i1 %is_raised, label %keep, label %release
+keep:
+  %type = getelementptr %job, ptr %job, i64 0, i32 17, i64 0
+  %value = getelementptr %job, ptr %job, i64 0, i32 17, i64 1
+  %traceback = getelementptr %job, ptr %job, i64 0, i32 17, i64 2
+  call void @PyErr_Fetch(ptr %type, ptr %value, ptr %traceback)
+  store atomic i64 1, ptr %p16 monotonic, align 8
+  %p3 = getelementptr %job, ptr %job, i64 0, i32 3
+  %total = load i64, ptr %p3
+  %p4 = getelementptr %job, ptr %job, i64 0, i32 4
+  store atomic i64 %total, ptr %p4 monotonic, align 8
+  br label %release
+release:
+  call void @PyGILState_Release(i32 %held)
+  ret i1 %is_raised
+give_up:
+  ret i1 true
+go_on:
+  ret i1 false
+}
+
 ; The life of a helper.
 define void @eas_help(ptr %pool) {
   %condition = getelementptr %pool, ptr %pool, i64 0, i32 1
@@ -163,6 +219,13 @@ define i32 @eas_work(ptr %pool, ptr %job) {
   %start = call i64 @now()
   %until = add i64 %start, 50000000
   %alone_until = add i64 %start, ALONE
+  %p13 = getelementptr %job, ptr %job, i64 0, i32 13
+  store ptr @breathe, ptr %p13
+  %self = call ptr @pthread_self()
+  %p14 = getelementptr %job, ptr %job, i64 0, i32 14
+  store ptr %self, ptr %p14
+  %p15 = getelementptr %job, ptr %job, i64 0, i32 15
+  store i64 %until, ptr %p15
   %p3 = getelementptr %job, ptr %job, i64 0, i32 3
   %total = load i64, ptr %p3
   %p4 = getelementptr %job, ptr %job, i64 0, i32 4

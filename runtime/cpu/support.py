@@ -23,12 +23,19 @@ _PYTHON = (
     "PyEval_SaveThread",
     "PyEval_RestoreThread",
     "PyErr_CheckSignals",
+    "PyErr_Fetch",
+    "PyErr_Restore",
+    "PyGILState_Ensure",
+    "PyGILState_Release",
     "Py_IncRef",
 )
 
 
 class Support:
-    """`work` does some of a job, `call` is the address of the builtin function of `call.ll`."""
+    """`work` does some of a job, `call` is the address of the builtin function of `call.ll`.
+
+    `raise_again` raises the exception that a job has kept.
+    """
 
     def __init__(self) -> None:
         folder = Path(__file__).parent
@@ -44,6 +51,8 @@ class Support:
         self.work = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p)(
             addresses["eas_work"]
         )
+        pointers = (ctypes.c_void_p,) * 3
+        self.raise_again = ctypes.PYFUNCTYPE(None, *pointers)(("PyErr_Restore", ctypes.pythonapi))
         self._help = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(addresses["eas_help"])
         self._lock = threading.Lock()
         self.memory = ctypes.create_string_buffer(_SIZE + 64)

@@ -145,10 +145,9 @@ class Writer:
                 v = const(register(op.result.ty.dtype), op.value)
                 self.program.single.bind(op.result, (), Uniform(v))
             case Alloc():
-                dtype = op.result.ty.dtype
-                self.program.pointers[op.result.id] = self.e.alloca(
-                    stored(dtype), op.size + self.program.width
-                )
+                # not on the stack: processors that rename its places guess wrong about atomics
+                dtype, size = op.result.ty.dtype, op.size + self.program.width
+                self.program.pointers[op.result.id] = self.e.heap(stored(dtype), size)
             case Barrier():
                 self.flush()
             case Compute():

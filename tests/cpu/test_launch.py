@@ -221,22 +221,65 @@ def spin(x, TIMES):
         total += mk.sqrt(mk.load(x, 0) + total)
     mk.store(x, 0, total)
 
+@eas.kernel
+def wait(x, TIMES):
+    waited = 0
+    while mk.load(x, 0) > 0.5:
+        waited += TIMES
+    mk.store(x, 0, waited)
+
+@eas.kernel
+def wait_in_lanes(x, TIMES):
+    i = mk.arange(0, 100)
+    waited = 0
+    while mk.load(x, i) > 0.5:
+        waited += TIMES
+    mk.store(x, i, waited)
+
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background ignores it
+x = np.zeros(100, "f4")
+KERNEL[1](x, 1, _backend="cpu")
 print("ready", flush=True)
 try:
-    spin[100_000](np.ones(1, "f4"), 100_000, _backend="cpu")
+    KERNEL[PROGRAMS](x + 1, 100_000, _backend="cpu")
 except KeyboardInterrupt:
     print("stopped", flush=True)
 """
 
 
-def test_a_long_launch_can_be_interrupted(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("kernel", "programs"), [("spin", 100_000), ("wait", 1), ("wait", 4), ("wait_in_lanes", 1)]
+)
+def test_a_long_launch_can_be_interrupted(tmp_path: Path, kernel: str, programs: int) -> None:
     script = tmp_path / "spin.py"
-    script.write_text(_ENDLESS)
+    script.write_text(_ENDLESS.replace("KERNEL", kernel).replace("PROGRAMS", str(programs)))
     process = subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     assert process.stdout.readline() == "ready\n"
-    time.sleep(2)
+    time.sleep(1)
     process.send_signal(signal.SIGINT)
     out, _ = process.communicate(timeout=60)
     assert out == "stopped\n"
+
+
+def test_a_handler_of_a_signal_runs_in_a_long_program_and_raises_what_it_likes() -> None:
+    @eas.kernel
+    def wait(x):
+        while mk.load(x, 0) > 0.5:
+            pass
+
+    seen: list[int] = []
+
+    def handle(number: int, frame: object) -> None:
+        seen.append(number)
+        if len(seen) == 3:
+            raise TimeoutError("that is enough")
+
+    before = signal.signal(signal.SIGALRM, handle)
+    signal.setitimer(signal.ITIMER_REAL, 0.1, 0.1)
+    try:
+        with pytest.raises(TimeoutError, match="that is enough"):
+            wait[1](np.ones(1, "f4"), _backend="cpu")
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
