@@ -20,6 +20,7 @@ from eas.frontend_ast.arithmetic import (
 )
 from eas.frontend_ast.comparison import compare
 from eas.frontend_ast.context import Context
+from eas.frontend_ast.operators import OPERATORS
 from eas.frontend_ast.promote import (
     Number,
     broadcast,
@@ -344,4 +345,5 @@ BUILTINS: dict[object, Callable[..., Operand]] = {
     reversed: _reversed,
     isinstance: _isinstance,
     print: lower_print,
+    **OPERATORS,
 }

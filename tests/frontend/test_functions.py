@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import operator
 
 from tests.frontend.running import NUMBERS, codes_of, same_as_cpython
 
@@ -351,5 +352,15 @@ def test_a_function_made_anew_in_each_trip_keeps_the_variables_of_its_own_call()
             if n == k:
                 break
         return g(10)
+
+    same_as_cpython(f)
+
+
+def test_operators_are_functions_too() -> None:
+    def f(n):
+        total = 0
+        for apply in (operator.add, operator.mul, operator.floordiv):
+            total = 100 * total + apply(n, -4)
+        return total + operator.lt(n, 3) + 2 * operator.not_(operator.eq(n, 1))
 
     same_as_cpython(f)
