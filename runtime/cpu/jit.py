@@ -31,6 +31,8 @@ def machine_name() -> str:
 def vector_width() -> int:
     """How many f32 a vector of this machine has."""
     features: dict[str, bool] = dict(binding.get_host_cpu_features())
+    if all(features.get(f"avx512{part}") for part in ("f", "bw", "dq", "vl")):
+        return 16
     return 8 if features.get("avx2") else 4
 
 

@@ -8,7 +8,7 @@ from eas.ir.types import count
 from eas.runtime.cpu.emit import Emitter, V, Variable, const, mangled, vector
 from eas.runtime.cpu.group import copy_block, tile_of
 from eas.runtime.cpu.program import Program
-from eas.runtime.cpu.tiles import Tile, make_tile
+from eas.runtime.cpu.tiles import Tile, make_tile, transpose
 
 _MOST_SUMS = 12  # vectors: with those of `b` and one of `a` they fill sixteen registers
 _MOST_COLUMNS = 3
@@ -17,7 +17,7 @@ _MOST_COLUMNS = 3
 def write_dot(program: Program, op: Compute) -> None:
     """`acc + a @ b`, for each two matrices of a batch."""
     a, b, acc = op.operands
-    left, right = tile_of(program, a), tile_of(program, b)
+    left, right = _operand(program, a), _operand(program, b)
     result = _result_tile(program, acc, op)
     *_, rows, depth = a.shape
     columns = b.shape[-1]
@@ -36,6 +36,24 @@ def write_dot(program: Program, op: Compute) -> None:
     else:
         e.count(const("i64", 0), const("i64", batch), 1, product)
     program.tiles[op.result.id] = result
+
+
+def _operand(program: Program, value: Value) -> Tile:
+    """The tile of a factor; what is turned over in a tile is turned in squares of registers."""
+    op = program.facts.definitions.get(value.id)
+    if value.id in program.tiles or not isinstance(op, Compute) or not _is_turned(op):
+        return tile_of(program, value)
+    if any(extent % program.width for extent in value.shape[-2:]):
+        return tile_of(program, value)
+    made = make_tile(program.e, value, program.width)
+    transpose(program.e, tile_of(program, op.operands[0]), made, program.width)
+    return made
+
+
+def _is_turned(op: Compute) -> bool:
+    """Whether a block is another with its last two axes swapped."""
+    axes = tuple(range(len(op.result.shape)))
+    return op.op.name == "permute" and op.attr("axes") == (*axes[:-2], axes[-1], axes[-2])
 
 
 def _result_tile(program: Program, acc: Value, op: Compute) -> Tile:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from eas.ir.nodes import Value
 from eas.ir.records import frozen
 from eas.ir.types import BOOL, F32, DType, Shape, count
 from eas.runtime.cpu.body import Body, Coords, Mask, linear
 from eas.runtime.cpu.dtypes import register
-from eas.runtime.cpu.emit import Emitter, V, const
+from eas.runtime.cpu.emit import Emitter, V, const, vector
 from eas.runtime.cpu.lanes import Lanes, Steps, Uniform, Vector
 from eas.runtime.cpu.memory import read, widened, write
 
@@ -48,6 +50,57 @@ def _inside(body: Body, tile: Tile, place: Lanes) -> Mask:
 
 def write_tile(body: Body, tile: Tile, coords: Coords, value: Lanes, mask: Mask) -> None:
     write(body, tile.pointer, tile.dtype, _place(body, tile, coords), value, mask)
+
+
+def transpose(e: Emitter, source: Tile, target: Tile, width: int) -> None:
+    """Fills a tile with matrices whose rows are another's columns; both are multiples of vectors.
+
+    Squares of `width` vectors are turned in registers: a round interleaves the first half of them
+    with the second, and after as many rounds as the width has bits all elements have moved there.
+    """
+    *_, rows, columns = source.shape
+    ty = vector(register(source.dtype), width)
+
+    def square(start: V, row: V, column: V) -> None:
+        lines = [
+            e.load(ty, _element(e, source, start, e.add(row, const("i64", n)), column), 4)
+            for n in range(width)
+        ]
+        for n, line in enumerate(_turned(e, lines)):
+            place = _element(e, target, start, e.add(column, const("i64", n)), row)
+            e.store(line, place, 4)
+
+    def matrix(start: V) -> None:
+        e.count(
+            const("i64", 0),
+            const("i64", rows),
+            width,
+            lambda row: e.count(
+                const("i64", 0),
+                const("i64", columns),
+                width,
+                lambda column: square(start, row, column),
+            ),
+        )
+
+    size = rows * columns
+    e.count(const("i64", 0), const("i64", count(source.shape)), size, matrix)
+
+
+def _element(e: Emitter, tile: Tile, start: V, row: V, column: V) -> V:
+    """Where an element of the matrix lies that begins at `start`."""
+    place = e.add(e.mul(row, const("i64", tile.shape[-1])), column)
+    return e.gep(register(tile.dtype), tile.pointer, e.add(start, place))
+
+
+def _turned(e: Emitter, lines: Sequence[V]) -> Sequence[V]:
+    half = len(lines) // 2
+    low = [lane // 2 + lane % 2 * 2 * half for lane in range(2 * half)]
+    high = [lane + half for lane in low]
+    for _ in range(half.bit_length()):
+        pairs = zip(lines[:half], lines[half:], strict=True)
+        lines = [e.shuffle(a, b, places) for a, b in pairs for places in (low, high)]
+    return lines
 
 
 def _place(body: Body, tile: Tile, coords: Coords) -> Lanes:

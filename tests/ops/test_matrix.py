@@ -77,6 +77,25 @@ def test_batches_are_multiplied_one_by_one(shape: tuple[int, int, int, int], bac
 
 
 @eas.kernel
+def multiply_turned(a, b, out, SHAPE: eas.constexpr):
+    """Both factors come with their rows as columns."""
+    B, M, N, K = SHAPE
+    left = mk.permute(mk.load(a, offsets((B, K, M))), (0, 2, 1))
+    right = mk.permute(mk.load(b, offsets((B, N, K))), (0, 2, 1))
+    mk.store(out, offsets((B, M, N)), mk.dot(left, right))
+
+
+@both_backends
+@pytest.mark.parametrize("shape", [(1, 32, 48, 16), (2, 16, 16, 32), (2, 5, 3, 7)], ids=str)
+def test_turned_factors_are_multiplied(shape: tuple[int, int, int, int], backend: str) -> None:
+    batch, m, n, k = shape
+    a, b = whole(0, batch, k, m), whole(1, batch, n, k)
+    out = np.zeros((batch, m, n), np.float32)
+    multiply_turned[(1,)](a, b, out, SHAPE=shape, _backend=backend)
+    np.testing.assert_array_equal(out, a.swapaxes(1, 2) @ b.swapaxes(1, 2))
+
+
+@eas.kernel
 def sum_products(a, b, out, K, BLOCK: eas.constexpr, FORM: eas.constexpr, START: eas.constexpr):
     """`a @ b` in steps of `BLOCK`, the sum written in different ways."""
     i, k = mk.arange(0, 16), mk.arange(0, BLOCK)
