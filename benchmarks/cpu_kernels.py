@@ -149,3 +149,18 @@ def histogram(data, counts, N, BINS: eas.constexpr, PARTS: eas.constexpr, THREAD
     mk.barrier()
     for slot in range(t, BINS, THREADS):
         mk.atomic_add(counts, slot, mk.load(shared, slot))
+
+
+@eas.kernel
+def block_sums(x, sums, N, BLOCK: eas.constexpr):
+    i = mk.program_id(0) * BLOCK + mk.arange(0, BLOCK)
+    mk.store(sums, mk.program_id(0), mk.sum(mk.load(x, i, i < N)))
+
+
+@eas.kernel
+def running_sums(x, sums, y, N, BLOCK: eas.constexpr, BLOCKS: eas.constexpr):
+    """The running sums of a block, on top of the total of the blocks before it."""
+    i = mk.program_id(0) * BLOCK + mk.arange(0, BLOCK)
+    n = mk.arange(0, BLOCKS)
+    before = mk.sum(mk.load(sums, n, n < mk.program_id(0)))
+    mk.store(y, i, before + mk.cumsum(mk.load(x, i, i < N)), i < N)

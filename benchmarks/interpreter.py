@@ -7,22 +7,20 @@ kernel once, as it is slow; of the others the best of several runs counts. All r
 from __future__ import annotations
 
 import argparse
-import json
-import os
-import subprocess
 import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from rich.console import Console
+from rich.progress import track
 from rich.table import Table
 
 import eas
 from benchmarks.kernels import add
+from benchmarks.triton import Triton
 from eas import mk
 
 RUNS = 7
@@ -57,6 +55,7 @@ class Job:
 
     name: str
     size: str
+    triton: str  # what its script is told, "" where it has no such kernel
     ours: Callable[[], Array]
     numpys: Callable[[], Array]
 
@@ -69,7 +68,7 @@ def add_job(n: int) -> Job:
         add(a, b, c, n, BLOCK=BLOCK, _backend="interpret")
         return c
 
-    return Job("add", f"{n:,} f32", ours, lambda: a + b)
+    return Job("add", f"{n:,} f32", str(n), ours, lambda: a + b)
 
 
 def softmax_job(rows: int, columns: int) -> Job:
@@ -84,7 +83,7 @@ def softmax_job(rows: int, columns: int) -> Job:
         powers = np.exp(x - x.max(axis=1, keepdims=True))
         return powers / powers.sum(axis=1, keepdims=True)
 
-    return Job("softmax", f"{rows} x {columns} f32", ours, numpys)
+    return Job("softmax", f"{rows} x {columns} f32", f"{rows}x{columns}", ours, numpys)
 
 
 def mandelbrot_job(width: int, limit: int) -> Job:
@@ -95,7 +94,7 @@ def mandelbrot_job(width: int, limit: int) -> Job:
         mandelbrot[grid](out, width, width, LIMIT=limit, BLOCK=BLOCK, _backend="interpret")
         return out
 
-    return Job("mandelbrot", f"{width}², {limit} steps", ours, lambda: _escape(width, limit))
+    return Job("mandelbrot", f"{width}², {limit} steps", "", ours, lambda: _escape(width, limit))
 
 
 def _escape(width: int, limit: int) -> Array:
@@ -125,33 +124,23 @@ def best_of(runs: int, work: Callable[[], Array]) -> float:
     return 1000 * min(times)
 
 
-def triton_times(python: str) -> dict[str, float] | str:
-    """Milliseconds by the name of the job, or why there are none."""
-    script = Path(__file__).with_name("triton_kernels.py")
-    environment = os.environ | {"TRITON_INTERPRET": "1"}
-    done = subprocess.run(
-        [python, script], check=False, capture_output=True, text=True, env=environment
-    )
-    if done.returncode:
-        return (done.stderr.strip().splitlines() or ["no output"])[-1]
-    return json.loads(done.stdout)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description="Times the interpreter and its peers.")
     parser.add_argument("--triton-python", default=sys.executable, help="a Python with Triton")
-    peers = triton_times(parser.parse_args().triton_python)
+    triton = Triton(parser.parse_args().triton_python)
     table = Table("", "", "ours", "NumPy", "Triton", "Triton / ours", title="Interpreters, in ms")
     jobs = (add_job(1 << 24), softmax_job(4096, 1024), softmax_job(4096, 1000))
-    for job in (*jobs, mandelbrot_job(1024, 200)):
+    for job in track((*jobs, mandelbrot_job(1024, 200)), "measuring"):
         np.testing.assert_allclose(job.ours(), job.numpys(), rtol=1e-5)
         ours, numpys = best_of(RUNS, job.ours), best_of(RUNS, job.numpys)
-        theirs = None if isinstance(peers, str) else peers.get(f"{job.name} {job.size}")
-        shown = ("", "") if theirs is None else (f"{theirs:,.0f}", f"{theirs / ours:,.0f} x")
+        seconds = triton.seconds(job.name, job.triton)
+        shown = ("", "")
+        if seconds is not None:
+            shown = (f"{1000 * seconds:,.0f}", f"{1000 * seconds / ours:,.0f} x")
         table.add_row(job.name, job.size, f"{ours:.1f}", f"{numpys:.1f}", *shown)
     Console().print(table)
-    if isinstance(peers, str):
-        print(f"Triton is missing: {peers}", file=sys.stderr)
+    if triton.missing:
+        print(f"Triton is missing: {triton.missing}", file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -1,165 +1,153 @@
 """Measures the `cpu` backend beside what a user would pick instead: in one run, taking turns.
 
-`uv run --group peers python -m benchmarks.run --chart docs/cpu_benchmarks` prints a table and draws
-`docs/cpu_benchmarks.png` and `.svg`. Peers that are not installed are left out.
+`python -m benchmarks.run` prints a table with the aims beside the ratios; `--charts` draws it, and
+time over size. Peers that are not installed are named and left out.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
-import time
-from collections.abc import Callable, Sequence
-from importlib import import_module
+import platform
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from types import ModuleType
-from typing import Any
 
-import numpy as np
 from rich.console import Console
-from rich.table import Table
+from rich.progress import Progress
 
-from benchmarks.cpu_works import WORKS, Array, Work
+from benchmarks import first_call, growth
+from benchmarks.aims import Aim, Under
+from benchmarks.charts import can_draw, draw_growth, draw_ratios
+from benchmarks.measuring import measure, runs_of
+from benchmarks.peers import SHOWN, TRITON, load_peers
+from benchmarks.tables import markdown_of, missed, table_of
+from benchmarks.triton import Triton
+from benchmarks.works import WORKS
 
-Run = Callable[[], object]
-Clock = Callable[[], float]
-
-PEERS = ("numpy", "torch", "numba", "taichi", "warp")
-_THREADS = ("EAS_NUM_THREADS", "NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "TI_NUM_THREADS")
-LANGUAGES = ("numba", "taichi", "warp")  # those in which one writes kernels
-
-
-def load_peers() -> dict[str, ModuleType]:
-    """The peers that are installed."""
-    found: dict[str, ModuleType] = {}
-    for name in PEERS:
-        try:
-            found[name] = import_module(f"benchmarks.peers.with_{name}")
-        except ImportError:
-            continue
-    return found
+FIRST_CALL, GROWTH = "first_call", "growth"
+_PROCESSES = 5  # of a first call
+_WIDTH = 160  # of a table that goes into a file
+_PACKAGES = ("numpy", "torch", "numba", "taichi", "warp-lang", "llvmlite")
 
 
-def runs_of(work: Work, peers: dict[str, ModuleType]) -> dict[str, Run]:
-    """What to time for a line: ours, and each peer that has it."""
-    runs: dict[str, Run] = {"eas": work.ours}
-    for name, module in peers.items():
-        function = getattr(module, work.function, None)
-        if function is not None:
-            wrap = getattr(module, "shared", None)
-            arguments = [
-                wrap(each) if wrap and isinstance(each, np.ndarray) else each
-                for each in work.arguments
-            ]
-            runs[name] = lambda function=function, arguments=arguments: function(*arguments)
-    return runs
+@dataclass
+class Report:
+    """What was measured, a line of the table per name."""
+
+    results: dict[str, dict[str, float]] = field(default_factory=dict[str, dict[str, float]])
+    aims: dict[str, Sequence[Aim]] = field(default_factory=dict[str, Sequence[Aim]])
+    missing: dict[str, str] = field(default_factory=dict[str, str])
+    growth: dict[int, growth.Times] = field(default_factory=dict[int, growth.Times])
 
 
-def measure(work: Work, runs: dict[str, Run], rounds: int, clock: Clock) -> dict[str, float]:
-    """The best time of each in seconds. They take turns, so that all see the same machine."""
-    work.reset()
-    work.ours()
-    expected = work.result.copy()
-    for name, run in runs.items():
-        work.reset()
-        run()
-        check(work, name, expected)
-    repeats = {name: repeats_for(run) for name, run in runs.items()}
-    best = dict.fromkeys(runs, float("inf"))
-    for _ in range(rounds):
-        for name, run in runs.items():
-            best[name] = min(best[name], timed(run, repeats[name], clock))
-    return best
-
-
-def check(work: Work, name: str, expected: Array) -> None:
-    if work.tolerance is None:
-        return
-    error = np.abs(work.result.astype(np.float64) - expected)
-    scale = np.abs(expected).max() or 1
-    wrong = np.quantile(error, 0.99) / scale
-    if wrong > work.tolerance:
-        raise SystemExit(f"{name} computes another {work.name}: off by {wrong:.2e}")
-
-
-def repeats_for(run: Run) -> int:
-    return max(1, min(1000, int(0.002 / max(timed(run, 1), 1e-7))))
-
-
-def timed(run: Run, repeats: int, clock: Clock = time.perf_counter) -> float:
-    start = clock()
-    for _ in range(repeats):
-        run()
-    return (clock() - start) / repeats
-
-
-# --- output -----------------------------------------------------------------------------------
-
-
-def show(times: dict[str, dict[str, float]], names: Sequence[str]) -> None:
-    table = Table(title="best times; ratios are the best kernel language's time by ours")
-    table.add_column("work")
+def measure_all(options: argparse.Namespace, progress: Progress) -> Report:
+    report = Report()
+    names: list[str] = options.only or [*WORKS, FIRST_CALL, GROWTH]
+    task = progress.add_task("peers", total=len(names))
+    peers, report.missing = load_peers()
+    triton = Triton(options.triton_python) if options.triton_python else None
     for name in names:
-        table.add_column(name, justify="right")
-    table.add_column("ratio", justify="right")
-    for work, row in times.items():
-        others = [row[name] for name in LANGUAGES if name in row]
-        ratio = f"{min(others) / row['eas']:.2f}" if others else ""
-        table.add_row(work, *(tell(row.get(name)) for name in names), ratio)
-    Console(width=140).print(table)
+        progress.update(task, description=name)
+        if name == FIRST_CALL:
+            add_first_calls(report)
+        elif name == GROWTH:
+            report.growth = {n: growth.measure(n) for n in sorted({1, os.cpu_count() or 1})}
+        else:
+            work = WORKS[name](options.scale)
+            times = measure(work, runs_of(work, peers), options.rounds)
+            seconds = triton.seconds(work.function, work.triton) if triton else None
+            report.results[work.name] = times | ({TRITON: seconds} if seconds else {})
+            report.aims[work.name] = work.aims
+        progress.advance(task)
+    if triton is None or triton.missing:
+        report.missing[TRITON] = triton.missing if triton else "no --triton-python was given"
+    return report
 
 
-def tell(seconds: float | None) -> str:
-    if seconds is None:
+def add_first_calls(report: Report) -> None:
+    """Lines of the first launch of a process, with and without code on disk."""
+    found = {name: _first_call(name) for name in first_call.NAMES if name not in report.missing}
+    for what, limit in first_call.LIMITS.items():
+        report.results[what] = {name: times[what] for name, times in found.items() if times}
+        report.aims[what] = (Under(limit),)
+
+
+def _first_call(name: str) -> dict[str, float]:
+    try:
+        return first_call.measure(name, _PROCESSES if name == "eas" else 1)
+    except subprocess.CalledProcessError as error:
+        print(f"{name}: {error.stderr}", file=sys.stderr)
+        return {}
+
+
+def show(report: Report, console: Console, is_markdown: bool) -> None:
+    if report.results:
+        console.print(table_of(report.results, report.aims))
+    for threads, times in report.growth.items():
+        for name, seconds in times.items():
+            each = (f"{1e9 * s / n:.2f}" for n, s in zip(growth.SIZES, seconds, strict=True))
+            console.print(f"{name}, {threads} threads, 1 K to 64 M, ns each: {' '.join(each)}")
+    for name, why in report.missing.items():
+        console.print(f"[yellow]{SHOWN[name]} is missing:[/] {why}", highlight=False)
+    for line in missed(report.results, report.aims):
+        console.print(f"[bold red]missed:[/] {line}", highlight=False)
+    console.print(machine(), highlight=False)
+    if is_markdown:
+        print(markdown_of(report.results, report.aims))
+
+
+def machine() -> str:
+    """The processor and the versions of everything."""
+    model = platform.processor() or platform.machine()
+    cpuinfo = Path("/proc/cpuinfo")
+    if cpuinfo.exists():
+        lines = [line for line in cpuinfo.read_text().splitlines() if line.startswith("model name")]
+        model = lines[0].split(": ", 1)[1] if lines else model
+    packages = [f"{name} {number}" for name in _PACKAGES if (number := _version(name))]
+    python = f"Python {platform.python_version()}"
+    return f"{model}, {os.cpu_count()} cores; {', '.join([python, *packages])}"
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
         return ""
-    return f"{seconds * 1e6:.1f} µs" if seconds < 1e-3 else f"{seconds * 1e3:.2f} ms"
 
 
-def draw(times: dict[str, dict[str, float]], names: Sequence[str], target: Path) -> None:
-    """Bars of each one's time by ours, on a logarithmic axis."""
-    plots: Any = import_module("matplotlib.pyplot")
-    figure, axes = plots.subplots(figsize=(11, 6))
-    others = [name for name in names if name != "eas"]
-    height = 0.8 / max(len(others), 1)
-    for n, name in enumerate(others):
-        places = [k + n * height for k, row in enumerate(times.values()) if name in row]
-        ratios = [row[name] / row["eas"] for row in times.values() if name in row]
-        axes.barh(places, ratios, height, label=name)
-    axes.set_yticks([k + 0.4 - height / 2 for k in range(len(times))], list(times))
-    axes.invert_yaxis()
-    axes.set_xscale("log")
-    axes.axvline(1, color="black", linewidth=1)
-    axes.set_xlabel("time by that of eas (right of the line: eas is faster)")
-    axes.legend()
-    figure.tight_layout()
-    for suffix in (".png", ".svg"):
-        figure.savefig(target.with_suffix(suffix))
+def parse_arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.run", description=__doc__)
+    names = [*WORKS, FIRST_CALL, GROWTH]
+    parser.add_argument("--only", nargs="+", choices=names, metavar="NAME", help=", ".join(names))
+    parser.add_argument("--rounds", type=int, default=15, help="turns of each (15)")
+    parser.add_argument("--scale", type=float, default=1.0, help="less work, for a try (1.0)")
+    parser.add_argument("--triton-python", help="a Python that has Triton and torch")
+    parser.add_argument(
+        "--charts", type=Path, metavar="PATH", help="draws PATH.png, .svg and PATH_growth.png, .svg"
+    )
+    parser.add_argument("--markdown", action="store_true", help="prints the table as Markdown, too")
+    return parser.parse_args()
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=15)
-    parser.add_argument("--scale", type=float, default=1.0, help="less work, for a try")
-    parser.add_argument(
-        "--cpu-time",
-        action="store_true",
-        help="one thread each, and the time that it was running: for a machine with other work",
-    )
-    parser.add_argument("--chart", type=Path, help="where the chart goes, without a suffix")
-    options = parser.parse_args()
-    clock = time.perf_counter
-    if options.cpu_time:
-        os.environ.update(dict.fromkeys(_THREADS, "1"))
-        clock = time.process_time
-    peers = load_peers()
-    times: dict[str, dict[str, float]] = {}
-    for make in WORKS:
-        work = make(options.scale)
-        times[work.name] = measure(work, runs_of(work, peers), options.rounds, clock)
-    names = ["eas", *peers]
-    show(times, names)
-    if options.chart is not None:
-        draw(times, names, options.chart)
+    options = parse_arguments()
+    console = Console(width=None if sys.stdout.isatty() else _WIDTH)
+    with Progress(console=Console(stderr=True), transient=True) as progress:
+        report = measure_all(options, progress)
+    show(report, console, options.markdown)
+    if options.charts is None:
+        return
+    if not can_draw():
+        raise SystemExit("there are no charts: matplotlib is missing")
+    if report.results:
+        draw_ratios(report.results, options.charts)
+    if report.growth:
+        name = f"{options.charts.name}_{GROWTH}"
+        draw_growth(report.growth, options.charts.with_name(name))
 
 
 if __name__ == "__main__":

@@ -1,1 +1,36 @@
-"""The work of `benchmarks.run` in what a user would pick instead, each as its own docs would."""
+"""The work of `benchmarks.run` in what a user would pick instead, each as its own docs would.
+
+A module has a function per work, of the arrays that our kernel gets; `shared`, where it has one,
+makes an array of the peer's own over the same memory.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from types import ModuleType
+
+PEERS = ("numpy", "torch", "numba", "taichi", "warp", "by_hand")
+TRITON = "triton"  # runs in a process of its own
+LANGUAGES = ("numba", "taichi", "warp")  # those in which one writes kernels
+SHOWN = {
+    "eas": "eas",
+    "numpy": "NumPy",
+    "torch": "torch",
+    "numba": "numba",
+    "taichi": "taichi",
+    "warp": "warp",
+    "by_hand": "by hand",
+    TRITON: "Triton's interpreter",
+}
+
+
+def load_peers() -> tuple[dict[str, ModuleType], dict[str, str]]:
+    """The peers that are here, and why others are not."""
+    found: dict[str, ModuleType] = {}
+    missing: dict[str, str] = {}
+    for name in PEERS:
+        try:
+            found[name] = import_module(f"benchmarks.peers.with_{name}")
+        except (ImportError, OSError) as error:
+            missing[name] = str(error)
+    return found, missing

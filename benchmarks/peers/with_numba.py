@@ -5,12 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numba
 import numpy as np
 from numba import njit, prange
 
 Array = Any
-TYPES: Any = numba
 
 
 @njit(parallel=True)
@@ -82,6 +80,19 @@ def matmul(a: Array, b: Array, c: Array) -> None:
     columns = b.shape[1]
     for i in prange(rows):
         for j in range(columns):
+            total = np.float32(0.0)
+            for k in range(depth):
+                total += a[i, k] * b[k, j]
+            c[i, j] = total
+
+
+@njit(parallel=True, fastmath=True)
+def matmul_loops(a: Array, b: Array, c: Array) -> None:
+    """With the loops exchanged, so that the innermost goes along rows."""
+    rows, depth = a.shape
+    columns = b.shape[1]
+    for i in prange(rows):
+        for j in range(columns):
             c[i, j] = np.float32(0.0)
         for k in range(depth):
             for j in range(columns):
@@ -122,3 +133,11 @@ def box_blur(x: Array, y: Array) -> None:
 def histogram(data: Array, counts: Array) -> None:
     for value in data:
         counts[value] += 1
+
+
+@njit
+def prefix_sum(x: Array, y: Array) -> None:
+    total = np.float32(0.0)
+    for i in range(len(x)):
+        total += x[i]
+        y[i] = total

@@ -34,3 +34,23 @@ def matmul(a: Array, b: Array, c: Array) -> None:
 
 def histogram(data: Array, counts: Array) -> None:
     counts += np.bincount(data, minlength=len(counts)).astype(counts.dtype)
+
+
+def prefix_sum(x: Array, y: Array) -> None:
+    np.cumsum(x, out=y)
+
+
+def mandelbrot(out: Array, width: int, height: int, limit: int) -> None:
+    """All points at once, those that have escaped too."""
+    i = np.arange(width * height, dtype=np.int32)
+    two = np.float32(2)
+    cx = np.float32(-2) + np.float32(2.5) * (i % width).astype(np.float32) / np.float32(width)
+    cy = np.float32(-1.25) + np.float32(2.5) * (i // width).astype(np.float32) / np.float32(height)
+    x, y = np.zeros_like(cx), np.zeros_like(cy)
+    out[:] = 0
+    inside = np.ones(i.shape, np.bool_)
+    with np.errstate(all="ignore"):
+        for _ in range(limit):
+            inside &= x * x + y * y < 4
+            out += inside
+            x, y = x * x - y * y + cx, two * x * y + cy

@@ -1,4 +1,4 @@
-"""The work of `benchmarks.run`: arrays, our launch, and the name of the peers' functions."""
+"""The work of `benchmarks.run`: arrays, our launch, the name of the peers' functions, the aims."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks import cpu_kernels as ours
+from benchmarks.aims import Aim, AtLeast, Under
 
 Array = np.ndarray[Any, np.dtype[Any]]
 CPU: dict[str, Any] = {"_backend": "cpu"}
@@ -22,8 +23,9 @@ def _nothing() -> None:
 class Work:
     """One line of the table: our launch, and each peer's `function` on the same arguments.
 
-    `result` is the array that all of them write; each must write what we do, within `tolerance`
-    (None if they add to what is there).
+    `result` is the array that all of them write, or give anew; each must find what we do, within
+    `tolerance` (None if they add to what is there). `triton` is the size that the script of Triton
+    is told, where it has this.
     """
 
     name: str
@@ -31,8 +33,10 @@ class Work:
     ours: Callable[[], None]
     arguments: tuple[Any, ...]
     result: Array
+    aims: tuple[Aim, ...] = ()
     tolerance: float | None = 1e-4
     reset: Callable[[], None] = field(default=_nothing)
+    triton: str = ""
 
 
 def floats(*shape: int, seed: int = 0) -> Array:
@@ -43,18 +47,29 @@ def side_of(scale: float) -> int:
     return max(int(1024 * scale**0.5) // 64 * 64, 64)
 
 
+_STREAMS = (AtLeast(1.0, ("numpy", "numba", "taichi", "warp")),)
+_ROWS = (AtLeast(1.0, ("torch",)), AtLeast(2.0, ("numba",)))
+_AHEAD = (AtLeast(1.0, ("numba",)),)
+
+
 def small_add(scale: float) -> Work:
     del scale
     a, b, c = (floats(1024, seed=seed) for seed in range(3))
-    return Work(
-        "add, 1,024", "add", lambda: ours.add(a, b, c, 1024, BLOCK=1024, **CPU), (a, b, c), c
-    )
+
+    def run() -> None:
+        ours.add(a, b, c, 1024, BLOCK=1024, **CPU)
+
+    return Work("launch: add, 1,024", "add", run, (a, b, c), c, (Under(5e-6),), triton="1024")
 
 
 def add(scale: float) -> Work:
     n = int((1 << 24) * scale)
     a, b, c = (floats(n, seed=seed) for seed in range(3))
-    return Work(f"add, {n:,}", "add", lambda: ours.add(a, b, c, n, BLOCK=1024, **CPU), (a, b, c), c)
+
+    def run() -> None:
+        ours.add(a, b, c, n, BLOCK=1024, **CPU)
+
+    return Work(f"add, {n:,}", "add", run, (a, b, c), c, _STREAMS, triton=str(n))
 
 
 def saxpy(scale: float) -> Work:
@@ -64,7 +79,7 @@ def saxpy(scale: float) -> Work:
     def run() -> None:
         ours.saxpy(x, y, 2.0, n, BLOCK=1024, **CPU)
 
-    return Work(f"saxpy, {n:,}", "saxpy", run, (x, y), y, None)
+    return Work(f"saxpy, {n:,}", "saxpy", run, (x, y), y, _STREAMS, None, triton=str(n))
 
 
 def rows_of(scale: float) -> tuple[Array, Array]:
@@ -78,7 +93,9 @@ def softmax(scale: float) -> Work:
     def run() -> None:
         ours.softmax[len(x)](x, y, 1024, BLOCK=1024, **CPU)
 
-    return Work(f"softmax, {len(x)}x1024", "softmax", run, (x, y), y)
+    return Work(
+        f"softmax, {len(x)}x1024", "softmax", run, (x, y), y, _ROWS, triton=f"{len(x)}x1024"
+    )
 
 
 def layernorm(scale: float) -> Work:
@@ -88,7 +105,15 @@ def layernorm(scale: float) -> Work:
     def run() -> None:
         ours.layernorm[len(x)](x, weight, bias, y, 1024, BLOCK=1024, **CPU)
 
-    return Work(f"layernorm, {len(x)}x1024", "layernorm", run, (x, weight, bias, y), y)
+    return Work(
+        f"layernorm, {len(x)}x1024",
+        "layernorm",
+        run,
+        (x, weight, bias, y),
+        y,
+        _ROWS,
+        triton=f"{len(x)}x1024",
+    )
 
 
 def gelu(scale: float) -> Work:
@@ -97,7 +122,7 @@ def gelu(scale: float) -> Work:
     def run() -> None:
         ours.gelu(x, y, x.size, BLOCK=1024, **CPU)
 
-    return Work(f"gelu, {x.size // 1024}x1024", "gelu", run, (x, y), y)
+    return Work(f"gelu, {x.size // 1024}x1024", "gelu", run, (x, y), y, _ROWS, triton=str(x.size))
 
 
 def mandelbrot(scale: float) -> Work:
@@ -108,8 +133,21 @@ def mandelbrot(scale: float) -> Work:
         grid = -(-side * side // 256)
         ours.mandelbrot[grid](image, side, side, LIMIT=200, BLOCK=256, **CPU)
 
-    name = f"Mandelbrot, {side}x{side}"
-    return Work(name, "mandelbrot", run, (image, side, side, 200), image, 0.1)
+    name, aims = (
+        f"Mandelbrot, {side}x{side}",
+        (AtLeast(4.0, ("numba",)), AtLeast(0.8, ("by_hand",))),
+    )
+    return Work(name, "mandelbrot", run, (image, side, side, 200), image, aims, 0.1)
+
+
+def matmul_loops(scale: float) -> Work:
+    n = side_of(scale)
+    a, b, c = floats(n, n), floats(n, n, seed=1), np.zeros((n, n), np.float32)
+
+    def run() -> None:
+        ours.matmul[n // 8, n // 16](a, b, c, n, n, n, ROWS=8, COLS=16, **CPU)
+
+    return Work(f"matmul, {n}, in loops", "matmul_loops", run, (a, b, c), c, (), 1e-3)
 
 
 def matmul(scale: float) -> Work:
@@ -117,32 +155,26 @@ def matmul(scale: float) -> Work:
     a, b, c = floats(n, n), floats(n, n, seed=1), np.zeros((n, n), np.float32)
 
     def run() -> None:
-        ours.matmul[n // 8, n // 16](a, b, c, n, n, n, ROWS=8, COLS=16, **CPU)
-
-    return Work(f"matmul in loops, {n}", "matmul", run, (a, b, c), c, 1e-3)
-
-
-def matmul_tiles(scale: float) -> Work:
-    n = side_of(scale)
-    a, b, c = floats(n, n), floats(n, n, seed=1), np.zeros((n, n), np.float32)
-
-    def run() -> None:
         grid = (-(-n // 128), -(-n // 128))
         ours.matmul_tiles[grid](a, b, c, n, n, n, BM=128, BN=128, BK=64, **CPU)
 
-    return Work(f"matmul with dot, {n}", "matmul", run, (a, b, c), c, 1e-3)
+    aims = (AtLeast(0.7, ("numpy",)), AtLeast(4.0, ("numba",)))
+    return Work(f"matmul, {n}", "matmul", run, (a, b, c), c, aims, 1e-3, triton=str(n))
 
 
 def attention(scale: float) -> Work:
     n, heads, depth = max(int(1024 * scale), 64), 8, 64
     q, k, v = (floats(heads, n, depth, seed=seed) for seed in range(3))
     out = np.zeros((heads, n, depth), np.float32)
+    options = {"SCALE": depth**-0.5, "BM": 64, "BN": 64, "D": depth, **CPU}
 
     def run() -> None:
-        options = {"SCALE": depth**-0.5, "BM": 64, "BN": 64, "D": depth, **CPU}
         ours.attention[-(-n // 64), heads](q, k, v, out, n, **options)
 
-    return Work(f"attention, 8 heads, {n}x64", "attention", run, (q, k, v, out), out, 1e-3)
+    name, aims = f"attention, 8 heads, {n}x64", (AtLeast(1.0, ("torch",)),)
+    return Work(
+        name, "attention", run, (q, k, v, out), out, aims, 1e-3, triton=f"{heads}x{n}x{depth}"
+    )
 
 
 def nbody(scale: float) -> Work:
@@ -152,7 +184,7 @@ def nbody(scale: float) -> Work:
     def run() -> None:
         ours.nbody(*arrays, n, BLOCK=64, **CPU)
 
-    return Work(f"n-body, {n}", "nbody", run, arrays, arrays[3], 1e-2)
+    return Work(f"n-body, {n}", "nbody", run, arrays, arrays[3], _AHEAD, 1e-2)
 
 
 def box_blur(scale: float) -> Work:
@@ -163,7 +195,7 @@ def box_blur(scale: float) -> Work:
         grid = (side, -(-side // 256))
         ours.box_blur[grid](x, y, side, side, RADIUS=2, BLOCK=256, **CPU)
 
-    return Work(f"box blur 5x5, {side}x{side}", "box_blur", run, (x, y), y)
+    return Work(f"box blur 5x5, {side}x{side}", "box_blur", run, (x, y), y, _AHEAD)
 
 
 def histogram(scale: float) -> Work:
@@ -178,21 +210,37 @@ def histogram(scale: float) -> Work:
     def clear() -> None:
         counts[:] = 0
 
-    return Work(f"histogram, {n:,}", "histogram", run, (data, counts), counts, 0.0, clear)
+    return Work(f"histogram, {n:,}", "histogram", run, (data, counts), counts, _AHEAD, 0.0, clear)
 
 
-WORKS: tuple[Callable[[float], Work], ...] = (
-    small_add,
-    add,
-    saxpy,
-    softmax,
-    layernorm,
-    gelu,
-    mandelbrot,
-    matmul,
-    matmul_tiles,
-    attention,
-    nbody,
-    box_blur,
-    histogram,
-)
+def prefix_sum(scale: float) -> Work:
+    n, block = int((1 << 24) * scale), 8192
+    blocks = -(-n // block)
+    x, y, sums = floats(n), np.zeros(n, np.float32), np.zeros(blocks, np.float32)
+
+    def run() -> None:
+        ours.block_sums(x, sums, n, BLOCK=block, **CPU)
+        ours.running_sums(x, sums, y, n, BLOCK=block, BLOCKS=blocks, **CPU)
+
+    return Work(f"prefix sum, {n:,}", "prefix_sum", run, (x, y), y, _AHEAD, 1e-3)
+
+
+WORKS: dict[str, Callable[[float], Work]] = {
+    make.__name__: make
+    for make in (
+        small_add,
+        add,
+        saxpy,
+        softmax,
+        layernorm,
+        gelu,
+        mandelbrot,
+        matmul_loops,
+        matmul,
+        attention,
+        histogram,
+        nbody,
+        box_blur,
+        prefix_sum,
+    )
+}

@@ -1,0 +1,85 @@
+"""Times of a work and its peers: in one process, taking turns, all on the same arrays."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from benchmarks.works import Array, Work
+
+Run = Callable[[], Any]
+
+_WARM, _LEAST = 0.005, 0.02  # seconds before a sample, and that it takes
+_MOST = 1.5  # seconds for all samples of one
+_REST = 0.03  # seconds that idle threads of BLAS and OpenMP spin for before they sleep
+
+
+def runs_of(work: Work, peers: Mapping[str, ModuleType]) -> dict[str, Run]:
+    """What to time for a line: ours, and each peer that has it."""
+    runs: dict[str, Run] = {"eas": work.ours}
+    for name, module in peers.items():
+        function = getattr(module, work.function, None)
+        if function is not None:
+            runs[name] = _bound(function, getattr(module, "shared", None), work.arguments)
+    return runs
+
+
+def _bound(
+    function: Callable[..., Any], shared: Callable[[Array], Any] | None, arguments: tuple[Any, ...]
+) -> Run:
+    taken = [
+        shared(each) if shared and isinstance(each, np.ndarray) else each for each in arguments
+    ]
+    return lambda: function(*taken)
+
+
+def measure(work: Work, runs: dict[str, Run], rounds: int) -> dict[str, float]:
+    """The best time of each in seconds. They take turns, so that all see the same machine."""
+    work.reset()
+    work.ours()
+    expected = work.result.copy()
+    repeats: dict[str, int] = {}
+    left: dict[str, int] = {}
+    for name, run in runs.items():
+        work.reset()
+        found = run()
+        _check(work, name, work.result if found is None else np.asarray(found), expected)
+        once = max(timed(run, 1), 1e-7)
+        repeats[name] = max(1, int(_LEAST / once))
+        left[name] = max(1, min(rounds, int(_MOST / once)))
+    best = dict.fromkeys(runs, float("inf"))
+    for turn in range(rounds):
+        for name, run in runs.items():
+            if turn < left[name]:
+                best[name] = min(best[name], sample(run, repeats[name]))
+    return best
+
+
+def sample(run: Run, repeats: int) -> float:
+    """Seconds of one call, when the threads of the one before are asleep and its own are awake."""
+    time.sleep(_REST)
+    warm = time.perf_counter() + _WARM
+    while time.perf_counter() < warm:
+        run()
+    return timed(run, repeats)
+
+
+def timed(run: Run, repeats: int) -> float:
+    start = time.perf_counter()
+    for _ in range(repeats):
+        run()
+    return (time.perf_counter() - start) / repeats
+
+
+def _check(work: Work, name: str, found: Array, expected: Array) -> None:
+    if work.tolerance is None:
+        return
+    error = np.abs(found.astype(np.float64) - expected)
+    scale = np.abs(expected).max() or 1
+    wrong = np.quantile(error, 0.99) / scale
+    if not wrong <= work.tolerance:
+        raise SystemExit(f"{name} computes another {work.name}: off by {wrong:.2e}")
