@@ -16,6 +16,7 @@ from eas.msl.indices import Indices
 from eas.msl.linear import Form, are_disjoint, form_of, is_injective, moves_on
 
 Kind = Literal["read", "write", "atomic"]
+Half = tuple[str, Literal["now", "before"]]
 ONCE = "once"
 
 
@@ -25,6 +26,7 @@ class Access:
 
     `thread` tells by which thread: equal ones are the same thread (a lane's own offset, or the one
     thread that acts for all); None is anybody. `earlier` is set for an access of an earlier trip.
+    `half` tells which half of which tile, where a product has two that change places.
     """
 
     array: Value | str
@@ -32,6 +34,7 @@ class Access:
     thread: tuple[object, ...] | None = None
     form: Form | None = None
     earlier: For | While | None = None
+    half: Half | None = None
 
 
 @frozen
@@ -56,7 +59,7 @@ def conflict(a: Access, b: Access, facts: Facts) -> bool:
     """Whether `b`, later in the text, has to wait for `a`."""
     if a.array != b.array or (a.kind == b.kind and a.kind != "write"):
         return False
-    if _are_of_one_lane(a, b):
+    if _are_of_one_lane(a, b) or _are_other_halves(a, b):
         return False
     if a.form is None or b.form is None:
         return True
@@ -80,3 +83,16 @@ def after_trip(access: Access, loop: For | While, facts: Facts) -> Access:
     if thread is not None and isinstance(thread[0], Value) and facts.is_inside(thread[0], loop):
         thread = None
     return replace(access, thread=thread, earlier=access.earlier or loop)
+
+
+def _are_other_halves(a: Access, b: Access) -> bool:
+    if a.half is None or b.half is None:
+        return False
+    return a.half[0] == b.half[0] and a.half != b.half
+
+
+def after_turn(access: Access) -> Access:
+    """How an access looks when the halves of its tile have changed places."""
+    assert access.half is not None
+    name, phase = access.half
+    return replace(access, half=(name, "before" if phase == "now" else "now"))

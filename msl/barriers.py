@@ -12,7 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from eas.ir.nodes import Atomic, Break, Combine, Compute, Continue, For, If, Load, Store, While
 from eas.ir.records import field, record, replace
 from eas.ir.types import Pointer, count
-from eas.msl.accesses import ONCE, Access, access_of, after_trip, conflict
+from eas.msl.accesses import ONCE, Access, Half, access_of, after_trip, after_turn, conflict
+from eas.msl.fragments import BEGIN, LAST, PUT
 from eas.msl.lanes import SIMD, Layout, Strategy, is_reduction
 from eas.msl.needs import Finder, domain_of
 from eas.msl.steps import (
@@ -37,6 +38,7 @@ from eas.msl.steps import (
     Tile,
     Total,
     TotalLanes,
+    Turn,
     Uniform,
     WalkRows,
     chunk_name,
@@ -45,7 +47,9 @@ from eas.msl.steps import (
     partial_names,
     received_name,
     staged_name,
+    strip_name,
     tile_name,
+    turning_tiles,
 )
 
 Open = tuple[Access, ...]
@@ -110,9 +114,27 @@ class Walk:
             state = tuple(
                 a for a in state if not (sync.device if _is_device(a) else sync.threadgroup)
             )
+        if isinstance(step, Turn) or (isinstance(step, Matrix) and step.op.op is BEGIN):
+            state = self.turned(step, state)
         if isinstance(step, Chunks):  # its last turn ends with a barrier of its own
             state, touched = tuple(filter(_is_device, state)), self.after_chunks(step.op)
+        if isinstance(step, Matrix) and self.goes_in_strips(step.op):
+            state, touched = tuple(filter(_is_device, state)), []
         return _union(state, touched)
+
+    def turned(self, step: Turn | Matrix, state: Open) -> Open:
+        """What is open after the halves of tiles have changed places, or begin anew."""
+        tiles = turning_tiles(step.op)
+        begins = isinstance(step, Matrix)
+        return _union(
+            (
+                (replace(a, half=None) if begins else after_turn(a))
+                if a.half is not None and a.half[0] in tiles
+                else a
+                for a in state
+            ),
+            (),
+        )
 
     # --- control flow -------------------------------------------------------------------------
 
@@ -186,14 +208,24 @@ class Walk:
             case JoinLanes(op=op) | TotalLanes(op=op) | Spread(op=op) | WalkRows(op=op):
                 return self.combined(step, op)
             case Matrix(op=op):
-                tiles = [tile_name(op, place) for place in range(len(op.operands))]
-                result = [staged_name(op.result)] if op.result.shape else []
-                reads = [Access(name, "read") for name in tiles]
-                return [*reads, *(Access(name, "write") for name in result)]
+                return self.matrix(op)
             case Elements():
                 return [*step.touched, *self.shared_memory(step)]
             case _:
                 return []
+
+    def matrix(self, op: Compute) -> list[Access]:
+        """What fragments are filled from, what they are multiplied from, or where they go."""
+        if op.result.shape:
+            name = (strip_name if self.goes_in_strips(op) else staged_name)(op.result)
+            return [Access(name, "write")]
+        places = (0, 1) if op.op is LAST else range(len(op.operands))
+        turns = op.op in (PUT, LAST)
+        names = [tile_name(op, place) for place in places]
+        return [Access(n, "read", half=(n, "before") if turns else None) for n in names]
+
+    def goes_in_strips(self, op: Compute) -> bool:
+        return self.layout.strategies.get(op.result) is Strategy.STRIPS
 
     def combined(self, step: Combined, op: Combine) -> list[Access]:
         if isinstance(step, WalkRows):
@@ -249,7 +281,8 @@ class Walk:
                 touched += [Access(name, "write") for name in partial_names(item)]
             elif isinstance(item, Tile):
                 name = tile_name(item.op, item.place)
-                touched.append(Access(name, "write", (name, step.extent)))
+                half: Half | None = (name, "now") if item.op.op is PUT else None
+                touched.append(Access(name, "write", (name, step.extent), half=half))
             elif isinstance(item, Combine | Finish):
                 touched += self.scan(item)
             elif isinstance(item, Gather):
@@ -263,7 +296,7 @@ def _union(state: Iterable[Access], more: Iterable[Access]) -> Open:
 
 def _key(access: Access) -> tuple[object, ...]:
     form, earlier = id(access.form), id(access.earlier)
-    return access.array, access.kind, access.thread, form, earlier
+    return access.array, access.kind, access.thread, form, earlier, access.half
 
 
 def _is_device(access: Access) -> bool:

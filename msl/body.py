@@ -38,7 +38,7 @@ from eas.msl.indices import linear
 from eas.msl.lanes import Strategy, is_reduction
 from eas.msl.loops import lower_for, lower_while
 from eas.msl.lowering import Lowering
-from eas.msl.matrices import Sums
+from eas.msl.matrices import Products
 from eas.msl.needs import domain_of
 from eas.msl.reductions import Runnings
 from eas.msl.steps import (
@@ -62,6 +62,7 @@ from eas.msl.steps import (
     Tile,
     Total,
     TotalLanes,
+    Turn,
     Uniform,
     WalkRows,
 )
@@ -84,7 +85,7 @@ class _Body:
     low: Lowering
     runnings: Runnings = field(default_factory=Runnings)
     states: States = field(default_factory=States)
-    sums: Sums = field(default_factory=Sums)
+    products: Products = field(default_factory=Products)
     plans: dict[int, Steps] = field(default_factory=dict[int, Steps])
 
     def steps(self, steps: Steps, ways: Ways) -> None:
@@ -119,7 +120,9 @@ class _Body:
             case WalkRows(op=op):
                 scans.walk_rows(op, low)
             case Matrix(op=op):
-                matrices.lower_matrix(op, low, self.sums)
+                matrices.lower_matrix(op, low, self.products)
+            case Turn(op=op):
+                matrices.turn_tiles(op, low, self.products)
             case Branch():
                 self.branch(step, ways)
             case End(op=op):
@@ -191,7 +194,7 @@ class _Body:
             case Combine():
                 self.combination(item)
             case Tile():
-                matrices.copy_tile(item, low)
+                matrices.copy_tile(item, low, self.products)
             case Finish():
                 scans.finish(item.op, low, self.states)
             case Store() | Assert() | Print():

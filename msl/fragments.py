@@ -1,9 +1,13 @@
 """Prepares products of matrices: their sums live in 8x8 fragments, which are no values.
 
-A `dot` becomes three ops that name the fragments by a number: `mma_begin` fills them, `mma_step`
-adds a product to them, `mma_end` gives the block. Where a loop carries a sum that it only adds
-products to, only the step stays inside: the fragments keep the sum from trip to trip. A `dot` whose
-extents are no multiples of 8, or of a batch, stays as it is: each lane computes its element.
+A `dot` becomes ops that name the fragments by a number, their `slot`: `mma_begin` fills them,
+`mma_step` adds a product to them, `mma_end` gives the block. Where loops carry a sum that they only
+add products to, as `eas.msl.sums` finds out, only the steps stay inside: the fragments keep the sum
+from trip to trip. There the factors may have two tiles each. Then a step is an `mma_put`: it adds
+the product of the tiles that the trip before has written, and writes the other ones; an `mma_last`
+after the loop adds the last product.
+
+A `dot` whose extents are no multiples of 8 stays as it is: each lane computes its element.
 """
 
 from __future__ import annotations
@@ -11,26 +15,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from eas.ir.builder import Builder
-from eas.ir.nodes import (
-    Compute,
-    Constant,
-    For,
-    Function,
-    Op,
-    Region,
-    Value,
-    Yield,
-    operands_of,
-    regions_of,
-    walk,
-)
+from eas.ir.nodes import Compute, For, Function, If, Op, Region, Value, Yield, regions_of, walk
 from eas.ir.ops import OPS
-from eas.ir.ops.record import Attrs, OpDef
+from eas.ir.ops.record import Attr, Attrs, OpDef
 from eas.ir.records import field, record, replace
-from eas.ir.rewrite import builder_for, loop_exits, rebuild
-from eas.ir.types import F32, Scalar, Type
+from eas.ir.rewrite import builder_for, rebuild
+from eas.ir.types import F32, Scalar, Type, count
+from eas.msl.sums import Link, Sum, Sums, find_sums
 
 EDGE = 8
+_STRIP_BYTES = 8192
 
 
 def _untyped(operands: Sequence[Type], attrs: Attrs) -> Type:
@@ -42,202 +36,195 @@ def _no_meaning(*_: object) -> None:
 
 
 def _record(name: str, operands: tuple[str, ...], doc: str) -> OpDef:
-    attrs = ("slot", "m", "n", "k")
+    attrs = ("slot", "tiles", "batch", "m", "n", "k", "flips", "turns")
     return OpDef(name, operands, _untyped, _no_meaning, doc, attrs, False, collective=True)
 
 
 BEGIN = _record("mma_begin", ("acc",), "fills fragments with a block, or with zeros")
 STEP = _record("mma_step", ("a", "b"), "adds the product of two matrices to fragments")
+PUT = _record("mma_put", ("a", "b"), "adds the product of the step before, and keeps two matrices")
+LAST = _record("mma_last", (), "adds the product of the last two matrices that were kept")
 END = _record("mma_end", (), "the block that fragments hold")
-MMA_OPS = frozenset({"mma_begin", "mma_step", "mma_end"})
+MMA_OPS = frozenset(op.name for op in (BEGIN, STEP, PUT, LAST, END))
 
 
-def with_fragments(function: Function) -> Function:
-    """The function with the products that fragments can do prepared."""
+def with_fragments(function: Function, buffers: int) -> Function:
+    """The function with the products that fragments can do prepared; `buffers` tiles per factor."""
     dots = [op for op in walk(function.body) if isinstance(op, Compute) and op.op.name == "dot"]
-    if not any(map(_fits, dots)):
+    if not any(map(fits, dots)):
         return function
-    change = _Change(builder_for(function), _Uses(function))
-    return replace(function, body=change.region(function.body, {}))
+    change = _Change(builder_for(function), find_sums(function, fits), buffers)
+    return replace(function, body=change.region(function.body))
 
 
-def _fits(op: Compute) -> bool:
-    shapes = [value.shape for value in op.operands]
-    return all(len(s) == 2 and all(extent % EDGE == 0 for extent in s) for s in shapes)
+def fits(op: Compute) -> bool:
+    """Whether fragments can do a product."""
+    return all(extent % EDGE == 0 for value in op.operands for extent in value.shape[-2:])
 
 
-class _Uses:
-    """How often each value is used, and what makes it."""
+def strip_rows(op: Compute, threads: int) -> int:
+    """How many rows of a product go through threadgroup memory at a time; none if it goes whole.
 
-    def __init__(self, function: Function) -> None:
-        self.counts: dict[int, int] = {}
-        self.makers: dict[int, Op] = {}
-        for op in walk(function.body):
-            for value in operands_of(op):
-                self.counts[value.id] = self.counts.get(value.id, 0) + 1
-            if isinstance(op, Compute | Constant):
-                self.makers[op.result.id] = op
-
-    def is_zero(self, value: Value) -> bool:
-        maker = self.makers.get(value.id)
-        if isinstance(maker, Compute) and maker.op.name in ("splat", "broadcast"):
-            return self.is_zero(maker.operands[0])
-        return isinstance(maker, Constant) and maker.value == 0
-
-    def is_once(self, value: Value) -> bool:
-        return self.counts.get(value.id) == 1
+    So many that each thread has as many elements of each strip.
+    """
+    batch, m, n = op.attr("batch"), op.attr("m"), op.attr("n")
+    assert isinstance(batch, int) and isinstance(m, int) and isinstance(n, int)
+    rows, most = batch * m, _STRIP_BYTES * 8 // (n * F32.bits)
+    choices = range(EDGE, min(rows - 1, most) + 1, EDGE)
+    return max((h for h in choices if rows % h == 0 and h * n % threads == 0), default=0)
 
 
 @record
 class _Change:
     build: Builder
-    uses: _Uses
-    slots: int = field(default=0)
+    sums: Sums
+    buffers: int
+    alone_so_far: int = 0
+    tiles: int = 0
+    steps: dict[Value, Compute] = field(default_factory=dict[Value, Compute])
+    before: dict[int, list[Op]] = field(default_factory=dict[int, "list[Op]"])
+    after: dict[int, list[Op]] = field(default_factory=dict[int, "list[Op]"])
 
-    def region(self, region: Region, kept: dict[int, int]) -> Region:
-        """`kept` are the sums whose fragments a loop around keeps, by the value that it carries."""
+    def __post_init__(self) -> None:
+        for each in self.sums.sums:
+            self.frame(each)
+
+    def region(self, region: Region) -> Region:
+        """A region without the versions of sums that fragments keep."""
         ops: list[Op] = []
         for op in region.ops:
-            ops += self.op(op, region, kept)
-        return Region(region.args, tuple(ops))
+            ops += self.before.get(id(op), [])
+            ops += self.op(op)
+            ops += self.after.get(id(op), [])
+        return Region(self.others(region.args), tuple(ops))
 
-    def op(self, op: Op, region: Region, kept: dict[int, int]) -> list[Op]:
-        if isinstance(op, Compute) and op.op.name == "dot" and _fits(op):
-            return self.dot(op, region, kept)
-        if isinstance(op, Compute) and kept:
-            dot = self.added(op)
-            if dot is not None and dot.operands[2].id in kept:
-                return self.dot(dot, region, kept)
-        if isinstance(op, For):
-            return self.loop(op)
-        if regions_of(op):
-            return [rebuild(op, inner=lambda inner: self.region(inner, {}))]
-        return [op]
+    def op(self, op: Op) -> list[Op]:
+        match op:
+            case Compute():
+                return self.compute(op)
+            case For():
+                return [self.loop(op)]
+            case If():
+                then, orelse = self.region(op.then), self.region(op.orelse)
+                results = self.results_of(op)
+                return [replace(op, then=then, orelse=orelse, results=results)]
+            case Yield():
+                return [Yield(self.others(op.values), op.loc)]
+            case _:
+                return [rebuild(op, inner=self.region) if regions_of(op) else op]
+
+    def loop(self, op: For) -> For:
+        carried = zip(op.body.args[1:], op.inits, strict=True)
+        return replace(
+            op,
+            inits=tuple(init for value, init in carried if value not in self.sums.versions),
+            body=self.region(op.body),
+            orelse=self.region(op.orelse),
+            results=self.results_of(op),
+        )
+
+    def others(self, values: Sequence[Value]) -> tuple[Value, ...]:
+        """Those of some values that are no versions of sums in fragments."""
+        return tuple(value for value in values if value not in self.sums.versions)
+
+    def results_of(self, op: For | If) -> tuple[Value, ...]:
+        """The results that control flow still gives: fragments give the last versions of sums."""
+        last = {each.result for each in self.sums.sums}
+        return tuple(value for value in self.others(op.results) if value not in last)
 
     # --- products -----------------------------------------------------------------------------
 
-    def added(self, op: Compute) -> Compute | None:
-        """`acc + dot(a, b)` as one product that adds, if nothing else needs the plain one."""
-        if op.op.name != "add" or op.result.ty.dtype != F32:
-            return None
-        for plain, acc in (op.operands, op.operands[::-1]):
-            maker = self.uses.makers.get(plain.id)
-            is_plain = isinstance(maker, Compute) and self.is_plain(maker)
-            if is_plain and self.uses.is_once(plain) and isinstance(maker, Compute):
-                a, b, _ = maker.operands
-                return Compute(OPS["dot"], (a, b, acc), (), op.result, op.loc)
-        return None
+    def compute(self, op: Compute) -> list[Op]:
+        if op.result in self.sums.absorbed:
+            return []  # the sum that it is added to does it
+        if op.result in self.steps:
+            return [self.steps[op.result]]
+        if op.op.name == "dot" and fits(op):
+            return self.alone(op)
+        return [op]
 
-    def is_plain(self, op: Compute) -> bool:
-        return op.op.name == "dot" and _fits(op) and self.uses.is_zero(op.operands[2])
-
-    def dot(self, op: Compute, region: Region, kept: dict[int, int]) -> list[Op]:
-        if kept and self.is_plain(op) and self.is_added_later(op, region, kept):
-            return []  # the sum does it
-        acc = op.operands[2]
-        if acc.id in kept:
-            return [self.step(op, kept[acc.id])]
-        slot = self.new_slot()
-        is_zero = self.uses.is_zero(acc)
+    def alone(self, op: Compute) -> list[Op]:
+        """A product that is part of no sum."""
+        acc, is_zero = op.operands[2], self.sums.is_zero(op.operands[2])
         product = op.result if is_zero else self.build.value(op.result.ty)
-        begin = Compute(BEGIN, (), _attrs(op, slot), self.nothing(product.hint), op.loc)
-        ops: list[Op] = [begin, self.step(op, slot), self.end(op, product, slot)]
+        self.alone_so_far += 1
+        slot = len(self.sums.sums) + self.alone_so_far
+        begin = self.make(BEGIN, op, slot, hint=product.hint)
+        step = self.make(STEP, op, slot, self.new_tiles(), op.operands[:2])
+        ops: list[Op] = [begin, step, self.make(END, op, slot, result=product)]
         if not is_zero:  # lanes have it already: they add it themselves
             ops.append(Compute(OPS["add"], (product, acc), (), op.result, op.loc))
         return ops
 
-    def is_added_later(self, op: Compute, region: Region, kept: dict[int, int]) -> bool:
-        """Whether a product is only added to a sum that fragments keep."""
-        for other in region.ops:
-            if isinstance(other, Compute) and op.result in other.operands:
-                found = self.added(other)
-                return found is not None and found.operands[2].id in kept
-        return False
+    def frame(self, kept: Sum) -> None:
+        """Makes the ops of a sum: those around it, and a step for each product."""
+        tiles = _Tiles(self)
+        lasts: list[Op] = []
+        for link in kept.links:
+            record = PUT if link.is_looped and self.buffers == 2 else STEP
+            dot, number = link.dot, tiles.number(link)
+            step = self.make(record, dot, kept.slot, number, dot.operands[:2])
+            self.steps[dot.result] = step
+            if record is PUT:
+                lasts.append(self.make(LAST, dot, kept.slot, number))
+        turns = tuple(_tiles_of(last) for last in lasts)
+        init = () if self.sums.is_zero(kept.init) else (kept.init,)
+        dot, hint = kept.links[0].dot, kept.result.hint or kept.init.hint
+        begin = self.make(BEGIN, dot, kept.slot, operands=init, hint=hint, turns=turns)
+        end = self.make(END, dot, kept.slot, result=kept.result)
+        self.before.setdefault(id(kept.first), []).append(begin)
+        self.after.setdefault(id(kept.last), []).extend([*lasts, end])
 
-    def begin(self, op: Compute, init: Value, hint: str, slot: int) -> Op:
-        """Fills the fragments that a loop is about to keep."""
-        operands = () if self.uses.is_zero(init) else (init,)
-        return Compute(BEGIN, operands, _attrs(op, slot), self.nothing(hint), op.loc)
+    def new_tiles(self) -> int:
+        self.tiles += 1
+        return self.tiles
 
-    def step(self, op: Compute, slot: int) -> Op:
-        return Compute(STEP, op.operands[:2], _attrs(op, slot), self.nothing(), op.loc)
-
-    def end(self, op: Compute, result: Value, slot: int) -> Op:
-        return Compute(END, (), _attrs(op, slot), result, op.loc)
-
-    def nothing(self, hint: str = "") -> Value:
-        return self.build.value(Scalar(F32), hint)
-
-    def new_slot(self) -> int:
-        self.slots += 1
-        return self.slots
-
-    # --- loops --------------------------------------------------------------------------------
-
-    def loop(self, op: For) -> list[Op]:
-        """The loop without the sums that fragments keep."""
-        kept: dict[int, int] = {}
-        before: list[Op] = []
-        after: list[Op] = []
-        places: list[int] = []
-        for place, (carried, init) in enumerate(zip(op.body.args[1:], op.inits, strict=True)):
-            dot = self.summed(op, place)
-            if dot is None or any(True for _ in loop_exits(op.body)):
-                places.append(place)
-                continue
-            slot = kept[carried.id] = self.new_slot()
-            before.append(self.begin(dot, init, carried.hint, slot))
-            after.append(self.end(dot, op.results[place], slot))
-        body = self.region(op.body, kept)
-        orelse = self.region(op.orelse, {})
-        if not kept:
-            return [replace(op, body=body, orelse=orelse)]
-        return [*before, _without(op, body, orelse, places), *after]
-
-    def summed(self, op: For, place: int) -> Compute | None:
-        """The product that a carried value is nothing but the sum of."""
-        carried, end = op.body.args[1 + place], op.body.terminator
-        is_passed = _is_passed_on(op, place)
-        if not isinstance(end, Yield) or not is_passed or not self.uses.is_once(carried):
-            return None
-        last = end.values[place]
-        maker = self.uses.makers.get(last.id)
-        if not isinstance(maker, Compute) or not self.uses.is_once(last):
-            return None
-        dot = self.added(maker) or maker
-        is_sum = dot.op.name == "dot" and _fits(dot) and dot.operands[2] == carried
-        is_direct = any(each is maker for each in op.body.ops)
-        return dot if is_sum and is_direct else None
+    def make(
+        self,
+        record: OpDef,
+        dot: Compute,
+        slot: int,
+        tiles: int = 0,
+        operands: tuple[Value, ...] = (),
+        *,
+        result: Value | None = None,
+        hint: str = "",
+        turns: tuple[int, ...] = (),
+    ) -> Compute:
+        """One of our ops, for a product."""
+        m, k = dot.operands[0].shape[-2:]
+        n = dot.operands[1].shape[-1]
+        batch = count(dot.operands[0].shape[:-2])
+        flips = tuple(map(int, map(self.sums.is_flipped, dot.operands[:2])))
+        if record in (STEP, PUT):
+            operands = tuple(map(self.sums.unflipped, operands))
+        attrs: list[tuple[str, Attr]] = [("slot", slot), ("tiles", tiles), ("batch", batch)]
+        attrs += [("m", m), ("n", n), ("k", k), ("flips", flips), ("turns", turns)]
+        value = result or self.build.value(Scalar(F32), hint)
+        return Compute(record, operands, tuple(attrs), value, dot.loc)
 
 
-def _is_passed_on(op: For, place: int) -> bool:
-    """Whether the result at a place is the carried value at the end of the loop."""
-    end = op.orelse.terminator
-    is_trivial = len(op.orelse.ops) == 1 and isinstance(end, Yield)
-    return is_trivial and isinstance(end, Yield) and end.values == op.orelse.args
+@record
+class _Tiles:
+    """Numbers the tiles of a sum: steps in a row take turns with two, those in loops have own."""
+
+    change: _Change
+    pairs: dict[object, list[int]] = field(default_factory=dict[object, "list[int]"])
+
+    def number(self, link: Link) -> int:
+        if link.is_looped:
+            return self.change.new_tiles()
+        a, b, _ = link.dot.operands
+        pair = self.pairs.setdefault((a.ty, b.ty), [])
+        if len(pair) < 2:
+            pair.append(self.change.new_tiles())
+            return pair[-1]
+        pair.reverse()
+        return pair[1]
 
 
-def _without(op: For, body: Region, orelse: Region, places: Sequence[int]) -> For:
-    """The loop with only the carried values at these places."""
-
-    def at(values: Sequence[Value]) -> tuple[Value, ...]:
-        return tuple(values[place] for place in places)
-
-    def cut(region: Region, args: tuple[Value, ...]) -> Region:
-        end = region.terminator
-        assert isinstance(end, Yield)
-        return Region(args, (*region.ops[:-1], Yield(at(end.values), end.loc)))
-
-    inner = cut(body, (body.args[0], *at(body.args[1:])))
-    return replace(
-        op,
-        inits=at(op.inits),
-        body=inner,
-        orelse=cut(orelse, at(orelse.args)),
-        results=at(op.results),
-    )
-
-
-def _attrs(op: Compute, slot: int) -> tuple[tuple[str, int], ...]:
-    (m, k), (_, n) = (value.shape for value in op.operands[:2])
-    return ("slot", slot), ("m", m), ("n", n), ("k", k)
+def _tiles_of(op: Op) -> int:
+    assert isinstance(op, Compute)
+    found = op.attr("tiles")
+    assert isinstance(found, int)
+    return found

@@ -27,8 +27,8 @@ from eas.msl.dtypes import type_name
 from eas.msl.errors import UnsupportedError
 from eas.msl.facts import Facts, gather
 from eas.msl.fragments import with_fragments
-from eas.msl.lanes import SIMD
-from eas.msl.layout import MAX_THREADS, STAGED_BYTES, decide, part_control
+from eas.msl.lanes import SIMD, Budget
+from eas.msl.layout import MAX_THREADS, decide, part_control
 from eas.msl.lockstep import in_lockstep
 from eas.msl.lowering import Lowering
 from eas.msl.names import identifier, unique
@@ -45,6 +45,17 @@ from eas.msl.text import MAX_WIDTH, Writer
 from eas.msl.tree import Shared
 
 MAX_BUFFERS = 31
+
+# The first one is for speed; each of the others takes less threadgroup memory.
+_BUDGETS = (
+    Budget(),
+    Budget(shares_places=True),
+    Budget(shares_places=True, strips=True),
+    Budget(1, shares_places=True),
+    Budget(1, shares_places=True, strips=True),
+    Budget(1, 2048, shares_places=True, strips=True),
+    Budget(1, 0, shares_places=True, strips=True, pads=False),
+)
 
 
 @frozen
@@ -96,15 +107,10 @@ def write(function: Function, threads: int | None = None) -> MslKernel:
     stores: there an overflow is the caller's mistake. Different array arguments do not overlap.
     """
     _check(function, threads)
-    if (threads or SIMD) % SIMD == 0:
-        function = with_fragments(function)
-    low = _lower(function, threads, STAGED_BYTES)
-    for staged_bytes in (STAGED_BYTES, STAGED_BYTES // 8, 0):
-        if bytes_of(low.shared.values()) > MAX_BYTES:
-            low = _lower(function, threads, staged_bytes, saves_memory=True)
+    low = _lower_within(function, threads)
     if bytes_of(low.shared.values()) > MAX_BYTES:
-        message, *table = tell_memory(low.shared.values())
-        loc = low.function.body.ops[0].loc
+        message, table, loc = tell_memory(low.shared.values())
+        loc = loc or low.function.body.ops[0].loc
         raise UnsupportedError(message, loc, tuple(table), "use smaller blocks or arrays")
     return _assemble(low)
 
@@ -138,21 +144,32 @@ def _check_dtype(value: Value, what: str, loc: Loc) -> None:
 # --- lowering ---------------------------------------------------------------------------------
 
 
-def _lower(
-    function: Function, threads: int | None, staged_bytes: int, saves_memory: bool = False
-) -> Lowering:
+def _lower_within(function: Function, threads: int | None) -> Lowering:
+    """A function, lowered with the first budget that Metal has the threadgroup memory for."""
+    low: Lowering | None = None
+    for budget in _BUDGETS:
+        has_fragments = (threads or SIMD) % SIMD == 0
+        prepared = with_fragments(function, budget.buffers) if has_fragments else function
+        low = _lower(prepared, threads, budget)
+        if bytes_of(low.shared.values()) <= MAX_BYTES:
+            break
+    assert low is not None
+    return low
+
+
+def _lower(function: Function, threads: int | None, budget: Budget) -> Lowering:
     facts = gather(function)
-    layout = part_control(facts, threads, staged_bytes)
+    layout = part_control(facts, threads, budget)
     simpler = without_lane_continues(function, layout.shared_control)
     if simpler is function:
         simpler = in_lockstep(function, needing_lockstep(layout))
     if simpler is not function:
-        return _lower(simpler, threads, staged_bytes, saves_memory)
+        return _lower(simpler, threads, budget)
     decide(layout, threads)
     finder = Finder(layout)
     plan = make_plan(layout, finder)
     low = _lower_plan(plan, finder, {}, {})
-    if not saves_memory:
+    if not budget.shares_places:
         return low
     homes = share_arrays(plan, finder, low.shared)
     dtypes = {home: low.shared[home].dtype for home in homes.values()}
@@ -239,13 +256,14 @@ def _assemble(low: Lowering) -> MslKernel:
 
 
 def _declare_shared(shared: Shared) -> str:
-    kind = type_name(shared.dtype)
-    if shared.inside is not None:
-        place = f"(threadgroup {kind}*){shared.inside.name}"
-        return f"threadgroup {kind}* {shared.name} = {place};"
-    return (
-        f"threadgroup {'atomic_' if shared.is_atomic else ''}{kind} {shared.name}[{shared.size}];"
-    )
+    kind = f"threadgroup {'atomic_' if shared.is_atomic else ''}{type_name(shared.dtype)}"
+    size = f"[{shared.size}]"
+    if shared.inside is None:
+        halves = f"[{shared.halves}]" if shared.halves > 1 else ""
+        return f"{kind} {shared.name}{halves}{size};"
+    if shared.halves > 1:
+        return f"{kind} (*{shared.name}){size} = ({kind} (*){size}){shared.inside.name};"
+    return f"{kind}* {shared.name} = ({kind}*){shared.inside.name};"
 
 
 def _most_programs(low: Lowering) -> int:

@@ -37,7 +37,24 @@ class Strategy(Enum):
     CHUNKS = "of an axis: through threadgroup memory, as many elements at a time as threads"
     SCAN = "a scan: in each simdgroup, then across them"
     FRAGMENTS = "a product of matrices, from the fragments of simdgroups"
+    STRIPS = "a product of matrices, from fragments to lanes, some rows at a time"
     WALK = "a scan: the thread of each row walks along it, in threadgroup memory"
+
+
+@frozen
+class Budget:
+    """What may be spent on threadgroup memory.
+
+    `buffers` tiles for each factor of a product, with rows that it `pads`; `staged_bytes` for what
+    a reduction stages. Products go through it in `strips` if they are not to lie there whole;
+    arrays that are used at different times lie in the same place where it `shares_places`.
+    """
+
+    buffers: int = 2
+    staged_bytes: int = 16384
+    shares_places: bool = False
+    strips: bool = False
+    pads: bool = True
 
 
 _IN_MEMORY = (Strategy.CHUNKS, Strategy.WALK, Strategy.FRAGMENTS)
@@ -165,6 +182,7 @@ class Layout:
         default_factory=dict["Inside", list[tuple[Value, Indices]]]
     )
     touches: dict[Inside, list[Touch]] = field(default_factory=dict["Inside", list[Touch]])
+    budget: Budget = field(default_factory=Budget)
 
     def slots(self, extent: int) -> int:
         """How many elements of a domain a thread has at most."""

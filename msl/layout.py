@@ -36,13 +36,13 @@ from eas.msl.costs import operands_of_pure
 from eas.msl.demands import Demands
 from eas.msl.domains import choose_domains
 from eas.msl.facts import Facts, is_pure
-from eas.msl.fragments import EDGE
-from eas.msl.lanes import SIMD, Layout, Strategy, axis_of, is_reduction, is_view, is_wide
+from eas.msl.fragments import EDGE, strip_rows
+from eas.msl.lanes import SIMD, Budget, Layout, Strategy, axis_of, is_reduction, is_view, is_wide
 
 MAX_THREADS = 1024
-STAGED_BYTES = 16384
 _FRAGMENTS = 8
-_MOST_SIMDGROUPS = 8
+_USUAL_SIMDGROUPS = 8
+_MOST_SIMDGROUPS = 16
 
 
 def decide(layout: Layout, threads: int | None = None) -> None:
@@ -52,15 +52,10 @@ def decide(layout: Layout, threads: int | None = None) -> None:
     Demands(layout).region(function.body, 0)
 
 
-def part_control(
-    facts: Facts, threads: int | None = None, staged_bytes: int = STAGED_BYTES
-) -> Layout:
-    """A layout that only tells which control flow is that of lanes, and which all threads share.
-
-    `staged_bytes` bounds what a reduction may stage.
-    """
-    layout = Layout(facts)
-    survey(layout, threads, staged_bytes)
+def part_control(facts: Facts, threads: int | None = None, budget: Budget | None = None) -> Layout:
+    """A layout that only tells which control flow is that of lanes, and which all threads share."""
+    layout = Layout(facts, budget=budget or Budget())
+    survey(layout, threads)
     choose_domains(layout, facts.function.body)
     return layout
 
@@ -68,31 +63,37 @@ def part_control(
 # --- reductions and prices --------------------------------------------------------------------
 
 
-def survey(layout: Layout, threads: int | None, staged_bytes: int) -> None:
+def survey(layout: Layout, threads: int | None) -> None:
     """Chooses how each reduction is done, and what each block costs, in the order of the text."""
     facts = layout.facts
     whole_simdgroups = (threads or facts.function.threads or SIMD) % SIMD == 0
     for value, op in facts.definitions.items():
         if isinstance(op, Compute) and is_reduction(op):
-            strategy = _strategy(op, layout, whole_simdgroups, staged_bytes)
+            strategy = _strategy(op, layout, whole_simdgroups)
             layout.strategies[value] = strategy
             if layout.is_resident(value):
                 layout.costs.prices[value] = 1
         elif isinstance(op, Compute) and op.op.name == "mma_end":
-            layout.strategies[value] = Strategy.FRAGMENTS
+            layout.strategies[value] = _way_out(op, layout, threads)
         elif isinstance(op, Combine):
             layout.strategies[value] = _combination(op, whole_simdgroups)
         elif isinstance(op, Compute | Load) and value.shape:
             layout.costs.add(op, facts)
 
 
-def _strategy(op: Compute, layout: Layout, whole_simdgroups: bool, staged_bytes: int) -> Strategy:
+def _way_out(op: Compute, layout: Layout, threads: int | None) -> Strategy:
+    """How lanes get at a product."""
+    goes = layout.budget.strips and strip_rows(op, threads or default_threads(layout)) > 0
+    return Strategy.STRIPS if goes else Strategy.FRAGMENTS
+
+
+def _strategy(op: Compute, layout: Layout, whole_simdgroups: bool) -> Strategy:
     axis = axis_of(op)
     if not op.result.shape:
         return Strategy.WHOLE
     if axis.after == 1 and axis.extent % SIMD == 0 and whole_simdgroups and not is_wide(op):
         return Strategy.ROWS
-    fits = _staged_bytes(op.operands[0], layout) <= staged_bytes
+    fits = _staged_bytes(op.operands[0], layout) <= layout.budget.staged_bytes
     return Strategy.SERIAL if fits else Strategy.CHUNKS
 
 
@@ -134,9 +135,11 @@ def default_threads(layout: Layout) -> int:
 
 def _simdgroups(op: Compute) -> int:
     """How many simdgroups a product of matrices keeps busy, with some fragments for each."""
-    m, n = op.attr("m"), op.attr("n")
-    assert isinstance(m, int) and isinstance(n, int)
-    return min(max(m * n // (EDGE * EDGE * _FRAGMENTS), 1), _MOST_SIMDGROUPS)
+    batch, m, n = op.attr("batch"), op.attr("m"), op.attr("n")
+    assert isinstance(batch, int) and isinstance(m, int) and isinstance(n, int)
+    fragments = batch * m * n // (EDGE * EDGE)
+    most = min(max(fragments // (2 * _FRAGMENTS), _USUAL_SIMDGROUPS), _MOST_SIMDGROUPS)
+    return min(max(fragments // _FRAGMENTS, 1), most)
 
 
 def _extents(layout: Layout) -> Iterator[int]:

@@ -364,7 +364,9 @@ class Lowering(TreeBuilder):
     def staged_array(self, value: Value) -> Shared:
         value = self.facts.resolve(value)
         hint = f"{value.hint or self._word_for(value)}_shared"
-        return self.share(staged_name(value), hint, value.ty.dtype, count(value.shape))
+        maker = self.facts.definition(value)
+        loc = None if maker is None else maker.loc
+        return self.share(staged_name(value), hint, value.ty.dtype, count(value.shape), loc=loc)
 
     def _word_for(self, value: Value) -> str:
         """A word of ours for a block without a name."""
@@ -373,18 +375,30 @@ class Lowering(TreeBuilder):
             return f"{op.pointer.hint}_value"
         return REDUCTION_WORDS.get(op.op.name, "block") if isinstance(op, Compute) else "block"
 
-    def share(self, key: str, hint: str, dtype: DType, size: int) -> Shared:
+    def share(
+        self,
+        key: str,
+        hint: str,
+        dtype: DType,
+        size: int,
+        *,
+        halves: int = 1,
+        loc: Loc | None = None,
+    ) -> Shared:
         """An array of the writer's own in threadgroup memory."""
+        own = Shared(hint, dtype, size, halves=halves, loc=loc)
         home = self.homes.get(key, key)
-        if home not in self.shared:
-            name = "scratch" if home in self.homes.values() else hint
-            self.shared[home] = Shared(name, self.home_dtypes.get(home, dtype), 0)
-        shared = self.shared[home]
-        needed = -(-size * max(dtype.bits // 8, 1) // max(shared.dtype.bits // 8, 1))
-        shared.size = max(shared.size, needed)
-        if dtype == shared.dtype:
-            return shared
-        return self.shared.setdefault(key, Shared(hint, dtype, size, inside=shared))
+        if home not in self.homes.values():
+            own = self.shared.setdefault(key, own)
+            own.size = max(own.size, size)
+            return own
+        scratch = self.shared.setdefault(home, Shared("scratch", self.home_dtypes[home], 0))
+        own = scratch.tenants.setdefault(key, own)
+        scratch.size = max(scratch.size, -(-own.bytes * 8 // max(scratch.dtype.bits, 8)))
+        if dtype == scratch.dtype and halves == 1:
+            return scratch
+        own.inside = scratch
+        return self.shared.setdefault(f"{key} in {home}", own)
 
     def element(self, shared: Shared, index: Node) -> Node:
         """An element of threadgroup memory, as it is now."""
@@ -443,7 +457,9 @@ class Lowering(TreeBuilder):
     def allocate(self, op: Alloc) -> None:
         """Threadgroup memory that the user asked for."""
         is_atomic = op.result in self.atomics
-        shared = Shared(op.result.hint or "shared", op.result.ty.dtype, op.size, is_atomic)
+        shared = Shared(
+            op.result.hint or "shared", op.result.ty.dtype, op.size, is_atomic, loc=op.loc
+        )
         self.shared[f"allocated {op.result.id}"] = shared
         self.arrays[op.result] = shared
 

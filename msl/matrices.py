@@ -1,8 +1,9 @@
 """Products of matrices: by 8x8 fragments of simdgroups, or an element per lane.
 
-The fragments of a sum are shared out over the simdgroups in rectangles. Both factors lie in
-threadgroup memory, with rows that are a little longer than they need to be, so that the lanes that
-read a column do not meet in one bank.
+The fragments of a sum are shared out over the simdgroups in boxes: some matrices of a batch, some
+rows, some columns. Both factors lie in threadgroup memory, with rows that are a little longer than
+they need to be, so that the lanes that read a column do not meet in one bank. A factor that is a
+matrix transposed lies there as that matrix does: it is turned when it is loaded into fragments.
 """
 
 from __future__ import annotations
@@ -11,15 +12,15 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 
 from eas.ir.nodes import Compute
-from eas.ir.records import frozen
-from eas.ir.types import BOOL, F32, I32, DType
+from eas.ir.records import field, frozen, record
+from eas.ir.types import BOOL, F32, I32, DType, count
 from eas.msl.dtypes import type_name
-from eas.msl.fragments import EDGE
-from eas.msl.indices import add, scale
-from eas.msl.lanes import SIMD, dot_indices, dot_symbol
+from eas.msl.fragments import BEGIN, EDGE, LAST, PUT, strip_rows
+from eas.msl.indices import add, linear, scale
+from eas.msl.lanes import SIMD, Strategy, dot_indices, dot_symbol
 from eas.msl.lowering import Lowering
 from eas.msl.spelling import converted
-from eas.msl.steps import Tile, tile_name
+from eas.msl.steps import Tile, strip_name, tile_name
 from eas.msl.text import Level, Text, call
 from eas.msl.tree import Block, Loop, Node, Shared, Variable
 
@@ -28,37 +29,51 @@ _PADDING_BYTES = 16
 
 @frozen
 class Shares:
-    """`rows` by `columns` simdgroups, each with `m` by `n` fragments."""
+    """`batches` by `rows` by `columns` simdgroups, each with `depth` by `m` by `n` fragments."""
 
+    batches: int
     rows: int
     columns: int
+    depth: int
     m: int
     n: int
+
+    @property
+    def simdgroups(self) -> int:
+        return self.batches * self.rows * self.columns
 
 
 @frozen
 class Fragments:
-    """The sum of one simdgroup: its fragments, and the place of the first."""
+    """The sum of one simdgroup: its fragments, and the place of the first; None is at zero."""
 
     shares: Shares
     sum: Variable
-    row: Variable
-    column: Variable
+    batch: Variable | None
+    row: Variable | None
+    column: Variable | None
 
 
-Sums = dict[int, Fragments]
+@record
+class Products:
+    """The sums by their slots; by their number, tiles and the turns that those have taken."""
+
+    sums: dict[int, Fragments] = field(default_factory=dict[int, Fragments])
+    tiles: dict[tuple[int, int], Shared] = field(default_factory=dict[tuple[int, int], Shared])
+    turns: dict[int, Variable] = field(default_factory=dict[int, Variable])
 
 
-def share_out(m: int, n: int, simdgroups: int) -> Shares:
+def share_out(batch: int, m: int, n: int, simdgroups: int) -> Shares:
     """As many simdgroups as divide the fragments evenly, with rectangles close to squares."""
     tall, wide = m // EDGE, n // EDGE
     choices = [
-        Shares(rows, columns, tall // rows, wide // columns)
-        for rows in range(1, min(tall, simdgroups) + 1)
-        for columns in range(1, min(wide, simdgroups // rows) + 1)
-        if tall % rows == 0 and wide % columns == 0
+        Shares(batches, rows, columns, batch // batches, tall // rows, wide // columns)
+        for batches in range(1, min(batch, simdgroups) + 1)
+        for rows in range(1, min(tall, simdgroups // batches) + 1)
+        for columns in range(1, min(wide, simdgroups // batches // rows) + 1)
+        if batch % batches == 0 and tall % rows == 0 and wide % columns == 0
     ]
-    return min(choices, key=lambda each: (-each.rows * each.columns, each.m + each.n))
+    return min(choices, key=lambda each: (-each.simdgroups, each.depth * (each.m + each.n)))
 
 
 def _int(op: Compute, name: str) -> int:
@@ -70,106 +85,232 @@ def _int(op: Compute, name: str) -> int:
 # --- steps ------------------------------------------------------------------------------------
 
 
-def copy_tile(item: Tile, low: Lowering) -> None:
+def copy_tile(item: Tile, low: Lowering, products: Products) -> None:
     """An item of a loop over elements: writes a factor to threadgroup memory."""
-    value = item.op.operands[item.place]
+    op, value = item.op, item.op.operands[item.place]
     indices = low.domain.indices_of(value.shape)
-    place = add(scale(indices[0], _row_length(value.shape[1], value.ty.dtype)), indices[1])
-    low.put(
-        _tile(item.op, item.place, low), low.index(place), low.value(value, indices), item.op.loc
-    )
-
-
-def lower_matrix(op: Compute, low: Lowering, sums: Sums) -> None:
-    match op.op.name:
-        case "mma_begin":
-            _begin(op, low, sums)
-        case "mma_step":
-            _step(op, low, sums[_int(op, "slot")])
-        case _:
-            _end(op, low, sums[_int(op, "slot")])
-
-
-def _begin(op: Compute, low: Lowering, sums: Sums) -> None:
-    shares = share_out(_int(op, "m"), _int(op, "n"), low.threads // SIMD)
-    hint = op.result.hint or "sum"
-    fragments = Variable(hint, F32, shares.m * shares.n, kind=_fragment(F32))
-    low.declare(fragments, None, op.loc)
-    row = _declare_place("row", f"{{simdgroup}} / {shares.columns}", shares.rows, shares.m, low)
-    column = _declare_place(
-        "column", f"{{simdgroup}} % {shares.columns}", shares.columns, shares.n, low
-    )
-    found = sums[_int(op, "slot")] = Fragments(shares, fragments, row, column)
-    if not op.operands:
-        with _counting("n", shares.m * shares.n, 1, low, op) as n:
-            zero = "make_filled_simdgroup_matrix<float, 8, 8>(0.0f)"
-            _line(low, op, lambda: f"{fragments.name}[{n.name}] = {zero}")
+    row = linear(indices[:-1], value.shape[:-1])
+    length = _row_length(value.shape[-1], value.ty.dtype, low)
+    place = low.index(add(scale(row, length), indices[-1]))
+    tile = _tile(op, item.place, low, products)
+    if op.op is not PUT:
+        low.put(tile, place, low.value(value, indices), op.loc)
         return
-    shared, length = _tile(op, 0, low), _row_length(_int(op, "n"), F32)
-    with _at_work(found, low, op), _each_fragment(found, low, op) as (i, j):
-        _line(
-            low,
-            op,
-            lambda: f"simdgroup_load({_own(found, i, j)}, {_place(found, shared, length, i, j)})",
-        )
+    turn = products.turns[_int(op, "tiles")]
+
+    def line(texts: Sequence[Text]) -> Text:
+        return Text(f"{tile.name}[{turn.name} % 2][{texts[0].text}] = {texts[1].text}")
+
+    low.act(line, [place, low.value(value, indices)], frozenset({tile}), op.loc)
 
 
-def _declare_place(hint: str, text: str, count: int, extent: int, low: Lowering) -> Variable:
-    """The first row or column of a simdgroup's rectangle."""
-    variable = Variable(hint, I32)
+def lower_matrix(op: Compute, low: Lowering, products: Products) -> None:
+    slot = _int(op, "slot")
+    if op.op is BEGIN:
+        products.sums[slot] = _begin(op, low, products)
+    elif op.result.shape:
+        _end(op, low, products.sums[slot])
+    else:
+        _multiply(op, low, products)
+
+
+def turn_tiles(op: Compute, low: Lowering, products: Products) -> None:
+    """What has been written is what the next step multiplies."""
+    turn = products.turns[_int(op, "tiles")]
+    after = low.infix("+", low.read(turn), low.literal(1, I32), Level.SUM, I32)
+    low.assign([(turn, after)], op.loc)
+
+
+def _begin(op: Compute, low: Lowering, products: Products) -> Fragments:
+    batch, m, n = (_int(op, name) for name in ("batch", "m", "n"))
+    shares = share_out(batch, m, n, low.threads // SIMD)
+    size = shares.depth * shares.m * shares.n
+    fragments = Variable(op.result.hint or "sum", F32, size, kind=_fragment(F32))
+    low.declare(fragments, None, op.loc)
+    found = Fragments(shares, fragments, *_declare_places(shares, low))
+    if op.operands:
+        _load_start(op, found, low, products)
+    else:
+        with _counting("n", size, 1, low, op) as each:
+            zero = "make_filled_simdgroup_matrix<float, 8, 8>(0.0f)"
+            _line(low, op, lambda: f"{fragments.name}[{_name(each)}] = {zero}")
+    turns = op.attr("turns")
+    assert isinstance(turns, tuple)
+    for number in turns:
+        turn = products.turns[number] = Variable("turn", I32)
+        low.declare(turn, low.literal(0, I32), op.loc)
+    return found
+
+
+def _load_start(op: Compute, found: Fragments, low: Lowering, products: Products) -> None:
+    """Fills fragments with a block that lies in threadgroup memory."""
+    shared, length = _tile(op, 0, low, products), _row_length(_int(op, "n"), F32, low)
+
+    with _at_work(found, low, op), _each_fragment(found, low, op) as (z, i, j):
+
+        def load() -> str:
+            place = _in_result(found, op, length, z, i, j)
+            own = _own(found, z, i, j)
+            return f"simdgroup_load({own}, &{shared.name}[{place}], {length})"
+
+        _line(low, op, load)
+
+
+def _declare_places(
+    shares: Shares, low: Lowering
+) -> tuple[Variable | None, Variable | None, Variable | None]:
+    """The first matrix, row and column of a simdgroup's box."""
+    inner = shares.rows * shares.columns
+    return (
+        _declare_place("batch", 1, inner, shares.batches, shares.depth, low),
+        _declare_place("row", inner, shares.columns, shares.rows, shares.m * EDGE, low),
+        _declare_place("column", shares.columns, 1, shares.columns, shares.n * EDGE, low),
+    )
+
+
+def _declare_place(
+    hint: str, period: int, divisor: int, count: int, extent: int, low: Lowering
+) -> Variable | None:
     if count == 1:
-        low.declare(variable, low.literal(0, I32))
-        return variable
-    text = text.removesuffix(" / 1")
+        return None
+    text = "{simdgroup}"
+    if period not in (1, low.threads // SIMD):
+        text += f" % {period}"
+    if divisor > 1:
+        text += f" / {divisor}"
+    variable = Variable(hint, I32)
     part = low.builtin("simdgroup", f"int({text})", I32)
-    low.declare(variable, low.infix("*", part, low.literal(extent * EDGE, I32), Level.PRODUCT, I32))
+    if extent > 1:
+        part = low.infix("*", part, low.literal(extent, I32), Level.PRODUCT, I32)
+    low.declare(variable, part)
     return variable
 
 
-def _step(op: Compute, low: Lowering, found: Fragments) -> None:
-    shares, dtype = found.shares, op.operands[0].ty.dtype
-    tiles = [_tile(op, place, low) for place in (0, 1)]
-    lengths = [_row_length(_int(op, name), dtype) for name in ("k", "n")]
+def _multiply(op: Compute, low: Lowering, products: Products) -> None:
+    """Adds the product of two tiles; of those that turn, it is the step before that wrote them."""
+    found = products.sums[_int(op, "slot")]
+    if op.op not in (PUT, LAST):
+        with _at_work(found, low, op):
+            _multiply_tiles(op, found, low, [_tile(op, place, low, products) for place in (0, 1)])
+        return
+    turn = products.turns[_int(op, "tiles")]
+    if op.op is PUT:
+        tiles = [_tile(op, place, low, products) for place in (0, 1)]
+    else:
+        tiles = [products.tiles[_int(op, "tiles"), place] for place in (0, 1)]
+    has_before = low.infix(">", low.read(turn), low.literal(0, I32), Level.RELATIONAL, BOOL)
+    with _at_work(found, low, op, has_before):
+        _multiply_tiles(op, found, low, tiles, turn)
+
+
+def _multiply_tiles(
+    op: Compute,
+    found: Fragments,
+    low: Lowering,
+    tiles: Sequence[Shared],
+    turn: Variable | None = None,
+) -> None:
+    shares, dtype = found.shares, tiles[0].dtype
     left = Variable("left", dtype, shares.m, kind=_fragment(dtype))
     right = Variable("right", dtype, kind=_fragment(dtype))
-    with _at_work(found, low, op), _counting("k", _int(op, "k"), EDGE, low, op) as k:
+
+    def load(place: int, own: str, z: Variable | None, row: str, column: str) -> str:
+        half = f"[({turn.name} - 1) % 2]" if turn is not None else ""
+        batch, (rows, length) = _batch(found, z), _extents(op, place, dtype, low)
+        is_flipped = _is_flipped(op, place)
+        if is_flipped:
+            row, column = column, row
+        place_text = _offset(batch, rows, row, length, column)
+        flip = ", ulong2(0), true" if is_flipped else ""
+        return f"simdgroup_load({own}, &{tiles[place].name}{half}[{place_text}], {length}{flip})"
+
+    with (
+        _counting("z", shares.depth, 1, low, op) as z,
+        _counting("k", _int(op, "k"), EDGE, low, op) as k,
+    ):
         low.declare(left, None, op.loc)
         with _counting("i", shares.m, 1, low, op) as i:
-
-            def load_left() -> str:
-                place = f"({_moved(found.row, i)}) * {lengths[0]} + {k.name}"
-                own = f"{left.name}[{i.name}]"
-                return f"simdgroup_load({own}, &{tiles[0].name}[{place}], {lengths[0]})"
-
-            _line(low, op, load_left)
+            own_left = _element(left, i)
+            _line(low, op, lambda: load(0, own_left(), z, _moved(found.row, i), _name(k)))
         with _counting("j", shares.n, 1, low, op) as j:
             low.declare(right, None, op.loc)
-
-            def load_right() -> str:
-                place = f"{k.name} * {lengths[1]} + {_moved(found.column, j)}"
-                return f"simdgroup_load({right.name}, &{tiles[1].name}[{place}], {lengths[1]})"
-
-            _line(low, op, load_right)
+            _line(low, op, lambda: load(1, right.name, z, _name(k), _moved(found.column, j)))
             with _counting("i", shares.m, 1, low, op) as inner:
+                own_inner = _element(left, inner)
 
                 def multiply() -> str:
-                    own = _own(found, inner, j)
-                    factors = f"{left.name}[{inner.name}], {right.name}"
+                    own = _own(found, z, inner, j)
+                    factors = f"{own_inner()}, {right.name}"
                     return f"simdgroup_multiply_accumulate({own}, {factors}, {own})"
 
                 _line(low, op, multiply)
 
 
 def _end(op: Compute, low: Lowering, found: Fragments) -> None:
+    if low.layout.strategies[op.result] is Strategy.STRIPS:
+        _end_in_strips(op, low, found)
+        return
     shared, length = low.staged_array(op.result), _int(op, "n")
-    with _at_work(found, low, op), _each_fragment(found, low, op) as (i, j):
-        low.act(
-            lambda _: Text(
-                f"simdgroup_store({_own(found, i, j)}, {_place(found, shared, length, i, j)})"
-            ),
-            changes=frozenset({shared}),
-            loc=op.loc,
-        )
+    with _at_work(found, low, op), _each_fragment(found, low, op) as (z, i, j):
+
+        def store(_: object) -> Text:
+            place = _in_result(found, op, length, z, i, j)
+            own = _own(found, z, i, j)
+            return Text(f"simdgroup_store({own}, &{shared.name}[{place}], {length})")
+
+        low.act(store, changes=frozenset({shared}), loc=op.loc)
+
+
+def _end_in_strips(op: Compute, low: Lowering, found: Fragments) -> None:
+    """Hands a product over to lanes, some rows at a time."""
+    value, n, rows = op.result, _int(op, "n"), strip_rows(op, low.threads)
+    each = rows * n // low.threads
+    strips = count(value.shape) // (rows * n)
+    hint = value.hint or "block"
+    shared = low.share(strip_name(value), f"{hint}_strip", F32, rows * n, loc=op.loc)
+    kept = low.kept[value] = Variable(hint, F32, strips * each)
+    low.declare(kept, None, op.loc)
+    with _counting("strip", strips, 1, low, op) as strip:
+        with _at_work(found, low, op), _each_fragment(found, low, op) as (z, i, j):
+            _store_if_in_strip(op, low, found, shared, (strip, z, i, j))
+        low.barrier(device=False, threadgroup=True)
+        thread = low.thread()
+        with _counting("slot", each, 1, low, op) as slot:
+            low.act(
+                lambda texts: Text(
+                    f"{kept.name}[{_sum(_times(_name(strip), each), _name(slot))}] = "
+                    f"{shared.name}[{_sum(texts[0].text, _times(_name(slot), low.threads))}]"
+                ),
+                [thread],
+                frozenset({kept}),
+                op.loc,
+            )
+        low.barrier(device=False, threadgroup=True)
+
+
+def _store_if_in_strip(
+    op: Compute,
+    low: Lowering,
+    found: Fragments,
+    shared: Shared,
+    at: tuple[Variable | None, Variable | None, Variable | None, Variable | None],
+) -> None:
+    """Writes a fragment to threadgroup memory if its rows are those of a strip."""
+    strip, z, i, j = at
+    n, rows = _int(op, "n"), strip_rows(op, low.threads)
+
+    def row() -> str:
+        return _sum(_times(_batch(found, z), _int(op, "m")), _moved(found.row, i))
+
+    def is_in_strip(_: object) -> Text:
+        return Text(f"{_divided(row(), '/', rows)} == {_name(strip)}", Level.EQUALITY)
+
+    def store(_: object) -> Text:
+        place = _sum(f"{_divided(row(), '%', rows)} * {n}", _moved(found.column, j))
+        return Text(f"simdgroup_store({_own(found, z, i, j)}, &{shared.name}[{place}], {n})")
+
+    with low.branch(low.node(BOOL, is_in_strip, home=low.block, plain=True), op.loc):
+        low.act(store, changes=frozenset({shared}), loc=op.loc)
 
 
 # --- pieces of text ---------------------------------------------------------------------------
@@ -179,18 +320,58 @@ def _fragment(dtype: DType) -> str:
     return f"simdgroup_{type_name(dtype)}8x8"
 
 
-def _moved(start: Variable, index: Variable) -> str:
-    return f"{start.name} + {EDGE} * {index.name}"
+def _name(index: Variable | None) -> str:
+    return "0" if index is None else index.name
 
 
-def _own(found: Fragments, i: Variable, j: Variable) -> str:
-    return f"{found.sum.name}[{i.name} * {found.shares.n} + {j.name}]"
+def _element(variable: Variable, index: Variable | None) -> Callable[[], str]:
+    return lambda: f"{variable.name}[{_name(index)}]"
 
 
-def _place(found: Fragments, shared: Shared, length: int, i: Variable, j: Variable) -> str:
-    """The place of a fragment of the sum in memory, and the length of its rows."""
-    index = f"({_moved(found.row, i)}) * {length} + {_moved(found.column, j)}"
-    return f"&{shared.name}[{index}], {length}"
+def _sum(*terms: str) -> str:
+    return " + ".join(term for term in terms if term != "0") or "0"
+
+
+def _times(text: str, factor: int) -> str:
+    if factor == 1 or text == "0":
+        return text
+    return f"({text}) * {factor}" if " + " in text else f"{text} * {factor}"
+
+
+def _divided(text: str, operator: str, by: int) -> str:
+    return f"({text}) {operator} {by}" if " " in text else f"{text} {operator} {by}"
+
+
+def _moved(start: Variable | None, index: Variable | None) -> str:
+    """A row or a column: that of the fragment with this index in its box."""
+    return _sum(_name(start), f"{EDGE} * {index.name}" if index is not None else "0")
+
+
+def _batch(found: Fragments, z: Variable | None) -> str:
+    return _sum(_name(found.batch), _name(z))
+
+
+def _own(found: Fragments, z: Variable | None, i: Variable | None, j: Variable | None) -> str:
+    shares = found.shares
+    row = _sum(_times(_name(z), shares.m), _name(i))
+    return f"{found.sum.name}[{_sum(_times(row, shares.n), _name(j))}]"
+
+
+def _offset(batch: str, rows: int, row: str, length: int, column: str) -> str:
+    """The place in memory of an element of one of some matrices with so many rows each."""
+    return _sum(_times(_sum(_times(batch, rows), row), length), column)
+
+
+def _in_result(
+    found: Fragments,
+    op: Compute,
+    length: int,
+    z: Variable | None,
+    i: Variable | None,
+    j: Variable | None,
+) -> str:
+    row, column = _moved(found.row, i), _moved(found.column, j)
+    return _offset(_batch(found, z), _int(op, "m"), row, length, column)
 
 
 def _line(low: Lowering, op: Compute, spell: Callable[[], str]) -> None:
@@ -198,7 +379,13 @@ def _line(low: Lowering, op: Compute, spell: Callable[[], str]) -> None:
 
 
 @contextmanager
-def _counting(hint: str, stop: int, step: int, low: Lowering, op: Compute) -> Generator[Variable]:
+def _counting(
+    hint: str, stop: int, step: int, low: Lowering, op: Compute
+) -> Generator[Variable | None]:
+    """Statements for each number below `stop`; without a loop if there is only zero."""
+    if stop <= step:
+        yield None
+        return
     body, counter = Block(low.block, is_loop=True), Variable(hint, I32)
 
     def head(_: object) -> str:
@@ -214,36 +401,61 @@ def _counting(hint: str, stop: int, step: int, low: Lowering, op: Compute) -> Ge
 @contextmanager
 def _each_fragment(
     found: Fragments, low: Lowering, op: Compute
-) -> Generator[tuple[Variable, Variable]]:
+) -> Generator[tuple[Variable | None, Variable | None, Variable | None]]:
     with (
+        _counting("z", found.shares.depth, 1, low, op) as z,
         _counting("i", found.shares.m, 1, low, op) as i,
         _counting("j", found.shares.n, 1, low, op) as j,
     ):
-        yield i, j
+        yield z, i, j
 
 
 @contextmanager
-def _at_work(found: Fragments, low: Lowering, op: Compute) -> Generator[None]:
-    """Statements of the simdgroups that have fragments."""
-    working = found.shares.rows * found.shares.columns
-    if working == low.threads // SIMD:
+def _at_work(
+    found: Fragments, low: Lowering, op: Compute, condition: Node | None = None
+) -> Generator[None]:
+    """Statements of the simdgroups that have fragments, under a condition."""
+    working = found.shares.simdgroups
+    if working < low.threads // SIMD:
+        has_work = low.builtin("simdgroup", f"{{simdgroup}} < {working}", BOOL)
+        if condition is not None:
+            has_work = low.infix("&&", condition, has_work, Level.LOGICAL_AND, BOOL)
+        condition = has_work
+    if condition is None:
         yield
         return
-    with low.branch(low.builtin("simdgroup", f"{{simdgroup}} < {working}", BOOL), op.loc):
+    with low.branch(condition, op.loc):
         yield
 
 
-def _row_length(columns: int, dtype: DType) -> int:
-    return columns + _PADDING_BYTES * 8 // dtype.bits
+def _row_length(columns: int, dtype: DType, low: Lowering) -> int:
+    return columns + (_PADDING_BYTES * 8 // dtype.bits if low.layout.budget.pads else 0)
 
 
-def _tile(op: Compute, place: int, low: Lowering) -> Shared:
+def _is_flipped(op: Compute, place: int) -> bool:
+    flips = op.attr("flips")
+    assert isinstance(flips, tuple)
+    return bool(flips[place])
+
+
+def _extents(op: Compute, place: int, dtype: DType, low: Lowering) -> tuple[int, int]:
+    """How many rows each matrix of a factor has in its tile, and how far apart they begin."""
+    rows, columns = (("m", "k"), ("k", "n"))[place]
+    if _is_flipped(op, place):
+        rows, columns = columns, rows
+    return _int(op, rows), _row_length(_int(op, columns), dtype, low)
+
+
+def _tile(op: Compute, place: int, low: Lowering, products: Products) -> Shared:
     value = op.operands[place]
-    rows, columns = value.shape
-    word = "start" if op.op.name == "mma_begin" else ("left", "right")[place]
+    word = "start" if op.op is BEGIN else ("left", "right")[place]
     hint = f"{value.hint or word}_tile"
-    size = rows * _row_length(columns, value.ty.dtype)
-    return low.share(tile_name(op, place), hint, value.ty.dtype, size)
+    size = count(value.shape[:-1]) * _row_length(value.shape[-1], value.ty.dtype, low)
+    halves = 2 if op.op is PUT else 1
+    name, dtype = tile_name(op, place), value.ty.dtype
+    tile = low.share(name, hint, dtype, size, halves=halves, loc=op.loc)
+    products.tiles[_int(op, "tiles"), place] = tile
+    return tile
 
 
 # --- an element per lane ----------------------------------------------------------------------

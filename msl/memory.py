@@ -11,7 +11,7 @@ from eas.msl.lowering import Lowering
 from eas.msl.reports import check, show
 from eas.msl.steps import received_name
 from eas.msl.text import Text, subscript
-from eas.msl.tree import Node, Variable
+from eas.msl.tree import Node, Shared, Variable
 
 Texts = Sequence[Text]
 Effect = Store | Atomic | Assert | Print
@@ -40,9 +40,7 @@ def once(op: Effect, low: Lowering) -> None:
         return
     with low.guard(low.builtin("t", "{t} == 0", BOOL), op.loc):
         if isinstance(op, Atomic) and low.facts.uses_of(op.result):
-            hint, dtype = op.result.hint or "old", op.result.ty.dtype
-            shared = low.share(received_name(op.result), f"{hint}_shared", dtype, 1)
-            low.put(shared, low.literal(0, I32), atomic(op, low), op.loc)
+            low.put(_received(op, low), low.literal(0, I32), atomic(op, low), op.loc)
         elif isinstance(op, Atomic):
             atomic(op, low)
         else:
@@ -52,8 +50,12 @@ def once(op: Effect, low: Lowering) -> None:
 def receive(op: Atomic, low: Lowering) -> None:
     """Every thread gets what the atomic of one gave."""
     if low.threads > 1:
-        shared = low.shared[received_name(op.result)]
-        low.define(op.result, low.element(shared, low.literal(0, I32)))
+        low.define(op.result, low.element(_received(op, low), low.literal(0, I32)))
+
+
+def _received(op: Atomic, low: Lowering) -> Shared:
+    hint = f"{op.result.hint or 'old'}_shared"
+    return low.share(received_name(op.result), hint, op.result.ty.dtype, 1)
 
 
 # --- stores -----------------------------------------------------------------------------------

@@ -44,7 +44,7 @@ from eas.ir.types import count
 from eas.msl.accesses import Access, conflict
 from eas.msl.domains import accesses_inside
 from eas.msl.facts import Control, carried_by, is_pure
-from eas.msl.fragments import MMA_OPS
+from eas.msl.fragments import MMA_OPS, PUT
 from eas.msl.lanes import Domain, Layout, Strategy, is_reduction
 from eas.msl.needs import Finder, Needs, domain_of, shape_of_effect
 from eas.msl.steps import (
@@ -69,6 +69,7 @@ from eas.msl.steps import (
     Tile,
     Total,
     TotalLanes,
+    Turn,
     Uniform,
     WalkRows,
     needs_spread,
@@ -195,10 +196,20 @@ class Planner:
             self.add(op)
 
     def matrix(self, op: Compute) -> None:
-        for place in range(len(op.operands)):
-            self.add(Tile(op, place))
+        tiles = [Tile(op, place) for place in range(len(op.operands))]
+        if op.op is PUT:  # what it keeps is under way while it multiplies
+            for tile in tiles:
+                self.add(tile, is_kept=True)
+            self.close()
+            self.steps.append(Matrix(op))
+        for tile in tiles:
+            self.add(tile)
         self.close()
-        self.steps.append(Matrix(op))
+        self.steps.append(Turn(op) if op.op is PUT else Matrix(op))
+        if self.layout.strategies.get(op.result) is Strategy.STRIPS:
+            self.made_in[op.result] = Elements(count(op.result.shape))
+            if op.result in self.layout.staged:
+                self.add(Stage(op.result, Domain(op.result.shape)))
 
     def combination(self, op: Combine) -> None:
         self.add(op)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from eas.ir.location import Loc
 from eas.ir.nodes import For, While
 from eas.ir.records import frozen
 from eas.msl.barriers import Walk
@@ -101,8 +102,22 @@ def bytes_of(arrays: Iterable[Shared]) -> int:
     return sum(shared.bytes for shared in arrays if shared.inside is None)
 
 
-def tell_memory(arrays: Iterable[Shared]) -> list[str]:
-    """How much threadgroup memory is wanted, and a line for each array; the largest first."""
+def tell_memory(arrays: Iterable[Shared]) -> tuple[str, list[str], Loc | None]:
+    """How much threadgroup memory is wanted, a line for each array, and the place of the largest.
+
+    The largest comes first.
+    """
     own = sorted((each for each in arrays if each.inside is None), key=lambda each: -each.bytes)
-    lines = [f"{bytes_of(own)} bytes of threadgroup memory, Metal has {MAX_BYTES}"]
-    return lines + [f"{each.bytes:>6}  `{each.hint}`, {each.size} x {each.dtype}" for each in own]
+    message = f"{bytes_of(own)} bytes of threadgroup memory, Metal has {MAX_BYTES}"
+    tenants = [list(each.tenants.values()) or [each] for each in own]
+    lines = [
+        f"{each.bytes:>6}  {' in turns with '.join(map(_describe, inside))}"
+        for each, inside in zip(own, tenants, strict=True)
+    ]
+    return message, lines, next((each.loc for each in tenants[0] if each.loc is not None), None)
+
+
+def _describe(shared: Shared) -> str:
+    times = f"{shared.halves} x " if shared.halves > 1 else ""
+    place = f" ({shared.loc})" if shared.loc is not None else ""
+    return f"`{shared.hint}`, {times}{shared.size} x {shared.dtype}{place}"

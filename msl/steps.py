@@ -150,6 +150,13 @@ class Matrix:
 
 
 @frozen
+class Turn:
+    """The tiles of a product's factors change places with the others, for the next step."""
+
+    op: Compute
+
+
+@frozen
 class Branch:
     """Control flow that all threads share, with a plan for each region."""
 
@@ -174,7 +181,7 @@ class Sync:
 
 
 Combined = JoinLanes | TotalLanes | Spread | WalkRows
-Alone = Uniform | Once | Receive | Join | Total | Chunks | Combined | Matrix
+Alone = Uniform | Once | Receive | Join | Total | Chunks | Combined | Matrix | Turn
 Step = Elements | Alone | Branch | End | Sync
 
 
@@ -196,8 +203,26 @@ def staged_name(value: Value) -> str:
 
 
 def tile_name(op: Compute, place: int) -> str:
-    """A factor of a product of matrices."""
-    return f"staged {op.result.id} factor {place}"
+    """A factor of a product of matrices, or what a sum of products begins with."""
+    if op.op.name == "mma_begin":
+        return f"start of sum {op.attr('slot')}"
+    return _name_of_tile(op.attr("tiles"), place)
+
+
+def strip_name(value: Value) -> str:
+    """Some rows of a product of matrices."""
+    return f"strip {value.id}"
+
+
+def turning_tiles(op: Compute) -> list[str]:
+    """The tiles with two halves that an op turns, or begins to."""
+    turns = op.attr("turns") if op.op.name == "mma_begin" else (op.attr("tiles"),)
+    assert isinstance(turns, tuple)
+    return [_name_of_tile(number, place) for number in turns for place in (0, 1)]
+
+
+def _name_of_tile(number: object, place: int) -> str:
+    return f"tile {number} factor {place}"
 
 
 def partial_name(value: Value) -> str:

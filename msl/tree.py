@@ -36,7 +36,8 @@ class Variable:
 class Shared:
     """An array in threadgroup memory; `is_atomic` if nothing but atomics touches it.
 
-    One that is `inside` another has no memory of its own.
+    One that is `inside` another has no memory of its own. It has `halves` times its size. `loc` is
+    the place that it serves; `tenants` are those that take turns with its memory.
     """
 
     hint: str
@@ -44,11 +45,14 @@ class Shared:
     size: int
     is_atomic: bool = False
     inside: Shared | None = None
+    halves: int = 1
+    loc: Loc | None = None
+    tenants: dict[str, Shared] = field(default_factory=dict[str, "Shared"])
     name: str = ""
 
     @property
     def bytes(self) -> int:
-        return self.size * max(self.dtype.bits // 8, 1)
+        return self.halves * self.size * max(self.dtype.bits // 8, 1)
 
 
 @record(eq=False, slots=True)

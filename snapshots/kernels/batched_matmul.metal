@@ -13,15 +13,16 @@ kernel void batched_matmul(device const float* a [[buffer(0)]],
                            constant int& b_extent_2 [[buffer(8)]],
                            uint3 program [[threadgroup_position_in_grid]],
                            uint3 thread_position [[thread_position_in_threadgroup]]) {
-    threadgroup float left_tile[320];
-    threadgroup float right_tile[320];
-    threadgroup float block_shared[256];
+    threadgroup float left_tile[2][320];
+    threadgroup float right_tile[2][320];
+    threadgroup float acc_shared[256];
     const int t = int(thread_position.x);
 
-    float acc[8];                                           // batched_matmul.py:18
-    for (int slot = 0; slot < 8; ++slot) {
-        acc[slot] = 0.0f;
+    simdgroup_float8x8 acc[4];                              // batched_matmul.py:20
+    for (int n = 0; n < 4; ++n) {
+        acc[n] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
     }
+    int turn = 0;
     const int z = int(program.z);                           // batched_matmul.py:14
     int x = 0;                                              // batched_matmul.py:18
     int y = 0;
@@ -39,53 +40,60 @@ kernel void batched_matmul(device const float* a [[buffer(0)]],
             right[slot] = i + y >= 0 && i + y < a_extent_2 && n_2 < b_extent_2
                 ? b[z * a_extent_2 * b_extent_2 + ((i + y) * b_extent_2 + n_2)] : 0.0f;
         }
-        simdgroup_float8x8 sum[4];                          // batched_matmul.py:20
-        const int row = 0;
-        const int column = 0;
-        for (int n_1 = 0; n_1 < 4; ++n_1) {
-            sum[n_1] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+        if (turn > 0) {                                     // batched_matmul.py:20
+            for (int k = 0; k < 16; k += 8) {
+                simdgroup_float8x8 left_1[2];
+                for (int i = 0; i < 2; ++i) {
+                    simdgroup_load(left_1[i], &left_tile[(turn - 1) % 2][8 * i * 20 + k], 20);
+                }
+                for (int j = 0; j < 2; ++j) {
+                    simdgroup_float8x8 right_1;
+                    simdgroup_load(right_1, &right_tile[(turn - 1) % 2][k * 20 + 8 * j], 20);
+                    for (int i = 0; i < 2; ++i) {
+                        simdgroup_multiply_accumulate(acc[i * 2 + j], left_1[i], right_1,
+                            acc[i * 2 + j]);
+                    }
+                }
+            }
         }
         for (int slot = 0; slot < 8; ++slot) {
             const int e = t + 32 * slot;
             const int n_1 = e / 16 * 20 + e % 16;
-            left_tile[n_1] = left[slot];
-            right_tile[n_1] = right[slot];
+            left_tile[turn % 2][n_1] = left[slot];
+            right_tile[turn % 2][n_1] = right[slot];
         }
-        threadgroup_barrier(mem_flags::mem_threadgroup);
-        for (int k = 0; k < 16; k += 8) {
-            simdgroup_float8x8 left_1[2];
-            for (int i = 0; i < 2; ++i) {
-                simdgroup_load(left_1[i], &left_tile[(row + 8 * i) * 20 + k], 20);
-            }
-            for (int j = 0; j < 2; ++j) {
-                simdgroup_float8x8 right_1;
-                simdgroup_load(right_1, &right_tile[k * 20 + column + 8 * j], 20);
-                for (int i = 0; i < 2; ++i) {
-                    simdgroup_multiply_accumulate(sum[i * 2 + j], left_1[i], right_1,
-                        sum[i * 2 + j]);
-                }
-            }
-        }
-        for (int i = 0; i < 2; ++i) {
-            for (int j = 0; j < 2; ++j) {
-                simdgroup_store(sum[i * 2 + j],
-                    &block_shared[(row + 8 * i) * 16 + column + 8 * j], 16);
-            }
-        }
-        threadgroup_barrier(mem_flags::mem_threadgroup);
-        for (int slot = 0; slot < 8; ++slot) {
-            const int e = t + 32 * slot;
-            acc[slot] = block_shared[e] + acc[slot];
-        }
+        turn += 1;
         x += 16;                                            // batched_matmul.py:21
         y += 16;
     }
-    for (int slot = 0; slot < 8; ++slot) {
-        const int e = t + 32 * slot;
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    if (turn > 0) {                                         // batched_matmul.py:20
+        for (int k = 0; k < 16; k += 8) {
+            simdgroup_float8x8 left[2];
+            for (int i = 0; i < 2; ++i) {
+                simdgroup_load(left[i], &left_tile[(turn - 1) % 2][8 * i * 20 + k], 20);
+            }
+            for (int j = 0; j < 2; ++j) {
+                simdgroup_float8x8 right;
+                simdgroup_load(right, &right_tile[(turn - 1) % 2][k * 20 + 8 * j], 20);
+                for (int i = 0; i < 2; ++i) {
+                    simdgroup_multiply_accumulate(acc[i * 2 + j], left[i], right, acc[i * 2 + j]);
+                }
+            }
+        }
+    }
+    for (int i = 0; i < 2; ++i) {
+        for (int j = 0; j < 2; ++j) {
+            simdgroup_store(acc[i * 2 + j], &acc_shared[8 * i * 16 + 8 * j], 16);
+        }
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    for (int e = t; e < 256; e += 32) {
         const int n = e / 16 + int(program.x) * 16;         // batched_matmul.py:19
         const int n_1 = e % 16 + int(program.y) * 16;
         if (n < a_extent_1 && n_1 < b_extent_2) {           // batched_matmul.py:24
-            out[z * a_extent_1 * b_extent_2 + (n * b_extent_2 + n_1)] = acc[slot];
+            out[z * a_extent_1 * b_extent_2 + (n * b_extent_2 + n_1)] = acc_shared[e];
         }
     }
 }

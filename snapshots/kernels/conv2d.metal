@@ -31,11 +31,12 @@ kernel void conv2d(device const float* x [[buffer(0)]],
                    uint3 thread_position [[thread_position_in_threadgroup]]) {
     threadgroup bool inside_shared[32];
     threadgroup int block_shared[32];
-    threadgroup float scratch[512];
-    threadgroup float scratch_1[512];
+    threadgroup float patch_tile[384];
+    threadgroup float right_tile[160];
     threadgroup bool inside_shared_1[32];
     threadgroup int block_shared_1[32];
-    threadgroup float right_tile[160];
+    threadgroup float patch_tile_1[384];
+    threadgroup float right_tile_1[160];
     threadgroup bool inside_shared_2[32];
     threadgroup int block_shared_2[32];
     threadgroup bool inside_shared_3[32];
@@ -50,6 +51,7 @@ kernel void conv2d(device const float* x [[buffer(0)]],
     threadgroup int block_shared_7[32];
     threadgroup bool inside_shared_8[32];
     threadgroup int block_shared_8[32];
+    threadgroup float acc_shared[512];
     const int t = int(thread_position.x);
 
     const int pixel = int(program.x) * 32 + t;              // conv2d.py:13
@@ -73,37 +75,27 @@ kernel void conv2d(device const float* x [[buffer(0)]],
         x_1[slot] = w[e / 16 * 16 + e % 16];                // conv2d.py:21
     }
     simdgroup_float8x8 acc[8];
-    const int row_1 = 0;
-    const int column_1 = 0;
     for (int n = 0; n < 8; ++n) {
         acc[n] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
     }
     for (int slot = 0; slot < 8; ++slot) {
         const int e = t + 32 * slot;
-        scratch[e / 8 * 12 + e % 8] = patch[slot];
+        patch_tile[e / 8 * 12 + e % 8] = patch[slot];
     }
     for (int slot = 0; slot < 4; ++slot) {
         const int e = t + 32 * slot;
-        scratch_1[e / 16 * 20 + e % 16] = x_1[slot];
+        right_tile[e / 16 * 20 + e % 16] = x_1[slot];
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
-    for (int k = 0; k < 8; k += 8) {
-        simdgroup_float8x8 left[4];
-        for (int i = 0; i < 4; ++i) {
-            simdgroup_load(left[i], &scratch[(row_1 + 8 * i) * 12 + k], 12);
-        }
-        for (int j = 0; j < 2; ++j) {
-            simdgroup_float8x8 right;
-            simdgroup_load(right, &scratch_1[k * 20 + column_1 + 8 * j], 20);
-            for (int i = 0; i < 4; ++i) {
-                simdgroup_multiply_accumulate(acc[i * 2 + j], left[i], right, acc[i * 2 + j]);
-            }
-        }
-    }
-    threadgroup_barrier(mem_flags::mem_threadgroup);
+    simdgroup_float8x8 left[4];
     for (int i = 0; i < 4; ++i) {
-        for (int j = 0; j < 2; ++j) {
-            simdgroup_store(acc[i * 2 + j], &scratch[(row_1 + 8 * i) * 16 + column_1 + 8 * j], 16);
+        simdgroup_load(left[i], &patch_tile[8 * i * 12], 12);
+    }
+    for (int j = 0; j < 2; ++j) {
+        simdgroup_float8x8 right;
+        simdgroup_load(right, &right_tile[8 * j], 20);
+        for (int i = 0; i < 4; ++i) {
+            simdgroup_multiply_accumulate(acc[i * 2 + j], left[i], right, acc[i * 2 + j]);
         }
     }
     inside_shared_1[t] = test && column >= 0 && column < x_extent_1; // conv2d.py:19
@@ -120,46 +112,25 @@ kernel void conv2d(device const float* x [[buffer(0)]],
         const int e = t + 32 * slot;
         x_2[slot] = w[(8 + e / 16) * 16 + e % 16];          // conv2d.py:21
     }
-    simdgroup_float8x8 sum[8];
-    const int row_2 = 0;
-    const int column_2 = 0;
-    for (int n = 0; n < 8; ++n) {
-        sum[n] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
-    }
     for (int slot = 0; slot < 8; ++slot) {
         const int e = t + 32 * slot;
-        scratch_1[e / 8 * 12 + e % 8] = patch_1[slot];
+        patch_tile_1[e / 8 * 12 + e % 8] = patch_1[slot];
     }
     for (int slot = 0; slot < 4; ++slot) {
         const int e = t + 32 * slot;
-        right_tile[e / 16 * 20 + e % 16] = x_2[slot];
+        right_tile_1[e / 16 * 20 + e % 16] = x_2[slot];
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
-    for (int k = 0; k < 8; k += 8) {
-        simdgroup_float8x8 left[4];
-        for (int i = 0; i < 4; ++i) {
-            simdgroup_load(left[i], &scratch_1[(row_2 + 8 * i) * 12 + k], 12);
-        }
-        for (int j = 0; j < 2; ++j) {
-            simdgroup_float8x8 right;
-            simdgroup_load(right, &right_tile[k * 20 + column_2 + 8 * j], 20);
-            for (int i = 0; i < 4; ++i) {
-                simdgroup_multiply_accumulate(sum[i * 2 + j], left[i], right, sum[i * 2 + j]);
-            }
-        }
-    }
-    threadgroup_barrier(mem_flags::mem_threadgroup);
+    simdgroup_float8x8 left_1[4];
     for (int i = 0; i < 4; ++i) {
-        for (int j = 0; j < 2; ++j) {
-            simdgroup_store(sum[i * 2 + j], &scratch_1[(row_2 + 8 * i) * 16 + column_2 + 8 * j],
-                16);
-        }
+        simdgroup_load(left_1[i], &patch_tile_1[8 * i * 12], 12);
     }
-    threadgroup_barrier(mem_flags::mem_threadgroup);
-    float acc_1[16];
-    for (int slot = 0; slot < 16; ++slot) {
-        const int e = t + 32 * slot;
-        acc_1[slot] = scratch_1[e] + scratch[e];
+    for (int j = 0; j < 2; ++j) {
+        simdgroup_float8x8 right;
+        simdgroup_load(right, &right_tile_1[8 * j], 20);
+        for (int i = 0; i < 4; ++i) {
+            simdgroup_multiply_accumulate(acc[i * 2 + j], left_1[i], right, acc[i * 2 + j]);
+        }
     }
     const int s_1 = column + 1;                             // conv2d.py:18
     inside_shared_2[t] = test && s_1 >= 0 && s_1 < x_extent_1; // conv2d.py:19
@@ -176,46 +147,25 @@ kernel void conv2d(device const float* x [[buffer(0)]],
         const int e = t + 32 * slot;
         x_3[slot] = w[(16 + e / 16) * 16 + e % 16];         // conv2d.py:21
     }
-    simdgroup_float8x8 sum_1[8];
-    const int row_3 = 0;
-    const int column_3 = 0;
-    for (int n = 0; n < 8; ++n) {
-        sum_1[n] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
-    }
     for (int slot = 0; slot < 8; ++slot) {
         const int e = t + 32 * slot;
-        scratch[e / 8 * 12 + e % 8] = patch_2[slot];
+        patch_tile[e / 8 * 12 + e % 8] = patch_2[slot];
     }
     for (int slot = 0; slot < 4; ++slot) {
         const int e = t + 32 * slot;
-        scratch_1[e / 16 * 20 + e % 16] = x_3[slot];
+        right_tile[e / 16 * 20 + e % 16] = x_3[slot];
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
-    for (int k = 0; k < 8; k += 8) {
-        simdgroup_float8x8 left[4];
-        for (int i = 0; i < 4; ++i) {
-            simdgroup_load(left[i], &scratch[(row_3 + 8 * i) * 12 + k], 12);
-        }
-        for (int j = 0; j < 2; ++j) {
-            simdgroup_float8x8 right;
-            simdgroup_load(right, &scratch_1[k * 20 + column_3 + 8 * j], 20);
-            for (int i = 0; i < 4; ++i) {
-                simdgroup_multiply_accumulate(sum_1[i * 2 + j], left[i], right, sum_1[i * 2 + j]);
-            }
-        }
-    }
-    threadgroup_barrier(mem_flags::mem_threadgroup);
+    simdgroup_float8x8 left_2[4];
     for (int i = 0; i < 4; ++i) {
-        for (int j = 0; j < 2; ++j) {
-            simdgroup_store(sum_1[i * 2 + j], &scratch[(row_3 + 8 * i) * 16 + column_3 + 8 * j],
-                16);
-        }
+        simdgroup_load(left_2[i], &patch_tile[8 * i * 12], 12);
     }
-    threadgroup_barrier(mem_flags::mem_threadgroup);
-    float acc_2[16];
-    for (int slot = 0; slot < 16; ++slot) {
-        const int e = t + 32 * slot;
-        acc_2[slot] = scratch[e] + acc_1[slot];
+    for (int j = 0; j < 2; ++j) {
+        simdgroup_float8x8 right;
+        simdgroup_load(right, &right_tile[8 * j], 20);
+        for (int i = 0; i < 4; ++i) {
+            simdgroup_multiply_accumulate(acc[i * 2 + j], left_2[i], right, acc[i * 2 + j]);
+        }
     }
     const bool test_1 = row >= 0 && row < x_extent_0;       // conv2d.py:19
     inside_shared_3[t] = test_1 && s >= 0 && s < x_extent_1;
@@ -232,46 +182,25 @@ kernel void conv2d(device const float* x [[buffer(0)]],
         const int e = t + 32 * slot;
         x_4[slot] = w[(24 + e / 16) * 16 + e % 16];         // conv2d.py:21
     }
-    simdgroup_float8x8 sum_2[8];
-    const int row_4 = 0;
-    const int column_4 = 0;
-    for (int n = 0; n < 8; ++n) {
-        sum_2[n] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
-    }
     for (int slot = 0; slot < 8; ++slot) {
         const int e = t + 32 * slot;
-        scratch[e / 8 * 12 + e % 8] = patch_3[slot];
+        patch_tile_1[e / 8 * 12 + e % 8] = patch_3[slot];
     }
     for (int slot = 0; slot < 4; ++slot) {
         const int e = t + 32 * slot;
-        scratch_1[e / 16 * 20 + e % 16] = x_4[slot];
+        right_tile_1[e / 16 * 20 + e % 16] = x_4[slot];
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
-    for (int k = 0; k < 8; k += 8) {
-        simdgroup_float8x8 left[4];
-        for (int i = 0; i < 4; ++i) {
-            simdgroup_load(left[i], &scratch[(row_4 + 8 * i) * 12 + k], 12);
-        }
-        for (int j = 0; j < 2; ++j) {
-            simdgroup_float8x8 right;
-            simdgroup_load(right, &scratch_1[k * 20 + column_4 + 8 * j], 20);
-            for (int i = 0; i < 4; ++i) {
-                simdgroup_multiply_accumulate(sum_2[i * 2 + j], left[i], right, sum_2[i * 2 + j]);
-            }
-        }
-    }
-    threadgroup_barrier(mem_flags::mem_threadgroup);
+    simdgroup_float8x8 left_3[4];
     for (int i = 0; i < 4; ++i) {
-        for (int j = 0; j < 2; ++j) {
-            simdgroup_store(sum_2[i * 2 + j], &scratch[(row_4 + 8 * i) * 16 + column_4 + 8 * j],
-                16);
-        }
+        simdgroup_load(left_3[i], &patch_tile_1[8 * i * 12], 12);
     }
-    threadgroup_barrier(mem_flags::mem_threadgroup);
-    float acc_3[16];
-    for (int slot = 0; slot < 16; ++slot) {
-        const int e = t + 32 * slot;
-        acc_3[slot] = scratch[e] + acc_2[slot];
+    for (int j = 0; j < 2; ++j) {
+        simdgroup_float8x8 right;
+        simdgroup_load(right, &right_tile_1[8 * j], 20);
+        for (int i = 0; i < 4; ++i) {
+            simdgroup_multiply_accumulate(acc[i * 2 + j], left_3[i], right, acc[i * 2 + j]);
+        }
     }
     inside_shared_4[t] = test_1 && column >= 0 && column < x_extent_1; // conv2d.py:19
     block_shared_4[t] = (row * x_extent_1 + column) * 8;    // conv2d.py:20
@@ -287,46 +216,25 @@ kernel void conv2d(device const float* x [[buffer(0)]],
         const int e = t + 32 * slot;
         x_5[slot] = w[(32 + e / 16) * 16 + e % 16];         // conv2d.py:21
     }
-    simdgroup_float8x8 sum_3[8];
-    const int row_5 = 0;
-    const int column_5 = 0;
-    for (int n = 0; n < 8; ++n) {
-        sum_3[n] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
-    }
     for (int slot = 0; slot < 8; ++slot) {
         const int e = t + 32 * slot;
-        scratch[e / 8 * 12 + e % 8] = patch_4[slot];
+        patch_tile[e / 8 * 12 + e % 8] = patch_4[slot];
     }
     for (int slot = 0; slot < 4; ++slot) {
         const int e = t + 32 * slot;
-        scratch_1[e / 16 * 20 + e % 16] = x_5[slot];
+        right_tile[e / 16 * 20 + e % 16] = x_5[slot];
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
-    for (int k = 0; k < 8; k += 8) {
-        simdgroup_float8x8 left[4];
-        for (int i = 0; i < 4; ++i) {
-            simdgroup_load(left[i], &scratch[(row_5 + 8 * i) * 12 + k], 12);
-        }
-        for (int j = 0; j < 2; ++j) {
-            simdgroup_float8x8 right;
-            simdgroup_load(right, &scratch_1[k * 20 + column_5 + 8 * j], 20);
-            for (int i = 0; i < 4; ++i) {
-                simdgroup_multiply_accumulate(sum_3[i * 2 + j], left[i], right, sum_3[i * 2 + j]);
-            }
-        }
-    }
-    threadgroup_barrier(mem_flags::mem_threadgroup);
+    simdgroup_float8x8 left_4[4];
     for (int i = 0; i < 4; ++i) {
-        for (int j = 0; j < 2; ++j) {
-            simdgroup_store(sum_3[i * 2 + j], &scratch[(row_5 + 8 * i) * 16 + column_5 + 8 * j],
-                16);
-        }
+        simdgroup_load(left_4[i], &patch_tile[8 * i * 12], 12);
     }
-    threadgroup_barrier(mem_flags::mem_threadgroup);
-    float acc_4[16];
-    for (int slot = 0; slot < 16; ++slot) {
-        const int e = t + 32 * slot;
-        acc_4[slot] = scratch[e] + acc_3[slot];
+    for (int j = 0; j < 2; ++j) {
+        simdgroup_float8x8 right;
+        simdgroup_load(right, &right_tile[8 * j], 20);
+        for (int i = 0; i < 4; ++i) {
+            simdgroup_multiply_accumulate(acc[i * 2 + j], left_4[i], right, acc[i * 2 + j]);
+        }
     }
     inside_shared_5[t] = test_1 && s_1 >= 0 && s_1 < x_extent_1; // conv2d.py:19
     block_shared_5[t] = (row * x_extent_1 + s_1) * 8;       // conv2d.py:20
@@ -342,46 +250,25 @@ kernel void conv2d(device const float* x [[buffer(0)]],
         const int e = t + 32 * slot;
         x_6[slot] = w[(40 + e / 16) * 16 + e % 16];         // conv2d.py:21
     }
-    simdgroup_float8x8 sum_4[8];
-    const int row_6 = 0;
-    const int column_6 = 0;
-    for (int n = 0; n < 8; ++n) {
-        sum_4[n] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
-    }
     for (int slot = 0; slot < 8; ++slot) {
         const int e = t + 32 * slot;
-        scratch[e / 8 * 12 + e % 8] = patch_5[slot];
+        patch_tile_1[e / 8 * 12 + e % 8] = patch_5[slot];
     }
     for (int slot = 0; slot < 4; ++slot) {
         const int e = t + 32 * slot;
-        scratch_1[e / 16 * 20 + e % 16] = x_6[slot];
+        right_tile_1[e / 16 * 20 + e % 16] = x_6[slot];
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
-    for (int k = 0; k < 8; k += 8) {
-        simdgroup_float8x8 left[4];
-        for (int i = 0; i < 4; ++i) {
-            simdgroup_load(left[i], &scratch[(row_6 + 8 * i) * 12 + k], 12);
-        }
-        for (int j = 0; j < 2; ++j) {
-            simdgroup_float8x8 right;
-            simdgroup_load(right, &scratch_1[k * 20 + column_6 + 8 * j], 20);
-            for (int i = 0; i < 4; ++i) {
-                simdgroup_multiply_accumulate(sum_4[i * 2 + j], left[i], right, sum_4[i * 2 + j]);
-            }
-        }
-    }
-    threadgroup_barrier(mem_flags::mem_threadgroup);
+    simdgroup_float8x8 left_5[4];
     for (int i = 0; i < 4; ++i) {
-        for (int j = 0; j < 2; ++j) {
-            simdgroup_store(sum_4[i * 2 + j], &scratch[(row_6 + 8 * i) * 16 + column_6 + 8 * j],
-                16);
-        }
+        simdgroup_load(left_5[i], &patch_tile_1[8 * i * 12], 12);
     }
-    threadgroup_barrier(mem_flags::mem_threadgroup);
-    float acc_5[16];
-    for (int slot = 0; slot < 16; ++slot) {
-        const int e = t + 32 * slot;
-        acc_5[slot] = scratch[e] + acc_4[slot];
+    for (int j = 0; j < 2; ++j) {
+        simdgroup_float8x8 right;
+        simdgroup_load(right, &right_tile_1[8 * j], 20);
+        for (int i = 0; i < 4; ++i) {
+            simdgroup_multiply_accumulate(acc[i * 2 + j], left_5[i], right, acc[i * 2 + j]);
+        }
     }
     const int r_1 = row + 1;                                // conv2d.py:18
     const bool test_2 = r_1 >= 0 && r_1 < x_extent_0;       // conv2d.py:19
@@ -399,46 +286,25 @@ kernel void conv2d(device const float* x [[buffer(0)]],
         const int e = t + 32 * slot;
         x_7[slot] = w[(48 + e / 16) * 16 + e % 16];         // conv2d.py:21
     }
-    simdgroup_float8x8 sum_5[8];
-    const int row_7 = 0;
-    const int column_7 = 0;
-    for (int n = 0; n < 8; ++n) {
-        sum_5[n] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
-    }
     for (int slot = 0; slot < 8; ++slot) {
         const int e = t + 32 * slot;
-        scratch[e / 8 * 12 + e % 8] = patch_6[slot];
+        patch_tile[e / 8 * 12 + e % 8] = patch_6[slot];
     }
     for (int slot = 0; slot < 4; ++slot) {
         const int e = t + 32 * slot;
-        scratch_1[e / 16 * 20 + e % 16] = x_7[slot];
+        right_tile[e / 16 * 20 + e % 16] = x_7[slot];
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
-    for (int k = 0; k < 8; k += 8) {
-        simdgroup_float8x8 left[4];
-        for (int i = 0; i < 4; ++i) {
-            simdgroup_load(left[i], &scratch[(row_7 + 8 * i) * 12 + k], 12);
-        }
-        for (int j = 0; j < 2; ++j) {
-            simdgroup_float8x8 right;
-            simdgroup_load(right, &scratch_1[k * 20 + column_7 + 8 * j], 20);
-            for (int i = 0; i < 4; ++i) {
-                simdgroup_multiply_accumulate(sum_5[i * 2 + j], left[i], right, sum_5[i * 2 + j]);
-            }
-        }
-    }
-    threadgroup_barrier(mem_flags::mem_threadgroup);
+    simdgroup_float8x8 left_6[4];
     for (int i = 0; i < 4; ++i) {
-        for (int j = 0; j < 2; ++j) {
-            simdgroup_store(sum_5[i * 2 + j], &scratch[(row_7 + 8 * i) * 16 + column_7 + 8 * j],
-                16);
-        }
+        simdgroup_load(left_6[i], &patch_tile[8 * i * 12], 12);
     }
-    threadgroup_barrier(mem_flags::mem_threadgroup);
-    float acc_6[16];
-    for (int slot = 0; slot < 16; ++slot) {
-        const int e = t + 32 * slot;
-        acc_6[slot] = scratch[e] + acc_5[slot];
+    for (int j = 0; j < 2; ++j) {
+        simdgroup_float8x8 right;
+        simdgroup_load(right, &right_tile[8 * j], 20);
+        for (int i = 0; i < 4; ++i) {
+            simdgroup_multiply_accumulate(acc[i * 2 + j], left_6[i], right, acc[i * 2 + j]);
+        }
     }
     inside_shared_7[t] = test_2 && column >= 0 && column < x_extent_1; // conv2d.py:19
     block_shared_7[t] = (r_1 * x_extent_1 + column) * 8;    // conv2d.py:20
@@ -454,46 +320,25 @@ kernel void conv2d(device const float* x [[buffer(0)]],
         const int e = t + 32 * slot;
         x_8[slot] = w[(56 + e / 16) * 16 + e % 16];         // conv2d.py:21
     }
-    simdgroup_float8x8 sum_6[8];
-    const int row_8 = 0;
-    const int column_8 = 0;
-    for (int n = 0; n < 8; ++n) {
-        sum_6[n] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
-    }
     for (int slot = 0; slot < 8; ++slot) {
         const int e = t + 32 * slot;
-        scratch[e / 8 * 12 + e % 8] = patch_7[slot];
+        patch_tile_1[e / 8 * 12 + e % 8] = patch_7[slot];
     }
     for (int slot = 0; slot < 4; ++slot) {
         const int e = t + 32 * slot;
-        scratch_1[e / 16 * 20 + e % 16] = x_8[slot];
+        right_tile_1[e / 16 * 20 + e % 16] = x_8[slot];
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
-    for (int k = 0; k < 8; k += 8) {
-        simdgroup_float8x8 left[4];
-        for (int i = 0; i < 4; ++i) {
-            simdgroup_load(left[i], &scratch[(row_8 + 8 * i) * 12 + k], 12);
-        }
-        for (int j = 0; j < 2; ++j) {
-            simdgroup_float8x8 right;
-            simdgroup_load(right, &scratch_1[k * 20 + column_8 + 8 * j], 20);
-            for (int i = 0; i < 4; ++i) {
-                simdgroup_multiply_accumulate(sum_6[i * 2 + j], left[i], right, sum_6[i * 2 + j]);
-            }
-        }
-    }
-    threadgroup_barrier(mem_flags::mem_threadgroup);
+    simdgroup_float8x8 left_7[4];
     for (int i = 0; i < 4; ++i) {
-        for (int j = 0; j < 2; ++j) {
-            simdgroup_store(sum_6[i * 2 + j], &scratch[(row_8 + 8 * i) * 16 + column_8 + 8 * j],
-                16);
-        }
+        simdgroup_load(left_7[i], &patch_tile_1[8 * i * 12], 12);
     }
-    threadgroup_barrier(mem_flags::mem_threadgroup);
-    float acc_7[16];
-    for (int slot = 0; slot < 16; ++slot) {
-        const int e = t + 32 * slot;
-        acc_7[slot] = scratch[e] + acc_6[slot];
+    for (int j = 0; j < 2; ++j) {
+        simdgroup_float8x8 right;
+        simdgroup_load(right, &right_tile_1[8 * j], 20);
+        for (int i = 0; i < 4; ++i) {
+            simdgroup_multiply_accumulate(acc[i * 2 + j], left_7[i], right, acc[i * 2 + j]);
+        }
     }
     inside_shared_8[t] = test_2 && s_1 >= 0 && s_1 < x_extent_1; // conv2d.py:19
     block_shared_8[t] = (r_1 * x_extent_1 + s_1) * 8;       // conv2d.py:20
@@ -509,48 +354,37 @@ kernel void conv2d(device const float* x [[buffer(0)]],
         const int e = t + 32 * slot;
         x_9[slot] = w[(64 + e / 16) * 16 + e % 16];         // conv2d.py:21
     }
-    simdgroup_float8x8 sum_7[8];
-    const int row_9 = 0;
-    const int column_9 = 0;
-    for (int n = 0; n < 8; ++n) {
-        sum_7[n] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
-    }
     for (int slot = 0; slot < 8; ++slot) {
         const int e = t + 32 * slot;
-        scratch[e / 8 * 12 + e % 8] = patch_8[slot];
+        patch_tile[e / 8 * 12 + e % 8] = patch_8[slot];
     }
     for (int slot = 0; slot < 4; ++slot) {
         const int e = t + 32 * slot;
-        scratch_1[e / 16 * 20 + e % 16] = x_9[slot];
+        right_tile[e / 16 * 20 + e % 16] = x_9[slot];
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
-    for (int k = 0; k < 8; k += 8) {
-        simdgroup_float8x8 left[4];
+    simdgroup_float8x8 left_8[4];
+    for (int i = 0; i < 4; ++i) {
+        simdgroup_load(left_8[i], &patch_tile[8 * i * 12], 12);
+    }
+    for (int j = 0; j < 2; ++j) {
+        simdgroup_float8x8 right;
+        simdgroup_load(right, &right_tile[8 * j], 20);
         for (int i = 0; i < 4; ++i) {
-            simdgroup_load(left[i], &scratch[(row_9 + 8 * i) * 12 + k], 12);
-        }
-        for (int j = 0; j < 2; ++j) {
-            simdgroup_float8x8 right;
-            simdgroup_load(right, &scratch_1[k * 20 + column_9 + 8 * j], 20);
-            for (int i = 0; i < 4; ++i) {
-                simdgroup_multiply_accumulate(sum_7[i * 2 + j], left[i], right, sum_7[i * 2 + j]);
-            }
+            simdgroup_multiply_accumulate(acc[i * 2 + j], left_8[i], right, acc[i * 2 + j]);
         }
     }
-    threadgroup_barrier(mem_flags::mem_threadgroup);
     for (int i = 0; i < 4; ++i) {
         for (int j = 0; j < 2; ++j) {
-            simdgroup_store(sum_7[i * 2 + j], &scratch[(row_9 + 8 * i) * 16 + column_9 + 8 * j],
-                16);
+            simdgroup_store(acc[i * 2 + j], &acc_shared[8 * i * 16 + 8 * j], 16);
         }
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
     const int n = wrap_mul(x_extent_0, x_extent_1);         // conv2d.py:22
-    for (int slot = 0; slot < 16; ++slot) {
-        const int e = t + 32 * slot;
+    for (int e = t; e < 512; e += 32) {
         const int pixel_1 = int(program.x) * 32 + e / 16;   // conv2d.py:13
         if (pixel_1 < n) {                                  // conv2d.py:22
-            y[pixel_1 * 16 + e % 16] = scratch[e] + acc_7[slot];
+            y[pixel_1 * 16 + e % 16] = acc_shared[e];
         }
     }
 }

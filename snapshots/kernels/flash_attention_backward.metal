@@ -21,22 +21,18 @@ kernel void flash_attention_backward(device const float* q [[buffer(0)]],
                                      constant float& scale [[buffer(10)]],
                                      uint3 program [[threadgroup_position_in_grid]],
                                      uint3 thread_position [[thread_position_in_threadgroup]]) {
-    threadgroup float keys_shared[256];
-    threadgroup float values_shared[256];
     threadgroup float rows_tile[320];
-    threadgroup float right_tile[320];
-    threadgroup float block_shared[256];
-    threadgroup float weights_shared[256];
-    threadgroup float left_tile[320];
-    threadgroup float grad_tile[320];
-    threadgroup float grad_tile_1[320];
-    threadgroup float right_tile_1[320];
-    threadgroup float block_shared_1[256];
-    threadgroup float grad_scores_shared[256];
-    threadgroup float left_tile_1[320];
-    threadgroup float rows_tile_1[320];
-    threadgroup float grad_scores_tile[320];
     threadgroup float keys_tile[320];
+    threadgroup float block_shared[256];
+    threadgroup float weights_tile[2][320];
+    threadgroup float grad_tile[2][320];
+    threadgroup float grad_tile_1[320];
+    threadgroup float values_tile[320];
+    threadgroup float block_shared_1[256];
+    threadgroup float grad_scores_tile[2][320];
+    threadgroup float rows_tile_1[2][320];
+    threadgroup float grad_scores_tile_1[320];
+    threadgroup float keys_tile_1[320];
     threadgroup float block_shared_2[256];
     threadgroup float grad_v_shared[256];
     threadgroup float grad_k_shared[256];
@@ -44,26 +40,24 @@ kernel void flash_attention_backward(device const float* q [[buffer(0)]],
 
     const int n = int(program.x) * 16;                      // flash_attention_backward.py:15
     float keys[8];
+    float values[8];
     for (int slot = 0; slot < 8; ++slot) {
         const int e = t + 32 * slot;
         const int n_1 = n + e / 16;
         const int at_n = n_1 * 16 + e % 16;                 // flash_attention_backward.py:16
         keys[slot] = n_1 < N ? k[at_n] : 0.0f;              // flash_attention_backward.py:17
-        keys_shared[e] = keys[slot];
-        values_shared[e] = n_1 < N ? v[at_n] : 0.0f;
+        values[slot] = n_1 < N ? v[at_n] : 0.0f;
     }
     simdgroup_float8x8 grad_v[4];                           // flash_attention_backward.py:26
-    const int row = 0;
-    const int column = 0;
     for (int n_1 = 0; n_1 < 4; ++n_1) {
         grad_v[n_1] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
     }
+    int turn = 0;
     simdgroup_float8x8 grad_k[4];                           // flash_attention_backward.py:29
-    const int row_1 = 0;
-    const int column_1 = 0;
     for (int n_1 = 0; n_1 < 4; ++n_1) {
         grad_k[n_1] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
     }
+    int turn_1 = 0;
     for (long start = 0; start < N; start += 16) {          // flash_attention_backward.py:19
         float rows[8];
         float grad[8];
@@ -76,28 +70,24 @@ kernel void flash_attention_backward(device const float* q [[buffer(0)]],
             grad[slot] = inside ? do_[at_m] : 0.0f;
         }
         simdgroup_float8x8 sum[4];                          // flash_attention_backward.py:23
-        const int row_2 = 0;
-        const int column_2 = 0;
         for (int n_1 = 0; n_1 < 4; ++n_1) {
             sum[n_1] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
         }
-        threadgroup_barrier(mem_flags::mem_threadgroup);
         for (int slot = 0; slot < 8; ++slot) {
             const int e = t + 32 * slot;
-            const int i = e / 16;
-            const int j = e % 16;
-            rows_tile[i * 20 + j] = rows[slot];
-            right_tile[i * 20 + j] = keys_shared[j * 16 + i];
+            const int n_1 = e / 16 * 20 + e % 16;
+            rows_tile[n_1] = rows[slot];
+            keys_tile[n_1] = keys[slot];
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
         for (int k_1 = 0; k_1 < 16; k_1 += 8) {
             simdgroup_float8x8 left[2];
             for (int i = 0; i < 2; ++i) {
-                simdgroup_load(left[i], &rows_tile[(row_2 + 8 * i) * 20 + k_1], 20);
+                simdgroup_load(left[i], &rows_tile[8 * i * 20 + k_1], 20);
             }
             for (int j = 0; j < 2; ++j) {
                 simdgroup_float8x8 right;
-                simdgroup_load(right, &right_tile[k_1 * 20 + column_2 + 8 * j], 20);
+                simdgroup_load(right, &keys_tile[8 * j * 20 + k_1], 20, ulong2(0), true);
                 for (int i = 0; i < 2; ++i) {
                     simdgroup_multiply_accumulate(sum[i * 2 + j], left[i], right, sum[i * 2 + j]);
                 }
@@ -105,8 +95,7 @@ kernel void flash_attention_backward(device const float* q [[buffer(0)]],
         }
         for (int i = 0; i < 2; ++i) {
             for (int j = 0; j < 2; ++j) {
-                simdgroup_store(sum[i * 2 + j],
-                    &block_shared[(row_2 + 8 * i) * 16 + column_2 + 8 * j], 16);
+                simdgroup_store(sum[i * 2 + j], &block_shared[8 * i * 16 + 8 * j], 16);
             }
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
@@ -117,53 +106,50 @@ kernel void flash_attention_backward(device const float* q [[buffer(0)]],
             const bool seen = m < N && n + e % 16 < N;      // flash_attention_backward.py:24
             weights[slot] = seen ? precise::exp(block_shared[e] * scale - // flash_attention_backward.py:25
                 (m < N ? lse[m] : 0.0f)) : 0.0f;
-            weights_shared[e] = weights[slot];
         }
-        threadgroup_barrier(mem_flags::mem_threadgroup);
-        for (int slot = 0; slot < 8; ++slot) {
-            const int e = t + 32 * slot;
-            const int i = e / 16;
-            const int j = e % 16;
-            left_tile[i * 20 + j] = weights_shared[j * 16 + i]; // flash_attention_backward.py:26
-            grad_tile[i * 20 + j] = grad[slot];
-        }
-        threadgroup_barrier(mem_flags::mem_threadgroup);
-        for (int k_1 = 0; k_1 < 16; k_1 += 8) {
-            simdgroup_float8x8 left[2];
-            for (int i = 0; i < 2; ++i) {
-                simdgroup_load(left[i], &left_tile[(row + 8 * i) * 20 + k_1], 20);
-            }
-            for (int j = 0; j < 2; ++j) {
-                simdgroup_float8x8 right;
-                simdgroup_load(right, &grad_tile[k_1 * 20 + column + 8 * j], 20);
+        if (turn > 0) {                                     // flash_attention_backward.py:26
+            for (int k_1 = 0; k_1 < 16; k_1 += 8) {
+                simdgroup_float8x8 left[2];
                 for (int i = 0; i < 2; ++i) {
-                    simdgroup_multiply_accumulate(grad_v[i * 2 + j], left[i], right,
-                        grad_v[i * 2 + j]);
+                    simdgroup_load(left[i], &weights_tile[(turn - 1) % 2][k_1 * 20 + 8 * i], 20,
+                        ulong2(0), true);
+                }
+                for (int j = 0; j < 2; ++j) {
+                    simdgroup_float8x8 right;
+                    simdgroup_load(right, &grad_tile[(turn - 1) % 2][k_1 * 20 + 8 * j], 20);
+                    for (int i = 0; i < 2; ++i) {
+                        simdgroup_multiply_accumulate(grad_v[i * 2 + j], left[i], right,
+                            grad_v[i * 2 + j]);
+                    }
                 }
             }
         }
+        for (int slot = 0; slot < 8; ++slot) {
+            const int e = t + 32 * slot;
+            const int n_1 = e / 16 * 20 + e % 16;
+            weights_tile[turn % 2][n_1] = weights[slot];
+            grad_tile[turn % 2][n_1] = grad[slot];
+        }
+        turn += 1;
         simdgroup_float8x8 sum_1[4];                        // flash_attention_backward.py:27
-        const int row_3 = 0;
-        const int column_3 = 0;
         for (int n_1 = 0; n_1 < 4; ++n_1) {
             sum_1[n_1] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
         }
         for (int slot = 0; slot < 8; ++slot) {
             const int e = t + 32 * slot;
-            const int i = e / 16;
-            const int j = e % 16;
-            grad_tile_1[i * 20 + j] = grad[slot];
-            right_tile_1[i * 20 + j] = values_shared[j * 16 + i];
+            const int n_1 = e / 16 * 20 + e % 16;
+            grad_tile_1[n_1] = grad[slot];
+            values_tile[n_1] = values[slot];
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
         for (int k_1 = 0; k_1 < 16; k_1 += 8) {
             simdgroup_float8x8 left[2];
             for (int i = 0; i < 2; ++i) {
-                simdgroup_load(left[i], &grad_tile_1[(row_3 + 8 * i) * 20 + k_1], 20);
+                simdgroup_load(left[i], &grad_tile_1[8 * i * 20 + k_1], 20);
             }
             for (int j = 0; j < 2; ++j) {
                 simdgroup_float8x8 right;
-                simdgroup_load(right, &right_tile_1[k_1 * 20 + column_3 + 8 * j], 20);
+                simdgroup_load(right, &values_tile[8 * j * 20 + k_1], 20, ulong2(0), true);
                 for (int i = 0; i < 2; ++i) {
                     simdgroup_multiply_accumulate(sum_1[i * 2 + j], left[i], right,
                         sum_1[i * 2 + j]);
@@ -172,8 +158,7 @@ kernel void flash_attention_backward(device const float* q [[buffer(0)]],
         }
         for (int i = 0; i < 2; ++i) {
             for (int j = 0; j < 2; ++j) {
-                simdgroup_store(sum_1[i * 2 + j],
-                    &block_shared_1[(row_3 + 8 * i) * 16 + column_3 + 8 * j], 16);
+                simdgroup_store(sum_1[i * 2 + j], &block_shared_1[8 * i * 16 + 8 * j], 16);
             }
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
@@ -183,52 +168,50 @@ kernel void flash_attention_backward(device const float* q [[buffer(0)]],
             const int m = wrap_add(int(start), e / 16);     // flash_attention_backward.py:20
             grad_scores[slot] = weights[slot] * (block_shared_1[e] - (m < N ? delta[m] : 0.0f)) * // flash_attention_backward.py:28
                 scale;
-            grad_scores_shared[e] = grad_scores[slot];
         }
-        threadgroup_barrier(mem_flags::mem_threadgroup);
-        for (int slot = 0; slot < 8; ++slot) {
-            const int e = t + 32 * slot;
-            const int i = e / 16;
-            const int j = e % 16;
-            left_tile_1[i * 20 + j] = grad_scores_shared[j * 16 + i]; // flash_attention_backward.py:29
-            rows_tile_1[i * 20 + j] = rows[slot];
-        }
-        threadgroup_barrier(mem_flags::mem_threadgroup);
-        for (int k_1 = 0; k_1 < 16; k_1 += 8) {
-            simdgroup_float8x8 left[2];
-            for (int i = 0; i < 2; ++i) {
-                simdgroup_load(left[i], &left_tile_1[(row_1 + 8 * i) * 20 + k_1], 20);
-            }
-            for (int j = 0; j < 2; ++j) {
-                simdgroup_float8x8 right;
-                simdgroup_load(right, &rows_tile_1[k_1 * 20 + column_1 + 8 * j], 20);
+        if (turn_1 > 0) {                                   // flash_attention_backward.py:29
+            for (int k_1 = 0; k_1 < 16; k_1 += 8) {
+                simdgroup_float8x8 left[2];
                 for (int i = 0; i < 2; ++i) {
-                    simdgroup_multiply_accumulate(grad_k[i * 2 + j], left[i], right,
-                        grad_k[i * 2 + j]);
+                    simdgroup_load(left[i], &grad_scores_tile[(turn_1 - 1) % 2][k_1 * 20 + 8 * i],
+                        20, ulong2(0), true);
+                }
+                for (int j = 0; j < 2; ++j) {
+                    simdgroup_float8x8 right;
+                    simdgroup_load(right, &rows_tile_1[(turn_1 - 1) % 2][k_1 * 20 + 8 * j], 20);
+                    for (int i = 0; i < 2; ++i) {
+                        simdgroup_multiply_accumulate(grad_k[i * 2 + j], left[i], right,
+                            grad_k[i * 2 + j]);
+                    }
                 }
             }
         }
+        for (int slot = 0; slot < 8; ++slot) {
+            const int e = t + 32 * slot;
+            const int n_1 = e / 16 * 20 + e % 16;
+            grad_scores_tile[turn_1 % 2][n_1] = grad_scores[slot];
+            rows_tile_1[turn_1 % 2][n_1] = rows[slot];
+        }
+        turn_1 += 1;
         simdgroup_float8x8 sum_2[4];                        // flash_attention_backward.py:30
-        const int row_4 = 0;
-        const int column_4 = 0;
         for (int n_1 = 0; n_1 < 4; ++n_1) {
             sum_2[n_1] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
         }
         for (int slot = 0; slot < 8; ++slot) {
             const int e = t + 32 * slot;
             const int n_1 = e / 16 * 20 + e % 16;
-            grad_scores_tile[n_1] = grad_scores[slot];
-            keys_tile[n_1] = keys[slot];
+            grad_scores_tile_1[n_1] = grad_scores[slot];
+            keys_tile_1[n_1] = keys[slot];
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
         for (int k_1 = 0; k_1 < 16; k_1 += 8) {
             simdgroup_float8x8 left[2];
             for (int i = 0; i < 2; ++i) {
-                simdgroup_load(left[i], &grad_scores_tile[(row_4 + 8 * i) * 20 + k_1], 20);
+                simdgroup_load(left[i], &grad_scores_tile_1[8 * i * 20 + k_1], 20);
             }
             for (int j = 0; j < 2; ++j) {
                 simdgroup_float8x8 right;
-                simdgroup_load(right, &keys_tile[k_1 * 20 + column_4 + 8 * j], 20);
+                simdgroup_load(right, &keys_tile_1[k_1 * 20 + 8 * j], 20);
                 for (int i = 0; i < 2; ++i) {
                     simdgroup_multiply_accumulate(sum_2[i * 2 + j], left[i], right,
                         sum_2[i * 2 + j]);
@@ -237,8 +220,7 @@ kernel void flash_attention_backward(device const float* q [[buffer(0)]],
         }
         for (int i = 0; i < 2; ++i) {
             for (int j = 0; j < 2; ++j) {
-                simdgroup_store(sum_2[i * 2 + j],
-                    &block_shared_2[(row_4 + 8 * i) * 16 + column_4 + 8 * j], 16);
+                simdgroup_store(sum_2[i * 2 + j], &block_shared_2[8 * i * 16 + 8 * j], 16);
             }
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
@@ -250,16 +232,48 @@ kernel void flash_attention_backward(device const float* q [[buffer(0)]],
             }
         }
     }
-    for (int i = 0; i < 2; ++i) {                           // flash_attention_backward.py:26
-        for (int j = 0; j < 2; ++j) {
-            simdgroup_store(grad_v[i * 2 + j],
-                &grad_v_shared[(row + 8 * i) * 16 + column + 8 * j], 16);
+    if (turn > 0) {                                         // flash_attention_backward.py:26
+        for (int k_1 = 0; k_1 < 16; k_1 += 8) {
+            simdgroup_float8x8 left[2];
+            for (int i = 0; i < 2; ++i) {
+                simdgroup_load(left[i], &weights_tile[(turn - 1) % 2][k_1 * 20 + 8 * i], 20,
+                    ulong2(0), true);
+            }
+            for (int j = 0; j < 2; ++j) {
+                simdgroup_float8x8 right;
+                simdgroup_load(right, &grad_tile[(turn - 1) % 2][k_1 * 20 + 8 * j], 20);
+                for (int i = 0; i < 2; ++i) {
+                    simdgroup_multiply_accumulate(grad_v[i * 2 + j], left[i], right,
+                        grad_v[i * 2 + j]);
+                }
+            }
         }
     }
-    for (int i = 0; i < 2; ++i) {                           // flash_attention_backward.py:29
+    for (int i = 0; i < 2; ++i) {
         for (int j = 0; j < 2; ++j) {
-            simdgroup_store(grad_k[i * 2 + j],
-                &grad_k_shared[(row_1 + 8 * i) * 16 + column_1 + 8 * j], 16);
+            simdgroup_store(grad_v[i * 2 + j], &grad_v_shared[8 * i * 16 + 8 * j], 16);
+        }
+    }
+    if (turn_1 > 0) {                                       // flash_attention_backward.py:29
+        for (int k_1 = 0; k_1 < 16; k_1 += 8) {
+            simdgroup_float8x8 left[2];
+            for (int i = 0; i < 2; ++i) {
+                simdgroup_load(left[i], &grad_scores_tile[(turn_1 - 1) % 2][k_1 * 20 + 8 * i], 20,
+                    ulong2(0), true);
+            }
+            for (int j = 0; j < 2; ++j) {
+                simdgroup_float8x8 right;
+                simdgroup_load(right, &rows_tile_1[(turn_1 - 1) % 2][k_1 * 20 + 8 * j], 20);
+                for (int i = 0; i < 2; ++i) {
+                    simdgroup_multiply_accumulate(grad_k[i * 2 + j], left[i], right,
+                        grad_k[i * 2 + j]);
+                }
+            }
+        }
+    }
+    for (int i = 0; i < 2; ++i) {
+        for (int j = 0; j < 2; ++j) {
+            simdgroup_store(grad_k[i * 2 + j], &grad_k_shared[8 * i * 16 + 8 * j], 16);
         }
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);

@@ -55,8 +55,6 @@ kernel void flash_attention(device const float* q [[buffer(0)]],
             keys[slot] = n_1 < N ? k[n_1 * 16 + e / 16] : 0.0f; // flash_attention.py:24
         }
         simdgroup_float8x8 sum[4];                          // flash_attention.py:25
-        const int row = 0;
-        const int column = 0;
         for (int n_1 = 0; n_1 < 4; ++n_1) {
             sum[n_1] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
         }
@@ -70,11 +68,11 @@ kernel void flash_attention(device const float* q [[buffer(0)]],
         for (int k_1 = 0; k_1 < 16; k_1 += 8) {
             simdgroup_float8x8 left[2];
             for (int i = 0; i < 2; ++i) {
-                simdgroup_load(left[i], &rows_tile[(row + 8 * i) * 20 + k_1], 20);
+                simdgroup_load(left[i], &rows_tile[8 * i * 20 + k_1], 20);
             }
             for (int j = 0; j < 2; ++j) {
                 simdgroup_float8x8 right;
-                simdgroup_load(right, &keys_tile[k_1 * 20 + column + 8 * j], 20);
+                simdgroup_load(right, &keys_tile[k_1 * 20 + 8 * j], 20);
                 for (int i = 0; i < 2; ++i) {
                     simdgroup_multiply_accumulate(sum[i * 2 + j], left[i], right, sum[i * 2 + j]);
                 }
@@ -82,8 +80,7 @@ kernel void flash_attention(device const float* q [[buffer(0)]],
         }
         for (int i = 0; i < 2; ++i) {
             for (int j = 0; j < 2; ++j) {
-                simdgroup_store(sum[i * 2 + j],
-                    &block_shared[(row + 8 * i) * 16 + column + 8 * j], 16);
+                simdgroup_store(sum[i * 2 + j], &block_shared[8 * i * 16 + 8 * j], 16);
             }
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
@@ -132,8 +129,6 @@ kernel void flash_attention(device const float* q [[buffer(0)]],
             x[slot] = acc[slot] * factor_shared[d];         // flash_attention.py:33
         }
         simdgroup_float8x8 sum_1[4];
-        const int row_1 = 0;
-        const int column_1 = 0;
         for (int n_1 = 0; n_1 < 4; ++n_1) {
             sum_1[n_1] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
         }
@@ -147,11 +142,11 @@ kernel void flash_attention(device const float* q [[buffer(0)]],
         for (int k_1 = 0; k_1 < 16; k_1 += 8) {
             simdgroup_float8x8 left[2];
             for (int i = 0; i < 2; ++i) {
-                simdgroup_load(left[i], &weights_tile[(row_1 + 8 * i) * 20 + k_1], 20);
+                simdgroup_load(left[i], &weights_tile[8 * i * 20 + k_1], 20);
             }
             for (int j = 0; j < 2; ++j) {
                 simdgroup_float8x8 right;
-                simdgroup_load(right, &values_tile[k_1 * 20 + column_1 + 8 * j], 20);
+                simdgroup_load(right, &values_tile[k_1 * 20 + 8 * j], 20);
                 for (int i = 0; i < 2; ++i) {
                     simdgroup_multiply_accumulate(sum_1[i * 2 + j], left[i], right,
                         sum_1[i * 2 + j]);
@@ -160,8 +155,7 @@ kernel void flash_attention(device const float* q [[buffer(0)]],
         }
         for (int i = 0; i < 2; ++i) {
             for (int j = 0; j < 2; ++j) {
-                simdgroup_store(sum_1[i * 2 + j],
-                    &block_shared_1[(row_1 + 8 * i) * 16 + column_1 + 8 * j], 16);
+                simdgroup_store(sum_1[i * 2 + j], &block_shared_1[8 * i * 16 + 8 * j], 16);
             }
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);

@@ -25,41 +25,68 @@ kernel void matmul_int4(device const float* x [[buffer(0)]],
                         constant int& K [[buffer(6)]],
                         uint3 program [[threadgroup_position_in_grid]],
                         uint3 thread_position [[thread_position_in_threadgroup]]) {
-    threadgroup float left_tile[320];
-    threadgroup float right_tile[320];
+    threadgroup float left_tile[2][320];
+    threadgroup float weights_tile[2][320];
     threadgroup float acc_shared[256];
     const int t = int(thread_position.x);
 
     simdgroup_float8x8 acc[4];                              // matmul_int4.py:22
-    const int row = 0;
-    const int column = 0;
     for (int n = 0; n < 4; ++n) {
         acc[n] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
     }
+    int turn = 0;
     const int n = floor_div(K, 2);                          // matmul_int4.py:20
     for (long start = 0; start < K; start += 16) {          // matmul_int4.py:16
-        threadgroup_barrier(mem_flags::mem_threadgroup);
         const int n_1 = int(start) / 2;                     // matmul_int4.py:19
-        for (int e = t; e < 256; e += 32) {
+        float left[8];
+        float weights[8];
+        for (int slot = 0; slot < 8; ++slot) {
+            const int e = t + 32 * slot;
             const int i = e / 16;
             const int m = int(program.x) * 16 + i;          // matmul_int4.py:12
-            const int j = e % 16;
-            const int k = int(start) + j;                   // matmul_int4.py:17
-            left_tile[i * 20 + j] = m < M && k < K ? x[m * K + k] : 0.0f; // matmul_int4.py:22
-            const int n_2 = int(program.y) * 16 + j;        // matmul_int4.py:13
-            const uchar byte = n_2 < N ? packed_[n_2 * n + (n_1 + e / 32)] : uchar(0); // matmul_int4.py:20
-            right_tile[i * 20 + j] = float(e / 16 % 2 < 1 ? uchar(byte & 15) : uchar(byte >> 4)) - // matmul_int4.py:22
-                8.0f;
+            const int k = int(start) + e % 16;              // matmul_int4.py:17
+            left[slot] = m < M && k < K ? x[m * K + k] : 0.0f; // matmul_int4.py:18
+            const int n_2 = int(program.y) * 16 + i;        // matmul_int4.py:13
+            const uchar byte = n_2 < N ? packed_[n_2 * n + (n_1 + e / 2 % 8)] : uchar(0); // matmul_int4.py:20
+            weights[slot] = float(e % 2 < 1 ? uchar(byte & 15) : uchar(byte >> 4)) - 8.0f; // matmul_int4.py:21
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
+        if (turn > 0) {                                     // matmul_int4.py:22
+            for (int k = 0; k < 16; k += 8) {
+                simdgroup_float8x8 left_1[2];
+                for (int i = 0; i < 2; ++i) {
+                    simdgroup_load(left_1[i], &left_tile[(turn - 1) % 2][8 * i * 20 + k], 20);
+                }
+                for (int j = 0; j < 2; ++j) {
+                    simdgroup_float8x8 right;
+                    simdgroup_load(right, &weights_tile[(turn - 1) % 2][8 * j * 20 + k], 20,
+                        ulong2(0), true);
+                    for (int i = 0; i < 2; ++i) {
+                        simdgroup_multiply_accumulate(acc[i * 2 + j], left_1[i], right,
+                            acc[i * 2 + j]);
+                    }
+                }
+            }
+        }
+        for (int slot = 0; slot < 8; ++slot) {
+            const int e = t + 32 * slot;
+            const int n_2 = e / 16 * 20 + e % 16;
+            left_tile[turn % 2][n_2] = left[slot];
+            weights_tile[turn % 2][n_2] = weights[slot];
+        }
+        turn += 1;
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    if (turn > 0) {
         for (int k = 0; k < 16; k += 8) {
             simdgroup_float8x8 left[2];
             for (int i = 0; i < 2; ++i) {
-                simdgroup_load(left[i], &left_tile[(row + 8 * i) * 20 + k], 20);
+                simdgroup_load(left[i], &left_tile[(turn - 1) % 2][8 * i * 20 + k], 20);
             }
             for (int j = 0; j < 2; ++j) {
                 simdgroup_float8x8 right;
-                simdgroup_load(right, &right_tile[k * 20 + column + 8 * j], 20);
+                simdgroup_load(right, &weights_tile[(turn - 1) % 2][8 * j * 20 + k], 20,
+                    ulong2(0), true);
                 for (int i = 0; i < 2; ++i) {
                     simdgroup_multiply_accumulate(acc[i * 2 + j], left[i], right, acc[i * 2 + j]);
                 }
@@ -68,7 +95,7 @@ kernel void matmul_int4(device const float* x [[buffer(0)]],
     }
     for (int i = 0; i < 2; ++i) {
         for (int j = 0; j < 2; ++j) {
-            simdgroup_store(acc[i * 2 + j], &acc_shared[(row + 8 * i) * 16 + column + 8 * j], 16);
+            simdgroup_store(acc[i * 2 + j], &acc_shared[8 * i * 16 + 8 * j], 16);
         }
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);

@@ -13,38 +13,65 @@ kernel void matmul_int8(device const char* a [[buffer(0)]],
                         constant int& K [[buffer(6)]],
                         uint3 program [[threadgroup_position_in_grid]],
                         uint3 thread_position [[thread_position_in_threadgroup]]) {
-    threadgroup half left_tile[384];
-    threadgroup half right_tile[384];
+    threadgroup half left_tile[2][384];
+    threadgroup half right_tile[2][384];
     threadgroup float acc_shared[256];
     const int t = int(thread_position.x);
 
     simdgroup_float8x8 acc[4];                              // matmul_int8.py:19
-    const int row = 0;
-    const int column = 0;
     for (int n = 0; n < 4; ++n) {
         acc[n] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
     }
+    int turn = 0;
     for (long start = 0; start < K; start += 16) {          // matmul_int8.py:15
-        threadgroup_barrier(mem_flags::mem_threadgroup);
-        for (int e = t; e < 256; e += 32) {
+        half x[8];
+        half x_1[8];
+        for (int slot = 0; slot < 8; ++slot) {
+            const int e = t + 32 * slot;
             const int i = e / 16;
             const int m = int(program.x) * 16 + i;          // matmul_int8.py:12
             const int j = e % 16;
             const int k = int(start) + j;                   // matmul_int8.py:16
-            left_tile[i * 24 + j] = half(m < M && k < K ? a[m * K + k] : char(0)); // matmul_int8.py:19
+            x[slot] = half(m < M && k < K ? a[m * K + k] : char(0)); // matmul_int8.py:19
             const int k_1 = int(start) + i;                 // matmul_int8.py:16
             const int n = int(program.y) * 16 + j;          // matmul_int8.py:13
-            right_tile[i * 24 + j] = half(k_1 < K && n < N ? b[k_1 * N + n] : char(0)); // matmul_int8.py:19
+            x_1[slot] = half(k_1 < K && n < N ? b[k_1 * N + n] : char(0)); // matmul_int8.py:19
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
+        if (turn > 0) {
+            for (int k = 0; k < 16; k += 8) {
+                simdgroup_half8x8 left[2];
+                for (int i = 0; i < 2; ++i) {
+                    simdgroup_load(left[i], &left_tile[(turn - 1) % 2][8 * i * 24 + k], 24);
+                }
+                for (int j = 0; j < 2; ++j) {
+                    simdgroup_half8x8 right;
+                    simdgroup_load(right, &right_tile[(turn - 1) % 2][k * 24 + 8 * j], 24);
+                    for (int i = 0; i < 2; ++i) {
+                        simdgroup_multiply_accumulate(acc[i * 2 + j], left[i], right,
+                            acc[i * 2 + j]);
+                    }
+                }
+            }
+        }
+        for (int slot = 0; slot < 8; ++slot) {
+            const int e = t + 32 * slot;
+            const int n = e / 16 * 24 + e % 16;
+            left_tile[turn % 2][n] = x[slot];
+            right_tile[turn % 2][n] = x_1[slot];
+        }
+        turn += 1;
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    if (turn > 0) {
         for (int k = 0; k < 16; k += 8) {
             simdgroup_half8x8 left[2];
             for (int i = 0; i < 2; ++i) {
-                simdgroup_load(left[i], &left_tile[(row + 8 * i) * 24 + k], 24);
+                simdgroup_load(left[i], &left_tile[(turn - 1) % 2][8 * i * 24 + k], 24);
             }
             for (int j = 0; j < 2; ++j) {
                 simdgroup_half8x8 right;
-                simdgroup_load(right, &right_tile[k * 24 + column + 8 * j], 24);
+                simdgroup_load(right, &right_tile[(turn - 1) % 2][k * 24 + 8 * j], 24);
                 for (int i = 0; i < 2; ++i) {
                     simdgroup_multiply_accumulate(acc[i * 2 + j], left[i], right, acc[i * 2 + j]);
                 }
@@ -53,7 +80,7 @@ kernel void matmul_int8(device const char* a [[buffer(0)]],
     }
     for (int i = 0; i < 2; ++i) {
         for (int j = 0; j < 2; ++j) {
-            simdgroup_store(acc[i * 2 + j], &acc_shared[(row + 8 * i) * 16 + column + 8 * j], 16);
+            simdgroup_store(acc[i * 2 + j], &acc_shared[8 * i * 16 + 8 * j], 16);
         }
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);

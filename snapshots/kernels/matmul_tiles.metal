@@ -34,17 +34,17 @@ kernel void matmul_tiles(device const half* a [[buffer(0)]],
                          uint3 program [[threadgroup_position_in_grid]],
                          uint3 thread_position [[thread_position_in_threadgroup]],
                          uint simdgroup [[simdgroup_index_in_threadgroup]]) {
-    threadgroup half x_tile[768];
-    threadgroup half y_tile[640];
+    threadgroup half x_tile[2][768];
+    threadgroup half y_tile[2][640];
     threadgroup float acc_shared[1024];
     const int t = int(thread_position.x);
 
     simdgroup_float8x8 acc[8];                              // matmul_tiles.py:28
-    const int row = 0;
-    const int column = int(simdgroup % 2) * 16;
+    const int column = int(simdgroup) * 16;
     for (int n = 0; n < 8; ++n) {
         acc[n] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
     }
+    int turn = 0;
     const int pid = int(program.x);                         // matmul_tiles.py:15
     const int n = floor_div(M, 32);                         // matmul_tiles.py:16
     const int n_1 = floor_div(N, 32);
@@ -55,28 +55,51 @@ kernel void matmul_tiles(device const half* a [[buffer(0)]],
     const int column_1 = floor_div(n_3, rows);              // matmul_tiles.py:20
     const int n_4 = (first + floor_mod(n_3, rows)) * 32;    // matmul_tiles.py:22
     for (long start = 0; start < K; start += 16) {          // matmul_tiles.py:24
-        threadgroup_barrier(mem_flags::mem_threadgroup);
-        for (int e = t; e < 512; e += 64) {
-            const int i = e / 16;
-            const int m = n_4 + i;                          // matmul_tiles.py:22
-            const int j = e % 16;
-            const int k = int(start) + j;                   // matmul_tiles.py:25
-            x_tile[i * 24 + j] = m < M && k < K ? a[m * K + k] : 0.0h; // matmul_tiles.py:28
-            const int i_1 = e / 32;
-            const int k_1 = int(start) + i_1;               // matmul_tiles.py:25
-            const int j_1 = e % 32;
-            const int n_5 = column_1 * 32 + j_1;            // matmul_tiles.py:22
-            y_tile[i_1 * 40 + j_1] = k_1 < K && n_5 < N ? b[k_1 * N + n_5] : 0.0h; // matmul_tiles.py:28
+        half x[8];
+        half y[8];
+        for (int slot = 0; slot < 8; ++slot) {
+            const int e = t + 64 * slot;
+            const int m = n_4 + e / 16;                     // matmul_tiles.py:22
+            const int k = int(start) + e % 16;              // matmul_tiles.py:25
+            x[slot] = m < M && k < K ? a[m * K + k] : 0.0h; // matmul_tiles.py:26
+            const int k_1 = int(start) + e / 32;            // matmul_tiles.py:25
+            const int n_5 = column_1 * 32 + e % 32;         // matmul_tiles.py:22
+            y[slot] = k_1 < K && n_5 < N ? b[k_1 * N + n_5] : 0.0h; // matmul_tiles.py:27
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
+        if (turn > 0) {                                     // matmul_tiles.py:28
+            for (int k = 0; k < 16; k += 8) {
+                simdgroup_half8x8 left[4];
+                for (int i = 0; i < 4; ++i) {
+                    simdgroup_load(left[i], &x_tile[(turn - 1) % 2][8 * i * 24 + k], 24);
+                }
+                for (int j = 0; j < 2; ++j) {
+                    simdgroup_half8x8 right;
+                    simdgroup_load(right, &y_tile[(turn - 1) % 2][k * 40 + column + 8 * j], 40);
+                    for (int i = 0; i < 4; ++i) {
+                        simdgroup_multiply_accumulate(acc[i * 2 + j], left[i], right,
+                            acc[i * 2 + j]);
+                    }
+                }
+            }
+        }
+        for (int slot = 0; slot < 8; ++slot) {
+            const int e = t + 64 * slot;
+            x_tile[turn % 2][e / 16 * 24 + e % 16] = x[slot];
+            y_tile[turn % 2][e / 32 * 40 + e % 32] = y[slot];
+        }
+        turn += 1;
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    if (turn > 0) {
         for (int k = 0; k < 16; k += 8) {
             simdgroup_half8x8 left[4];
             for (int i = 0; i < 4; ++i) {
-                simdgroup_load(left[i], &x_tile[(row + 8 * i) * 24 + k], 24);
+                simdgroup_load(left[i], &x_tile[(turn - 1) % 2][8 * i * 24 + k], 24);
             }
             for (int j = 0; j < 2; ++j) {
                 simdgroup_half8x8 right;
-                simdgroup_load(right, &y_tile[k * 40 + column + 8 * j], 40);
+                simdgroup_load(right, &y_tile[(turn - 1) % 2][k * 40 + column + 8 * j], 40);
                 for (int i = 0; i < 4; ++i) {
                     simdgroup_multiply_accumulate(acc[i * 2 + j], left[i], right, acc[i * 2 + j]);
                 }
@@ -85,7 +108,7 @@ kernel void matmul_tiles(device const half* a [[buffer(0)]],
     }
     for (int i = 0; i < 4; ++i) {
         for (int j = 0; j < 2; ++j) {
-            simdgroup_store(acc[i * 2 + j], &acc_shared[(row + 8 * i) * 32 + column + 8 * j], 32);
+            simdgroup_store(acc[i * 2 + j], &acc_shared[8 * i * 32 + column + 8 * j], 32);
         }
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);

@@ -155,7 +155,7 @@ def test_too_much_at_once_is_refused_with_a_table() -> None:
     (found,) = caught.value.diagnostics
     assert found.message == "49152 bytes of threadgroup memory, Metal has 32768"
     assert found.notes == (
-        " 16384  `a_shared`, 4096 x f32",
-        " 16384  `b_shared`, 4096 x f32",
-        " 16384  `c_shared`, 4096 x f32",
+        " 16384  `a_shared`, 4096 x f32 (test_shared_memory.py:53)",
+        " 16384  `b_shared`, 4096 x f32 (test_shared_memory.py:54)",
+        " 16384  `c_shared`, 4096 x f32 (test_shared_memory.py:55)",
     )

@@ -211,7 +211,7 @@ def test_too_much_threadgroup_memory_is_refused_with_a_table() -> None:
     with pytest.raises(UnsupportedError) as raised:
         kernel_of(reversals(9000, 1))
     assert raised.value.message == "36000 bytes of threadgroup memory, Metal has 32768"
-    assert raised.value.notes == (" 36000  `a_value_shared`, 9000 x f32",)
+    assert raised.value.notes == (" 36000  `a_value_shared`, 9000 x f32 (<none>:0)",)
 
 
 # --- what Metal lacks -------------------------------------------------------------------------

@@ -67,7 +67,9 @@ def multiply_batch(a, b, out, SHAPE: eas.constexpr):
 
 
 @both_backends
-@pytest.mark.parametrize("shape", [(3, 8, 8, 8), (2, 5, 3, 7)], ids=str)
+@pytest.mark.parametrize(
+    "shape", [(3, 8, 8, 8), (2, 5, 3, 7), (6, 16, 8, 24), (2, 32, 24, 8), (1, 8, 16, 8)], ids=str
+)
 def test_batches_are_multiplied_one_by_one(shape: tuple[int, int, int, int], backend: str) -> None:
     batch, m, n, k = shape
     a, b = whole(0, batch, m, k), whole(1, batch, k, n)
@@ -186,3 +188,114 @@ def test_products_work_in_control_flow(form: str, times: int, backend: str) -> N
     products_in_control_flow[(1,)](a, b, out, 3, FORM=form, _backend=backend)
     right = a @ b - b @ a if form == "two" else a @ b
     np.testing.assert_array_equal(out, times * right)
+
+
+@eas.kernel
+def add_up_batch(a, b, out, K, SHAPE: eas.constexpr, IS_FLIPPED: eas.constexpr):
+    B, M, N = SHAPE
+    z, m = mk.arange(0, B)[:, None, None], mk.arange(0, M)[None, :, None]
+    n = mk.arange(0, N)[None, None, :]
+    acc = mk.zeros((B, M, N))
+    for start in range(0, K, 8):
+        k = start + mk.arange(0, 8)[None, None, :]
+        left = mk.load(a, (z * M + m) * K + k, k < K)
+        if IS_FLIPPED:
+            rows = mk.load(b, (z * N + mk.permute(n, (0, 2, 1))) * K + k, k < K)
+            acc += mk.dot(left, mk.permute(rows, (0, 2, 1)))
+        else:
+            tall = mk.permute(k, (0, 2, 1))
+            acc += mk.dot(left, mk.load(b, (z * K + tall) * N + n, tall < K))
+    mk.store(out, (z * M + m) * N + n, acc)
+
+
+@both_backends
+@pytest.mark.parametrize("flips", [False, True])
+@pytest.mark.parametrize("shape", [(3, 8, 8), (4, 16, 24), (5, 8, 32)], ids=str)
+def test_a_loop_adds_up_batches(shape: tuple[int, int, int], flips: bool, backend: str) -> None:
+    batch, m, n = shape
+    a, b = whole(0, batch, m, 21), whole(1, batch, 21, n)
+    given = np.ascontiguousarray(b.transpose(0, 2, 1)) if flips else b
+    out = np.zeros(shape, np.float32)
+    add_up_batch[(1,)](a, given, out, 21, SHAPE=shape, IS_FLIPPED=flips, _backend=backend)
+    np.testing.assert_array_equal(out, a @ b)
+
+
+@eas.kernel
+def product_of_tiles(a, b, out, M, N, K, BM: eas.constexpr, BN: eas.constexpr, BK: eas.constexpr):
+    m, n = mk.arange(0, BM)[:, None], mk.arange(0, BN)[None, :]
+    acc = mk.zeros((BM, BN))
+    for start in range(0, K, BK):
+        k = start + mk.arange(0, BK)
+        left = mk.load(a, m * K + k[None, :], (m < M) & (k[None, :] < K))
+        right = mk.load(b, k[:, None] * N + n, (k[:, None] < K) & (n < N))
+        acc = mk.dot(left, right, acc)
+    mk.store(out, m * N + n, acc * 2.0, (m < M) & (n < N))
+
+
+@both_backends
+@pytest.mark.parametrize(
+    "tile", [(64, 64, 32), (128, 64, 16), (128, 128, 32), (32, 256, 8), (128, 96, 8)], ids=str
+)
+def test_tiles_of_any_size_are_multiplied(tile: tuple[int, int, int], backend: str) -> None:
+    """Also such as threadgroup memory cannot hold twice, or not whole."""
+    m, n, k = tile[0] - 3, tile[1] - 5, 45
+    a, b = whole(0, m, k), whole(1, k, n)
+    out = np.zeros((m, n), np.float32)
+    bm, bn, bk = tile
+    product_of_tiles[(1,)](a, b, out, m, n, k, BM=bm, BN=bn, BK=bk, _backend=backend)
+    np.testing.assert_array_equal(out, 2 * (a @ b))
+
+
+@both_backends
+def test_a_sum_of_no_products_is_what_it_begins_with(backend: str) -> None:
+    a, b, out = whole(0, 16, 1), whole(1, 1, 16), np.ones((16, 16), np.float32)
+    product_of_tiles[(1,)](a, b, out, 16, 16, 0, BM=16, BN=16, BK=8, _backend=backend)
+    np.testing.assert_array_equal(out, np.zeros((16, 16)))
+
+
+@eas.kernel
+def sums_of_many_kinds(a, b, out, R, FORM: eas.constexpr, START: eas.constexpr):
+    """Sums that go through loops in loops, branches, unrolled loops and several products."""
+    i, k = mk.arange(0, 16), mk.arange(0, 8)
+    total = mk.full((16, 16), START)
+    if FORM == "conditional":
+        for r in range(R):
+            for s in range(0, 24, 8):
+                left = mk.load(a, (r * 16 + i[:, None]) * 24 + s + k[None, :])
+                right = mk.load(b, (r * 24 + s + k[:, None]) * 16 + i[None, :])
+                if (r + s // 8) % 3 != 1:
+                    total = mk.dot(left, right, total)
+    elif FORM == "unrolled":
+        for r in mk.static_range(3):
+            for s in mk.static_range(0, 24, 8):
+                left = mk.load(a, (r * 16 + i[:, None]) * 24 + s + k[None, :])
+                right = mk.load(b, (r * 24 + s + k[:, None]) * 16 + i[None, :])
+                total += mk.dot(left, right)
+    else:
+        for r in range(R):
+            acc = mk.zeros((16, 16))
+            for s in range(0, 24, 8):
+                left = mk.load(a, (r * 16 + i[:, None]) * 24 + s + k[None, :])
+                right = mk.load(b, (r * 24 + s + k[:, None]) * 16 + i[None, :])
+                acc = mk.dot(left, right, acc)
+                acc = mk.dot(left * 2.0, right, acc)
+            total = total * 0.5 + acc
+    mk.store(out, i[:, None] * 16 + i[None, :], total)
+
+
+@both_backends
+@pytest.mark.parametrize("start", [0.0, 2.0])
+@pytest.mark.parametrize("form", ["conditional", "unrolled", "begun anew"])
+def test_sums_go_through_control_flow(form: str, start: float, backend: str) -> None:
+    a, b = whole(0, 3, 16, 24), whole(1, 3, 24, 16)
+    out = np.zeros((16, 16), np.float32)
+    sums_of_many_kinds[(1,)](a, b, out, 3, FORM=form, START=start, _backend=backend)
+    right = np.full((16, 16), start, np.float32)
+    for r in range(3):
+        if form == "begun anew":
+            right = right * 0.5 + 3 * (a[r] @ b[r])
+            continue
+        for s in (0, 8, 16):
+            if form == "unrolled" or (r + s // 8) % 3 != 1:
+                right += a[r, :, s : s + 8] @ b[r, s : s + 8]
+    np.testing.assert_array_equal(out, right)

@@ -1,0 +1,101 @@
+// batched_dot(q: *f16, k: *f16, out: *f32, M: i32, N: i32, D: i32)
+// with HEADS=4, TILE=16, BD=8 · 64 threads per program · Metal 2.3
+#include <metal_stdlib>
+using namespace metal;
+
+kernel void batched_dot(device const half* q [[buffer(0)]],
+                        device const half* k [[buffer(1)]],
+                        device float* out [[buffer(2)]],
+                        constant int& M [[buffer(3)]],
+                        constant int& N [[buffer(4)]],
+                        constant int& D [[buffer(5)]],
+                        uint3 program [[threadgroup_position_in_grid]],
+                        uint3 thread_position [[thread_position_in_threadgroup]],
+                        uint simdgroup [[simdgroup_index_in_threadgroup]]) {
+    threadgroup half queries_tile[2][1024];
+    threadgroup half keys_tile[2][1024];
+    threadgroup float scores_shared[1024];
+    const int t = int(thread_position.x);
+
+    simdgroup_float8x8 scores[8];                           // batched_dot.py:21
+    const int batch = int(simdgroup) * 2;
+    for (int n = 0; n < 8; ++n) {
+        scores[n] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
+    }
+    int turn = 0;
+    for (long start = 0; start < D; start += 8) {           // batched_dot.py:17
+        half queries[8];
+        half keys[8];
+        for (int slot = 0; slot < 8; ++slot) {
+            const int e = t + 64 * slot;
+            const int i = e / 128;
+            const int j = e / 8 % 16;
+            const int row = int(program.x) * 16 + j;        // batched_dot.py:13
+            const int d = int(start) + e % 8;               // batched_dot.py:18
+            queries[slot] = row < M && d < D ? q[(i * M + row) * D + d] : 0.0h; // batched_dot.py:19
+            const int key = int(program.y) * 16 + j;        // batched_dot.py:14
+            keys[slot] = key < N && d < D ? k[(i * N + key) * D + d] : 0.0h; // batched_dot.py:20
+        }
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+        if (turn > 0) {                                     // batched_dot.py:21
+            for (int z = 0; z < 2; ++z) {
+                simdgroup_half8x8 left[2];
+                for (int i = 0; i < 2; ++i) {
+                    simdgroup_load(left[i], &queries_tile[(turn - 1) % 2][((batch + z) * 16 +
+                        8 * i) * 16], 16);
+                }
+                for (int j = 0; j < 2; ++j) {
+                    simdgroup_half8x8 right;
+                    simdgroup_load(right, &keys_tile[(turn - 1) % 2][((batch + z) * 16 + 8 * j) *
+                        16], 16, ulong2(0), true);
+                    for (int i = 0; i < 2; ++i) {
+                        simdgroup_multiply_accumulate(scores[(z * 2 + i) * 2 + j], left[i], right,
+                            scores[(z * 2 + i) * 2 + j]);
+                    }
+                }
+            }
+        }
+        for (int slot = 0; slot < 8; ++slot) {
+            const int e = t + 64 * slot;
+            const int n = e / 8 * 16 + e % 8;
+            queries_tile[turn % 2][n] = queries[slot];
+            keys_tile[turn % 2][n] = keys[slot];
+        }
+        turn += 1;
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    if (turn > 0) {
+        for (int z = 0; z < 2; ++z) {
+            simdgroup_half8x8 left[2];
+            for (int i = 0; i < 2; ++i) {
+                simdgroup_load(left[i], &queries_tile[(turn - 1) % 2][((batch + z) * 16 + 8 * i) *
+                    16], 16);
+            }
+            for (int j = 0; j < 2; ++j) {
+                simdgroup_half8x8 right;
+                simdgroup_load(right, &keys_tile[(turn - 1) % 2][((batch + z) * 16 + 8 * j) * 16],
+                    16, ulong2(0), true);
+                for (int i = 0; i < 2; ++i) {
+                    simdgroup_multiply_accumulate(scores[(z * 2 + i) * 2 + j], left[i], right,
+                        scores[(z * 2 + i) * 2 + j]);
+                }
+            }
+        }
+    }
+    for (int z = 0; z < 2; ++z) {
+        for (int i = 0; i < 2; ++i) {
+            for (int j = 0; j < 2; ++j) {
+                simdgroup_store(scores[(z * 2 + i) * 2 + j],
+                    &scores_shared[((batch + z) * 16 + 8 * i) * 16 + 8 * j], 16);
+            }
+        }
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    for (int e = t; e < 1024; e += 64) {
+        const int row = int(program.x) * 16 + e / 16 % 16;  // batched_dot.py:13
+        const int column = int(program.y) * 16 + e % 16;    // batched_dot.py:15
+        if (row < M && column < N) {                        // batched_dot.py:22
+            out[(e / 256 * M + row) * N + column] = scores_shared[e];
+        }
+    }
+}

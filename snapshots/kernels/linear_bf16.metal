@@ -1,0 +1,115 @@
+// linear_bf16(x: *bf16, w: *bf16, bias: *f32, out: *f32, M: i32, N: i32, K: i32)
+// with BM=64, BN=128, BK=16 · 256 threads per program · Metal 3.1
+#include <metal_stdlib>
+using namespace metal;
+#pragma METAL fp contract(off)
+
+kernel void linear_bf16(device const bfloat* x [[buffer(0)]],
+                        device const bfloat* w [[buffer(1)]],
+                        device const float* bias [[buffer(2)]],
+                        device float* out [[buffer(3)]],
+                        constant int& M [[buffer(4)]],
+                        constant int& N [[buffer(5)]],
+                        constant int& K [[buffer(6)]],
+                        uint3 program [[threadgroup_position_in_grid]],
+                        uint3 thread_position [[thread_position_in_threadgroup]],
+                        uint simdgroup [[simdgroup_index_in_threadgroup]]) {
+    threadgroup float scratch[2048];
+    threadgroup bfloat (*rows_tile)[1536] = (threadgroup bfloat (*)[1536])scratch;
+    threadgroup bfloat weights_tile[2][3072];
+    const int t = int(thread_position.x);
+
+    simdgroup_float8x8 acc[16];                             // linear_bf16.py:20
+    const int row = int(simdgroup / 4) * 32;
+    const int column = int(simdgroup % 4) * 32;
+    for (int n = 0; n < 16; ++n) {
+        acc[n] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
+    }
+    int turn = 0;
+    for (long start = 0; start < K; start += 16) {          // linear_bf16.py:16
+        bfloat rows[4];
+        for (int slot = 0; slot < 4; ++slot) {
+            const int e = t + 256 * slot;
+            const int m = int(program.x) * 64 + e / 16;     // linear_bf16.py:13
+            const int k = int(start) + e % 16;              // linear_bf16.py:17
+            rows[slot] = m < M && k < K ? x[m * K + k] : bfloat(0.0f); // linear_bf16.py:18
+        }
+        bfloat weights[8];
+        for (int slot = 0; slot < 8; ++slot) {
+            const int e = t + 256 * slot;
+            const int n = int(program.y) * 128 + e / 16;    // linear_bf16.py:14
+            const int k = int(start) + e % 16;              // linear_bf16.py:17
+            weights[slot] = n < N && k < K ? w[n * K + k] : bfloat(0.0f); // linear_bf16.py:19
+        }
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+        if (turn > 0) {                                     // linear_bf16.py:20
+            for (int k = 0; k < 16; k += 8) {
+                simdgroup_bfloat8x8 left[4];
+                for (int i = 0; i < 4; ++i) {
+                    simdgroup_load(left[i], &rows_tile[(turn - 1) % 2][(row + 8 * i) * 24 + k], 24);
+                }
+                for (int j = 0; j < 4; ++j) {
+                    simdgroup_bfloat8x8 right;
+                    simdgroup_load(right, &weights_tile[(turn - 1) % 2][(column + 8 * j) * 24 +
+                        k], 24, ulong2(0), true);
+                    for (int i = 0; i < 4; ++i) {
+                        simdgroup_multiply_accumulate(acc[i * 4 + j], left[i], right,
+                            acc[i * 4 + j]);
+                    }
+                }
+            }
+        }
+        for (int slot = 0; slot < 4; ++slot) {
+            const int e = t + 256 * slot;
+            rows_tile[turn % 2][e / 16 * 24 + e % 16] = rows[slot];
+        }
+        for (int slot = 0; slot < 8; ++slot) {
+            const int e = t + 256 * slot;
+            weights_tile[turn % 2][e / 16 * 24 + e % 16] = weights[slot];
+        }
+        turn += 1;
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    if (turn > 0) {
+        for (int k = 0; k < 16; k += 8) {
+            simdgroup_bfloat8x8 left[4];
+            for (int i = 0; i < 4; ++i) {
+                simdgroup_load(left[i], &rows_tile[(turn - 1) % 2][(row + 8 * i) * 24 + k], 24);
+            }
+            for (int j = 0; j < 4; ++j) {
+                simdgroup_bfloat8x8 right;
+                simdgroup_load(right, &weights_tile[(turn - 1) % 2][(column + 8 * j) * 24 + k],
+                    24, ulong2(0), true);
+                for (int i = 0; i < 4; ++i) {
+                    simdgroup_multiply_accumulate(acc[i * 4 + j], left[i], right, acc[i * 4 + j]);
+                }
+            }
+        }
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    float acc_1[32];
+    for (int strip = 0; strip < 4; ++strip) {
+        for (int i = 0; i < 4; ++i) {
+            for (int j = 0; j < 4; ++j) {
+                if ((row + 8 * i) / 16 == strip) {
+                    simdgroup_store(acc[i * 4 + j],
+                        &scratch[(row + 8 * i) % 16 * 128 + column + 8 * j], 128);
+                }
+            }
+        }
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+        for (int slot = 0; slot < 8; ++slot) {
+            acc_1[strip * 8 + slot] = scratch[t + slot * 256];
+        }
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+    }
+    for (int slot = 0; slot < 32; ++slot) {
+        const int e = t + 256 * slot;
+        const int n = int(program.y) * 128 + e % 128;       // linear_bf16.py:14
+        const int m = int(program.x) * 64 + e / 128;        // linear_bf16.py:13
+        if (m < M && n < N) {                               // linear_bf16.py:22
+            const float y = acc_1[slot] + bias[n];          // linear_bf16.py:21
+            out[m * N + n] = y * (1.0f / (1.0f + precise::exp(-y))); // linear_bf16.py:22
+        }
+    }
+}
