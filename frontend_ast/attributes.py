@@ -52,7 +52,17 @@ def _of_record(ctx: Context, record: Tuple, node: ast.Attribute) -> Operand:
         case staticmethod() | int() | float() | str() | tuple():
             return lower_attribute_of_constant(ctx, Const(record.make), node)
         case _:
-            raise no_attribute(ctx, node, describe(record), record.fields)
+            raise no_attribute(
+                ctx, node, describe(record), record.fields, _way_to_change(ctx, node)
+            )
+
+
+def _way_to_change(ctx: Context, node: ast.Attribute) -> tuple[str, ...]:
+    """A list is a value here: what would change it makes a new one."""
+    if not hasattr(list, node.attr):
+        return ()
+    name = ctx.text(node.value) or "items"
+    return (f"a list cannot be changed, make a new one: `{name} = [*{name}, x]`",)
 
 
 def _is_of_named_tuples(name: str) -> bool:
@@ -81,12 +91,18 @@ def _functions_named(ctx: Context, node: ast.Attribute) -> tuple[str, ...]:
     return (f"call the function: `mk.{node.attr}({ctx.text(node.value) or 'x'})`",)
 
 
+def _of_elements(name: str, array: Array) -> tuple[str, ...]:
+    if not is_function_of_mk(name):
+        return ()
+    return (f"load its elements first: `mk.{name}(mk.load({array.name}, offs))`",)
+
+
 def _of_array(ctx: Context, array: Array, node: ast.Attribute) -> Operand:
     name = node.attr
     if name == "dtype":
         return Const(array.dtype)
     if name not in _OF_ARRAYS:
-        raise no_attribute(ctx, node, describe(array), _OF_ARRAYS)
+        raise no_attribute(ctx, node, describe(array), _OF_ARRAYS, _of_elements(name, array))
     if array.ndim is None:
         raise ctx.refusal(
             "E0515",

@@ -407,6 +407,7 @@ def _load(
     if block_pointers.is_block_pointer(ptr):
         _refuse_places(ctx, offs, mask)
         return block_pointers.load(ctx, ptr, boundary_check, padding)
+    _refuse_checks(ctx, (boundary_check, EMPTY), (padding, ZEROS))
     return memory.load(ctx, ptr, mask, other, None if offs == NONE else offs)
 
 
@@ -426,6 +427,7 @@ def _store(
         _refuse_places(ctx, offs, mask)
         block_pointers.store(ctx, ptr, value, boundary_check)
         return NONE
+    _refuse_checks(ctx, (boundary_check, EMPTY))
     memory.store(ctx, ptr, value, mask, None if offs == NONE else offs)
     return NONE
 
@@ -438,6 +440,17 @@ def _refuse_places(ctx: Context, offs: Operand, mask: Operand) -> None:
                 "a block pointer has its own offsets and bounds",
                 at=operand,
                 help="move it with `mk.advance`, and give `boundary_check` the axes to check",
+            )
+
+
+def _refuse_checks(ctx: Context, *options: tuple[Operand, Operand]) -> None:
+    for given, default in options:
+        if given != default:
+            raise ctx.refusal(
+                "E0509",
+                "only a block pointer knows the bounds that are to be checked",
+                at=given,
+                help="make one with `mk.make_block_ptr`, or give a `mask`",
             )
 
 

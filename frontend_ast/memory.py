@@ -104,11 +104,19 @@ def place_of(ctx: Context, where: Operand, offs: Operand | None) -> tuple[Array,
                 "E0501",
                 f"an offset counts elements: it is an int, not {describe(each)}",
                 at=each,
-                help="convert it: `.to(mk.i32)`",
+                help=_way_to_offset(where, each),
             )
     nums = promote(ctx, numbers)
     total = nums[0] if len(nums) == 1 else ctx.compute("add", nums[0].value, nums[1].value)
     return place.array, total
+
+
+def _way_to_offset(where: Array | Place, given: Number) -> str:
+    is_bool = isinstance(given, Num) and given.dtype.is_bool
+    if isinstance(where, Place):
+        what = "a mask" if is_bool else "a value"
+        return f"if it is {what}, say so by name: `{'mask' if is_bool else 'value'}=...`"
+    return "convert it: `.to(mk.i32)`"
 
 
 def _shape(ctx: Context, numbers: Sequence[Number | None]) -> Shape:
@@ -120,8 +128,15 @@ def _shape(ctx: Context, numbers: Sequence[Number | None]) -> Shape:
 def _mask(ctx: Context, mask: Operand | None) -> Num | None:
     if mask is None or (isinstance(mask, Const) and (mask.value is None or mask.value is True)):
         return None
-    truth = to_bool(ctx, mask)
-    return materialize(ctx, truth, BOOL)
+    num = number(ctx, mask, "a mask")
+    if common_dtype(ctx, [num]).is_float:
+        raise ctx.refusal(
+            "E0301",
+            f"a mask says yes or no, this is {describe(num)}",
+            at=num,
+            help="compare it: `x > 0.0`; what lanes without memory get is `other`",
+        )
+    return materialize(ctx, to_bool(ctx, num), BOOL)
 
 
 def _as_element(ctx: Context, array: Array, value: Number) -> Num:

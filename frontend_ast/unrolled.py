@@ -16,6 +16,7 @@ from eas.frontend_ast.arithmetic import (
 from eas.frontend_ast.assignment import assign
 from eas.frontend_ast.branches import close_scope, lower_branch
 from eas.frontend_ast.context import Context, Target
+from eas.frontend_ast.forms import is_number
 from eas.frontend_ast.promote import describe
 from eas.frontend_ast.scopes import assigned_names
 from eas.frontend_ast.values import Array, Const, Generated, Num, Operand, Range
@@ -140,8 +141,8 @@ def check_length(ctx: Context, items: Sized) -> None:
 def _way_out(operand: Operand) -> tuple[str, ...]:
     if isinstance(operand, Array):
         return (f"loop over its indices: `for i in range({operand.name}.shape[0])`",)
-    if isinstance(operand, Num) and not operand.shape:
-        return ("loop over its numbers: `for i in range(n)`",)
+    if is_number(operand) and not (isinstance(operand, Num) and operand.shape):
+        return ("loop over the numbers below it: `for i in range(n)`",)
     if isinstance(operand, Num):
         return ("a block is computed as a whole, or reduced with `mk.sum` and the like",)
     return ()
