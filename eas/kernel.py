@@ -16,6 +16,7 @@ from eas.backends import launch_on
 from eas.compiler import CompiledKernel, compile
 from eas.config import Backend, BackendError, choose_backend
 from eas.frontend_ast.errors import CompileError, Refusal
+from eas.frontend_ast.prompts import remember
 from eas.frontend_ast.source import read_source
 from eas.frontend_ast.specialized import specialize
 from eas.frontend_ast.wrappers import kernel_function
@@ -51,6 +52,7 @@ def kernel(
 
 def function(fn: F) -> F:
     """Marks a function as a helper of kernels, for the reader's sake; any function can be one."""
+    remember(getattr(fn, "__code__", None))
     return fn
 
 
@@ -71,6 +73,7 @@ class Kernel:
             fn = fn.__func__
         if not isinstance(fn, FunctionType):
             raise TypeError(f"@eas.kernel takes a function, not {fn!r}")
+        remember(fn.__code__)
         self.fn = fn
         self.fast_math = fast_math
         self.parameters = Parameters(inspect.unwrap(fn))

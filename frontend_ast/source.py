@@ -17,6 +17,7 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from eas.frontend_ast.errors import Refusal
+from eas.frontend_ast.prompts import is_typed, typed_lines
 from eas.ir.diagnostics import Diagnostic
 from eas.ir.location import NOWHERE, Loc, SourceName
 from eas.ir.records import field, frozen
@@ -66,14 +67,13 @@ def read_source(fn: Callable[..., Any]) -> FunctionSource:
     """Find the text of a function and parse it; a `Refusal` (E0801) where it cannot be had."""
     function = plain_function(fn)
     code = function.__code__
-    lines = _read_lines(function)
+    path, lines = _read_lines(function)
     if not lines:
         raise _no_text(code)
-    text = _text_of(code.co_filename, lines)
+    text = _text_of(path, lines)
     node = text.find_lambda(code) if code.co_name == "<lambda>" else text.find_function(code)
-    source = _source_name(code.co_filename)
     return FunctionSource(
-        code.co_name, node, source, lines, function.__globals__, _closure(function)
+        code.co_name, node, _source_name(path), lines, function.__globals__, _closure(function)
     )
 
 
@@ -137,7 +137,8 @@ def _closure(function: FunctionType) -> dict[str, object]:
     return values
 
 
-def _read_lines(function: FunctionType) -> list[str]:
+def _read_lines(function: FunctionType) -> tuple[str, list[str]]:
+    """The name of a function's file, and all of its lines."""
     # `linecache.getlines` is looked up at each call: doctest and IPython replace it.
     code = function.__code__
     path = code.co_filename
@@ -147,7 +148,7 @@ def _read_lines(function: FunctionType) -> list[str]:
         lines = read(code)  # the REPL of Python 3.13 keeps the text beside the code object
         if lines:
             linecache.cache[path] = (sum(map(len, lines)), None, lines, path)
-    return lines
+    return (path, lines) if lines or not is_typed(code) else typed_lines(code)
 
 
 _CELL = re.compile(r"<(ipython|python)-input-.*>|<stdin>-\d+|.*[/\\]ipykernel_\d+[/\\]\d+\.py")
@@ -349,7 +350,7 @@ def _not_python(fn: Callable[..., Any]) -> Refusal:
 
 def _no_text(code: CodeType) -> Refusal:
     path = code.co_filename
-    prompt = path in ("<stdin>", "<console>")
+    prompt = is_typed(code)
     return Refusal(
         Diagnostic(
             "E0801",

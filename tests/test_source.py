@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+import code
 import doctest
 import functools
 import importlib.util
+import itertools
 import linecache
 import os
 import subprocess
@@ -19,6 +21,7 @@ from typing import Any
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
+import eas
 from eas.frontend_ast.errors import Refusal
 from eas.frontend_ast.source import FunctionSource, read_source
 from eas.frontend_ast.wrappers import look_through
@@ -378,6 +381,60 @@ def test_text_that_python_keeps_beside_the_code_is_found(monkeypatch: pytest.Mon
     source = read_source(names["f"])
     assert (source.source.name, source.lines) == ("<cell>", [text])
     assert linecache.getline("<python-input-0>", 1) == text
+
+
+def test_a_kernel_of_a_console_is_found() -> None:
+    console = code.InteractiveConsole()
+    for line in ("import eas", "@eas.kernel", "def f(a):", "    a[0] = b", ""):
+        console.push(line)
+    with pytest.raises(eas.CompileError) as caught:
+        console.locals["f"].compile("*f32[:]")  # pyright: ignore[reportUnknownMemberType]
+    assert (caught.value.text, caught.value.offset) == ("    a[0] = b\n", 12)
+
+
+class History:
+    """What `readline` keeps of a session at a terminal: no empty lines, none twice in a row."""
+
+    def __init__(self, lines: list[str]) -> None:
+        self.lines = lines
+
+    def get_current_history_length(self) -> int:
+        return len(self.lines)
+
+    def get_history_item(self, number: int) -> str:
+        return self.lines[number - 1]
+
+
+def typed(text: str, name: str) -> Any:
+    names: dict[str, Any] = {}
+    exec(compile(text, "<stdin>", "exec"), names)
+    return names[name]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def f(a):\n    return a",
+        "@str.title.__class__.__call__ if 0 else lambda f: f\ndef f(a):\n    return a + 1",
+        "if 1:\n    def f(a):\n        return a\nelse:\n    f = 0",
+        "f = lambda a: a * 2",
+    ],
+)
+def test_a_function_typed_at_a_terminal_is_found(
+    text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = ["import eas", "def f(a):", "    return -a", *text.splitlines(), "f(1)"]
+    monkeypatch.setitem(sys.modules, "readline", History(lines))
+    f = typed(text, "f")
+    source = read_source(f)
+    assert (source.source.name, "".join(source.lines)) == ("<cell>", text + "\n")
+
+
+def test_a_history_that_lacks_a_line_is_not_believed(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "def f(a):\n    a += 1\n    a += 1\n    return a"
+    kept = [line for line, _ in itertools.groupby(text.splitlines())]
+    monkeypatch.setitem(sys.modules, "readline", History(kept))
+    assert refusal_of(typed(text, "f")) == ("E0801", "the source of `f` cannot be read")
 
 
 # --- refusals ---------------------------------------------------------------------------------
