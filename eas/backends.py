@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
@@ -9,50 +10,49 @@ import numpy as np
 from eas.compiler import CompiledKernel
 from eas.config import Backend
 from eas.ir.diagnostics import Diagnostic
+from eas.msl.errors import GridError
 from eas.runtime.errors import KernelError
-from eas.runtime.interpreter import ArrayArgument
-from eas.runtime.launch import launch
 from eas.runtime.refusals import LaunchError
-from eas.runtime.values import Bound
+from eas.runtime.values import ArrayArgument, Bound
 
 Arguments = Sequence[ArrayArgument | np.generic]
+
+# Runs a kernel on bound arguments; gives what asserts have found.
+Run = Callable[[CompiledKernel, Arguments, tuple[int, ...]], tuple[Diagnostic, ...]]
 
 
 def launch_on(
     backend: Backend, compiled: CompiledKernel, values: Mapping[str, Bound], grid: tuple[int, ...]
 ) -> None:
     """Checks the arguments and runs every program of the grid; an empty grid runs nothing."""
-    match backend:
-        case "msl-host":
-            _launch_text(_run_on_host, compiled, values, grid)
-        case "metal":
-            _launch_text(_run_on_metal, compiled, values, grid)
-        case "cpu":
-            _launch_on_cpu(compiled, values, grid)
-        case _:
-            launch(compiled.binding, values, grid)
-
-
-# --- backends that run the Metal text -----------------------------------------------------------
-
-# The modules of a backend are imported where it is used: only those who use it pay for it.
-
-# Runs the text on bound arguments; gives what asserts have found.
-Run = Callable[[CompiledKernel, Arguments, tuple[int, ...]], tuple[Diagnostic, ...]]
-
-
-def _launch_text(
-    run: Run, compiled: CompiledKernel, values: Mapping[str, Bound], grid: tuple[int, ...]
-) -> None:
-    from eas.msl.errors import GridError
-
     arguments = compiled.binding.bind(values)
+    if 0 in grid:
+        return
     try:
-        found = () if 0 in grid else run(compiled, arguments, grid)
+        found = _RUNS[backend](compiled, arguments, grid)
     except GridError as error:
         raise LaunchError(compiled.name, error.message) from error
     if found:
         raise KernelError(found)
+
+
+def _run_on_cpu(
+    compiled: CompiledKernel, arguments: Arguments, grid: tuple[int, ...]
+) -> tuple[Diagnostic, ...]:
+    return compiled.executable.run(arguments, grid)
+
+
+# The modules of the other backends are imported where they are used: only their users pay for it.
+
+
+def _run_on_interpreter(
+    compiled: CompiledKernel, arguments: Arguments, grid: tuple[int, ...]
+) -> tuple[Diagnostic, ...]:
+    from eas.runtime import interpreter
+
+    limits = interpreter.limits_of(os.environ)
+    interpreter.run(compiled.function, arguments, grid, limits=limits)
+    return ()
 
 
 def _run_on_host(
@@ -71,15 +71,9 @@ def _run_on_metal(
     return gpu.run(compiled.metal, compiled.function, arguments, grid)
 
 
-# --- the CPU ------------------------------------------------------------------------------------
-
-
-def _launch_on_cpu(
-    compiled: CompiledKernel, values: Mapping[str, Bound], grid: tuple[int, ...]
-) -> None:
-    arguments = compiled.binding.bind(values)
-    if 0 in grid:
-        return
-    found = compiled.executable.run(arguments, grid)
-    if found:
-        raise KernelError(found)
+_RUNS: dict[Backend, Run] = {
+    "cpu": _run_on_cpu,
+    "interpret": _run_on_interpreter,
+    "msl-host": _run_on_host,
+    "metal": _run_on_metal,
+}

@@ -6,8 +6,9 @@ import gc
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from eas import msl
 from eas.frontend_ast import lower
 from eas.frontend_ast.arguments import Argument, Capture
 from eas.frontend_ast.errors import CompileError, internal_error, too_deep
@@ -16,11 +17,9 @@ from eas.ir.passes import optimize, relax
 from eas.ir.records import frozen
 from eas.ir.text import print_function
 from eas.ir.verify import VerifyError, verify
+from eas.msl import MslKernel
+from eas.runtime import cpu
 from eas.runtime.binding import Binding
-
-if TYPE_CHECKING:
-    from eas.msl import MslKernel
-    from eas.runtime.cpu import Executable
 
 
 @contextmanager
@@ -66,8 +65,6 @@ def _check(function: Function, scopes: bool = True) -> None:
 @_without_collector()
 def write_msl(function: Function, threads: int | None) -> MslKernel:
     """The Metal text of a compiled function."""
-    from eas import msl  # only those who ask for the text pay for its import
-
     with _refusing_depth(function):
         relaxed = relax(function)
         _check(relaxed, scopes=False)
@@ -77,26 +74,21 @@ def write_msl(function: Function, threads: int | None) -> MslKernel:
             raise CompileError([error.diagnostic], function.name) from error
 
 
-def build_executable(function: Function) -> Executable:
+@_without_collector()
+def build_executable(function: Function) -> cpu.Executable:
     """The machine code of a compiled function, for the CPU of this machine."""
-    from eas.runtime import cpu  # only those who run on the CPU pay for its import
-
     with _relaxed_for_cpu(function) as relaxed:
         return cpu.Executable(relaxed)
 
 
 def write_llvm(function: Function, *, as_machine_code: bool = False) -> str:
     """The LLVM text of a compiled function, or the assembly that it becomes."""
-    from eas.runtime import cpu
-
     with _relaxed_for_cpu(function) as relaxed:
         return cpu.to_asm(relaxed) if as_machine_code else cpu.to_llvm(relaxed)
 
 
 @contextmanager
 def _relaxed_for_cpu(function: Function) -> Generator[Function]:
-    from eas.runtime import cpu
-
     with _refusing_depth(function):
         relaxed = relax(function)
         _check(relaxed, scopes=False)
@@ -163,7 +155,7 @@ class CompiledKernel:
         return write_msl(self.function, self.threads_wanted)
 
     @cached_property
-    def executable(self) -> Executable:
+    def executable(self) -> cpu.Executable:
         """The machine code for this CPU, ready to run."""
         return build_executable(self.function)
 

@@ -1,7 +1,8 @@
 """Compiled kernels on disk, by what they were made of.
 
-A file's name holds two digests: of all that went into it, and of its content. One that was cut off
-or changed is thrown away and made again. Files appear under their name at once, complete.
+A file's name holds two digests: of all that went into it (its key), and of the key and its content.
+One that was cut off, changed or put under another key's name is thrown away and made again. Files
+appear under their name at once, complete.
 """
 
 from __future__ import annotations
@@ -9,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -40,24 +40,28 @@ class Cache:
 
     def find(self, key: str) -> Path | None:
         """The file of a key, if it is there and whole."""
-        if self.folder is None:
-            return None
-        try:
-            for path in self.folder.glob(f"{key}-*{self.suffix}"):
-                if path.name == self._name(key, path.read_bytes()):
-                    return path
-                path.unlink(missing_ok=True)
-        except OSError:
-            return None
-        return None
+        found = self._find(key)
+        return None if found is None else found[0]
 
     def read(self, key: str) -> bytes | None:
         """The content of a key's file, if it is there and whole."""
-        path = self.find(key)
+        found = self._find(key)
+        return None if found is None else found[1]
+
+    def _find(self, key: str) -> tuple[Path, bytes] | None:
+        if self.folder is None:
+            return None
         try:
-            return None if path is None else path.read_bytes()
+            for name in os.listdir(self.folder):
+                if name.startswith(f"{key}-") and name.endswith(self.suffix):
+                    path = self.folder / name
+                    content = path.read_bytes()
+                    if name == self._name(key, content):
+                        return path, content
+                    path.unlink(missing_ok=True)
         except OSError:
             return None
+        return None
 
     def keep(self, key: str, made: Path) -> Path | None:
         """Puts a file into the cache; gives its place there, or None if that is not possible."""
@@ -68,6 +72,8 @@ class Cache:
 
     def keep_bytes(self, key: str, content: bytes) -> Path | None:
         """Puts a file with this content into the cache, as `keep` does."""
+        import tempfile  # which takes longer to import than a kept file to read
+
         if self.folder is None:
             return None
         temporary = ""
@@ -84,7 +90,7 @@ class Cache:
         return target
 
     def _name(self, key: str, content: bytes) -> str:
-        return f"{key}-{hashlib.sha256(content).hexdigest()[:32]}{self.suffix}"
+        return f"{key}-{digest(key, content)[:32]}{self.suffix}"
 
     def _make_room(self) -> None:
         """Removes what was not made for longest once there is too much."""

@@ -10,9 +10,8 @@ import numpy as np
 from eas.ir.nodes import Atomic, Function, Load, Param, Store, walk
 from eas.ir.records import frozen
 from eas.ir.types import Pointer
-from eas.runtime.interpreter import ArrayArgument
 from eas.runtime.refusals import BadArgument, LaunchError
-from eas.runtime.values import Array, Bound
+from eas.runtime.values import Array, ArrayArgument, Bound
 
 Bind = Callable[[Mapping[str, Any]], ArrayArgument | np.generic]
 

@@ -7,6 +7,7 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
+from eas.ir.records import frozen
 from eas.ir.types import BOOL, DTYPES, F32, I32, I64, U64, DType, from_numpy
 from eas.runtime.refusals import BadArgument
 
@@ -17,6 +18,18 @@ Number = bool | int | float
 
 _KNOWN = f"its dtypes are {', '.join(DTYPES)}"
 _CPU = 1  # DLDeviceType.kDLCPU of the DLPack specification
+
+
+@frozen
+class ArrayArgument:
+    """An array: the element at offset `o` is `flat[origin + o]`.
+
+    `flat` is a one-dimensional view of the array's storage; `shape` is for messages.
+    """
+
+    flat: Array
+    origin: int = 0
+    shape: tuple[int, ...] | None = None
 
 
 def to_bound(value: Any, declared: DType | None) -> tuple[Bound, DType]:

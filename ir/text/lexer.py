@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import Literal, NamedTuple
 
 Kind = Literal["string", "place", "value", "number", "word", "mark", "newline", "end"]
@@ -28,25 +29,31 @@ NUMBER = r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?|-inf"
 STRING = r'"(?:[^"\\\n]|\\.)*"'
 FILE = r"[A-Za-z_][\w.\-]*"
 SPOT = rf"(?:(?P<file>{FILE}|{STRING}):)?(?P<span>\d+:\d+-(?:\d+:)?\d+)"
-_SPOT = re.sub(r"\?P<\w+>", "?:", SPOT)
-_TOKEN = re.compile(
-    rf"(?P<string>{STRING})"
-    rf"|(?P<place>@{_SPOT}(?: from {_SPOT})*)"
-    rf"|(?P<value>%(?:(?:{WORD}|{STRING})\.)?\d+)"
-    rf"|(?P<number>{NUMBER})"
-    rf"|(?P<word>{WORD})"
-    r"|(?P<mark>\.\.|->|[(){}\[\],:=*@])"
-    r"|(?P<newline>\n)"
-    r"|(?P<skipped>[ \t\r]+|\#[^\n]*)"
-)
+_SPOT = SPOT.replace("?P<file>", "?:").replace("?P<span>", "?:")
+
+
+@cache
+def _token() -> re.Pattern[str]:
+    """Compiled for those who read text; it takes milliseconds, and most only print it."""
+    return re.compile(
+        rf"(?P<string>{STRING})"
+        rf"|(?P<place>@{_SPOT}(?: from {_SPOT})*)"
+        rf"|(?P<value>%(?:(?:{WORD}|{STRING})\.)?\d+)"
+        rf"|(?P<number>{NUMBER})"
+        rf"|(?P<word>{WORD})"
+        r"|(?P<mark>\.\.|->|[(){}\[\],:=*@])"
+        r"|(?P<newline>\n)"
+        r"|(?P<skipped>[ \t\r]+|\#[^\n]*)"
+    )
 
 
 def split_tokens(text: str) -> list[Token]:
     """The tokens of a text; line breaks inside parentheses and brackets are not among them."""
     tokens: list[Token] = []
     position, line, depth = 0, 1, 0
+    pattern = _token()
     while position < len(text):
-        found = _TOKEN.match(text, position)
+        found = pattern.match(text, position)
         if found is None:
             raise ParseError(line, f"unexpected character {text[position]!r}")
         kind, word = found.lastgroup, found[0]
@@ -74,7 +81,7 @@ _KINDS: dict[str, Kind] = {
 
 # Everything that is not sure to show as itself, on one line, in every editor.
 _UNSAFE = re.compile(r'["\\]|[^ -~\u00a1-\u1fff\u2070-\ud7ff]')
-_ESCAPE = re.compile(r"\\(?:x([0-9a-f]{2})|u([0-9a-f]{4})|U([0-9a-f]{8})|(.))")
+_ESCAPE = r"\\(?:x([0-9a-f]{2})|u([0-9a-f]{4})|U([0-9a-f]{8})|(.))"
 _SHORT = {"\n": "n", "\t": "t", "\r": "r", '"': '"', "\\": "\\"}
 _LONG = {short: character for character, short in _SHORT.items()}
 
@@ -95,7 +102,7 @@ def unquote(token: str, line: int) -> str:
             raise ParseError(line, f"unknown escape {found[0]!r} in a string")
         return _LONG[found[4]]
 
-    return _ESCAPE.sub(character, token[1:-1])
+    return re.sub(_ESCAPE, character, token[1:-1])
 
 
 def quote_unless(pattern: str, text: str) -> str:

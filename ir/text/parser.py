@@ -51,7 +51,6 @@ _ROLES: dict[str, Role] = {role: role for role in get_args(Role)}
 _ATOMICS: dict[str, AtomicKind] = {kind: kind for kind in get_args(AtomicKind)}
 _NUMBERS = {"true": True, "false": False, "inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 _WORDS: dict[str, Attr] = {"none": None, "true": True, "false": False}
-_SPOT = re.compile(SPOT)
 
 
 def parse_function(text: str) -> Function:
@@ -201,7 +200,7 @@ class _Parser:
             return NOWHERE
         token = self.take("place", "a place")
         loc: Loc | None = None
-        for spot in reversed(list(_SPOT.finditer(token.text))):
+        for spot in reversed(list(re.finditer(SPOT, token.text))):
             loc = self.spot(spot["file"], spot["span"], token.line, loc)
         return loc or NOWHERE
 

@@ -1,4 +1,7 @@
-"""A kernel's machine code: from the cache on disk, or made anew and kept there."""
+"""A kernel's machine code: from the cache on disk, or made anew and kept there.
+
+The code generator and LLVM are imported where they are needed: code that was kept does without.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +11,14 @@ import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
-from pathlib import Path
 
 from eas.ir.cache import Cache, digest, open_cache
 from eas.ir.nodes import Function
 from eas.ir.text import print_function
-from eas.runtime.cpu import jit
-from eas.runtime.cpu.kernel import ENTRY, write
+from eas.runtime.cpu import elf
+from eas.runtime.cpu.machine import generator_name, machine_name
 
+ENTRY = "eas_run"
 SUFFIX = ".o"
 
 
@@ -24,20 +27,18 @@ def default_cache() -> Cache:
     return open_cache(suffix=SUFFIX)
 
 
-@cache
-def _version() -> str:
-    """What the code generator itself is made of: another one makes other code."""
-    files = sorted(Path(__file__).parent.glob("*.py"))
-    return digest(*(path.read_bytes() for path in files))
-
-
 def to_llvm(function: Function) -> str:
     """The LLVM text of a function that was relaxed, for this machine."""
+    from eas.runtime.cpu import jit
+    from eas.runtime.cpu.kernel import write
+
     return write(function, jit.vector_width(), jit.has_streams())
 
 
 def to_asm(function: Function) -> str:
     """The machine code of a function that was relaxed, as text."""
+    from eas.runtime.cpu import jit
+
     return jit.assembly(to_llvm(function))
 
 
@@ -48,8 +49,8 @@ def build(function: Function, kept: Cache | None = None) -> int:
         with timed(function.name, "writing LLVM"):
             return to_llvm(function)
 
-    library = build_text(function.name, print_function(function), make, [ENTRY], kept)
-    return library.addresses[ENTRY]
+    what = print_function(function, locations=False)
+    return build_text(function.name, what, make, [ENTRY], kept)[ENTRY]
 
 
 def build_text(
@@ -59,26 +60,29 @@ def build_text(
     exported: Sequence[str],
     kept: Cache | None = None,
     symbols: Mapping[str, int] | None = None,
-) -> jit.Library:
-    """The code of an LLVM text that is made of `what`: kept on disk, or compiled now."""
+) -> dict[str, int]:
+    """The functions of an LLVM text that is made of `what`: kept on disk, or compiled now."""
     kept = kept or default_cache()
-    key = digest(_version(), jit.machine_name(), what)
+    key = digest(generator_name(), machine_name(), what)
     code = kept.read(key)
-    library = None
     if code is not None:
         with timed(name, "loading it"), suppress(RuntimeError):  # what was kept is not code
-            library = jit.Library(code, exported, symbols)
-    if library is None:
-        text = make()
-        with timed(name, "compiling it"):
-            code = jit.object_code(text)
-        kept.keep_bytes(key, code)
-        library = jit.Library(code, exported, symbols)
-    _loaded.append(library)
-    return library
+            return _link(code, exported, symbols or {})
+    from eas.runtime.cpu import jit
+
+    text = make()
+    with timed(name, "compiling it"):
+        code = jit.object_code(text)
+    kept.keep_bytes(key, code)
+    return _link(code, exported, symbols or {})
 
 
-_loaded: list[jit.Library] = []  # code that something may be running
+def _link(code: bytes, exported: Sequence[str], symbols: Mapping[str, int]) -> dict[str, int]:
+    with suppress(elf.LinkError):
+        return elf.link(code, exported, symbols)
+    from eas.runtime.cpu import jit
+
+    return jit.link(code, exported, symbols)
 
 
 @contextmanager

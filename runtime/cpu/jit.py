@@ -6,6 +6,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import import_module
+from itertools import count
 from typing import Any
 
 binding: Any = import_module("llvmlite.binding")  # which has no types
@@ -19,12 +20,10 @@ def _target() -> Any:
     return binding.Target.from_default_triple()
 
 
-@cache
-def machine_name() -> str:
-    """The processor and its features: code for one need not run on another."""
+def processor() -> str:
+    """The processor and its features, as LLVM names them."""
     name, features = binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten()
-    version = ".".join(map(str, binding.llvm_version_info))
-    return f"{binding.get_default_triple()} {name} {features} LLVM {version}"
+    return f"{binding.get_default_triple()} {name} {features}"
 
 
 @cache
@@ -43,11 +42,13 @@ def has_streams() -> bool:
 
 
 def make_machine() -> Any:
+    """A machine whose code lies together with its constants, wherever it is loaded."""
     return _target().create_target_machine(
         cpu=binding.get_host_cpu_name(),
         features=binding.get_host_cpu_features().flatten(),
         opt=3,
         reloc="pic",
+        codemodel="small",
     )
 
 
@@ -89,20 +90,18 @@ def _linker() -> Any:
     return binding.create_lljit_compiler(make_machine())
 
 
-class Library:
-    """An object file that is loaded for as long as this object lives."""
+_numbers = count()
+_loaded: list[Any] = []  # code that something may be running
 
-    _count = 0
 
-    def __init__(
-        self, code: bytes, names: Sequence[str], symbols: Mapping[str, int] | None = None
-    ) -> None:
-        with _lock:
-            Library._count += 1
-            builder = binding.JITLibraryBuilder().add_object_img(code).add_current_process()
-            for name in names:
-                builder.export_symbol(name)
-            for name, address in (symbols or {}).items():
-                builder.import_symbol(name, address)
-            self._tracker = builder.link(_linker(), f"eas{Library._count}")
-        self.addresses: dict[str, int] = {name: self._tracker[name] for name in names}
+def link(code: bytes, names: Sequence[str], given: Mapping[str, int]) -> dict[str, int]:
+    """The addresses of the functions of these names; the code is never unloaded."""
+    with _lock:
+        builder = binding.JITLibraryBuilder().add_object_img(code).add_current_process()
+        for name in names:
+            builder.export_symbol(name)
+        for name, address in given.items():
+            builder.import_symbol(name, address)
+        library = builder.link(_linker(), f"eas{next(_numbers)}")
+        _loaded.append(library)
+        return {name: library[name] for name in names}

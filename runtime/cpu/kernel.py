@@ -7,6 +7,7 @@ from eas.ir.nodes import Function
 from eas.ir.passes.continues import without_lane_continues
 from eas.ir.types import BOOL, Pointer
 from eas.runtime.cpu.breaths import BREATHE
+from eas.runtime.cpu.build import ENTRY
 from eas.runtime.cpu.dtypes import register, stored, to_register
 from eas.runtime.cpu.emit import Emitter, V, const
 from eas.runtime.cpu.lanes import Uniform
@@ -14,7 +15,6 @@ from eas.runtime.cpu.program import Program
 from eas.runtime.cpu.reports import SUPPORT
 from eas.runtime.cpu.uniform import Writer, check_spelled
 
-ENTRY = "eas_run"
 SLOT = 8  # bytes of an argument
 
 

@@ -14,8 +14,8 @@ from eas.ir.reports import failure, lost_records, printed, report_buffer, sites_
 from eas.runtime.cpu.build import build
 from eas.runtime.cpu.plan import Layout, Plan, make_plan
 from eas.runtime.cpu.support import support
-from eas.runtime.interpreter import ArrayArgument
 from eas.runtime.refusals import LaunchError
+from eas.runtime.values import ArrayArgument
 
 PRINT_WORDS = 1 << 24  # memory that is not written to is never there
 

@@ -45,8 +45,7 @@ class Support:
             text = text.replace(f" {name}\n", f" {number}\n")
         symbols = {name: _address(getattr(ctypes.pythonapi, name)) for name in _PYTHON}
         exported = ["eas_help", "eas_work", "eas_call"]
-        library = build_text("support", text, lambda: text, exported, symbols=symbols)
-        addresses = library.addresses
+        addresses = build_text("support", text, lambda: text, exported, symbols=symbols)
         self.call = addresses["eas_call"]
         self.work = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p)(
             addresses["eas_work"]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from eas.runtime.interpreter.limits import Limits
-from eas.runtime.interpreter.memory import ArrayArgument
+from eas.runtime.interpreter.limits import Limits, limits_of
 from eas.runtime.interpreter.run import run
+from eas.runtime.values import ArrayArgument
 
-__all__ = ["ArrayArgument", "Limits", "run"]
+__all__ = ["ArrayArgument", "Limits", "limits_of", "run"]

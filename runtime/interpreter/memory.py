@@ -8,18 +8,7 @@ from eas.ir.ops.record import Array
 from eas.ir.records import frozen
 from eas.ir.types import DType
 from eas.runtime.interpreter.register import Register
-
-
-@frozen
-class ArrayArgument:
-    """An array: the element at offset `o` is `flat[origin + o]`.
-
-    `flat` is a one-dimensional view of the array's storage; `shape` is for messages.
-    """
-
-    flat: Array
-    origin: int = 0
-    shape: tuple[int, ...] | None = None
+from eas.runtime.values import ArrayArgument
 
 
 @frozen

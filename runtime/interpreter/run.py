@@ -18,10 +18,11 @@ from eas.runtime.interpreter.chunk import Chunk
 from eas.runtime.interpreter.handlers import HANDLERS
 from eas.runtime.interpreter.lanes import EVERYONE
 from eas.runtime.interpreter.limits import Limits
-from eas.runtime.interpreter.memory import ArrayArgument, Memory, Order, device_memory
+from eas.runtime.interpreter.memory import Memory, Order, device_memory
 from eas.runtime.interpreter.plan import make_plan
 from eas.runtime.interpreter.programs import Programs
 from eas.runtime.interpreter.register import Register
+from eas.runtime.values import ArrayArgument
 
 ScalarArgument = bool | int | float | np.generic
 Argument = ArrayArgument | ScalarArgument

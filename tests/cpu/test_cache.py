@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import subprocess
 import sys
@@ -11,12 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from eas.ir.cache import Cache, open_cache
+from eas.ir.cache import Cache, digest, open_cache
 from eas.ir.text import parse_function
 from eas.runtime.cpu import jit
 from eas.runtime.cpu.build import SUFFIX
 from eas.runtime.cpu.launch import Executable
-from eas.runtime.interpreter import ArrayArgument
+from eas.runtime.values import ArrayArgument
 
 TEXT = """\
 kernel double(%x.0: *f32) from "double.py" {
@@ -29,12 +28,19 @@ kernel double(%x.0: *f32) from "double.py" {
 """
 
 
-def run(kept: Cache) -> None:
-    """Builds the kernel with a cache and runs it."""
-    executable = Executable(parse_function(TEXT), kept)
+SQUARE = TEXT.replace("add %2", "mul %2")
+
+
+def result_of(text: str, kept: Cache) -> list[float]:
+    """Builds a kernel with a cache and runs it on the numbers 0 to 7."""
+    executable = Executable(parse_function(text), kept)
     x = np.arange(8, dtype=np.float32)
     executable.run([ArrayArgument(x)], (1,))
-    np.testing.assert_array_equal(x, 2 * np.arange(8, dtype=np.float32))
+    return x.tolist()
+
+
+def run(kept: Cache) -> None:
+    assert result_of(TEXT, kept) == [0, 2, 4, 6, 8, 10, 12, 14]
 
 
 def files(folder: Path) -> list[Path]:
@@ -85,9 +91,26 @@ def test_a_foreign_file_under_a_right_name_is_not_trusted(
     [path] = files(tmp_path)
     key = path.name.split("-")[0]
     path.unlink()
-    name = f"{key}-{hashlib.sha256(content).hexdigest()[:32]}{SUFFIX}"
+    name = f"{key}-{digest(key, content)[:32]}{SUFFIX}"
     (tmp_path / name).write_bytes(content)
     run(kept)
+
+
+def test_the_code_of_another_kernel_is_not_trusted(kept: Cache, tmp_path: Path) -> None:
+    run(kept)
+    [double] = files(tmp_path)
+    assert result_of(SQUARE, kept) == [0, 1, 4, 9, 16, 25, 36, 49]
+    [square] = [path for path in files(tmp_path) if path != double]
+    double_key, square_digest = double.name.split("-")[0], square.name.split("-")[1]
+    double.unlink()
+    square.rename(tmp_path / f"{double_key}-{square_digest}")
+    run(kept)
+
+
+def test_a_kernel_that_moved_in_its_file_is_not_compiled_again(kept: Cache, tmp_path: Path) -> None:
+    run(kept)
+    result_of(TEXT.replace("@1:", "@9:"), kept)
+    assert len(files(tmp_path)) == 1
 
 
 def test_a_folder_that_cannot_be_written_is_done_without(tmp_path: Path) -> None:
@@ -100,7 +123,7 @@ import sys
 import numpy as np
 from eas.ir.text import parse_function
 from eas.runtime.cpu.launch import Executable
-from eas.runtime.interpreter import ArrayArgument
+from eas.runtime.values import ArrayArgument
 
 x = np.arange(8, dtype=np.float32)
 Executable(parse_function(sys.argv[1])).run([ArrayArgument(x)], (1,))
@@ -115,3 +138,27 @@ def test_processes_fill_the_cache_at_the_same_time(tmp_path: Path) -> None:
     running = [subprocess.Popen(command, env=environment) for _ in range(8)]
     assert [process.wait(timeout=120) for process in running] == [0] * 8
     assert len(files(folder)) == 2  # the kernel, and what all kernels share
+
+
+_USES_NO_LLVM = """
+import sys
+import numpy as np
+import eas
+from tests.kernels.add import add
+
+a = np.ones(64, np.float32)
+c = np.zeros(64, np.float32)
+add(a, a, c, 64, BLOCK=64, _backend="cpu")
+assert (c == 2).all()
+print("llvmlite.binding" in sys.modules)
+"""
+
+
+@pytest.mark.skipif(
+    (sys.platform, os.uname().machine) != ("linux", "x86_64"), reason="LLVM links elsewhere"
+)
+def test_code_that_was_kept_runs_without_llvm(tmp_path: Path) -> None:
+    environment = {**os.environ, "EAS_CACHE_DIR": str(tmp_path / "cache")}
+    command = [sys.executable, "-c", _USES_NO_LLVM]
+    told = [subprocess.check_output(command, env=environment, text=True) for _ in range(2)]
+    assert told == ["True\n", "False\n"]

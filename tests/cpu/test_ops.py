@@ -17,7 +17,7 @@ from eas.ir.ops.record import Array
 from eas.ir.types import DTYPES, I32, Block, DType, Pointer, Scalar
 from eas.runtime.cpu import Executable
 from eas.runtime.cpu.uniform import KNOWN
-from eas.runtime.interpreter import ArrayArgument
+from eas.runtime.values import ArrayArgument
 
 COUNT = 253  # vectors, and some lanes more
 # There the oracle rounds the steps one by one, the machine code only the result.

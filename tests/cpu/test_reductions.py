@@ -14,7 +14,7 @@ from eas.ir.ops import OPS, RuleError
 from eas.ir.ops.record import Array
 from eas.ir.types import DTYPES, DType, Pointer, Shape, count
 from eas.runtime.cpu import Executable
-from eas.runtime.interpreter import ArrayArgument
+from eas.runtime.values import ArrayArgument
 from tests.cpu.test_ops import numbers
 
 SHAPES: list[Shape] = [(1,), (100,), (9, 1), (5, 40), (3, 4, 11)]

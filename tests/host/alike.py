@@ -18,8 +18,8 @@ from eas.ir.text import print_function
 from eas.msl import MslKernel
 from eas.msl.host import ORDERS, Host, run
 from eas.runtime.cpu import Executable
-from eas.runtime.interpreter import ArrayArgument
 from eas.runtime.interpreter import run as interpret
+from eas.runtime.values import ArrayArgument
 from tests.backends import IS_ON_DEVICE
 
 Array = np.ndarray[Any, np.dtype[Any]]

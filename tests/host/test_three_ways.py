@@ -17,7 +17,7 @@ from eas.ir.diagnostics import render
 from eas.ir.passes import optimize, relax
 from eas.msl import UnsupportedError, write
 from eas.msl.host import CHECKED, Host, check
-from eas.runtime.interpreter import ArrayArgument
+from eas.runtime.values import ArrayArgument
 from tests.fuzz.program import make_program
 from tests.fuzz.running import load, write_file
 from tests.host.alike import Arrays, Trial, run_trials

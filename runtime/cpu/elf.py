@@ -1,0 +1,259 @@
+"""Object files of Linux on x86-64, linked into this process without LLVM.
+
+To load LLVM takes longer than all the rest of a launch, and code that was kept on disk does not
+need it: its sections are copied into memory next to each other, the places that name an address are
+filled in, and the memory is made executable. What is not understood here is left to LLVM's linker.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+import os
+import struct
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from typing import Any, NamedTuple
+
+_IS_HERE = sys.platform == "linux" and os.uname().machine == "x86_64" and sys.maxsize > 2**32
+
+# Names as in the System V ABI and its supplement for x86-64.
+_HEADER = struct.Struct("<6s10xHHI8x8xQ4xHHHHHH")
+_SECTION = struct.Struct("<IIQQQQIIQQ")
+_SYMBOL = struct.Struct("<IBBHQQ")
+_RELOCATION = struct.Struct("<QIIq")
+_RELOCATABLE, _X86_64 = 1, 62
+_SYMBOLS, _RELOCATIONS, _ZEROS, _RELOCATIONS_WITHOUT_ADDENDS = 2, 4, 8, 9
+_UNWINDING = 0x70000001
+_WRITABLE, _LOADED, _EXECUTABLE, _PER_THREAD = 0x1, 0x2, 0x4, 0x400
+_UNDEFINED, _FIRST_RESERVED = 0, 0xFF00
+
+_ABSOLUTE_64, _RELATIVE_32, _CALL_32, _RELATIVE_64 = 1, 2, 4, 24
+_THROUGH_TABLE = (9, 41, 42)
+
+_JUMP = b"\xff\x25"  # to the address that is stored so many bytes ahead
+_STUB_SIZE = 8
+_ENTRY_SIZE = 8
+_MOST_BYTES = 1 << 28
+
+
+class LinkError(Exception):
+    """An object file that cannot be linked here."""
+
+
+class _Section(NamedTuple):
+    name: int
+    kind: int
+    flags: int
+    address: int
+    offset: int
+    size: int
+    link: int
+    info: int
+    alignment: int
+    entry_size: int
+
+    @property
+    def is_loaded(self) -> bool:
+        return bool(self.flags & _LOADED) and self.kind != _UNWINDING
+
+
+class _Symbol(NamedTuple):
+    name: str
+    section: int
+    value: int
+
+
+def link(code: bytes, names: Sequence[str], given: Mapping[str, int]) -> dict[str, int]:
+    """The addresses of the functions of these names; the code is never unloaded.
+
+    `given` are addresses of symbols that the process itself may not tell.
+    """
+    if not _IS_HERE:
+        raise LinkError("object files of this machine are LLVM's to link")
+    try:
+        return _Link(code, given).run(names)
+    except (struct.error, IndexError, ValueError) as error:
+        raise LinkError(f"not a whole object file: {error}") from error
+
+
+class _Link:
+    """One object file on its way into memory: code, stubs | data, table of addresses."""
+
+    def __init__(self, code: bytes, given: Mapping[str, int]) -> None:
+        self.code = code
+        self.given = given
+        self.sections = _read_sections(code)
+        self.symbols = _read_symbols(code, self.sections)
+        self.outside = [n for n, s in enumerate(self.symbols) if s.section == _UNDEFINED and s.name]
+        self.table_places: dict[int, int] = {}
+        self._lay_out()
+
+    def _lay_out(self) -> None:
+        self.places: dict[int, int] = {}
+        end = self._place((s.flags & _EXECUTABLE for s in self.sections), 0)
+        self.stubs = _rounded(end, _STUB_SIZE)
+        self.code_size = _rounded(self.stubs + _STUB_SIZE * len(self.outside), mmap.PAGESIZE)
+        end = self._place((not s.flags & _EXECUTABLE for s in self.sections), self.code_size)
+        self.table = _rounded(end, _ENTRY_SIZE)
+        self.size = _rounded(self.table + _ENTRY_SIZE * len(self.symbols), mmap.PAGESIZE)
+        if self.size > _MOST_BYTES:
+            raise LinkError(f"{self.size} bytes of code")
+
+    def _place(self, chosen: Iterable[object], end: int) -> int:
+        """Places for the sections that are loaded, one after the other; where they end."""
+        for number, (section, is_chosen) in enumerate(zip(self.sections, chosen, strict=True)):
+            if is_chosen and section.is_loaded:
+                self.places[number] = _rounded(end, max(section.alignment, 1))
+                end = self.places[number] + section.size
+        return end
+
+    def run(self, names: Sequence[str]) -> dict[str, int]:
+        base = _reserve(self.size)
+        image = self._image(base)
+        ctypes.memmove(base, bytes(image), self.size)
+        _protect(base, self.code_size, mmap.PROT_READ | mmap.PROT_EXEC)
+        _protect(base + self.code_size, self.size - self.code_size, mmap.PROT_READ)
+        found = {s.name: base + self._address(s) for s in self.symbols if s.section in self.places}
+        missing = [name for name in names if name not in found]
+        if missing:
+            raise LinkError(f"there is no {missing[0]}")
+        return {name: found[name] for name in names}
+
+    def _image(self, base: int) -> bytearray:
+        """All of the memory as it has to be at this address."""
+        image = bytearray(self.size)
+        for number, place in self.places.items():
+            section = self.sections[number]
+            if section.kind != _ZEROS:
+                content = _part(self.code, section.offset, section.size)
+                image[place : place + section.size] = content
+        self._fill_table(image, base)
+        for section in self.sections:
+            if section.kind == _RELOCATIONS and section.info in self.places:
+                content = _part(self.code, section.offset, section.size)
+                for relocation in _RELOCATION.iter_unpack(content):
+                    self._relocate(image, base, self.places[section.info], *relocation)
+        return image
+
+    def _fill_table(self, image: bytearray, base: int) -> None:
+        """The addresses of all symbols, and stubs that jump to those outside."""
+        for number, symbol in enumerate(self.symbols):
+            if symbol.section in self.places:
+                address = base + self._address(symbol)
+            elif symbol.section == _UNDEFINED and symbol.name:
+                address = self.given.get(symbol.name) or _address_in_process(symbol.name)
+            else:
+                continue
+            struct.pack_into("<Q", image, self._entry(number), address)
+        for count, number in enumerate(self.outside):
+            stub = self.stubs + _STUB_SIZE * count
+            ahead = self._entry(number) - (stub + len(_JUMP) + 4)
+            struct.pack_into("<2si", image, stub, _JUMP, ahead)
+
+    def _relocate(
+        self, image: bytearray, base: int, section: int, at: int, kind: int, of: int, addend: int
+    ) -> None:
+        place = section + at
+        if kind in _THROUGH_TABLE:
+            struct.pack_into("<i", image, place, self._entry(of) + addend - place)
+        elif kind == _CALL_32 and of in self.outside:
+            stub = self.stubs + _STUB_SIZE * self.outside.index(of)
+            struct.pack_into("<i", image, place, stub + addend - place)
+        elif kind in (_RELATIVE_32, _CALL_32):
+            struct.pack_into("<i", image, place, self._address(self.symbols[of]) + addend - place)
+        elif kind == _RELATIVE_64:
+            struct.pack_into("<q", image, place, self._address(self.symbols[of]) + addend - place)
+        elif kind == _ABSOLUTE_64:
+            address = base + self._address(self.symbols[of]) + addend
+            struct.pack_into("<Q", image, place, address)
+        else:
+            raise LinkError(f"a relocation of the kind {kind}")
+
+    def _address(self, symbol: _Symbol) -> int:
+        """Where a symbol of a loaded section is, from the start of the memory."""
+        if symbol.section not in self.places:
+            raise LinkError(f"the address of {symbol.name or 'a section'}")
+        return self.places[symbol.section] + symbol.value
+
+    def _entry(self, number: int) -> int:
+        if not 0 <= number < len(self.symbols):
+            raise LinkError("a symbol that is not there")
+        return self.table + _ENTRY_SIZE * number
+
+
+# --- reading ----------------------------------------------------------------------------------
+
+
+def _read_sections(code: bytes) -> list[_Section]:
+    head, kind, machine, _, start, _, _, _, size, count, _ = _HEADER.unpack_from(code)
+    if head != b"\x7fELF\x02\x01" or (kind, machine) != (_RELOCATABLE, _X86_64):
+        raise LinkError("not an object file of x86-64")
+    if size != _SECTION.size:
+        raise LinkError(f"sections of {size} bytes")
+    table = _part(code, start, size * count)
+    sections = [_Section(*fields) for fields in _SECTION.iter_unpack(table)]
+    for section in sections:
+        strange = section.flags & (_WRITABLE | _PER_THREAD)
+        if section.is_loaded and (strange or section.alignment > mmap.PAGESIZE):
+            raise LinkError("a section that is more than code and constants")
+        if section.kind == _RELOCATIONS_WITHOUT_ADDENDS:
+            raise LinkError("relocations without addends")
+    return sections
+
+
+def _read_symbols(code: bytes, sections: Sequence[_Section]) -> list[_Symbol]:
+    [table] = [section for section in sections if section.kind == _SYMBOLS]
+    strings = sections[table.link]
+    names = _part(code, strings.offset, strings.size)
+    symbols: list[_Symbol] = []
+    for name, _, _, section, value, _ in _SYMBOL.iter_unpack(_part(code, table.offset, table.size)):
+        text = names[name : names.index(b"\0", name)].decode()
+        symbols.append(_Symbol(text, -1 if section >= _FIRST_RESERVED else section, value))
+    return symbols
+
+
+def _part(code: bytes, offset: int, size: int) -> bytes:
+    part = code[offset : offset + size]
+    if len(part) != size:
+        raise LinkError("an object file that was cut off")
+    return part
+
+
+def _rounded(number: int, unit: int) -> int:
+    return -(-number // unit) * unit
+
+
+# --- memory and symbols of the process ----------------------------------------------------------
+
+
+@cache
+def _process() -> Any:
+    library: Any = ctypes.CDLL(None, use_errno=True)
+    library.mmap.restype = ctypes.c_void_p
+    library.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
+    library.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+    return library
+
+
+def _reserve(size: int) -> int:
+    """Fresh memory; Python's own `mmap` would give it back while a thread still runs in it."""
+    flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
+    address = _process().mmap(None, size, mmap.PROT_READ | mmap.PROT_WRITE, flags, -1, 0)
+    if address in (None, ctypes.c_void_p(-1).value):
+        raise LinkError(f"no memory for code: {os.strerror(ctypes.get_errno())}")
+    return address
+
+
+def _protect(address: int, size: int, how: int) -> None:
+    if size and _process().mprotect(address, size, how):
+        raise LinkError(f"memory cannot be executed: {os.strerror(ctypes.get_errno())}")
+
+
+def _address_in_process(name: str) -> int:
+    try:
+        function = getattr(_process(), name)
+    except AttributeError:
+        raise LinkError(f"nothing is called {name} here") from None
+    return ctypes.cast(function, ctypes.c_void_p).value or 0

@@ -1,0 +1,59 @@
+"""What machine code depends on besides the kernel: the processor, and who wrote the code."""
+
+from __future__ import annotations
+
+import os
+import sys
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from eas.ir.cache import digest
+
+# The lines of /proc/cpuinfo that tell one kind of processor from another.
+_TELLING = (
+    "vendor_id", "cpu family", "model", "model name", "stepping", "flags",
+    "CPU implementer", "CPU architecture", "CPU variant", "CPU part", "CPU revision", "Features",
+)  # fmt: skip
+
+
+@cache
+def machine_name() -> str:
+    """The processor and its features, and the LLVM: code for one need not run on another."""
+    llvmlite: Any = import_module("llvmlite")  # small; `llvmlite.binding` is what loads LLVM
+    return f"{_processor()} llvmlite {llvmlite.__version__}"
+
+
+def _processor() -> str:
+    """The processor as the system tells it; where it does not, as LLVM finds it."""
+    described = _described_by_linux() if sys.platform == "linux" else ""
+    if described:
+        return described
+    from eas.runtime.cpu import jit
+
+    return jit.processor()
+
+
+def _described_by_linux() -> str:
+    """The first processor of /proc/cpuinfo; LLVM would ask the same, but takes long to load."""
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:
+            first = file.read(1 << 14).partition("\n\n")[0]
+    except OSError:
+        return ""
+    pairs = [line.partition(":") for line in first.splitlines()]
+    lines = [f"{key.strip()}={value.strip()}" for key, _, value in pairs if key.strip() in _TELLING]
+    has_features = any(line.startswith(("flags=", "Features=")) for line in lines)
+    return " ".join([os.uname().machine, *lines]) if has_features else ""
+
+
+@cache
+def generator_name() -> str:
+    """The code generator as it is now: another one makes other code.
+
+    It goes by the size and the time of its files, as Python does to find stale bytecode.
+    """
+    entries = sorted(os.scandir(Path(__file__).parent), key=lambda entry: entry.name)
+    files = ((entry.name, entry.stat()) for entry in entries if entry.is_file())
+    return digest(*(f"{name} {found.st_size} {found.st_mtime_ns}" for name, found in files))
