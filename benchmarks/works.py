@@ -156,7 +156,7 @@ def matmul(scale: float) -> Work:
 
     def run() -> None:
         grid = (-(-n // 128), -(-n // 128))
-        ours.matmul_tiles[grid](a, b, c, n, n, n, BM=128, BN=128, BK=64, **CPU)
+        ours.matmul_tiles[grid](a, b, c, n, n, n, BM=128, BN=128, BK=128, **CPU)
 
     aims = (AtLeast(0.7, ("numpy",)), AtLeast(4.0, ("numba",)))
     return Work(f"matmul, {n}", "matmul", run, (a, b, c), c, aims, 1e-3, triton=str(n))
@@ -166,10 +166,10 @@ def attention(scale: float) -> Work:
     n, heads, depth = max(int(1024 * scale), 64), 8, 64
     q, k, v = (floats(heads, n, depth, seed=seed) for seed in range(3))
     out = np.zeros((heads, n, depth), np.float32)
-    options = {"SCALE": depth**-0.5, "BM": 64, "BN": 64, "D": depth, **CPU}
+    options = {"SCALE": depth**-0.5, "BM": 256, "BN": 128, "D": depth, **CPU}
 
     def run() -> None:
-        ours.attention[-(-n // 64), heads](q, k, v, out, n, **options)
+        ours.attention[-(-n // 256), heads](q, k, v, out, n, **options)
 
     name, aims = f"attention, 8 heads, {n}x64", (AtLeast(1.0, ("torch",)),)
     return Work(

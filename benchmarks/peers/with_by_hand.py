@@ -20,17 +20,15 @@ _THREADS = int(os.environ.get("EAS_NUM_THREADS") or os.cpu_count() or 1)
 
 
 def _compilers() -> list[tuple[list[str], list[str]]]:
-    """Commands that compile and that link: of the `ziglang` wheel, or of the system."""
-    found: list[tuple[list[str], list[str]]] = []
+    """Commands that compile and that link: of the system, or of the `ziglang` wheel."""
+    names = [name for name in ("gcc", "cc", "clang") if shutil.which(name)]
+    found = [([name], [name, "-shared", "-nostdlib"]) for name in names]
     spec = find_spec("ziglang")
     if spec is not None and spec.origin is not None:
         folder = Path(spec.origin).parent
         headers = ["-isystem", str(folder / "lib" / "include")]
         zig = str(folder / "zig")
         found.append(([zig, "clang", *headers], [zig, "ld.lld", "-shared"]))
-    for name in ("cc", "clang", "gcc"):
-        if shutil.which(name):
-            found.append(([name], [name, "-shared", "-nostdlib"]))
     return found
 
 

@@ -74,7 +74,11 @@ def _through_floats(e: Emitter, a: V, b: V, dtype: DType) -> V:
     """A float with more than twice the digits has the exact quotient before its point."""
     wide = "double" if bits_of(a.ty) == 32 else "float"
     to_float = "sitofp" if dtype.is_signed else "uitofp"
-    ratio = e.fdiv(e.cast(to_float, a, wide), e.cast(to_float, b, wide))
+    number, divisor = e.cast(to_float, a, wide), e.repeated(b)
+    if divisor is None:
+        ratio = e.fdiv(number, e.cast(to_float, b, wide))
+    else:
+        ratio = _by_inverse(e, number, e.cast(to_float, divisor, wide))
     whole = e.value(like(a, "i32"), f"fptosi {ratio} to {vector('i32', a.lanes)}")
     quotient = e.value(whole.ty, f"freeze {whole}")
     narrow = e.cast("trunc", quotient, a.element)
@@ -82,3 +86,14 @@ def _through_floats(e: Emitter, a: V, b: V, dtype: DType) -> V:
         return narrow
     # only these quotients are too large for the conversion
     return e.select(e.icmp("eq", b, const(b.ty, 1)), a, narrow)
+
+
+def _by_inverse(e: Emitter, a: V, b: V) -> V:
+    """Whole numbers by one and the same, which is inverted once.
+
+    Half of one more moves them so far away from the next whole quotient that rounding errors do not
+    reach it, and not over it.
+    """
+    inverse = e.splat(e.fdiv(const(b.ty, 1.0), b), a.lanes)
+    more = e.intrinsic("copysign", const(a.ty, 0.5), a)
+    return e.fmul(e.fadd(a, more), inverse)

@@ -111,6 +111,7 @@ class Emitter:
     _lines: list[str] = field(default_factory=list[str])
     _count: int = 0
     _is_open: bool = True
+    _splats: dict[str, V] = field(default_factory=dict[str, V])
 
     @property
     def body(self) -> str:
@@ -348,9 +349,16 @@ class Emitter:
         if a.known is not None:
             return const(ty, a.known)
         first = self.value(ty, f"insertelement {ty} poison, {a}, i64 0")
-        return self.value(
+        made = self.value(
             ty, f"shufflevector {first}, {ty} poison, <{lanes} x i32> zeroinitializer"
         )
+        if self._is_open:
+            self._splats[made.text] = a
+        return made
+
+    def repeated(self, v: V) -> V | None:
+        """The number that is in all lanes of a vector, if it was made of one."""
+        return self._splats.get(v.text)
 
     def extract(self, a: V, lane: V | int) -> V:
         place = V("i64", str(lane)) if isinstance(lane, int) else lane

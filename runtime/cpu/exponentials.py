@@ -70,25 +70,30 @@ _SINH = (
 )
 # erf(x) / x - 1, of x**2, below 1
 _ERF = (
-    0.1283791670955126,
-    -0.37612637877464294,
-    0.11283782869577408,
-    -0.02686544507741928,
-    0.005221074912697077,
-    -0.00084847112884745,
-    0.00011270544928265736,
-    -9.680136827228125e-06,
+    0.12837916612625122,
+    -0.3761262595653534,
+    0.1128358542919159,
+    -0.026853814721107483,
+    0.005188330542296171,
+    -0.000801020476501435,
+    7.853864372009411e-05,
 )
-# log(1 - erf(x)), from 1 to 4
-_LOG_ERFC = (
-    0.00018803818966262043,
-    -1.1295784711837769,
-    -0.6332198977470398,
-    -0.10841856151819229,
-    0.0252082496881485,
-    -0.00420455913990736,
-    0.00044133589835837483,
-    -2.1686815671273507e-05,
+# log2(1 - erf(x)), from 1 to 4; the smaller 1 - erf(x) is, the less exact it has to be
+_LOG2_ERFC = (
+    -0.003853664267808199,
+    -1.6121255159378052,
+    -0.9442245960235596,
+    -0.1278742253780365,
+    0.02132098749279976,
+    -0.0016597892390564084,
+)
+# (2**x - 1) / x, as good as 1 - erf(x) needs
+_EXP2_ERFC = (
+    0.6931470036506653,
+    0.24022242426872253,
+    0.055507343262434006,
+    0.009671509265899658,
+    0.001326455269008875,
 )
 
 
@@ -171,11 +176,16 @@ def tanh(e: Emitter, x: V) -> V:
 
 
 def erf(e: Emitter, x: V) -> V:
-    size = limited(e, e.intrinsic("fabs", x), 0.0, 4.0)
+    size = e.intrinsic("fabs", x)
     small = e.fma(x, polynomial(e, e.fmul(x, x), _ERF), x)
-    tail = _exp_near(e, polynomial(e, size, _LOG_ERFC))
-    large = e.intrinsic("copysign", e.fsub(const(x.ty, 1.0), tail), x)
-    return e.select(e.fcmp("olt", size, const(x.ty, 1.0)), small, large)
+    one, most = const(x.ty, 1.0), const(x.ty, 4.0)  # from there on it is 1
+    power = polynomial(e, e.select(e.fcmp("ogt", size, most), most, size), _LOG2_ERFC)
+    n = nearest(e, power)
+    rest = e.fsub(power, n)
+    tail = e.fma(rest, polynomial(e, rest, _EXP2_ERFC), one)
+    tail = e.fmul(tail, power_of_two(e, whole(e, n, "i32")))
+    large = e.intrinsic("copysign", e.fsub(one, tail), x)
+    return e.select(e.fcmp("olt", size, one), small, large)
 
 
 def sinh(e: Emitter, x: V) -> V:

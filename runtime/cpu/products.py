@@ -18,7 +18,12 @@ def write_dot(program: Program, op: Compute) -> None:
     """`acc + a @ b`, for each two matrices of a batch."""
     a, b, acc = op.operands
     left, right = _operand(program, a), _operand(program, b)
-    result = _result_tile(program, acc, op)
+    is_fresh = program.facts.constant(acc) == 0
+    result = (
+        make_tile(program.e, op.result, program.width)
+        if is_fresh
+        else _result_tile(program, acc, op)
+    )
     *_, rows, depth = a.shape
     columns = b.shape[-1]
     batch = count(a.shape[:-2])
@@ -29,7 +34,7 @@ def write_dot(program: Program, op: Compute) -> None:
             (left, right, result), (rows * depth, depth * columns, rows * columns), strict=True
         )
         places = [e.gep("float", t.pointer, e.mul(n, const("i64", size))) for t, size in parts]
-        _Product(e, program.width, places, rows, depth, columns).run()
+        _Product(e, program.width, places, rows, depth, columns, is_fresh).run()
 
     if batch == 1:
         product(const("i64", 0))
@@ -68,7 +73,7 @@ def _result_tile(program: Program, acc: Value, op: Compute) -> Tile:
 
 @record
 class _Product:
-    """One product; `places` are where `a`, `b` and the sums lie."""
+    """One product; `places` are where `a`, `b` and the sums lie, which start at zero if fresh."""
 
     e: Emitter
     width: int
@@ -76,6 +81,7 @@ class _Product:
     rows: int
     depth: int
     columns: int
+    is_fresh: bool
 
     def run(self) -> None:
         """Panels of columns, and in each of them blocks of rows."""
@@ -121,7 +127,7 @@ class _Product:
         sums = [[e.variable(ty) for _ in range(vectors)] for _ in range(rows)]
         for places, row_sums in zip(targets, sums, strict=True):
             for place, total in zip(places, row_sums, strict=True):
-                e.set(total, e.load(ty, place, 4))
+                e.set(total, const(ty, 0.0) if self.is_fresh else e.load(ty, place, 4))
 
         def step(k: V) -> None:
             line = e.gep("float", b, e.mul(k, const("i64", self.columns)))
