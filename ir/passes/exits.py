@@ -190,7 +190,8 @@ class _ScopeLowering:
         """The ops with the values that the ending asks for, and a terminator that yields them."""
         *before, last = ops
         if isinstance(last, Yield):
-            values, constants = self._at(last.loc, self._stay, last.values, ending)
+            way = self._nowhere if ends_dead(before) else self._stay
+            values, constants = self._at(last.loc, way, last.values, ending)
         elif isinstance(last, Leave) and last.label == self.scope.label:
             values, constants = self._at(
                 last.loc, self._leave, self.ending.pick(last.values), ending
@@ -210,6 +211,14 @@ class _ScopeLowering:
             return ending.pick(values)
         left = [zero(self.state.build, value) for value in self.ending.own]
         return (*ending.pick(values), self._flag(ending.flag, False), *left)
+
+    def _nowhere(self, values: Values, ending: _Ending) -> Values:
+        """At an end that no lane reaches: any values will do, those of the region may be others."""
+        own = tuple(zero(self.state.build, value) for value in ending.own)
+        if ending.flag is None:
+            return own
+        left = [zero(self.state.build, value) for value in self.ending.own]
+        return (*own, self._flag(ending.flag, False), *left)
 
     def _leave(self, values: Values, ending: _Ending) -> Values:
         if ending.flag is None:

@@ -736,3 +736,32 @@ kernel f(%out.0: *i32, %n.1: i32, %a.2: bool) from "f.py" {
     )
     with pytest.raises(ValueError, match="lanes leave one by one, but a result is a scalar"):
         lower_exits(f)
+
+
+def test_a_branch_whose_end_is_never_reached_yields_anything() -> None:
+    f = parse_function(
+        """\
+kernel f(%out.0: *i32, %n.1: i32, %a.2: bool, %b.3: bool) from "f.py" {
+  %one.4: i32 = 1
+  %two.5: i32 = 2
+  for %i.6: i32 = %one.4 .. %n.1 by %one.4 {
+    %r.7: i32 = scope 1 {
+      if %a.2 {
+        if %b.3 {
+          continue
+        } else {
+          break
+        }
+        yield
+      } else {
+        leave 1 %one.4
+      }
+      yield %two.5
+    }
+    store %out.0[%r.7] = %r.7
+  } else {
+  }
+}
+"""
+    )
+    verify(lower_exits(f), scopes=False)
