@@ -197,7 +197,7 @@ class Body:
         if new.bits > old.bits and not a.is_exact:
             return None
         exact = a.is_exact and new.bits > old.bits
-        return Steps(cast(self.e, a.base, old, new), a.step, exact)
+        return Steps(cast(self.e, a.base, old, new), a.step, exact, a.start)
 
     # --- regions ------------------------------------------------------------------------------
 
@@ -289,8 +289,8 @@ def moved(e: Emitter, at: Lanes, factor: int, offset: int) -> Lanes:
     match at:
         case Uniform(v):
             return Uniform(e.add(e.mul(v, by), more))
-        case Steps(base=base, step=step):
-            return Steps(e.add(e.mul(base, by), more), step * factor)
+        case Steps(base=base, step=step, start=start):
+            return Steps(e.add(e.mul(base, by), more), step * factor, start=start * factor)
         case Vector(v):
             scaled = e.mul(v, const(v.ty, factor))
             return Vector(e.add(scaled, const(v.ty, offset)))

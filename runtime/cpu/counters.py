@@ -8,7 +8,7 @@ from eas.runtime.cpu.body import Body, Coords
 from eas.runtime.cpu.division import divide
 from eas.runtime.cpu.dtypes import register
 from eas.runtime.cpu.emit import Emitter, V, const
-from eas.runtime.cpu.lanes import Lanes, Steps, Uniform, Vector, number
+from eas.runtime.cpu.lanes import Lanes, Steps, Uniform, Vector, first, number
 
 
 class Counter:
@@ -88,10 +88,10 @@ class _Moving:
     def __init__(self, body: Body, start: Lanes, step: Lanes) -> None:
         self.body, self.start = body, start
         self.is_vector = isinstance(start, Vector) or not isinstance(step, Uniform)
-        first = body.to_vector(start) if self.is_vector else _first(start)
+        before = body.to_vector(start) if self.is_vector else _first(body.e, start)
         self.step = body.to_vector(step) if self.is_vector else number(step)
-        self.variable = body.e.variable(first.ty)
-        body.e.set(self.variable, first)
+        self.variable = body.e.variable(before.ty)
+        body.e.set(self.variable, before)
 
     def take(self) -> Lanes:
         v = self.body.e.get(self.variable)
@@ -106,8 +106,8 @@ class _Moving:
         e.set(self.variable, e.add(e.get(self.variable), self.step))
 
 
-def _first(lanes: Lanes) -> V:
-    return lanes.base if isinstance(lanes, Steps) else number(lanes)
+def _first(e: Emitter, lanes: Lanes) -> V:
+    return first(e, lanes) if isinstance(lanes, Steps) else number(lanes)
 
 
 def trip_count(e: Emitter, bounds: list[V], dtype: DType) -> V:

@@ -15,6 +15,7 @@ from eas.ir.nodes import (
     Load,
     Op,
     Region,
+    Store,
     Value,
     While,
     operands_of,
@@ -43,7 +44,8 @@ OVER_THREADS = {
 class Facts:
     """`users` are the ids of the ops that use a value, `cheap` how many ops it takes to make it.
 
-    `read` are the arrays that are read.
+    `read` and `written` are the arrays that are. Of an op, by its id, `nests` is the loop that it
+    stands in.
     """
 
     function: Function
@@ -51,6 +53,9 @@ class Facts:
     users: dict[int, set[int]] = field(default_factory=dict[int, set[int]])
     cheap: dict[int, int] = field(default_factory=dict[int, int])
     read: set[int] = field(default_factory=set[int])
+    written: set[int] = field(default_factory=set[int])
+    ops: dict[int, Op] = field(default_factory=dict[int, Op])
+    nests: dict[int, Op | None] = field(default_factory=dict[int, "Op | None"])
 
     def __post_init__(self) -> None:
         found = divergences(self.function)
@@ -63,8 +68,18 @@ class Facts:
                 self.users.setdefault(operand.id, set()).add(id(op))
             if isinstance(op, Compute) and op.result.shape:
                 self._weigh(op)
-            elif isinstance(op, Load | Atomic):
+            if isinstance(op, Load | Atomic):
                 self.read.add(op.pointer.id)
+            if isinstance(op, Store | Atomic):
+                self.written.add(op.pointer.id)
+        self._nest(self.function.body, None)
+
+    def _nest(self, region: Region, loop: Op | None) -> None:
+        for op in region.ops:
+            self.ops[id(op)], self.nests[id(op)] = op, loop
+            inner = op if isinstance(op, For | While) else loop
+            for each in regions_of(op):
+                self._nest(each, inner)
 
     def _weigh(self, op: Compute) -> None:
         if op.op.name in _LEAVES:

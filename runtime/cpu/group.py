@@ -17,6 +17,7 @@ from eas.runtime.cpu.lanes import Lanes, Steps, Uniform, Vector
 from eas.runtime.cpu.limits import full_lanes, limits_of
 from eas.runtime.cpu.program import Program
 from eas.runtime.cpu.reductions import Reduction
+from eas.runtime.cpu.remaking import is_remade
 from eas.runtime.cpu.steps import step
 from eas.runtime.cpu.tiles import Tile, make_tile, read_tile, write_tile
 
@@ -128,14 +129,16 @@ class _Writer:
         return vectors, rows
 
     def _escaping(self) -> dict[int, Value]:
-        """What is used outside of the loop."""
-        members, users = self.group.members, self.program.facts.users
-        return {
-            value.id: value
+        """What is used outside of the loop, but for what is made again there."""
+        members, facts = self.group.members, self.program.facts
+        used = [
+            value
             for op in self.group.ops
             for value in results_of(op)
-            if users.get(value.id, set()) - members
-        }
+            if facts.users.get(value.id, set()) - members
+        ]
+        self.program.remade |= {value.id for value in used if is_remade(value, facts)}
+        return {value.id: value for value in used if value.id not in self.program.remade}
 
     def _order(self) -> list[int]:
         """The axes from the outermost loop to the innermost: the reduced one is inside."""
@@ -155,7 +158,9 @@ class _Writer:
         for op in self.group.reductions:
             if op.result.shape:
                 self.tiles[op.result.id] = make_tile(self.e, op.result, self.width)
-        limits = limits_of(self.group.ops, self.program.facts)
+        program = self.program
+        ops = [*self.group.ops, *self.group.reductions]
+        limits = limits_of(ops, program.limits, program.remade, program.facts)
         self.assumed = frozenset(limit.compare.id for limit in limits)
         self.full: V | None = None
         if limits:
@@ -250,9 +255,7 @@ class _Writer:
         no_mask: frozenset[int] = frozenset()
 
         def whole(now: V) -> None:
-            places: list[Lanes] = [
-                Steps(e.add(now, const("i32", n * self.width)), 1) for n in range(self.vectors)
-            ]
+            places: list[Lanes] = [Steps(now, 1, start=n * self.width) for n in range(self.vectors)]
             inner(at, places, [None] * len(places), self.assumed)
 
         def rest(now: V) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from eas.ir.records import frozen
-from eas.runtime.cpu.emit import Emitter, V
+from eas.runtime.cpu.emit import Emitter, V, const
 
 
 @frozen
@@ -15,14 +15,15 @@ class Uniform:
 
 @frozen
 class Steps:
-    """`base`, `base + step`, ...: integers that are not written out as long as possible.
+    """`base + start`, `base + start + step`, ...: integers that are not written out if possible.
 
-    `is_exact` tells that no step wraps around.
+    `is_exact` tells that no step wraps around. Vectors side by side have one base.
     """
 
     base: V
     step: int
     is_exact: bool = True
+    start: int = 0
 
 
 @frozen
@@ -39,12 +40,17 @@ def number(lanes: Lanes) -> V:
     return lanes.v
 
 
+def first(e: Emitter, steps: Steps) -> V:
+    """The number of the first lane."""
+    return e.add(steps.base, const(steps.base.ty, steps.start))
+
+
 def to_vector(e: Emitter, lanes: Lanes, width: int) -> V:
     match lanes:
         case Uniform(v):
             return e.splat(v, width)
-        case Steps(base=base, step=step):
-            row = e.row(base.ty, [step * lane for lane in range(width)])
+        case Steps(base=base, step=step, start=start):
+            row = e.row(base.ty, [start + step * lane for lane in range(width)])
             return row if base.known == 0 else e.binary("add", e.splat(base, width), row)
         case Vector(v):
             return v
@@ -56,10 +62,10 @@ def add(e: Emitter, a: Lanes, b: Lanes, sign: int, wraps: bool) -> Lanes | None:
     if first is None or second is None:
         return None
     base = e.add(first.base, second.base) if sign > 0 else e.sub(first.base, second.base)
-    step = first.step + sign * second.step
+    start, step = first.start + sign * second.start, first.step + sign * second.step
     if not step:
-        return Uniform(base)
-    return Steps(base, step, first.is_exact and second.is_exact and not wraps)
+        return Uniform(e.add(base, const(base.ty, start)))
+    return Steps(base, step, first.is_exact and second.is_exact and not wraps, start)
 
 
 def scale(e: Emitter, a: Lanes, b: Lanes, wraps: bool) -> Lanes | None:
@@ -70,7 +76,8 @@ def scale(e: Emitter, a: Lanes, b: Lanes, wraps: bool) -> Lanes | None:
             if not factor:
                 return one
             base = e.mul(other.base, one.v)
-            return Steps(base, other.step * factor, other.is_exact and not wraps)
+            is_exact = other.is_exact and not wraps
+            return Steps(base, other.step * factor, is_exact, other.start * factor)
     return None
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from eas.ir.nodes import Atomic, Compute, Load, Op, Store, Value
+from eas.ir.nodes import Atomic, Compute, Load, Op, Store, Value, operands_of
 from eas.ir.records import frozen
 from eas.ir.types import Shape
 from eas.runtime.cpu.body import ZERO, Body
@@ -27,16 +27,33 @@ class Limit:
     axis: int
 
 
-def limits_of(ops: list[Op], facts: Facts) -> list[Limit]:
-    """The comparisons in the masks of loads and stores that are known before the loop."""
+def masking_limits(facts: Facts) -> dict[int, Limit]:
+    """The comparisons in the masks of loads and stores, by the ids of what they give."""
     found: dict[int, Limit] = {}
+    for op in facts.ops.values():
+        if isinstance(op, Load | Store | Atomic) and op.mask is not None and op.mask.shape:
+            found |= {limit.compare.id: limit for limit in _limits(op.mask, facts)}
+    return found
+
+
+def limits_of(
+    ops: list[Op], known: dict[int, Limit], remade: set[int], facts: Facts
+) -> list[Limit]:
+    """Those of the known comparisons that some ops need and that are there before their loop."""
     everything = [each for op in ops for each in with_inner(op)]
     inside = {id for op in ops for id in defined_inside(op)}
-    for op in everything:
-        if isinstance(op, Load | Store | Atomic) and op.mask is not None and op.mask.shape:
-            for limit in _limits(op.mask, facts):
-                if not depends(limit.compare, inside, facts):
-                    found[limit.compare.id] = limit
+    found: dict[int, Limit] = {}
+    seen: set[int] = set()
+    waiting = [value for op in everything for value in operands_of(op)]
+    while waiting:
+        value = waiting.pop()
+        if value.id in seen:
+            continue
+        seen.add(value.id)
+        if value.id in known and not depends(value, inside, facts):
+            found[value.id] = known[value.id]
+        if facts.is_cheap(value) or value.id in remade:
+            waiting += operands_of(facts.definitions[value.id])
     return list(found.values())
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from eas.ir.nodes import Load, Store, Value
 from eas.ir.types import DType
 from eas.runtime.cpu.body import Body, Coords, Mask
 from eas.runtime.cpu.dtypes import register, size_of, stored, to_register, to_stored
 from eas.runtime.cpu.emit import V, const, mangled, vector
 from eas.runtime.cpu.lanes import Lanes, Steps, Uniform, Vector, number
-from eas.runtime.cpu.masks import condition, narrow, when, written
+from eas.runtime.cpu.masks import condition, narrow, shared, when, written
 
 _PART = 16  # bytes that NumPy aligns arrays to, so that they are stored at once past the caches
 
@@ -16,14 +18,17 @@ _PART = 16  # bytes that NumPy aligns arrays to, so that they are stored at once
 
 
 def offsets(body: Body, value: Value, coords: Coords) -> Lanes:
-    """The offsets of the lanes, as wide as an address. Those in steps are taken not to wrap."""
+    """The offsets of the lanes, as wide as an address.
+
+    Those in steps are taken not to wrap, in vectors side by side as well.
+    """
     how = "sext" if value.ty.dtype.is_signed else "zext"
     found = body.at(value, coords)
     match found:
         case Uniform(v):
             return Uniform(widened(body, v, how))
-        case Steps(base=base, step=step):
-            return Steps(widened(body, base, how), step)
+        case Steps(base=base, step=step, start=start):
+            return Steps(widened(body, base, how), step, start=start)
         case Vector(v):
             return Vector(widened(body, v, how))
 
@@ -93,10 +98,10 @@ def _read_row(body: Body, pointer: V, dtype: DType, offset: Steps, mask: Mask) -
 
 def _row(body: Body, pointer: V, dtype: DType, offset: Steps) -> tuple[V, bool]:
     """Where a row of neighbours begins, and whether it is read backwards."""
-    place, is_turned = offset.base, offset.step < 0
-    if is_turned:
-        place = body.e.sub(place, const("i64", body.width - 1))
-    return body.e.gep(stored(dtype), pointer, place), is_turned
+    e, is_turned = body.e, offset.step < 0
+    start = offset.start - (body.width - 1 if is_turned else 0)
+    place = e.gep(stored(dtype), pointer, offset.base)
+    return e.gep(stored(dtype), place, const("i64", start)), is_turned
 
 
 def _turn(body: Body, v: V) -> V:
@@ -120,38 +125,53 @@ def _gather(body: Body, pointer: V, dtype: DType, offset: Lanes, mask: Mask) -> 
 # --- stores -----------------------------------------------------------------------------------
 
 
-def store(body: Body, op: Store, coords: Coords, mask: Mask) -> None:
-    if op.mask is not None:
-        mask = narrow(body, mask, body.at(op.mask, coords))
-    pointer = body.program.pointer(op.pointer)
-    value = body.at(op.value, coords)
-    dtype, offset = op.value.ty.dtype, offsets(body, op.offset, coords)
-    past_cache = body.program.past_cache(op) if mask is None and len(body.scopes) == 1 else None
-    if past_cache is None or not isinstance(offset, Steps) or offset.step != 1:
-        write(body, pointer, dtype, offset, value, mask)
-        return
-    v = to_stored(body.e, body.to_vector(value), dtype)
-    _write_past_cache(body, _row(body, pointer, dtype, offset)[0], v, size_of(dtype), past_cache)
+def store(body: Body, op: Store, masks: Sequence[Mask]) -> None:
+    """The stores of all points; past the caches, if they are whole rows of a large launch."""
+    rows: list[tuple[V, V]] = []
+    past_cache = body.program.past_cache(op) if len(body.scopes) == 1 else None
+    for coords, points in body.places(op.offset.shape):
+        mask = shared(body, masks, points, coords)
+        if op.mask is not None:
+            mask = narrow(body, mask, body.at(op.mask, coords))
+        pointer, dtype = body.program.pointer(op.pointer), op.value.ty.dtype
+        value, offset = body.at(op.value, coords), offsets(body, op.offset, coords)
+        is_whole = past_cache is not None and mask is None
+        if is_whole and isinstance(offset, Steps) and offset.step == 1:
+            v = to_stored(body.e, body.to_vector(value), dtype)
+            rows.append((v, _row(body, pointer, dtype, offset)[0]))
+        else:
+            write(body, pointer, dtype, offset, value, mask)
+    if rows and past_cache is not None:
+        _write_rows(body, rows, size_of(op.value.ty.dtype), past_cache)
 
 
-def _write_past_cache(body: Body, place: V, v: V, size: int, holds: V) -> None:
-    """A store that does not read the line first, if it is one of many and the place is aligned."""
+def _write_rows(body: Body, rows: Sequence[tuple[V, V]], size: int, is_large: V) -> None:
+    """Stores that do not read the lines first, if there are many and all places are aligned."""
     e = body.e
-    address = e.value("i64", f"ptrtoint {place} to i64")
-    low = e.both(address, const("i64", _PART - 1))
-    holds = e.both(holds, e.icmp("eq", low, const("i64", 0)))
-    past, usual, after = e.label("past"), e.label("usual"), e.label("after")
-    e.branch(holds, past, usual)
+    aligned, past, usual, after = (e.label(hint) for hint in ("aligned", "past", "usual", "after"))
+    e.branch(is_large, aligned, usual)
+    e.begin(aligned)
+    low = const("i64", 0)
+    for _, place in rows:
+        low = e.either(low, e.value("i64", f"ptrtoint {place} to i64"))
+    low = e.both(low, const("i64", _PART - 1))
+    e.branch(e.icmp("eq", low, const("i64", 0)), past, usual)
     e.begin(past)
-    lanes = max(_PART // size, 1)
+    for v, place in rows:
+        _write_past_cache(body, v, place, size)
+    e.jump(after)
+    e.begin(usual)
+    for v, place in rows:
+        e.store(v, place, size)
+    e.begin(after)
+
+
+def _write_past_cache(body: Body, v: V, place: V, size: int) -> None:
+    e, lanes = body.e, max(_PART // size, 1)
     for start in range(0, body.width, lanes):
         part = e.shuffle(v, V(v.ty, "poison"), range(start, min(start + lanes, body.width)))
         target = e.gep(v.element, place, const("i64", start))
         e.store(part, target, min(_PART, size * part.lanes), ", !nontemporal !0")
-    e.jump(after)
-    e.begin(usual)
-    e.store(v, place, size)
-    e.begin(after)
 
 
 def write(body: Body, pointer: V, dtype: DType, offset: Lanes, value: Lanes, mask: Mask) -> None:

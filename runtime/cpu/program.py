@@ -13,6 +13,7 @@ from eas.runtime.cpu.dtypes import register, size_of
 from eas.runtime.cpu.emit import Emitter, V, Variable
 from eas.runtime.cpu.facts import Facts
 from eas.runtime.cpu.lanes import Lanes
+from eas.runtime.cpu.limits import masking_limits
 from eas.runtime.cpu.memory import load
 from eas.runtime.cpu.simdgroups import simd
 from eas.runtime.cpu.steps import step
@@ -25,7 +26,7 @@ class Program:
     """The code of one program under way.
 
     Scalars are in `single`, a body of one point without coordinates; blocks that outlive the loop
-    that made them are in `tiles`.
+    that made them are in `tiles`, but for those that are `remade`.
     """
 
     def __init__(
@@ -42,7 +43,9 @@ class Program:
         self.report = V("ptr", "%report")
         self.facts = Facts(function)
         self.single = Body(self, (), [()], [None])
+        self.limits = masking_limits(self.facts)
         self.tiles: dict[int, Tile] = {}
+        self.remade: set[int] = set()
         self.pointers: dict[int, V] = {}
         self.sites = sites_of(function)
         self._zero: V | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from eas.ir.nodes import Compute
 from eas.runtime.cpu.body import Body, Coords
 from eas.runtime.cpu.emit import V, const
-from eas.runtime.cpu.lanes import Lanes, Steps, Uniform, Vector
+from eas.runtime.cpu.lanes import Lanes, Steps, Uniform, Vector, first
 from eas.runtime.cpu.reductions import across, join, neutral, partial
 
 SIMD = 32
@@ -21,8 +21,9 @@ def simd(body: Body, op: Compute, coords: Coords) -> Lanes:
 
 def _start(body: Body, place: Lanes) -> V:
     """The first thread of the simdgroup that a vector is in."""
-    first = place.base if isinstance(place, Steps) else body.e.extract(body.to_vector(place), 0)
-    return body.e.both(first, const("i32", -SIMD))
+    e = body.e
+    lowest = first(e, place) if isinstance(place, Steps) else e.extract(body.to_vector(place), 0)
+    return e.both(lowest, const("i32", -SIMD))
 
 
 def _fetch(body: Body, op: Compute, coords: Coords) -> Lanes:

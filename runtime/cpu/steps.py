@@ -43,8 +43,7 @@ def step(body: Body, op: Op, masks: Masks) -> Masks | None:
         case Atomic():
             body.push(op, op.result, lambda c, n: atomic(body, op, c, shared(body, masks, n, c)))
         case Store():
-            for coords, points in body.places(op.offset.shape):
-                store(body, op, coords, shared(body, masks, points, coords))
+            store(body, op, masks)
         case Assert():
             for coords, points in body.places(op.condition.shape):
                 check(body, op, coords, shared(body, masks, points, coords))

@@ -107,7 +107,7 @@ def _place(body: Body, tile: Tile, coords: Coords) -> Lanes:
     match linear(body.e, coords, tile.shape):
         case Uniform(v):
             return Uniform(widened(body, v))
-        case Steps(base=base, step=step):
-            return Steps(widened(body, base), step)
+        case Steps(base=base, step=step, start=start):
+            return Steps(widened(body, base), step, start=start)
         case Vector(v):
             return Vector(widened(body, v))

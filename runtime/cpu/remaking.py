@@ -1,0 +1,53 @@
+"""Blocks that later loops over lanes make again, because that costs less than to keep them."""
+
+from __future__ import annotations
+
+from eas.ir.nodes import Compute, Load, Op, Store, Value
+from eas.runtime.cpu.facts import Facts
+from eas.runtime.cpu.limits import form_of
+
+_MOST_OPS = 3
+_LIGHT = {"add", "sub", "mul", "neg", "abs", "minimum", "maximum", "select"}
+
+
+def is_remade(value: Value, facts: Facts) -> bool:
+    """Whether a block is read in a row, or nearly, and used in such rows in the same loop."""
+    cost = _cost(value, facts)
+    return cost is not None and cost <= _MOST_OPS and all(_fits(value, facts))
+
+
+def _fits(value: Value, facts: Facts) -> list[bool]:
+    nest = facts.nests[id(facts.definitions[value.id])]
+    users = [facts.ops[user] for user in facts.users.get(value.id, ())]
+    return [facts.nests[id(op)] is nest and _is_along(op, value) for op in users]
+
+
+def _is_along(op: Op, value: Value) -> bool:
+    """Whether an op takes the block lane by lane."""
+    if isinstance(op, Compute):
+        is_reduced = op.op.name.startswith("reduce_")
+        return is_reduced or (not op.op.collective and op.result.shape == value.shape)
+    return isinstance(op, Store) and op.value is value
+
+
+def _cost(value: Value, facts: Facts) -> int | None:
+    """How many ops make a block from rows of arrays that nobody writes to; None if that cannot."""
+    if not value.shape or facts.is_cheap(value):
+        return 0
+    op = facts.definitions.get(value.id)
+    if isinstance(op, Load):
+        return 0 if _is_row(op, facts) else None
+    if not isinstance(op, Compute) or op.op.name not in _LIGHT:
+        return None
+    costs = [_cost(operand, facts) for operand in op.operands]
+    total = 1 + sum(cost or 0 for cost in costs)
+    return None if None in costs else total
+
+
+def _is_row(op: Load, facts: Facts) -> bool:
+    if op.pointer.id in facts.written:
+        return False
+    form = form_of(op.offset, facts)
+    if form is None or form.get(len(op.offset.shape) - 1, 0) not in (0, 1):
+        return False
+    return all(_cost(part, facts) == 0 for part in (op.mask, op.other) if part is not None)

@@ -1,0 +1,59 @@
+"""Blocks that are read again rather than kept: the values are those of the first time."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import eas
+from eas import mk
+from eas.ir.passes import relax
+from eas.runtime.cpu.kernel import write
+
+
+@eas.kernel
+def centre(x, y, z, N, BLOCK: eas.constexpr):
+    i = mk.arange(0, BLOCK)
+    v = mk.load(x, i, i < N)
+    centred = mk.where(i < N, v - mk.sum(v) / N, 0.0)
+    mk.store(y, i, centred * mk.sum(centred * centred), i < N)
+    mk.store(z, i, centred + v, i < N)
+
+
+@pytest.mark.parametrize("size", [1, 3, 40, 1000, 5000])
+def test_a_block_that_is_read_again_is_what_it_was(size: int) -> None:
+    x = np.random.default_rng(0).standard_normal(size).astype("f4")
+    y, z = np.zeros(size, "f4"), np.zeros(size, "f4")
+    centre[1](x, y, z, size, BLOCK=size + 5, _backend="cpu")
+    centred = x - x.mean()
+    np.testing.assert_allclose(y, centred * (centred * centred).sum(), rtol=1e-3, atol=1e-3)
+    np.testing.assert_allclose(z, centred + x, rtol=1e-3, atol=1e-5)
+
+
+def test_a_block_of_an_array_that_is_written_is_kept() -> None:
+    x = np.arange(100, dtype="f4")
+    before, z = x.copy(), np.zeros(100, "f4")
+    centre[1](x, x, z, 100, BLOCK=128, _backend="cpu")
+    centred = before - before.mean()
+    np.testing.assert_allclose(z, centred + before, rtol=1e-4, atol=1e-3)
+
+
+def test_a_block_is_kept_for_a_loop_that_would_read_it_in_each_trip() -> None:
+    @eas.kernel
+    def scale(x, y, TIMES, BLOCK: eas.constexpr):
+        i = mk.arange(0, BLOCK)
+        v = mk.load(x, i)
+        for n in range(TIMES):
+            mk.store(y, n * BLOCK + i, v * mk.sum(v))
+
+    x, y = np.ones(100, "f4"), np.zeros(300, "f4")
+    scale[1](x, y, 3, BLOCK=100, _backend="cpu")
+    np.testing.assert_array_equal(y, 100)
+    text = write(relax(scale.compile(x, y, 3, BLOCK=100).function), 8, has_streams=False)
+    assert text.count("alloca [108 x float]") == 1
+
+
+def test_rows_in_place_of_blocks_are_not_kept() -> None:
+    arguments = (np.ones(100, "f4"), np.ones(100, "f4"), np.ones(100, "f4"), 100)
+    text = write(relax(centre.compile(*arguments, BLOCK=128).function), 8, has_streams=False)
+    assert "x float], align" not in text
