@@ -1,81 +1,85 @@
-"""How long the first compile of a kernel takes: `python -m benchmarks.compile_time`.
+"""What a user waits for: `python -m benchmarks.compile_time`.
 
-Each time is of a fresh process: the first `to_msl` of the kernel, the imports not counted. The best
-of them is what the machine can do, the median shows how busy it is.
+Each time is that of a fresh process, from `import eas` to a launch of a kernel that was launched
+before, and is taken around what the user writes: see `benchmarks.first_use`. The best of them is
+what the machine can do, the median shows how busy it is.
 """
 
 from __future__ import annotations
 
-import inspect
+import os
 import statistics
 import subprocess
 import sys
-import time
+import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-import eas.msl
-from benchmarks import kernels
+from benchmarks import first_use
 
 PROCESSES = 15
+_UNITS = {"ms": 1e3, "µs": 1e6}
 
 
 @dataclass(frozen=True)
-class Job:
-    """A kernel of `benchmarks.kernels`, types for it, and the milliseconds it may take."""
+class Row:
+    """A measure in a unit, how long it may take, and whether code is kept between processes."""
 
-    kernel: str
-    types: tuple[str, ...]
-    constants: dict[str, int | float]
-    limit: float
+    what: str
+    measure: Callable[[], float]
+    limit: float | None = None
+    unit: str = "ms"
+    is_kept: bool = True
 
 
-JOBS = (
-    Job("add", ("*f32", "*f32", "*f32", "i32"), {"BLOCK": 256}, 5),
-    Job(
-        "lattice_boltzmann",
-        ("*f32", "*f32", "*bool", "*f32", "i32", "i32"),
-        {"OMEGA": 1.7, "FASTEST": 0.2, "BLOCK": 256},
-        50,
-    ),
+ROWS = (
+    Row("`import numpy`, which is a part of", first_use.importing_numpy),
+    Row("`import eas`", first_use.importing_eas),
+    Row("the first `to_msl` of a kernel of 5 lines", first_use.first_msl, 5),
+    Row("the first `to_msl` of 100 lines", first_use.first_msl_of_a_hundred_lines, 50),
+    Row("the first launch on the CPU: compiled", first_use.first_launch, 60, is_kept=False),
+    Row("the first launch on the CPU: kept on disk", first_use.first_launch, 5),
+    Row("a later launch", first_use.later_launch, 5, "µs"),
 )
 
 
 def main() -> None:
-    table = Table("kernel", "lines", "best", "median", "limit", title="The first to_msl, in ms")
-    for number, job in enumerate(JOBS):
-        times = [time_in_fresh_process(number) for _ in track(range(PROCESSES), job.kernel)]
-        colour = "green" if min(times) < job.limit else "red"
-        best = f"[{colour}]{min(times):.2f}[/{colour}]"
-        median = f"{statistics.median(times):.2f}"
-        table.add_row(job.kernel, str(lines_of(job)), best, median, f"{job.limit:g}")
+    table = Table("what", "best", "median", "limit", title="What a user waits for")
+    with tempfile.TemporaryDirectory() as folder:
+        for row in ROWS:
+            times = measure(row, Path(folder))
+            limit = "" if row.limit is None else f"{row.limit:g} {row.unit}"
+            is_met = row.limit is None or min(times) < row.limit
+            best = f"{min(times):.2f} {row.unit}"
+            colour = "green" if is_met else "red"
+            median = f"{statistics.median(times):.2f} {row.unit}"
+            table.add_row(row.what, f"[{colour}]{best}[/{colour}]", median, limit)
     Console().print(table)
 
 
-def time_in_fresh_process(number: int) -> float:
-    command = [sys.executable, "-m", "benchmarks.compile_time", str(number)]
-    return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+def measure(row: Row, folder: Path) -> list[float]:
+    """The times of several processes in the row's unit; one before them fills the caches."""
+    once(row, folder / "kept")
+    return [
+        once(row, folder / ("kept" if row.is_kept else f"empty {number}"))
+        for number in track(range(PROCESSES), row.what)
+    ]
 
 
-def time_here(job: Job) -> float:
-    assert eas.msl.write  # a kernel imports the writer when it is first asked for its text
-    kernel = getattr(kernels, job.kernel)
-    start = time.perf_counter()
-    kernel.to_msl(*job.types, **job.constants)
-    return 1000 * (time.perf_counter() - start)
-
-
-def lines_of(job: Job) -> int:
-    """The lines of the kernel's text, without blank ones."""
-    source = inspect.getsource(getattr(kernels, job.kernel).fn)
-    return sum(bool(line.strip()) for line in source.splitlines())
+def once(row: Row, cache: Path) -> float:
+    # Python keeps bytecode, as it does unless it is told not to.
+    told = {"EAS_CACHE_DIR": str(cache), "PYTHONDONTWRITEBYTECODE": ""}
+    command = [sys.executable, "-m", "benchmarks.first_use", row.measure.__name__]
+    shown = subprocess.run(
+        command, check=True, capture_output=True, text=True, env=os.environ | told
+    ).stdout
+    return float(shown) * _UNITS[row.unit]
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 1:
-        print(time_here(JOBS[int(sys.argv[1])]))
-    else:
-        main()
+    main()
