@@ -12,7 +12,7 @@ from eas.msl import MslKernel
 from eas.msl.arrays import Bound, Extents, divide
 from eas.msl.errors import REFUSED_TEXT
 from eas.msl.launch import Argument, launch
-from eas.msl.python_lines import python_loc, sources_of
+from eas.msl.python_lines import FILE_NAME, python_loc, sources_of
 from eas.runtime import metal
 
 _FAULT = "this is a fault of easy_as, not of the kernel: please report it"
@@ -56,7 +56,8 @@ def _refused(error: metal.TextError, kernel: MslKernel, function: Function) -> C
         line = "".join(lines[complaint.line - 1 : complaint.line]).strip()
         notes = (f"line {complaint.line} of the Metal text: {line}",)
         message = f"Metal's compiler refuses the text: {complaint.message}"
-        found.append(Diagnostic(REFUSED_TEXT, message, loc, "from here", notes=(*notes, _FAULT)))
+        label = "" if loc.source.name == FILE_NAME else "from here"
+        found.append(Diagnostic(REFUSED_TEXT, message, loc, label, notes=(*notes, _FAULT)))
     if not found:
         loc = function.body.ops[0].loc
         found.append(Diagnostic(REFUSED_TEXT, error.message, loc, notes=(_FAULT,)))

@@ -31,7 +31,6 @@ class Device:
 
     def pipeline(self, program: Program) -> Pipeline:
         """The program, compiled once; raises `TextError` if Metal's compiler refuses it."""
-        self.check_process()
         with self._lock:
             if program not in self._pipelines:
                 made = make_pipeline(self.framework, self.raw, self.system, program)
@@ -40,7 +39,6 @@ class Device:
 
     def queue(self) -> CommandQueue:
         """The queue of all launches."""
-        self.check_process()
         with self._lock:
             if self._queue is None:
                 self._queue = own(self.raw.newCommandQueue(), self.raw.newCommandQueue)

@@ -1,4 +1,4 @@
-"""Kernels for the tests of this folder."""
+"""Kernels for launches of Metal texts."""
 
 from __future__ import annotations
 
@@ -16,6 +16,26 @@ def twice(x, N, BLOCK: eas.constexpr):
 def shift(x, y, N, BLOCK: eas.constexpr):
     i = mk.program_id(0) * BLOCK + mk.arange(0, BLOCK)
     mk.store(y, i, mk.load(x, i, i < N), i < N)
+
+
+@eas.kernel
+def clear_and_keep(source, cleared, kept, BLOCK: eas.constexpr):
+    i = mk.arange(0, BLOCK)
+    old = mk.load(source, i)
+    mk.store(cleared, i, 0.0)
+    mk.store(kept, i, old)
+
+
+def root_of(x, i, mask):
+    root = mk.sqrt(mk.load(x, i, mask))
+    mk.store(x, i, root, mask)
+    return mk.sqrt(root + 1.0)
+
+
+@eas.kernel
+def rooted(x, N, BLOCK: eas.constexpr):
+    i = mk.program_id(0) * BLOCK + mk.arange(0, BLOCK)
+    mk.store(x, i, root_of(x, i, i < N), i < N)
 
 
 @eas.kernel
@@ -37,6 +57,11 @@ def talk(x, BLOCK: eas.constexpr):
 def demand(x, N, BLOCK: eas.constexpr):
     i = mk.program_id(0) * BLOCK + mk.arange(0, BLOCK)
     assert mk.load(x, i, i < N) < 50, "too large"
+
+
+@eas.kernel
+def say_all(a, b, c, d, e):
+    print(a, b, c, d, e)
 
 
 @eas.kernel(fast_math=True)

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import gc
 import os
+import subprocess
 import sys
+import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import eas
 from eas.config import BackendError, resolve_backend
+from eas.msl.arrays import divide
 from eas.runtime import metal
 from eas.runtime.metal import MetalError, completion
 from tests.metal.conftest import forget_device, in_a_fork
 from tests.metal.kernels import shift, twice
 from tests.metal.simulated import Machine
+from tests.metal.simulated.encoders import MTLComputeCommandEncoder
 from tests.metal.simulated.objects import constant
 
 GPU = "Apple M1 (simulated)"
@@ -55,6 +61,11 @@ def test_a_mac_without_a_gpu_is_named(machine: Machine) -> None:
     assert message_of_launch().startswith(
         "kernel `twice`: the backend `metal` is not available here (Metal finds no GPU: "
     )
+
+
+@pytest.mark.usefixtures("machine")
+def test_mps_is_another_name_of_the_backend() -> None:
+    assert resolve_backend("mps") == "metal"
 
 
 def test_auto_is_the_gpu_of_a_mac(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -176,6 +187,64 @@ def test_a_limit_that_is_no_time_is_refused(
     assert message_of_launch() == f"`EAS_METAL_SECONDS` is a number of seconds, not `{text}`"
 
 
+def test_an_interrupted_wait_leaves_the_gpu_usable(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pauses: list[float] = []
+
+    def interrupt(seconds: float) -> None:
+        pauses.append(seconds)
+        if len(pauses) == 50:
+            raise KeyboardInterrupt
+        time.sleep(0.002)
+
+    machine.faults.hangs = True
+    x = np.ones(4, np.float32)
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        clock = SimpleNamespace(monotonic=time.monotonic, sleep=interrupt)
+        patch.setattr(completion, "time", clock)
+        twice(x, 4, BLOCK=4)
+    machine.faults.hangs = False
+    assert x.tolist() == [1.0] * 4
+    twice(x, 4, BLOCK=4)
+    assert x.tolist() == [2.0] * 4
+
+
+def test_an_interrupted_encoding_ends_all_the_same(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(self: object, data: bytes, length: int, index: int) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(MTLComputeCommandEncoder, "setBytes_length_atIndex_", interrupt)
+        twice(np.ones(4, np.float32), 4, BLOCK=4)
+    gc.collect()
+    assert machine.troubles == []
+
+
+EXIT = """
+import numpy as np
+from eas.runtime import metal
+from tests.metal.kernels import twice
+from tests.metal.simulated import install
+
+install().faults.hangs = True
+try:
+    twice(np.ones(4, np.float32), 4, BLOCK=4, _backend="metal")
+except metal.MetalError:
+    print("given up", flush=True)
+"""
+
+
+def test_python_ends_while_the_gpu_is_still_at_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EAS_METAL_SECONDS", "0.1")
+    done = subprocess.run(
+        [sys.executable, "-c", EXIT], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "given up\n", "")
+
+
 # --- processes and owners ---------------------------------------------------------------------
 
 
@@ -186,6 +255,31 @@ def test_a_forked_process_is_told_that_it_cannot_use_the_gpu(machine: Machine) -
         "along. Start processes anew: `multiprocessing.set_start_method('spawn')`"
     )
     assert machine.labels == ["twice"]
+
+
+def test_what_was_made_before_a_fork_is_not_used_in_the_child(machine: Machine) -> None:
+    device = metal.default_device()
+    pipeline = device.pipeline(metal.Program(twice.to_msl("*f32", "i32", BLOCK=4), "twice", (2, 3)))
+    dispatch = metal.Dispatch(device, pipeline, [], [], divide([]), 4, (1, 1, 1), 60.0)
+
+    def use() -> str:
+        with pytest.raises(MetalError) as caught:
+            dispatch.run()
+        return str(caught.value)
+
+    assert in_a_fork(use).startswith(f"this process was forked from {os.getpid()}, ")
+    assert machine.labels == []
+
+
+def test_many_launches_leave_nothing_behind(machine: Machine) -> None:
+    x = np.ones(4, np.float32)
+    for _ in range(60):
+        twice(x, 4, BLOCK=4)
+    kept = {"MTLDevice": 1, "MTLCommandQueue": 1, "MTLComputePipelineState": 1}
+    end = time.monotonic() + 20
+    while +machine.alive != kept and time.monotonic() < end:
+        time.sleep(0.01)  # the queue's thread has not let go of the last commands yet
+    assert +machine.alive == kept
 
 
 @pytest.mark.parametrize("own_references", [0, 2])

@@ -1,4 +1,7 @@
-"""Launches on a GPU through the public interface: arrays, asserts and prints."""
+"""Launches of Metal texts through the public interface: arrays, asserts and prints.
+
+On a GPU, and on the CPU with `msl-host`.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +11,28 @@ import numpy as np
 import pytest
 
 import eas
-from tests.metal.kernels import copy_rows, demand, shift, talk, twice
+from tests.metal.kernels import clear_and_keep, copy_rows, demand, say_all, shift, talk, twice
 
-pytestmark = pytest.mark.usefixtures("any_gpu")
+pytestmark = pytest.mark.usefixtures("_text_backend")
 
 
-def test_mps_is_another_name_of_the_backend() -> None:
+@pytest.fixture(params=["metal", "msl-host"])
+def _text_backend(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if request.param == "metal":
+        request.getfixturevalue("any_gpu")
+    monkeypatch.setenv("EAS_BACKEND", request.param)
+
+
+def test_the_environment_chooses_the_backend() -> None:
     x = np.arange(10, dtype=np.float32)
-    twice(x, 10, BLOCK=4, _backend="mps")
+    twice(x, 10, BLOCK=4)
     assert x.tolist() == [0, 2, 4, 6, 8, 10, 12, 14, 16, 18]
+
+
+def test_an_array_that_is_passed_twice_is_written_after_it_was_read() -> None:
+    x, kept = np.arange(4, dtype=np.float32), np.zeros(4, np.float32)
+    clear_and_keep[1](x, x, kept, BLOCK=4)
+    assert (x.tolist(), kept.tolist()) == ([0, 0, 0, 0], [0, 1, 2, 3])
 
 
 def test_an_empty_grid_runs_nothing() -> None:
@@ -26,7 +42,8 @@ def test_an_empty_grid_runs_nothing() -> None:
 
 
 def test_no_elements_are_no_error() -> None:
-    twice[1](np.zeros(4, np.float32)[3:3], 0, BLOCK=4)
+    for x in (np.zeros(0, np.float32), np.zeros(4, np.float32)[3:3]):
+        twice[1](x, 0, BLOCK=4)
 
 
 def test_an_array_that_is_only_read_is_not_written_back() -> None:
@@ -69,6 +86,14 @@ def test_more_prints_than_there_is_room_for_come_all_the_same(
 ) -> None:
     talk[40](np.arange(64, dtype=np.int32), BLOCK=64)
     assert len(capsys.readouterr().out.splitlines()) == 40 * 65
+
+
+def test_values_of_every_kind_are_printed_alike(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = (np.float16(0.1), -7, np.uint64(2**63 + 1), np.int8(-3), np.float32(1e-7))
+    say_all[1](*arguments, _backend="interpret")
+    expected = capsys.readouterr().out
+    say_all[1](*arguments)
+    assert capsys.readouterr().out == expected
 
 
 def test_a_failed_assert_is_the_error_of_the_interpreter() -> None:

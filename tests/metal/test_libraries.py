@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 
 import eas
+from eas.runtime import metal
 from eas.runtime.metal import Complaint, MetalError
 from eas.runtime.metal.errors import complaints_in
-from tests.metal.kernels import scaled_sum, twice
+from tests.metal.kernels import rooted, scaled_sum, twice
 from tests.metal.simulated import Machine
 from tests.test_kernels import case_of
 
@@ -33,6 +34,17 @@ def test_a_kernel_is_compiled_once(machine: Machine) -> None:
     launch_twice()
     launch_twice()
     assert machine.libraries == [{"version": 0x20003, **SAFE}]
+
+
+def test_a_text_is_compiled_anew_for_other_options(machine: Machine) -> None:
+    text = twice.to_msl("*f32", "i32", BLOCK=4)
+    device = metal.default_device()
+    safe, fast = (metal.Program(text, "twice", (2, 3), is_fast) for is_fast in (False, True))
+    newer = metal.Program(text, "twice", (3, 0))
+    for program in (safe, fast, newer, safe, fast, newer):
+        assert device.pipeline(program).program == program
+    made = [(each["version"], each["math_mode"]) for each in machine.libraries]
+    assert made == [(0x20003, 0), (0x20003, 1), (0x30000, 0)]
 
 
 def test_a_kernel_is_compiled_for_the_version_that_it_needs(machine: Machine) -> None:
@@ -113,6 +125,24 @@ def test_an_error_of_metals_compiler_is_shown_at_the_python_line(machine: Machin
         "   = note: this is a fault of easy_as, not of the kernel: please report it\n\n"
         "1 error in kernel `twice`"
     )
+
+
+def test_errors_in_helpers_and_in_the_head_are_all_told(machine: Machine) -> None:
+    text = rooted.to_msl("*f32", "i32", BLOCK=4)
+    numbers = [1, *(n for n, line in enumerate(text.splitlines(), 1) if "kernels.py:" in line)]
+    machine.faults.library_error = "".join(
+        f"program_source:{number}:1: error: not {number}\n" for number in numbers
+    )
+    with pytest.raises(eas.CompileError) as caught:
+        rooted(np.zeros(4, np.float32), 4, BLOCK=4)
+    head, *others = caught.value.diagnostics
+    assert (head.loc.source.name, head.loc.line, head.label) == ("kernel.metal", 1, "")
+    lines = Path(str(import_module("tests.metal.kernels").__file__)).read_text().splitlines()
+    assert {d.loc.source.name for d in others} == {"kernels.py"}
+    assert "    mk.store(x, i, root, mask)" in {lines[d.loc.line - 1] for d in others}
+    assert [d.message.rpartition(" ")[2] for d in caught.value.diagnostics] == [
+        str(number) for number in numbers
+    ]
 
 
 def without_path(text: str) -> str:

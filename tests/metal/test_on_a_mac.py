@@ -98,10 +98,19 @@ def test_a_test_that_hangs_is_ended(tmp_path: Path) -> None:
     assert "(pytest: it said nothing for 10 seconds and was stopped)" in tests
 
 
+# A job in the background ignores it.
+INTERRUPTIBLE = """
+import signal
+from scripts.on_a_mac import main
+signal.signal(signal.SIGINT, signal.default_int_handler)
+raise SystemExit(main())
+"""
+
+
 def test_ctrl_c_leaves_a_report(tmp_path: Path) -> None:
     test, output = tmp_path / "test_that_hangs.py", tmp_path / "report.md"
     test.write_text("import time\ndef test_it():\n    time.sleep(600)\n")
-    command = [sys.executable, "-m", "scripts.on_a_mac", "--simulated", "--output", str(output)]
+    command = [sys.executable, "-c", INTERRUPTIBLE, "--simulated", "--output", str(output)]
     script = subprocess.Popen(
         [*command, "--texts", *files("add"), "--tests", str(test)],
         cwd=REPOSITORY,

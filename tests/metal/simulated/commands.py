@@ -51,8 +51,16 @@ class MTLCommandQueue(Object):
 
 
 def _run_all(work: Work) -> None:
-    while (commands := work.get()) is not None:
+    while _run_next(work):
+        pass
+
+
+def _run_next(work: Work) -> bool:
+    """Runs the next commands and lets go of them; tells whether more may come."""
+    commands = work.get()
+    if commands is not None:
         commands.execute()
+    return commands is not None
 
 
 class MTLCommandBuffer(Object):

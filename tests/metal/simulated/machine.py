@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from dataclasses import dataclass, field
 
 from eas.msl.host import Host
@@ -57,6 +58,7 @@ class Machine:
     end: threading.Event = field(default_factory=threading.Event)
     pools: Pools = field(default_factory=Pools)
     troubles: list[str] = field(default_factory=list[str])
+    alive: Counter[str] = field(default_factory=Counter[str])
     libraries: list[dict[str, object]] = field(default_factory=list[dict[str, object]])
     labels: list[str] = field(default_factory=list[str])
     buffers: list[int] = field(default_factory=list[int])
@@ -68,5 +70,6 @@ class Machine:
 
     def note_death(self, kind: str, references: list[int]) -> None:
         """Python has let go of an object: if that was not the last reference, it is leaked."""
+        self.alive[kind] -= 1
         if references[0] > 1 + self.own_references:
             self.troubles.append(f"{kind} is leaked")
