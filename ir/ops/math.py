@@ -47,8 +47,12 @@ def _unary(name: str, meaning: Any, doc: str) -> OpDef:
     return OpDef(name, ("a",), _FLOATS, through_f32(meaning), doc)
 
 
+def _rounded(name: str, meaning: Any, doc: str, operands: tuple[str, ...] = ("a",)) -> OpDef:
+    return OpDef(name, operands, _FLOATS, through_f32(meaning), doc, ulps=2)
+
+
 def _function(name: str, ufunc: np.ufunc, doc: str, operands: tuple[str, ...] = ("a",)) -> OpDef:
-    return OpDef(name, operands, _FLOATS, through_f32(through_f64(ufunc)), doc)
+    return _rounded(name, through_f64(ufunc), doc, operands)
 
 
 MATH = (
@@ -64,7 +68,7 @@ MATH = (
     _function("log10", np.log10, "the logarithm to base 10"),
     _function("log1p", np.log1p, "the natural logarithm of 1 + a"),
     _unary("sqrt", np.sqrt, "the square root"),
-    _unary("rsqrt", _rsqrt, "1 / sqrt(a)"),
+    _rounded("rsqrt", _rsqrt, "1 / sqrt(a)"),
     _function("sin", np.sin, "the sine of an angle in radians"),
     _function("cos", np.cos, "the cosine of an angle in radians"),
     _function("tan", np.tan, "the tangent of an angle in radians"),
@@ -74,13 +78,13 @@ MATH = (
     _function("sinh", np.sinh, "the hyperbolic sine"),
     _function("cosh", np.cosh, "the hyperbolic cosine"),
     _function("tanh", np.tanh, "the hyperbolic tangent"),
-    _unary("erf", _erf, "the error function"),
-    _unary("sigmoid", _sigmoid, "1 / (1 + exp(-a))"),
+    _rounded("erf", _erf, "the error function"),
+    _rounded("sigmoid", _sigmoid, "1 / (1 + exp(-a))"),
     OpDef("sign", ("a",), _NUMBERS, np.sign, "-1, 0 or 1, of a's dtype"),
     _function("pow", np.power, "a to the power of b", ("a", "b")),
     _function("atan2", np.arctan2, "the angle of the point (x, y)", ("y", "x")),
     OpDef("copysign", ("a", "b"), _FLOATS, np.copysign, "the size of a with the sign of b"),
-    OpDef("fma", ("a", "b", "c"), _FLOATS, _fma, "a * b + c, rounded once"),
+    OpDef("fma", ("a", "b", "c"), _FLOATS, _fma, "a * b + c, rounded once", ulps=1),
     OpDef("clamp", ("a", "low", "high"), _NUMBERS, _clamp, "a, but not below low or above high"),
     OpDef("isnan", ("a",), _TESTED, np.isnan, "whether a is not a number"),
     OpDef("isinf", ("a",), _TESTED, np.isinf, "whether a is an infinity"),

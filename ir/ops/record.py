@@ -60,7 +60,8 @@ class OpDef:
     operand, each with a leading axis for the programs (of length 1 where all agree), then the
     attributes as keywords, and gives an array of the result's dtype. Where `elementwise` is set the
     arrays broadcast against each other; otherwise they have the full shape of their blocks. Where
-    `positional` is set the first argument is a `Position`.
+    `positional` is set the first argument is a `Position`. `ulps` is how far a target may be from
+    the true value, in units of the last place of the result's dtype.
     """
 
     name: str
@@ -74,6 +75,7 @@ class OpDef:
     collective: bool = False
     positional: bool = False
     fault: Fault | None = None
+    ulps: int = 0
 
     def __repr__(self) -> str:
         return f"OpDef({self.name})"
