@@ -49,18 +49,61 @@ class _Writer:
                 self.program.tiles[value.id] = tile
 
     def _scan(self, row: V) -> None:
-        """One element after the other."""
-        start = self.e.mul(row, const("i64", self.length))
-        self._set(self._read(Uniform(start)))
-        self._keep(start)
+        """Whole vectors first, one element after the other then."""
+        e, width = self.e, self.program.width
+        start = e.mul(row, const("i64", self.length))
+        whole = self.length // width * width
+        if whole:
+            self._scan_vectors(start, whole)
+        else:
+            self._set(self._read(Uniform(start)))
+            self._keep(start)
+
+        def step(k: V) -> None:
+            place = e.add(start, k)
+            self._set(self._combined(self._now(), self._read(Uniform(place))))
+            self._keep(place)
+
+        e.count(const("i64", whole or 1), const("i64", self.length), 1, step)
+
+    def _scan_vectors(self, start: V, whole: int) -> None:
+        """Each vector by itself, and then on top of the last element before it."""
+        first = self._scan_lanes(self._read(Steps(start, 1)))
+        self._put(start, first)
 
         def step(k: V) -> None:
             place = self.e.add(start, k)
-            now: list[Lanes] = [Uniform(self.e.get(total)) for total in self.totals]
-            self._set(self._combined(now, self._read(Uniform(place))))
-            self._keep(place)
+            found = self._scan_lanes(self._read(Steps(place, 1)))
+            self._put(place, self._combined(self._now(), found))
 
-        self.e.count(const("i64", 1), const("i64", self.length), 1, step)
+        width = self.program.width
+        self.e.count(const("i64", width), const("i64", whole), width, step)
+
+    def _scan_lanes(self, found: list[Lanes]) -> list[Lanes]:
+        """Running results of a vector's lanes: the reach doubles with each step."""
+        e, width = self.e, self.program.width
+        reach = 1
+        while reach < width:
+            moved: list[Lanes] = [self._turned(lanes, width - reach) for lanes in found]
+            both = self._combined(moved, found)
+            has_left = e.row("i1", [lane >= reach for lane in range(width)])
+            found = [
+                Vector(e.select(has_left, self.body.to_vector(a), self.body.to_vector(b)))
+                for a, b in zip(both, found, strict=True)
+            ]
+            reach *= 2
+        return found
+
+    def _put(self, place: V, found: Sequence[Lanes]) -> None:
+        """Keeps a vector of results; its last lane is what the next one goes on from."""
+        for tile, total, lanes in zip(self.targets, self.totals, found, strict=True):
+            assert tile is not None
+            write(self.body, tile.pointer, tile.dtype, Steps(place, 1), lanes, None)
+            last = self.e.extract(self.body.to_vector(lanes), self.program.width - 1)
+            self.e.set(total, last)
+
+    def _now(self) -> list[Lanes]:
+        return [Uniform(self.e.get(total)) for total in self.totals]
 
     def _reduce(self, row: V) -> None:
         """Whole vectors first, their lanes then, the rest at the end."""
@@ -73,8 +116,7 @@ class _Writer:
             self._set(self._read(Uniform(start)))
 
         def step(k: V) -> None:
-            now: list[Lanes] = [Uniform(e.get(total)) for total in self.totals]
-            self._set(self._combined(now, self._read(Uniform(e.add(start, k)))))
+            self._set(self._combined(self._now(), self._read(Uniform(e.add(start, k)))))
 
         e.count(const("i64", whole or 1), const("i64", self.length), 1, step)
         if any(tile is not None for tile in self.targets):

@@ -101,11 +101,13 @@ class Variable:
 class Emitter:
     """The text of one function under way, and what it needs from outside of it.
 
-    `scratch` is how many bytes it wants behind `%scratch`.
+    `scratch` is how many bytes it wants behind `%scratch`. `has_scaling` tells that there is an
+    instruction that multiplies 16 floats by powers of two.
     """
 
     declared: dict[str, str] = field(default_factory=dict[str, str])
     fast: str = ""
+    has_scaling: bool = False
     scratch: int = 0
     _entry: list[str] = field(default_factory=list[str])
     _lines: list[str] = field(default_factory=list[str])
@@ -375,7 +377,7 @@ class Emitter:
 
     def row(self, element: str, numbers: Sequence[int]) -> V:
         """A vector of constants."""
-        parts = ", ".join(f"{element} {number}" for number in numbers)
+        parts = ", ".join(f"{element} {_literal(element, number)}" for number in numbers)
         return V(vector(element, len(numbers)), f"<{parts}>")
 
     def any(self, mask: V) -> V:

@@ -135,7 +135,11 @@ def exp2(e: Emitter, x: V) -> V:
 
 
 def _scaled(e: Emitter, x: V, n: V) -> V:
-    """x * 2**n in two steps, since 2**n alone may be out of range."""
+    """x * 2**n: by one instruction, or in two steps, since 2**n alone may be out of range."""
+    if e.has_scaling and x.lanes == 16:
+        all_lanes, usual_rounding = const("i16", -1), const("i32", 4)
+        name = "llvm.x86.avx512.mask.scalef.ps.512"
+        return e.call(name, x.ty, x, n, x, all_lanes, usual_rounding)
     n = whole(e, n, "i32")
     half = e.binary("ashr", n, const(n.ty, 1))
     first = e.fmul(x, power_of_two(e, half))

@@ -26,7 +26,7 @@ def write(function: Function, width: int, has_streams: bool) -> str:
     check_spelled(function)
     function = _without_lane_continues(function)
     fast = "reassoc nsz arcp contract afn" if function.fast_math else ""
-    e = Emitter(fast=fast)
+    e = Emitter(fast=fast, has_scaling=width == 16)  # AVX-512
     ids = tuple(V("i32", f"%{axis}") for axis in "xyz")
     extents = tuple(V("i32", f"%extent_{axis}") for axis in "xyz")
     for axis in "xyz":
