@@ -21,6 +21,7 @@ _COLOURS = {
     "by_hand": "#555555",
 }
 _THIN = "#bbbbbb"
+_RATIOS = [digit * size for size in (0.01, 0.1, 1.0, 10.0, 100.0, 1000.0) for digit in (1, 2, 5)]
 _TICKS = {1 << 10: "1 K", 1 << 14: "16 K", 1 << 18: "256 K", 1 << 22: "4 M", 1 << 26: "64 M"}
 
 
@@ -40,15 +41,19 @@ def draw_ratios(results: Results, target: Path) -> None:
         ratios = {name: times[name] / times["eas"] for name in names if name in times}
         low, high = min([1.0, *ratios.values()]), max([1.0, *ratios.values()])
         axes.plot([low, high], [row, row], color=_THIN, linewidth=1, zorder=1)
-        for name, ratio in ratios.items():
-            axes.scatter([ratio], [row], s=42, color=_COLOURS[name], zorder=2)
+        for place, name in enumerate(names):
+            if name in ratios:
+                height = row + 0.09 * (place - (len(names) - 1) / 2)  # equal ones side by side
+                axes.scatter([ratios[name]], [height], s=36, color=_COLOURS[name], zorder=2)
     for name in names:
-        axes.scatter([], [], s=42, color=_COLOURS[name], label=SHOWN[name])
+        axes.scatter([], [], s=36, color=_COLOURS[name], label=SHOWN[name])
     axes.axvline(1, color="black", linewidth=1, zorder=0)
     axes.set_yticks(range(len(results)), list(results))
     axes.set_ylim(len(results) - 0.4, -0.6)
     axes.set_xscale("log")
-    axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
+    low, high = axes.get_xlim()
+    shown = [tick for tick in _RATIOS if low <= tick <= high]
+    axes.set_xticks(shown, [f"{tick:g}" for tick in shown])
     axes.set_xlabel("time by that of eas (right of the line: eas is faster)")
     axes.grid(axis="x", color="#eeeeee")
     axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=len(names), frameon=False)
