@@ -17,6 +17,7 @@ from eas.ir.cache import open_cache
 from eas.msl.host import Builder, Host, Limits
 from eas.runtime.metal import device
 from tests.backends import IS_ON_DEVICE
+from tests.metal.session import Session
 from tests.metal.simulated import Machine, installed
 
 
@@ -40,6 +41,15 @@ def machine(metal_host: Host, monkeypatch: pytest.MonkeyPatch) -> Iterator[Machi
         forget_device()
         gc.collect()
     assert machine.troubles == []
+
+
+@pytest.fixture
+def session(machine: Machine) -> Iterator[Session]:
+    """A kernel that is ready, and commands under way, on a simulated Mac."""
+    del machine
+    session = Session()
+    yield session
+    session.close()
 
 
 @pytest.fixture

@@ -46,7 +46,6 @@ class MTLBuffer(Object):
         self.inside = memory if self.mode == SHARED else memory.copy()
         self._uses = 0
         self._lock = threading.Lock()
-        machine.buffers.append(memory.size)
 
     @selector
     def length(self) -> int:

@@ -61,7 +61,6 @@ class Machine:
     alive: Counter[str] = field(default_factory=Counter[str])
     libraries: list[dict[str, object]] = field(default_factory=list[dict[str, object]])
     labels: list[str] = field(default_factory=list[str])
-    buffers: list[int] = field(default_factory=list[int])
 
     def note_autorelease(self, kind: str) -> None:
         """An object is left to the innermost pool of this thread; without one, to nobody."""
