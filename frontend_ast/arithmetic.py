@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Callable
+from enum import IntFlag
 from typing import Any
 from typing import cast as cast_type
 
@@ -147,7 +148,28 @@ def failed(ctx: Context, what: str, error: Exception) -> Exception:
     return ctx.refusal("E0701", f"{what} cannot be computed", notes=(f"Python raises {words}",))
 
 
+def refuse_own_operators(ctx: Context, kind: type[ast.AST], *sides: Number) -> None:
+    """A class of numbers with operators of its own means something else by them."""
+    for side in sides:
+        value = side.value if isinstance(side, Const) else 0
+        if type(value) in (int, float, bool) or isinstance(value, np.generic):
+            continue
+        base = int if isinstance(value, int) else float
+        name = PYTHON[kind].strip("_")
+        for method in (f"__{name}__", f"__r{name}__"):
+            is_own = getattr(type(value), method, None) is not getattr(base, method, None)
+            # of flags the bits that two numbers share are the same as of plain ints
+            if is_own and not (kind is ast.BitAnd and isinstance(value, IntFlag)):
+                raise ctx.refusal(
+                    "E0419",
+                    f"`{type(value).__name__}` has a `{method}`, which would not run",
+                    at=side,
+                    help=f"compute with its number: `{base.__name__}(x)`",
+                )
+
+
 def _compute(ctx: Context, kind: type[ast.AST], left: Number, right: Number) -> Operand:
+    refuse_own_operators(ctx, kind, left, right)
     weak = _is_weak(left) and _is_weak(right)
     if kind is ast.Div:
         return divide(ctx, left, right)

@@ -17,6 +17,7 @@ from eas.frontend_ast.arithmetic import (
     items_of,
     negate_truth,
     no_operator,
+    refuse_own_operators,
 )
 from eas.frontend_ast.context import Context
 from eas.frontend_ast.promote import describe, is_numeric, number, promote, to_bool
@@ -52,6 +53,7 @@ def _compare_values(ctx: Context, kind: type[ast.cmpop], left: Operand, right: O
     if kind in (ast.Eq, ast.NotEq) and _never_equal(left, right):
         return Const(kind is ast.NotEq)
     pair = [number(ctx, left), number(ctx, right)]
+    refuse_own_operators(ctx, kind, *pair)
     both_bool = all(map(is_bool, pair)) and kind in (ast.Eq, ast.NotEq)
     a, b = promote(ctx, pair, BOOL if both_bool else None)
     return ctx.compute(COMPARISONS[kind], a.value, b.value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import IntEnum, IntFlag
 from typing import Any
 
 import ml_dtypes
@@ -151,6 +152,36 @@ def test_cdiv_takes_ints(value: object) -> None:
 
     [code] = codes_of(kernel, "*i32[:]", X=value)
     assert code in ("E0301", "E0302")
+
+
+class Permission(IntFlag):
+    READ = 1
+    WRITE = 2
+
+
+class Level(IntEnum):
+    LOW = 1
+    HIGH = 5
+
+
+class Length(float):
+    def __add__(self, other: Any) -> Any:
+        return float(self) + 1000 * other
+
+
+def test_members_of_an_enumeration_are_numbers() -> None:
+    def f(n):
+        return n + Level.HIGH, n & Permission.WRITE, Level.LOW if n > Level.LOW else Level.HIGH
+
+    same_as_cpython(f)
+
+
+@pytest.mark.parametrize("value", [Length(2), Permission.WRITE])
+def test_a_number_with_operators_of_its_own_is_refused(value: Any) -> None:
+    def kernel(out, n, X: eas.constexpr):
+        out[0] = X + n if isinstance(X, float) else X | n
+
+    assert codes_of(kernel, "*f32[:]", "i32", X=value) == ["E0419"]
 
 
 def test_divmod_gives_both() -> None:
