@@ -342,12 +342,17 @@ def items_of(operand: Operand) -> tuple[Operand, ...] | None:
     if isinstance(operand, Tuple):
         return operand.items if issubclass(operand.make, tuple | list) else None
     if (known := known_range(operand)) is not None:
-        return tuple(map(Const, known)) if len(known) <= MAX_ITEMS else None
+        return tuple(map(Const, known)) if length_of(known) <= MAX_ITEMS else None
     if isinstance(operand, Const):
         value: Any = operand.value
         if type(value) in (tuple, list) or hasattr(value, "_fields"):
             return tuple(Const(item) for item in value)
     return None
+
+
+def length_of(known: range) -> int:
+    """`len` of a range, which Python gives up on where it does not fit 64 bits."""
+    return max(0, -((known.start - known.stop) // known.step))
 
 
 def known_range(operand: Operand) -> range | None:

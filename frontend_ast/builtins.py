@@ -15,6 +15,7 @@ from eas.frontend_ast.arithmetic import (
     failed,
     items_of,
     known_range,
+    length_of,
     power,
     unknown_range,
 )
@@ -72,7 +73,7 @@ def _range(ctx: Context, first: Operand, *rest: Operand) -> Operand:
 
 def _len(ctx: Context, value: Operand) -> Operand:
     if (known := known_range(value)) is not None:
-        return Const(len(known))
+        return Const(length_of(known))
     items = items_of(value)
     if items is not None:
         return Const(len(items))

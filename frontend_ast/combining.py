@@ -183,13 +183,16 @@ def _counted(number: int) -> str:
 
 def _element(ctx: Context, fn: Operand, given: Operand, dtype: DType) -> Num:
     found = number(ctx, given)
-    if isinstance(found, Const) or found.weak or found.dtype == dtype:
+    is_block = isinstance(found, Num) and bool(found.shape)
+    if isinstance(found, Const) or (not is_block and (found.weak or found.dtype == dtype)):
         return materialize(ctx, found, dtype)
     raise ctx.refusal(
         "E0430",
         f"{describe(fn)} gives {describe(found)} for elements that are {dtype}",
         at=fn,
-        help=f"convert what it gives: `.to(mk.{dtype})`",
+        help="it is called with two elements, and makes one of them"
+        if is_block
+        else f"convert what it gives: `.to(mk.{dtype})`",
     )
 
 

@@ -17,11 +17,14 @@ from eas.ir.location import NOWHERE, Loc
 from eas.ir.nodes import Op, Param, Value
 from eas.ir.ops.record import Attr, RuleError
 from eas.ir.records import field, frozen, record
-from eas.ir.types import I32, Scalar, Shape, broadcast_shapes
+from eas.ir.types import I32, Scalar, Shape, broadcast_shapes, count
 
 Ops = list[Op]
 
 _MAX_QUOTE = 40
+
+# More than the registers of any GPU hold, and 64 MB of f32.
+_MAX_ELEMENTS = 1 << 24
 
 # Ops whose name is not that of a function of `mk`.
 _SPELLED = {"and": "&", "or": "|", "xor": "^", "not": "~", "shl": "<<", "shr": ">>"}
@@ -263,6 +266,7 @@ class Context:
         """A pure op; the record's own complaint becomes an error at this place."""
         try:
             result = self.build.compute(name, *operands, **attrs)
+            self.check_size(result.shape)
             self.check_lanes(result.shape)
             return Num(result)
         except RuleError as error:
@@ -333,6 +337,15 @@ class Context:
                 help="bring both to one shape, for example with `x[:, None]`",
             )
         return both
+
+    def check_size(self, shape: Shape) -> None:
+        """Refuses a block that no backend has the memory for."""
+        if shape and (elements := count(shape)) > _MAX_ELEMENTS:
+            raise self.refusal(
+                "E0514",
+                f"{list(shape)} are {elements} elements, a block has at most {_MAX_ELEMENTS}",
+                help="let more programs have smaller blocks",
+            )
 
     def check_lanes(self, shape: Shape) -> None:
         """Refuses a block where lanes of another shape have parted: whose lanes would it have?"""

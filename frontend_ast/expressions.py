@@ -61,7 +61,7 @@ def _generated_items(ctx: Context, node: Comprehension) -> tuple[Operand, ...]:
         return _generate(ctx, node.elt, node.generators, first)
 
     items = tuple(_in_own_scope(ctx, node, generate))
-    check_length(ctx, items)
+    check_length(ctx, len(items))
     return items
 
 

@@ -485,6 +485,7 @@ def _atomic(
 def _alloc_tg(ctx: Context, shape: Operand, dtype: Operand) -> Operand:
     """Threadgroup memory; its name is the one that it is assigned to."""
     extents = static_shape(ctx, shape)
+    ctx.check_size(extents)
     if ctx.targets[1:] and any(target.kind == "loop" for target in ctx.targets):
         raise ctx.refusal(
             "E0607",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence, Sized
+from collections.abc import Sequence
 from typing import Any
 
 from eas.frontend_ast.arithmetic import (
@@ -11,6 +11,7 @@ from eas.frontend_ast.arithmetic import (
     items_of,
     kept_generator,
     known_range,
+    length_of,
     unknown_range,
 )
 from eas.frontend_ast.assignment import assign
@@ -105,7 +106,7 @@ def static_items(ctx: Context, operand: Operand) -> tuple[Operand, ...]:
             raise kept_generator(ctx, operand)
         return operand.items
     if known is not None:
-        check_length(ctx, known)
+        check_length(ctx, length_of(known))
     items = items_of(operand)
     if items is None and isinstance(operand, Const):
         items = _letters_or_keys(operand.value)
@@ -116,7 +117,7 @@ def static_items(ctx: Context, operand: Operand) -> tuple[Operand, ...]:
             at=operand,
             help=_way_out(operand),
         )
-    check_length(ctx, items)
+    check_length(ctx, len(items))
     return items
 
 
@@ -129,11 +130,11 @@ def _letters_or_keys(value: Any) -> tuple[Operand, ...] | None:
     return tuple(map(Const, value)) if type(value) in (str, dict) else None
 
 
-def check_length(ctx: Context, items: Sized) -> None:
-    if len(items) > MAX_ITEMS:
+def check_length(ctx: Context, length: int) -> None:
+    if length > MAX_ITEMS:
         raise ctx.refusal(
             "E0703",
-            f"a loop of {len(items)} trips is too long to be unrolled (at most {MAX_ITEMS})",
+            f"a loop of {length} trips is too long to be unrolled (at most {MAX_ITEMS})",
             help="use `range`, which makes a loop on the device",
         )
 

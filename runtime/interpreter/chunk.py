@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 class Chunk:
     """What the programs know: their values and memories by the id of the IR value.
 
-    `loops` are the loops whose bodies are under way, the innermost last. `printed` are the lines of
-    each program, in the order in which they came about.
+    `loops` are the loops whose bodies are under way, the innermost last; `trips` counts those of
+    all loops. `printed` are the lines of each program, in the order in which they came about.
     """
 
     function: Function
@@ -33,6 +33,7 @@ class Chunk:
     memories: dict[int, Memory]
     values: dict[int, Array]
     loops: list[Loop] = field(default_factory=list["Loop"])
+    trips: int = 0
     printed: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
 
     @property

@@ -46,10 +46,13 @@ class Loop:
     lost: Lanes | None = None
     trips: int = 0
     most: int = field(init=False)
+    end: int | None = None
 
     def __post_init__(self) -> None:
         limits = self.chunk.limits
         self.most = limits.trips if isinstance(self.op, While) else limits.for_trips
+        if isinstance(self.op, While):
+            self.end = self.chunk.trips + limits.inner_trips
         self.results = Join(self.op.results, self.chunk.plan.unused)
 
     def trip(self, lanes: Lanes, arguments: Sequence[Array]) -> tuple[Lanes | None, list[Array]]:
@@ -87,16 +90,19 @@ class Loop:
         return after
 
     def _count(self, lanes: Lanes) -> None:
-        self.trips += 1
-        if self.trips > self.most:
+        is_late = self.end is not None and self.chunk.trips > self.end
+        if self.trips == self.most or is_late:
+            inner = ", in which the loops inside went on" if is_late else ""
             fail(
                 LOOP_BUDGET,
-                f"a loop has not ended after {self.most} trips",
+                f"a loop has not ended after {self.trips} trips{inner}",
                 self.op.loc,
                 "still running",
                 notes=(tell_place(self.chunk, first_active(lanes)),),
                 help=("if it is meant to run that long, set EAS_MAX_TRIPS to more",),
             )
+        self.trips += 1
+        self.chunk.trips += 1
 
 
 def run_break(chunk: Chunk, op: Break, lanes: Lanes) -> None:

@@ -10,7 +10,8 @@ from eas.ir.records import frozen
 @frozen
 class Limits:
     """`trips` is how often a `while` may run before it counts as endless, and `for_trips` the same
-    for a `for`: more, since it ends by itself.
+    for a `for`: more, since it ends by itself. `inner_trips` is how many trips all the loops inside
+    of a `while` may make together.
 
     `elements` is how many elements the widest value of a chunk has: as many programs run together.
     It bounds memory, and values of the default size stay in the caches.
@@ -18,6 +19,7 @@ class Limits:
 
     trips: int = 250_000
     for_trips: int = 10_000_000
+    inner_trips: int = 2_000_000
     elements: int = 1 << 17
 
 
@@ -28,4 +30,5 @@ def limits_of(environment: Mapping[str, str]) -> Limits:
         return Limits()
     if not text.isdecimal() or int(text) == 0:
         raise ValueError(f"EAS_MAX_TRIPS is a number of trips, not {text!r}")
-    return Limits(trips=int(text), for_trips=int(text))
+    trips = int(text)
+    return Limits(trips=trips, for_trips=trips, inner_trips=8 * trips)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from random import Random
 
 from eas.ir.builder import Builder
@@ -23,6 +22,7 @@ from eas.ir.nodes import (
     While,
     Yield,
 )
+from eas.ir.records import field, frozen, record
 from eas.ir.types import I32, Block, Pointer, Scalar, Type
 
 LANES = (6,)
@@ -30,7 +30,7 @@ BLOCK = Block(I32, LANES)
 SCALAR = Scalar(I32)
 
 
-@dataclass(frozen=True)
+@frozen
 class _Loop:
     """The loop around the code being written.
 
@@ -44,7 +44,7 @@ class _Loop:
     steps: tuple[Value, ...]
 
 
-@dataclass
+@record
 class Writer(Builder):
     """`known` are the values in scope; `split` tells whether some lanes may be off."""
 

@@ -39,7 +39,7 @@ def report(text: str, *arguments: Argument, grid: tuple[int, ...] = (1,)) -> str
     texts: set[str] = set()
     for elements in CHUNKS:
         copies = [a.copy() if isinstance(a, np.ndarray) else a for a in arguments]
-        texts.add(report_of(text, copies, grid, Limits(100, 100, elements)))
+        texts.add(report_of(text, copies, grid, Limits(100, 100, 800, elements)))
     (only,) = texts
     return only
 
@@ -291,6 +291,38 @@ def test_a_counted_loop_that_takes_too_long() -> None:
         report(text, np.int64(2**63 - 1))
         == """\
 error[R0301]: a loop has not ended after 100 trips
+ --> kernel.py:7:9
+  |
+7 |     v = work(x, y)
+  |         ^^^^^^^^^^ still running
+  = note: program 0 of a grid of 1
+  = help: if it is meant to run that long, set EAS_MAX_TRIPS to more"""
+    )
+
+
+def test_a_loop_that_does_not_end_around_one_that_does() -> None:
+    text = """kernel k() from "kernel.py" {
+      %1: i32 = 0
+      %2: i32 = 1
+      %n.3: i32 = 90
+      while { @7:8-18
+        %4: bool = lt %1, %2
+        condition %4
+      } do {
+        for %5: i32 = %1 .. %n.3 by %2 {
+          yield
+        } else {
+          yield
+        }
+        yield
+      } else {
+        yield
+      }
+    }"""
+    assert (
+        report(text)
+        == """\
+error[R0301]: a loop has not ended after 9 trips, in which the loops inside went on
  --> kernel.py:7:9
   |
 7 |     v = work(x, y)
