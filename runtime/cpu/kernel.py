@@ -6,7 +6,6 @@ from eas.ir.analysis import divergences
 from eas.ir.nodes import Function
 from eas.ir.passes.continues import without_lane_continues
 from eas.ir.types import BOOL, Pointer
-from eas.runtime.cpu.breaths import BREATHE
 from eas.runtime.cpu.build import ENTRY
 from eas.runtime.cpu.dtypes import register, stored, to_register
 from eas.runtime.cpu.emit import Emitter, V, const
@@ -48,8 +47,6 @@ def write(function: Function, width: int, has_streams: bool) -> str:
     parts = [declared, defined, _entry(e.scratch, has_streams)]
     if program.sites:
         parts.insert(1, SUPPORT)
-    if program.is_breathing:
-        parts.insert(1, BREATHE)
     return "\n".join(parts)
 
 

@@ -109,10 +109,5 @@ class Program:
             self.e.first(f"store i32 {TRIPS}, {self._trips_left.place}")
         return self._trips_left
 
-    @property
-    def is_breathing(self) -> bool:
-        """Whether the program ever asks."""
-        return self._trips_left is not None
-
     def site(self, op: Assert | Print) -> int:
         return self.sites.index(site_of(op))
