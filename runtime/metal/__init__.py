@@ -8,7 +8,8 @@ from eas.runtime.metal.completion import time_limit
 from eas.runtime.metal.device import Device, default_device, missing, open_device
 from eas.runtime.metal.dispatch import Dispatch
 from eas.runtime.metal.errors import Complaint, MetalError, TextError
-from eas.runtime.metal.libraries import Pipeline, Program
+from eas.runtime.metal.libraries import Pipeline
+from eas.runtime.metal.needs import Program
 
 __all__ = [
     "Complaint",

@@ -53,6 +53,7 @@ class PipelineState(Object, Protocol):
     """An MTLComputePipelineState."""
 
     def maxTotalThreadsPerThreadgroup(self) -> int: ...
+    def threadExecutionWidth(self) -> int: ...
 
 
 class ComputeEncoder(Protocol):

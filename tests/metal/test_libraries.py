@@ -14,8 +14,9 @@ import eas
 from eas.runtime import metal
 from eas.runtime.metal import Complaint, MetalError
 from eas.runtime.metal.errors import complaints_in
-from tests.metal.kernels import rooted, scaled_sum, twice
+from tests.metal.kernels import add_up, rooted, scaled_sum, twice
 from tests.metal.simulated import Machine
+from tests.metal.simulated.machine import M1_FAMILIES
 from tests.test_kernels import case_of
 
 SAFE = {"math_mode": 0, "math_functions": 1}
@@ -88,6 +89,43 @@ def test_a_gpu_that_is_too_old_for_bfloat_is_named(machine: Machine) -> None:
     assert message_of(launch_bf16) == (
         "kernel `scale_bf16`: it is written in Metal 3.1 (for `bfloat`), which needs a GPU of the "
         "family Metal3; Apple M1 (simulated) is none"
+    )
+
+
+@pytest.mark.parametrize(
+    ("system", "families", "lacks"),
+    [
+        ((12, 7, 0), M1_FAMILIES, "macOS 13.0 or later; this is macOS 12.7"),
+        ((15, 1, 0), {1007, 2002}, "a GPU of the family Metal3; Apple M1 (simulated) is none"),
+    ],
+)
+def test_what_is_too_old_for_atomics_on_floats_is_named(
+    machine: Machine, system: tuple[int, int, int], families: frozenset[int], lacks: str
+) -> None:
+    machine.system, machine.families = system, families
+    total = np.zeros(1, np.float32)
+    assert message_of(lambda: add_up[1](np.ones(4, np.float32), total, BLOCK=4)) == (
+        f"kernel `add_up`: it is written in Metal 3.0 (for atomics on floats), which needs {lacks}"
+    )
+
+
+def test_a_gpu_without_matrices_is_named(machine: Machine) -> None:
+    machine.families = frozenset({2002, 5001})
+    launch_twice()
+    case = case_of("matmul_tiles")
+    assert message_of(lambda: case.kernel[1](**case.arguments())) == (
+        "kernel `matmul_tiles`: it multiplies matrices in simdgroups, which needs a GPU of the "
+        "family Apple7; Apple M1 (simulated) is none"
+    )
+
+
+def test_a_gpu_with_other_simdgroups_is_refused_where_it_matters(machine: Machine) -> None:
+    machine.simdgroup_threads = 64
+    launch_twice()
+    x, y = np.ones(8, np.float32), np.zeros(1, np.float32)
+    assert message_of(lambda: scaled_sum[1](x, y, 3.0, 8, BLOCK=8)) == (
+        "kernel `scaled_sum`: it is written for simdgroups of 32 threads, and those of Apple M1 "
+        "(simulated) have 64"
     )
 
 

@@ -20,9 +20,10 @@ from tests.metal.simulated.libraries import (
     compile_library,
     complaints_of,
 )
-from tests.metal.simulated.objects import Object, autorelease, give, require, selector
+from tests.metal.simulated.objects import Object, autorelease, constant, give, require, selector
 from tests.metal.simulated.pipelines import MTLComputePipelineState
 
+APPLE7 = constant("MTLGPUFamilyApple7")
 PAGE = 16384  # of Apple's processors
 
 
@@ -86,6 +87,8 @@ class MTLDevice(Object):
     ) -> tuple[MTLComputePipelineState | None, NSError | None]:
         require(error is None, "an error that goes out is None on its way in")
         told = self.machine.faults.pipeline_error
+        if "simdgroup_multiply" in function.library.text and APPLE7 not in self.machine.families:
+            told += "Unsupported function: matrices in simdgroups"
         if self.machine.is_strict:
             told += "".join(c.message for c in complaints_of(function.library.text))
         if told:

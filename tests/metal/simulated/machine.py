@@ -49,6 +49,7 @@ class Machine:
     system: tuple[int, int, int] = (15, 1, 0)
     families: frozenset[int] = M1_FAMILIES
     most_threads: int = 1024
+    simdgroup_threads: int = 32
     most_buffer_bytes: int = 1 << 33
     knows_ownership: bool = False
     own_references: int = 0

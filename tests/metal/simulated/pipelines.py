@@ -45,7 +45,7 @@ class MTLComputePipelineState(Object):
 
     @selector
     def threadExecutionWidth(self) -> int:
-        return 32
+        return self.machine.simdgroup_threads
 
 
 def _arguments(function: MTLFunction) -> list[Argument]:
