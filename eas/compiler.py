@@ -175,4 +175,4 @@ class CompiledKernel:
 
     def is_current(self) -> bool:
         """Whether the values that the kernel captured from outside are still the same."""
-        return all(capture.is_current() for capture in self.captures)
+        return all(map(Capture.is_current, self.captures))

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping
 from contextvars import ContextVar, Token
 from difflib import get_close_matches
 from functools import cache
 from types import TracebackType
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from eas.ir.records import record
 
@@ -63,9 +64,18 @@ class use_backend:
 
 def choose_backend(at_launch: str | None) -> Backend:
     """The backend of a launch: its own `_backend`, else `use_backend`, else `EAS_BACKEND`."""
-    return resolve_backend(
-        at_launch or _here.get() or _process.backend or os.environ.get("EAS_BACKEND") or "auto"
-    )
+    return resolve_backend(at_launch or _here.get() or _process.backend or _told() or "auto")
+
+
+# What is under `os.environ`, which takes a microsecond of every launch to find nothing.
+_variables: Mapping[Any, Any] = vars(os.environ)["_data"]
+_VARIABLE: Any = os.environ.encodekey("EAS_BACKEND")
+
+
+def _told() -> str:
+    """What `EAS_BACKEND` says now."""
+    value = _variables.get(_VARIABLE)
+    return os.environ.decodevalue(value) if value else ""
 
 
 @cache

@@ -23,7 +23,7 @@ from eas.signature import Parameters
 if TYPE_CHECKING:
     from eas.runtime.cpu.plan import Plan
 
-_PLAIN = (int, bool, str, DType, FunctionType, type(None))
+_PLAIN = frozenset([int, bool, str, DType, FunctionType, type(None)])
 
 Key = tuple[object, ...]
 
@@ -77,11 +77,16 @@ def key_of(
     backend: Backend, threads: int | None, grid: Grid | None, options: Mapping[str, Any]
 ) -> Key | None:
     """What tells launches apart besides the arguments by position; None if that is too much."""
-    if backend != "cpu" or not all(type(value) in _PLAIN for value in options.values()):
+    if backend != "cpu":
         return None
-    if grid is not None and type(grid) is not int and type(grid) is not tuple:
+    kinds = tuple(map(type, options.values()))  # `1` and `True` are equal, but not the same
+    if not _PLAIN.issuperset(kinds):
         return None
-    return (threads, grid, *options.items(), *map(type, options.values()))
+    if grid is None or type(grid) is int:
+        return (threads, grid, kinds, *options, *options.values())
+    if type(grid) is tuple:
+        return (threads, grid, *map(type, grid), kinds, *options, *options.values())
+    return None
 
 
 def _extents(grid: tuple[int, ...] | None) -> tuple[int, int, int]:

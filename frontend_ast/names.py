@@ -107,10 +107,17 @@ def lower_attribute_of_constant(ctx: Context, holder: Const, node: ast.Attribute
         what = value.__name__ if isinstance(value, types.ModuleType) else type(value).__name__
         written = ctx.text(node.value) or what
         raise no_attribute(ctx, node, f"`{written}`", dir(value)) from error
-    if type(value) not in (str, int, float, tuple):
+    if _may_change(value):
         check_capture(ctx, name, found)
         ctx.capture(value, name, lambda: getattr(value, name), found)
     return Const(found)
+
+
+def _may_change(holder: object) -> bool:
+    """Whether an attribute may be another one at the next launch; those of `mk` are fixed."""
+    if type(holder) in (str, int, float, tuple):
+        return False
+    return not (isinstance(holder, types.ModuleType) and holder.__name__ == "eas.language")
 
 
 def no_attribute(

@@ -45,34 +45,34 @@ def to_asm(function: Function) -> str:
 def build(function: Function, kept: Cache | None = None) -> int:
     """The address of a function's entry; the code stays loaded until the process ends."""
 
-    def make() -> str:
+    def make() -> bytes:
+        from eas.runtime.cpu import jit
+
         with timed(function.name, "writing LLVM"):
-            return to_llvm(function)
+            text = to_llvm(function)
+        with timed(function.name, "compiling it"):
+            return jit.object_code(text)
 
     what = print_function(function, locations=False)
-    return build_text(function.name, what, make, [ENTRY], kept)[ENTRY]
+    return build_code(function.name, what, make, [ENTRY], kept)[ENTRY]
 
 
-def build_text(
+def build_code(
     name: str,
     what: str,
-    make: Callable[[], str],
+    make: Callable[[], bytes],
     exported: Sequence[str],
     kept: Cache | None = None,
     symbols: Mapping[str, int] | None = None,
 ) -> dict[str, int]:
-    """The functions of an LLVM text that is made of `what`: kept on disk, or compiled now."""
+    """The functions of an object file that is made of `what`: kept on disk, or made now."""
     kept = kept or default_cache()
     key = digest(generator_name(), machine_name(), what)
     code = kept.read(key)
     if code is not None:
         with timed(name, "loading it"), suppress(RuntimeError):  # what was kept is not code
             return _link(code, exported, symbols or {})
-    from eas.runtime.cpu import jit
-
-    text = make()
-    with timed(name, "compiling it"):
-        code = jit.object_code(text)
+    code = make()
     kept.keep_bytes(key, code)
     return _link(code, exported, symbols or {})
 

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from eas.runtime.cpu.build import build_text
+from eas.runtime.cpu.build import build_code, timed
 
 MOST_SLOTS = 128
 ALONE = 20_000  # nanoseconds
@@ -45,7 +45,7 @@ class Support:
             text = text.replace(f" {name}\n", f" {number}\n")
         symbols = {name: _address(getattr(ctypes.pythonapi, name)) for name in _PYTHON}
         exported = ["eas_help", "eas_work", "eas_call"]
-        addresses = build_text("support", text, lambda: text, exported, symbols=symbols)
+        addresses = build_code("support", text, lambda: _compile(text), exported, symbols=symbols)
         self.call = addresses["eas_call"]
         self.work = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p)(
             addresses["eas_work"]
@@ -91,6 +91,14 @@ def thread_count() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def _compile(text: str) -> bytes:
+    """Plain code is enough: it runs once per launch, and the first launch waits for it."""
+    from eas.runtime.cpu import jit
+
+    with timed("support", "compiling it"):
+        return jit.plain_object_code(text)
 
 
 def _address(function: Any) -> int:

@@ -112,5 +112,5 @@ def test_what_is_not_understood_is_left_to_llvm(monkeypatch: pytest.MonkeyPatch)
 
     monkeypatch.setattr(elf, "link", refuse)
     text = TEXT.replace("@given", "@cbrt")
-    found = build.build_text("test", text, lambda: text, NAMES)
+    found = build.build_code("test", text, lambda: jit.object_code(text), NAMES)
     np.testing.assert_allclose(Entry(found["entry"])(4.0, 0), 5.0 ** (1 / 3) + 1)
