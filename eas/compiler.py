@@ -16,6 +16,7 @@ from eas.ir.nodes import Function
 from eas.ir.passes import optimize, relax
 from eas.ir.records import frozen
 from eas.ir.text import print_function
+from eas.ir.timing import timed
 from eas.ir.verify import VerifyError, verify
 from eas.msl import MslKernel
 from eas.runtime import cpu
@@ -46,8 +47,9 @@ def compile(
     fast_math: bool = False,
 ) -> CompiledKernel:
     """Compiles a kernel for these types and constants: a pure function of what it is given."""
-    lowered = lower(fn, arguments, threads=threads, fast_math=fast_math)
-    with _refusing_depth(lowered.function):
+    with timed(fn.__name__, "reading Python"):
+        lowered = lower(fn, arguments, threads=threads, fast_math=fast_math)
+    with _refusing_depth(lowered.function), timed(fn.__name__, "checking and optimizing"):
         _check(lowered.function)
         function = optimize(lowered.function)
         _check(function, scopes=False)
@@ -65,7 +67,7 @@ def _check(function: Function, scopes: bool = True) -> None:
 @_without_collector()
 def write_msl(function: Function, threads: int | None) -> MslKernel:
     """The Metal text of a compiled function."""
-    with _refusing_depth(function):
+    with _refusing_depth(function), timed(function.name, "writing Metal"):
         relaxed = relax(function)
         _check(relaxed, scopes=False)
         try:

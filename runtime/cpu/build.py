@@ -5,16 +5,14 @@ The code generator and LLVM are imported where they are needed: code that was ke
 
 from __future__ import annotations
 
-import os
-import sys
-import time
-from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 
 from eas.ir.cache import Cache, digest, open_cache
 from eas.ir.nodes import Function
 from eas.ir.text import print_function
+from eas.ir.timing import timed
 from eas.runtime.cpu import elf
 from eas.runtime.cpu.machine import generator_name, machine_name
 
@@ -83,13 +81,3 @@ def _link(code: bytes, exported: Sequence[str], symbols: Mapping[str, int]) -> d
     from eas.runtime.cpu import jit
 
     return jit.link(code, exported, symbols)
-
-
-@contextmanager
-def timed(name: str, what: str) -> Generator[None]:
-    """With `EAS_TIMING=1`, tells on stderr how long a part of a compile took."""
-    start = time.perf_counter()
-    yield
-    if os.environ.get("EAS_TIMING") == "1":
-        took = (time.perf_counter() - start) * 1000
-        print(f"eas: {name}: {what} took {took:.1f} ms", file=sys.stderr)

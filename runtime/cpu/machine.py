@@ -11,6 +11,8 @@ from typing import Any
 
 from eas.ir.cache import digest
 
+_llvmlite: Any = import_module("llvmlite")  # which is small; LLVM comes with `llvmlite.binding`
+
 # The lines of /proc/cpuinfo that tell one kind of processor from another.
 _TELLING = (
     "vendor_id", "cpu family", "model", "model name", "stepping", "flags",
@@ -21,8 +23,7 @@ _TELLING = (
 @cache
 def machine_name() -> str:
     """The processor and its features, and the LLVM: code for one need not run on another."""
-    llvmlite: Any = import_module("llvmlite")  # small; `llvmlite.binding` is what loads LLVM
-    return f"{_processor()} llvmlite {llvmlite.__version__}"
+    return f"{_processor()} llvmlite {_llvmlite.__version__}"
 
 
 def _processor() -> str:

@@ -10,9 +10,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from eas.runtime.cpu.build import build_code, timed
+from eas.ir.timing import timed
+from eas.runtime.cpu.build import build_code
 
 MOST_SLOTS = 128
+MOST_THREADS = 1024
 ALONE = 20_000  # nanoseconds
 _CLOCK = 6 if sys.platform == "darwin" else 1  # CLOCK_MONOTONIC
 _MUTEX, _CONDITION, _USED, _HELPERS, _SIZE = 0, 128, 264, 272, 320
@@ -53,7 +55,6 @@ class Support:
         pointers = (ctypes.c_void_p,) * 3
         self.raise_again = ctypes.PYFUNCTYPE(None, *pointers)(("PyErr_Restore", ctypes.pythonapi))
         self._help = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(addresses["eas_help"])
-        self._lock = threading.Lock()
         self.memory = ctypes.create_string_buffer(_SIZE + 64)
         self.pool = (ctypes.addressof(self.memory) + 63) & ~63
         self._reset()
@@ -65,6 +66,7 @@ class Support:
         libc: Any = ctypes.CDLL(None)
         libc.pthread_mutex_init(ctypes.c_void_p(self.pool + _MUTEX), None)
         libc.pthread_cond_init(ctypes.c_void_p(self.pool + _CONDITION), None)
+        self._lock = threading.Lock()  # another thread may have held the one before
         self._is_started = False
 
     def start(self) -> None:
@@ -74,19 +76,29 @@ class Support:
         with self._lock:
             if self._is_started:
                 return
-            helpers = thread_count() - 1
-            for n in range(helpers):
-                name = f"eas helper {n}"
-                run = threading.Thread(target=self._help, args=(self.pool,), name=name, daemon=True)
-                run.start()
+            helpers = self._start_helpers(thread_count() - 1)
             ctypes.c_int64.from_address(self.pool + _HELPERS).value = helpers
             self._is_started = True
+
+    def _start_helpers(self, wanted: int) -> int:
+        """How many of them could be started: the system may have no room for more threads."""
+        for n in range(wanted):
+            name = f"eas helper {n}"
+            run = threading.Thread(target=self._help, args=(self.pool,), name=name, daemon=True)
+            try:
+                run.start()
+            except RuntimeError:
+                return n
+        return wanted
 
 
 def thread_count() -> int:
     """`EAS_NUM_THREADS`, else as many threads as this process may use cores."""
     chosen = os.environ.get("EAS_NUM_THREADS", "")
-    if chosen.isdecimal() and int(chosen) > 0:
+    if chosen:
+        if not chosen.isdecimal() or not 1 <= int(chosen) <= MOST_THREADS:
+            wanted = f"a number of threads from 1 to {MOST_THREADS}"
+            raise ValueError(f"EAS_NUM_THREADS is {wanted}, not {chosen!r}")
         return int(chosen)
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))

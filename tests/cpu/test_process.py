@@ -1,0 +1,105 @@
+"""Launches in the life of a process: its variables, its threads, its forks and its end."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HEAD = """
+import os, sys, threading, time
+import numpy as np
+from tests.kernels.add import add
+
+def launch(n):
+    a, b, c = np.ones(n, "f4"), np.ones(n, "f4"), np.zeros(n, "f4")
+    add(a, b, c, n, BLOCK=1024, _backend="cpu")
+    assert (c == 2).all()
+"""
+
+
+def run(program: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", HEAD + program],
+        check=False,
+        env=os.environ | variables,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+COUNT_HELPERS = """
+launch(1024)
+print(sum(thread.name.startswith("eas helper") for thread in threading.enumerate()))
+"""
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_so_many_threads_as_are_asked_for_share_the_work(threads: int) -> None:
+    done = run(COUNT_HELPERS, EAS_NUM_THREADS=str(threads))
+    assert (done.returncode, done.stdout) == (0, f"{threads - 1}\n"), done.stderr
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "two", "1.5", "1e9", "99999999"])
+def test_a_number_of_threads_that_is_none_is_refused(text: str) -> None:
+    done = run(COUNT_HELPERS, EAS_NUM_THREADS=text)
+    wanted = f"EAS_NUM_THREADS is a number of threads from 1 to 1024, not {text!r}"
+    assert (done.returncode, done.stderr.splitlines()[-1]) == (1, f"ValueError: {wanted}")
+
+
+FORKS = """
+launch(300_000)
+threading.Thread(target=lambda: [launch(300_000) for _ in range(10_000)], daemon=True).start()
+for _ in range(10):
+    child = os.fork()
+    if child == 0:
+        launch(300_000)
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+"""
+
+
+def test_a_forked_process_launches_while_threads_of_its_parent_do() -> None:
+    done = run(FORKS, EAS_NUM_THREADS="3", PYTHONWARNINGS="ignore")
+    assert done.returncode == 0, done.stderr
+
+
+ENDS = """
+launch(1024)
+for _ in range(3):
+    work = lambda: [launch(int(sys.argv[1])) for _ in range(1_000_000)]
+    threading.Thread(target=work, daemon=True).start()
+time.sleep(0.2)
+"""
+
+
+@pytest.mark.parametrize("size", ["1024", "3_000_000"])
+def test_a_process_ends_while_launches_run(size: str) -> None:
+    done = run(ENDS.replace("sys.argv[1]", repr(size)), EAS_NUM_THREADS="3")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_parts_of_a_compile_are_timed_on_demand(tmp_path: Path) -> None:
+    variables = {"EAS_TIMING": "1", "EAS_CACHE_DIR": str(tmp_path / "cache")}
+    told = [run("launch(1024)", **variables).stderr for _ in range(2)]
+    parts = [re.sub(r"took \d+\.\d ms", "took", each).splitlines() for each in told]
+    assert parts == [
+        [
+            "eas: add: reading Python took",
+            "eas: add: checking and optimizing took",
+            "eas: add: writing LLVM took",
+            "eas: add: compiling it took",
+            "eas: support: compiling it took",
+        ],
+        [
+            "eas: add: reading Python took",
+            "eas: add: checking and optimizing took",
+            "eas: add: loading it took",
+            "eas: support: loading it took",
+        ],
+    ]
