@@ -103,7 +103,7 @@ def _define(cls: type[T], eq: bool, slots: bool, kw_only: bool, is_hashed: bool)
     fields: dict[str, _Field] = dict(getattr(cls, "__record_fields__", {}))
     fields.update((name, _take_field(cls, name, kw_only)) for name in own)
     added: dict[str, object] = {"__record_fields__": fields, **_init(fields, cls)}
-    added["__repr__"] = _repr(tuple(fields))
+    added["__repr__"] = _repr
     if eq:
         compared = tuple(name for name, each in fields.items() if each.compare)
         added["__eq__"] = _method("__eq__", compared, cls)
@@ -148,8 +148,9 @@ def _init(fields: dict[str, _Field], cls: type[Any]) -> dict[str, object]:
     positional = tuple(name for name, each in given.items() if not each.kw_only)
     names = (*positional, *(name for name, each in given.items() if each.kw_only))
     has_made = any(isinstance(each.default, _Made) for each in given.values())
-    code = _renamed(_init_code(len(names), has_made, hasattr(cls, "__post_init__")), names)
-    code = code.replace(
+    shared = _init_code(len(names), has_made, hasattr(cls, "__post_init__"))
+    code = shared.replace(
+        co_names=_renamed(shared, names),
         co_varnames=("self", *names),
         co_argcount=1 + len(positional),
         co_kwonlyargcount=len(names) - len(positional),
@@ -166,18 +167,16 @@ def _init(fields: dict[str, _Field], cls: type[Any]) -> dict[str, object]:
 
 
 def _method(name: str, fields: Sequence[str], cls: type[Any]) -> FunctionType:
-    method = FunctionType(_renamed(_method_code(name, len(fields)), fields), _GLOBALS)
+    shared = _method_code(name, len(fields))
+    method = FunctionType(shared.replace(co_names=_renamed(shared, fields)), _GLOBALS)
     method.__qualname__ = f"{cls.__qualname__}.{name}"
     return method
 
 
-def _repr(fields: Sequence[str]) -> Callable[[object], str]:
-    @recursive_repr()
-    def __repr__(self: object) -> str:
-        inner = ", ".join(f"{name}={getattr(self, name)!r}" for name in fields)
-        return f"{type(self).__qualname__}({inner})"
-
-    return __repr__
+@recursive_repr()
+def _repr(self: Any) -> str:
+    inner = ", ".join(f"{name}={getattr(self, name)!r}" for name in self.__record_fields__)
+    return f"{type(self).__qualname__}({inner})"
 
 
 # --- code that classes with as many fields share ------------------------------------------------
@@ -185,10 +184,10 @@ def _repr(fields: Sequence[str]) -> Callable[[object], str]:
 _GLOBALS: dict[str, Any] = {"Made": _Made}
 
 
-def _renamed(code: CodeType, fields: Sequence[str]) -> CodeType:
-    """The code with these names of fields instead of its own."""
+def _renamed(code: CodeType, fields: Sequence[str]) -> tuple[str, ...]:
+    """The names that a code uses, with those of the fields instead of its own."""
     names = dict(zip(_placeholders(len(fields)), fields, strict=True))
-    return code.replace(co_names=tuple([names.get(name, name) for name in code.co_names]))
+    return tuple([names.get(name, name) for name in code.co_names])
 
 
 def _placeholders(count: int) -> list[str]:

@@ -80,7 +80,7 @@ _KINDS: dict[str, Kind] = {
 }
 
 # Everything that is not sure to show as itself, on one line, in every editor.
-_UNSAFE = re.compile(r'["\\]|[^ -~\u00a1-\u1fff\u2070-\ud7ff]')
+_UNSAFE = r'["\\]|[^ -~\u00a1-\u1fff\u2070-\ud7ff]'
 _ESCAPE = r"\\(?:x([0-9a-f]{2})|u([0-9a-f]{4})|U([0-9a-f]{8})|(.))"
 _SHORT = {"\n": "n", "\t": "t", "\r": "r", '"': '"', "\\": "\\"}
 _LONG = {short: character for character, short in _SHORT.items()}
@@ -88,7 +88,8 @@ _LONG = {short: character for character, short in _SHORT.items()}
 
 def quote(text: str) -> str:
     """A string of any characters as a token."""
-    return '"' + _UNSAFE.sub(_escape, text) + '"'
+    is_plain = text.isascii() and text.isprintable() and '"' not in text and "\\" not in text
+    return f'"{text}"' if is_plain else '"' + re.sub(_UNSAFE, _escape, text) + '"'
 
 
 def unquote(token: str, line: int) -> str:
@@ -107,7 +108,8 @@ def unquote(token: str, line: int) -> str:
 
 def quote_unless(pattern: str, text: str) -> str:
     """The text as it is if it matches a pattern, else quoted."""
-    return text if re.fullmatch(pattern, text) else quote(text)
+    is_word = text.isascii() and text.isidentifier()  # which all patterns take
+    return text if is_word or re.fullmatch(pattern, text) else quote(text)
 
 
 def _escape(found: re.Match[str]) -> str:

@@ -40,14 +40,9 @@ class Support:
     """
 
     def __init__(self) -> None:
-        folder = Path(__file__).parent
-        text = (folder / "support.ll").read_text() + (folder / "call.ll").read_text()
-        for name, number in (("CLOCK", _CLOCK), ("ALONE", ALONE), ("SLOTS", MOST_SLOTS)):
-            text = text.replace(f" {name},", f" {number},").replace(f"[{name} ", f"[{number} ")
-            text = text.replace(f" {name}\n", f" {number}\n")
         symbols = {name: _address(getattr(ctypes.pythonapi, name)) for name in _PYTHON}
         exported = ["eas_help", "eas_work", "eas_call"]
-        addresses = build_code("support", text, lambda: _compile(text), exported, symbols=symbols)
+        addresses = build_code("support", "support", _compile, exported, symbols=symbols)
         self.call = addresses["eas_call"]
         self.work = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p)(
             addresses["eas_work"]
@@ -105,10 +100,15 @@ def thread_count() -> int:
     return os.cpu_count() or 1
 
 
-def _compile(text: str) -> bytes:
+def _compile() -> bytes:
     """Plain code is enough: it runs once per launch, and the first launch waits for it."""
     from eas.runtime.cpu import jit
 
+    folder = Path(__file__).parent
+    text = (folder / "support.ll").read_text() + (folder / "call.ll").read_text()
+    for name, number in (("CLOCK", _CLOCK), ("ALONE", ALONE), ("SLOTS", MOST_SLOTS)):
+        text = text.replace(f" {name},", f" {number},").replace(f"[{name} ", f"[{number} ")
+        text = text.replace(f" {name}\n", f" {number}\n")
     with timed("support", "compiling it"):
         return jit.plain_object_code(text)
 
