@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from eas.runtime.cpu.plan import Plan
 
 _PLAIN = frozenset([int, bool, str, DType, FunctionType, type(None)])
+
+_INT = frozenset([int])
 
 Key = tuple[object, ...]
 
@@ -82,11 +84,13 @@ def key_of(
     kinds = tuple(map(type, options.values()))  # `1` and `True` are equal, but not the same
     if not _PLAIN.issuperset(kinds):
         return None
-    if grid is None or type(grid) is int:
-        return (threads, grid, kinds, *options, *options.values())
-    if type(grid) is tuple:
-        return (threads, grid, *map(type, grid), kinds, *options, *options.values())
-    return None
+    if grid is not None and type(grid) is not int and not _is_of_ints(grid):
+        return None
+    return (threads, grid, kinds, *options, *options.values())
+
+
+def _is_of_ints(grid: object) -> bool:
+    return type(grid) is tuple and _INT.issuperset(map(type, cast(tuple[object, ...], grid)))
 
 
 def _extents(grid: tuple[int, ...] | None) -> tuple[int, int, int]:

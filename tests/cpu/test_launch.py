@@ -65,6 +65,14 @@ def test_numbers_of_all_kinds_arrive_in_repeated_launches() -> None:
         scale(x, y, factor, shift, False, 100, BLOCK=32, _backend="cpu")
 
 
+def test_a_grid_is_looked_at_anew_in_each_launch() -> None:
+    x, y = np.zeros((2, 2)), np.zeros((2, 2))
+    rows[2, 2](x, y, _backend="cpu")
+    for wrong in ((2.0, 2), (True, 2), ([2], 2)):
+        with pytest.raises(LaunchError, match="an extent of a grid is an int"):
+            rows[wrong](x, y, _backend="cpu")  # pyright: ignore[reportArgumentType]
+
+
 def test_extents_and_strides_are_taken_anew_in_each_launch() -> None:
     for shape in ((3, 4), (3, 4), (5, 2), (1, 7)):
         x, y = np.random.default_rng(0).random(shape), np.zeros(shape)
