@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from eas.ir.nodes import Combine, Yield
 from eas.ir.types import count
-from eas.runtime.cpu.emit import V, const, vector
+from eas.runtime.cpu.emit import V, Variable, const, vector
 from eas.runtime.cpu.group import tile_of
 from eas.runtime.cpu.lanes import Lanes, Steps, Uniform, Vector
 from eas.runtime.cpu.memory import read, write
@@ -68,16 +68,18 @@ class _Writer:
 
     def _scan_vectors(self, start: V, whole: int) -> None:
         """Each vector by itself, and then on top of the last element before it."""
-        first = self._scan_lanes(self._read(Steps(start, 1)))
-        self._put(start, first)
+        e, width = self.e, self.program.width
+        carried = [e.variable(vector(total.ty, width)) for total in self.totals]
+        self._put(start, self._scan_lanes(self._read(Steps(start, 1))), carried)
 
         def step(k: V) -> None:
-            place = self.e.add(start, k)
+            place = e.add(start, k)
             found = self._scan_lanes(self._read(Steps(place, 1)))
-            self._put(place, self._combined(self._now(), found))
+            now: list[Lanes] = [Vector(e.get(total)) for total in carried]
+            self._put(place, self._combined(now, found), carried)
 
-        width = self.program.width
-        self.e.count(const("i64", width), const("i64", whole), width, step)
+        e.count(const("i64", width), const("i64", whole), width, step)
+        self._set([Uniform(e.extract(e.get(total), 0)) for total in carried])
 
     def _scan_lanes(self, found: list[Lanes]) -> list[Lanes]:
         """Running results of a vector's lanes: the reach doubles with each step."""
@@ -94,13 +96,14 @@ class _Writer:
             reach *= 2
         return found
 
-    def _put(self, place: V, found: Sequence[Lanes]) -> None:
+    def _put(self, place: V, found: Sequence[Lanes], carried: Sequence[Variable]) -> None:
         """Keeps a vector of results; its last lane is what the next one goes on from."""
-        for tile, total, lanes in zip(self.targets, self.totals, found, strict=True):
+        width = self.program.width
+        for tile, total, lanes in zip(self.targets, carried, found, strict=True):
             assert tile is not None
             write(self.body, tile.pointer, tile.dtype, Steps(place, 1), lanes, None)
-            last = self.e.extract(self.body.to_vector(lanes), self.program.width - 1)
-            self.e.set(total, last)
+            v = self.body.to_vector(lanes)
+            self.e.set(total, self.e.shuffle(v, V(v.ty, "poison"), [width - 1] * width))
 
     def _now(self) -> list[Lanes]:
         return [Uniform(self.e.get(total)) for total in self.totals]
