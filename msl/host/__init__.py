@@ -13,6 +13,7 @@ from eas.msl.host.findings import KernelFault
 from eas.msl.host.inspect import inspect
 from eas.msl.host.launch import run
 from eas.msl.host.process import Host, Limits, default_host
+from eas.msl.host.shader import Kernel, Shader, load
 
 __all__ = [
     "CHECKED",
@@ -22,12 +23,15 @@ __all__ = [
     "Dispatch",
     "Host",
     "HostError",
+    "Kernel",
     "KernelFault",
     "Library",
     "Limits",
     "MslError",
+    "Shader",
     "check",
     "default_host",
     "inspect",
+    "load",
     "run",
 ]

@@ -14,6 +14,7 @@ from pathlib import Path
 from eas.ir.cache import Cache, digest, open_cache
 from eas.ir.records import field, frozen, record
 from eas.msl.host.errors import HostError, MslError
+from eas.msl.host.preprocess import expand
 from eas.msl.host.toolchain import (
     INCLUDE,
     NATIVE,
@@ -22,7 +23,7 @@ from eas.msl.host.toolchain import (
     find_toolchain,
     run_tool,
 )
-from eas.msl.host.translate import Unit, translate
+from eas.msl.host.translate import Constants, Unit, translate
 
 HEAD = "#include <metal_stdlib>\n"
 
@@ -30,7 +31,7 @@ HEAD = "#include <metal_stdlib>\n"
 CHECKED = (
     "-O0", "-gdwarf-4", "-gcolumn-info", "-DEAS_CHECKED", "-fno-wrapv", "-fsanitize=thread",
     "-fsanitize=array-bounds,shift,integer-divide-by-zero,float-cast-overflow,bool,return",
-    "-fsanitize=signed-integer-overflow", "-fsanitize-recover=all",
+    "-fsanitize=signed-integer-overflow,alignment", "-fsanitize-recover=all",
 )  # fmt: skip
 
 
@@ -52,9 +53,15 @@ class Builder:
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _folder: Path | None = None
 
-    def build(self, texts: Sequence[str], flags: Sequence[str] = ()) -> Library:
+    def build(
+        self,
+        texts: Sequence[str],
+        flags: Sequence[str] = (),
+        constants: Constants | None = None,
+    ) -> Library:
         """The library of some texts; raises `MslError` for a text that is no Metal."""
-        units = tuple(translate(text, number) for number, text in enumerate(texts))
+        expanded = [expand(text, self.tools) for text in texts]
+        units = tuple(translate(text, n, constants) for n, text in enumerate(expanded))
         name = units[0].kernels[0].name if len(units) == 1 and units[0].kernels else ""
         code = HEAD + "".join(unit.code for unit in units)
         try:

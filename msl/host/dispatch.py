@@ -22,6 +22,7 @@ ORDERS = ("forward", "reverse", "rotated")
 class Dispatch:
     """A kernel, its buffers and its extents: `groups` threadgroups of `threads` threads.
 
+    With fewer threads in all than that, `grid`, groups at its end have fewer threads than others.
     `shared` is the size in bytes of each threadgroup buffer. The host's lock is held by whoever
     runs it, until the results are written back.
     """
@@ -35,6 +36,7 @@ class Dispatch:
     unit: int = 0
     shared: Mapping[int, int] = field(default_factory=dict[int, int])
     order: str = "forward"
+    grid: Extents | None = None
     _placed: Placed | None = None
 
     def run(self) -> None:
@@ -79,7 +81,7 @@ class Dispatch:
             "shared": list(self.shared.items()),
             "threads": self.threads,
             "groups": self.groups,
-            "grid": [a * b for a, b in zip(self.threads, self.groups, strict=True)],
+            "grid": self.grid or [a * b for a, b in zip(self.threads, self.groups, strict=True)],
             "order": ORDERS.index(self.order),
             "waits": unit.waits or self.host.is_checked,
         }

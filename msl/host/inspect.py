@@ -3,40 +3,60 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from eas.msl.host.build import HEAD, Builder, default_builder
 from eas.msl.host.errors import MslError
+from eas.msl.host.preprocess import expand
 from eas.msl.host.rules import Complaint, complaints
 from eas.msl.host.sections import section_sizes
-from eas.msl.host.tokens import tokenize
-from eas.msl.host.toolchain import HERE, Toolchain, complain
-from eas.msl.host.translate import translate, without_attributes
+from eas.msl.host.toolchain import INCLUDE, Toolchain, complain
+from eas.msl.host.translate import to_cpp, translate
 from eas.msl.python_lines import FILE_NAME
 
 MAX_THREADGROUP_BYTES = 32768
 
-# Warnings that would be a mistake in any text; those of style are left out.
-WARNINGS = (
+# What Metal's compiler may let pass, but nobody means.
+MISTAKES = (
+    "-Wreturn-type", "-Wuninitialized", "-Wsometimes-uninitialized", "-Wvla", "-Warray-bounds",
+    "-Wshift-count-overflow", "-Wshift-count-negative", "-Wdivision-by-zero", "-Wdangling",
+    "-Winfinite-recursion", "-Wliteral-range", "-Wnarrowing", "-Wfor-loop-analysis",
+    "-Wself-assign-overloaded",
+)  # fmt: skip
+# Ours is a text without any warning: conversions are written out.
+HOUSE_STYLE = (
     "-Wall", "-Wextra", "-Wno-unused", "-Wno-unused-parameter", "-Wno-sign-compare",
-    "-Wno-parentheses", "-Wno-missing-braces", "-Wdouble-promotion", "-Wno-unknown-pragmas",
-    "-Wno-unknown-attributes", "-Wvla", "-Wno-unused-command-line-argument",
+    "-Wno-parentheses", "-Wno-missing-braces", "-Wdouble-promotion", "-Wvla",
+    "-Wno-unused-command-line-argument",
+)  # fmt: skip
+QUIET = ("-Wno-unknown-pragmas", "-Wno-unknown-attributes", "-Wno-duplicate-decl-specifier")
+# Classes of ours are called in any memory, hence the generic one, which a text must not use.
+FEATURES = (
+    "-all", "+cl_khr_fp16", "+__opencl_c_generic_address_space",
+    "+__opencl_c_program_scope_global_variables", "+__cl_clang_non_portable_kernel_param_types",
 )  # fmt: skip
 STRICT_FLAGS = (
-    "-x", "cl", "-cl-std=clc++2021", "-cl-no-stdinc", "-Xclang",
-    "-cl-ext=-all,+cl_khr_fp16,-cl_khr_fp64,-__opencl_c_fp64,-__opencl_c_generic_address_space",
-    "-isystem", str(HERE / "strict"), "-fsyntax-only", "-",
+    "-x", "cl", "-cl-std=clc++2021", "-cl-no-stdinc", "-Xclang", f"-cl-ext={','.join(FEATURES)}",
+    "-cl-single-precision-constant", "-fdeclspec", "-DEAS_STRICT", "-isystem", str(INCLUDE),
+    "-fsyntax-only", "-",
 )  # fmt: skip
 
 
-def inspect(text: str, builder: Builder | None = None) -> list[Complaint]:
-    """What speaks against a text, without duplicates; nothing if it is Metal as far as we know."""
+def inspect(
+    text: str, builder: Builder | None = None, *, house_style: bool = False
+) -> list[Complaint]:
+    """What speaks against a text, without duplicates; nothing if it is Metal as far as we know.
+
+    The house style, that of the texts that we write, allows no warning and no silent conversion.
+    """
     builder = builder or default_builder()
+    warnings = (*(HOUSE_STYLE if house_style else ("-Wno-everything", *MISTAKES)), *QUIET)
     found: list[Complaint] = []
     try:
+        text = expand(text, builder.tools)
         found += complaints(text)
-        found += _seen_as_opencl(text, builder.tools)
-        found += _seen_as_cpp(text, builder.tools)
+        found += _seen_as_opencl(text, builder.tools, warnings)
+        found += _seen_as_cpp(text, builder.tools, warnings)
         if not found:
             found += _too_much_memory(text, builder)
     except MslError as error:
@@ -44,16 +64,20 @@ def inspect(text: str, builder: Builder | None = None) -> list[Complaint]:
     return list(dict.fromkeys(found))
 
 
-def _seen_as_cpp(text: str, tools: Toolchain) -> list[Complaint]:
+def _seen_as_cpp(text: str, tools: Toolchain, warnings: Sequence[str]) -> list[Complaint]:
     code = HEAD + translate(text).code
-    command = [*tools.compile_command((*WARNINGS, "-fsyntax-only"), "/dev/null")]
+    command = [*tools.compile_command((*warnings, "-fsyntax-only"), "/dev/null")]
     return list(_parse(complain(command, code)))
 
 
-def _seen_as_opencl(text: str, tools: Toolchain) -> list[Complaint]:
-    command = [*tools.compiler, *tools.target, *WARNINGS, *STRICT_FLAGS]
-    code = without_attributes(text, tokenize(text))
-    return list(_parse(complain(command, f'#line 1 "{FILE_NAME}"\n{code}')))
+def _seen_as_opencl(text: str, tools: Toolchain, warnings: Sequence[str]) -> list[Complaint]:
+    command = [*tools.compiler, *tools.target, *warnings, *STRICT_FLAGS]
+    found = _parse(complain(command, f'#line 1 "{FILE_NAME}"\n{to_cpp(text)}'))
+    return [complaint for complaint in found if not complaint.message.startswith(_OF_TYPES)]
+
+
+# Here our classes differ from vectors in Metal, so that only the word of C++ counts.
+_OF_TYPES = ("incompatible operand types", "invalid operands to binary expression")
 
 
 def _parse(output: str) -> Iterator[Complaint]:
@@ -62,7 +86,7 @@ def _parse(output: str) -> Iterator[Complaint]:
     for line in output.splitlines():
         match = _COMPLAINT.match(line)
         if match and match["kind"] != "note":
-            message = re.sub(r" \[-W.*\]$", "", match["message"])
+            message = _in_words_of_metal(match["message"])
         if match and message and match["file"] == FILE_NAME:
             yield Complaint(int(match["line"]), message)
             message = ""
@@ -70,6 +94,21 @@ def _parse(output: str) -> Iterator[Complaint]:
         yield Complaint(0, message)
 
 
+def _in_words_of_metal(message: str) -> str:
+    for pattern, word in _WORDS.items():
+        message = re.sub(pattern, word, message)
+    return message
+
+
+# What clang calls things, and what the text does.
+_WORDS = {
+    r" \[-W.*\]$": "",
+    r"const __global\b": "constant",
+    r"\b__local\b": "threadgroup",
+    r" ?\b__private\b(?=')": "",
+    r"\b__private\b": "thread",
+    r"\beas_(?:name_)?(?=local|global|generic|pipe|uniform|read_|write_|atomic_)": "",
+}
 _COMPLAINT = re.compile(
     r"(?P<file>[^:]+):(?P<line>\d+):\d+: (?:fatal )?(?P<kind>error|warning|note): (?P<message>.*)"
 )

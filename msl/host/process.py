@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
+import math
 import mmap
 import os
 import selectors
@@ -14,7 +16,7 @@ import threading
 import time
 from functools import cache
 from pathlib import Path
-from typing import Any, cast
+from typing import IO, Any, cast
 
 from eas.ir.records import field, frozen, record
 from eas.msl.host.build import Builder, default_builder
@@ -158,11 +160,16 @@ def _signal_name(code: int) -> str:
 
 
 def _anonymous_file() -> int:
-    """A file without a name, that ends with the last process that has it open."""
-    if sys.platform == "linux":
-        return os.memfd_create("easy_as")
-    with tempfile.TemporaryFile() as file:
-        return os.dup(file.fileno())
+    """A file without a name, that ends with the last process that has it open.
+
+    It is none of the first three: these are the worker's pipes, and may be free in ours.
+    """
+    with tempfile.TemporaryFile() if sys.platform != "linux" else _memory_file() as file:
+        return fcntl.fcntl(file.fileno(), fcntl.F_DUPFD_CLOEXEC, 3)
+
+
+def _memory_file() -> IO[bytes]:
+    return os.fdopen(os.memfd_create("easy_as"), "wb")
 
 
 # --- messages, see worker.py ------------------------------------------------------------------
@@ -216,11 +223,28 @@ def _read(stream: int, size: int, deadline: float) -> bytes:
 
 
 @cache
-def _host_of(process: int) -> Host:
+def _host_of(process: int, is_checked: bool) -> Host:
     del process
-    return Host(limits=Limits(float(os.environ.get("EAS_HOST_SECONDS", "60"))))
+    return Host(limits=Limits(_patience()), is_checked=is_checked)
+
+
+def _patience() -> float:
+    """How many seconds a launch may take: a number in `EAS_HOST_SECONDS`, or the default."""
+    text = os.environ.get("EAS_HOST_SECONDS", "")
+    try:
+        seconds = float(text) if text else Limits().seconds
+    except ValueError:
+        seconds = math.nan
+    if not 0 < seconds <= threading.TIMEOUT_MAX:
+        raise HostError(f"`EAS_HOST_SECONDS` must be a number of seconds above 0, not `{text}`")
+    return seconds
 
 
 def default_host() -> Host:
     """The host that launches share; a forked process has one of its own."""
-    return _host_of(os.getpid())
+    return _host_of(os.getpid(), is_checked=False)
+
+
+def default_checked_host() -> Host:
+    """The host that checks of texts share."""
+    return _host_of(os.getpid(), is_checked=True)

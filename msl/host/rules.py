@@ -9,7 +9,7 @@ from itertools import pairwise
 from eas.ir.records import frozen
 from eas.msl.host.signature import Parameter, Signature, find_kernels
 from eas.msl.host.tokens import Token, closing, tokenize
-from eas.msl.host.translate import GRID_POSITION, NUMBERS, POSITIONS
+from eas.msl.host.translate import GRID_POSITION, NUMBERS, POSITIONS, width_of
 
 MAX_INDEX = 30
 SPACES = frozenset({"device", "constant", "threadgroup", "thread"})
@@ -37,6 +37,7 @@ def complaints(text: str) -> list[Complaint]:
         *_reserved_names(tokens),
         *_calls(functions, {kernel.name for kernel in kernels}),
         *_pointers(tokens, functions),
+        *_variables(tokens),
         *_mixed_floats(tokens),
     ]
     return sorted(found, key=lambda complaint: complaint.line)
@@ -65,7 +66,7 @@ def _signature(kernel: Signature) -> Iterator[Complaint]:
 
 
 def _parameter(parameter: Parameter) -> str:
-    attribute, ty = parameter.attribute, parameter.type
+    attribute, ty = parameter.attribute, parameter.type.replace("metal :: ", "")
     if attribute.startswith("buffer("):
         return _buffer(parameter)
     if attribute.startswith("threadgroup("):
@@ -95,7 +96,7 @@ def _buffer(parameter: Parameter) -> str:
 def _same_width(kernel: Signature) -> Iterator[Complaint]:
     """All positions are numbers, or all are vectors of one width."""
     positions = [p for p in kernel.parameters if p.attribute in {*POSITIONS, GRID_POSITION}]
-    widths = {p.type[-1] if p.type[-1] in "23" else "1" for p in positions}
+    widths = {width_of(p.type) for p in positions}
     if len(widths) > 1:
         types = ", ".join(f"{p.type} {p.name}" for p in positions)
         yield Complaint(kernel.line, f"positions are of different widths: {types}")
@@ -122,10 +123,20 @@ def _words(tokens: Sequence[Token]) -> Iterator[Complaint]:
             yield Complaint(token.line, f"`{token.text}` is no name of Metal")
         if [t.text for t in tokens[at : at + 2]] == ["long", "long"]:
             yield Complaint(token.line, "Metal has no `long long`")
-        if token.kind == "string":
+        if token.kind == "string" and not _is_message(tokens, at):
             yield Complaint(token.line, "Metal has no strings")
         if token.kind == "number" and _LONG_DOUBLE.fullmatch(token.text):
             yield Complaint(token.line, f"`{token.text}` is a long double")
+
+
+def _is_message(tokens: Sequence[Token], at: int) -> bool:
+    """Whether a string is one for the compiler: what an assertion says, or an attribute's."""
+    for token in reversed(tokens[:at]):
+        if token.text in ("static_assert", "[["):
+            return True
+        if token.text in (";", "{", "}", "]]"):
+            return False
+    return False
 
 
 _RESERVED = frozenset({
@@ -219,7 +230,7 @@ _TYPES = (
 
 def _pointers(tokens: Sequence[Token], functions: Sequence[_Function]) -> Iterator[Complaint]:
     """Pointers and references say where they point to."""
-    structs = {b.text for a, b in pairwise(tokens) if a.text == "struct"}
+    structs = {b.text for a, b in pairwise(tokens) if a.text == "struct" and b.kind == "name"}
     types = re.compile("|".join([_TYPES, *map(re.escape, structs)]))
     for function in functions:
         for declared in (function.parameters, function.body):
@@ -232,11 +243,67 @@ def _unqualified(tokens: Sequence[Token], types: re.Pattern[str]) -> Iterator[Co
         if token.text not in ("*", "&") or not types.fullmatch(before.text):
             continue
         start = at - 1
-        while start and tokens[start - 1].text in {*SPACES, "const", "volatile", "struct"}:
+        while start and (_is_qualifier(tokens[start - 1]) or tokens[start].text == "::"):
             start -= 1
         if not SPACES & {t.text for t in tokens[start:at]}:
             message = f"`{before.text}{token.text}` does not say in which memory"
             yield Complaint(token.line, message)
+
+
+def _is_qualifier(token: Token) -> bool:
+    return token.text in {*SPACES, "const", "volatile", "struct", "::"}
+
+
+def _variables(tokens: Sequence[Token]) -> Iterator[Complaint]:
+    """Variables that outlive a thread, outside of all functions or static, are constants."""
+    for words in _outer_declarations(tokens):
+        texts = [word.text for word in words]
+        declared = texts[: texts.index("=")] if "=" in texts else texts
+        is_variable = len(declared) > 1 and "(" not in declared and not _NO_VARIABLE & {*declared}
+        if is_variable and "constant" not in declared:
+            message = "a variable outside of all functions must be in `constant` memory"
+            yield Complaint(words[0].line, message)
+    for at, token in enumerate(tokens):
+        inside = [t.text for t in tokens[at:] if token.text == "static"]
+        declared = inside[: inside.index(";")] if ";" in inside else inside
+        if declared and _depth(tokens[:at]) and not {"constant", "(", "constexpr"} & {*declared}:
+            yield Complaint(token.line, "a static variable must be in `constant` memory")
+
+
+_NO_VARIABLE = frozenset({
+    "typedef", "using", "struct", "class", "enum", "template", "static_assert", "namespace",
+    "friend", "operator", "sampler",
+})  # fmt: skip
+
+
+def _outer_declarations(tokens: Sequence[Token]) -> Iterator[list[Token]]:
+    """What ends with a semicolon outside of all functions and types."""
+    words: list[Token] = []
+    at = 0
+    while at < len(tokens):
+        token = tokens[at]
+        if token.kind == "directive" or (token.text == "}" and not words):
+            words = []
+        elif token.text == ";":
+            yield words
+            words = []
+        elif token.text == "{" and "namespace" in [word.text for word in words]:
+            words = []
+        elif token.text == "{":
+            at = closing(tokens, at)
+            is_value = any(word.text == "=" for word in words)
+            words = words if is_value or _is_type(words) else []
+        else:
+            words.append(token)
+        at += 1
+
+
+def _is_type(words: Sequence[Token]) -> bool:
+    return bool({"struct", "class", "enum"} & {word.text for word in words})
+
+
+def _depth(tokens: Sequence[Token]) -> int:
+    return sum({"{": 1, "}": -1}.get(token.text, 0) for token in tokens)
 
 
 def _mixed_floats(tokens: Sequence[Token]) -> Iterator[Complaint]:

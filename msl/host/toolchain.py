@@ -25,7 +25,7 @@ SECONDS = 120.0
 FLAGS = (
     "-x", "c++", "-std=c++17", "-nostdinc", "-nostdinc++", "-fPIC", "-O1", "-fno-exceptions",
     "-fno-rtti", "-fno-stack-protector", "-fno-strict-aliasing", "-fwrapv", "-fno-math-errno",
-    "-ffp-contract=off", "-Wno-user-defined-literals",
+    "-ffp-contract=off", "-fsigned-char", "-fdeclspec", "-Xclang", "-cl-single-precision-constant",
     "-Wno-unknown-pragmas", "-Wno-unknown-attributes", "-Wno-duplicate-decl-specifier",
     "-isystem", str(INCLUDE),
 )  # fmt: skip
@@ -104,10 +104,11 @@ def _target() -> tuple[str, ...]:
 
 
 def features(machine: str) -> tuple[str, ...]:
-    """Flags for `half`: each operation is rounded, by instructions where the machine has them."""
+    """Flags for `half` and `bfloat`: each operation is rounded, in hardware where there is some."""
+    exact = ("-Xclang", "-fbfloat16-excess-precision=none")
     if machine != "x86_64":
-        return ()
-    exact = ("-Xclang", "-ffloat16-excess-precision=none")
+        return exact
+    exact = (*exact, "-Xclang", "-ffloat16-excess-precision=none")
     return ("-march=x86-64-v3", *exact) if _has_avx2() else exact
 
 

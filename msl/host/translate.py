@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from eas.ir.records import frozen
 from eas.msl.host.errors import MslError
-from eas.msl.host.signature import Parameter, Signature, find_kernels
-from eas.msl.host.tokens import Token, tokenize
+from eas.msl.host.signature import (
+    FunctionConstant,
+    Parameter,
+    Signature,
+    find_function_constants,
+    find_kernels,
+)
+from eas.msl.host.tokens import Token, closing, tokenize
 from eas.msl.python_lines import FILE_NAME
 
 # What each attribute is in `eas_thread` of include/eas_types.h: an array of three, or a number.
@@ -16,7 +22,7 @@ POSITIONS = {
     "thread_position_in_threadgroup": "position",
     "threadgroup_position_in_grid": "group",
     "threads_per_threadgroup": "threads",
-    "dispatch_threads_per_threadgroup": "threads",
+    "dispatch_threads_per_threadgroup": "most_threads",
     "threads_per_grid": "grid",
     "threadgroups_per_grid": "groups",
 }
@@ -24,15 +30,20 @@ NUMBERS = {
     "thread_index_in_simdgroup": "me->lane",
     "simdgroup_index_in_threadgroup": "me->simdgroup",
     "simdgroups_per_threadgroup": "me->simdgroups",
-    "dispatch_simdgroups_per_threadgroup": "me->simdgroups",
+    "dispatch_simdgroups_per_threadgroup": "me->most_simdgroups",
     "thread_index_in_threadgroup": "me->index",
     "threads_per_simdgroup": "32u",
     "thread_execution_width": "32u",
     "quadgroup_index_in_threadgroup": "(me->index / 4)",
     "thread_index_in_quadgroup": "(me->index % 4)",
+    "quadgroups_per_threadgroup": "((me->threads[0] * me->threads[1] * me->threads[2] + 3) / 4)",
 }
 GRID_POSITION = "thread_position_in_grid"
 ATTRIBUTES = frozenset({"buffer", "threadgroup", GRID_POSITION, *POSITIONS, *NUMBERS})
+
+
+# Values of function constants by their names.
+Constants = Mapping[str, bool | int | float]
 
 
 @frozen
@@ -49,11 +60,11 @@ class Unit:
         return f"eas_enter_{self.number}_{kernel}"
 
 
-def translate(text: str, number: int = 0) -> Unit:
+def translate(text: str, number: int = 0, constants: Constants | None = None) -> Unit:
     """Translates a text; several with different numbers can be compiled together."""
+    kernels = tuple(find_kernels(tokenize(text)))
+    text = to_cpp(text, constants)
     tokens = tokenize(text)
-    kernels = tuple(find_kernels(tokens))
-    text = without_attributes(text, tokens)
     body = _with_threadgroup_variables(text, tokens, number)
     entries = "\n".join(_entry(kernel, number) for kernel in kernels)
     code = (
@@ -71,17 +82,75 @@ def _is_wait(token: Token) -> bool:
     )
 
 
-def without_attributes(text: str, tokens: Sequence[Token]) -> str:
-    """The text with blanks for attributes of parameters: `threadgroup(0)` is a macro in ours."""
+# --- what no front end knows ------------------------------------------------------------------
+
+
+def to_cpp(text: str, constants: Constants | None = None) -> str:
+    """The text without attributes, with values for function constants and C++'s literals."""
+    text = _SUFFIX.sub(_literal, text)
+    tokens = tokenize(text)
+    text = _with_function_constants(text, tokens, constants)
+    return _without_attributes(text, tokenize(text))
+
+
+_SUFFIX = re.compile(
+    r"(?<![\w.])((?:\d+\.\d*|\.\d+|\d+(?=[eE]))(?:[eE][+-]?\d+)?)(h|bf)(?![\w.])", re.IGNORECASE
+)
+
+
+def _literal(match: re.Match[str]) -> str:
+    is_half = match[2] in "hH"
+    return f"{match[1]}f16" if is_half else f"bfloat({match[1]}f)"
+
+
+def _without_attributes(text: str, tokens: Sequence[Token]) -> str:
+    """The text with blanks for attributes; `[[kernel]]` is a word."""
     parts: list[str] = []
     done = 0
-    for at, token in enumerate(tokens[:-1]):
-        if token.text == "[[" and tokens[at + 1].text in ATTRIBUTES:
-            end = next(t for t in tokens[at:] if t.text == "]]").end
-            blank = re.sub(r"[^\n]", " ", text[token.start : end])
-            parts.append(text[done : token.start] + blank)
-            done = end
+    for at, token in enumerate(tokens):
+        if token.text == "[[" and token.start >= done:
+            inside = tokens[at + 1 : closing(tokens, at) + 1]
+            blank = re.sub(r"[^\n]", " ", text[token.start : inside[-1].end])
+            word = "kernel" if any(each.text == "kernel" for each in inside) else ""
+            parts += [text[done : token.start], word, blank[len(word) :]]
+            done = inside[-1].end
     return "".join(parts) + text[done:]
+
+
+def _with_function_constants(
+    text: str, tokens: Sequence[Token], constants: Constants | None
+) -> str:
+    """Function constants with their values; without any, each is a zero."""
+    found = list(find_function_constants(tokens))
+    if constants is not None:
+        _refuse_other_constants(text, found, constants)
+    parts: list[str] = []
+    done = 0
+    for each in found:
+        value = constants.get(each.name) if constants else None
+        parts.append(text[done : each.words[0].start] + _constant(each, value))
+        done = each.words[-1].end
+    return "".join(parts) + text[done:]
+
+
+def _constant(constant: FunctionConstant, value: bool | int | float | None) -> str:
+    shown = "" if value is None else repr(value).lower() if type(value) is bool else repr(value)
+    return (
+        f"constant {constant.type} {constant.name} = {constant.type}({shown}); "
+        f"constant bool eas_has_{constant.name} = {str(value is not None).lower()};"
+    )
+
+
+def _refuse_other_constants(
+    text: str, found: Sequence[FunctionConstant], constants: Constants
+) -> None:
+    names = {each.name for each in found}
+    for name in constants:
+        if name not in names:
+            raise MslError(f"the text has no function constant `{name}`")
+    for name in sorted(names - set(constants)):
+        if f"is_function_constant_defined({name})" not in text:
+            raise MslError(f"the function constant `{name}` has no value")
 
 
 # --- variables in threadgroup memory ----------------------------------------------------------
@@ -95,8 +164,12 @@ def _with_threadgroup_variables(text: str, tokens: Sequence[Token], number: int)
     parts: list[str] = []
     done = 0
     for start, end in _threadgroup_variables(tokens):
-        parts.append(text[done : tokens[start].start] + "typedef")
-        done = tokens[start].end
+        parts.append(text[done : tokens[start].start] + "typedef ")
+        done = tokens[start].start
+        for word in tokens[start:end]:
+            if word.text in _QUALIFIERS:
+                parts.append(text[done : word.start])
+                done = word.end
         names = _declared(tokens[start:end])
         for name in names:
             parts.append(text[done : name.start] + f"eas_type_{name.text}")
@@ -107,15 +180,34 @@ def _with_threadgroup_variables(text: str, tokens: Sequence[Token], number: int)
     return "".join(parts) + text[done:]
 
 
+_QUALIFIERS = frozenset({"threadgroup", "static", "volatile"})
+
+
 def _threadgroup_variables(tokens: Sequence[Token]) -> Iterator[tuple[int, int]]:
     """The first and the last word of each declaration of such a variable."""
+    start = depth = 0
     for at, token in enumerate(tokens):
-        if token.text != "threadgroup" or tokens[at - 1].text not in (";", "{", "}"):
-            continue
-        end = next((i for i in range(at, len(tokens)) if tokens[i].text in (";", "=")), at)
-        words = [t.text for t in tokens[at:end]]
-        if tokens[end].text == ";" and not {"*", "&", "("} & set(words):
-            yield at, end
+        depth += {"(": 1, ")": -1}.get(token.text, 0)
+        if token.text in (";", "{", "}") or token.kind == "directive":
+            start = at + 1
+        elif token.text == "threadgroup" and depth == 0:
+            end = next(i for i in range(at, len(tokens)) if tokens[i].text in (";", "=", "{"))
+            if not _is_elsewhere(tokens[start:end]):
+                if tokens[end].text != ";":
+                    raise MslError(
+                        f"line {token.line}: a threadgroup variable has no initial value"
+                    )
+                yield start, end
+
+
+def _is_elsewhere(words: Sequence[Token]) -> bool:
+    """Whether a declaration is of a pointer, a reference or a function."""
+    depth = 0
+    for word in words:
+        if depth == 0 and word.text in ("*", "&", "(", "typedef", "using"):
+            return True
+        depth += {"[": 1, "<": 1, "]": -1, ">": -1, "]]": -2}.get(word.text, 0)
+    return False
 
 
 def _declared(tokens: Sequence[Token]) -> list[Token]:
@@ -157,7 +249,7 @@ def _argument(kernel: str, parameter: Parameter) -> str:
     if attribute in POSITIONS:
         return _vector(ty, [f"me->{POSITIONS[attribute]}[{axis}]" for axis in range(3)])
     if attribute == GRID_POSITION:
-        at = "me->group[{0}] * me->threads[{0}] + me->position[{0}]"
+        at = "me->group[{0}] * me->most_threads[{0}] + me->position[{0}]"
         return _vector(ty, [at.format(axis) for axis in range(3)])
     if attribute in NUMBERS:
         return f"{ty}({NUMBERS[attribute]})"
@@ -166,5 +258,11 @@ def _argument(kernel: str, parameter: Parameter) -> str:
 
 
 def _vector(ty: str, axes: list[str]) -> str:
-    width = int(ty[-1]) if ty[-1] in "23" else 1
+    width = width_of(ty)
     return f"{ty}({', '.join(axes[:width])})"
+
+
+def width_of(ty: str) -> int:
+    """How many axes a type has: 2 for `uint2` and `vec < ushort , 2 >`, 1 for a number."""
+    match = re.search(r"([23])(?: >)?$", ty)
+    return int(match[1]) if match else 1

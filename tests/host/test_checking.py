@@ -10,7 +10,6 @@ from eas import mk
 from eas.msl.host import CHECKED, ORDERS, Bound, Dispatch, Host, KernelFault, check
 from eas.msl.host.checking import to_diagnostic
 from tests.host.buggy import BUGS, Bug
-from tests.host.handwritten import EXAMPLES, text_of
 
 every_bug = pytest.mark.parametrize("name", BUGS)
 
@@ -55,27 +54,6 @@ def test_a_bug_is_found_in_every_order(name: str, order: str, checked_host: Host
 def test_the_repaired_twin_is_silent(name: str, order: str, checked_host: Host) -> None:
     bug = BUGS[name]
     run_checked(checked_host, bug, bug.text(bug.right), order)
-
-
-@pytest.mark.parametrize("name", EXAMPLES)
-def test_texts_written_by_hand_are_silent(name: str, checked_host: Host) -> None:
-    example = EXAMPLES[name]
-    library = checked_host.builder.build([text_of(name)], CHECKED)
-    flats = [np.atleast_1d(buffer).reshape(-1) for buffer in example.buffers()]
-    bound = [Bound(index, flat) for index, flat in enumerate(flats)]
-    for order in ORDERS:
-        dispatch = Dispatch(
-            checked_host,
-            library,
-            name,
-            bound,
-            example.threads,
-            example.groups,
-            shared=example.shared,
-            order=order,
-        )
-        with checked_host.lock:
-            dispatch.run()
 
 
 @eas.kernel

@@ -1,6 +1,16 @@
 // Atomics. Lanes switch at barriers only, so a plain read and write are one step.
 #pragma once
 
+#if defined(EAS_STRICT)
+// OpenCL has types of these names of its own.
+#define atomic_int eas_atomic_int
+#define atomic_uint eas_atomic_uint
+#define atomic_bool eas_atomic_bool
+#define atomic_float eas_atomic_float
+#define atomic_long eas_atomic_long
+#define atomic_ulong eas_atomic_ulong
+#endif
+
 namespace metal {
 
 enum memory_order { memory_order_relaxed = 0 };
@@ -48,7 +58,7 @@ enum { EAS_READS, EAS_WRITES, EAS_BOTH };
     }                                                                                            \
     template <class T>                                                                           \
     EAS_UNCHECKED bool atomic_compare_exchange_weak_explicit(volatile space atomic<T>* place,    \
-                                                             T* expected, eas_operand<T> desired, \
+                                                             EAS_THREAD T* expected, eas_operand<T> desired, \
                                                              memory_order, memory_order, EAS_SITE) {       \
         eas_atomic((const volatile void*)place, sizeof(T), EAS_BOTH, site);                                   \
         const T found = place->eas_value;                                                        \
@@ -83,8 +93,7 @@ inline T eas_wrapped(T a, T b, int sign) {
     }
 }
 
-EAS_ATOMICS(EAS_DEVICE)
-EAS_ATOMICS(EAS_THREADGROUP)
+EAS_MEMORIES(EAS_ATOMICS)
 #undef EAS_ATOMICS
 #undef EAS_MODIFY
 #undef EAS_UNCHECKED

@@ -4,23 +4,24 @@
 extern "C" {
 float acosf(float), acoshf(float), asinf(float), asinhf(float), atanf(float), atanhf(float);
 float cosf(float), coshf(float), sinf(float), sinhf(float), tanf(float), tanhf(float);
-float expf(float), exp2f(float), expm1f(float), logf(float), log2f(float), log10f(float), log1pf(float);
+float expf(float), exp2f(float), logf(float), log2f(float), log10f(float);
 float powf(float, float), atan2f(float, float), fmodf(float, float), ldexpf(float, int);
-float fmaf(float, float, float), frexpf(float, int*), nextafterf(float, float);
-float floorf(float), ceilf(float), truncf(float), rintf(float), roundf(float), cbrtf(float);
+float nextafterf(float, float), frexpf(float, EAS_THREAD int*);
 }
 
 namespace metal {
 
-#define EAS_UNARY(name, expression)                                              \
-    template <class T>                                                           \
-    inline eas_real<T> name(T values) {                                          \
-        return eas_each<T>([](float x) { return (eas_element<T>)(expression); }, values); \
+#define EAS_UNARY(name, expression)                                      \
+    template <class A>                                                   \
+    EAS_FUNC eas_real<A> name(A a) {                                     \
+        typedef eas_real<A> R;                                           \
+        return eas_each<R>([](float x) EAS_LAMBDA { return (eas_element<R>)(expression); }, a); \
     }
-#define EAS_BINARY(name, expression)                                                       \
-    template <class T>                                                                     \
-    inline eas_real<T> name(T left, T right) {                                             \
-        return eas_each<T>([](float x, float y) { return (eas_element<T>)(expression); }, left, right); \
+#define EAS_BINARY(name, expression)                                                \
+    template <class A, class B>                                                     \
+    EAS_FUNC eas_real<A, B> name(A a, B b) {                                        \
+        typedef eas_real<A, B> R;                                                   \
+        return eas_each<R>([](float x, float y) EAS_LAMBDA { return (eas_element<R>)(expression); }, a, b); \
     }
 EAS_UNARY(acos, acosf(x))
 EAS_UNARY(acosh, acoshf(x))
@@ -68,63 +69,85 @@ EAS_BINARY(step, y < x ? 0.0f : 1.0f)
 #undef EAS_UNARY
 #undef EAS_BINARY
 
-template <class T>
-inline eas_real<T> fma(T a, T b, T c) {
-    // In `double` the product of two `half`s is exact, and so is the sum.
-    return eas_each<T>(
-        [](auto x, auto y, auto z) {
-            if constexpr (sizeof(x) == 2) {
-                return (half)((double)x * y + z);
-            } else {
-                return __builtin_fmaf(x, y, z);
-            }
-        },
-        a, b, c);
+EAS_FUNC float eas_fma(float x, float y, float z) { return __builtin_fmaf(x, y, z); }
+#if !defined(EAS_STRICT)
+// The product of two `half`s is exact as a `double`, and so is the sum.
+EAS_FUNC half eas_fma(half x, half y, half z) { return (half)((double)x * y + z); }
+#endif
+template <class A, class B, class C>
+EAS_FUNC eas_real<A, B, C> fma(A a, B b, C c) {
+    typedef eas_real<A, B, C> R;
+    typedef eas_element<R> T;
+    return eas_each<R>([](T x, T y, T z) EAS_LAMBDA { return (T)eas_fma(x, y, z); }, a, b, c);
 }
-template <class T>
-inline eas_real<T> mix(T x, T y, T a) {
-    return x + (y - x) * a;
+template <class A, class B, class C>
+EAS_FUNC eas_real<A, B, C> mix(A low, B high, C part) {
+    typedef eas_real<A, B, C> R;
+    const R start(low);
+    return start + (R(high) - start) * R(part);
 }
-template <class T>
-inline eas_real<T> smoothstep(T low, T high, T x) {
-    const T t = saturate((x - low) / (high - low));
-    return t * t * (T(3) - T(2) * t);
+template <class A, class B, class C>
+EAS_FUNC eas_real<A, B, C> smoothstep(A low, B high, C x) {
+    typedef eas_real<A, B, C> R;
+    const R t = saturate((R(x) - R(low)) / (R(high) - R(low)));
+    return t * t * (R(3) - R(2) * t);
 }
-template <class T>
-inline eas_real<T> fmax3(T x, T y, T z) {
-    return fmax(x, fmax(y, z));
+template <class A, class B, class C>
+EAS_FUNC eas_real<A, B, C> fmax3(A x, B y, C z) {
+    return fmax(eas_real<A, B, C>(x), fmax(y, z));
 }
-template <class T>
-inline eas_real<T> fmin3(T x, T y, T z) {
-    return fmin(x, fmin(y, z));
+template <class A, class B, class C>
+EAS_FUNC eas_real<A, B, C> fmin3(A x, B y, C z) {
+    return fmin(eas_real<A, B, C>(x), fmin(y, z));
 }
-template <class T>
-inline enable_if_t<eas_is_real<T> && eas_shape<T>::length == 1, T> ldexp(T x, int exponent) {
-    return T(ldexpf(x, exponent));
+template <class A, class B, class C>
+EAS_FUNC eas_real<A, B, C> fmedian3(A x, B y, C z) {
+    typedef eas_real<A, B, C> R;
+    return fmax(fmin(R(x), R(y)), fmin(fmax(R(x), R(y)), R(z)));
 }
-template <class T>
-inline enable_if_t<eas_is_real<T> && eas_shape<T>::length == 1, T> frexp(T x, int& exponent) {
-    return T(frexpf(x, &exponent));
+
+// --- functions with a second result
+
+template <class A>
+EAS_FUNC eas_real<A> ldexp(A x, eas_like<A, int> exponent) {
+    return eas_each<eas_real<A>>(
+        [](float e, int k) EAS_LAMBDA { return (eas_element<A>)ldexpf(e, k); }, x, exponent);
 }
-template <class T>
-inline enable_if_t<eas_is_real<T> && eas_shape<T>::length == 1, T> modf(T x, T& whole) {
+EAS_FUNC int eas_exponent(float x) {
+    int exponent = 0;
+    frexpf(x, &exponent);
+    return exponent;
+}
+template <class A>
+EAS_FUNC eas_like<eas_real<A>, int> ilogb(A x) {
+    return eas_each<eas_like<A, int>>([](float e) EAS_LAMBDA { return eas_exponent(e) - 1; }, x);
+}
+template <class A>
+EAS_FUNC eas_real<A> frexp(A x, EAS_THREAD eas_like<A, int>& exponent) {
+    exponent = eas_each<eas_like<A, int>>([](float e) EAS_LAMBDA { return eas_exponent(e); }, x);
+    return ldexp(x, -exponent);
+}
+template <class A>
+EAS_FUNC eas_real<A> modf(A x, EAS_THREAD eas_real<A>& whole) {
     whole = trunc(x);
-    return isinf(x) ? copysign(T(0), x) : copysign(x - whole, x);
+    return eas_each<eas_real<A>>(
+        [](float e, float w) EAS_LAMBDA {
+            return (eas_element<A>)__builtin_copysignf(__builtin_isinf(e) ? 0.0f : e - w, e);
+        },
+        x, whole);
 }
-template <class T>
-inline enable_if_t<eas_is_real<T> && eas_shape<T>::length == 1, T> sincos(T x, T& cosine) {
+template <class A>
+EAS_FUNC eas_real<A> sincos(A x, EAS_THREAD eas_real<A>& cosine) {
     cosine = cos(x);
     return sin(x);
 }
 
 // --- questions about floats
 
-template <class T>
-using eas_truth = conditional_t<eas_shape<T>::length == 1, bool, vec<bool, eas_shape<T>::length == 1 ? 2 : eas_shape<T>::length>>;
-#define EAS_QUESTION(name, expression)                                                     \
-    template <class T>                                                                     \
-    inline enable_if_t<is_floating_point_v<eas_element<T>>, eas_truth<T>> name(T values) { \
-        return eas_each<eas_truth<T>>([](float x) -> bool { return expression; }, values); \
+#define EAS_QUESTION(name, expression)                                                               \
+    template <class A>                                                                               \
+    EAS_FUNC enable_if_t<is_floating_point_v<eas_element<A>>, eas_like<A, bool>> name(A a) {         \
+        return eas_each<eas_like<A, bool>>([](float x) EAS_LAMBDA -> bool { return expression; }, a); \
     }
 EAS_QUESTION(isfinite, __builtin_isfinite(x))
 EAS_QUESTION(isinf, __builtin_isinf(x))
@@ -132,94 +155,98 @@ EAS_QUESTION(isnan, __builtin_isnan(x))
 EAS_QUESTION(isnormal, __builtin_isnormal(x))
 EAS_QUESTION(signbit, __builtin_signbit(x))
 #undef EAS_QUESTION
+template <class A, class B>
+EAS_FUNC eas_like<eas_real<A, B>, bool> isordered(A a, B b) {
+    return !isnan(a) && !isnan(b);
+}
+template <class A, class B>
+EAS_FUNC eas_like<eas_real<A, B>, bool> isunordered(A a, B b) {
+    return isnan(a) || isnan(b);
+}
 
-template <class T>
-inline enable_if_t<is_same_v<eas_element<T>, bool>, bool> any(T x) {
-    if constexpr (eas_shape<T>::length == 1) {
-        return x;
-    } else {
-        bool found = false;
-        for (int i = 0; i < eas_shape<T>::length; ++i) {
-            found |= x[i];
-        }
-        return found;
+template <class A>
+EAS_FUNC enable_if_t<is_same_v<eas_element<A>, bool>, bool> any(A x) {
+    bool found = false;
+    for (int i = 0; i < eas_shape<A>::length; ++i) {
+        found |= eas_pick(x, i);
     }
+    return found;
 }
-template <class T>
-inline enable_if_t<is_same_v<eas_element<T>, bool>, bool> all(T x) {
-    if constexpr (eas_shape<T>::length == 1) {
-        return x;
-    } else {
-        bool found = true;
-        for (int i = 0; i < eas_shape<T>::length; ++i) {
-            found &= x[i];
-        }
-        return found;
+template <class A>
+EAS_FUNC enable_if_t<is_same_v<eas_element<A>, bool>, bool> all(A x) {
+    bool found = true;
+    for (int i = 0; i < eas_shape<A>::length; ++i) {
+        found &= eas_pick(x, i);
     }
+    return found;
 }
-template <class T>
-inline enable_if_t<eas_shape<T>::length == 1, T> select(T no, T yes, bool condition) {
-    return condition ? yes : no;
-}
-template <class T, int n>
-inline vec<T, n> select(vec<T, n> no, vec<T, n> yes, vec<bool, n> condition) {
-    for (int i = 0; i < n; ++i) {
-        no[i] = condition[i] ? yes[i] : no[i];
-    }
-    return no;
+template <class A, class B>
+EAS_FUNC eas_any_type<A, B> select(A no, B yes, eas_like<eas_any_type<A, B>, bool> condition) {
+    typedef eas_any_type<A, B> R;
+    typedef eas_element<R> T;
+    return eas_each<R>([](T a, T b, bool c) EAS_LAMBDA { return c ? b : a; }, no, yes, condition);
 }
 
 // --- of floats and ints
 
-template <class T>
-inline eas_number<T> abs(T x) {
-    if constexpr (eas_is_real<T>) {
+template <class A>
+EAS_FUNC eas_number<A> abs(A x) {
+    if constexpr (eas_is_real<A>) {
         return fabs(x);
     } else {
-        return eas_each<T>([](auto e) { return (eas_element<T>)(e < 0 ? 0 - (ulong)e : e); }, x);
+        return eas_each<eas_number<A>>(
+            [](auto e) EAS_LAMBDA { return (eas_element<A>)(e < 0 ? 0 - (ulong)e : e); }, x);
     }
 }
-template <class T>
-inline eas_number<T> max(T x, T y) {
-    if constexpr (eas_is_real<T>) {
+template <class A, class B>
+EAS_FUNC eas_number<A, B> max(A x, B y) {
+    typedef eas_number<A, B> R;
+    typedef eas_element<R> T;
+    if constexpr (eas_is_real<R>) {
         return fmax(x, y);
     } else {
-        return eas_each<T>([](auto a, auto b) { return a < b ? b : a; }, x, y);
+        return eas_each<R>([](T a, T b) EAS_LAMBDA { return a < b ? b : a; }, x, y);
     }
 }
-template <class T>
-inline eas_number<T> min(T x, T y) {
-    if constexpr (eas_is_real<T>) {
+template <class A, class B>
+EAS_FUNC eas_number<A, B> min(A x, B y) {
+    typedef eas_number<A, B> R;
+    typedef eas_element<R> T;
+    if constexpr (eas_is_real<R>) {
         return fmin(x, y);
     } else {
-        return eas_each<T>([](auto a, auto b) { return b < a ? b : a; }, x, y);
+        return eas_each<R>([](T a, T b) EAS_LAMBDA { return b < a ? b : a; }, x, y);
     }
 }
-template <class T>
-inline eas_number<T> clamp(T x, T low, T high) {
-    return min(max(x, low), high);
+template <class A, class B, class C>
+EAS_FUNC eas_number<A, B, C> clamp(A x, B low, C high) {
+    typedef eas_number<A, B, C> R;
+    return min(max(R(x), R(low)), R(high));
 }
-template <class T>
-inline eas_number<T> max3(T x, T y, T z) {
-    return max(x, max(y, z));
+template <class A, class B, class C>
+EAS_FUNC eas_number<A, B, C> max3(A x, B y, C z) {
+    typedef eas_number<A, B, C> R;
+    return max(R(x), max(R(y), R(z)));
 }
-template <class T>
-inline eas_number<T> min3(T x, T y, T z) {
-    return min(x, min(y, z));
+template <class A, class B, class C>
+EAS_FUNC eas_number<A, B, C> min3(A x, B y, C z) {
+    typedef eas_number<A, B, C> R;
+    return min(R(x), min(R(y), R(z)));
 }
-template <class T>
-inline eas_number<T> median3(T x, T y, T z) {
-    return max(min(x, y), min(max(x, y), z));
+template <class A, class B, class C>
+EAS_FUNC eas_number<A, B, C> median3(A x, B y, C z) {
+    typedef eas_number<A, B, C> R;
+    return max(min(R(x), R(y)), min(max(R(x), R(y)), R(z)));
 }
 
 // The fast variants are as precise as the others here.
 #define EAS_VARIANTS(U)                                                                            \
     U(acos) U(acosh) U(asin) U(asinh) U(atan) U(atan2) U(atanh) U(ceil) U(clamp) U(cos) U(cosh)    \
     U(cospi) U(copysign) U(divide) U(exp) U(exp10) U(exp2) U(fabs) U(abs) U(fdim) U(floor) U(fma)  \
-    U(fmax) U(fmin) U(fmod) U(fract) U(isfinite) U(isinf) U(isnan) U(ldexp) U(log) U(log10)        \
-    U(log2) U(max) U(min) U(mix) U(modf) U(pow) U(powr) U(rint) U(round) U(rsqrt) U(saturate)      \
-    U(sign) U(sin) U(sincos) U(sinh) U(sinpi) U(smoothstep) U(sqrt) U(step) U(tan) U(tanh)         \
-    U(tanpi) U(trunc)
+    U(fmax) U(fmax3) U(fmedian3) U(fmin) U(fmin3) U(fmod) U(fract) U(frexp) U(ilogb) U(isfinite)   \
+    U(isinf) U(isnan) U(ldexp) U(log) U(log10) U(log2) U(max) U(max3) U(median3) U(min) U(min3)    \
+    U(mix) U(modf) U(pow) U(powr) U(rint) U(round) U(rsqrt) U(saturate) U(sign) U(sin) U(sincos)   \
+    U(sinh) U(sinpi) U(smoothstep) U(sqrt) U(step) U(tan) U(tanh) U(tanpi) U(trunc)
 #define EAS_USE(name) using metal::name;
 namespace fast {
 EAS_VARIANTS(EAS_USE)

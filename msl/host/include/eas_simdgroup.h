@@ -4,7 +4,7 @@
 namespace metal {
 
 enum class mem_flags : uint { mem_none = 0, mem_device = 1, mem_threadgroup = 2, mem_texture = 4 };
-constexpr mem_flags operator|(mem_flags a, mem_flags b) { return mem_flags(uint(a) | uint(b)); }
+EAS_FUNC constexpr mem_flags operator|(mem_flags a, mem_flags b) { return mem_flags(uint(a) | uint(b)); }
 enum thread_scope {
     thread_scope_thread,
     thread_scope_simdgroup,
@@ -12,57 +12,61 @@ enum thread_scope {
     thread_scope_device
 };
 
-inline void threadgroup_barrier(mem_flags flags, EAS_SITE) { eas_barrier(uint(flags), site); }
-inline void simdgroup_barrier(mem_flags flags, EAS_SITE) {
+EAS_FUNC void threadgroup_barrier(mem_flags flags, EAS_SITE) { eas_barrier(uint(flags), site); }
+EAS_FUNC void simdgroup_barrier(mem_flags flags, EAS_SITE) {
     eas_exchange(nullptr, 0, uint(flags) | 16u, site);
 }
 
 template <class T>
 using eas_lane_value = enable_if_t<(is_arithmetic_v<eas_element<T>> && sizeof(eas_element<T>) <= 4 &&
                                     !is_same_v<eas_element<T>, bool> && !is_same_v<eas_element<T>, bfloat>),
-                                   T>;
+                                   eas_value<T>>;
 
 template <class T>
-inline T eas_read(const eas_slots* slots, uint lane) {
+EAS_FUNC T eas_read(const eas_slots* slots, uint lane) {
     T value;
     __builtin_memcpy(&value, slots->bytes[lane & 31], sizeof(T));
     return value;
 }
 
-// --- all lanes to one value
+// --- all lanes of a simdgroup, or of a quad, to one value
 
 template <class T, class F>
-inline T eas_fold(T x, F f, ulong site) {
+EAS_FUNC T eas_fold(T x, uint first, uint count, F f, ulong site) {
     const eas_slots* slots = eas_exchange(&x, sizeof(T), 0, site);
     bool is_first = true;
     T result{};
-    for (uint lane = 0; lane < 32; ++lane) {
+    for (uint lane = first; lane < first + count; ++lane) {
         if (slots->active >> lane & 1) {
             const T other = eas_read<T>(slots, lane);
-            result = is_first ? other : f(result, other);
+            result = is_first ? T(other) : f(result, other);
             is_first = false;
         }
     }
     return result;
 }
-#define EAS_FOLD(name, expression)                                       \
-    template <class T>                                                   \
-    inline eas_lane_value<T> name(T x, EAS_SITE) {                       \
-        return eas_fold(x, [](T a, T b) -> T { return expression; }, site); \
+#define EAS_FOLD(name, rule, expression)                                                           \
+    template <class T, class = enable_if_t<rule>>                                                  \
+    EAS_FUNC eas_lane_value<T> simd_##name(T x, EAS_SITE) {                                        \
+        return eas_fold(x, 0, 32, [](T a, T b) EAS_LAMBDA -> T { return expression; }, site);      \
+    }                                                                                              \
+    template <class T, class = enable_if_t<rule>>                                                  \
+    EAS_FUNC eas_lane_value<T> quad_##name(T x, EAS_SITE) {                                        \
+        return eas_fold(x, eas_lane() & ~3u, 4, [](T a, T b) EAS_LAMBDA -> T { return expression; }, site); \
     }
-EAS_FOLD(simd_sum, a + b)
-EAS_FOLD(simd_product, a* b)
-EAS_FOLD(simd_max, max(a, b))
-EAS_FOLD(simd_min, min(a, b))
-EAS_FOLD(simd_and, a& b)
-EAS_FOLD(simd_or, a | b)
-EAS_FOLD(simd_xor, a ^ b)
+EAS_FOLD(sum, true, a + b)
+EAS_FOLD(product, true, a* b)
+EAS_FOLD(max, true, max(a, b))
+EAS_FOLD(min, true, min(a, b))
+EAS_FOLD(and, eas_is_whole<T>, a& b)
+EAS_FOLD(or, eas_is_whole<T>, a | b)
+EAS_FOLD(xor, eas_is_whole<T>, a ^ b)
 #undef EAS_FOLD
 
 // --- prefixes
 
 template <class T, class F>
-inline T eas_prefix(T x, T start, bool inclusive, F f, ulong site) {
+EAS_FUNC T eas_prefix(T x, T start, bool inclusive, F f, ulong site) {
     const uint me = eas_lane();
     const eas_slots* slots = eas_exchange(&x, sizeof(T), 0, site);
     T result = start;
@@ -75,8 +79,8 @@ inline T eas_prefix(T x, T start, bool inclusive, F f, ulong site) {
 }
 #define EAS_PREFIX(name, start, inclusive, expression)                                          \
     template <class T>                                                                          \
-    inline eas_lane_value<T> name(T x, EAS_SITE) {                                              \
-        return eas_prefix(x, T(start), inclusive, [](T a, T b) -> T { return expression; }, site); \
+    EAS_FUNC eas_lane_value<T> name(T x, EAS_SITE) {                                              \
+        return eas_prefix(x, T(start), inclusive, [](T a, T b) EAS_LAMBDA -> T { return expression; }, site); \
     }
 EAS_PREFIX(simd_prefix_inclusive_sum, 0, true, a + b)
 EAS_PREFIX(simd_prefix_exclusive_sum, 0, false, a + b)
@@ -88,7 +92,7 @@ EAS_PREFIX(simd_prefix_exclusive_product, 1, false, a* b)
 
 #define EAS_SHUFFLE(name, from, is_inside)                                    \
     template <class T>                                                        \
-    inline eas_lane_value<T> name(T x, ushort n, EAS_SITE) {                  \
+    EAS_FUNC eas_lane_value<T> name(T x, ushort n, EAS_SITE) {                  \
         const uint me = eas_lane();                                           \
         const eas_slots* slots = eas_exchange(&x, sizeof(T), 0, site);        \
         return is_inside ? eas_read<T>(slots, from) : x;                      \
@@ -107,14 +111,29 @@ EAS_SHUFFLE(quad_shuffle_down, me + n, (me & 3) + n < 4)
 EAS_SHUFFLE(quad_shuffle_up, me - n, n <= (me & 3))
 #undef EAS_SHUFFLE
 
+// Lanes without one to read from take from `fill`: the vector of `modulo` lanes goes on there.
 template <class T>
-inline eas_lane_value<T> simd_shuffle_and_fill_up(T x, T fill, ushort n, EAS_SITE) {
-    const uint me = eas_lane();
-    const eas_slots* slots = eas_exchange(&x, sizeof(T), 0, site);
-    return n <= me ? eas_read<T>(slots, me - n) : fill;
+EAS_FUNC eas_lane_value<T> simd_shuffle_and_fill_up(T x, T fill, ushort n, ushort modulo = 32, EAS_SITE) {
+    const uint me = eas_lane() % modulo, start = eas_lane() - me;
+    const T filled = simd_shuffle(fill, start + (me - n + modulo) % modulo, site);
+    const T shifted = simd_shuffle(x, start + (me - n + modulo) % modulo, site);
+    return n <= me ? shifted : filled;
 }
 template <class T>
-inline eas_lane_value<T> simd_broadcast_first(T x, EAS_SITE) {
+EAS_FUNC eas_lane_value<T> simd_shuffle_and_fill_down(T x, T fill, ushort n, ushort modulo = 32, EAS_SITE) {
+    const uint me = eas_lane() % modulo, start = eas_lane() - me;
+    const T filled = simd_shuffle(fill, start + (me + n) % modulo, site);
+    const T shifted = simd_shuffle(x, start + (me + n) % modulo, site);
+    return me + n < modulo ? shifted : filled;
+}
+template <class T>
+EAS_FUNC eas_lane_value<T> quad_broadcast_first(T x, EAS_SITE) {
+    const eas_slots* slots = eas_exchange(&x, sizeof(T), 0, site);
+    const uint first = eas_lane() & ~3u;
+    return eas_read<T>(slots, first + __builtin_ctz(slots->active >> first));
+}
+template <class T>
+EAS_FUNC eas_lane_value<T> simd_broadcast_first(T x, EAS_SITE) {
     const eas_slots* slots = eas_exchange(&x, sizeof(T), 0, site);
     return eas_read<T>(slots, __builtin_ctz(slots->active));
 }
@@ -124,12 +143,12 @@ inline eas_lane_value<T> simd_broadcast_first(T x, EAS_SITE) {
 struct simd_vote {
     typedef ulong vote_t;
     ulong eas_lanes;
-    constexpr explicit simd_vote(ulong lanes = 0) : eas_lanes(lanes) {}
-    constexpr explicit operator ulong() const { return eas_lanes; }
-    constexpr bool all() const { return eas_lanes == 0xffffffff; }
-    constexpr bool any() const { return eas_lanes != 0; }
+    EAS_FUNC constexpr explicit simd_vote(ulong lanes = 0) : eas_lanes(lanes) {}
+    EAS_FUNC constexpr explicit operator ulong() const { return eas_lanes; }
+    EAS_FUNC constexpr bool all() const { return eas_lanes == 0xffffffff; }
+    EAS_FUNC constexpr bool any() const { return eas_lanes != 0; }
 };
-inline simd_vote simd_ballot(bool x, EAS_SITE) {
+EAS_FUNC simd_vote simd_ballot(bool x, EAS_SITE) {
     const eas_slots* slots = eas_exchange(&x, sizeof(bool), 0, site);
     ulong lanes = 0;
     for (uint lane = 0; lane < 32; ++lane) {
@@ -139,14 +158,33 @@ inline simd_vote simd_ballot(bool x, EAS_SITE) {
     }
     return simd_vote(lanes);
 }
-inline bool simd_any(bool x, EAS_SITE) { return simd_ballot(x, site).any(); }
-inline bool simd_all(bool x, EAS_SITE) { return !simd_ballot(!x, site).any(); }
-inline simd_vote simd_active_threads_mask(EAS_SITE) {
+EAS_FUNC bool simd_any(bool x, EAS_SITE) { return simd_ballot(x, site).any(); }
+EAS_FUNC bool simd_all(bool x, EAS_SITE) { return !simd_ballot(!x, site).any(); }
+EAS_FUNC simd_vote simd_active_threads_mask(EAS_SITE) {
     return simd_vote(eas_exchange(nullptr, 0, 0, site)->active);
 }
-inline bool simd_is_first(EAS_SITE) {
+EAS_FUNC bool simd_is_first(EAS_SITE) {
     const uint me = eas_lane();
     return (uint)__builtin_ctz(eas_exchange(nullptr, 0, 0, site)->active) == me;
+}
+
+
+struct quad_vote {
+    typedef ulong vote_t;
+    ulong eas_lanes;
+    EAS_FUNC constexpr explicit quad_vote(ulong lanes = 0) : eas_lanes(lanes) {}
+    EAS_FUNC constexpr explicit operator ulong() const { return eas_lanes; }
+    EAS_FUNC constexpr bool all() const { return eas_lanes == 15; }
+    EAS_FUNC constexpr bool any() const { return eas_lanes != 0; }
+};
+EAS_FUNC quad_vote quad_ballot(bool x, EAS_SITE) {
+    return quad_vote((ulong)simd_ballot(x, site) >> (eas_lane() & ~3u) & 15);
+}
+EAS_FUNC bool quad_any(bool x, EAS_SITE) { return quad_ballot(x, site).any(); }
+EAS_FUNC bool quad_all(bool x, EAS_SITE) { return !quad_ballot(!x, site).any(); }
+EAS_FUNC quad_vote quad_active_threads_mask(EAS_SITE) { return quad_ballot(true, site); }
+EAS_FUNC bool quad_is_first(EAS_SITE) {
+    return (uint)__builtin_ctzl((ulong)quad_ballot(true, site)) == (eas_lane() & 3);
 }
 
 }  // namespace metal

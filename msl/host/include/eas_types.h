@@ -3,7 +3,7 @@
 
 #define __METAL__ 1
 #define __METAL_VERSION__ 310
-#define METAL_FUNC inline __attribute__((always_inline))
+#define METAL_FUNC inline
 
 typedef unsigned char uchar;
 typedef unsigned short ushort;
@@ -20,12 +20,13 @@ typedef int int32_t;
 typedef unsigned int uint32_t;
 typedef long int64_t;
 typedef unsigned long uint64_t;
-typedef _Float16 half;
 typedef __bf16 bfloat;
-
-constexpr half operator""h(long double x) { return (half)x; }
-constexpr half operator""H(long double x) { return (half)x; }
-constexpr bfloat operator""bf(long double x) { return (bfloat)(float)x; }
+#if defined(EAS_STRICT)
+#pragma OPENCL EXTENSION cl_khr_fp16 : enable
+#pragma OPENCL EXTENSION __cl_clang_non_portable_kernel_param_types : enable
+#else
+typedef _Float16 half;
+#endif
 
 #define INFINITY __builtin_inff()
 #define HUGE_VALF __builtin_inff()
@@ -64,47 +65,33 @@ constexpr bfloat operator""bf(long double x) { return (bfloat)(float)x; }
 #define LONG_MIN (-9223372036854775807l - 1)
 #define ULONG_MAX 18446744073709551615ul
 
-#define EAS_VECTORS(T)                                          \
-    typedef T T##2 __attribute__((ext_vector_type(2)));         \
-    typedef T T##3 __attribute__((ext_vector_type(3)));         \
-    typedef T T##4 __attribute__((ext_vector_type(4)));
-EAS_VECTORS(bool)
-EAS_VECTORS(char)
-EAS_VECTORS(uchar)
-EAS_VECTORS(short)
-EAS_VECTORS(ushort)
-EAS_VECTORS(int)
-EAS_VECTORS(uint)
-EAS_VECTORS(long)
-EAS_VECTORS(ulong)
-EAS_VECTORS(half)
-EAS_VECTORS(float)
-EAS_VECTORS(bfloat)
-#undef EAS_VECTORS
+// Where a text is looked at by the rules of C++ for OpenCL, memory is of four kinds that do not mix.
+// Where it runs they are one, so that classes can be copied and called in all of them.
+#if defined(EAS_STRICT)
+#define EAS_DEVICE __attribute__((address_space(1)))
+#define EAS_CONSTANT const __global
+#define EAS_THREADGROUP __local
+#define EAS_THREAD __private
+#define EAS_KERNEL __kernel
+#define EAS_MEMORIES(M) M(EAS_DEVICE) M(EAS_THREADGROUP)
+#else
+#define EAS_DEVICE
+#define EAS_CONSTANT const
+#define EAS_THREADGROUP
+#define EAS_THREAD
+#define EAS_KERNEL
+#define EAS_MEMORIES(M) M()
+#endif
 
-#define EAS_PACKED(T)                                                             \
-    typedef T packed_##T##2 __attribute__((ext_vector_type(2), aligned(sizeof(T)))); \
-    typedef T packed_##T##4 __attribute__((ext_vector_type(4), aligned(sizeof(T)))); \
-    struct packed_##T##3 {                                                        \
-        T x, y, z;                                                                \
-        operator T##3() const { return T##3{x, y, z}; }                           \
-    };
-EAS_PACKED(uchar)
-EAS_PACKED(int)
-EAS_PACKED(uint)
-EAS_PACKED(half)
-EAS_PACKED(float)
-#undef EAS_PACKED
-
-#define EAS_DEVICE __attribute__((opencl_global))
-#define EAS_CONSTANT __attribute__((opencl_constant))
-#define EAS_THREADGROUP __attribute__((opencl_local))
+// Our functions vanish into the lines that call them, for whoever asks for the line of an access.
+#define EAS_LAMBDA __attribute__((always_inline, nodebug))
+#define EAS_FUNC EAS_LAMBDA inline
 
 // What the runtime (native/runtime.cpp) offers. A site is the line and the column of a call.
 extern "C" {
 struct eas_thread {
-    uint position[3], threads[3], group[3], groups[3], grid[3];
-    uint lane, simdgroup, simdgroups, index;
+    uint position[3], threads[3], most_threads[3], group[3], groups[3], grid[3];
+    uint lane, simdgroup, simdgroups, most_simdgroups, index;
 };
 struct eas_slots {
     uint active;
@@ -115,6 +102,7 @@ void eas_barrier(uint flags, ulong site);
 const eas_slots* eas_exchange(const void* value, uint size, uint flags, ulong site);
 void eas_atomic(const volatile void* place, uint size, uint is_write, ulong site);
 void eas_declare(void* begin, ulong size, const char* name);
+void eas_bad_index();
 }
 #define EAS_SITE ulong site = (ulong)__builtin_LINE() << 16 | __builtin_COLUMN()
 
@@ -131,9 +119,9 @@ void eas_declare(void* begin, ulong size, const char* name);
 #define EAS_STOP(n) __asm("__stop_eas_group_" EAS_TEXT(n)) __attribute__((weak, visibility("hidden")))
 #endif
 #define EAS_VARIABLE(n, name)                                                              \
-    static EAS_THREADGROUP __attribute__((section(EAS_SECTION(n)), aligned(16))) uchar     \
-        eas_bytes_##name[sizeof(eas_type_##name) + EAS_GAP];                               \
-    EAS_THREADGROUP eas_type_##name& name = *(EAS_THREADGROUP eas_type_##name*)eas_bytes_##name; \
+    static __attribute__((section(EAS_SECTION(n)), aligned(16)))                           \
+    uchar eas_bytes_##name[sizeof(eas_type_##name) + EAS_GAP];                             \
+    eas_type_##name& name = *(eas_type_##name*)eas_bytes_##name;                           \
     EAS_DECLARED(name)
 #define EAS_BOUNDS(n)                                                        \
     extern uchar eas_first_##n[] EAS_START(n);                               \
@@ -148,3 +136,13 @@ void eas_declare(void* begin, ulong size, const char* name);
 #define EAS_GAP 0
 #define EAS_DECLARED(name)
 #endif
+
+// The index of a vector's element, if it has one.
+EAS_FUNC int eas_index(long i, int length) {
+#if defined(EAS_CHECKED)
+    if (i < 0 || i >= length) {
+        eas_bad_index();
+    }
+#endif
+    return (int)i;
+}

@@ -136,13 +136,13 @@ const Region* find_region(uchar* place) {
     return nullptr;
 }
 
-// The region whose end a place is closest behind, or whose start it is closest before.
+// The region that a place is in, or closest to.
 const Region* nearest_region(uchar* place, long& offset) {
     const Region* nearest = nullptr;
     ulong least = ~0ul;
     for (uint i = 0; i < region_count; ++i) {
         const Region& r = regions[i];
-        const ulong away = place < r.begin ? r.begin - place : place - r.end;
+        const ulong away = place < r.begin ? r.begin - place : place < r.end ? 0 : place - r.end;
         if (away < least) {
             least = away;
             nearest = &r;
@@ -172,9 +172,6 @@ void touch(const void* address, ulong size, bool is_write, bool is_atomic, ulong
     const ulong offset = place - region->begin;
     if (place + size > region->end) {
         blame(is_write ? WRITE_OUTSIDE : READ_OUTSIDE, now, region, offset, size);
-    }
-    if (size <= 16 && (ulong)place % size != 0) {
-        blame(MISALIGNED, now, region, offset, size);
     }
     now.epoch = region->space == DEVICE ? fiber.device_epoch : fiber.group_epoch;
     now.simd_epoch = region->space == DEVICE ? fiber.simd_device_epoch : fiber.simd_group_epoch;
@@ -209,6 +206,12 @@ void eas_declare(void* begin, ulong size, const char* name) {
     if (find_region((uchar*)begin) == nullptr) {
         add_region((uchar*)begin, size, GROUP, -1, name);
     }
+}
+
+// The index of a vector's element that there is not.
+void eas_bad_index() {
+    const Access now = {EAS_PC, fibers[current].last_site};
+    blame(INDEX_OUTSIDE, now, nullptr, 0, 0);
 }
 
 // An atomic that reads and writes (2) is ordered like a write (1).
@@ -254,15 +257,26 @@ void* __tsan_memset(void* to, int value, ulong size) {
     return __builtin_memset(to, value, size);
 }
 
-// The first thing that a handler of undefined behaviour gets is the place in the source.
+// The first thing that a handler of undefined behaviour gets is the place in the source. In a file of
+// our library, the place in the code tells the line that called it.
 struct eas_source {
     const char* file;
     uint line, column;
 };
-#define EAS_UNDEFINED(handler, kind)                                              \
-    void __ubsan_handle_##handler(const eas_source* source, ...) {                \
-        const Access now = {0, (ulong)source->line << 16 | source->column};       \
-        blame(kind, now, nullptr, 0, 0);                                          \
+static Access undefined_at(const eas_source* source, ulong pc) {
+    const ulong length = __builtin_strlen(source->file);
+    const bool is_library = length > 2 && source->file[length - 2] == '.' && source->file[length - 1] == 'h';
+    return is_library ? Access{pc, fibers[current].last_site}
+                      : Access{0, (ulong)source->line << 16 | source->column};
+}
+void __ubsan_handle_type_mismatch_v1(const eas_source* source, uchar* place) {
+    long offset = 0;
+    const Region* region = nearest_region(place, offset);
+    blame(MISALIGNED, undefined_at(source, EAS_PC), region, offset, 0);
+}
+#define EAS_UNDEFINED(handler, kind)                                 \
+    void __ubsan_handle_##handler(const eas_source* source, ...) {   \
+        blame(kind, undefined_at(source, EAS_PC), nullptr, 0, 0);    \
     }
 EAS_UNDEFINED(out_of_bounds, INDEX_OUTSIDE)
 EAS_UNDEFINED(shift_out_of_bounds, BAD_SHIFT)
@@ -273,7 +287,6 @@ EAS_UNDEFINED(sub_overflow, OVERFLOW)
 EAS_UNDEFINED(mul_overflow, OVERFLOW)
 EAS_UNDEFINED(negate_overflow, OVERFLOW)
 EAS_UNDEFINED(load_invalid_value, BAD_BOOL)
-EAS_UNDEFINED(type_mismatch_v1, MISALIGNED)
 EAS_UNDEFINED(missing_return, NO_RETURN)
 EAS_UNDEFINED(builtin_unreachable, NO_RETURN)
 #undef EAS_UNDEFINED

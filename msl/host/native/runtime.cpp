@@ -218,7 +218,7 @@ bool release() {
 }
 
 void start_fibers(const eas_thread& start) {
-    const uint* threads = launch->threads;
+    const uint* threads = start.threads;
     fiber_count = 0;
     for (uint z = 0; z < threads[2]; ++z) {
         for (uint y = 0; y < threads[1]; ++y) {
@@ -251,7 +251,7 @@ void run_with_fibers(const eas_thread& start) {
 
 // No thread waits for another, so each runs to its end.
 void run_alone(const eas_thread& start) {
-    const uint* threads = launch->threads;
+    const uint* threads = start.threads;
     const uint count = threads[0] * threads[1] * threads[2];
     eas_thread& thread = fibers[0].thread;
     thread = start;
@@ -266,6 +266,10 @@ void run_alone(const eas_thread& start) {
         thread.simdgroup = i / SIMD_WIDTH;
         launch->kernel(launch->buffers, launch->shared, &thread);
     }
+}
+
+uint simdgroups_of(const uint* threads) {
+    return (threads[0] * threads[1] * threads[2] + SIMD_WIDTH - 1) / SIMD_WIDTH;
 }
 
 // Threadgroup memory starts with any content: this one is NaN as a float, and large as an int.
@@ -315,27 +319,37 @@ extern "C" const eas_slots* eas_exchange(const void* value, uint size, uint flag
 extern "C" void eas_atomic(const volatile void*, uint, uint, ulong) {}
 #endif
 
+// The n-th group; at the end of the grid it may have fewer threads than the others.
+static eas_thread nth_group(ulong n) {
+    const uint* groups = launch->groups;
+    eas_thread start = {};
+    start.group[0] = n % groups[0];
+    start.group[1] = n / groups[0] % groups[1];
+    start.group[2] = n / groups[0] / groups[1];
+    for (int axis = 0; axis < 3; ++axis) {
+        const uint before = start.group[axis] * launch->threads[axis];
+        const uint left = launch->grid[axis] - before, most = launch->threads[axis];
+        start.threads[axis] = left < most ? left : most;
+        start.most_threads[axis] = most;
+        start.groups[axis] = groups[axis];
+        start.grid[axis] = launch->grid[axis];
+    }
+    start.simdgroups = simdgroups_of(start.threads);
+    start.most_simdgroups = simdgroups_of(launch->threads);
+    return start;
+}
+
 extern "C" void eas_run(eas_launch* wanted) {
     launch = wanted;
     launch->report = {};
     const uint* groups = launch->groups;
-    const uint* threads = launch->threads;
-    eas_thread start = {};
-    for (int axis = 0; axis < 3; ++axis) {
-        start.threads[axis] = threads[axis];
-        start.groups[axis] = groups[axis];
-        start.grid[axis] = launch->grid[axis];
-    }
-    start.simdgroups = (threads[0] * threads[1] * threads[2] + SIMD_WIDTH - 1) / SIMD_WIDTH;
 #if defined(EAS_CHECKED)
     add_buffers();
 #endif
     const ulong total = (ulong)groups[0] * groups[1] * groups[2];
     for (ulong n = 0; n < total && launch->report.kind == NOTHING; ++n) {
         const ulong i = in_order(n, total, 0);
-        start.group[0] = i % groups[0];
-        start.group[1] = i / groups[0] % groups[1];
-        start.group[2] = i / groups[0] / groups[1];
+        const eas_thread start = nth_group(i);
         spoil_shared_memory();
         group_number = i + 1;
 #if defined(EAS_CHECKED)

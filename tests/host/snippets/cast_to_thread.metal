@@ -9,4 +9,4 @@ kernel void broken(device float* a [[buffer(0)]],
     threadgroup float s[32];
     a[0] = *(thread float*)a;
 }
-// line 10: C-style cast from '__global float *' to '__private float *' converts between mismatching address spaces
+// line 10: C-style cast from 'device float *' to 'thread float *' converts between mismatching address spaces

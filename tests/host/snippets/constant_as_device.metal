@@ -10,4 +10,4 @@ kernel void broken(device float* a [[buffer(0)]],
     device const int* p = &N;
     a[0] = float(*p);
 }
-// line 10: cannot initialize a variable of type 'const __global int *__private' with an rvalue of type '__constant int *'
+// line 10: cannot initialize a variable of type 'device int const *' with an rvalue of type 'constant int *'

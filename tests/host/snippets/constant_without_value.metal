@@ -11,4 +11,4 @@ kernel void broken(device float* a [[buffer(0)]],
     threadgroup float s[32];
     a[0] = float(g);
 }
-// line 5: variable in constant address space must be initialized
+// line 5: default initialization of an object of const type 'constant int'

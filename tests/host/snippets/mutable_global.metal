@@ -12,4 +12,4 @@ kernel void broken(device float* a [[buffer(0)]],
     g = 1;
     a[0] = float(g);
 }
-// line 5: program scope variable must reside in constant address space
+// line 5: a variable outside of all functions must be in `constant` memory

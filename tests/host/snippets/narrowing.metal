@@ -10,4 +10,4 @@ kernel void broken(device float* a [[buffer(0)]],
     int n{b[0]};
     a[0] = float(n);
 }
-// line 10: type 'float' cannot be narrowed to 'int' in initializer list
+// line 10: type 'device float' cannot be narrowed to 'int' in initializer list

@@ -10,4 +10,4 @@ kernel void broken(device float* a [[buffer(0)]],
     static int c = 0;
     a[0] = float(c);
 }
-// line 10: static local variable must reside in constant address space
+// line 10: a static variable must be in `constant` memory

@@ -10,4 +10,4 @@ kernel void broken(device float* a [[buffer(0)]],
     device float* p = s;
     a[0] = *p;
 }
-// line 10: cannot initialize a variable of type '__global float *__private' with an lvalue of type '__local float[32]'
+// line 10: cannot initialize a variable of type 'device float *' with an lvalue of type 'threadgroup float[32]'

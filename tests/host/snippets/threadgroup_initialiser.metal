@@ -10,4 +10,4 @@ kernel void broken(device float* a [[buffer(0)]],
     threadgroup float q = 1.0f;
     a[0] = q;
 }
-// line 10: '__local' variable cannot have an initializer
+// line 10: 'threadgroup' variable cannot have an initializer

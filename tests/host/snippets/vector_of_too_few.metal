@@ -9,4 +9,4 @@ kernel void broken(device float* a [[buffer(0)]],
     threadgroup float s[32];
     a[0] = float4(1.0f, 2.0f, 3.0f).x;
 }
-// line 10: static assertion failed due to requirement 'metal::eas_shape<float>::length + metal::eas_shape<float>::length + metal::eas_shape<float>::length == metal::eas_shape<float __attribute__((ext_vector_type(4)))>::length': the parts of a vector do not have as many elements as the vector
+// line 10: no matching constructor for initialization of 'thread float4' (aka 'thread metal::vec<float, 4>')

@@ -9,4 +9,4 @@ kernel void broken(device float* a [[buffer(0)]],
     threadgroup float s[32];
     N = 3;
 }
-// line 10: read-only variable is not assignable
+// line 10: cannot assign to variable 'N' with const-qualified type 'constant int &'
