@@ -21,7 +21,7 @@ MISTAKES = (
     "-Wreturn-type", "-Wuninitialized", "-Wsometimes-uninitialized", "-Wvla", "-Warray-bounds",
     "-Wshift-count-overflow", "-Wshift-count-negative", "-Wdivision-by-zero", "-Wdangling",
     "-Winfinite-recursion", "-Wliteral-range", "-Wnarrowing", "-Wfor-loop-analysis",
-    "-Wself-assign-overloaded",
+    "-Wself-assign-overloaded", "-Wzero-length-array",
 )  # fmt: skip
 # Ours is a text without any warning: conversions are written out.
 HOUSE_STYLE = (
@@ -36,9 +36,9 @@ FEATURES = (
     "+__opencl_c_program_scope_global_variables", "+__cl_clang_non_portable_kernel_param_types",
 )  # fmt: skip
 STRICT_FLAGS = (
-    "-x", "cl", "-cl-std=clc++2021", "-cl-no-stdinc", "-Xclang", f"-cl-ext={','.join(FEATURES)}",
-    "-cl-single-precision-constant", "-fdeclspec", "-DEAS_STRICT", "-isystem", str(INCLUDE),
-    "-fsyntax-only", "-",
+    "-x", "cl", "-cl-std=clc++2021", "-cl-no-stdinc", "-nostdinc", "-Xclang",
+    f"-cl-ext={','.join(FEATURES)}", "-cl-single-precision-constant", "-fdeclspec", "-DEAS_STRICT",
+    "-isystem", str(INCLUDE), "-fsyntax-only", "-",
 )  # fmt: skip
 
 
@@ -60,7 +60,7 @@ def inspect(
         if not found:
             found += _too_much_memory(text, builder)
     except MslError as error:
-        found += [] if found else [Complaint(0, str(error))]
+        found += [] if found else [*_parse(str(error))] or [Complaint(0, str(error))]
     return list(dict.fromkeys(found))
 
 

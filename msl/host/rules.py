@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from eas.ir.records import frozen
-from eas.msl.host.signature import Parameter, Signature, find_kernels
+from eas.msl.host.signature import Parameter, Signature, find_kernels, split
 from eas.msl.host.tokens import Token, closing, tokenize
 from eas.msl.host.translate import GRID_POSITION, NUMBERS, POSITIONS, width_of
 
@@ -70,7 +70,9 @@ def _parameter(parameter: Parameter) -> str:
     if attribute.startswith("buffer("):
         return _buffer(parameter)
     if attribute.startswith("threadgroup("):
-        is_pointer = ty.startswith("threadgroup ") and ty.endswith("*")
+        if not 0 <= parameter.index <= MAX_INDEX:
+            return f"has the index {parameter.index}, but buffers go from 0 to {MAX_INDEX}"
+        is_pointer = "threadgroup" in ty.split() and ty[-1] in "*&"
         return "" if is_pointer else f"is a threadgroup buffer, but of the type `{ty}`"
     if attribute in NUMBERS:
         return "" if re.fullmatch("uint|ushort", ty) else f"must be a uint or ushort, not `{ty}`"
@@ -107,8 +109,7 @@ def _same_width(kernel: Signature) -> Iterator[Complaint]:
 _FORBIDDEN = frozenset({
     "asm", "catch", "char16_t", "char32_t", "delete", "double", "dynamic_cast", "export",
     "extern", "goto", "new", "register", "std", "thread_local", "throw", "try", "typeid", "union",
-    "virtual", "wchar_t", "__int128", "__asm__", "__attribute__", "__global", "__local",
-    "__constant", "__private",
+    "virtual", "wchar_t", "__int128", "__asm__", "__global", "__local", "__constant", "__private",
 })  # fmt: skip
 
 
@@ -119,14 +120,25 @@ def _words(tokens: Sequence[Token]) -> Iterator[Complaint]:
     for at, token in enumerate(tokens):
         if token.kind == "name" and token.text in _FORBIDDEN:
             yield Complaint(token.line, f"Metal has no `{token.text}`")
-        if token.kind == "name" and token.text.startswith("eas_"):
+        if token.kind == "name" and token.text.startswith(("eas_", "__builtin_")):
             yield Complaint(token.line, f"`{token.text}` is no name of Metal")
+        if token.text == "[" and _is_lambda(tokens, at):
+            yield Complaint(token.line, "functions without a name need Metal 3.2")
         if [t.text for t in tokens[at : at + 2]] == ["long", "long"]:
             yield Complaint(token.line, "Metal has no `long long`")
         if token.kind == "string" and not _is_message(tokens, at):
             yield Complaint(token.line, "Metal has no strings")
         if token.kind == "number" and _LONG_DOUBLE.fullmatch(token.text):
             yield Complaint(token.line, f"`{token.text}` is a long double")
+
+
+def _is_lambda(tokens: Sequence[Token], at: int) -> bool:
+    """Whether a bracket opens a capture: it follows no value, and a body or parameters follow."""
+    before = tokens[at - 1]
+    if before.text in (")", "]", "]]") or (before.kind == "name" and before.text != "return"):
+        return False
+    end = closing(tokens, at)
+    return end + 1 < len(tokens) and tokens[end + 1].text in ("(", "{")
 
 
 def _is_message(tokens: Sequence[Token], at: int) -> bool:
@@ -233,14 +245,28 @@ def _pointers(tokens: Sequence[Token], functions: Sequence[_Function]) -> Iterat
     structs = {b.text for a, b in pairwise(tokens) if a.text == "struct" and b.kind == "name"}
     types = re.compile("|".join([_TYPES, *map(re.escape, structs)]))
     for function in functions:
-        for declared in (function.parameters, function.body):
-            yield from _unqualified(declared, types)
+        for parameter in split(function.parameters):
+            yield from _unqualified_parameter(parameter)
+        yield from _unqualified(function.body, types)
+
+
+def _unqualified_parameter(tokens: Sequence[Token]) -> Iterator[Complaint]:
+    """A parameter may be of any type, and of one that a template leaves open."""
+    texts = [token.text for token in tokens]
+    declared = texts[: texts.index("=")] if "=" in texts else texts
+    signs = [at for at, text in enumerate(declared) if text in ("*", "&")]
+    if len(signs) > sum(text in SPACES for text in declared):
+        at = signs[-1]
+        pointed = "".join(texts[at - 1 : at + 1])
+        yield Complaint(tokens[at].line, f"`{pointed}` does not say in which memory")
 
 
 def _unqualified(tokens: Sequence[Token], types: re.Pattern[str]) -> Iterator[Complaint]:
     for at, token in enumerate(tokens[1:], 1):
         before = tokens[at - 1]
-        if token.text not in ("*", "&") or not types.fullmatch(before.text):
+        is_pointer = types.fullmatch(before.text) is not None
+        is_second = before.text == "*" and at > 1 and types.fullmatch(tokens[at - 2].text)
+        if token.text not in ("*", "&") or not (is_pointer or is_second):
             continue
         start = at - 1
         while start and (_is_qualifier(tokens[start - 1]) or tokens[start].text == "::"):

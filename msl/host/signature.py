@@ -68,7 +68,7 @@ def find_kernels(tokens: Sequence[Token]) -> Iterator[Signature]:
             continue
         result = " ".join(word.text for word in words[at + 1 : opening - 1])
         name, end = words[opening - 1].text, closing(words, opening)
-        parameters = tuple(_parameter(name, part) for part in _split(words[opening + 1 : end]))
+        parameters = tuple(_parameter(name, part) for part in split(words[opening + 1 : end]))
         limit = next((limits[i] for i in range(_start(words, at), at + 2) if i in limits), None)
         yield Signature(name, parameters, token.line, result, limit or MOST_THREADS)
 
@@ -111,7 +111,7 @@ def _is_template(words: Sequence[Token], at: int) -> bool:
     return any(word.text == "template" for word in words[_start(words, at) : at])
 
 
-def _split(tokens: Sequence[Token]) -> Iterator[list[Token]]:
+def split(tokens: Sequence[Token]) -> Iterator[list[Token]]:
     """The parts between commas that no bracket encloses."""
     part: list[Token] = []
     depth = 0
@@ -143,7 +143,7 @@ def _parameter(kernel: str, tokens: list[Token]) -> Parameter:
 
 def _attribute(tokens: Sequence[Token]) -> str:
     """What a parameter stands for: the other attribute may be the constant that switches it on."""
-    attributes = ["".join(token.text for token in part) for part in _split(tokens)]
+    attributes = ["".join(token.text for token in part) for part in split(tokens)]
     kept = [each for each in attributes if not each.startswith("function_constant(")]
     return ", ".join(kept)
 

@@ -17,6 +17,9 @@ enum memory_order { memory_order_relaxed = 0 };
 
 template <class T>
 struct atomic {
+    static_assert(sizeof(T) <= 4, "atomics are of int, uint, bool and float");
+    atomic() = default;
+    atomic(const atomic&) = delete;
     T eas_value;
 };
 typedef atomic<int> atomic_int;

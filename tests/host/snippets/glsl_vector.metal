@@ -1,0 +1,11 @@
+#include <metal_stdlib>
+using namespace metal;
+
+kernel void broken(device float* a [[buffer(0)]],
+                   device const float* b [[buffer(1)]],
+                   constant int& N [[buffer(2)]],
+                   uint i [[thread_position_in_grid]]) {
+    vec4 v = vec4(1);
+    a[i] = v.x;
+}
+// line 8: use of undeclared identifier 'vec4'; did you mean 'vec'?

@@ -1,0 +1,10 @@
+#include <metal_stdlib>
+using namespace metal;
+
+kernel void broken(device float* a [[buffer(0)]],
+                   device const float* b [[buffer(1)]],
+                   constant int& N [[buffer(2)]],
+                   uint i [[thread_position_in_grid]]) {
+    a[i] = 1e10h;
+}
+// line 8: magnitude of floating-point constant too large for type '_Float16'; maximum is 65504

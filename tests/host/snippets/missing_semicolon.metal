@@ -1,0 +1,11 @@
+#include <metal_stdlib>
+using namespace metal;
+
+kernel void broken(device float* a [[buffer(0)]],
+                   device const float* b [[buffer(1)]],
+                   constant int& N [[buffer(2)]],
+                   uint i [[thread_position_in_grid]]) {
+    float x = b[i]
+    a[i] = x;
+}
+// line 8: expected ';' at end of declaration

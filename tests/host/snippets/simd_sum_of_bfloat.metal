@@ -1,0 +1,10 @@
+#include <metal_stdlib>
+using namespace metal;
+
+kernel void broken(device float* a [[buffer(0)]],
+                   device const float* b [[buffer(1)]],
+                   constant int& N [[buffer(2)]],
+                   uint i [[thread_position_in_grid]]) {
+    a[i] = float(simd_sum(bfloat(b[i])));
+}
+// line 8: no matching function for call to 'simd_sum'
