@@ -13,7 +13,7 @@ import pytest
 import eas
 
 REPOSITORY = Path(__file__).parent.parent
-PAGES = ["README.md", "docs/language.md"]
+PAGES = ["README.md", "docs/language.md", "docs/host.md"]
 LINK = re.compile(r"\]\((?!http)([^)#]+)")
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```\n", re.MULTILINE | re.DOTALL)
 

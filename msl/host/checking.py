@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from eas.ir.diagnostics import Diagnostic, Label
+from eas.ir.location import Loc
 from eas.ir.nodes import Function
 from eas.ir.reports import report_buffer
 from eas.msl import MslKernel
 from eas.msl.host.build import CHECKED, Library
 from eas.msl.host.dispatch import ORDERS, Dispatch
 from eas.msl.host.findings import Finding, KernelFault
+from eas.msl.host.places import access_loc
 from eas.msl.host.process import Host
 from eas.msl.launch import Argument, bind, extents_of
 from eas.msl.python_lines import python_loc, sources_of
@@ -40,19 +42,35 @@ def check(
             try:
                 dispatch.run()
             except KernelFault as fault:
-                found[to_diagnostic(fault.finding, kernel.text, function)] = None
+                found[to_diagnostic(fault.finding, kernel.text, function, kernel)] = None
     return tuple(found)
 
 
-def to_diagnostic(finding: Finding, text: str, function: Function | None = None) -> Diagnostic:
+def to_diagnostic(
+    finding: Finding, text: str, function: Function | None = None, kernel: MslKernel | None = None
+) -> Diagnostic:
     """A finding at the place in the Python source, or in the text if that names none."""
-    sources = {} if function is None else sources_of(function)
-    loc = python_loc(text, finding.line, sources)
+    loc = _loc(finding.line, finding.is_write, finding, text, function, kernel)
     secondary: tuple[Label, ...] = ()
     if finding.other_line not in (0, finding.line):
-        other = python_loc(text, finding.other_line, sources)
+        is_write = finding.is_write_of_other
+        other = _loc(finding.other_line, is_write, finding, text, function, kernel)
         secondary = (Label(other, "the other access"),) if other != loc else ()
     lines = [finding.line, *([finding.other_line] if finding.other_line else [])]
     shown = [f"line {n} of the Metal text: {text.splitlines()[n - 1].strip()}" for n in lines]
     notes = (*dict.fromkeys(shown), finding.place)
     return Diagnostic(finding.code, finding.title, loc, "here", secondary, notes)
+
+
+def _loc(
+    line: int,
+    is_write: bool | None,
+    finding: Finding,
+    text: str,
+    function: Function | None,
+    kernel: MslKernel | None,
+) -> Loc:
+    loc = python_loc(text, line, {} if function is None else sources_of(function))
+    if function is None or kernel is None or not finding.is_access:
+        return loc
+    return access_loc(loc, kernel, function, finding.buffer, is_write)

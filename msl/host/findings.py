@@ -49,6 +49,23 @@ class Finding:
     other_thread: int
     memory: str
     offset: int
+    buffer: int = -1
+
+    @property
+    def is_access(self) -> bool:
+        return self.kind in MEMORY or self.kind == "INDEX_OUTSIDE"
+
+    @property
+    def is_write(self) -> bool | None:
+        """Whether the access writes, where that is known."""
+        if self.kind in ("INDEX_OUTSIDE", "MISALIGNED"):
+            return None
+        return self.kind.startswith("WRITE")
+
+    @property
+    def is_write_of_other(self) -> bool:
+        """Whether the other access of a race writes."""
+        return self.kind != "WRITE_AFTER_READ_RACE"
 
     @property
     def code(self) -> str:
@@ -94,6 +111,7 @@ def to_finding(reply: dict[str, Any], library: Path) -> Finding:
         reply["waiting"],
         _memory(reply),
         reply["offset"],
+        reply["buffer"],
     )
 
 

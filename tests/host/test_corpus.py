@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from eas.ir.diagnostics import render
-from eas.msl.host import ORDERS, Host, check, default_host, run
+from eas.msl.host import CHECKED, ORDERS, Host, default_host, run
 from tests.kernels.case import Arguments
 from tests.test_kernels import arrays_of, case_of, compare, every_kernel
 
@@ -41,11 +40,17 @@ def check_results(name: str, arguments: Arguments) -> None:
 
 
 @every_kernel
-def test_nothing_is_wrong_with_any_access(name: str, checked_host: Host) -> None:
+@pytest.mark.parametrize("order", ORDERS)
+def test_every_access_is_watched_and_right(name: str, order: str, checked_host: Host) -> None:
     case = case_of(name)
     arguments = case.arguments()
     compiled = case.kernel.compile(**arguments)
     bound = compiled.binding.bind(arguments)
     grid = case.grid or (-(-arguments["N"] // arguments["BLOCK"]),)
-    found = check(compiled.metal, compiled.function, bound, grid, checked_host)
-    assert [render(diagnostic) for diagnostic in found] == []
+    library = checked_host.builder.build([compiled.msl], CHECKED)
+    params = compiled.function.params
+    found = run(
+        compiled.metal, params, bound, grid, host=checked_host, library=library, order=order
+    )
+    assert found == ()
+    check_results(name, arguments)
