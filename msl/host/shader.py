@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, cast
 
 import ml_dtypes
 import numpy as np
 
+from eas.ir.records import field, frozen
 from eas.msl.arrays import Array, Bound, Extents
 from eas.msl.host.build import CHECKED, Library
 from eas.msl.host.dispatch import ORDERS, Dispatch
@@ -43,7 +43,7 @@ def load(text: str, *, constants: Constants | None = None, host: Host | None = N
     return Shader(text, values, host, library)
 
 
-@dataclass(frozen=True)
+@frozen
 class Shader:
     """A compiled text: `shader.name` and `shader["name"]` are its kernels."""
 
@@ -70,7 +70,7 @@ class Shader:
             raise AttributeError(error.args[0]) from None
 
 
-@dataclass(frozen=True)
+@frozen
 class Kernel:
     """A kernel of a shader, to be called with its buffers."""
 
@@ -121,7 +121,7 @@ class Kernel:
         return HostError(message, self.signature.name)
 
 
-@dataclass(frozen=True)
+@frozen
 class _Launch:
     """The extents of a launch, refused where Metal would refuse them."""
 

@@ -43,7 +43,7 @@ class Signature:
     limit: int = MOST_THREADS
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FunctionConstant:
     """`constant bool has_bias [[function_constant(0)]];`, from its first word to its last."""
 
