@@ -74,7 +74,8 @@ class Builder:
     def runtime(self, is_checked: bool = False) -> Path:
         """The library that runs kernels."""
         code = (NATIVE / "runtime.cpp").read_text("utf-8")
-        flags = ("-O2", "-I", str(NATIVE), *(("-DEAS_CHECKED",) if is_checked else ()))
+        checked = ("-DEAS_CHECKED", "-fno-omit-frame-pointer") if is_checked else ()
+        flags = ("-O2", "-I", str(NATIVE), *checked)
         try:
             return self._file(code, flags)
         except ToolFailure as error:

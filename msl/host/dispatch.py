@@ -47,7 +47,8 @@ class Dispatch:
         copy_in(shared, self._placed, flats)
         reply = self.host.ask(self._request(self._placed), self.kernel)
         if reply["kind"]:
-            finding = to_finding(reply, self.library.path)
+            unit = self.library.units[self.unit]
+            finding = to_finding(reply, self.library.path, unit.type_lines)
             raise KernelFault(finding.tell(), self.kernel, finding)
 
     def write_back(self, *indices: int) -> None:

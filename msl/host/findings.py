@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -99,13 +100,16 @@ class KernelFault(HostError):
         self.finding = finding
 
 
-def to_finding(reply: dict[str, Any], library: Path) -> Finding:
+def to_finding(
+    reply: dict[str, Any], library: Path, type_lines: Container[int] = frozenset()
+) -> Finding:
     """A reply of the worker in words of the text."""
     kind: int = reply["kind"]
+    places = (reply["pc"], *reply["callers"]) if reply["pc"] else ()
     return Finding(
         KINDS[kind],
-        _line(library, reply["pc"], reply["site"]),
-        _line(library, reply["other_pc"], reply["other_site"]),
+        _line(library, places, type_lines) or reply["site"] >> 16,
+        _line(library, (reply["other_pc"],), ()) or reply["other_site"] >> 16,
         tuple(reply["group"]),
         reply["thread"],
         reply["waiting"],
@@ -115,9 +119,14 @@ def to_finding(reply: dict[str, Any], library: Path) -> Finding:
     )
 
 
-def _line(library: Path, place: int, site: int) -> int:
-    """The line of a place in the code; in our library's code, that of the last call into it."""
-    return (line_of(library, place) if place else 0) or site >> 16
+def _line(library: Path, places: Sequence[int], type_lines: Container[int]) -> int:
+    """The line of the first of some places that is in the text, and of a statement.
+
+    A type's own line is that of its copying, which the compiler has written.
+    """
+    lines = [line_of(library, place) for place in places if place]
+    statements = [line for line in lines if line and line not in type_lines]
+    return next((line for line in (*statements, *lines) if line), 0)
 
 
 def _memory(reply: dict[str, Any]) -> str:

@@ -225,10 +225,10 @@ def _read(stream: int, size: int, deadline: float) -> bytes:
 @cache
 def _host_of(process: int, is_checked: bool) -> Host:
     del process
-    return Host(limits=Limits(_patience()), is_checked=is_checked)
+    return Host(limits=Limits(patience()), is_checked=is_checked)
 
 
-def _patience() -> float:
+def patience() -> float:
     """How many seconds a launch may take: a number in `EAS_HOST_SECONDS`, or the default."""
     text = os.environ.get("EAS_HOST_SECONDS", "")
     try:

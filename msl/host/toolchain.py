@@ -24,8 +24,9 @@ SECONDS = 120.0
 
 FLAGS = (
     "-x", "c++", "-std=c++17", "-nostdinc", "-nostdinc++", "-fPIC", "-O1", "-fno-exceptions",
-    "-fno-rtti", "-fno-stack-protector", "-fno-strict-aliasing", "-fwrapv", "-fno-math-errno",
-    "-ffp-contract=off", "-fsigned-char", "-fdeclspec", "-Xclang", "-cl-single-precision-constant",
+    "-fno-rtti", "-fno-stack-protector", "-fstack-clash-protection", "-fno-strict-aliasing",
+    "-fwrapv", "-fno-math-errno", "-ffp-contract=off", "-fsigned-char", "-fdeclspec",
+    "-Xclang", "-cl-single-precision-constant",
     "-Wno-unknown-pragmas", "-Wno-unknown-attributes", "-Wno-duplicate-decl-specifier",
     "-isystem", str(INCLUDE),
 )  # fmt: skip

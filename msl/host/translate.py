@@ -48,12 +48,16 @@ Constants = Mapping[str, bool | int | float]
 
 @frozen
 class Unit:
-    """One MSL text in C++. `waits` is set if its threads may wait for each other."""
+    """One MSL text in C++. `waits` is set if its threads may wait for each other.
+
+    `type_lines` are the lines on which types are defined.
+    """
 
     number: int
     code: str
     kernels: tuple[Signature, ...]
     waits: bool
+    type_lines: frozenset[int] = frozenset()
 
     def entry(self, kernel: str) -> str:
         """The symbol to enter a kernel by."""
@@ -72,7 +76,9 @@ def translate(text: str, number: int = 0, constants: Constants | None = None) ->
         f'#line 1 "{FILE_NAME}"\n{body}\n'
         f'#line 1 "entry"\n{entries}\n}}\n{_section_bounds(number)}'
     )
-    return Unit(number, code, kernels, any(_is_wait(token) for token in tokens))
+    waits = any(_is_wait(token) for token in tokens)
+    types = frozenset(token.line for token in tokens if token.text in ("struct", "class"))
+    return Unit(number, code, kernels, waits, types)
 
 
 def _is_wait(token: Token) -> bool:

@@ -136,6 +136,75 @@ BUGS: dict[str, Bug] = {
     "a shift by too much": Bug("BAD_SHIFT", "@ n[t] = 1 << t;", "n[t] = 1 << (t % 31);"),
     "a float that does not fit": Bug("BAD_CAST", "@ n[t] = int(a[t] * 1e30f);",
                                      "n[t] = int(a[t]);"),
+    "a component behind the end": Bug(
+        "READ_OUTSIDE", "@ b[t] = ((device const float3*)a)[t].x;",
+        "b[t] = ((device const float3*)a)[t % 32].x;"),
+    "a written component behind the end": Bug(
+        "WRITE_OUTSIDE", "@ ((device float4*)a)[t].y = 1.0f;",
+        "if (t < 32) { ((device float4*)a)[t].y = 1.0f; }"),
+    "two threads write one component": Bug(
+        "WRITE_WRITE_RACE", "@ ((device float4*)a)[t / 4].x = 1.0f;",
+        "((device float4*)a)[t / 4][t % 4] = 1.0f;"),
+    "a component that another thread writes": Bug(
+        "WRITE_AFTER_READ_RACE",
+        "@ ((device float2*)a)[t].x = 1.0f;\n@ b[t] = ((device float2*)a)[t ^ 1].x;",
+        "((device float2*)a)[t].x = 1.0f;\nb[t] = ((device float2*)a)[t ^ 1].y;"),
+    "a vector of which one component was not written": Bug(
+        "READ_BEFORE_WRITE",
+        "threadgroup float3 v[64];\nv[t].xy = float2(1.0f);\n@ b[t] = length(v[t]);",
+        "threadgroup float3 v[64];\nv[t].xy = float2(1.0f);\nv[t].z = 2.0f;\nb[t] = length(v[t]);"),
+    "an element that a vector does not have": Bug(
+        "INDEX_OUTSIDE", "float4 v = float4(a[t]);\n@ b[t] = v[t % 5];",
+        "float4 v = float4(a[t]);\nb[t] = v[t % 4];"),
+    "a column that a matrix does not have": Bug(
+        "INDEX_OUTSIDE", "float2x2 m(1.0f);\n@ b[t] = m[t % 3][0];",
+        "float2x2 m(1.0f);\nb[t] = m[t % 2][0];"),
+    "a sum of vectors that overflows": Bug(
+        "OVERFLOW", "@ n[t] = (int4(2147483600) + int4(int(t))).w;",
+        "n[t] = (int4(2147483500) + int4(int(t))).w;"),
+    "a vector of floats that does not fit": Bug(
+        "BAD_CAST", "@ n[t] = int2(float2(3e9f, a[t])).y;", "n[t] = int2(float2(3e8f, a[t])).y;"),
+    "a division of vectors by zero": Bug(
+        "BAD_DIVISION", "@ n[t] = (int2(7) / (int2(int(t)) - 9)).x;",
+        "n[t] = (int2(7) / (int2(int(t)) + 9)).x;"),
+    "a shift of vectors by too much": Bug(
+        "BAD_SHIFT", "@ n[t] = (int2(1) << int2(int(t))).x;", "n[t] = (int2(1) << 3).x;"),
+    "a struct that ends behind the buffer": Bug(
+        "READ_OUTSIDE",
+        "struct Pair { float x; float y; float z; };\n"
+        "@ const Pair p = *(device const Pair*)(a + t * 2);\nb[t] = p.x;",
+        "struct Pair { float x; float y; float z; };\n"
+        "const Pair p = *(device const Pair*)(a + t);\nb[t] = p.x;"),
+    "a packed vector behind the end": Bug(
+        "WRITE_OUTSIDE", "@ ((device packed_float3*)b)[t] = packed_float3(1.0f, 2.0f, 3.0f);",
+        "if (t < 42) { ((device packed_float3*)b)[t] = packed_float3(1.0f, 2.0f, 3.0f); }"),
+    "a matrix that is loaded from behind the end": Bug(
+        "READ_OUTSIDE",
+        "simdgroup_float8x8 m;\n@ simdgroup_load(m, a + 72, 8);\n"
+        "b[t] = m.thread_elements()[0];",
+        "simdgroup_float8x8 m;\nsimdgroup_load(m, a + 64, 8);\n"
+        "b[t] = m.thread_elements()[0];"),
+    "two simdgroups store one matrix": Bug(
+        "WRITE_WRITE_RACE",
+        "const simdgroup_float8x8 m(1.0f);\n@ simdgroup_store(m, a, 8);",
+        "const simdgroup_float8x8 m(1.0f);\nsimdgroup_store(m, a + t / 32 * 64, 8);"),
+    "an atomic sum that starts without a barrier": Bug(
+        "WRITE_WRITE_RACE",
+        "@ if (t == 63) { n[0] = 0; }\n"
+        "@ atomic_fetch_add_explicit((device atomic_int*)n, 1, memory_order_relaxed);",
+        "if (t == 63) { n[0] = 0; }\nthreadgroup_barrier(mem_flags::mem_device);\n"
+        "atomic_fetch_add_explicit((device atomic_int*)n, 1, memory_order_relaxed);"),
+    "a barrier in a loop that some leave": Bug(
+        "EXITED_BEFORE_BARRIER",
+        f"for (uint k = 0; k < 4; ++k) {{\nif (k > t) {{ return; }}\n@ {SYNC}\n}}\nb[t] = 0.0f;",
+        f"for (uint k = 0; k < 4; ++k) {{\nif (k > g + 9) {{ return; }}\n{SYNC}\n}}\nb[t] = 0.0f;"),
+    "a helper that writes behind the end": Bug(
+        "WRITE_OUTSIDE", "device float* p = b + 65;\n@ p[t] = 1.0f;",
+        "device float* p = b + 64;\np[t] = 1.0f;"),
+    "a negative index": Bug("READ_OUTSIDE", "@ b[t] = a[-1 - int(t)];", "b[t] = a[1 + int(t)];"),
+    "an int that is read as a misaligned long": Bug(
+        "MISALIGNED", "@ b[t] = float(*(device const long*)((device const char*)a + 4 * t));",
+        "b[t] = float(*(device const long*)((device const char*)a + 8 * (t % 32)) & 1);"),
     "a misaligned vector": Bug(
         "MISALIGNED", "@ b[t] = (*(device float4*)(a + t)).x;",
         "b[t] = (*(device float4*)(a + t % 16 * 4)).x;"),

@@ -1,7 +1,7 @@
 // A launch as a program without a system library: buffers come in and go out through pipes.
 #include "runtime.cpp"
 
-extern "C" void EAS_KERNEL(void* const* buffers, void* const* shared, const eas_thread* thread);
+extern "C" void EAS_ENTRY_POINT(void* const* buffers, void* const* shared, const eas_thread* thread);
 extern "C" uchar* eas_variables_0();
 extern "C" uchar* eas_variables_end_0();
 
@@ -70,7 +70,7 @@ extern "C" void eas_main() {
         launch.groups[axis] = groups[axis];
         launch.grid[axis] = threads[axis] * groups[axis];
     }
-    launch.kernel = EAS_KERNEL;
+    launch.kernel = EAS_ENTRY_POINT;
     launch.buffers = buffers;
     launch.shared = shared;
     launch.shared_bytes = shared_bytes;

@@ -57,7 +57,7 @@ def run_emulated(
     flat = [each.reshape(-1) for each in flat]
     unit = translate(text)
     defines = {
-        "EAS_KERNEL": unit.entry(unit.kernels[0].name),
+        "EAS_ENTRY_POINT": unit.entry(unit.kernels[0].name),
         "EAS_BYTES": ",".join(str(each.nbytes) for each in flat),
         "EAS_SHARED": "".join(f"{size}," for size in (shared or {}).values()),
         "EAS_THREADS": ",".join(map(str, threads)),

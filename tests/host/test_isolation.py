@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from contextlib import suppress
@@ -11,7 +13,8 @@ from contextlib import suppress
 import numpy as np
 import pytest
 
-from eas.msl.host import Host, HostError, Limits
+from eas.msl.host import Host, HostError, Limits, load
+from eas.msl.host.process import patience
 from tests.host.texts import HEAD, run_text
 
 DOUBLE = HEAD + (
@@ -206,3 +209,47 @@ def test_a_forked_process_has_a_worker_of_its_own() -> None:
     _, status = os.waitpid(child, 0)
     assert os.waitstatus_to_exitcode(status) == 0
     assert works(host)
+
+
+@pytest.mark.parametrize("text", ["soon", "-1", "0", "nan", "inf"])
+def test_a_bad_limit_of_seconds_is_told(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EAS_HOST_SECONDS", text)
+    with pytest.raises(HostError) as caught:
+        patience()
+    assert str(caught.value) == (
+        f"`EAS_HOST_SECONDS` must be a number of seconds above 0, not `{text}`"
+    )
+
+
+WITHOUT_STANDARD_FILES = """
+import os
+for file in {closed}:
+    os.close(file)
+import numpy as np
+from eas.msl import host
+x = np.zeros(64, np.float32)
+host.load({text!r}).fill(x, threads=64, per_group=32)
+os._exit(0 if (x == np.arange(64)).all() else 3)
+"""
+FILL = """#include <metal_stdlib>
+using namespace metal;
+kernel void fill(device float* x [[buffer(0)]], uint i [[thread_position_in_grid]]) {
+    x[i] = simd_broadcast_first(i) + i % 32;
+}
+"""
+
+
+@pytest.mark.parametrize("closed", [(0,), (1,), (2,), (0, 1), (0, 1, 2)])
+def test_a_process_without_standard_files_can_launch(closed: tuple[int, ...]) -> None:
+    code = WITHOUT_STANDARD_FILES.format(closed=closed, text=FILL)
+    done = subprocess.run([sys.executable, "-c", code], timeout=60, check=False)
+    assert done.returncode == 0
+
+
+def test_a_frame_beyond_its_stack_is_stopped_in_any_thread(host: Host) -> None:
+    far = "if (i == 40) { volatile float far[9000000]; far[int(x[i])] = 1; }"
+    text = FILL.replace("x[i] =", f"{far}\n    x[i] =")
+    x = np.zeros(64, np.float32)
+    with pytest.raises(HostError, match="needs too much stack"):
+        load(text, host=host).fill(x, threads=64, per_group=64)
+    np.testing.assert_array_equal(x, 0)

@@ -81,14 +81,6 @@ struct eas_parts<T, 3> {
     eas_parts() = default;
     EAS_FUNC constexpr eas_parts(T all) : x(all), y(all), z(all) {}
     EAS_FUNC constexpr eas_parts(T first, T second, T third) : x(first), y(second), z(third) {}
-#if !defined(EAS_STRICT)
-    // A vector of three has the room of four: nobody reads or writes the rest.
-    EAS_FUNC constexpr eas_parts(const eas_parts& from) : x(from.x), y(from.y), z(from.z) {}
-    EAS_FUNC eas_parts& operator=(const eas_parts& from) {
-        x = from.x, y = from.y, z = from.z;
-        return *this;
-    }
-#endif
     EAS_SWIZZLES(3)
 };
 template <class T>
@@ -199,6 +191,19 @@ using eas_if_mixed = enable_if_t<((eas_is_vector<Parts> || ...) && sizeof...(Par
 template <class T, int n>
 struct alignas(sizeof(T) * (n == 3 ? 4 : n)) vec : eas_parts<T, n> {
     EAS_MEMBERS(vec, packed_vec)
+};
+// A vector of three has the room of four: nobody reads or writes the rest.
+template <class T>
+struct alignas(sizeof(T) * 4) vec<T, 3> : eas_parts<T, 3> {
+    static constexpr int n = 3;
+    EAS_MEMBERS(vec, packed_vec)
+#if !defined(EAS_STRICT)
+    EAS_FUNC constexpr vec(const vec& from) : eas_parts<T, 3>(from.x, from.y, from.z) {}
+    EAS_FUNC vec& operator=(const vec& from) {
+        this->x = from.x, this->y = from.y, this->z = from.z;
+        return *this;
+    }
+#endif
 };
 template <class T, int n>
 struct packed_vec : eas_parts<T, n> {

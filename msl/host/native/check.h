@@ -17,8 +17,9 @@ struct Access {
     ushort thread;
     bool is_there, is_atomic;
 };
+// The last writes, a plain one and an atomic one, and two readers.
 struct Shadow {
-    Access written, read[2];
+    Access written[2], read[2];
 };
 struct Region {
     uchar* begin;
@@ -71,6 +72,23 @@ void forget_group() {
     __builtin_trap();
 }
 
+// The places in the kernel's code that the calls on this fiber's stack return to, but for the last.
+void note_callers(ulong* callers, uint count) {
+    ulong* frame = (ulong*)__builtin_frame_address(0);
+    ulong* end = (ulong*)(launch->stacks + (current + 1) * launch->stack_bytes);
+    uint found = 0;
+    while (frame < end - 2 && found <= count) {
+        const ulong place = frame[1];
+        if (place >= (ulong)launch->library && place < (ulong)launch->library_end && found++ > 0) {
+            callers[found - 2] = place;
+        }
+        if ((ulong*)frame[0] <= frame) {
+            break;
+        }
+        frame = (ulong*)frame[0];
+    }
+}
+
 void blame(eas_kind kind, const Access& now, const Region* region, ulong offset, ulong size,
            const Access* other = nullptr) {
     eas_report& r = launch->report;
@@ -78,6 +96,7 @@ void blame(eas_kind kind, const Access& now, const Region* region, ulong offset,
         const uint* group = fibers[current].thread.group;
         r = {kind, {group[0], group[1], group[2]}, current, 0, now.site, 0};
         r.pc = now.pc;
+        note_callers(r.callers, sizeof r.callers / sizeof(ulong));
         r.offset = offset;
         r.size = size;
         r.buffer = region ? region->buffer : -1;
@@ -177,11 +196,14 @@ void touch(const void* address, ulong size, bool is_write, bool is_atomic, ulong
     now.simd_epoch = region->space == DEVICE ? fiber.simd_device_epoch : fiber.simd_group_epoch;
     for (ulong i = 0; i < size; ++i) {
         Shadow& shadow = region->shadows[offset + i];
-        if (region->space == GROUP && (is_read || !is_write) && !shadow.written.is_there) {
+        const bool is_written = shadow.written[0].is_there || shadow.written[1].is_there;
+        if (region->space == GROUP && (is_read || !is_write) && !is_written) {
             blame(READ_BEFORE_WRITE, now, region, offset, size);
         }
-        if (is_concurrent(shadow.written, now, region->space)) {
-            blame(is_write ? WRITE_WRITE_RACE : READ_AFTER_WRITE_RACE, now, region, offset, size, &shadow.written);
+        for (const Access& write : shadow.written) {
+            if (is_concurrent(write, now, region->space)) {
+                blame(is_write ? WRITE_WRITE_RACE : READ_AFTER_WRITE_RACE, now, region, offset, size, &write);
+            }
         }
         for (const Access& read : shadow.read) {
             if (is_write && is_concurrent(read, now, region->space)) {
@@ -189,7 +211,7 @@ void touch(const void* address, ulong size, bool is_write, bool is_atomic, ulong
             }
         }
         if (is_write) {
-            shadow.written = now;
+            shadow.written[is_atomic] = now;
         } else {
             remember_read(shadow, now, region->space);
         }

@@ -12,10 +12,12 @@ enum eas_kind : uint {
     INDEX_OUTSIDE, BAD_SHIFT, BAD_DIVISION, BAD_CAST, OVERFLOW, BAD_BOOL, NO_RETURN
 };
 
-// `waiting` is how many threads wait, or the other thread of a race.
+// `waiting` is how many threads wait, or the other thread of a race. `callers` are the places that
+// the function with `pc` was called from, and its callers.
 struct eas_report {
     uint kind, group[3], thread, waiting;
     ulong site, other_site, pc, other_pc;
+    ulong callers[4];
     long offset, size;
     int buffer;
     char name[60];
