@@ -32,7 +32,7 @@ HOUSE_STYLE = (
 QUIET = ("-Wno-unknown-pragmas", "-Wno-unknown-attributes", "-Wno-duplicate-decl-specifier")
 # Classes of ours are called in any memory, hence the generic one, which a text must not use.
 FEATURES = (
-    "-all", "+cl_khr_fp16", "+__opencl_c_generic_address_space",
+    "-all", "+__opencl_c_generic_address_space",
     "+__opencl_c_program_scope_global_variables", "+__cl_clang_non_portable_kernel_param_types",
 )  # fmt: skip
 STRICT_FLAGS = (
@@ -73,11 +73,15 @@ def _seen_as_cpp(text: str, tools: Toolchain, warnings: Sequence[str]) -> list[C
 def _seen_as_opencl(text: str, tools: Toolchain, warnings: Sequence[str]) -> list[Complaint]:
     command = [*tools.compiler, *tools.target, *warnings, *STRICT_FLAGS]
     found = _parse(complain(command, f'#line 1 "{FILE_NAME}"\n{to_cpp(text)}'))
-    return [complaint for complaint in found if not complaint.message.startswith(_OF_TYPES)]
+    return [complaint for complaint in found if not _OF_TYPES.search(complaint.message)]
 
 
-# Here our classes differ from vectors in Metal, so that only the word of C++ counts.
-_OF_TYPES = ("incompatible operand types", "invalid operands to binary expression")
+# Here our classes differ from vectors in Metal, so that only the word of C++ and our rules count.
+_OF_TYPES = re.compile(
+    "^incompatible operand types|^invalid operands to binary expression"
+    "|cannot be used as the type of a kernel parameter$"
+    "|^kernel functions cannot be used in a template"
+)
 
 
 def _parse(output: str) -> Iterator[Complaint]:

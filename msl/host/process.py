@@ -109,7 +109,7 @@ class Host:
                 str(WORKER),
                 str(self.builder.runtime(self.is_checked)),
             ]
-            command += [str(self._file), str(self.limits.memory)]
+            command += [str(self._file), str(self.limits.memory), str(os.getpid())]
             try:
                 self._process = subprocess.Popen(
                     command,

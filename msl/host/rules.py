@@ -144,7 +144,7 @@ def _is_lambda(tokens: Sequence[Token], at: int) -> bool:
 def _is_message(tokens: Sequence[Token], at: int) -> bool:
     """Whether a string is one for the compiler: what an assertion says, or an attribute's."""
     for token in reversed(tokens[:at]):
-        if token.text in ("static_assert", "[["):
+        if token.text in ("static_assert", "_Pragma", "[["):
             return True
         if token.text in (";", "{", "}", "]]"):
             return False

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import count
 
-from eas.ir.records import frozen
+from eas.ir.records import frozen, replace
 from eas.msl.host.errors import MslError
 from eas.msl.host.tokens import Token, closing, tokenize
 
@@ -68,9 +69,20 @@ def find_kernels(tokens: Sequence[Token]) -> Iterator[Signature]:
             continue
         result = " ".join(word.text for word in words[at + 1 : opening - 1])
         name, end = words[opening - 1].text, closing(words, opening)
-        parameters = tuple(_parameter(name, part) for part in split(words[opening + 1 : end]))
+        parameters = [_parameter(name, part) for part in split(words[opening + 1 : end])]
         limit = next((limits[i] for i in range(_start(words, at), at + 2) if i in limits), None)
-        yield Signature(name, parameters, token.line, result, limit or MOST_THREADS)
+        indexed = tuple(_with_indices(parameters))
+        yield Signature(name, indexed, token.line, result, limit or MOST_THREADS)
+
+
+def _with_indices(parameters: Sequence[Parameter]) -> Iterator[Parameter]:
+    """Buffers without an attribute have the indices that no other one has, in their order."""
+    taken = {p.index for p in parameters if p.attribute.startswith("buffer(")}
+    free = (index for index in count() if index not in taken)
+    for each in parameters:
+        is_buffer = {"device", "constant"} & {*each.type.split()} and each.type[-1] in "*&"
+        attribute = f"buffer({next(free)})" if is_buffer and not each.attribute else each.attribute
+        yield replace(each, attribute=attribute)
 
 
 def _without_attributes(tokens: Sequence[Token]) -> tuple[list[Token], dict[int, int]]:

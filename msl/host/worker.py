@@ -14,6 +14,8 @@ import os
 import resource
 import signal
 import sys
+import threading
+import time
 from typing import Any, BinaryIO
 
 STACKS_BYTES = 256 << 20
@@ -219,9 +221,9 @@ def write_message(stream: BinaryIO, message: dict[str, Any]) -> None:
     stream.flush()
 
 
-def main(runtime: str, shared_file: str, memory: str) -> None:
+def main(runtime: str, shared_file: str, memory: str, parent: str) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever asks decides what to stop
-    _die_with_parent()
+    threading.Thread(target=_die_with, args=(int(parent),), daemon=True).start()
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_AS, (int(memory), int(memory)))
     requests, replies = os.fdopen(0, "rb"), os.fdopen(1, "wb")
@@ -234,11 +236,14 @@ def main(runtime: str, shared_file: str, memory: str) -> None:
         write_message(replies, reply)
 
 
-def _die_with_parent() -> None:
-    """Asks Linux to end this process with the one that started it, even in an endless kernel."""
-    if sys.platform == "linux":
-        set_signal_on_death = 1
-        ctypes.CDLL(None).prctl(set_signal_on_death, signal.SIGKILL)
+def _die_with(parent: int) -> None:
+    """Ends this process with the one that started it, even in an endless kernel.
+
+    Linux could do so itself, but would at the end of the thread that started it.
+    """
+    while os.getppid() == parent:
+        time.sleep(1.0)
+    os._exit(1)
 
 
 if __name__ == "__main__":

@@ -253,3 +253,45 @@ def test_a_frame_beyond_its_stack_is_stopped_in_any_thread(host: Host) -> None:
     with pytest.raises(HostError, match="needs too much stack"):
         load(text, host=host).fill(x, threads=64, per_group=64)
     np.testing.assert_array_equal(x, 0)
+
+
+def test_a_worker_outlives_the_thread_that_started_it(host: Host) -> None:
+    host.stop()
+    starter = threading.Thread(target=works, args=(host,))
+    starter.start()
+    starter.join()
+    started = host.pid
+    time.sleep(0.2)  # a signal at the end of the thread would have come by now
+    assert works(host)
+    assert host.pid == started
+
+
+ORPHAN = """
+import threading
+import numpy as np
+from eas.msl import host
+shader = host.load({text!r})
+threading.Timer(0.5, lambda: print(host.default_host().pid, flush=True)).start()
+shader.endless(np.zeros(4, np.int32), threads=4)
+"""
+
+
+def test_an_endless_kernel_ends_with_the_process_that_launched_it() -> None:
+    code = ORPHAN.format(text=ENDLESS)
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) as launcher:
+        assert launcher.stdout is not None
+        worker = int(launcher.stdout.readline())
+        launcher.kill()
+    for _ in range(200):
+        if not is_alive(worker):
+            return
+        time.sleep(0.1)
+    pytest.fail("the worker is still there")
+
+
+def is_alive(process: int) -> bool:
+    """Whether a process runs; one that has ended may still be listed."""
+    done = subprocess.run(
+        ["ps", "-o", "stat=", "-p", str(process)], capture_output=True, text=True, check=False
+    )
+    return done.stdout.strip()[:1] not in ("", "Z")

@@ -22,8 +22,8 @@ typedef long int64_t;
 typedef unsigned long uint64_t;
 typedef __bf16 bfloat;
 #if defined(EAS_STRICT)
-#pragma OPENCL EXTENSION cl_khr_fp16 : enable
 #pragma OPENCL EXTENSION __cl_clang_non_portable_kernel_param_types : enable
+#define half _Float16
 #else
 typedef _Float16 half;
 #endif

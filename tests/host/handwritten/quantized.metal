@@ -18,10 +18,10 @@ inline float block_q_n_dot_y(device const block_q4_0* qb, thread const float* yl
 }
 
 // y = W x with rows of 4-bit blocks; one simdgroup per row.
-kernel void quantized(device const void* src0 [[buffer(0)]],
-                      device const float* src1 [[buffer(1)]],
-                      device float* dst [[buffer(2)]],
-                      constant int64_t& ne00 [[buffer(3)]],
+kernel void quantized(device const void* src0,
+                      device const float* src1,
+                      device float* dst,
+                      constant int64_t& ne00,
                       uint3 tgpig [[threadgroup_position_in_grid]],
                       ushort tiisg [[thread_index_in_simdgroup]]) {
     const int nb = ne00 / QK4_0;
