@@ -321,7 +321,8 @@ def _revise_one(ctx: Context, each: Carried, trial: Trial) -> Carried:
         numbers: list[Number] = [old, *(column[place] for column in columns)]
         ty = join_leaf(ctx, numbers, sides, f"`{each.name}`")
         shape = ty.shape
-        if split and (trial.body.is_dead or not _is_unchanged(numbers[1:], ty)):
+        is_changed = columns and not _is_unchanged(numbers[1:], ty)
+        if split and (trial.body.is_dead or is_changed):
             shape = ctx.cover(shape, split)
         types.append(LeafType(ty.dtype, shape, ty.weak))
     return Carried(each.name, form, tuple(types), each.loc, each.is_late)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import pytest
 
+from eas import mk
 from tests.frontend.running import NUMBERS, codes_of, same_as_cpython
 
 
@@ -393,3 +394,16 @@ def test_a_range_of_floats_is_refused() -> None:
             out[k] = k
 
     assert codes_of(kernel, "*i32[:]", "f32") == ["E0403"]
+
+
+def test_a_mistake_before_a_loop_is_reported_once_whatever_the_loop_does_with_it() -> None:
+    def kernel(a, out):
+        v = a + a
+        w = 0
+        for i in range(4):
+            w = v
+            if a[mk.arange(0, 4)] > i:
+                continue
+        out[0] = w
+
+    assert codes_of(kernel, "*f32[:]", "*f32[:]") == ["E0309"]
