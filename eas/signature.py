@@ -63,7 +63,7 @@ class Parameters:
     def _add_defaults(self, bound: dict[str, object]) -> None:
         missing = [p.name for p in self.all if p.name not in bound and not p.has_default]
         if missing:
-            raise BadArgument(_missing(missing))
+            raise BadArgument(_missing(missing, self.all[0].name))
         for p in self.all:
             bound.setdefault(p.name, p.default)
 
@@ -77,9 +77,9 @@ class Parameters:
 LAUNCH_OPTIONS = ("_grid", "_tptg", "_sync", "_backend")
 
 
-def _missing(names: list[str]) -> str:
+def _missing(names: list[str], first: str) -> str:
     message = f"lacks {'arguments' if len(names) > 1 else 'the argument'} {_quoted(names)}"
-    if names[0] == "self":
+    if first == "self":
         return f"{message}; a kernel in a class body is called without an object: drop `self`"
     return message
 

@@ -6,15 +6,18 @@ import ast
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from eas.frontend_ast.arithmetic import unary
+from eas.frontend_ast.arithmetic import failed, unary
 from eas.frontend_ast.assignment import assign
 from eas.frontend_ast.branches import lower_condition, short_circuit
 from eas.frontend_ast.builtins import message_parts
 from eas.frontend_ast.context import Context
+from eas.frontend_ast.promote import describe
 from eas.frontend_ast.scopes import Frame, assigned_names
 from eas.frontend_ast.unrolled import check_length, spread, static_items, without_star
-from eas.frontend_ast.values import Const, Generated, Operand, Text, Tuple
+from eas.frontend_ast.values import Const, Generated, Num, Operand, Text, Tuple
 from eas.ir.nodes import Value
+
+NO_FORMAT = Const("")
 
 
 def lower_constant(ctx: Context, node: ast.Constant) -> Operand:
@@ -177,18 +180,29 @@ def lower_f_string(ctx: Context, node: ast.JoinedStr) -> Operand:
 
 def _formatted(ctx: Context, node: ast.FormattedValue) -> list[str | Value]:
     operand = ctx.expression(node.value)
-    if isinstance(operand, Const):
-        spec = "" if node.format_spec is None else ctx.expression(node.format_spec)
-        text = str(spec.value) if isinstance(spec, Const) else ""
-        return [format(_converted(operand.value, node.conversion), text)]
-    if node.format_spec is not None or node.conversion != -1:
+    spec = NO_FORMAT if node.format_spec is None else ctx.expression(node.format_spec)
+    if isinstance(operand, Const) and isinstance(spec, Const):
+        return [_format(ctx, node, operand.value, str(spec.value))]
+    # of a number and what is made of them, `!r` is what is printed anyway
+    has_conversion = node.conversion != -1 and not isinstance(operand, Num | Tuple)
+    if spec != NO_FORMAT or has_conversion:
         raise ctx.refusal(
             "E0426",
-            "a value that is known at run time only cannot be formatted",
+            "a value that is known at run time only cannot be formatted"
+            if isinstance(spec, Const)
+            else "a format that is known at run time only cannot be followed",
             at=node.value,
             help=f"print it as it is: `{{{ctx.text(node.value) or 'x'}}}`",
         )
     return message_parts(ctx, operand)
+
+
+def _format(ctx: Context, node: ast.FormattedValue, value: object, spec: str) -> str:
+    try:
+        return format(_converted(value, node.conversion), spec)
+    except (TypeError, ValueError) as error:
+        with ctx.at(node.value):
+            raise failed(ctx, f"the format `{spec}` of {describe(Const(value))}", error) from error
 
 
 def _converted(value: object, conversion: int) -> object:

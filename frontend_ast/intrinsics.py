@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import cast
 
 from eas.frontend_ast import block_pointers, memory
-from eas.frontend_ast.arithmetic import binary, negate
+from eas.frontend_ast.arithmetic import binary, is_bool, negate
 from eas.frontend_ast.builtins import message_parts
 from eas.frontend_ast.collective import require_all_lanes
 from eas.frontend_ast.combining import COMBINATIONS, Call
@@ -16,7 +16,6 @@ from eas.frontend_ast.context import Context
 from eas.frontend_ast.fragments import FRAGMENTS
 from eas.frontend_ast.matrices import MATRICES
 from eas.frontend_ast.promote import (
-    Number,
     broadcast,
     common_dtype,
     describe,
@@ -129,17 +128,13 @@ def _takes(op: OpDef, dtype: DType) -> bool:
 def _where(ctx: Context, condition: Operand, a: Operand, b: Operand) -> Operand:
     truth = to_bool(ctx, condition)
     numbers = [number(ctx, a), number(ctx, b)]
-    both_bool = all(_is_bool(n) for n in numbers)
+    both_bool = all(is_bool(n) for n in numbers)
     x, y = promote(ctx, numbers, BOOL if both_bool else None)
     if isinstance(truth, Const):
         return x if truth.value else y
     shape = ctx.cover(truth.shape, x.shape)
     values = [broadcast(ctx, n, shape).value for n in (truth, x, y)]
     return Num(ctx.compute("select", *values).value, x.weak)
-
-
-def _is_bool(num: Number) -> bool:
-    return num.dtype.is_bool if isinstance(num, Num) else isinstance(num.value, bool)
 
 
 def _pow(ctx: Context, a: Operand, b: Operand) -> Operand:

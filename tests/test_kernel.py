@@ -167,9 +167,9 @@ def test_a_kernel_in_a_class_body_is_called_without_an_object(kernel: eas.Kernel
 
 def test_a_kernel_with_self_says_what_to_do() -> None:
     with pytest.raises(eas.LaunchError) as caught:
-        Shapes().with_self[1](out=np.zeros(4, np.float32))
+        Shapes().with_self[1](np.zeros(4, np.float32))
     assert str(caught.value) == (
-        "kernel `with_self`: lacks the argument `self`; "
+        "kernel `with_self`: lacks the argument `out`; "
         "a kernel in a class body is called without an object: drop `self`"
     )
 

@@ -185,7 +185,7 @@ def test_an_iterator_that_is_kept_is_refused() -> None:
 def test_lists_and_records_are_printed_as_in_python(capsys: pytest.CaptureFixture[str]) -> None:
     @eas.kernel
     def kernel(n):
-        print([n, 1], (n,), Interval(n), [Box(n)])
+        print([n, 1], (n,), Interval(n), [Box(n)], f"{n=} {(n, 2)!r} {7:03}")
 
     kernel[1](3, _backend="interpret")
     printed = capsys.readouterr().out
