@@ -11,6 +11,7 @@ from functools import cache
 
 from eas.ir.cache import Cache, digest, open_cache
 from eas.ir.nodes import Function
+from eas.ir.records import replace
 from eas.ir.text import print_function
 from eas.ir.timing import timed
 from eas.runtime.cpu import elf
@@ -51,7 +52,8 @@ def build(function: Function, kept: Cache | None = None) -> int:
         with timed(function.name, "compiling it"):
             return jit.object_code(text)
 
-    what = print_function(function, locations=False)
+    # What the constants were called, and where in its file an op stood, makes no difference.
+    what = print_function(replace(function, constants=()), locations=False)
     return build_code(function.name, what, make, [ENTRY], kept)[ENTRY]
 
 

@@ -55,6 +55,6 @@ def generator_name() -> str:
 
     It goes by the size and the time of its files, as Python does to find stale bytecode.
     """
-    entries = sorted(os.scandir(Path(__file__).parent), key=lambda entry: entry.name)
-    files = ((entry.name, entry.stat()) for entry in entries if entry.is_file())
-    return digest(*(f"{name} {found.st_size} {found.st_mtime_ns}" for name, found in files))
+    files = [(e.name, e.stat()) for e in os.scandir(Path(__file__).parent) if e.is_file()]
+    lines = [f"{name} {found.st_size} {found.st_mtime_ns}" for name, found in files]
+    return digest("\n".join(sorted(lines)))
