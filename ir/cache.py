@@ -1,8 +1,8 @@
 """Compiled kernels on disk, by what they were made of.
 
-A file's name holds two digests: of all that went into it (its key), and of the key and its content.
-One that was cut off, changed or put under another key's name is thrown away and made again. Files
-appear under their name at once, complete.
+A file's name is its key, a digest of all that went into it. At its end stands a seal, a digest of
+the key and the content: what was cut off, changed or put under another key's name is thrown away
+and made again. Files appear under their name at once, complete.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from eas.ir.records import frozen
 
 MAX_FILES = 2000
 KEPT_FILES = 1500
+_SEAL_SIZE = 32  # bytes
 
 # Makes a file at a path.
 Make = Callable[[Path], None]
@@ -39,26 +40,20 @@ class Cache:
     suffix: str = ".so"
 
     def find(self, key: str) -> Path | None:
-        """The file of a key, if it is there and whole."""
-        found = self._find(key)
-        return None if found is None else found[0]
+        """The file of a key, if it is there and whole; a library can be loaded, seal and all."""
+        return None if self.read(key) is None else self._path(key)
 
     def read(self, key: str) -> bytes | None:
         """The content of a key's file, if it is there and whole."""
-        found = self._find(key)
-        return None if found is None else found[1]
-
-    def _find(self, key: str) -> tuple[Path, bytes] | None:
-        if self.folder is None:
+        path = self._path(key)
+        if path is None:
             return None
         try:
-            for name in os.listdir(self.folder):
-                if name.startswith(f"{key}-") and name.endswith(self.suffix):
-                    path = self.folder / name
-                    content = path.read_bytes()
-                    if name == self._name(key, content):
-                        return path, content
-                    path.unlink(missing_ok=True)
+            sealed = path.read_bytes()
+            content = sealed[:-_SEAL_SIZE]
+            if sealed[-_SEAL_SIZE:] == _seal(key, content):
+                return content
+            path.unlink(missing_ok=True)
         except OSError:
             return None
         return None
@@ -74,14 +69,14 @@ class Cache:
         """Puts a file with this content into the cache, as `keep` does."""
         import tempfile  # which takes longer to import than a kept file to read
 
-        if self.folder is None:
+        target = self._path(key)
+        if target is None:
             return None
         temporary = ""
         try:
             handle, temporary = tempfile.mkstemp(dir=self.folder, suffix=".tmp")
             with os.fdopen(handle, "wb") as file:
-                file.write(content)
-            target = self.folder / self._name(key, content)
+                file.write(content + _seal(key, content))
             os.replace(temporary, target)
         except OSError:
             _remove(temporary)
@@ -89,8 +84,8 @@ class Cache:
         self._make_room()
         return target
 
-    def _name(self, key: str, content: bytes) -> str:
-        return f"{key}-{digest(key, content)[:32]}{self.suffix}"
+    def _path(self, key: str) -> Path | None:
+        return None if self.folder is None else self.folder / f"{key}{self.suffix}"
 
     def _make_room(self) -> None:
         """Removes what was not made for longest once there is too much."""
@@ -112,6 +107,10 @@ def open_cache(folder: Path | None = None, suffix: str = ".so") -> Cache:
         return Cache(None, suffix)
     is_ours = found.st_uid == os.getuid() and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
     return Cache(folder if is_ours else None, suffix)
+
+
+def _seal(key: str, content: bytes) -> bytes:
+    return bytes.fromhex(digest(key, content))
 
 
 def digest(*parts: bytes | str) -> str:
