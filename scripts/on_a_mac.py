@@ -18,6 +18,7 @@ import platform
 import subprocess
 import sys
 import tempfile
+import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -40,12 +41,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Writes the report: 0 if all went well, 1 if not, 2 without Metal, 130 after Ctrl-C."""
     options = _options(arguments)
     trial = Trial(options.simulated, options.patience)
-    files = options.texts or sorted(SNAPSHOTS.glob("*.metal"))
+    files = [path.resolve() for path in options.texts or sorted(SNAPSHOTS.glob("*.metal"))]
     try:
         code = trial.run(files, options.tests or SUITE)
     except KeyboardInterrupt:
-        trial.remark = "It was stopped with Ctrl-C before the end."
-        code = STOPPED
+        trial.remark, code = "It was stopped with Ctrl-C before the end.", STOPPED
+    except Exception:
+        lines = ["The script itself has failed:", *_block(traceback.format_exc())]
+        trial.remark, code = "\n".join(lines), FAILED
     if code == NO_METAL and sys.platform != "darwin":
         print(trial.remark, file=sys.stderr)
     else:
@@ -80,8 +83,13 @@ def _write(text: str, output: str) -> None:
     if output == "-":
         print(text)
         return
-    Path(output).write_text(text, "utf-8")
-    print(f"wrote {output}; please paste it into an issue", file=sys.stderr)
+    try:
+        Path(output).write_text(text, "utf-8")
+    except OSError as error:
+        print(text)
+        print(f"this is the report, which cannot be written: {error}", file=sys.stderr)
+    else:
+        print(f"wrote {output}; please paste it into an issue", file=sys.stderr)
 
 
 class Trial:
@@ -122,7 +130,8 @@ class Trial:
         todo, texts = list(files), Texts("Metal", len(files))
         while todo:
             command = [*self.simulation, "-m", "scripts.compile_texts", *map(str, todo)]
-            child, words = Child(command, ENVIRONMENT), list[str]()
+            child = Child(command, ENVIRONMENT)
+            words: list[str] = []
             for line in _lines(child.output(self.patience)):
                 self._hear(line, texts, todo, words)
             if "GPU" not in self.facts:
@@ -135,10 +144,11 @@ class Trial:
 
     def _hear(self, line: str, texts: Texts, todo: list[Path], words: list[str]) -> None:
         """Takes in a line of `scripts.compile_texts`; Metal may say something in between."""
-        if not line.startswith("{"):
+        try:
+            heard: dict[str, str] = json.loads(line)
+        except ValueError:
             words.append(line)
             return
-        heard: dict[str, str] = json.loads(line)
         if "told" in heard:
             texts.told[todo.pop(0).stem] = heard["told"]
         elif "missing" in heard:

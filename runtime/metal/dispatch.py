@@ -133,25 +133,26 @@ class Dispatch:
         return [bound.name for bound, place in pairs if place[0] == region]
 
     def _encoded(self) -> CommandBuffer:
-        kernel, metal = self.pipeline.program.kernel, self.device.framework.metal
+        kernel = self.pipeline.program.kernel
         commands = self.device.queue().commandBuffer()
         encoder = None if commands is None else commands.computeCommandEncoder()
         if commands is None or encoder is None:
             raise MetalError(f"{self.device.name} takes no commands", kernel)
-        commands.setLabel_(kernel)
-        groups, threads = metal.MTLSizeMake(*self.groups), metal.MTLSizeMake(self.threads, 1, 1)
         try:
-            encoder.setComputePipelineState_(self.pipeline.state)
-            self._set_arguments(encoder)
-            encoder.dispatchThreadgroups_threadsPerThreadgroup_(groups, threads)
+            self._encode(encoder)
         finally:  # an encoder that is freed before that ends the process
             encoder.endEncoding()
+        commands.setLabel_(kernel)
         return commands
 
-    def _set_arguments(self, encoder: ComputeEncoder) -> None:
+    def _encode(self, encoder: ComputeEncoder) -> None:
+        metal = self.device.framework.metal
+        groups, threads = metal.MTLSizeMake(*self.groups), metal.MTLSizeMake(self.threads, 1, 1)
+        encoder.setComputePipelineState_(self.pipeline.state)
         for bound in self.constants:
             data = bound.flat.tobytes()
             encoder.setBytes_length_atIndex_(data, len(data), bound.index)
         for place in self._places:
             start = place.offset + place.bound.origin * place.bound.flat.itemsize
             encoder.setBuffer_offset_atIndex_(place.buffer, start, place.bound.index)
+        encoder.dispatchThreadgroups_threadsPerThreadgroup_(groups, threads)

@@ -126,6 +126,30 @@ def test_ctrl_c_leaves_a_report(tmp_path: Path) -> None:
     assert "(pytest: it was stopped)" in behind("Tests", report)
 
 
+def test_a_failure_of_the_script_leaves_a_report(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_trial: object, _files: object) -> None:
+        raise ValueError("of all things")
+
+    monkeypatch.setattr(on_a_mac.Trial, "_compile_on_gpu", fail)
+    report = report_of(1, tmp_path / "report.md")
+    assert "\n\nThe script itself has failed:\n```text\nTraceback" in report
+    assert "ValueError: of all things" in report
+
+
+@pytest.mark.usefixtures("_without_xcode", "_without_tests")
+def test_a_report_that_cannot_be_written_is_printed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    output = tmp_path / "nowhere" / "report.md"
+    arguments = ["--simulated", "--output", str(output), "--texts", *files("add")]
+    assert on_a_mac.main(arguments) == 1
+    said = capsys.readouterr()
+    assert said.out.startswith("# easy_as on a Mac\n")
+    assert said.err.startswith("this is the report, which cannot be written: ")
+
+
 def test_without_metal_it_says_so(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
