@@ -8,12 +8,14 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
 REPOSITORY = Path(__file__).parent.parent
+LAST_SECONDS = 10.0
 
 
 class Child:
@@ -50,8 +52,23 @@ class Child:
                 yield piece.decode("utf-8", "replace")
         except queue.Empty:
             self.ending = f"it said nothing for {patience:g} seconds and was stopped"
+            yield from _last_words(process, pieces)
+        except KeyboardInterrupt:
+            yield from _last_words(process, pieces)
+            raise
         else:
             self.ending = _words_for(process.wait())
+
+
+def _last_words(
+    process: subprocess.Popen[bytes], pieces: queue.SimpleQueue[bytes]
+) -> Iterator[str]:
+    """Interrupts a process, and gives what it has to say about that: pytest tells where it was."""
+    end = time.monotonic() + LAST_SECONDS
+    os.killpg(process.pid, signal.SIGINT)
+    with suppress(queue.Empty):
+        while piece := pieces.get(timeout=max(end - time.monotonic(), 0.0)):
+            yield piece.decode("utf-8", "replace")
 
 
 def _forward(stream: IO[bytes], pieces: queue.SimpleQueue[bytes]) -> None:

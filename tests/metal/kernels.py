@@ -45,6 +45,19 @@ def add_up(x, total, BLOCK: eas.constexpr):
 
 
 @eas.kernel
+def stray(x, at: mk.i64):
+    mk.store(x, at, 7.0)
+
+
+@eas.kernel
+def spin(x, TIMES: mk.i64):
+    total = 0.0
+    for _ in range(TIMES):
+        total = mk.sqrt(mk.load(x, 0) + total)
+    mk.store(x, 0, total)
+
+
+@eas.kernel
 def copy_rows(x, y):
     i = mk.program_id(0)
     for j in range(x.shape[1]):

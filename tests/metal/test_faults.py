@@ -15,10 +15,11 @@ import pytest
 import eas
 from eas.config import BackendError, resolve_backend
 from eas.msl.arrays import divide
+from eas.msl.host import Host, Limits
 from eas.runtime import metal
 from eas.runtime.metal import MetalError, completion
 from tests.metal.conftest import forget_device, in_a_fork
-from tests.metal.kernels import shift, twice
+from tests.metal.kernels import shift, spin, stray, twice
 from tests.metal.simulated import Machine
 from tests.metal.simulated.encoders import MTLComputeCommandEncoder
 from tests.metal.simulated.objects import constant
@@ -185,6 +186,23 @@ def test_a_limit_that_is_no_time_is_refused(
 ) -> None:
     monkeypatch.setenv("EAS_METAL_SECONDS", text)
     assert message_of_launch() == f"`EAS_METAL_SECONDS` is a number of seconds, not `{text}`"
+
+
+@pytest.mark.usefixtures("machine")
+def test_a_wild_kernel_gets_its_error_and_leaves_the_gpu_usable() -> None:
+    x = np.ones(4, np.float32)
+    with pytest.raises(MetalError, match=r"^kernel `stray`: it accessed memory outside of its"):
+        stray[1](x, 1 << 44)
+    assert x.tolist() == [1.0] * 4
+    stray[1](x, 2)
+    assert x.tolist() == [1.0, 1.0, 7.0, 1.0]
+
+
+def test_an_endless_kernel_is_stopped_as_macos_does(machine: Machine) -> None:
+    machine.host = Host(machine.host.builder, Limits(seconds=1.0))
+    with pytest.raises(MetalError, match=r"^kernel `spin`: it took too long, and the system "):
+        spin[1](np.ones(4, np.float32), 1 << 40)
+    machine.host.stop()
 
 
 def test_an_interrupted_wait_leaves_the_gpu_usable(

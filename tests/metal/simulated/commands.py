@@ -19,6 +19,7 @@ SCHEDULED = constant("MTLCommandBufferStatusScheduled")
 COMPLETED = constant("MTLCommandBufferStatusCompleted")
 FAILED = constant("MTLCommandBufferStatusError")
 PAGE_FAULT = constant("MTLCommandBufferErrorPageFault")
+TIMEOUT = constant("MTLCommandBufferErrorTimeout")
 
 MOST_UNFINISHED = 64  # command buffers of a queue; the next one has to wait
 
@@ -138,7 +139,8 @@ class MTLCommandBuffer(Object):
             for command in self._commands():
                 command.run()
         except HostError as error:
-            self.failure = self._error("MTLCommandBufferErrorDomain", PAGE_FAULT, str(error))
+            code = TIMEOUT if "did not end" in error.message else PAGE_FAULT
+            self.failure = self._error("MTLCommandBufferErrorDomain", code, str(error))
         if faults.command_error is not None:
             self.failure = self._error(*faults.command_error)
 
