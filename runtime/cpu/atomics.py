@@ -5,7 +5,8 @@ from __future__ import annotations
 from eas.ir.nodes import Atomic
 from eas.ir.types import DType, Pointer
 from eas.runtime.cpu.arithmetic import ARITHMETIC
-from eas.runtime.cpu.body import Body, Coords, Mask, is_varied
+from eas.runtime.cpu.body import Body, Mask
+from eas.runtime.cpu.coordinates import Coords, is_varied
 from eas.runtime.cpu.dtypes import (
     is_narrow,
     register,

@@ -14,6 +14,7 @@ from eas.ir.records import field, record
 from eas.ir.types import Shape
 from eas.runtime.cpu import lanes as lanes_of
 from eas.runtime.cpu.casts import bitcast, cast
+from eas.runtime.cpu.coordinates import ZERO, Coords, moved, seen_through
 from eas.runtime.cpu.dtypes import register, rounded
 from eas.runtime.cpu.emit import Emitter, V, Variable, const, vector
 from eas.runtime.cpu.facts import OVER_THREADS, VIEWS, Facts
@@ -21,10 +22,7 @@ from eas.runtime.cpu.lanes import Lanes, Steps, Uniform, Vector, number
 from eas.runtime.cpu.philox import philox
 from eas.runtime.cpu.spelling import SPELLED
 
-Coords = tuple[Lanes, ...]
 Mask = Lanes | None  # None: all lanes
-
-ZERO = Uniform(const("i32", 0))
 
 
 class Surroundings(Protocol):
@@ -157,7 +155,7 @@ class Body:
     def compute(self, op: Compute, coords: Coords) -> Lanes:
         name = op.op.name
         if name in VIEWS:
-            return self.at(op.operands[0], seen_through(self, op, coords))
+            return self.at(op.operands[0], seen_through(self.e, op, coords, self.width))
         if name in POSITIONS:
             return POSITIONS[name](self, op, coords)
         if name in OVER_THREADS:
@@ -217,11 +215,6 @@ class Body:
                 self.bind(value, coords, make(coords, points))
 
 
-def is_varied(coords: Coords) -> bool:
-    """Whether the lanes of a vector are at different coordinates."""
-    return any(not isinstance(at, Uniform) for at in coords)
-
-
 # --- single ops -------------------------------------------------------------------------------
 
 
@@ -241,94 +234,6 @@ def spell(e: Emitter, op: Compute, operands: list[V]) -> V:
 
 
 _EXACT = {"select", "neg", "abs", "minimum", "maximum", "copysign", "clamp", "floor", "ceil"}
-
-
-def seen_through(body: Body, op: Compute, coords: Coords) -> Coords:
-    """Where a view's element lies in its operand."""
-    shape = op.operands[0].shape
-    attrs: dict[str, Any] = dict(op.attrs)
-    match op.op.name:
-        case "splat":
-            return ()
-        case "broadcast":
-            pairs = zip(shape, op.result.shape, coords, strict=True)
-            return tuple(ZERO if mine == 1 and whole > 1 else at for mine, whole, at in pairs)
-        case "expand_dims":
-            axis = attrs["axis"]
-            return (*coords[:axis], *coords[axis + 1 :])
-        case "permute":
-            found = {axis: coords[place] for place, axis in enumerate(attrs["axes"])}
-            return tuple(found[axis] for axis in range(len(shape)))
-        case "slice":
-            parts = zip(coords, attrs["starts"], attrs["steps"], strict=True)
-            return tuple(moved(body.e, at, step, start) for at, start, step in parts)
-        case "cycle":
-            return _cycled(body, coords, shape, attrs["axis"], attrs["start"], attrs["size"])
-        case _:
-            return _unravel(body, linear(body.e, coords, op.result.shape), shape)
-
-
-def _cycled(body: Body, coords: Coords, shape: Shape, axis: int, start: int, size: int) -> Coords:
-    extent = shape[axis]
-    at = moved(body.e, coords[axis], 1, start % extent)
-    at = at if start % extent + size <= extent else _wrapped(body, at, extent)
-    return (*coords[:axis], at, *coords[axis + 1 :])
-
-
-def _wrapped(body: Body, at: Lanes, extent: int) -> Lanes:
-    """A coordinate that goes round."""
-    if isinstance(at, Uniform):
-        return Uniform(body.e.binary("urem", at.v, const("i32", extent)))
-    v = body.to_vector(at)
-    return Vector(body.e.binary("urem", v, const(v.ty, extent)))
-
-
-def moved(e: Emitter, at: Lanes, factor: int, offset: int) -> Lanes:
-    """`at * factor + offset` of a coordinate."""
-    by, more = const("i32", factor), const("i32", offset)
-    match at:
-        case Uniform(v):
-            return Uniform(e.add(e.mul(v, by), more))
-        case Steps(base=base, step=step, start=start):
-            return Steps(e.add(e.mul(base, by), more), step * factor, start=start * factor)
-        case Vector(v):
-            scaled = e.mul(v, const(v.ty, factor))
-            return Vector(e.add(scaled, const(v.ty, offset)))
-
-
-def linear(e: Emitter, coords: Coords, shape: Shape) -> Lanes:
-    """The place of an element in row-major order."""
-    total: Lanes = ZERO
-    for at, extent in zip(coords, shape, strict=True):
-        total = _plus(e, moved(e, total, extent, 0), at)
-    return total
-
-
-def _plus(e: Emitter, a: Lanes, b: Lanes) -> Lanes:
-    found = lanes_of.add(e, a, b, 1, False)
-    if found is not None:
-        return found
-    width = next(each.v.lanes for each in (a, b) if isinstance(each, Vector))
-    return Vector(e.add(lanes_of.to_vector(e, a, width), lanes_of.to_vector(e, b, width)))
-
-
-def _unravel(body: Body, place: Lanes, shape: Shape) -> Coords:
-    """The coordinates of the element at a place in row-major order."""
-    if sum(extent > 1 for extent in shape) <= 1:
-        return tuple(place if extent > 1 else ZERO for extent in shape)
-    e, rest = body.e, place
-    found: list[Lanes] = []
-    for extent in reversed(shape):
-        if isinstance(rest, Uniform):
-            by = const("i32", extent)
-            found.append(Uniform(e.binary("urem", rest.v, by)))
-            rest = Uniform(e.binary("udiv", rest.v, by))
-        else:
-            v = body.to_vector(rest)
-            by = const(v.ty, extent)
-            found.append(Vector(e.binary("urem", v, by)))
-            rest = Vector(e.binary("udiv", v, by))
-    return tuple(reversed(found))
 
 
 # --- positions --------------------------------------------------------------------------------

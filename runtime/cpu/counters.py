@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from eas.ir.nodes import For, Value
 from eas.ir.types import DTYPES, DType
-from eas.runtime.cpu.body import Body, Coords
+from eas.runtime.cpu.body import Body
+from eas.runtime.cpu.coordinates import Coords
 from eas.runtime.cpu.division import divide
 from eas.runtime.cpu.dtypes import register
 from eas.runtime.cpu.emit import Emitter, V, const

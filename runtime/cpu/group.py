@@ -10,7 +10,8 @@ from eas.ir.types import Shape
 from eas.ir.types import count as product
 from eas.runtime.cpu import reductions
 from eas.runtime.cpu.accesses import Accesses
-from eas.runtime.cpu.body import ZERO, Body, Coords, Mask, is_varied
+from eas.runtime.cpu.body import Body, Mask
+from eas.runtime.cpu.coordinates import ZERO, Coords, is_varied
 from eas.runtime.cpu.emit import V, const, vector
 from eas.runtime.cpu.facts import with_inner
 from eas.runtime.cpu.lanes import Lanes, Steps, Uniform, Vector

@@ -5,7 +5,8 @@ from __future__ import annotations
 from eas.ir.nodes import Atomic, Compute, Load, Op, Store, Value, operands_of
 from eas.ir.records import frozen
 from eas.ir.types import Shape
-from eas.runtime.cpu.body import ZERO, Body
+from eas.runtime.cpu.body import Body
+from eas.runtime.cpu.coordinates import ZERO
 from eas.runtime.cpu.emit import V, const
 from eas.runtime.cpu.facts import Facts, defined_inside, with_inner
 from eas.runtime.cpu.lanes import number

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from eas.runtime.cpu.body import Body, Coords, Mask, is_varied
+from eas.runtime.cpu.body import Body, Mask
+from eas.runtime.cpu.coordinates import Coords, is_varied
 from eas.runtime.cpu.emit import V, const, vector
 from eas.runtime.cpu.lanes import Lanes, Uniform, Vector
 

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from eas.ir.nodes import Load, Store, Value
 from eas.ir.types import DType
-from eas.runtime.cpu.body import Body, Coords, Mask
+from eas.runtime.cpu.body import Body, Mask
+from eas.runtime.cpu.coordinates import Coords
 from eas.runtime.cpu.dtypes import register, size_of, stored, to_register, to_stored
 from eas.runtime.cpu.emit import V, const, mangled, vector
 from eas.runtime.cpu.lanes import Lanes, Steps, Uniform, Vector, number

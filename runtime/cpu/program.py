@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from eas.ir.nodes import Assert, Compute, Function, Load, Op, Print, Store, Value
 from eas.ir.reports import site_of, sites_of
 from eas.ir.types import count
-from eas.runtime.cpu.body import Body, Coords, Mask
+from eas.runtime.cpu.body import Body, Mask
 from eas.runtime.cpu.breaths import TRIPS
+from eas.runtime.cpu.coordinates import Coords
 from eas.runtime.cpu.dtypes import register, size_of
 from eas.runtime.cpu.emit import Emitter, V, Variable
 from eas.runtime.cpu.facts import Facts

@@ -9,8 +9,9 @@ from eas.ir.ops.reduce import accumulator
 from eas.ir.records import record
 from eas.ir.types import DType
 from eas.runtime.cpu.arithmetic import ARITHMETIC
-from eas.runtime.cpu.body import Body, Coords, Mask, linear
+from eas.runtime.cpu.body import Body, Mask
 from eas.runtime.cpu.casts import cast
+from eas.runtime.cpu.coordinates import Coords, linear
 from eas.runtime.cpu.dtypes import register, rounded
 from eas.runtime.cpu.emit import Emitter, V, Variable, const, vector
 from eas.runtime.cpu.masks import written

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from eas.ir.nodes import Assert, Print, Value
 from eas.ir.reports import RECORD_HEAD, words_of
 from eas.ir.types import DType, Shape, broadcast_shapes
-from eas.runtime.cpu.body import Body, Coords, Mask, linear
+from eas.runtime.cpu.body import Body, Mask
+from eas.runtime.cpu.coordinates import Coords, linear
 from eas.runtime.cpu.emit import Emitter, V, const
 from eas.runtime.cpu.lanes import Lanes, Uniform, number
 from eas.runtime.cpu.masks import condition, is_any, narrow, shared, when

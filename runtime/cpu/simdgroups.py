@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from eas.ir.nodes import Compute
-from eas.runtime.cpu.body import Body, Coords
+from eas.runtime.cpu.body import Body
+from eas.runtime.cpu.coordinates import Coords
 from eas.runtime.cpu.emit import V, const
 from eas.runtime.cpu.lanes import Lanes, Steps, Uniform, Vector, first
 from eas.runtime.cpu.reductions import across, join, neutral, partial

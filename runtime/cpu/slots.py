@@ -8,7 +8,8 @@ from typing import Protocol
 from eas.ir.nodes import Value
 from eas.ir.records import record
 from eas.ir.types import Shape
-from eas.runtime.cpu.body import Body, Coords, Mask, is_varied
+from eas.runtime.cpu.body import Body, Mask
+from eas.runtime.cpu.coordinates import Coords, is_varied
 from eas.runtime.cpu.dtypes import register
 from eas.runtime.cpu.emit import Variable, const, vector
 from eas.runtime.cpu.lanes import Lanes, Uniform, Vector

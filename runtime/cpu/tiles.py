@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from eas.ir.nodes import Value
 from eas.ir.records import frozen
 from eas.ir.types import BOOL, F32, DType, Shape, count
-from eas.runtime.cpu.body import Body, Coords, Mask, linear
+from eas.runtime.cpu.body import Body, Mask
+from eas.runtime.cpu.coordinates import Coords, linear
 from eas.runtime.cpu.dtypes import register
 from eas.runtime.cpu.emit import Emitter, V, const, vector
 from eas.runtime.cpu.lanes import Lanes, Steps, Uniform, Vector
