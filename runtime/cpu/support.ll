@@ -18,7 +18,7 @@
   i64,  ; 9 active: helpers that work on it
   i64,  ; 10 state
   ptr,  ; 11 the least total that was found to be long
-  i64,  ; 12 the most programs taken at once
+  i64,  ; 12 at most one in so many of the programs that are left is taken at once
   ptr,  ; 13 what a program calls in long loops: (job), which tells whether to give up
   ptr,  ; 14 the launching thread
   i64,  ; 15 when it looks for signals again
@@ -90,7 +90,8 @@ end:
 }
 
 ; Takes programs until there are none left (true), or until a time (false); 0 is no time.
-; How many at once follows from how long they take: between half a millisecond and ten.
+; How many at once follows from how long they take: between half a millisecond and ten; fewer when
+; few are left, so that all threads end together.
 define internal i1 @take_programs(ptr %job, i64 %until) {
   %p3 = getelementptr %job, ptr %job, i64 0, i32 3
   %total = load i64, ptr %p3
@@ -98,13 +99,18 @@ define internal i1 @take_programs(ptr %job, i64 %until) {
   %p5 = getelementptr %job, ptr %job, i64 0, i32 5
   %at_first = load i64, ptr %p5
   %p12 = getelementptr %job, ptr %job, i64 0, i32 12
-  %most = load i64, ptr %p12
+  %parts = load i64, ptr %p12
   %has_end = icmp ne i64 %until, 0
   %start = call i64 @now()
   br label %head
 head:
-  %size = phi i64 [ %at_first, %0 ], [ %size_next, %look ]
+  %wanted = phi i64 [ %at_first, %0 ], [ %wanted_next, %look ]
   %before = phi i64 [ %start, %0 ], [ %time, %look ]
+  %seen = load atomic i64, ptr %p4 monotonic, align 8
+  %left = sub i64 %total, %seen
+  %share = sdiv i64 %left, %parts
+  %at_most = call i64 @llvm.smax.i64(i64 %share, i64 1)
+  %size = call i64 @llvm.smin.i64(i64 %wanted, i64 %at_most)
   %first = atomicrmw add ptr %p4, i64 %size monotonic
   %goes_on = icmp slt i64 %first, %total
   br i1 %goes_on, label %body, label %done
@@ -116,12 +122,11 @@ body:
   %took = sub i64 %time, %before
   %is_short = icmp slt i64 %took, 500000
   %is_long = icmp sgt i64 %took, 10000000
-  %twice = shl i64 %size, 1
-  %larger = call i64 @llvm.smin.i64(i64 %twice, i64 %most)
+  %larger = shl i64 %size, 1
   %half = lshr i64 %size, 1
   %smaller = call i64 @llvm.smax.i64(i64 %half, i64 1)
   %size_up = select i1 %is_short, i64 %larger, i64 %size
-  %size_next = select i1 %is_long, i64 %smaller, i64 %size_up
+  %wanted_next = select i1 %is_long, i64 %smaller, i64 %size_up
   %is_over = icmp sgt i64 %time, %until
   %is_late = and i1 %has_end, %is_over
   br i1 %is_late, label %late, label %look
@@ -267,10 +272,8 @@ open:
   %helpers = load i64, ptr %p_helpers
   %threads = add i64 %helpers, 1
   %parts = mul i64 %threads, 8
-  %share = udiv i64 %left, %parts
-  %at_most = call i64 @llvm.smax.i64(i64 %share, i64 1)
   %p12 = getelementptr %job, ptr %job, i64 0, i32 12
-  store i64 %at_most, ptr %p12
+  store i64 %parts, ptr %p12
   store i64 1, ptr %p10
   %has_helpers = icmp sgt i64 %helpers, 0
   %is_enough = icmp sgt i64 %left, 1
