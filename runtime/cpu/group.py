@@ -15,7 +15,7 @@ from eas.runtime.cpu.coordinates import ZERO, Coords, is_varied
 from eas.runtime.cpu.emit import V, const, vector
 from eas.runtime.cpu.facts import with_inner
 from eas.runtime.cpu.lanes import Lanes, Steps, Uniform, Vector
-from eas.runtime.cpu.limits import full_lanes, limits_of
+from eas.runtime.cpu.limits import first_lane, full_lanes, limits_of
 from eas.runtime.cpu.program import Program
 from eas.runtime.cpu.reductions import Reduction
 from eas.runtime.cpu.remaking import is_remade
@@ -163,10 +163,10 @@ class _Writer:
         ops = [*self.group.ops, *self.group.reductions]
         limits = limits_of(ops, program.limits, program.remade, program.facts)
         self.assumed = frozenset(limit.compare.id for limit in limits)
-        self.full: V | None = None
+        self.first = self.full = None
         if limits:
-            single = self.program.single
-            self.full = full_lanes(single, limits, self.shape, self.axis)
+            self.first = first_lane(program.single, limits, self.shape, self.axis)
+            self.full = full_lanes(program.single, limits, self.shape, self.axis)
         self.accumulators: list[Reduction] = []
         self.scalars = {
             value.id: self.e.variable(self.program.register(value))
@@ -245,28 +245,37 @@ class _Writer:
             [dict[int, list[Lanes]], Sequence[Lanes], list[Mask], frozenset[int]], None
         ],
     ) -> None:
-        """The loop along the vectors' axis: whole packs, then single vectors."""
+        """The loop along the vectors' axis: whole packs, single vectors before and behind them."""
         e, extent = self.e, self.shape[self.axis]
-        pack = self.width * self.vectors
-        end = const("i32", extent)
-        full = const("i32", extent // pack * pack)
-        if self.full is not None:
-            packs = e.binary("udiv", self.full, const("i32", pack))
-            full = e.mul(packs, const("i32", pack))
-        no_mask: frozenset[int] = frozenset()
+        first, full = self._bounds(extent)
 
         def whole(now: V) -> None:
             places: list[Lanes] = [Steps(now, 1, start=n * self.width) for n in range(self.vectors)]
             inner(at, places, [None] * len(places), self.assumed)
 
         def rest(now: V) -> None:
-            place = Steps(now, 1)
-            inner(at, [place], [self._edge(now, extent)], no_mask)
+            inner(at, [Steps(now, 1)], [self._edge(now, extent)], frozenset())
 
+        if first.known != 0:
+            e.count(const("i32", 0), first, self.width, rest)
         if full.known != 0:
-            e.count(const("i32", 0), full, pack, whole)
+            e.count(first, full, self.width * self.vectors, whole)
         if full.known != extent:
-            e.count(full, end, self.width, rest)
+            e.count(full, const("i32", extent), self.width, rest)
+
+    def _bounds(self, extent: int) -> tuple[V, V]:
+        """Where whole packs begin, and where they end."""
+        e, pack = self.e, self.width * self.vectors
+        first = const("i32", 0)
+        if self.full is None:
+            return first, const("i32", extent // pack * pack)
+        room = self.full
+        if self.first is not None:
+            above = e.add(self.first, const("i32", self.width - 1))
+            first = e.both(above, const("i32", -self.width))
+            room = e.intrinsic("smax", e.sub(room, first), const("i32", 0))
+        packs = e.binary("udiv", room, const("i32", pack))
+        return first, e.add(first, e.mul(packs, const("i32", pack)))
 
     def _columns(
         self,

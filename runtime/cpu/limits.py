@@ -1,4 +1,4 @@
-"""Masks that hold for the first lanes of a domain, so that most of it needs no mask at all."""
+"""Masks that hold for the lanes in the middle of a domain, so that most of it needs no mask."""
 
 from __future__ import annotations
 
@@ -19,13 +19,17 @@ _TURNED = {"gt": "lt", "ge": "le"}
 
 @frozen
 class Limit:
-    """A comparison `index < bound` (or `<=`) whose index goes up by one along one axis."""
+    """A comparison `index < bound` (or `<=`) whose index goes up by one along one axis.
+
+    If `is_lower`, it is `bound < index`.
+    """
 
     compare: Value
     index: Value
     bound: Value
     is_closed: bool
     axis: int
+    is_lower: bool = False
 
 
 def masking_limits(facts: Facts) -> dict[int, Limit]:
@@ -80,10 +84,13 @@ def _limits(mask: Value, facts: Facts) -> list[Limit]:
     index, bound = op.operands
     if name in _TURNED:
         index, bound, name = bound, index, _TURNED[name]
+    is_lower = form_of(index, facts) == {}
+    if is_lower:
+        index, bound = bound, index
     form = form_of(index, facts)
     if form is None or list(form.values()) != [1] or form_of(bound, facts) != {}:
         return []
-    return [Limit(op.result, index, bound, name == "le", next(iter(form)))]
+    return [Limit(op.result, index, bound, name == "le", next(iter(form)), is_lower)]
 
 
 def form_of(value: Value, facts: Facts) -> Form | None:
@@ -119,26 +126,54 @@ def _sum(a: Form, b: Form, sign: int) -> Form:
 
 
 def full_lanes(body: Body, limits: list[Limit], shape: Shape, axis: int) -> V:
-    """For how many lanes along the vectors' axis all the comparisons hold."""
+    """Before which lane along the vectors' axis all the comparisons hold, but for the first."""
     e = body.e
     total = const("i64", shape[axis])
     for limit in limits:
         room = _room(body, limit)
-        is_along = limit.index.shape == shape and limit.axis == axis
-        if not is_along:
+        if not _is_along(limit, shape, axis):
             enough = e.icmp("sge", room, const("i64", limit.index.shape[limit.axis]))
             room = e.select(enough, const("i64", shape[axis]), const("i64", 0))
         total = e.intrinsic("smin", total, room)
     return e.cast("trunc", e.intrinsic("smax", total, const("i64", 0)), "i32")
 
 
+def first_lane(body: Body, limits: list[Limit], shape: Shape, axis: int) -> V | None:
+    """From which lane on the lower limits hold; None if there are none."""
+    e, lower = body.e, [limit for limit in limits if limit.is_lower]
+    total = const("i64", 0)
+    for limit in lower:
+        index, bound = _ends(body, limit)
+        missing = e.sub(bound, index)
+        missing = missing if limit.is_closed else e.add(missing, const("i64", 1))
+        if not _is_along(limit, shape, axis):
+            some = e.icmp("sgt", missing, const("i64", 0))
+            missing = e.select(some, const("i64", shape[axis]), const("i64", 0))
+        total = e.intrinsic("smax", total, missing)
+    total = e.intrinsic("smin", total, const("i64", shape[axis]))
+    return e.cast("trunc", total, "i32") if lower else None
+
+
+def _is_along(limit: Limit, shape: Shape, axis: int) -> bool:
+    return limit.index.shape == shape and limit.axis == axis
+
+
 def _room(body: Body, limit: Limit) -> V:
-    """How many lanes there are before the bound; it cannot overflow, unlike the index."""
+    """How many lanes there are before the bound; it cannot overflow, unlike the index.
+
+    Of a lower limit, they end where the index would wrap.
+    """
+    index, bound = _ends(body, limit)
+    if limit.is_lower:
+        bound = const("i64", min(limit.index.ty.dtype.max, (1 << 62)))
+    room = body.e.binary("sub", bound, index)
+    is_closed = limit.is_closed or limit.is_lower
+    return body.e.add(room, const("i64", 1)) if is_closed else room
+
+
+def _ends(body: Body, limit: Limit) -> list[V]:
+    """The index of the first lane, and the bound."""
     how = "sext" if limit.index.ty.dtype.is_signed else "zext"
     origin = tuple(ZERO for _ in limit.index.shape)
-    numbers: list[V] = []
-    for value in (limit.index, limit.bound):
-        found = body.at(value, origin if value.shape else ())
-        numbers.append(widened(body, number(found), how))
-    room = body.e.binary("sub", numbers[1], numbers[0])
-    return body.e.add(room, const("i64", 1)) if limit.is_closed else room
+    found = [body.at(v, origin if v.shape else ()) for v in (limit.index, limit.bound)]
+    return [widened(body, number(each), how) for each in found]

@@ -50,13 +50,20 @@ def load(body: Body, op: Load, coords: Coords, mask: Mask) -> Lanes:
     if op.other is None or mask is None:
         return found
     other = body.at(op.other, coords)
+    if isinstance(other, Uniform) and _is_zero(other.v):
+        return found
     if all(isinstance(each, Uniform) for each in (mask, found, other)):
         return Uniform(body.e.select(number(mask), number(found), number(other)))
-    return Vector(body.e.select(written(body, mask), body.to_vector(found), body.to_vector(other)))
+    condition = mask.v if isinstance(mask, Uniform) else written(body, mask)
+    return Vector(body.e.select(condition, body.to_vector(found), body.to_vector(other)))
+
+
+def _is_zero(v: V) -> bool:
+    return v.known == 0 and not str(v.known).startswith("-")
 
 
 def read(body: Body, pointer: V, dtype: DType, offset: Lanes, mask: Mask) -> Lanes:
-    """Elements of an array; masked-off lanes touch nothing and get anything."""
+    """Elements of an array; masked-off lanes touch nothing and get zero."""
     if isinstance(offset, Uniform):
         return Uniform(_read_single(body, pointer, dtype, offset.v, mask))
     if isinstance(offset, Steps) and abs(offset.step) == 1:
@@ -87,6 +94,8 @@ def _read_row(body: Body, pointer: V, dtype: DType, offset: Steps, mask: Mask) -
     e = body.e
     ty = vector(stored(dtype), body.width)
     place, is_turned = _row(body, pointer, dtype, offset)
+    if isinstance(mask, Uniform):
+        place, mask = e.select(mask.v, place, body.program.zero()), None
     if mask is None:
         found = e.load(ty, place, size_of(dtype))
     else:

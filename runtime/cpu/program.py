@@ -97,10 +97,10 @@ class Program:
         return register(value.ty.dtype)
 
     def zero(self) -> V:
-        """A place with a zero in it, for lanes that must not read anything else."""
+        """A place with a vector of zeros, for lanes that must not read anything else."""
         if self._zero is None:
-            self._zero = self.e.alloca("i64")
-            self.e.first(f"store i64 0, {self._zero}")
+            self._zero = self.e.alloca("i64", self.width)
+            self.e.first(f"store <{self.width} x i64> zeroinitializer, {self._zero}")
         return self._zero
 
     def trips_left(self) -> Variable:

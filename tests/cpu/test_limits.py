@@ -1,0 +1,67 @@
+"""Masks that bound the lanes of a loop from both sides, on blocks of many sizes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import eas
+from eas import mk
+
+SIZES = [1, 3, 17, 100, 257, 1000]
+
+
+@eas.kernel
+def shift(x, y, BY, N, BLOCK: eas.constexpr):
+    i = mk.program_id(0) * BLOCK + mk.arange(0, BLOCK)
+    source = i + BY
+    v = mk.load(x, source, (source >= 0) & (source < N), other=-1.0)
+    mk.store(y, i, v, i < N)
+
+
+@pytest.mark.parametrize("block", [1, 5, 64, 1000])
+@pytest.mark.parametrize("by", [-300, -70, -2, 0, 3, 90])
+def test_lanes_before_and_behind_an_array_read_what_stands_for_it(by: int, block: int) -> None:
+    for n in SIZES:
+        x = np.arange(n, dtype="f4")
+        y = np.zeros(n, "f4")
+        shift(x, y, by, n, BLOCK=block, _backend="cpu")
+        source = np.arange(n) + by
+        inside = (source >= 0) & (source < n)
+        np.testing.assert_array_equal(y, np.where(inside, source, -1))
+
+
+@eas.kernel
+def frame(x, y, H, W, EDGE, ROWS: eas.constexpr, COLUMNS: eas.constexpr):
+    r = mk.program_id(0) * ROWS + mk.arange(0, ROWS)[:, None]
+    c = mk.program_id(1) * COLUMNS + mk.arange(0, COLUMNS)[None, :]
+    inside = (r >= EDGE) & (c >= EDGE) & (r < H - EDGE) & (c < W - EDGE)
+    mk.store(y, r * W + c, mk.load(x, r * W + c, inside), (r < H) & (c < W))
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(1, 1), (3, 5), (4, 64), (16, 100)])
+@pytest.mark.parametrize("edge", [0, 1, 2, 9, 70])
+def test_limits_along_both_axes_hold_together(edge: int, rows: int, columns: int) -> None:
+    h, w = 19, 130
+    x = np.random.default_rng(0).random((h, w), "f4") + 1
+    y = np.zeros((h, w), "f4")
+    grid = (-(-h // rows), -(-w // columns))
+    frame[grid](x, y, h, w, edge, ROWS=rows, COLUMNS=columns, _backend="cpu")
+    expected = np.zeros((h, w), "f4")
+    if edge < 10:
+        within = slice(edge, h - edge), slice(edge, w - edge)
+        expected[within] = x[within]
+    np.testing.assert_array_equal(y, expected)
+
+
+@eas.kernel
+def read_up_to_the_end(x, y, START, BLOCK: eas.constexpr):
+    i = mk.arange(0, BLOCK)
+    index = START + i
+    mk.store(y, i, mk.load(x, i, index >= 0, other=-1.0))
+
+
+def test_an_index_that_wraps_is_below_its_limit_again() -> None:
+    x, y = np.arange(100, dtype="f4"), np.zeros(100, "f4")
+    read_up_to_the_end[1](x, y, 2**31 - 50, BLOCK=100, _backend="cpu")
+    np.testing.assert_array_equal(y, np.where(x < 50, x, -1))
