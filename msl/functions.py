@@ -32,11 +32,11 @@ inline float erf_of(float x) {
 _EXPM1 = """
 // exp(x) - 1 for small x too.
 inline float expm1_of(float x) {
-    if (!(fabs(x) > 1e-8f && x < 88.8f)) {
-        return x > 88.0f ? INFINITY : x;
+    if (!(fabs(x) > 1e-8f && x < 17.0f)) {
+        return x > 1.0f ? precise::exp(x) : x;
     }
     const float n = rint(fmax(x, -18.0f) * 1.442695f);
-    const float r = fma(n, 1.4286068e-6f, fma(n, -0.6931486f, fmax(x, -18.0f)));
+    const float r = fma(n, -0.0017409306f, fma(n, -0.69140625f, fmax(x, -18.0f)));
     float p = fma(2.4801587e-5f, r, 1.984127e-4f);
     p = fma(p, r, 0.0013888889f);
     p = fma(p, r, 0.008333334f);
@@ -46,6 +46,18 @@ inline float expm1_of(float x) {
     p = fma(p * r, r, r);
     const float half_power = ldexp(1.0f, int(n) - 1);
     return 2.0f * fma(half_power, p, half_power - 0.5f);
+}
+"""
+
+# Of the two forms, the one whose power does not overflow; what `1 + power` rounds off is made up for.
+_SIGMOID = """
+// 1 / (1 + exp(-x)), without an overflow on the way.
+inline float sigmoid_of(float x) {
+    const float power = precise::exp(-fabs(x));
+    const float below = 1.0f + power;
+    const float lost = power - (below - 1.0f);
+    const float quotient = (x < 0.0f ? power : 1.0f) / below;
+    return fma(-quotient, lost / below, quotient);
 }
 """
 
@@ -94,4 +106,5 @@ FUNCTIONS: dict[str, str] = {
     "philox": _PHILOX,
     "mma": _MMA,
     "log1p_of": _LOG1P,
+    "sigmoid_of": _SIGMOID,
 }

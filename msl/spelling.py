@@ -323,8 +323,10 @@ def _written_out(name: str) -> Speller:
 
 
 def _sigmoid(spelling: Spelling, texts: Texts) -> Text:
+    if not spelling.fast_math:
+        return _written_out("sigmoid_of")(spelling, texts)
     x = call("float", texts[0]) if spelling.operand == F16 else texts[0]
-    power = call("exp" if spelling.fast_math else "precise::exp", prefix("-", x))
+    power = call("exp", prefix("-", x))
     below = infix("+", literal(1.0, F32), power, Level.SUM)
     result = infix("/", literal(1.0, F32), below, Level.PRODUCT)
     return call("half", result) if spelling.operand == F16 else result

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from eas.ir.ops.fused import fused
 from eas.ir.ops.record import Array, OpDef
 from eas.ir.ops.rules import is_float, is_number, same_type, through_f32, through_f64, to_bool
 from eas.ir.types import F64
@@ -17,7 +18,8 @@ _TESTED = to_bool(is_float, "floats")
 
 
 def _rsqrt(a: Array) -> Array:
-    return np.divide(a.dtype.type(1), np.sqrt(a))
+    wide: Any = a.astype(F64.numpy)
+    return (1.0 / np.sqrt(wide)).astype(a.dtype)
 
 
 def _sigmoid(a: Array) -> Array:
@@ -31,12 +33,6 @@ _erf_exact = np.vectorize(math.erf, otypes=[F64.numpy])
 
 def _erf(a: Array) -> Array:
     return _erf_exact(a).astype(a.dtype) if a.size else a
-
-
-def _fma(a: Array, b: Array, c: Array) -> Array:
-    # A product of two f32 is exact in f64, so only the sum rounds before the result does.
-    wide: Any = a.astype(F64.numpy) * b.astype(F64.numpy) + c.astype(F64.numpy)
-    return wide.astype(a.dtype)
 
 
 def _clamp(a: Array, low: Array, high: Array) -> Array:
@@ -84,7 +80,7 @@ MATH = (
     _function("pow", np.power, "a to the power of b", ("a", "b")),
     _function("atan2", np.arctan2, "the angle of the point (x, y)", ("y", "x")),
     OpDef("copysign", ("a", "b"), _FLOATS, np.copysign, "the size of a with the sign of b"),
-    OpDef("fma", ("a", "b", "c"), _FLOATS, _fma, "a * b + c, rounded once", ulps=1),
+    OpDef("fma", ("a", "b", "c"), _FLOATS, fused, "a * b + c, rounded once"),
     OpDef("clamp", ("a", "low", "high"), _NUMBERS, _clamp, "a, but not below low or above high"),
     OpDef("isnan", ("a",), _TESTED, np.isnan, "whether a is not a number"),
     OpDef("isinf", ("a",), _TESTED, np.isinf, "whether a is an infinity"),

@@ -160,11 +160,17 @@ def _whole_double(e: Emitter, n: V) -> V:
 
 
 def sigmoid(e: Emitter, x: V) -> V:
-    """By the power that does not overflow: exp(-x) above zero, exp(x) below."""
+    """By the power that does not overflow: exp(-x) above zero, exp(x) below.
+
+    What the sum below rounds off is taken from the quotient again.
+    """
     one = const(x.ty, 1.0)
     power = exp(e, e.fneg(e.intrinsic("fabs", x)))
     top = e.select(e.fcmp("olt", x, const(x.ty, 0.0)), power, one)
-    return e.fdiv(top, e.fadd(one, power))
+    below = e.fadd(one, power)
+    lost = e.fsub(power, e.fsub(below, one))
+    quotient = e.fdiv(top, below)
+    return e.fma(e.fneg(quotient), e.fdiv(lost, below), quotient)
 
 
 def tanh(e: Emitter, x: V) -> V:

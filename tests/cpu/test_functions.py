@@ -89,8 +89,7 @@ def test_a_function_is_within_two_units_in_the_last_place(name: str) -> None:
     with np.errstate(all="ignore"):
         errors = error_in_units(run(name, x), exact(x.astype(np.float64)))
     worst = int(np.argmax(errors))
-    most = 3 if name == "sigmoid" else 2  # an exp, a sum and a quotient
-    assert errors[worst] <= most, f"{name}({x[worst]!r}) is off by {errors[worst]} units"
+    assert errors[worst] <= 2, f"{name}({x[worst]!r}) is off by {errors[worst]} units"
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
