@@ -392,7 +392,7 @@ class Emitter:
     # --- memory -------------------------------------------------------------------------------
 
     def gep(self, element: str, pointer: V, offset: V) -> V:
-        if offset.known == 0:
+        if offset.known == 0 and not offset.lanes:
             return pointer
         ty = "ptr" if not offset.lanes else vector("ptr", offset.lanes)
         return self.value(ty, f"getelementptr {element}, {pointer}, {offset}")

@@ -4,11 +4,11 @@ using namespace metal;
 
 // exp(x) - 1 for small x too.
 inline float expm1_of(float x) {
-    if (!(fabs(x) > 1e-8f && x < 88.8f)) {
-        return x > 88.0f ? INFINITY : x;
+    if (!(fabs(x) > 1e-8f && x < 17.0f)) {
+        return x > 1.0f ? precise::exp(x) : x;
     }
     const float n = rint(fmax(x, -18.0f) * 1.442695f);
-    const float r = fma(n, 1.4286068e-6f, fma(n, -0.6931486f, fmax(x, -18.0f)));
+    const float r = fma(n, -0.0017409306f, fma(n, -0.69140625f, fmax(x, -18.0f)));
     float p = fma(2.4801587e-5f, r, 1.984127e-4f);
     p = fma(p, r, 0.0013888889f);
     p = fma(p, r, 0.008333334f);

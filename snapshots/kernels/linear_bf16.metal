@@ -4,6 +4,15 @@
 using namespace metal;
 #pragma METAL fp contract(off)
 
+// 1 / (1 + exp(-x)), without an overflow on the way.
+inline float sigmoid_of(float x) {
+    const float power = precise::exp(-fabs(x));
+    const float below = 1.0f + power;
+    const float lost = power - (below - 1.0f);
+    const float quotient = (x < 0.0f ? power : 1.0f) / below;
+    return fma(-quotient, lost / below, quotient);
+}
+
 kernel void linear_bf16(device const bfloat* x [[buffer(0)]],
                         device const bfloat* w [[buffer(1)]],
                         device const float* bias [[buffer(2)]],
@@ -109,7 +118,7 @@ kernel void linear_bf16(device const bfloat* x [[buffer(0)]],
         const int m = int(program.x) * 64 + e / 128;        // linear_bf16.py:13
         if (m < M && n < N) {                               // linear_bf16.py:22
             const float y = acc_1[slot] + bias[n];          // linear_bf16.py:21
-            out[m * N + n] = y * (1.0f / (1.0f + precise::exp(-y))); // linear_bf16.py:22
+            out[m * N + n] = y * sigmoid_of(y);             // linear_bf16.py:22
         }
     }
 }

@@ -3,6 +3,15 @@
 using namespace metal;
 #pragma METAL fp contract(off)
 
+// 1 / (1 + exp(-x)), without an overflow on the way.
+inline float sigmoid_of(float x) {
+    const float power = precise::exp(-fabs(x));
+    const float below = 1.0f + power;
+    const float lost = power - (below - 1.0f);
+    const float quotient = (x < 0.0f ? power : 1.0f) / below;
+    return fma(-quotient, lost / below, quotient);
+}
+
 kernel void swiglu(device const half* x [[buffer(0)]],
                    device float* y [[buffer(1)]],
                    constant int& N [[buffer(2)]],
@@ -14,7 +23,6 @@ kernel void swiglu(device const half* x [[buffer(0)]],
     if (i < N) {                                            // swiglu.py:16
         const int row = int(program.x);                     // swiglu.py:12
         const float gate = float(x[row * 2 * N + i]);       // swiglu.py:14
-        y[row * N + i] = gate * (1.0f / (1.0f + precise::exp(-gate))) * // swiglu.py:16
-            float(x[row * 2 * N + N + i]);
+        y[row * N + i] = gate * sigmoid_of(gate) * float(x[row * 2 * N + N + i]); // swiglu.py:16
     }
 }

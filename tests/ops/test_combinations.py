@@ -19,12 +19,12 @@ BLOCKS = tuple(shape for shape in SHAPES if shape)
 AXES = [(shape, axis) for shape in BLOCKS for axis in range(len(shape))]
 
 # Backend and threads per program: where those fill no simdgroup, work is shared out differently.
-WAYS = [("interpret", None), ("msl-host", None), ("msl-host", 1), ("msl-host", 48)]
+WAYS = [("interpret", None), ("cpu", None), ("msl-host", None), ("msl-host", 1), ("msl-host", 48)]
 FEW_THREADS = {((33,), 0), ((5, 7), 0), ((5, 7), 1)}
 CASES = [(*case, *way) for case in AXES for way in WAYS if not way[1] or case in FEW_THREADS]
 # Rows of simdgroups, rows in simdgroups, rows across them, with more of them than one has lanes.
 LONG = [((4, 64), 1), ((70, 16), 1), ((5, 90), 1), ((5, 300), 1)]
-LONG_CASES = [(*case, *way) for case in LONG for way in WAYS[:2]]
+LONG_CASES = [(*case, *way) for case in LONG for way in WAYS[:3]]
 
 
 def last_greatest(v, i, w, j):

@@ -44,7 +44,8 @@ def test_ops_agree_with_numpy_on_every_dtype(dtype: str, backend: str) -> None:
         with pytest.raises(eas.CompileError, match="Metal has no f64"):
             check(F64, (33,), backend)
         return
-    check(DTYPES[dtype], (33,), backend)
+    for shape in ((), (33,), (37, 31)):
+        check(DTYPES[dtype], shape, backend)
 
 
 def check(dtype: DType, shape: Shape, backend: str) -> None:

@@ -10,6 +10,7 @@ import pytest
 import eas
 from eas import mk
 from eas.ir.ops import OPS
+from eas.ir.ops.reduce import accumulator
 from eas.ir.types import DTYPES, DType
 from tests.ops.comparing import assert_close
 from tests.ops.shapes import SHAPES, Shape, offsets
@@ -75,3 +76,88 @@ def test_reductions_agree_with_numpy_in_every_shape(
 @pytest.mark.parametrize("name", [name for name in DTYPES if name not in ("bool", "f64")])
 def test_reductions_agree_with_numpy_on_every_dtype(name: str, backend: str) -> None:
     check(DTYPES[name], (70,), None, backend)
+
+
+# --- ties, NaNs, axes that are kept -----------------------------------------------------------
+
+KEPT = [((65,), 0), ((4, 64), 1), ((3, 5, 7), 1), ((2, 3, 4, 5), 2), ((2, 3, 4, 5), None)]
+KEPT_CASES = [*KEPT, ((2, 40, 33), 1), ((2, 3, 4, 5), 0), ((1, 1, 1, 1), 2), ((1, 3, 1), 1)]
+NUMBERS = [name for name in DTYPES if name != "bool"]
+
+
+@eas.kernel
+def reduce_and_keep(
+    x, sums, products, high, low, first_high, first_low, AXIS: eas.constexpr, SHAPE: eas.constexpr
+):
+    v = mk.load(x, offsets(SHAPE))
+    outs = (sums, products, high, low, first_high, first_low)
+    functions = (mk.sum, mk.prod, mk.max, mk.min, mk.argmax, mk.argmin)
+    for out, function in zip(outs, functions, strict=True):
+        result = function(v, AXIS, keep_dims=True)
+        mk.store(out, offsets(result.shape), result)
+
+
+def check_kept(dtype: DType, shape: Shape, axis: int | None, backend: str, nans: bool) -> None:
+    x = np.random.default_rng(1).integers(0 if dtype.is_unsigned else -2, 3, shape)
+    x = x.astype(dtype.numpy)
+    if nans:
+        x.flat[[x.size // 3, x.size // 2]] = np.nan
+    wide = x.astype(np.float64 if dtype.is_float else np.int64)
+    lowest, highest = (np.where(np.isnan(wide), bound, wide) for bound in (np.inf, -np.inf))
+    given = {"axis": axis, "keepdims": True}
+    right = {
+        "sums": np.sum(wide, **given),
+        "products": np.prod(wide, **given),
+        "high": np.max(highest, **given),
+        "low": np.min(lowest, **given),
+        "first_high": np.argmax(highest, **given),
+        "first_low": np.argmin(lowest, **given),
+    }
+    total = accumulator(dtype).numpy
+    dtypes = [total, total, dtype.numpy, dtype.numpy, np.int32, np.int32]
+    out = {
+        name: np.zeros(array.shape, dtype)
+        for (name, array), dtype in zip(right.items(), dtypes, strict=True)
+    }
+    reduce_and_keep[(1,)](x, **out, AXIS=axis, SHAPE=shape, _backend=backend)
+    for name, found in out.items():
+        np.testing.assert_array_equal(found, right[name].astype(found.dtype), name)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize(("shape", "axis"), KEPT, ids=str)
+@pytest.mark.parametrize("name", NUMBERS)
+def test_a_reduced_axis_can_be_kept(
+    name: str, shape: Shape, axis: int | None, backend: str
+) -> None:
+    if (name, backend) == ("f64", "msl-host"):
+        return
+    check_kept(DTYPES[name], shape, axis, backend, nans=False)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize(("shape", "axis"), KEPT_CASES, ids=str)
+@pytest.mark.parametrize("name", ["f16", "f32"])
+def test_nans_are_never_the_greatest_or_the_least(
+    name: str, shape: Shape, axis: int | None, backend: str
+) -> None:
+    check_kept(DTYPES[name], shape, axis, backend, nans=True)
+
+
+@eas.kernel
+def count_bools(x, total, product, parity, SHAPE: eas.constexpr):
+    v = mk.load(x, offsets(SHAPE))
+    at = offsets(SHAPE[1:])
+    mk.store(total, at, mk.sum(v, 0))
+    mk.store(product, at, mk.prod(v, 0))
+    mk.store(parity, at, mk.xor_sum(v, 0))
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_bools_are_counted(backend: str) -> None:
+    x = np.random.default_rng(0).integers(0, 2, (3, 50)).astype(np.bool_)
+    total, product, parity = np.zeros(50, "i4"), np.zeros(50, "i4"), np.zeros(50, np.bool_)
+    count_bools[(1,)](x, total, product, parity, SHAPE=(3, 50), _backend=backend)
+    np.testing.assert_array_equal(total, x.sum(0))
+    np.testing.assert_array_equal(product, x.prod(0))
+    np.testing.assert_array_equal(parity, np.logical_xor.reduce(x, 0))

@@ -42,6 +42,42 @@ CHANGES: dict[str, tuple[Any, Any]] = {
         lambda v: mk.split(mk.reshape(v, (5, 6, 2)))[1],
         lambda v: v.reshape(5, 6, 2)[..., 1],
     ),
+    "permute_4d": (
+        lambda v: mk.permute(mk.reshape(v, (5, 2, 3, 2)), (3, 1, 0, 2)),
+        lambda v: v.reshape(5, 2, 3, 2).transpose(3, 1, 0, 2),
+    ),
+    "flip_4d": (
+        lambda v: mk.flip(mk.reshape(v, (5, 2, 3, 2)), axis=2),
+        lambda v: v.reshape(5, 2, 3, 2)[:, :, ::-1],
+    ),
+    "cat_3d": (
+        lambda v: mk.cat(mk.reshape(v, (5, 3, 4)), -mk.reshape(v, (5, 3, 4)), axis=1),
+        lambda v: np.concatenate([v.reshape(5, 3, 4), -v.reshape(5, 3, 4)], 1),
+    ),
+    "cat_4d": (
+        lambda v: mk.cat(mk.reshape(v, (5, 2, 3, 2)), mk.reshape(-v, (5, 2, 3, 2)), axis=3),
+        lambda v: np.concatenate([v.reshape(5, 2, 3, 2), -v.reshape(5, 2, 3, 2)], 3),
+    ),
+    "join_3d": (
+        lambda v: mk.join(mk.reshape(v, (5, 3, 4)), -mk.reshape(v, (5, 3, 4))),
+        lambda v: np.stack([v.reshape(5, 3, 4), -v.reshape(5, 3, 4)], -1),
+    ),
+    "split_4d": (
+        lambda v: mk.split(mk.reshape(v, (5, 2, 3, 2)))[0],
+        lambda v: v.reshape(5, 2, 3, 2)[..., 0],
+    ),
+    "slice_4d": (
+        lambda v: mk.reshape(v, (5, 2, 3, 2))[1:5:2, :, 1:, None, 1:],
+        lambda v: v.reshape(5, 2, 3, 2)[1:5:2, :, 1:, None, 1:],
+    ),
+    "reshape_of_flipped": (
+        lambda v: mk.reshape(mk.trans(mk.flip(v)), (3, 4, 5)),
+        lambda v: v[::-1].T.reshape(3, 4, 5),
+    ),
+    "ravel_of_permuted": (
+        lambda v: mk.ravel(mk.permute(mk.reshape(v, (5, 3, 4)), (1, 2, 0))),
+        lambda v: v.reshape(5, 3, 4).transpose(1, 2, 0).ravel(),
+    ),
 }
 
 
@@ -97,3 +133,55 @@ def test_what_is_out_of_bounds_is_padding(padding: str, value: float, backend: s
     a, out = np.array([1, 2, 3], np.float32), np.zeros(6, np.float32)
     padded[(1,)](a, out, PADDING=padding, _backend=backend)
     np.testing.assert_array_equal(out, np.array([value, 1, 2, 3, value, value], np.float32))
+
+
+# A tile of an array of three axes, of which some are checked, and where they lie in memory.
+CHECKS = [(0, 1, 2), (2, 0), (1,), ()]
+ORDERS = [(0, 1, 2), (2, 1, 0), (1, 2, 0)]
+EXTENTS, TILE = (3, 5, 4), (2, 4, 3)
+
+
+@eas.kernel
+def copy_box(
+    a,
+    out,
+    STRIDES: eas.constexpr,
+    START: eas.constexpr,
+    CHECK: eas.constexpr,
+    IS_STORED: eas.constexpr,
+):
+    near = mk.make_block_ptr(a, EXTENTS, STRIDES, START, TILE)
+    plain = mk.make_block_ptr(out, TILE, (12, 3, 1), (0, 0, 0), TILE)
+    if IS_STORED:
+        mk.store(near, mk.load(plain) + 1.0, boundary_check=CHECK)
+    else:
+        mk.store(plain, mk.load(near, boundary_check=CHECK, padding="nan"))
+
+
+@both_backends
+@pytest.mark.parametrize("stores", [False, True])
+@pytest.mark.parametrize("order", ORDERS, ids=str)
+@pytest.mark.parametrize("check", CHECKS, ids=str)
+def test_block_pointers_check_the_axes_that_they_are_told_to(
+    check: tuple[int, ...], order: tuple[int, ...], stores: bool, backend: str
+) -> None:
+    start = tuple((2, 3, 2)[axis] if axis in check else 0 for axis in range(3))
+    strides, size = [0, 0, 0], 1
+    for axis in reversed(order):
+        strides[axis], size = size, size * EXTENTS[axis]
+    a = np.arange(60, dtype=np.float32)
+    view = np.lib.stride_tricks.as_strided(a, EXTENTS, [4 * step for step in strides])
+    box = np.full(TILE, np.nan, np.float32)
+    inside = tuple(slice(s, s + t) for s, t in zip(start, TILE, strict=True))
+    part = view[inside]
+    here = tuple(slice(0, extent) for extent in part.shape)
+    box[here] = part
+    out = np.arange(24, dtype=np.float32).reshape(TILE) if stores else np.zeros(TILE, np.float32)
+    right = a.copy()
+    if stores:
+        np.lib.stride_tricks.as_strided(right, EXTENTS, view.strides)[inside] = out[here] + 1
+    given = {"STRIDES": tuple(strides), "START": start, "CHECK": check, "IS_STORED": stores}
+    copy_box[(1,)](a, out, **given, _backend=backend)
+    np.testing.assert_array_equal(a, right)
+    if not stores:
+        np.testing.assert_array_equal(out, box)
