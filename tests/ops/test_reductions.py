@@ -104,8 +104,8 @@ def check_kept(dtype: DType, shape: Shape, axis: int | None, backend: str, nans:
         x.flat[[x.size // 3, x.size // 2]] = np.nan
     wide = x.astype(np.float64 if dtype.is_float else np.int64)
     lowest, highest = (np.where(np.isnan(wide), bound, wide) for bound in (np.inf, -np.inf))
-    given = {"axis": axis, "keepdims": True}
-    right = {
+    given: dict[str, Any] = {"axis": axis, "keepdims": True}
+    right: dict[str, Any] = {
         "sums": np.sum(wide, **given),
         "products": np.prod(wide, **given),
         "high": np.max(highest, **given),

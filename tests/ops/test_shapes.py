@@ -67,8 +67,8 @@ CHANGES: dict[str, tuple[Any, Any]] = {
         lambda v: v.reshape(5, 2, 3, 2)[..., 0],
     ),
     "slice_4d": (
-        lambda v: mk.reshape(v, (5, 2, 3, 2))[1:5:2, :, 1:, None, 1:],
-        lambda v: v.reshape(5, 2, 3, 2)[1:5:2, :, 1:, None, 1:],
+        lambda v: mk.reshape(v, (5, 2, 3, 2))[1:5:2, :, 1:, 1:],
+        lambda v: v.reshape(5, 2, 3, 2)[1:5:2, :, 1:, 1:],
     ),
     "reshape_of_flipped": (
         lambda v: mk.reshape(mk.trans(mk.flip(v)), (3, 4, 5)),
