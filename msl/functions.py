@@ -49,7 +49,7 @@ inline float expm1_of(float x) {
 }
 """
 
-# Of the two forms, the one whose power does not overflow; what `1 + power` rounds off is made up for.
+# Of the two forms, the one whose power does not overflow; what `1 + power` rounds off is added.
 _SIGMOID = """
 // 1 / (1 + exp(-x)), without an overflow on the way.
 inline float sigmoid_of(float x) {

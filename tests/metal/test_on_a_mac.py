@@ -120,8 +120,11 @@ def test_ctrl_c_leaves_a_report(tmp_path: Path) -> None:
         stderr=subprocess.PIPE,
     )
     assert script.stderr is not None
-    while b"F" not in script.stderr.read1():  # the first test has failed
-        pass
+    said = b""
+    while b"F" not in said:  # the first test has failed
+        piece = os.read(script.stderr.fileno(), 4096)
+        assert piece, said
+        said += piece
     time.sleep(1.0)  # it waits for more to come
     script.send_signal(signal.SIGINT)
     assert script.wait(60) == 130
