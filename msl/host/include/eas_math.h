@@ -3,7 +3,7 @@
 
 extern "C" {
 float acosf(float), acoshf(float), asinf(float), asinhf(float), atanf(float), atanhf(float);
-float cosf(float), coshf(float), sinf(float), sinhf(float), tanf(float);
+float cosf(float), coshf(float), sinf(float), sinhf(float), tanf(float), tanhf(float);
 float expf(float), exp2f(float), logf(float), log2f(float), log10f(float);
 float powf(float, float), atan2f(float, float), fmodf(float, float), ldexpf(float, int);
 float nextafterf(float, float), frexpf(float, EAS_THREAD int*);
@@ -52,8 +52,11 @@ EAS_UNARY(sinh, sinhf(x))
 EAS_UNARY(sinpi, sinf(x* M_PI_F))
 EAS_UNARY(sqrt, __builtin_sqrtf(x))
 EAS_UNARY(tan, tanf(x))
-// tanhf of some C libraries is off by more than two units in the last place.
+#if defined(EAS_STRICT)
+EAS_UNARY(tanh, tanhf(x))
+#else  // where it runs: tanhf of some C libraries is off by more than two units in the last place
 EAS_UNARY(tanh, (float)__builtin_tanh((double)x))
+#endif
 EAS_UNARY(tanpi, tanf(x* M_PI_F))
 EAS_UNARY(trunc, __builtin_truncf(x))
 EAS_BINARY(atan2, atan2f(x, y))
