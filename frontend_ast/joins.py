@@ -315,7 +315,7 @@ def _two_types(
         at=second[1].loc,
         label=f"{b}, {second[1].text}",
         secondary=[Label(first[1].loc, f"{a}, {first[1].text}")],
-        help=_repair(what, first, second[0], a, b),
+        help=_repair(first, second, a, b),
     )
 
 
@@ -323,18 +323,26 @@ def _word(dtype: DType) -> str:
     return "a bool" if dtype.is_bool else "a float" if dtype.is_float else "an int"
 
 
-def _repair(what: str, first: tuple[Number, Label], second: Number, a: DType, b: DType) -> str:
-    if _is_weak(first[0]) and b.is_float and not a.is_float:
-        text = _written(first[1].loc)
-        return "start with a float" + (f": `{text}.0`" if _INT_ASSIGNMENT.fullmatch(text) else "")
-    if a.is_bool and isinstance(second, Const) and second.value in (0, 1):
-        return f"use a bool there too: `{bool(second.value)}`"
+def _repair(first: tuple[Number, Label], second: tuple[Number, Label], a: DType, b: DType) -> str:
+    for (number, label), own, other in ((first, a, b), (second, b, a)):
+        if _is_weak(number) and other.is_float and not own.is_float:
+            return _as_float(_written(label.loc))
+    value = second[0].value if isinstance(second[0], Const) else None
+    if a.is_bool and value in (0, 1):
+        return f"use a bool there too: `{bool(value)}`"
     if b.is_bool or a.is_bool:
         return "make both bools, or both numbers"
     return f"convert one of them: `.to(mk.{a})` or `.to(mk.{b})`"
 
 
-_INT_ASSIGNMENT = re.compile(r"(\w+ = |return )-?\d+")
+_INT = re.compile(r"(\w+ *= *|return +|)-?\d+")
+
+
+def _as_float(text: str) -> str:
+    found = _INT.fullmatch(text)
+    if found is None:
+        return "start with a float"
+    return f"{'start with' if '=' in found[1] else 'write'} a float: `{text}.0`"
 
 
 def _written(loc: Loc) -> str:
