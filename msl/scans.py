@@ -165,7 +165,8 @@ def _before(state: State, chunk: Node, low: Lowering) -> list[Node]:
     scanned = begin(op, "before")
     for variable in scanned.variables:
         variable.hint = "before"
-    nodes = [share_of_lane(shared, shares_of_scan(op), low) for shared in _shares(op, low)]
+    passed_on = count(op.operands[0].shape) // SIMD  # a last simdgroup with gaps passes on nothing
+    nodes = [share_of_lane(shared, passed_on, low) for shared in _shares(op, low)]
     declare(scanned, nodes, low)
     _scan_shares(scanned, _lane(low), low)
     found: list[Node] = []
@@ -218,7 +219,7 @@ def spread(op: Combine, low: Lowering) -> None:
         with low.counting(make_symbol("group", -(-shares // SIMD)), loc=op.loc) as group:
             first = low.infix("*", group, low.literal(SIMD, I32), Level.PRODUCT, I32)
             own = low.infix("+", first, _lane(low), Level.SUM, I32)
-            last = low.literal(shares - 1, I32)
+            last = low.literal(count(op.operands[0].shape) // SIMD - 1, I32)
             place = low.node(I32, lambda texts: call("min", *texts), [own, last])
             state = begin(op, "share")
             arrays = _shares(op, low)

@@ -1,0 +1,95 @@
+// moe_matmul(x: *f32, w: *f32, tokens: *i32, experts: *i32, out: *f32, T: i32, N: i32, K: i32)
+// with TOKENS=16, BN=16, BK=8 · 32 threads per program · Metal 2.3
+#include <metal_stdlib>
+using namespace metal;
+
+kernel void moe_matmul(device const float* x [[buffer(0)]],
+                       device const float* w [[buffer(1)]],
+                       device const int* tokens [[buffer(2)]],
+                       device const int* experts [[buffer(3)]],
+                       device float* out [[buffer(4)]],
+                       constant int& T [[buffer(5)]],
+                       constant int& N [[buffer(6)]],
+                       constant int& K [[buffer(7)]],
+                       uint3 program [[threadgroup_position_in_grid]],
+                       uint3 thread_position [[thread_position_in_threadgroup]]) {
+    threadgroup int block_shared[16];
+    threadgroup bool block_shared_1[16];
+    threadgroup float rows_tile[2][192];
+    threadgroup float right_tile[2][160];
+    threadgroup float acc_shared[256];
+    const int t = int(thread_position.x);
+
+    const int pid = int(program.x);                         // moe_matmul.py:15
+    if (t < 16) {
+        const int token = tokens[pid * 16 + t];             // moe_matmul.py:17
+        block_shared[t] = token * K;                        // moe_matmul.py:22
+        block_shared_1[t] = token < T;
+    }
+    simdgroup_float8x8 acc[4];                              // moe_matmul.py:24
+    for (int n = 0; n < 4; ++n) {
+        acc[n] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
+    }
+    int turn = 0;
+    const int expert = experts[pid];                        // moe_matmul.py:16
+    for (long start = 0; start < K; start += 8) {           // moe_matmul.py:20
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+        float rows[4];
+        float x_1[4];
+        for (int slot = 0; slot < 4; ++slot) {
+            const int e = t + 32 * slot;
+            const int i = e / 8;
+            const int k = int(start) + e % 8;               // moe_matmul.py:21
+            rows[slot] = block_shared_1[i] && k < K ? x[block_shared[i] + k] : 0.0f; // moe_matmul.py:22
+            const int k_1 = int(start) + e / 16;            // moe_matmul.py:21
+            const int n = int(program.y) * 16 + e % 16;     // moe_matmul.py:18
+            x_1[slot] = k_1 < K && n < N ? w[(expert * K + k_1) * N + n] : 0.0f; // moe_matmul.py:24
+        }
+        if (turn > 0) {
+            simdgroup_float8x8 left[2];
+            for (int i = 0; i < 2; ++i) {
+                simdgroup_load(left[i], &rows_tile[(turn - 1) % 2][8 * i * 12], 12);
+            }
+            for (int j = 0; j < 2; ++j) {
+                simdgroup_float8x8 right;
+                simdgroup_load(right, &right_tile[(turn - 1) % 2][8 * j], 20);
+                for (int i = 0; i < 2; ++i) {
+                    simdgroup_multiply_accumulate(acc[i * 2 + j], left[i], right, acc[i * 2 + j]);
+                }
+            }
+        }
+        for (int slot = 0; slot < 4; ++slot) {
+            const int e = t + 32 * slot;
+            rows_tile[turn % 2][e / 8 * 12 + e % 8] = rows[slot];
+            right_tile[turn % 2][e / 16 * 20 + e % 16] = x_1[slot];
+        }
+        turn += 1;
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    if (turn > 0) {
+        simdgroup_float8x8 left[2];
+        for (int i = 0; i < 2; ++i) {
+            simdgroup_load(left[i], &rows_tile[(turn - 1) % 2][8 * i * 12], 12);
+        }
+        for (int j = 0; j < 2; ++j) {
+            simdgroup_float8x8 right;
+            simdgroup_load(right, &right_tile[(turn - 1) % 2][8 * j], 20);
+            for (int i = 0; i < 2; ++i) {
+                simdgroup_multiply_accumulate(acc[i * 2 + j], left[i], right, acc[i * 2 + j]);
+            }
+        }
+    }
+    for (int i = 0; i < 2; ++i) {
+        for (int j = 0; j < 2; ++j) {
+            simdgroup_store(acc[i * 2 + j], &acc_shared[8 * i * 16 + 8 * j], 16);
+        }
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    for (int e = t; e < 256; e += 32) {
+        const int i = e / 16;
+        const int n = int(program.y) * 16 + e % 16;         // moe_matmul.py:18
+        if (block_shared_1[i] && n < N) {                   // moe_matmul.py:25
+            out[tokens[pid * 16 + i] * N + n] = acc_shared[e];
+        }
+    }
+}

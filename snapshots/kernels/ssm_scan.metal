@@ -1,0 +1,76 @@
+// ssm_scan(decay: *f32, gain: *f32, readout: *f32, y: *f32)
+// with T=37, D=6 · 224 threads per program · Metal 2.3
+#include <metal_stdlib>
+using namespace metal;
+#pragma METAL fp contract(off)
+
+kernel void ssm_scan(device const float* decay [[buffer(0)]],
+                     device const float* gain [[buffer(1)]],
+                     device const float* readout [[buffer(2)]],
+                     device float* y [[buffer(3)]],
+                     uint3 thread_position [[thread_position_in_threadgroup]],
+                     uint lane [[thread_index_in_simdgroup]]) {
+    threadgroup float combined_partial[7];
+    threadgroup float combined_partial_1[7];
+    threadgroup float block_shared[222];
+    threadgroup float block_shared_1[222];
+    const int t = int(thread_position.x);
+
+    float running;                                          // ssm_scan.py:18
+    float running_1;
+    float x;
+    if (t < 222) {
+        const int j = t % 37;
+        const int at = j * 6 + t / 37;                      // ssm_scan.py:17
+        float running_2 = decay[at];                        // ssm_scan.py:18
+        float running_3 = gain[at];
+        for (ushort apart = 1; apart < 32; apart *= 2) {
+            const float other_running = simd_shuffle_up(running_2, apart);
+            const float other_running_1 = simd_shuffle_up(running_3, apart);
+            if (int(lane) >= apart && j >= apart) {
+                running_3 = other_running_1 * running_2 + running_3; // ssm_scan.py:12
+                running_2 = other_running * running_2;
+            }
+        }
+        if (lane == 31) {                                   // ssm_scan.py:18
+            combined_partial[t / 32] = running_2;
+            combined_partial_1[t / 32] = running_3;
+        }
+        running = running_2;
+        running_1 = running_3;
+        x = readout[t / 6 * 6 + t % 6];                     // ssm_scan.py:19
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    if (t < 222) {
+        float before = combined_partial[min(lane, 5u)];     // ssm_scan.py:18
+        float before_1 = combined_partial_1[min(lane, 5u)];
+        const int n = (int(lane) * 32 + 31) % 37;
+        for (ushort apart = 1; apart < 7; apart *= 2) {
+            const float other_before = simd_shuffle_up(before, apart);
+            const float other_before_1 = simd_shuffle_up(before_1, apart);
+            if (int(lane) >= apart && n >= apart * 32) {
+                before_1 = other_before_1 * before + before_1; // ssm_scan.py:12
+                before = other_before * before;
+            }
+        }
+        const float earlier = simd_shuffle(before, ushort(t / 32 - 1));
+        const float earlier_1 = simd_shuffle(before_1, ushort(t / 32 - 1));
+        if (t % 37 > int(lane)) {                           // ssm_scan.py:18
+            running_1 = earlier_1 * running + running_1;    // ssm_scan.py:12
+            running = earlier * running;
+        }
+        block_shared[t] = running_1;
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    if (t < 222) {
+        block_shared_1[t] = block_shared[t % 6 * 37 + t / 6] * x; // ssm_scan.py:19
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    if (t < 37) {
+        float total = 0.0f;
+        for (int k = 0; k < 6; ++k) {
+            total += block_shared_1[t * 6 + k];
+        }
+        y[t] = total;
+    }
+}

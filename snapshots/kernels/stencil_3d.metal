@@ -1,0 +1,43 @@
+// stencil_3d(x: *f32, y: *f32) with SIZE=4 · 64 threads per program · Metal 2.3
+#include <metal_stdlib>
+using namespace metal;
+#pragma METAL fp contract(off)
+
+kernel void stencil_3d(device const float* x [[buffer(0)]],
+                       device float* y [[buffer(1)]],
+                       constant int& x_extent_0 [[buffer(2)]],
+                       constant int& x_extent_1 [[buffer(3)]],
+                       constant int& x_extent_2 [[buffer(4)]],
+                       uint3 program [[threadgroup_position_in_grid]],
+                       uint3 thread_position [[thread_position_in_threadgroup]]) {
+    const int t = int(thread_position.x);
+
+    const int i = int(program.x) * 4 + t / 16;              // stencil_3d.py:15
+    const int j = int(program.y) * 4 + t / 4 % 4;           // stencil_3d.py:16
+    const int k = int(program.z) * 4 + t % 4;               // stencil_3d.py:17
+    const bool test = i < x_extent_0 && j < x_extent_1;     // stencil_3d.py:18
+    const bool test_1 = k < x_extent_2;
+    if (test && test_1) {                                   // stencil_3d.py:24
+        const int n = (i * x_extent_1 + j) * x_extent_2;    // stencil_3d.py:19
+        const int a = i + 1;                                // stencil_3d.py:21
+        const bool is_there = a < x_extent_0 && j < x_extent_1 && test_1; // stencil_3d.py:22
+        const float total = -6.0f * x[n + k] +              // stencil_3d.py:23
+            (is_there ? x[(a * x_extent_1 + j) * x_extent_2 + k] : 0.0f);
+        const int a_1 = i + -1;                             // stencil_3d.py:21
+        const bool is_there_1 = a_1 >= 0 && a_1 < x_extent_0 && j < x_extent_1 && test_1; // stencil_3d.py:22
+        const float total_1 = total + (is_there_1 ? x[(a_1 * x_extent_1 + j) * x_extent_2 + k] // stencil_3d.py:23
+            : 0.0f);
+        const int b = j + 1;                                // stencil_3d.py:21
+        const bool is_there_2 = i < x_extent_0 && b < x_extent_1 && test_1; // stencil_3d.py:22
+        const float total_2 = total_1 + (is_there_2 ? x[(i * x_extent_1 + b) * x_extent_2 + k] // stencil_3d.py:23
+            : 0.0f);
+        const int b_1 = j + -1;                             // stencil_3d.py:21
+        const bool is_there_3 = i < x_extent_0 && b_1 >= 0 && b_1 < x_extent_1 && test_1; // stencil_3d.py:22
+        const float total_3 = total_2 + (is_there_3 ? x[(i * x_extent_1 + b_1) * x_extent_2 + k] // stencil_3d.py:23
+            : 0.0f);
+        const int c = k + 1;                                // stencil_3d.py:21
+        const float total_4 = total_3 + (test && c < x_extent_2 ? x[n + c] : 0.0f); // stencil_3d.py:23
+        const int c_1 = k + -1;                             // stencil_3d.py:21
+        y[n + k] = total_4 + (test && c_1 >= 0 && c_1 < x_extent_2 ? x[n + c_1] : 0.0f); // stencil_3d.py:24
+    }
+}
