@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
@@ -37,26 +38,38 @@ def _bound(
     return lambda: function(*taken)
 
 
-def measure(work: Work, runs: dict[str, Run], rounds: int) -> dict[str, float]:
-    """The best time of each in seconds. They take turns, so that all see the same machine."""
+@dataclass
+class Contest:
+    """A line under way: how often each of its runs is called in a turn, how many turns are left."""
+
+    work: Work
+    runs: dict[str, Run]
+    repeats: dict[str, int]
+    left: dict[str, int]
+    best: dict[str, float]  # seconds
+
+    def take_turns(self) -> None:
+        """One turn for each, one after the other, so that all see the same machine."""
+        for name, run in self.runs.items():
+            if self.left[name] > 0:
+                self.left[name] -= 1
+                self.best[name] = min(self.best[name], sample(run, self.repeats[name]))
+
+
+def prepare(work: Work, runs: dict[str, Run], rounds: int) -> Contest:
+    """Compares what all of them compute, and sees how long that takes."""
     work.reset()
     work.ours()
     expected = work.result.copy()
-    repeats: dict[str, int] = {}
-    left: dict[str, int] = {}
+    contest = Contest(work, runs, {}, {}, dict.fromkeys(runs, float("inf")))
     for name, run in runs.items():
         work.reset()
         found = run()
         _check(work, name, work.result if found is None else np.asarray(found), expected)
         once = max(timed(run, 1), 1e-7)
-        repeats[name] = max(1, int(_LEAST / once))
-        left[name] = max(1, min(rounds, int(_MOST / once)))
-    best = dict.fromkeys(runs, float("inf"))
-    for turn in range(rounds):
-        for name, run in runs.items():
-            if turn < left[name]:
-                best[name] = min(best[name], sample(run, repeats[name]))
-    return best
+        contest.repeats[name] = max(1, int(_LEAST / once))
+        contest.left[name] = max(1, min(rounds, int(_MOST / once)))
+    return contest
 
 
 def sample(run: Run, repeats: int) -> float:

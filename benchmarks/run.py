@@ -22,7 +22,7 @@ from rich.progress import Progress
 from benchmarks import first_call, growth
 from benchmarks.aims import Aim, Under
 from benchmarks.charts import can_draw, draw_growth, draw_ratios
-from benchmarks.measuring import measure, runs_of
+from benchmarks.measuring import Contest, prepare, runs_of
 from benchmarks.peers import SHOWN, TRITON, load_peers
 from benchmarks.tables import markdown_of, missed, table_of
 from benchmarks.triton import Triton
@@ -45,27 +45,41 @@ class Report:
 
 
 def measure_all(options: argparse.Namespace, progress: Progress) -> Report:
-    report = Report()
+    """The turns of a line are spread over the whole run, so that no line has the worst moment."""
     names: list[str] = options.only or [*WORKS, FIRST_CALL, GROWTH]
-    task = progress.add_task("peers", total=len(names))
-    peers, report.missing = load_peers()
-    triton = Triton(options.triton_python) if options.triton_python else None
-    for name in names:
-        progress.update(task, description=name)
-        if name == FIRST_CALL:
-            add_first_calls(report)
-        elif name == GROWTH:
-            report.growth = {n: growth.measure(n) for n in sorted({1, os.cpu_count() or 1})}
-        else:
-            work = WORKS[name](options.scale)
-            times = measure(work, runs_of(work, peers), options.rounds)
-            seconds = triton.seconds(work.function, work.triton) if triton else None
-            report.results[work.name] = times | ({TRITON: seconds} if seconds else {})
-            report.aims[work.name] = work.aims
-        progress.advance(task)
-    if triton is None or triton.missing:
-        report.missing[TRITON] = triton.missing if triton else "no --triton-python was given"
+    works = [WORKS[name](options.scale) for name in names if name in WORKS]
+    task = progress.add_task("loading the peers", total=len(works) * (options.rounds + 2) + 2)
+    peers, missing = load_peers()
+    contests: list[Contest] = []
+    for work in works:
+        progress.update(task, description=f"compiling: {work.name}", advance=1)
+        contests.append(prepare(work, runs_of(work, peers), options.rounds))
+    for turn in range(options.rounds):
+        for contest in contests:
+            shown = f"round {turn + 1} of {options.rounds}: {contest.work.name}"
+            progress.update(task, description=shown, advance=1)
+            contest.take_turns()
+    report = Report(missing=missing)
+    triton = Triton(options.triton_python)
+    for contest in contests:
+        progress.update(task, description=f"Triton: {contest.work.name}", advance=1)
+        add_line(report, contest, triton)
+    if triton.missing:
+        report.missing[TRITON] = triton.missing
+    if FIRST_CALL in names:
+        progress.update(task, description="first calls", advance=1)
+        add_first_calls(report)
+    if GROWTH in names:
+        progress.update(task, description="time over size", advance=1)
+        report.growth = {n: growth.measure(n) for n in sorted({1, os.cpu_count() or 1})}
     return report
+
+
+def add_line(report: Report, contest: Contest, triton: Triton) -> None:
+    work, times = contest.work, contest.best
+    seconds = triton.seconds(work.function, work.triton)
+    report.results[work.name] = times if seconds is None else times | {TRITON: seconds}
+    report.aims[work.name] = work.aims
 
 
 def add_first_calls(report: Report) -> None:
@@ -125,7 +139,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--only", nargs="+", choices=names, metavar="NAME", help=", ".join(names))
     parser.add_argument("--rounds", type=int, default=15, help="turns of each (15)")
     parser.add_argument("--scale", type=float, default=1.0, help="less work, for a try (1.0)")
-    parser.add_argument("--triton-python", help="a Python that has Triton and torch")
+    parser.add_argument("--triton-python", default="", help="a Python that has Triton and torch")
     parser.add_argument(
         "--charts", type=Path, metavar="PATH", help="draws PATH.png, .svg and PATH_growth.png, .svg"
     )

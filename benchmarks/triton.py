@@ -20,6 +20,8 @@ class Triton:
 
     def seconds(self, name: str, size: str) -> float | None:
         """How long it takes for a kernel of that size, if it has it."""
+        if not self.python:
+            self.missing = "no --triton-python was given"
         if not size or self.missing:
             return None
         command = [self.python, str(_SCRIPT), name, size]

@@ -130,8 +130,8 @@ def mandelbrot(scale: float) -> Work:
     image = np.zeros(side * side, np.int32)
 
     def run() -> None:
-        grid = -(-side * side // 256)
-        ours.mandelbrot[grid](image, side, side, LIMIT=200, BLOCK=256, **CPU)
+        grid = -(-side * side // 1024)
+        ours.mandelbrot[grid](image, side, side, LIMIT=200, BLOCK=1024, **CPU)
 
     name, aims = (
         f"Mandelbrot, {side}x{side}",

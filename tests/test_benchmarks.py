@@ -9,7 +9,7 @@ from types import ModuleType
 import pytest
 
 from benchmarks.aims import AtLeast, Under, duration
-from benchmarks.measuring import measure, runs_of
+from benchmarks.measuring import prepare, runs_of
 from benchmarks.peers import with_numpy
 from benchmarks.tables import markdown_of, missed
 from benchmarks.works import WORKS
@@ -20,9 +20,10 @@ SCALE = 0.01
 @pytest.mark.parametrize("name", list(WORKS))
 def test_a_work_computes_what_numpy_does(name: str) -> None:
     work = WORKS[name](SCALE)
-    times = measure(work, runs_of(work, {"numpy": with_numpy}), rounds=1)
-    assert ("numpy" in times) == hasattr(with_numpy, work.function)
-    assert all(seconds > 0 for seconds in times.values())
+    contest = prepare(work, runs_of(work, {"numpy": with_numpy}), rounds=1)
+    contest.take_turns()
+    assert ("numpy" in contest.best) == hasattr(with_numpy, work.function)
+    assert all(0 < seconds < float("inf") for seconds in contest.best.values())
 
 
 def test_a_peer_that_computes_something_else_is_refused() -> None:
@@ -30,7 +31,7 @@ def test_a_peer_that_computes_something_else_is_refused() -> None:
     vars(wrong)["softmax"] = lambda x, y: y.fill(0.5)  # pyright: ignore
     work = WORKS["softmax"](SCALE)
     with pytest.raises(SystemExit, match=r"wrong computes another softmax, 40x1024: off by"):
-        measure(work, runs_of(work, {"wrong": wrong}), rounds=1)
+        prepare(work, runs_of(work, {"wrong": wrong}), rounds=1)
 
 
 def test_an_aim_is_measured_by_the_fastest_of_its_peers() -> None:
