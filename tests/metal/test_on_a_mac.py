@@ -265,7 +265,7 @@ def test_the_end_of_a_process_is_put_in_words(code: str, ending: str) -> None:
 
 def test_a_process_is_ended_with_all_that_it_has_started() -> None:
     code = "import os, time\nprint(os.fork(), flush=True)\ntime.sleep(99)"
-    pieces = Child(["-c", code], {}).output(20.0)
+    pieces = Child(["-c", code], {}).output(300.0)
     numbers = next(pieces).split()
     while len(numbers) < 2:
         numbers += next(pieces).split()
