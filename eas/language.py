@@ -1149,6 +1149,8 @@ def prod(a: Value, axis: int | None = None, keep_dims: builtins.bool = False) ->
 def max(a: Value, axis: int | None = None, keep_dims: builtins.bool = False) -> Value:
     """The greatest element of a block, or along one axis of it; NaNs do not count.
 
+    Of nothing but NaNs it is minus infinity.
+
     >>> mk.max(mk.arange(0, 4))
     3
     """

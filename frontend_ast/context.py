@@ -27,7 +27,10 @@ _MAX_QUOTE = 40
 _MAX_ELEMENTS = 1 << 24
 
 # Ops whose name is not that of a function of `mk`.
-_SPELLED = {"and": "&", "or": "|", "xor": "^", "not": "~", "shl": "<<", "shr": ">>"}
+_SPELLED = {
+    "and": "&", "or": "|", "xor": "^", "not": "~", "shl": "<<", "shr": ">>", "select": "mk.where",
+    "truncdiv": "mk.trunc_div", "truncmod": "mk.fmod", "reduce_xor": "mk.xor_sum",
+}  # fmt: skip
 
 
 class Silenced(Exception):
@@ -274,7 +277,7 @@ class Context:
             only = labels[0] if len(labels) == 1 else None
             raise self.refusal(
                 "E0301",
-                f"`{_SPELLED.get(name) or f'mk.{name}'}` {error.message}",
+                f"`{_SPELLED.get(name) or 'mk.' + name.removeprefix('reduce_')}` {error.message}",
                 at=only and only.loc,
                 label=only.text if only else "",
                 secondary=() if only else labels,

@@ -161,3 +161,10 @@ def test_bools_are_counted(backend: str) -> None:
     np.testing.assert_array_equal(total, x.sum(0))
     np.testing.assert_array_equal(product, x.prod(0))
     np.testing.assert_array_equal(parity, np.logical_xor.reduce(x, 0))
+
+
+@pytest.mark.parametrize("name", ["max", "argmin"])
+def test_a_refused_reduction_is_named_as_it_was_written(name: str) -> None:
+    with pytest.raises(eas.CompileError, match=f"`mk.{name}` takes numbers, not bool"):
+        given = {"FUNCTIONS": (getattr(mk, name),), "AXIS": None, "SHAPE": (4,)}
+        reduce_each[(1,)](np.ones(4, np.bool_), np.zeros(1, "i4"), **given, _backend="interpret")
