@@ -82,6 +82,9 @@ _MIXED = {
 }
 
 
+_NEGATIVE = re.compile(r"-\d")  # the literal of a number below zero
+
+
 def infix(operator: str, left: Text, right: Text, level: Level, associative: bool = False) -> Text:
     """`left operator right`; only an associative operator needs no parentheses on its right."""
     a = left.at(level)
@@ -89,6 +92,8 @@ def infix(operator: str, left: Text, right: Text, level: Level, associative: boo
     if level in _MIXED:
         a = f"({left.text})" if left.level in _MIXED[level] else a
         b = f"({right.text})" if right.level in _MIXED[level] else b
+    if operator == "+" and right.level is Level.UNARY and _NEGATIVE.match(right.text):
+        return Text(f"{a} - {b[1:]}", level)
     return Text(f"{a} {operator} {b}", level)
 
 

@@ -19,6 +19,6 @@ kernel void complex_polynomial(device const float* z [[buffer(0)]],
         const float x_1 = z_value * z_value_1;
         const float x_2 = x_1 + x_1;
         w[2 * offs] = x * z_value - x_2 * z_value_1 + 0.25f; // complex_polynomial.py:27
-        w[2 * offs + 1] = x * z_value_1 + x_2 * z_value + -0.5f; // complex_polynomial.py:28
+        w[2 * offs + 1] = x * z_value_1 + x_2 * z_value - 0.5f; // complex_polynomial.py:28
     }
 }

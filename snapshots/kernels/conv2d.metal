@@ -56,10 +56,10 @@ kernel void conv2d(device const float* x [[buffer(0)]],
 
     const int pixel = int(program.x) * 32 + t;              // conv2d.py:13
     const int row = trunc_div(pixel, x_extent_1);           // conv2d.py:14
-    const int r = row + -1;                                 // conv2d.py:18
+    const int r = row - 1;                                  // conv2d.py:18
     const bool test = r >= 0 && r < x_extent_0;             // conv2d.py:19
     const int column = trunc_mod(pixel, x_extent_1);        // conv2d.py:14
-    const int s = column + -1;                              // conv2d.py:18
+    const int s = column - 1;                               // conv2d.py:18
     inside_shared[t] = test && s >= 0 && s < x_extent_1;    // conv2d.py:19
     block_shared[t] = (r * x_extent_1 + s) * 8;             // conv2d.py:20
     threadgroup_barrier(mem_flags::mem_threadgroup);

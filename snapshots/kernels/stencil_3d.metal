@@ -23,7 +23,7 @@ kernel void stencil_3d(device const float* x [[buffer(0)]],
         const bool is_there = a < x_extent_0 && j < x_extent_1 && test_1; // stencil_3d.py:22
         const float total = -6.0f * x[n + k] +              // stencil_3d.py:23
             (is_there ? x[(a * x_extent_1 + j) * x_extent_2 + k] : 0.0f);
-        const int a_1 = i + -1;                             // stencil_3d.py:21
+        const int a_1 = i - 1;                              // stencil_3d.py:21
         const bool is_there_1 = a_1 >= 0 && a_1 < x_extent_0 && j < x_extent_1 && test_1; // stencil_3d.py:22
         const float total_1 = total + (is_there_1 ? x[(a_1 * x_extent_1 + j) * x_extent_2 + k] // stencil_3d.py:23
             : 0.0f);
@@ -31,13 +31,13 @@ kernel void stencil_3d(device const float* x [[buffer(0)]],
         const bool is_there_2 = i < x_extent_0 && b < x_extent_1 && test_1; // stencil_3d.py:22
         const float total_2 = total_1 + (is_there_2 ? x[(i * x_extent_1 + b) * x_extent_2 + k] // stencil_3d.py:23
             : 0.0f);
-        const int b_1 = j + -1;                             // stencil_3d.py:21
+        const int b_1 = j - 1;                              // stencil_3d.py:21
         const bool is_there_3 = i < x_extent_0 && b_1 >= 0 && b_1 < x_extent_1 && test_1; // stencil_3d.py:22
         const float total_3 = total_2 + (is_there_3 ? x[(i * x_extent_1 + b_1) * x_extent_2 + k] // stencil_3d.py:23
             : 0.0f);
         const int c = k + 1;                                // stencil_3d.py:21
         const float total_4 = total_3 + (test && c < x_extent_2 ? x[n + c] : 0.0f); // stencil_3d.py:23
-        const int c_1 = k + -1;                             // stencil_3d.py:21
+        const int c_1 = k - 1;                              // stencil_3d.py:21
         y[n + k] = total_4 + (test && c_1 >= 0 && c_1 < x_extent_2 ? x[n + c_1] : 0.0f); // stencil_3d.py:24
     }
 }
