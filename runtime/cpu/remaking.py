@@ -12,7 +12,7 @@ _LIGHT = {"add", "sub", "mul", "neg", "abs", "minimum", "maximum", "select"}
 
 def is_remade(value: Value, facts: Facts) -> bool:
     """Whether a block is read in a row, or nearly, and used in such rows in the same loop."""
-    cost = _cost(value, facts)
+    cost = _cost(value, facts) if value.shape else None
     return cost is not None and cost <= _MOST_OPS and all(_fits(value, facts))
 
 

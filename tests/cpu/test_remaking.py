@@ -57,3 +57,20 @@ def test_rows_in_place_of_blocks_are_not_kept() -> None:
     arguments = (np.ones(100, "f4"), np.ones(100, "f4"), np.ones(100, "f4"), 100)
     text = write(relax(centre.compile(*arguments, BLOCK=128).function), 8, has_streams=False)
     assert "x float], align" not in text
+
+
+def test_a_number_that_a_loop_over_lanes_counts_is_there_after_it() -> None:
+    @eas.kernel
+    def halve(x, y, counts, n, BLOCK: eas.constexpr):
+        i = mk.arange(0, BLOCK)
+        v = mk.load(x, i)
+        while n > 1:
+            n //= 2
+            v *= 0.5
+        counts[0] = n * 3 + 1
+        mk.store(y, i, v)
+
+    x, y, counts = np.ones(10, "f4"), np.zeros(10, "f4"), np.zeros(1, "i4")
+    halve[1](x, y, counts, 9, BLOCK=10, _backend="cpu")
+    np.testing.assert_array_equal(y, 0.125)
+    assert counts[0] == 4
