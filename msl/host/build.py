@@ -7,8 +7,8 @@ import shutil
 import tempfile
 import threading
 import weakref
-from collections.abc import Sequence
-from functools import cache
+from collections.abc import Callable, Sequence
+from functools import cache, partial
 from pathlib import Path
 
 from eas.ir.cache import Cache, digest, open_cache
@@ -26,6 +26,9 @@ from eas.msl.host.toolchain import (
 from eas.msl.host.translate import Constants, Unit, translate
 
 HEAD = "#include <metal_stdlib>\n"
+
+# Makes a file in a folder.
+Make = Callable[[Path], Path]
 
 # Flags of check mode: each access and all undefined behaviour calls the runtime, lines are known.
 CHECKED = (
@@ -50,7 +53,7 @@ class Builder:
     cache: Cache = field(default_factory=open_cache)
     tools: Toolchain = field(default_factory=find_toolchain)
     _made: dict[str, Path] = field(default_factory=dict[str, Path])
-    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _lock: threading.RLock = field(default_factory=threading.RLock)
     _folder: Path | None = None
 
     def build(
@@ -63,9 +66,9 @@ class Builder:
         expanded = [expand(text, self.tools) for text in texts]
         units = tuple(translate(text, n, constants) for n, text in enumerate(expanded))
         name = units[0].kernels[0].name if len(units) == 1 and units[0].kernels else ""
-        code = HEAD + "".join(unit.code for unit in units)
+        code = "".join(unit.code for unit in units)
         try:
-            return Library(self._file(code, flags), units)
+            return Library(self._kernels(code, flags), units)
         except ToolFailure as error:
             raise MslError(f"clang refuses the Metal text\n{error}", name) from None
         except OSError as error:
@@ -77,24 +80,36 @@ class Builder:
         checked = ("-DEAS_CHECKED", "-fno-omit-frame-pointer") if is_checked else ()
         flags = ("-O2", "-I", str(NATIVE), *checked)
         try:
-            return self._file(code, flags)
+            return self._file(code, flags, partial(compile_library, self.tools, code, flags))
         except ToolFailure as error:
             raise HostError(f"clang refuses the runtime\n{error}") from None
         except OSError as error:
             raise HostError(f"there is no place to compile to: {error}") from error
 
-    def _file(self, code: str, flags: Sequence[str]) -> Path:
-        key = digest(self.tools.version, *self.tools.target, *flags, _shim_digest(), code)
+    def _kernels(self, code: str, flags: Sequence[str]) -> Path:
+        def make(folder: Path) -> Path:
+            included = ("-Xclang", "-include-pch", "-Xclang", str(self._head(flags)))
+            return compile_library(self.tools, code, (*flags, *included), folder)
+
+        return self._file(HEAD + code, flags, make)
+
+    def _head(self, flags: Sequence[str]) -> Path:
+        """Metal's library, precompiled: to read its text takes longer than all the rest."""
+        place = str(INCLUDE)  # clang looks for the files that it was made of
+        return self._file(HEAD + place, flags, partial(precompile, self.tools, HEAD, flags))
+
+    def _file(self, content: str, flags: Sequence[str], make: Make) -> Path:
+        key = digest(self.tools.version, *self.tools.target, *flags, _shim_digest(), content)
         with self._lock:
             found = self._made.get(key)
             if found is None or not found.exists():
-                found = self._made[key] = self.cache.find(key) or self._make(key, code, flags)
+                found = self._made[key] = self.cache.find(key) or self._make(key, make)
             return found
 
-    def _make(self, key: str, code: str, flags: Sequence[str]) -> Path:
+    def _make(self, key: str, make: Make) -> Path:
         folder = Path(tempfile.mkdtemp(prefix="easy_as-"))
         try:
-            made = compile_library(self.tools, code, flags, folder)
+            made = make(folder)
             kept = self.cache.keep(key, made)
             return kept or self._own_copy(key, made)
         finally:
@@ -114,6 +129,13 @@ def compile_library(tools: Toolchain, code: str, flags: Sequence[str], folder: P
     run_tool(tools.compile_command(flags, str(object_file)), code)
     run_tool(tools.link_command([str(object_file)], str(library)))
     return library
+
+
+def precompile(tools: Toolchain, code: str, flags: Sequence[str], folder: Path) -> Path:
+    """Compiles a header in a folder, for texts that are compiled with the same flags."""
+    header = folder / "header.pch"
+    run_tool(tools.precompile_command(flags, str(header)), code)
+    return header
 
 
 def _remove_folder(folder: Path, process: int) -> None:

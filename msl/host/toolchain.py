@@ -23,7 +23,7 @@ LEAST_CLANG = 19
 SECONDS = 120.0
 
 FLAGS = (
-    "-x", "c++", "-std=c++17", "-nostdinc", "-nostdinc++", "-fPIC", "-O1", "-fno-exceptions",
+    "-std=c++17", "-nostdinc", "-nostdinc++", "-fPIC", "-O1", "-fno-exceptions",
     "-fno-rtti", "-fno-stack-protector", "-fstack-clash-protection", "-fno-strict-aliasing",
     "-fwrapv", "-fno-math-errno", "-ffp-contract=off", "-fsigned-char", "-fdeclspec",
     "-Xclang", "-cl-single-precision-constant",
@@ -43,7 +43,15 @@ class Toolchain:
 
     def compile_command(self, flags: Sequence[str], output: str) -> list[str]:
         """Compiles what comes through the standard input."""
-        return [*self.compiler, *self.target, *FLAGS, *flags, "-c", "-", "-o", output]
+        return [*self._command("c++", flags), "-c", "-", "-o", output]
+
+    def precompile_command(self, flags: Sequence[str], output: str) -> list[str]:
+        """Compiles a header that comes through the standard input."""
+        form = ("-Xclang", "-emit-pch", "-Xclang", "-fno-pch-timestamp")
+        return [*self._command("c++-header", flags), *form, "-", "-o", output]
+
+    def _command(self, language: str, flags: Sequence[str]) -> list[str]:
+        return [*self.compiler, *self.target, "-x", language, *FLAGS, *flags]
 
     def link_command(self, objects: Sequence[str], output: str) -> list[str]:
         return [*self.linker, *objects, "-o", output]
