@@ -71,9 +71,7 @@ def draw_growth(by_threads: Mapping[int, Growth], target: Path) -> None:
             axes.plot(SIZES, times, marker="o", markersize=3, color=colour, label=label)
         axes.set_xscale("log", base=2)
         axes.set_yscale("log")
-        axes.set_xticks(
-            [1 << n for n in (10, 14, 18, 22, 26)], ["1 K", "16 K", "256 K", "4 M", "64 M"]
-        )
+        axes.set_xticks(list(_TICKS), list(_TICKS.values()))
         axes.yaxis.set_major_formatter(lambda value, _: f"{value:,g}")
         axes.set_title(name)
         axes.set_xlabel("elements")

@@ -61,6 +61,13 @@ def sites_of(function: Function) -> tuple[Site, ...]:
     return tuple(dict.fromkeys(found))
 
 
+def site_numbers(function: Function) -> list[int]:
+    """Which of the sites each op that reports has, in the order of the text."""
+    places = {site: number for number, site in enumerate(sites_of(function))}
+    ops = walk(function.body)
+    return [places[site_of(op)] for op in ops if isinstance(op, Assert | Print)]
+
+
 def words_of(dtype: DType) -> int:
     """How many words a value takes in a record."""
     return 2 if dtype.bits == 64 else 1

@@ -39,8 +39,7 @@ class Child:
         try:
             yield from self._pieces(process, patience)
         finally:
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
+            _signal(process, signal.SIGKILL)
             process.wait()
 
     def _pieces(self, process: subprocess.Popen[bytes], patience: float) -> Iterator[str]:
@@ -60,12 +59,18 @@ class Child:
             self.ending = _words_for(process.wait())
 
 
+def _signal(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
+    """Signals a process and its like; macOS forbids it where only an ended one is left."""
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, number)
+
+
 def _last_words(
     process: subprocess.Popen[bytes], pieces: queue.SimpleQueue[bytes]
 ) -> Iterator[str]:
     """Interrupts a process, and gives what it has to say about that: pytest tells where it was."""
     end = time.monotonic() + LAST_SECONDS
-    os.killpg(process.pid, signal.SIGINT)
+    _signal(process, signal.SIGINT)
     with suppress(queue.Empty):
         while piece := pieces.get(timeout=max(end - time.monotonic(), 0.0)):
             yield piece.decode("utf-8", "replace")

@@ -22,6 +22,7 @@ import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from scripts.children import REPOSITORY, Child
 from scripts.compile_texts import read_program
@@ -145,8 +146,10 @@ class Trial:
     def _hear(self, line: str, texts: Texts, todo: list[Path], words: list[str]) -> None:
         """Takes in a line of `scripts.compile_texts`; Metal may say something in between."""
         try:
-            heard: dict[str, str] = json.loads(line)
+            heard: Any = json.loads(line)
         except ValueError:
+            heard = None
+        if not isinstance(heard, dict):
             words.append(line)
             return
         if "told" in heard:
@@ -280,7 +283,7 @@ def _version(package: str) -> str:
 def _commit() -> str:
     try:
         done = _call(["git", "-C", str(REPOSITORY), "describe", "--always", "--dirty"])
-    except FileNotFoundError:
+    except (OSError, subprocess.TimeoutExpired):
         return "unknown"
     return done.stdout.strip() or "unknown"
 

@@ -42,7 +42,8 @@ def _fused_exactly(x: Array, y: Array, z: Array, where: Array) -> Array:
     """The same for numbers of extreme sizes, one by one; zeros and infinities are exact anyway."""
     result = np.where(np.isinf(z) & np.isfinite(x) & np.isfinite(y), z, x * y + z)
     is_number = np.isfinite(x) & np.isfinite(y) & np.isfinite(z)
-    for place in zip(*np.nonzero(where & is_number), strict=True):
+    is_exact = (x == 0) | (y == 0) | (z == 0)
+    for place in zip(*np.nonzero(where & is_number & ~is_exact), strict=True):
         exact = Fraction(float(x[place])) * Fraction(float(y[place])) + Fraction(float(z[place]))
         if exact != 0:
             result[place] = _nearest(exact)

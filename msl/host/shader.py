@@ -43,7 +43,7 @@ def load(text: str, *, constants: Constants | None = None, host: Host | None = N
     return Shader(text, values, host, library)
 
 
-@frozen
+@frozen(eq=False)
 class Shader:
     """A compiled text: `shader.name` and `shader["name"]` are its kernels."""
 
@@ -64,13 +64,15 @@ class Shader:
         return self.kernels[name]
 
     def __getattr__(self, name: str) -> Kernel:
+        if name.startswith("__") or name == "library":  # of a copy that is not made yet
+            raise AttributeError(name)
         try:
             return self[name]
         except KeyError as error:
             raise AttributeError(error.args[0]) from None
 
 
-@frozen
+@frozen(eq=False)
 class Kernel:
     """A kernel of a shader, to be called with its buffers."""
 
@@ -114,8 +116,7 @@ class Kernel:
             raise self._error(f"its buffers are {names or 'none'}")
         for parameter in wanted:
             flat = _flat(given[parameter.name], parameter, self.signature.name)
-            is_constant = "constant" in parameter.type or "const" in parameter.type.split()
-            yield Bound(parameter.index, flat, 0, parameter.name, is_constant)
+            yield Bound(parameter.index, flat, 0, parameter.name, _is_read_only(parameter.type))
 
     def _error(self, message: str) -> HostError:
         return HostError(message, self.signature.name)
@@ -204,18 +205,23 @@ def _flat(value: Any, parameter: Parameter, kernel: str) -> Array:
 
 
 def _flat_array(value: Array, dtype: Any, parameter: Parameter, kernel: str) -> Array:
-    is_written = not {"constant", "const"} & set(parameter.type.split())
     problem = ""
     if dtype is not None and value.dtype not in (dtype, np.dtype(np.uint8)):
         problem = f"is a buffer of {np.dtype(dtype)}, not of {value.dtype}"
     elif not value.flags.c_contiguous:
         problem = "must be contiguous"
-    elif is_written and not value.flags.writeable:
+    elif not _is_read_only(parameter.type) and not value.flags.writeable:
         problem = "is written to, but read-only"
     if problem:
         raise HostError(f"its argument `{parameter.name}` {problem}", kernel)
     flat = value.reshape(-1)
     return flat if flat.dtype.names is None else flat.view(np.uint8)
+
+
+def _is_read_only(ty: str) -> bool:
+    """Whether a kernel can only read what a pointer or reference leads to."""
+    pointed_at = re.split(r"[*&]", ty)[0]
+    return bool({"constant", "const"} & set(pointed_at.split()))
 
 
 def _dtype_of(ty: str) -> Any:

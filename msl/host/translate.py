@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
 
 from eas.ir.records import frozen
 from eas.msl.host.errors import MslError
@@ -140,11 +144,19 @@ def _with_function_constants(
 
 
 def _constant(constant: FunctionConstant, value: bool | int | float | None) -> str:
-    shown = "" if value is None else repr(value).lower() if type(value) is bool else repr(value)
+    shown = "" if value is None else _spell(value)
     return (
         f"constant {constant.type} {constant.name} = {constant.type}({shown}); "
         f"constant bool eas_has_{constant.name} = {str(value is not None).lower()};"
     )
+
+
+def _spell(value: Any) -> str:
+    """A number of Python's or NumPy's as Metal writes it."""
+    number = value.item() if isinstance(value, np.generic) else value
+    if isinstance(number, float) and not math.isfinite(number):
+        return "NAN" if math.isnan(number) else "INFINITY" if number > 0 else "-INFINITY"
+    return repr(number).lower()
 
 
 def _refuse_other_constants(

@@ -12,6 +12,7 @@ from functools import cache
 from eas.ir.cache import Cache, digest, open_cache
 from eas.ir.nodes import Function
 from eas.ir.records import replace
+from eas.ir.reports import site_numbers
 from eas.ir.text import print_function
 from eas.ir.timing import timed
 from eas.runtime.cpu import elf
@@ -52,8 +53,10 @@ def build(function: Function, kept: Cache | None = None) -> int:
         with timed(function.name, "compiling it"):
             return jit.object_code(text)
 
-    # What the constants were called, and where in its file an op stood, makes no difference.
+    # What the constants were called, and where in its file an op stood, makes no difference, but
+    # for two asserts or prints on one line, which report as one.
     what = print_function(replace(function, constants=()), locations=False)
+    what = f"{what}{site_numbers(function)}"
     return build_code(function.name, what, make, [ENTRY], kept)[ENTRY]
 
 

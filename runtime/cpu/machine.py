@@ -9,6 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import eas.ir
 from eas.ir.cache import digest
 
 _llvmlite: Any = import_module("llvmlite")  # which is small; LLVM comes with `llvmlite.binding`
@@ -55,6 +56,14 @@ def generator_name() -> str:
 
     It goes by the size and the time of its files, as Python does to find stale bytecode.
     """
-    files = [(e.name, e.stat()) for e in os.scandir(Path(__file__).parent) if e.is_file()]
-    lines = [f"{name} {found.st_size} {found.st_mtime_ns}" for name, found in files]
+    folders = (Path(__file__).parent, *_folders_of_ir())
+    files = [entry for folder in folders for entry in os.scandir(folder) if entry.is_file()]
+    found = [(entry.name, entry.stat()) for entry in files]
+    lines = [f"{name} {stat.st_size} {stat.st_mtime_ns}" for name, stat in found]
     return digest("\n".join(sorted(lines)))
+
+
+def _folders_of_ir() -> list[Path]:
+    """What is known of the IR, its ranges for one, decides on code too."""
+    folder = Path(eas.ir.__file__).parent
+    return [folder, *(folder / inner for inner in ("ops", "passes"))]

@@ -157,3 +157,28 @@ def test_code_that_was_kept_runs_without_llvm(tmp_path: Path) -> None:
     command = [sys.executable, "-c", _USES_NO_LLVM]
     told = [subprocess.check_output(command, env=environment, text=True) for _ in range(2)]
     assert told == ["True\n", "False\n"]
+
+
+ASSERTS = """\
+kernel check(%x.0: *bool) from "check.py" {
+  %1: i32 = 0 @1:0-1
+  %2: i32 = 1 @1:0-1
+  %3: bool = load %x.0[%1] @1:0-1
+  %4: bool = load %x.0[%2] @1:0-1
+  assert %3, "it holds" @5:0-1
+  assert %4, "it holds" @6:0-1
+  yield @1:0-1
+}
+"""
+IN_A_LOOP = ASSERTS.replace("@6:", "@5:")
+
+
+@pytest.mark.parametrize("texts", [(ASSERTS, IN_A_LOOP), (IN_A_LOOP, ASSERTS)])
+def test_kept_code_reports_the_line_of_the_kernel_that_runs_it(
+    texts: tuple[str, str], tmp_path: Path
+) -> None:
+    kept = open_cache(tmp_path, SUFFIX)
+    for text in texts:
+        executable = Executable(parse_function(text), kept)
+        [found] = executable.run([ArrayArgument(np.array([True, False]))], (1,))
+        assert found.loc.line == (5 if text is IN_A_LOOP else 6)

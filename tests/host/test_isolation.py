@@ -16,6 +16,7 @@ import pytest
 from eas.msl.host import Host, HostError, Limits, load
 from eas.msl.host.process import patience
 from tests.host.texts import HEAD, run_text
+from tests.processes import is_alive
 
 DOUBLE = HEAD + (
     "kernel void twice(device int* x [[buffer(0)]], uint i [[thread_position_in_grid]]) {\n"
@@ -287,11 +288,3 @@ def test_an_endless_kernel_ends_with_the_process_that_launched_it() -> None:
             return
         time.sleep(0.1)
     pytest.fail("the worker is still there")
-
-
-def is_alive(process: int) -> bool:
-    """Whether a process runs; one that has ended may still be listed."""
-    done = subprocess.run(
-        ["ps", "-o", "stat=", "-p", str(process)], capture_output=True, text=True, check=False
-    )
-    return done.stdout.strip()[:1] not in ("", "Z")

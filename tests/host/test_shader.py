@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -123,3 +124,32 @@ def test_function_constants_are_given_exactly(
     with pytest.raises(MslError) as caught:
         load(TEXT, constants=constants, host=host)
     assert str(caught.value) == message
+
+
+POINTERS = """#include <metal_stdlib>
+using namespace metal;
+
+struct constants_t {
+    float value;
+};
+constant float factor [[function_constant(0)]];
+
+kernel void fill(device float* const out [[buffer(0)]],
+                 device constants_t* kept [[buffer(1)]],
+                 uint i [[thread_position_in_grid]]) {
+    out[i] = 7.0f;
+    kept[i].value = factor;
+}
+"""
+
+
+@pytest.mark.parametrize("factor", [F32(0.5), np.inf, -np.inf, 3])
+def test_what_a_constant_pointer_leads_to_is_written(host: Host, factor: float) -> None:
+    out, kept = np.zeros(4, F32), np.zeros(4, [("value", F32)])
+    load(POINTERS, constants={"factor": factor}, host=host).fill(out, kept, threads=4)
+    np.testing.assert_array_equal(out, 7)
+    np.testing.assert_array_equal(kept["value"], F32(factor))
+
+
+def test_a_shader_can_be_copied(shader: Shader) -> None:
+    assert copy.copy(shader).kernels.keys() == {"saxpy", "turned"}

@@ -131,7 +131,7 @@ def test_a_reduced_axis_can_be_kept(
     name: str, shape: Shape, axis: int | None, backend: str
 ) -> None:
     if (name, backend) == ("f64", "msl-host"):
-        return
+        pytest.skip("Metal has no f64")
     check_kept(DTYPES[name], shape, axis, backend, nans=False)
 
 

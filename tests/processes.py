@@ -1,0 +1,13 @@
+"""What tests ask about other processes."""
+
+from __future__ import annotations
+
+import subprocess
+
+
+def is_alive(process: int) -> bool:
+    """Whether a process runs; one that has ended may still be listed."""
+    done = subprocess.run(
+        ["ps", "-o", "stat=", "-p", str(process)], capture_output=True, text=True, check=False
+    )
+    return done.stdout.strip()[:1] not in ("", "Z")
