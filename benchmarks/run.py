@@ -85,6 +85,8 @@ def add_line(report: Report, contest: Contest, triton: Triton) -> None:
 def add_first_calls(report: Report) -> None:
     """Lines of the first launch of a process, with and without code on disk."""
     found = {name: _first_call(name) for name in first_call.NAMES if name not in report.missing}
+    if not found["eas"]:  # what is wrong with it was told
+        return
     for what, limit in first_call.LIMITS.items():
         report.results[what] = {name: times[what] for name, times in found.items() if times}
         report.aims[what] = (Under(limit),)
@@ -149,14 +151,14 @@ def parse_arguments() -> argparse.Namespace:
 
 def main() -> None:
     options = parse_arguments()
+    if options.charts is not None and not can_draw():
+        raise SystemExit("there can be no charts: matplotlib is missing")
     console = Console(width=None if sys.stdout.isatty() else _WIDTH)
     with Progress(console=Console(stderr=True), transient=True) as progress:
         report = measure_all(options, progress)
     show(report, console, options.markdown)
     if options.charts is None:
         return
-    if not can_draw():
-        raise SystemExit("there are no charts: matplotlib is missing")
     if report.results:
         draw_ratios(report.results, options.charts)
     if report.growth:

@@ -22,7 +22,7 @@ import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from scripts.children import REPOSITORY, Child
 from scripts.compile_texts import read_program
@@ -145,14 +145,10 @@ class Trial:
 
     def _hear(self, line: str, texts: Texts, todo: list[Path], words: list[str]) -> None:
         """Takes in a line of `scripts.compile_texts`; Metal may say something in between."""
-        try:
-            heard: Any = json.loads(line)
-        except ValueError:
-            heard = None
-        if not isinstance(heard, dict):
+        heard = _message(line)
+        if heard is None:
             words.append(line)
-            return
-        if "told" in heard:
+        elif "told" in heard:
             texts.told[todo.pop(0).stem] = heard["told"]
         elif "missing" in heard:
             words.append(heard["missing"])
@@ -278,6 +274,15 @@ def _version(package: str) -> str:
         return importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:
         return "not installed"
+
+
+def _message(line: str) -> dict[str, str] | None:
+    """A line that is an object of JSON."""
+    try:
+        found: Any = json.loads(line)
+    except ValueError:
+        return None
+    return cast(dict[str, str], found) if isinstance(found, dict) else None
 
 
 def _commit() -> str:

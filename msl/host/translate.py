@@ -7,8 +7,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from eas.ir.records import frozen
 from eas.msl.host.errors import MslError
 from eas.msl.host.signature import (
@@ -153,7 +151,7 @@ def _constant(constant: FunctionConstant, value: bool | int | float | None) -> s
 
 def _spell(value: Any) -> str:
     """A number of Python's or NumPy's as Metal writes it."""
-    number = value.item() if isinstance(value, np.generic) else value
+    number = value.item() if hasattr(value, "item") else value
     if isinstance(number, float) and not math.isfinite(number):
         return "NAN" if math.isnan(number) else "INFINITY" if number > 0 else "-INFINITY"
     return repr(number).lower()

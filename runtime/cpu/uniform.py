@@ -67,7 +67,7 @@ KNOWN = {
 }
 
 
-class Slots:
+class BlockSlots:
     """Variables and tiles for values that several ways lead to."""
 
     def __init__(self, program: Program, values: Sequence[Value]) -> None:
@@ -253,7 +253,7 @@ class Writer:
 
     def _run_if(self, op: If) -> None:
         program, e = self.program, self.e
-        slots = Slots(program, op.results)
+        slots = BlockSlots(program, op.results)
         then, orelse, end = e.label("then"), e.label("else"), e.label("endif")
         e.branch(program.single.scalar(op.condition), then, orelse)
         for label, region in ((then, op.then), (orelse, op.orelse)):
@@ -264,7 +264,7 @@ class Writer:
         slots.take(op.results)
 
     def _run_loop(self, op: For | While) -> None:
-        slots = (Slots(self.program, op.results), Slots(self.program, op.orelse.args))
+        slots = (BlockSlots(self.program, op.results), BlockSlots(self.program, op.orelse.args))
         write_plain(self.program.single, op, slots, None, self.frames, self.run, self._run)
 
     def _run(self, region: Region, slots: Places) -> None:
