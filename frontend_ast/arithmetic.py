@@ -28,6 +28,16 @@ from eas.frontend_ast.refused import Refused, refusal_of
 from eas.frontend_ast.values import Array, Const, Generated, Num, Operand, Place, Range, Tuple
 from eas.ir.types import BOOL, F32, DType
 
+COMPARISONS: dict[type[ast.AST], str] = {
+    ast.Eq: "eq",
+    ast.NotEq: "ne",
+    ast.Lt: "lt",
+    ast.LtE: "le",
+    ast.Gt: "gt",
+    ast.GtE: "ge",
+}
+
+# The functions of Python's module `operator`.
 PYTHON: dict[type[ast.AST], str] = {
     ast.Add: "add",
     ast.Sub: "sub",
@@ -41,12 +51,7 @@ PYTHON: dict[type[ast.AST], str] = {
     ast.BitAnd: "and_",
     ast.BitOr: "or_",
     ast.BitXor: "xor",
-    ast.Eq: "eq",
-    ast.NotEq: "ne",
-    ast.Lt: "lt",
-    ast.LtE: "le",
-    ast.Gt: "gt",
-    ast.GtE: "ge",
+    **COMPARISONS,
 }
 
 NUMERIC: dict[type[ast.AST], str] = {

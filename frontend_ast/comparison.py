@@ -7,6 +7,7 @@ from typing import Any
 
 from eas.frontend_ast.arguments import is_same
 from eas.frontend_ast.arithmetic import (
+    COMPARISONS,
     SYMBOLS,
     binary,
     class_of,
@@ -24,15 +25,6 @@ from eas.frontend_ast.promote import describe, is_numeric, number, promote, to_b
 from eas.frontend_ast.records import unwrap
 from eas.frontend_ast.values import Const, Num, Operand, Range, Tuple
 from eas.ir.types import BOOL
-
-COMPARISONS: dict[type[ast.AST], str] = {
-    ast.Eq: "eq",
-    ast.NotEq: "ne",
-    ast.Lt: "lt",
-    ast.LtE: "le",
-    ast.Gt: "gt",
-    ast.GtE: "ge",
-}
 
 
 def compare(ctx: Context, operation: ast.cmpop, left: Operand, right: Operand) -> Operand:

@@ -9,6 +9,7 @@ from typing import Any
 
 from eas.frontend_ast.arithmetic import (
     BITWISE,
+    COMPARISONS,
     NUMERIC,
     REFUSED_OPERATORS,
     SHIFTS,
@@ -18,7 +19,7 @@ from eas.frontend_ast.arithmetic import (
     power,
 )
 from eas.frontend_ast.branches import lower_bool_operation
-from eas.frontend_ast.comparison import COMPARISONS, identity, membership
+from eas.frontend_ast.comparison import identity, membership
 from eas.frontend_ast.matching import REFUSED_PATTERNS, SUPPORTED_PATTERNS
 from eas.frontend_ast.refused import REFUSED_EXPRESSIONS, REFUSED_STATEMENTS, Refused
 from eas.frontend_ast.table import SUPPORTED_EXPRESSIONS, SUPPORTED_STATEMENTS

@@ -9,22 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-import eas
 from eas import mk
+from tests.ops.accuracy import apply, apply_to_two
 
 Array = np.ndarray[Any, np.dtype[Any]]
-
-
-@eas.kernel
-def apply(x, out, N, FN: eas.constexpr, BLOCK: eas.constexpr):
-    i = mk.program_id(0) * BLOCK + mk.arange(0, BLOCK)
-    mk.store(out, i, FN(mk.load(x, i, i < N)), i < N)
-
-
-@eas.kernel
-def apply_two(x, y, out, N, FN: eas.constexpr, BLOCK: eas.constexpr):
-    i = mk.program_id(0) * BLOCK + mk.arange(0, BLOCK)
-    mk.store(out, i, FN(mk.load(x, i, i < N), mk.load(y, i, i < N)), i < N)
 
 
 def samples(low: float, high: float) -> Array:
@@ -114,7 +102,7 @@ def test_doubles_are_as_good_as_those_of_the_c_library(name: str) -> None:
     x = np.linspace(0.1, 3, 1000)
     out = np.zeros_like(x)
     if name == "pow":
-        apply_two(x, x, out, 1000, FN=mk.pow, BLOCK=256, _backend="cpu")
+        apply_to_two(x, x, out, 1000, FN=mk.pow, BLOCK=256, _backend="cpu")
         np.testing.assert_allclose(out, x**x, rtol=1e-15)
     else:
         apply(x, out, 1000, FN=getattr(mk, name), BLOCK=256, _backend="cpu")
@@ -131,7 +119,7 @@ def pairs(low: float, high: float, count: int) -> tuple[Array, Array]:
 
 def run_two(name: str, x: Array, y: Array) -> Array:
     out = np.zeros_like(x)
-    apply_two(x, y, out, len(x), FN=getattr(mk, name), BLOCK=1024, _backend="cpu")
+    apply_to_two(x, y, out, len(x), FN=getattr(mk, name), BLOCK=1024, _backend="cpu")
     return out
 
 
