@@ -9,7 +9,8 @@ from types import FunctionType
 from eas.frontend_ast.binding import Given
 from eas.frontend_ast.calls import call_function
 from eas.frontend_ast.context import Context
-from eas.frontend_ast.intrinsics import is_function_of_mk, to_dtype
+from eas.frontend_ast.elementwise import to_dtype
+from eas.frontend_ast.intrinsics import is_function_of_mk
 from eas.frontend_ast.names import lower_attribute_of_constant, no_attribute
 from eas.frontend_ast.promote import describe
 from eas.frontend_ast.records import is_named_tuple, replace_fields

@@ -176,7 +176,7 @@ def _call_intrinsic(ctx: Context, name: str, function: Any, given: Given) -> Ope
         return _call(ctx, callee, Given(given.node, tuple(arguments), {}))
 
     bound = bind(ctx, f"`{shown}`", signature, given, note)
-    return lower_intrinsic(ctx, name, _name(function), bound, call)
+    return lower_intrinsic(ctx, name, bound, call)
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Reductions and scans by a function: `reduce`, `associative_scan`, `cumsum`, `cumprod`."""
+"""Reductions and scans: those with a name, and those by a function of the kernel's own."""
 
 from __future__ import annotations
 
@@ -8,8 +8,16 @@ from typing import Any
 from eas.frontend_ast.arithmetic import items_of
 from eas.frontend_ast.collective import require_all_lanes
 from eas.frontend_ast.context import Context
-from eas.frontend_ast.promote import broadcast, cast, common_shape, describe, materialize, number
-from eas.frontend_ast.static import runtime_number, static_axis
+from eas.frontend_ast.promote import (
+    broadcast,
+    cast,
+    common_shape,
+    describe,
+    materialize,
+    number,
+    to_bool,
+)
+from eas.frontend_ast.static import runtime_number, static_axis, static_flag
 from eas.frontend_ast.values import FALSE, NONE, ZERO, Const, Num, Operand, Tuple
 from eas.ir.nodes import (
     Compute,
@@ -27,10 +35,30 @@ from eas.ir.passes.exits import lower_exits
 from eas.ir.passes.fold import fold
 from eas.ir.passes.select import without_branches
 from eas.ir.rewrite import Renaming
-from eas.ir.types import F32, DType, Scalar, count
+from eas.ir.types import BOOL, F32, DType, Scalar, count
 
 # Calls an operand that is a function.
 Call = Callable[[Operand, Sequence[Operand]], Operand]
+
+
+def _reduction(op: str, shown: str) -> Callable[..., Operand]:
+    """`mk.sum` and its like: over one axis, or over all lanes."""
+
+    def lower(
+        ctx: Context, a: Operand, axis: Operand = NONE, keep_dims: Operand = FALSE
+    ) -> Operand:
+        num = runtime_number(ctx, a)
+        require_all_lanes(ctx, f"`mk.{shown}`")
+        if op in ("reduce_any", "reduce_all"):
+            num = materialize(ctx, to_bool(ctx, num), BOOL)
+        place = None if axis == NONE else static_axis(ctx, axis, num)
+        if len(num.shape) == 1:
+            place = None
+        reduced = ctx.compute(op, num.value, axis=place)
+        is_kept = static_flag(ctx, keep_dims, "keep_dims")
+        return _kept(ctx, reduced, num, place) if is_kept else reduced
+
+    return lower
 
 
 def _reduce(
@@ -46,7 +74,7 @@ def _reduce(
     body = _function(ctx, call, fn, [num.dtype for num in nums])
     operands = [_with_last(ctx, num, place).value for num in nums]
     results = [Num(value) for value in ctx.build.combine("reduce", operands, body)]
-    if keep_dims != FALSE:
+    if static_flag(ctx, keep_dims, "keep_dims"):
         results = [_kept(ctx, num, nums[0], place) for num in results]
     return _like(a, results)
 
@@ -70,7 +98,7 @@ def _scan(
     nums = _blocks(ctx, a, "`mk.associative_scan`")
     place = static_axis(ctx, axis, nums[0])
     body = _function(ctx, call, fn, [num.dtype for num in nums])
-    return _like(a, _scanned(ctx, nums, place, body, reverse != FALSE))
+    return _like(a, _scanned(ctx, nums, place, body, static_flag(ctx, reverse, "reverse")))
 
 
 def _running(shown: str, op: str) -> Callable[..., Operand]:
@@ -89,7 +117,8 @@ def _running(shown: str, op: str) -> Callable[..., Operand]:
             return [ctx.build.compute(op, x, y)]
 
         function = _region(ctx, [wide], lambda values: body(*values))
-        [result] = _scanned(ctx, [cast(ctx, num, wide)], place, function, reverse != FALSE)
+        is_reverse = static_flag(ctx, reverse, "reverse")
+        [result] = _scanned(ctx, [cast(ctx, num, wide)], place, function, is_reverse)
         return cast(ctx, result, own) if own.is_float else result
 
     return lower
@@ -237,6 +266,10 @@ def _is_plain(op: Op) -> bool:
     return isinstance(op, Compute) and op.op.elementwise and not op.op.positional
 
 
+REDUCTIONS: dict[str, Callable[..., Operand]] = {
+    f"reduce_{name}": _reduction(f"reduce_{name}", "xor_sum" if name == "xor" else name)
+    for name in ("sum", "prod", "max", "min", "argmax", "argmin", "any", "all", "xor")
+}
 COMBINATIONS: dict[str, Callable[..., Any]] = {
     "reduce": _reduce,
     "associative_scan": _scan,

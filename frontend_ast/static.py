@@ -30,6 +30,16 @@ def static_int(ctx: Context, operand: Operand, what: str) -> int:
     )
 
 
+def static_flag(ctx: Context, operand: Operand, name: str) -> bool:
+    if isinstance(operand, Const) and type(operand.value) is bool:
+        return operand.value
+    raise ctx.refusal(
+        "E0705",
+        f"`{name}` is True or False, known at compile time, this is {describe(operand)}",
+        at=operand,
+    )
+
+
 def static_ints(ctx: Context, operand: Operand, what: str) -> tuple[int, ...]:
     items = items_of(operand)
     if items is not None:

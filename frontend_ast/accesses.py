@@ -1,0 +1,136 @@
+"""The forms in which a kernel reads and writes memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import get_args
+
+from eas.frontend_ast import block_pointers, memory
+from eas.frontend_ast.collective import require_all_lanes
+from eas.frontend_ast.context import Context
+from eas.frontend_ast.static import static_dtype, static_shape
+from eas.frontend_ast.values import EMPTY, NONE, UNNAMED, Array, Const, Operand
+from eas.ir.nodes import AtomicKind, Barrier
+from eas.ir.types import count
+
+ZEROS = Const("zero")
+
+
+def _load(
+    ctx: Context,
+    ptr: Operand,
+    offs: Operand = NONE,
+    mask: Operand = NONE,
+    other: Operand | None = None,
+    boundary_check: Operand = EMPTY,
+    padding: Operand = ZEROS,
+) -> Operand:
+    if block_pointers.is_block_pointer(ptr):
+        _refuse_places(ctx, offs, mask)
+        return block_pointers.load(ctx, ptr, boundary_check, padding)
+    _refuse_checks(ctx, (boundary_check, EMPTY), (padding, ZEROS))
+    return memory.load(ctx, ptr, mask, other, None if offs == NONE else offs)
+
+
+def _store(
+    ctx: Context,
+    ptr: Operand,
+    offs: Operand = NONE,
+    value: Operand = NONE,
+    mask: Operand = NONE,
+    boundary_check: Operand = EMPTY,
+) -> Operand:
+    if value == NONE and not isinstance(ptr, Array):  # store(a + offs, value)
+        offs, value = NONE, offs
+    if value == NONE:
+        raise _nothing_to_store(ctx, ptr, offs)
+    if block_pointers.is_block_pointer(ptr):
+        _refuse_places(ctx, offs, mask)
+        block_pointers.store(ctx, ptr, value, boundary_check)
+        return NONE
+    _refuse_checks(ctx, (boundary_check, EMPTY))
+    memory.store(ctx, ptr, value, mask, None if offs == NONE else offs)
+    return NONE
+
+
+def _refuse_places(ctx: Context, offs: Operand, mask: Operand) -> None:
+    for operand in (offs, mask):
+        if operand != NONE:
+            raise ctx.refusal(
+                "E0509",
+                "a block pointer has its own offsets and bounds",
+                at=operand,
+                help="move it with `mk.advance`, and give `boundary_check` the axes to check",
+            )
+
+
+def _refuse_checks(ctx: Context, *options: tuple[Operand, Operand]) -> None:
+    for given, default in options:
+        if given != default:
+            raise ctx.refusal(
+                "E0509",
+                "only a block pointer knows the bounds that are to be checked",
+                at=given,
+                help="make one with `mk.make_block_ptr`, or give a `mask`",
+            )
+
+
+def _nothing_to_store(ctx: Context, ptr: Operand, offs: Operand) -> Exception:
+    """A bare array and one more argument: is that an offset or the value?"""
+    array = ctx.written_at(ctx.place(ptr)) or "array"
+    given = "" if offs == NONE else ctx.written_at(ctx.place(offs))
+    ways = (f"`mk.store({array}, {given or 'i'}, x)` stores `x` there",)
+    if given:
+        ways += (f"`mk.store({array}, 0, {given})` stores `{given}` in the first element",)
+    return ctx.refusal(
+        "E0413",
+        "`mk.store` lacks the argument `value`",
+        notes=("it is `mk.store(ptr, offs, value, mask=None)`",),
+        help=ways,
+    )
+
+
+def _atomic(kind: AtomicKind) -> Callable[..., Operand]:
+    """`mk.atomic_add` and its like."""
+
+    def lower(
+        ctx: Context,
+        ptr: Operand,
+        offs: Operand,
+        value: Operand,
+        mask: Operand = NONE,
+        expected: Operand | None = None,
+    ) -> Operand:
+        return memory.atomic(ctx, kind, ptr, offs, value, mask, expected)
+
+    return lower
+
+
+def _alloc_tg(ctx: Context, shape: Operand, dtype: Operand) -> Operand:
+    """Threadgroup memory; its name is the one that it is assigned to."""
+    extents = static_shape(ctx, shape)
+    ctx.check_size(extents)
+    if ctx.targets[1:] and any(target.kind == "loop" for target in ctx.targets):
+        raise ctx.refusal(
+            "E0607",
+            "threadgroup memory is allocated in a loop",
+            help="allocate it before the loop; its content is not kept anyway",
+        )
+    require_all_lanes(ctx, "`mk.alloc_tg`")
+    pointer = ctx.build.alloc(count(extents), static_dtype(ctx, dtype))
+    return Array(UNNAMED, pointer, len(extents), extents)
+
+
+def _barrier(ctx: Context) -> Operand:
+    require_all_lanes(ctx, "`mk.barrier`")
+    ctx.build.emit(Barrier(ctx.loc))
+    return NONE
+
+
+ACCESSES: dict[str, Callable[..., Operand]] = {
+    "load": _load,
+    "store": _store,
+    "alloc_tg": _alloc_tg,
+    "barrier": _barrier,
+    **{f"atomic_{kind}": _atomic(kind) for kind in get_args(AtomicKind)},
+}
