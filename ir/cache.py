@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -67,15 +68,12 @@ class Cache:
 
     def keep_bytes(self, key: str, content: bytes) -> Path | None:
         """Puts a file with this content into the cache, as `keep` does."""
-        import tempfile  # which takes longer to import than a kept file to read
-
         target = self._path(key)
         if target is None:
             return None
-        temporary = ""
+        temporary = target.with_name(f"{key}.{os.getpid()}.{threading.get_ident()}.tmp")
         try:
-            handle, temporary = tempfile.mkstemp(dir=self.folder, suffix=".tmp")
-            with os.fdopen(handle, "wb") as file:
+            with open(temporary, "xb") as file:
                 file.write(content + _seal(key, content))
             os.replace(temporary, target)
         except OSError:

@@ -18,4 +18,4 @@ def timed(name: str, what: str) -> Generator[None]:
     start = time.perf_counter()
     yield
     took = (time.perf_counter() - start) * 1000
-    print(f"eas: {name}: {what} took {took:.1f} ms", file=sys.stderr)
+    sys.stderr.write(f"eas: {name}: {what} took {took:.1f} ms\n")  # at once: threads tell too

@@ -5,8 +5,9 @@ The code generator and LLVM are imported where they are needed: code that was ke
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+import threading
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from functools import cache
 
 from eas.ir.cache import Cache, digest, open_cache
@@ -30,7 +31,7 @@ def default_cache() -> Cache:
 def to_llvm(function: Function) -> str:
     """The LLVM text of a function that was relaxed, for this machine."""
     from eas.runtime.cpu import jit
-    from eas.runtime.cpu.kernel import write
+    from eas.runtime.cpu.kernel import write  # while another thread may be loading LLVM
 
     return write(function, jit.vector_width(), jit.has_streams())
 
@@ -42,22 +43,50 @@ def to_asm(function: Function) -> str:
     return jit.assembly(to_llvm(function))
 
 
-def build(function: Function, kept: Cache | None = None) -> int:
-    """The address of a function's entry; the code stays loaded until the process ends."""
+def build(function: Function, kept: Cache | None, beside: Callable[[], object]) -> int:
+    """The address of a function's entry; the code stays loaded until the process ends.
+
+    If it has to be compiled, another thread loads LLVM meanwhile and then calls `beside`.
+    """
 
     def make() -> bytes:
-        from eas.runtime.cpu import jit
+        from eas.runtime.cpu import jit, llvm
 
-        with timed(function.name, "writing LLVM"):
-            text = to_llvm(function)
-        with timed(function.name, "compiling it"):
-            return jit.object_code(text)
+        with _another_thread(llvm.library, beside):
+            with timed(function.name, "writing LLVM"):
+                text = to_llvm(function)
+            with timed(function.name, "compiling it"):
+                return jit.object_code(text)
 
     # What the constants were called, and where in its file an op stood, makes no difference, but
     # for two asserts or prints on one line, which report as one.
     what = print_function(replace(function, constants=()), locations=False)
     what = f"{what}{site_numbers(function)}"
     return build_code(function.name, what, make, [ENTRY], kept)[ENTRY]
+
+
+@contextmanager
+def _another_thread(*steps: Callable[[], object]) -> Generator[None]:
+    """Calls the steps in another thread, if there can be one: the caller will need what they make.
+
+    What goes wrong with them is told when the caller takes them itself.
+    """
+
+    def run() -> None:
+        with suppress(Exception):
+            for step in steps:
+                step()
+
+    thread = threading.Thread(target=run, name="eas compile")
+    try:
+        thread.start()
+    except RuntimeError:  # the system has no room for more
+        yield
+        return
+    try:
+        yield
+    finally:
+        thread.join()
 
 
 def build_code(

@@ -29,7 +29,7 @@ class Executable:
     def __init__(self, function: Function, kept: Cache | None = None) -> None:
         self.function = function
         self.sites = sites_of(function)
-        self.entry = build(function, kept)
+        self.entry = build(function, kept, beside=support)
         self._long = np.full(1, (1 << 63) - 1, np.int64)
 
     def run(

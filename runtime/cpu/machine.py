@@ -54,12 +54,13 @@ def _described_by_linux() -> str:
 def generator_name() -> str:
     """The code generator as it is now: another one makes other code.
 
-    It goes by the size and the time of its files, as Python does to find stale bytecode.
+    It goes by the sizes and the times of its files. That of the last change is the system's own:
+    who installs files can choose the time of their content, not this one.
     """
     folders = (Path(__file__).parent, *_folders_of_ir())
     files = [entry for folder in folders for entry in os.scandir(folder) if entry.is_file()]
     found = [(entry.name, entry.stat()) for entry in files]
-    lines = [f"{name} {stat.st_size} {stat.st_mtime_ns}" for name, stat in found]
+    lines = [f"{name} {s.st_size} {s.st_mtime_ns} {s.st_ctime_ns}" for name, s in found]
     return digest("\n".join(sorted(lines)))
 
 

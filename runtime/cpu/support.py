@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import _thread
 import ctypes
 import os
 import sys
 import threading
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 from eas.ir.timing import timed
 from eas.runtime.cpu.build import build_code
+from eas.runtime.cpu.once import once
 
 MOST_SLOTS = 128
 MOST_THREADS = 1024
@@ -76,12 +77,13 @@ class Support:
             self._is_started = True
 
     def _start_helpers(self, wanted: int) -> int:
-        """How many of them could be started: the system may have no room for more threads."""
+        """How many of them could be started: the system may have no room for more threads.
+
+        They run no Python, and are not waited for: neither until they run, nor at the end.
+        """
         for n in range(wanted):
-            name = f"eas helper {n}"
-            run = threading.Thread(target=self._help, args=(self.pool,), name=name, daemon=True)
             try:
-                run.start()
+                _thread.start_new_thread(self._help, (self.pool,))
             except RuntimeError:
                 return n
         return wanted
@@ -119,6 +121,6 @@ def _address(function: Any) -> int:
     return address
 
 
-@cache
+@once
 def support() -> Support:
     return Support()

@@ -145,7 +145,7 @@ a = np.ones(64, np.float32)
 c = np.zeros(64, np.float32)
 add(a, a, c, 64, BLOCK=64, _backend="cpu")
 assert (c == 2).all()
-print("llvmlite.binding" in sys.modules)
+print("eas.runtime.cpu.llvm" in sys.modules)
 """
 
 
