@@ -15,14 +15,18 @@ compiled.
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, overload
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from eas.intrinsic import host_intrinsic, intrinsic
 from eas.ir import types as _types
-from eas.values import DTypeClass, DTypeLike, Number, Value
+from eas.values import BlockPointer, DTypeClass, DTypeLike, Int, Mask, Number, Value
 
-Shape = int | tuple[int, ...]
+Shape = int | Sequence[int]
+Axes = int | Sequence[int]
+Padding = Literal["zero", "nan"]
+Eviction = Literal["", "evict_first", "evict_last", "evict_normal"]
+Caching = Literal["", ".ca", ".cg", ".cs", ".wb", ".wt"]
 
 # --- dtypes -----------------------------------------------------------------------------------
 
@@ -193,63 +197,107 @@ def full_like(a: Value, value: Number) -> Value:
 # --- memory -----------------------------------------------------------------------------------
 
 
-@intrinsic()
+@overload
 def load(
     ptr: Value,
-    offs: Number | None = None,
-    mask: Number | None = None,
+    offs: Int,
+    mask: Mask = None,
     other: Number = 0,
-    boundary_check: tuple[int, ...] = (),
-    padding: str = "zero",
+    *,
+    eviction_policy: Eviction = "",
+    cache_modifier: Caching = "",
+) -> Value: ...
+@overload
+def load(
+    ptr: Value,
+    mask: Mask = None,
+    other: Number = 0,
+    *,
+    eviction_policy: Eviction = "",
+    cache_modifier: Caching = "",
+) -> Value: ...
+@overload
+def load(
+    ptr: BlockPointer,
+    *,
+    boundary_check: Axes = (),
+    padding: Padding = "zero",
+    eviction_policy: Eviction = "",
+    cache_modifier: Caching = "",
+) -> Value: ...
+@intrinsic()
+def load(
+    ptr: Any,
+    offs: Any = None,
+    mask: Any = None,
+    other: Number = 0,
+    boundary_check: Axes = (),
+    padding: Padding = "zero",
+    *,
+    eviction_policy: Eviction = "",
+    cache_modifier: Caching = "",
 ) -> Value:
     """The elements of an array at `offs`.
 
     Offsets count elements. Lanes where `mask` is false read nothing and give `other`.
-    `load(a + offs)` is another way to write `load(a, offs)`. A pointer of `make_block_ptr` has its
-    own offsets: of those, elements out of bounds along the axes in `boundary_check` are not read,
-    but are zero, or NaN with `padding="nan"`.
+    `load(a + offs, mask)` is another way to write `load(a, offs, mask)`. A pointer of
+    `make_block_ptr` has its own offsets: of those, elements out of bounds along the axes in
+    `boundary_check` are not read, but are zero, or NaN with `padding="nan"`. What is said of caches
+    is a hint.
 
     >>> i = mk.arange(0, 4)
     >>> mk.load(x, i)
     [0.0, 1.0, 2.0, 3.0]
-    >>> mk.load(x + i, mask=i < 2, other=-1.0)
+    >>> mk.load(x + i, i < 2, other=-1.0)
     [0.0, 1.0, -1.0, -1.0]
     """
     ...
 
 
 @overload
-def store(ptr: Value, offs: Number, value: Number, mask: Number | None = None) -> None: ...
-@overload
 def store(
     ptr: Value,
-    *,
+    offs: Int,
     value: Number,
-    mask: Number | None = None,
-    boundary_check: tuple[int, ...] = (),
+    mask: Mask = None,
+    *,
+    eviction_policy: Eviction = "",
+    cache_modifier: Caching = "",
 ) -> None: ...
 @overload
 def store(
     ptr: Value,
     value: Number,
-    /,
+    mask: Mask = None,
     *,
-    mask: Number | None = None,
-    boundary_check: tuple[int, ...] = (),
+    eviction_policy: Eviction = "",
+    cache_modifier: Caching = "",
+) -> None: ...
+@overload
+def store(
+    ptr: BlockPointer,
+    value: Number,
+    *,
+    boundary_check: Axes = (),
+    eviction_policy: Eviction = "",
+    cache_modifier: Caching = "",
 ) -> None: ...
 @intrinsic()
 def store(
-    ptr: Value,
-    offs: Any = None,
-    value: Any = None,
-    mask: Number | None = None,
-    boundary_check: tuple[int, ...] = (),
+    ptr: Any,
+    offs: Any,
+    value: Any,
+    mask: Any = None,
+    boundary_check: Axes = (),
+    *,
+    eviction_policy: Eviction = "",
+    cache_modifier: Caching = "",
 ) -> None:
     """Writes `value` to the elements of an array at `offs`.
 
-    Lanes where `mask` is false write nothing. `store(a + offs, value)` is another way to write
-    `store(a, offs, value)`. Through a pointer of `make_block_ptr`, elements out of bounds along the
-    axes in `boundary_check` are not written.
+    Lanes where `mask` is false write nothing. `store(a + offs, value, mask)` is another way to
+    write `store(a, offs, value, mask)`. Through a pointer of `make_block_ptr`, elements out of
+    bounds along the axes in `boundary_check` are not written. What is said of caches is a hint.
 
     >>> i = mk.arange(0, 4)
     >>> mk.store(out, i, 2.0, mask=i > 1)
@@ -260,8 +308,12 @@ def store(
     ...
 
 
+@overload
+def atomic_add(ptr: Value, offs: Int, value: Number, mask: Mask = None) -> Value: ...
+@overload
+def atomic_add(ptr: Value, value: Number, mask: Mask = None) -> Value: ...
 @intrinsic()
-def atomic_add(ptr: Value, offs: Number, value: Number, mask: Number | None = None) -> Value:
+def atomic_add(ptr: Value, offs: Any, value: Any, mask: Any = None) -> Value:
     """Adds to the elements at `offs`, also where several lanes meet; gives what was there before.
 
     >>> before = mk.atomic_add(out, mk.arange(0, 4) // 2, 1.0)
@@ -271,8 +323,12 @@ def atomic_add(ptr: Value, offs: Number, value: Number, mask: Number | None = No
     ...
 
 
+@overload
+def atomic_max(ptr: Value, offs: Int, value: Number, mask: Mask = None) -> Value: ...
+@overload
+def atomic_max(ptr: Value, value: Number, mask: Mask = None) -> Value: ...
 @intrinsic()
-def atomic_max(ptr: Value, offs: Number, value: Number, mask: Number | None = None) -> Value:
+def atomic_max(ptr: Value, offs: Any, value: Any, mask: Any = None) -> Value:
     """Raises the elements at `offs` to `value`; gives what was there before.
 
     >>> before = mk.atomic_max(out, 0, 3.0)
@@ -282,8 +338,12 @@ def atomic_max(ptr: Value, offs: Number, value: Number, mask: Number | None = No
     ...
 
 
+@overload
+def atomic_min(ptr: Value, offs: Int, value: Number, mask: Mask = None) -> Value: ...
+@overload
+def atomic_min(ptr: Value, value: Number, mask: Mask = None) -> Value: ...
 @intrinsic()
-def atomic_min(ptr: Value, offs: Number, value: Number, mask: Number | None = None) -> Value:
+def atomic_min(ptr: Value, offs: Any, value: Any, mask: Any = None) -> Value:
     """Lowers the elements at `offs` to `value`; gives what was there before.
 
     >>> before = mk.atomic_min(out, 0, -3.0)
@@ -293,8 +353,12 @@ def atomic_min(ptr: Value, offs: Number, value: Number, mask: Number | None = No
     ...
 
 
+@overload
+def atomic_and(ptr: Value, offs: Int, value: Number, mask: Mask = None) -> Value: ...
+@overload
+def atomic_and(ptr: Value, value: Number, mask: Mask = None) -> Value: ...
 @intrinsic()
-def atomic_and(ptr: Value, offs: Number, value: Number, mask: Number | None = None) -> Value:
+def atomic_and(ptr: Value, offs: Any, value: Any, mask: Any = None) -> Value:
     """Sets the integers at `offs` to their bitwise and with `value`; gives what was there before.
 
     >>> t = mk.tid(0, 4)
@@ -309,8 +373,12 @@ def atomic_and(ptr: Value, offs: Number, value: Number, mask: Number | None = No
     ...
 
 
+@overload
+def atomic_or(ptr: Value, offs: Int, value: Number, mask: Mask = None) -> Value: ...
+@overload
+def atomic_or(ptr: Value, value: Number, mask: Mask = None) -> Value: ...
 @intrinsic()
-def atomic_or(ptr: Value, offs: Number, value: Number, mask: Number | None = None) -> Value:
+def atomic_or(ptr: Value, offs: Any, value: Any, mask: Any = None) -> Value:
     """Sets the integers at `offs` to their bitwise or with `value`; gives what was there before.
 
     >>> t = mk.tid(0, 4)
@@ -325,8 +393,12 @@ def atomic_or(ptr: Value, offs: Number, value: Number, mask: Number | None = Non
     ...
 
 
+@overload
+def atomic_xor(ptr: Value, offs: Int, value: Number, mask: Mask = None) -> Value: ...
+@overload
+def atomic_xor(ptr: Value, value: Number, mask: Mask = None) -> Value: ...
 @intrinsic()
-def atomic_xor(ptr: Value, offs: Number, value: Number, mask: Number | None = None) -> Value:
+def atomic_xor(ptr: Value, offs: Any, value: Any, mask: Any = None) -> Value:
     """Sets the integers at `offs` to their bitwise xor with `value`; gives what was there before.
 
     >>> t = mk.tid(0, 4)
@@ -341,8 +413,12 @@ def atomic_xor(ptr: Value, offs: Number, value: Number, mask: Number | None = No
     ...
 
 
+@overload
+def atomic_xchg(ptr: Value, offs: Int, value: Number, mask: Mask = None) -> Value: ...
+@overload
+def atomic_xchg(ptr: Value, value: Number, mask: Mask = None) -> Value: ...
 @intrinsic()
-def atomic_xchg(ptr: Value, offs: Number, value: Number, mask: Number | None = None) -> Value:
+def atomic_xchg(ptr: Value, offs: Any, value: Any, mask: Any = None) -> Value:
     """Writes `value` and gives what was there before, as one step.
 
     >>> mk.atomic_xchg(x, 3, 9.0)
@@ -351,10 +427,14 @@ def atomic_xchg(ptr: Value, offs: Number, value: Number, mask: Number | None = N
     ...
 
 
-@intrinsic()
+@overload
 def atomic_cas(
-    ptr: Value, offs: Number, expected: Number, value: Number, mask: Number | None = None
-) -> Value:
+    ptr: Value, offs: Int, expected: Number, value: Number, mask: Mask = None
+) -> Value: ...
+@overload
+def atomic_cas(ptr: Value, expected: Number, value: Number, mask: Mask = None) -> Value: ...
+@intrinsic()
+def atomic_cas(ptr: Value, offs: Any, expected: Any, value: Any, mask: Any = None) -> Value:
     """Writes `value` where memory equals `expected`; gives what was there before.
 
     >>> mk.atomic_cas(out, 0, 0.0, 9.0)
@@ -393,12 +473,15 @@ def barrier() -> None:
 @intrinsic()
 def make_block_ptr(
     base: Value,
-    shape: tuple[Number, ...],
-    strides: tuple[Number, ...],
-    offsets: tuple[Number, ...],
-    block_shape: tuple[int, ...],
-) -> Any:
+    shape: Sequence[Int],
+    strides: Sequence[Int],
+    offsets: Sequence[Int],
+    block_shape: Sequence[int],
+    order: Sequence[int] | None = None,
+) -> BlockPointer:
     """A pointer to a tile of an array that has this shape and these strides, in elements.
+
+    `order` lists the axes, the densest in memory first; the strides say that too.
 
     >>> p = mk.make_block_ptr(x, (2, 3), (3, 1), (0, 1), (2, 2))
     >>> mk.load(p)
@@ -410,7 +493,7 @@ def make_block_ptr(
 
 
 @intrinsic()
-def advance(ptr: Any, offsets: tuple[Number, ...]) -> Any:
+def advance(ptr: BlockPointer, offsets: Sequence[Int]) -> BlockPointer:
     """The block pointer, moved by so many elements along each axis.
 
     >>> p = mk.make_block_ptr(x, (8,), (1,), (0,), (2,))
@@ -464,7 +547,7 @@ def trans(a: Value) -> Value:
 
 
 @intrinsic()
-def permute(a: Value, axes: tuple[int, ...]) -> Value:
+def permute(a: Value, axes: Sequence[int]) -> Value:
     """The block with its axes in another order.
 
     >>> mk.permute(mk.reshape(mk.arange(0, 4), (2, 2)), (1, 0))
@@ -515,8 +598,10 @@ def split(a: Value) -> tuple[Value, Value]:
 
 
 @intrinsic()
-def flip(a: Value, axis: int = 0) -> Value:
+def flip(a: Value, axis: int | None = None) -> Value:
     """The block with its elements along an axis in the opposite order.
+
+    Only of a block with several axes the axis must be given.
 
     >>> mk.flip(mk.arange(0, 3))
     [2, 1, 0]
@@ -1291,11 +1376,17 @@ def associative_scan(
 
 
 @intrinsic()
-def dot(a: Value, b: Value, acc: Number | None = None) -> Value:
+def dot(
+    a: Value,
+    b: Value,
+    acc: Number | None = None,
+    input_precision: Literal["ieee", "tf32", "tf32x3"] = "ieee",
+) -> Value:
     """The product of two matrices, or of each two of a batch, plus `acc`.
 
     The factors are f16, bf16 or f32; the sum is f32. In a loop, `acc = mk.dot(a, b, acc)` keeps the
-    sum in the matrix registers of the GPU.
+    sum in the matrix registers of the GPU. `input_precision` allows f32 factors to be rounded; they
+    never are.
 
     >>> a = mk.reshape(mk.load(x, mk.arange(0, 6)), (2, 3))
     >>> mk.dot(a, mk.trans(a))

@@ -71,10 +71,15 @@ class Parameters:
         options = [*sorted(self._by_keyword), *LAUNCH_OPTIONS]
         close = get_close_matches(name, options, 1)
         hint = f"did you mean `{close[0]}`?" if close else f"it takes {_quoted(options)}"
-        return f"has no parameter `{name}`; {hint}"
+        return f"has no parameter `{name}`; {_OF_TRITON.get(name, hint)}"
 
 
 LAUNCH_OPTIONS = ("_grid", "_tptg", "_sync", "_backend")
+_OF_TRITON = {
+    "num_warps": "`_tptg=` says how many threads a threadgroup has: 32 for each warp",
+    "num_stages": "leave it out: the compiler decides what is loaded ahead",
+    "num_ctas": "leave it out: a program is one threadgroup",
+}
 
 
 def _missing(names: list[str], first: str) -> str:

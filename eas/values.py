@@ -88,5 +88,22 @@ class DTypeClass(type):
     is_unsigned: bool
 
 
+class BlockPointer:
+    """What `mk.make_block_ptr` gives: a tile of an array."""
+
+    @property
+    def base(self) -> Value: ...
+    @property
+    def shape(self) -> tuple[Int, ...]: ...
+    @property
+    def strides(self) -> tuple[Int, ...]: ...
+    @property
+    def offsets(self) -> tuple[Int, ...]: ...
+    @property
+    def block_shape(self) -> tuple[int, ...]: ...
+
+
 Number = Value | int | float
+Int = Value | int
+Mask = Value | bool | None
 DTypeLike = DType | DTypeClass

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import get_args
 
 from eas.frontend_ast import block_pointers, memory
 from eas.frontend_ast.collective import require_all_lanes
 from eas.frontend_ast.context import Context
+from eas.frontend_ast.promote import describe
 from eas.frontend_ast.static import static_dtype, static_shape
 from eas.frontend_ast.values import EMPTY, NONE, UNNAMED, Array, Const, Operand
 from eas.ir.nodes import AtomicKind, Barrier
 from eas.ir.types import count
 
 ZEROS = Const("zero")
+_HINTS = {
+    "eviction_policy": ("", "evict_first", "evict_last", "evict_normal"),
+    "cache_modifier": ("", ".ca", ".cg", ".cs", ".wb", ".wt"),
+}
 
 
 def _load(
@@ -24,9 +29,11 @@ def _load(
     other: Operand | None = None,
     boundary_check: Operand = EMPTY,
     padding: Operand = ZEROS,
+    **hints: Operand,
 ) -> Operand:
+    _check_hints(ctx, hints)
     if block_pointers.is_block_pointer(ptr):
-        _refuse_places(ctx, offs, mask)
+        _refuse_places(ctx, offs, mask, other or NONE)
         return block_pointers.load(ctx, ptr, boundary_check, padding)
     _refuse_checks(ctx, (boundary_check, EMPTY), (padding, ZEROS))
     return memory.load(ctx, ptr, mask, other, None if offs == NONE else offs)
@@ -35,15 +42,13 @@ def _load(
 def _store(
     ctx: Context,
     ptr: Operand,
-    offs: Operand = NONE,
-    value: Operand = NONE,
+    offs: Operand,
+    value: Operand,
     mask: Operand = NONE,
     boundary_check: Operand = EMPTY,
+    **hints: Operand,
 ) -> Operand:
-    if value == NONE and not isinstance(ptr, Array):  # store(a + offs, value)
-        offs, value = NONE, offs
-    if value == NONE:
-        raise _nothing_to_store(ctx, ptr, offs)
+    _check_hints(ctx, hints)
     if block_pointers.is_block_pointer(ptr):
         _refuse_places(ctx, offs, mask)
         block_pointers.store(ctx, ptr, value, boundary_check)
@@ -53,8 +58,21 @@ def _store(
     return NONE
 
 
-def _refuse_places(ctx: Context, offs: Operand, mask: Operand) -> None:
-    for operand in (offs, mask):
+def _check_hints(ctx: Context, hints: Mapping[str, Operand]) -> None:
+    """What is said of caches changes no result, so it only has to make sense."""
+    for name, given in hints.items():
+        if not isinstance(given, Const) or given.value not in _HINTS[name]:
+            known = " or ".join(f'"{value}"' for value in _HINTS[name])
+            raise ctx.refusal(
+                "E0705",
+                f"`{name}` is {known}, not {describe(given)}",
+                at=given,
+                help="leave it out: it changes no result",
+            )
+
+
+def _refuse_places(ctx: Context, *given: Operand) -> None:
+    for operand in given:
         if operand != NONE:
             raise ctx.refusal(
                 "E0509",
@@ -75,21 +93,6 @@ def _refuse_checks(ctx: Context, *options: tuple[Operand, Operand]) -> None:
             )
 
 
-def _nothing_to_store(ctx: Context, ptr: Operand, offs: Operand) -> Exception:
-    """A bare array and one more argument: is that an offset or the value?"""
-    array = ctx.written_at(ctx.place(ptr)) or "array"
-    given = "" if offs == NONE else ctx.written_at(ctx.place(offs))
-    ways = (f"`mk.store({array}, {given or 'i'}, x)` stores `x` there",)
-    if given:
-        ways += (f"`mk.store({array}, 0, {given})` stores `{given}` in the first element",)
-    return ctx.refusal(
-        "E0413",
-        "`mk.store` lacks the argument `value`",
-        notes=("it is `mk.store(ptr, offs, value, mask=None)`",),
-        help=ways,
-    )
-
-
 def _atomic(kind: AtomicKind) -> Callable[..., Operand]:
     """`mk.atomic_add` and its like."""
 
@@ -101,7 +104,8 @@ def _atomic(kind: AtomicKind) -> Callable[..., Operand]:
         mask: Operand = NONE,
         expected: Operand | None = None,
     ) -> Operand:
-        return memory.atomic(ctx, kind, ptr, offs, value, mask, expected)
+        at = None if offs == NONE else offs
+        return memory.atomic(ctx, kind, ptr, at, value, mask, expected)
 
     return lower
 

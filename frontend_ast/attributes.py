@@ -87,6 +87,8 @@ def _of_number(ctx: Context, num: Num, node: ast.Attribute) -> Operand:
 
 def _functions_named(ctx: Context, node: ast.Attribute) -> tuple[str, ...]:
     """NumPy's methods are functions here."""
+    if node.attr == "T":
+        return (f"call the function: `mk.trans({ctx.text(node.value) or 'x'})`",)
     if not is_function_of_mk(node.attr):
         return ()
     return (f"call the function: `mk.{node.attr}({ctx.text(node.value) or 'x'})`",)

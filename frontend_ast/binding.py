@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from eas.frontend_ast.context import Context
 from eas.frontend_ast.names import close_matches
@@ -32,8 +32,12 @@ def bind(
     signature: inspect.Signature,
     given: Given,
     note: Callable[[], str] | None = None,
+    foreign: Mapping[str, str] | None = None,
 ) -> inspect.BoundArguments:
-    """Each parameter with its argument; `what` is called, `note` tells how where that fails."""
+    """Each parameter with its argument; `what` is called, `note` tells how where that fails.
+
+    `foreign` are parameters that it does not have, but a like function of another language does.
+    """
     try:
         return signature.bind(*given.positional, **given.named)
     except TypeError as error:
@@ -41,7 +45,7 @@ def bind(
         notes = () if note is None else (note(),)
         raise (
             _too_many(ctx, what, parameters, given, notes)
-            or _unknown(ctx, what, parameters, given, notes)
+            or _unknown(ctx, what, parameters, given, notes, foreign or {})
             or _twice(ctx, parameters, given, notes)
             or _missing(ctx, what, parameters, given, notes)
         ) from error
@@ -68,13 +72,13 @@ def _too_many(
     return ctx.refusal(
         "E0427",
         f"{what} takes {most}, {count} {verb} given" + " by place" * bool(named),
-        at=_argument(given, allowed),
+        at=argument(given, allowed),
         notes=notes,
         help=f"give it by name: `{named[0]}=...`" if named else (),
     )
 
 
-def _argument(given: Given, place: int) -> ast.expr:
+def argument(given: Given, place: int) -> ast.expr:
     """Where an argument is written; a star before it hides which one it is.
 
     One that a `functools.partial` has brought along is not written in the call.
@@ -92,6 +96,7 @@ def _unknown(
     parameters: Sequence[inspect.Parameter],
     given: Given,
     notes: Sequence[str],
+    foreign: Mapping[str, str],
 ) -> Exception | None:
     known = [p.name for p in parameters if p.kind in _BY_NAME]
     name = next((name for name in given.named if name not in known), None)
@@ -102,7 +107,7 @@ def _unknown(
         f"{what} has no parameter `{name}`",
         at=_keyword(ctx, given.node, name),
         notes=notes,
-        help=[f"did you mean `{close}`?" for close in close_matches(name, known)],
+        help=foreign.get(name) or [f"did you mean `{k}`?" for k in close_matches(name, known)],
     )
 
 
@@ -119,7 +124,7 @@ def _twice(
         f"`{name}` is given twice",
         at=_keyword(ctx, given.node, name),
         label="by name",
-        secondary=[Label(ctx.frame.loc(_argument(given, place)), "by place")],
+        secondary=[Label(ctx.frame.loc(argument(given, place)), "by place")],
         notes=notes,
     )
 

@@ -11,7 +11,7 @@ from eas.frontend_ast.arithmetic import binary, items_of
 from eas.frontend_ast.context import Context
 from eas.frontend_ast.promote import broadcast, describe, number, promote
 from eas.frontend_ast.static import static_ints, static_shape
-from eas.frontend_ast.values import Array, Const, Num, Operand, Place, Tuple
+from eas.frontend_ast.values import NONE, Array, Const, Num, Operand, Place, Tuple
 from eas.ir.records import frozen
 from eas.ir.types import Shape
 
@@ -41,12 +41,23 @@ def _make(
     strides: Operand,
     offsets: Operand,
     block_shape: Operand,
+    order: Operand = NONE,
 ) -> Operand:
     if not isinstance(base, Array | Place):
         raise ctx.refusal("E0509", f"an array is needed, this is {describe(base)}", at=base)
     block = static_shape(ctx, block_shape)
     parts = [_integers(ctx, each, len(block)) for each in (shape, strides, offsets)]
+    _check_order(ctx, order, len(block))
     return Tuple((base, *parts, Const(block)), BlockPointer, _FIELDS)
+
+
+def _check_order(ctx: Context, order: Operand, rank: int) -> None:
+    """Which axis is the densest in memory: the strides say it too, so it only has to make sense."""
+    if order == NONE:
+        return
+    given = static_ints(ctx, order, "the order of the axes")
+    if sorted(given) != list(range(rank)):
+        raise ctx.refusal("E0511", f"{list(given)} is no order of {rank} axes", at=order)
 
 
 def _integers(ctx: Context, operand: Operand, rank: int) -> Tuple:

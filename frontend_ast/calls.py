@@ -17,6 +17,7 @@ from collections.abc import (
 from functools import cache, partial
 from typing import Any, cast
 
+from eas.frontend_ast import foreign
 from eas.frontend_ast.arithmetic import failed, kept_generator
 from eas.frontend_ast.binding import Given, bind, without_annotations
 from eas.frontend_ast.branches import close_scope, lower_branch
@@ -26,6 +27,7 @@ from eas.frontend_ast.errors import Refusal
 from eas.frontend_ast.expressions import lower_quantifier
 from eas.frontend_ast.forms import parts_of, with_parts
 from eas.frontend_ast.intrinsics import is_function_of_mk, lower_intrinsic
+from eas.frontend_ast.pointer_forms import with_offsets
 from eas.frontend_ast.promote import describe
 from eas.frontend_ast.records import is_named_tuple, is_record, make_record, replace_fields
 from eas.frontend_ast.refused import GENERATOR, refusal_of
@@ -38,6 +40,7 @@ from eas.frontend_ast.values import (
     Const,
     Generated,
     Method,
+    Num,
     Operand,
     RecordMethod,
     Tuple,
@@ -161,12 +164,14 @@ def _call_handler(
     """A built-in function or a method, for which a function of ours stands."""
     own = (ctx,) if receiver is None else (ctx, receiver)
     parameters = list(_signature_of(handler).parameters.values())[len(own) :]
-    bind(ctx, f"`{name}`", inspect.Signature(parameters), given)
+    words = foreign.PARAMETERS if isinstance(receiver, Num) else None
+    bind(ctx, f"`{name}`", inspect.Signature(parameters), given, foreign=words)
     return handler(*own, *given.positional, **given.named)
 
 
 def _call_intrinsic(ctx: Context, name: str, function: Any, given: Given) -> Operand:
     signature = _signature_of(function)
+    given = with_offsets(ctx, name, given)
     shown = f"mk.{_name(function)}"
 
     def note() -> str:
@@ -175,7 +180,7 @@ def _call_intrinsic(ctx: Context, name: str, function: Any, given: Given) -> Ope
     def call(callee: Operand, arguments: Sequence[Operand]) -> Operand:
         return _call(ctx, callee, Given(given.node, tuple(arguments), {}))
 
-    bound = bind(ctx, f"`{shown}`", signature, given, note)
+    bound = bind(ctx, f"`{shown}`", signature, given, note, foreign.PARAMETERS)
     return lower_intrinsic(ctx, name, bound, call)
 
 

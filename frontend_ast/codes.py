@@ -68,6 +68,7 @@ TITLES: dict[str, str] = {
     "E0428": "an unknown parameter",
     "E0429": "an argument is given twice",
     "E0430": "a function that cannot combine elements",
+    "E0431": "an offset, or a value",
     "E0501": "an index that is not an int",
     "E0502": "the wrong number of indices",
     "E0503": "a slice of an array",

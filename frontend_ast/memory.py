@@ -58,7 +58,7 @@ def atomic(
     ctx: Context,
     kind: AtomicKind,
     where: Operand,
-    offs: Operand,
+    offs: Operand | None,
     value: Operand,
     mask: Operand | None,
     expected: Operand | None = None,
@@ -104,18 +104,16 @@ def place_of(ctx: Context, where: Operand, offs: Operand | None) -> tuple[Array,
                 "E0501",
                 f"an offset counts elements: it is an int, not {describe(each)}",
                 at=each,
-                help=_way_to_offset(where, each),
+                help=_way_to_offset(where),
             )
     nums = promote(ctx, numbers)
     total = nums[0] if len(nums) == 1 else ctx.compute("add", nums[0].value, nums[1].value)
     return place.array, total
 
 
-def _way_to_offset(where: Array | Place, given: Number) -> str:
-    is_bool = isinstance(given, Num) and given.dtype.is_bool
+def _way_to_offset(where: Array | Place) -> str:
     if isinstance(where, Place):
-        what = "a mask" if is_bool else "a value"
-        return f"if it is {what}, say so by name: `{'mask' if is_bool else 'value'}=...`"
+        return "the pointer has offsets: if this is none, give it by name, such as `other=...`"
     return "convert it: `.to(mk.i32)`"
 
 

@@ -10,11 +10,13 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
+from eas.frontend_ast import foreign
 from eas.frontend_ast.context import Context
 from eas.frontend_ast.scopes import Bound, Frame, Unbound
 from eas.frontend_ast.values import Const, Operand
 from eas.ir.diagnostics import Label
 from eas.ir.records import replace
+from eas.ir.types import DType
 
 
 def lower_name(ctx: Context, node: ast.Name) -> Operand:
@@ -106,18 +108,28 @@ def lower_attribute_of_constant(ctx: Context, holder: Const, node: ast.Attribute
     except AttributeError as error:
         what = value.__name__ if isinstance(value, types.ModuleType) else type(value).__name__
         written = ctx.text(node.value) or what
-        raise no_attribute(ctx, node, f"`{written}`", dir(value)) from error
+        ways = _ways_out(value, name)
+        raise no_attribute(ctx, node, f"`{written}`", dir(value), ways) from error
     if _may_change(value):
         check_capture(ctx, name, found)
         ctx.capture(value, name, lambda: getattr(value, name), found)
     return Const(found)
 
 
+def _ways_out(holder: object, name: str) -> tuple[str, ...]:
+    """What is written here for a name of another language."""
+    if isinstance(holder, DType) and name in ("element_ty", "scalar"):
+        return ("leave it out: an array's `dtype` is that of its elements",)
+    return (foreign.NAMES[name],) if _is_mk(holder) and name in foreign.NAMES else ()
+
+
 def _may_change(holder: object) -> bool:
     """Whether an attribute may be another one at the next launch; those of `mk` are fixed."""
-    if type(holder) in (str, int, float, tuple):
-        return False
-    return not (isinstance(holder, types.ModuleType) and holder.__name__ == "eas.language")
+    return type(holder) not in (str, int, float, tuple) and not _is_mk(holder)
+
+
+def _is_mk(holder: object) -> bool:
+    return isinstance(holder, types.ModuleType) and holder.__name__ == "eas.language"
 
 
 def no_attribute(

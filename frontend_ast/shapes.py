@@ -9,14 +9,20 @@ from eas.frontend_ast.combining import flip_axis
 from eas.frontend_ast.context import Context
 from eas.frontend_ast.promote import broadcast, common_shape, describe, promote
 from eas.frontend_ast.static import runtime_number, static_axis
-from eas.frontend_ast.values import ZERO, Num, Operand, Tuple
+from eas.frontend_ast.values import NONE, ZERO, Num, Operand, Tuple
 from eas.ir.types import BOOL, Shape
 
 
-def _flip(ctx: Context, a: Operand, axis: Operand = ZERO) -> Operand:
+def _flip(ctx: Context, a: Operand, axis: Operand = NONE) -> Operand:
     num = runtime_number(ctx, a)
+    if axis == NONE and len(num.shape) > 1:
+        raise ctx.refusal(
+            "E0413",
+            f"along which axis is {describe(num)} flipped?",
+            help=f"say it: `axis={len(num.shape) - 1}`",
+        )
     require_all_lanes(ctx, "`mk.flip`")
-    return flip_axis(ctx, num, static_axis(ctx, axis, num))
+    return flip_axis(ctx, num, 0 if axis == NONE else static_axis(ctx, axis, num))
 
 
 def _cat(ctx: Context, a: Operand, b: Operand, axis: Operand = ZERO) -> Operand:

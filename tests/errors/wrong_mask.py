@@ -11,8 +11,8 @@ def copy(a, out, n):
     x = mk.load(a, offs, 0.0)
     mk.store(out, offs, 1, "all")
     mk.store(out, offs, 1, offs < n, 3)
-    y = mk.load(a + offs, offs < n)
-    mk.store(out + offs, mk.load(a, offs), offs < n)
+    y = mk.load(a + offs, 1.5)
+    mk.store(out + offs, 1.0, n * 1.0)
     mk.store(out, mk.load(a, offs), offs < n)
 
 

@@ -25,7 +25,7 @@ CHANGES: dict[str, tuple[Any, Any]] = {
         lambda v: v.reshape(5, 3, 4).transpose(2, 0, 1),
     ),
     "expand": (lambda v: mk.expand_dims(v, 1), lambda v: v[:, None]),
-    "flip": (mk.flip, lambda v: v[::-1]),
+    "flip": (lambda v: mk.flip(v, 0), lambda v: v[::-1]),
     "flip_last": (lambda v: mk.flip(v, axis=-1), lambda v: v[:, ::-1]),
     "slice": (lambda v: v[1:4, ::3], lambda v: v[1:4, ::3]),
     "broadcast": (
@@ -71,7 +71,7 @@ CHANGES: dict[str, tuple[Any, Any]] = {
         lambda v: v.reshape(5, 2, 3, 2)[1:5:2, :, 1:, 1:],
     ),
     "reshape_of_flipped": (
-        lambda v: mk.reshape(mk.trans(mk.flip(v)), (3, 4, 5)),
+        lambda v: mk.reshape(mk.trans(mk.flip(v, 0)), (3, 4, 5)),
         lambda v: v[::-1].T.reshape(3, 4, 5),
     ),
     "ravel_of_permuted": (

@@ -1,0 +1,82 @@
+"""Names that kernels bring along from Triton, and what is written here instead."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+_DTYPES = {
+    "int1": "bool",
+    **{f"int{bits}": f"i{bits}" for bits in (8, 16, 32, 64)},
+    **{f"uint{bits}": f"u{bits}" for bits in (8, 16, 32, 64)},
+    **{f"float{bits}": f"f{bits}" for bits in (16, 32, 64)},
+    "bfloat16": "bf16",
+}
+_NO_FLOAT8 = "there are no floats of 8 bits; keep them as `mk.u8`, and convert by `mk.bitcast`"
+_DIVISION = "write `a / b`: it is rounded to the nearest float"
+_HINT = (
+    "leave it out, and `mk.multiple_of` around a block too: "
+    "here that is a promise for each element, not for the first"
+)
+
+# Of the module `mk`.
+NAMES: Mapping[str, str] = {
+    **{name: f"it is `mk.{ours}` here" for name, ours in _DTYPES.items()},
+    **dict.fromkeys(("float8e4nv", "float8e4b8", "float8e4b15", "float8e5"), _NO_FLOAT8),
+    "constexpr": "it is `eas.constexpr` here; a variable needs no such annotation",
+    "jit": "it is `@eas.kernel`; a function that a kernel calls needs no decorator",
+    "tensor": "it is `mk.Value` here, if an annotation is wanted at all",
+    "range": "write Python's `range`, without hints such as `num_stages`",
+    "math": "its functions are in `mk` itself: `mk.exp2(x)`",
+    "device_print": 'write Python\'s `print("x", x)`',
+    "device_assert": 'write Python\'s `assert condition, "text"`',
+    "debug_barrier": "leave it out: blocks need no barrier; between threads it is `mk.barrier()`",
+    "max_contiguous": _HINT,
+    "max_constancy": _HINT,
+    "view": "it is `mk.reshape` here",
+    "broadcast": "blocks meet as in NumPy; to give one a shape there is `mk.broadcast_to`",
+    "fdiv": _DIVISION,
+    "div_rn": _DIVISION,
+    "sqrt_rn": "it is `mk.sqrt` here",
+    "interleave": "join and reshape: `mk.reshape(mk.join(a, b), (2 * n,))`",
+    "softmax": "write it: `e = mk.exp(x - mk.max(x)); e / mk.sum(e)`",
+    "sort": "write a sorting network with `mk.minimum` and `mk.maximum`",
+    "topk": "find the greatest k times, by `mk.argmax`",
+    "gather": "load them where they come from: `mk.load(a, index)`",
+    "histogram": "use `mk.atomic_add` on an array of counts",
+    "reduce_or": "use `mk.reduce(x, axis, lambda a, b: a | b)`",
+    "make_tensor_descriptor": "make a block pointer: `mk.make_block_ptr(...)`",
+    "make_tensor_desc": "make a block pointer: `mk.make_block_ptr(...)`",
+    "inline_asm_elementwise": "there is no assembly here; write it in Python",
+    "dot_scaled": "convert and scale the factors, then use `mk.dot`",
+    "swizzle2d": "compute both numbers from `mk.program_id(0)`, with `//` and `%`",
+}
+
+_RELAXED = "leave it out: atomics order nothing else; within a threadgroup `mk.barrier()` does"
+
+# Of the functions of `mk`.
+PARAMETERS: Mapping[str, str] = {
+    "padding_option": "it is `padding` here",
+    "volatile": "leave it out; to see what other programs write, use atomics",
+    "sem": _RELAXED,
+    "scope": _RELAXED,
+    "val": "it is `value` here",
+    "cmp": "it is `expected` here",
+    "pointer": "it is `ptr` here",
+    "allow_tf32": "leave it out: `mk.dot` never rounds f32 factors",
+    "out_dtype": "leave it out: the sum is f32; convert it by `.to(...)`",
+    "max_num_imprecise_acc": "leave it out: the sum is f32",
+    "return_indices": "take both by a function: `mk.reduce((x, i), axis, fn)`, or use `mk.argmax`",
+    "return_indices_tie_break_left": "use `mk.argmax`, which gives the first",
+    "tie_break_left": "leave it out: the first of equal elements is found",
+    "propagate_nan": "leave it out, and treat NaNs by `mk.isnan`: a number wins over them",
+    "can_reorder": "leave it out: elements keep their order",
+    "combine_fn": "it is `fn` here",
+    "input": "it is `a` here",
+    "bitcast": "it is a function here: `mk.bitcast(x, dtype)`",
+    "fp_downcast_rounding": "leave it out: it is rounded to the nearest, halves to even",
+    "num_stages": "leave it out: the compiler decides what it loads ahead",
+    "dim": "it is `axis` here",
+    "dims": "it is `axes` here",
+    "min": "it is `low` here",
+    "max": "it is `high` here",
+}

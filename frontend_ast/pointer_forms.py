@@ -1,0 +1,133 @@
+"""Which argument is which: `store(a, offs, value, mask)`, or `store(a + offs, value, mask)`.
+
+An array is followed by offsets. A block of pointers has its offsets, so that a mask or a value
+comes next. A pointer with one offset (`row = a + start`) may be followed by either: an offset is an
+int and a mask a bool, so their types tell which is meant, or else the names have to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import get_args
+
+from eas.frontend_ast.binding import Given, argument
+from eas.frontend_ast.block_pointers import is_block_pointer
+from eas.frontend_ast.context import Context
+from eas.frontend_ast.values import NONE, Array, Const, Num, Operand, Place
+from eas.ir.nodes import AtomicKind
+from eas.ir.records import replace
+
+# The values that stand between the offsets and the mask.
+_VALUES: dict[str, tuple[str, ...]] = {
+    "load": (),
+    "store": ("value",),
+    **{f"atomic_{kind}": ("value",) for kind in get_args(AtomicKind)},
+    "atomic_cas": ("expected", "value"),
+}
+
+
+def with_offsets(ctx: Context, name: str, given: Given) -> Given:
+    """The arguments of an access, with `None` for offsets that the pointer has already."""
+    if name not in _VALUES or "offs" in given.named:
+        return given
+    if "ptr" in given.named and not isinstance(given.named["ptr"], Array):
+        return replace(given, named=given.named | {"offs": NONE})
+    match given.positional:
+        case (Array(), *rest):
+            _require_values(ctx, name, rest, given)
+        case (ptr, *rest) if _has_its_offsets(ctx, name, ptr, rest, given):
+            return replace(given, positional=(ptr, NONE, *rest))
+        case _:
+            pass
+    return given
+
+
+def _has_its_offsets(
+    ctx: Context, name: str, ptr: Operand, rest: Sequence[Operand], given: Given
+) -> bool:
+    if not isinstance(ptr, Place):
+        return is_block_pointer(ptr)
+    if not rest:
+        return True
+    if name == "load":
+        return _is_mask(rest[0])
+    places = [value for value in _VALUES[name] if value not in given.named]
+    if len(rest) != len(places) + 1 or len(places) < len(_VALUES[name]):
+        return len(rest) <= len(places)
+    return _begins_with_value(ctx, name, ptr, rest, given)
+
+
+def _begins_with_value(
+    ctx: Context, name: str, ptr: Place, rest: Sequence[Operand], given: Given
+) -> bool:
+    """Whether these are values and a mask, rather than an offset and values."""
+    first, last = rest[0], rest[-1]
+    if not _is_int(first) or not _is_mask(last) or "mask" in given.named:
+        return not _is_int(first)
+    is_for_threads = ctx.is_for_threads or "tid" in ctx.positions
+    if not is_for_threads and (_is_block(ptr.offset) or _is_block(first)):
+        return _is_block(ptr.offset)
+    raise _unclear(ctx, name, given)
+
+
+def _unclear(ctx: Context, name: str, given: Given) -> Exception:
+    values = _VALUES[name]
+    ptr, *rest = _written(ctx, given)
+    ways = [
+        ", ".join(f"{key}={text}" for key, text in zip(names, rest, strict=True))
+        for names in ((*values, "mask"), ("offs", *values))
+    ]
+    return ctx.refusal(
+        "E0431",
+        f"`{rest[0]}` may be an offset or the argument `{values[0]}`",
+        at=argument(given, 1),
+        notes=(f"`{ptr}` has an offset, and `{rest[-1]}` may be a mask or the value",),
+        help=[f"say it by name: `mk.{name}({ptr}, {way})`" for way in ways],
+    )
+
+
+def _written(ctx: Context, given: Given) -> list[str]:
+    """The arguments as the kernel has them."""
+    return [ctx.text(argument(given, place)) or "x" for place in range(len(given.positional))]
+
+
+def _is_int(operand: Operand) -> bool:
+    match operand:
+        case Num():
+            return operand.dtype.is_int
+        case Const(value=value):
+            return isinstance(value, int) and not isinstance(value, bool)
+        case _:
+            return False
+
+
+def _is_mask(operand: Operand) -> bool:
+    match operand:
+        case Num():
+            return operand.dtype.is_bool
+        case Const(value=value):
+            return value is None or isinstance(value, bool)
+        case _:
+            return False
+
+
+def _is_block(operand: Operand) -> bool:
+    return isinstance(operand, Num) and bool(operand.shape)
+
+
+def _require_values(ctx: Context, name: str, rest: Sequence[Operand], given: Given) -> None:
+    """Of a bare array and one argument too few: is the first an offset or a value?"""
+    values = _VALUES[name]
+    if not rest or len(rest) != len(values) or given.named.keys() & {*values}:
+        return
+    array, *written = _written(ctx, given)
+    more = ", ".join(written)
+    raise ctx.refusal(
+        "E0413",
+        f"`mk.{name}` lacks the argument `value`",
+        notes=(f"it is `mk.{name}(ptr, offs, {', '.join(values)}, mask=None)`",),
+        help=(
+            f"`mk.{name}({array}, {more}, x)` if `{written[0]}` is the offset",
+            f"`mk.{name}({array}, 0, {more})` if it is the {values[0]}, for the first element",
+        ),
+    )

@@ -1,0 +1,1 @@
+"""Kernels of another language, brought along."""
