@@ -25,6 +25,8 @@ def launch_on(
     backend: Backend, compiled: CompiledKernel, values: Mapping[str, Bound], grid: tuple[int, ...]
 ) -> None:
     """Checks the arguments and runs every program of the grid; an empty grid runs nothing."""
+    if backend == "cpu":
+        compiled = compiled.for_arrays(values)
     arguments = compiled.binding.bind(values)
     if 0 in grid:
         return

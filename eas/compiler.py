@@ -14,13 +14,15 @@ from eas.frontend_ast.arguments import Argument, Capture
 from eas.frontend_ast.errors import CompileError, internal_error, too_deep
 from eas.ir.nodes import Function
 from eas.ir.passes import optimize, relax
-from eas.ir.records import frozen
+from eas.ir.passes.strides import last_strides, with_unit_strides
+from eas.ir.records import frozen, replace
 from eas.ir.text import print_function
 from eas.ir.timing import timed
 from eas.ir.verify import VerifyError, verify
 from eas.msl import MslKernel
 from eas.runtime import cpu
 from eas.runtime.binding import Binding
+from eas.runtime.values import Bound
 
 
 @contextmanager
@@ -161,15 +163,30 @@ class CompiledKernel:
         """The machine code for this CPU, ready to run."""
         return build_executable(self.function)
 
+    def for_arrays(self, values: Mapping[str, Bound]) -> CompiledKernel:
+        """The kernel to run on the CPU for these arguments: `packed`, if it is for them."""
+        is_packed = all(
+            _is_side_by_side(values[param.array], param.axis)
+            for param in last_strides(self.function)
+        )
+        return self.packed if is_packed else self
+
+    @cached_property
+    def packed(self) -> CompiledKernel:
+        """The kernel for arrays whose rows have no gaps between their elements."""
+        if not last_strides(self.function):
+            return self
+        return replace(self, function=with_unit_strides(self.function))
+
     @property
     def llvm(self) -> str:
-        """The LLVM text for this CPU."""
-        return write_llvm(self.function)
+        """The LLVM text for this CPU, for arrays whose rows have no gaps."""
+        return write_llvm(self.packed.function)
 
     @property
     def asm(self) -> str:
         """The machine code for this CPU, as text."""
-        return write_llvm(self.function, as_machine_code=True)
+        return write_llvm(self.packed.function, as_machine_code=True)
 
     @cached_property
     def binding(self) -> Binding:
@@ -178,3 +195,8 @@ class CompiledKernel:
     def is_current(self) -> bool:
         """Whether the values that the kernel captured from outside are still the same."""
         return all(map(Capture.is_current, self.captures))
+
+
+def _is_side_by_side(array: Any, axis: int) -> bool:
+    """Whether neighbours along an axis are; without any, the stride makes no difference."""
+    return array.shape[axis] <= 1 or array.strides[axis] == array.itemsize

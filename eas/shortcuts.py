@@ -59,6 +59,9 @@ class Shortcuts:
             return
         if len(call.values) != given or call.overlapping:
             return
+        packed = compiled.for_arrays(call.values)
+        if packed is not compiled.packed:
+            return  # a plan is for arrays without gaps
         from eas.runtime.cpu.plan import Layout
 
         arrays = {n: a for n, a in call.values.items() if isinstance(a, np.ndarray)}
@@ -70,7 +73,7 @@ class Shortcuts:
             _extents(grid),
             call.constants["BLOCK"] if grid is None else 0,
         )
-        plan = compiled.executable.plan(layout)
+        plan = packed.executable.plan(layout)
         if plan is not None:
             self._found[key] = compiled, plan
 

@@ -6,7 +6,7 @@ apart: a row's number is the same in all lanes of a vector, a column's goes up i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 from eas.ir.nodes import Assert, Compute, Constant, Load, Op, Print, Region, Store, Value
@@ -23,6 +23,7 @@ from eas.runtime.cpu.philox import philox
 from eas.runtime.cpu.spelling import SPELLED
 
 Mask = Lanes | None  # None: all lanes
+Assumed = Mapping[int, Value | None]  # what values are in all lanes, by their ids; None: true
 
 
 class Surroundings(Protocol):
@@ -72,7 +73,7 @@ class Body:
     shape: Shape
     points: Sequence[Coords]
     start: Sequence[Mask]
-    assumed: frozenset[int] = frozenset()
+    assumed: Assumed = field(default_factory=dict[int, "Value | None"])
     scopes: list[dict[tuple[int, Coords], Lanes]] = field(
         default_factory=lambda: [dict[tuple[int, Coords], Lanes]()]
     )
@@ -123,7 +124,8 @@ class Body:
     def at(self, value: Value, coords: Coords) -> Lanes:
         """A value in the lanes at these coordinates."""
         if value.id in self.assumed:
-            return Uniform(const("i1", True))
+            instead = self.assumed[value.id]
+            return Uniform(const("i1", True)) if instead is None else self.at(instead, coords)
         key = (value.id, coords)
         for scope in reversed(self.scopes):
             if key in scope:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from eas.ir.nodes import Break, Continue, If, Region, Yield
 from eas.runtime.cpu.body import Body
 from eas.runtime.cpu.facts import is_pure, leaves
+from eas.runtime.cpu.lanes import Uniform
 from eas.runtime.cpu.masks import is_any, narrow
 from eas.runtime.cpu.slots import Frame, Masks, MaskSlots, Places, Slots
 
@@ -39,6 +40,9 @@ def _run_jumps(body: Body, op: If, masks: Masks, slots: Slots, after: MaskSlots 
 
 def _run_parted(body: Body, op: If, masks: Masks, slots: Slots, after: MaskSlots | None) -> None:
     conditions = [body.at(op.condition, body.natural(op.condition.shape, p)) for p in body.points]
+    if all(isinstance(each, Uniform) and each.v.known for each in conditions):
+        _run_through(body, op.then, masks, slots, after)
+        return
     for region, expected in ((op.then, True), (op.orelse, False)):
         here = [
             narrow(body, mask, condition, expected)
@@ -74,6 +78,20 @@ def run_region(
     What they yield goes to the slots, in these lanes only if they have parted from others.
     """
     body.scopes.append({})
+    reached = _run_through(body, region, masks, slots, after, is_parted)
+    body.scopes.pop()
+    return reached
+
+
+def _run_through(
+    body: Body,
+    region: Region,
+    masks: Masks,
+    slots: Places,
+    after: MaskSlots | None,
+    is_parted: bool = False,
+) -> Masks | None:
+    """A region as part of the one around it."""
     reached = body.run(region, masks)
     last = region.terminator
     if reached is not None:
@@ -85,7 +103,6 @@ def run_region(
             assert isinstance(last, Break | Continue)
             leave(body, last, reached)
             reached = None
-    body.scopes.pop()
     return reached
 
 

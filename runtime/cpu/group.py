@@ -10,12 +10,12 @@ from eas.ir.types import Shape
 from eas.ir.types import count as product
 from eas.runtime.cpu import reductions
 from eas.runtime.cpu.accesses import Accesses
-from eas.runtime.cpu.body import Body, Mask
+from eas.runtime.cpu.body import Assumed, Body, Mask
 from eas.runtime.cpu.coordinates import ZERO, Coords, is_varied
 from eas.runtime.cpu.emit import V, const, vector
 from eas.runtime.cpu.facts import with_inner
 from eas.runtime.cpu.lanes import Lanes, Steps, Uniform, Vector
-from eas.runtime.cpu.limits import first_lane, full_lanes, limits_of
+from eas.runtime.cpu.limits import assumed_by, first_lane, full_lanes
 from eas.runtime.cpu.program import Program
 from eas.runtime.cpu.reductions import Reduction
 from eas.runtime.cpu.remaking import is_remade
@@ -161,8 +161,9 @@ class _Writer:
                 self.tiles[op.result.id] = make_tile(self.e, op.result, self.width)
         program = self.program
         ops = [*self.group.ops, *self.group.reductions]
-        limits = limits_of(ops, program.limits, program.remade, program.facts)
-        self.assumed = frozenset(limit.compare.id for limit in limits)
+        assumed = assumed_by(ops, program.assumptions, program.remade, program.facts)
+        limits = [limit for each in assumed for limit in each.limits]
+        self.assumed = {each.value.id: each.instead for each in assumed}
         self.first = self.full = None
         if limits:
             self.first = first_lane(program.single, limits, self.shape, self.axis)
@@ -212,7 +213,7 @@ class _Writer:
         starts = range(0, extent, self.width)
         places = [Steps(const("i32", start), 1) for start in starts]
         masks = [self._edge(const("i32", start), extent) for start in starts]
-        self._body(at, places, masks, frozenset())
+        self._body(at, places, masks, {})
 
     def _edge(self, start: V, extent: int) -> Mask:
         """The lanes of a vector that are inside of the domain."""
@@ -241,9 +242,7 @@ class _Writer:
     def _vectors(
         self,
         at: dict[int, list[Lanes]],
-        inner: Callable[
-            [dict[int, list[Lanes]], Sequence[Lanes], list[Mask], frozenset[int]], None
-        ],
+        inner: Callable[[dict[int, list[Lanes]], Sequence[Lanes], list[Mask], Assumed], None],
     ) -> None:
         """The loop along the vectors' axis: whole packs, single vectors before and behind them."""
         e, extent = self.e, self.shape[self.axis]
@@ -254,7 +253,7 @@ class _Writer:
             inner(at, places, [None] * len(places), self.assumed)
 
         def rest(now: V) -> None:
-            inner(at, [Steps(now, 1)], [self._edge(now, extent)], frozenset())
+            inner(at, [Steps(now, 1)], [self._edge(now, extent)], {})
 
         if first.known != 0:
             e.count(const("i32", 0), first, self.width, rest)
@@ -282,7 +281,7 @@ class _Writer:
         at: dict[int, list[Lanes]],
         places: Sequence[Lanes],
         edges: list[Mask],
-        assumed: frozenset[int],
+        assumed: Assumed,
     ) -> None:
         """Each lane's own reduction: the reduced axis is the innermost loop."""
         assert self.reduced is not None
@@ -315,7 +314,7 @@ class _Writer:
         at: dict[int, list[Lanes]],
         places: Sequence[Lanes],
         edges: list[Mask],
-        assumed: frozenset[int],
+        assumed: Assumed,
     ) -> None:
         points = self._points(at, places)
         masks = [edges[places.index(point[self.axis])] for point in points]

@@ -1,8 +1,10 @@
-"""Masks that hold for the lanes in the middle of a domain, so that most of it needs no mask."""
+"""What holds for the lanes in the middle of a domain, so that most of it needs no masks."""
 
 from __future__ import annotations
 
-from eas.ir.nodes import Atomic, Compute, Load, Op, Store, Value, operands_of
+from collections.abc import Sequence
+
+from eas.ir.nodes import Atomic, Compute, If, Load, Op, Store, Value, operands_of
 from eas.ir.records import frozen
 from eas.ir.types import Shape
 from eas.runtime.cpu.body import Body
@@ -21,33 +23,54 @@ _TURNED = {"gt": "lt", "ge": "le"}
 class Limit:
     """A comparison `index < bound` (or `<=`) whose index goes up by one along one axis.
 
-    If `is_lower`, it is `bound < index`.
+    If `is_lower`, it is `bound < index`. `seen` are the axes that it lies along where it is used,
+    each after the number of axes that there are.
     """
 
-    compare: Value
     index: Value
-    bound: Value
+    bound: Value | None  # None: zero
     is_closed: bool
     axis: int
     is_lower: bool = False
+    seen: frozenset[tuple[int, int]] = frozenset()
+
+    def is_along(self, shape: Shape, axis: int) -> bool:
+        axes = {axis for rank, axis in self.seen if rank == len(shape)}
+        return axes == {axis}
 
 
-def masking_limits(facts: Facts) -> dict[int, Limit]:
-    """The comparisons in the masks of loads and stores, by the ids of what they give."""
-    found: dict[int, Limit] = {}
+@frozen
+class Assumption:
+    """What a value is where its limits hold: `instead`, or true if that is None."""
+
+    value: Value
+    limits: tuple[Limit, ...]
+    instead: Value | None = None
+
+
+Assumptions = dict[int, Assumption]
+
+
+def assumptions_of(facts: Facts) -> Assumptions:
+    """What is known of masks, conditions and offsets in the middle of a domain, by their ids."""
+    found: Assumptions = {}
     for op in facts.ops.values():
-        if isinstance(op, Load | Store | Atomic) and op.mask is not None and op.mask.shape:
-            found |= {limit.compare.id: limit for limit in _limits(op.mask, facts)}
+        if isinstance(op, Load | Store | Atomic) and op.offset.shape:
+            _assume_steps(op.offset, facts, found)
+            if op.mask is not None:
+                _assume_true(op.mask, facts, found)
+        elif isinstance(op, If) and op.condition.shape:
+            _assume_true(op.condition, facts, found)
     return found
 
 
-def limits_of(
-    ops: list[Op], known: dict[int, Limit], remade: set[int], facts: Facts
-) -> list[Limit]:
-    """Those of the known comparisons that some ops need and that are there before their loop."""
+def assumed_by(
+    ops: list[Op], known: Assumptions, remade: set[int], facts: Facts
+) -> list[Assumption]:
+    """Those assumptions that some ops need and whose limits are there before their loop."""
     everything = [each for op in ops for each in with_inner(op)]
     inside = {id for op in ops for id in defined_inside(op)}
-    found: dict[int, Limit] = {}
+    found: Assumptions = {}
     seen: set[int] = set()
     waiting = [value for op in everything for value in operands_of(op)]
     while waiting:
@@ -72,25 +95,97 @@ def depends(value: Value, inside: set[int], facts: Facts) -> bool:
     return any(depends(operand, inside, facts) for operand in op.operands)
 
 
-def _limits(mask: Value, facts: Facts) -> list[Limit]:
+def _assume_true(
+    mask: Value, facts: Facts, found: Assumptions, added: tuple[int, ...] = ()
+) -> None:
+    """Notes the comparisons in a mask, to which axes are `added` where it is used."""
     op = facts.definitions.get(mask.id)
     if not isinstance(op, Compute) or not facts.is_cheap(mask):
-        return []
+        return
     name = op.op.name
-    if name in ("and", "broadcast", "expand_dims"):
-        return [limit for operand in op.operands for limit in _limits(operand, facts)]
-    if name not in ("lt", "le", "gt", "ge") or not op.operands[0].ty.dtype.is_int:
-        return []
-    index, bound = op.operands
-    if name in _TURNED:
-        index, bound, name = bound, index, _TURNED[name]
-    is_lower = form_of(index, facts) == {}
-    if is_lower:
-        index, bound = bound, index
+    if name == "expand_dims":
+        axis = op.attr("axis")
+        assert isinstance(axis, int)
+        _assume_true(op.operands[0], facts, found, (axis, *added))
+    elif name in ("and", "broadcast"):
+        for operand in op.operands:
+            _assume_true(operand, facts, found, added)
+    elif name in ("lt", "le", "gt", "ge") and op.operands[0].ty.dtype.is_int:
+        index, bound = op.operands
+        if name in _TURNED:
+            index, bound, name = bound, index, _TURNED[name]
+        is_lower = form_of(index, facts) == {}
+        if is_lower:
+            index, bound = bound, index
+        _note(mask, None, [_limit(index, bound, facts, is_lower, name == "le", added)], found)
+
+
+def _assume_steps(offset: Value, facts: Facts, found: Assumptions) -> None:
+    """Notes which indices in an offset are kept in bounds: in the middle they are what they are."""
+    op = facts.definitions.get(offset.id)
+    if not isinstance(op, Compute) or not facts.is_cheap(offset):
+        return
+    for operand in op.operands:
+        _assume_steps(operand, facts, found)
+    for index, lower, upper in _bounded(op):
+        bounds = [
+            (bound, is_lower)
+            for is_lower, part in ((True, lower), (False, upper))
+            for bound in part
+        ]
+        limits = [_limit(index, bound, facts, is_lower, True) for bound, is_lower in bounds]
+        _note(offset, index, limits, found)
+
+
+Bounds = tuple[Value | None, ...]
+
+
+def _bounded(op: Compute) -> list[tuple[Value, Bounds, Bounds]]:
+    """The operands that an op gives where they are within bounds: lower ones and upper ones."""
+    match op.op.name, op.operands:
+        case "index", (index, _):
+            return [(index, (None,), ())]
+        case "clamp", (index, low, high):
+            return [(index, (low,), (high,))]
+        case "maximum", (a, b):
+            return [(a, (b,), ()), (b, (a,), ())]
+        case "minimum", (a, b):
+            return [(a, (), (b,)), (b, (), (a,))]
+        case _:
+            return []
+
+
+def _limit(
+    index: Value,
+    bound: Value | None,
+    facts: Facts,
+    is_lower: bool,
+    is_closed: bool,
+    added: tuple[int, ...] = (),
+) -> Limit | None:
     form = form_of(index, facts)
-    if form is None or list(form.values()) != [1] or form_of(bound, facts) != {}:
-        return []
-    return [Limit(op.result, index, bound, name == "le", next(iter(form)), is_lower)]
+    if form is None or list(form.values()) != [1]:
+        return None
+    if bound is not None and form_of(bound, facts) != {}:
+        return None
+    axis = next(iter(form))
+    seen = [(len(index.shape), axis)]
+    for new in added:
+        rank, at = seen[-1]
+        seen.append((rank + 1, at + (at >= new)))
+    return Limit(index, bound, is_closed, axis, is_lower, frozenset(seen))
+
+
+def _note(
+    value: Value, instead: Value | None, limits: Sequence[Limit | None], found: Assumptions
+) -> None:
+    known = tuple(limit for limit in limits if limit is not None)
+    if len(known) < len(limits):
+        return
+    before = found.get(value.id)
+    if before is not None:
+        known = (*before.limits, *(limit for limit in known if limit not in before.limits))
+    found[value.id] = Assumption(value, known, instead)
 
 
 def form_of(value: Value, facts: Facts) -> Form | None:
@@ -131,7 +226,7 @@ def full_lanes(body: Body, limits: list[Limit], shape: Shape, axis: int) -> V:
     total = const("i64", shape[axis])
     for limit in limits:
         room = _room(body, limit)
-        if not _is_along(limit, shape, axis):
+        if not limit.is_along(shape, axis):
             enough = e.icmp("sge", room, const("i64", limit.index.shape[limit.axis]))
             room = e.select(enough, const("i64", shape[axis]), const("i64", 0))
         total = e.intrinsic("smin", total, room)
@@ -146,16 +241,12 @@ def first_lane(body: Body, limits: list[Limit], shape: Shape, axis: int) -> V | 
         index, bound = _ends(body, limit)
         missing = e.sub(bound, index)
         missing = missing if limit.is_closed else e.add(missing, const("i64", 1))
-        if not _is_along(limit, shape, axis):
+        if not limit.is_along(shape, axis):
             some = e.icmp("sgt", missing, const("i64", 0))
             missing = e.select(some, const("i64", shape[axis]), const("i64", 0))
         total = e.intrinsic("smax", total, missing)
     total = e.intrinsic("smin", total, const("i64", shape[axis]))
     return e.cast("trunc", total, "i32") if lower else None
-
-
-def _is_along(limit: Limit, shape: Shape, axis: int) -> bool:
-    return limit.index.shape == shape and limit.axis == axis
 
 
 def _room(body: Body, limit: Limit) -> V:
@@ -171,9 +262,10 @@ def _room(body: Body, limit: Limit) -> V:
     return body.e.add(room, const("i64", 1)) if is_closed else room
 
 
-def _ends(body: Body, limit: Limit) -> list[V]:
+def _ends(body: Body, limit: Limit) -> tuple[V, V]:
     """The index of the first lane, and the bound."""
     how = "sext" if limit.index.ty.dtype.is_signed else "zext"
     origin = tuple(ZERO for _ in limit.index.shape)
-    found = [body.at(v, origin if v.shape else ()) for v in (limit.index, limit.bound)]
-    return [widened(body, number(each), how) for each in found]
+    ends = (limit.index,) if limit.bound is None else (limit.index, limit.bound)
+    found = [widened(body, number(body.at(v, origin if v.shape else ())), how) for v in ends]
+    return found[0], found[1] if limit.bound is not None else const("i64", 0)

@@ -14,7 +14,7 @@ from eas.runtime.cpu.dtypes import register, size_of
 from eas.runtime.cpu.emit import Emitter, V, Variable
 from eas.runtime.cpu.facts import Facts
 from eas.runtime.cpu.lanes import Lanes
-from eas.runtime.cpu.limits import masking_limits
+from eas.runtime.cpu.limits import assumptions_of
 from eas.runtime.cpu.memory import load
 from eas.runtime.cpu.simdgroups import simd
 from eas.runtime.cpu.steps import step
@@ -44,7 +44,7 @@ class Program:
         self.report = V("ptr", "%report")
         self.facts = Facts(function)
         self.single = Body(self, (), [()], [None])
-        self.limits = masking_limits(self.facts)
+        self.assumptions = assumptions_of(self.facts)
         self.tiles: dict[int, Tile] = {}
         self.remade: set[int] = set()
         self.pointers: dict[int, V] = {}

@@ -291,3 +291,24 @@ def test_a_handler_of_a_signal_runs_in_a_long_program_and_raises_what_it_likes()
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+
+
+@eas.kernel
+def copy(x, y, BLOCK: eas.constexpr):
+    i = mk.program_id(0) * BLOCK + mk.arange(0, BLOCK)
+    if i < x.shape[0]:
+        y[i] = x[i]
+
+
+def test_arrays_with_gaps_and_without_may_be_launched_by_turns() -> None:
+    source = np.arange(600, dtype="f4")
+    for step in (1, 2, 1, -3, 1, 1, 2):
+        x = source[::step][:150]
+        y = np.zeros(600, "f4")[:: abs(step)][:150]
+        copy[3](x, y, BLOCK=64, _backend="cpu")
+        np.testing.assert_array_equal(y, x)
+
+
+def test_code_for_arrays_without_gaps_takes_no_stride() -> None:
+    compiled = copy.compile("*f32[:]", "*f32[:]", BLOCK=64)
+    assert not any(param.role == "stride" for param in compiled.packed.function.params)

@@ -65,3 +65,66 @@ def test_an_index_that_wraps_is_below_its_limit_again() -> None:
     x, y = np.arange(100, dtype="f4"), np.zeros(100, "f4")
     read_up_to_the_end[1](x, y, 2**31 - 50, BLOCK=100, _backend="cpu")
     np.testing.assert_array_equal(y, np.where(x < 50, x, -1))
+
+
+@eas.kernel
+def around(x, y, BACK, BLOCK: eas.constexpr):
+    i = mk.program_id(0) * BLOCK + mk.arange(0, BLOCK)
+    if i < y.shape[0]:
+        y[i] = x[i - BACK]
+
+
+@pytest.mark.parametrize("block", [1, 5, 64, 1000])
+@pytest.mark.parametrize("back", [-1, 0, 1, 20, 99])
+def test_an_index_below_zero_counts_from_the_end_in_these_lanes_only(back: int, block: int) -> None:
+    x, y = np.arange(100, dtype="f4"), np.zeros(99, "f4")
+    around[-(-99 // block)](x, y, back, BLOCK=block, _backend="cpu")
+    np.testing.assert_array_equal(y, (np.arange(99) - back) % 100)
+
+
+@eas.kernel
+def held(x, y, LOW, HIGH, N, BLOCK: eas.constexpr):
+    i = mk.program_id(0) * BLOCK + mk.arange(0, BLOCK)
+    v = mk.load(x, mk.clamp(i - 7, LOW, HIGH)) + mk.load(x, mk.minimum(i, HIGH))
+    mk.store(y, i, v + mk.load(x, mk.maximum(i, LOW)), i < N)
+
+
+@pytest.mark.parametrize(("low", "high"), [(0, 99), (3, 90), (50, 52), (98, 99)])
+def test_indices_that_are_held_in_bounds_are_read_there(low: int, high: int) -> None:
+    x, y, i = np.arange(100, dtype="f4"), np.zeros(100, "f4"), np.arange(100)
+    held(x, y, low, high, 100, BLOCK=64, _backend="cpu")
+    expected = np.clip(i - 7, low, high) + np.minimum(i, high) + np.maximum(i, low)
+    np.testing.assert_array_equal(y, expected)
+
+
+@eas.kernel
+def triangle(x, y, N, BLOCK: eas.constexpr):
+    row = mk.program_id(0)
+    c = mk.arange(0, BLOCK)
+    if c < N:
+        if c >= row:
+            y[row, c] = x[row, c]
+        else:
+            y[row, c] = -x[c, row]
+
+
+def test_both_ways_of_a_condition_are_taken_where_a_row_crosses_its_limit() -> None:
+    x, y = np.random.default_rng(0).random((70, 70), "f4"), np.zeros((70, 70), "f4")
+    triangle[70](x, y, 70, BLOCK=128, _backend="cpu")
+    np.testing.assert_array_equal(y, np.where(np.tri(70, k=-1, dtype=bool), -x.T, x))
+
+
+@eas.kernel
+def square(x, y, N, BLOCK: eas.constexpr):
+    i = mk.arange(0, BLOCK)
+    inside = i < N
+    both = inside[:, None] & inside[None, :]
+    mk.store(y, i[:, None] * N + i[None, :], mk.load(x, i, inside)[:, None], both)
+
+
+@pytest.mark.parametrize("n", [1, 15, 33, 64])
+def test_one_comparison_bounds_rows_and_columns(n: int) -> None:
+    x, y = np.arange(n, dtype="f4"), np.zeros((n + 1, n), "f4")
+    square[1](x, y, n, BLOCK=64, _backend="cpu")
+    np.testing.assert_array_equal(y[:n], np.repeat(x[:, None], n, axis=1))
+    np.testing.assert_array_equal(y[n], 0)
