@@ -59,7 +59,7 @@ def run_parted(
     def run() -> None:
         run_region(body, region, masks, slots, after, is_parted=True)
 
-    if is_pure(region) and isinstance(region.terminator, Yield):
+    if is_pure(region):
         run()
     else:
         body.e.when(is_any(body, masks), run)

@@ -67,18 +67,22 @@ class LaneCounter:
     def take(self, value: Value) -> None:
         for coords, counter in self.counters.items():
             self.body.bind(value, coords, counter.take())
-        self.now = self.body.e.get(self.trip)
 
-    def goes_on(self, n: int) -> Lanes:
+    def goes_on(self) -> list[Lanes]:
+        """Whether there is another trip, at each point."""
+        body, now = self.body, self.body.e.get(self.trip)
+        found = {coords: self._is_before(now, trips) for coords, trips in self.trips.items()}
+        return [found[body.natural(self.op.start.shape, point)] for point in body.points]
+
+    def _is_before(self, now: V, trips: Lanes) -> Lanes:
         e, body = self.body.e, self.body
-        trips = self.trips[body.natural(self.op.start.shape, body.points[n])]
         if isinstance(trips, Uniform):
-            return Uniform(e.icmp("ult", self.now, trips.v))
-        return Vector(e.icmp("ult", e.splat(self.now, body.width), body.to_vector(trips)))
+            return Uniform(e.icmp("ult", now, trips.v))
+        return Vector(e.icmp("ult", e.splat(now, body.width), body.to_vector(trips)))
 
     def advance(self) -> None:
         e = self.body.e
-        e.set(self.trip, e.add(e.get(self.trip), const(self.now.ty, 1)))
+        e.set(self.trip, e.add(e.get(self.trip), const(self.trip.ty, 1)))
         for counter in self.counters.values():
             counter.advance()
 

@@ -114,6 +114,8 @@ class Emitter:
     _count: int = 0
     _is_open: bool = True
     _splats: dict[str, V] = field(default_factory=dict[str, V])
+    _twins: dict[tuple[str, int], V] = field(default_factory=dict[tuple[str, int], V])
+    _sums: dict[str, tuple[V, V]] = field(default_factory=dict[str, tuple[V, V]])
 
     @property
     def body(self) -> str:
@@ -244,7 +246,11 @@ class Emitter:
             return const(a.ty, a.known + b.known)
         if b.known == 0:
             return a
-        return b if a.known == 0 else self.binary("add", a, b)
+        if a.known == 0:
+            return b
+        made = self.binary("add", a, b)
+        self._sums[made.text] = (a, b)
+        return made
 
     def sub(self, a: V, b: V) -> V:
         return a if b.known == 0 else self.binary("sub", a, b)
@@ -350,6 +356,9 @@ class Emitter:
         ty = vector(a.ty, lanes)
         if a.known is not None:
             return const(ty, a.known)
+        made = self._twins.get((a.text, lanes)) or self._moved_twin(a, lanes)
+        if made is not None:
+            return made
         first = self.value(ty, f"insertelement {ty} poison, {a}, i64 0")
         made = self.value(
             ty, f"shufflevector {first}, {ty} poison, <{lanes} x i32> zeroinitializer"
@@ -357,6 +366,20 @@ class Emitter:
         if self._is_open:
             self._splats[made.text] = a
         return made
+
+    def _moved_twin(self, a: V, lanes: int) -> V | None:
+        """The vector of a sum whose first part has a twin, and whose second one is known."""
+        first, second = self._sums.get(a.text, (a, a))
+        twin = self._twins.get((first.text, lanes))
+        if twin is None or second.known is None:
+            return None
+        return self.binary("add", twin, const(twin.ty, second.known))
+
+    def pair(self, a: V, twin: V) -> None:
+        """Tells that a vector has a number in all lanes, which need not be spread again then."""
+        if self._is_open:
+            self._twins[a.text, twin.lanes] = twin
+            self._splats[twin.text] = a
 
     def repeated(self, v: V) -> V | None:
         """The number that is in all lanes of a vector, if it was made of one."""

@@ -40,7 +40,9 @@ def write(function: Function, width: int, has_streams: bool) -> str:
     e.leave()
     head = "ptr noalias %arguments, ptr %job, ptr noalias %scratch"
     more = "i32 %x, i32 %y, i32 %z, i32 %extent_x, i32 %extent_y, i32 %extent_z"
-    defined = f"define internal void @program({head}, {more}) {{\n{e.body}\n}}\n"
+    # with a frame pointer the stack can be aligned, so that no spilled vector lies in two lines
+    how = '"frame-pointer"="all"'
+    defined = f"define internal void @program({head}, {more}) {how} {{\n{e.body}\n}}\n"
     declared = "\n".join(
         line for name, line in e.declared.items() if not name.startswith("eas_report")
     )

@@ -8,14 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from eas.ir.nodes import Condition, Continue, For, Region, Value, While
-from eas.runtime.cpu.body import Body, Mask
+from eas.ir.nodes import Compute, Condition, Continue, For, Region, Value, While, Yield
+from eas.ir.records import frozen
+from eas.runtime.cpu.body import Body
 from eas.runtime.cpu.branches import run_parted, run_region
 from eas.runtime.cpu.breaths import breathe
 from eas.runtime.cpu.counters import Counter, LaneCounter
-from eas.runtime.cpu.emit import V
-from eas.runtime.cpu.facts import leaves
-from eas.runtime.cpu.lanes import Lanes
+from eas.runtime.cpu.emit import V, const
+from eas.runtime.cpu.facts import Facts, is_pure, leaves
+from eas.runtime.cpu.lanes import Lanes, Uniform
 from eas.runtime.cpu.masks import is_any, narrow
 from eas.runtime.cpu.slots import Frame, Masks, MaskSlots, Places, Slots
 
@@ -109,6 +110,34 @@ def _goes_on(
 # --- masked loops -----------------------------------------------------------------------------
 
 
+@frozen
+class _Test:
+    """Which lanes make another trip: those in `lanes`, at each point, but none unless `all`."""
+
+    all: V
+    lanes: Masks
+
+
+def _conjuncts(condition: Value, facts: Facts) -> list[Value]:
+    """The conditions that all have to hold for one to do so."""
+    op = facts.definitions.get(condition.id)
+    if isinstance(op, Compute) and op.op.name == "and":
+        return [part for operand in op.operands for part in _conjuncts(operand, facts)]
+    return [condition]
+
+
+def _joined(body: Body, parts: Sequence[Sequence[Lanes]]) -> _Test:
+    """Several conditions at each point: one that is the same everywhere is for all lanes."""
+    whole = const("i1", True)
+    lanes: Masks = [None] * len(body.points)
+    for part in parts:
+        if isinstance(part[0], Uniform) and all(each == part[0] for each in part):
+            whole = body.e.both(whole, part[0].v)
+        else:
+            lanes = [narrow(body, *pair) for pair in zip(lanes, part, strict=True)]
+    return _Test(whole, lanes)
+
+
 class _Masked:
     """A loop that lanes leave in different trips."""
 
@@ -116,7 +145,7 @@ class _Masked:
         self.body, self.op, self.masks = body, op, masks
         self.frame = Frame(
             Slots(body, op.results),
-            Slots(body, op.orelse.args),
+            Slots(body, op.orelse.args, has_twins=True),
             early=MaskSlots(body, None) if leaves(op.body, (Continue,)) else None,
             done=MaskSlots(body, None) if leaves(op.orelse) else None,
         )
@@ -130,13 +159,12 @@ class _Masked:
         e.begin(head)
         body.scopes.append({})
         here: Masks = going.take()
-        conditions, passed = self._test(counter, here)
-        goes = self._narrowed(here, conditions, True)
+        test, passed = self._test(counter, here)
+        goes = [narrow(body, mask, each) for mask, each in zip(here, test.lanes, strict=True)]
         _rename(body, op.orelse.args, passed)
-        ended = self._narrowed(here, conditions, False)
-        run_parted(body, op.orelse, ended, frame.results, frame.done)
+        self._end(here, test)
         going.put(goes)
-        e.branch(is_any(body, goes), inside, after)
+        e.branch(e.both(is_any(body, goes), test.all), inside, after)
         e.begin(inside)
         _rename(body, op.body.args if counter is None else op.body.args[1:], passed)
         self._body(going, goes)
@@ -149,26 +177,35 @@ class _Masked:
         frame.results.take(op.results)
         return self.masks if frame.done is None else frame.done.take()
 
-    def _test(
-        self, counter: LaneCounter | None, here: Masks
-    ) -> tuple[list[Lanes], Sequence[Value]]:
-        """The condition of the next trip at each point, and the values that are then carried."""
+    def _test(self, counter: LaneCounter | None, here: Masks) -> tuple[_Test, Sequence[Value]]:
+        """The test of the next trip, and the values that are then carried."""
         body, op = self.body, self.op
         if isinstance(op, For):
             assert counter is not None
             self.frame.carried.take(op.orelse.args)
             counter.take(op.body.args[0])
-            return [counter.goes_on(n) for n in range(len(here))], op.orelse.args
+            return _joined(body, [counter.goes_on()]), op.orelse.args
         self.frame.carried.take(op.test.args)
         body.run(op.test, here)
-        test = op.test.terminator
-        assert isinstance(test, Condition)
-        holds = test.condition
-        return [body.at(holds, body.natural(holds.shape, p)) for p in body.points], test.values
+        last = op.test.terminator
+        assert isinstance(last, Condition)
+        parts = _conjuncts(last.condition, body.facts)
+        found = [[body.at(v, body.natural(v.shape, p)) for p in body.points] for v in parts]
+        return _joined(body, found), last.values
 
-    def _narrowed(self, masks: Masks, conditions: list[Lanes], expected: bool) -> list[Mask]:
-        pairs = zip(masks, conditions, strict=True)
-        return [narrow(self.body, mask, condition, expected) for mask, condition in pairs]
+    def _end(self, here: Masks, test: _Test) -> None:
+        """What the lanes that leave take along.
+
+        If that is only computed, the lanes that stay take it along too: they will do so again.
+        """
+        body, frame, region = self.body, self.frame, self.op.orelse
+        if is_pure(region) and isinstance(region.terminator, Yield):
+            run_region(body, region, here, frame.results, is_parted=True)
+            return
+        stays = [narrow(body, Uniform(test.all), each) for each in test.lanes]
+        pairs = zip(here, stays, strict=True)
+        ended = [narrow(body, mask, each, False) for mask, each in pairs]
+        run_parted(body, region, ended, frame.results, frame.done)
 
     def _body(self, going: MaskSlots, goes: Masks) -> None:
         body, frame = self.body, self.frame

@@ -10,8 +10,10 @@ from eas.runtime.cpu.emit import V, const, vector
 from eas.runtime.cpu.lanes import Lanes, Uniform, Vector
 
 
-def narrow(body: Body, mask: Mask, condition: Lanes, expected: bool = True) -> Mask:
+def narrow(body: Body, mask: Mask, condition: Mask, expected: bool = True) -> Mask:
     """The lanes of a mask for which a condition is true (or false)."""
+    if condition is None:
+        condition = Uniform(const("i1", True))
     if not expected:
         condition = _map(body, condition)
     if mask is None:

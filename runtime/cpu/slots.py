@@ -31,18 +31,25 @@ class Places(Protocol):
 
 
 class Slots:
-    """A variable for each of some values, at each place of theirs."""
+    """A variable for each of some values, at each place of theirs.
 
-    def __init__(self, body: Body, values: Sequence[Value]) -> None:
+    If `has_twins`, whole numbers that all lanes share are kept as vectors as well: to count in a
+    vector costs less than to spread a number in each trip, for the lanes that leave with it.
+    """
+
+    def __init__(self, body: Body, values: Sequence[Value], has_twins: bool = False) -> None:
         self.body = body
         self.values = values
+        self.twins: dict[Variable, Variable] = {}
         self.variables: list[dict[Coords, Variable]] = []
         for value in values:
             element = register(value.ty.dtype)
             made: dict[Coords, Variable] = {}
             for coords, _ in body.places(value.shape):
                 ty = vector(element, body.width) if is_varied(coords) else element
-                made[coords] = body.e.variable(ty)
+                made[coords] = variable = body.e.variable(ty)
+                if has_twins and not is_varied(coords) and value.ty.dtype.is_int:
+                    self.twins[variable] = body.e.variable(vector(element, body.width))
             self.variables.append(made)
 
     def put(self, values: Sequence[Value], masks: Masks | None = None) -> None:
@@ -67,6 +74,8 @@ class Slots:
             new = value.v
             if isinstance(mask, Uniform):
                 new = e.select(mask.v, new, e.get(variable))
+            if variable in self.twins:
+                e.set(self.twins[variable], e.splat(new, self.body.width))
         else:
             new = self.body.to_vector(value)
             if mask is not None:
@@ -78,6 +87,8 @@ class Slots:
         for value, variables in zip(values, self.variables, strict=True):
             for coords, variable in variables.items():
                 v = self.body.e.get(variable)
+                if variable in self.twins:
+                    self.body.e.pair(v, self.body.e.get(self.twins[variable]))
                 self.body.bind(value, coords, Vector(v) if v.lanes else Uniform(v))
 
 
