@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+import eas
 from eas import mk
+from eas.runtime.cpu import jit
 from tests.ops.accuracy import apply, apply_to_two
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -138,3 +140,24 @@ def test_atan2_is_within_two_units_in_the_last_place() -> None:
     found = run_two("atan2", y, x)
     assert error_in_units(found, exact).max() <= 2
     np.testing.assert_array_equal(np.signbit(found), np.signbit(exact))
+
+
+@eas.kernel(fast_math=True)
+def fast_rsqrt(x, y, N, BLOCK: eas.constexpr):
+    i = mk.program_id(0) * BLOCK + mk.arange(0, BLOCK)
+    mk.store(y, i, mk.rsqrt(mk.load(x, i, i < N)), i < N)
+
+
+def test_a_fast_rsqrt_is_within_two_units() -> None:
+    x = samples(float(np.finfo(np.float32).tiny), BIG)
+    y = np.zeros_like(x)
+    fast_rsqrt(x, y, x.size, BLOCK=1024, _backend="cpu")
+    assert error_in_units(y, 1 / np.sqrt(x.astype(np.float64))).max() <= 2
+
+
+@pytest.mark.skipif(jit.vector_width() < 16, reason="without AVX-512 it is LLVM's")
+def test_a_fast_rsqrt_of_zero_is_infinite() -> None:
+    x = np.array([0.0, -0.0] * 64, np.float32)
+    y = np.zeros_like(x)
+    fast_rsqrt(x, y, x.size, BLOCK=128, _backend="cpu")
+    np.testing.assert_array_equal(y, [math.inf, -math.inf] * 64)
