@@ -7,9 +7,9 @@ the array `out` eight f32 zeros. Below a line stands the value of its expression
 >>> mk.load(x, i) + 1.0
 [1.0, 2.0, 3.0, 4.0]
 
-A scalar meets a block as the same value in every lane; where two blocks of one rank meet, extents
-of 1 are repeated. What is annotated `int`, `Shape` or `DTypeLike` must be known when the kernel is
-compiled.
+A scalar meets a block as the same value in every lane. Blocks meet as NumPy's arrays do: their last
+axes are aligned, and extents of 1 are repeated. What is annotated `int`, `Shape` or `DTypeLike`
+must be known when the kernel is compiled.
 """
 
 from __future__ import annotations

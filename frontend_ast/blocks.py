@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from eas.frontend_ast.collective import require_all_lanes
 from eas.frontend_ast.context import Context
-from eas.frontend_ast.promote import broadcast, describe, materialize, number
+from eas.frontend_ast.promote import broadcast, describe, fitting_shape, materialize, number
 from eas.frontend_ast.static import (
     runtime_number,
     static_dtype,
@@ -15,7 +15,7 @@ from eas.frontend_ast.static import (
     static_shape,
 )
 from eas.frontend_ast.values import Const, Num, Operand
-from eas.ir.types import F32, broadcast_shapes, count
+from eas.ir.types import F32, count
 
 FLOAT = Const(F32)
 
@@ -71,12 +71,12 @@ def _expand_dims(ctx: Context, a: Operand, axis: Operand) -> Operand:
 
 def _broadcast_to(ctx: Context, a: Operand, shape: Operand) -> Operand:
     num, new = materialize(ctx, number(ctx, a)), static_shape(ctx, shape)
-    if num.shape and broadcast_shapes(num.shape, new) != new:
+    if fitting_shape(num.shape, new) != new:
         raise ctx.refusal(
             "E0304",
             f"{describe(num)} cannot be broadcast to {list(new)}",
             at=shape,
-            help="it keeps its rank, and only extents of 1 grow: `x[:, None]`, `x[None, :]`",
+            help="only extents of 1 grow, and new axes come in front: `x[:, None]`, `x[None, :]`",
         )
     return Num(broadcast(ctx, num, new).value)
 

@@ -26,6 +26,7 @@ from eas.frontend_ast.promote import (
     Number,
     broadcast,
     cast,
+    common_shape,
     describe,
     number,
     promote,
@@ -121,7 +122,7 @@ def _better(ctx: Context, operation: ast.cmpop, best: Operand, item: Operand) ->
     if isinstance(wins, Const):
         return item if wins.value else best
     a, b = promote(ctx, [number(ctx, item), number(ctx, best)])
-    shape = ctx.cover(wins.shape, a.shape)
+    shape = common_shape(ctx, [wins, a])
     chosen = [broadcast(ctx, n, shape).value for n in (wins, a, b)]
     return Num(ctx.compute("select", *chosen).value, a.weak)
 
@@ -314,10 +315,8 @@ def _merge_texts(parts: Sequence[str | Value]) -> list[str | Value]:
 
 def _spread(ctx: Context, parts: Sequence[str | Value]) -> list[str | Value]:
     """The parts in one shape: below a split each lane that gets here prints."""
-    shape = ctx.split_shape()
-    for part in parts:
-        if isinstance(part, Value):
-            shape = ctx.cover(shape, part.shape)
+    values = [Num(part) for part in parts if isinstance(part, Value)]
+    shape = ctx.cover(common_shape(ctx, values), ctx.split_shape())
     return [
         part if isinstance(part, str) else broadcast(ctx, Num(part), shape).value for part in parts
     ]

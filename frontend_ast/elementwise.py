@@ -10,6 +10,7 @@ from eas.frontend_ast.context import Context
 from eas.frontend_ast.promote import (
     broadcast,
     common_dtype,
+    common_shape,
     describe,
     materialize,
     number,
@@ -53,7 +54,7 @@ def _where(ctx: Context, condition: Operand, a: Operand, b: Operand) -> Operand:
     x, y = promote(ctx, numbers, BOOL if both_bool else None)
     if isinstance(truth, Const):
         return x if truth.value else y
-    shape = ctx.cover(truth.shape, x.shape)
+    shape = common_shape(ctx, [truth, x])
     values = [broadcast(ctx, n, shape).value for n in (truth, x, y)]
     return Num(ctx.compute("select", *values).value, x.weak)
 

@@ -19,6 +19,7 @@ from eas.frontend_ast.forms import (
 )
 from eas.frontend_ast.promote import (
     Number,
+    aligned,
     broadcast,
     constant_dtype,
     describe,
@@ -137,10 +138,10 @@ class Join:
         return Bound(self.merge(values, sides, f"`{name}`"), sides[-1].loc)
 
     def _merge_numbers(self, numbers: Sequence[Number], sides: Sequence[Label], what: str) -> Num:
-        ty = join_leaf(self.ctx, numbers, sides, what)
-        shape = ty.shape
-        if self.split and (self.must_cover or not is_one_value(numbers)):
-            shape = self.ctx.cover(shape, self.split)
+        is_chosen = bool(self.split) and (self.must_cover or not is_one_value(numbers))
+        rank = len(self.split) if is_chosen else 0
+        ty = join_leaf(self.ctx, numbers, sides, what, rank)
+        shape = self.ctx.cover(ty.shape, self.split) if is_chosen else ty.shape
         name = what.strip("`")
         hint = name if name.isidentifier() else ""
         result = self.ctx.build.value(make_type(ty.dtype, shape), hint)
@@ -203,13 +204,16 @@ def convert(
 
 
 def join_leaf(
-    ctx: Context, numbers: Sequence[Number], sides: Sequence[Label], what: str
+    ctx: Context, numbers: Sequence[Number], sides: Sequence[Label], what: str, rank: int = 0
 ) -> LeafType:
-    """The type in which these numbers meet without any conversion but that of literals."""
+    """The type in which these numbers meet without any conversion but that of literals.
+
+    Where lanes choose among them, `rank` is that of the lanes.
+    """
     shape: Shape = ()
     for num in numbers:
         if isinstance(num, Num):
-            shape = ctx.cover(shape, num.shape)
+            shape = ctx.cover(shape, aligned(num.shape, rank))
     strong = [place for place, n in enumerate(numbers) if not _is_weak(n)]
     chosen = strong[0] if strong else _widest(ctx, numbers)
     dtype = _dtype(ctx, numbers[chosen])

@@ -48,10 +48,22 @@ def store(
     stored = _as_element(ctx, array, number(ctx, value, "a number to store"))
     guard = _mask(ctx, mask)
     shape = _shape(ctx, [offset, stored, guard])
+    if offset.shape and len(offset.shape) < len(shape):
+        raise _several_values(ctx, offset, shape)
     shape = ctx.cover(shape, ctx.thread_shape())
     at, new = broadcast(ctx, offset, shape), broadcast(ctx, stored, shape)
     masked = None if guard is None else broadcast(ctx, guard, shape).value
     ctx.build.store(array.pointer, at.value, new.value, masked)
+
+
+def _several_values(ctx: Context, offset: Num, shape: Shape) -> Exception:
+    return ctx.refusal(
+        "E0304",
+        f"a block of {list(shape)} does not fit offsets of {list(offset.shape)}",
+        at=offset,
+        notes=("several values would go to one place, and which one stays there is not certain",),
+        help="give each lane its own offset: `rows[:, None] * WIDTH + columns`",
+    )
 
 
 def atomic(

@@ -204,19 +204,35 @@ def cast(ctx: Context, num: Num, dtype: DType) -> Num:
 
 
 def broadcast(ctx: Context, num: Num, shape: Shape) -> Num:
-    """The value with this shape, which its own fits into."""
+    """The value with this shape, which its own fits into by NumPy's rule."""
     if num.shape == shape:
         return num
     if not num.shape:
         return Num(ctx.compute("splat", num.value, shape=shape).value, num.weak)
-    return Num(ctx.compute("broadcast", num.value, shape=shape).value, num.weak)
+    value = num.value
+    for _ in range(len(shape) - len(num.shape)):
+        value = ctx.compute("expand_dims", value, axis=0).value
+    if value.shape != shape:
+        value = ctx.compute("broadcast", value, shape=shape).value
+    return Num(value, num.weak)
+
+
+def aligned(shape: Shape, rank: int) -> Shape:
+    """The shape of a block with axes of extent 1 in front, up to a rank; that of a scalar stays."""
+    return (*(1 for _ in range(rank - len(shape))), *shape) if shape else shape
+
+
+def fitting_shape(a: Shape, b: Shape) -> Shape | None:
+    """The shape that blocks of two shapes have together, by NumPy's rule: the last axes meet."""
+    rank = max(len(a), len(b))
+    return broadcast_shapes(aligned(a, rank), aligned(b, rank))
 
 
 def common_shape(ctx: Context, nums: Sequence[Number]) -> Shape:
     shape: Shape = ()
     for num in nums:
         if isinstance(num, Num) and num.shape != shape:
-            both = broadcast_shapes(shape, num.shape)
+            both = fitting_shape(shape, num.shape)
             if both is None:
                 raise _no_common_shape(ctx, shape, num, nums)
             shape = both
@@ -225,14 +241,15 @@ def common_shape(ctx: Context, nums: Sequence[Number]) -> Shape:
 
 def _no_common_shape(ctx: Context, shape: Shape, num: Num, nums: Sequence[Number]) -> Exception:
     blocks = [n for n in nums if isinstance(n, Num)]
-    other = next((b for b in blocks if broadcast_shapes(b.shape, num.shape) is None), num)
+    other = next((b for b in blocks if fitting_shape(b.shape, num.shape) is None), num)
     return ctx.refusal(
         "E0304",
         f"blocks of the shapes {list(shape)} and {list(num.shape)} do not fit together",
         at=num,
         label=str(list(num.shape)),
         secondary=ctx.beside((other, str(list(other.shape)))),
-        help="give both the same rank and equal extents (or 1): `x[:, None]`, `x[None, :]`",
+        notes=("the last axes meet first, and each two are equal or one of them is 1",),
+        help="add axes of extent 1: `x[:, None]`, `x[None, :]`",
     )
 
 
