@@ -1210,7 +1210,7 @@ def to_f64(a: Number) -> Value:
 def sum(a: Value, axis: int | None = None, keep_dims: builtins.bool = False) -> Value:
     """The sum of a block, or along one axis of it.
 
-    Integers of less than 32 bits and bools are added up in 32 bits.
+    Integers of less than 32 bits and bools are added up in 32 bits, narrow floats in f32.
 
     >>> mk.sum(mk.arange(0, 4))
     6
@@ -1457,6 +1457,9 @@ def mma_store(acc: Any, ptr: Value, offs: Number, stride: Number = 8) -> None:
 def simd_sum(a: Number) -> Value:
     """The sum over the 32 threads of a simdgroup; each thread gets it.
 
+    As in `sum`, bools and integers of less than 32 bits are added up in 32 bits, narrow floats in
+    f32.
+
     >>> t = mk.tid(0, 34)
     >>> mk.max(mk.simd_sum(t))
     496
@@ -1466,7 +1469,7 @@ def simd_sum(a: Number) -> Value:
 
 @intrinsic()
 def simd_max(a: Number) -> Value:
-    """The greatest value of a simdgroup.
+    """The greatest value of a simdgroup; NaNs do not count.
 
     >>> t = mk.tid(0, 34)
     >>> mk.min(mk.simd_max(t))
@@ -1477,7 +1480,7 @@ def simd_max(a: Number) -> Value:
 
 @intrinsic()
 def simd_min(a: Number) -> Value:
-    """The least value of a simdgroup.
+    """The least value of a simdgroup; NaNs do not count.
 
     >>> t = mk.tid(0, 34)
     >>> mk.max(mk.simd_min(t))

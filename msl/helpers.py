@@ -40,6 +40,8 @@ def _calls(name: str, dtype: DType) -> tuple[str, ...]:
         return ("wrap_neg",)
     if name in _STEPS_64:
         return ("simd_other_64", *_WRAPPED_STEPS.get((name, dtype.is_signed), ()))
+    if name.endswith("_64_of_some"):
+        return _WRAPPED_STEPS.get((name.removesuffix("_of_some"), dtype.is_signed), ())
     return ()
 
 
@@ -247,21 +249,41 @@ _WRAPPED_STEPS = {
 def _simd_64(name: str) -> Definition:
     def define(dtype: DType) -> str:
         t = type_name(dtype)
-        add, mul = "x + other", "x * other"
-        if dtype.is_signed:
-            add, mul = "wrap_add(x, other)", "wrap_mul(x, other)"
-        step = _STEPS_64[name].format(add=add, mul=mul)
         return f"""
 inline {t} {name}({t} x) {{
     for (ushort distance = 16; distance > 0; distance /= 2) {{
         const {t} other = simd_other_64(x, distance);
-        x = {step};
+        x = {_step_64(name, dtype)};
     }}
     return x;
 }}
 """
 
     return define
+
+
+def _simd_64_of_some(name: str) -> Definition:
+    def define(dtype: DType) -> str:
+        t = type_name(dtype)
+        return f"""
+// Of a simdgroup some of whose lanes are missing: the first lane gets all that there are.
+inline {t} {name}_of_some({t} x, int thread_index, int threads) {{
+    for (ushort distance = 16; distance > 0; distance /= 2) {{
+        const {t} other = as_type<{t}>(simd_shuffle_down(as_type<uint2>(x), distance));
+        x = thread_index + distance < threads ? {_step_64(name, dtype)} : x;
+    }}
+    return as_type<{t}>(simd_broadcast_first(as_type<uint2>(x)));
+}}
+"""
+
+    return define
+
+
+def _step_64(name: str, dtype: DType) -> str:
+    add, mul = "x + other", "x * other"
+    if dtype.is_signed:
+        add, mul = "wrap_add(x, other)", "wrap_mul(x, other)"
+    return _STEPS_64[name].format(add=add, mul=mul)
 
 
 # --- atomics ----------------------------------------------------------------------------------
@@ -366,6 +388,7 @@ HELPERS: dict[str, Definition] = {
     **{name: _function(name) for name in FUNCTIONS},
     "simd_other_64": _simd_other_64,
     **{name: _simd_64(name) for name in _STEPS_64},
+    **{f"{name}_of_some": _simd_64_of_some(name) for name in _STEPS_64},
     "atomic_cas": _atomic_cas("device"),
     "atomic_cas_threadgroup": _atomic_cas("threadgroup"),
     **{f"exchange_{kind}_{space}": by_exchange(kind, space) for kind in KINDS for space in SPACES},

@@ -83,7 +83,7 @@ _SIMD = {
 
 def kind_of(op: Compute, low: Lowering) -> Kind:
     name = op.op.name.removeprefix("reduce_")
-    dtype = dtype_of(op)
+    dtype = carried_dtype(name, op.operands[0].ty.dtype)
     wraps = dtype.is_signed and name in ("sum", "prod") and _may_wrap(op, low)
     if wraps:
         low.helpers.need("wrap_add" if name == "sum" else "wrap_mul", dtype)
@@ -92,10 +92,9 @@ def kind_of(op: Compute, low: Lowering) -> Kind:
     return Kind(name, dtype, _identity(name, dtype), _SIMD[name], hint, better, wraps)
 
 
-def dtype_of(op: Compute) -> DType:
-    """The dtype of the value that is carried along."""
-    source = op.operands[0].ty.dtype
-    if op.op.name in ("reduce_sum", "reduce_prod"):
+def carried_dtype(name: str, source: DType) -> DType:
+    """The dtype in which values of another are carried along."""
+    if name in ("sum", "prod"):
         return F32 if source.is_float else accumulator(source)
     if source == BF16:
         return F32

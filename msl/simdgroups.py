@@ -5,12 +5,17 @@ All threads must take part, so such a value never moves into a condition.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 from eas.ir.nodes import Compute
-from eas.ir.types import F32, I32
+from eas.ir.types import F32, I32, DType
 from eas.msl.combining import shuffled
+from eas.msl.dtypes import greatest, least
+from eas.msl.lanes import SIMD
 from eas.msl.lowering import Lowering
+from eas.msl.reductions import carried_dtype
+from eas.msl.spelling import converted
 from eas.msl.text import Text, call
 from eas.msl.tree import Node, Variable
 
@@ -45,14 +50,42 @@ def _product(texts: Sequence[Text]) -> Text:
 
 
 def _spelled(op: Compute, nodes: Sequence[Node], low: Lowering) -> Node:
-    name = op.op.name
-    if len(nodes) == 2:
-        lane = low.node(I32, lambda texts: call("ushort", texts[0]), nodes[1:], home=low.block)
-        return shuffled(name, nodes[0], lane, low)
+    if len(nodes) == 1:
+        return _reduced(op, nodes[0], low)
+    lane = low.node(I32, lambda texts: call("ushort", texts[0]), nodes[1:], home=low.block)
+    return shuffled(op.op.name, nodes[0], lane, low)
+
+
+def _reduced(op: Compute, node: Node, low: Lowering) -> Node:
+    """What a simdgroup comes to, in a dtype that Metal can do that in."""
+    source, target = op.operands[0].ty.dtype, op.result.ty.dtype
+    name = op.op.name.removeprefix("simd_")
+    carried = carried_dtype(name, source)
+    is_float_extreme = name in ("max", "min") and carried.is_float
 
     def spell(texts: Sequence[Text]) -> Text:
-        if name == "simd_sum" and op.result.ty.dtype == I32:  # unsigned sums wrap
-            return call("as_type<int>", call(name, call("as_type<uint>", texts[0])))
-        return call(name, texts[0])
+        own = texts[0] if source == carried else converted(texts[0], source, carried)
+        if is_float_extreme:  # what Metal does with NaNs is not specified
+            own = call(f"f{name}", own, least(carried) if name == "max" else greatest(carried))
+        found = function(own, *texts[1:])
+        return found if carried == target else converted(found, carried, target)
 
-    return low.node(op.result.ty.dtype, spell, nodes, home=low.block)
+    function, more = _function(op.op.name, carried, op.operands[0].shape[0], low)
+    return low.node(target, spell, [node, *more], home=low.block)
+
+
+def _function(
+    name: str, dtype: DType, threads: int, low: Lowering
+) -> tuple[Callable[..., Text], list[Node]]:
+    """What is called with a value of each thread, and with what more."""
+    if dtype.bits == 64 and threads % SIMD:
+        helper = low.helpers.need(f"{name}_64_of_some", dtype)
+        return partial(call, helper), [low.thread(), low.literal(threads, I32)]
+    if dtype.bits == 64:
+        return partial(call, low.helpers.need(f"{name}_64", dtype)), []
+    return (_wrapping_sum if name == "simd_sum" and dtype == I32 else partial(call, name)), []
+
+
+def _wrapping_sum(own: Text) -> Text:
+    """Unsigned sums wrap, signed ones must not overflow."""
+    return call("as_type<int>", call("simd_sum", call("as_type<uint>", own)))

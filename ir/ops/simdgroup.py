@@ -1,6 +1,7 @@
 """What the 32 threads of a simdgroup do together, in thread programs. All are collective.
 
-The last simdgroup may have fewer threads: those that are missing take no part.
+The last simdgroup may have fewer threads: those that are missing take no part. What a simdgroup
+comes to is what a reduction of the values in its threads gives, of any dtype that this takes.
 """
 
 from __future__ import annotations
@@ -10,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from eas.ir.ops.record import Array, Attrs, OpDef, RuleError, TypeRule
-from eas.ir.ops.rules import Accepts, dtype_of, is_anything
-from eas.ir.types import F16, F32, I32, U32, DType, Type, shape_of
+from eas.ir.ops.record import Array, Attrs, Meaning, OpDef, RuleError, TypeRule
+from eas.ir.ops.reduce import REDUCE
+from eas.ir.ops.rules import dtype_of
+from eas.ir.types import F32, I32, Type, make_type, shape_of
 
 SIMD = 32
 
@@ -21,12 +23,14 @@ def _groups(a: Array) -> list[slice]:
     return [slice(start, start + SIMD) for start in range(0, a.shape[1], SIMD)]
 
 
-def _reduction(ufunc: Any) -> Callable[[Array], Array]:
+def _in_groups(meaning: Meaning) -> Callable[[Array], Array]:
+    """What a reduction gives for each simdgroup, in each of its threads."""
+
     def reduce(a: Array) -> Array:
-        result = np.empty_like(a)
-        for group in _groups(a):
-            result[:, group] = ufunc.reduce(a[:, group], axis=1, keepdims=True, dtype=a.dtype)
-        return result
+        groups = [a[:, group] for group in _groups(a)]
+        results = [meaning(group, axis=None)[:, None] for group in groups]
+        parts = [np.repeat(r, g.shape[1], 1) for r, g in zip(results, groups, strict=True)]
+        return np.concatenate(parts, 1)
 
     return reduce
 
@@ -74,31 +78,26 @@ def _mma_type(operands: Sequence[Type], attrs: Attrs) -> Type:
     return first
 
 
-def _is_added(dtype: DType) -> bool:
-    return dtype in (I32, U32, F16, F32)
+def _reduction(kind: str, doc: str) -> OpDef:
+    """The reduction of this kind, over the threads of a simdgroup: each of them gets it."""
+    whole = next(op for op in REDUCE if op.name == f"reduce_{kind}")
 
-
-def _is_bool(dtype: DType) -> bool:
-    return dtype.is_bool
-
-
-def _rule(accepts: Accepts, wanted: str) -> TypeRule:
     def rule(operands: Sequence[Type], attrs: Attrs) -> Type:
         del attrs
-        a = operands[0]
-        if not shape_of(a) or not accepts(dtype_of(a)):
-            raise RuleError(f"takes a value of each thread, of {wanted}, not {a}")
-        for lane in operands[1:]:
-            if dtype_of(lane) != I32 or shape_of(lane) != shape_of(a):
-                raise RuleError(f"takes the number of a lane for each thread, i32, not {lane}")
-        return a
+        result = whole.typing(operands, {"axis": None})
+        return make_type(dtype_of(result), shape_of(operands[0]))
 
-    return rule
+    return _op(f"simd_{kind}", ("a",), rule, _in_groups(whole.meaning), doc)
 
 
-_NUMBERS = _rule(_is_added, "i32, u32, f16 or f32")
-_BOOLS = _rule(_is_bool, "bool")
-_ANY = _rule(is_anything, "any dtype")
+def _exchange_type(operands: Sequence[Type], attrs: Attrs) -> Type:
+    del attrs
+    a, lane = operands
+    if not shape_of(a):
+        raise RuleError(f"takes a value of each thread, not {a}")
+    if dtype_of(lane) != I32 or shape_of(lane) != shape_of(a):
+        raise RuleError(f"takes the number of a lane for each thread, i32, not {lane}")
+    return a
 
 
 def _op(name: str, operands: tuple[str, ...], rule: TypeRule, meaning: Any, doc: str) -> OpDef:
@@ -106,17 +105,17 @@ def _op(name: str, operands: tuple[str, ...], rule: TypeRule, meaning: Any, doc:
 
 
 _EXCHANGES = (
-    _op("simd_sum", ("a",), _NUMBERS, _reduction(np.add), "the sum over a simdgroup"),
-    _op("simd_max", ("a",), _NUMBERS, _reduction(np.fmax), "the greatest of a simdgroup"),
-    _op("simd_min", ("a",), _NUMBERS, _reduction(np.fmin), "the least of a simdgroup"),
-    _op("simd_any", ("a",), _BOOLS, _reduction(np.logical_or), "whether it is true for any thread"),
-    _op("simd_all", ("a",), _BOOLS, _reduction(np.logical_and), "whether it is true for all"),
-    _op("simd_shuffle", ("a", "lane"), _ANY, _fetch, "the value of another lane"),
-    _op("simd_broadcast", ("a", "lane"), _ANY, _fetch, "the value of one lane"),
+    _reduction("sum", "the sum over a simdgroup"),
+    _reduction("max", "the greatest of a simdgroup"),
+    _reduction("min", "the least of a simdgroup"),
+    _reduction("any", "whether it is true for any thread"),
+    _reduction("all", "whether it is true for all"),
+    _op("simd_shuffle", ("a", "lane"), _exchange_type, _fetch, "the value of another lane"),
+    _op("simd_broadcast", ("a", "lane"), _exchange_type, _fetch, "the value of one lane"),
     _op(
         "simd_shuffle_xor",
         ("a", "mask"),
-        _ANY,
+        _exchange_type,
         _shuffle_xor,
         "the value of the lane whose number differs in these bits",
     ),

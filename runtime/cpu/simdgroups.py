@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from eas.ir.nodes import Compute
 from eas.runtime.cpu.body import Body
+from eas.runtime.cpu.casts import cast
 from eas.runtime.cpu.coordinates import Coords
 from eas.runtime.cpu.emit import V, const
 from eas.runtime.cpu.lanes import Lanes, Steps, Uniform, Vector, first
@@ -45,15 +46,17 @@ def _fetch(body: Body, op: Compute, coords: Coords) -> Lanes:
 def _reduce(body: Body, op: Compute, coords: Coords) -> Lanes:
     """What the threads of a simdgroup, as far as they are there, come to."""
     e, operand = body.e, op.operands[0]
-    r = partial(op, op.op.name.removeprefix("simd_"), operand.ty.dtype)
+    r = partial(op, op.op.name.removeprefix("simd_"), op.result.ty.dtype)
     start, threads = _start(body, coords[0]), operand.shape[0]
     total: V | None = None
     for offset in range(0, SIMD, body.width):
         place = Steps(e.add(start, const("i32", offset)), 1)
-        v = body.vector_at(operand, (place,))
+        v = cast(e, body.vector_at(operand, (place,)), operand.ty.dtype, r.dtype)
         if threads % SIMD:
             at = body.to_vector(place)
             v = e.select(e.icmp("ult", at, const(at.ty, threads)), v, neutral(r, v.ty))
+        if r.dtype.is_float and r.kind != "sum":  # a NaN gives way to any number
+            v = join(e, r, neutral(r, v.ty), v)
         total = v if total is None else join(e, r, total, v)
     assert total is not None
     return Uniform(across(e, r, total))
