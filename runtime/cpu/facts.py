@@ -30,7 +30,8 @@ _MOST_CHEAP_OPS = 64
 _LEAVES = {"arange", "thread_index", "lane_index", "simdgroup_index", "splat"}
 _CHEAP = {
     *("add", "sub", "mul", "neg", "and", "or", "xor", "not", "lt", "le", "gt", "ge", "eq", "ne"),
-    *("select", "cast", "minimum", "maximum", "clamp", "index", "broadcast", "expand_dims"),
+    *("select", "cast", "minimum", "maximum", "clamp", "index"),
+    *("broadcast", "expand_dims", "permute"),
 }
 VIEWS = {"splat", "broadcast", "expand_dims", "permute", "slice", "reshape", "cycle"}
 # what the threads of a simdgroup do together

@@ -5,6 +5,8 @@ from __future__ import annotations
 from eas.ir.analysis import divergences
 from eas.ir.nodes import Function
 from eas.ir.passes.continues import without_lane_continues
+from eas.ir.passes.distances import carry_distances
+from eas.ir.passes.products import shape_products
 from eas.ir.types import BOOL, Pointer
 from eas.runtime.cpu.build import ENTRY
 from eas.runtime.cpu.dtypes import register, stored, to_register
@@ -23,7 +25,7 @@ def write(function: Function, width: int, has_streams: bool) -> str:
     `has_streams` tells that the machine can store past its caches, as x86 does.
     """
     check_spelled(function)
-    function = _without_lane_continues(function)
+    function = shape_products(carry_distances(_without_lane_continues(function)))
     fast = "reassoc nsz arcp contract afn" if function.fast_math else ""
     e = Emitter(fast=fast, has_scaling=width == 16)  # AVX-512
     ids = tuple(V("i32", f"%{axis}") for axis in "xyz")

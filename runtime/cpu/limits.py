@@ -207,6 +207,10 @@ def form_of(value: Value, facts: Facts) -> Form | None:
             axis = dict(op.attrs)["axis"]
             assert isinstance(axis, int)
             return {at + (at >= axis): factor for at, factor in form.items()}
+        case "permute", [dict() as form]:
+            axes = op.attr("axes")
+            assert isinstance(axes, tuple)
+            return {axes.index(at): factor for at, factor in form.items()}
         case "add", [dict() as a, dict() as b]:
             return _sum(a, b, 1)
         case "sub", [dict() as a, dict() as b]:

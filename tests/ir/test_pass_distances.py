@@ -1,0 +1,74 @@
+"""The pass `distances`: blocks that loops only move."""
+
+from __future__ import annotations
+
+import pytest
+
+from eas.ir.passes.distances import carry_distances
+from tests.ir.texts import change, lines
+
+
+def test_a_loop_carries_how_far_a_block_has_moved() -> None:
+    before = """
+        %5: i32 = 0
+        %6: i32 = 1
+        %7: i32[4] = arange start=0 size=4
+        %8: i32[4] = for %i.9: i32 = %5 .. %n.1 by %6 carrying (%p.10: i32[4] = %7) {
+          store %out.0[%p.10] = %p.10
+          %11: i32[4] = splat %n.1 shape=[4]
+          %12: i32[4] = add %p.10, %11
+          yield %12
+        } else (%q.13: i32[4])
+        store %out.0[%8] = %8
+    """
+    after = """
+        %5: i32 = 0
+        %6: i32 = 1
+        %7: i32[4] = arange start=0 size=4
+        %8: i32 = 0
+        %9: i32[4] = for %i.10: i32 = %5 .. %n.1 by %6 carrying (%11: i32 = %8) {
+          %12: i32[4] = splat %11 shape=[4]
+          %p.13: i32[4] = add %7, %12
+          store %out.0[%p.13] = %p.13
+          %14: i32[4] = splat %n.1 shape=[4]
+          %15: i32[4] = add %p.13, %14
+          %16: i32 = add %11, %n.1
+          yield %16
+        } else (%17: i32) {
+          %18: i32[4] = splat %17 shape=[4]
+          %q.19: i32[4] = add %7, %18
+          yield %q.19
+        }
+        store %out.0[%9] = %9
+    """
+    assert change(before, carry_distances) == lines(after)
+
+
+@pytest.mark.parametrize("moved", ["mul %p.10, %11", "add %11, %11", "sub %p.10, %11"])
+def test_a_block_that_is_changed_otherwise_is_carried_as_it_is(moved: str) -> None:
+    text = f"""
+        %5: i32 = 0
+        %6: i32 = 1
+        %7: i32[4] = arange start=0 size=4
+        %8: i32[4] = for %i.9: i32 = %5 .. %n.1 by %6 carrying (%p.10: i32[4] = %7) {{
+          %11: i32[4] = splat %n.1 shape=[4]
+          %12: i32[4] = {moved}
+          yield %12
+        }} else (%q.13: i32[4])
+        store %out.0[%8] = %8
+    """
+    assert change(text, carry_distances) == lines(text)
+
+
+def test_blocks_whose_lanes_move_apart_are_carried_as_they_are() -> None:
+    text = """
+        %5: i32 = 0
+        %6: i32 = 1
+        %7: i32[4] = arange start=0 size=4
+        %8: i32[4] = for %i.9: i32 = %5 .. %n.1 by %6 carrying (%p.10: i32[4] = %7) {
+          %11: i32[4] = add %p.10, %7
+          yield %11
+        } else (%q.12: i32[4])
+        store %out.0[%8] = %8
+    """
+    assert change(text, carry_distances) == lines(text)
