@@ -219,7 +219,7 @@ class Walk:
         if op.result.shape:
             name = (strip_name if self.goes_in_strips(op) else staged_name)(op.result)
             return [Access(name, "write")]
-        places = (0, 1) if op.op is LAST else range(len(op.operands))
+        places = (0, 1) if op.op is LAST else [n for n, v in enumerate(op.operands) if v.shape]
         turns = op.op in (PUT, LAST)
         names = [tile_name(op, place) for place in places]
         return [Access(n, "read", half=(n, "before") if turns else None) for n in names]

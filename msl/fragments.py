@@ -5,7 +5,8 @@ A `dot` becomes ops that name the fragments by a number, their `slot`: `mma_begi
 add products to, as `eas.msl.sums` finds out, only the steps stay inside: the fragments keep the sum
 from trip to trip. There the factors may have two tiles each. Then a step is an `mma_put`: it adds
 the product of the tiles that the trip before has written, and writes the other ones; an `mma_last`
-after the loop adds the last product.
+after the loop adds the last product. Where a step multiplies the sum before, row by row, the
+product cannot wait for the next trip: there the factors have one tile each.
 
 A `dot` whose extents are no multiples of 8 stays as it is: each lane computes its element.
 """
@@ -15,11 +16,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from eas.ir.builder import Builder
-from eas.ir.nodes import Compute, For, Function, If, Op, Region, Value, Yield, regions_of, walk
+from eas.ir.nodes import (
+    Compute,
+    For,
+    Function,
+    If,
+    Op,
+    Region,
+    Terminator,
+    Value,
+    While,
+    regions_of,
+    walk,
+)
 from eas.ir.ops import OPS
 from eas.ir.ops.record import Attr, Attrs, OpDef
 from eas.ir.records import field, record, replace
-from eas.ir.rewrite import builder_for, rebuild
+from eas.ir.rewrite import builder_for, rebuild, with_values
 from eas.ir.types import F32, Scalar, Type, count
 from eas.msl.sums import Link, Sum, Sums, find_sums
 
@@ -41,7 +54,7 @@ def _record(name: str, operands: tuple[str, ...], doc: str) -> OpDef:
 
 
 BEGIN = _record("mma_begin", ("acc",), "fills fragments with a block, or with zeros")
-STEP = _record("mma_step", ("a", "b"), "adds the product of two matrices to fragments")
+STEP = _record("mma_step", ("a", "b", "factor"), "multiplies fragments, and adds a product")
 PUT = _record("mma_put", ("a", "b"), "adds the product of the step before, and keeps two matrices")
 LAST = _record("mma_last", (), "adds the product of the last two matrices that were kept")
 END = _record("mma_end", (), "the block that fragments hold")
@@ -102,32 +115,32 @@ class _Change:
         match op:
             case Compute():
                 return self.compute(op)
-            case For():
+            case For() | While():
                 return [self.loop(op)]
             case If():
                 then, orelse = self.region(op.then), self.region(op.orelse)
                 results = self.results_of(op)
                 return [replace(op, then=then, orelse=orelse, results=results)]
-            case Yield():
-                return [Yield(self.others(op.values), op.loc)]
+            case _ if isinstance(op, Terminator):
+                places = self.sums.dropped.get(id(op), ())
+                return [with_values(op, [v for n, v in enumerate(op.values) if n not in places])]
             case _:
                 return [rebuild(op, inner=self.region) if regions_of(op) else op]
 
-    def loop(self, op: For) -> For:
-        carried = zip(op.body.args[1:], op.inits, strict=True)
-        return replace(
-            op,
-            inits=tuple(init for value, init in carried if value not in self.sums.versions),
-            body=self.region(op.body),
-            orelse=self.region(op.orelse),
-            results=self.results_of(op),
-        )
+    def loop(self, op: For | While) -> For | While:
+        carried = zip(op.orelse.args, op.inits, strict=True)
+        inits = tuple(init for value, init in carried if value not in self.sums.versions)
+        body, orelse, results = self.region(op.body), self.region(op.orelse), self.results_of(op)
+        if isinstance(op, For):
+            return replace(op, inits=inits, body=body, orelse=orelse, results=results)
+        test = self.region(op.test)
+        return replace(op, inits=inits, test=test, body=body, orelse=orelse, results=results)
 
     def others(self, values: Sequence[Value]) -> tuple[Value, ...]:
         """Those of some values that are no versions of sums in fragments."""
         return tuple(value for value in values if value not in self.sums.versions)
 
-    def results_of(self, op: For | If) -> tuple[Value, ...]:
+    def results_of(self, op: For | While | If) -> tuple[Value, ...]:
         """The results that control flow still gives: fragments give the last versions of sums."""
         last = {each.result for each in self.sums.sums}
         return tuple(value for value in self.others(op.results) if value not in last)
@@ -158,13 +171,13 @@ class _Change:
 
     def frame(self, kept: Sum) -> None:
         """Makes the ops of a sum: those around it, and a step for each product."""
-        tiles = _Tiles(self)
-        lasts: list[Op] = []
+        tiles, lasts = _Tiles(self), list[Op]()
+        turns_tiles = self.buffers == 2 and all(link.factor is None for link in kept.links)
         for link in kept.links:
-            record = PUT if link.is_looped and self.buffers == 2 else STEP
+            record = PUT if link.is_looped and turns_tiles else STEP
             dot, number = link.dot, tiles.number(link)
-            step = self.make(record, dot, kept.slot, number, dot.operands[:2])
-            self.steps[dot.result] = step
+            operands = dot.operands[:2] if link.factor is None else (*dot.operands[:2], link.factor)
+            self.steps[dot.result] = self.make(record, dot, kept.slot, number, operands)
             if record is PUT:
                 lasts.append(self.make(LAST, dot, kept.slot, number))
         turns = tuple(_tiles_of(last) for last in lasts)
@@ -197,7 +210,7 @@ class _Change:
         batch = count(dot.operands[0].shape[:-2])
         flips = tuple(map(int, map(self.sums.is_flipped, dot.operands[:2])))
         if record in (STEP, PUT):
-            operands = tuple(map(self.sums.unflipped, operands))
+            operands = (*map(self.sums.unflipped, operands[:2]), *operands[2:])
         attrs: list[tuple[str, Attr]] = [("slot", slot), ("tiles", tiles), ("batch", batch)]
         attrs += [("m", m), ("n", n), ("k", k), ("flips", flips), ("turns", turns)]
         value = result or self.build.value(Scalar(F32), hint)

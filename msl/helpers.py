@@ -15,9 +15,10 @@ Definition = Callable[[DType], str]
 
 @record
 class Helpers:
-    """The helper functions that a kernel needs, each for a dtype."""
+    """The helper functions that a kernel needs, each for a dtype; `own` are made for it alone."""
 
     needed: dict[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
+    own: dict[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
 
     def need(self, name: str, dtype: DType) -> str:
         """Asks for a function and those it calls; gives its name."""
@@ -27,11 +28,16 @@ class Helpers:
             self.needed[name, dtype.name] = HELPERS[name](dtype)
         return name
 
+    def define(self, name: str, dtype: DType, text: str) -> str:
+        """Asks for a function that is not in the table; gives its name."""
+        self.own[name, dtype.name] = text
+        return name
+
     def texts(self) -> list[str]:
-        """The definitions, in the order of the table below."""
+        """The definitions, in the order of the table below, then the kernel's own."""
         order = list(HELPERS)
         keys = sorted(self.needed, key=lambda key: (order.index(key[0]), key[1]))
-        return [self.needed[key].strip("\n") for key in keys]
+        return [*(self.needed[key].strip("\n") for key in keys), *self.own.values()]
 
 
 def _calls(name: str, dtype: DType) -> tuple[str, ...]:

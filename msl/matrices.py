@@ -19,6 +19,7 @@ from eas.msl.fragments import BEGIN, EDGE, LAST, PUT, strip_rows
 from eas.msl.indices import add, linear, scale
 from eas.msl.lanes import SIMD, Strategy, dot_indices, dot_symbol
 from eas.msl.lowering import Lowering
+from eas.msl.products import Factor, Product, Shares
 from eas.msl.spelling import converted
 from eas.msl.steps import Tile, strip_name, tile_name
 from eas.msl.text import Level, Text, call
@@ -26,21 +27,9 @@ from eas.msl.tree import Block, Loop, Node, Shared, Variable
 
 _PADDING_BYTES = 16
 
-
-@frozen
-class Shares:
-    """`batches` by `rows` by `columns` simdgroups, each with `depth` by `m` by `n` fragments."""
-
-    batches: int
-    rows: int
-    columns: int
-    depth: int
-    m: int
-    n: int
-
-    @property
-    def simdgroups(self) -> int:
-        return self.batches * self.rows * self.columns
+# A lane has two neighbours of a row of each fragment. In which row is the same on all of Apple's
+# GPUs: MLX and tinygrad count on it.
+_ROW_OF_LANE = "int({lane}) / 16 * 4 + int({lane}) / 2 % 4"
 
 
 @frozen
@@ -191,6 +180,8 @@ def _multiply(op: Compute, low: Lowering, products: Products) -> None:
     found = products.sums[_int(op, "slot")]
     if op.op not in (PUT, LAST):
         with _at_work(found, low, op):
+            if len(op.operands) > 2:
+                _scale(op, found, low, products)
             _multiply_tiles(op, found, low, [_tile(op, place, low, products) for place in (0, 1)])
         return
     turn = products.turns[_int(op, "tiles")]
@@ -210,40 +201,64 @@ def _multiply_tiles(
     tiles: Sequence[Shared],
     turn: Variable | None = None,
 ) -> None:
-    shares, dtype = found.shares, tiles[0].dtype
-    left = Variable("left", dtype, shares.m, kind=_fragment(dtype))
-    right = Variable("right", dtype, kind=_fragment(dtype))
+    left, right = (_factor(op, place, tiles[place].dtype, low) for place in (0, 1))
+    product = Product(found.shares, tiles[0].dtype, left, right)
+    name = low.helpers.define(product.name, tiles[0].dtype, product.define())
+    places = [each for each in (found.batch, found.row, found.column) if each is not None]
 
-    def load(place: int, own: str, z: Variable | None, row: str, column: str) -> str:
+    def multiply() -> str:
         half = f"[({turn.name} - 1) % 2]" if turn is not None else ""
-        batch, (rows, length) = _batch(found, z), _extents(op, place, dtype, low)
-        is_flipped = _is_flipped(op, place)
-        if is_flipped:
-            row, column = column, row
-        place_text = _offset(batch, rows, row, length, column)
-        flip = ", ulong2(0), true" if is_flipped else ""
-        return f"simdgroup_load({own}, &{tiles[place].name}{half}[{place_text}], {length}{flip})"
+        arguments = [found.sum.name, *(f"{tile.name}{half}" for tile in tiles)]
+        return f"{name}({', '.join([*arguments, *(place.name for place in places)])})"
 
+    _line(low, op, multiply)
+
+
+def _factor(op: Compute, place: int, dtype: DType, low: Lowering) -> Factor:
+    """A factor as it lies in its tile."""
+    rows, columns = (_int(op, name) for name in (("m", "k"), ("k", "n"))[place])
+    is_flipped = _is_flipped(op, place)
+    length = _row_length(rows if is_flipped else columns, dtype, low)
+    return Factor(rows, columns, length, is_flipped)
+
+
+def _scale(op: Compute, found: Fragments, low: Lowering, products: Products) -> None:
+    """Multiplies the fragments of a sum by a number, or each of their rows by its own."""
+    factor = op.operands[2]
+    if not factor.shape:
+        with _each_fragment(found, low, op) as at:
+            _scale_fragment(op, low, found, low.value(factor, ()), at)
+        return
+    tile, m = _tile(op, 2, low, products), _int(op, "m")
+    own_row = low.builtin("lane", _ROW_OF_LANE, I32)
     with (
-        _counting("z", shares.depth, 1, low, op) as z,
-        _counting("k", _int(op, "k"), EDGE, low, op) as k,
+        _counting("z", found.shares.depth, 1, low, op) as z,
+        _counting("i", found.shares.m, 1, low, op) as i,
     ):
-        low.declare(left, None, op.loc)
-        with _counting("i", shares.m, 1, low, op) as i:
-            own_left = _element(left, i)
-            _line(low, op, lambda: load(0, own_left(), z, _moved(found.row, i), _name(k)))
-        with _counting("j", shares.n, 1, low, op) as j:
-            low.declare(right, None, op.loc)
-            _line(low, op, lambda: load(1, right.name, z, _name(k), _moved(found.column, j)))
-            with _counting("i", shares.m, 1, low, op) as inner:
-                own_inner = _element(left, inner)
 
-                def multiply() -> str:
-                    own = _own(found, z, inner, j)
-                    factors = f"{own_inner()}, {right.name}"
-                    return f"simdgroup_multiply_accumulate({own}, {factors}, {own})"
+        def place(texts: Sequence[Text]) -> Text:
+            row = _sum(_times(_batch(found, z), m), _moved(found.row, i), texts[0].text)
+            return Text(f"{tile.name}[{row}]", Level.PRIMARY)
 
-                _line(low, op, multiply)
+        of_row = low.node(F32, place, [own_row], home=low.block, reads=frozenset({tile}))
+        of_row.fallback = "factor"
+        with _counting("j", found.shares.n, 1, low, op) as j:
+            _scale_fragment(op, low, found, of_row, (z, i, j))
+
+
+def _scale_fragment(
+    op: Compute,
+    low: Lowering,
+    found: Fragments,
+    factor: Node,
+    at: tuple[Variable | None, Variable | None, Variable | None],
+) -> None:
+    low.act(
+        lambda texts: Text(f"{_own(found, *at)}.thread_elements() *= {texts[0].text}"),
+        [factor],
+        frozenset({found.sum}),
+        op.loc,
+    )
 
 
 def _end(op: Compute, low: Lowering, found: Fragments) -> None:
@@ -322,10 +337,6 @@ def _fragment(dtype: DType) -> str:
 
 def _name(index: Variable | None) -> str:
     return "0" if index is None else index.name
-
-
-def _element(variable: Variable, index: Variable | None) -> Callable[[], str]:
-    return lambda: f"{variable.name}[{_name(index)}]"
 
 
 def _sum(*terms: str) -> str:
@@ -438,17 +449,9 @@ def _is_flipped(op: Compute, place: int) -> bool:
     return bool(flips[place])
 
 
-def _extents(op: Compute, place: int, dtype: DType, low: Lowering) -> tuple[int, int]:
-    """How many rows each matrix of a factor has in its tile, and how far apart they begin."""
-    rows, columns = (("m", "k"), ("k", "n"))[place]
-    if _is_flipped(op, place):
-        rows, columns = columns, rows
-    return _int(op, rows), _row_length(_int(op, columns), dtype, low)
-
-
 def _tile(op: Compute, place: int, low: Lowering, products: Products) -> Shared:
     value = op.operands[place]
-    word = "start" if op.op is BEGIN else ("left", "right")[place]
+    word = "start" if op.op is BEGIN else ("left", "right", "factor")[place]
     hint = f"{value.hint or word}_tile"
     size = count(value.shape[:-1]) * _row_length(value.shape[-1], value.ty.dtype, low)
     halves = 2 if op.op is PUT else 1

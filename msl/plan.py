@@ -196,7 +196,7 @@ class Planner:
             self.add(op)
 
     def matrix(self, op: Compute) -> None:
-        tiles = [Tile(op, place) for place in range(len(op.operands))]
+        tiles = [Tile(op, place) for place, value in enumerate(op.operands) if value.shape]
         if op.op is PUT:  # what it keeps is under way while it multiplies
             for tile in tiles:
                 self.add(tile, is_kept=True)

@@ -1,22 +1,29 @@
-"""Finds sums of products that can stay in fragments: such as nothing but products is added to.
+"""Finds sums of products that can stay in fragments.
 
 A sum has many versions: what a `dot` makes of it, what a loop carries, what a loop or branch gives
-back. All of them but the last live in the same fragments, if nothing else looks at one.
+back. All of them but the last live in the same fragments, if nothing else looks at one. To find
+out, a sum is followed through the text from what it begins with on: at each place where its version
+is used it becomes the next one, on every way that the program can take, or the sum ends there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 
 from eas.ir.nodes import (
+    Break,
     Compute,
+    Condition,
     Constant,
+    Continue,
     For,
     Function,
     If,
     Op,
     Region,
+    Terminator,
     Value,
+    While,
     Yield,
     operands_of,
     regions_of,
@@ -24,8 +31,7 @@ from eas.ir.nodes import (
     walk,
 )
 from eas.ir.ops import OPS
-from eas.ir.records import field, frozen, record
-from eas.ir.rewrite import loop_exits
+from eas.ir.records import field, frozen, record, replace
 from eas.ir.types import F32
 
 Fits = Callable[[Compute], bool]
@@ -33,10 +39,14 @@ Fits = Callable[[Compute], bool]
 
 @frozen
 class Link:
-    """A product that makes a new version of a sum, perhaps again and again in a loop."""
+    """A product that makes a new version of a sum, perhaps again and again in a loop.
+
+    The sum may be multiplied before by `factor`: a number, or one for each row.
+    """
 
     dot: Compute
     is_looped: bool
+    factor: Value | None
 
 
 @frozen
@@ -55,15 +65,15 @@ class Sum:
 class Sums:
     """The sums that stay in fragments.
 
-    `versions` tells the slot of each version of a sum that is no value any more, `links` the
-    product that makes one. Products that are `absorbed` are added by what follows.
+    `versions` are no values any more, nor is what is `absorbed`: the op that it is added by does
+    it. `dropped` has the places at which terminators, by `id()`, pass a version on.
     """
 
     makers: dict[Value, Op]
     sums: list[Sum] = field(default_factory=list[Sum])
-    versions: dict[Value, int] = field(default_factory=dict[Value, int])
-    links: dict[Value, Link] = field(default_factory=dict[Value, Link])
+    versions: set[Value] = field(default_factory=set[Value])
     absorbed: set[Value] = field(default_factory=set[Value])
+    dropped: dict[int, set[int]] = field(default_factory=dict[int, "set[int]"])
 
     def is_zero(self, value: Value) -> bool:
         maker = self.makers.get(value)
@@ -83,112 +93,205 @@ class Sums:
         maker = self.makers.get(value)
         return maker.operands[0] if self.is_flipped(value) and isinstance(maker, Compute) else value
 
+    def factor_of_rows(self, value: Value) -> Value | None:
+        """What a block has in each row: a number, an element of a smaller block; else None."""
+        wide = self.makers.get(value)
+        if not isinstance(wide, Compute) or wide.op.name not in ("splat", "broadcast"):
+            return None
+        column = wide.operands[0]
+        if not column.shape:
+            return column
+        maker = self.makers.get(column)
+        is_column = isinstance(maker, Compute) and maker.op.name == "expand_dims"
+        if not is_column or column.shape[-1] != 1 or maker.operands[0].shape != column.shape[:-1]:
+            return None
+        return maker.operands[0] if column.shape[:-1] == value.shape[:-1] else None
+
 
 def find_sums(function: Function, fits: Fits) -> Sums:
     makers = {value: op for op in walk(function.body) for value in results_of(op)}
     finder = _Finder(Sums(makers), fits)
-    finder.survey(function.body)
+    finder.survey(function.body, ())
     finder.region(function.body)
     return finder.sums
 
 
+class _NotASum(Exception):
+    """A version of a sum is used for something that fragments cannot do."""
+
+
+_End = tuple[Terminator, Value | None]
+"""A way out of a region, and the version that is there; None if it is never reached."""
+
+
 @record
-class _Chain:
-    """The versions of one sum: how often it uses each itself, and the products that make them."""
+class _Trial:
+    """A sum as far as it has been followed: how often it uses its versions, what makes them.
+
+    `factors` are those of versions that have been multiplied, and wait for a product.
+    """
 
     uses: dict[Value, int] = field(default_factory=dict[Value, int])
-    links: dict[Value, Link] = field(default_factory=dict[Value, Link])
-    absorbed: set[Value] = field(default_factory=set[Value])
+    links: tuple[Link, ...] = ()
+    absorbed: frozenset[Value] = frozenset()
+    dropped: tuple[tuple[Terminator, int], ...] = ()
+    factors: dict[Value, Value] = field(default_factory=dict[Value, Value])
     loops: int = 0
 
-    def use(self, value: Value) -> Value:
+    def use(self, value: Value) -> None:
+        if value in self.factors:
+            raise _NotASum
         self.uses[value] = self.uses.get(value, 0) + 1
+
+    def carry(self, value: Value) -> Value:
+        """Notes a version that a region is entered with, which it may not use."""
+        self.uses.setdefault(value, 0)
         return value
 
-    def copy(self) -> _Chain:
-        return _Chain(dict(self.uses), dict(self.links), set(self.absorbed))
+    def copy(self) -> _Trial:
+        return replace(self, uses=dict(self.uses), factors=dict(self.factors))
+
+    def take(self, other: _Trial) -> None:
+        self.uses, self.links, self.factors = other.uses, other.links, other.factors
+        self.absorbed, self.dropped = other.absorbed, other.dropped
 
 
 @record
 class _Finder:
+    """`counts` has how often each value is used, `users` the ops that do, or have regions that do.
+
+    `regions` tells in which region a value is made.
+    """
+
     sums: Sums
     fits: Fits
     counts: dict[Value, int] = field(default_factory=dict[Value, int])
+    users: dict[Value, set[int]] = field(default_factory=dict[Value, "set[int]"])
     regions: dict[Value, int] = field(default_factory=dict[Value, int])
 
-    def survey(self, region: Region) -> None:
-        """Counts uses, and notes in which region each value is made."""
+    def survey(self, region: Region, around: tuple[int, ...]) -> None:
         for op in region.ops:
+            users = (*around, id(op))
             for value in operands_of(op):
                 self.counts[value] = self.counts.get(value, 0) + 1
+                self.users.setdefault(value, set()).update(users)
             self.regions |= dict.fromkeys(results_of(op), id(region))
             for inner in regions_of(op):
-                self.survey(inner)
+                self.survey(inner, users)
 
     def region(self, region: Region) -> None:
-        """Notes the sums of a region, from the last versions on, then those inside of it."""
-        for op in reversed(region.ops):
-            for value in results_of(op):
-                if value not in self.sums.versions:
-                    self.note(value, region)
+        """Notes the sums of a region, then those inside of it."""
+        for number, op in enumerate(region.ops):
+            for init in self.beginnings(op):
+                self.note(init, region.ops[number:])
         for op in region.ops:
             for inner in regions_of(op):
                 self.region(inner)
 
-    def note(self, last: Value, region: Region) -> None:
-        """Notes the sum that a value is the last version of, if there is something to keep."""
-        chain, first, init = _Chain(), last, last
-        while self.regions.get(init) == id(region):
-            longer = chain.copy()
-            before = self.before(init, longer)
-            if before is None or not self.is_closed(longer, before):
-                break
-            chain, first, init = longer, init, before
-        links = tuple(chain.links.values())
-        if len(links) < 2 and not any(link.is_looped for link in links):
-            return
-        makers, slot = self.sums.makers, len(self.sums.sums) + 1
-        self.sums.sums.append(Sum(slot, init, makers[first], makers[last], last, links[::-1]))
-        self.sums.versions |= {value: slot for value in chain.uses if value != init}
-        self.sums.links |= chain.links
-        self.sums.absorbed |= chain.absorbed
-
-    def is_closed(self, chain: _Chain, init: Value) -> bool:
-        """Whether nothing but the sum itself uses its versions; what it begins with is no such."""
-        return all(self.counts[v] == times for v, times in chain.uses.items() if v != init)
-
-    # --- backwards along a sum ----------------------------------------------------------------
-
-    def begin_of(self, last: Value, region: Region, chain: _Chain) -> Value | None:
-        """What the value that a region yields is, but for products that it adds to it."""
-        value: Value | None = chain.use(last)
-        while value is not None and self.regions.get(value) == id(region):
-            value = self.before(value, chain)
-        return value
-
-    def before(self, value: Value, chain: _Chain) -> Value | None:
-        """The version before one, None if it is none."""
-        match self.sums.makers[value]:
-            case Compute() as op:
-                return self.through_product(op, chain)
-            case For() as op:
-                return self.through_loop(op, value, chain)
-            case If() as op:
-                return self.through_branches(op, value, chain)
+    def beginnings(self, op: Op) -> Iterator[Value]:
+        """The values that a sum whose first op is this one could begin with."""
+        match op:
+            case Compute():
+                dot = self.product(op)
+                if dot is not None:
+                    yield dot.operands[2]
+            case For() | While():
+                yield from filter(_may_be_sum, op.inits)
+            case If():
+                inside = {value for region in regions_of(op) for value in _defined_in(region)}
+                inner = [each for region in regions_of(op) for each in walk(region)]
+                plain = [each for each in inner if not isinstance(each, If)]
+                found = [init for each in plain for init in self.beginnings(each)]
+                yield from dict.fromkeys(init for init in found if init not in inside)
             case _:
-                return None
+                pass
 
-    def through_product(self, op: Compute, chain: _Chain) -> Value | None:
-        dot = op if op.op.name == "dot" else self.added(op)
-        if dot is None or not self.fits(dot):
-            return None
-        chain.links[op.result] = Link(dot, chain.loops > 0)
-        if dot is not op:
-            chain.absorbed.update(value for value in op.operands if value != dot.operands[2])
-        return chain.use(dot.operands[2])
+    def note(self, init: Value, ops: Sequence[Op]) -> None:
+        """Notes the sum that begins with a value, if there is something to keep."""
+        trial, version, found = _Trial(), init, None
+        for op in ops:
+            if not self.touches(op, version):
+                continue
+            longer = trial.copy()
+            try:
+                after = self.through(op, version, [], longer)
+            except _NotASum:
+                break
+            if after is None or not self.is_closed(longer, init):
+                break
+            if len(longer.links) > len(trial.links):
+                found = longer, op, after
+            trial, version = longer, after
+        if found is not None:
+            self.keep(init, ops[0], *found)
 
-    def added(self, op: Compute) -> Compute | None:
-        """`acc + dot(a, b)` as one product that adds, if nothing else needs the plain one."""
+    def keep(self, init: Value, first: Op, trial: _Trial, last: Op, result: Value) -> None:
+        if len(trial.links) < 2 and not any(link.is_looped for link in trial.links):
+            return
+        sums = self.sums
+        sums.sums.append(Sum(len(sums.sums) + 1, init, first, last, result, trial.links))
+        sums.versions |= {value for value in trial.uses if value != init}
+        sums.absorbed |= trial.absorbed
+        for end, place in trial.dropped:
+            sums.dropped.setdefault(id(end), set()).add(place)
+
+    def is_closed(self, trial: _Trial, init: Value) -> bool:
+        """Whether nothing but the sum itself uses its versions; what it begins with is no such."""
+        others = ((value, times) for value, times in trial.uses.items() if value != init)
+        return all(self.counts.get(value, 0) == times for value, times in others)
+
+    def touches(self, op: Op, value: Value) -> bool:
+        return id(op) in self.users.get(value, ())
+
+    # --- along a sum --------------------------------------------------------------------------
+
+    def through(self, op: Op, version: Value, exits: list[_End], trial: _Trial) -> Value | None:
+        """The version after an op that uses one; None if nothing comes after it.
+
+        `exits` collects the ways that leave the loop around it, or begin its next trip.
+        """
+        match op:
+            case Compute():
+                return self.through_compute(op, version, trial)
+            case If() if not op.condition.shape:
+                return self.through_branches(op, version, exits, trial)
+            case For() | While():
+                return self.through_loop(op, version, exits, trial)
+            case _:
+                raise _NotASum
+
+    def through_compute(self, op: Compute, version: Value, trial: _Trial) -> Value:
+        if op.result in self.sums.versions or any(op.result == s.result for s in self.sums.sums):
+            raise _NotASum
+        dot = self.product(op)
+        if dot is None or dot.operands[2] != version:
+            return self.multiplied(op, version, trial)
+        factor = trial.factors.pop(version, None)
+        if factor is not None and self.regions[version] != self.regions[op.result]:
+            raise _NotASum
+        trial.use(version)
+        trial.links += (Link(dot, trial.loops > 0, factor),)
+        trial.absorbed |= {value for value in op.operands if dot.op is not op.op} - {version}
+        return op.result
+
+    def multiplied(self, op: Compute, version: Value, trial: _Trial) -> Value:
+        """A version times a factor for each row: the product that is added next does that too."""
+        others = [value for value in op.operands if value != version]
+        factor = self.sums.factor_of_rows(others[0]) if len(others) == 1 else None
+        if op.op.name != "mul" or op.result.ty.dtype != F32 or factor is None:
+            raise _NotASum
+        trial.use(version)
+        trial.factors[op.result] = factor
+        trial.absorbed |= {op.result}
+        return op.result
+
+    def product(self, op: Compute) -> Compute | None:
+        """An op as a product that adds, if it is one that fragments can do.
+
+        `acc + dot(a, b)` is one too, if nothing else needs the plain product.
+        """
+        if op.op.name == "dot":
+            return op if self.fits(op) else None
         if op.op.name != "add" or op.result.ty.dtype != F32:
             return None
         for plain, acc in (op.operands, op.operands[::-1]):
@@ -197,39 +300,111 @@ class _Finder:
             if not isinstance(maker, Compute) or maker.op.name != "dot" or not is_here:
                 continue
             a, b, start = maker.operands
-            if self.counts[plain] == 1 and self.sums.is_zero(start):
+            if self.counts[plain] == 1 and self.sums.is_zero(start) and self.fits(maker):
                 return Compute(OPS["dot"], (a, b, acc), (), op.result, op.loc)
         return None
 
-    def through_loop(self, op: For, result: Value, chain: _Chain) -> Value | None:
-        place, end = _place_of(op, result), op.body.terminator
-        if place < 0 or not isinstance(end, Yield) or any(True for _ in loop_exits(op.body)):
-            return None
-        chain.loops += 1
-        begin = self.begin_of(end.values[place], op.body, chain)
-        chain.loops -= 1
-        if begin != op.body.args[1 + place]:
-            return None
-        chain.use(op.orelse.args[place])
-        return chain.use(op.inits[place])
+    def follow(self, region: Region, version: Value, exits: list[_End], trial: _Trial) -> _End:
+        """The end of a region that is entered with a version."""
+        end, now = region.terminator, version
+        assert isinstance(end, Terminator)
+        for op in region.ops[:-1]:
+            if self.touches(op, now):
+                after = self.through(op, now, exits, trial)
+                if after is None:
+                    return end, None
+                now = after
+        return end, now
 
-    def through_branches(self, op: If, result: Value, chain: _Chain) -> Value | None:
-        if op.condition.shape:
+    def through_branches(
+        self, op: If, version: Value, exits: list[_End], trial: _Trial
+    ) -> Value | None:
+        ends = [self.follow(region, version, exits, trial) for region in regions_of(op)]
+        yields = _part(ends, exits)
+        reached = [(end, now) for end, now in yields if now is not None]
+        if not reached:
             return None
-        place = op.results.index(result)
-        found: set[Value | None] = set()
-        for region in regions_of(op):
-            end = region.terminator
-            if not isinstance(end, Yield):
-                return None
-            found.add(self.begin_of(end.values[place], region, chain))
-        return found.pop() if len(found) == 1 else None
+        if all(now == version and version not in end.values for end, now in reached):
+            return version
+        return op.results[self.pass_on(yields, trial)]
+
+    def through_loop(
+        self, op: For | While, version: Value, exits: list[_End], trial: _Trial
+    ) -> Value | None:
+        """Through one of the values that a loop carries: two sums may both begin with zeros."""
+        for place, init in enumerate(op.inits):
+            attempt, leaving = trial.copy(), list[_End]()
+            attempt.loops = trial.loops
+            try:
+                if init == version:
+                    found = self.through_carried(op, place, leaving, attempt)
+                    trial.take(attempt)
+                    exits += leaving
+                    return found
+            except _NotASum:
+                continue
+        raise _NotASum
+
+    def through_carried(
+        self, op: For | While, place: int, exits: list[_End], trial: _Trial
+    ) -> Value | None:
+        if isinstance(op, For) and any(bound.shape for bound in (op.start, op.stop, op.step)):
+            raise _NotASum
+        trial.use(op.inits[place])
+        ends, own = list[_End](), list[_End]()
+        trial.loops += 1
+        if isinstance(op, While):
+            ends.append(self.follow(op.test, trial.carry(op.test.args[place]), own, trial))
+        carried = trial.carry(op.body.args[place - len(op.inits)])
+        ends.append(self.follow(op.body, carried, own, trial))
+        trial.loops -= 1
+        trial.carry(op.orelse.args[place])
+        ways = [*ends, *own]
+        left = [each for each in ways if isinstance(each[0], Break)]
+        self.pass_on([each for each in ways if each not in left], trial, place)
+        left += _part([self.exhausted(op, place, exits, trial)], exits)
+        if all(now is None for _, now in left):
+            return None
+        return op.results[self.pass_on(left, trial)]
+
+    def exhausted(self, op: For | While, place: int, exits: list[_End], trial: _Trial) -> _End:
+        """The end of a loop that is not broken off; a `while True` never comes to it."""
+        test = op.test.terminator if isinstance(op, While) else None
+        always = self.sums.makers.get(test.condition) if isinstance(test, Condition) else None
+        if isinstance(always, Constant) and always.value:
+            assert isinstance(op.orelse.terminator, Terminator)
+            return op.orelse.terminator, None
+        return self.follow(op.orelse, op.orelse.args[place], exits, trial)
+
+    def pass_on(self, ends: Sequence[_End], trial: _Trial, place: int | None = None) -> int:
+        """The place at which all ways pass on the version that they have, or the one given."""
+        places = {place} if place is not None else set(range(len(ends[0][0].values)))
+        for end, now in ends:
+            if isinstance(end, Condition) and end.condition.shape:
+                raise _NotASum
+            if now is not None:
+                trial.use(now)
+                places &= {n for n, value in enumerate(end.values) if value == now}
+        if not places:
+            raise _NotASum
+        found = min(places)
+        trial.dropped += tuple((end, found) for end, _ in ends)
+        return found
 
 
-def _place_of(op: For, result: Value) -> int:
-    """The place of the carried value that a result is at the end of a loop; else -1."""
-    end = op.orelse.terminator
-    if len(op.orelse.ops) != 1 or not isinstance(end, Yield):
-        return -1
-    value = end.values[op.results.index(result)]
-    return op.orelse.args.index(value) if value in op.orelse.args else -1
+def _part(ends: Sequence[_End], exits: list[_End]) -> list[_End]:
+    """The ways that go on behind an op; the others leave the loop around it."""
+    exits += [each for each in ends if isinstance(each[0], Break | Continue)]
+    return [each for each in ends if isinstance(each[0], Yield)]
+
+
+def _may_be_sum(value: Value) -> bool:
+    return len(value.shape) >= 2 and value.ty.dtype == F32
+
+
+def _defined_in(region: Region) -> Iterator[Value]:
+    yield from region.args
+    for op in region.ops:
+        yield from results_of(op)
+        for inner in regions_of(op):
+            yield from _defined_in(inner)

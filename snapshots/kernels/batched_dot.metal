@@ -3,6 +3,27 @@
 #include <metal_stdlib>
 using namespace metal;
 
+// Adds the product of a 16x8 and a 8x16 tile to a simdgroup's 2x2 fragments.
+inline void multiply_4x16x8x16_nt(thread simdgroup_float8x8* sum,
+                                  threadgroup const half* left,
+                                  threadgroup const half* right,
+                                  int batch) {
+    for (int z = 0; z < 2; ++z) {
+        simdgroup_half8x8 a[2];
+        for (int i = 0; i < 2; ++i) {
+            simdgroup_load(a[i], &left[((batch + z) * 16 + 8 * i) * 16], 16);
+        }
+        for (int j = 0; j < 2; ++j) {
+            simdgroup_half8x8 b;
+            simdgroup_load(b, &right[((batch + z) * 16 + 8 * j) * 16], 16, ulong2(0), true);
+            for (int i = 0; i < 2; ++i) {
+                simdgroup_multiply_accumulate(sum[(z * 2 + i) * 2 + j], a[i], b,
+                    sum[(z * 2 + i) * 2 + j]);
+            }
+        }
+    }
+}
+
 kernel void batched_dot(device const half* q [[buffer(0)]],
                         device const half* k [[buffer(1)]],
                         device float* out [[buffer(2)]],
@@ -38,22 +59,8 @@ kernel void batched_dot(device const half* q [[buffer(0)]],
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
         if (turn > 0) {                                     // batched_dot.py:21
-            for (int z = 0; z < 2; ++z) {
-                simdgroup_half8x8 left[2];
-                for (int i = 0; i < 2; ++i) {
-                    simdgroup_load(left[i], &queries_tile[(turn - 1) % 2][((batch + z) * 16 +
-                        8 * i) * 16], 16);
-                }
-                for (int j = 0; j < 2; ++j) {
-                    simdgroup_half8x8 right;
-                    simdgroup_load(right, &keys_tile[(turn - 1) % 2][((batch + z) * 16 + 8 * j) *
-                        16], 16, ulong2(0), true);
-                    for (int i = 0; i < 2; ++i) {
-                        simdgroup_multiply_accumulate(scores[(z * 2 + i) * 2 + j], left[i], right,
-                            scores[(z * 2 + i) * 2 + j]);
-                    }
-                }
-            }
+            multiply_4x16x8x16_nt(scores, queries_tile[(turn - 1) % 2], keys_tile[(turn - 1) % 2],
+                batch);
         }
         for (int slot = 0; slot < 8; ++slot) {
             const int e = t + 64 * slot;
@@ -65,22 +72,8 @@ kernel void batched_dot(device const half* q [[buffer(0)]],
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
     if (turn > 0) {
-        for (int z = 0; z < 2; ++z) {
-            simdgroup_half8x8 left[2];
-            for (int i = 0; i < 2; ++i) {
-                simdgroup_load(left[i], &queries_tile[(turn - 1) % 2][((batch + z) * 16 + 8 * i) *
-                    16], 16);
-            }
-            for (int j = 0; j < 2; ++j) {
-                simdgroup_half8x8 right;
-                simdgroup_load(right, &keys_tile[(turn - 1) % 2][((batch + z) * 16 + 8 * j) * 16],
-                    16, ulong2(0), true);
-                for (int i = 0; i < 2; ++i) {
-                    simdgroup_multiply_accumulate(scores[(z * 2 + i) * 2 + j], left[i], right,
-                        scores[(z * 2 + i) * 2 + j]);
-                }
-            }
-        }
+        multiply_4x16x8x16_nt(scores, queries_tile[(turn - 1) % 2], keys_tile[(turn - 1) % 2],
+            batch);
     }
     for (int z = 0; z < 2; ++z) {
         for (int i = 0; i < 2; ++i) {

@@ -2,6 +2,25 @@
 #include <metal_stdlib>
 using namespace metal;
 
+// Adds the product of a 16x16 and a 16x16 tile to a simdgroup's 2x2 fragments.
+inline void multiply_16x16x16(thread simdgroup_float8x8* sum,
+                              threadgroup const float* left,
+                              threadgroup const float* right) {
+    for (int k = 0; k < 16; k += 8) {
+        simdgroup_float8x8 a[2];
+        for (int i = 0; i < 2; ++i) {
+            simdgroup_load(a[i], &left[160 * i + k], 20);
+        }
+        for (int j = 0; j < 2; ++j) {
+            simdgroup_float8x8 b;
+            simdgroup_load(b, &right[k * 20 + 8 * j], 20);
+            for (int i = 0; i < 2; ++i) {
+                simdgroup_multiply_accumulate(sum[i * 2 + j], a[i], b, sum[i * 2 + j]);
+            }
+        }
+    }
+}
+
 kernel void batched_matmul(device const float* a [[buffer(0)]],
                            device const float* b [[buffer(1)]],
                            device float* out [[buffer(2)]],
@@ -42,20 +61,7 @@ kernel void batched_matmul(device const float* a [[buffer(0)]],
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
         if (turn > 0) {                                     // batched_matmul.py:20
-            for (int k = 0; k < 16; k += 8) {
-                simdgroup_float8x8 left_1[2];
-                for (int i = 0; i < 2; ++i) {
-                    simdgroup_load(left_1[i], &left_tile[(turn - 1) % 2][8 * i * 20 + k], 20);
-                }
-                for (int j = 0; j < 2; ++j) {
-                    simdgroup_float8x8 right_1;
-                    simdgroup_load(right_1, &right_tile[(turn - 1) % 2][k * 20 + 8 * j], 20);
-                    for (int i = 0; i < 2; ++i) {
-                        simdgroup_multiply_accumulate(acc[i * 2 + j], left_1[i], right_1,
-                            acc[i * 2 + j]);
-                    }
-                }
-            }
+            multiply_16x16x16(acc, left_tile[(turn - 1) % 2], right_tile[(turn - 1) % 2]);
         }
         for (int slot = 0; slot < 8; ++slot) {
             const int e = t + 32 * slot;
@@ -69,19 +75,7 @@ kernel void batched_matmul(device const float* a [[buffer(0)]],
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
     if (turn > 0) {                                         // batched_matmul.py:20
-        for (int k = 0; k < 16; k += 8) {
-            simdgroup_float8x8 left[2];
-            for (int i = 0; i < 2; ++i) {
-                simdgroup_load(left[i], &left_tile[(turn - 1) % 2][8 * i * 20 + k], 20);
-            }
-            for (int j = 0; j < 2; ++j) {
-                simdgroup_float8x8 right;
-                simdgroup_load(right, &right_tile[(turn - 1) % 2][k * 20 + 8 * j], 20);
-                for (int i = 0; i < 2; ++i) {
-                    simdgroup_multiply_accumulate(acc[i * 2 + j], left[i], right, acc[i * 2 + j]);
-                }
-            }
-        }
+        multiply_16x16x16(acc, left_tile[(turn - 1) % 2], right_tile[(turn - 1) % 2]);
     }
     for (int i = 0; i < 2; ++i) {
         for (int j = 0; j < 2; ++j) {

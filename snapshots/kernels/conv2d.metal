@@ -21,6 +21,23 @@ inline int trunc_mod(int a, int b) {
     return b == 0 || b == -1 ? 0 : a % b;
 }
 
+// Adds the product of a 32x8 and a 8x16 tile to a simdgroup's 4x2 fragments.
+inline void multiply_32x8x16(thread simdgroup_float8x8* sum,
+                             threadgroup const float* left,
+                             threadgroup const float* right) {
+    simdgroup_float8x8 a[4];
+    for (int i = 0; i < 4; ++i) {
+        simdgroup_load(a[i], &left[96 * i], 12);
+    }
+    for (int j = 0; j < 2; ++j) {
+        simdgroup_float8x8 b;
+        simdgroup_load(b, &right[8 * j], 20);
+        for (int i = 0; i < 4; ++i) {
+            simdgroup_multiply_accumulate(sum[i * 2 + j], a[i], b, sum[i * 2 + j]);
+        }
+    }
+}
+
 kernel void conv2d(device const float* x [[buffer(0)]],
                    device const float* w [[buffer(1)]],
                    device float* y [[buffer(2)]],
@@ -87,17 +104,7 @@ kernel void conv2d(device const float* x [[buffer(0)]],
         right_tile[e / 16 * 20 + e % 16] = x_1[slot];
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
-    simdgroup_float8x8 left[4];
-    for (int i = 0; i < 4; ++i) {
-        simdgroup_load(left[i], &patch_tile[8 * i * 12], 12);
-    }
-    for (int j = 0; j < 2; ++j) {
-        simdgroup_float8x8 right;
-        simdgroup_load(right, &right_tile[8 * j], 20);
-        for (int i = 0; i < 4; ++i) {
-            simdgroup_multiply_accumulate(acc[i * 2 + j], left[i], right, acc[i * 2 + j]);
-        }
-    }
+    multiply_32x8x16(acc, patch_tile, right_tile);
     inside_shared_1[t] = test && column >= 0 && column < x_extent_1; // conv2d.py:19
     block_shared_1[t] = (r * x_extent_1 + column) * 8;      // conv2d.py:20
     threadgroup_barrier(mem_flags::mem_threadgroup);
@@ -121,17 +128,7 @@ kernel void conv2d(device const float* x [[buffer(0)]],
         right_tile_1[e / 16 * 20 + e % 16] = x_2[slot];
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
-    simdgroup_float8x8 left_1[4];
-    for (int i = 0; i < 4; ++i) {
-        simdgroup_load(left_1[i], &patch_tile_1[8 * i * 12], 12);
-    }
-    for (int j = 0; j < 2; ++j) {
-        simdgroup_float8x8 right;
-        simdgroup_load(right, &right_tile_1[8 * j], 20);
-        for (int i = 0; i < 4; ++i) {
-            simdgroup_multiply_accumulate(acc[i * 2 + j], left_1[i], right, acc[i * 2 + j]);
-        }
-    }
+    multiply_32x8x16(acc, patch_tile_1, right_tile_1);
     const int s_1 = column + 1;                             // conv2d.py:18
     inside_shared_2[t] = test && s_1 >= 0 && s_1 < x_extent_1; // conv2d.py:19
     block_shared_2[t] = (r * x_extent_1 + s_1) * 8;         // conv2d.py:20
@@ -156,17 +153,7 @@ kernel void conv2d(device const float* x [[buffer(0)]],
         right_tile[e / 16 * 20 + e % 16] = x_3[slot];
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
-    simdgroup_float8x8 left_2[4];
-    for (int i = 0; i < 4; ++i) {
-        simdgroup_load(left_2[i], &patch_tile[8 * i * 12], 12);
-    }
-    for (int j = 0; j < 2; ++j) {
-        simdgroup_float8x8 right;
-        simdgroup_load(right, &right_tile[8 * j], 20);
-        for (int i = 0; i < 4; ++i) {
-            simdgroup_multiply_accumulate(acc[i * 2 + j], left_2[i], right, acc[i * 2 + j]);
-        }
-    }
+    multiply_32x8x16(acc, patch_tile, right_tile);
     const bool test_1 = row >= 0 && row < x_extent_0;       // conv2d.py:19
     inside_shared_3[t] = test_1 && s >= 0 && s < x_extent_1;
     block_shared_3[t] = (row * x_extent_1 + s) * 8;         // conv2d.py:20
@@ -191,17 +178,7 @@ kernel void conv2d(device const float* x [[buffer(0)]],
         right_tile_1[e / 16 * 20 + e % 16] = x_4[slot];
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
-    simdgroup_float8x8 left_3[4];
-    for (int i = 0; i < 4; ++i) {
-        simdgroup_load(left_3[i], &patch_tile_1[8 * i * 12], 12);
-    }
-    for (int j = 0; j < 2; ++j) {
-        simdgroup_float8x8 right;
-        simdgroup_load(right, &right_tile_1[8 * j], 20);
-        for (int i = 0; i < 4; ++i) {
-            simdgroup_multiply_accumulate(acc[i * 2 + j], left_3[i], right, acc[i * 2 + j]);
-        }
-    }
+    multiply_32x8x16(acc, patch_tile_1, right_tile_1);
     inside_shared_4[t] = test_1 && column >= 0 && column < x_extent_1; // conv2d.py:19
     block_shared_4[t] = (row * x_extent_1 + column) * 8;    // conv2d.py:20
     threadgroup_barrier(mem_flags::mem_threadgroup);
@@ -225,17 +202,7 @@ kernel void conv2d(device const float* x [[buffer(0)]],
         right_tile[e / 16 * 20 + e % 16] = x_5[slot];
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
-    simdgroup_float8x8 left_4[4];
-    for (int i = 0; i < 4; ++i) {
-        simdgroup_load(left_4[i], &patch_tile[8 * i * 12], 12);
-    }
-    for (int j = 0; j < 2; ++j) {
-        simdgroup_float8x8 right;
-        simdgroup_load(right, &right_tile[8 * j], 20);
-        for (int i = 0; i < 4; ++i) {
-            simdgroup_multiply_accumulate(acc[i * 2 + j], left_4[i], right, acc[i * 2 + j]);
-        }
-    }
+    multiply_32x8x16(acc, patch_tile, right_tile);
     inside_shared_5[t] = test_1 && s_1 >= 0 && s_1 < x_extent_1; // conv2d.py:19
     block_shared_5[t] = (row * x_extent_1 + s_1) * 8;       // conv2d.py:20
     threadgroup_barrier(mem_flags::mem_threadgroup);
@@ -259,17 +226,7 @@ kernel void conv2d(device const float* x [[buffer(0)]],
         right_tile_1[e / 16 * 20 + e % 16] = x_6[slot];
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
-    simdgroup_float8x8 left_5[4];
-    for (int i = 0; i < 4; ++i) {
-        simdgroup_load(left_5[i], &patch_tile_1[8 * i * 12], 12);
-    }
-    for (int j = 0; j < 2; ++j) {
-        simdgroup_float8x8 right;
-        simdgroup_load(right, &right_tile_1[8 * j], 20);
-        for (int i = 0; i < 4; ++i) {
-            simdgroup_multiply_accumulate(acc[i * 2 + j], left_5[i], right, acc[i * 2 + j]);
-        }
-    }
+    multiply_32x8x16(acc, patch_tile_1, right_tile_1);
     const int r_1 = row + 1;                                // conv2d.py:18
     const bool test_2 = r_1 >= 0 && r_1 < x_extent_0;       // conv2d.py:19
     inside_shared_6[t] = test_2 && s >= 0 && s < x_extent_1;
@@ -295,17 +252,7 @@ kernel void conv2d(device const float* x [[buffer(0)]],
         right_tile[e / 16 * 20 + e % 16] = x_7[slot];
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
-    simdgroup_float8x8 left_6[4];
-    for (int i = 0; i < 4; ++i) {
-        simdgroup_load(left_6[i], &patch_tile[8 * i * 12], 12);
-    }
-    for (int j = 0; j < 2; ++j) {
-        simdgroup_float8x8 right;
-        simdgroup_load(right, &right_tile[8 * j], 20);
-        for (int i = 0; i < 4; ++i) {
-            simdgroup_multiply_accumulate(acc[i * 2 + j], left_6[i], right, acc[i * 2 + j]);
-        }
-    }
+    multiply_32x8x16(acc, patch_tile, right_tile);
     inside_shared_7[t] = test_2 && column >= 0 && column < x_extent_1; // conv2d.py:19
     block_shared_7[t] = (r_1 * x_extent_1 + column) * 8;    // conv2d.py:20
     threadgroup_barrier(mem_flags::mem_threadgroup);
@@ -329,17 +276,7 @@ kernel void conv2d(device const float* x [[buffer(0)]],
         right_tile_1[e / 16 * 20 + e % 16] = x_8[slot];
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
-    simdgroup_float8x8 left_7[4];
-    for (int i = 0; i < 4; ++i) {
-        simdgroup_load(left_7[i], &patch_tile_1[8 * i * 12], 12);
-    }
-    for (int j = 0; j < 2; ++j) {
-        simdgroup_float8x8 right;
-        simdgroup_load(right, &right_tile_1[8 * j], 20);
-        for (int i = 0; i < 4; ++i) {
-            simdgroup_multiply_accumulate(acc[i * 2 + j], left_7[i], right, acc[i * 2 + j]);
-        }
-    }
+    multiply_32x8x16(acc, patch_tile_1, right_tile_1);
     inside_shared_8[t] = test_2 && s_1 >= 0 && s_1 < x_extent_1; // conv2d.py:19
     block_shared_8[t] = (r_1 * x_extent_1 + s_1) * 8;       // conv2d.py:20
     threadgroup_barrier(mem_flags::mem_threadgroup);
@@ -363,17 +300,7 @@ kernel void conv2d(device const float* x [[buffer(0)]],
         right_tile[e / 16 * 20 + e % 16] = x_9[slot];
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
-    simdgroup_float8x8 left_8[4];
-    for (int i = 0; i < 4; ++i) {
-        simdgroup_load(left_8[i], &patch_tile[8 * i * 12], 12);
-    }
-    for (int j = 0; j < 2; ++j) {
-        simdgroup_float8x8 right;
-        simdgroup_load(right, &right_tile[8 * j], 20);
-        for (int i = 0; i < 4; ++i) {
-            simdgroup_multiply_accumulate(acc[i * 2 + j], left_8[i], right, acc[i * 2 + j]);
-        }
-    }
+    multiply_32x8x16(acc, patch_tile, right_tile);
     for (int i = 0; i < 4; ++i) {
         for (int j = 0; j < 2; ++j) {
             simdgroup_store(acc[i * 2 + j], &acc_shared[8 * i * 16 + 8 * j], 16);

@@ -8,6 +8,63 @@ inline int wrap_add(int a, int b) {
     return as_type<int>(as_type<uint>(a) + as_type<uint>(b));
 }
 
+// Adds the product of a 16x16 and a 16x16 tile to a simdgroup's 2x2 fragments.
+inline void multiply_16x16x16_nt(thread simdgroup_float8x8* sum,
+                                 threadgroup const float* left,
+                                 threadgroup const float* right) {
+    for (int k = 0; k < 16; k += 8) {
+        simdgroup_float8x8 a[2];
+        for (int i = 0; i < 2; ++i) {
+            simdgroup_load(a[i], &left[160 * i + k], 20);
+        }
+        for (int j = 0; j < 2; ++j) {
+            simdgroup_float8x8 b;
+            simdgroup_load(b, &right[160 * j + k], 20, ulong2(0), true);
+            for (int i = 0; i < 2; ++i) {
+                simdgroup_multiply_accumulate(sum[i * 2 + j], a[i], b, sum[i * 2 + j]);
+            }
+        }
+    }
+}
+
+// Adds the product of a 16x16 and a 16x16 tile to a simdgroup's 2x2 fragments.
+inline void multiply_16x16x16_tn(thread simdgroup_float8x8* sum,
+                                 threadgroup const float* left,
+                                 threadgroup const float* right) {
+    for (int k = 0; k < 16; k += 8) {
+        simdgroup_float8x8 a[2];
+        for (int i = 0; i < 2; ++i) {
+            simdgroup_load(a[i], &left[k * 20 + 8 * i], 20, ulong2(0), true);
+        }
+        for (int j = 0; j < 2; ++j) {
+            simdgroup_float8x8 b;
+            simdgroup_load(b, &right[k * 20 + 8 * j], 20);
+            for (int i = 0; i < 2; ++i) {
+                simdgroup_multiply_accumulate(sum[i * 2 + j], a[i], b, sum[i * 2 + j]);
+            }
+        }
+    }
+}
+
+// Adds the product of a 16x16 and a 16x16 tile to a simdgroup's 2x2 fragments.
+inline void multiply_16x16x16(thread simdgroup_float8x8* sum,
+                              threadgroup const float* left,
+                              threadgroup const float* right) {
+    for (int k = 0; k < 16; k += 8) {
+        simdgroup_float8x8 a[2];
+        for (int i = 0; i < 2; ++i) {
+            simdgroup_load(a[i], &left[160 * i + k], 20);
+        }
+        for (int j = 0; j < 2; ++j) {
+            simdgroup_float8x8 b;
+            simdgroup_load(b, &right[k * 20 + 8 * j], 20);
+            for (int i = 0; i < 2; ++i) {
+                simdgroup_multiply_accumulate(sum[i * 2 + j], a[i], b, sum[i * 2 + j]);
+            }
+        }
+    }
+}
+
 kernel void flash_attention_backward(device const float* q [[buffer(0)]],
                                      device const float* k [[buffer(1)]],
                                      device const float* v [[buffer(2)]],
@@ -80,19 +137,7 @@ kernel void flash_attention_backward(device const float* q [[buffer(0)]],
             keys_tile[n_1] = keys[slot];
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
-        for (int k_1 = 0; k_1 < 16; k_1 += 8) {
-            simdgroup_float8x8 left[2];
-            for (int i = 0; i < 2; ++i) {
-                simdgroup_load(left[i], &rows_tile[8 * i * 20 + k_1], 20);
-            }
-            for (int j = 0; j < 2; ++j) {
-                simdgroup_float8x8 right;
-                simdgroup_load(right, &keys_tile[8 * j * 20 + k_1], 20, ulong2(0), true);
-                for (int i = 0; i < 2; ++i) {
-                    simdgroup_multiply_accumulate(sum[i * 2 + j], left[i], right, sum[i * 2 + j]);
-                }
-            }
-        }
+        multiply_16x16x16_nt(sum, rows_tile, keys_tile);
         for (int i = 0; i < 2; ++i) {
             for (int j = 0; j < 2; ++j) {
                 simdgroup_store(sum[i * 2 + j], &block_shared[8 * i * 16 + 8 * j], 16);
@@ -108,21 +153,7 @@ kernel void flash_attention_backward(device const float* q [[buffer(0)]],
                 (m < N ? lse[m] : 0.0f)) : 0.0f;
         }
         if (turn > 0) {                                     // flash_attention_backward.py:26
-            for (int k_1 = 0; k_1 < 16; k_1 += 8) {
-                simdgroup_float8x8 left[2];
-                for (int i = 0; i < 2; ++i) {
-                    simdgroup_load(left[i], &weights_tile[(turn - 1) % 2][k_1 * 20 + 8 * i], 20,
-                        ulong2(0), true);
-                }
-                for (int j = 0; j < 2; ++j) {
-                    simdgroup_float8x8 right;
-                    simdgroup_load(right, &grad_tile[(turn - 1) % 2][k_1 * 20 + 8 * j], 20);
-                    for (int i = 0; i < 2; ++i) {
-                        simdgroup_multiply_accumulate(grad_v[i * 2 + j], left[i], right,
-                            grad_v[i * 2 + j]);
-                    }
-                }
-            }
+            multiply_16x16x16_tn(grad_v, weights_tile[(turn - 1) % 2], grad_tile[(turn - 1) % 2]);
         }
         for (int slot = 0; slot < 8; ++slot) {
             const int e = t + 32 * slot;
@@ -142,20 +173,7 @@ kernel void flash_attention_backward(device const float* q [[buffer(0)]],
             values_tile[n_1] = values[slot];
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
-        for (int k_1 = 0; k_1 < 16; k_1 += 8) {
-            simdgroup_float8x8 left[2];
-            for (int i = 0; i < 2; ++i) {
-                simdgroup_load(left[i], &grad_tile_1[8 * i * 20 + k_1], 20);
-            }
-            for (int j = 0; j < 2; ++j) {
-                simdgroup_float8x8 right;
-                simdgroup_load(right, &values_tile[8 * j * 20 + k_1], 20, ulong2(0), true);
-                for (int i = 0; i < 2; ++i) {
-                    simdgroup_multiply_accumulate(sum_1[i * 2 + j], left[i], right,
-                        sum_1[i * 2 + j]);
-                }
-            }
-        }
+        multiply_16x16x16_nt(sum_1, grad_tile_1, values_tile);
         for (int i = 0; i < 2; ++i) {
             for (int j = 0; j < 2; ++j) {
                 simdgroup_store(sum_1[i * 2 + j], &block_shared_1[8 * i * 16 + 8 * j], 16);
@@ -170,21 +188,8 @@ kernel void flash_attention_backward(device const float* q [[buffer(0)]],
                 scale;
         }
         if (turn_1 > 0) {                                   // flash_attention_backward.py:29
-            for (int k_1 = 0; k_1 < 16; k_1 += 8) {
-                simdgroup_float8x8 left[2];
-                for (int i = 0; i < 2; ++i) {
-                    simdgroup_load(left[i], &grad_scores_tile[(turn_1 - 1) % 2][k_1 * 20 + 8 * i],
-                        20, ulong2(0), true);
-                }
-                for (int j = 0; j < 2; ++j) {
-                    simdgroup_float8x8 right;
-                    simdgroup_load(right, &rows_tile_1[(turn_1 - 1) % 2][k_1 * 20 + 8 * j], 20);
-                    for (int i = 0; i < 2; ++i) {
-                        simdgroup_multiply_accumulate(grad_k[i * 2 + j], left[i], right,
-                            grad_k[i * 2 + j]);
-                    }
-                }
-            }
+            multiply_16x16x16_tn(grad_k, grad_scores_tile[(turn_1 - 1) % 2],
+                rows_tile_1[(turn_1 - 1) % 2]);
         }
         for (int slot = 0; slot < 8; ++slot) {
             const int e = t + 32 * slot;
@@ -204,20 +209,7 @@ kernel void flash_attention_backward(device const float* q [[buffer(0)]],
             keys_tile_1[n_1] = keys[slot];
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
-        for (int k_1 = 0; k_1 < 16; k_1 += 8) {
-            simdgroup_float8x8 left[2];
-            for (int i = 0; i < 2; ++i) {
-                simdgroup_load(left[i], &grad_scores_tile_1[8 * i * 20 + k_1], 20);
-            }
-            for (int j = 0; j < 2; ++j) {
-                simdgroup_float8x8 right;
-                simdgroup_load(right, &keys_tile_1[k_1 * 20 + 8 * j], 20);
-                for (int i = 0; i < 2; ++i) {
-                    simdgroup_multiply_accumulate(sum_2[i * 2 + j], left[i], right,
-                        sum_2[i * 2 + j]);
-                }
-            }
-        }
+        multiply_16x16x16(sum_2, grad_scores_tile_1, keys_tile_1);
         for (int i = 0; i < 2; ++i) {
             for (int j = 0; j < 2; ++j) {
                 simdgroup_store(sum_2[i * 2 + j], &block_shared_2[8 * i * 16 + 8 * j], 16);
@@ -233,21 +225,7 @@ kernel void flash_attention_backward(device const float* q [[buffer(0)]],
         }
     }
     if (turn > 0) {                                         // flash_attention_backward.py:26
-        for (int k_1 = 0; k_1 < 16; k_1 += 8) {
-            simdgroup_float8x8 left[2];
-            for (int i = 0; i < 2; ++i) {
-                simdgroup_load(left[i], &weights_tile[(turn - 1) % 2][k_1 * 20 + 8 * i], 20,
-                    ulong2(0), true);
-            }
-            for (int j = 0; j < 2; ++j) {
-                simdgroup_float8x8 right;
-                simdgroup_load(right, &grad_tile[(turn - 1) % 2][k_1 * 20 + 8 * j], 20);
-                for (int i = 0; i < 2; ++i) {
-                    simdgroup_multiply_accumulate(grad_v[i * 2 + j], left[i], right,
-                        grad_v[i * 2 + j]);
-                }
-            }
-        }
+        multiply_16x16x16_tn(grad_v, weights_tile[(turn - 1) % 2], grad_tile[(turn - 1) % 2]);
     }
     for (int i = 0; i < 2; ++i) {
         for (int j = 0; j < 2; ++j) {
@@ -255,21 +233,8 @@ kernel void flash_attention_backward(device const float* q [[buffer(0)]],
         }
     }
     if (turn_1 > 0) {                                       // flash_attention_backward.py:29
-        for (int k_1 = 0; k_1 < 16; k_1 += 8) {
-            simdgroup_float8x8 left[2];
-            for (int i = 0; i < 2; ++i) {
-                simdgroup_load(left[i], &grad_scores_tile[(turn_1 - 1) % 2][k_1 * 20 + 8 * i], 20,
-                    ulong2(0), true);
-            }
-            for (int j = 0; j < 2; ++j) {
-                simdgroup_float8x8 right;
-                simdgroup_load(right, &rows_tile_1[(turn_1 - 1) % 2][k_1 * 20 + 8 * j], 20);
-                for (int i = 0; i < 2; ++i) {
-                    simdgroup_multiply_accumulate(grad_k[i * 2 + j], left[i], right,
-                        grad_k[i * 2 + j]);
-                }
-            }
-        }
+        multiply_16x16x16_tn(grad_k, grad_scores_tile[(turn_1 - 1) % 2],
+            rows_tile_1[(turn_1 - 1) % 2]);
     }
     for (int i = 0; i < 2; ++i) {
         for (int j = 0; j < 2; ++j) {

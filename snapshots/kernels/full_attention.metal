@@ -8,6 +8,25 @@ inline int wrap_add(int a, int b) {
     return as_type<int>(as_type<uint>(a) + as_type<uint>(b));
 }
 
+// Adds the product of a 16x16 and a 16x16 tile to a simdgroup's 2x2 fragments.
+inline void multiply_16x16x16(thread simdgroup_float8x8* sum,
+                              threadgroup const float* left,
+                              threadgroup const float* right) {
+    for (int k = 0; k < 16; k += 8) {
+        simdgroup_float8x8 a[2];
+        for (int i = 0; i < 2; ++i) {
+            simdgroup_load(a[i], &left[160 * i + k], 20);
+        }
+        for (int j = 0; j < 2; ++j) {
+            simdgroup_float8x8 b;
+            simdgroup_load(b, &right[k * 20 + 8 * j], 20);
+            for (int i = 0; i < 2; ++i) {
+                simdgroup_multiply_accumulate(sum[i * 2 + j], a[i], b, sum[i * 2 + j]);
+            }
+        }
+    }
+}
+
 kernel void flash_attention(device const float* q [[buffer(0)]],
                             device const float* k [[buffer(1)]],
                             device const float* v [[buffer(2)]],
@@ -16,18 +35,19 @@ kernel void flash_attention(device const float* q [[buffer(0)]],
                             constant int& N [[buffer(5)]],
                             constant float& scale [[buffer(6)]],
                             uint3 program [[threadgroup_position_in_grid]],
-                            uint3 thread_position [[thread_position_in_threadgroup]]) {
+                            uint3 thread_position [[thread_position_in_threadgroup]],
+                            uint lane [[thread_index_in_simdgroup]]) {
     threadgroup float rows_tile[320];
     threadgroup float keys_tile[320];
     threadgroup float block_shared[256];
     threadgroup float scores_shared[256];
     threadgroup float higher_shared[16];
     threadgroup float weights_shared[256];
-    threadgroup float factor_shared[16];
     threadgroup float weights_tile[320];
     threadgroup float values_tile[320];
-    threadgroup float block_shared_1[256];
+    threadgroup float factor_tile[20];
     threadgroup float total_shared[16];
+    threadgroup float acc_shared[256];
     const int t = int(thread_position.x);
 
     const int n = int(program.x) * 16;                      // flash_attention.py:17
@@ -37,15 +57,15 @@ kernel void flash_attention(device const float* q [[buffer(0)]],
         const int m = n + e / 16;
         rows[slot] = m < N ? q[m * 16 + e % 16] : 0.0f;     // flash_attention.py:18
     }
+    simdgroup_float8x8 acc[4];                              // flash_attention.py:33
+    for (int n_1 = 0; n_1 < 4; ++n_1) {
+        acc[n_1] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
+    }
     float total;                                            // flash_attention.py:22
     float high;
     if (t < 16) {
         total = 0.0f;
         high = -INFINITY;
-    }
-    float acc[8];
-    for (int slot = 0; slot < 8; ++slot) {
-        acc[slot] = 0.0f;
     }
     for (long start = 0; start < N; start += 16) {
         float keys[8];
@@ -65,19 +85,7 @@ kernel void flash_attention(device const float* q [[buffer(0)]],
             keys_tile[n_1] = keys[slot];
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
-        for (int k_1 = 0; k_1 < 16; k_1 += 8) {
-            simdgroup_float8x8 left[2];
-            for (int i = 0; i < 2; ++i) {
-                simdgroup_load(left[i], &rows_tile[8 * i * 20 + k_1], 20);
-            }
-            for (int j = 0; j < 2; ++j) {
-                simdgroup_float8x8 right;
-                simdgroup_load(right, &keys_tile[k_1 * 20 + 8 * j], 20);
-                for (int i = 0; i < 2; ++i) {
-                    simdgroup_multiply_accumulate(sum[i * 2 + j], left[i], right, sum[i * 2 + j]);
-                }
-            }
-        }
+        multiply_16x16x16(sum, rows_tile, keys_tile);
         for (int i = 0; i < 2; ++i) {
             for (int j = 0; j < 2; ++j) {
                 simdgroup_store(sum[i * 2 + j], &block_shared[8 * i * 16 + 8 * j], 16);
@@ -108,78 +116,50 @@ kernel void flash_attention(device const float* q [[buffer(0)]],
             weights_shared[e] = weights[slot];
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
+        float factor;
         float total_1;
         if (t < 16) {
-            const float factor = precise::exp(high - higher); // flash_attention.py:30
-            factor_shared[t] = factor;
+            factor = precise::exp(high - higher);           // flash_attention.py:30
             float total_2 = 0.0f;                           // flash_attention.py:31
             for (int k_1 = 0; k_1 < 16; ++k_1) {
                 total_2 += weights_shared[t * 16 + k_1];
             }
             total_1 = total * factor + total_2;
         }
-        threadgroup_barrier(mem_flags::mem_threadgroup);
-        float values[8];
-        float x[8];
         for (int slot = 0; slot < 8; ++slot) {
             const int e = t + 32 * slot;
             const int d = e / 16;
+            const int d_1 = e % 16;
+            weights_tile[d * 20 + d_1] = weights[slot];     // flash_attention.py:33
             const int n_1 = wrap_add(int(start), d);        // flash_attention.py:23
-            values[slot] = n_1 < N ? v[n_1 * 16 + e % 16] : 0.0f; // flash_attention.py:32
-            x[slot] = acc[slot] * factor_shared[d];         // flash_attention.py:33
+            values_tile[d * 20 + d_1] = n_1 < N ? v[n_1 * 16 + d_1] : 0.0f; // flash_attention.py:33
         }
-        simdgroup_float8x8 sum_1[4];
-        for (int n_1 = 0; n_1 < 4; ++n_1) {
-            sum_1[n_1] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
-        }
-        for (int slot = 0; slot < 8; ++slot) {
-            const int e = t + 32 * slot;
-            const int n_1 = e / 16 * 20 + e % 16;
-            weights_tile[n_1] = weights[slot];
-            values_tile[n_1] = values[slot];
-        }
+        if (t < 16) { factor_tile[t] = factor; }
         threadgroup_barrier(mem_flags::mem_threadgroup);
-        for (int k_1 = 0; k_1 < 16; k_1 += 8) {
-            simdgroup_float8x8 left[2];
-            for (int i = 0; i < 2; ++i) {
-                simdgroup_load(left[i], &weights_tile[8 * i * 20 + k_1], 20);
-            }
-            for (int j = 0; j < 2; ++j) {
-                simdgroup_float8x8 right;
-                simdgroup_load(right, &values_tile[k_1 * 20 + 8 * j], 20);
-                for (int i = 0; i < 2; ++i) {
-                    simdgroup_multiply_accumulate(sum_1[i * 2 + j], left[i], right,
-                        sum_1[i * 2 + j]);
-                }
-            }
-        }
         for (int i = 0; i < 2; ++i) {
+            const float factor_1 = factor_tile[8 * i + int(lane) / 16 * 4 + int(lane) / 2 % 4];
             for (int j = 0; j < 2; ++j) {
-                simdgroup_store(sum_1[i * 2 + j], &block_shared_1[8 * i * 16 + 8 * j], 16);
+                acc[i * 2 + j].thread_elements() *= factor_1;
             }
         }
-        threadgroup_barrier(mem_flags::mem_threadgroup);
-        float acc_1[8];
-        for (int slot = 0; slot < 8; ++slot) {
-            const int e = t + 32 * slot;
-            acc_1[slot] = x[slot] + block_shared_1[e];
-        }
+        multiply_16x16x16(acc, weights_tile, values_tile);
         if (t < 16) {
             total = total_1;                                // flash_attention.py:34
             high = higher;
         }
-        for (int slot = 0; slot < 8; ++slot) {
-            acc[slot] = acc_1[slot];
-        }
     }
     if (t < 16) { total_shared[t] = total; }
+    for (int i = 0; i < 2; ++i) {                           // flash_attention.py:33
+        for (int j = 0; j < 2; ++j) {
+            simdgroup_store(acc[i * 2 + j], &acc_shared[8 * i * 16 + 8 * j], 16);
+        }
+    }
     threadgroup_barrier(mem_flags::mem_threadgroup);
-    for (int slot = 0; slot < 8; ++slot) {
-        const int e = t + 32 * slot;
+    for (int e = t; e < 256; e += 32) {
         const int d = e / 16;
         const int m = n + d;                                // flash_attention.py:17
         if (m < N) {                                        // flash_attention.py:35
-            out[m * 16 + e % 16] = acc[slot] / total_shared[d];
+            out[m * 16 + e % 16] = acc_shared[e] / total_shared[d];
         }
     }
     if (t < 16) {

@@ -13,6 +13,27 @@ inline float sigmoid_of(float x) {
     return fma(-quotient, lost / below, quotient);
 }
 
+// Adds the product of a 64x16 and a 16x128 tile to a simdgroup's 4x4 fragments.
+inline void multiply_64x16x128_nt(thread simdgroup_float8x8* sum,
+                                  threadgroup const bfloat* left,
+                                  threadgroup const bfloat* right,
+                                  int row,
+                                  int column) {
+    for (int k = 0; k < 16; k += 8) {
+        simdgroup_bfloat8x8 a[4];
+        for (int i = 0; i < 4; ++i) {
+            simdgroup_load(a[i], &left[(row + 8 * i) * 24 + k], 24);
+        }
+        for (int j = 0; j < 4; ++j) {
+            simdgroup_bfloat8x8 b;
+            simdgroup_load(b, &right[(column + 8 * j) * 24 + k], 24, ulong2(0), true);
+            for (int i = 0; i < 4; ++i) {
+                simdgroup_multiply_accumulate(sum[i * 4 + j], a[i], b, sum[i * 4 + j]);
+            }
+        }
+    }
+}
+
 kernel void linear_bf16(device const bfloat* x [[buffer(0)]],
                         device const bfloat* w [[buffer(1)]],
                         device const float* bias [[buffer(2)]],
@@ -52,21 +73,8 @@ kernel void linear_bf16(device const bfloat* x [[buffer(0)]],
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
         if (turn > 0) {                                     // linear_bf16.py:20
-            for (int k = 0; k < 16; k += 8) {
-                simdgroup_bfloat8x8 left[4];
-                for (int i = 0; i < 4; ++i) {
-                    simdgroup_load(left[i], &rows_tile[(turn - 1) % 2][(row + 8 * i) * 24 + k], 24);
-                }
-                for (int j = 0; j < 4; ++j) {
-                    simdgroup_bfloat8x8 right;
-                    simdgroup_load(right, &weights_tile[(turn - 1) % 2][(column + 8 * j) * 24 +
-                        k], 24, ulong2(0), true);
-                    for (int i = 0; i < 4; ++i) {
-                        simdgroup_multiply_accumulate(acc[i * 4 + j], left[i], right,
-                            acc[i * 4 + j]);
-                    }
-                }
-            }
+            multiply_64x16x128_nt(acc, rows_tile[(turn - 1) % 2], weights_tile[(turn - 1) % 2],
+                row, column);
         }
         for (int slot = 0; slot < 4; ++slot) {
             const int e = t + 256 * slot;
@@ -80,20 +88,8 @@ kernel void linear_bf16(device const bfloat* x [[buffer(0)]],
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
     if (turn > 0) {
-        for (int k = 0; k < 16; k += 8) {
-            simdgroup_bfloat8x8 left[4];
-            for (int i = 0; i < 4; ++i) {
-                simdgroup_load(left[i], &rows_tile[(turn - 1) % 2][(row + 8 * i) * 24 + k], 24);
-            }
-            for (int j = 0; j < 4; ++j) {
-                simdgroup_bfloat8x8 right;
-                simdgroup_load(right, &weights_tile[(turn - 1) % 2][(column + 8 * j) * 24 + k],
-                    24, ulong2(0), true);
-                for (int i = 0; i < 4; ++i) {
-                    simdgroup_multiply_accumulate(acc[i * 4 + j], left[i], right, acc[i * 4 + j]);
-                }
-            }
-        }
+        multiply_64x16x128_nt(acc, rows_tile[(turn - 1) % 2], weights_tile[(turn - 1) % 2], row,
+            column);
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
     float acc_1[32];

@@ -16,6 +16,25 @@ inline int floor_div(int a, int b) {
     return a / b - int(a % b != 0 && (a < 0) != (b < 0));
 }
 
+// Adds the product of a 16x16 and a 16x16 tile to a simdgroup's 2x2 fragments.
+inline void multiply_16x16x16_nt(thread simdgroup_float8x8* sum,
+                                 threadgroup const float* left,
+                                 threadgroup const float* right) {
+    for (int k = 0; k < 16; k += 8) {
+        simdgroup_float8x8 a[2];
+        for (int i = 0; i < 2; ++i) {
+            simdgroup_load(a[i], &left[160 * i + k], 20);
+        }
+        for (int j = 0; j < 2; ++j) {
+            simdgroup_float8x8 b;
+            simdgroup_load(b, &right[160 * j + k], 20, ulong2(0), true);
+            for (int i = 0; i < 2; ++i) {
+                simdgroup_multiply_accumulate(sum[i * 2 + j], a[i], b, sum[i * 2 + j]);
+            }
+        }
+    }
+}
+
 kernel void matmul_int4(device const float* x [[buffer(0)]],
                         device const uchar* packed_ [[buffer(1)]],
                         device const float* scales [[buffer(2)]],
@@ -52,21 +71,7 @@ kernel void matmul_int4(device const float* x [[buffer(0)]],
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
         if (turn > 0) {                                     // matmul_int4.py:22
-            for (int k = 0; k < 16; k += 8) {
-                simdgroup_float8x8 left_1[2];
-                for (int i = 0; i < 2; ++i) {
-                    simdgroup_load(left_1[i], &left_tile[(turn - 1) % 2][8 * i * 20 + k], 20);
-                }
-                for (int j = 0; j < 2; ++j) {
-                    simdgroup_float8x8 right;
-                    simdgroup_load(right, &weights_tile[(turn - 1) % 2][8 * j * 20 + k], 20,
-                        ulong2(0), true);
-                    for (int i = 0; i < 2; ++i) {
-                        simdgroup_multiply_accumulate(acc[i * 2 + j], left_1[i], right,
-                            acc[i * 2 + j]);
-                    }
-                }
-            }
+            multiply_16x16x16_nt(acc, left_tile[(turn - 1) % 2], weights_tile[(turn - 1) % 2]);
         }
         for (int slot = 0; slot < 8; ++slot) {
             const int e = t + 32 * slot;
@@ -78,20 +83,7 @@ kernel void matmul_int4(device const float* x [[buffer(0)]],
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
     if (turn > 0) {
-        for (int k = 0; k < 16; k += 8) {
-            simdgroup_float8x8 left[2];
-            for (int i = 0; i < 2; ++i) {
-                simdgroup_load(left[i], &left_tile[(turn - 1) % 2][8 * i * 20 + k], 20);
-            }
-            for (int j = 0; j < 2; ++j) {
-                simdgroup_float8x8 right;
-                simdgroup_load(right, &weights_tile[(turn - 1) % 2][8 * j * 20 + k], 20,
-                    ulong2(0), true);
-                for (int i = 0; i < 2; ++i) {
-                    simdgroup_multiply_accumulate(acc[i * 2 + j], left[i], right, acc[i * 2 + j]);
-                }
-            }
-        }
+        multiply_16x16x16_nt(acc, left_tile[(turn - 1) % 2], weights_tile[(turn - 1) % 2]);
     }
     for (int i = 0; i < 2; ++i) {
         for (int j = 0; j < 2; ++j) {

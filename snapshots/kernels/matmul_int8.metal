@@ -4,6 +4,25 @@
 using namespace metal;
 #pragma METAL fp contract(off)
 
+// Adds the product of a 16x16 and a 16x16 tile to a simdgroup's 2x2 fragments.
+inline void multiply_16x16x16(thread simdgroup_float8x8* sum,
+                              threadgroup const half* left,
+                              threadgroup const half* right) {
+    for (int k = 0; k < 16; k += 8) {
+        simdgroup_half8x8 a[2];
+        for (int i = 0; i < 2; ++i) {
+            simdgroup_load(a[i], &left[192 * i + k], 24);
+        }
+        for (int j = 0; j < 2; ++j) {
+            simdgroup_half8x8 b;
+            simdgroup_load(b, &right[k * 24 + 8 * j], 24);
+            for (int i = 0; i < 2; ++i) {
+                simdgroup_multiply_accumulate(sum[i * 2 + j], a[i], b, sum[i * 2 + j]);
+            }
+        }
+    }
+}
+
 kernel void matmul_int8(device const char* a [[buffer(0)]],
                         device const char* b [[buffer(1)]],
                         device const float* scales [[buffer(2)]],
@@ -39,20 +58,7 @@ kernel void matmul_int8(device const char* a [[buffer(0)]],
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
         if (turn > 0) {
-            for (int k = 0; k < 16; k += 8) {
-                simdgroup_half8x8 left[2];
-                for (int i = 0; i < 2; ++i) {
-                    simdgroup_load(left[i], &left_tile[(turn - 1) % 2][8 * i * 24 + k], 24);
-                }
-                for (int j = 0; j < 2; ++j) {
-                    simdgroup_half8x8 right;
-                    simdgroup_load(right, &right_tile[(turn - 1) % 2][k * 24 + 8 * j], 24);
-                    for (int i = 0; i < 2; ++i) {
-                        simdgroup_multiply_accumulate(acc[i * 2 + j], left[i], right,
-                            acc[i * 2 + j]);
-                    }
-                }
-            }
+            multiply_16x16x16(acc, left_tile[(turn - 1) % 2], right_tile[(turn - 1) % 2]);
         }
         for (int slot = 0; slot < 8; ++slot) {
             const int e = t + 32 * slot;
@@ -64,19 +70,7 @@ kernel void matmul_int8(device const char* a [[buffer(0)]],
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
     if (turn > 0) {
-        for (int k = 0; k < 16; k += 8) {
-            simdgroup_half8x8 left[2];
-            for (int i = 0; i < 2; ++i) {
-                simdgroup_load(left[i], &left_tile[(turn - 1) % 2][8 * i * 24 + k], 24);
-            }
-            for (int j = 0; j < 2; ++j) {
-                simdgroup_half8x8 right;
-                simdgroup_load(right, &right_tile[(turn - 1) % 2][k * 24 + 8 * j], 24);
-                for (int i = 0; i < 2; ++i) {
-                    simdgroup_multiply_accumulate(acc[i * 2 + j], left[i], right, acc[i * 2 + j]);
-                }
-            }
-        }
+        multiply_16x16x16(acc, left_tile[(turn - 1) % 2], right_tile[(turn - 1) % 2]);
     }
     for (int i = 0; i < 2; ++i) {
         for (int j = 0; j < 2; ++j) {

@@ -24,6 +24,26 @@ inline int floor_mod(int a, int b) {
     return r != 0 && (r < 0) != (b < 0) ? r + b : r;
 }
 
+// Adds the product of a 32x16 and a 16x32 tile to a simdgroup's 4x2 fragments.
+inline void multiply_32x16x32(thread simdgroup_float8x8* sum,
+                              threadgroup const half* left,
+                              threadgroup const half* right,
+                              int column) {
+    for (int k = 0; k < 16; k += 8) {
+        simdgroup_half8x8 a[4];
+        for (int i = 0; i < 4; ++i) {
+            simdgroup_load(a[i], &left[192 * i + k], 24);
+        }
+        for (int j = 0; j < 2; ++j) {
+            simdgroup_half8x8 b;
+            simdgroup_load(b, &right[k * 40 + column + 8 * j], 40);
+            for (int i = 0; i < 4; ++i) {
+                simdgroup_multiply_accumulate(sum[i * 2 + j], a[i], b, sum[i * 2 + j]);
+            }
+        }
+    }
+}
+
 kernel void matmul_tiles(device const half* a [[buffer(0)]],
                          device const half* b [[buffer(1)]],
                          device const float* bias [[buffer(2)]],
@@ -68,20 +88,7 @@ kernel void matmul_tiles(device const half* a [[buffer(0)]],
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
         if (turn > 0) {                                     // matmul_tiles.py:28
-            for (int k = 0; k < 16; k += 8) {
-                simdgroup_half8x8 left[4];
-                for (int i = 0; i < 4; ++i) {
-                    simdgroup_load(left[i], &x_tile[(turn - 1) % 2][8 * i * 24 + k], 24);
-                }
-                for (int j = 0; j < 2; ++j) {
-                    simdgroup_half8x8 right;
-                    simdgroup_load(right, &y_tile[(turn - 1) % 2][k * 40 + column + 8 * j], 40);
-                    for (int i = 0; i < 4; ++i) {
-                        simdgroup_multiply_accumulate(acc[i * 2 + j], left[i], right,
-                            acc[i * 2 + j]);
-                    }
-                }
-            }
+            multiply_32x16x32(acc, x_tile[(turn - 1) % 2], y_tile[(turn - 1) % 2], column);
         }
         for (int slot = 0; slot < 8; ++slot) {
             const int e = t + 64 * slot;
@@ -92,19 +99,7 @@ kernel void matmul_tiles(device const half* a [[buffer(0)]],
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
     if (turn > 0) {
-        for (int k = 0; k < 16; k += 8) {
-            simdgroup_half8x8 left[4];
-            for (int i = 0; i < 4; ++i) {
-                simdgroup_load(left[i], &x_tile[(turn - 1) % 2][8 * i * 24 + k], 24);
-            }
-            for (int j = 0; j < 2; ++j) {
-                simdgroup_half8x8 right;
-                simdgroup_load(right, &y_tile[(turn - 1) % 2][k * 40 + column + 8 * j], 40);
-                for (int i = 0; i < 4; ++i) {
-                    simdgroup_multiply_accumulate(acc[i * 2 + j], left[i], right, acc[i * 2 + j]);
-                }
-            }
-        }
+        multiply_32x16x32(acc, x_tile[(turn - 1) % 2], y_tile[(turn - 1) % 2], column);
     }
     for (int i = 0; i < 4; ++i) {
         for (int j = 0; j < 2; ++j) {

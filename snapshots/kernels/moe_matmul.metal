@@ -3,6 +3,23 @@
 #include <metal_stdlib>
 using namespace metal;
 
+// Adds the product of a 16x8 and a 8x16 tile to a simdgroup's 2x2 fragments.
+inline void multiply_16x8x16(thread simdgroup_float8x8* sum,
+                             threadgroup const float* left,
+                             threadgroup const float* right) {
+    simdgroup_float8x8 a[2];
+    for (int i = 0; i < 2; ++i) {
+        simdgroup_load(a[i], &left[96 * i], 12);
+    }
+    for (int j = 0; j < 2; ++j) {
+        simdgroup_float8x8 b;
+        simdgroup_load(b, &right[8 * j], 20);
+        for (int i = 0; i < 2; ++i) {
+            simdgroup_multiply_accumulate(sum[i * 2 + j], a[i], b, sum[i * 2 + j]);
+        }
+    }
+}
+
 kernel void moe_matmul(device const float* x [[buffer(0)]],
                        device const float* w [[buffer(1)]],
                        device const int* tokens [[buffer(2)]],
@@ -46,17 +63,7 @@ kernel void moe_matmul(device const float* x [[buffer(0)]],
             x_1[slot] = k_1 < K && n < N ? w[(expert * K + k_1) * N + n] : 0.0f; // moe_matmul.py:24
         }
         if (turn > 0) {
-            simdgroup_float8x8 left[2];
-            for (int i = 0; i < 2; ++i) {
-                simdgroup_load(left[i], &rows_tile[(turn - 1) % 2][8 * i * 12], 12);
-            }
-            for (int j = 0; j < 2; ++j) {
-                simdgroup_float8x8 right;
-                simdgroup_load(right, &right_tile[(turn - 1) % 2][8 * j], 20);
-                for (int i = 0; i < 2; ++i) {
-                    simdgroup_multiply_accumulate(acc[i * 2 + j], left[i], right, acc[i * 2 + j]);
-                }
-            }
+            multiply_16x8x16(acc, rows_tile[(turn - 1) % 2], right_tile[(turn - 1) % 2]);
         }
         for (int slot = 0; slot < 4; ++slot) {
             const int e = t + 32 * slot;
@@ -67,17 +74,7 @@ kernel void moe_matmul(device const float* x [[buffer(0)]],
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
     if (turn > 0) {
-        simdgroup_float8x8 left[2];
-        for (int i = 0; i < 2; ++i) {
-            simdgroup_load(left[i], &rows_tile[(turn - 1) % 2][8 * i * 12], 12);
-        }
-        for (int j = 0; j < 2; ++j) {
-            simdgroup_float8x8 right;
-            simdgroup_load(right, &right_tile[(turn - 1) % 2][8 * j], 20);
-            for (int i = 0; i < 2; ++i) {
-                simdgroup_multiply_accumulate(acc[i * 2 + j], left[i], right, acc[i * 2 + j]);
-            }
-        }
+        multiply_16x8x16(acc, rows_tile[(turn - 1) % 2], right_tile[(turn - 1) % 2]);
     }
     for (int i = 0; i < 2; ++i) {
         for (int j = 0; j < 2; ++j) {

@@ -3,6 +3,23 @@
 #include <metal_stdlib>
 using namespace metal;
 
+// Adds the product of a 16x8 and a 8x16 tile to a simdgroup's 2x2 fragments.
+inline void multiply_16x8x16(thread simdgroup_float8x8* sum,
+                             threadgroup const float* left,
+                             threadgroup const float* right) {
+    simdgroup_float8x8 a[2];
+    for (int i = 0; i < 2; ++i) {
+        simdgroup_load(a[i], &left[96 * i], 12);
+    }
+    for (int j = 0; j < 2; ++j) {
+        simdgroup_float8x8 b;
+        simdgroup_load(b, &right[8 * j], 20);
+        for (int i = 0; i < 2; ++i) {
+            simdgroup_multiply_accumulate(sum[i * 2 + j], a[i], b, sum[i * 2 + j]);
+        }
+    }
+}
+
 kernel void split_k(device const float* a [[buffer(0)]],
                     device const float* b [[buffer(1)]],
                     device atomic_float* out [[buffer(2)]],
@@ -35,17 +52,7 @@ kernel void split_k(device const float* a [[buffer(0)]],
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
         if (turn > 0) {                                     // split_k.py:19
-            simdgroup_float8x8 left[2];
-            for (int i = 0; i < 2; ++i) {
-                simdgroup_load(left[i], &x_tile[(turn - 1) % 2][8 * i * 12], 12);
-            }
-            for (int j = 0; j < 2; ++j) {
-                simdgroup_float8x8 right;
-                simdgroup_load(right, &y_tile[(turn - 1) % 2][8 * j], 20);
-                for (int i = 0; i < 2; ++i) {
-                    simdgroup_multiply_accumulate(acc[i * 2 + j], left[i], right, acc[i * 2 + j]);
-                }
-            }
+            multiply_16x8x16(acc, x_tile[(turn - 1) % 2], y_tile[(turn - 1) % 2]);
         }
         for (int slot = 0; slot < 4; ++slot) {
             const int e = t + 32 * slot;
@@ -56,17 +63,7 @@ kernel void split_k(device const float* a [[buffer(0)]],
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
     if (turn > 0) {
-        simdgroup_float8x8 left[2];
-        for (int i = 0; i < 2; ++i) {
-            simdgroup_load(left[i], &x_tile[(turn - 1) % 2][8 * i * 12], 12);
-        }
-        for (int j = 0; j < 2; ++j) {
-            simdgroup_float8x8 right;
-            simdgroup_load(right, &y_tile[(turn - 1) % 2][8 * j], 20);
-            for (int i = 0; i < 2; ++i) {
-                simdgroup_multiply_accumulate(acc[i * 2 + j], left[i], right, acc[i * 2 + j]);
-            }
-        }
+        multiply_16x8x16(acc, x_tile[(turn - 1) % 2], y_tile[(turn - 1) % 2]);
     }
     for (int i = 0; i < 2; ++i) {
         for (int j = 0; j < 2; ++j) {
