@@ -13,7 +13,7 @@ from eas.ir.nodes import Atomic, Break, Combine, Compute, Continue, For, If, Loa
 from eas.ir.records import field, record, replace
 from eas.ir.types import Pointer, count
 from eas.msl.accesses import ONCE, Access, Half, access_of, after_trip, after_turn, conflict
-from eas.msl.fragments import BEGIN, LAST, PUT
+from eas.msl.fragments import START, STEP, TURN, number, numbers
 from eas.msl.lanes import SIMD, Layout, Strategy, is_reduction
 from eas.msl.needs import Finder, domain_of
 from eas.msl.steps import (
@@ -38,7 +38,6 @@ from eas.msl.steps import (
     Tile,
     Total,
     TotalLanes,
-    Turn,
     Uniform,
     WalkRows,
     chunk_name,
@@ -48,8 +47,7 @@ from eas.msl.steps import (
     received_name,
     staged_name,
     strip_name,
-    tile_name,
-    turning_tiles,
+    tile_names,
 )
 
 Open = tuple[Access, ...]
@@ -114,27 +112,13 @@ class Walk:
             state = tuple(
                 a for a in state if not (sync.device if _is_device(a) else sync.threadgroup)
             )
-        if isinstance(step, Turn) or (isinstance(step, Matrix) and step.op.op is BEGIN):
-            state = self.turned(step, state)
+        if isinstance(step, Matrix) and step.op.op in (START, TURN):
+            state = _turned(step.op, state)
         if isinstance(step, Chunks):  # its last turn ends with a barrier of its own
             state, touched = tuple(filter(_is_device, state)), self.after_chunks(step.op)
         if isinstance(step, Matrix) and self.goes_in_strips(step.op):
             state, touched = tuple(filter(_is_device, state)), []
         return _union(state, touched)
-
-    def turned(self, step: Turn | Matrix, state: Open) -> Open:
-        """What is open after the halves of tiles have changed places, or begin anew."""
-        tiles = turning_tiles(step.op)
-        begins = isinstance(step, Matrix)
-        return _union(
-            (
-                (replace(a, half=None) if begins else after_turn(a))
-                if a.half is not None and a.half[0] in tiles
-                else a
-                for a in state
-            ),
-            (),
-        )
 
     # --- control flow -------------------------------------------------------------------------
 
@@ -219,10 +203,11 @@ class Walk:
         if op.result.shape:
             name = (strip_name if self.goes_in_strips(op) else staged_name)(op.result)
             return [Access(name, "write")]
-        places = (0, 1) if op.op is LAST else [n for n, v in enumerate(op.operands) if v.shape]
-        turns = op.op in (PUT, LAST)
-        names = [tile_name(op, place) for place in places]
-        return [Access(n, "read", half=(n, "before") if turns else None) for n in names]
+        if op.op in (START, TURN):
+            return []
+        turning = [*numbers(op, "turning"), 0] if op.op is STEP else [0]
+        pairs = zip(tile_names(op), turning, strict=False)
+        return [Access(n, "read", half=(n, "before") if turns else None) for n, turns in pairs]
 
     def goes_in_strips(self, op: Compute) -> bool:
         return self.layout.strategies.get(op.result) is Strategy.STRIPS
@@ -280,14 +265,26 @@ class Walk:
             elif isinstance(item, Compute) and self.is_rows(item):
                 touched += [Access(name, "write") for name in partial_names(item)]
             elif isinstance(item, Tile):
-                name = tile_name(item.op, item.place)
-                half: Half | None = (name, "now") if item.op.op is PUT else None
+                [name] = tile_names(item.op)
+                half: Half | None = (name, "now") if number(item.op, "turn") else None
                 touched.append(Access(name, "write", (name, step.extent), half=half))
             elif isinstance(item, Combine | Finish):
                 touched += self.scan(item)
             elif isinstance(item, Gather):
                 touched += [Access(name, "read") for name in partial_names(item.op)]
         return touched
+
+
+def _turned(op: Compute, state: Open) -> Open:
+    """What is open after the halves of tiles have changed places, or begin anew."""
+    tiles = tile_names(op)
+
+    def turn(access: Access) -> Access:
+        if access.half is None or access.half[0] not in tiles:
+            return access
+        return after_turn(access) if op.op is TURN else replace(access, half=None)
+
+    return _union(map(turn, state), ())
 
 
 def _union(state: Iterable[Access], more: Iterable[Access]) -> Open:

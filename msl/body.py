@@ -62,7 +62,6 @@ from eas.msl.steps import (
     Tile,
     Total,
     TotalLanes,
-    Turn,
     Uniform,
     WalkRows,
 )
@@ -121,8 +120,6 @@ class _Body:
                 scans.walk_rows(op, low)
             case Matrix(op=op):
                 matrices.lower_matrix(op, low, self.products)
-            case Turn(op=op):
-                matrices.turn_tiles(op, low, self.products)
             case Branch():
                 self.branch(step, ways)
             case End(op=op):

@@ -23,10 +23,10 @@ from eas.ir.types import BF16, F64, DType, Pointer
 from eas.msl.atomics import only_atomic
 from eas.msl.barriers import insert_barriers
 from eas.msl.body import lower
+from eas.msl.dots import with_fragments
 from eas.msl.dtypes import type_name
 from eas.msl.errors import UnsupportedError
 from eas.msl.facts import Facts, gather
-from eas.msl.fragments import with_fragments
 from eas.msl.lanes import SIMD, Budget
 from eas.msl.layout import MAX_THREADS, decide, part_control
 from eas.msl.lockstep import in_lockstep
@@ -50,11 +50,13 @@ MAX_BUFFERS = 31
 _BUDGETS = (
     Budget(),
     Budget(shares_places=True),
+    Budget(shares_places=True, keeps_factors=False),
     Budget(shares_places=True, strips=True),
     Budget(1, shares_places=True),
-    Budget(1, shares_places=True, strips=True),
-    Budget(1, 2048, shares_places=True, strips=True),
-    Budget(1, 0, shares_places=True, strips=True, pads=False),
+    Budget(1, shares_places=True, keeps_factors=False),
+    Budget(1, shares_places=True, keeps_factors=False, strips=True),
+    Budget(1, 2048, shares_places=True, keeps_factors=False, strips=True),
+    Budget(1, 0, shares_places=True, keeps_factors=False, strips=True, pads=False),
 )
 
 
@@ -149,7 +151,7 @@ def _lower_within(function: Function, threads: int | None) -> Lowering:
     low: Lowering | None = None
     for budget in _BUDGETS:
         has_fragments = (threads or SIMD) % SIMD == 0
-        prepared = with_fragments(function, budget.buffers) if has_fragments else function
+        prepared = with_fragments(function, budget) if has_fragments else function
         low = _lower(prepared, threads, budget)
         if bytes_of(low.shared.values()) <= MAX_BYTES:
             break

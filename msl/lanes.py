@@ -45,9 +45,10 @@ class Strategy(Enum):
 class Budget:
     """What may be spent on threadgroup memory.
 
-    `buffers` tiles for each factor of a product, with rows that it `pads`; `staged_bytes` for what
-    a reduction stages. Products go through it in `strips` if they are not to lie there whole;
-    arrays that are used at different times lie in the same place where it `shares_places`.
+    `buffers` tiles for each factor of a product, with rows that it `pads`; it `keeps_factors` that
+    are used again; `staged_bytes` for what a reduction stages. Products go through it in `strips`
+    if they are not to lie there whole; arrays that are used at different times lie in the same
+    place where it `shares_places`.
     """
 
     buffers: int = 2
@@ -55,6 +56,7 @@ class Budget:
     shares_places: bool = False
     strips: bool = False
     pads: bool = True
+    keeps_factors: bool = True
 
 
 _IN_MEMORY = (Strategy.CHUNKS, Strategy.WALK, Strategy.FRAGMENTS)

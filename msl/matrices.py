@@ -14,22 +14,25 @@ from contextlib import contextmanager
 from eas.ir.nodes import Compute
 from eas.ir.records import field, frozen, record
 from eas.ir.types import BOOL, F32, I32, DType, count
-from eas.msl.dtypes import type_name
-from eas.msl.fragments import BEGIN, EDGE, LAST, PUT, strip_rows
+from eas.msl.fragments import BEGIN, EDGE, KEEP, START, STEP, TURN, number, numbers, strip_rows
 from eas.msl.indices import add, linear, scale
 from eas.msl.lanes import SIMD, Strategy, dot_indices, dot_symbol
 from eas.msl.lowering import Lowering
 from eas.msl.products import Factor, Product, Shares
 from eas.msl.spelling import converted
-from eas.msl.steps import Tile, strip_name, tile_name
+from eas.msl.steps import Tile, strip_name, tile_names
 from eas.msl.text import Level, Text, call
 from eas.msl.tree import Block, Loop, Node, Shared, Variable
 
 _PADDING_BYTES = 16
+_WORDS = ("left", "right", "factor", "start")
 
 # A lane has two neighbours of a row of each fragment. In which row is the same on all of Apple's
 # GPUs: MLX and tinygrad count on it.
 _ROW_OF_LANE = "int({lane}) / 16 * 4 + int({lane}) / 2 % 4"
+
+Index = Variable | None
+"""The counter of a loop over fragments; None if there is only one."""
 
 
 @frozen
@@ -38,18 +41,46 @@ class Fragments:
 
     shares: Shares
     sum: Variable
-    batch: Variable | None
-    row: Variable | None
-    column: Variable | None
+    batch: Node | None
+    row: Node | None
+    column: Node | None
+
+    @property
+    def places(self) -> list[Node]:
+        return [each for each in (self.batch, self.row, self.column) if each is not None]
+
+
+@frozen
+class Start:
+    """The texts of a simdgroup's first matrix, row and column, and of other operands."""
+
+    batch: str
+    row: str
+    column: str
+    others: Sequence[Text]
 
 
 @record
 class Products:
-    """The sums by their slots; by their number, tiles and the turns that those have taken."""
+    """The sums by their slots, the turns that tiles have taken, and who first keeps each tile.
+
+    `conditions` are those under which simdgroups multiply, until tiles turn.
+    """
 
     sums: dict[int, Fragments] = field(default_factory=dict[int, Fragments])
-    tiles: dict[tuple[int, int], Shared] = field(default_factory=dict[tuple[int, int], Shared])
     turns: dict[int, Variable] = field(default_factory=dict[int, Variable])
+    keepers: dict[int, Compute] = field(default_factory=dict[int, Compute])
+    conditions: dict[tuple[int, int, Variable], Node] = field(
+        default_factory=dict[tuple[int, int, Variable], Node]
+    )
+
+    def tile(self, tile: int, low: Lowering) -> Shared:
+        """A tile, which is what the first op that writes it keeps."""
+        if not self.keepers:
+            kept = (op for op in low.facts.ops if isinstance(op, Compute) and op.op is KEEP)
+            for op in kept:
+                self.keepers.setdefault(numbers(op, "tiles")[0], op)
+        return _share_tile(self.keepers[tile], low)
 
 
 def share_out(batch: int, m: int, n: int, simdgroups: int) -> Shares:
@@ -65,27 +96,29 @@ def share_out(batch: int, m: int, n: int, simdgroups: int) -> Shares:
     return min(choices, key=lambda each: (-each.simdgroups, each.depth * (each.m + each.n)))
 
 
-def _int(op: Compute, name: str) -> int:
-    found = op.attr(name)
-    assert isinstance(found, int)
-    return found
+# --- tiles ------------------------------------------------------------------------------------
 
 
-# --- steps ------------------------------------------------------------------------------------
+def _share_tile(op: Compute, low: Lowering) -> Shared:
+    value, dtype = op.operands[0], op.operands[0].ty.dtype
+    hint = f"{value.hint or _WORDS[number(op, 'place')]}_tile"
+    size = count(value.shape[:-1]) * _row_length(value.shape[-1], dtype, low)
+    halves = 2 if number(op, "turn") else 1
+    return low.share(tile_names(op)[0], hint, dtype, size, halves=halves, loc=op.loc)
 
 
 def copy_tile(item: Tile, low: Lowering, products: Products) -> None:
-    """An item of a loop over elements: writes a factor to threadgroup memory."""
-    op, value = item.op, item.op.operands[item.place]
+    """An item of a loop over elements: writes a matrix to threadgroup memory."""
+    op, value = item.op, item.op.operands[0]
     indices = low.domain.indices_of(value.shape)
     row = linear(indices[:-1], value.shape[:-1])
     length = _row_length(value.shape[-1], value.ty.dtype, low)
     place = low.index(add(scale(row, length), indices[-1]))
-    tile = _tile(op, item.place, low, products)
-    if op.op is not PUT:
+    tile = _share_tile(op, low)
+    if not number(op, "turn"):
         low.put(tile, place, low.value(value, indices), op.loc)
         return
-    turn = products.turns[_int(op, "tiles")]
+    turn = products.turns[number(op, "turn")]
 
     def line(texts: Sequence[Text]) -> Text:
         return Text(f"{tile.name}[{turn.name} % 2][{texts[0].text}] = {texts[1].text}")
@@ -93,73 +126,59 @@ def copy_tile(item: Tile, low: Lowering, products: Products) -> None:
     low.act(line, [place, low.value(value, indices)], frozenset({tile}), op.loc)
 
 
+def _row_length(columns: int, dtype: DType, low: Lowering) -> int:
+    return columns + (_PADDING_BYTES * 8 // dtype.bits if low.layout.budget.pads else 0)
+
+
+# --- steps ------------------------------------------------------------------------------------
+
+
 def lower_matrix(op: Compute, low: Lowering, products: Products) -> None:
-    slot = _int(op, "slot")
-    if op.op is BEGIN:
-        products.sums[slot] = _begin(op, low, products)
-    elif op.result.shape:
-        _end(op, low, products.sums[slot])
+    if op.op is START:
+        turn = products.turns[number(op, "turn")] = Variable("turn", I32)
+        low.declare(turn, low.literal(0, I32), op.loc)
+    elif op.op is TURN:
+        turn = products.turns[number(op, "turn")]
+        after = low.infix("+", low.read(turn), low.literal(1, I32), Level.SUM, I32)
+        low.assign([(turn, after)], op.loc)
+        products.conditions.clear()
+    elif op.op is BEGIN:
+        products.sums[number(op, "slot")] = _begin(op, low, products)
+    elif op.op is STEP:
+        _add_product(op, low, products)
     else:
-        _multiply(op, low, products)
-
-
-def turn_tiles(op: Compute, low: Lowering, products: Products) -> None:
-    """What has been written is what the next step multiplies."""
-    turn = products.turns[_int(op, "tiles")]
-    after = low.infix("+", low.read(turn), low.literal(1, I32), Level.SUM, I32)
-    low.assign([(turn, after)], op.loc)
+        _end(op, low, products.sums[number(op, "slot")])
 
 
 def _begin(op: Compute, low: Lowering, products: Products) -> Fragments:
-    batch, m, n = (_int(op, name) for name in ("batch", "m", "n"))
+    batch, m, n = (number(op, name) for name in ("batch", "m", "n"))
     shares = share_out(batch, m, n, low.threads // SIMD)
     size = shares.depth * shares.m * shares.n
-    fragments = Variable(op.result.hint or "sum", F32, size, kind=_fragment(F32))
+    fragments = Variable(op.result.hint or "sum", F32, size, kind="simdgroup_float8x8")
     low.declare(fragments, None, op.loc)
-    found = Fragments(shares, fragments, *_declare_places(shares, low))
-    if op.operands:
+    found = Fragments(shares, fragments, *_find_places(shares, low))
+    if numbers(op, "tiles"):
         _load_start(op, found, low, products)
-    else:
-        with _counting("n", size, 1, low, op) as each:
-            zero = "make_filled_simdgroup_matrix<float, 8, 8>(0.0f)"
-            _line(low, op, lambda: f"{fragments.name}[{_name(each)}] = {zero}")
-    turns = op.attr("turns")
-    assert isinstance(turns, tuple)
-    for number in turns:
-        turn = products.turns[number] = Variable("turn", I32)
-        low.declare(turn, low.literal(0, I32), op.loc)
+        return found
+    with _counting("n", size, 1, low, op) as each:
+        zero = "make_filled_simdgroup_matrix<float, 8, 8>(0.0f)"
+        low.act(lambda _: Text(f"{fragments.name}[{_name(each)}] = {zero}"), loc=op.loc)
     return found
 
 
-def _load_start(op: Compute, found: Fragments, low: Lowering, products: Products) -> None:
-    """Fills fragments with a block that lies in threadgroup memory."""
-    shared, length = _tile(op, 0, low, products), _row_length(_int(op, "n"), F32, low)
-
-    with _at_work(found, low, op), _each_fragment(found, low, op) as (z, i, j):
-
-        def load() -> str:
-            place = _in_result(found, op, length, z, i, j)
-            own = _own(found, z, i, j)
-            return f"simdgroup_load({own}, &{shared.name}[{place}], {length})"
-
-        _line(low, op, load)
-
-
-def _declare_places(
-    shares: Shares, low: Lowering
-) -> tuple[Variable | None, Variable | None, Variable | None]:
+def _find_places(shares: Shares, low: Lowering) -> tuple[Node | None, Node | None, Node | None]:
     """The first matrix, row and column of a simdgroup's box."""
     inner = shares.rows * shares.columns
     return (
-        _declare_place("batch", 1, inner, shares.batches, shares.depth, low),
-        _declare_place("row", inner, shares.columns, shares.rows, shares.m * EDGE, low),
-        _declare_place("column", shares.columns, 1, shares.columns, shares.n * EDGE, low),
+        _find_place("batch", 1, inner, shares.batches, shares.depth, low),
+        _find_place("row", inner, shares.columns, shares.rows, shares.m * EDGE, low),
+        _find_place("column", shares.columns, 1, shares.columns, shares.n * EDGE, low),
     )
 
 
-def _declare_place(
+def _find_place(
     hint: str, period: int, divisor: int, count: int, extent: int, low: Lowering
-) -> Variable | None:
+) -> Node | None:
     if count == 1:
         return None
     text = "{simdgroup}"
@@ -167,91 +186,91 @@ def _declare_place(
         text += f" % {period}"
     if divisor > 1:
         text += f" / {divisor}"
-    variable = Variable(hint, I32)
-    part = low.builtin("simdgroup", f"int({text})", I32)
-    if extent > 1:
-        part = low.infix("*", part, low.literal(extent, I32), Level.PRODUCT, I32)
-    low.declare(variable, part)
-    return variable
+    key = ("place", hint, text, extent)
+    if key not in low.root.nodes:
+        part = low.builtin("simdgroup", f"int({text})", I32)
+        if extent > 1:
+            part = low.infix("*", part, low.literal(extent, I32), Level.PRODUCT, I32)
+        part.fallback = hint
+        low.root.nodes[key] = part
+    return low.root.nodes[key]
 
 
-def _multiply(op: Compute, low: Lowering, products: Products) -> None:
-    """Adds the product of two tiles; of those that turn, it is the step before that wrote them."""
-    found = products.sums[_int(op, "slot")]
-    if op.op not in (PUT, LAST):
-        with _at_work(found, low, op):
-            if len(op.operands) > 2:
-                _scale(op, found, low, products)
-            _multiply_tiles(op, found, low, [_tile(op, place, low, products) for place in (0, 1)])
-        return
-    turn = products.turns[_int(op, "tiles")]
-    if op.op is PUT:
-        tiles = [_tile(op, place, low, products) for place in (0, 1)]
-    else:
-        tiles = [products.tiles[_int(op, "tiles"), place] for place in (0, 1)]
-    has_before = low.infix(">", low.read(turn), low.literal(0, I32), Level.RELATIONAL, BOOL)
-    with _at_work(found, low, op, has_before):
-        _multiply_tiles(op, found, low, tiles, turn)
+def _load_start(op: Compute, found: Fragments, low: Lowering, products: Products) -> None:
+    """Fills fragments with a block that lies in threadgroup memory."""
+    shared, length = (
+        products.tile(numbers(op, "tiles")[0], low),
+        _row_length(number(op, "n"), F32, low),
+    )
+    with _at_work(found, low, op), _each_fragment(found, low, op) as (z, i, j):
+
+        def load(start: Start) -> str:
+            place = _in_result(start, number(op, "m"), length, z, i, j)
+            return f"simdgroup_load({_own(found, z, i, j)}, &{shared.name}[{place}], {length})"
+
+        _act(op, low, found, load)
+
+
+def _add_product(op: Compute, low: Lowering, products: Products) -> None:
+    """Adds the product of two tiles; of those that turn, it is the trip before that wrote them."""
+    found = products.sums[number(op, "slot")]
+    tiles = [products.tile(tile, low) for tile in numbers(op, "tiles")]
+    turn = products.turns.get(number(op, "turn"))
+    with low.guard(_has_product(found, low, products, turn), op.loc):
+        if op.operands:
+            with _each_fragment(found, low, op) as at:
+                _scale_fragment(op, low, found, low.value(op.operands[0], ()), at)
+        elif len(tiles) > 2:
+            _scale_rows(op, low, found, tiles[2])
+        _multiply_tiles(op, low, found, tiles[:2], turn)
 
 
 def _multiply_tiles(
-    op: Compute,
-    found: Fragments,
-    low: Lowering,
-    tiles: Sequence[Shared],
-    turn: Variable | None = None,
+    op: Compute, low: Lowering, found: Fragments, tiles: Sequence[Shared], turn: Variable | None
 ) -> None:
     left, right = (_factor(op, place, tiles[place].dtype, low) for place in (0, 1))
     product = Product(found.shares, tiles[0].dtype, left, right)
     name = low.helpers.define(product.name, tiles[0].dtype, product.define())
-    places = [each for each in (found.batch, found.row, found.column) if each is not None]
+    turning = numbers(op, "turning")
 
-    def multiply() -> str:
-        half = f"[({turn.name} - 1) % 2]" if turn is not None else ""
-        arguments = [found.sum.name, *(f"{tile.name}{half}" for tile in tiles)]
-        return f"{name}({', '.join([*arguments, *(place.name for place in places)])})"
+    def multiply(texts: Sequence[Text]) -> Text:
+        before = f"[({turn.name} - 1) % 2]" if turn is not None else ""
+        both = [f"{tile.name}{before if t else ''}" for tile, t in zip(tiles, turning, strict=True)]
+        return call(name, found.sum.name, *both, *texts)
 
-    _line(low, op, multiply)
+    low.act(multiply, found.places, frozenset({found.sum}), op.loc)
 
 
 def _factor(op: Compute, place: int, dtype: DType, low: Lowering) -> Factor:
     """A factor as it lies in its tile."""
-    rows, columns = (_int(op, name) for name in (("m", "k"), ("k", "n"))[place])
-    is_flipped = _is_flipped(op, place)
+    rows, columns = (number(op, name) for name in (("m", "k"), ("k", "n"))[place])
+    is_flipped = bool(numbers(op, "flips")[place])
     length = _row_length(rows if is_flipped else columns, dtype, low)
     return Factor(rows, columns, length, is_flipped)
 
 
-def _scale(op: Compute, found: Fragments, low: Lowering, products: Products) -> None:
-    """Multiplies the fragments of a sum by a number, or each of their rows by its own."""
-    factor = op.operands[2]
-    if not factor.shape:
-        with _each_fragment(found, low, op) as at:
-            _scale_fragment(op, low, found, low.value(factor, ()), at)
-        return
-    tile, m = _tile(op, 2, low, products), _int(op, "m")
-    own_row = low.builtin("lane", _ROW_OF_LANE, I32)
+def _scale_rows(op: Compute, low: Lowering, found: Fragments, tile: Shared) -> None:
+    """Multiplies each row of a sum by its own factor."""
+    own_row, m = low.builtin("lane", _ROW_OF_LANE, I32), number(op, "m")
     with (
         _counting("z", found.shares.depth, 1, low, op) as z,
         _counting("i", found.shares.m, 1, low, op) as i,
     ):
 
         def place(texts: Sequence[Text]) -> Text:
-            row = _sum(_times(_batch(found, z), m), _moved(found.row, i), texts[0].text)
-            return Text(f"{tile.name}[{row}]", Level.PRIMARY)
+            start = _start(found, texts)
+            row = _sum(_times(_sum(start.batch, _name(z)), m), _moved(start.row, i))
+            return Text(f"{tile.name}[{_sum(row, start.others[0].text)}]")
 
-        of_row = low.node(F32, place, [own_row], home=low.block, reads=frozenset({tile}))
-        of_row.fallback = "factor"
+        operands, reads = [*found.places, own_row], frozenset[object]({tile})
+        factor = low.node(F32, place, operands, home=low.block, reads=reads)
+        factor.fallback = "factor"
         with _counting("j", found.shares.n, 1, low, op) as j:
-            _scale_fragment(op, low, found, of_row, (z, i, j))
+            _scale_fragment(op, low, found, factor, (z, i, j))
 
 
 def _scale_fragment(
-    op: Compute,
-    low: Lowering,
-    found: Fragments,
-    factor: Node,
-    at: tuple[Variable | None, Variable | None, Variable | None],
+    op: Compute, low: Lowering, found: Fragments, factor: Node, at: tuple[Index, Index, Index]
 ) -> None:
     low.act(
         lambda texts: Text(f"{_own(found, *at)}.thread_elements() *= {texts[0].text}"),
@@ -265,20 +284,19 @@ def _end(op: Compute, low: Lowering, found: Fragments) -> None:
     if low.layout.strategies[op.result] is Strategy.STRIPS:
         _end_in_strips(op, low, found)
         return
-    shared, length = low.staged_array(op.result), _int(op, "n")
+    shared, length = low.staged_array(op.result), number(op, "n")
     with _at_work(found, low, op), _each_fragment(found, low, op) as (z, i, j):
 
-        def store(_: object) -> Text:
-            place = _in_result(found, op, length, z, i, j)
-            own = _own(found, z, i, j)
-            return Text(f"simdgroup_store({own}, &{shared.name}[{place}], {length})")
+        def store(start: Start) -> str:
+            place = _in_result(start, number(op, "m"), length, z, i, j)
+            return f"simdgroup_store({_own(found, z, i, j)}, &{shared.name}[{place}], {length})"
 
-        low.act(store, changes=frozenset({shared}), loc=op.loc)
+        _act(op, low, found, store, frozenset({shared}))
 
 
 def _end_in_strips(op: Compute, low: Lowering, found: Fragments) -> None:
     """Hands a product over to lanes, some rows at a time."""
-    value, n, rows = op.result, _int(op, "n"), strip_rows(op, low.threads)
+    value, n, rows = op.result, number(op, "n"), strip_rows(op, low.threads)
     each = rows * n // low.threads
     strips = count(value.shape) // (rows * n)
     hint = value.hint or "block"
@@ -286,8 +304,8 @@ def _end_in_strips(op: Compute, low: Lowering, found: Fragments) -> None:
     kept = low.kept[value] = Variable(hint, F32, strips * each)
     low.declare(kept, None, op.loc)
     with _counting("strip", strips, 1, low, op) as strip:
-        with _at_work(found, low, op), _each_fragment(found, low, op) as (z, i, j):
-            _store_if_in_strip(op, low, found, shared, (strip, z, i, j))
+        with _at_work(found, low, op), _each_fragment(found, low, op) as at:
+            _store_if_in_strip(op, low, found, shared, strip, at)
         low.barrier(device=False, threadgroup=True)
         thread = low.thread()
         with _counting("slot", each, 1, low, op) as slot:
@@ -308,34 +326,52 @@ def _store_if_in_strip(
     low: Lowering,
     found: Fragments,
     shared: Shared,
-    at: tuple[Variable | None, Variable | None, Variable | None, Variable | None],
+    strip: Index,
+    at: tuple[Index, Index, Index],
 ) -> None:
     """Writes a fragment to threadgroup memory if its rows are those of a strip."""
-    strip, z, i, j = at
-    n, rows = _int(op, "n"), strip_rows(op, low.threads)
+    z, i, j = at
+    n, rows = number(op, "n"), strip_rows(op, low.threads)
 
-    def row() -> str:
-        return _sum(_times(_batch(found, z), _int(op, "m")), _moved(found.row, i))
+    def row(start: Start) -> str:
+        return _sum(_times(_sum(start.batch, _name(z)), number(op, "m")), _moved(start.row, i))
 
-    def is_in_strip(_: object) -> Text:
-        return Text(f"{_divided(row(), '/', rows)} == {_name(strip)}", Level.EQUALITY)
+    def is_in_strip(texts: Sequence[Text]) -> Text:
+        own = _divided(row(_start(found, texts)), "/", rows)
+        return Text(f"{own} == {_name(strip)}", Level.EQUALITY)
 
-    def store(_: object) -> Text:
-        place = _sum(f"{_divided(row(), '%', rows)} * {n}", _moved(found.column, j))
-        return Text(f"simdgroup_store({_own(found, z, i, j)}, &{shared.name}[{place}], {n})")
+    def store(start: Start) -> str:
+        place = _sum(f"{_divided(row(start), '%', rows)} * {n}", _moved(start.column, j))
+        return f"simdgroup_store({_own(found, *at)}, &{shared.name}[{place}], {n})"
 
-    with low.branch(low.node(BOOL, is_in_strip, home=low.block, plain=True), op.loc):
-        low.act(store, changes=frozenset({shared}), loc=op.loc)
+    with low.branch(low.node(BOOL, is_in_strip, found.places, home=low.block, plain=True), op.loc):
+        _act(op, low, found, store, frozenset({shared}))
 
 
 # --- pieces of text ---------------------------------------------------------------------------
 
 
-def _fragment(dtype: DType) -> str:
-    return f"simdgroup_{type_name(dtype)}8x8"
+def _act(
+    op: Compute,
+    low: Lowering,
+    found: Fragments,
+    spell: Callable[[Start], str],
+    changes: frozenset[object] = frozenset(),
+) -> None:
+    """A line about the fragments of a simdgroup."""
+    low.act(lambda texts: Text(spell(_start(found, texts))), found.places, changes, op.loc)
 
 
-def _name(index: Variable | None) -> str:
+def _start(found: Fragments, texts: Sequence[Text]) -> Start:
+    given = iter(texts)
+    batch, row, column = (
+        "0" if place is None else next(given).text
+        for place in (found.batch, found.row, found.column)
+    )
+    return Start(batch, row, column, tuple(given))
+
+
+def _name(index: Index) -> str:
     return "0" if index is None else index.name
 
 
@@ -353,46 +389,28 @@ def _divided(text: str, operator: str, by: int) -> str:
     return f"({text}) {operator} {by}" if " " in text else f"{text} {operator} {by}"
 
 
-def _moved(start: Variable | None, index: Variable | None) -> str:
+def _moved(start: str, index: Index) -> str:
     """A row or a column: that of the fragment with this index in its box."""
-    return _sum(_name(start), f"{EDGE} * {index.name}" if index is not None else "0")
+    return _sum(start, f"{EDGE} * {index.name}" if index is not None else "0")
 
 
-def _batch(found: Fragments, z: Variable | None) -> str:
-    return _sum(_name(found.batch), _name(z))
-
-
-def _own(found: Fragments, z: Variable | None, i: Variable | None, j: Variable | None) -> str:
+def _own(found: Fragments, z: Index, i: Index, j: Index) -> str:
     shares = found.shares
     row = _sum(_times(_name(z), shares.m), _name(i))
     return f"{found.sum.name}[{_sum(_times(row, shares.n), _name(j))}]"
 
 
-def _offset(batch: str, rows: int, row: str, length: int, column: str) -> str:
-    """The place in memory of an element of one of some matrices with so many rows each."""
-    return _sum(_times(_sum(_times(batch, rows), row), length), column)
-
-
-def _in_result(
-    found: Fragments,
-    op: Compute,
-    length: int,
-    z: Variable | None,
-    i: Variable | None,
-    j: Variable | None,
-) -> str:
-    row, column = _moved(found.row, i), _moved(found.column, j)
-    return _offset(_batch(found, z), _int(op, "m"), row, length, column)
-
-
-def _line(low: Lowering, op: Compute, spell: Callable[[], str]) -> None:
-    low.act(lambda _: Text(spell()), loc=op.loc)
+def _in_result(start: Start, m: int, length: int, z: Index, i: Index, j: Index) -> str:
+    """The place in memory of a fragment of one of some matrices with `m` rows each."""
+    matrix = _times(_sum(start.batch, _name(z)), m)
+    row = _sum(matrix, start.row)
+    if row == "0":  # the rows of fragments are so far apart
+        return _sum(_times(_name(i), EDGE * length), _moved(start.column, j))
+    return _sum(_times(_sum(row, _moved("0", i)), length), _moved(start.column, j))
 
 
 @contextmanager
-def _counting(
-    hint: str, stop: int, step: int, low: Lowering, op: Compute
-) -> Generator[Variable | None]:
+def _counting(hint: str, stop: int, step: int, low: Lowering, op: Compute) -> Generator[Index]:
     """Statements for each number below `stop`; without a loop if there is only zero."""
     if stop <= step:
         yield None
@@ -412,7 +430,7 @@ def _counting(
 @contextmanager
 def _each_fragment(
     found: Fragments, low: Lowering, op: Compute
-) -> Generator[tuple[Variable | None, Variable | None, Variable | None]]:
+) -> Generator[tuple[Index, Index, Index]]:
     with (
         _counting("z", found.shares.depth, 1, low, op) as z,
         _counting("i", found.shares.m, 1, low, op) as i,
@@ -422,43 +440,33 @@ def _each_fragment(
 
 
 @contextmanager
-def _at_work(
-    found: Fragments, low: Lowering, op: Compute, condition: Node | None = None
-) -> Generator[None]:
-    """Statements of the simdgroups that have fragments, under a condition."""
+def _at_work(found: Fragments, low: Lowering, op: Compute) -> Generator[None]:
+    """Statements of the simdgroups that have fragments."""
+    with low.guard(_has_work(found, low), op.loc):
+        yield
+
+
+def _has_work(found: Fragments, low: Lowering) -> Node | None:
     working = found.shares.simdgroups
-    if working < low.threads // SIMD:
-        has_work = low.builtin("simdgroup", f"{{simdgroup}} < {working}", BOOL)
-        if condition is not None:
-            has_work = low.infix("&&", condition, has_work, Level.LOGICAL_AND, BOOL)
-        condition = has_work
-    if condition is None:
-        yield
-        return
-    with low.branch(condition, op.loc):
-        yield
+    if working == low.threads // SIMD:
+        return None
+    return low.builtin("simdgroup", f"{{simdgroup}} < {working}", BOOL)
 
 
-def _row_length(columns: int, dtype: DType, low: Lowering) -> int:
-    return columns + (_PADDING_BYTES * 8 // dtype.bits if low.layout.budget.pads else 0)
-
-
-def _is_flipped(op: Compute, place: int) -> bool:
-    flips = op.attr("flips")
-    assert isinstance(flips, tuple)
-    return bool(flips[place])
-
-
-def _tile(op: Compute, place: int, low: Lowering, products: Products) -> Shared:
-    value = op.operands[place]
-    word = "start" if op.op is BEGIN else ("left", "right", "factor")[place]
-    hint = f"{value.hint or word}_tile"
-    size = count(value.shape[:-1]) * _row_length(value.shape[-1], value.ty.dtype, low)
-    halves = 2 if op.op is PUT else 1
-    name, dtype = tile_name(op, place), value.ty.dtype
-    tile = low.share(name, hint, dtype, size, halves=halves, loc=op.loc)
-    products.tiles[_int(op, "tiles"), place] = tile
-    return tile
+def _has_product(
+    found: Fragments, low: Lowering, products: Products, turn: Variable | None
+) -> Node | None:
+    """Whether a simdgroup has fragments, and tiles that turn have been written."""
+    has_work = _has_work(found, low)
+    if turn is None:
+        return has_work
+    key = (id(low.block), found.shares.simdgroups, turn)
+    if key not in products.conditions:
+        test = low.infix(">", low.read(turn), low.literal(0, I32), Level.RELATIONAL, BOOL)
+        if has_work is not None:
+            test = low.infix("&&", test, has_work, Level.LOGICAL_AND, BOOL)
+        products.conditions[key] = test
+    return products.conditions[key]
 
 
 # --- an element per lane ----------------------------------------------------------------------

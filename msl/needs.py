@@ -47,7 +47,7 @@ def domain_of(item: Item, layout: Layout) -> Domain:
         case Finish():
             return Domain(item.op.operands[0].shape)
         case Tile():
-            return Domain(item.op.operands[item.place].shape)
+            return Domain(item.op.operands[0].shape)
         case Combine():
             is_serial = layout.is_serial(item)
             return Domain((item.results if is_serial else item.operands)[0].shape)
@@ -135,7 +135,7 @@ class Finder:
             indices = serial_indices(item, home_indices(item.result.shape))
             return self.of(item.operands[0], indices, extent)
         if isinstance(item, Tile):
-            value = item.op.operands[item.place]
+            value = item.op.operands[0]
             return self.of(value, domain.indices_of(value.shape), extent)
         if isinstance(item, Compute) and item.op.name == "dot":
             places = dot_indices(item, home_indices(item.result.shape))

@@ -44,7 +44,7 @@ from eas.ir.types import count
 from eas.msl.accesses import Access, conflict
 from eas.msl.domains import accesses_inside
 from eas.msl.facts import Control, carried_by, is_pure
-from eas.msl.fragments import MMA_OPS, PUT
+from eas.msl.fragments import BEGIN, HOLD, KEEP, MMA_OPS, START, numbers
 from eas.msl.lanes import Domain, Layout, Strategy, is_reduction
 from eas.msl.needs import Finder, Needs, domain_of, shape_of_effect
 from eas.msl.steps import (
@@ -69,7 +69,6 @@ from eas.msl.steps import (
     Tile,
     Total,
     TotalLanes,
-    Turn,
     Uniform,
     WalkRows,
     needs_spread,
@@ -196,16 +195,12 @@ class Planner:
             self.add(op)
 
     def matrix(self, op: Compute) -> None:
-        tiles = [Tile(op, place) for place, value in enumerate(op.operands) if value.shape]
-        if op.op is PUT:  # what it keeps is under way while it multiplies
-            for tile in tiles:
-                self.add(tile, is_kept=True)
-            self.close()
-            self.steps.append(Matrix(op))
-        for tile in tiles:
-            self.add(tile)
-        self.close()
-        self.steps.append(Turn(op) if op.op is PUT else Matrix(op))
+        if op.op in (HOLD, KEEP):
+            self.add(Tile(op), is_kept=op.op is HOLD)
+            return
+        if op.op is not START and (op.op is not BEGIN or numbers(op, "tiles")):
+            self.close()  # the others have nothing to do with what is open
+        self.steps.append(Matrix(op))
         if self.layout.strategies.get(op.result) is Strategy.STRIPS:
             self.made_in[op.result] = Elements(count(op.result.shape))
             if op.result in self.layout.staged:

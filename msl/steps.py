@@ -19,6 +19,7 @@ from eas.ir.records import field, frozen, record
 from eas.ir.types import count
 from eas.msl.accesses import Access
 from eas.msl.facts import Control
+from eas.msl.fragments import numbers
 from eas.msl.lanes import SIMD, Domain, axis_of
 
 
@@ -54,10 +55,9 @@ class Finish:
 
 @frozen
 class Tile:
-    """A factor of a product of matrices is written to threadgroup memory."""
+    """A matrix is written to its tile in threadgroup memory."""
 
     op: Compute
-    place: int
 
 
 Item = Op | Assign | Stage | Gather | Finish | Tile
@@ -144,14 +144,10 @@ class WalkRows:
 
 @frozen
 class Matrix:
-    """The simdgroups fill fragments of matrices, add a product to them, or write them to memory."""
+    """The simdgroups fill fragments of matrices, add a product to them, or write them to memory.
 
-    op: Compute
-
-
-@frozen
-class Turn:
-    """The tiles of a product's factors change places with the others, for the next step."""
+    Or the halves of tiles change places.
+    """
 
     op: Compute
 
@@ -181,7 +177,7 @@ class Sync:
 
 
 Combined = JoinLanes | TotalLanes | Spread | WalkRows
-Alone = Uniform | Once | Receive | Join | Total | Chunks | Combined | Matrix | Turn
+Alone = Uniform | Once | Receive | Join | Total | Chunks | Combined | Matrix
 Step = Elements | Alone | Branch | End | Sync
 
 
@@ -202,27 +198,14 @@ def staged_name(value: Value) -> str:
     return f"staged {value.id}"
 
 
-def tile_name(op: Compute, place: int) -> str:
-    """A factor of a product of matrices, or what a sum of products begins with."""
-    if op.op.name == "mma_begin":
-        return f"start of sum {op.attr('slot')}"
-    return _name_of_tile(op.attr("tiles"), place)
+def tile_names(op: Compute) -> list[str]:
+    """The matrices in threadgroup memory that an op names."""
+    return [f"tile {number}" for number in numbers(op, "tiles")]
 
 
 def strip_name(value: Value) -> str:
     """Some rows of a product of matrices."""
     return f"strip {value.id}"
-
-
-def turning_tiles(op: Compute) -> list[str]:
-    """The tiles with two halves that an op turns, or begins to."""
-    turns = op.attr("turns") if op.op.name == "mma_begin" else (op.attr("tiles"),)
-    assert isinstance(turns, tuple)
-    return [_name_of_tile(number, place) for number in turns for place in (0, 1)]
-
-
-def _name_of_tile(number: object, place: int) -> str:
-    return f"tile {number} factor {place}"
 
 
 def partial_name(value: Value) -> str:

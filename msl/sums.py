@@ -25,7 +25,6 @@ from eas.ir.nodes import (
     Value,
     While,
     Yield,
-    operands_of,
     regions_of,
     results_of,
     walk,
@@ -33,6 +32,7 @@ from eas.ir.nodes import (
 from eas.ir.ops import OPS
 from eas.ir.records import field, frozen, record, replace
 from eas.ir.types import F32
+from eas.msl.outline import Outline, outline
 
 Fits = Callable[[Compute], bool]
 
@@ -69,49 +69,48 @@ class Sums:
     it. `dropped` has the places at which terminators, by `id()`, pass a version on.
     """
 
-    makers: dict[Value, Op]
+    outline: Outline
     sums: list[Sum] = field(default_factory=list[Sum])
     versions: set[Value] = field(default_factory=set[Value])
     absorbed: set[Value] = field(default_factory=set[Value])
     dropped: dict[int, set[int]] = field(default_factory=dict[int, "set[int]"])
 
     def is_zero(self, value: Value) -> bool:
-        maker = self.makers.get(value)
+        maker = self.outline.makers.get(value)
         if isinstance(maker, Compute) and maker.op.name in ("splat", "broadcast"):
             return self.is_zero(maker.operands[0])
         return isinstance(maker, Constant) and maker.value == 0
 
     def is_flipped(self, value: Value) -> bool:
         """Whether a matrix is another one, transposed."""
-        maker = self.makers.get(value)
+        maker = self.outline.makers.get(value)
         if not isinstance(maker, Compute) or maker.op.name != "permute":
             return False
         *first, a, b = range(len(value.shape))
         return maker.attr("axes") == (*first, b, a)
 
     def unflipped(self, value: Value) -> Value:
-        maker = self.makers.get(value)
+        maker = self.outline.makers.get(value)
         return maker.operands[0] if self.is_flipped(value) and isinstance(maker, Compute) else value
 
     def factor_of_rows(self, value: Value) -> Value | None:
         """What a block has in each row: a number, an element of a smaller block; else None."""
-        wide = self.makers.get(value)
+        wide = self.outline.makers.get(value)
         if not isinstance(wide, Compute) or wide.op.name not in ("splat", "broadcast"):
             return None
         column = wide.operands[0]
         if not column.shape:
             return column
-        maker = self.makers.get(column)
-        is_column = isinstance(maker, Compute) and maker.op.name == "expand_dims"
-        if not is_column or column.shape[-1] != 1 or maker.operands[0].shape != column.shape[:-1]:
+        maker = self.outline.makers.get(column)
+        if not isinstance(maker, Compute) or maker.op.name != "expand_dims":
             return None
-        return maker.operands[0] if column.shape[:-1] == value.shape[:-1] else None
+        rows = maker.operands[0]
+        is_factor = rows.shape == value.shape[:-1] and column.shape == (*rows.shape, 1)
+        return rows if is_factor else None
 
 
 def find_sums(function: Function, fits: Fits) -> Sums:
-    makers = {value: op for op in walk(function.body) for value in results_of(op)}
-    finder = _Finder(Sums(makers), fits)
-    finder.survey(function.body, ())
+    finder = _Finder(Sums(outline(function)), fits)
     finder.region(function.body)
     return finder.sums
 
@@ -158,26 +157,12 @@ class _Trial:
 
 @record
 class _Finder:
-    """`counts` has how often each value is used, `users` the ops that do, or have regions that do.
-
-    `regions` tells in which region a value is made.
-    """
-
     sums: Sums
     fits: Fits
-    counts: dict[Value, int] = field(default_factory=dict[Value, int])
-    users: dict[Value, set[int]] = field(default_factory=dict[Value, "set[int]"])
-    regions: dict[Value, int] = field(default_factory=dict[Value, int])
 
-    def survey(self, region: Region, around: tuple[int, ...]) -> None:
-        for op in region.ops:
-            users = (*around, id(op))
-            for value in operands_of(op):
-                self.counts[value] = self.counts.get(value, 0) + 1
-                self.users.setdefault(value, set()).update(users)
-            self.regions |= dict.fromkeys(results_of(op), id(region))
-            for inner in regions_of(op):
-                self.survey(inner, users)
+    @property
+    def outline(self) -> Outline:
+        return self.sums.outline
 
     def region(self, region: Region) -> None:
         """Notes the sums of a region, then those inside of it."""
@@ -210,7 +195,7 @@ class _Finder:
         """Notes the sum that begins with a value, if there is something to keep."""
         trial, version, found = _Trial(), init, None
         for op in ops:
-            if not self.touches(op, version):
+            if not self.outline.is_user(op, version):
                 continue
             longer = trial.copy()
             try:
@@ -238,10 +223,7 @@ class _Finder:
     def is_closed(self, trial: _Trial, init: Value) -> bool:
         """Whether nothing but the sum itself uses its versions; what it begins with is no such."""
         others = ((value, times) for value, times in trial.uses.items() if value != init)
-        return all(self.counts.get(value, 0) == times for value, times in others)
-
-    def touches(self, op: Op, value: Value) -> bool:
-        return id(op) in self.users.get(value, ())
+        return all(self.outline.counts.get(value, 0) == times for value, times in others)
 
     # --- along a sum --------------------------------------------------------------------------
 
@@ -267,7 +249,7 @@ class _Finder:
         if dot is None or dot.operands[2] != version:
             return self.multiplied(op, version, trial)
         factor = trial.factors.pop(version, None)
-        if factor is not None and self.regions[version] != self.regions[op.result]:
+        if factor is not None and self.outline.regions[version] != self.outline.regions[op.result]:
             raise _NotASum
         trial.use(version)
         trial.links += (Link(dot, trial.loops > 0, factor),)
@@ -295,12 +277,12 @@ class _Finder:
         if op.op.name != "add" or op.result.ty.dtype != F32:
             return None
         for plain, acc in (op.operands, op.operands[::-1]):
-            maker = self.sums.makers.get(plain)
-            is_here = self.regions.get(plain) == self.regions[op.result]
+            maker = self.outline.makers.get(plain)
+            is_here = self.outline.regions.get(plain) == self.outline.regions[op.result]
             if not isinstance(maker, Compute) or maker.op.name != "dot" or not is_here:
                 continue
             a, b, start = maker.operands
-            if self.counts[plain] == 1 and self.sums.is_zero(start) and self.fits(maker):
+            if self.outline.counts[plain] == 1 and self.sums.is_zero(start) and self.fits(maker):
                 return Compute(OPS["dot"], (a, b, acc), (), op.result, op.loc)
         return None
 
@@ -309,7 +291,7 @@ class _Finder:
         end, now = region.terminator, version
         assert isinstance(end, Terminator)
         for op in region.ops[:-1]:
-            if self.touches(op, now):
+            if self.outline.is_user(op, now):
                 after = self.through(op, now, exits, trial)
                 if after is None:
                     return end, None
@@ -370,7 +352,7 @@ class _Finder:
     def exhausted(self, op: For | While, place: int, exits: list[_End], trial: _Trial) -> _End:
         """The end of a loop that is not broken off; a `while True` never comes to it."""
         test = op.test.terminator if isinstance(op, While) else None
-        always = self.sums.makers.get(test.condition) if isinstance(test, Condition) else None
+        always = self.outline.makers.get(test.condition) if isinstance(test, Condition) else None
         if isinstance(always, Constant) and always.value:
             assert isinstance(op.orelse.terminator, Terminator)
             return op.orelse.terminator, None

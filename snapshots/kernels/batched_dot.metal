@@ -39,11 +39,11 @@ kernel void batched_dot(device const half* q [[buffer(0)]],
     const int t = int(thread_position.x);
 
     simdgroup_float8x8 scores[8];                           // batched_dot.py:21
-    const int batch = int(simdgroup) * 2;
     for (int n = 0; n < 8; ++n) {
         scores[n] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
     }
     int turn = 0;
+    const int batch = int(simdgroup) * 2;
     for (long start = 0; start < D; start += 8) {           // batched_dot.py:17
         half queries[8];
         half keys[8];

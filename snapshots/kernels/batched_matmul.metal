@@ -79,7 +79,7 @@ kernel void batched_matmul(device const float* a [[buffer(0)]],
     }
     for (int i = 0; i < 2; ++i) {
         for (int j = 0; j < 2; ++j) {
-            simdgroup_store(acc[i * 2 + j], &acc_shared[8 * i * 16 + 8 * j], 16);
+            simdgroup_store(acc[i * 2 + j], &acc_shared[i * 128 + 8 * j], 16);
         }
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);

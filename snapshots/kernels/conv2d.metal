@@ -86,14 +86,14 @@ kernel void conv2d(device const float* x [[buffer(0)]],
         const int i = e / 8;
         patch[slot] = inside_shared[i] ? x[block_shared[i] + e % 8] : 0.0f;
     }
+    simdgroup_float8x8 acc[8];                              // conv2d.py:21
+    for (int n = 0; n < 8; ++n) {
+        acc[n] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
+    }
     float x_1[4];
     for (int slot = 0; slot < 4; ++slot) {
         const int e = t + 32 * slot;
-        x_1[slot] = w[e / 16 * 16 + e % 16];                // conv2d.py:21
-    }
-    simdgroup_float8x8 acc[8];
-    for (int n = 0; n < 8; ++n) {
-        acc[n] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
+        x_1[slot] = w[e / 16 * 16 + e % 16];
     }
     for (int slot = 0; slot < 8; ++slot) {
         const int e = t + 32 * slot;
@@ -303,7 +303,7 @@ kernel void conv2d(device const float* x [[buffer(0)]],
     multiply_32x8x16(acc, patch_tile, right_tile);
     for (int i = 0; i < 4; ++i) {
         for (int j = 0; j < 2; ++j) {
-            simdgroup_store(acc[i * 2 + j], &acc_shared[8 * i * 16 + 8 * j], 16);
+            simdgroup_store(acc[i * 2 + j], &acc_shared[i * 128 + 8 * j], 16);
         }
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);

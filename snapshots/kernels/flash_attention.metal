@@ -50,16 +50,16 @@ kernel void flash_attention(device const float* q [[buffer(0)]],
     threadgroup float acc_shared[256];
     const int t = int(thread_position.x);
 
-    const int n = int(program.x) * 16;                      // flash_attention.py:17
-    float rows[8];
-    for (int slot = 0; slot < 8; ++slot) {
-        const int e = t + 32 * slot;
-        const int m = n + e / 16;
-        rows[slot] = m < N ? q[m * 16 + e % 16] : 0.0f;     // flash_attention.py:18
-    }
     simdgroup_float8x8 acc[4];                              // flash_attention.py:33
-    for (int n_1 = 0; n_1 < 4; ++n_1) {
-        acc[n_1] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
+    for (int n = 0; n < 4; ++n) {
+        acc[n] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
+    }
+    const int n = int(program.x) * 16;                      // flash_attention.py:17
+    for (int e = t; e < 256; e += 32) {
+        const int d = e / 16;
+        const int m = n + d;
+        const int d_1 = e % 16;
+        rows_tile[d * 20 + d_1] = m < N ? q[m * 16 + d_1] : 0.0f; // flash_attention.py:25
     }
     float total;                                            // flash_attention.py:22
     float high;
@@ -68,27 +68,21 @@ kernel void flash_attention(device const float* q [[buffer(0)]],
         high = -INFINITY;
     }
     for (long start = 0; start < min((int(program.x) + 1) * 16, N); start += 16) {
-        float keys[8];
-        for (int slot = 0; slot < 8; ++slot) {
-            const int e = t + 32 * slot;
-            const int n_1 = wrap_add(int(start), e % 16);   // flash_attention.py:23
-            keys[slot] = n_1 < N ? k[n_1 * 16 + e / 16] : 0.0f; // flash_attention.py:24
-        }
         simdgroup_float8x8 sum[4];                          // flash_attention.py:25
         for (int n_1 = 0; n_1 < 4; ++n_1) {
             sum[n_1] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
         }
-        for (int slot = 0; slot < 8; ++slot) {
-            const int e = t + 32 * slot;
-            const int n_1 = e / 16 * 20 + e % 16;
-            rows_tile[n_1] = rows[slot];
-            keys_tile[n_1] = keys[slot];
+        for (int e = t; e < 256; e += 32) {
+            const int d = e % 16;
+            const int n_1 = wrap_add(int(start), d);        // flash_attention.py:23
+            const int d_1 = e / 16;
+            keys_tile[d_1 * 20 + d] = n_1 < N ? k[n_1 * 16 + d_1] : 0.0f; // flash_attention.py:25
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
         multiply_16x16x16(sum, rows_tile, keys_tile);
         for (int i = 0; i < 2; ++i) {
             for (int j = 0; j < 2; ++j) {
-                simdgroup_store(sum[i * 2 + j], &block_shared[8 * i * 16 + 8 * j], 16);
+                simdgroup_store(sum[i * 2 + j], &block_shared[i * 128 + 8 * j], 16);
             }
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
@@ -152,7 +146,7 @@ kernel void flash_attention(device const float* q [[buffer(0)]],
     if (t < 16) { total_shared[t] = total; }
     for (int i = 0; i < 2; ++i) {                           // flash_attention.py:33
         for (int j = 0; j < 2; ++j) {
-            simdgroup_store(acc[i * 2 + j], &acc_shared[8 * i * 16 + 8 * j], 16);
+            simdgroup_store(acc[i * 2 + j], &acc_shared[i * 128 + 8 * j], 16);
         }
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);

@@ -78,141 +78,102 @@ kernel void flash_attention_backward(device const float* q [[buffer(0)]],
                                      constant float& scale [[buffer(10)]],
                                      uint3 program [[threadgroup_position_in_grid]],
                                      uint3 thread_position [[thread_position_in_threadgroup]]) {
-    threadgroup float rows_tile[320];
     threadgroup float keys_tile[320];
-    threadgroup float block_shared[256];
-    threadgroup float weights_tile[2][320];
-    threadgroup float grad_tile[2][320];
-    threadgroup float grad_tile_1[320];
     threadgroup float values_tile[320];
+    threadgroup float rows_tile[320];
+    threadgroup float block_shared[256];
+    threadgroup float grad_tile[320];
+    threadgroup float weights_tile[320];
     threadgroup float block_shared_1[256];
-    threadgroup float grad_scores_tile[2][320];
-    threadgroup float rows_tile_1[2][320];
-    threadgroup float grad_scores_tile_1[320];
-    threadgroup float keys_tile_1[320];
+    threadgroup float grad_scores_tile[320];
     threadgroup float block_shared_2[256];
     threadgroup float grad_v_shared[256];
     threadgroup float grad_k_shared[256];
     const int t = int(thread_position.x);
 
-    const int n = int(program.x) * 16;                      // flash_attention_backward.py:15
-    float keys[8];
-    float values[8];
-    for (int slot = 0; slot < 8; ++slot) {
-        const int e = t + 32 * slot;
-        const int n_1 = n + e / 16;
-        const int at_n = n_1 * 16 + e % 16;                 // flash_attention_backward.py:16
-        keys[slot] = n_1 < N ? k[at_n] : 0.0f;              // flash_attention_backward.py:17
-        values[slot] = n_1 < N ? v[at_n] : 0.0f;
-    }
     simdgroup_float8x8 grad_v[4];                           // flash_attention_backward.py:26
-    for (int n_1 = 0; n_1 < 4; ++n_1) {
-        grad_v[n_1] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
+    for (int n = 0; n < 4; ++n) {
+        grad_v[n] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
     }
-    int turn = 0;
     simdgroup_float8x8 grad_k[4];                           // flash_attention_backward.py:29
-    for (int n_1 = 0; n_1 < 4; ++n_1) {
-        grad_k[n_1] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
+    for (int n = 0; n < 4; ++n) {
+        grad_k[n] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
     }
-    int turn_1 = 0;
+    const int n = int(program.x) * 16;                      // flash_attention_backward.py:15
+    for (int e = t; e < 256; e += 32) {
+        const int d = e / 16;
+        const int n_1 = n + d;
+        const int d_1 = e % 16;
+        const int at_n = n_1 * 16 + d_1;                    // flash_attention_backward.py:16
+        keys_tile[d * 20 + d_1] = n_1 < N ? k[at_n] : 0.0f; // flash_attention_backward.py:23
+        values_tile[d * 20 + d_1] = n_1 < N ? v[at_n] : 0.0f; // flash_attention_backward.py:27
+    }
     for (long start = 0; start < N; start += 16) {          // flash_attention_backward.py:19
-        float rows[8];
-        float grad[8];
-        for (int slot = 0; slot < 8; ++slot) {
-            const int e = t + 32 * slot;
-            const int m = wrap_add(int(start), e / 16);     // flash_attention_backward.py:20
-            const int at_m = m * 16 + e % 16;               // flash_attention_backward.py:21
-            const bool inside = m < N;
-            rows[slot] = inside ? q[at_m] : 0.0f;           // flash_attention_backward.py:22
-            grad[slot] = inside ? do_[at_m] : 0.0f;
-        }
         simdgroup_float8x8 sum[4];                          // flash_attention_backward.py:23
         for (int n_1 = 0; n_1 < 4; ++n_1) {
             sum[n_1] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
         }
+        float grad[8];
         for (int slot = 0; slot < 8; ++slot) {
             const int e = t + 32 * slot;
-            const int n_1 = e / 16 * 20 + e % 16;
-            rows_tile[n_1] = rows[slot];
-            keys_tile[n_1] = keys[slot];
+            const int d = e / 16;
+            const int m = wrap_add(int(start), d);          // flash_attention_backward.py:20
+            const int d_1 = e % 16;
+            const int at_m = m * 16 + d_1;                  // flash_attention_backward.py:21
+            const bool inside = m < N;
+            grad[slot] = inside ? do_[at_m] : 0.0f;         // flash_attention_backward.py:22
+            rows_tile[d * 20 + d_1] = inside ? q[at_m] : 0.0f; // flash_attention_backward.py:23
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
         multiply_16x16x16_nt(sum, rows_tile, keys_tile);
         for (int i = 0; i < 2; ++i) {
             for (int j = 0; j < 2; ++j) {
-                simdgroup_store(sum[i * 2 + j], &block_shared[8 * i * 16 + 8 * j], 16);
+                simdgroup_store(sum[i * 2 + j], &block_shared[i * 128 + 8 * j], 16);
             }
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
         float weights[8];
         for (int slot = 0; slot < 8; ++slot) {
             const int e = t + 32 * slot;
-            const int m = wrap_add(int(start), e / 16);     // flash_attention_backward.py:20
-            const bool seen = m < N && n + e % 16 < N;      // flash_attention_backward.py:24
+            const int d = e / 16;
+            const int m = wrap_add(int(start), d);          // flash_attention_backward.py:20
+            const int d_1 = e % 16;
+            const bool seen = m < N && n + d_1 < N;         // flash_attention_backward.py:24
             weights[slot] = seen ? precise::exp(block_shared[e] * scale - // flash_attention_backward.py:25
                 (m < N ? lse[m] : 0.0f)) : 0.0f;
+            grad_tile[d * 20 + d_1] = grad[slot];           // flash_attention_backward.py:26
+            weights_tile[d * 20 + d_1] = weights[slot];
         }
-        if (turn > 0) {                                     // flash_attention_backward.py:26
-            multiply_16x16x16_tn(grad_v, weights_tile[(turn - 1) % 2], grad_tile[(turn - 1) % 2]);
-        }
-        for (int slot = 0; slot < 8; ++slot) {
-            const int e = t + 32 * slot;
-            const int n_1 = e / 16 * 20 + e % 16;
-            weights_tile[turn % 2][n_1] = weights[slot];
-            grad_tile[turn % 2][n_1] = grad[slot];
-        }
-        turn += 1;
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+        multiply_16x16x16_tn(grad_v, weights_tile, grad_tile);
         simdgroup_float8x8 sum_1[4];                        // flash_attention_backward.py:27
         for (int n_1 = 0; n_1 < 4; ++n_1) {
             sum_1[n_1] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
         }
-        for (int slot = 0; slot < 8; ++slot) {
-            const int e = t + 32 * slot;
-            const int n_1 = e / 16 * 20 + e % 16;
-            grad_tile_1[n_1] = grad[slot];
-            values_tile[n_1] = values[slot];
-        }
-        threadgroup_barrier(mem_flags::mem_threadgroup);
-        multiply_16x16x16_nt(sum_1, grad_tile_1, values_tile);
+        multiply_16x16x16_nt(sum_1, grad_tile, values_tile);
         for (int i = 0; i < 2; ++i) {
             for (int j = 0; j < 2; ++j) {
-                simdgroup_store(sum_1[i * 2 + j], &block_shared_1[8 * i * 16 + 8 * j], 16);
+                simdgroup_store(sum_1[i * 2 + j], &block_shared_1[i * 128 + 8 * j], 16);
             }
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
-        float grad_scores[8];
         for (int slot = 0; slot < 8; ++slot) {
             const int e = t + 32 * slot;
-            const int m = wrap_add(int(start), e / 16);     // flash_attention_backward.py:20
-            grad_scores[slot] = weights[slot] * (block_shared_1[e] - (m < N ? delta[m] : 0.0f)) * // flash_attention_backward.py:28
-                scale;
+            const int d = e / 16;
+            const int m = wrap_add(int(start), d);          // flash_attention_backward.py:20
+            grad_scores_tile[d * 20 + e % 16] = weights[slot] * // flash_attention_backward.py:29
+                (block_shared_1[e] - (m < N ? delta[m] : 0.0f)) * scale;
         }
-        if (turn_1 > 0) {                                   // flash_attention_backward.py:29
-            multiply_16x16x16_tn(grad_k, grad_scores_tile[(turn_1 - 1) % 2],
-                rows_tile_1[(turn_1 - 1) % 2]);
-        }
-        for (int slot = 0; slot < 8; ++slot) {
-            const int e = t + 32 * slot;
-            const int n_1 = e / 16 * 20 + e % 16;
-            grad_scores_tile[turn_1 % 2][n_1] = grad_scores[slot];
-            rows_tile_1[turn_1 % 2][n_1] = rows[slot];
-        }
-        turn_1 += 1;
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+        multiply_16x16x16_tn(grad_k, grad_scores_tile, rows_tile);
         simdgroup_float8x8 sum_2[4];                        // flash_attention_backward.py:30
         for (int n_1 = 0; n_1 < 4; ++n_1) {
             sum_2[n_1] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
         }
-        for (int slot = 0; slot < 8; ++slot) {
-            const int e = t + 32 * slot;
-            const int n_1 = e / 16 * 20 + e % 16;
-            grad_scores_tile_1[n_1] = grad_scores[slot];
-            keys_tile_1[n_1] = keys[slot];
-        }
-        threadgroup_barrier(mem_flags::mem_threadgroup);
-        multiply_16x16x16(sum_2, grad_scores_tile_1, keys_tile_1);
+        multiply_16x16x16(sum_2, grad_scores_tile, keys_tile);
         for (int i = 0; i < 2; ++i) {
             for (int j = 0; j < 2; ++j) {
-                simdgroup_store(sum_2[i * 2 + j], &block_shared_2[8 * i * 16 + 8 * j], 16);
+                simdgroup_store(sum_2[i * 2 + j], &block_shared_2[i * 128 + 8 * j], 16);
             }
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
@@ -224,21 +185,14 @@ kernel void flash_attention_backward(device const float* q [[buffer(0)]],
             }
         }
     }
-    if (turn > 0) {                                         // flash_attention_backward.py:26
-        multiply_16x16x16_tn(grad_v, weights_tile[(turn - 1) % 2], grad_tile[(turn - 1) % 2]);
-    }
-    for (int i = 0; i < 2; ++i) {
+    for (int i = 0; i < 2; ++i) {                           // flash_attention_backward.py:26
         for (int j = 0; j < 2; ++j) {
-            simdgroup_store(grad_v[i * 2 + j], &grad_v_shared[8 * i * 16 + 8 * j], 16);
+            simdgroup_store(grad_v[i * 2 + j], &grad_v_shared[i * 128 + 8 * j], 16);
         }
     }
-    if (turn_1 > 0) {                                       // flash_attention_backward.py:29
-        multiply_16x16x16_tn(grad_k, grad_scores_tile[(turn_1 - 1) % 2],
-            rows_tile_1[(turn_1 - 1) % 2]);
-    }
-    for (int i = 0; i < 2; ++i) {
+    for (int i = 0; i < 2; ++i) {                           // flash_attention_backward.py:29
         for (int j = 0; j < 2; ++j) {
-            simdgroup_store(grad_k[i * 2 + j], &grad_k_shared[8 * i * 16 + 8 * j], 16);
+            simdgroup_store(grad_k[i * 2 + j], &grad_k_shared[i * 128 + 8 * j], 16);
         }
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);

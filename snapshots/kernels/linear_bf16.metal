@@ -50,12 +50,12 @@ kernel void linear_bf16(device const bfloat* x [[buffer(0)]],
     const int t = int(thread_position.x);
 
     simdgroup_float8x8 acc[16];                             // linear_bf16.py:20
-    const int row = int(simdgroup / 4) * 32;
-    const int column = int(simdgroup % 4) * 32;
     for (int n = 0; n < 16; ++n) {
         acc[n] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
     }
     int turn = 0;
+    const int row = int(simdgroup / 4) * 32;
+    const int column = int(simdgroup % 4) * 32;
     for (long start = 0; start < K; start += 16) {          // linear_bf16.py:16
         bfloat rows[4];
         for (int slot = 0; slot < 4; ++slot) {

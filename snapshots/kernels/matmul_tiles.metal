@@ -60,7 +60,6 @@ kernel void matmul_tiles(device const half* a [[buffer(0)]],
     const int t = int(thread_position.x);
 
     simdgroup_float8x8 acc[8];                              // matmul_tiles.py:28
-    const int column = int(simdgroup) * 16;
     for (int n = 0; n < 8; ++n) {
         acc[n] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
     }
@@ -72,8 +71,9 @@ kernel void matmul_tiles(device const half* a [[buffer(0)]],
     const int first = floor_div(pid, n_2) * 2;
     const int rows = min(n + int(n * 32 != M) - first, 2);  // matmul_tiles.py:18
     const int n_3 = floor_mod(pid, n_2);                    // matmul_tiles.py:19
-    const int column_1 = floor_div(n_3, rows);              // matmul_tiles.py:20
+    const int column = floor_div(n_3, rows);                // matmul_tiles.py:20
     const int n_4 = (first + floor_mod(n_3, rows)) * 32;    // matmul_tiles.py:22
+    const int column_1 = int(simdgroup) * 16;
     for (long start = 0; start < K; start += 16) {          // matmul_tiles.py:24
         half x[8];
         half y[8];
@@ -83,12 +83,12 @@ kernel void matmul_tiles(device const half* a [[buffer(0)]],
             const int k = int(start) + e % 16;              // matmul_tiles.py:25
             x[slot] = m < M && k < K ? a[m * K + k] : 0.0h; // matmul_tiles.py:26
             const int k_1 = int(start) + e / 32;            // matmul_tiles.py:25
-            const int n_5 = column_1 * 32 + e % 32;         // matmul_tiles.py:22
+            const int n_5 = column * 32 + e % 32;           // matmul_tiles.py:22
             y[slot] = k_1 < K && n_5 < N ? b[k_1 * N + n_5] : 0.0h; // matmul_tiles.py:27
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
         if (turn > 0) {                                     // matmul_tiles.py:28
-            multiply_32x16x32(acc, x_tile[(turn - 1) % 2], y_tile[(turn - 1) % 2], column);
+            multiply_32x16x32(acc, x_tile[(turn - 1) % 2], y_tile[(turn - 1) % 2], column_1);
         }
         for (int slot = 0; slot < 8; ++slot) {
             const int e = t + 64 * slot;
@@ -99,16 +99,16 @@ kernel void matmul_tiles(device const half* a [[buffer(0)]],
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
     if (turn > 0) {
-        multiply_32x16x32(acc, x_tile[(turn - 1) % 2], y_tile[(turn - 1) % 2], column);
+        multiply_32x16x32(acc, x_tile[(turn - 1) % 2], y_tile[(turn - 1) % 2], column_1);
     }
     for (int i = 0; i < 4; ++i) {
         for (int j = 0; j < 2; ++j) {
-            simdgroup_store(acc[i * 2 + j], &acc_shared[8 * i * 32 + column + 8 * j], 32);
+            simdgroup_store(acc[i * 2 + j], &acc_shared[i * 256 + column_1 + 8 * j], 32);
         }
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
     for (int e = t; e < 1024; e += 64) {
-        const int n_5 = column_1 * 32 + e % 32;             // matmul_tiles.py:22
+        const int n_5 = column * 32 + e % 32;               // matmul_tiles.py:22
         const int m = n_4 + e / 32;
         if (m < M && n_5 < N) {                             // matmul_tiles.py:30
             out[m * N + n_5] = fmax(acc_shared[e] + (n_5 < N ? bias[n_5] : 0.0f), 0.0f);

@@ -37,17 +37,17 @@ kernel void moe_matmul(device const float* x [[buffer(0)]],
     threadgroup float acc_shared[256];
     const int t = int(thread_position.x);
 
+    simdgroup_float8x8 acc[4];                              // moe_matmul.py:24
+    for (int n = 0; n < 4; ++n) {
+        acc[n] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
+    }
+    int turn = 0;
     const int pid = int(program.x);                         // moe_matmul.py:15
     if (t < 16) {
         const int token = tokens[pid * 16 + t];             // moe_matmul.py:17
         block_shared[t] = token * K;                        // moe_matmul.py:22
         block_shared_1[t] = token < T;
     }
-    simdgroup_float8x8 acc[4];                              // moe_matmul.py:24
-    for (int n = 0; n < 4; ++n) {
-        acc[n] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
-    }
-    int turn = 0;
     const int expert = experts[pid];                        // moe_matmul.py:16
     for (long start = 0; start < K; start += 8) {           // moe_matmul.py:20
         threadgroup_barrier(mem_flags::mem_threadgroup);
@@ -78,7 +78,7 @@ kernel void moe_matmul(device const float* x [[buffer(0)]],
     }
     for (int i = 0; i < 2; ++i) {
         for (int j = 0; j < 2; ++j) {
-            simdgroup_store(acc[i * 2 + j], &acc_shared[8 * i * 16 + 8 * j], 16);
+            simdgroup_store(acc[i * 2 + j], &acc_shared[i * 128 + 8 * j], 16);
         }
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
