@@ -15,6 +15,9 @@ import eas
 REPOSITORY = Path(__file__).parent.parent
 PAGES = ["README.md", "docs/language.md", "docs/host.md"]
 LINK = re.compile(r"\]\((?!http)([^)#]+)")
+EXCERPT = re.compile(
+    r"(<!-- (\S+): ([^\n]+) -->\n```\w+\n)(.*?)(?=^```\n)", re.MULTILINE | re.DOTALL
+)
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```\n", re.MULTILINE | re.DOTALL)
 
 
@@ -29,6 +32,31 @@ def test_examples_print_what_the_page_shows(
         path.write_text(played, "utf-8")
     else:
         assert text == played
+
+
+def test_excerpts_are_what_the_files_say(pytestconfig: pytest.Config) -> None:
+    path = REPOSITORY / "docs/matmul.md"
+    text = path.read_text("utf-8")
+    right = EXCERPT.sub(lambda found: found[1] + excerpt(found[2], found[3]), text)
+    if pytestconfig.option.update_snapshots:
+        path.write_text(right, "utf-8")
+    else:
+        assert text == right
+
+
+def excerpt(file: str, begin: str) -> str:
+    """The lines of a file from one that begins like that on, as far as they are indented deeper.
+
+    A last line with a closing brace belongs to them.
+    """
+    lines = (REPOSITORY / file).read_text("utf-8").splitlines()
+    first = next(n for n, line in enumerate(lines) if line.lstrip().startswith(begin))
+    depth = len(lines[first]) - len(lines[first].lstrip())
+    last = first + 1
+    while lines[last].startswith(" " * (depth + 1)):
+        last += 1
+    last += lines[last].strip() == "}"
+    return "".join(f"{line[depth:]}\n" for line in lines[first:last])
 
 
 @pytest.mark.parametrize(

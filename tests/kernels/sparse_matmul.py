@@ -1,4 +1,4 @@
-"""A product whose left factor is zero in whole blocks, which a `while` loop skips or ends before."""
+"""A product whose left factor is zero in whole blocks, which a `while` loop skips."""
 
 import numpy as np
 
