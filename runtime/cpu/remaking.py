@@ -12,8 +12,9 @@ _LIGHT = {"add", "sub", "mul", "neg", "abs", "minimum", "maximum", "select"}
 
 def is_remade(value: Value, facts: Facts) -> bool:
     """Whether a block is read in a row, or nearly, and used in such rows in the same loop."""
-    cost = _cost(value, facts) if value.shape else None
-    return cost is not None and cost <= _MOST_OPS and all(_fits(value, facts))
+    if not value.shape or _cost(value, facts, _MOST_OPS) is None:
+        return False
+    return all(_fits(value, facts))
 
 
 def _fits(value: Value, facts: Facts) -> list[bool]:
@@ -30,8 +31,12 @@ def _is_along(op: Op, value: Value) -> bool:
     return isinstance(op, Store) and op.value is value
 
 
-def _cost(value: Value, facts: Facts) -> int | None:
-    """How many ops make a block from rows of arrays that nobody writes to; None if that cannot."""
+def _cost(value: Value, facts: Facts, most: int) -> int | None:
+    """How many ops make a block from rows of arrays that nobody writes to.
+
+    None if that cannot be, or takes more than `most`: the count goes no further, because a block
+    that is used twice all along its way has more ways than can be walked.
+    """
     if not value.shape or facts.is_cheap(value):
         return 0
     op = facts.definitions.get(value.id)
@@ -39,9 +44,13 @@ def _cost(value: Value, facts: Facts) -> int | None:
         return 0 if _is_row(op, facts) else None
     if not isinstance(op, Compute) or op.op.name not in _LIGHT:
         return None
-    costs = [_cost(operand, facts) for operand in op.operands]
-    total = 1 + sum(cost or 0 for cost in costs)
-    return None if None in costs else total
+    total = 1
+    for operand in op.operands:
+        cost = _cost(operand, facts, most - total) if total <= most else None
+        if cost is None:
+            return None
+        total += cost
+    return total if total <= most else None
 
 
 def _is_row(op: Load, facts: Facts) -> bool:
@@ -50,4 +59,4 @@ def _is_row(op: Load, facts: Facts) -> bool:
     form = form_of(op.offset, facts)
     if form is None or form.get(len(op.offset.shape) - 1, 0) not in (0, 1):
         return False
-    return all(_cost(part, facts) == 0 for part in (op.mask, op.other) if part is not None)
+    return all(_cost(part, facts, 0) == 0 for part in (op.mask, op.other) if part is not None)

@@ -59,6 +59,25 @@ def test_rows_in_place_of_blocks_are_not_kept() -> None:
     assert "x float], align" not in text
 
 
+def test_a_block_that_every_step_uses_twice_is_not_followed_along_all_its_ways() -> None:
+    @eas.kernel
+    def fold(x, y, STEPS: eas.constexpr, BLOCK: eas.constexpr):
+        i = mk.arange(0, BLOCK)
+        v = mk.load(x, i)
+        for _ in mk.static_range(STEPS):
+            w = mk.flip(v)
+            v = mk.maximum(v, w) - mk.minimum(v, w) * 0.5
+        mk.store(y, i, v)
+
+    x, y = np.linspace(0, 1, 16, dtype="f4"), np.zeros(16, "f4")
+    expected = x
+    for _ in range(40):
+        w = expected[::-1]
+        expected = np.maximum(expected, w) - np.minimum(expected, w) * np.float32(0.5)
+    fold[1](x, y, STEPS=40, BLOCK=16, _backend="cpu")
+    np.testing.assert_array_equal(y, expected)
+
+
 def test_a_number_that_a_loop_over_lanes_counts_is_there_after_it() -> None:
     @eas.kernel
     def halve(x, y, counts, n, BLOCK: eas.constexpr):
