@@ -1,24 +1,28 @@
 ; What every kernel shares: the loop that takes programs from a launch, the pool of threads that
 ; help with it, and the call that Python makes.
 ;
-; A job is one launch. Only `next` and `active` change while several threads work on it.
+; A job is one launch. Only its regions and `active` change while several threads work on it.
 ; `state` is 0 at first, 1 once the launching thread has taken its time alone, 2 while the job is
 ; open to the pool.
+;
+; A region is a range of programs. A thread begins with one of its own, the same part of the grid in
+; each launch, because what it has read and written there may still be in its caches; then it helps
+; with the others.
 
 %job = type {
   ptr,  ; 0 entry: (arguments, job, first, last, extent x, y, z)
   ptr,  ; 1 arguments
   ptr,  ; 2 report, or null
-  i64,  ; 3 total
-  i64,  ; 4 next
-  i64,  ; 5 programs taken at once at first
+  i64,  ; 3 total, and
+  i64,  ; 4 next: the only region until there are several
+  i64,  ; 5 how many regions there are,
   i64,  ; 6 extent x
   i64,  ; 7 extent y
   i64,  ; 8 extent z
   i64,  ; 9 active: helpers that work on it
   i64,  ; 10 state
   ptr,  ; 11 the least total that was found to be long
-  i64,  ; 12 at most one in so many of the programs that are left is taken at once
+  ptr,  ; 12 which are these
   ptr,  ; 13 what a program calls in long loops: (job), which tells whether to give up
   ptr,  ; 14 the launching thread
   i64,  ; 15 when it looks for signals again
@@ -26,12 +30,22 @@
   [3 x ptr]  ; 17 which is this one: type, value, traceback
 }
 
+%region = type {
+  i64,       ; 0 end
+  i64,       ; 1 next
+  [48 x i8]  ; no other region is in this line of the cache
+}
+
 %pool = type {
   [128 x i8],  ; 0 mutex
   [128 x i8],  ; 1 condition
   ptr,         ; 2 the open job, or null
   i64,         ; 3 whether a launch uses the pool
-  i64          ; 4 helpers
+  i64,         ; 4 helpers
+  i64,         ; 5 how many jobs have been opened
+  i64,         ; 6 how many helpers have begun
+  [24 x i8],
+  [0 x %region]  ; 8 one for each thread
 }
 
 declare i32 @pthread_mutex_lock(ptr)
@@ -79,36 +93,74 @@ look:
   %failed = load atomic i32, ptr %report monotonic, align 4
   %is_failed = icmp ne i32 %failed, 0
   br i1 %is_failed, label %stop, label %end
-stop:  ; an assert has failed: no more programs begin
-  %p3 = getelementptr %job, ptr %job, i64 0, i32 3
-  %total = load i64, ptr %p3
-  %p4 = getelementptr %job, ptr %job, i64 0, i32 4
-  store atomic i64 %total, ptr %p4 monotonic, align 8
+stop:  ; an assert has failed
+  call void @stop(ptr %job)
   br label %end
 end:
   ret void
 }
 
-; Takes programs until there are none left (true), or until a time (false); 0 is no time.
-; How many at once follows from how long they take: between half a millisecond and ten; fewer when
-; few are left, so that all threads end together.
-define internal i1 @take_programs(ptr %job, i64 %until) {
-  %p3 = getelementptr %job, ptr %job, i64 0, i32 3
-  %total = load i64, ptr %p3
-  %p4 = getelementptr %job, ptr %job, i64 0, i32 4
+; No more programs of a job begin.
+define internal void @stop(ptr %job) {
   %p5 = getelementptr %job, ptr %job, i64 0, i32 5
-  %at_first = load i64, ptr %p5
+  %count = load i64, ptr %p5
   %p12 = getelementptr %job, ptr %job, i64 0, i32 12
-  %parts = load i64, ptr %p12
+  %regions = load ptr, ptr %p12
+  br label %head
+head:
+  %n = phi i64 [ 0, %0 ], [ %n_next, %body ]
+  %goes_on = icmp slt i64 %n, %count
+  br i1 %goes_on, label %body, label %done
+body:
+  %region = getelementptr %region, ptr %regions, i64 %n
+  %end = load i64, ptr %region
+  %p_next = getelementptr %region, ptr %region, i64 0, i32 1
+  store atomic i64 %end, ptr %p_next monotonic, align 8
+  %n_next = add i64 %n, 1
+  br label %head
+done:
+  ret void
+}
+
+; Takes programs of all regions, those of the thread's own one first: until there are none left
+; (true), or until a time (false); 0 is no time.
+define internal i1 @take_programs(ptr %job, i64 %thread, i64 %until) {
+  %p5 = getelementptr %job, ptr %job, i64 0, i32 5
+  %count = load i64, ptr %p5
+  %p12 = getelementptr %job, ptr %job, i64 0, i32 12
+  %regions = load ptr, ptr %p12
+  br label %head
+head:
+  %n = phi i64 [ 0, %0 ], [ %n_next, %body ]
+  %goes_on = icmp slt i64 %n, %count
+  br i1 %goes_on, label %body, label %done
+body:
+  %sum = add i64 %thread, %n
+  %number = urem i64 %sum, %count
+  %region = getelementptr %region, ptr %regions, i64 %number
+  %n_next = add i64 %n, 1
+  %is_empty = call i1 @take_region(ptr %job, ptr %region, i64 %until)
+  br i1 %is_empty, label %head, label %late
+done:
+  ret i1 true
+late:
+  ret i1 false
+}
+
+; How many programs are taken at once follows from how long they take: between half a millisecond and
+; ten; fewer when few are left, so that all threads end together.
+define internal i1 @take_region(ptr %job, ptr %region, i64 %until) {
+  %total = load i64, ptr %region
+  %p4 = getelementptr %region, ptr %region, i64 0, i32 1
   %has_end = icmp ne i64 %until, 0
   %start = call i64 @now()
   br label %head
 head:
-  %wanted = phi i64 [ %at_first, %0 ], [ %wanted_next, %look ]
+  %wanted = phi i64 [ 1, %0 ], [ %wanted_next, %look ]
   %before = phi i64 [ %start, %0 ], [ %time, %look ]
   %seen = load atomic i64, ptr %p4 monotonic, align 8
   %left = sub i64 %total, %seen
-  %share = sdiv i64 %left, %parts
+  %share = sdiv i64 %left, 8
   %at_most = call i64 @llvm.smax.i64(i64 %share, i64 1)
   %size = call i64 @llvm.smin.i64(i64 %wanted, i64 %at_most)
   %first = atomicrmw add ptr %p4, i64 %size monotonic
@@ -173,10 +225,7 @@ keep:
   %traceback = getelementptr %job, ptr %job, i64 0, i32 17, i64 2
   call void @PyErr_Fetch(ptr %type, ptr %value, ptr %traceback)
   store atomic i64 1, ptr %p16 monotonic, align 8
-  %p3 = getelementptr %job, ptr %job, i64 0, i32 3
-  %total = load i64, ptr %p3
-  %p4 = getelementptr %job, ptr %job, i64 0, i32 4
-  store atomic i64 %total, ptr %p4 monotonic, align 8
+  call void @stop(ptr %job)
   br label %release
 release:
   call void @PyGILState_Release(i32 %held)
@@ -187,25 +236,42 @@ go_on:
   ret i1 false
 }
 
-; The life of a helper.
+; The life of a helper: it joins each job once. It sleeps only if none has come for SPIN nanoseconds:
+; to wake it takes long.
 define void @eas_help(ptr %pool) {
   %condition = getelementptr %pool, ptr %pool, i64 0, i32 1
   %open = getelementptr %pool, ptr %pool, i64 0, i32 2
+  %opened = getelementptr %pool, ptr %pool, i64 0, i32 5
+  %begun = getelementptr %pool, ptr %pool, i64 0, i32 6
+  %others = atomicrmw add ptr %begun, i64 1 monotonic
+  %self = add i64 %others, 1
   br label %begin
 begin:
+  %last = phi i64 [ 0, %0 ], [ %number, %join ], [ %number, %missed ]
+  %start = call i64 @now()
+  %until = add i64 %start, SPIN
+  br label %spin
+spin:
+  %newest = load atomic i64, ptr %opened monotonic, align 8
+  %is_new = icmp ne i64 %newest, %last
+  %time = call i64 @now()
+  %is_late = icmp sgt i64 %time, %until
+  %is_over = or i1 %is_new, %is_late
+  br i1 %is_over, label %lock, label %spin
+lock:
   %locked = call i32 @pthread_mutex_lock(ptr %pool)
   br label %look
 look:
   %job = load ptr, ptr %open
   %is_open = icmp ne ptr %job, null
-  br i1 %is_open, label %look_closer, label %wait
+  %number = load i64, ptr %opened
+  %is_other = icmp ne i64 %number, %last
+  br i1 %is_other, label %look_closer, label %wait
 look_closer:
-  %p3 = getelementptr %job, ptr %job, i64 0, i32 3
-  %total = load i64, ptr %p3
-  %p4 = getelementptr %job, ptr %job, i64 0, i32 4
-  %next = load atomic i64, ptr %p4 monotonic, align 8
-  %has_more = icmp slt i64 %next, %total
-  br i1 %has_more, label %join, label %wait
+  br i1 %is_open, label %join, label %missed
+missed:
+  %unlocked_again = call i32 @pthread_mutex_unlock(ptr %pool)
+  br label %begin
 wait:
   %woken = call i32 @pthread_cond_wait(ptr %condition, ptr %pool)
   br label %look
@@ -213,7 +279,7 @@ join:
   %active = getelementptr %job, ptr %job, i64 0, i32 9
   %before = atomicrmw add ptr %active, i64 1 acquire
   %unlocked = call i32 @pthread_mutex_unlock(ptr %pool)
-  %done = call i1 @take_programs(ptr %job, i64 0)
+  %done = call i1 @take_programs(ptr %job, i64 %self, i64 0)
   %after = atomicrmw sub ptr %active, i64 1 release
   br label %begin
 }
@@ -239,9 +305,19 @@ define i32 @eas_work(ptr %pool, ptr %job) {
   %state = load i64, ptr %p10
   %p11 = getelementptr %job, ptr %job, i64 0, i32 11
   %p_long = load ptr, ptr %p11
+  %p12 = getelementptr %job, ptr %job, i64 0, i32 12
   %is_fresh = icmp eq i64 %state, 0
-  br i1 %is_fresh, label %fresh, label %go_on
+  br i1 %is_fresh, label %fresh, label %resume
+resume:  ; the caller has no more time for it if it says that all programs are taken
+  %taken = load i64, ptr %p4
+  %is_given_up = icmp sge i64 %taken, %total
+  br i1 %is_given_up, label %give_up, label %go_on
+give_up:
+  call void @stop(ptr %job)
+  br label %go_on
 fresh:
+  store i64 1, ptr %p5
+  store ptr %p3, ptr %p12
   %long = load i64, ptr %p_long
   %is_known = icmp sge i64 %total, %long
   br i1 %is_known, label %open, label %alone
@@ -270,10 +346,6 @@ open:
   %left = sub i64 %total, %done_now
   %p_helpers = getelementptr %pool, ptr %pool, i64 0, i32 4
   %helpers = load i64, ptr %p_helpers
-  %threads = add i64 %helpers, 1
-  %parts = mul i64 %threads, 8
-  %p12 = getelementptr %job, ptr %job, i64 0, i32 12
-  store i64 %parts, ptr %p12
   store i64 1, ptr %p10
   %has_helpers = icmp sgt i64 %helpers, 0
   %is_enough = icmp sgt i64 %left, 1
@@ -286,15 +358,38 @@ claim:
   br i1 %is_ours, label %publish, label %go_on
 publish:
   store i64 2, ptr %p10
+  %threads = add i64 %helpers, 1
+  %regions = getelementptr %pool, ptr %pool, i64 0, i32 8
+  store i64 %threads, ptr %p5
+  store ptr %regions, ptr %p12
+  br label %divide
+divide:
+  %thread = phi i64 [ 0, %publish ], [ %thread_next, %divide ]
+  %begin = phi i64 [ %done_now, %publish ], [ %end_of_region, %divide ]
+  %thread_next = add i64 %thread, 1
+  %before_next = mul i64 %left, %thread_next
+  %part = udiv i64 %before_next, %threads
+  %end_of_region = add i64 %done_now, %part
+  %region = getelementptr %region, ptr %regions, i64 %thread
+  store i64 %end_of_region, ptr %region
+  %p_next = getelementptr %region, ptr %region, i64 0, i32 1
+  store i64 %begin, ptr %p_next
+  %is_last_region = icmp eq i64 %thread_next, %threads
+  br i1 %is_last_region, label %tell, label %divide
+tell:
   %locked = call i32 @pthread_mutex_lock(ptr %pool)
   %p_open = getelementptr %pool, ptr %pool, i64 0, i32 2
   store ptr %job, ptr %p_open
+  %p_opened = getelementptr %pool, ptr %pool, i64 0, i32 5
+  %opened = load i64, ptr %p_opened
+  %opened_now = add i64 %opened, 1
+  store atomic i64 %opened_now, ptr %p_opened monotonic, align 8
   %p_condition = getelementptr %pool, ptr %pool, i64 0, i32 1
   %woken = call i32 @pthread_cond_broadcast(ptr %p_condition)
   %unlocked = call i32 @pthread_mutex_unlock(ptr %pool)
   br label %go_on
 go_on:
-  %is_done = call i1 @take_programs(ptr %job, i64 %until)
+  %is_done = call i1 @take_programs(ptr %job, i64 0, i64 %until)
   br i1 %is_done, label %close, label %unfinished
 close:
   %now_state = load i64, ptr %p10
@@ -306,11 +401,17 @@ take_back:
   store ptr null, ptr %p_open_job
   %unlocked_again = call i32 @pthread_mutex_unlock(ptr %pool)
   %p9 = getelementptr %job, ptr %job, i64 0, i32 9
+  %taken_back = call i64 @now()
+  %spin_until = add i64 %taken_back, SPIN
   br label %wait
 wait:
   %active = load atomic i64, ptr %p9 acquire, align 8
   %is_idle = icmp eq i64 %active, 0
-  br i1 %is_idle, label %release, label %pause
+  br i1 %is_idle, label %release, label %spin
+spin:
+  %waiting = call i64 @now()
+  %is_long_wait = icmp sgt i64 %waiting, %spin_until
+  br i1 %is_long_wait, label %pause, label %wait
 pause:
   %yielded = call i32 @sched_yield()
   br label %wait

@@ -16,9 +16,11 @@ from eas.runtime.cpu.once import once
 
 MOST_SLOTS = 128
 MOST_THREADS = 1024
-ALONE = 20_000  # nanoseconds
+ALONE = 20_000  # nanoseconds that a launch stays on one thread
+SPIN = 200_000  # nanoseconds that a helper waits for the next launch before it sleeps
 _CLOCK = 6 if sys.platform == "darwin" else 1  # CLOCK_MONOTONIC
-_MUTEX, _CONDITION, _USED, _HELPERS, _SIZE = 0, 128, 264, 272, 320
+_MUTEX, _CONDITION, _HELPERS, _REGIONS, _REGION = 0, 128, 272, 320, 64
+_SIZE = _REGIONS + MOST_THREADS * _REGION
 _PYTHON = (
     "PyCapsule_GetPointer",
     "PyLong_AsLongAndOverflow",
@@ -108,7 +110,8 @@ def _compile() -> bytes:
 
     folder = Path(__file__).parent
     text = (folder / "support.ll").read_text() + (folder / "call.ll").read_text()
-    for name, number in (("CLOCK", _CLOCK), ("ALONE", ALONE), ("SLOTS", MOST_SLOTS)):
+    numbers = {"CLOCK": _CLOCK, "ALONE": ALONE, "SPIN": SPIN, "SLOTS": MOST_SLOTS}
+    for name, number in numbers.items():
         text = text.replace(f" {name},", f" {number},").replace(f"[{name} ", f"[{number} ")
         text = text.replace(f" {name}\n", f" {number}\n")
     with timed("support", "compiling it"):

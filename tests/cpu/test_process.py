@@ -111,3 +111,33 @@ def test_the_parts_of_a_compile_are_timed_on_demand(tmp_path: Path) -> None:
             "eas: support: loading it took",
         ],
     ]
+
+
+@pytest.mark.parametrize("threads", [2, 3, 7])
+def test_every_program_of_a_grid_runs_once_on_any_number_of_threads(
+    tmp_path: Path, threads: int
+) -> None:
+    script = tmp_path / "visits.py"
+    script.write_text("""\
+import numpy as np
+import eas
+from eas import mk
+
+@eas.kernel
+def visit(counts, TRIPS):
+    x = mk.load(counts, mk.program_id(0))
+    for trip in range(TRIPS * (1 + mk.program_id(0) % 5)):  # some programs take longer
+        x = x + mk.sin(x) * 0.0
+    mk.store(counts, mk.program_id(0), x + 1.0)
+
+for programs in (2000, 1, 2, 3, 6, 7, 8, 9, 100, 1001):
+    counts = np.zeros(programs, "f4")
+    for launch in range(20):
+        visit[programs](counts, 200, _backend="cpu")
+    assert (counts == 20).all(), (programs, counts)
+""")
+    variables = os.environ | {"EAS_NUM_THREADS": str(threads)}
+    done = subprocess.run(
+        [sys.executable, str(script)], check=False, env=variables, capture_output=True, timeout=120
+    )
+    assert done.returncode == 0, done.stderr.decode()
