@@ -22,7 +22,7 @@ from eas.frontend_ast.specialized import specialize
 from eas.frontend_ast.wrappers import kernel_function
 from eas.runtime.grid import Grid, implicit_grid, resolve_grid
 from eas.runtime.refusals import BadArgument, LaunchError
-from eas.shortcuts import Shortcuts, key_of
+from eas.shortcuts import Shortcuts
 from eas.signature import Parameters
 
 MAX_THREADS = 1024
@@ -78,7 +78,7 @@ class Kernel:
         self.fast_math = fast_math
         self.parameters = Parameters(inspect.unwrap(fn))
         self._compiled: dict[tuple[object, ...], CompiledKernel] = {}
-        self._shortcuts = Shortcuts()
+        self._shortcuts = Shortcuts(self.parameters)
         self._lock = threading.RLock()
         functools.update_wrapper(self, fn)
 
@@ -113,8 +113,7 @@ class Kernel:
             backend = choose_backend(_backend)
         except BackendError as error:
             raise LaunchError(self.name, str(error)) from error
-        key = key_of(backend, _tptg, _grid, kwargs)
-        if key is not None and self._shortcuts.take(key, args):
+        if backend == "cpu" and self._shortcuts.take(_tptg, _grid, args, kwargs):
             return
         call = self._take_apart(args, kwargs, is_launch=True)
         try:
@@ -124,9 +123,8 @@ class Kernel:
         compiled = self._compile(call, _tptg)
         self._check_overlaps(call, compiled)
         launch_on(backend, compiled, call.values, grid)
-        if key is not None:
-            given = None if _grid is None else grid
-            self._shortcuts.keep(key, compiled, call, len(args), self.parameters, given)
+        if backend == "cpu":
+            self._shortcuts.keep(_tptg, args, kwargs, compiled, call)
 
     def __getitem__(self, grid: Grid) -> Callable[..., None]:
         """The kernel with a grid, to be called: `add[4](...)`, `add[4, 4](...)`."""

@@ -40,16 +40,16 @@ class Parameters:
 
     def __init__(self, fn: Callable[..., object]) -> None:
         self.all = tuple(_read_parameters(fn))
-        self._by_position = tuple(p.name for p in self.all if p.by_position)
+        self.by_position = tuple(p.name for p in self.all if p.by_position)
         self._by_keyword = frozenset(p.name for p in self.all if p.by_keyword)
 
     def bind(self, args: tuple[object, ...], kwargs: Mapping[str, object]) -> dict[str, object]:
         """The arguments by name; raises `BadArgument` as Python would raise `TypeError`."""
-        if len(args) > len(self._by_position):
+        if len(args) > len(self.by_position):
             raise BadArgument(
-                f"takes {len(self._by_position)} arguments by position, not {len(args)}"
+                f"takes {len(self.by_position)} arguments by position, not {len(args)}"
             )
-        bound = dict(zip(self._by_position, args, strict=False))
+        bound = dict(zip(self.by_position, args, strict=False))
         for name, value in kwargs.items():
             if name not in self._by_keyword:
                 raise BadArgument(self._unknown(name))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -11,6 +12,7 @@ from eas.runtime.refusals import BadArgument
 
 MAX_EXTENT = 2**31 - 1
 MAX_AXES = 3
+MAX_PROGRAMS = 2**63 - 1
 
 Extent = int | np.integer[Any]
 Extents = Extent | tuple[Extent, ...] | list[Extent]
@@ -24,7 +26,10 @@ def resolve_grid(grid: Grid, arguments: dict[str, Any]) -> tuple[int, ...]:
         extents = (extents,)
     if not 1 <= len(extents) <= MAX_AXES:
         raise BadArgument(f"a grid has one to {MAX_AXES} axes, not {len(extents)}: {extents!r}")
-    return tuple(map(_checked, extents))
+    checked = tuple(map(_checked, extents))
+    if math.prod(checked) > MAX_PROGRAMS:
+        raise BadArgument(f"a launch has at most {MAX_PROGRAMS} programs, not {checked}")
+    return checked
 
 
 def _called(grid: Callable[..., Any], arguments: dict[str, Any]) -> Any:
@@ -42,7 +47,7 @@ def implicit_grid(values: Mapping[str, Any], constants: Mapping[str, Any]) -> tu
     """`ceil(N / BLOCK)` programs, for a kernel with an integer `N` and a constexpr `BLOCK`."""
     n: Any = values.get("N", _ABSENT)
     block: Any = constants.get("BLOCK", _ABSENT)
-    if not _is_int(n) or not _is_int(block):
+    if not is_int(n) or not is_int(block):
         raise BadArgument(
             "give a grid: `kernel[grid](...)`. Without one the grid is ceil(N / BLOCK), and that "
             f"takes an integer argument `N` ({_found(n)}) and a constexpr `BLOCK` ({_found(block)})"
@@ -60,17 +65,17 @@ def _found(value: Any) -> str:
         return "there is none"
     if isinstance(value, np.ndarray):
         return "found an array"
-    if _is_int(value):
+    if is_int(value):
         return "found"
     return f"found `{value}`" if isinstance(value, np.generic) else f"found `{value!r}`"
 
 
-def _is_int(value: Any) -> bool:
+def is_int(value: Any) -> bool:
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
 def _checked(extent: Any) -> int:
-    if not _is_int(extent):
+    if not is_int(extent):
         raise BadArgument(f"an extent of a grid is an int, not `{extent!r}`")
     if not 0 <= extent <= MAX_EXTENT:
         raise BadArgument(f"an extent of a grid is 0 to {MAX_EXTENT}, not {extent}")

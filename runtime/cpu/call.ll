@@ -1,31 +1,34 @@
 ; The call that Python makes for a launch whose arguments are as they were the last time: a builtin
 ; function (METH_FASTCALL) that reads arrays and numbers by itself. It returns None if it has run the
 ; kernel, False if something is not as it was, so that the launch has to go the long way.
+; The last three arguments are the extents of the grid, ints; without them it follows from N and BLOCK.
 
 %plan = type {
   ptr,  ; 0 entry
   ptr,  ; 1 pool
-  i64,  ; 2 how many arguments there are
+  i64,  ; 2 how many arguments there are, without the extents
   i64,  ; 3 how many slots there are
   i64,  ; 4 the slot of N that the grid follows from, or -1
   i64,  ; 5 BLOCK
-  i64,  ; 6 extent x
-  i64,  ; 7 extent y
-  i64,  ; 8 extent z
-  i64,  ; 9 the most programs along an axis
-  ptr,  ; 10 numpy.ndarray
-  ptr,  ; 11 int
-  ptr,  ; 12 float
-  ptr,  ; 13 None
-  ptr,  ; 14 False
-  ptr,  ; 15 True
-  i64,  ; 16 the least total that was found to be long
+  i64,  ; 6 the most programs along an axis
+  ptr,  ; 7 numpy.ndarray
+  ptr,  ; 8 int
+  ptr,  ; 9 float
+  ptr,  ; 10 None
+  ptr,  ; 11 False
+  ptr,  ; 12 True
+  i64,  ; 13 the least total that was found to be long
   [0 x %slot]
 }
 
-; kinds: 0 array (dtype object, number of axes, flags that it must have, size of an element),
-; 1 int (least, greatest), 2 f32, 3 f64, 4 extent (axis, greatest),
-; 5 stride (axis, greatest, size of an element), 6 bool
+; A slot is what a parameter gets; those behind the parameters only look at an argument. Kinds:
+; 0 array (dtype object, number of axes, flags that it must have and above them the axes whose stride
+;   the kernel takes, size of an element),
+; 1 int (least, greatest, and from where to where it is not), 2 f32, 3 f64, 4 extent (axis, greatest),
+; 5 stride (axis, greatest, size of an element, least), 6 bool,
+; 7 NumPy scalar (type object, bits of 64 that it leaves out, whether it has a sign),
+; 8 the same array as another argument (which), 9 a certain object (its address),
+; 10 a number that no argument gives (its bits)
 %slot = type { i64, i64, i64, i64, i64, i64 }  ; kind, argument, then what the kind needs
 
 ; The head of a NumPy array: its layout is checked when the process starts.
@@ -39,12 +42,13 @@ declare void @PyEval_RestoreThread(ptr)
 declare void @PyErr_Restore(ptr, ptr, ptr)
 declare void @Py_IncRef(ptr)
 declare float @llvm.fabs.f32(float)
-declare double @llvm.fabs.f64(double)
+declare { i64, i1 } @llvm.smul.with.overflow.i64(i64, i64)
 
 define ptr @eas_call(ptr %self, ptr %args, i64 %count) {
 entry:
   %slots = alloca [SLOTS x i64], align 16
-  %ends = alloca [SLOTS x i64], align 16  ; where the memory of an array ends; 0 for others
+  %begins = alloca [SLOTS x i64], align 16  ; where the memory of an array begins,
+  %ends = alloca [SLOTS x i64], align 16  ; and where it ends; 0 for others
   %job = alloca %job, align 16
   %overflow = alloca i32
   %plan = call ptr @PyCapsule_GetPointer(ptr %self, ptr null)
@@ -52,13 +56,16 @@ entry:
   %wanted = load i64, ptr %p2
   %p3 = getelementptr %plan, ptr %plan, i64 0, i32 3
   %slot_count = load i64, ptr %p3
-  %p10 = getelementptr %plan, ptr %plan, i64 0, i32 10
-  %array_type = load ptr, ptr %p10
-  %p11 = getelementptr %plan, ptr %plan, i64 0, i32 11
-  %int_type = load ptr, ptr %p11
-  %p12 = getelementptr %plan, ptr %plan, i64 0, i32 12
-  %float_type = load ptr, ptr %p12
-  %has_all = icmp eq i64 %count, %wanted
+  %p7 = getelementptr %plan, ptr %plan, i64 0, i32 7
+  %array_type = load ptr, ptr %p7
+  %p8 = getelementptr %plan, ptr %plan, i64 0, i32 8
+  %int_type = load ptr, ptr %p8
+  %p9 = getelementptr %plan, ptr %plan, i64 0, i32 9
+  %float_type = load ptr, ptr %p9
+  %is_implicit = icmp eq i64 %count, %wanted
+  %with_extents = add i64 %wanted, 3
+  %is_explicit = icmp eq i64 %count, %with_extents
+  %has_all = or i1 %is_implicit, %is_explicit
   br i1 %has_all, label %head, label %refuse
 
 head:
@@ -66,7 +73,7 @@ head:
   %goes_on = icmp slt i64 %n, %slot_count
   br i1 %goes_on, label %slot, label %grid
 slot:
-  %s = getelementptr %plan, ptr %plan, i64 0, i32 17, i64 %n
+  %s = getelementptr %plan, ptr %plan, i64 0, i32 14, i64 %n
   %kind = load i64, ptr %s
   %s1 = getelementptr %slot, ptr %s, i64 0, i32 1
   %index = load i64, ptr %s1
@@ -76,13 +83,20 @@ slot:
   %b = load i64, ptr %s3
   %s4 = getelementptr %slot, ptr %s, i64 0, i32 4
   %c = load i64, ptr %s4
+  %s5 = getelementptr %slot, ptr %s, i64 0, i32 5
+  %d = load i64, ptr %s5
+  %p_begin = getelementptr i64, ptr %begins, i64 %n
+  store i64 0, ptr %p_begin
   %p_end = getelementptr i64, ptr %ends, i64 %n
   store i64 0, ptr %p_end
+  %target = getelementptr i64, ptr %slots, i64 %n
+  %is_fixed = icmp eq i64 %kind, 10
+  br i1 %is_fixed, label %given, label %look
+look:
   %place = getelementptr ptr, ptr %args, i64 %index
   %object = load ptr, ptr %place
   %type_place = getelementptr %array, ptr %object, i64 0, i32 1
   %type = load ptr, ptr %type_place
-  %target = getelementptr i64, ptr %slots, i64 %n
   switch i64 %kind, label %refuse [
     i64 0, label %array
     i64 1, label %int
@@ -91,6 +105,9 @@ slot:
     i64 4, label %extent
     i64 5, label %stride
     i64 6, label %bool
+    i64 7, label %numpy
+    i64 8, label %same
+    i64 9, label %certain
   ]
 
 array:
@@ -107,31 +124,58 @@ array_dtype:
   %p_flags = getelementptr %array, ptr %object, i64 0, i32 8
   %flags32 = load i32, ptr %p_flags
   %flags = zext i32 %flags32 to i64
-  %set = and i64 %flags, %c
-  %has_flags = icmp eq i64 %set, %c
+  %needed = and i64 %c, 4294967295
+  %set = and i64 %flags, %needed
+  %has_flags = icmp eq i64 %set, %needed
+  %taken = lshr i64 %c, 32
+  %contiguous = and i64 %flags, 1
+  %is_contiguous = icmp ne i64 %contiguous, 0
   %fits0 = and i1 %is_dtype, %has_axes
   %fits = and i1 %fits0, %has_flags
   %p_data = getelementptr %array, ptr %object, i64 0, i32 2
   %data = load i64, ptr %p_data
   store i64 %data, ptr %target
-  %s5 = getelementptr %slot, ptr %s, i64 0, i32 5
-  %item = load i64, ptr %s5
   %p_shape = getelementptr %array, ptr %object, i64 0, i32 4
   %shape = load ptr, ptr %p_shape
+  %p_steps = getelementptr %array, ptr %object, i64 0, i32 5
+  %steps = load ptr, ptr %p_steps
+  %data_end = add i64 %data, %d
   br i1 %fits, label %sizes, label %refuse
-sizes:
-  %axis = phi i64 [ 0, %array_dtype ], [ %axis_next, %sized ]
-  %bytes_so_far = phi i64 [ %item, %array_dtype ], [ %bytes_next, %sized ]
-  %has_axis = icmp slt i64 %axis, %axes
+sizes:  ; from the last axis on: where its elements are, and whether it leaves a gap
+  %axis_after = phi i64 [ %axes, %array_dtype ], [ %axis, %sized ]
+  %low = phi i64 [ %data, %array_dtype ], [ %low_next, %sized ]
+  %high = phi i64 [ %data_end, %array_dtype ], [ %high_next, %sized ]
+  %packed = phi i64 [ %d, %array_dtype ], [ %packed_next, %sized ]
+  %is_empty = phi i1 [ false, %array_dtype ], [ %is_empty_next, %sized ]
+  %has_axis = icmp sgt i64 %axis_after, 0
   br i1 %has_axis, label %sized, label %ended
 sized:
+  %axis = sub i64 %axis_after, 1
   %p_length = getelementptr i64, ptr %shape, i64 %axis
   %length = load i64, ptr %p_length
-  %bytes_next = mul i64 %bytes_so_far, %length
-  %axis_next = add i64 %axis, 1
-  br label %sizes
+  %p_step = getelementptr i64, ptr %steps, i64 %axis
+  %step = load i64, ptr %p_step
+  %steps_taken = sub i64 %length, 1
+  %reach = mul i64 %steps_taken, %step
+  %down = call i64 @llvm.smin.i64(i64 %reach, i64 0)
+  %low_next = add i64 %low, %down
+  %up = call i64 @llvm.smax.i64(i64 %reach, i64 0)
+  %high_next = add i64 %high, %up
+  %is_none = icmp eq i64 %length, 0
+  %is_empty_next = or i1 %is_empty, %is_none
+  %packed_next = mul i64 %step, %length
+  %taken_here = lshr i64 %taken, %axis
+  %is_taken = trunc i64 %taken_here to i1
+  %is_packed = icmp eq i64 %step, %packed
+  %is_single = icmp sle i64 %length, 1
+  %right0 = or i1 %is_taken, %is_packed
+  %right1 = or i1 %right0, %is_single
+  %right2 = or i1 %right1, %is_contiguous
+  br i1 %right2, label %sizes, label %refuse
 ended:
-  %end = add i64 %data, %bytes_so_far
+  %begin = select i1 %is_empty, i64 %data, i64 %low
+  %end = select i1 %is_empty, i64 %data, i64 %high
+  store i64 %begin, ptr %p_begin
   store i64 %end, ptr %p_end
   br label %others
 others:  ; arrays that share memory are looked at the long way
@@ -139,12 +183,12 @@ others:  ; arrays that share memory are looked at the long way
   %has_other = icmp slt i64 %m, %n
   br i1 %has_other, label %other, label %next
 other:
-  %p_other = getelementptr i64, ptr %slots, i64 %m
-  %other_data = load i64, ptr %p_other
+  %p_other = getelementptr i64, ptr %begins, i64 %m
+  %other_begin = load i64, ptr %p_other
   %p_other_end = getelementptr i64, ptr %ends, i64 %m
   %other_end = load i64, ptr %p_other_end
-  %begins_before = icmp ult i64 %data, %other_end
-  %ends_after = icmp ult i64 %other_data, %end
+  %begins_before = icmp ult i64 %begin, %other_end
+  %ends_after = icmp ult i64 %other_begin, %end
   %is_shared = and i1 %begins_before, %ends_after
   %m_next = add i64 %m, 1
   br i1 %is_shared, label %refuse, label %others
@@ -159,7 +203,11 @@ int_value:
   %not_below = icmp sge i64 %number, %a
   %not_above = icmp sle i64 %number, %b
   %in0 = and i1 %not_below, %not_above
-  %in = and i1 %in0, %is_small
+  %in1 = and i1 %in0, %is_small
+  %is_below_gap = icmp slt i64 %number, %c
+  %is_above_gap = icmp sgt i64 %number, %d
+  %is_no_gap = or i1 %is_below_gap, %is_above_gap
+  %in = and i1 %in1, %is_no_gap
   store i64 %number, ptr %target
   br i1 %in, label %next, label %refuse
 
@@ -205,15 +253,15 @@ stride_value:
   %bytes = load i64, ptr %p_stride
   %elements = sdiv i64 %bytes, %c
   store i64 %elements, ptr %target
-  %not_negative = icmp sge i64 %elements, 0
-  %stride_fits0 = icmp sle i64 %elements, %b
-  %stride_fits = and i1 %not_negative, %stride_fits0
+  %stride_fits0 = icmp sge i64 %elements, %d
+  %stride_fits1 = icmp sle i64 %elements, %b
+  %stride_fits = and i1 %stride_fits0, %stride_fits1
   br i1 %stride_fits, label %next, label %refuse
 
 bool:
-  %p_true = getelementptr %plan, ptr %plan, i64 0, i32 15
+  %p_true = getelementptr %plan, ptr %plan, i64 0, i32 12
   %true_object = load ptr, ptr %p_true
-  %p_false = getelementptr %plan, ptr %plan, i64 0, i32 14
+  %p_false = getelementptr %plan, ptr %plan, i64 0, i32 11
   %false_object = load ptr, ptr %p_false
   %is_true = icmp eq ptr %object, %true_object
   %is_false = icmp eq ptr %object, %false_object
@@ -222,23 +270,119 @@ bool:
   %is_bool = or i1 %is_true, %is_false
   br i1 %is_bool, label %next, label %refuse
 
+numpy:
+  %type_address = ptrtoint ptr %type to i64
+  %is_scalar = icmp eq i64 %type_address, %a
+  br i1 %is_scalar, label %numpy_value, label %refuse
+numpy_value:  ; it lies behind the head of the object, which is as long as two words
+  %p_value = getelementptr i64, ptr %object, i64 2
+  %padded = load i64, ptr %p_value
+  %shifted = shl i64 %padded, %b
+  %unsigned = lshr i64 %shifted, %b
+  %signed = ashr i64 %shifted, %b
+  %has_sign = icmp ne i64 %c, 0
+  %scalar = select i1 %has_sign, i64 %signed, i64 %unsigned
+  store i64 %scalar, ptr %target
+  br label %next
+
+same:
+  %p_twin = getelementptr ptr, ptr %args, i64 %a
+  %twin = load ptr, ptr %p_twin
+  %is_same = icmp eq ptr %object, %twin
+  br i1 %is_same, label %next, label %alike
+alike:  ; or another array of the same elements in the same order
+  %p_twin_type = getelementptr %array, ptr %twin, i64 0, i32 1
+  %twin_type = load ptr, ptr %p_twin_type
+  %is_first_array = icmp eq ptr %type, %array_type
+  %is_second_array = icmp eq ptr %twin_type, %array_type
+  %are_arrays = and i1 %is_first_array, %is_second_array
+  br i1 %are_arrays, label %alike_head, label %refuse
+alike_head:
+  %p_data_1 = getelementptr %array, ptr %object, i64 0, i32 2
+  %data_1 = load i64, ptr %p_data_1
+  %p_data_2 = getelementptr %array, ptr %twin, i64 0, i32 2
+  %data_2 = load i64, ptr %p_data_2
+  %is_data_alike = icmp eq i64 %data_1, %data_2
+  %p_axes_1 = getelementptr %array, ptr %object, i64 0, i32 3
+  %axes_1 = load i32, ptr %p_axes_1
+  %p_axes_2 = getelementptr %array, ptr %twin, i64 0, i32 3
+  %axes_2 = load i32, ptr %p_axes_2
+  %are_axes_alike = icmp eq i32 %axes_1, %axes_2
+  %p_descr_1 = getelementptr %array, ptr %object, i64 0, i32 7
+  %descr_1 = load i64, ptr %p_descr_1
+  %p_descr_2 = getelementptr %array, ptr %twin, i64 0, i32 7
+  %descr_2 = load i64, ptr %p_descr_2
+  %is_dtype_alike = icmp eq i64 %descr_1, %descr_2
+  %alike_0 = and i1 %is_data_alike, %are_axes_alike
+  %is_alike = and i1 %alike_0, %is_dtype_alike
+  %p_shape_1 = getelementptr %array, ptr %object, i64 0, i32 4
+  %shape_1 = load ptr, ptr %p_shape_1
+  %p_shape_2 = getelementptr %array, ptr %twin, i64 0, i32 4
+  %shape_2 = load ptr, ptr %p_shape_2
+  %p_strides_1 = getelementptr %array, ptr %object, i64 0, i32 5
+  %strides_1 = load ptr, ptr %p_strides_1
+  %p_strides_2 = getelementptr %array, ptr %twin, i64 0, i32 5
+  %strides_2 = load ptr, ptr %p_strides_2
+  %axes_wide = zext i32 %axes_1 to i64
+  br i1 %is_alike, label %alike_axes, label %refuse
+alike_axes:
+  %k = phi i64 [ 0, %alike_head ], [ %k_next, %alike_axis ]
+  %has_more_axes = icmp slt i64 %k, %axes_wide
+  br i1 %has_more_axes, label %alike_axis, label %next
+alike_axis:
+  %p_extent_1 = getelementptr i64, ptr %shape_1, i64 %k
+  %extent_1 = load i64, ptr %p_extent_1
+  %p_extent_2 = getelementptr i64, ptr %shape_2, i64 %k
+  %extent_2 = load i64, ptr %p_extent_2
+  %is_extent_alike = icmp eq i64 %extent_1, %extent_2
+  %p_step_1 = getelementptr i64, ptr %strides_1, i64 %k
+  %step_1 = load i64, ptr %p_step_1
+  %p_step_2 = getelementptr i64, ptr %strides_2, i64 %k
+  %step_2 = load i64, ptr %p_step_2
+  %is_step_alike = icmp eq i64 %step_1, %step_2
+  %is_axis_alike = and i1 %is_extent_alike, %is_step_alike
+  %k_next = add i64 %k, 1
+  br i1 %is_axis_alike, label %alike_axes, label %refuse
+
+certain:
+  %address = ptrtoint ptr %object to i64
+  %is_it = icmp eq i64 %address, %a
+  br i1 %is_it, label %next, label %refuse
+
+given:
+  store i64 %a, ptr %target
+  br label %next
+
 next:
   %n_next = add i64 %n, 1
   br label %head
 
 grid:
+  br i1 %is_explicit, label %extents, label %implicit
+extents:
+  %p_x = getelementptr ptr, ptr %args, i64 %wanted
+  %x_object = load ptr, ptr %p_x
+  %x_given = call i64 @PyLong_AsLongAndOverflow(ptr %x_object, ptr %overflow)
+  %x_over = load i32, ptr %overflow
+  %p_y = getelementptr ptr, ptr %p_x, i64 1
+  %y_object = load ptr, ptr %p_y
+  %y_given = call i64 @PyLong_AsLongAndOverflow(ptr %y_object, ptr %overflow)
+  %y_over = load i32, ptr %overflow
+  %p_z = getelementptr ptr, ptr %p_x, i64 2
+  %z_object = load ptr, ptr %p_z
+  %z_given = call i64 @PyLong_AsLongAndOverflow(ptr %z_object, ptr %overflow)
+  %z_over = load i32, ptr %overflow
+  %xy_over = or i32 %x_over, %y_over
+  %xyz_over = or i32 %xy_over, %z_over
+  %is_grid = icmp eq i32 %xyz_over, 0
+  br i1 %is_grid, label %run, label %refuse
+implicit:
   %p4 = getelementptr %plan, ptr %plan, i64 0, i32 4
   %n_slot = load i64, ptr %p4
   %p5 = getelementptr %plan, ptr %plan, i64 0, i32 5
   %block = load i64, ptr %p5
-  %p6 = getelementptr %plan, ptr %plan, i64 0, i32 6
-  %x_given = load i64, ptr %p6
-  %p7 = getelementptr %plan, ptr %plan, i64 0, i32 7
-  %y = load i64, ptr %p7
-  %p8 = getelementptr %plan, ptr %plan, i64 0, i32 8
-  %z = load i64, ptr %p8
-  %is_given = icmp slt i64 %n_slot, 0
-  br i1 %is_given, label %run, label %follow
+  %has_n = icmp sge i64 %n_slot, 0
+  br i1 %has_n, label %follow, label %refuse
 follow:
   %p_n = getelementptr i64, ptr %slots, i64 %n_slot
   %big = load i64, ptr %p_n
@@ -250,14 +394,24 @@ divide:
   %x_found = udiv i64 %more, %block
   br label %run
 run:
-  %x = phi i64 [ %x_given, %grid ], [ %x_found, %divide ]
-  %p9 = getelementptr %plan, ptr %plan, i64 0, i32 9
-  %most = load i64, ptr %p9
-  %x_fits = icmp sle i64 %x, %most
-  br i1 %x_fits, label %start, label %refuse
+  %x = phi i64 [ %x_given, %extents ], [ %x_found, %divide ]
+  %y = phi i64 [ %y_given, %extents ], [ 1, %divide ]
+  %z = phi i64 [ %z_given, %extents ], [ 1, %divide ]
+  %p6 = getelementptr %plan, ptr %plan, i64 0, i32 6
+  %most = load i64, ptr %p6
+  %x_fits = icmp ule i64 %x, %most
+  %y_fits = icmp ule i64 %y, %most
+  %z_fits = icmp ule i64 %z, %most
+  %xy_fit = and i1 %x_fits, %y_fits
+  %xyz_fit = and i1 %xy_fit, %z_fits
+  br i1 %xyz_fit, label %start, label %refuse
 start:
   %xy = mul i64 %x, %y
-  %total = mul i64 %xy, %z
+  %product = call { i64, i1 } @llvm.smul.with.overflow.i64(i64 %xy, i64 %z)
+  %total = extractvalue { i64, i1 } %product, 0
+  %is_too_much = extractvalue { i64, i1 } %product, 1
+  br i1 %is_too_much, label %refuse, label %begin_job
+begin_job:
   %program = load ptr, ptr %plan
   %p1 = getelementptr %plan, ptr %plan, i64 0, i32 1
   %pool = load ptr, ptr %p1
@@ -283,8 +437,8 @@ start:
   %j10 = getelementptr %job, ptr %job, i64 0, i32 10
   store i64 0, ptr %j10
   %j11 = getelementptr %job, ptr %job, i64 0, i32 11
-  %p16 = getelementptr %plan, ptr %plan, i64 0, i32 16
-  store ptr %p16, ptr %j11
+  %p13 = getelementptr %plan, ptr %plan, i64 0, i32 13
+  store ptr %p13, ptr %j11
   %j16 = getelementptr %job, ptr %job, i64 0, i32 16
   store i64 0, ptr %j16
   %thread = call ptr @PyEval_SaveThread()
@@ -323,13 +477,13 @@ raise:
   call void @PyErr_Restore(ptr %exception, ptr %exception_value, ptr %traceback)
   ret ptr null
 right:
-  %p13 = getelementptr %plan, ptr %plan, i64 0, i32 13
-  %none = load ptr, ptr %p13
+  %p10 = getelementptr %plan, ptr %plan, i64 0, i32 10
+  %none = load ptr, ptr %p10
   call void @Py_IncRef(ptr %none)
   ret ptr %none
 refuse:
-  %p14 = getelementptr %plan, ptr %plan, i64 0, i32 14
-  %false = load ptr, ptr %p14
+  %p11 = getelementptr %plan, ptr %plan, i64 0, i32 11
+  %false = load ptr, ptr %p11
   call void @Py_IncRef(ptr %false)
   ret ptr %false
 }

@@ -17,6 +17,7 @@ from eas.runtime.cpu.support import support
 from eas.runtime.refusals import LaunchError
 from eas.runtime.values import ArrayArgument
 
+MOST_PLANS = 8
 PRINT_WORDS = 1 << 24  # memory that is not written to is never there
 
 Argument = ArrayArgument | np.generic
@@ -30,6 +31,7 @@ class Executable:
         self.function = function
         self.sites = sites_of(function)
         self.entry = build(function, kept, beside=support)
+        self._plans_asked = 0
         self._long = np.full(1, (1 << 63) - 1, np.int64)
 
     def run(
@@ -55,12 +57,16 @@ class Executable:
         found = failure(report, self.sites, (x, y, z))
         return () if found is None else (found,)
 
-    def plan(self, layout: Layout) -> Plan | None:
-        """A shorter way for launches like this one, if there is one."""
-        if self.sites:
+    def plan(self, layout: Callable[[], Layout]) -> Plan | None:
+        """A shorter way for launches of this layout, if there is one and few were asked for.
+
+        Where arguments never are as a plan wants them, another one would not help.
+        """
+        if self.sites or self._plans_asked == MOST_PLANS:
             return None
+        self._plans_asked += 1
         support().start()
-        return make_plan(self.function, self.entry, layout)
+        return make_plan(self.function, self.entry, layout())
 
     def _work(self, slots: Words, report: Words, extents: tuple[int, int, int]) -> None:
         """Runs the programs in parts, so that Python sees signals in between."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
@@ -12,37 +12,47 @@ import numpy as np
 
 from eas.ir.nodes import Function, Param
 from eas.ir.records import frozen
-from eas.ir.types import BOOL, DType, Pointer
+from eas.ir.types import BOOL, I32, I64, DType
+from eas.runtime.binding import ArrayUse
 from eas.runtime.cpu.support import MOST_SLOTS, support
+from eas.runtime.values import Array, Bound
 
 _FASTCALL = 0x80
-_CONTIGUOUS, _ALIGNED, _WRITEABLE = 0x1, 0x100, 0x400
-_HEAD = 17  # words of a plan before its slots
+_ALIGNED, _WRITEABLE = 0x100, 0x400
+_HEAD = 14  # words of a plan before its slots
 _MOST = (1 << 31) - 1
+_EVERY_AXIS = (1 << 31) - 1
 
 
 @frozen
 class Layout:
     """What is the same in each launch of a plan.
 
-    `names` are the arguments in the order of the call; of the arrays there are `ranks`, how many
-    axes they have, and `sizes`, how many bytes an element takes. The grid is `extents`, or follows
-    from the argument `N` and `block` where that is not 0.
+    `row` are the arguments of one of them in their order, by name; `same` tells for some of them
+    which other one they are the same object as, `declared` are those whose dtype does not depend on
+    the argument. `values` are the runtime arguments as the kernel gets them, also those that have a
+    default and are not in the row. Without a grid of its own a launch has one that follows from the
+    argument `N` and `block`; that is 0 where it cannot.
     """
 
-    names: Sequence[str]
-    ranks: dict[str, int]
-    sizes: dict[str, int]
-    written: frozenset[str]
-    extents: tuple[int, int, int] = (1, 1, 1)
-    block: int = 0
+    row: Mapping[str, object]
+    same: Mapping[str, str]
+    declared: frozenset[str]
+    values: Mapping[str, Bound]
+    uses: Mapping[str, ArrayUse]
+    block: int
 
 
 class Plan:
-    """`call(*arguments)` runs the kernel and gives None, or gives False: then take the long way."""
+    """`call(*arguments)` runs the kernel and gives None, or gives False: then go the long way.
 
-    def __init__(self, words: list[int]) -> None:
+    The arguments may be followed by the three extents of a grid. What the words tell addresses of
+    is `kept`.
+    """
+
+    def __init__(self, words: list[int], kept: object) -> None:
         self._words = np.array(words, np.int64)
+        self._kept = kept
         self._method = _Method(b"launch", support().call, _FASTCALL, None)
         api = ctypes.pythonapi
         make_capsule = ctypes.PYFUNCTYPE(
@@ -70,50 +80,96 @@ class _Method(ctypes.Structure):
 
 def make_plan(function: Function, entry: int, layout: Layout) -> Plan | None:
     """A plan for a function's launches, if its arguments are of the kinds that `call.ll` reads."""
-    if not is_possible() or len(function.params) > MOST_SLOTS:
+    if not is_possible():
         return None
-    slots = [_slot(param, layout) for param in function.params]
     names = [param.name for param in function.params]
-    if any(slot is None for slot in slots) or not set(layout.names) <= set(names):
+    slots = [_slot(param, layout) for param in function.params]
+    slots += [_look(name, layout) for name in layout.row if name not in names]
+    if None in slots or len(slots) > MOST_SLOTS:
         return None
     n_slot = names.index("N") if layout.block and "N" in names else -1
     most = function.programs or _MOST
-    if max(layout.extents) > most or (layout.block and n_slot < 0):
-        return None
     objects = (np.ndarray, int, float, None, False, True)
-    head = [entry, support().pool, len(layout.names), len(slots), n_slot, layout.block]
-    head += [*layout.extents, most, *map(id, objects), (1 << 63) - 1]
+    head = [entry, support().pool, len(layout.row), len(slots), n_slot, layout.block, most]
+    head += [*map(id, objects), (1 << 63) - 1]
     assert len(head) == _HEAD
-    return Plan([*head, *(word for slot in slots if slot for word in slot)])
+    words = [word for slot in slots if slot for word in (*slot, 0, 0, 0, 0)[:_SLOT]]
+    return Plan([*head, *words], layout.row)
 
 
-def _slot(param: Param, layout: Layout) -> list[int] | None:
-    """The words of a slot, see `call.ll`."""
+# --- slots, see `call.ll` -----------------------------------------------------------------------
+
+_SLOT = 6  # words
+(
+    _ARRAY, _INT, _SINGLE, _DOUBLE, _EXTENT, _STRIDE, _BOOL, _NUMPY, _SAME, _CERTAIN, _GIVEN,
+) = range(11)  # fmt: skip
+
+_NO_GAP = 1, 0
+
+Slot = tuple[int, ...]
+
+
+def _slot(param: Param, layout: Layout) -> Slot | None:
+    """How a parameter is filled."""
     name = param.name if param.role == "argument" else param.array
-    if name not in layout.names:
-        return None
-    place, dtype = list(layout.names).index(name), param.value.ty.dtype
+    value = layout.values[name]
+    if name not in layout.row:
+        return (_GIVEN, 0, _bits(value)) if isinstance(value, np.generic) else None
+    place, dtype = _place(name, layout), param.value.ty.dtype
+    if not isinstance(value, np.ndarray):
+        return _number(place, dtype, layout.row[name], name in layout.declared)
     match param.role:
         case "extent":
-            return [4, place, param.axis, dtype.max, 0, 0]
+            return _EXTENT, place, param.axis, dtype.max
         case "stride":
-            return [5, place, param.axis, dtype.max, layout.sizes[name], 0]
+            return _STRIDE, place, param.axis, dtype.max, value.itemsize, dtype.min
         case _:
-            pass
-    if isinstance(param.value.ty, Pointer):
-        flags = _CONTIGUOUS | _ALIGNED | (_WRITEABLE if name in layout.written else 0)
-        return [0, place, id(dtype.numpy), layout.ranks[name], flags, layout.sizes[name]]
-    return _number(place, dtype)
+            return _array(place, dtype, value, layout.uses[name])
 
 
-def _number(place: int, dtype: DType) -> list[int] | None:
-    if dtype == BOOL:
-        return [6, place, 0, 0, 0, 0]
-    if dtype.name in ("f32", "f64"):
-        return [2 if dtype.name == "f32" else 3, place, 0, 0, 0, 0]
-    if dtype.name in ("i32", "i64"):
-        return [1, place, dtype.min, dtype.max, 0, 0]
+def _array(place: int, dtype: DType, value: Array, use: ArrayUse) -> Slot:
+    flags = _ALIGNED | (_WRITEABLE if use.is_written else 0)
+    taken = sum(1 << axis for axis in use.taken_strides)
+    if not use.is_read and not use.is_written:
+        taken = _EVERY_AXIS
+    return _ARRAY, place, id(dtype.numpy), value.ndim, flags | taken << 32, value.itemsize
+
+
+def _number(place: int, dtype: DType, given: object, is_declared: bool) -> Slot | None:
+    """A number, read as what it is in Python; one that would have to be converted is not."""
+    kind = type(given)
+    if kind is int and dtype.is_int:
+        gap = _NO_GAP if is_declared or dtype == I32 else (I32.min, I32.max)  # those would be i32
+        return _INT, place, dtype.min, min(dtype.max, I64.max), *gap
+    if kind is float and dtype.name in ("f32", "f64"):
+        return (_SINGLE if dtype.name == "f32" else _DOUBLE), place
+    if kind is bool and dtype == BOOL:
+        return _BOOL, place
+    if kind is dtype.numpy.type and kind.__module__ == "numpy":
+        return _NUMPY, place, id(kind), 64 - 8 * dtype.numpy.itemsize, int(dtype.is_signed)
     return None
+
+
+def _look(name: str, layout: Layout) -> Slot | None:
+    """What must be true of an argument that no parameter gets: it is part of the compiled code."""
+    place, given = _place(name, layout), layout.row[name]
+    if name in layout.same:
+        return _SAME, place, _place(layout.same[name], layout)
+    if type(given) is int and I64.min <= given <= I64.max:
+        return _INT, place, given, given, *_NO_GAP
+    return (_CERTAIN, place, id(given)) if name not in layout.values else None
+
+
+def _place(name: str, layout: Layout) -> int:
+    return list(layout.row).index(name)
+
+
+def _bits(number: np.generic) -> int:
+    content = number.tobytes()
+    return int.from_bytes(content.ljust(8, b"\0"), "little", signed=True)
+
+
+# --- how objects lie in memory ------------------------------------------------------------------
 
 
 class _Array(ctypes.Structure):
@@ -142,7 +198,7 @@ def is_possible() -> bool:
         return False
     array: Any = np.zeros((3, 5), np.float32)
     head = _Array.from_address(id(array))
-    return (
+    return _has_scalars_behind_two_words() and (
         head.type == id(np.ndarray)
         and head.data == array.ctypes.data
         and head.axes == 2
@@ -150,4 +206,13 @@ def is_possible() -> bool:
         and (head.strides[0], head.strides[1]) == array.strides
         and head.dtype == id(array.dtype)
         and head.flags & 0x501 == 0x501
+    )
+
+
+def _has_scalars_behind_two_words() -> bool:
+    numbers = (np.int8(-3), np.uint16(3), np.int32(-5), np.float32(1.5), np.float64(0.1), np.True_)
+    return all(
+        type(number).__basicsize__ >= 24
+        and ctypes.string_at(id(number) + 16, number.itemsize) == number.tobytes()
+        for number in numbers
     )
