@@ -35,6 +35,7 @@ from eas.frontend_ast.values import (
     Text,
     Tuple,
 )
+from eas.ir.rounding import as_dtype
 from eas.ir.types import (
     BF16,
     BOOL,
@@ -187,7 +188,7 @@ def _rounded(value: object, dtype: DType) -> bool | int | float:
     if dtype.is_int and type(value) is int:
         return value
     with np.errstate(all="ignore"):
-        stored = np.asarray(value).astype(dtype.numpy)
+        stored = as_dtype(np.asarray(value), dtype.numpy)
     if dtype.is_float:
         result = float(stored)
         return float("nan") if result != result else result

@@ -100,6 +100,25 @@ inline float2 mma(float2 a, float2 b, float2 c) {
 }
 """
 
+# What the sum rounds off tells which way to move. Smaller factors keep their product finite where
+# the sum is.
+_ODD_FMA = """
+// a * b + c of numbers that were bfloat, rounded to odd: it can be rounded again.
+inline float odd_fma(float a, float b, float c) {
+    const float scale = fabs(a * b) < INFINITY ? 1.0f : 0.25f;
+    a *= scale;
+    c *= scale;
+    const float product = a * b;
+    const float sum = fma(a, b, c);
+    const float part = sum - product;
+    const float lost = (product - (sum - part)) + (c - part);
+    const uint bits = as_type<uint>(sum);
+    const bool moves = (bits & 1) == 0 && (lost < 0 || lost > 0);
+    const uint other = (lost > 0) == (sum > 0) ? bits + 1 : bits - 1;
+    return (moves ? as_type<float>(other) : sum) / scale;
+}
+"""
+
 FUNCTIONS: dict[str, str] = {
     "erf_of": _ERF,
     "expm1_of": _EXPM1,
@@ -107,4 +126,5 @@ FUNCTIONS: dict[str, str] = {
     "mma": _MMA,
     "log1p_of": _LOG1P,
     "sigmoid_of": _SIGMOID,
+    "odd_fma": _ODD_FMA,
 }

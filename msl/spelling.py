@@ -322,6 +322,12 @@ def _written_out(name: str) -> Speller:
     return speller
 
 
+def _fma(spelling: Spelling, texts: Texts) -> Text:
+    if spelling.operand != BF16 or spelling.fast_math:
+        return call("fma", *texts)
+    return call(spelling.helpers.need("odd_fma", F32), *texts)
+
+
 def _sigmoid(spelling: Spelling, texts: Texts) -> Text:
     if not spelling.fast_math:
         return _written_out("sigmoid_of")(spelling, texts)
@@ -401,7 +407,7 @@ ELEMENTWISE: dict[str, Speller] = {
     "pow": _precise("pow"),
     "atan2": _precise("atan2"),
     "copysign": _same("copysign"),
-    "fma": _same("fma"),
+    "fma": _fma,
     "clamp": _clamp,
     "isnan": _same("isnan"),
     "isinf": _same("isinf"),

@@ -11,6 +11,7 @@ from fractions import Fraction
 import numpy as np
 
 from eas.ir.ops.record import Array
+from eas.ir.rounding import as_dtype
 from eas.ir.types import F64
 
 _SPLITTER = float(2**27 + 1)
@@ -23,7 +24,7 @@ def fused(a: Array, b: Array, c: Array) -> Array:
     x, y, z = np.broadcast_arrays(*(v.astype(F64.numpy) for v in (a, b, c)))
     with np.errstate(all="ignore"):
         if dtype != F64.numpy:  # the product is exact
-            return _odd_sum(x * y, z).astype(dtype)
+            return as_dtype(_odd_sum(x * y, z), dtype)
         return _fused_doubles(x, y, z)
 
 

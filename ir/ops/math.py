@@ -10,6 +10,7 @@ import numpy as np
 from eas.ir.ops.fused import fused
 from eas.ir.ops.record import Array, OpDef
 from eas.ir.ops.rules import is_float, is_number, same_type, through_f32, through_f64, to_bool
+from eas.ir.rounding import as_dtype
 from eas.ir.types import F64
 
 _FLOATS = same_type(is_float, "floats")
@@ -19,20 +20,20 @@ _TESTED = to_bool(is_float, "floats")
 
 def _rsqrt(a: Array) -> Array:
     wide: Any = a.astype(F64.numpy)
-    return (1.0 / np.sqrt(wide)).astype(a.dtype)
+    return as_dtype(1.0 / np.sqrt(wide), a.dtype)
 
 
 def _sigmoid(a: Array) -> Array:
     # In f32 the rounding of three steps would add up, and exp(-a) overflow where 1 / it does not.
     wide: Any = a.astype(F64.numpy)
-    return (1.0 / (1.0 + np.exp(-wide))).astype(a.dtype)
+    return as_dtype(1.0 / (1.0 + np.exp(-wide)), a.dtype)
 
 
 _erf_exact = np.vectorize(math.erf, otypes=[F64.numpy])
 
 
 def _erf(a: Array) -> Array:
-    return _erf_exact(a).astype(a.dtype) if a.size else a
+    return as_dtype(_erf_exact(a), a.dtype) if a.size else a
 
 
 def _clamp(a: Array, low: Array, high: Array) -> Array:

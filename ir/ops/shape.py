@@ -8,6 +8,7 @@ import numpy as np
 
 from eas.ir.ops.record import Array, Attrs, Fault, OpDef, Position, RuleError
 from eas.ir.ops.rules import dtype_of, no_operands
+from eas.ir.rounding import as_dtype
 from eas.ir.types import I32, Block, DType, Scalar, Shape, Type, count, make_type, shape_of
 
 MAX_RANK = 4
@@ -83,7 +84,7 @@ def _cast_type(operands: Sequence[Type], attrs: Attrs) -> Type:
 
 
 def _cast(a: Array, *, dtype: DType) -> Array:
-    return a.astype(dtype.numpy)
+    return as_dtype(a, dtype.numpy)
 
 
 def _is_float_to_int(operands: Sequence[Type], attrs: Attrs) -> bool:

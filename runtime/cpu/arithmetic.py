@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from eas.ir.types import DType
 from eas.runtime.cpu import division
+from eas.runtime.cpu.dtypes import is_narrow, odd_sum, to_single
 from eas.runtime.cpu.emit import Emitter, V, const
 
 # Takes the operands and their dtype.
@@ -185,8 +186,10 @@ def _copysign(e: Emitter, a: list[V], dtype: DType) -> V:
 
 
 def _fma(e: Emitter, a: list[V], dtype: DType) -> V:
-    del dtype
-    return e.fma(a[0], a[1], a[2])
+    if not is_narrow(dtype):
+        return e.fma(a[0], a[1], a[2])
+    x, y, z = (e.cast("fpext", v, "double") for v in a)
+    return to_single(e, odd_sum(e, e.fmul(x, y), z))
 
 
 def _isnan(e: Emitter, a: list[V], dtype: DType) -> V:

@@ -76,6 +76,20 @@ def _bf16_bits(e: Emitter, v: V) -> V:
     return e.select(e.fcmp("uno", v, v), quiet, near)
 
 
+def odd_sum(e: Emitter, a: V, b: V) -> V:
+    """The sum of two doubles such that rounding it again is right (round to odd)."""
+    total = e.fadd(a, b)
+    part = e.fsub(total, a)
+    lost = e.fadd(e.fsub(a, e.fsub(total, part)), e.fsub(b, part))
+    bits, zero = e.bits(total), const(a.ty, 0.0)
+    one = const(bits.ty, 1)
+    is_away = e.icmp("eq", e.fcmp("ogt", lost, zero), e.fcmp("ogt", total, zero))
+    other = e.select(is_away, e.add(bits, one), e.binary("sub", bits, one))
+    is_even = e.icmp("eq", e.both(bits, one), const(bits.ty, 0))
+    moves = e.both(is_even, e.fcmp("one", lost, zero))
+    return e.floats(e.select(moves, other, bits))
+
+
 def to_single(e: Emitter, v: V) -> V:
     """A double as a float such that rounding it again to 16 bits is right (round to odd)."""
     near = e.cast("fptrunc", v, "float")
