@@ -10,7 +10,7 @@ from eas.ir.types import Shape
 from eas.runtime.cpu.body import Body
 from eas.runtime.cpu.coordinates import ZERO
 from eas.runtime.cpu.emit import V, const
-from eas.runtime.cpu.facts import Facts, defined_inside, with_inner
+from eas.runtime.cpu.facts import VIEWS, Facts, defined_inside, with_inner
 from eas.runtime.cpu.lanes import number
 from eas.runtime.cpu.memory import widened
 
@@ -80,9 +80,14 @@ def assumed_by(
         seen.add(value.id)
         if value.id in known and not depends(value, inside, facts):
             found[value.id] = known[value.id]
-        if facts.is_cheap(value) or value.id in remade:
+        if facts.is_cheap(value) or value.id in remade or _is_view(value, facts):
             waiting += operands_of(facts.definitions[value.id])
     return list(found.values())
+
+
+def _is_view(value: Value, facts: Facts) -> bool:
+    op = facts.definitions.get(value.id)
+    return isinstance(op, Compute) and op.op.name in VIEWS
 
 
 def depends(value: Value, inside: set[int], facts: Facts) -> bool:

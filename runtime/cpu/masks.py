@@ -77,6 +77,15 @@ def shared(body: Body, masks: Sequence[Mask], points: Sequence[int], coords: Coo
     return total
 
 
+def edge(body: Body, coords: Coords) -> Mask:
+    """The lanes at these coordinates that are inside of the domain."""
+    varied = [at for at in coords if not isinstance(at, Uniform)]
+    for point, mask in zip(body.points, body.start, strict=True):
+        if any(at in point for at in varied):
+            return mask
+    return body.start[0] if varied else None
+
+
 def condition(body: Body, mask: Mask) -> V | None:
     """Whether any lane takes part; None if all do."""
     return None if mask is None else is_any(body, [mask])

@@ -15,7 +15,9 @@ from eas.runtime.cpu.emit import Emitter, V, Variable
 from eas.runtime.cpu.facts import Facts
 from eas.runtime.cpu.lanes import Lanes
 from eas.runtime.cpu.limits import assumptions_of
+from eas.runtime.cpu.masks import edge
 from eas.runtime.cpu.memory import load
+from eas.runtime.cpu.remaking import repeated_rows
 from eas.runtime.cpu.simdgroups import simd
 from eas.runtime.cpu.steps import step
 from eas.runtime.cpu.tiles import Tile, read_tile
@@ -46,7 +48,7 @@ class Program:
         self.single = Body(self, (), [()], [None])
         self.assumptions = assumptions_of(self.facts)
         self.tiles: dict[int, Tile] = {}
-        self.remade: set[int] = set()
+        self.remade = repeated_rows(self.facts)
         self.pointers: dict[int, V] = {}
         self.sites = sites_of(function)
         self._zero: V | None = None
@@ -70,7 +72,7 @@ class Program:
 
     def load(self, body: Body, op: Load, coords: Coords) -> Lanes:
         """What the lanes at these coordinates read."""
-        return load(body, op, coords, None)
+        return load(body, op, coords, edge(body, coords))
 
     def over_threads(self, body: Body, op: Compute, coords: Coords) -> Lanes:
         """What the threads of a simdgroup do together."""

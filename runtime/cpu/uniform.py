@@ -156,7 +156,8 @@ class Writer:
                 self._settle(op)
                 write_combine(self.program, op)
             case Load():
-                self._place_effect(op, op.offset.shape)
+                if op.result.id not in self.program.remade:
+                    self._place_effect(op, op.offset.shape)
             case Store() | Atomic():
                 self._place_effect(op, op.offset.shape)
             case Assert():

@@ -93,3 +93,30 @@ def test_a_number_that_a_loop_over_lanes_counts_is_there_after_it() -> None:
     halve[1](x, y, counts, 9, BLOCK=10, _backend="cpu")
     np.testing.assert_array_equal(y, 0.125)
     assert counts[0] == 4
+
+
+@eas.kernel
+def weigh(x, weight, y, M, ROWS: eas.constexpr, COLUMNS: eas.constexpr):
+    r, c = mk.program_id(0) * ROWS + mk.arange(0, ROWS), mk.arange(0, COLUMNS)
+    v = mk.load(x, r[:, None] * COLUMNS + c[None, :], (r < M)[:, None])
+    centred = v - mk.sum(v, axis=1)[:, None] / COLUMNS
+    scaled = centred * mk.rsqrt(mk.sum(centred * centred, axis=1))[:, None]
+    scaled *= mk.load(weight, c)[None, :]
+    mk.store(y, r[:, None] * COLUMNS + c[None, :], scaled, (r < M)[:, None])
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(1, 64), (4, 100), (3, 7)])
+def test_a_row_that_is_repeated_is_read_up_to_its_end(rows: int, columns: int) -> None:
+    random = np.random.default_rng(0)
+    x = random.standard_normal((10, columns), np.float32)
+    y, w = np.zeros_like(x), random.standard_normal(columns, np.float32)
+    weigh[-(-10 // rows)](x, w, y, 10, ROWS=rows, COLUMNS=columns, _backend="cpu")
+    centred = x - x.mean(axis=1, keepdims=True)
+    expected = centred / np.sqrt((centred * centred).sum(axis=1, keepdims=True)) * w
+    np.testing.assert_allclose(y, expected, rtol=1e-3, atol=1e-5)
+
+
+def test_a_row_that_is_repeated_is_not_kept() -> None:
+    function = weigh.compile("*f32", "*f32", "*f32", "i32", ROWS=4, COLUMNS=100).function
+    assert "[408 x float]" not in write(relax(function), 8, has_streams=False)
+    assert "[108 x float]" not in write(relax(function), 8, has_streams=False)
