@@ -27,8 +27,8 @@ KeyPart = str | tuple[object, ...]
 class Specialised:
     """`key` is equal for calls that share a compiled kernel.
 
-    `values` are the runtime arguments, `constants` the constexpr ones. `overlapping` are pairs of
-    arrays that share memory but are not the same.
+    `values` are the runtime arguments, `constants` the constexpr ones and those that are `None`.
+    `overlapping` are pairs of arrays that share memory but are not the same.
     """
 
     key: tuple[KeyPart, ...]
@@ -48,7 +48,7 @@ def specialise(
     for p in parameters:
         argument = bound[p.name]
         try:
-            if p.is_constexpr:
+            if p.is_constexpr or _is_left_out(p, argument):
                 constants[p.name] = argument
                 key.append(identity(argument))
             elif isinstance(argument, str) and not is_launch:
@@ -66,7 +66,7 @@ def argument_types(parameters: Sequence[Parameter], call: Specialised) -> dict[s
     """What the front end is told about each parameter."""
     types: dict[str, Argument] = {}
     for p, part in zip(parameters, call.key, strict=True):
-        if p.is_constexpr:
+        if p.name in call.constants:
             types[p.name] = ConstArg(call.constants[p.name])
         elif isinstance(part, str):
             types[p.name] = ScalarArg(DTYPES[part])
@@ -93,6 +93,11 @@ def identity(value: Any) -> tuple[object, ...]:
     if is_dataclass(kind):
         return (kind, *(identity(getattr(value, f.name)) for f in fields(kind)))
     return (kind, value)
+
+
+def _is_left_out(p: Parameter, argument: object) -> bool:
+    """Whether `None` stands for an array or a number: the kernel is compiled without it."""
+    return argument is None and p.dtype is None
 
 
 def _hashable_twin(value: object) -> str:

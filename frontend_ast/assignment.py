@@ -7,7 +7,7 @@ import ast
 from eas.frontend_ast.arithmetic import SYMBOLS, binary, class_of, items_of, kept_generator
 from eas.frontend_ast.context import Context, Silenced
 from eas.frontend_ast.names import read_name
-from eas.frontend_ast.promote import describe, is_numeric, materialize
+from eas.frontend_ast.promote import describe, is_numeric, materialize, why_none
 from eas.frontend_ast.scopes import Bound
 from eas.frontend_ast.subscripts import Element, element, load_element, store_element
 from eas.frontend_ast.values import (
@@ -220,7 +220,8 @@ def _array_element(ctx: Context, target: ast.Subscript) -> Element:
             "E0408",
             f"an element of {describe(holder)} cannot be assigned to",
             at=target,
-            help="blocks and tuples are values: make a new one, for blocks with `mk.where`",
+            help=why_none(ctx, holder)
+            or "blocks and tuples are values: make a new one, for blocks with `mk.where`",
         )
     return element(ctx, holder, target.slice)
 

@@ -16,6 +16,7 @@ from eas.frontend_ast.promote import (
     number,
     promote,
     to_bool,
+    why_none,
 )
 from eas.frontend_ast.values import Array, Const, Num, Operand, Place
 from eas.ir.nodes import AtomicKind, Value
@@ -104,7 +105,8 @@ def place_of(ctx: Context, where: Operand, offs: Operand | None) -> tuple[Array,
             "E0509",
             f"an array is needed, this is {describe(where)}",
             at=where,
-            help="pass an array argument of the kernel, or `array + offset`",
+            help=why_none(ctx, where)
+            or "pass an array argument of the kernel, or `array + offset`",
         )
     place = as_place(where)
     numbers: list[Number] = [] if isinstance(where, Array) and offs is not None else [place.offset]

@@ -21,6 +21,7 @@ import numpy as np
 
 from eas.frontend_ast.context import Context
 from eas.frontend_ast.values import (
+    NONE,
     Array,
     Closure,
     Const,
@@ -422,14 +423,14 @@ def _way_out(ctx: Context, operand: Operand) -> tuple[str, ...]:
             return (f"load what it points to: `mk.load({array.name} + ...)`",)
         case Tuple():
             return ("take one of its parts: `t[0]`",)
-        case Const(value=None):
-            return why_none(ctx, operand)
         case _:
-            return ()
+            return why_none(ctx, operand)
 
 
 def why_none(ctx: Context, operand: Operand) -> tuple[str, ...]:
-    """Where a None may come from, and what to do about it."""
+    """Where a None may come from, and what to do about it; nothing if it is none."""
+    if operand != NONE:
+        return ()
     written = ctx.written_at(ctx.place(operand))
     if written.isidentifier() and written != "None":
         return (f"`{written}` is None here; test it before: `if {written} is not None:`",)

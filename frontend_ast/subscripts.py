@@ -10,7 +10,15 @@ from eas.frontend_ast.arithmetic import binary, class_of, items_of, unknown_rang
 from eas.frontend_ast.collective import require_all_lanes
 from eas.frontend_ast.context import Context
 from eas.frontend_ast.memory import load, store
-from eas.frontend_ast.promote import Number, common_dtype, describe, materialize, number, promote
+from eas.frontend_ast.promote import (
+    Number,
+    common_dtype,
+    describe,
+    materialize,
+    number,
+    promote,
+    why_none,
+)
 from eas.frontend_ast.values import Array, Const, Num, Operand, Place, Range, Tuple
 from eas.ir.records import frozen
 from eas.ir.types import I32, I64, DType, Shape, count
@@ -233,7 +241,7 @@ def _index_constant(ctx: Context, holder: Operand, index: ast.expr) -> Operand:
 
 def _subscripted(ctx: Context, holder: Operand) -> Any:
     """What Python takes an item of: a constant, or the operands of a tuple."""
-    if isinstance(holder, Const):
+    if isinstance(holder, Const) and holder.value is not None:
         return holder.value
     if isinstance(holder, Range):
         if holder.known is None:
@@ -241,7 +249,8 @@ def _subscripted(ctx: Context, holder: Operand) -> Any:
         return holder.known
     items = items_of(holder)
     if items is None:
-        raise ctx.refusal("E0508", f"{describe(holder)} cannot be subscripted", at=holder)
+        message, help = f"{describe(holder)} cannot be subscripted", why_none(ctx, holder)
+        raise ctx.refusal("E0508", message, at=holder, help=help)
     return items
 
 

@@ -393,11 +393,6 @@ def test_arrays_of_every_dtype_can_be_passed(dtype: Any) -> None:
             "expected a number or an array (NumPy, or an object with `__dlpack__`), not a `str`; "
             "a value for the compiler needs the annotation `eas.constexpr`",
         ),
-        (
-            None,
-            "expected a number or an array (NumPy, or an object with `__dlpack__`), not `None`; "
-            "a value for the compiler needs the annotation `eas.constexpr`",
-        ),
         (np.zeros(4, object), f"an array of object {NO_TWIN}"),
         (
             np.zeros(4, np.complex64),
@@ -420,6 +415,37 @@ def test_arrays_of_every_dtype_can_be_passed(dtype: Any) -> None:
 )
 def test_what_is_no_array_is_refused(value: Any, message: str) -> None:
     assert message_of(lambda: scale[1](value, 2.0)) == f"kernel `scale`, argument `a`: {message}"
+
+
+@eas.kernel
+def shift_and_scale(x, y, bias=None, factor=None):
+    v = x[0]
+    if bias is not None:
+        v += bias[0]
+    if factor is not None:
+        v *= factor
+    y[0] = v
+
+
+@pytest.mark.parametrize("backend", available())
+@pytest.mark.parametrize(
+    ("bias", "factor", "expected"),
+    [(None, None, 3), (4.0, None, 7), (None, 2.0, 6), (4.0, 2.0, 14)],
+)
+def test_an_array_or_a_number_can_be_left_out(
+    bias: float | None, factor: float | None, expected: float, backend: Any
+) -> None:
+    x = np.array([3], np.float32)
+    shift = None if bias is None else np.array([bias], np.float32)
+    for _ in range(2):  # the second launch is a short one
+        y = np.zeros(1, np.float32)
+        shift_and_scale[1](x, y, shift, factor, _backend=backend)
+        assert y[0] == expected
+
+
+def test_what_is_none_by_default_is_known_to_the_compiler() -> None:
+    signature = shift_and_scale.compile("*f32[:]", "*f32[:]", factor="f32").signature
+    assert signature == "shift_and_scale(x: *f32, y: *f32, factor: f32) with bias=None"
 
 
 def test_a_read_only_array_can_be_read() -> None:

@@ -59,10 +59,10 @@ def _find_kernel(module: ModuleType, path: str, name: str) -> Kernel:
 
 
 def _value(kernel: Kernel, name: str, text: str) -> object:
-    """A type for a runtime parameter, a literal or a dtype for a constexpr one."""
+    """A type or `None` for a runtime parameter, a literal or a dtype for a constexpr one."""
     is_constexpr = any(p.is_constexpr for p in kernel.parameters.all if p.name == name)
     if not is_constexpr:
-        return text
+        return None if text == "None" else text
     if text in DTYPES:
         return DTYPES[text]
     try:
