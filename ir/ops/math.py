@@ -77,7 +77,7 @@ MATH = (
     _function("tanh", np.tanh, "the hyperbolic tangent"),
     _rounded("erf", _erf, "the error function"),
     _rounded("sigmoid", _sigmoid, "1 / (1 + exp(-a))"),
-    OpDef("sign", ("a",), _NUMBERS, np.sign, "-1, 0 or 1, of a's dtype"),
+    OpDef("sign", ("a",), _NUMBERS, through_f32(np.sign), "-1, 0 or 1, of a's dtype"),
     _function("pow", np.power, "a to the power of b", ("a", "b")),
     _function("atan2", np.arctan2, "the angle of the point (x, y)", ("y", "x")),
     OpDef("copysign", ("a", "b"), _FLOATS, np.copysign, "the size of a with the sign of b"),

@@ -31,8 +31,10 @@ def _floordiv(e: Emitter, a: list[V], dtype: DType) -> V:
     if not dtype.is_float:
         return division.floor_divide(e, a[0], a[1], dtype)
     x, y = a
-    rest = _python_remainder(e, x, y)
+    rest = e.binary("frem", x, y)
     ratio = e.fdiv(e.fsub(x, rest), y)
+    # One less, rather than to take the remainder with the divisor's sign: that may be infinite.
+    ratio = e.select(_is_moved(e, rest, y), e.fsub(ratio, const(x.ty, 1.0)), ratio)
     down = e.intrinsic("floor", ratio)
     lost = e.fcmp("ogt", e.fsub(ratio, down), const(x.ty, 0.5))
     whole = e.select(lost, e.fadd(down, const(x.ty, 1.0)), down)
@@ -49,11 +51,17 @@ def _mod(e: Emitter, a: list[V], dtype: DType) -> V:
 
 def _python_remainder(e: Emitter, x: V, y: V) -> V:
     rest = e.binary("frem", x, y)
+    moved = e.select(_is_moved(e, rest, y), e.fadd(rest, y), rest)
     zero = const(x.ty, 0.0)
-    differs = e.xor(e.fcmp("olt", y, zero), e.fcmp("olt", rest, zero))
-    moved = e.select(differs, e.fadd(rest, y), rest)
     none = e.intrinsic("copysign", zero, y)
     return e.select(e.fcmp("oeq", rest, zero), none, moved)
+
+
+def _is_moved(e: Emitter, rest: V, y: V) -> V:
+    """Whether a remainder as C has it is there and lacks the sign of the divisor."""
+    zero = const(rest.ty, 0.0)
+    differs = e.xor(e.fcmp("olt", y, zero), e.fcmp("olt", rest, zero))
+    return e.both(e.fcmp("une", rest, zero), differs)
 
 
 def _truncdiv(e: Emitter, a: list[V], dtype: DType) -> V:

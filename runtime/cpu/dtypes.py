@@ -50,7 +50,8 @@ def to_stored(e: Emitter, v: V, dtype: DType) -> V:
         case "f16":
             return e.cast("fptrunc", v, "half")
         case "bf16":
-            return e.cast("trunc", _bf16_bits(e, v), "i16")
+            bits = e.bits(v)  # whose lower half is zero: it is rounded
+            return e.cast("trunc", e.binary("lshr", bits, const(bits.ty, 16)), "i16")
         case _:
             return v
 

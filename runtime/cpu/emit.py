@@ -318,6 +318,12 @@ class Emitter:
     def bitcast(self, a: V, ty: str) -> V:
         return a if a.ty == ty else self.value(ty, f"bitcast {a} to {ty}")
 
+    def hidden(self, mask: V) -> V:
+        """A mask of lanes of which LLVM knows nothing: code that is empty could have changed it."""
+        bits = self.cast("zext", self.bitcast(mask, f"i{mask.lanes}"), "i64")
+        same = self.value("i64", f'call i64 asm "", "=r,0"({bits})')
+        return self.bitcast(self.cast("trunc", same, f"i{mask.lanes}"), mask.ty)
+
     def bits(self, a: V) -> V:
         """The bits of floats as integers of their width."""
         return self.bitcast(a, like(a, f"i{bits_of(a.ty)}"))

@@ -9,7 +9,7 @@ from eas.ir.types import DType
 from eas.runtime.cpu.body import Body, Mask
 from eas.runtime.cpu.coordinates import Coords
 from eas.runtime.cpu.dtypes import register, size_of, stored, to_register, to_stored
-from eas.runtime.cpu.emit import V, const, mangled, vector
+from eas.runtime.cpu.emit import V, bits_of, const, is_float, mangled, vector
 from eas.runtime.cpu.lanes import Lanes, Steps, Uniform, Vector, number
 from eas.runtime.cpu.masks import condition, narrow, shared, when, written
 
@@ -211,5 +211,20 @@ def _write_row(body: Body, pointer: V, dtype: DType, offset: Steps, v: V, mask: 
         when(body, holds, lambda: e.store(v, place, size_of(dtype)))
         return
     bits = _turn(body, body.to_vector(mask)) if is_turned else body.to_vector(mask)
+    if _may_be_known(body, v):
+        bits = e.hidden(bits)
     aligned = V("ptr", f"align {size_of(dtype)} {place.text}")
     e.do(f"llvm.masked.store.{mangled(v.ty)}.p0", v, aligned, bits)
+
+
+def _may_be_known(body: Body, v: V) -> bool:
+    """Whether LLVM could find that a mask of integers leaves but one lane.
+
+    If they were cut from wider ones, LLVM 22 would store the whole wide number then, over the
+    elements behind it. A mask is known where vectors stand at places that are known.
+    """
+    if is_float(v.ty) or bits_of(v.ty) == 64:
+        return False
+    extent = next((extent for extent in reversed(body.shape) if extent > 1), 1)
+    is_unrolled = any(isinstance(at, Steps) and at.base.known is not None for at in body.points[0])
+    return is_unrolled or extent <= body.width or extent % body.width == 1

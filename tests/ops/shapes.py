@@ -9,7 +9,11 @@ from eas import mk
 Shape = tuple[int, ...]
 
 # scalars, size 1, odd sizes, several axes, more elements than a threadgroup has threads
-SHAPES: tuple[Shape, ...] = ((), (1,), (33,), (1100,), (5, 7), (3, 1, 4), (2, 3, 2, 5))
+SHAPES: tuple[Shape, ...] = (
+    *((), (1,), (33,), (1100,)),
+    *((5, 7), (37, 31), (3, 1, 4), (2, 3, 2, 5)),
+)
+BLOCKS = tuple(shape for shape in SHAPES if shape)
 
 
 def offsets(shape: Any) -> Any:

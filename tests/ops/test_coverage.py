@@ -17,7 +17,7 @@ from eas.runtime.interpreter.handlers import HANDLERS
 
 TESTS = Path(__file__).parent.parent
 # The kernels here run on every backend.
-RUN_EVERYWHERE = [*TESTS.glob("ops/*.py"), *TESTS.glob("kernels/*.py")]
+RUN_EVERYWHERE = [*TESTS.glob("ops/**/*.py"), *TESTS.glob("kernels/*.py")]
 # These are done while a kernel is compiled, or only say where a thread is.
 COMPILE_TIME = {"static_assert", "static_print", "local_id"}
 

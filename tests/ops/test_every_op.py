@@ -1,0 +1,32 @@
+"""Every op, on every dtype that it takes, in every shape, on each backend, against NumPy."""
+
+from __future__ import annotations
+
+import pytest
+
+import eas
+from eas.config import Backend
+from eas.ir.types import F64, DType
+from tests.backends import BACKENDS, TEXT_BACKENDS
+from tests.ops.shapes import Shape
+from tests.ops.table import FAMILIES
+from tests.ops.table.family import Family
+
+CASES = [
+    pytest.param(*case, id=f"{family.name}-{case[1]}-{case[2]}")
+    for family in FAMILIES
+    for case in family.cases()
+]
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize(("family", "dtype", "shape"), CASES)
+def test_ops_agree_with_numpy(family: Family, dtype: DType, shape: Shape, backend: Backend) -> None:
+    launch = family.launch(dtype, shape)
+    if backend in TEXT_BACKENDS and (dtype == F64 or launch.refusal):
+        with pytest.raises(eas.CompileError, match=launch.refusal or "Metal has no f64"):
+            launch.run(backend)
+        return
+    launch.run(backend)
+    faults = [f"{words}, {dtype}{list(shape)} on {backend}" for words in launch.faults(backend)]
+    assert not faults, "\n".join(faults)
