@@ -468,8 +468,19 @@ def test_flat_offsets_need_a_contiguous_array() -> None:
     assert message_of(lambda: add(a[::2], b, c, 4, BLOCK=4)) == (
         "kernel `add`, argument `a`: the kernel counts offsets in a contiguous array, but this one "
         "has the shape (4,) and the strides (8,): pass `np.ascontiguousarray(a)`, "
-        "or index it as `a[i, ...]`"
+        "index it as `a[i, ...]`, or have the kernel take its strides, `a.strides[0]`"
     )
+
+
+def test_flat_offsets_may_count_with_the_strides_of_an_array() -> None:
+    @eas.kernel
+    def gather(x, y, BLOCK: eas.constexpr):
+        i = mk.arange(0, BLOCK)
+        y[i] = mk.load(x, i * x.strides[0])
+
+    x, y = np.arange(8, dtype=np.float32), np.zeros(4, np.float32)
+    gather[1](x[::2], y, BLOCK=4)
+    np.testing.assert_array_equal(y, [0, 2, 4, 6])
 
 
 def test_an_array_of_two_dimensions_can_be_used_with_flat_offsets() -> None:
