@@ -154,8 +154,11 @@ def _times(text: str, factor: int) -> str:
         return text
     if " + " in text:
         return f"({text}) * {factor}"
-    number, times, name = text.partition(" * ")
-    return f"{int(number) * factor} * {name}" if times else f"{text} * {factor}"
+    first, times, last = text.partition(" * ")
+    if not times:
+        return f"{text} * {factor}"
+    is_after = last.isdigit()
+    return f"{first} * {int(last) * factor}" if is_after else f"{int(first) * factor} * {last}"
 
 
 @contextmanager

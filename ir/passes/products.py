@@ -106,22 +106,39 @@ class _Change:
 
 def steps_along(value: Value, axis: int, makers: Mapping[int, Op]) -> int | None:
     """By how much integers go up from one lane to the next along an axis, where that is known."""
-    if not value.shape or value.shape[axis] == 1:
-        return 0
-    op = makers.get(value.id)
-    if not isinstance(op, Compute):
-        return None
-    name = op.op.name
-    if name in ("arange", "thread_index"):
-        return 1
-    if name == "splat":
-        return 0
-    if name == "expand_dims":
-        added = op.attr("axis")
-        assert isinstance(added, int)
-        return steps_along(op.operands[0], axis - (added < axis), makers)
-    steps = [steps_along(operand, axis, makers) for operand in op.operands]
-    return _combined(name, steps)
+    return _Steps(makers).along(value, axis)
+
+
+_MOST_OPS = 50
+
+
+@record
+class _Steps:
+    """How far an offset was followed: no further than it matters for those that people write."""
+
+    makers: Mapping[int, Op]
+    followed: int = 0
+
+    def along(self, value: Value, axis: int) -> int | None:
+        if not value.shape or value.shape[axis] == 1:
+            return 0
+        op = self.makers.get(value.id)
+        self.followed += 1
+        if not isinstance(op, Compute) or self.followed > _MOST_OPS:
+            return None
+        match op.op.name:
+            case "arange" | "thread_index":
+                return 1
+            case "splat":
+                return 0
+            case "expand_dims":
+                added = op.attr("axis")
+                assert isinstance(added, int)
+                return self.along(op.operands[0], axis - (added < axis))
+            case name if op.op.elementwise and op.operands:
+                return _combined(name, [self.along(operand, axis) for operand in op.operands])
+            case _:
+                return None
 
 
 def _combined(name: str, steps: list[int | None]) -> int | None:
@@ -135,7 +152,5 @@ def _combined(name: str, steps: list[int | None]) -> int | None:
             return a + b
         case "sub", [int(a), int(b)]:
             return a - b
-        case (("permute" | "reshape" | "slice" | "cycle"), _):
-            return None
         case _:
             return 0 if all(step == 0 for step in steps) else None

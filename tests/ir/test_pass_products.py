@@ -6,7 +6,7 @@ from typing import Any
 
 import eas
 from eas import mk
-from eas.ir.nodes import Compute, Load, walk
+from eas.ir.nodes import Compute, Function, Load, walk
 from eas.ir.passes.products import shape_products, steps_along
 
 
@@ -38,10 +38,45 @@ def test_a_factor_that_lies_in_columns_is_read_in_rows_and_turned() -> None:
     assert names(is_turned=False) == ["permute", "dot"]
 
 
-def test_steps_are_known_along_each_axis() -> None:
-    function = product.compile("*f32", "*f32", "*f32", "i32", IS_TURNED=False).function
+def steps_of_loads(function: Function, axes: tuple[int, ...]) -> list[list[int | None]]:
     ops = list(walk(function.body))
     makers: dict[int, Any] = {op.result.id: op for op in ops if isinstance(op, Compute | Load)}
     loads = [op for op in ops if isinstance(op, Load)]
-    found = [[steps_along(op.offset, axis, makers) for axis in (0, 1)] for op in loads]
-    assert found == [[None, 1], [1, None]]
+    return [[steps_along(op.offset, axis, makers) for axis in axes] for op in loads]
+
+
+def test_steps_are_known_along_each_axis() -> None:
+    function = product.compile("*f32", "*f32", "*f32", "i32", IS_TURNED=False).function
+    assert steps_of_loads(function, (0, 1)) == [[None, 1], [1, None]]
+
+
+def test_steps_are_not_known_where_lanes_change_their_places() -> None:
+    @eas.kernel
+    def gather(x, y):
+        table = mk.broadcast_to(mk.arange(0, 4)[:, None], (4, 4))
+        for offset in (mk.sum(table, axis=1), mk.ravel(table[:, 1:2])):
+            mk.store(y, mk.arange(0, 4), mk.load(x, offset))
+
+    function = gather.compile("*f32", "*f32").function
+    assert steps_of_loads(function, (0,)) == [[None], [None]]
+
+
+def test_the_lanes_of_simdgroups_have_no_steps() -> None:
+    @eas.kernel
+    def gather(x, y):
+        mk.store(y, mk.tid(0, 64), mk.load(x, mk.lane_id()))
+
+    function = gather.compile("*f32", "*f32").function
+    assert steps_of_loads(function, (0,)) == [[None]]
+
+
+def test_an_offset_that_every_step_uses_twice_is_not_followed_along_all_its_ways() -> None:
+    @eas.kernel
+    def gather(x, y, n):
+        offset = mk.arange(0, 4)
+        for _ in mk.static_range(60):
+            offset = (offset + offset) % n
+        mk.store(y, mk.arange(0, 4), mk.load(x, offset))
+
+    function = gather.compile("*f32", "*f32", "i32").function
+    assert steps_of_loads(function, (0,)) == [[None]]
