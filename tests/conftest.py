@@ -9,6 +9,8 @@ import pytest
 from hypothesis import settings
 from syrupy.assertion import SnapshotAssertion
 
+from eas.msl.host import toolchain
+from tests.processes import PATIENCE
 from tests.snapshot_files import ErrorFile, IrFile, MetalFile, TextFile
 
 # No test depends on how busy the machine is.
@@ -23,6 +25,16 @@ SnapshotCheck = Callable[[str, str], None]
 def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("EAS_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _much_time() -> Iterator[None]:
+    """What limits time is for users: here the machine may be busy, or halt a process for others."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(toolchain, "SECONDS", PATIENCE)
+        for variable in ("EAS_HOST_SECONDS", "EAS_METAL_SECONDS"):
+            patch.setenv(variable, str(PATIENCE))
         yield
 
 

@@ -13,6 +13,7 @@ from benchmarks.measuring import prepare, runs_of
 from benchmarks.peers import with_numpy
 from benchmarks.tables import markdown_of, missed
 from benchmarks.works import WORKS
+from tests.processes import PATIENCE
 
 SCALE = 0.01
 
@@ -63,7 +64,7 @@ def test_a_duration_has_the_unit_that_suits_it(seconds: float, shown: str) -> No
 def test_one_command_prints_a_table_and_names_the_peers_that_are_missing() -> None:
     command = [sys.executable, "-m", "benchmarks.run", "--only", "gelu", "--rounds", "1"]
     done = subprocess.run(
-        [*command, "--scale", "0.01"], check=True, capture_output=True, text=True, timeout=120
+        [*command, "--scale", "0.01"], check=True, capture_output=True, text=True, timeout=PATIENCE
     )
     assert "gelu, 40x1024" in done.stdout
     assert "Triton's interpreter is missing: no --triton-python was given" in done.stdout

@@ -16,6 +16,7 @@ from eas.runtime.cpu import jit
 from eas.runtime.cpu.build import SUFFIX
 from eas.runtime.cpu.launch import Executable
 from eas.runtime.values import ArrayArgument
+from tests.processes import PATIENCE
 
 TEXT = """\
 kernel double(%x.0: *f32) from "double.py" {
@@ -131,7 +132,7 @@ def test_processes_fill_the_cache_at_the_same_time(tmp_path: Path) -> None:
     environment = {**os.environ, "EAS_CACHE_DIR": str(folder)}
     command = [sys.executable, "-c", _PROGRAM, TEXT]
     running = [subprocess.Popen(command, env=environment) for _ in range(8)]
-    assert [process.wait(timeout=120) for process in running] == [0] * 8
+    assert [process.wait(timeout=PATIENCE) for process in running] == [0] * 8
     assert len(files(folder)) == 2  # the kernel, and what all kernels share
 
 

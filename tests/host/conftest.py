@@ -8,12 +8,13 @@ import pytest
 
 from eas.ir.cache import open_cache
 from eas.msl.host import Builder, Host, Limits
+from tests.processes import PATIENCE
 
 
 @pytest.fixture(scope="session")
 def host() -> Iterator[Host]:
-    """A host with little patience."""
-    host = Host(Builder(open_cache()), Limits(seconds=20.0))
+    """A host that has time."""
+    host = Host(Builder(open_cache()), Limits(PATIENCE))
     yield host
     host.stop()
 
@@ -21,6 +22,6 @@ def host() -> Iterator[Host]:
 @pytest.fixture(scope="session")
 def checked_host() -> Iterator[Host]:
     """A host that watches every access."""
-    host = Host(Builder(open_cache()), Limits(seconds=60.0), is_checked=True)
+    host = Host(Builder(open_cache()), Limits(PATIENCE), is_checked=True)
     yield host
     host.stop()

@@ -19,6 +19,7 @@ from eas.msl.host.toolchain import NATIVE, Toolchain, features, find_toolchain, 
 from eas.msl.host.translate import translate
 from eas.msl.launch import bind
 from tests.host.handwritten import EXAMPLES, text_of
+from tests.processes import PATIENCE
 from tests.test_kernels import case_of, compare
 
 EMULATOR = shutil.which("qemu-aarch64-static") or shutil.which("qemu-aarch64")
@@ -68,7 +69,7 @@ def run_emulated(
     sent = b"".join(each.tobytes() for each in flat)
     assert EMULATOR is not None
     done = subprocess.run(
-        [EMULATOR, program], input=sent, capture_output=True, timeout=60, check=False
+        [EMULATOR, program], input=sent, capture_output=True, timeout=PATIENCE, check=False
     )
     assert done.returncode == 0, done.stderr.decode()
     results: list[Any] = []

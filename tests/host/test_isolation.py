@@ -16,7 +16,7 @@ import pytest
 from eas.msl.host import Host, HostError, Limits, load
 from eas.msl.host.process import patience
 from tests.host.texts import HEAD, run_text
-from tests.processes import is_alive
+from tests.processes import PATIENCE, is_alive
 
 DOUBLE = HEAD + (
     "kernel void twice(device int* x [[buffer(0)]], uint i [[thread_position_in_grid]]) {\n"
@@ -134,7 +134,7 @@ def test_a_kernel_that_speaks_for_its_process_is_not_believed(host: Host, said: 
 
 
 def test_arrays_beyond_the_limit_of_memory_are_told(host: Host) -> None:
-    small = Host(host.builder, Limits(seconds=20.0, memory=500 << 20))
+    small = Host(host.builder, Limits(PATIENCE, memory=500 << 20))
     with pytest.raises(HostError, match=r"^kernel `twice`: it cannot be run: .*[Mm]emory"):
         run_text(small, DOUBLE, np.zeros(100 << 20, np.int32))
     assert works(small)
@@ -243,7 +243,7 @@ kernel void fill(device float* x [[buffer(0)]], uint i [[thread_position_in_grid
 @pytest.mark.parametrize("closed", [(0,), (1,), (2,), (0, 1), (0, 1, 2)])
 def test_a_process_without_standard_files_can_launch(closed: tuple[int, ...]) -> None:
     code = WITHOUT_STANDARD_FILES.format(closed=closed, text=FILL)
-    done = subprocess.run([sys.executable, "-c", code], timeout=60, check=False)
+    done = subprocess.run([sys.executable, "-c", code], timeout=PATIENCE, check=False)
     assert done.returncode == 0
 
 

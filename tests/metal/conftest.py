@@ -19,12 +19,13 @@ from eas.runtime.metal import device
 from tests.backends import IS_ON_DEVICE
 from tests.metal.session import Session
 from tests.metal.simulated import Machine, installed
+from tests.processes import PATIENCE
 
 
 @pytest.fixture(scope="session")
 def metal_host() -> Iterator[Host]:
     """What runs the kernels of simulated Macs."""
-    host = Host(Builder(open_cache()), Limits(seconds=20.0))
+    host = Host(Builder(open_cache()), Limits(PATIENCE))
     yield host
     host.stop()
 

@@ -23,6 +23,7 @@ from tests.metal.kernels import shift, spin, stray, twice
 from tests.metal.simulated import Machine
 from tests.metal.simulated.encoders import MTLComputeCommandEncoder
 from tests.metal.simulated.objects import constant
+from tests.processes import PATIENCE
 
 GPU = "Apple M1 (simulated)"
 
@@ -258,7 +259,7 @@ except metal.MetalError:
 def test_python_ends_while_the_gpu_is_still_at_work(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EAS_METAL_SECONDS", "0.1")
     done = subprocess.run(
-        [sys.executable, "-c", EXIT], capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-c", EXIT], capture_output=True, text=True, timeout=PATIENCE, check=False
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "given up\n", "")
 
