@@ -12,7 +12,7 @@ from eas.config import Backend
 from eas.ir.diagnostics import Diagnostic
 from eas.msl.errors import GridError
 from eas.runtime.errors import KernelError
-from eas.runtime.refusals import LaunchError
+from eas.runtime.refusals import BadArgument, LaunchError
 from eas.runtime.values import ArrayArgument, Bound
 
 Arguments = Sequence[ArrayArgument | np.generic]
@@ -34,6 +34,8 @@ def launch_on(
         found = _RUNS[backend](compiled, arguments, grid)
     except GridError as error:
         raise LaunchError(compiled.name, error.message) from error
+    except BadArgument as error:  # of the environment's variables
+        raise LaunchError(compiled.name, str(error)) from error
     if found:
         raise KernelError(found)
 

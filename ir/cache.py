@@ -28,7 +28,7 @@ def default_folder() -> Path:
     """`EAS_CACHE_DIR`, else the user's folder for caches."""
     chosen = os.environ.get("EAS_CACHE_DIR")
     if chosen:
-        return Path(chosen)
+        return Path(chosen).absolute()  # wherever the process goes from here
     base = os.environ.get("XDG_CACHE_HOME")
     return (Path(base) if base else Path.home() / ".cache") / "easy_as"
 

@@ -734,7 +734,7 @@ def test_the_trips_of_a_loop_are_limited_by_the_environment(
 
 def test_a_limit_that_is_no_number_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EAS_MAX_TRIPS", "many")
-    with pytest.raises(ValueError, match="EAS_MAX_TRIPS is a number of trips, not 'many'"):
+    with pytest.raises(LaunchError, match="EAS_MAX_TRIPS is a number of trips, not 'many'"):
         count_to[1](np.zeros(1, np.int32), 3)
 
 

@@ -1,13 +1,13 @@
 """Long loops come up for air, so that Ctrl-C ends a program that does not end by itself.
 
 A program counts the trips of all its loops. Every so many it asks the launch whether to give up,
-which lets Python look for signals, see `support.ll`.
+which lets Python look for signals, see `support.ll`. Products of large matrices ask as well.
 """
 
 from __future__ import annotations
 
 from eas.runtime.cpu.body import Body
-from eas.runtime.cpu.emit import V, const
+from eas.runtime.cpu.emit import Emitter, V, const
 
 TRIPS = 1024
 ASKED = 13  # the word of a job that says what to call
@@ -19,9 +19,14 @@ def breathe(body: Body) -> None:
     now = e.sub(e.get(left), const("i32", 1))
     e.set(left, now)
 
-    def ask() -> None:
+    def ask_again() -> None:
         e.set(left, const("i32", TRIPS))
-        asked = e.load("ptr", e.gep("ptr", V("ptr", "%job"), const("i64", ASKED)))
-        e.when(e.value("i1", f"call i1 {asked.text}(ptr %job) cold"), e.leave)
+        ask(e)
 
-    e.when(e.icmp("eq", now, const("i32", 0)), ask, is_rare=True)
+    e.when(e.icmp("eq", now, const("i32", 0)), ask_again, is_rare=True)
+
+
+def ask(e: Emitter) -> None:
+    """Leaves the program if the launch is to be given up."""
+    asked = e.load("ptr", e.gep("ptr", V("ptr", "%job"), const("i64", ASKED)))
+    e.when(e.value("i1", f"call i1 {asked.text}(ptr %job) cold"), e.leave, is_rare=True)

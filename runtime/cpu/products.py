@@ -5,6 +5,7 @@ from __future__ import annotations
 from eas.ir.nodes import Compute, Value
 from eas.ir.records import record
 from eas.ir.types import count
+from eas.runtime.cpu.breaths import ask
 from eas.runtime.cpu.emit import Emitter, V, Variable, const, mangled, vector
 from eas.runtime.cpu.group import copy_block, tile_of
 from eas.runtime.cpu.program import Program
@@ -12,6 +13,7 @@ from eas.runtime.cpu.tiles import Tile, make_tile, transpose
 
 _MOST_SUMS = 12  # vectors: with those of `b` and one of `a` they fill sixteen registers
 _MOST_COLUMNS = 3
+_LONG = 1 << 22  # products of numbers: about a millisecond
 
 
 def write_dot(program: Program, op: Compute) -> None:
@@ -94,6 +96,8 @@ class _Product:
 
         def panel(now: V) -> None:
             self._panel(now, at_once, 0)
+            if step * self.rows * self.depth > _LONG:
+                ask(self.e)
 
         self.e.count(const("i64", 0), const("i64", whole * self.width), step, panel)
         for n in range(whole, vectors):

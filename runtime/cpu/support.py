@@ -13,6 +13,7 @@ from typing import Any
 from eas.ir.timing import timed
 from eas.runtime.cpu.build import build_code
 from eas.runtime.cpu.once import once
+from eas.runtime.refusals import BadArgument
 
 MOST_SLOTS = 128
 MOST_THREADS = 1024
@@ -97,7 +98,7 @@ def thread_count() -> int:
     if chosen:
         if not chosen.isdecimal() or not 1 <= int(chosen) <= MOST_THREADS:
             wanted = f"a number of threads from 1 to {MOST_THREADS}"
-            raise ValueError(f"EAS_NUM_THREADS is {wanted}, not {chosen!r}")
+            raise BadArgument(f"EAS_NUM_THREADS is {wanted}, not {chosen!r}")
         return int(chosen)
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))

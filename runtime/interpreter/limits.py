@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from eas.ir.records import frozen
+from eas.runtime.refusals import BadArgument
 
 
 @frozen
@@ -29,6 +30,6 @@ def limits_of(environment: Mapping[str, str]) -> Limits:
     if not text:
         return Limits()
     if not text.isdecimal() or int(text) == 0:
-        raise ValueError(f"EAS_MAX_TRIPS is a number of trips, not {text!r}")
+        raise BadArgument(f"EAS_MAX_TRIPS is a number of trips, not {text!r}")
     trips = int(text)
     return Limits(trips=trips, for_trips=trips, inner_trips=8 * trips)

@@ -17,6 +17,7 @@ import eas
 from eas import mk
 from eas.runtime.errors import KernelError
 from eas.runtime.refusals import LaunchError
+from tests.processes import PATIENCE
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -261,12 +262,16 @@ except KeyboardInterrupt:
 def test_a_long_launch_can_be_interrupted(tmp_path: Path, kernel: str, programs: int) -> None:
     script = tmp_path / "spin.py"
     script.write_text(_ENDLESS.replace("KERNEL", kernel).replace("PROGRAMS", str(programs)))
-    process = subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    assert process.stdout.readline() == "ready\n"
-    time.sleep(1)
-    process.send_signal(signal.SIGINT)
-    out, _ = process.communicate(timeout=60)
+    command = [sys.executable, str(script)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            assert process.stdout.readline() == "ready\n"
+            time.sleep(1)
+            process.send_signal(signal.SIGINT)
+            out, _ = process.communicate(timeout=PATIENCE)
+        finally:
+            process.kill()
     assert out == "stopped\n"
 
 
@@ -312,3 +317,30 @@ def test_arrays_with_gaps_and_without_may_be_launched_by_turns() -> None:
 def test_code_for_arrays_without_gaps_takes_no_stride() -> None:
     compiled = copy.compile("*f32[:]", "*f32[:]", BLOCK=64)
     assert not any(param.role == "stride" for param in compiled.packed.function.params)
+
+
+@eas.kernel
+def multiply(a, b, c, IS_ON, SIZE: eas.constexpr):
+    i, j = mk.arange(0, SIZE)[:, None], mk.arange(0, SIZE)[None, :]
+    if IS_ON:
+        product = mk.dot(mk.load(a, i * SIZE + j), mk.load(b, i * SIZE + j))
+        mk.store(c, i * SIZE + j, product)
+
+
+def test_a_signal_ends_a_product_of_large_matrices() -> None:
+    size = 2048
+    a, b, c = np.ones((size, size), "f4"), np.ones((size, size), "f4"), np.zeros((size, size), "f4")
+    multiply[1](a, b, c, False, SIZE=size, _backend="cpu")
+
+    def handle(number: int, frame: object) -> None:
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGALRM, handle)
+    signal.setitimer(signal.ITIMER_REAL, 0.02)
+    try:
+        with pytest.raises(TimeoutError):
+            multiply[1](a, b, c, True, SIZE=size, _backend="cpu")
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert not c.any()
