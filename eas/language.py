@@ -20,11 +20,29 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 from eas.intrinsic import host_intrinsic, intrinsic
 from eas.ir import types as _types
-from eas.values import BlockPointer, DTypeClass, DTypeLike, Int, Mask, Number, Value
+from eas.values import (
+    BlockPointer,
+    Condition,
+    DTypeClass,
+    DTypeLike,
+    Int,
+    Mask,
+    Number,
+    Value,
+)
 
 Shape = int | Sequence[int]
 Axes = int | Sequence[int]
+Pair = tuple[Value, Value]
+Triple = tuple[Value, Value, Value]
+Several = tuple[Value, ...]
+# Functions that make one element of two, or of two of each block.
+Joining = Callable[[Value, Value], Number]
+JoiningPairs = Callable[[Value, Value, Value, Value], tuple[Number, Number]]
+JoiningTriples = Callable[[Value, Value, Value, Value, Value, Value], tuple[Number, Number, Number]]
+JoiningSeveral = Callable[..., tuple[Number, ...]]
 Padding = Literal["zero", "nan"]
+Precision = Literal["ieee", "tf32", "tf32x3"]
 Eviction = Literal["", "evict_first", "evict_last", "evict_normal"]
 Caching = Literal["", ".ca", ".cg", ".cs", ".wb", ".wt"]
 
@@ -923,7 +941,7 @@ def clamp(a: Number, low: Number, high: Number) -> Value:
 
 
 @intrinsic("select")
-def where(condition: Number, a: Number, b: Number) -> Value:
+def where(condition: Condition, a: Number, b: Number) -> Value:
     """`a` in the lanes where the condition is true, `b` in the others.
 
     >>> mk.where(mk.arange(0, 4) < 2, 1.0, -1.0)
@@ -983,7 +1001,7 @@ def isfinite(a: Number) -> Value:
 
 
 @intrinsic()
-def popcount(a: Number) -> Value:
+def popcount(a: Int) -> Value:
     """How many bits of an integer are set.
 
     >>> mk.popcount(mk.arange(0, 4))
@@ -993,7 +1011,7 @@ def popcount(a: Number) -> Value:
 
 
 @intrinsic()
-def clz(a: Number) -> Value:
+def clz(a: Int) -> Value:
     """How many zero bits an integer begins with.
 
     >>> mk.clz(mk.arange(0, 4))
@@ -1003,7 +1021,7 @@ def clz(a: Number) -> Value:
 
 
 @intrinsic()
-def umulhi(a: Number, b: Number) -> Value:
+def umulhi(a: Int, b: Int) -> Value:
     """The upper half of the product of two unsigned integers.
 
     >>> mk.umulhi(mk.to_u32(mk.load(x, 3)), 1 << 31)
@@ -1015,7 +1033,7 @@ def umulhi(a: Number, b: Number) -> Value:
 @overload
 def cdiv(a: int, b: int) -> int: ...
 @overload
-def cdiv(a: Value, b: Number) -> Value: ...
+def cdiv(a: Value, b: Int) -> Value: ...
 @overload
 def cdiv(a: int, b: Value) -> Value: ...
 @host_intrinsic
@@ -1029,7 +1047,7 @@ def cdiv(a: Any, b: Any) -> Any:
 
 
 @intrinsic("truncdiv")
-def trunc_div(a: Number, b: Number) -> Value:
+def trunc_div(a: Int, b: Int) -> Value:
     """`a / b` of integers, rounded towards zero, as in C; `a // b` rounds down.
 
     >>> mk.trunc_div(mk.arange(-3, 1), 2)
@@ -1195,7 +1213,7 @@ def to_f32(a: Number) -> Value:
 
 @intrinsic()
 def to_f64(a: Number) -> Value:
-    """The value as a float of 64 bits.
+    """The value as a float of 64 bits, which Metal does not have.
 
     >>> mk.to_f32(mk.to_f64(mk.load(x, 3)))
     3.0
@@ -1302,13 +1320,22 @@ def xor_sum(a: Value, axis: int | None = None, keep_dims: builtins.bool = False)
     ...
 
 
-@intrinsic()
+@overload
+def reduce(a: Value, axis: int | None, fn: Joining, keep_dims: builtins.bool = False) -> Value: ...
+@overload
 def reduce(
-    a: Value | tuple[Value, ...],
-    axis: int | None,
-    fn: Callable[..., Any],
-    keep_dims: builtins.bool = False,
-) -> Any:
+    a: Pair, axis: int | None, fn: JoiningPairs, keep_dims: builtins.bool = False
+) -> Pair: ...
+@overload
+def reduce(
+    a: Triple, axis: int | None, fn: JoiningTriples, keep_dims: builtins.bool = False
+) -> Triple: ...
+@overload
+def reduce(
+    a: Several, axis: int | None, fn: JoiningSeveral, keep_dims: builtins.bool = False
+) -> Several: ...
+@intrinsic()
+def reduce(a: Any, axis: int | None, fn: Any, keep_dims: builtins.bool = False) -> Any:
     """What a function makes of all elements of a block, or along one axis, two at a time.
 
     `fn(x, y)` is associative and commutative: any two elements may meet, in any order. Of a tuple
@@ -1354,13 +1381,22 @@ def cumprod(a: Value, axis: int = 0, reverse: builtins.bool = False) -> Value:
     ...
 
 
-@intrinsic()
+@overload
+def associative_scan(a: Value, axis: int, fn: Joining, reverse: builtins.bool = False) -> Value: ...
+@overload
 def associative_scan(
-    a: Value | tuple[Value, ...],
-    axis: int,
-    fn: Callable[..., Any],
-    reverse: builtins.bool = False,
-) -> Any:
+    a: Pair, axis: int, fn: JoiningPairs, reverse: builtins.bool = False
+) -> Pair: ...
+@overload
+def associative_scan(
+    a: Triple, axis: int, fn: JoiningTriples, reverse: builtins.bool = False
+) -> Triple: ...
+@overload
+def associative_scan(
+    a: Several, axis: int, fn: JoiningSeveral, reverse: builtins.bool = False
+) -> Several: ...
+@intrinsic()
+def associative_scan(a: Any, axis: int, fn: Any, reverse: builtins.bool = False) -> Any:
     """For each element along an axis what a function makes of those up to it, two at a time.
 
     `fn(x, y)` is associative; `x` comes of elements before those of `y`. Of a tuple of blocks it
@@ -1380,7 +1416,7 @@ def dot(
     a: Value,
     b: Value,
     acc: Number | None = None,
-    input_precision: Literal["ieee", "tf32", "tf32x3"] = "ieee",
+    input_precision: Precision = "ieee",
 ) -> Value:
     """The product of two matrices, or of each two of a batch, plus `acc`.
 
@@ -1396,7 +1432,7 @@ def dot(
 
 
 @intrinsic()
-def mma_zero() -> Any:
+def mma_zero() -> Pair:
     """An 8x8 matrix of zeros, spread over the 32 threads of a simdgroup, in a thread program.
 
     Each thread has two of its elements: it is a tuple of two f32.
@@ -1411,14 +1447,14 @@ def mma_zero() -> Any:
 
 @intrinsic()
 def mma(
-    acc: Any,
+    acc: Pair,
     a: Value,
-    a_offs: Number,
+    a_offs: Int,
     b: Value,
-    b_offs: Number,
-    a_stride: Number = 8,
-    b_stride: Number = 8,
-) -> Any:
+    b_offs: Int,
+    a_stride: Int = 8,
+    b_stride: Int = 8,
+) -> Pair:
     """`acc + a @ b` of 8x8 matrices: those of the arrays begin at the offsets given.
 
     A stride is how many elements lie between the rows of a matrix. All threads of a simdgroup give
@@ -1437,7 +1473,7 @@ def mma(
 
 
 @intrinsic()
-def mma_store(acc: Any, ptr: Value, offs: Number, stride: Number = 8) -> None:
+def mma_store(acc: Pair, ptr: Value, offs: Int, stride: Int = 8) -> None:
     """Writes an 8x8 matrix to an array, its first element at `offs`.
 
     >>> t = mk.tid(0, 32)
@@ -1512,7 +1548,7 @@ def simd_all(a: Number) -> Value:
 
 
 @intrinsic()
-def simd_shuffle(a: Number, lane: Number) -> Value:
+def simd_shuffle(a: Number, lane: Int) -> Value:
     """The value that another lane of the simdgroup has.
 
     >>> t = mk.tid(0, 4)
@@ -1523,7 +1559,7 @@ def simd_shuffle(a: Number, lane: Number) -> Value:
 
 
 @intrinsic()
-def simd_shuffle_xor(a: Number, mask: Number) -> Value:
+def simd_shuffle_xor(a: Number, mask: Int) -> Value:
     """The value of the lane whose number differs from the thread's own in the bits of `mask`.
 
     >>> t = mk.tid(0, 4)
@@ -1534,7 +1570,7 @@ def simd_shuffle_xor(a: Number, mask: Number) -> Value:
 
 
 @intrinsic()
-def simd_broadcast(a: Number, lane: Number) -> Value:
+def simd_broadcast(a: Number, lane: Int) -> Value:
     """The value that one lane of the simdgroup has, the same for all threads.
 
     >>> t = mk.tid(0, 4)
@@ -1548,7 +1584,7 @@ def simd_broadcast(a: Number, lane: Number) -> Value:
 
 
 @intrinsic()
-def randint4x(seed: Number, offset: Number) -> tuple[Value, Value, Value, Value]:
+def randint4x(seed: Int, offset: Int) -> tuple[Value, Value, Value, Value]:
     """Four random u32 for each seed and offset: the words of Philox 4x32-10.
 
     The offset is the counter and the seed the key of the cipher, each of up to 64 bits. The same
@@ -1562,7 +1598,7 @@ def randint4x(seed: Number, offset: Number) -> tuple[Value, Value, Value, Value]
 
 
 @intrinsic()
-def randint(seed: Number, offset: Number) -> Value:
+def randint(seed: Int, offset: Int) -> Value:
     """A random u32 for each seed and offset: the first word of `randint4x`.
 
     >>> mk.randint(0, 0) == 0x6627E8D5
@@ -1572,7 +1608,7 @@ def randint(seed: Number, offset: Number) -> Value:
 
 
 @intrinsic()
-def rand(seed: Number, offset: Number) -> Value:
+def rand(seed: Int, offset: Int) -> Value:
     """A random f32 from 0 on, below 1, for each seed and offset: multiples of 2 ** -24.
 
     >>> mk.rand(0, mk.arange(0, 2))
@@ -1582,7 +1618,7 @@ def rand(seed: Number, offset: Number) -> Value:
 
 
 @intrinsic()
-def randn(seed: Number, offset: Number) -> Value:
+def randn(seed: Int, offset: Int) -> Value:
     """A normally distributed f32 for each seed and offset.
 
     >>> mk.abs(mk.randn(0, mk.arange(0, 4))) < 6.0
@@ -1595,7 +1631,7 @@ def randn(seed: Number, offset: Number) -> Value:
 
 
 @intrinsic()
-def assume(condition: Number) -> None:
+def assume(condition: Condition) -> None:
     """Promises that a condition holds. The interpreter checks it, other backends may count on it.
 
     >>> n = mk.load(x, 4).to(mk.i32)
@@ -1607,7 +1643,7 @@ def assume(condition: Number) -> None:
 
 
 @intrinsic()
-def multiple_of(a: Number, factor: int) -> Value:
+def multiple_of(a: Int, factor: int) -> Value:
     """The number, with the promise that it is a multiple of `factor`.
 
     >>> mk.multiple_of(mk.load(x, 6).to(mk.i32), 2)

@@ -5,13 +5,9 @@ from __future__ import annotations
 import ast
 import importlib.util
 import inspect
-import json
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from doctest import DocTestParser, Example
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,9 +15,11 @@ import pytest
 
 import eas
 from eas import mk
+from eas.config import Backend
 from eas.intrinsic import MARK
 from eas.ir.ops import OPS
 from eas.ir.types import DTYPES
+from tests.backends import BACKENDS
 
 INTRINSICS: dict[str, Callable[..., Any]] = {
     name: value for name, value in vars(mk).items() if hasattr(value, MARK)
@@ -124,54 +122,9 @@ def test_static_print_prints_outside_of_kernels(capsys: pytest.CaptureFixture[st
     assert capsys.readouterr().out == "the block is 4\n"
 
 
-# --- editors ----------------------------------------------------------------------------------
-
-TYPED_KERNEL = """\
-import eas
-from eas import mk
-
-
-@eas.kernel
-def total(x: mk.Value, out: mk.Value, n: mk.i64, BLOCK: eas.constexpr):
-    offs = mk.program_id(0) * BLOCK + mk.arange(0, BLOCK)
-    v = mk.load(x, offs, mask=offs < n).to(mk.f32)
-    for k in range(mk.cdiv(n, BLOCK)):
-        v += 2.0 * k
-    same = (offs == 3)[:, None] & (offs[None, :] != 3)
-    while mk.max(v) > mk.i32.max:
-        v = mk.where(v > 1.0, v / 2.0, -v)
-    mk.store(out + offs, abs(v) ** 2, mask=mk.any(same, axis=1))
-"""
-
-MISTAKES = """\
-    mk.load(x, offs, msk=offs < n)
-    mk.sum(v, axes=1)
-    mk.stor(out, offs, v)
-    mk.zeros("f32")
-    mk.store(out)
-"""
-
-
-def test_a_type_checker_accepts_a_kernel_and_finds_its_mistakes(tmp_path: Path) -> None:
-    path = tmp_path / "typed.py"
-    path.write_text("# pyright: strict\n" + TYPED_KERNEL + MISTAKES)
-    command = [sys.executable, "-m", "basedpyright", "--outputjson", str(path)]
-    root = Path(__file__).parents[1]
-    report = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False).stdout
-    found = json.loads(report)["generalDiagnostics"]
-    first = len(TYPED_KERNEL.splitlines()) + 1
-    places = [(d["range"]["start"]["line"] - first, d["rule"]) for d in found]
-    assert sorted(places) == [
-        (0, "reportCallIssue"),
-        (1, "reportCallIssue"),
-        (2, "reportAttributeAccessIssue"),
-        (2, "reportUnknownMemberType"),
-        (3, "reportArgumentType"),
-        (4, "reportCallIssue"),
-    ]
-
-
 # --- examples ---------------------------------------------------------------------------------
+
+HEAD = "import math\n\nimport eas\nfrom eas import mk\n"
 
 
 @dataclass(frozen=True)
@@ -183,14 +136,17 @@ class Case:
     value: str
     want: str
 
+    @property
+    def kernel(self) -> str:
+        return self.name.replace("-", "_")
+
     def source(self) -> str:
-        """A module with the example as a kernel that stores the value."""
+        """The example as a kernel that stores the value."""
         body = list(self.lines)
         if self.value:
             body.append(f"mk.store(result, {self.offsets()}, {self.value})")
         text = "".join(f"    {line}\n" for line in body)
-        head = "import math\n\nimport eas\nfrom eas import mk\n\n"
-        return f"{head}\n@eas.kernel\ndef example(x, out, result):\n{text}"
+        return f"\n\n@eas.kernel\ndef {self.kernel}(x, out, result):\n{text}"
 
     def expected(self) -> np.ndarray[Any, Any]:
         value = np.array(ast.literal_eval(self.want or "0"))
@@ -226,15 +182,24 @@ def test_every_function_has_an_example() -> None:
     assert {case.name.partition("-")[0] for case in CASES} == {"module", *INTRINSICS}
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_the_examples_give_what_they_say(case: Case, tmp_path: Path) -> None:
-    path = tmp_path / "example.py"
-    path.write_text(case.source())
-    spec = importlib.util.spec_from_file_location("example", path)
+@pytest.fixture(scope="module")
+def examples(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """The kernels of all examples, by their name, out of one module."""
+    path = tmp_path_factory.mktemp("language") / "examples.py"
+    path.write_text(HEAD + "".join(case.source() for case in CASES))
+    spec = importlib.util.spec_from_file_location("examples", path)
     assert spec and spec.loader
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
+    return vars(module)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_the_examples_give_what_they_say(
+    case: Case, backend: Backend, examples: dict[str, Any]
+) -> None:
     x, out = np.arange(8, dtype=np.float32), np.zeros(8, np.float32)
     result = np.zeros_like(case.expected())
-    module.example[1](x, out, result)
+    examples[case.kernel][1](x, out, result, _backend=backend)
     np.testing.assert_allclose(result, case.expected(), rtol=1e-6, atol=1e-6)
