@@ -1420,9 +1420,9 @@ def dot(
 ) -> Value:
     """The product of two matrices, or of each two of a batch, plus `acc`.
 
-    The factors are f16, bf16 or f32; the sum is f32. In a loop, `acc = mk.dot(a, b, acc)` keeps the
-    sum in the matrix registers of the GPU. `input_precision` allows f32 factors to be rounded; they
-    never are.
+    The factors are f16, bf16 or f32, and the sum is f32; or they are i8 or u8, and it is i32. In a
+    loop, `acc = mk.dot(a, b, acc)` keeps a sum of f32 in the matrix registers of the GPU.
+    `input_precision` allows f32 factors to be rounded; they never are.
 
     >>> a = mk.reshape(mk.load(x, mk.arange(0, 6)), (2, 3))
     >>> mk.dot(a, mk.trans(a))

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable
 
+from eas.frontend_ast.arithmetic import binary
 from eas.frontend_ast.collective import require_all_lanes
 from eas.frontend_ast.context import Context
 from eas.frontend_ast.promote import broadcast, cast, common_dtype, describe
 from eas.frontend_ast.static import runtime_number
 from eas.frontend_ast.values import NONE, Const, Num, Operand
-from eas.ir.types import F32
+from eas.ir.types import F16, F32, I8, I32, U8, DType
 
 # How far factors of f32 may be rounded; they never are.
 _PRECISIONS = ("ieee", "tf32", "tf32x3")
 _EXACT = Const("ieee")
+_MOST_IN_F32 = 2**24  # all integers up to here are floats
 
 
 def _dot(
@@ -41,20 +44,41 @@ def _dot(
                 help="add an axis: `x[None, :]`",
             )
     require_all_lanes(ctx, "`mk.dot`")
+    if {x.dtype, y.dtype} <= {I8, U8}:
+        return _dot_of_bytes(ctx, x, y, acc)
     dtype = common_dtype(ctx, [x, y])
     if not dtype.is_float:
         raise ctx.refusal(
             "E0301",
-            f"`mk.dot` takes floats, these are {describe(x)} and {describe(y)}",
+            f"`mk.dot` takes floats, i8 or u8, these are {describe(x)} and {describe(y)}",
             help="convert them: `.to(mk.f16)` holds integers up to 2048 exactly",
         )
+    return _product(ctx, x, y, dtype, None if acc == NONE else runtime_number(ctx, acc))
+
+
+def _product(ctx: Context, x: Num, y: Num, dtype: DType, acc: Num | None) -> Num:
     left, right = cast(ctx, x, dtype), cast(ctx, y, dtype)
-    shape = (*x.shape[:-1], y.shape[-1])
-    if acc == NONE:
-        total = broadcast(ctx, Num(ctx.build.constant(0, F32)), shape)
-    else:
-        total = broadcast(ctx, runtime_number(ctx, acc), shape)
+    total = acc or Num(ctx.build.constant(0, F32))
+    total = broadcast(ctx, total, (*x.shape[:-1], y.shape[-1]))
     return ctx.compute("dot", left.value, right.value, total.value)
+
+
+def _dot_of_bytes(ctx: Context, x: Num, y: Num, acc: Operand) -> Operand:
+    """A product in f16 and f32, which is exact for so few bytes; only its sum goes on in i32."""
+    largest = _largest(x.dtype) * _largest(y.dtype)
+    if x.shape[-1] * largest > _MOST_IN_F32:
+        raise ctx.refusal(
+            "E0301",
+            f"`mk.dot` takes at most {_MOST_IN_F32 // largest} columns of {x.dtype} and rows of "
+            f"{y.dtype}, these are {describe(x)} and {describe(y)}",
+            help="use smaller blocks, and add up their products",
+        )
+    product = cast(ctx, _product(ctx, x, y, F16, None), I32)
+    return product if acc == NONE else binary(ctx, ast.Add(), product, acc)
+
+
+def _largest(dtype: DType) -> int:
+    return max(-dtype.min, dtype.max)
 
 
 MATRICES: dict[str, Callable[..., Operand]] = {"dot": _dot}

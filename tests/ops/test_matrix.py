@@ -46,6 +46,20 @@ def test_products_agree_with_numpy(
 
 
 @both_backends
+@pytest.mark.parametrize("shape", [(16, 16, 8), (5, 7, 3), (8, 8, 256)], ids=str)
+@pytest.mark.parametrize("kinds", [("i1", "i1"), ("u1", "u1"), ("i1", "u1")], ids=str)
+def test_bytes_are_added_up_in_i32(
+    kinds: tuple[str, str], shape: tuple[int, int, int], backend: str
+) -> None:
+    m, n, k = shape
+    a, b = np.full((m, k), np.iinfo(kinds[0]).min, kinds[0]), np.full((k, n), 255, "u1")
+    a[1], b = np.iinfo(kinds[0]).max, b.astype(kinds[1])
+    c, out = np.full((m, n), 2**30 + 1, "i4"), np.zeros((m, n), "i4")
+    multiply[(1,)](a, b, c, out, SHAPE=shape, _backend=backend)
+    np.testing.assert_array_equal(out, a.astype("i4") @ b.astype("i4") + c)
+
+
+@both_backends
 @pytest.mark.parametrize("shape", [(16, 16, 8), (5, 7, 3)], ids=str)
 @pytest.mark.parametrize("name", ["f16", "bf16"])
 def test_narrow_floats_are_added_up_in_f32(
