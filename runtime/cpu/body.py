@@ -7,7 +7,7 @@ apart: a row's number is the same in all lanes of a vector, a column's goes up i
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from eas.ir.nodes import Assert, Compute, Constant, Load, Op, Print, Region, Store, Value
 from eas.ir.records import field, record
@@ -22,6 +22,9 @@ from eas.runtime.cpu.lanes import Lanes, Steps, Uniform, Vector, number
 from eas.runtime.cpu.philox import philox
 from eas.runtime.cpu.spelling import SPELLED
 
+if TYPE_CHECKING:
+    from eas.runtime.cpu.limits import Assumptions
+
 Mask = Lanes | None  # None: all lanes
 Assumed = Mapping[int, Value | None]  # what values are in all lanes, by their ids; None: true
 
@@ -35,6 +38,7 @@ class Surroundings(Protocol):
     ids: tuple[V, ...]
     extents: tuple[V, ...]
     report: V
+    assumptions: Assumptions
 
     def outside(self, body: Body, value: Value, coords: Coords) -> Lanes | None:
         """A value that was made before the loop over lanes, if it was."""

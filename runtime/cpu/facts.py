@@ -33,6 +33,7 @@ _CHEAP = {
     *("select", "cast", "minimum", "maximum", "clamp", "index"),
     *("broadcast", "expand_dims", "permute"),
 }
+LIGHT = {*_LEAVES, *_CHEAP}
 VIEWS = {"splat", "broadcast", "expand_dims", "permute", "slice", "reshape", "cycle"}
 # what the threads of a simdgroup do together
 OVER_THREADS = {

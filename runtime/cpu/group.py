@@ -108,26 +108,30 @@ class _Writer:
     def _pack(self) -> tuple[int, int]:
         """How many vectors along their axis and how many rows are computed side by side."""
         ops = [each for op in self.group.ops for each in with_inner(op)]
-        loops = [op for op in ops if isinstance(op, For | While)]
         count = -(-self.shape[self.axis] // self.width)
         if self.group.is_together:
             return count, product(self.shape) // self.shape[self.axis]
-        heavy = sum(
-            isinstance(op, Compute) and not self.program.facts.is_cheap(op.result) for op in ops
-        )
-        if not loops:
-            vectors = 4 if heavy <= 12 else 2 if heavy <= 40 else 1
-            return min(vectors, count), 1
-        carried = max(sum(bool(arg.shape) for arg in loop.orelse.args) for loop in loops)
-        room = max(_MOST_REGISTERS // max(carried, 1), 1)
-        is_split = any(self.program.facts.is_split(loop) for loop in loops)
-        vectors = min(2 if is_split or carried > 3 else 4, room, count)
+        along, room = self._room(ops)
+        vectors, rows = min(along, count), 1
         above = [extent for a, extent in enumerate(self.shape) if a < self.axis]
-        rows = 1
-        if above and not is_split and self.reduced is None:
+        if above and self.reduced is None:
             while rows * 2 * vectors <= room and above[-1] % (rows * 2) == 0:
                 rows *= 2
         return vectors, rows
+
+    def _room(self, ops: Sequence[Op]) -> tuple[int, int]:
+        """The most vectors along their axis, and with all rows, that there are registers for."""
+        facts = self.program.facts
+        loops = [op for op in ops if isinstance(op, For | While)]
+        if not loops:
+            heavy = sum(isinstance(op, Compute) and not facts.is_cheap(op.result) for op in ops)
+            vectors = 4 if heavy <= 12 else 2 if heavy <= 40 else 1
+            return vectors, vectors
+        carried = max(sum(bool(arg.shape) for arg in loop.orelse.args) for loop in loops)
+        room = max(_MOST_REGISTERS // max(carried, 1), 1)
+        is_split = any(facts.is_split(loop) for loop in loops)
+        along = min(2 if is_split or carried > 3 else 4, room)
+        return along, along if is_split else room
 
     def _escaping(self) -> dict[int, Value]:
         """What is used outside of the loop, but for what is made again there."""

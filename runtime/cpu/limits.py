@@ -68,9 +68,17 @@ def assumed_by(
     ops: list[Op], known: Assumptions, remade: set[int], facts: Facts
 ) -> list[Assumption]:
     """Those assumptions that some ops need and whose limits are there before their loop."""
-    everything = [each for op in ops for each in with_inner(op)]
     inside = {id for op in ops for id in defined_inside(op)}
-    found: Assumptions = {}
+    needed = needed_by(ops, known, remade, facts)
+    return [each for each in needed if not depends(each.value, inside, facts)]
+
+
+def needed_by(
+    ops: list[Op], known: Assumptions, remade: set[int], facts: Facts
+) -> list[Assumption]:
+    """Those assumptions that some ops need, or what they make on demand."""
+    everything = [each for op in ops for each in with_inner(op)]
+    found: list[Assumption] = []
     seen: set[int] = set()
     waiting = [value for op in everything for value in operands_of(op)]
     while waiting:
@@ -78,11 +86,11 @@ def assumed_by(
         if value.id in seen:
             continue
         seen.add(value.id)
-        if value.id in known and not depends(value, inside, facts):
-            found[value.id] = known[value.id]
+        if value.id in known:
+            found.append(known[value.id])
         if facts.is_cheap(value) or value.id in remade or _is_view(value, facts):
             waiting += operands_of(facts.definitions[value.id])
-    return list(found.values())
+    return found
 
 
 def _is_view(value: Value, facts: Facts) -> bool:

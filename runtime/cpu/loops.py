@@ -19,6 +19,7 @@ from eas.runtime.cpu.facts import Facts, is_pure, leaves
 from eas.runtime.cpu.lanes import Lanes, Uniform
 from eas.runtime.cpu.masks import is_any, narrow
 from eas.runtime.cpu.slots import Frame, Masks, MaskSlots, Places, Slots
+from eas.runtime.cpu.versions import run_in_versions
 
 
 def run_loop(body: Body, op: For | While, masks: Masks) -> Masks | None:
@@ -34,7 +35,10 @@ def _run_plain(body: Body, op: For | While, masks: Masks) -> Masks | None:
     done = MaskSlots(body, None) if leaves(op.orelse) else None
 
     def run(region: Region, slots: Places) -> None:
-        run_region(body, region, masks, slots, done if region is op.orelse else None)
+        if region is op.body:
+            run_in_versions(body, region, lambda: run_region(body, region, masks, slots))
+        else:
+            run_region(body, region, masks, slots, done)
 
     def test(region: Region) -> None:
         body.run(region, masks)

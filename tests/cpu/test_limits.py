@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -128,3 +130,62 @@ def test_one_comparison_bounds_rows_and_columns(n: int) -> None:
     square[1](x, y, n, BLOCK=64, _backend="cpu")
     np.testing.assert_array_equal(y[:n], np.repeat(x[:, None], n, axis=1))
     np.testing.assert_array_equal(y[n], 0)
+
+
+@eas.kernel
+def blur(x, y, H, W, R, ROWS: eas.constexpr, COLUMNS: eas.constexpr):
+    r = mk.program_id(0) * ROWS + mk.arange(0, ROWS)[:, None]
+    c = mk.program_id(1) * COLUMNS + mk.arange(0, COLUMNS)[None, :]
+    total = mk.zeros((ROWS, COLUMNS))
+    for dr in range(-R, R + 1):
+        for dc in range(-R, R + 1):
+            rr, cc = r + dr, c + dc
+            total += mk.load(x, rr * W + cc, (rr >= 0) & (rr < H) & (cc >= 0) & (cc < W))
+    mk.store(y, r * W + c, total, (r < H) & (c < W))
+
+
+@eas.kernel
+def blur_by_threads(x, y, R, THREADS: eas.constexpr):
+    r, c = mk.program_id(0), mk.program_id(1) * THREADS + mk.tid(0, THREADS)
+    if c < x.shape[1]:
+        total = 0.0
+        for dr in range(-R, R + 1):
+            for dc in range(-R, R + 1):
+                if 0 <= r + dr < x.shape[0] and 0 <= c + dc < x.shape[1]:
+                    total += x[r + dr, c + dc]
+        y[r, c] = total
+
+
+def sums_around(x: np.ndarray[Any, Any], radius: int) -> np.ndarray[Any, Any]:
+    padded, size = np.pad(x, radius), 2 * radius + 1
+    return np.lib.stride_tricks.sliding_window_view(padded, (size, size)).sum((2, 3))
+
+
+@pytest.mark.parametrize("radius", [0, 1, 3])
+@pytest.mark.parametrize(("rows", "columns"), [(1, 1), (3, 5), (16, 16), (4, 100)])
+def test_trips_at_the_edge_of_an_array_read_what_is_there(
+    radius: int, rows: int, columns: int
+) -> None:
+    x = np.random.default_rng(0).random((37, 130), "f4")
+    y, z = np.zeros_like(x), np.zeros_like(x)
+    grid = (-(-37 // rows), -(-130 // columns))
+    blur[grid](x, y, 37, 130, radius, ROWS=rows, COLUMNS=columns, _backend="cpu")
+    blur_by_threads[37, -(-130 // columns)](x, z, radius, THREADS=columns, _backend="cpu")
+    np.testing.assert_allclose(y, sums_around(x, radius), rtol=1e-5)
+    np.testing.assert_allclose(z, sums_around(x, radius), rtol=1e-5)
+
+
+@eas.kernel
+def sum_after(x, y, FIRST, LAST, BLOCK: eas.constexpr):
+    i = mk.arange(0, BLOCK)
+    total = mk.zeros((BLOCK,))
+    for by in range(FIRST, LAST):
+        total += mk.load(x, (i + by) & 127, i + by >= 0, other=-1.0)
+    mk.store(y, i, total)
+
+
+def test_an_index_that_wraps_in_a_trip_is_below_its_limit_again() -> None:
+    x, y, first = np.arange(128, dtype="f4"), np.zeros(64, "f4"), 2**31 - 40
+    sum_after[1](x, y, first, first + 9, BLOCK=64, _backend="cpu")
+    by = np.arange(first, first + 9)[:, None] + np.arange(64)
+    np.testing.assert_array_equal(y, np.where(by < 2**31, by & 127, -1).sum(0))
