@@ -16,6 +16,7 @@ _COLOURS = {
     "numpy": "#4c78a8",
     "torch": "#e45756",
     "numba": "#54a24b",
+    "numba_fast": "#9ccf8f",
     "taichi": "#b279a2",
     "warp": "#f2a73b",
     "by_hand": "#555555",

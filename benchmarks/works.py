@@ -48,8 +48,8 @@ def side_of(scale: float) -> int:
 
 
 _STREAMS = (AtLeast(1.0, ("numpy", "numba", "taichi", "warp")),)
-_ROWS = (AtLeast(1.0, ("torch",)), AtLeast(2.0, ("numba",)))
-_AHEAD = (AtLeast(1.0, ("numba",)),)
+_ROWS = (AtLeast(1.0, ("torch",)), AtLeast(2.0, ("numba",)), AtLeast(1.0, ("numba_fast",)))
+_AHEAD = (AtLeast(1.0, ("numba", "numba_fast")),)
 
 
 def small_add(scale: float) -> Work:

@@ -9,14 +9,15 @@ from __future__ import annotations
 from importlib import import_module
 from types import ModuleType
 
-PEERS = ("numpy", "torch", "numba", "taichi", "warp", "by_hand")
+PEERS = ("numpy", "torch", "numba", "numba_fast", "taichi", "warp", "by_hand")
 TRITON = "triton"  # runs in a process of its own
-LANGUAGES = ("numba", "taichi", "warp")  # those in which one writes kernels
+LANGUAGES = ("numba", "numba_fast", "taichi", "warp")  # those in which one writes kernels
 SHOWN = {
     "eas": "eas",
     "numpy": "NumPy",
     "torch": "torch",
     "numba": "numba",
+    "numba_fast": "numba, fastmath",
     "taichi": "taichi",
     "warp": "warp",
     "by_hand": "by hand",

@@ -23,7 +23,7 @@ def saxpy(x: Array, y: Array) -> None:
         y[i] = np.float32(2.0) * x[i] + y[i]
 
 
-@njit(parallel=True, fastmath=True)
+@njit(parallel=True)
 def softmax(x: Array, y: Array) -> None:
     rows, columns = x.shape
     for r in prange(rows):
@@ -38,7 +38,7 @@ def softmax(x: Array, y: Array) -> None:
             y[r, c] /= total
 
 
-@njit(parallel=True, fastmath=True)
+@njit(parallel=True)
 def layernorm(x: Array, weight: Array, bias: Array, y: Array) -> None:
     rows, columns = x.shape
     for r in prange(rows):
@@ -74,7 +74,7 @@ def mandelbrot(out: Array, width: int, height: int, limit: int) -> None:
         out[i] = n
 
 
-@njit(parallel=True, fastmath=True)
+@njit(parallel=True)
 def matmul(a: Array, b: Array, c: Array) -> None:
     rows, depth = a.shape
     columns = b.shape[1]
@@ -86,7 +86,7 @@ def matmul(a: Array, b: Array, c: Array) -> None:
             c[i, j] = total
 
 
-@njit(parallel=True, fastmath=True)
+@njit(parallel=True)
 def matmul_loops(a: Array, b: Array, c: Array) -> None:
     """With the loops exchanged, so that the innermost goes along rows."""
     rows, depth = a.shape
@@ -99,7 +99,7 @@ def matmul_loops(a: Array, b: Array, c: Array) -> None:
                 c[i, j] += a[i, k] * b[k, j]
 
 
-@njit(parallel=True, fastmath=True)
+@njit(parallel=True)
 def nbody(px: Array, py: Array, pz: Array, ax: Array, ay: Array, az: Array) -> None:
     n = len(px)
     for i in prange(n):
