@@ -10,7 +10,7 @@ from eas.runtime.cpu.body import Body
 from eas.runtime.cpu.emit import Emitter, V, const
 
 TRIPS = 1024
-ASKED = 13  # the word of a job that says what to call
+ASKED, STOPPED = 13, 16  # the words of a job that say what to call, and whether to give up
 
 
 def breathe(body: Body) -> None:
@@ -28,5 +28,11 @@ def breathe(body: Body) -> None:
 
 def ask(e: Emitter) -> None:
     """Leaves the program if the launch is to be given up."""
-    asked = e.load("ptr", e.gep("ptr", V("ptr", "%job"), const("i64", ASKED)))
-    e.when(e.value("i1", f"call i1 {asked.text}(ptr %job) cold"), e.leave, is_rare=True)
+    asked = e.load("ptr", _word(e, ASKED))
+    e.line(f"call preserve_allcc void {asked.text}(ptr %job) cold")
+    stopped = e.icmp("ne", e.load("i64", _word(e, STOPPED)), const("i64", 0))
+    e.when(stopped, e.leave, is_rare=True)
+
+
+def _word(e: Emitter, number: int) -> V:
+    return e.gep("i64", V("ptr", "%job"), const("i64", number))

@@ -33,7 +33,7 @@ def to_llvm(function: Function) -> str:
     from eas.runtime.cpu import jit
     from eas.runtime.cpu.kernel import write  # while another thread may be loading LLVM
 
-    return write(function, jit.vector_width(), jit.has_streams())
+    return write(function, jit.vector_width(), jit.is_x86())
 
 
 def to_asm(function: Function) -> str:

@@ -116,6 +116,8 @@ class Emitter:
     _splats: dict[str, V] = field(default_factory=dict[str, V])
     _twins: dict[tuple[str, int], V] = field(default_factory=dict[tuple[str, int], V])
     _sums: dict[str, tuple[V, V]] = field(default_factory=dict[str, tuple[V, V]])
+    _wholes: dict[str, V] = field(default_factory=dict[str, V])
+    _joined: dict[str, tuple[str, V, V]] = field(default_factory=dict[str, tuple[str, V, V]])
 
     @property
     def body(self) -> str:
@@ -223,18 +225,29 @@ class Emitter:
 
     def variable(self, ty: str) -> Variable:
         # a vector of bits is dear to keep: as whole numbers it is a vector that blends can take
-        held = ty.replace(" i1>", " i32>") if ty[0] == "<" else ty
+        has_bits = self.has_scaling  # AVX-512 keeps them in registers of their own
+        held = ty if has_bits or ty[0] != "<" else ty.replace(" i1>", " i32>")
         return Variable(self.alloca(held, align=32), ty, held)
 
     def get(self, variable: Variable) -> V:
         held = self.load(variable.held, variable.place)
         if variable.held == variable.ty:
             return held
-        return self.icmp("slt", held, const(held.ty, 0))
+        bits = self.icmp("slt", held, const(held.ty, 0))
+        self._wholes[bits.text] = held
+        return bits
 
     def set(self, variable: Variable, v: V) -> None:
-        held = v if variable.held == variable.ty else self.cast("sext", v, "i32")
-        self.store(held, variable.place)
+        self.store(v if variable.held == variable.ty else self._whole(v), variable.place)
+
+    def _whole(self, bits: V) -> V:
+        """Bits as whole numbers: made of those that they came from, or LLVM would keep the bits."""
+        if bits.text in self._wholes:
+            return self._wholes[bits.text]
+        if bits.text in self._joined:
+            op, a, b = self._joined[bits.text]
+            return self.binary(op, self._whole(a), self._whole(b))
+        return self.cast("sext", bits, "i32")
 
     # --- arithmetic ---------------------------------------------------------------------------
 
@@ -283,14 +296,20 @@ class Emitter:
             return b if a.known else a
         if b.element == "i1" and b.known is not None:
             return a if b.known else b
-        return self.binary("and", a, b)
+        return self._join("and", a, b)
 
     def either(self, a: V, b: V) -> V:
         if a.element == "i1" and a.known is not None:
             return a if a.known else b
         if b.element == "i1" and b.known is not None:
             return b if b.known else a
-        return self.binary("or", a, b)
+        return self._join("or", a, b)
+
+    def _join(self, op: str, a: V, b: V) -> V:
+        made = self.binary(op, a, b)
+        if made.lanes and made.element == "i1":
+            self._joined[made.text] = (op, a, b)
+        return made
 
     def xor(self, a: V, b: V) -> V:
         return self.binary("xor", a, b)

@@ -23,6 +23,7 @@ from eas.runtime.cpu.steps import step
 from eas.runtime.cpu.tiles import Tile, make_tile, read_tile, write_tile
 
 _MOST_REGISTERS = 12
+_MOST_SPLIT = 32  # lanes that wait for each other in a loop
 
 
 @record
@@ -130,7 +131,9 @@ class _Writer:
         carried = max(sum(bool(arg.shape) for arg in loop.orelse.args) for loop in loops)
         room = max(_MOST_REGISTERS // max(carried, 1), 1)
         is_split = any(facts.is_split(loop) for loop in loops)
-        along = min(2 if is_split or carried > 3 else 4, room)
+        along = min(2 if carried > 3 else 4, room)
+        if is_split:
+            along = min(along, max(_MOST_SPLIT // self.width, 1))
         return along, along if is_split else room
 
     def _escaping(self) -> dict[int, Value]:

@@ -40,8 +40,7 @@ def vector_width() -> int:
 
 
 @cache
-def has_streams() -> bool:
-    """Whether vectors can be stored past the caches."""
+def is_x86() -> bool:
     return llvm.default_triple().startswith("x86_64")
 
 

@@ -23,7 +23,7 @@
   i64,  ; 10 state
   ptr,  ; 11 the least total that was found to be long
   ptr,  ; 12 which are these
-  ptr,  ; 13 what a program calls in long loops: (job), which tells whether to give up
+  ptr,  ; 13 what a program calls in long loops: (job)
   ptr,  ; 14 the launching thread
   i64,  ; 15 when it looks for signals again
   i64,  ; 16 whether a signal's handler has raised an exception,
@@ -193,14 +193,11 @@ late:
 declare i64 @llvm.smin.i64(i64, i64)
 declare i64 @llvm.smax.i64(i64, i64)
 
-; Called by programs in long loops: whether to give up. The launching thread looks for signals, as
-; Python does between two instructions. If a handler raises an exception, this is kept in the job.
-define internal i1 @breathe(ptr %job) {
+; Called by programs in long loops, which give up if field 16 is set behind it. The launching thread
+; looks for signals, as Python does between two instructions. If a handler raises an exception, this
+; is kept in the job. A program's registers are left as they are, so that its loops keep theirs.
+define internal preserve_allcc void @breathe(ptr %job) KEEPING {
   %p16 = getelementptr %job, ptr %job, i64 0, i32 16
-  %stopped = load atomic i64, ptr %p16 monotonic, align 8
-  %is_stopped = icmp ne i64 %stopped, 0
-  br i1 %is_stopped, label %give_up, label %ask
-ask:
   %p14 = getelementptr %job, ptr %job, i64 0, i32 14
   %owner = load ptr, ptr %p14
   %self = call ptr @pthread_self()
@@ -229,11 +226,9 @@ keep:
   br label %release
 release:
   call void @PyGILState_Release(i32 %held)
-  ret i1 %is_raised
-give_up:
-  ret i1 true
+  br label %go_on
 go_on:
-  ret i1 false
+  ret void
 }
 
 ; The life of a helper: it joins each job once. It sleeps only if none has come for SPIN nanoseconds:

@@ -115,8 +115,22 @@ def _compile() -> bytes:
     for name, number in numbers.items():
         text = text.replace(f" {name},", f" {number},").replace(f"[{name} ", f"[{number} ")
         text = text.replace(f" {name}\n", f" {number}\n")
+    text = text.replace(" KEEPING ", f" {_keeping()} ")
     with timed("support", "compiling it"):
         return jit.plain_object_code(text)
+
+
+def _keeping() -> str:
+    """Attributes of a function that leaves all registers as they are.
+
+    Of x86, LLVM would clear the upper halves of vectors where it returns.
+    """
+    from eas.runtime.cpu import jit, llvm
+
+    if not jit.is_x86():
+        return ""
+    features = ",".join(part for part in (llvm.host_features(), "-vzeroupper") if part)
+    return f'"target-cpu"="{llvm.host_name()}" "target-features"="{features}"'
 
 
 def _address(function: Any) -> int:
