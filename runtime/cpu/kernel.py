@@ -12,6 +12,7 @@ from eas.runtime.cpu.build import ENTRY
 from eas.runtime.cpu.dtypes import register, stored, to_register
 from eas.runtime.cpu.emit import Emitter, V, const
 from eas.runtime.cpu.lanes import Uniform
+from eas.runtime.cpu.order import is_along_y
 from eas.runtime.cpu.program import Program
 from eas.runtime.cpu.reports import SUPPORT
 from eas.runtime.cpu.uniform import Writer, check_spelled
@@ -48,7 +49,8 @@ def write(function: Function, width: int, has_streams: bool) -> str:
     declared = "\n".join(
         line for name, line in e.declared.items() if not name.startswith("eas_report")
     )
-    parts = [declared, defined, _entry(e.scratch, has_streams)]
+    is_turned = not program.sites and is_along_y(program.facts)
+    parts = [declared, defined, _entry(e.scratch, has_streams, is_turned)]
     if program.sites:
         parts.insert(1, SUPPORT)
     return "\n".join(parts)
@@ -62,10 +64,11 @@ def _without_lane_continues(function: Function) -> Function:
     return without_lane_continues(function, together)
 
 
-def _entry(scratch: int, has_streams: bool) -> str:
+def _entry(scratch: int, has_streams: bool, is_turned: bool) -> str:
     """The entry, which gets memory for large blocks once for all of its programs.
 
-    Stores past the caches are only seen by others after a fence.
+    Stores past the caches are only seen by others after a fence. Programs are counted along x
+    first, or if `is_turned` along y.
     """
     declared, taken, given = "", "  %scratch = bitcast ptr null to ptr", ""
     if scratch:
@@ -81,7 +84,8 @@ def _entry(scratch: int, has_streams: bool) -> str:
         declared += "\ndeclare void @llvm.x86.sse.sfence()"
         given += "\n  call void @llvm.x86.sse.sfence()"
     declared += '\n!0 = !{i32 1}\n!1 = !{!"branch_weights", i32 1, i32 2000}'
-    text = _ENTRY_TEXT.replace("SCRATCH_DECLARED", declared)
+    text = _ENTRY_TEXT.replace("FIRST", "xy"[is_turned]).replace("SECOND", "yx"[is_turned])
+    text = text.replace("SCRATCH_DECLARED", declared)
     return text.replace("SCRATCH_TAKEN", taken).replace("SCRATCH_GIVEN", given)
 
 
@@ -100,27 +104,26 @@ def _read_arguments(program: Program) -> None:
             program.single.bind(param.value, (), Uniform(v))
 
 
-# Programs are counted along x first. The first word of the report tells that an assert has failed.
 _ENTRY_TEXT = f"""\
 SCRATCH_DECLARED
 define void @{ENTRY}(ptr noalias %arguments, ptr %job, i64 %first, i64 %last, \
 i32 %extent_x, i32 %extent_y, i32 %extent_z) {{
 entry:
 SCRATCH_TAKEN
-  %wide_x = zext i32 %extent_x to i64
-  %wide_y = zext i32 %extent_y to i64
-  %row = udiv i64 %first, %wide_x
-  %x64 = urem i64 %first, %wide_x
-  %plane = udiv i64 %row, %wide_y
-  %y64 = urem i64 %row, %wide_y
-  %x0 = trunc i64 %x64 to i32
-  %y0 = trunc i64 %y64 to i32
+  %wide_FIRST = zext i32 %extent_FIRST to i64
+  %wide_SECOND = zext i32 %extent_SECOND to i64
+  %row = udiv i64 %first, %wide_FIRST
+  %FIRST64 = urem i64 %first, %wide_FIRST
+  %plane = udiv i64 %row, %wide_SECOND
+  %SECOND64 = urem i64 %row, %wide_SECOND
+  %FIRST0 = trunc i64 %FIRST64 to i32
+  %SECOND0 = trunc i64 %SECOND64 to i32
   %z0 = trunc i64 %plane to i32
   br label %head
 head:
   %n = phi i64 [ %first, %entry ], [ %n_next, %next ]
-  %x = phi i32 [ %x0, %entry ], [ %x_next, %next ]
-  %y = phi i32 [ %y0, %entry ], [ %y_next, %next ]
+  %FIRST = phi i32 [ %FIRST0, %entry ], [ %FIRST_next, %next ]
+  %SECOND = phi i32 [ %SECOND0, %entry ], [ %SECOND_next, %next ]
   %z = phi i32 [ %z0, %entry ], [ %z_next, %next ]
   %goes_on = icmp slt i64 %n, %last
   br i1 %goes_on, label %next, label %end
@@ -128,14 +131,14 @@ next:
   call void @program(ptr %arguments, ptr %job, ptr %scratch, i32 %x, i32 %y, i32 %z, \
 i32 %extent_x, i32 %extent_y, i32 %extent_z)
   %n_next = add i64 %n, 1
-  %x_more = add i32 %x, 1
-  %x_wraps = icmp eq i32 %x_more, %extent_x
-  %x_next = select i1 %x_wraps, i32 0, i32 %x_more
-  %y_more = add i32 %y, 1
-  %y_wraps = icmp eq i32 %y_more, %extent_y
-  %y_moved = select i1 %y_wraps, i32 0, i32 %y_more
-  %y_next = select i1 %x_wraps, i32 %y_moved, i32 %y
-  %both_wrap = and i1 %x_wraps, %y_wraps
+  %FIRST_more = add i32 %FIRST, 1
+  %FIRST_wraps = icmp eq i32 %FIRST_more, %extent_FIRST
+  %FIRST_next = select i1 %FIRST_wraps, i32 0, i32 %FIRST_more
+  %SECOND_more = add i32 %SECOND, 1
+  %SECOND_wraps = icmp eq i32 %SECOND_more, %extent_SECOND
+  %SECOND_moved = select i1 %SECOND_wraps, i32 0, i32 %SECOND_more
+  %SECOND_next = select i1 %FIRST_wraps, i32 %SECOND_moved, i32 %SECOND
+  %both_wrap = and i1 %FIRST_wraps, %SECOND_wraps
   %z_more = add i32 %z, 1
   %z_next = select i1 %both_wrap, i32 %z_more, i32 %z
   br label %head

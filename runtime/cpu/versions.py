@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
-from eas.ir.nodes import Compute, Constant, Op, Region, Value, results_of
+from eas.ir.nodes import Compute, Constant, Region, Value, results_of
 from eas.runtime.cpu.body import Body
 from eas.runtime.cpu.emit import V, const
-from eas.runtime.cpu.facts import LIGHT, defined_inside
+from eas.runtime.cpu.facts import LIGHT, Facts, defined_inside
 from eas.runtime.cpu.lanes import Steps, Uniform, number
 from eas.runtime.cpu.limits import Assumption, Limit, needed_by
 from eas.runtime.cpu.memory import widened
@@ -43,15 +43,14 @@ def _assumptions(body: Body, region: Region) -> list[Assumption]:
     ops = list(region.ops[:-1])
     inside = {value.id for op in ops for value in results_of(op)}
     inside |= {id for op in ops for id in defined_inside(op)}
-    makers = {id: body.facts.definitions.get(id) for id in inside}
-    own = {value.id for value in region.args}
+    early, changing = _Early(body.facts, inside), _Changing(body.facts, region)
     needed = needed_by(ops, body.program.assumptions, set(), body.facts)
     return [
         each
         for each in needed
         if each.value.id not in body.assumed
-        and all(_is_known(body, limit, makers) for limit in each.limits)
-        and any(_changes(v, own, body) for limit in each.limits for v in _ends(limit))
+        and all(_is_known(body, limit, early) for limit in each.limits)
+        and any(changing.holds(v) for limit in each.limits for v in _ends(limit))
     ]
 
 
@@ -59,34 +58,48 @@ def _ends(limit: Limit) -> Sequence[Value]:
     return (limit.index,) if limit.bound is None else (limit.index, limit.bound)
 
 
-def _is_known(body: Body, limit: Limit, makers: Mapping[int, Op | None]) -> bool:
+def _is_known(body: Body, limit: Limit, early: _Early) -> bool:
     """Whether the ends of a limit can be computed before the ops of the region."""
-    if not body.fits(limit.index.shape) or not all(_is_early(v, makers) for v in _ends(limit)):
+    if not body.fits(limit.index.shape) or not all(map(early.holds, _ends(limit))):
         return False
     places = [body.at(limit.index, coords) for coords, _ in body.places(limit.index.shape)]
     return all(isinstance(at, Uniform | Steps) for at in places)
 
 
-def _is_early(value: Value, makers: Mapping[int, Op | None]) -> bool:
-    """Whether a value is there before these ops, or can be."""
-    if value.id not in makers:
-        return True
-    op = makers[value.id]
-    if isinstance(op, Constant):
-        return True
-    if not isinstance(op, Compute) or op.op.name not in LIGHT:
-        return False
-    return all(_is_early(operand, makers) for operand in op.operands)
+class _Early:
+    """Whether a value is there before the ops that define those `inside`, or can be."""
+
+    def __init__(self, facts: Facts, inside: set[int]) -> None:
+        self.facts, self.inside, self.found = facts, inside, dict[int, bool]()
+
+    def holds(self, value: Value) -> bool:
+        if value.id not in self.inside:
+            return True
+        if value.id not in self.found:
+            op = self.facts.definitions.get(value.id)
+            self.found[value.id] = isinstance(op, Constant) or (
+                isinstance(op, Compute)
+                and op.op.name in LIGHT
+                and all(map(self.holds, op.operands))
+            )
+        return self.found[value.id]
 
 
-def _changes(value: Value, own: set[int], body: Body) -> bool:
-    """Whether a value is another in each trip."""
-    if value.id in own:
-        return True
-    op = body.facts.definitions.get(value.id)
-    if not isinstance(op, Compute) or op.op.name not in LIGHT:
-        return False
-    return any(_changes(operand, own, body) for operand in op.operands)
+class _Changing:
+    """Whether a value is another in each trip of a loop with this body."""
+
+    def __init__(self, facts: Facts, region: Region) -> None:
+        self.facts, self.found = facts, {value.id: True for value in region.args}
+
+    def holds(self, value: Value) -> bool:
+        if value.id not in self.found:
+            op = self.facts.definitions.get(value.id)
+            self.found[value.id] = (
+                isinstance(op, Compute)
+                and op.op.name in LIGHT
+                and any(map(self.holds, op.operands))
+            )
+        return self.found[value.id]
 
 
 def _holds(body: Body, limit: Limit) -> V:
