@@ -334,6 +334,8 @@ def atomic_add(ptr: Value, value: Number, mask: Mask = None) -> Value: ...
 def atomic_add(ptr: Value, offs: Any, value: Any, mask: Any = None) -> Value:
     """Adds to the elements at `offs`, also where several lanes meet; gives what was there before.
 
+    As for all atomics, lanes where `mask` is false do nothing, and give zero.
+
     >>> before = mk.atomic_add(out, mk.arange(0, 4) // 2, 1.0)
     >>> mk.load(out, mk.arange(0, 2))
     [2.0, 2.0]

@@ -92,6 +92,7 @@ TITLES: dict[str, str] = {
     "E0605": "two numbers of threads",
     "E0606": "`arange` and `tid` in one kernel",
     "E0607": "threadgroup memory in a loop",
+    "E0608": "a block in a kernel for threads",
     "E0701": "constants that cannot be computed with",
     "E0702": "a range whose length is not known",
     "E0703": "a loop that is too long to be unrolled",

@@ -108,7 +108,14 @@ def _running(shown: str, op: str) -> Callable[..., Operand]:
         ctx: Context, call: Call, a: Operand, axis: Operand = ZERO, reverse: Operand = FALSE
     ) -> Operand:
         del call
-        [num] = _blocks(ctx, a, shown)
+        num, *others = _blocks(ctx, a, shown)
+        if others:
+            raise ctx.refusal(
+                "E0302",
+                f"{shown} takes one block, this is {describe(a)}",
+                at=a,
+                help="scan several together by a function: `mk.associative_scan(blocks, axis, fn)`",
+            )
         place = static_axis(ctx, axis, num)
         own = num.dtype
         wide = F32 if own.is_float and own.bits < 32 else accumulator(own)

@@ -271,6 +271,7 @@ class Context:
             result = self.build.compute(name, *operands, **attrs)
             self.check_size(result.shape)
             self.check_lanes(result.shape)
+            self.check_threads(result.shape)
             return Num(result)
         except RuleError as error:
             labels = self.beside(*((Num(value), str(value.ty)) for value in operands))
@@ -360,6 +361,16 @@ class Context:
                     secondary=[Label(split.loc, f"parted here, by a block of {list(split.shape)}")],
                     help="compute it before they part, or bring both to one shape",
                 )
+
+    def check_threads(self, shape: Shape) -> None:
+        """Refuses a block in code for threads, each of which has one value."""
+        threads = self.thread_shape() if shape else ()
+        if threads and shape != threads:
+            raise self.refusal(
+                "E0608",
+                f"a block of {list(shape)} in a kernel that is written for {threads[0]} threads",
+                help="each thread has one value, a scalar; what they share is in `mk.alloc_tg`",
+            )
 
     @contextmanager
     def split_by(self, shape: Shape, loc: Loc) -> Generator[None]:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from eas.frontend_ast.collective import require_all_lanes
 from eas.frontend_ast.combining import flip_axis
 from eas.frontend_ast.context import Context
-from eas.frontend_ast.promote import broadcast, common_shape, describe, promote
+from eas.frontend_ast.promote import broadcast, cast, common_dtype, common_shape, describe
 from eas.frontend_ast.static import runtime_number, static_axis
 from eas.frontend_ast.values import NONE, ZERO, Num, Operand, Tuple
 from eas.ir.types import BOOL, Shape
@@ -15,6 +15,8 @@ from eas.ir.types import BOOL, Shape
 
 def _flip(ctx: Context, a: Operand, axis: Operand = NONE) -> Operand:
     num = runtime_number(ctx, a)
+    if not num.shape:
+        raise ctx.refusal("E0302", f"`mk.flip` takes a block, this is {describe(num)}", at=a)
     if axis == NONE and len(num.shape) > 1:
         raise ctx.refusal(
             "E0413",
@@ -82,8 +84,8 @@ def _alike(ctx: Context, a: Operand, b: Operand) -> tuple[Num, Num]:
     nums = [runtime_number(ctx, each) for each in (a, b)]
     if all(num.dtype == BOOL for num in nums):
         return nums[0], nums[1]
-    scalar = promote(ctx, [Num(ctx.build.constant(0, num.dtype)) for num in nums])
-    x, y = (ctx.compute("cast", n.value, dtype=scalar[0].dtype) for n in nums)
+    dtype = common_dtype(ctx, nums)
+    x, y = (cast(ctx, num, dtype) for num in nums)
     return x, y
 
 

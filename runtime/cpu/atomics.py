@@ -16,7 +16,7 @@ from eas.runtime.cpu.dtypes import (
     to_register,
     to_stored,
 )
-from eas.runtime.cpu.emit import V
+from eas.runtime.cpu.emit import V, const
 from eas.runtime.cpu.lanes import Lanes, Uniform, Vector, number
 from eas.runtime.cpu.masks import condition, narrow, when
 from eas.runtime.cpu.memory import offsets
@@ -26,7 +26,7 @@ _FLOAT_KINDS = {"add": "fadd", "max": "fmax", "min": "fmin", "xchg": "xchg"}
 
 
 def atomic(body: Body, op: Atomic, coords: Coords, mask: Mask) -> Lanes:
-    """What each lane found before its step."""
+    """What each lane found before its step; zero for those that take none."""
     if op.mask is not None:
         mask = narrow(body, mask, body.at(op.mask, coords))
     parts = [offsets(body, op.offset, coords), body.at(op.value, coords)]
@@ -39,6 +39,7 @@ def atomic(body: Body, op: Atomic, coords: Coords, mask: Mask) -> Lanes:
 
 def _single(body: Body, op: Atomic, parts: list[V], mask: Mask) -> V:
     result = body.e.variable(register(op.value.ty.dtype))
+    body.e.set(result, const(result.ty, 0))
     when(body, condition(body, mask), lambda: body.e.set(result, _act(body, op, parts)))
     return body.e.get(result)
 

@@ -55,12 +55,13 @@ def _source(body: Body, part: Lanes) -> Callable[[V], V]:
 
 
 class Answers:
-    """What lanes have got in their turns."""
+    """What lanes have got in their turns; those that had none have zero."""
 
     def __init__(self, body: Body, element: str) -> None:
         self.e, self.element = body.e, element
         self.memory = body.e.alloca(element, body.width)
         self.ty = like(V(f"<{body.width} x i1>", ""), element)
+        self.e.store(const(self.ty, 0), self.memory)
 
     def put(self, lane: V, number: V) -> None:
         self.e.store(number, self.e.gep(self.element, self.memory, lane))

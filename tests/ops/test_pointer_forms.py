@@ -111,3 +111,24 @@ def test_where_the_types_do_not_tell_a_name_is_asked_for() -> None:
 
     for kernel in (by_scalar, by_thread, compared):
         assert codes_of(kernel, "*i32", "i32") == ["E0431"], kernel.__name__
+
+
+@eas.kernel
+def partly(a, before, n, SIZE: eas.constexpr):
+    i = mk.arange(0, SIZE)
+    mk.store(before, i, mk.atomic_add(a, i, 1, i % 2 > 0))
+    mk.store(before + SIZE, i, mk.atomic_cas(a, i, 5, 9, i % 2 > 0))
+    mk.store(before + 2 * SIZE, mk.atomic_xchg(a, 0, 7, mask=n > 0))
+    mk.store(before + 2 * SIZE + 1, mk.atomic_xchg(a, 0, 8, mask=n < 0))
+
+
+@every_backend
+@pytest.mark.parametrize("dtype", ["int32", "float32", "float16", "int8"])
+def test_lanes_without_a_turn_at_an_atomic_give_zero(dtype: str, backend: str) -> None:
+    a, before = np.full(SIZE, 5, dtype), np.full(2 * SIZE + 2, 3, dtype)
+    partly[1](a, before, 1, SIZE=SIZE, _backend=backend)
+    is_odd = np.arange(SIZE) % 2 > 0
+    np.testing.assert_array_equal(before[:SIZE], np.where(is_odd, 5, 0))
+    np.testing.assert_array_equal(before[SIZE : 2 * SIZE], np.where(is_odd, 6, 0))
+    np.testing.assert_array_equal(before[2 * SIZE :], [5, 0])
+    np.testing.assert_array_equal(a, np.where(is_odd, 6, [7] + [5] * (SIZE - 1)))
