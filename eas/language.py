@@ -1551,7 +1551,7 @@ def simd_all(a: Number) -> Value:
 
 @intrinsic()
 def simd_shuffle(a: Number, lane: Int) -> Value:
-    """The value that another lane of the simdgroup has.
+    """The value that another lane of the simdgroup has; of one that is missing, a thread's own.
 
     >>> t = mk.tid(0, 4)
     >>> mk.simd_shuffle(10 * t, 3 - t)

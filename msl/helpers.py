@@ -239,6 +239,18 @@ inline {t} simd_other_64({t} x, ushort distance) {{
 """
 
 
+def _lane_there(dtype: DType) -> str:
+    del dtype
+    return """
+// The lane that is asked for; a thread's own if that one is missing.
+inline ushort lane_there(int lane, int thread_index, int threads) {
+    const int own = thread_index % 32;
+    const bool is_there = lane >= 0 && lane < 32 && thread_index - own + lane < threads;
+    return ushort(is_there ? lane : own);
+}
+"""
+
+
 _STEPS_64 = {
     "simd_sum_64": "{add}",
     "simd_product_64": "{mul}",
@@ -392,6 +404,7 @@ HELPERS: dict[str, Definition] = {
     "trip_count": _trip_count,
     "sign_of": _sign_of,
     **{name: _function(name) for name in FUNCTIONS},
+    "lane_there": _lane_there,
     "simd_other_64": _simd_other_64,
     **{name: _simd_64(name) for name in _STEPS_64},
     **{f"{name}_of_some": _simd_64_of_some(name) for name in _STEPS_64},

@@ -16,7 +16,7 @@ from eas.msl.lanes import SIMD
 from eas.msl.lowering import Lowering
 from eas.msl.reductions import carried_dtype
 from eas.msl.spelling import converted
-from eas.msl.text import Text, call
+from eas.msl.text import Level, Text, call, infix
 from eas.msl.tree import Node, Variable
 
 
@@ -52,8 +52,36 @@ def _product(texts: Sequence[Text]) -> Text:
 def _spelled(op: Compute, nodes: Sequence[Node], low: Lowering) -> Node:
     if len(nodes) == 1:
         return _reduced(op, nodes[0], low)
+    if not _is_there(op, low):
+        return _shuffled_if_there(op, nodes, low)
     lane = low.node(I32, lambda texts: call("ushort", texts[0]), nodes[1:], home=low.block)
     return shuffled(op.op.name, nodes[0], lane, low)
+
+
+def _is_there(op: Compute, low: Lowering) -> bool:
+    """Whether each thread asks for a lane that its simdgroup has."""
+    least_lane, most = low.numbers.bounds(op, 1)
+    last = low.threads % SIMD or SIMD  # how many lanes the last simdgroup has
+    if op.op.name == "simd_shuffle_xor":
+        last &= -last  # lanes differ in lower bits only: they stay among so many
+    return least_lane >= 0 and most < last
+
+
+def _shuffled_if_there(op: Compute, nodes: Sequence[Node], low: Lowering) -> Node:
+    """What Metal does with the value of a missing lane is not specified."""
+    low.helpers.need("lane_there", I32)
+    is_across = op.op.name == "simd_shuffle_xor"
+
+    def spell(texts: Sequence[Text]) -> Text:
+        wanted, thread, threads = texts
+        if is_across:
+            own = infix("%", thread, Text(str(SIMD)), Level.PRODUCT)
+            wanted = infix("^", own, wanted, Level.BIT_XOR)
+        return call("lane_there", wanted, thread, threads)
+
+    asked = [nodes[1], low.thread(), low.literal(low.threads, I32)]
+    lane = low.node(I32, spell, asked, home=low.block)
+    return shuffled("simd_shuffle", nodes[0], lane, low)
 
 
 def _reduced(op: Compute, node: Node, low: Lowering) -> Node:

@@ -1,7 +1,6 @@
 """Random kernels give the same results as Metal text, as machine code, interpreted and in CPython.
 
-Usually 500 programs in Python are tried, and 300 of blocks in the IR;
-`EAS_HOST_PROGRAMS=20000 pytest tests/host/test_three_ways.py` tries more of them.
+`EAS_HOST_PROGRAMS=20000 pytest tests/host/test_three_ways.py` tries more of them than usual.
 """
 
 from __future__ import annotations
@@ -76,15 +75,14 @@ def block_arrays() -> Arrays:
 # --- the language: random Python ----------------------------------------------------------------
 
 
-@pytest.mark.parametrize("batch", range(BATCHES))
+@pytest.mark.parametrize("batch", range(BATCHES * 2 // 5))
 def test_random_kernels_agree_with_cpython(host: Host, batch: int) -> None:
     trials: list[Trial] = []
     seed = batch * 1000
     while len(trials) < BATCH:
-        found = kernel_trials(seed)
-        trials += found[seed % 2 :][:1]  # as scalar programs or lane by lane
+        trials += kernel_trials(seed)
         seed += 1
-    run_trials(host, trials)
+    run_trials(host, trials[:BATCH])
 
 
 @pytest.mark.parametrize("batch", range(-(-BATCHES // 10)))

@@ -21,12 +21,23 @@ CASES = [
 
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize(("family", "dtype", "shape"), CASES)
-def test_ops_agree_with_numpy(family: Family, dtype: DType, shape: Shape, backend: Backend) -> None:
+def test_ops_agree_with_numpy(
+    family: Family,
+    dtype: DType,
+    shape: Shape,
+    backend: Backend,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     launch = family.launch(dtype, shape)
-    if backend in TEXT_BACKENDS and (dtype == F64 or launch.refusal):
+    is_refused = backend in TEXT_BACKENDS and (dtype == F64 or launch.refusal)
+    if is_refused:
         with pytest.raises(eas.CompileError, match=launch.refusal or "Metal has no f64"):
             launch.run(backend)
-        return
-    launch.run(backend)
-    faults = [f"{words}, {dtype}{list(shape)} on {backend}" for words in launch.faults(backend)]
-    assert not faults, "\n".join(faults)
+    elif launch.failure:
+        with pytest.raises(eas.KernelError, match=launch.failure):
+            launch.run(backend)
+    else:
+        launch.run(backend)
+        faults = [f"{words}, {dtype}{list(shape)} on {backend}" for words in launch.faults(backend)]
+        assert not faults, "\n".join(faults)
+        assert capsys.readouterr().out == launch.text

@@ -1,7 +1,8 @@
-"""Products of matrices: shapes for fragments and others, dtypes, batches, sums in loops."""
+"""Products of matrices beyond the table: few threads, turned factors, sums in loops."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,11 +10,13 @@ import pytest
 
 import eas
 from eas import mk
-from eas.ir.types import DTYPES
-from tests.ops.shapes import offsets
+from eas.config import Backend
+from eas.ir.types import F32
+from tests.backends import BACKENDS, TEXT_BACKENDS
+from tests.ops.shapes import Shape, offsets
+from tests.ops.table.products import launch_products, multiply
 
 Array = np.ndarray[Any, np.dtype[Any]]
-BACKENDS = ("interpret", "cpu", "msl-host")
 both_backends = pytest.mark.parametrize("backend", BACKENDS)
 
 
@@ -22,74 +25,27 @@ def whole(seed: int, *shape: int) -> Array:
     return np.random.default_rng(seed).integers(-3, 4, shape).astype(np.float32)
 
 
-@eas.kernel
-def multiply(a, b, c, out, SHAPE: eas.constexpr):
-    M, N, K = SHAPE
-    left, right = mk.load(a, offsets((M, K))), mk.load(b, offsets((K, N)))
-    at = offsets((M, N))
-    mk.store(out, at, mk.dot(left, right, mk.load(c, at)))
+@pytest.mark.parametrize("backend", TEXT_BACKENDS)
+@pytest.mark.parametrize("threads", [32, 48])
+@pytest.mark.parametrize("shape", [(5, 7, 3), (16, 16, 8), (64, 32, 24), (6, 16, 8, 24)], ids=str)
+def test_few_threads_share_the_work(shape: Shape, threads: int, backend: Backend) -> None:
+    launch = replace(launch_products(F32, shape), threads=threads)
+    launch.run(backend)
+    assert list(launch.faults(backend)) == []
 
 
 @both_backends
-@pytest.mark.parametrize("threads", [None, 32, 48])
-@pytest.mark.parametrize(
-    "shape", [(8, 8, 8), (16, 24, 8), (64, 32, 16), (32, 128, 8), (5, 7, 3), (16, 16, 12)], ids=str
-)
-def test_products_agree_with_numpy(
-    shape: tuple[int, int, int], threads: int | None, backend: str
+@pytest.mark.parametrize("shape", [(5, 7, 3), (8, 8, 256)], ids=str)
+def test_bytes_with_and_without_signs_are_multiplied(
+    shape: tuple[int, int, int], backend: Backend
 ) -> None:
     m, n, k = shape
-    a, b, c = whole(0, m, k), whole(1, k, n), whole(2, m, n)
-    out = np.zeros((m, n), np.float32)
-    multiply[(1,)](a, b, c, out, SHAPE=shape, _backend=backend, _tptg=threads)
-    np.testing.assert_array_equal(out, a @ b + c)
-
-
-@both_backends
-@pytest.mark.parametrize("shape", [(16, 16, 8), (5, 7, 3), (8, 8, 256)], ids=str)
-@pytest.mark.parametrize("kinds", [("i1", "i1"), ("u1", "u1"), ("i1", "u1")], ids=str)
-def test_bytes_are_added_up_in_i32(
-    kinds: tuple[str, str], shape: tuple[int, int, int], backend: str
-) -> None:
-    m, n, k = shape
-    a, b = np.full((m, k), np.iinfo(kinds[0]).min, kinds[0]), np.full((k, n), 255, "u1")
-    a[1], b = np.iinfo(kinds[0]).max, b.astype(kinds[1])
-    c, out = np.full((m, n), 2**30 + 1, "i4"), np.zeros((m, n), "i4")
-    multiply[(1,)](a, b, c, out, SHAPE=shape, _backend=backend)
-    np.testing.assert_array_equal(out, a.astype("i4") @ b.astype("i4") + c)
-
-
-@both_backends
-@pytest.mark.parametrize("shape", [(16, 16, 8), (5, 7, 3)], ids=str)
-@pytest.mark.parametrize("name", ["f16", "bf16"])
-def test_narrow_floats_are_added_up_in_f32(
-    name: str, shape: tuple[int, int, int], backend: str
-) -> None:
-    m, n, k = shape
-    dtype = DTYPES[name].numpy
-    a, b = (200 * whole(0, m, k)).astype(dtype), (150 * whole(1, k, n)).astype(dtype)
-    c, out = whole(2, m, n), np.zeros((m, n), np.float32)
-    multiply[(1,)](a, b, c, out, SHAPE=shape, _backend=backend)
-    np.testing.assert_array_equal(out, a.astype("f4") @ b.astype("f4") + c)
-
-
-@eas.kernel
-def multiply_batch(a, b, out, SHAPE: eas.constexpr):
-    B, M, N, K = SHAPE
-    product = mk.dot(mk.load(a, offsets((B, M, K))), mk.load(b, offsets((B, K, N))))
-    mk.store(out, offsets((B, M, N)), product)
-
-
-@both_backends
-@pytest.mark.parametrize(
-    "shape", [(3, 8, 8, 8), (2, 5, 3, 7), (6, 16, 8, 24), (2, 32, 24, 8), (1, 8, 16, 8)], ids=str
-)
-def test_batches_are_multiplied_one_by_one(shape: tuple[int, int, int, int], backend: str) -> None:
-    batch, m, n, k = shape
-    a, b = whole(0, batch, m, k), whole(1, batch, k, n)
-    out = np.zeros((batch, m, n), np.float32)
-    multiply_batch[(1,)](a, b, out, SHAPE=shape, _backend=backend)
-    np.testing.assert_array_equal(out, a @ b)
+    a, b = np.full((m, k), -128, np.int8), np.full((k, n), 255, np.uint8)
+    a[1] = 127
+    acc, out = np.full((m, n), 2**30 + 1, np.int32), np.zeros((2, m, n), np.int32)
+    multiply[(1,)](a, b, acc, out, SHAPE=shape, SIZE=m * n, _backend=backend)
+    right = a.astype(np.int32) @ b.astype(np.int32)
+    np.testing.assert_array_equal(out, [right, right + acc])
 
 
 @eas.kernel

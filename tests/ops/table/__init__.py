@@ -8,7 +8,15 @@ from tests.ops.table.changes import CHANGED
 from tests.ops.table.elementwise import ELEMENTWISE
 from tests.ops.table.family import Family
 from tests.ops.table.memory import MOVED
+from tests.ops.table.messages import TOLD
+from tests.ops.table.positions import PLACED
+from tests.ops.table.products import MULTIPLIED
+from tests.ops.table.randoms import DRAWN
 from tests.ops.table.reductions import REDUCED
 from tests.ops.table.scans import COMBINED
+from tests.ops.table.simdgroup import IN_SIMDGROUPS
 
-FAMILIES: tuple[Family, ...] = (ELEMENTWISE, *CASTS, REDUCED, *COMBINED, *UPDATED, CHANGED, *MOVED)
+FAMILIES: tuple[Family, ...] = (
+    *(ELEMENTWISE, *CASTS, REDUCED, *COMBINED, *UPDATED, CHANGED, *MOVED),
+    *(*IN_SIMDGROUPS, *MULTIPLIED, DRAWN, *PLACED, *TOLD),
+)

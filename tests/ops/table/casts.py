@@ -37,13 +37,15 @@ def castable(random: np.random.Generator, source: DType, target: DType, size: in
     return np.where(random.random(size) < 0.5, random.choice(hard, size), usual)
 
 
-def _hard(source: DType, target: DType) -> Array:
+def hard_numbers(source: DType) -> Array:
     if source.is_bool:
         return np.array([False, True])
-    if source.is_int:
-        return _hard_integers(source)
-    numbers = _hard_floats(source)
-    if not target.is_int:
+    return _hard_floats(source) if source.is_float else _hard_integers(source)
+
+
+def _hard(source: DType, target: DType) -> Array:
+    numbers = hard_numbers(source)
+    if not source.is_float or not target.is_int:
         return numbers
     low, high = float(target.min), float(target.max) + 1.0
     with np.errstate(all="ignore"):
@@ -116,14 +118,14 @@ def _nearest(x: float, target: DType) -> float:
 @eas.kernel
 def cast_each(
     x, to_bool, to_i8, to_i16, to_i32, to_i64, to_u8, to_u16, to_u32, to_u64, to_f16, to_bf16,
-    to_f32, TARGETS: eas.constexpr, SHAPE: eas.constexpr, SIZE: eas.constexpr,
+    to_f32, FUNCTIONS: eas.constexpr, SHAPE: eas.constexpr, SIZE: eas.constexpr,
 ):  # fmt: skip
-    """Row `k` of `x` becomes target number `k`."""
+    """Row `k` of `x` goes through function number `k`."""
     at = offsets(SHAPE)
     signed, unsigned = (to_i8, to_i16, to_i32, to_i64), (to_u8, to_u16, to_u32, to_u64)
     outs = (to_bool, *signed, *unsigned, to_f16, to_bf16, to_f32)
-    for k, (out, target) in enumerate(zip(outs, TARGETS, strict=True)):
-        mk.store(out, at, mk.load(x, k * SIZE + at).to(target))
+    for k, (out, convert) in enumerate(zip(outs, FUNCTIONS, strict=True)):
+        mk.store(out, at, convert(mk.load(x, k * SIZE + at)))
 
 
 def launch_casts(dtype: DType, shape: Shape) -> Launch:
@@ -138,22 +140,28 @@ def launch_casts(dtype: DType, shape: Shape) -> Launch:
         for (target, out), right in zip(outs.items(), rights, strict=True)
     ]
     arrays = {f"to_{target}": out for target, out in outs.items()}
-    given = {"x": x, **arrays, "TARGETS": targets, "SHAPE": shape, "SIZE": size}
+    functions = tuple(getattr(mk, f"to_{target}") for target in targets)
+    given = {"x": x, **arrays, "FUNCTIONS": functions, "SHAPE": shape, "SIZE": size}
     return Launch(cast_each, given, checks)
 
 
 @eas.kernel
-def widen(x, out, SHAPE: eas.constexpr):
+def widen(x, out, SHAPE: eas.constexpr, SIZE: eas.constexpr):
     at = offsets(SHAPE)
-    mk.store(out, at, mk.to_f64(mk.load(x, at)))
+    v = mk.load(x, at)
+    mk.store(out, at, mk.to_f64(v))
+    mk.store(out, SIZE + at, v.to(mk.f64))
+    mk.store(out, 2 * SIZE + at, mk.cast(v, mk.f64))
 
 
 def launch_widening(dtype: DType, shape: Shape) -> Launch:
     size = int(np.prod(shape))
     x = castable(np.random.default_rng(size), dtype, F64, size)
-    out = np.zeros(size, np.float64)
-    checks = [Check("to f64", out, x.astype(np.float64))]
-    return Launch(widen, {"x": x, "out": out, "SHAPE": shape}, checks, refusal="Metal has no f64")
+    out = np.zeros((3, size), np.float64)
+    names = ("to_f64", "to", "cast")
+    checks = [Check(f"{n} f64", o, x.astype(np.float64)) for n, o in zip(names, out, strict=True)]
+    given = {"x": x, "out": out, "SHAPE": shape, "SIZE": size}
+    return Launch(widen, given, checks, refusal="Metal has no f64")
 
 
 # --- bits -------------------------------------------------------------------------------------

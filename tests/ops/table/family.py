@@ -49,8 +49,10 @@ class Launch:
     checks: list[Check]
     grid: tuple[int, ...] = (1,)
     threads: int | None = None
-    # Where Metal has no such thing, the words that say so.
+    # What it prints; where Metal has no such thing, the words that say so; where it stops, those.
+    text: str = ""
     refusal: str | None = None
+    failure: str | None = None
 
     def run(self, backend: Backend) -> None:
         self.kernel[self.grid](**self.arguments, _tptg=self.threads, _backend=backend)
