@@ -84,17 +84,22 @@ def _reduction(kind: str, doc: str) -> OpDef:
 
     def rule(operands: Sequence[Type], attrs: Attrs) -> Type:
         del attrs
+        _check_threads(operands[0])
         result = whole.typing(operands, {"axis": None})
         return make_type(dtype_of(result), shape_of(operands[0]))
 
     return _op(f"simd_{kind}", ("a",), rule, _in_groups(whole.meaning), doc)
 
 
+def _check_threads(a: Type) -> None:
+    if len(shape_of(a)) != 1:
+        raise RuleError(f"takes a value of each thread, not {a}")
+
+
 def _exchange_type(operands: Sequence[Type], attrs: Attrs) -> Type:
     del attrs
     a, lane = operands
-    if not shape_of(a):
-        raise RuleError(f"takes a value of each thread, not {a}")
+    _check_threads(a)
     if dtype_of(lane) != I32 or shape_of(lane) != shape_of(a):
         raise RuleError(f"takes the number of a lane for each thread, i32, not {lane}")
     return a

@@ -46,6 +46,8 @@ SPECIAL: dict[str, tuple[list[Type], Attrs]] = {
     "slice": ([Block(F32, SHAPE)], {"starts": (1, 2), "sizes": (1, 2), "steps": (1, -2)}),
     "cycle": ([Block(F32, SHAPE)], {"axis": 1, "start": 2, "size": 4}),
     "philox": ([Block(U32, SHAPE)] * 6, {"word": 2}),
+    **{f"simd_{kind}": ([Block(F32, (40,))], {}) for kind in ("sum", "max", "min")},
+    **{f"simd_{kind}": ([Block(BOOL, (40,))], {}) for kind in ("any", "all")},
     "simd_shuffle": ([Block(F32, (40,)), Block(I32, (40,))], {}),
     "simd_shuffle_xor": ([Block(F32, (40,)), Block(I32, (40,))], {}),
     "simd_broadcast": ([Block(F32, (40,)), Block(I32, (40,))], {}),
