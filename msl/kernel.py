@@ -17,6 +17,7 @@ from eas.ir.nodes import (
     walk,
 )
 from eas.ir.passes.continues import without_lane_continues
+from eas.ir.passes.products import shape_products
 from eas.ir.records import frozen
 from eas.ir.reports import Site
 from eas.ir.types import BF16, F64, DType, Pointer
@@ -149,8 +150,10 @@ def _check_dtype(value: Value, what: str, loc: Loc) -> None:
 def _lower_within(function: Function, threads: int | None) -> Lowering:
     """A function, lowered with the first budget that Metal has the threadgroup memory for."""
     low: Lowering | None = None
+    has_fragments = (threads or SIMD) % SIMD == 0
+    if has_fragments:
+        function = shape_products(function)
     for budget in _BUDGETS:
-        has_fragments = (threads or SIMD) % SIMD == 0
         prepared = with_fragments(function, budget) if has_fragments else function
         low = _lower(prepared, threads, budget)
         if bytes_of(low.shared.values()) <= MAX_BYTES:

@@ -29,7 +29,6 @@ from eas.ir.nodes import (
     results_of,
     walk,
 )
-from eas.ir.ops import OPS
 from eas.ir.records import field, frozen, record, replace
 from eas.ir.types import F32
 from eas.msl.outline import Outline, outline
@@ -65,8 +64,8 @@ class Sum:
 class Sums:
     """The sums that stay in fragments.
 
-    `versions` are no values any more, nor is what is `absorbed`: the op that it is added by does
-    it. `dropped` has the places at which terminators, by `id()`, pass a version on.
+    `versions` are no values any more, nor is what is `absorbed`: the product that is added to it
+    does it. `dropped` has the places at which terminators, by `id()`, pass a version on.
     """
 
     outline: Outline
@@ -177,9 +176,8 @@ class _Finder:
         """The values that a sum whose first op is this one could begin with."""
         match op:
             case Compute():
-                dot = self.product(op)
-                if dot is not None:
-                    yield dot.operands[2]
+                if self.is_product(op):
+                    yield op.operands[2]
             case For() | While():
                 yield from filter(_may_be_sum, op.inits)
             case If():
@@ -245,16 +243,17 @@ class _Finder:
     def through_compute(self, op: Compute, version: Value, trial: _Trial) -> Value:
         if op.result in self.sums.versions or any(op.result == s.result for s in self.sums.sums):
             raise _NotASum
-        dot = self.product(op)
-        if dot is None or dot.operands[2] != version:
+        if not self.is_product(op) or op.operands[2] != version:
             return self.multiplied(op, version, trial)
         factor = trial.factors.pop(version, None)
         if factor is not None and self.outline.regions[version] != self.outline.regions[op.result]:
             raise _NotASum
         trial.use(version)
-        trial.links += (Link(dot, trial.loops > 0, factor),)
-        trial.absorbed |= {value for value in op.operands if dot.op is not op.op} - {version}
+        trial.links += (Link(op, trial.loops > 0, factor),)
         return op.result
+
+    def is_product(self, op: Compute) -> bool:
+        return op.op.name == "dot" and self.fits(op)
 
     def multiplied(self, op: Compute, version: Value, trial: _Trial) -> Value:
         """A version times a factor for each row: the product that is added next does that too."""
@@ -266,25 +265,6 @@ class _Finder:
         trial.factors[op.result] = factor
         trial.absorbed |= {op.result}
         return op.result
-
-    def product(self, op: Compute) -> Compute | None:
-        """An op as a product that adds, if it is one that fragments can do.
-
-        `acc + dot(a, b)` is one too, if nothing else needs the plain product.
-        """
-        if op.op.name == "dot":
-            return op if self.fits(op) else None
-        if op.op.name != "add" or op.result.ty.dtype != F32:
-            return None
-        for plain, acc in (op.operands, op.operands[::-1]):
-            maker = self.outline.makers.get(plain)
-            is_here = self.outline.regions.get(plain) == self.outline.regions[op.result]
-            if not isinstance(maker, Compute) or maker.op.name != "dot" or not is_here:
-                continue
-            a, b, start = maker.operands
-            if self.outline.counts[plain] == 1 and self.sums.is_zero(start) and self.fits(maker):
-                return Compute(OPS["dot"], (a, b, acc), (), op.result, op.loc)
-        return None
 
     def follow(self, region: Region, version: Value, exits: list[_End], trial: _Trial) -> _End:
         """The end of a region that is entered with a version."""

@@ -9,6 +9,25 @@ inline int wrap_add(int a, int b) {
 }
 
 // Adds the product of a 16x16 and a 16x16 tile to a simdgroup's 2x2 fragments.
+inline void multiply_16x16x16_nt(thread simdgroup_float8x8* sum,
+                                 threadgroup const float* left,
+                                 threadgroup const float* right) {
+    for (int k = 0; k < 16; k += 8) {
+        simdgroup_float8x8 a[2];
+        for (int i = 0; i < 2; ++i) {
+            simdgroup_load(a[i], &left[160 * i + k], 20);
+        }
+        for (int j = 0; j < 2; ++j) {
+            simdgroup_float8x8 b;
+            simdgroup_load(b, &right[160 * j + k], 20, ulong2(0), true);
+            for (int i = 0; i < 2; ++i) {
+                simdgroup_multiply_accumulate(sum[i * 2 + j], a[i], b, sum[i * 2 + j]);
+            }
+        }
+    }
+}
+
+// Adds the product of a 16x16 and a 16x16 tile to a simdgroup's 2x2 fragments.
 inline void multiply_16x16x16(thread simdgroup_float8x8* sum,
                               threadgroup const float* left,
                               threadgroup const float* right) {
@@ -73,13 +92,13 @@ kernel void flash_attention(device const float* q [[buffer(0)]],
             sum[n_1] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
         }
         for (int e = t; e < 256; e += 32) {
-            const int d = e % 16;
+            const int d = e / 16;
             const int n_1 = wrap_add(int(start), d);        // flash_attention.py:23
-            const int d_1 = e / 16;
-            keys_tile[d_1 * 20 + d] = n_1 < N ? k[n_1 * 16 + d_1] : 0.0f; // flash_attention.py:25
+            const int d_1 = e % 16;
+            keys_tile[d * 20 + d_1] = n_1 < N ? k[n_1 * 16 + d_1] : 0.0f; // flash_attention.py:25
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
-        multiply_16x16x16(sum, rows_tile, keys_tile);
+        multiply_16x16x16_nt(sum, rows_tile, keys_tile);
         for (int i = 0; i < 2; ++i) {
             for (int j = 0; j < 2; ++j) {
                 simdgroup_store(sum[i * 2 + j], &block_shared[i * 128 + 8 * j], 16);
