@@ -221,7 +221,8 @@ class _Body:
         if low.loop is None or value not in low.plan.kept:
             return
         slots = low.loop.slots if low.loop.slots > 1 else 0
-        variable = low.kept[value] = Variable(value.hint, value.ty.dtype, slots)
+        hint = value.hint or low.word_for(value)
+        variable = low.kept[value] = Variable(hint, value.ty.dtype, slots)
         with low.ahead():
             low.declare(variable)
         low.assign([(variable, low.at(value))], low.at(value).loc)

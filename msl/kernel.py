@@ -28,6 +28,7 @@ from eas.msl.dots import with_fragments
 from eas.msl.dtypes import type_name
 from eas.msl.errors import UnsupportedError
 from eas.msl.facts import Facts, gather
+from eas.msl.hints import suggest_names
 from eas.msl.lanes import SIMD, Budget
 from eas.msl.layout import MAX_THREADS, decide, part_control
 from eas.msl.lockstep import in_lockstep
@@ -240,6 +241,7 @@ def _needs_struct(facts: Facts) -> bool:
 
 def _assemble(low: Lowering) -> MslKernel:
     place(low.root, low.nodes)
+    suggest_names(low.root, low.nodes)
     function, writer = low.function, Writer()
     name = identifier(function.name) or "kernel_"
     body = Writer(depth=1)

@@ -169,9 +169,14 @@ def _leaves_inside(op: While, low: Lowering) -> bool:
 
 def begin_loop(op: For | While, carried: Values, low: Lowering) -> Ways:
     """Declares the variables of a loop; gives what its terminators set."""
-    for value, init in zip(carried, op.inits, strict=True):
-        if low.facts.is_needed(value) and not low.is_kept_by_lanes(value):
-            begin_variable(value, low.at(init), op.loc, low)
+    needed = [
+        (value, low.at(init))
+        for value, init in zip(carried, op.inits, strict=True)
+        if low.facts.is_needed(value) and not low.is_kept_by_lanes(value)
+    ]
+    # New variables first: they may begin with what one that is there still holds.
+    for value, init in sorted(needed, key=lambda pair: low.variable_of(pair[0]) in low.declared):
+        begin_variable(value, init, op.loc, low)
     left = None
     if breaks_of(op) or (isinstance(op, While) and _leaves_inside(op, low)):
         left = _begin_results(op, carried, low)

@@ -212,6 +212,7 @@ class Lowering(TreeBuilder):
         if name == "and" and op.result.ty.dtype.is_bool:
             node.conjuncts = tuple(operands)
         is_plain_number = name == "cast" or not op.result.ty.dtype.is_float
+        node.is_sum = name == "add"
         node.is_light = name in LIGHT_OPS and is_plain_number and not self.numbers.may_wrap(op)
         return node
 
@@ -363,17 +364,20 @@ class Lowering(TreeBuilder):
 
     def staged_array(self, value: Value) -> Shared:
         value = self.facts.resolve(value)
-        hint = f"{value.hint or self._word_for(value)}_shared"
+        hint = f"{value.hint or self.word_for(value)}_shared"
         maker = self.facts.definition(value)
         loc = None if maker is None else maker.loc
         return self.share(staged_name(value), hint, value.ty.dtype, count(value.shape), loc=loc)
 
-    def _word_for(self, value: Value) -> str:
+    def word_for(self, value: Value) -> str:
         """A word of ours for a block without a name."""
         op = self.facts.definition(value)
         if isinstance(op, Load):
             return f"{op.pointer.hint}_value"
-        return REDUCTION_WORDS.get(op.op.name, "block") if isinstance(op, Compute) else "block"
+        if isinstance(op, Compute) and op.op.name in REDUCTION_WORDS:
+            return REDUCTION_WORDS[op.op.name]
+        names = _names_above(value, self.facts)
+        return f"{names.pop()}_part" if len(names) == 1 else "block"
 
     def share(
         self,
@@ -562,6 +566,15 @@ class Turn:
         else:
             yield
         low.domain, low.loop = around
+
+
+def _names_above(value: Value, facts: Facts) -> set[str]:
+    """The user's names for what is computed from a value, without a change of its dtype."""
+    names: set[str] = set()
+    for op in (use.op for use in facts.uses_of(value)):
+        if isinstance(op, Compute) and op.result.ty.dtype == value.ty.dtype:
+            names |= {op.result.hint} if op.result.hint else _names_above(op.result, facts)
+    return names
 
 
 def builtin_names(facts: Facts) -> dict[str, str]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 
-from eas.ir.nodes import Compute
+from eas.ir.nodes import Compute, Load
 from eas.ir.records import field, frozen, record
 from eas.ir.types import BOOL, F32, I32, DType, count
 from eas.msl.fragments import BEGIN, EDGE, KEEP, START, STEP, TURN, number, numbers, strip_rows
@@ -101,10 +101,16 @@ def share_out(batch: int, m: int, n: int, simdgroups: int) -> Shares:
 
 def _share_tile(op: Compute, low: Lowering) -> Shared:
     value, dtype = op.operands[0], op.operands[0].ty.dtype
-    hint = f"{value.hint or _WORDS[number(op, 'place')]}_tile"
+    hint = f"{value.hint or _word_for(op, low)}_tile"
     size = count(value.shape[:-1]) * _row_length(value.shape[-1], dtype, low)
     halves = 2 if number(op, "turn") else 1
     return low.share(tile_names(op)[0], hint, dtype, size, halves=halves, loc=op.loc)
+
+
+def _word_for(op: Compute, low: Lowering) -> str:
+    """A word for a matrix without a name: the array that it is read from, or what it is."""
+    maker = low.facts.definition(op.operands[0])
+    return maker.pointer.hint if isinstance(maker, Load) else _WORDS[number(op, "place")]
 
 
 def copy_tile(item: Tile, low: Lowering, products: Products) -> None:
@@ -114,6 +120,7 @@ def copy_tile(item: Tile, low: Lowering, products: Products) -> None:
     row = linear(indices[:-1], value.shape[:-1])
     length = _row_length(value.shape[-1], value.ty.dtype, low)
     place = low.index(add(scale(row, length), indices[-1]))
+    place.fallback = place.fallback or "place"
     tile = _share_tile(op, low)
     if not number(op, "turn"):
         low.put(tile, place, low.value(value, indices), op.loc)

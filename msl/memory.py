@@ -65,6 +65,7 @@ def store(op: Store, low: Lowering) -> None:
     pointer = low.facts.resolve(op.pointer)
     mask = None if op.mask is None else low.at(op.mask)
     operands = [low.at(op.offset), low.at(op.value)]
+    operands[0].fallback = operands[0].fallback or "offset"
 
     def line(texts: Texts) -> Text:
         place = subscript(low.array_name(pointer), texts[0]).text

@@ -214,7 +214,7 @@ class _Placing:
         """The statement of the home before which all uses find what they need unchanged."""
         index = min(_index_in(node.home, where) for where in places)
         for earlier in range(node.made, index):
-            if node.home.statements[earlier].all_changes() & node.reads:
+            if node.home.statements[earlier].changes_for_next() & node.reads:
                 return earlier
         return self.before_declarations(node, index)
 
@@ -266,5 +266,5 @@ def _is_stale(node: Node, where: Place) -> bool:
 def _changes(statements: list[Statement]) -> frozenset[object]:
     changes: frozenset[object] = frozenset()
     for statement in statements:
-        changes |= statement.all_changes()
+        changes |= statement.changes_for_next()
     return changes

@@ -63,7 +63,8 @@ class Node:
     a name unless what it reads changes; one that is `guarded` stays inside the conditional
     expression that it is part of. `variable` is set if it only reads one, `conjuncts` if it is an
     `&&` of others. `hint` is the name to give it, one of the user's if `is_users`; `fallback` is a
-    name of ours. One that `is_light` may be computed again rather than get a name of ours.
+    name of ours. One that `is_light` may be computed again rather than get a name of ours. One that
+    `is_sum` adds its operands.
     """
 
     dtype: DType
@@ -82,6 +83,7 @@ class Node:
     fallback: str = ""
     is_users: bool = False
     is_light: bool = False
+    is_sum: bool = False
     weight: int = 0
     is_repeated: bool = False
     is_live: bool = False
@@ -130,6 +132,10 @@ class Statement:
                 changes |= inner.all_changes()
         return changes
 
+    def changes_for_next(self) -> frozenset[object]:
+        """What the statement after it may find changed."""
+        return self.all_changes()
+
 
 @record(eq=False, slots=True)
 class Act(Statement):
@@ -172,6 +178,14 @@ class Branch(Statement):
     @property
     def blocks(self) -> Sequence[Block]:
         return (self.then, self.orelse)
+
+    def changes_for_next(self) -> frozenset[object]:
+        changes = self.changes
+        for block in self.blocks:
+            last = block.statements[-1] if block.statements else None
+            if not isinstance(last, Act) or not last.is_jump:
+                changes = changes.union(*(each.changes_for_next() for each in block.statements))
+        return changes
 
 
 @record(eq=False, slots=True)

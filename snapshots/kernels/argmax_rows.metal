@@ -16,8 +16,8 @@ kernel void argmax_rows(device const float* x [[buffer(0)]],
     threadgroup float high_partial[8];
     const int t = int(thread_position.x);
 
-    const int n = int(program.x) * 4;                       // argmax_rows.py:14
-    const int row = n + t / 64;
+    const int row_base = int(program.x) * 4;                // argmax_rows.py:14
+    const int row = row_base + t / 64;
     const int col = t % 64;
     const float v = row < M && col < N ? x[row * N + col] : -INFINITY; // argmax_rows.py:17
     const float x_1 = fmax(v, -INFINITY);
@@ -31,14 +31,14 @@ kernel void argmax_rows(device const float* x [[buffer(0)]],
     if (t < 4) {
         float best_1 = best_partial[t * 2];
         int best_index_1 = best_index_partial[t * 2];
-        const int n_1 = t * 2 + 1;
-        const float x_2 = best_partial[n_1];
-        const int n_2 = best_index_partial[n_1];
-        if (x_2 > best_1 || (x_2 == best_1 && n_2 < best_index_1)) {
-            best_1 = x_2;
-            best_index_1 = n_2;
+        const int n = t * 2 + 1;
+        const float best_part = best_partial[n];
+        const int best_index_part = best_index_partial[n];
+        if (best_part > best_1 || (best_part == best_1 && best_index_part < best_index_1)) {
+            best_1 = best_part;
+            best_index_1 = best_index_part;
         }
-        const int row_1 = n + t;                            // argmax_rows.py:14
+        const int row_1 = row_base + t;                     // argmax_rows.py:14
         if (row_1 < M) { index[row_1] = best_index_1; }     // argmax_rows.py:18
     }
     const float high = simd_max(fmax(v, -INFINITY));        // argmax_rows.py:19
@@ -47,7 +47,7 @@ kernel void argmax_rows(device const float* x [[buffer(0)]],
     if (t < 4) {
         float high_1 = high_partial[t * 2];
         high_1 = fmax(high_1, high_partial[t * 2 + 1]);
-        const int row_1 = n + t;                            // argmax_rows.py:14
+        const int row_1 = row_base + t;                     // argmax_rows.py:14
         if (row_1 < M) { value[row_1] = high_1; }           // argmax_rows.py:19
     }
 }

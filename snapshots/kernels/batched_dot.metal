@@ -64,9 +64,9 @@ kernel void batched_dot(device const half* q [[buffer(0)]],
         }
         for (int slot = 0; slot < 8; ++slot) {
             const int e = t + 64 * slot;
-            const int n = e / 8 * 16 + e % 8;
-            queries_tile[turn % 2][n] = queries[slot];
-            keys_tile[turn % 2][n] = keys[slot];
+            const int place = e / 8 * 16 + e % 8;
+            queries_tile[turn % 2][place] = queries[slot];
+            keys_tile[turn % 2][place] = keys[slot];
         }
         turn += 1;
     }

@@ -65,9 +65,9 @@ kernel void batched_matmul(device const float* a [[buffer(0)]],
         }
         for (int slot = 0; slot < 8; ++slot) {
             const int e = t + 32 * slot;
-            const int n_1 = e / 16 * 20 + e % 16;
-            left_tile[turn % 2][n_1] = left[slot];
-            right_tile[turn % 2][n_1] = right[slot];
+            const int place = e / 16 * 20 + e % 16;
+            left_tile[turn % 2][place] = left[slot];
+            right_tile[turn % 2][place] = right[slot];
         }
         turn += 1;
         x += 16;                                            // batched_matmul.py:21

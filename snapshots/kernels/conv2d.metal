@@ -49,11 +49,11 @@ kernel void conv2d(device const float* x [[buffer(0)]],
     threadgroup bool inside_shared[32];
     threadgroup int block_shared[32];
     threadgroup float patch_tile[384];
-    threadgroup float right_tile[160];
+    threadgroup float w_tile[160];
     threadgroup bool inside_shared_1[32];
     threadgroup int block_shared_1[32];
     threadgroup float patch_tile_1[384];
-    threadgroup float right_tile_1[160];
+    threadgroup float w_tile_1[160];
     threadgroup bool inside_shared_2[32];
     threadgroup int block_shared_2[32];
     threadgroup bool inside_shared_3[32];
@@ -74,10 +74,10 @@ kernel void conv2d(device const float* x [[buffer(0)]],
     const int pixel = int(program.x) * 32 + t;              // conv2d.py:13
     const int row = trunc_div(pixel, x_extent_1);           // conv2d.py:14
     const int r = row - 1;                                  // conv2d.py:18
-    const bool test = r >= 0 && r < x_extent_0;             // conv2d.py:19
+    const bool inside_part = r >= 0 && r < x_extent_0;      // conv2d.py:19
     const int column = trunc_mod(pixel, x_extent_1);        // conv2d.py:14
     const int s = column - 1;                               // conv2d.py:18
-    inside_shared[t] = test && s >= 0 && s < x_extent_1;    // conv2d.py:19
+    inside_shared[t] = inside_part && s >= 0 && s < x_extent_1; // conv2d.py:19
     block_shared[t] = (r * x_extent_1 + s) * 8;             // conv2d.py:20
     threadgroup_barrier(mem_flags::mem_threadgroup);
     float patch[8];
@@ -90,10 +90,10 @@ kernel void conv2d(device const float* x [[buffer(0)]],
     for (int n = 0; n < 8; ++n) {
         acc[n] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
     }
-    float x_1[4];
+    float w_value[4];
     for (int slot = 0; slot < 4; ++slot) {
         const int e = t + 32 * slot;
-        x_1[slot] = w[e / 16 * 16 + e % 16];
+        w_value[slot] = w[e / 16 * 16 + e % 16];
     }
     for (int slot = 0; slot < 8; ++slot) {
         const int e = t + 32 * slot;
@@ -101,11 +101,11 @@ kernel void conv2d(device const float* x [[buffer(0)]],
     }
     for (int slot = 0; slot < 4; ++slot) {
         const int e = t + 32 * slot;
-        right_tile[e / 16 * 20 + e % 16] = x_1[slot];
+        w_tile[e / 16 * 20 + e % 16] = w_value[slot];
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
-    multiply_32x8x16(acc, patch_tile, right_tile);
-    inside_shared_1[t] = test && column >= 0 && column < x_extent_1; // conv2d.py:19
+    multiply_32x8x16(acc, patch_tile, w_tile);
+    inside_shared_1[t] = inside_part && column >= 0 && column < x_extent_1; // conv2d.py:19
     block_shared_1[t] = (r * x_extent_1 + column) * 8;      // conv2d.py:20
     threadgroup_barrier(mem_flags::mem_threadgroup);
     float patch_1[8];
@@ -114,10 +114,10 @@ kernel void conv2d(device const float* x [[buffer(0)]],
         const int i = e / 8;
         patch_1[slot] = inside_shared_1[i] ? x[block_shared_1[i] + e % 8] : 0.0f;
     }
-    float x_2[4];
+    float w_value_1[4];
     for (int slot = 0; slot < 4; ++slot) {
         const int e = t + 32 * slot;
-        x_2[slot] = w[(8 + e / 16) * 16 + e % 16];          // conv2d.py:21
+        w_value_1[slot] = w[(8 + e / 16) * 16 + e % 16];    // conv2d.py:21
     }
     for (int slot = 0; slot < 8; ++slot) {
         const int e = t + 32 * slot;
@@ -125,12 +125,12 @@ kernel void conv2d(device const float* x [[buffer(0)]],
     }
     for (int slot = 0; slot < 4; ++slot) {
         const int e = t + 32 * slot;
-        right_tile_1[e / 16 * 20 + e % 16] = x_2[slot];
+        w_tile_1[e / 16 * 20 + e % 16] = w_value_1[slot];
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
-    multiply_32x8x16(acc, patch_tile_1, right_tile_1);
+    multiply_32x8x16(acc, patch_tile_1, w_tile_1);
     const int s_1 = column + 1;                             // conv2d.py:18
-    inside_shared_2[t] = test && s_1 >= 0 && s_1 < x_extent_1; // conv2d.py:19
+    inside_shared_2[t] = inside_part && s_1 >= 0 && s_1 < x_extent_1; // conv2d.py:19
     block_shared_2[t] = (r * x_extent_1 + s_1) * 8;         // conv2d.py:20
     threadgroup_barrier(mem_flags::mem_threadgroup);
     float patch_2[8];
@@ -139,10 +139,10 @@ kernel void conv2d(device const float* x [[buffer(0)]],
         const int i = e / 8;
         patch_2[slot] = inside_shared_2[i] ? x[block_shared_2[i] + e % 8] : 0.0f;
     }
-    float x_3[4];
+    float w_value_2[4];
     for (int slot = 0; slot < 4; ++slot) {
         const int e = t + 32 * slot;
-        x_3[slot] = w[(16 + e / 16) * 16 + e % 16];         // conv2d.py:21
+        w_value_2[slot] = w[(16 + e / 16) * 16 + e % 16];   // conv2d.py:21
     }
     for (int slot = 0; slot < 8; ++slot) {
         const int e = t + 32 * slot;
@@ -150,12 +150,12 @@ kernel void conv2d(device const float* x [[buffer(0)]],
     }
     for (int slot = 0; slot < 4; ++slot) {
         const int e = t + 32 * slot;
-        right_tile[e / 16 * 20 + e % 16] = x_3[slot];
+        w_tile[e / 16 * 20 + e % 16] = w_value_2[slot];
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
-    multiply_32x8x16(acc, patch_tile, right_tile);
-    const bool test_1 = row >= 0 && row < x_extent_0;       // conv2d.py:19
-    inside_shared_3[t] = test_1 && s >= 0 && s < x_extent_1;
+    multiply_32x8x16(acc, patch_tile, w_tile);
+    const bool inside_part_1 = row >= 0 && row < x_extent_0; // conv2d.py:19
+    inside_shared_3[t] = inside_part_1 && s >= 0 && s < x_extent_1;
     block_shared_3[t] = (row * x_extent_1 + s) * 8;         // conv2d.py:20
     threadgroup_barrier(mem_flags::mem_threadgroup);
     float patch_3[8];
@@ -164,10 +164,10 @@ kernel void conv2d(device const float* x [[buffer(0)]],
         const int i = e / 8;
         patch_3[slot] = inside_shared_3[i] ? x[block_shared_3[i] + e % 8] : 0.0f;
     }
-    float x_4[4];
+    float w_value_3[4];
     for (int slot = 0; slot < 4; ++slot) {
         const int e = t + 32 * slot;
-        x_4[slot] = w[(24 + e / 16) * 16 + e % 16];         // conv2d.py:21
+        w_value_3[slot] = w[(24 + e / 16) * 16 + e % 16];   // conv2d.py:21
     }
     for (int slot = 0; slot < 8; ++slot) {
         const int e = t + 32 * slot;
@@ -175,11 +175,11 @@ kernel void conv2d(device const float* x [[buffer(0)]],
     }
     for (int slot = 0; slot < 4; ++slot) {
         const int e = t + 32 * slot;
-        right_tile_1[e / 16 * 20 + e % 16] = x_4[slot];
+        w_tile_1[e / 16 * 20 + e % 16] = w_value_3[slot];
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
-    multiply_32x8x16(acc, patch_tile_1, right_tile_1);
-    inside_shared_4[t] = test_1 && column >= 0 && column < x_extent_1; // conv2d.py:19
+    multiply_32x8x16(acc, patch_tile_1, w_tile_1);
+    inside_shared_4[t] = inside_part_1 && column >= 0 && column < x_extent_1; // conv2d.py:19
     block_shared_4[t] = (row * x_extent_1 + column) * 8;    // conv2d.py:20
     threadgroup_barrier(mem_flags::mem_threadgroup);
     float patch_4[8];
@@ -188,10 +188,10 @@ kernel void conv2d(device const float* x [[buffer(0)]],
         const int i = e / 8;
         patch_4[slot] = inside_shared_4[i] ? x[block_shared_4[i] + e % 8] : 0.0f;
     }
-    float x_5[4];
+    float w_value_4[4];
     for (int slot = 0; slot < 4; ++slot) {
         const int e = t + 32 * slot;
-        x_5[slot] = w[(32 + e / 16) * 16 + e % 16];         // conv2d.py:21
+        w_value_4[slot] = w[(32 + e / 16) * 16 + e % 16];   // conv2d.py:21
     }
     for (int slot = 0; slot < 8; ++slot) {
         const int e = t + 32 * slot;
@@ -199,11 +199,11 @@ kernel void conv2d(device const float* x [[buffer(0)]],
     }
     for (int slot = 0; slot < 4; ++slot) {
         const int e = t + 32 * slot;
-        right_tile[e / 16 * 20 + e % 16] = x_5[slot];
+        w_tile[e / 16 * 20 + e % 16] = w_value_4[slot];
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
-    multiply_32x8x16(acc, patch_tile, right_tile);
-    inside_shared_5[t] = test_1 && s_1 >= 0 && s_1 < x_extent_1; // conv2d.py:19
+    multiply_32x8x16(acc, patch_tile, w_tile);
+    inside_shared_5[t] = inside_part_1 && s_1 >= 0 && s_1 < x_extent_1; // conv2d.py:19
     block_shared_5[t] = (row * x_extent_1 + s_1) * 8;       // conv2d.py:20
     threadgroup_barrier(mem_flags::mem_threadgroup);
     float patch_5[8];
@@ -212,10 +212,10 @@ kernel void conv2d(device const float* x [[buffer(0)]],
         const int i = e / 8;
         patch_5[slot] = inside_shared_5[i] ? x[block_shared_5[i] + e % 8] : 0.0f;
     }
-    float x_6[4];
+    float w_value_5[4];
     for (int slot = 0; slot < 4; ++slot) {
         const int e = t + 32 * slot;
-        x_6[slot] = w[(40 + e / 16) * 16 + e % 16];         // conv2d.py:21
+        w_value_5[slot] = w[(40 + e / 16) * 16 + e % 16];   // conv2d.py:21
     }
     for (int slot = 0; slot < 8; ++slot) {
         const int e = t + 32 * slot;
@@ -223,13 +223,13 @@ kernel void conv2d(device const float* x [[buffer(0)]],
     }
     for (int slot = 0; slot < 4; ++slot) {
         const int e = t + 32 * slot;
-        right_tile_1[e / 16 * 20 + e % 16] = x_6[slot];
+        w_tile_1[e / 16 * 20 + e % 16] = w_value_5[slot];
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
-    multiply_32x8x16(acc, patch_tile_1, right_tile_1);
+    multiply_32x8x16(acc, patch_tile_1, w_tile_1);
     const int r_1 = row + 1;                                // conv2d.py:18
-    const bool test_2 = r_1 >= 0 && r_1 < x_extent_0;       // conv2d.py:19
-    inside_shared_6[t] = test_2 && s >= 0 && s < x_extent_1;
+    const bool inside_part_2 = r_1 >= 0 && r_1 < x_extent_0; // conv2d.py:19
+    inside_shared_6[t] = inside_part_2 && s >= 0 && s < x_extent_1;
     block_shared_6[t] = (r_1 * x_extent_1 + s) * 8;         // conv2d.py:20
     threadgroup_barrier(mem_flags::mem_threadgroup);
     float patch_6[8];
@@ -238,10 +238,10 @@ kernel void conv2d(device const float* x [[buffer(0)]],
         const int i = e / 8;
         patch_6[slot] = inside_shared_6[i] ? x[block_shared_6[i] + e % 8] : 0.0f;
     }
-    float x_7[4];
+    float w_value_6[4];
     for (int slot = 0; slot < 4; ++slot) {
         const int e = t + 32 * slot;
-        x_7[slot] = w[(48 + e / 16) * 16 + e % 16];         // conv2d.py:21
+        w_value_6[slot] = w[(48 + e / 16) * 16 + e % 16];   // conv2d.py:21
     }
     for (int slot = 0; slot < 8; ++slot) {
         const int e = t + 32 * slot;
@@ -249,11 +249,11 @@ kernel void conv2d(device const float* x [[buffer(0)]],
     }
     for (int slot = 0; slot < 4; ++slot) {
         const int e = t + 32 * slot;
-        right_tile[e / 16 * 20 + e % 16] = x_7[slot];
+        w_tile[e / 16 * 20 + e % 16] = w_value_6[slot];
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
-    multiply_32x8x16(acc, patch_tile, right_tile);
-    inside_shared_7[t] = test_2 && column >= 0 && column < x_extent_1; // conv2d.py:19
+    multiply_32x8x16(acc, patch_tile, w_tile);
+    inside_shared_7[t] = inside_part_2 && column >= 0 && column < x_extent_1; // conv2d.py:19
     block_shared_7[t] = (r_1 * x_extent_1 + column) * 8;    // conv2d.py:20
     threadgroup_barrier(mem_flags::mem_threadgroup);
     float patch_7[8];
@@ -262,10 +262,10 @@ kernel void conv2d(device const float* x [[buffer(0)]],
         const int i = e / 8;
         patch_7[slot] = inside_shared_7[i] ? x[block_shared_7[i] + e % 8] : 0.0f;
     }
-    float x_8[4];
+    float w_value_7[4];
     for (int slot = 0; slot < 4; ++slot) {
         const int e = t + 32 * slot;
-        x_8[slot] = w[(56 + e / 16) * 16 + e % 16];         // conv2d.py:21
+        w_value_7[slot] = w[(56 + e / 16) * 16 + e % 16];   // conv2d.py:21
     }
     for (int slot = 0; slot < 8; ++slot) {
         const int e = t + 32 * slot;
@@ -273,11 +273,11 @@ kernel void conv2d(device const float* x [[buffer(0)]],
     }
     for (int slot = 0; slot < 4; ++slot) {
         const int e = t + 32 * slot;
-        right_tile_1[e / 16 * 20 + e % 16] = x_8[slot];
+        w_tile_1[e / 16 * 20 + e % 16] = w_value_7[slot];
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
-    multiply_32x8x16(acc, patch_tile_1, right_tile_1);
-    inside_shared_8[t] = test_2 && s_1 >= 0 && s_1 < x_extent_1; // conv2d.py:19
+    multiply_32x8x16(acc, patch_tile_1, w_tile_1);
+    inside_shared_8[t] = inside_part_2 && s_1 >= 0 && s_1 < x_extent_1; // conv2d.py:19
     block_shared_8[t] = (r_1 * x_extent_1 + s_1) * 8;       // conv2d.py:20
     threadgroup_barrier(mem_flags::mem_threadgroup);
     float patch_8[8];
@@ -286,10 +286,10 @@ kernel void conv2d(device const float* x [[buffer(0)]],
         const int i = e / 8;
         patch_8[slot] = inside_shared_8[i] ? x[block_shared_8[i] + e % 8] : 0.0f;
     }
-    float x_9[4];
+    float w_value_8[4];
     for (int slot = 0; slot < 4; ++slot) {
         const int e = t + 32 * slot;
-        x_9[slot] = w[(64 + e / 16) * 16 + e % 16];         // conv2d.py:21
+        w_value_8[slot] = w[(64 + e / 16) * 16 + e % 16];   // conv2d.py:21
     }
     for (int slot = 0; slot < 8; ++slot) {
         const int e = t + 32 * slot;
@@ -297,10 +297,10 @@ kernel void conv2d(device const float* x [[buffer(0)]],
     }
     for (int slot = 0; slot < 4; ++slot) {
         const int e = t + 32 * slot;
-        right_tile[e / 16 * 20 + e % 16] = x_9[slot];
+        w_tile[e / 16 * 20 + e % 16] = w_value_8[slot];
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
-    multiply_32x8x16(acc, patch_tile, right_tile);
+    multiply_32x8x16(acc, patch_tile, w_tile);
     for (int i = 0; i < 4; ++i) {
         for (int j = 0; j < 2; ++j) {
             simdgroup_store(acc[i * 2 + j], &acc_shared[i * 128 + 8 * j], 16);

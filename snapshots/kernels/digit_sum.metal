@@ -31,11 +31,9 @@ kernel void digit_sum(device const int* x [[buffer(0)]],
     if (offs < N) {                                         // digit_sum.py:13
         int n = offs < N ? x[offs] : 0;                     // digit_sum.py:17
         int count = 0;
-        while (true) {
-            const int n_1 = n;
-            if (n_1 < 10) { break; }
-            n = 0;                                          // digit_sum.py:19
-            int rest = n_1;
+        while (n >= 10) {
+            int rest = n;                                   // digit_sum.py:19
+            n = 0;
             while (rest > 0) {
                 const int digit = rest % 10;                // digit_sum.py:20
                 n = wrap_add(n, digit);

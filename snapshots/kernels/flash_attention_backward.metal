@@ -81,12 +81,12 @@ kernel void flash_attention_backward(device const float* q [[buffer(0)]],
     threadgroup float keys_tile[320];
     threadgroup float values_tile[320];
     threadgroup float rows_tile[320];
-    threadgroup float block_shared[256];
+    threadgroup float scores_part_shared[256];
     threadgroup float grad_tile[320];
     threadgroup float weights_tile[320];
-    threadgroup float block_shared_1[256];
+    threadgroup float along_part_shared[256];
     threadgroup float grad_scores_tile[320];
-    threadgroup float block_shared_2[256];
+    threadgroup float block_shared[256];
     threadgroup float grad_v_shared[256];
     threadgroup float grad_k_shared[256];
     const int t = int(thread_position.x);
@@ -99,19 +99,19 @@ kernel void flash_attention_backward(device const float* q [[buffer(0)]],
     for (int n = 0; n < 4; ++n) {
         grad_k[n] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
     }
-    const int n = int(program.x) * 16;                      // flash_attention_backward.py:15
+    const int n_base = int(program.x) * 16;                 // flash_attention_backward.py:15
     for (int e = t; e < 256; e += 32) {
         const int d = e / 16;
-        const int n_1 = n + d;
+        const int n = n_base + d;
         const int d_1 = e % 16;
-        const int at_n = n_1 * 16 + d_1;                    // flash_attention_backward.py:16
-        keys_tile[d * 20 + d_1] = n_1 < N ? k[at_n] : 0.0f; // flash_attention_backward.py:23
-        values_tile[d * 20 + d_1] = n_1 < N ? v[at_n] : 0.0f; // flash_attention_backward.py:27
+        const int at_n = n * 16 + d_1;                      // flash_attention_backward.py:16
+        keys_tile[d * 20 + d_1] = n < N ? k[at_n] : 0.0f;   // flash_attention_backward.py:23
+        values_tile[d * 20 + d_1] = n < N ? v[at_n] : 0.0f; // flash_attention_backward.py:27
     }
     for (long start = 0; start < N; start += 16) {          // flash_attention_backward.py:19
         simdgroup_float8x8 sum[4];                          // flash_attention_backward.py:23
-        for (int n_1 = 0; n_1 < 4; ++n_1) {
-            sum[n_1] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
+        for (int n = 0; n < 4; ++n) {
+            sum[n] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
         }
         float grad[8];
         for (int slot = 0; slot < 8; ++slot) {
@@ -128,7 +128,7 @@ kernel void flash_attention_backward(device const float* q [[buffer(0)]],
         multiply_16x16x16_nt(sum, rows_tile, keys_tile);
         for (int i = 0; i < 2; ++i) {
             for (int j = 0; j < 2; ++j) {
-                simdgroup_store(sum[i * 2 + j], &block_shared[i * 128 + 8 * j], 16);
+                simdgroup_store(sum[i * 2 + j], &scores_part_shared[i * 128 + 8 * j], 16);
             }
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
@@ -138,8 +138,8 @@ kernel void flash_attention_backward(device const float* q [[buffer(0)]],
             const int d = e / 16;
             const int m = wrap_add(int(start), d);          // flash_attention_backward.py:20
             const int d_1 = e % 16;
-            const bool seen = m < N && n + d_1 < N;         // flash_attention_backward.py:24
-            weights[slot] = seen ? precise::exp(block_shared[e] * scale - // flash_attention_backward.py:25
+            const bool seen = m < N && n_base + d_1 < N;    // flash_attention_backward.py:24
+            weights[slot] = seen ? precise::exp(scores_part_shared[e] * scale - // flash_attention_backward.py:25
                 (m < N ? lse[m] : 0.0f)) : 0.0f;
             grad_tile[d * 20 + d_1] = grad[slot];           // flash_attention_backward.py:26
             weights_tile[d * 20 + d_1] = weights[slot];
@@ -147,13 +147,13 @@ kernel void flash_attention_backward(device const float* q [[buffer(0)]],
         threadgroup_barrier(mem_flags::mem_threadgroup);
         multiply_16x16x16_tn(grad_v, weights_tile, grad_tile);
         simdgroup_float8x8 sum_1[4];                        // flash_attention_backward.py:27
-        for (int n_1 = 0; n_1 < 4; ++n_1) {
-            sum_1[n_1] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
+        for (int n = 0; n < 4; ++n) {
+            sum_1[n] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
         }
         multiply_16x16x16_nt(sum_1, grad_tile, values_tile);
         for (int i = 0; i < 2; ++i) {
             for (int j = 0; j < 2; ++j) {
-                simdgroup_store(sum_1[i * 2 + j], &block_shared_1[i * 128 + 8 * j], 16);
+                simdgroup_store(sum_1[i * 2 + j], &along_part_shared[i * 128 + 8 * j], 16);
             }
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
@@ -162,25 +162,25 @@ kernel void flash_attention_backward(device const float* q [[buffer(0)]],
             const int d = e / 16;
             const int m = wrap_add(int(start), d);          // flash_attention_backward.py:20
             grad_scores_tile[d * 20 + e % 16] = weights[slot] * // flash_attention_backward.py:29
-                (block_shared_1[e] - (m < N ? delta[m] : 0.0f)) * scale;
+                (along_part_shared[e] - (m < N ? delta[m] : 0.0f)) * scale;
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
         multiply_16x16x16_tn(grad_k, grad_scores_tile, rows_tile);
         simdgroup_float8x8 sum_2[4];                        // flash_attention_backward.py:30
-        for (int n_1 = 0; n_1 < 4; ++n_1) {
-            sum_2[n_1] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
+        for (int n = 0; n < 4; ++n) {
+            sum_2[n] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
         }
         multiply_16x16x16(sum_2, grad_scores_tile, keys_tile);
         for (int i = 0; i < 2; ++i) {
             for (int j = 0; j < 2; ++j) {
-                simdgroup_store(sum_2[i * 2 + j], &block_shared_2[i * 128 + 8 * j], 16);
+                simdgroup_store(sum_2[i * 2 + j], &block_shared[i * 128 + 8 * j], 16);
             }
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
         for (int e = t; e < 256; e += 32) {
             const int m = wrap_add(int(start), e / 16);     // flash_attention_backward.py:20
             if (m < N) {                                    // flash_attention_backward.py:30
-                atomic_fetch_add_explicit(&dq[m * 16 + e % 16], block_shared_2[e],
+                atomic_fetch_add_explicit(&dq[m * 16 + e % 16], block_shared[e],
                     memory_order_relaxed);
             }
         }
@@ -197,9 +197,9 @@ kernel void flash_attention_backward(device const float* q [[buffer(0)]],
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
     for (int e = t; e < 256; e += 32) {
-        const int n_1 = n + e / 16;                         // flash_attention_backward.py:15
-        if (n_1 < N) {                                      // flash_attention_backward.py:31
-            const int at_n = n_1 * 16 + e % 16;             // flash_attention_backward.py:16
+        const int n = n_base + e / 16;                      // flash_attention_backward.py:15
+        if (n < N) {                                        // flash_attention_backward.py:31
+            const int at_n = n * 16 + e % 16;               // flash_attention_backward.py:16
             dk[at_n] = grad_k_shared[e];                    // flash_attention_backward.py:31
             dv[at_n] = grad_v_shared[e];                    // flash_attention_backward.py:32
         }

@@ -58,7 +58,7 @@ kernel void flash_attention(device const float* q [[buffer(0)]],
                             uint lane [[thread_index_in_simdgroup]]) {
     threadgroup float rows_tile[320];
     threadgroup float keys_tile[320];
-    threadgroup float block_shared[256];
+    threadgroup float scores_part_shared[256];
     threadgroup float scores_shared[256];
     threadgroup float higher_shared[16];
     threadgroup float weights_shared[256];
@@ -73,10 +73,10 @@ kernel void flash_attention(device const float* q [[buffer(0)]],
     for (int n = 0; n < 4; ++n) {
         acc[n] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
     }
-    const int n = int(program.x) * 16;                      // flash_attention.py:17
+    const int m_base = int(program.x) * 16;                 // flash_attention.py:17
     for (int e = t; e < 256; e += 32) {
         const int d = e / 16;
-        const int m = n + d;
+        const int m = m_base + d;
         const int d_1 = e % 16;
         rows_tile[d * 20 + d_1] = m < N ? q[m * 16 + d_1] : 0.0f; // flash_attention.py:25
     }
@@ -88,27 +88,28 @@ kernel void flash_attention(device const float* q [[buffer(0)]],
     }
     for (long start = 0; start < N; start += 16) {
         simdgroup_float8x8 sum[4];                          // flash_attention.py:25
-        for (int n_1 = 0; n_1 < 4; ++n_1) {
-            sum[n_1] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
+        for (int n = 0; n < 4; ++n) {
+            sum[n] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
         }
         for (int e = t; e < 256; e += 32) {
             const int d = e / 16;
-            const int n_1 = wrap_add(int(start), d);        // flash_attention.py:23
+            const int n = wrap_add(int(start), d);          // flash_attention.py:23
             const int d_1 = e % 16;
-            keys_tile[d * 20 + d_1] = n_1 < N ? k[n_1 * 16 + d_1] : 0.0f; // flash_attention.py:25
+            keys_tile[d * 20 + d_1] = n < N ? k[n * 16 + d_1] : 0.0f; // flash_attention.py:25
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
         multiply_16x16x16_nt(sum, rows_tile, keys_tile);
         for (int i = 0; i < 2; ++i) {
             for (int j = 0; j < 2; ++j) {
-                simdgroup_store(sum[i * 2 + j], &block_shared[i * 128 + 8 * j], 16);
+                simdgroup_store(sum[i * 2 + j], &scores_part_shared[i * 128 + 8 * j], 16);
             }
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
         float scores[8];
         for (int slot = 0; slot < 8; ++slot) {
             const int e = t + 32 * slot;
-            scores[slot] = wrap_add(int(start), e % 16) < N ? block_shared[e] * scale : -INFINITY; // flash_attention.py:27
+            scores[slot] = wrap_add(int(start), e % 16) < N ? scores_part_shared[e] * scale // flash_attention.py:27
+                : -INFINITY;
             scores_shared[e] = scores[slot];
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
@@ -144,8 +145,8 @@ kernel void flash_attention(device const float* q [[buffer(0)]],
             const int d = e / 16;
             const int d_1 = e % 16;
             weights_tile[d * 20 + d_1] = weights[slot];     // flash_attention.py:33
-            const int n_1 = wrap_add(int(start), d);        // flash_attention.py:23
-            values_tile[d * 20 + d_1] = n_1 < N ? v[n_1 * 16 + d_1] : 0.0f; // flash_attention.py:33
+            const int n = wrap_add(int(start), d);          // flash_attention.py:23
+            values_tile[d * 20 + d_1] = n < N ? v[n * 16 + d_1] : 0.0f; // flash_attention.py:33
         }
         if (t < 16) { factor_tile[t] = factor; }
         threadgroup_barrier(mem_flags::mem_threadgroup);
@@ -170,13 +171,13 @@ kernel void flash_attention(device const float* q [[buffer(0)]],
     threadgroup_barrier(mem_flags::mem_threadgroup);
     for (int e = t; e < 256; e += 32) {
         const int d = e / 16;
-        const int m = n + d;                                // flash_attention.py:17
+        const int m = m_base + d;                           // flash_attention.py:17
         if (m < N) {                                        // flash_attention.py:35
             out[m * 16 + e % 16] = acc_shared[e] / total_shared[d];
         }
     }
     if (t < 16) {
-        const int m = n + t;                                // flash_attention.py:17
+        const int m = m_base + t;                           // flash_attention.py:17
         if (m < N) { lse[m] = high + precise::log(total); } // flash_attention.py:36
     }
 }

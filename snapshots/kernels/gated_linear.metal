@@ -45,8 +45,8 @@ kernel void gated_linear(device const half* x [[buffer(0)]],
                          uint3 thread_position [[thread_position_in_threadgroup]],
                          uint simdgroup [[simdgroup_index_in_threadgroup]]) {
     threadgroup half rows_tile[2][768];
-    threadgroup half right_tile[2][640];
-    threadgroup half right_tile_1[2][640];
+    threadgroup half w_tile[2][640];
+    threadgroup half gate_tile[2][640];
     threadgroup float acc_shared[1024];
     threadgroup float gates_shared[1024];
     const int t = int(thread_position.x);
@@ -63,8 +63,8 @@ kernel void gated_linear(device const half* x [[buffer(0)]],
     const int column = int(simdgroup) * 16;
     for (long start = 0; start < K; start += 16) {          // gated_linear.py:18
         half rows[8];
-        half x_1[8];
-        half x_2[8];
+        half w_value[8];
+        half gate_value[8];
         for (int slot = 0; slot < 8; ++slot) {
             const int e = t + 64 * slot;
             const int m = int(program.x) * 32 + e / 16;     // gated_linear.py:15
@@ -73,28 +73,27 @@ kernel void gated_linear(device const half* x [[buffer(0)]],
             const int k_1 = int(start) + e / 32;            // gated_linear.py:19
             const int n = int(program.y) * 32 + e % 32;     // gated_linear.py:16
             const bool inside = k_1 < K && n < N;           // gated_linear.py:21
-            x_1[slot] = inside ? w[k_1 * N + n] : 0.0h;     // gated_linear.py:22
-            x_2[slot] = inside ? gate[k_1 * N + n] : 0.0h;  // gated_linear.py:23
+            w_value[slot] = inside ? w[k_1 * N + n] : 0.0h; // gated_linear.py:22
+            gate_value[slot] = inside ? gate[k_1 * N + n] : 0.0h; // gated_linear.py:23
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
         if (turn > 0) {                                     // gated_linear.py:22
-            multiply_32x16x32(acc, rows_tile[(turn - 1) % 2], right_tile[(turn - 1) % 2], column);
-            multiply_32x16x32(gates, rows_tile[(turn - 1) % 2], right_tile_1[(turn - 1) % 2], // gated_linear.py:23
-                column);
+            multiply_32x16x32(acc, rows_tile[(turn - 1) % 2], w_tile[(turn - 1) % 2], column);
+            multiply_32x16x32(gates, rows_tile[(turn - 1) % 2], gate_tile[(turn - 1) % 2], column); // gated_linear.py:23
         }
         for (int slot = 0; slot < 8; ++slot) {
             const int e = t + 64 * slot;
             rows_tile[turn % 2][e / 16 * 24 + e % 16] = rows[slot];
-            const int n = e / 32 * 40 + e % 32;
-            right_tile[turn % 2][n] = x_1[slot];
-            right_tile_1[turn % 2][n] = x_2[slot];
+            const int place = e / 32 * 40 + e % 32;
+            w_tile[turn % 2][place] = w_value[slot];
+            gate_tile[turn % 2][place] = gate_value[slot];
         }
         turn += 1;
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
     if (turn > 0) {                                         // gated_linear.py:22
-        multiply_32x16x32(acc, rows_tile[(turn - 1) % 2], right_tile[(turn - 1) % 2], column);
-        multiply_32x16x32(gates, rows_tile[(turn - 1) % 2], right_tile_1[(turn - 1) % 2], column); // gated_linear.py:23
+        multiply_32x16x32(acc, rows_tile[(turn - 1) % 2], w_tile[(turn - 1) % 2], column);
+        multiply_32x16x32(gates, rows_tile[(turn - 1) % 2], gate_tile[(turn - 1) % 2], column); // gated_linear.py:23
     }
     for (int i = 0; i < 4; ++i) {                           // gated_linear.py:22
         for (int j = 0; j < 2; ++j) {

@@ -22,9 +22,9 @@ kernel void layernorm_backward(device const float* x [[buffer(0)]],
     threadgroup float total_partial_3[4];
     const int t = int(thread_position.x);
 
-    const int n = int(program.x) * N + t;                   // layernorm_backward.py:15
+    const int offset = int(program.x) * N + t;              // layernorm_backward.py:15
     const bool mask = t < N;                                // layernorm_backward.py:14
-    const float v = mask ? x[n] : 0.0f;                     // layernorm_backward.py:15
+    const float v = mask ? x[offset] : 0.0f;                // layernorm_backward.py:15
     float total = simd_sum(v);                              // layernorm_backward.py:16
     if (lane == 0) { total_partial[simdgroup] = total; }
     threadgroup_barrier(mem_flags::mem_threadgroup);
@@ -34,7 +34,7 @@ kernel void layernorm_backward(device const float* x [[buffer(0)]],
     if (lane == 0) { total_partial_1[simdgroup] = total_1; }
     threadgroup_barrier(mem_flags::mem_threadgroup);
     total_1 = simd_sum(lane < 4 ? total_partial_1[lane] : 0.0f);
-    const float g = mask ? dy[n] : 0.0f;                    // layernorm_backward.py:15
+    const float g = mask ? dy[offset] : 0.0f;               // layernorm_backward.py:15
     const float rstd = precise::rsqrt(total_1 / float(N) + eps); // layernorm_backward.py:17
     const float hat = centered * rstd;                      // layernorm_backward.py:18
     const float wg = g * (mask ? w[t] : 0.0f);              // layernorm_backward.py:19
@@ -48,7 +48,7 @@ kernel void layernorm_backward(device const float* x [[buffer(0)]],
     total_2 = simd_sum(lane < 4 ? total_partial_2[lane] : 0.0f);
     total_3 = simd_sum(lane < 4 ? total_partial_3[lane] : 0.0f);
     if (mask) {                                             // layernorm_backward.py:21
-        dx[n] = (wg - hat * (total_2 / float(N)) - total_3 / float(N)) * rstd;
+        dx[offset] = (wg - hat * (total_2 / float(N)) - total_3 / float(N)) * rstd;
         atomic_fetch_add_explicit(&dw[t], g * hat, memory_order_relaxed); // layernorm_backward.py:22
         atomic_fetch_add_explicit(&db[t], g, memory_order_relaxed); // layernorm_backward.py:23
     }

@@ -56,7 +56,7 @@ kernel void matmul_int4(device const float* x [[buffer(0)]],
     int turn = 0;
     const int n = floor_div(K, 2);                          // matmul_int4.py:20
     for (long start = 0; start < K; start += 16) {          // matmul_int4.py:16
-        const int n_1 = int(start) / 2;                     // matmul_int4.py:19
+        const int pair_base = int(start) / 2;               // matmul_int4.py:19
         float left[8];
         float weights[8];
         for (int slot = 0; slot < 8; ++slot) {
@@ -65,8 +65,8 @@ kernel void matmul_int4(device const float* x [[buffer(0)]],
             const int m = int(program.x) * 16 + i;          // matmul_int4.py:12
             const int k = int(start) + e % 16;              // matmul_int4.py:17
             left[slot] = m < M && k < K ? x[m * K + k] : 0.0f; // matmul_int4.py:18
-            const int n_2 = int(program.y) * 16 + i;        // matmul_int4.py:13
-            const uchar byte = n_2 < N ? packed_[n_2 * n + (n_1 + e / 2 % 8)] : uchar(0); // matmul_int4.py:20
+            const int n_1 = int(program.y) * 16 + i;        // matmul_int4.py:13
+            const uchar byte = n_1 < N ? packed_[n_1 * n + (pair_base + e / 2 % 8)] : uchar(0); // matmul_int4.py:20
             weights[slot] = float(e % 2 < 1 ? uchar(byte & 15) : uchar(byte >> 4)) - 8.0f; // matmul_int4.py:21
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
@@ -75,9 +75,9 @@ kernel void matmul_int4(device const float* x [[buffer(0)]],
         }
         for (int slot = 0; slot < 8; ++slot) {
             const int e = t + 32 * slot;
-            const int n_2 = e / 16 * 20 + e % 16;
-            left_tile[turn % 2][n_2] = left[slot];
-            weights_tile[turn % 2][n_2] = weights[slot];
+            const int place = e / 16 * 20 + e % 16;
+            left_tile[turn % 2][place] = left[slot];
+            weights_tile[turn % 2][place] = weights[slot];
         }
         turn += 1;
     }

@@ -43,18 +43,18 @@ kernel void matmul_int8(device const char* a [[buffer(0)]],
     }
     int turn = 0;
     for (long start = 0; start < K; start += 16) {          // matmul_int8.py:15
-        half x[8];
-        half x_1[8];
+        half block[8];
+        half block_1[8];
         for (int slot = 0; slot < 8; ++slot) {
             const int e = t + 32 * slot;
             const int i = e / 16;
             const int m = int(program.x) * 16 + i;          // matmul_int8.py:12
             const int j = e % 16;
             const int k = int(start) + j;                   // matmul_int8.py:16
-            x[slot] = half(m < M && k < K ? a[m * K + k] : char(0)); // matmul_int8.py:19
+            block[slot] = half(m < M && k < K ? a[m * K + k] : char(0)); // matmul_int8.py:19
             const int k_1 = int(start) + i;                 // matmul_int8.py:16
             const int n = int(program.y) * 16 + j;          // matmul_int8.py:13
-            x_1[slot] = half(k_1 < K && n < N ? b[k_1 * N + n] : char(0)); // matmul_int8.py:19
+            block_1[slot] = half(k_1 < K && n < N ? b[k_1 * N + n] : char(0)); // matmul_int8.py:19
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
         if (turn > 0) {
@@ -62,9 +62,9 @@ kernel void matmul_int8(device const char* a [[buffer(0)]],
         }
         for (int slot = 0; slot < 8; ++slot) {
             const int e = t + 32 * slot;
-            const int n = e / 16 * 24 + e % 16;
-            left_tile[turn % 2][n] = x[slot];
-            right_tile[turn % 2][n] = x_1[slot];
+            const int place = e / 16 * 24 + e % 16;
+            left_tile[turn % 2][place] = block[slot];
+            right_tile[turn % 2][place] = block_1[slot];
         }
         turn += 1;
     }

@@ -33,7 +33,7 @@ kernel void moe_matmul(device const float* x [[buffer(0)]],
     threadgroup int block_shared[16];
     threadgroup bool block_shared_1[16];
     threadgroup float rows_tile[2][192];
-    threadgroup float right_tile[2][160];
+    threadgroup float w_tile[2][160];
     threadgroup float acc_shared[256];
     const int t = int(thread_position.x);
 
@@ -52,7 +52,7 @@ kernel void moe_matmul(device const float* x [[buffer(0)]],
     for (long start = 0; start < K; start += 8) {           // moe_matmul.py:20
         threadgroup_barrier(mem_flags::mem_threadgroup);
         float rows[4];
-        float x_1[4];
+        float w_value[4];
         for (int slot = 0; slot < 4; ++slot) {
             const int e = t + 32 * slot;
             const int i = e / 8;
@@ -60,21 +60,21 @@ kernel void moe_matmul(device const float* x [[buffer(0)]],
             rows[slot] = block_shared_1[i] && k < K ? x[block_shared[i] + k] : 0.0f; // moe_matmul.py:22
             const int k_1 = int(start) + e / 16;            // moe_matmul.py:21
             const int n = int(program.y) * 16 + e % 16;     // moe_matmul.py:18
-            x_1[slot] = k_1 < K && n < N ? w[(expert * K + k_1) * N + n] : 0.0f; // moe_matmul.py:24
+            w_value[slot] = k_1 < K && n < N ? w[(expert * K + k_1) * N + n] : 0.0f; // moe_matmul.py:24
         }
         if (turn > 0) {
-            multiply_16x8x16(acc, rows_tile[(turn - 1) % 2], right_tile[(turn - 1) % 2]);
+            multiply_16x8x16(acc, rows_tile[(turn - 1) % 2], w_tile[(turn - 1) % 2]);
         }
         for (int slot = 0; slot < 4; ++slot) {
             const int e = t + 32 * slot;
             rows_tile[turn % 2][e / 8 * 12 + e % 8] = rows[slot];
-            right_tile[turn % 2][e / 16 * 20 + e % 16] = x_1[slot];
+            w_tile[turn % 2][e / 16 * 20 + e % 16] = w_value[slot];
         }
         turn += 1;
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
     if (turn > 0) {
-        multiply_16x8x16(acc, rows_tile[(turn - 1) % 2], right_tile[(turn - 1) % 2]);
+        multiply_16x8x16(acc, rows_tile[(turn - 1) % 2], w_tile[(turn - 1) % 2]);
     }
     for (int i = 0; i < 2; ++i) {
         for (int j = 0; j < 2; ++j) {

@@ -27,7 +27,7 @@ kernel void paged_attention(device const float* q [[buffer(0)]],
                             uint3 thread_position [[thread_position_in_threadgroup]]) {
     threadgroup float query_shared[24];
     threadgroup float weights_shared[8];
-    threadgroup float block_shared[192];
+    threadgroup float acc_part_shared[192];
     const int t = int(thread_position.x);
 
     const int sequence = int(program.x);                    // paged_attention.py:17
@@ -42,14 +42,14 @@ kernel void paged_attention(device const float* q [[buffer(0)]],
     float high = -INFINITY;
     for (int page = 0; page < n + int(n * 8 != length_); ++page) {
         threadgroup_barrier(mem_flags::mem_threadgroup);
-        const int n_1 = table[sequence * 4 + page] * 8;     // paged_attention.py:24
+        const int at_base = table[sequence * 4 + page] * 8; // paged_attention.py:24
         float scores;
         float high_1 = -INFINITY;                           // paged_attention.py:28
         if (t < 8) {
             float total_1 = 0.0f;                           // paged_attention.py:27
             const bool is_there = page * 8 + t < length_;   // paged_attention.py:25
             for (int d = 0; d < 24; ++d) {                  // paged_attention.py:27
-                total_1 += (is_there ? keys[(n_1 + t) * 24 + d] : 0.0f) * query_shared[d];
+                total_1 += (is_there ? keys[(at_base + t) * 24 + d] : 0.0f) * query_shared[d];
             }
             scores = is_there ? total_1 * scale : -INFINITY;
             high_1 = fmax(scores, -INFINITY);               // paged_attention.py:28
@@ -65,26 +65,26 @@ kernel void paged_attention(device const float* q [[buffer(0)]],
         for (int slot = 0; slot < 6; ++slot) {
             const int e = t + 32 * slot;
             const int slot_1 = e / 24;
-            v[slot] = page * 8 + slot_1 < length_ ? values[(n_1 + slot_1) * 24 + e % 24] : 0.0f; // paged_attention.py:31
+            v[slot] = page * 8 + slot_1 < length_ ? values[(at_base + slot_1) * 24 + e % 24] : 0.0f; // paged_attention.py:31
         }
         const float factor = precise::exp(high - higher);   // paged_attention.py:30
-        float x;
+        float acc_part;
         if (t < 24) {
-            x = acc * factor;                               // paged_attention.py:32
+            acc_part = acc * factor;                        // paged_attention.py:32
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
         for (int slot = 0; slot < 6; ++slot) {
             const int e = t + 32 * slot;
-            block_shared[e] = weights_shared[e / 24] * v[slot];
+            acc_part_shared[e] = weights_shared[e / 24] * v[slot];
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
         float acc_1;
         if (t < 24) {
             float total_1 = 0.0f;
             for (int k = 0; k < 8; ++k) {
-                total_1 += block_shared[k * 24 + t];
+                total_1 += acc_part_shared[k * 24 + t];
             }
-            acc_1 = x + total_1;
+            acc_1 = acc_part + total_1;
         }
         float total_1 = 0.0f;                               // paged_attention.py:33
         if (t < 8) {

@@ -14,8 +14,8 @@ kernel void reduce_3d(device const int* x [[buffer(0)]],
                       uint3 thread_position [[thread_position_in_threadgroup]]) {
     const int t = int(thread_position.x);
 
-    const int n = int(program.x) * 3 * 5;                   // reduce_3d.py:13
-    const int start = n * 7;
+    const int start_part = int(program.x) * 3 * 5;          // reduce_3d.py:13
+    const int start = start_part * 7;
     if (t < 21) {
         int total = 0;                                      // reduce_3d.py:16
         const int a = t / 7;
@@ -32,6 +32,6 @@ kernel void reduce_3d(device const int* x [[buffer(0)]],
         for (int c = 0; c < 7; ++c) {
             high = max(high, x[start + (a * 5 + b) * 7 + c]);
         }
-        highs[n + a * 5 + b] = high;
+        highs[start_part + a * 5 + b] = high;
     }
 }

@@ -30,8 +30,8 @@ kernel void rmsnorm(device const float* x [[buffer(0)]],
     for (long start = 0; start < N; start += 128) {         // rmsnorm.py:19
         const int col = int(start) + t;                     // rmsnorm.py:20
         if (col < N) {                                      // rmsnorm.py:22
-            const int n = row * N + col;                    // rmsnorm.py:21
-            y[n] = x[n] * scale * weight[col];              // rmsnorm.py:22
+            const int offset = row * N + col;               // rmsnorm.py:21
+            y[offset] = x[offset] * scale * weight[col];    // rmsnorm.py:22
         }
     }
 }

@@ -48,11 +48,9 @@ kernel void sparse_matmul(device const float* a [[buffer(0)]],
     }
     int turn = 0;
     int step_ = 0;                                          // sparse_matmul.py:21
-    while (true) {
-        const int n = step_;
-        if (wrap_mul(n, 8) >= K) { break; }
-        const int kind = kinds[n];                          // sparse_matmul.py:22
-        const int step_1 = wrap_add(n, 1);                  // sparse_matmul.py:24
+    while (wrap_mul(step_, 8) < K) {
+        const int kind = kinds[step_];                      // sparse_matmul.py:22
+        const int step_1 = wrap_add(step_, 1);              // sparse_matmul.py:24
         if (kind == 0) {                                    // sparse_matmul.py:25
             step_ = step_1;                                 // sparse_matmul.py:26
             continue;
@@ -63,11 +61,11 @@ kernel void sparse_matmul(device const float* a [[buffer(0)]],
         for (int slot = 0; slot < 4; ++slot) {
             const int e = t + 32 * slot;
             const int m = int(program.x) * 16 + e / 8;      // sparse_matmul.py:17
-            const int k = n * 8 + e % 8;                    // sparse_matmul.py:23
+            const int k = step_ * 8 + e % 8;                // sparse_matmul.py:23
             x[slot] = m < M && k < K ? a[m * K + k] : 0.0f; // sparse_matmul.py:29
-            const int k_1 = n * 8 + e / 16;                 // sparse_matmul.py:23
-            const int n_1 = int(program.y) * 16 + e % 16;   // sparse_matmul.py:18
-            y[slot] = k_1 < K && n_1 < N ? b[k_1 * N + n_1] : 0.0f; // sparse_matmul.py:30
+            const int k_1 = step_ * 8 + e / 16;             // sparse_matmul.py:23
+            const int n = int(program.y) * 16 + e % 16;     // sparse_matmul.py:18
+            y[slot] = k_1 < K && n < N ? b[k_1 * N + n] : 0.0f; // sparse_matmul.py:30
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
         if (turn > 0) {                                     // sparse_matmul.py:31

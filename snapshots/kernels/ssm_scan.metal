@@ -12,13 +12,13 @@ kernel void ssm_scan(device const float* decay [[buffer(0)]],
                      uint lane [[thread_index_in_simdgroup]]) {
     threadgroup float combined_partial[7];
     threadgroup float combined_partial_1[7];
+    threadgroup float state_part_shared[222];
     threadgroup float block_shared[222];
-    threadgroup float block_shared_1[222];
     const int t = int(thread_position.x);
 
     float running;                                          // ssm_scan.py:18
     float running_1;
-    float x;
+    float readout_value;
     if (t < 222) {
         const int j = t % 37;
         const int at = j * 6 + t / 37;                      // ssm_scan.py:17
@@ -38,7 +38,7 @@ kernel void ssm_scan(device const float* decay [[buffer(0)]],
         }
         running = running_2;
         running_1 = running_3;
-        x = readout[t / 6 * 6 + t % 6];                     // ssm_scan.py:19
+        readout_value = readout[t / 6 * 6 + t % 6];         // ssm_scan.py:19
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
     if (t < 222) {
@@ -59,17 +59,17 @@ kernel void ssm_scan(device const float* decay [[buffer(0)]],
             running_1 = earlier_1 * running + running_1;    // ssm_scan.py:12
             running = earlier * running;
         }
-        block_shared[t] = running_1;
+        state_part_shared[t] = running_1;
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
     if (t < 222) {
-        block_shared_1[t] = block_shared[t % 6 * 37 + t / 6] * x; // ssm_scan.py:19
+        block_shared[t] = state_part_shared[t % 6 * 37 + t / 6] * readout_value; // ssm_scan.py:19
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
     if (t < 37) {
         float total = 0.0f;
         for (int k = 0; k < 6; ++k) {
-            total += block_shared_1[t * 6 + k];
+            total += block_shared[t * 6 + k];
         }
         y[t] = total;
     }

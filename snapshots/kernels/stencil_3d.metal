@@ -18,10 +18,10 @@ kernel void stencil_3d(device const float* x [[buffer(0)]],
     const bool test = i < x_extent_0 && j < x_extent_1;     // stencil_3d.py:18
     const bool test_1 = k < x_extent_2;
     if (test && test_1) {                                   // stencil_3d.py:24
-        const int n = (i * x_extent_1 + j) * x_extent_2;    // stencil_3d.py:19
+        const int base = (i * x_extent_1 + j) * x_extent_2; // stencil_3d.py:19
         const int a = i + 1;                                // stencil_3d.py:21
         const bool is_there = a < x_extent_0 && j < x_extent_1 && test_1; // stencil_3d.py:22
-        const float total = -6.0f * x[n + k] +              // stencil_3d.py:23
+        const float total = -6.0f * x[base + k] +           // stencil_3d.py:23
             (is_there ? x[(a * x_extent_1 + j) * x_extent_2 + k] : 0.0f);
         const int a_1 = i - 1;                              // stencil_3d.py:21
         const bool is_there_1 = a_1 >= 0 && a_1 < x_extent_0 && j < x_extent_1 && test_1; // stencil_3d.py:22
@@ -36,8 +36,8 @@ kernel void stencil_3d(device const float* x [[buffer(0)]],
         const float total_3 = total_2 + (is_there_3 ? x[(i * x_extent_1 + b_1) * x_extent_2 + k] // stencil_3d.py:23
             : 0.0f);
         const int c = k + 1;                                // stencil_3d.py:21
-        const float total_4 = total_3 + (test && c < x_extent_2 ? x[n + c] : 0.0f); // stencil_3d.py:23
+        const float total_4 = total_3 + (test && c < x_extent_2 ? x[base + c] : 0.0f); // stencil_3d.py:23
         const int c_1 = k - 1;                              // stencil_3d.py:21
-        y[n + k] = total_4 + (test && c_1 >= 0 && c_1 < x_extent_2 ? x[n + c_1] : 0.0f); // stencil_3d.py:24
+        y[base + k] = total_4 + (test && c_1 >= 0 && c_1 < x_extent_2 ? x[base + c_1] : 0.0f); // stencil_3d.py:24
     }
 }
