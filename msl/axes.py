@@ -6,8 +6,17 @@ from collections.abc import Callable, Sequence
 
 from eas.ir.nodes import Compute
 from eas.ir.types import BOOL, I32, count
+from eas.msl.combining import distances, shuffled
 from eas.msl.indices import add, coordinates, digit, make_symbol, of, scale
-from eas.msl.lanes import SIMD, Domain, axis_of, element, serial_indices, serial_symbol
+from eas.msl.lanes import (
+    SIMD,
+    Domain,
+    axis_of,
+    element,
+    is_for_rows,
+    serial_indices,
+    serial_symbol,
+)
 from eas.msl.lowering import Lowering
 from eas.msl.reductions import (
     Running,
@@ -19,12 +28,15 @@ from eas.msl.reductions import (
     operand,
     partial_arrays,
     result,
+    shares_of_lane,
     take,
     take_share,
 )
 from eas.msl.steps import Chunks, chunk_name, shares_of
 from eas.msl.text import Level, Text, infix
 from eas.msl.tree import Node, Shared
+
+_FEW_SHARES = 4
 
 # --- the thread of a result walks along the axis ----------------------------------------------
 
@@ -60,14 +72,37 @@ def rows(op: Compute, low: Lowering) -> None:
             low.put(shared, share, low.read(variable), op.loc)
 
 
+def lanes(op: Compute, low: Lowering) -> Node:
+    """An item of a loop over the elements: the lanes of a row, all in a simdgroup, reduce it."""
+    running, extent = begin(op, low), axis_of(op).extent
+    node = operand(op, running.kind, low.domain.indices_of(op.operands[0].shape), low)
+    along = low.index(digit(of(element(low.domain.extent)), 1, extent))
+    running.first = first_of(running, node, along, low)
+    if extent == SIMD:
+        across_simdgroup(running, low)
+        return result(running, low)
+    low.declare(running.value, running.first[0], op.loc)
+    with distances(1, f"< {extent}", "*= 2", low, op.loc) as apart:
+        other = shuffled("simd_shuffle_xor", low.read(running.value), apart, low)
+        take(running, other, other, low)
+    return result(running, low)
+
+
 def gather_row(op: Compute, low: Lowering) -> Node:
     """An item of a loop over the results: its thread puts the shares of a row together."""
     running = begin(op, low)
     shares = shares_of(op)
     arrays = partial_arrays(running, count(op.operands[0].shape) // SIMD, low)
-    first = low.index(scale(of(element(low.domain.extent)), shares))
+    row = of(element(low.domain.extent))
+    if is_for_rows(op):
+        row = digit(row, axis_of(op).extent, axis_of(op).before)
+    first = low.index(scale(row, shares))
     if shares == 1:
         return in_own_dtype(running, low.element(arrays[-1], first), low)
+    if is_for_rows(op) and shares > _FEW_SHARES:  # a simdgroup has lanes of one row only
+        running.first = shares_of_lane(running, arrays, shares, low, first)
+        across_simdgroup(running, low)
+        return result(running, low)
     for shared, variable in zip(arrays, running.variables, strict=True):
         low.declare(variable, low.element(shared, first), op.loc)
     with low.counting(make_symbol("share", shares), start=1, loc=op.loc) as share:

@@ -46,6 +46,7 @@ from eas.msl.steps import (
     partial_names,
     received_name,
     staged_name,
+    stays_in_simdgroups,
     strip_name,
     tile_names,
 )
@@ -243,7 +244,9 @@ class Walk:
         return touched
 
     def is_rows(self, op: Compute) -> bool:
-        return is_reduction(op) and bool(op.result.shape) and not self.layout.is_serial(op)
+        if not is_reduction(op) or not op.result.shape or stays_in_simdgroups(op):
+            return False
+        return not self.layout.is_serial(op)
 
     def is_own_affair(self) -> bool:
         """In a thread program the user places the barriers."""

@@ -64,6 +64,7 @@ from eas.msl.steps import (
     TotalLanes,
     Uniform,
     WalkRows,
+    stays_in_simdgroups,
 )
 from eas.msl.text import Level
 from eas.msl.tree import Node, Variable
@@ -184,7 +185,10 @@ class _Body:
                 low.define(item.op.result, axes.gather_row(item.op, low))
                 self.keep(item.op.result)
             case Compute() if is_reduction(item) and not low.layout.is_serial(item):
-                if item.result.shape:
+                if stays_in_simdgroups(item):
+                    low.define(item.result, axes.lanes(item, low))
+                    self.keep(item.result)
+                elif item.result.shape:
                     axes.rows(item, low)
                 else:
                     reductions.accumulate(item, low, self.runnings)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 
+from eas.ir.location import Loc
 from eas.ir.nodes import Combine, Compute, Constant, Region, Value, Yield
 from eas.ir.records import field, record
 from eas.ir.types import BF16, BOOL, I32, U32, DType, count
@@ -179,7 +180,7 @@ def fold_lanes(state: State, width: int, place: Node | None, most: int, low: Low
     start = 1 << max((width - 1).bit_length() - 1, 0)
     if width < 2:
         return
-    with distances(start, "> 0", "/= 2", low, state.op) as distance:
+    with distances(start, "> 0", "/= 2", low, state.op.loc) as distance:
         others = fetch(state, "simd_shuffle_down", distance, low)
         if place is None:
             take(state, state.read(low), others, low)
@@ -195,7 +196,7 @@ def as_int(distance: Node, low: Lowering) -> Node:
 
 
 @contextmanager
-def distances(start: int, test: str, step: str, low: Lowering, op: Combine) -> Generator[Node]:
+def distances(start: int, test: str, step: str, low: Lowering, loc: Loc) -> Generator[Node]:
     """Statements for each distance between lanes that exchange values."""
     body, counter = Block(low.block, is_loop=True), Variable("apart", U32)
 
@@ -205,7 +206,7 @@ def distances(start: int, test: str, step: str, low: Lowering, op: Combine) -> G
 
     with low.inside(body):
         yield low.read(counter)
-    low.emit(Loop([], loc=op.loc, spell=head, body=body, counters=[counter]))
+    low.emit(Loop([], loc=loc, spell=head, body=body, counters=[counter]))
 
 
 def fetch(state: State, function: str, distance: Node, low: Lowering) -> list[Node]:

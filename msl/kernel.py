@@ -44,7 +44,9 @@ from eas.msl.shared_memory import MAX_BYTES, bytes_of, share_arrays, tell_memory
 from eas.msl.steps import Plan
 from eas.msl.storage import assign_storage
 from eas.msl.text import MAX_WIDTH, Writer
+from eas.msl.together import bring_together
 from eas.msl.tree import Shared
+from eas.msl.widening import widen_rows
 
 MAX_BUFFERS = 31
 
@@ -150,10 +152,11 @@ def _check_dtype(value: Value, what: str, loc: Loc) -> None:
 
 def _lower_within(function: Function, threads: int | None) -> Lowering:
     """A function, lowered with the first budget that Metal has the threadgroup memory for."""
+    function = bring_together(function)
     low: Lowering | None = None
     has_fragments = (threads or SIMD) % SIMD == 0
     if has_fragments:
-        function = shape_products(function)
+        function = widen_rows(shape_products(function))
     for budget in _BUDGETS:
         prepared = with_fragments(function, budget) if has_fragments else function
         low = _lower(prepared, threads, budget)

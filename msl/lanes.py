@@ -34,6 +34,9 @@ class Strategy(Enum):
     WHOLE = "of the whole block: in each thread, in each simdgroup, across simdgroups"
     SERIAL = "of an axis: the thread of each result walks along the axis"
     ROWS = "of the last axis: each simdgroup reduces its 32 neighbours of a row, then the rest"
+    LANES = (
+        "of the last axis, for all lanes of a row: in each simdgroup, then the rest in each lane"
+    )
     CHUNKS = "of an axis: through threadgroup memory, as many elements at a time as threads"
     SCAN = "a scan: in each simdgroup, then across them"
     FRAGMENTS = "a product of matrices, from the fragments of simdgroups"
@@ -157,6 +160,11 @@ def dot_indices(op: Compute, indices: Indices) -> tuple[Indices, Indices, Indice
 
 def is_reduction(op: Op | None) -> bool:
     return isinstance(op, Compute) and op.op.name.startswith("reduce_")
+
+
+def is_for_rows(op: Op | None) -> bool:
+    """Whether a reduction along the last axis gives every lane of a row its result."""
+    return is_reduction(op) and isinstance(op, Compute) and op.result.shape == op.operands[0].shape
 
 
 @record

@@ -37,7 +37,17 @@ from eas.msl.demands import Demands
 from eas.msl.domains import choose_domains
 from eas.msl.facts import Facts, is_pure
 from eas.msl.fragments import EDGE, strip_rows
-from eas.msl.lanes import SIMD, Budget, Layout, Strategy, axis_of, is_reduction, is_view, is_wide
+from eas.msl.lanes import (
+    SIMD,
+    Budget,
+    Layout,
+    Strategy,
+    axis_of,
+    is_for_rows,
+    is_reduction,
+    is_view,
+    is_wide,
+)
 
 MAX_THREADS = 1024
 _FRAGMENTS = 8
@@ -91,6 +101,8 @@ def _strategy(op: Compute, layout: Layout, whole_simdgroups: bool) -> Strategy:
     axis = axis_of(op)
     if not op.result.shape:
         return Strategy.WHOLE
+    if is_for_rows(op):
+        return Strategy.LANES
     if axis.after == 1 and axis.extent % SIMD == 0 and whole_simdgroups and not is_wide(op):
         return Strategy.ROWS
     fits = _staged_bytes(op.operands[0], layout) <= layout.budget.staged_bytes

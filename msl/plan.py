@@ -72,6 +72,7 @@ from eas.msl.steps import (
     Uniform,
     WalkRows,
     needs_spread,
+    stays_in_simdgroups,
 )
 
 Values = tuple[Value, ...]
@@ -258,7 +259,7 @@ class Planner:
                 self.copied.add(item.value)
             case Gather():
                 self._made((item.op.result,), domain)
-            case Compute() if is_reduction(item) and not self.layout.is_serial(item):
+            case Compute() if is_reduction(item) and self.is_joined_later(item):
                 self.pending.append(item)
                 self.unready.add(item.result)
             case Combine() if not self.layout.is_serial(item):
@@ -270,6 +271,10 @@ class Planner:
                 pass
             case _:
                 self._made(results_of(item), domain)
+
+    def is_joined_later(self, op: Compute) -> bool:
+        """Whether a reduction takes more than the loop over elements that it begins in."""
+        return not self.layout.is_serial(op) and not stays_in_simdgroups(op)
 
     def _made(self, values: Values, domain: Domain) -> None:
         assert self.open is not None

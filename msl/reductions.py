@@ -365,11 +365,7 @@ def total(step: Total, low: Lowering, runnings: Runnings) -> None:
 
 def _total_by_lanes(running: Running, shares: int, low: Lowering) -> None:
     """Each simdgroup reads all shares, a lane each, so that no second barrier is needed."""
-    firsts = [running.kind.identity, literal(NO_INDEX, I32)]
-    arrays = _partials(running, low)
-    nodes = [
-        _share_of_lane(a, first, shares, low) for a, first in zip(arrays, firsts, strict=False)
-    ]
+    nodes = shares_of_lane(running, _partials(running, low), shares, low)
     if running.index is None:
         kind = running.kind
         reduced = low.node(kind.dtype, simd_function(kind, low), nodes)
@@ -379,17 +375,30 @@ def _total_by_lanes(running: Running, shares: int, low: Lowering) -> None:
     across_simdgroup(running, low, is_last=True)
 
 
-def _share_of_lane(shared: Shared, first: Text, shares: int, low: Lowering) -> Node:
+def shares_of_lane(
+    running: Running, arrays: list[Shared], shares: int, low: Lowering, start: Node | None = None
+) -> list[Node]:
+    """One of some shares for each lane, those from a place on; for other lanes the identity."""
+    firsts = [running.kind.identity, literal(NO_INDEX, I32)]
+    pairs = zip(arrays, firsts, strict=False)
+    return [_share_of_lane(shared, first, shares, low, start) for shared, first in pairs]
+
+
+def _share_of_lane(
+    shared: Shared, first: Text, shares: int, low: Lowering, start: Node | None
+) -> Node:
     low.builtins.add("lane")
 
-    def spell(_: Texts) -> Text:
+    def spell(texts: Texts) -> Text:
         lane = low.names["lane"]
-        share = subscript(shared.name, lane)
+        place = f"{texts[0].at(Level.SUM)} + int({lane})" if texts else lane
+        share = subscript(shared.name, place)
         if shares == SIMD:
             return share
         return ternary(Text(f"{lane} < {shares}", Level.RELATIONAL), share, first)
 
-    return low.node(shared.dtype, spell, home=low.block, reads=frozenset({shared, MEMORY}))
+    operands, reads = [] if start is None else [start], frozenset[object]({shared, MEMORY})
+    return low.node(shared.dtype, spell, operands, home=low.block, reads=reads)
 
 
 def _total_in_turn(running: Running, low: Lowering) -> None:

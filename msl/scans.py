@@ -79,7 +79,7 @@ def scan_lanes(op: Combine, low: Lowering, states: States) -> None:
 def _scan_neighbours(state: State, low: Lowering) -> None:
     op = state.op
     k = _place_in_row(op, low)
-    with distances(1, f"< {min(SIMD, row_of(op))}", "*= 2", low, op) as distance:
+    with distances(1, f"< {min(SIMD, row_of(op))}", "*= 2", low, op.loc) as distance:
         others = fetch(state, "simd_shuffle_up", distance, low)
         with low.branch(_has_lane(op, k, distance, low), op.loc):
             take(state, others, state.read(low), low)
@@ -185,7 +185,7 @@ def _ushort(place: Node, low: Lowering) -> Node:
 def _scan_shares(state: State, chunk: Node, low: Lowering) -> None:
     """Scans what simdgroups have passed on, a lane each; `chunk` is the number of the share."""
     op = state.op
-    with distances(1, f"< {min(SIMD, shares_of_scan(op))}", "*= 2", low, op) as distance:
+    with distances(1, f"< {min(SIMD, shares_of_scan(op))}", "*= 2", low, op.loc) as distance:
         others = fetch(state, "simd_shuffle_up", distance, low)
         far = as_int(distance, low)
         condition = low.infix(">=", _lane(low), far, Level.RELATIONAL, BOOL)

@@ -20,7 +20,7 @@ from eas.ir.types import count
 from eas.msl.accesses import Access
 from eas.msl.facts import Control
 from eas.msl.fragments import numbers
-from eas.msl.lanes import SIMD, Domain, axis_of
+from eas.msl.lanes import SIMD, Domain, axis_of, is_for_rows
 
 
 @frozen
@@ -248,4 +248,9 @@ def needs_spread(op: Combine) -> bool:
 
 def shares_of(op: Compute) -> int:
     """How many shares each row has in a reduction along the last axis."""
-    return axis_of(op).extent // SIMD
+    return -(-axis_of(op).extent // SIMD)
+
+
+def stays_in_simdgroups(op: Compute) -> bool:
+    """Whether a reduction for all lanes of a row is done when their simdgroup has done it."""
+    return is_for_rows(op) and shares_of(op) == 1

@@ -22,24 +22,20 @@ kernel void global_extremes(device const int* x [[buffer(0)]],
     const int offs = int(program.x) * 128 + t;              // global_extremes.py:12
     const bool mask = offs < N;                             // global_extremes.py:13
     int total = simd_sum(mask ? x[offs] : 0);               // global_extremes.py:14
-    if (lane == 0) { total_partial[simdgroup] = total; }
-    threadgroup_barrier(mem_flags::mem_threadgroup);
-    total = simd_sum(lane < 4 ? total_partial[lane] : 0);
-    if (t == 0) {
-        atomic_fetch_add_explicit(&result[0], total, memory_order_relaxed);
-    }
     int low = simd_min(mask ? x[offs] : INT_MAX);           // global_extremes.py:15
-    if (lane == 0) { low_partial[simdgroup] = low; }
-    threadgroup_barrier(mem_flags::mem_threadgroup);
-    low = simd_min(lane < 4 ? low_partial[lane] : INT_MAX);
-    if (t == 0) {
-        atomic_fetch_min_explicit(&result[1], low, memory_order_relaxed);
-    }
     int high = simd_max(mask ? x[offs] : INT_MIN);          // global_extremes.py:16
-    if (lane == 0) { high_partial[simdgroup] = high; }
+    if (lane == 0) {
+        total_partial[simdgroup] = total;                   // global_extremes.py:14
+        low_partial[simdgroup] = low;                       // global_extremes.py:15
+        high_partial[simdgroup] = high;                     // global_extremes.py:16
+    }
     threadgroup_barrier(mem_flags::mem_threadgroup);
-    high = simd_max(lane < 4 ? high_partial[lane] : INT_MIN);
-    if (t == 0) {
-        atomic_fetch_max_explicit(&result[2], high, memory_order_relaxed);
+    total = simd_sum(lane < 4 ? total_partial[lane] : 0);   // global_extremes.py:14
+    low = simd_min(lane < 4 ? low_partial[lane] : INT_MAX); // global_extremes.py:15
+    high = simd_max(lane < 4 ? high_partial[lane] : INT_MIN); // global_extremes.py:16
+    if (t == 0) {                                           // global_extremes.py:14
+        atomic_fetch_add_explicit(&result[0], total, memory_order_relaxed);
+        atomic_fetch_min_explicit(&result[1], low, memory_order_relaxed); // global_extremes.py:15
+        atomic_fetch_max_explicit(&result[2], high, memory_order_relaxed); // global_extremes.py:16
     }
 }
