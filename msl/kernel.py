@@ -249,7 +249,8 @@ def _assemble(low: Lowering) -> MslKernel:
     name = identifier(function.name) or "kernel_"
     body = Writer(depth=1)
     taken = {name, *low.parameters, *low.names.values()}
-    printer = Printer(body, [taken], low.names["t"])
+    users = frozenset(identifier(value.hint) for value in low.facts.born)
+    printer = Printer(body, [taken], users, low.names["t"])
     for shared in low.shared.values():
         shared.name = printer.name(shared.hint, "shared")
         body.line(_declare_shared(shared))

@@ -39,10 +39,14 @@ _DEFAULT_HINTS = {"bool": "test", "f32": "x", "f16": "x", "bf16": "x"}
 
 @record
 class Printer:
-    """Prints blocks into `writer`. `taken` holds the names of each scope around, the inner last."""
+    """Prints blocks into `writer`. `taken` holds the names of each scope around, the inner last.
+
+    `users` are the words that the user has for values: they are not given to others.
+    """
 
     writer: Writer
     taken: list[set[str]]
+    users: frozenset[str] = frozenset()
     thread: str = "t"
     changing: set[Variable] = field(default_factory=set[Variable])
     live: set[Variable] = field(default_factory=set[Variable])
@@ -59,7 +63,8 @@ class Printer:
     # --- names and comments -------------------------------------------------------------------
 
     def name(self, hint: str, default: str) -> str:
-        name = unique(identifier(hint) or default, *self.taken)
+        wanted = identifier(hint)
+        name = unique(wanted, *self.taken) if wanted else unique(default, *self.taken, self.users)
         self.taken[-1].add(name)
         return name
 
@@ -100,7 +105,7 @@ class Printer:
         for node in block.declared.get(index, ()):
             value = self.value_of(node)
             default = node.fallback or _DEFAULT_HINTS.get(node.dtype.name, "n")
-            node.name = self.name(node.hint or default, default)
+            node.name = self.name(node.hint, default)
             self.line(f"const {type_name(node.dtype)} {node.name} = {value.text};", node.loc)
 
     def value_of(self, node: Node) -> Text:

@@ -54,7 +54,7 @@ kernel void matmul_int4(device const float* x [[buffer(0)]],
         acc[n] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
     }
     int turn = 0;
-    const int n = floor_div(K, 2);                          // matmul_int4.py:20
+    const int n_1 = floor_div(K, 2);                        // matmul_int4.py:20
     for (long start = 0; start < K; start += 16) {          // matmul_int4.py:16
         const int pair_base = int(start) / 2;               // matmul_int4.py:19
         float left[8];
@@ -65,8 +65,8 @@ kernel void matmul_int4(device const float* x [[buffer(0)]],
             const int m = int(program.x) * 16 + i;          // matmul_int4.py:12
             const int k = int(start) + e % 16;              // matmul_int4.py:17
             left[slot] = m < M && k < K ? x[m * K + k] : 0.0f; // matmul_int4.py:18
-            const int n_1 = int(program.y) * 16 + i;        // matmul_int4.py:13
-            const uchar byte = n_1 < N ? packed_[n_1 * n + (pair_base + e / 2 % 8)] : uchar(0); // matmul_int4.py:20
+            const int n = int(program.y) * 16 + i;          // matmul_int4.py:13
+            const uchar byte = n < N ? packed_[n * n_1 + (pair_base + e / 2 % 8)] : uchar(0); // matmul_int4.py:20
             weights[slot] = float(e % 2 < 1 ? uchar(byte & 15) : uchar(byte >> 4)) - 8.0f; // matmul_int4.py:21
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
@@ -92,10 +92,10 @@ kernel void matmul_int4(device const float* x [[buffer(0)]],
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
     for (int e = t; e < 256; e += 32) {
-        const int n_1 = int(program.y) * 16 + e % 16;       // matmul_int4.py:13
+        const int n = int(program.y) * 16 + e % 16;         // matmul_int4.py:13
         const int m = int(program.x) * 16 + e / 16;         // matmul_int4.py:12
-        if (m < M && n_1 < N) {                             // matmul_int4.py:24
-            out[m * N + n_1] = acc_shared[e] * (n_1 < N ? scales[n_1] : 0.0f);
+        if (m < M && n < N) {                               // matmul_int4.py:24
+            out[m * N + n] = acc_shared[e] * (n < N ? scales[n] : 0.0f);
         }
     }
 }

@@ -67,12 +67,12 @@ kernel void matmul_tiles(device const half* a [[buffer(0)]],
     const int pid = int(program.x);                         // matmul_tiles.py:15
     const int tall_part = floor_div(M, 32);                 // matmul_tiles.py:16
     const int wide_part = floor_div(N, 32);
-    const int n = 2 * (wide_part + int(wide_part * 32 != N)); // matmul_tiles.py:17
-    const int first = floor_div(pid, n) * 2;
+    const int n_1 = 2 * (wide_part + int(wide_part * 32 != N)); // matmul_tiles.py:17
+    const int first = floor_div(pid, n_1) * 2;
     const int rows = min(tall_part + int(tall_part * 32 != M) - first, 2); // matmul_tiles.py:18
-    const int n_1 = floor_mod(pid, n);                      // matmul_tiles.py:19
-    const int column = floor_div(n_1, rows);                // matmul_tiles.py:20
-    const int m_base = (first + floor_mod(n_1, rows)) * 32; // matmul_tiles.py:22
+    const int n_2 = floor_mod(pid, n_1);                    // matmul_tiles.py:19
+    const int column = floor_div(n_2, rows);                // matmul_tiles.py:20
+    const int m_base = (first + floor_mod(n_2, rows)) * 32; // matmul_tiles.py:22
     const int column_1 = int(simdgroup) * 16;
     for (long start = 0; start < K; start += 16) {          // matmul_tiles.py:24
         half x[8];
@@ -83,8 +83,8 @@ kernel void matmul_tiles(device const half* a [[buffer(0)]],
             const int k = int(start) + e % 16;              // matmul_tiles.py:25
             x[slot] = m < M && k < K ? a[m * K + k] : 0.0h; // matmul_tiles.py:26
             const int k_1 = int(start) + e / 32;            // matmul_tiles.py:25
-            const int n_2 = column * 32 + e % 32;           // matmul_tiles.py:22
-            y[slot] = k_1 < K && n_2 < N ? b[k_1 * N + n_2] : 0.0h; // matmul_tiles.py:27
+            const int n = column * 32 + e % 32;             // matmul_tiles.py:22
+            y[slot] = k_1 < K && n < N ? b[k_1 * N + n] : 0.0h; // matmul_tiles.py:27
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
         if (turn > 0) {                                     // matmul_tiles.py:28
@@ -108,10 +108,10 @@ kernel void matmul_tiles(device const half* a [[buffer(0)]],
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
     for (int e = t; e < 1024; e += 64) {
-        const int n_2 = column * 32 + e % 32;               // matmul_tiles.py:22
+        const int n = column * 32 + e % 32;                 // matmul_tiles.py:22
         const int m = m_base + e / 32;
-        if (m < M && n_2 < N) {                             // matmul_tiles.py:30
-            out[m * N + n_2] = fmax(acc_shared[e] + (n_2 < N ? bias[n_2] : 0.0f), 0.0f);
+        if (m < M && n < N) {                               // matmul_tiles.py:30
+            out[m * N + n] = fmax(acc_shared[e] + (n < N ? bias[n] : 0.0f), 0.0f);
         }
     }
 }
