@@ -21,6 +21,7 @@ from eas.ir.nodes import (
     If,
     Leave,
     Load,
+    Loop,
     Op,
     Print,
     Pure,
@@ -280,6 +281,11 @@ def zero(build: Builder, like: Value, value: bool = False) -> Value:
     dtype = like.ty.dtype
     scalar = build.constant(value if dtype.is_bool else 0, dtype)
     return build.compute("splat", scalar, shape=like.shape) if like.shape else scalar
+
+
+def carried_by(loop: Loop) -> tuple[Value, ...]:
+    """The values that a loop carries from trip to trip."""
+    return loop.body.args[1:] if isinstance(loop, For) else loop.test.args
 
 
 def loop_exits(body: Region) -> Iterator[Break | Continue]:

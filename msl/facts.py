@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from eas.ir import rewrite
 from eas.ir.analysis import divergences
 from eas.ir.nodes import (
     Alloc,
@@ -236,10 +237,8 @@ def exits_of(region: Region) -> Iterator[Op]:
 
 
 def carried_by(op: Control) -> tuple[Value, ...]:
-    """The values that a loop carries from trip to trip."""
-    if isinstance(op, If):
-        return ()
-    return op.body.args[1:] if isinstance(op, For) else op.test.args
+    """The values that a loop carries from trip to trip; there are none in a branch."""
+    return () if isinstance(op, If) else rewrite.carried_by(op)
 
 
 def left_with(op: For | While) -> Iterator[tuple[Value, Value]]:

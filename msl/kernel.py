@@ -17,6 +17,7 @@ from eas.ir.nodes import (
     walk,
 )
 from eas.ir.passes.continues import without_lane_continues
+from eas.ir.passes.lockstep import in_lockstep
 from eas.ir.passes.products import shape_products
 from eas.ir.records import frozen
 from eas.ir.reports import Site
@@ -31,7 +32,6 @@ from eas.msl.facts import Facts, gather
 from eas.msl.hints import suggest_names
 from eas.msl.lanes import SIMD, Budget
 from eas.msl.layout import MAX_THREADS, decide, part_control
-from eas.msl.lockstep import in_lockstep
 from eas.msl.lowering import Lowering
 from eas.msl.names import identifier, unique
 from eas.msl.needs import Finder

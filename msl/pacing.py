@@ -1,4 +1,4 @@
-"""Which split control flow cannot let each lane go at its own pace, see `eas.msl.lockstep`."""
+"""Which split control flow cannot let each lane go at its own pace: see `ir/passes/lockstep.py`."""
 
 from __future__ import annotations
 

@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from eas.ir.nodes import Compute, For, Op, Value, While, results_of
 from eas.ir.records import field, record
 from eas.ir.types import Shape
-from eas.ir.types import count as product
 from eas.runtime.cpu import reductions
 from eas.runtime.cpu.accesses import Accesses
 from eas.runtime.cpu.body import Assumed, Body, Mask
@@ -28,17 +27,15 @@ _MOST_SPLIT = 32  # lanes that wait for each other in a loop
 
 @record
 class Group:
-    """The ops of one loop; if `is_together`, it is none: all lanes are side by side."""
+    """The ops of one loop."""
 
     shape: Shape
-    is_together: bool = False
     ops: list[Op] = field(default_factory=list[Op])
     accesses: Accesses = field(default_factory=Accesses)
     defined: set[int] = field(default_factory=set[int])
     reductions: list[Compute] = field(default_factory=list[Compute])
 
-    def add(self, op: Op, is_together: bool) -> None:
-        self.is_together |= is_together
+    def add(self, op: Op) -> None:
         self.accesses.add(op)
         self.defined |= {value.id for value in results_of(op)}
         if is_reduction(op):
@@ -47,13 +44,12 @@ class Group:
         else:
             self.ops.append(op)
 
-    def takes(self, op: Op, shape: Shape, is_together: bool) -> bool:
+    def takes(self, op: Op, shape: Shape) -> bool:
         if shape != self.shape or self.accesses.conflicts(op):
             return False
         if not isinstance(op, Compute) or not is_reduction(op):
-            return not (is_together and self.reductions)
-        is_along = all(other.attr("axis") == op.attr("axis") for other in self.reductions)
-        return is_along and not self.is_together
+            return True
+        return all(other.attr("axis") == op.attr("axis") for other in self.reductions)
 
     @property
     def members(self) -> set[int]:
@@ -110,8 +106,6 @@ class _Writer:
         """How many vectors along their axis and how many rows are computed side by side."""
         ops = [each for op in self.group.ops for each in with_inner(op)]
         count = -(-self.shape[self.axis] // self.width)
-        if self.group.is_together:
-            return count, product(self.shape) // self.shape[self.axis]
         along, room = self._room(ops)
         vectors, rows = min(along, count), 1
         above = [extent for a, extent in enumerate(self.shape) if a < self.axis]
@@ -193,9 +187,6 @@ class _Writer:
             self.program.single.bind(self.escaping[id], (), Uniform(self.e.get(variable)))
 
     def _nest(self, depth: int, at: dict[int, list[Lanes]]) -> None:
-        if self.group.is_together:
-            self._all_lanes()
-            return
         axis = self.order[depth]
         if axis == self.axis:
             if self.reduced == self.axis:
@@ -208,19 +199,6 @@ class _Writer:
                 self._vectors(at, self._body)
             return
         self._rows(axis, depth, at)
-
-    def _all_lanes(self) -> None:
-        """All lanes of the domain side by side, so that what is done once is done once."""
-        at: dict[int, list[Lanes]] = {
-            axis: [Uniform(const("i32", n)) for n in range(extent)]
-            for axis, extent in enumerate(self.shape)
-            if axis != self.axis
-        }
-        extent = self.shape[self.axis]
-        starts = range(0, extent, self.width)
-        places = [Steps(const("i32", start), 1) for start in starts]
-        masks = [self._edge(const("i32", start), extent) for start in starts]
-        self._body(at, places, masks, {})
 
     def _edge(self, start: V, extent: int) -> Mask:
         """The lanes of a vector that are inside of the domain."""

@@ -7,6 +7,7 @@ from eas.ir.nodes import Function
 from eas.ir.passes.continues import without_lane_continues
 from eas.ir.passes.distances import carry_distances
 from eas.ir.passes.products import shape_products
+from eas.ir.reports import sites_of
 from eas.ir.types import BOOL, Pointer
 from eas.runtime.cpu.build import ENTRY
 from eas.runtime.cpu.dtypes import register, stored, to_register
@@ -15,6 +16,7 @@ from eas.runtime.cpu.lanes import Uniform
 from eas.runtime.cpu.order import is_along_y
 from eas.runtime.cpu.program import Program
 from eas.runtime.cpu.reports import SUPPORT
+from eas.runtime.cpu.together import with_steps_together
 from eas.runtime.cpu.uniform import Writer, check_spelled
 
 SLOT = 8  # bytes of an argument
@@ -26,7 +28,9 @@ def write(function: Function, width: int, has_streams: bool) -> str:
     `has_streams` tells that the machine can store past its caches, as x86 does.
     """
     check_spelled(function)
-    function = shape_products(carry_distances(_without_lane_continues(function)))
+    sites = sites_of(function)  # as those who read reports number them
+    function = _without_lane_continues(with_steps_together(function))
+    function = shape_products(carry_distances(function))
     fast = "reassoc nsz arcp contract afn" if function.fast_math else ""
     e = Emitter(fast=fast, has_scaling=width == 16)  # AVX-512
     ids = tuple(V("i32", f"%{axis}") for axis in "xyz")
@@ -37,7 +41,7 @@ def write(function: Function, width: int, has_streams: bool) -> str:
     e.first("%programs = mul i64 %plane, %wide_z")
     e.first("%report_place = getelementptr ptr, ptr %job, i64 2")
     e.first("%report = load ptr, ptr %report_place")
-    program = Program(function, width, e, ids, extents, has_streams)
+    program = Program(function, sites, width, e, ids, extents, has_streams)
     _read_arguments(program)
     Writer(program).run(function.body)
     e.leave()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from eas.ir.nodes import Assert, Compute, Function, Load, Op, Print, Store, Value
-from eas.ir.reports import site_of, sites_of
+from eas.ir.reports import Site, site_of
 from eas.ir.types import count
 from eas.runtime.cpu.body import Body, Mask
 from eas.runtime.cpu.breaths import TRIPS
@@ -35,6 +35,7 @@ class Program:
     def __init__(
         self,
         function: Function,
+        sites: Sequence[Site],
         width: int,
         e: Emitter,
         ids: tuple[V, ...],
@@ -50,7 +51,7 @@ class Program:
         self.tiles: dict[int, Tile] = {}
         self.remade = repeated_rows(self.facts)
         self.pointers: dict[int, V] = {}
-        self.sites = sites_of(function)
+        self.sites = sites
         self._zero: V | None = None
         self._trips_left: Variable | None = None
         self._streams: dict[int, V] = {}

@@ -1,35 +1,36 @@
-"""What is done once for several lanes where lanes part: it must not happen again for the next ones.
+"""What is done once for several lanes where lanes part: these take each step together.
 
-All lanes of the domain then stay side by side. Kernels in Python have no such effects: what stands
-below a condition of lanes there is each lane's own.
+A loop over lanes would do it again for the next ones.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from eas.ir.nodes import Atomic, For, If, Op, Print, Store, While, regions_of
+from eas.ir.analysis import Divergence, divergences
+from eas.ir.nodes import Atomic, For, Function, If, Op, Print, Region, Store, While, regions_of
+from eas.ir.passes.lockstep import in_lockstep, split_shape
 from eas.ir.types import Shape
-from eas.ir.types import count as product
-from eas.runtime.cpu.errors import refuse
-from eas.runtime.cpu.facts import Facts
 from eas.runtime.cpu.reports import printed_shape
 
-_MOST_TOGETHER = 64  # vectors
-_LEAST_WIDTH = 4  # of a vector, on any machine
+
+def with_steps_together(function: Function) -> Function:
+    """The function with lanes in lockstep where one of them acts for several."""
+    return in_lockstep(function, set(_chosen(function.body, divergences(function))))
 
 
-def stays_together(op: Op, shape: Shape, facts: Facts) -> bool:
-    """Whether all lanes of a domain have to take an op side by side."""
-    if not isinstance(op, If | For | While) or not facts.is_split(op):
-        return False
-    vectors = product(shape[:-1]) * -(-shape[-1] // _LEAST_WIDTH)
-    for effect in _effects(op, shape, False):
-        if vectors <= _MOST_TOGETHER:
-            return True
-        message = f"something is done once for all lanes here, where {list(shape)} part"
-        raise refuse(message, effect.loc)
-    return False
+def _chosen(region: Region, found: Mapping[int, Divergence]) -> Iterator[int]:
+    """The outermost control ops with such an effect, by `id()`."""
+    for op in region.ops:
+        if isinstance(op, If | For | While) and found[id(op)].inside and _has_effects(op):
+            yield id(op)
+        else:
+            for inner in regions_of(op):
+                yield from _chosen(inner, found)
+
+
+def _has_effects(op: If | For | While) -> bool:
+    return any(True for _ in _effects(op, split_shape(op), False))
 
 
 def _effects(op: Op, shape: Shape, is_repeated: bool) -> Iterator[Atomic | Print | Store]:

@@ -50,7 +50,6 @@ from eas.runtime.cpu.slots import Frame, Masks, Places
 from eas.runtime.cpu.spelling import SPELLED
 from eas.runtime.cpu.steps import step
 from eas.runtime.cpu.tiles import Tile, make_tile
-from eas.runtime.cpu.together import stays_together
 
 _POSITIONS = {"program_id", "num_programs", "arange", "thread_index"}
 _THREADS = {"lane_index", "simdgroup_index"}
@@ -224,14 +223,12 @@ class Writer:
 
     def _join(self, op: Op, shape: Shape) -> None:
         """Puts an op into the loop over lanes that is under way, or begins another."""
-        group, is_together = self.group, stays_together(op, shape, self.facts)
-        if group is not None and (
-            not group.takes(op, shape, is_together) or self._bends(op, group)
-        ):
+        group = self.group
+        if group is not None and (not group.takes(op, shape) or self._bends(op, group)):
             self.flush()
         if self.group is None:
             self.group = Group(shape)
-        self.group.add(op, is_together)
+        self.group.add(op)
 
     def _bends(self, op: Op, group: Group) -> bool:
         """Whether an op takes a result of the loop that is only there when the loop is over."""

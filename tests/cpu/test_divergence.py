@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import eas
+from eas import mk
 from eas.ir.text import parse_function
 from eas.runtime.cpu import Executable
-from eas.runtime.cpu.errors import UnsupportedError
 from eas.runtime.interpreter import ArrayArgument
 
 # --- what is done once for several lanes --------------------------------------------------------
@@ -33,23 +34,48 @@ kernel once(%x.0: *i32, %out.1: *i32) from "once.py" {{
 ATOMIC = "%before.8: i32 = atomic add %x.0[%zero.3], %one.4"
 
 
-def test_an_atomic_step_for_all_lanes_happens_once() -> None:
+@pytest.mark.parametrize("lanes", [1, 100, 5000])
+def test_an_atomic_step_for_all_lanes_happens_once(lanes: int) -> None:
     x = np.zeros(1, "i4")
-    function = parse_function(once(ATOMIC, 100))
+    function = parse_function(once(ATOMIC, lanes))
     Executable(function).run([ArrayArgument(x), ArrayArgument(x.copy())], (1,))
-    assert x[0] == 1
+    assert x[0] == (lanes > 1)
 
 
-def test_a_line_for_all_lanes_is_printed_once() -> None:
+@pytest.mark.parametrize("lanes", [1, 100, 5000])
+def test_a_line_for_all_lanes_is_printed_once(lanes: int) -> None:
     x, lines = np.zeros(1, "i4"), list[str]()
-    function = parse_function(once('print "here ", %one.4, ""', 100))
+    function = parse_function(once('print "here ", %one.4, ""', lanes))
     Executable(function).run([ArrayArgument(x), ArrayArgument(x)], (1,), lines.append)
-    assert lines == ["here 1"]
+    assert lines == ["here 1"] * (lanes > 1)
 
 
-def test_an_atomic_step_for_more_lanes_than_stay_together_is_refused() -> None:
-    with pytest.raises(UnsupportedError, match="something is done once for all lanes"):
-        Executable(parse_function(once(ATOMIC, 5000)))
+@eas.kernel
+def notes(x, LANES: eas.constexpr):
+    i = mk.arange(0, LANES)
+    passed = 0
+    while passed * passed < i:
+        passed += 1
+        x[0] = LANES  # by all lanes that are still there
+        if passed > 70:
+            print("one is far")
+            break
+        assert passed < 72, "none is farther"
+    if i > 3000:
+        print("there are many")
+    mk.store(x, i + 1, passed)
+
+
+@pytest.mark.parametrize("lanes", [1, 100, 4000, 6000])
+def test_what_a_kernel_does_once_for_all_lanes_is_what_the_interpreter_does(
+    lanes: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told: list[tuple[list[int], str]] = []
+    for backend in ("interpret", "cpu"):
+        x = np.zeros(lanes + 1, "i4")
+        notes[1](x, LANES=lanes, _backend=backend)
+        told.append((x.tolist(), capsys.readouterr().out))
+    assert told[0] == told[1]
 
 
 PRINTED = """\

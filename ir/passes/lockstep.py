@@ -40,10 +40,19 @@ from eas.ir.passes.cse import merge_common
 from eas.ir.passes.dead import remove_dead
 from eas.ir.passes.fold import fold
 from eas.ir.records import field, record, replace
-from eas.ir.rewrite import builder_for, last_of, rebuild, renumber, same, zero
+from eas.ir.rewrite import (
+    builder_for,
+    carried_by,
+    last_of,
+    loop_exits,
+    rebuild,
+    renumber,
+    same,
+    zero,
+)
 from eas.ir.types import BOOL, DTYPES, DType, Shape, count
-from eas.msl.facts import Control, carried_by, exits_of
 
+Control = If | For | While
 Values = tuple[Value, ...]
 
 
@@ -70,7 +79,7 @@ class _Change:
         for op in region.ops:
             if isinstance(op, Control) and id(op) in self.chosen:
                 self.build.ops = ops
-                _Lockstep(self.build, self.env, _split_shape(op)).whole(op)
+                _Lockstep(self.build, self.env, split_shape(op)).whole(op)
             else:
                 ops.append(rebuild(op, self.use, same, self.region))
         return Region(region.args, tuple(ops))
@@ -79,7 +88,7 @@ class _Change:
         return last_of(self.env, value)
 
 
-def _split_shape(op: Control) -> Shape:
+def split_shape(op: Control) -> Shape:
     """The shape that the conditions inside of an op split its lanes by, all together."""
     shapes = [shape for shape in _conditions(op) if shape]
     return tuple(max(extents) for extents in zip(*shapes, strict=True))
@@ -275,7 +284,7 @@ class _Lockstep:
     def loop(self, op: For | While, lanes: Value) -> Value:
         """A loop that goes on while any lane does; what the others have stays."""
         results = [zero(self.build, value) for value in op.results]
-        frame = self.frames[-1] if any(True for _ in exits_of(op.orelse)) else None
+        frame = self.frames[-1] if any(True for _ in loop_exits(op.orelse)) else None
         outer = [] if frame is None else frame.state(self.build, lanes)
         state = self.begin(op)
         sizes = [1, len(state), len(results), len(outer)]
