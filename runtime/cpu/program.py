@@ -22,7 +22,7 @@ from eas.runtime.cpu.simdgroups import simd
 from eas.runtime.cpu.steps import step
 from eas.runtime.cpu.tiles import Tile, read_tile
 
-_MOST_THROUGH_CACHE = 1 << 25  # bytes
+_MOST_THROUGH_CACHE = 24 << 20  # bytes
 
 
 class Program:
