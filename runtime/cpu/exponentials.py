@@ -134,13 +134,15 @@ def exp2(e: Emitter, x: V) -> V:
     return _scaled(e, e.fma(rest, polynomial(e, rest, _EXP2), const(x.ty, 1.0)), n)
 
 
-def _scaled(e: Emitter, x: V, n: V) -> V:
-    """x * 2**n: by one instruction, or in two steps, since 2**n alone may be out of range."""
+def _scaled(e: Emitter, x: V, n: V, is_near: bool = False) -> V:
+    """x * 2**n: by one instruction, or in two steps unless 2**n `is_near` enough to be a float."""
     if e.has_scaling and x.lanes == 16:
         all_lanes, usual_rounding = const("i16", -1), const("i32", 4)
         name = "llvm.x86.avx512.mask.scalef.ps.512"
         return e.call(name, x.ty, x, n, x, all_lanes, usual_rounding)
     n = whole(e, n, "i32")
+    if is_near:
+        return e.fmul(x, power_of_two(e, n))
     half = e.binary("ashr", n, const(n.ty, 1))
     first = e.fmul(x, power_of_two(e, half))
     return e.fmul(first, power_of_two(e, e.sub(n, half)))
@@ -193,7 +195,7 @@ def erf(e: Emitter, x: V) -> V:
     n = nearest(e, power)
     rest = e.fsub(power, n)
     tail = e.fma(rest, polynomial(e, rest, _EXP2_ERFC), one)
-    tail = e.fmul(tail, power_of_two(e, whole(e, n, "i32")))
+    tail = _scaled(e, tail, n, is_near=True)
     large = e.intrinsic("copysign", e.fsub(one, tail), x)
     return e.select(e.fcmp("olt", size, one), small, large)
 

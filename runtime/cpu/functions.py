@@ -89,3 +89,6 @@ FUNCTIONS: dict[str, Spelling] = {
     "atan": _function("atan", trigonometry.atan),
     "atan2": _function("atan2", trigonometry.atan2),
 }
+
+# those that take many operations and constants
+WRITTEN_OUT = FUNCTIONS.keys() - {"ceil", "floor", "round", "trunc", "sqrt", "rsqrt"}

@@ -13,6 +13,7 @@ from eas.runtime.cpu.body import Assumed, Body, Mask
 from eas.runtime.cpu.coordinates import ZERO, Coords, is_varied
 from eas.runtime.cpu.emit import V, const, vector
 from eas.runtime.cpu.facts import with_inner
+from eas.runtime.cpu.functions import WRITTEN_OUT
 from eas.runtime.cpu.lanes import Lanes, Steps, Uniform, Vector
 from eas.runtime.cpu.limits import assumed_by, first_lane, full_lanes
 from eas.runtime.cpu.program import Program
@@ -22,6 +23,7 @@ from eas.runtime.cpu.steps import step
 from eas.runtime.cpu.tiles import Tile, make_tile, read_tile, write_tile
 
 _MOST_REGISTERS = 12
+_FUNCTION = 9  # operations of a function that is written out
 _MOST_SPLIT = 32  # lanes that wait for each other in a loop
 
 
@@ -54,6 +56,10 @@ class Group:
     @property
     def members(self) -> set[int]:
         return {id(each) for op in (*self.ops, *self.reductions) for each in with_inner(op)}
+
+
+def _weight(op: Compute) -> int:
+    return _FUNCTION if op.op.name in WRITTEN_OUT else 1
 
 
 def is_reduction(op: Op) -> bool:
@@ -119,7 +125,8 @@ class _Writer:
         facts = self.program.facts
         loops = [op for op in ops if isinstance(op, For | While)]
         if not loops:
-            heavy = sum(isinstance(op, Compute) and not facts.is_cheap(op.result) for op in ops)
+            computed = [op for op in ops if isinstance(op, Compute)]
+            heavy = sum(_weight(op) for op in computed if not facts.is_cheap(op.result))
             vectors = 4 if heavy <= 12 else 2 if heavy <= 40 else 1
             return vectors, vectors
         carried = max(sum(bool(arg.shape) for arg in loop.orelse.args) for loop in loops)
