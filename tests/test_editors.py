@@ -46,6 +46,8 @@ def total(x: mk.Value, out: mk.Value, n: mk.i64, BLOCK: eas.constexpr):
     out[0], out[offs] = mk.sum(v), mk.reduce(v, 0, lambda a, b: a * b)
     total, place = mk.reduce((v, offs), 0, lambda a, i, b, j: (a + b, mk.maximum(i, j)))
     mk.static_print(total, place)
+    row, column = divmod(offs, n)
+    out[max(row, 0)] = round(min(v, w)) + min(row, column, 3)
 """
 
 MISTAKES = """\
