@@ -117,8 +117,22 @@ def write(function: Function, threads: int | None = None) -> MslKernel:
     if bytes_of(low.shared.values()) > MAX_BYTES:
         message, table, loc = tell_memory(low.shared.values())
         loc = loc or low.function.body.ops[0].loc
-        raise UnsupportedError(message, loc, tuple(table), "use smaller blocks or arrays")
+        raise UnsupportedError(message, loc, tuple(table), _advise(function))
     return _assemble(low)
+
+
+def _advise(function: Function) -> str:
+    """What to do about too much memory: which constants the sizes of blocks come from."""
+    extents = {
+        str(extent)
+        for op in walk(function.body)
+        for value in results_of(op)
+        for extent in value.shape
+        if extent > 1
+    }
+    sizes = [f"{name}={value}" for name, value in function.constants if value in extents]
+    given = f": {', '.join(sizes)} now" if sizes else ""
+    return f"use smaller blocks or arrays{given}"
 
 
 # --- checks -----------------------------------------------------------------------------------

@@ -1,7 +1,8 @@
 """Plans threadgroup memory: arrays that are used at different times lie in the same place.
 
-Only done where they do not fit otherwise: the text reads better if each has an array of its own.
-Barriers are put between the uses by `eas.msl.barriers`, which takes arrays in one place for one.
+Only done as far as they do not fit otherwise: the text reads better if each has an array of its
+own, and those that share a place take more barriers. These are put between the uses by
+`eas.msl.barriers`, which takes arrays in one place for one.
 """
 
 from __future__ import annotations
@@ -43,8 +44,23 @@ def share_arrays(plan: Plan, finder: Finder, arrays: Mapping[str, Shared]) -> di
     spans = {name: _span(places, loops) for name, places in touches.items() if name in arrays}
     large = {name: span for name, span in spans.items() if arrays[name].bytes > SMALL_BYTES}
     chosen = _choose_homes(large, arrays)
-    left = bytes_of(shared for name, shared in arrays.items() if name not in chosen)
-    return chosen if left <= MAX_BYTES else _choose_homes(spans, arrays)
+    if _bytes_with(chosen, arrays) > MAX_BYTES:
+        chosen = _choose_homes(spans, arrays)
+    return _without_needless(chosen, arrays)
+
+
+def _bytes_with(chosen: Mapping[str, str], arrays: Mapping[str, Shared]) -> int:
+    return bytes_of(shared for name, shared in arrays.items() if name not in chosen)
+
+
+def _without_needless(chosen: dict[str, str], arrays: Mapping[str, Shared]) -> dict[str, str]:
+    """Leaves as many arrays as fit in places of their own: what shares one takes barriers."""
+    left = MAX_BYTES - _bytes_with(chosen, arrays)
+    for name in sorted(chosen, key=lambda each: arrays[each].bytes):
+        if arrays[name].bytes <= left:
+            left -= arrays[name].bytes
+            del chosen[name]
+    return chosen
 
 
 def _choose_homes(spans: Mapping[str, Span], arrays: Mapping[str, Shared]) -> dict[str, str]:

@@ -44,9 +44,9 @@ kernel void linear_bf16(device const bfloat* x [[buffer(0)]],
                         uint3 program [[threadgroup_position_in_grid]],
                         uint3 thread_position [[thread_position_in_threadgroup]],
                         uint simdgroup [[simdgroup_index_in_threadgroup]]) {
-    threadgroup float scratch[2048];
-    threadgroup bfloat (*rows_tile)[1536] = (threadgroup bfloat (*)[1536])scratch;
+    threadgroup bfloat rows_tile[2][1536];
     threadgroup bfloat weights_tile[2][3072];
+    threadgroup float acc_strip[2048];
     const int t = int(thread_position.x);
 
     simdgroup_float8x8 acc[16];                             // linear_bf16.py:20
@@ -91,20 +91,19 @@ kernel void linear_bf16(device const bfloat* x [[buffer(0)]],
         multiply_64x16x128_nt(acc, rows_tile[(turn - 1) % 2], weights_tile[(turn - 1) % 2], row,
             column);
     }
-    threadgroup_barrier(mem_flags::mem_threadgroup);
     float acc_1[32];
     for (int strip = 0; strip < 4; ++strip) {
         for (int i = 0; i < 4; ++i) {
             for (int j = 0; j < 4; ++j) {
                 if ((row + 8 * i) / 16 == strip) {
                     simdgroup_store(acc[i * 4 + j],
-                        &scratch[(row + 8 * i) % 16 * 128 + column + 8 * j], 128);
+                        &acc_strip[(row + 8 * i) % 16 * 128 + column + 8 * j], 128);
                 }
             }
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
         for (int slot = 0; slot < 8; ++slot) {
-            acc_1[strip * 8 + slot] = scratch[t + slot * 256];
+            acc_1[strip * 8 + slot] = acc_strip[t + slot * 256];
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
     }

@@ -204,7 +204,12 @@ def test_blocks_that_fit_have_arrays_of_their_own() -> None:
 def test_blocks_of_different_times_share_memory_if_they_do_not_fit() -> None:
     body = body_of(reversals(2048, 6))
     arrays = [line for line in body.splitlines() if line.startswith("threadgroup ")]
-    assert arrays == ["threadgroup float scratch[2048];", "threadgroup float scratch_1[2048];"]
+    assert arrays == [
+        "threadgroup float scratch[2048];",
+        "threadgroup float scratch_1[2048];",
+        "threadgroup float v_shared[2048];",
+        "threadgroup float v_shared_1[2048];",
+    ]
 
 
 def test_too_much_threadgroup_memory_is_refused_with_a_table() -> None:
