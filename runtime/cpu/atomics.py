@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from eas.ir.nodes import Atomic
 from eas.ir.types import DType, Pointer
+from eas.runtime.cpu import buffers
 from eas.runtime.cpu.arithmetic import ARITHMETIC
 from eas.runtime.cpu.body import Body, Mask
 from eas.runtime.cpu.coordinates import Coords, is_varied
@@ -62,6 +63,10 @@ def _act(body: Body, op: Atomic, parts: list[V]) -> V:
     e, dtype = body.e, op.value.ty.dtype
     place = e.gep(stored(dtype), body.program.pointer(op.pointer), parts[0])
     numbers = [to_stored(e, part, dtype) for part in parts[1:]]
+    buffer = body.program.buffers.get(op.pointer.id)
+    if buffer is not None:
+        buffers.add(e, buffer, body.program.pointer(op.pointer), parts[0], numbers[0])
+        return parts[1]  # nobody asks what was there
     if op.kind == "cas":
         return to_register(e, _compare_and_swap(body, place, numbers, dtype), dtype)
     if is_narrow(dtype):

@@ -23,6 +23,7 @@ from eas.runtime.cpu.philox import philox
 from eas.runtime.cpu.spelling import SPELLED
 
 if TYPE_CHECKING:
+    from eas.runtime.cpu.buffers import Buffer
     from eas.runtime.cpu.limits import Assumptions
 
 Mask = Lanes | None  # None: all lanes
@@ -39,6 +40,7 @@ class Surroundings(Protocol):
     extents: tuple[V, ...]
     report: V
     assumptions: Assumptions
+    buffers: dict[int, Buffer]
 
     def outside(self, body: Body, value: Value, coords: Coords) -> Lanes | None:
         """A value that was made before the loop over lanes, if it was."""

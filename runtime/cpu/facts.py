@@ -33,6 +33,7 @@ _CHEAP = {
     *("select", "cast", "minimum", "maximum", "clamp", "index"),
     *("broadcast", "expand_dims", "permute"),
 }
+MODS = {"mod", "truncmod"}
 LIGHT = {*_LEAVES, *_CHEAP}
 VIEWS = {"splat", "broadcast", "expand_dims", "permute", "slice", "reshape", "cycle"}
 # what the threads of a simdgroup do together
@@ -89,10 +90,17 @@ class Facts:
             return
         if op.op.name not in _CHEAP or op.result.ty.dtype.is_float:
             return
-        weights = [self.cheap.get(v.id) for v in op.operands if v.shape]
+        weights = [self._weight(v, op) for v in op.operands if v.shape]
         total = 1 + sum(weight or 0 for weight in weights)
         if None not in weights and total <= _MOST_CHEAP_OPS:
             self.cheap[op.result.id] = total
+
+    def _weight(self, value: Value, user: Compute) -> int | None:
+        """What a value adds to what its user takes; one that only goes round is kept."""
+        op = self.definitions.get(value.id)
+        if user.op.name == "expand_dims" and isinstance(op, Compute) and op.op.name in MODS:
+            return 1
+        return self.cheap.get(value.id)
 
     def is_cheap(self, value: Value) -> bool:
         return value.id in self.cheap

@@ -15,7 +15,13 @@ from eas.runtime.cpu.emit import V, const, vector
 from eas.runtime.cpu.facts import with_inner
 from eas.runtime.cpu.functions import WRITTEN_OUT
 from eas.runtime.cpu.lanes import Lanes, Steps, Uniform, Vector
-from eas.runtime.cpu.limits import assumed_by, first_lane, full_lanes
+from eas.runtime.cpu.limits import (
+    Assumption,
+    assumed_by,
+    first_lane,
+    full_lanes,
+    holds_for_all,
+)
 from eas.runtime.cpu.program import Program
 from eas.runtime.cpu.reductions import Reduction
 from eas.runtime.cpu.remaking import is_remade
@@ -170,6 +176,8 @@ class _Writer:
         program = self.program
         ops = [*self.group.ops, *self.group.reductions]
         assumed = assumed_by(ops, program.assumptions, program.remade, program.facts)
+        whole = [each for each in assumed if each.is_whole and not self.group.reductions]
+        assumed = [each for each in assumed if not each.is_whole]
         limits = [limit for each in assumed for limit in each.limits]
         self.assumed = {each.value.id: each.instead for each in assumed}
         self.first = self.full = None
@@ -182,16 +190,34 @@ class _Writer:
             for value in self.escaping.values()
             if not value.shape
         }
-        whole = self.group.reductions and self.reduced is None
-        if whole:
+        is_total = self.group.reductions and self.reduced is None
+        if is_total:
             self._begin(self.vectors * self.rows, self.width)
-        self._nest(0, {})
-        if whole:
+        self._nest_in_versions(whole)
+        if is_total:
             self._finish_whole()
         for id, tile in self.tiles.items():
             self.program.tiles[id] = tile
         for id, variable in self.scalars.items():
             self.program.single.bind(self.escaping[id], (), Uniform(self.e.get(variable)))
+
+    def _nest_in_versions(self, whole: Sequence[Assumption]) -> None:
+        """The loops, and if something may hold for the whole domain, the loops where it does."""
+        e = self.e
+        self.always: dict[int, Value | None] = {}
+        if not whole:
+            self._nest(0, {})
+            return
+        steps, usual, after = e.label("steps"), e.label("usual"), e.label("after")
+        e.branch(holds_for_all(self.program.single, whole), steps, usual)
+        e.begin(steps)
+        self.always = {each.value.id: each.instead for each in whole}
+        self._nest(0, {})
+        e.jump(after)
+        e.begin(usual)
+        self.always = {}
+        self._nest(0, {})
+        e.begin(after)
 
     def _nest(self, depth: int, at: dict[int, list[Lanes]]) -> None:
         axis = self.order[depth]
@@ -310,7 +336,7 @@ class _Writer:
     ) -> None:
         points = self._points(at, places)
         masks = [edges[places.index(point[self.axis])] for point in points]
-        body = Body(self.program, self.shape, points, masks, assumed)
+        body = Body(self.program, self.shape, points, masks, {**self.always, **assumed})
         now: Sequence[Mask] | None = masks
         for op in self.group.ops:
             assert now is not None

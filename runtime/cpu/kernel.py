@@ -9,6 +9,7 @@ from eas.ir.passes.distances import carry_distances
 from eas.ir.passes.products import shape_products
 from eas.ir.reports import sites_of
 from eas.ir.types import BOOL, Pointer
+from eas.runtime.cpu.buffers import write_clear, write_flush
 from eas.runtime.cpu.build import ENTRY
 from eas.runtime.cpu.dtypes import register, stored, to_register
 from eas.runtime.cpu.emit import Emitter, V, const
@@ -54,7 +55,10 @@ def write(function: Function, width: int, has_streams: bool) -> str:
         line for name, line in e.declared.items() if not name.startswith("eas_report")
     )
     is_turned = not program.sites and is_along_y(program.facts)
-    parts = [declared, defined, _entry(e.scratch, has_streams, is_turned)]
+    buffers = list(program.buffers.values())
+    parts = [declared, defined, _entry(e.scratch, has_streams, is_turned, bool(buffers))]
+    if buffers:
+        parts += [write_clear(buffers), write_flush(buffers)]
     if program.sites:
         parts.insert(1, SUPPORT)
     return "\n".join(parts)
@@ -68,7 +72,7 @@ def _without_lane_continues(function: Function) -> Function:
     return without_lane_continues(function, together)
 
 
-def _entry(scratch: int, has_streams: bool, is_turned: bool) -> str:
+def _entry(scratch: int, has_streams: bool, is_turned: bool, has_buffers: bool) -> str:
     """The entry, which gets memory for large blocks once for all of its programs.
 
     Stores past the caches are only seen by others after a fence. Programs are counted along x
@@ -84,6 +88,9 @@ def _entry(scratch: int, has_streams: bool, is_turned: bool) -> str:
   %aligned = and i64 %above, -64
   %scratch = inttoptr i64 %aligned to ptr"""
         given = "  call void @free(ptr %memory)"
+    if has_buffers:
+        taken += "\n  call void @clear(ptr %scratch)"
+        given = f"  call void @flush(ptr %arguments, ptr %scratch)\n{given}"
     if has_streams:
         declared += "\ndeclare void @llvm.x86.sse.sfence()"
         given += "\n  call void @llvm.x86.sse.sfence()"

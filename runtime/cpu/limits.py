@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from eas.ir.nodes import Atomic, Compute, If, Load, Op, Store, Value, operands_of
-from eas.ir.records import frozen
+from eas.ir.records import frozen, replace
 from eas.ir.types import Shape
 from eas.runtime.cpu.body import Body
 from eas.runtime.cpu.coordinates import ZERO
 from eas.runtime.cpu.emit import V, const
-from eas.runtime.cpu.facts import VIEWS, Facts, defined_inside, with_inner
+from eas.runtime.cpu.facts import MODS, VIEWS, Facts, defined_inside, with_inner
 from eas.runtime.cpu.lanes import number
 from eas.runtime.cpu.memory import widened
 
@@ -41,11 +41,16 @@ class Limit:
 
 @frozen
 class Assumption:
-    """What a value is where its limits hold: `instead`, or true if that is None."""
+    """What a value is where its limits hold: `instead`, or true if that is None.
+
+    If `is_whole`, it is so in all lanes or not at all, and only if all `ones` are 1.
+    """
 
     value: Value
     limits: tuple[Limit, ...]
     instead: Value | None = None
+    is_whole: bool = False
+    ones: tuple[Value, ...] = ()
 
 
 Assumptions = dict[int, Assumption]
@@ -130,24 +135,62 @@ def _assume_true(
         is_lower = form_of(index, facts) == {}
         if is_lower:
             index, bound = bound, index
-        _note(mask, None, [_limit(index, bound, facts, is_lower, name == "le", added)], found)
+        limit = _limit(index, bound, facts, is_lower, name == "le", added)
+        _note(Assumption(mask, ()), [limit], found)
 
 
-def _assume_steps(offset: Value, facts: Facts, found: Assumptions) -> None:
-    """Notes which indices in an offset are kept in bounds: in the middle they are what they are."""
+def _assume_steps(
+    offset: Value, facts: Facts, found: Assumptions, added: tuple[int, ...] = ()
+) -> None:
+    """Notes what keeps an offset from being in steps, but in most lanes or launches does not."""
     op = facts.definitions.get(offset.id)
-    if not isinstance(op, Compute) or not facts.is_cheap(offset):
+    if not isinstance(op, Compute) or not (facts.is_cheap(offset) or op.op.name in MODS):
+        return
+    if op.op.name == "expand_dims":
+        axis = op.attr("axis")
+        assert isinstance(axis, int)
+        _assume_steps(op.operands[0], facts, found, (axis, *added))
         return
     for operand in op.operands:
-        _assume_steps(operand, facts, found)
+        _assume_steps(operand, facts, found, added)
     for index, lower, upper in _bounded(op):
-        bounds = [
-            (bound, is_lower)
-            for is_lower, part in ((True, lower), (False, upper))
-            for bound in part
-        ]
-        limits = [_limit(index, bound, facts, is_lower, True) for bound, is_lower in bounds]
-        _note(offset, index, limits, found)
+        limits = [_limit(index, bound, facts, True, True, added) for bound in lower]
+        limits += [_limit(index, bound, facts, False, True, added) for bound in upper]
+        _note(Assumption(offset, (), index), limits, found)
+    _assume_whole(op, facts, found, added)
+
+
+def _assume_whole(op: Compute, facts: Facts, found: Assumptions, added: tuple[int, ...]) -> None:
+    """Notes neighbours that only go round an end, or are as far apart as a launch says."""
+    if op.op.name in MODS:
+        index, size = op.operands
+        limits = [_limit(index, None, facts, True, True, added)]
+        limits.append(_limit(index, size, facts, False, False, added))
+        if limits[0] is not None and _is_last(limits[0]):
+            _note(Assumption(op.result, (), index, is_whole=True), limits, found)
+    elif op.op.name == "mul":
+        for index, factor in (op.operands, op.operands[::-1]):
+            number = facts.definitions.get(factor.id)
+            limit = _limit(_unwrapped(index, facts), None, facts, True, True, added)
+            if limit is None or not _is_last(limit) or not isinstance(number, Compute):
+                continue
+            if number.op.name == "splat":
+                ones = number.operands
+                found[op.result.id] = Assumption(op.result, (), index, True, ones)
+
+
+def _unwrapped(index: Value, facts: Facts) -> Value:
+    """An index before it went round."""
+    op = facts.definitions.get(index.id)
+    if isinstance(op, Compute) and op.op.name in MODS:
+        return op.operands[0]
+    return index
+
+
+def _is_last(limit: Limit) -> bool:
+    """Whether an index goes up along the last axis of where it is used."""
+    rank, axis = max(limit.seen)
+    return axis == rank - 1
 
 
 Bounds = tuple[Value | None, ...]
@@ -189,16 +232,15 @@ def _limit(
     return Limit(index, bound, is_closed, axis, is_lower, frozenset(seen))
 
 
-def _note(
-    value: Value, instead: Value | None, limits: Sequence[Limit | None], found: Assumptions
-) -> None:
+def _note(made: Assumption, limits: Sequence[Limit | None], found: Assumptions) -> None:
+    """Adds an assumption, if all of its limits are such; what was noted before stays."""
     known = tuple(limit for limit in limits if limit is not None)
     if len(known) < len(limits):
         return
-    before = found.get(value.id)
+    before = found.get(made.value.id)
     if before is not None:
         known = (*before.limits, *(limit for limit in known if limit not in before.limits))
-    found[value.id] = Assumption(value, known, instead)
+    found[made.value.id] = replace(made, limits=known)
 
 
 def form_of(value: Value, facts: Facts) -> Form | None:
@@ -248,6 +290,23 @@ def full_lanes(body: Body, limits: list[Limit], shape: Shape, axis: int) -> V:
             room = e.select(enough, const("i64", shape[axis]), const("i64", 0))
         total = e.intrinsic("smin", total, room)
     return e.cast("trunc", e.intrinsic("smax", total, const("i64", 0)), "i32")
+
+
+def holds_for_all(body: Body, assumptions: Sequence[Assumption]) -> V:
+    """Whether assumptions about whole domains hold."""
+    e, total = body.e, const("i1", True)
+    for each in assumptions:
+        for one in each.ones:
+            number = body.scalar(one)
+            total = e.both(total, e.icmp("eq", number, const(number.ty, 1)))
+        for limit in each.limits:
+            index, bound = _ends(body, limit)
+            last = e.add(index, const("i64", limit.index.shape[limit.axis] - 1))
+            if limit.is_lower:
+                total = e.both(total, e.icmp("sge", index, bound))
+            else:
+                total = e.both(total, e.icmp("slt", last, bound))
+    return total
 
 
 def first_lane(body: Body, limits: list[Limit], shape: Shape, axis: int) -> V | None:

@@ -9,6 +9,7 @@ from eas.ir.reports import Site, site_of
 from eas.ir.types import count
 from eas.runtime.cpu.body import Body, Mask
 from eas.runtime.cpu.breaths import TRIPS
+from eas.runtime.cpu.buffers import Buffer, buffered, make_buffer
 from eas.runtime.cpu.coordinates import Coords
 from eas.runtime.cpu.dtypes import register, size_of
 from eas.runtime.cpu.emit import Emitter, V, Variable
@@ -51,10 +52,19 @@ class Program:
         self.tiles: dict[int, Tile] = {}
         self.remade = repeated_rows(self.facts)
         self.pointers: dict[int, V] = {}
+        self.buffers = self._make_buffers()
         self.sites = sites
         self._zero: V | None = None
         self._trips_left: Variable | None = None
         self._streams: dict[int, V] = {}
+
+    def _make_buffers(self) -> dict[int, Buffer]:
+        wanted = buffered(self.facts)
+        return {
+            param.value.id: make_buffer(self.e, number, param.value.ty.dtype)
+            for number, param in enumerate(self.function.params)
+            if param.value.id in wanted
+        }
 
     # --- what bodies ask for ------------------------------------------------------------------
 

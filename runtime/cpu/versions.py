@@ -49,6 +49,7 @@ def _assumptions(body: Body, region: Region) -> list[Assumption]:
         each
         for each in needed
         if each.value.id not in body.assumed
+        and not each.is_whole
         and all(_is_known(body, limit, early) for limit in each.limits)
         and any(changing.holds(v) for limit in each.limits for v in _ends(limit))
     ]
