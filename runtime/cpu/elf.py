@@ -13,8 +13,9 @@ import os
 import struct
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+from eas.runtime.cpu.process import address_of, process
 
 _IS_HERE = sys.platform == "linux" and os.uname().machine == "x86_64" and sys.maxsize > 2**32
 
@@ -228,32 +229,22 @@ def _rounded(number: int, unit: int) -> int:
 # --- memory and symbols of the process ----------------------------------------------------------
 
 
-@cache
-def _process() -> Any:
-    library: Any = ctypes.CDLL(None, use_errno=True)
-    library.mmap.restype = ctypes.c_void_p
-    library.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
-    library.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
-    return library
-
-
 def _reserve(size: int) -> int:
     """Fresh memory; Python's own `mmap` would give it back while a thread still runs in it."""
     flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
-    address = _process().mmap(None, size, mmap.PROT_READ | mmap.PROT_WRITE, flags, -1, 0)
+    address = process().mmap(None, size, mmap.PROT_READ | mmap.PROT_WRITE, flags, -1, 0)
     if address in (None, ctypes.c_void_p(-1).value):
         raise LinkError(f"no memory for code: {os.strerror(ctypes.get_errno())}")
     return address
 
 
 def _protect(address: int, size: int, how: int) -> None:
-    if size and _process().mprotect(address, size, how):
+    if size and process().mprotect(address, size, how):
         raise LinkError(f"memory cannot be executed: {os.strerror(ctypes.get_errno())}")
 
 
 def _address_in_process(name: str) -> int:
-    try:
-        function = getattr(_process(), name)
-    except AttributeError:
-        raise LinkError(f"nothing is called {name} here") from None
-    return ctypes.cast(function, ctypes.c_void_p).value or 0
+    address = address_of(name)
+    if address is None:
+        raise LinkError(f"nothing is called {name} here")
+    return address

@@ -8,11 +8,11 @@ import os
 import sys
 import threading
 from pathlib import Path
-from typing import Any
 
 from eas.ir.timing import timed
 from eas.runtime.cpu.build import build_code
 from eas.runtime.cpu.once import once
+from eas.runtime.cpu.process import address_of, process
 from eas.runtime.refusals import BadArgument
 
 MOST_SLOTS = 128
@@ -44,7 +44,7 @@ class Support:
     """
 
     def __init__(self) -> None:
-        symbols = {name: _address(getattr(ctypes.pythonapi, name)) for name in _PYTHON}
+        symbols = {name: address_of(name, ctypes.pythonapi) or 0 for name in _PYTHON}
         exported = ["eas_help", "eas_work", "eas_call"]
         addresses = build_code("support", "support", _compile, exported, symbols=symbols)
         self.call = addresses["eas_call"]
@@ -62,7 +62,7 @@ class Support:
     def _reset(self) -> None:
         """A pool without helpers: threads do not live on in a forked process."""
         ctypes.memset(self.pool, 0, _SIZE)
-        libc: Any = ctypes.CDLL(None)
+        libc = process()
         libc.pthread_mutex_init(ctypes.c_void_p(self.pool + _MUTEX), None)
         libc.pthread_cond_init(ctypes.c_void_p(self.pool + _CONDITION), None)
         self._lock = threading.Lock()  # another thread may have held the one before
@@ -131,12 +131,6 @@ def _keeping() -> str:
         return ""
     features = ",".join(part for part in (llvm.host_features(), "-vzeroupper") if part)
     return f'"target-cpu"="{llvm.host_name()}" "target-features"="{features}"'
-
-
-def _address(function: Any) -> int:
-    address = ctypes.cast(function, ctypes.c_void_p).value
-    assert address is not None
-    return address
 
 
 @once
