@@ -359,7 +359,9 @@ class Context:
                     "E0601",
                     f"a block of {list(shape)} where the lanes of {list(split.shape)} have parted",
                     secondary=[Label(split.loc, f"parted here, by a block of {list(split.shape)}")],
-                    help="compute it before they part, or bring both to one shape",
+                    help="compute it before they part, or bring both to one shape"
+                    if len(shape) == len(split.shape)
+                    else "compute it before they part, or give both the same axes: `x[None, :]`",
                 )
 
     def check_threads(self, shape: Shape) -> None:

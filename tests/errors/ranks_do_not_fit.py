@@ -11,8 +11,9 @@ def outer(a, b, out):
     tile = mk.zeros((4, 8))
     y = mk.where(x > 0.0, tile, x)
     mk.store(out, mk.arange(0, 8), tile)
+    places = mk.reshape(mk.arange(0, 32), (4, 8))
     if mk.arange(0, 8) > 2:
-        mk.store(out, mk.reshape(mk.arange(0, 32), (4, 8)), tile)
+        mk.store(out, places, tile)
 
 
 CASE = Broken(outer, "*f32", "*f32", "*f32")
