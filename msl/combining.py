@@ -16,7 +16,8 @@ from eas.ir.types import BF16, BOOL, I32, U32, DType, count
 from eas.msl.dtypes import type_name
 from eas.msl.indices import fixed, of
 from eas.msl.lanes import SIMD, combined_indices, combined_symbol, element
-from eas.msl.lowering import MEMORY, Lowering
+from eas.msl.lowering import Lowering
+from eas.msl.shared_arrays import MEMORY
 from eas.msl.spelling import Spelling, spell
 from eas.msl.steps import partial_name
 from eas.msl.text import Level, Text, call, infix, subscript

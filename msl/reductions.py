@@ -15,7 +15,8 @@ from eas.ir.types import BF16, BOOL, F32, I32, U32, DType, count
 from eas.msl.dtypes import greatest, is_narrow_int, least, literal
 from eas.msl.indices import Indices, make_symbol, of
 from eas.msl.lanes import SIMD, element
-from eas.msl.lowering import MEMORY, REDUCTION_WORDS, Lowering
+from eas.msl.lowering import Lowering
+from eas.msl.shared_arrays import MEMORY, REDUCTION_WORDS
 from eas.msl.spelling import converted
 from eas.msl.steps import Join, Total, partial_names
 from eas.msl.text import Level, Text, call, infix, subscript, ternary
