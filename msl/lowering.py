@@ -12,8 +12,9 @@ from eas.ir.reports import Site
 from eas.ir.types import I32, Pointer, count
 from eas.msl.errors import UnsupportedError
 from eas.msl.helpers import Helpers
-from eas.msl.indices import Index, Indices, add, fixed, of, operand_indices
+from eas.msl.indices import Index, Indices, add, fixed, make_index, of, operand_indices
 from eas.msl.lanes import element, is_home, is_view
+from eas.msl.linear import form_of
 from eas.msl.numbers import Numbers
 from eas.msl.shared_arrays import MEMORY, SharingBuilder
 from eas.msl.spelling import Spelling, spell
@@ -123,7 +124,7 @@ class Lowering(SharingBuilder):
         below = operand_indices(op, indices)
         if is_view(op):
             return self.value(op.operands[0], below)
-        position = self._position(op, indices)
+        position = self._position(op, indices) or self._whole_index(op, indices)
         if position is not None:
             return position
         operands = [self.value(v, below) for v in op.operands]
@@ -144,6 +145,20 @@ class Lowering(SharingBuilder):
         node.is_sum = name == "add"
         node.is_light = name in LIGHT_OPS and is_plain_number and not self.numbers.may_wrap(op)
         return node
+
+    def _whole_index(self, op: Compute, indices: Indices) -> Node | None:
+        """The sum of parts of an index, such as `e / 8 * 8 + e % 8`, as what they are parts of."""
+        if op.op.name != "add" or op.result.ty.dtype != I32 or not indices:
+            return None
+        form = form_of(op.result, indices, self.facts)
+        if form.shared or form.strided or form.unknown or form.constant < 0:
+            return None
+        whole = fixed(form.constant)
+        for part, factor in form.lanes.items():
+            whole = add(whole, make_index(((factor, part),), 0))
+        if len(whole.terms) == len(form.lanes) or whole.low < 0 or whole.high > I32.max:
+            return None
+        return self.index(whole)
 
     def _simplified(self, op: Compute, operands: list[Node]) -> Node | None:
         """What is left of index arithmetic along an axis of extent 1, where the index is zero."""

@@ -54,7 +54,9 @@ class SharingBuilder(ElementBuilder):
     def read_staged(self, value: Value, indices: Indices) -> Node:
         """An element of a block that lies in threadgroup memory."""
         index = self.index(linear(indices, value.shape))
-        return self.element(self.staged_array(value), index)
+        node = self.element(self.staged_array(value), index)
+        node.fallback = value.hint
+        return node
 
     def staged_array(self, value: Value) -> Shared:
         value = self.facts.resolve(value)

@@ -93,7 +93,7 @@ kernel void conv2d(device const float* x [[buffer(0)]],
     float w_value[4];
     for (int slot = 0; slot < 4; ++slot) {
         const int e = t + 32 * slot;
-        w_value[slot] = w[e / 16 * 16 + e % 16];
+        w_value[slot] = w[e];
     }
     for (int slot = 0; slot < 8; ++slot) {
         const int e = t + 32 * slot;
@@ -117,7 +117,7 @@ kernel void conv2d(device const float* x [[buffer(0)]],
     float w_value_1[4];
     for (int slot = 0; slot < 4; ++slot) {
         const int e = t + 32 * slot;
-        w_value_1[slot] = w[(8 + e / 16) * 16 + e % 16];    // conv2d.py:21
+        w_value_1[slot] = w[e + 128];                       // conv2d.py:21
     }
     for (int slot = 0; slot < 8; ++slot) {
         const int e = t + 32 * slot;
@@ -142,7 +142,7 @@ kernel void conv2d(device const float* x [[buffer(0)]],
     float w_value_2[4];
     for (int slot = 0; slot < 4; ++slot) {
         const int e = t + 32 * slot;
-        w_value_2[slot] = w[(16 + e / 16) * 16 + e % 16];   // conv2d.py:21
+        w_value_2[slot] = w[e + 256];                       // conv2d.py:21
     }
     for (int slot = 0; slot < 8; ++slot) {
         const int e = t + 32 * slot;
@@ -167,7 +167,7 @@ kernel void conv2d(device const float* x [[buffer(0)]],
     float w_value_3[4];
     for (int slot = 0; slot < 4; ++slot) {
         const int e = t + 32 * slot;
-        w_value_3[slot] = w[(24 + e / 16) * 16 + e % 16];   // conv2d.py:21
+        w_value_3[slot] = w[e + 384];                       // conv2d.py:21
     }
     for (int slot = 0; slot < 8; ++slot) {
         const int e = t + 32 * slot;
@@ -191,7 +191,7 @@ kernel void conv2d(device const float* x [[buffer(0)]],
     float w_value_4[4];
     for (int slot = 0; slot < 4; ++slot) {
         const int e = t + 32 * slot;
-        w_value_4[slot] = w[(32 + e / 16) * 16 + e % 16];   // conv2d.py:21
+        w_value_4[slot] = w[e + 512];                       // conv2d.py:21
     }
     for (int slot = 0; slot < 8; ++slot) {
         const int e = t + 32 * slot;
@@ -215,7 +215,7 @@ kernel void conv2d(device const float* x [[buffer(0)]],
     float w_value_5[4];
     for (int slot = 0; slot < 4; ++slot) {
         const int e = t + 32 * slot;
-        w_value_5[slot] = w[(40 + e / 16) * 16 + e % 16];   // conv2d.py:21
+        w_value_5[slot] = w[e + 640];                       // conv2d.py:21
     }
     for (int slot = 0; slot < 8; ++slot) {
         const int e = t + 32 * slot;
@@ -241,7 +241,7 @@ kernel void conv2d(device const float* x [[buffer(0)]],
     float w_value_6[4];
     for (int slot = 0; slot < 4; ++slot) {
         const int e = t + 32 * slot;
-        w_value_6[slot] = w[(48 + e / 16) * 16 + e % 16];   // conv2d.py:21
+        w_value_6[slot] = w[e + 768];                       // conv2d.py:21
     }
     for (int slot = 0; slot < 8; ++slot) {
         const int e = t + 32 * slot;
@@ -265,7 +265,7 @@ kernel void conv2d(device const float* x [[buffer(0)]],
     float w_value_7[4];
     for (int slot = 0; slot < 4; ++slot) {
         const int e = t + 32 * slot;
-        w_value_7[slot] = w[(56 + e / 16) * 16 + e % 16];   // conv2d.py:21
+        w_value_7[slot] = w[e + 896];                       // conv2d.py:21
     }
     for (int slot = 0; slot < 8; ++slot) {
         const int e = t + 32 * slot;
@@ -289,7 +289,7 @@ kernel void conv2d(device const float* x [[buffer(0)]],
     float w_value_8[4];
     for (int slot = 0; slot < 4; ++slot) {
         const int e = t + 32 * slot;
-        w_value_8[slot] = w[(64 + e / 16) * 16 + e % 16];   // conv2d.py:21
+        w_value_8[slot] = w[e + 1024];                      // conv2d.py:21
     }
     for (int slot = 0; slot < 8; ++slot) {
         const int e = t + 32 * slot;

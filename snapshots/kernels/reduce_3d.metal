@@ -27,11 +27,9 @@ kernel void reduce_3d(device const int* x [[buffer(0)]],
     }
     if (t < 15) {
         int high = INT_MIN;                                 // reduce_3d.py:17
-        const int a = t / 5;
-        const int b = t % 5;
         for (int c = 0; c < 7; ++c) {
-            high = max(high, x[start + (a * 5 + b) * 7 + c]);
+            high = max(high, x[start + t * 7 + c]);
         }
-        highs[start_part + a * 5 + b] = high;
+        highs[start_part + t / 5 * 5 + t % 5] = high;
     }
 }

@@ -38,7 +38,7 @@ kernel void ssm_scan(device const float* decay [[buffer(0)]],
         }
         running = running_2;
         running_1 = running_3;
-        readout_value = readout[t / 6 * 6 + t % 6];         // ssm_scan.py:19
+        readout_value = readout[t];                         // ssm_scan.py:19
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
     if (t < 222) {

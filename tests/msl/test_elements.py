@@ -177,8 +177,7 @@ def test_a_row_that_is_repeated_is_loaded_at_each_element() -> None:
     expected = """
         const int t = int(thread_position.x);
 
-        const int i_1 = t / 4;
-        b[i_1 * 4 + t % 4] = a[i_1];
+        b[t] = a[t / 4];
     """
     assert body_of(ops) == lines(expected)
 
