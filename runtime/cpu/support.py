@@ -18,7 +18,7 @@ from eas.runtime.refusals import BadArgument
 MOST_SLOTS = 128
 MOST_THREADS = 1024
 ALONE = 20_000  # nanoseconds that a launch stays on one thread
-SPIN = 200_000  # nanoseconds that a helper waits for the next launch before it sleeps
+SPIN = 50_000  # nanoseconds that a helper waits for the next launch before it sleeps
 _CLOCK = 6 if sys.platform == "darwin" else 1  # CLOCK_MONOTONIC
 _MUTEX, _CONDITION, _HELPERS, _REGIONS, _REGION = 0, 128, 272, 320, 64
 _SIZE = _REGIONS + MOST_THREADS * _REGION
