@@ -38,22 +38,24 @@
 
 %pool = type {
   [128 x i8],  ; 0 mutex
-  [128 x i8],  ; 1 condition
-  ptr,         ; 2 the open job, or null
-  i64,         ; 3 whether a launch uses the pool
-  i64,         ; 4 helpers
-  i64,         ; 5 how many jobs have been opened
-  i64,         ; 6 how many helpers have begun
-  [24 x i8],
-  [0 x %region]  ; 8 one for each thread
+  [128 x i8],  ; 1 condition: there is a job
+  [128 x i8],  ; 2 condition: the helpers are done with it
+  ptr,         ; 3 the open job, or null
+  i64,         ; 4 whether a launch uses the pool
+  i64,         ; 5 helpers
+  i64,         ; 6 how many jobs have been opened
+  i64,         ; 7 how many helpers have begun
+  i64,         ; 8 whether the launching thread sleeps until they are done
+  [16 x i8],
+  [0 x %region]  ; 10 one for each thread
 }
 
 declare i32 @pthread_mutex_lock(ptr)
 declare i32 @pthread_mutex_unlock(ptr)
 declare i32 @pthread_cond_wait(ptr, ptr)
+declare i32 @pthread_cond_timedwait(ptr, ptr, ptr)
 declare i32 @pthread_cond_broadcast(ptr)
 declare i32 @clock_gettime(i32, ptr)
-declare i32 @sched_yield()
 declare ptr @pthread_self()
 declare i32 @PyGILState_Ensure()
 declare void @PyGILState_Release(i32)
@@ -69,6 +71,21 @@ define internal i64 @now() {
   %wide = mul i64 %seconds, 1000000000
   %sum = add i64 %wide, %rest
   ret i64 %sum
+}
+
+; A time of day 50 milliseconds from now.
+define internal void @in_a_moment(ptr %time) {
+  %failed = call i32 @clock_gettime(i32 0, ptr %time)
+  %seconds = load i64, ptr %time
+  %place = getelementptr { i64, i64 }, ptr %time, i64 0, i32 1
+  %rest = load i64, ptr %place
+  %later = add i64 %rest, 50000000
+  %carry = udiv i64 %later, 1000000000
+  %new_rest = urem i64 %later, 1000000000
+  %new_seconds = add i64 %seconds, %carry
+  store i64 %new_seconds, ptr %time
+  store i64 %new_rest, ptr %place
+  ret void
 }
 
 define internal void @run_programs(ptr %job, i64 %first, i64 %last) {
@@ -235,14 +252,16 @@ go_on:
 ; to wake it takes long.
 define void @eas_help(ptr %pool) {
   %condition = getelementptr %pool, ptr %pool, i64 0, i32 1
-  %open = getelementptr %pool, ptr %pool, i64 0, i32 2
-  %opened = getelementptr %pool, ptr %pool, i64 0, i32 5
-  %begun = getelementptr %pool, ptr %pool, i64 0, i32 6
+  %done_condition = getelementptr %pool, ptr %pool, i64 0, i32 2
+  %open = getelementptr %pool, ptr %pool, i64 0, i32 3
+  %opened = getelementptr %pool, ptr %pool, i64 0, i32 6
+  %begun = getelementptr %pool, ptr %pool, i64 0, i32 7
+  %p_sleeps = getelementptr %pool, ptr %pool, i64 0, i32 8
   %others = atomicrmw add ptr %begun, i64 1 monotonic
   %self = add i64 %others, 1
   br label %begin
 begin:
-  %last = phi i64 [ 0, %0 ], [ %number, %join ], [ %number, %missed ]
+  %last = phi i64 [ 0, %0 ], [ %number, %join ], [ %number, %wake ], [ %number, %missed ]
   %start = call i64 @now()
   %until = add i64 %start, SPIN
   br label %spin
@@ -275,13 +294,21 @@ join:
   %before = atomicrmw add ptr %active, i64 1 acquire
   %unlocked = call i32 @pthread_mutex_unlock(ptr %pool)
   %done = call i1 @take_programs(ptr %job, i64 %self, i64 0)
-  %after = atomicrmw sub ptr %active, i64 1 release
+  %after = atomicrmw sub ptr %active, i64 1 seq_cst
+  %sleeps = load atomic i64, ptr %p_sleeps seq_cst, align 8
+  %is_asleep = icmp ne i64 %sleeps, 0
+  br i1 %is_asleep, label %wake, label %begin
+wake:
+  %locked_again = call i32 @pthread_mutex_lock(ptr %pool)
+  %awake = call i32 @pthread_cond_broadcast(ptr %done_condition)
+  %unlocked_at_last = call i32 @pthread_mutex_unlock(ptr %pool)
   br label %begin
 }
 
 ; Works on a job for some time; 1 if it is done, 0 if it wants to be called again.
 ; A small job never wakes the pool: for ALONE nanoseconds the launching thread works alone.
 define i32 @eas_work(ptr %pool, ptr %job) {
+  %moment = alloca { i64, i64 }
   %start = call i64 @now()
   %until = add i64 %start, 50000000
   %alone_until = add i64 %start, ALONE
@@ -308,6 +335,8 @@ resume:  ; the caller has no more time for it if it says that all programs are t
   %is_given_up = icmp sge i64 %taken, %total
   br i1 %is_given_up, label %give_up, label %go_on
 give_up:
+  %p16 = getelementptr %job, ptr %job, i64 0, i32 16
+  store atomic i64 1, ptr %p16 monotonic, align 8
   call void @stop(ptr %job)
   br label %go_on
 fresh:
@@ -339,7 +368,7 @@ learn:
 open:
   %done_now = load i64, ptr %p4
   %left = sub i64 %total, %done_now
-  %p_helpers = getelementptr %pool, ptr %pool, i64 0, i32 4
+  %p_helpers = getelementptr %pool, ptr %pool, i64 0, i32 5
   %helpers = load i64, ptr %p_helpers
   store i64 1, ptr %p10
   %has_helpers = icmp sgt i64 %helpers, 0
@@ -347,14 +376,14 @@ open:
   %is_wanted = and i1 %has_helpers, %is_enough
   br i1 %is_wanted, label %claim, label %go_on
 claim:
-  %p_used = getelementptr %pool, ptr %pool, i64 0, i32 3
+  %p_used = getelementptr %pool, ptr %pool, i64 0, i32 4
   %pair = cmpxchg ptr %p_used, i64 0, i64 1 acquire monotonic
   %is_ours = extractvalue { i64, i1 } %pair, 1
   br i1 %is_ours, label %publish, label %go_on
 publish:
   store i64 2, ptr %p10
   %threads = add i64 %helpers, 1
-  %regions = getelementptr %pool, ptr %pool, i64 0, i32 8
+  %regions = getelementptr %pool, ptr %pool, i64 0, i32 10
   store i64 %threads, ptr %p5
   store ptr %regions, ptr %p12
   br label %divide
@@ -373,9 +402,9 @@ divide:
   br i1 %is_last_region, label %tell, label %divide
 tell:
   %locked = call i32 @pthread_mutex_lock(ptr %pool)
-  %p_open = getelementptr %pool, ptr %pool, i64 0, i32 2
+  %p_open = getelementptr %pool, ptr %pool, i64 0, i32 3
   store ptr %job, ptr %p_open
-  %p_opened = getelementptr %pool, ptr %pool, i64 0, i32 5
+  %p_opened = getelementptr %pool, ptr %pool, i64 0, i32 6
   %opened = load i64, ptr %p_opened
   %opened_now = add i64 %opened, 1
   store atomic i64 %opened_now, ptr %p_opened monotonic, align 8
@@ -392,7 +421,7 @@ close:
   br i1 %is_open, label %take_back, label %finished
 take_back:
   %locked_again = call i32 @pthread_mutex_lock(ptr %pool)
-  %p_open_job = getelementptr %pool, ptr %pool, i64 0, i32 2
+  %p_open_job = getelementptr %pool, ptr %pool, i64 0, i32 3
   store ptr null, ptr %p_open_job
   %unlocked_again = call i32 @pthread_mutex_unlock(ptr %pool)
   %p9 = getelementptr %job, ptr %job, i64 0, i32 9
@@ -406,10 +435,33 @@ wait:
 spin:
   %waiting = call i64 @now()
   %is_long_wait = icmp sgt i64 %waiting, %spin_until
-  br i1 %is_long_wait, label %pause, label %wait
-pause:
-  %yielded = call i32 @sched_yield()
-  br label %wait
+  br i1 %is_long_wait, label %sleep, label %wait
+sleep:
+  %p_done_condition = getelementptr %pool, ptr %pool, i64 0, i32 2
+  %p_sleeps = getelementptr %pool, ptr %pool, i64 0, i32 8
+  call void @in_a_moment(ptr %moment)
+  %locked_to_sleep = call i32 @pthread_mutex_lock(ptr %pool)
+  store atomic i64 1, ptr %p_sleeps seq_cst, align 8
+  br label %look_again
+look_again:
+  %timed_out = phi i32 [ 0, %sleep ], [ %risen, %sleep_on ]
+  %still_active = load atomic i64, ptr %p9 seq_cst, align 8
+  %is_done_now = icmp eq i64 %still_active, 0
+  %is_time = icmp ne i32 %timed_out, 0
+  %is_risen = or i1 %is_done_now, %is_time
+  br i1 %is_risen, label %rise, label %sleep_on
+sleep_on:
+  %risen = call i32 @pthread_cond_timedwait(ptr %p_done_condition, ptr %pool, ptr %moment)
+  br label %look_again
+rise:
+  store atomic i64 0, ptr %p_sleeps monotonic, align 8
+  %unlocked_risen = call i32 @pthread_mutex_unlock(ptr %pool)
+  br i1 %is_done_now, label %release, label %look_at_job
+look_at_job:  ; one that is given up is not left before its helpers have
+  %p_given_up = getelementptr %job, ptr %job, i64 0, i32 16
+  %given_up = load atomic i64, ptr %p_given_up monotonic, align 8
+  %is_left = icmp eq i64 %given_up, 0
+  br i1 %is_left, label %unfinished, label %sleep
 release:
   store i64 1, ptr %p10
   %end = call i64 @now()
@@ -419,7 +471,7 @@ forget:
   store i64 9223372036854775807, ptr %p_long
   br label %free
 free:
-  %p_claim = getelementptr %pool, ptr %pool, i64 0, i32 3
+  %p_claim = getelementptr %pool, ptr %pool, i64 0, i32 4
   store atomic i64 0, ptr %p_claim release, align 8
   br label %finished
 finished:

@@ -20,7 +20,7 @@ MOST_THREADS = 1024
 ALONE = 20_000  # nanoseconds that a launch stays on one thread
 SPIN = 50_000  # nanoseconds that a helper waits for the next launch before it sleeps
 _CLOCK = 6 if sys.platform == "darwin" else 1  # CLOCK_MONOTONIC
-_MUTEX, _CONDITION, _HELPERS, _REGIONS, _REGION = 0, 128, 272, 320, 64
+_MUTEX, _CONDITIONS, _HELPERS, _REGIONS, _REGION = 0, (128, 256), 400, 448, 64
 _SIZE = _REGIONS + MOST_THREADS * _REGION
 _PYTHON = (
     "PyCapsule_GetPointer",
@@ -64,7 +64,8 @@ class Support:
         ctypes.memset(self.pool, 0, _SIZE)
         libc = process()
         libc.pthread_mutex_init(ctypes.c_void_p(self.pool + _MUTEX), None)
-        libc.pthread_cond_init(ctypes.c_void_p(self.pool + _CONDITION), None)
+        for condition in _CONDITIONS:
+            libc.pthread_cond_init(ctypes.c_void_p(self.pool + condition), None)
         self._lock = threading.Lock()  # another thread may have held the one before
         self._is_started = False
 

@@ -245,6 +245,16 @@ def wait_in_lanes(x, TIMES):
         waited += TIMES
     mk.store(x, i, waited)
 
+@eas.kernel
+def wait_beside(x, TIMES):
+    if mk.program_id(0) == 110:
+        while mk.load(x, 0) > 0.5:
+            pass
+    total = 0.0
+    for i in range(TIMES):
+        total += mk.sqrt(mk.load(x, 0) + total)
+    mk.store(x, 1, total)
+
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background ignores it
 x = np.zeros(100, "f4")
 KERNEL[1](x, 1, _backend="cpu")
@@ -257,7 +267,14 @@ except KeyboardInterrupt:
 
 
 @pytest.mark.parametrize(
-    ("kernel", "programs"), [("spin", 100_000), ("wait", 1), ("wait", 4), ("wait_in_lanes", 1)]
+    ("kernel", "programs"),
+    [
+        ("spin", 100_000),
+        ("wait", 1),
+        ("wait", 4),
+        ("wait_in_lanes", 1),
+        ("wait_beside", 200),  # the launching thread is done and waits for another one
+    ],
 )
 def test_a_long_launch_can_be_interrupted(tmp_path: Path, kernel: str, programs: int) -> None:
     script = tmp_path / "spin.py"
