@@ -43,6 +43,8 @@ ROWS = (
     Row("the first `to_msl` of a kernel of 5 lines", first_use.first_msl, 5),
     Row("the first `to_msl` of 100 lines", first_use.first_msl_of_a_hundred_lines, 50),
     Row("the first launch on the CPU: compiled", first_use.first_launch, 60, is_kept=False),
+    Row("... of 9 lines with sums", first_use.first_launch_of_layernorm, is_kept=False),
+    Row("... of 19 lines with products", first_use.first_launch_of_attention, is_kept=False),
     Row("the first launch on the CPU: kept on disk", first_use.first_launch, 5),
     Row("a later launch", first_use.later_launch, 5, "µs"),
 )

@@ -57,6 +57,34 @@ def first_launch() -> float:
     return took
 
 
+def first_launch_of_layernorm() -> float:
+    import numpy as np
+
+    from benchmarks.cpu_kernels import layernorm
+
+    x, y = np.ones((4, SIZE), "f4"), np.zeros((4, SIZE), "f4")
+    weight, bias = np.ones(SIZE, "f4"), np.ones(SIZE, "f4")
+    start = time.perf_counter()
+    layernorm[4](x, weight, bias, y, SIZE, BLOCK=SIZE, _backend="cpu")
+    took = time.perf_counter() - start
+    assert (y == 1).all()
+    return took
+
+
+def first_launch_of_attention() -> float:
+    import numpy as np
+
+    from benchmarks.cpu_kernels import attention
+
+    q, k, v = (np.ones((64, 64), "f4") for _ in range(3))
+    out = np.zeros_like(v)
+    start = time.perf_counter()
+    attention[1, 1](q, k, v, out, 64, SCALE=0.125, BM=64, BN=64, D=64, _backend="cpu")
+    took = time.perf_counter() - start
+    assert np.allclose(out, 1)
+    return took
+
+
 def later_launch() -> float:
     import numpy as np
 
@@ -76,6 +104,8 @@ MEASURES = (
     first_msl,
     first_msl_of_a_hundred_lines,
     first_launch,
+    first_launch_of_layernorm,
+    first_launch_of_attention,
     later_launch,
 )
 

@@ -67,26 +67,44 @@ def test_a_folder_that_cannot_be_made_is_done_without() -> None:
     check(EAS_CACHE_DIR="/proc/nothing/here")
 
 
-AS_NOBODY = "os.setuid(65534)"
+NOBODY = 65534
+AS_NOBODY = f"os.setuid({NOBODY})"
+IS_ROOT = os.getuid() == 0
 
 
-@pytest.mark.skipif(os.getuid() != 0, reason="only root can be someone else")
+def let_others_in(folder: Path) -> None:
+    for each in (folder, *folder.parents[:-1]):
+        if each.stat().st_uid == 0:
+            each.chmod(each.stat().st_mode | 0o055)
+
+
+@pytest.mark.skipif(not IS_ROOT, reason="only root can be someone else")
 def test_a_folder_that_is_someone_else_s_is_not_used(tmp_path: Path) -> None:
-    for folder in (tmp_path, *tmp_path.parents):
-        if folder.stat().st_uid == 0 and folder != Path("/"):
-            folder.chmod(folder.stat().st_mode | 0o055)
+    let_others_in(tmp_path)
     check(EAS_CACHE_DIR=str(tmp_path))
     names = sorted(tmp_path.iterdir())
     check(AS_NOBODY, EAS_CACHE_DIR=str(tmp_path))
     assert sorted(tmp_path.iterdir()) == names
 
 
-@pytest.mark.skipif(os.getuid() == 0, reason="root may write everywhere")
+TELL_LLVM = """
+import atexit
+atexit.register(lambda: print("eas.runtime.cpu.llvm" in sys.modules))
+"""
+
+
 def test_a_read_only_folder_is_read(tmp_path: Path) -> None:
-    folder = tmp_path / "cache"
-    folder.mkdir(mode=0o500)
-    check(EAS_CACHE_DIR=str(folder))
-    assert list(folder.iterdir()) == []
+    folder, before = tmp_path / "cache", TELL_LLVM
+    folder.mkdir(mode=0o700)
+    if IS_ROOT:  # who may write everywhere
+        let_others_in(tmp_path)
+        os.chown(folder, NOBODY, NOBODY)
+        before = f"{before}\n{AS_NOBODY}"
+    told = ["right\nTrue\n", "right\nTrue\n", "right\nFalse\n"]
+    for mode, expected in zip((0o500, 0o700, 0o500), told, strict=True):
+        folder.chmod(mode)
+        done = run(before, EAS_CACHE_DIR=str(folder))
+        assert (done.stdout, done.stderr) == (expected, "")
 
 
 def test_a_user_without_a_home_needs_no_cache() -> None:
