@@ -8,7 +8,7 @@ from eas.frontend_ast.builtins import message_parts
 from eas.frontend_ast.context import Context
 from eas.frontend_ast.promote import broadcast, describe, materialize, promote, to_bool
 from eas.frontend_ast.static import runtime_number, static_int
-from eas.frontend_ast.values import NONE, Const, Num, Operand, Tuple
+from eas.frontend_ast.values import NONE, Array, Const, Num, Operand, Place, Tuple
 from eas.ir.nodes import Assert
 from eas.ir.types import BOOL
 
@@ -71,6 +71,13 @@ def _multiple_of(ctx: Context, a: Operand, factor: Operand) -> Operand:
     by = static_int(ctx, factor, "the factor")
     if by < 1:
         raise ctx.refusal("E0705", f"the factor is at least 1, not {by}", at=factor)
+    if isinstance(a, Array | Place):
+        raise ctx.refusal(
+            "E0302",
+            f"`mk.multiple_of` is about numbers, this is {describe(a)}",
+            at=a,
+            help="leave it out: where an array begins changes nothing",
+        )
     num = runtime_number(ctx, a)
     x, y = promote(ctx, [num, Const(by)])
     rest = ctx.compute("mod", x.value, y.value)

@@ -51,6 +51,18 @@ NAMES: Mapping[str, str] = {
     "swizzle2d": "compute both numbers from `mk.program_id(0)`, with `//` and `%`",
 }
 
+_ELEMENTS = "leave it out: an array's `dtype` is that of its elements"
+_COMPARED = "compare it: `x.dtype == mk.f16`"
+
+# Of dtypes.
+OF_DTYPES: Mapping[str, str] = {
+    "element_ty": _ELEMENTS,
+    "scalar": _ELEMENTS,
+    **dict.fromkeys(("is_fp16", "is_fp32", "is_fp64", "is_bf16", "is_int8"), _COMPARED),
+    "is_floating": "it is `is_float` here, without parentheses",
+    "primitive_bitwidth": "it is `bits` here",
+}
+
 _RELAXED = "leave it out: atomics order nothing else; within a threadgroup `mk.barrier()` does"
 
 # Of the functions of `mk`.
@@ -75,6 +87,7 @@ PARAMETERS: Mapping[str, str] = {
     "bitcast": "it is a function here: `mk.bitcast(x, dtype)`",
     "fp_downcast_rounding": "leave it out: it is rounded to the nearest, halves to even",
     "num_stages": "leave it out: the compiler decides what it loads ahead",
+    "n_rounds": "leave it out: there are 10",
     "dim": "it is `axis` here",
     "dims": "it is `axes` here",
     "min": "it is `low` here",

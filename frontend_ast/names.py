@@ -118,9 +118,9 @@ def lower_attribute_of_constant(ctx: Context, holder: Const, node: ast.Attribute
 
 def _ways_out(holder: object, name: str) -> tuple[str, ...]:
     """What is written here for a name of another language."""
-    if isinstance(holder, DType) and name in ("element_ty", "scalar"):
-        return ("leave it out: an array's `dtype` is that of its elements",)
-    return (foreign.NAMES[name],) if _is_mk(holder) and name in foreign.NAMES else ()
+    names = foreign.NAMES if _is_mk(holder) else foreign.OF_DTYPES
+    is_ours = _is_mk(holder) or isinstance(holder, DType)
+    return (names[name],) if is_ours and name in names else ()
 
 
 def _may_change(holder: object) -> bool:

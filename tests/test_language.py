@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import importlib.util
 import inspect
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from doctest import DocTestParser, Example
@@ -16,6 +17,7 @@ import pytest
 import eas
 from eas import mk
 from eas.config import Backend
+from eas.frontend_ast import foreign
 from eas.intrinsic import MARK
 from eas.ir.ops import OPS
 from eas.ir.types import DTYPES
@@ -120,6 +122,24 @@ def test_static_assert_asserts_outside_of_kernels() -> None:
 def test_static_print_prints_outside_of_kernels(capsys: pytest.CaptureFixture[str]) -> None:
     mk.static_print("the block is", 4)
     assert capsys.readouterr().out == "the block is 4\n"
+
+
+# --- names of another language ------------------------------------------------------------------
+
+
+def test_names_of_triton_are_told_of_only_where_there_are_none_here() -> None:
+    parameters = {p for f in INTRINSICS.values() for p in inspect.signature(f).parameters}
+    assert [name for name in foreign.NAMES if hasattr(mk, name)] == []
+    assert [name for name in foreign.OF_DTYPES if hasattr(mk.f32, name)] == []
+    assert foreign.PARAMETERS.keys() & parameters == set()
+
+
+def test_what_is_told_of_names_of_triton_can_be_written() -> None:
+    words = [*foreign.NAMES.values(), *foreign.PARAMETERS.values(), *foreign.OF_DTYPES.values()]
+    named = {name for text in words for name in re.findall(r"\bmk\.(\w+)", text)}
+    assert [name for name in named if not hasattr(mk, name)] == []
+    renamed = {n for w in foreign.PARAMETERS.values() for n in re.findall(r"it is `(\w+)` here", w)}
+    assert renamed <= {p for f in INTRINSICS.values() for p in inspect.signature(f).parameters}
 
 
 # --- examples ---------------------------------------------------------------------------------
