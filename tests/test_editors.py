@@ -7,19 +7,13 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, get_overloads
 
 import pytest
 
-from eas import mk
-from eas.intrinsic import MARK
 from eas.ir.types import DTYPES
-
-FUNCTIONS: dict[str, Callable[..., Any]] = {
-    name: value for name, value in vars(mk).items() if hasattr(value, MARK)
-}
+from tests.calls import ARGUMENTS, FUNCTIONS, forms_of
 
 # --- a kernel -----------------------------------------------------------------------------------
 
@@ -67,44 +61,8 @@ MISTAKES = """\
 
 # --- each function ------------------------------------------------------------------------------
 
-# A right argument for each annotation that a function of `mk` has.
-ARGUMENTS = {
-    "Value": "v",
-    "Number": "1.0",
-    "Number | None": "1.0",
-    "Int": "v",
-    "int": "1",
-    "int | None": "1",
-    "Mask": "v",
-    "Condition": "v",
-    "builtins.bool": "True",
-    "Shape": "(4,)",
-    "Axes": "(0,)",
-    "Sequence[Int]": "(1, v)",
-    "Sequence[int]": "[1, 0]",
-    "Sequence[int] | None": "(1, 0)",
-    "DTypeLike": "mk.f32",
-    "BlockPointer": "p",
-    "Pair": "(v, v)",
-    "Triple": "(v, v, v)",
-    "Several": "(v, v, v, v)",
-    "Padding": '"nan"',
-    "Eviction": '"evict_last"',
-    "Caching": '".cg"',
-    "str": '"text"',
-    "object": "v",
-    "Precision": '"tf32"',
-    "Joining": "lambda a, b: a",
-    "JoiningPairs": "lambda a, b, c, d: (a, b)",
-    "JoiningTriples": "lambda a, b, c, d, e, f: (a, b, c)",
-    "JoiningSeveral": "join",
-}
 # These take whatever there is.
 TAKES_ANYTHING = {("static_print", "parts")}
-
-
-def forms_of(function: Callable[..., Any]) -> list[inspect.Signature]:
-    return [inspect.signature(form) for form in get_overloads(function) or [function]]
 
 
 def call(
