@@ -14,6 +14,7 @@ from eas.ir.records import frozen, replace
 from eas.msl.facts import Facts
 from eas.msl.indices import Indices
 from eas.msl.linear import Form, are_disjoint, form_of, is_injective, moves_on
+from eas.msl.own_places import are_masked_rows
 
 Kind = Literal["read", "write", "atomic"]
 Half = tuple[str, Literal["now", "before"]]
@@ -51,7 +52,8 @@ def access_of(op: Load | Store | Atomic, indices: Indices, extent: int, facts: F
     offset = facts.resolve(op.offset)
     kind: Kind = "read" if isinstance(op, Load) else "atomic" if isinstance(op, Atomic) else "write"
     form = form_of(offset, indices, facts)
-    thread = (offset, extent) if offset.shape and is_injective(form, extent) else None
+    is_own = is_injective(form, extent) or are_masked_rows(offset, op.mask, indices, extent, facts)
+    thread = (offset, extent) if offset.shape and is_own else None
     return Access(op.pointer, kind, thread, form)
 
 

@@ -6,7 +6,7 @@ and of what is not understood. Offsets are taken not to overflow, as everywhere 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import gcd
 from typing import TypeVar
 
@@ -24,11 +24,16 @@ def is_injective(form: Form, lanes: int) -> bool:
 
     The elements of an array do not overlap, so indices along its axes have theirs.
     """
-    if form.unknown or (form.lanes and form.strided):
+    if form.lanes and form.strided:
         return False
-    axes = [form, *form.strided.values()]
+    return has_own_places([form, *form.strided.values()], lanes)
+
+
+def has_own_places(axes: Sequence[Form], lanes: int) -> bool:
+    """Whether each of so many lanes has other indices along some axes than all the others."""
     parts = [part for axis in axes for part in axis.lanes]
-    return all(map(_has_places, axes)) and _tell_apart(parts, lanes)
+    is_known = not any(axis.unknown for axis in axes)
+    return is_known and all(map(_has_places, axes)) and _tell_apart(parts, lanes)
 
 
 def _has_places(form: Form) -> bool:

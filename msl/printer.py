@@ -63,8 +63,8 @@ class Printer:
     # --- names and comments -------------------------------------------------------------------
 
     def name(self, hint: str, default: str) -> str:
-        wanted = identifier(hint)
-        name = unique(wanted, *self.taken) if wanted else unique(default, *self.taken, self.users)
+        wanted, own = identifier(hint), identifier(default) or "value"
+        name = unique(wanted, *self.taken) if wanted else unique(own, *self.taken, self.users)
         self.taken[-1].add(name)
         return name
 
