@@ -5,15 +5,23 @@ from __future__ import annotations
 from typing import Any
 
 from eas import mk
+from eas.ir.types import F32, I32, DType
 
 Shape = tuple[int, ...]
 
-# scalars, size 1, odd sizes, several axes, more elements than a threadgroup has threads
-SHAPES: tuple[Shape, ...] = (
-    *((), (1,), (33,), (1100,)),
-    *((5, 7), (37, 31), (3, 1, 4), (2, 3, 2, 5)),
-)
-BLOCKS = tuple(shape for shape in SHAPES if shape)
+# scalars, size 1, odd sizes, two axes, more elements than a threadgroup has threads
+SHAPES: tuple[Shape, ...] = ((), (1,), (33,), (1100,), (5, 7))
+# where it matters how many axes there are, and which of them
+BLOCKS: tuple[Shape, ...] = (*SHAPES[1:], (3, 1, 4), (2, 3, 2, 5))
+# one of each kind, for what only moves elements: of most dtypes
+SMALL: tuple[Shape, ...] = ((33,), (5, 7), (2, 3, 2, 5))
+# the threads of a threadgroup: one, a simdgroup and a part of one, many
+THREADS: tuple[Shape, ...] = ((1,), (33,), (200,))
+
+
+def moves(dtype: DType, shape: Shape) -> bool:
+    """Whether elements of a dtype are moved in a shape: those of 32 bits in all of them."""
+    return dtype in (F32, I32) or shape in ((), *SMALL)
 
 
 def offsets(shape: Any) -> Any:

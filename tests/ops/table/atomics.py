@@ -11,7 +11,7 @@ import numpy as np
 import eas
 from eas import mk
 from eas.ir.types import DTYPES, DType
-from tests.ops.shapes import SHAPES, Shape, offsets
+from tests.ops.shapes import SHAPES, THREADS, Shape, offsets
 from tests.ops.table.family import Check, Family, Launch
 from tests.ops.table.operands import Array, values
 
@@ -80,21 +80,20 @@ def in_threadgroup_memory(
     numbers, masks, memory, before,
     KINDS: eas.constexpr, SHAPE: eas.constexpr, SIZE: eas.constexpr,
 ):  # fmt: skip
+    """The same with a copy of `memory` that the threads share."""
     t = mk.tid(0, SIZE)
-    shared = mk.alloc_tg(2 * PLACES, memory.dtype)
+    shared = mk.alloc_tg(2 * len(KINDS) * PLACES, memory.dtype)
     v, mask = mk.load(numbers, t), mk.load(masks, t)
+    for place in range(t, 2 * len(KINDS) * PLACES, SIZE):
+        mk.store(shared, place, mk.load(memory, place))
+    mk.barrier()
     for k in mk.static_range(len(KINDS)):
-        first = 2 * k * PLACES
-        for place in range(t, 2 * PLACES, SIZE):
-            mk.store(shared, place, mk.load(memory, first + place))
-        mk.barrier()
-        old = KINDS[k](shared, t % PLACES, v, mask)
+        old = KINDS[k](shared, 2 * k * PLACES + t % PLACES, v, mask)
         mk.store(before, 2 * k * SIZE + t, old, mask)
-        mk.store(before, (2 * k + 1) * SIZE + t, KINDS[k](shared, PLACES, v))
-        mk.barrier()
-        for place in range(t, 2 * PLACES, SIZE):
-            mk.store(memory, first + place, mk.load(shared, place))
-        mk.barrier()
+        mk.store(before, (2 * k + 1) * SIZE + t, KINDS[k](shared, (2 * k + 1) * PLACES, v))
+    mk.barrier()
+    for place in range(t, 2 * len(KINDS) * PLACES, SIZE):
+        mk.store(memory, place, mk.load(shared, place))
 
 
 def launch(kernel: Any, dtype: DType, shape: Shape) -> Launch:
@@ -184,5 +183,5 @@ def launch_in_threadgroup_memory(dtype: DType, shape: Shape) -> Launch:
 NUMBERS = tuple(dtype for dtype in DTYPES.values() if not dtype.is_bool)
 UPDATED = (
     Family("atomic", NUMBERS, SHAPES, launch_in_device_memory),
-    Family("atomic of threads", NUMBERS, ((1,), (33,), (1000,)), launch_in_threadgroup_memory),
+    Family("atomic of threads", NUMBERS, THREADS, launch_in_threadgroup_memory),
 )

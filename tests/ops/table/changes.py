@@ -11,7 +11,7 @@ import numpy as np
 import eas
 from eas import mk
 from eas.ir.types import DTYPES, DType
-from tests.ops.shapes import BLOCKS, Shape, offsets
+from tests.ops.shapes import BLOCKS, Shape, moves, offsets
 from tests.ops.table.family import Check, Family, Launch
 from tests.ops.table.operands import values
 
@@ -131,4 +131,4 @@ def launch(dtype: DType, shape: Shape) -> Launch:
     return Launch(change_each, given, checks)
 
 
-CHANGED = Family("shape", tuple(DTYPES.values()), BLOCKS, launch)
+CHANGED = Family("shape", tuple(DTYPES.values()), (*BLOCKS, (37, 31)), launch, moves)

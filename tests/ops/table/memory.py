@@ -7,7 +7,7 @@ import numpy as np
 import eas
 from eas import mk
 from eas.ir.types import DTYPES, DType
-from tests.ops.shapes import BLOCKS, SHAPES, Shape, offsets
+from tests.ops.shapes import BLOCKS, SHAPES, THREADS, Shape, moves, offsets
 from tests.ops.table.family import Check, Family, Launch
 from tests.ops.table.operands import Array, values
 
@@ -213,11 +213,10 @@ def launch_exchanges(dtype: DType, shape: Shape) -> Launch:
     return Launch(exchange, given, checks_of(rights, out))
 
 
-THREADS = ((1,), (33,), (1000,))
 MOVED = (
     Family("load and store", ALL, SHAPES, launch_transfers),
-    Family("index", ALL, SHAPES, launch_indices),
-    Family("block pointer", ALL, BLOCKS, launch_tiles),
-    Family("make", ALL, BLOCKS, launch_makers),
+    Family("index", ALL, ((), *BLOCKS), launch_indices, moves),
+    Family("block pointer", ALL, BLOCKS, launch_tiles, moves),
+    Family("make", ALL, BLOCKS, launch_makers, moves),
     Family("threadgroup memory", ALL, THREADS, launch_exchanges),
 )

@@ -7,7 +7,7 @@ import numpy as np
 import eas
 from eas import mk
 from eas.ir.types import DTYPES, DType
-from tests.ops.shapes import Shape, offsets
+from tests.ops.shapes import SHAPES, Shape, moves, offsets
 from tests.ops.table.casts import hard_numbers
 from tests.ops.table.family import Family, Launch
 from tests.ops.table.operands import Array, values
@@ -52,9 +52,8 @@ def drawn(dtype: DType, shape: Shape) -> Array:
     ]
 
 
-BLOCKS = ((), (1,), (33,), (5, 7), (1100,))
 ALL = tuple(DTYPES.values())
 TOLD = (
-    Family("print", ALL, BLOCKS, launch_prints),
-    Family("assert", ALL, BLOCKS, launch_asserts),
+    Family("print", ALL, SHAPES, launch_prints, moves),
+    Family("assert", ALL, SHAPES, launch_asserts, moves),
 )

@@ -8,7 +8,7 @@ import eas
 from eas import mk
 from eas.ir.ops.simdgroup import SIMD
 from eas.ir.types import DTYPES, I32, DType
-from tests.ops.shapes import SHAPES, Shape, offsets
+from tests.ops.shapes import SHAPES, THREADS, Shape, moves, offsets
 from tests.ops.table.family import Check, Family, Launch
 from tests.ops.table.operands import values
 
@@ -81,8 +81,9 @@ def launch_promises(dtype: DType, shape: Shape) -> Launch:
     )
 
 
+INTEGERS = tuple(dtype for dtype in DTYPES.values() if dtype.is_int)
 PLACED = (
     Family("program", (I32,), ((1,), (33,), (1100,)), launch_programs),
-    Family("thread", (I32,), ((1,), (33,), (1000,)), launch_threads),
-    Family("promise", tuple(d for d in DTYPES.values() if d.is_int), SHAPES, launch_promises),
+    Family("thread", (I32,), THREADS, launch_threads),
+    Family("promise", INTEGERS, SHAPES, launch_promises, moves),
 )

@@ -8,7 +8,7 @@ import eas
 from eas import mk
 from eas.ir.ops import OPS
 from eas.ir.types import DTYPES, DType
-from tests.ops.shapes import SHAPES, Shape, offsets
+from tests.ops.shapes import SHAPES, Shape, moves, offsets
 from tests.ops.table.family import Check, Family, Launch
 from tests.ops.table.operands import Array, values
 
@@ -70,4 +70,5 @@ def above_zero(a: Array) -> Array:
     return a + np.float32(8)
 
 
-DRAWN = Family("random", tuple(d for d in DTYPES.values() if d.is_int), SHAPES, launch)
+INTEGERS = tuple(dtype for dtype in DTYPES.values() if dtype.is_int)
+DRAWN = Family("random", INTEGERS, SHAPES, launch, moves)

@@ -53,27 +53,27 @@ def scan_each(
     steps, signs, totals, own,
     COMPOSE: eas.constexpr, GREATER: eas.constexpr, SHAPE: eas.constexpr, SIZE: eas.constexpr,
 ):  # fmt: skip
-    """The rows of an axis follow those of the axis before it."""
+    """The rows of an axis follow those of the axis before it; every other scan goes backwards."""
     at = offsets(SHAPE)
     a, b = mk.load(steps, at), mk.load(signs, at)
     for axis in mk.static_range(len(SHAPE)):
-        mk.store(totals, 4 * axis * SIZE + at, mk.cumsum(a, axis))
-        mk.store(totals, (4 * axis + 1) * SIZE + at, mk.cumprod(b, axis=axis))
-        mk.store(totals, (4 * axis + 2) * SIZE + at, mk.cumsum(a, axis - len(SHAPE), reverse=True))
-        mk.store(totals, (4 * axis + 3) * SIZE + at, mk.cumprod(b, axis, reverse=True))
+        is_odd = axis % 2 == 1
+        mk.store(totals, 2 * axis * SIZE + at, mk.cumsum(a, axis, reverse=is_odd))
+        product = mk.cumprod(b, axis - len(SHAPE), reverse=not is_odd)
+        mk.store(totals, (2 * axis + 1) * SIZE + at, product)
         slopes, constants = mk.associative_scan((b, a), axis, COMPOSE)
         mk.store(own, 3 * axis * SIZE + at, slopes)
         mk.store(own, (3 * axis + 1) * SIZE + at, constants)
         mk.store(own, (3 * axis + 2) * SIZE + at, mk.associative_scan(a, axis, GREATER, True))
 
 
-TOTALS = ("cumsum", "cumprod", "cumsum in reverse", "cumprod in reverse")
+TOTALS = ("cumsum", "cumprod")
 OWN = ("slopes of a scan of pairs", "constants of a scan of pairs", "greatest in reverse")
 
 
 def launch_scans(dtype: DType, shape: Shape) -> Launch:
     steps, signs = drawn(np.random.default_rng(int(np.prod(shape))), dtype, shape)
-    totals = np.zeros((len(shape), 4, *shape), accumulator(dtype).numpy)
+    totals = np.zeros((len(shape), 2, *shape), accumulator(dtype).numpy)
     own = np.zeros((len(shape), 3, *shape), dtype.numpy)
     checks: list[Check] = []
     for axis in range(len(shape)):
@@ -141,9 +141,9 @@ def drawn(random: np.random.Generator, dtype: DType, shape: Shape) -> tuple[Arra
 def right_totals(steps: Array, signs: Array, axis: int, dtype: DType) -> list[Any]:
     wide = accumulator(dtype).numpy
     given: dict[str, Any] = {"axis": axis, "dtype": wide if dtype.is_int else None}
-    forwards = [np.cumsum(steps, **given), np.cumprod(signs, **given)]
-    back = [f(np.flip(a, axis), **given) for f, a in ((np.cumsum, steps), (np.cumprod, signs))]
-    return [*forwards, *(np.flip(a, axis) for a in back)]
+    if axis % 2 == 0:
+        return [np.cumsum(steps, **given), np.flip(np.cumprod(np.flip(signs, axis), **given), axis)]
+    return [np.flip(np.cumsum(np.flip(steps, axis), **given), axis), np.cumprod(signs, **given)]
 
 
 def right_scans(steps: Array, signs: Array, axis: int) -> list[Any]:

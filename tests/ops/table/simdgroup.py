@@ -11,7 +11,7 @@ from eas import mk
 from eas.ir.ops import OPS
 from eas.ir.ops.simdgroup import SIMD
 from eas.ir.types import DTYPES, DType
-from tests.ops.shapes import Shape
+from tests.ops.shapes import THREADS, Shape
 from tests.ops.table.comparing import without_signs_of_zeros
 from tests.ops.table.family import Check, Family, Launch
 from tests.ops.table.operands import Array
@@ -98,7 +98,6 @@ def launch_exchanges(dtype: DType, shape: Shape) -> Launch:
     )
 
 
-THREADS = ((1,), (33,), (64,), (1000,))
 ALL = tuple(DTYPES.values())
 IN_SIMDGROUPS = (
     Family("simdgroup", ALL, THREADS, launch_meetings),
