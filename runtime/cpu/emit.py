@@ -97,6 +97,10 @@ class Variable:
     held: str
 
 
+# Instructions that may give something else the next time.
+_NOT_PURE = ("load ", "call ", "atomicrmw ", "cmpxchg ", "phi ")
+
+
 @record
 class Emitter:
     """The text of one function under way, and what it needs from outside of it.
@@ -113,6 +117,7 @@ class Emitter:
     _lines: list[str] = field(default_factory=list[str])
     _count: int = 0
     _is_open: bool = True
+    _computed: dict[str, V] = field(default_factory=dict[str, V])
     _splats: dict[str, V] = field(default_factory=dict[str, V])
     _twins: dict[tuple[str, int], V] = field(default_factory=dict[tuple[str, int], V])
     _sums: dict[str, tuple[V, V]] = field(default_factory=dict[str, tuple[V, V]])
@@ -135,6 +140,7 @@ class Emitter:
             self.jump(label)
         self._lines.append(f"{label}:")
         self._is_open = True
+        self._computed.clear()
 
     def jump(self, label: str) -> None:
         self._end(f"br label %{label}")
@@ -186,10 +192,17 @@ class Emitter:
             self._lines.append(f"  {text}")
 
     def value(self, ty: str, text: str) -> V:
+        """What an instruction gives; what the block under way has computed already is not again."""
+        if not self._is_open:
+            return V(ty, "poison")
+        if text in self._computed:
+            return self._computed[text]
         self._count += 1
-        name = f"%v{self._count}"
-        self.line(f"{name} = {text}")
-        return V(ty, name) if self._is_open else V(ty, "poison")
+        made = V(ty, f"%v{self._count}")
+        self.line(f"{made.text} = {text}")
+        if not text.startswith(_NOT_PURE):
+            self._computed[text] = made
+        return made
 
     # --- variables ----------------------------------------------------------------------------
 
