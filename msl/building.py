@@ -175,6 +175,8 @@ class TreeBuilder:
             )
             branch.is_guard = True
             self.emit(branch)
+        else:
+            self._make_before(branch)
         branch.made = len(self.nodes)
         with self.inside(branch.then):
             yield
@@ -187,6 +189,13 @@ class TreeBuilder:
         changes = last.all_changes()
         has_read = any(changes & node.reads for node in self.nodes[last.made :])
         return None if has_read else last
+
+    def _make_before(self, branch: Branch) -> None:
+        """Lets what was made after a guard come before it, since the guard may soon change it."""
+        index = len(self.block.statements) - 1
+        for node in self.nodes[branch.made :]:
+            if node.home is self.block:
+                node.made = min(node.made, index)
 
     @contextmanager
     def ahead(self) -> Generator[None]:

@@ -41,6 +41,29 @@ def test_neighbours_with_one_mask_share_a_condition() -> None:
     assert body_of(ops) == lines(expected)
 
 
+def test_what_is_read_between_neighbours_is_read_before_the_condition_that_they_share() -> None:
+    ops = """
+        %10: i32[32] = arange start=0 size=32
+        %11: i32[32] = splat %n.4 shape=[32]
+        %12: bool[32] = lt %10, %11
+        store %i.2[%10] = %10 if %12
+        %old.13: i32[32] = load %j.3[%10]
+        store %j.3[%10] = %10 if %12
+        store %i.2[%10] = %old.13
+    """
+    expected = """
+        const int t = int(thread_position.x);
+
+        const int old = j[t];
+        if (t < n) {
+            i[t] = t;
+            j[t] = t;
+        }
+        i[t] = old;
+    """
+    assert body_of(ops) == lines(expected)
+
+
 def test_a_scalar_is_stored_by_one_thread() -> None:
     ops = """
         %10: i32[32] = arange start=0 size=32
