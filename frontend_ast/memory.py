@@ -78,13 +78,7 @@ def atomic(
 ) -> Num:
     """Once per lane or thread that gets here: the operands are spread over all of them."""
     array, offset = place_of(ctx, where, offs)
-    if array.dtype.is_float and kind in ("and", "or", "xor"):
-        raise ctx.refusal(
-            "E0301",
-            f"`mk.atomic_{kind}` takes integers, `{array.name}` holds {array.dtype}",
-            at=where,
-            help="use an array of ints of the same width, and `mk.bitcast` where it is read",
-        )
+    _check_updated(ctx, kind, where, array)
     new = _as_element(ctx, array, number(ctx, value))
     old = None if expected is None else _as_element(ctx, array, number(ctx, expected))
     guard = _mask(ctx, mask)
@@ -96,6 +90,20 @@ def atomic(
 
     at, change = broadcast(ctx, offset, shape).value, broadcast(ctx, new, shape).value
     return Num(ctx.build.atomic(kind, array.pointer, at, change, spread(guard), spread(old)))
+
+
+def _check_updated(ctx: Context, kind: AtomicKind, where: Operand, array: Array) -> None:
+    """Refuses numbers that an atomic does not combine, and bools, of which no GPU has atomics."""
+    if array.dtype.is_int or (array.dtype.is_float and kind not in ("and", "or", "xor")):
+        return
+    wanted = "integers" if array.dtype.is_float else "numbers"
+    way = "of ints of the same width, and `mk.bitcast` where it is read"
+    raise ctx.refusal(
+        "E0301",
+        f"`mk.atomic_{kind}` takes {wanted}, `{array.name}` holds {array.dtype}",
+        at=where,
+        help=f"use an array {way if array.dtype.is_float else 'of i32 with 0 and 1'}",
+    )
 
 
 def place_of(ctx: Context, where: Operand, offs: Operand | None) -> tuple[Array, Num]:

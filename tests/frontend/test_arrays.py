@@ -121,3 +121,11 @@ def test_bits_of_floats_are_not_changed_by_atomics(atomic: Any) -> None:
         atomic(out, 0, 1.0)
 
     assert codes_of(kernel, "*f32[:]") == ["E0301"]
+
+
+@pytest.mark.parametrize("atomic", [mk.atomic_add, mk.atomic_or, mk.atomic_xchg])
+def test_bools_are_not_changed_by_atomics(atomic: Any) -> None:
+    def kernel(out):
+        atomic(out, 0, True)
+
+    assert codes_of(kernel, "*bool[:]") == ["E0301"]
