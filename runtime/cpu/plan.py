@@ -94,7 +94,8 @@ def make_plan(function: Function, entry: int, layout: Layout) -> Plan | None:
     head += [*map(id, objects), (1 << 63) - 1]
     assert len(head) == _HEAD
     words = [word for slot in slots if slot for word in (*slot, 0, 0, 0, 0)[:_SLOT]]
-    return Plan([*head, *words], layout.row)
+    constants = [value for name, value in layout.row.items() if name not in layout.values]
+    return Plan([*head, *words], constants)
 
 
 # --- slots, see `call.ll` -----------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -244,6 +245,15 @@ def test_arguments_and_grids_may_be_given_in_all_ways(
     a, b, c = floats(2 * N), floats(2 * N), floats(2 * N)
     short(lambda: call(a, b, c, 2 * N))
     np.testing.assert_array_equal(c, a + b)
+
+
+def test_arrays_of_earlier_launches_are_let_go() -> None:
+    arrays = [floats(N) for _ in range(3)]
+    watched = [weakref.ref(array) for array in arrays]
+    add(*arrays, N, BLOCK=32)
+    add(*arrays, N, BLOCK=32)
+    del arrays
+    assert [reference() for reference in watched] == [None] * 3
 
 
 def test_a_tensor_that_is_passed_twice_is_one_array(short: Callable[[Launch], None]) -> None:
