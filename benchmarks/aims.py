@@ -42,6 +42,6 @@ Aim = AtLeast | Under
 
 def duration(seconds: float) -> str:
     for unit, size in (("s", 1.0), ("ms", 1e-3)):
-        if seconds >= size:
+        if seconds >= 0.9995 * size:  # which is written as one
             return f"{seconds / size:.3g} {unit}"
     return f"{seconds * 1e6:.3g} µs"
