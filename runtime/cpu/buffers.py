@@ -17,7 +17,7 @@ from eas.runtime.cpu.dtypes import register, size_of
 from eas.runtime.cpu.emit import Emitter, V, const
 from eas.runtime.cpu.facts import Facts
 
-_SLOTS = 1024
+_SLOTS = 512
 _NONE = -1
 
 

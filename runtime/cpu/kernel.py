@@ -6,6 +6,7 @@ from eas.ir.analysis import divergences
 from eas.ir.nodes import Function
 from eas.ir.passes.continues import without_lane_continues
 from eas.ir.passes.distances import carry_distances
+from eas.ir.passes.level import level_loops
 from eas.ir.passes.products import shape_products
 from eas.ir.reports import sites_of
 from eas.ir.types import BOOL, Pointer
@@ -31,7 +32,7 @@ def write(function: Function, width: int, has_streams: bool) -> str:
     check_spelled(function)
     sites = sites_of(function)  # as those who read reports number them
     function = _without_lane_continues(with_steps_together(function))
-    function = shape_products(carry_distances(function))
+    function = shape_products(carry_distances(level_loops(function)))
     fast = "reassoc nsz arcp contract afn" if function.fast_math else ""
     e = Emitter(fast=fast, has_scaling=width == 16)  # AVX-512
     ids = tuple(V("i32", f"%{axis}") for axis in "xyz")

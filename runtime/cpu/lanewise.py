@@ -43,9 +43,11 @@ def domain_of(op: If | For | While, facts: Facts) -> Shape | None:
         return None
     if any(len(value.shape) != rank for each in (op, *inside) for value in _fixed(each)):
         return None
-    if facts.is_split(op) or _is_free(op, inside, domain, facts):
+    if facts.is_split(op):
         return domain
-    return None
+    if isinstance(op, For | While) and not any(value.shape for value in op.inits):
+        return None  # each trip goes along memory; nothing of it stays in registers
+    return domain if _is_free(op, inside, domain, facts) else None
 
 
 def _is_free(op: Op, inside: list[Op], domain: Shape, facts: Facts) -> bool:
