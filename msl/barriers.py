@@ -114,7 +114,9 @@ class Walk:
                 a for a in state if not (sync.device if _is_device(a) else sync.threadgroup)
             )
         if isinstance(step, Matrix) and step.op.op in (START, TURN):
-            state = _turned(step.op, state)
+            state = _turned(tile_names(step.op), state, begins=step.op.op is START)
+        if isinstance(step, Total) and step.turn:
+            return _turned(self.shares_of(step.ops), _union(state, touched), begins=False)
         if isinstance(step, Chunks):  # its last turn ends with a barrier of its own
             state, touched = tuple(filter(_is_device, state)), self.after_chunks(step.op)
         if isinstance(step, Matrix) and self.goes_in_strips(step.op):
@@ -185,8 +187,9 @@ class Walk:
                 return [Access(received_name(op.result), "read")]
             case Join(ops=ops) | Total(ops=ops):
                 kind = "write" if isinstance(step, Join) else "read"
-                shared = [op for op in ops if self.layout.shares_memory(op)]
-                return [Access(name, kind) for op in shared for name in partial_names(op)]
+                names = self.shares_of(ops)
+                turns = step.turn > 0
+                return [Access(n, kind, half=(n, "now") if turns else None) for n in names]
             case Chunks(op=op):
                 names = [chunk_name(op.result), *partial_names(op), staged_name(op.result)]
                 return [*self.taken(op), *(Access(name, "write") for name in names)]
@@ -198,6 +201,11 @@ class Walk:
                 return [*step.touched, *self.shared_memory(step)]
             case _:
                 return []
+
+    def shares_of(self, ops: Sequence[Compute]) -> list[str]:
+        """The arrays for the simdgroups' shares of reductions."""
+        shared = [op for op in ops if self.layout.shares_memory(op)]
+        return [name for op in shared for name in partial_names(op)]
 
     def matrix(self, op: Compute) -> list[Access]:
         """What fragments are filled from, what they are multiplied from, or where they go."""
@@ -278,14 +286,13 @@ class Walk:
         return touched
 
 
-def _turned(op: Compute, state: Open) -> Open:
-    """What is open after the halves of tiles have changed places, or begin anew."""
-    tiles = tile_names(op)
+def _turned(names: Sequence[str], state: Open, *, begins: bool) -> Open:
+    """What is open after the halves of arrays have changed places, or begin anew."""
 
     def turn(access: Access) -> Access:
-        if access.half is None or access.half[0] not in tiles:
+        if access.half is None or access.half[0] not in names:
             return access
-        return after_turn(access) if op.op is TURN else replace(access, half=None)
+        return replace(access, half=None) if begins else after_turn(access)
 
     return _union(map(turn, state), ())
 

@@ -30,6 +30,7 @@ from eas.ir.ops.simdgroup import SIMD_OPS
 from eas.ir.records import field, record
 from eas.ir.types import BOOL, I32, count
 from eas.msl import axes, combining, matrices, memory, reductions, scans, simdgroups
+from eas.msl.alternating import turns_of
 from eas.msl.branches import lower_branch, lower_if
 from eas.msl.combining import States
 from eas.msl.control import Ways, end, is_left
@@ -77,12 +78,16 @@ def lower(low: Lowering) -> None:
     """Fills the tree with the whole body."""
     for op in low.plan.allocations:
         low.allocate(op)
-    _Body(low).steps(low.plan.steps, Ways())
+    turns = {number: Variable("turn", I32) for number in turns_of(low.plan.steps)}
+    for turn in turns.values():
+        low.declare(turn, low.literal(0, I32))
+    _Body(low, turns).steps(low.plan.steps, Ways())
 
 
 @record
 class _Body:
     low: Lowering
+    turns: dict[int, Variable]
     runnings: Runnings = field(default_factory=Runnings)
     states: States = field(default_factory=States)
     products: Products = field(default_factory=Products)
@@ -106,7 +111,7 @@ class _Body:
             case Receive(op=op):
                 memory.receive(op, low)
             case Join():
-                reductions.join(step, low, self.runnings)
+                reductions.join(step, low, self.runnings, self.turns.get(step.turn))
             case Total():
                 reductions.total(step, low, self.runnings)
             case Chunks():

@@ -22,6 +22,7 @@ from eas.ir.passes.products import shape_products
 from eas.ir.records import frozen
 from eas.ir.reports import Site
 from eas.ir.types import BF16, F64, DType, Pointer
+from eas.msl.alternating import alternate
 from eas.msl.atomics import only_atomic
 from eas.msl.barriers import insert_barriers
 from eas.msl.body import lower
@@ -190,7 +191,7 @@ def _lower(function: Function, threads: int | None, budget: Budget) -> Lowering:
         return _lower(simpler, threads, budget)
     decide(layout, threads)
     finder = Finder(layout)
-    plan = make_plan(layout, finder)
+    plan = alternate(make_plan(layout, finder), finder)
     low = _lower_plan(plan, finder, {}, {})
     if not budget.shares_places:
         return low

@@ -121,16 +121,8 @@ def copy_tile(item: Tile, low: Lowering, products: Products) -> None:
     length = _row_length(value.shape[-1], value.ty.dtype, low)
     place = low.index(add(scale(row, length), indices[-1]))
     place.fallback = place.fallback or "place"
-    tile = _share_tile(op, low)
-    if not number(op, "turn"):
-        low.put(tile, place, low.value(value, indices), op.loc)
-        return
-    turn = products.turns[number(op, "turn")]
-
-    def line(texts: Sequence[Text]) -> Text:
-        return Text(f"{tile.name}[{turn.name} % 2][{texts[0].text}] = {texts[1].text}")
-
-    low.act(line, [place, low.value(value, indices)], frozenset({tile}), op.loc)
+    turn = products.turns.get(number(op, "turn"))
+    low.put(_share_tile(op, low), place, low.value(value, indices), op.loc, turn)
 
 
 def _row_length(columns: int, dtype: DType, low: Lowering) -> int:

@@ -16,7 +16,7 @@ from eas.msl.dtypes import greatest, is_narrow_int, least, literal
 from eas.msl.indices import Indices, make_symbol, of
 from eas.msl.lanes import SIMD, element
 from eas.msl.lowering import Lowering
-from eas.msl.shared_arrays import MEMORY, REDUCTION_WORDS
+from eas.msl.shared_arrays import MEMORY, REDUCTION_WORDS, half_name
 from eas.msl.spelling import converted
 from eas.msl.steps import Join, Total, partial_names
 from eas.msl.text import Level, Text, call, infix, subscript, ternary
@@ -134,7 +134,8 @@ def _may_wrap(op: Compute, low: Lowering) -> bool:
 class Running:
     """The variable with the value so far and, for `argmax` and `argmin`, that with its index.
 
-    `first` is what each thread begins with, as long as the variables are not declared.
+    `first` is what each thread begins with, as long as the variables are not declared. Where shares
+    have two places, `turn` counts.
     """
 
     op: Compute
@@ -142,6 +143,7 @@ class Running:
     value: Variable
     index: Variable | None
     first: list[Node] = field(default_factory=list[Node])
+    turn: Variable | None = None
 
     @property
     def variables(self) -> list[Variable]:
@@ -262,9 +264,11 @@ def uses_simd(kind: Kind, low: Lowering) -> bool:
     return kind.dtype.bits < 64 or low.threads % SIMD == 0
 
 
-def join(step: Join, low: Lowering, runnings: Runnings) -> None:
+def join(step: Join, low: Lowering, runnings: Runnings, turn: Variable | None) -> None:
     """The lanes of a simdgroup put their shares together; the first passes the result on."""
     states = [runnings[op.result] for op in step.ops]
+    for state in states:
+        state.turn = turn
     by_simdgroup = [s for s in states if uses_simd(s.kind, low) and low.threads > 1]
     for state in states:
         if state in by_simdgroup:
@@ -332,7 +336,7 @@ def simd_function(kind: Kind, low: Lowering) -> Callable[[Texts], Text]:
 
 def _put_shares(running: Running, place: Node, low: Lowering) -> None:
     for shared, variable in zip(_partials(running, low), running.variables, strict=True):
-        low.put(shared, place, low.read(variable), running.op.loc)
+        low.put(shared, place, low.read(variable), running.op.loc, running.turn)
 
 
 def _partials(running: Running, low: Lowering) -> list[Shared]:
@@ -343,9 +347,9 @@ def _partials(running: Running, low: Lowering) -> list[Shared]:
 
 
 def partial_arrays(running: Running, size: int, low: Lowering) -> list[Shared]:
-    names = partial_names(running.op)
+    names, halves = partial_names(running.op), 1 if running.turn is None else 2
     return [
-        low.share(name, f"{variable.hint}_partial", variable.dtype, size)
+        low.share(name, f"{variable.hint}_partial", variable.dtype, size, halves=halves)
         for name, variable in zip(names, running.variables, strict=True)
     ]
 
@@ -362,6 +366,10 @@ def total(step: Total, low: Lowering, runnings: Runnings) -> None:
             else:
                 _total_in_turn(running, low)
         low.define(op.result, result(running, low))
+    turn = runnings[step.ops[0].result].turn
+    if turn is not None:
+        after = low.infix("+", low.read(turn), low.literal(1, I32), Level.SUM, I32)
+        low.assign([(turn, after)], step.ops[-1].loc)
 
 
 def _total_by_lanes(running: Running, shares: int, low: Lowering) -> None:
@@ -382,23 +390,29 @@ def shares_of_lane(
     """One of some shares for each lane, those from a place on; for other lanes the identity."""
     firsts = [running.kind.identity, literal(NO_INDEX, I32)]
     pairs = zip(arrays, firsts, strict=False)
-    return [_share_of_lane(shared, first, shares, low, start) for shared, first in pairs]
+    turn = running.turn
+    return [_share_of_lane(shared, first, shares, low, start, turn) for shared, first in pairs]
 
 
 def _share_of_lane(
-    shared: Shared, first: Text, shares: int, low: Lowering, start: Node | None
+    shared: Shared,
+    first: Text,
+    shares: int,
+    low: Lowering,
+    start: Node | None,
+    turn: Variable | None,
 ) -> Node:
     low.builtins.add("lane")
 
     def spell(texts: Texts) -> Text:
         lane = low.names["lane"]
         place = f"{texts[0].at(Level.SUM)} + int({lane})" if texts else lane
-        share = subscript(shared.name, place)
+        share = subscript(half_name(shared, turn), place)
         if shares == SIMD:
             return share
         return ternary(Text(f"{lane} < {shares}", Level.RELATIONAL), share, first)
 
-    operands, reads = [] if start is None else [start], frozenset[object]({shared, MEMORY})
+    operands, reads = [] if start is None else [start], frozenset[object]({shared, MEMORY, turn})
     return low.node(shared.dtype, spell, operands, home=low.block, reads=reads)
 
 

@@ -13,7 +13,7 @@ from eas.msl.facts import Facts, is_threadgroup
 from eas.msl.indices import Indices, linear
 from eas.msl.steps import Plan, staged_name
 from eas.msl.text import Text, subscript
-from eas.msl.tree import Node, Shared
+from eas.msl.tree import Node, Shared, Variable
 
 MEMORY = "memory"
 """Stands for all arrays in the `reads` of what a barrier may change."""
@@ -110,11 +110,18 @@ class SharingBuilder(ElementBuilder):
             reads=frozenset({shared, MEMORY}),
         )
 
-    def put(self, shared: Shared, index: Node, node: Node, loc: Loc | None = None) -> None:
-        """Writes an element of threadgroup memory."""
+    def put(
+        self,
+        shared: Shared,
+        index: Node,
+        node: Node,
+        loc: Loc | None = None,
+        turn: Variable | None = None,
+    ) -> None:
+        """Writes an element of threadgroup memory; of two halves, to that whose turn it is."""
 
         def line(texts: Sequence[Text]) -> Text:
-            return Text(f"{shared.name}[{texts[0].text}] = {texts[1].text}")
+            return Text(f"{half_name(shared, turn)}[{texts[0].text}] = {texts[1].text}")
 
         self.act(line, [index, node], frozenset({shared}), loc)
 
@@ -142,6 +149,11 @@ class SharingBuilder(ElementBuilder):
         read = {op.pointer for op in ops} & self.facts.written
         device = any(not is_threadgroup(pointer) for pointer in read)
         return device, bool(self.plan.allocations) or not device
+
+
+def half_name(shared: Shared, turn: Variable | None) -> str:
+    """An array, or the half of one whose turn it is."""
+    return shared.name if turn is None else f"{shared.name}[{turn.name} % 2]"
 
 
 def _names_above(value: Value, facts: Facts) -> set[str]:

@@ -95,16 +95,21 @@ class Receive:
 
 @frozen
 class Join:
-    """The simdgroups put what they have of some reductions into threadgroup memory."""
+    """The simdgroups put what they have of some reductions into threadgroup memory.
+
+    If it has two places for them, `turn` is the number of the count that tells these apart.
+    """
 
     ops: tuple[Compute, ...]
+    turn: int = 0
 
 
 @frozen
 class Total:
-    """Every thread puts the simdgroups' shares together."""
+    """Every thread puts the simdgroups' shares together; then it is the other places' turn."""
 
     ops: tuple[Compute, ...]
+    turn: int = 0
 
 
 @frozen

@@ -30,10 +30,11 @@ kernel void group_norm(device const float* x [[buffer(0)]],
                        uint3 thread_position [[thread_position_in_threadgroup]],
                        uint simdgroup [[simdgroup_index_in_threadgroup]],
                        uint lane [[thread_index_in_simdgroup]]) {
-    threadgroup float total_partial[2];
-    threadgroup float total_partial_1[2];
+    threadgroup float total_partial[2][2];
+    threadgroup float total_partial_1[2][2];
     const int t = int(thread_position.x);
 
+    int turn = 0;
     const int group = int(program.y);                       // group_norm.py:12
     const int n = floor_div(C, 3);                          // group_norm.py:13
     const int size = wrap_mul(n, HW);
@@ -41,18 +42,18 @@ kernel void group_norm(device const float* x [[buffer(0)]],
     float total = 0.0f;                                     // group_norm.py:16
     float squares = 0.0f;
     for (long start = 0; start < size; start += 64) {
-        threadgroup_barrier(mem_flags::mem_threadgroup);
         const int i = int(start) + t;                       // group_norm.py:17
         const float v = i < size ? x[base + i] : 0.0f;      // group_norm.py:18
         float total_1 = simd_sum(v);                        // group_norm.py:19
         float total_2 = simd_sum(v * v);                    // group_norm.py:20
         if (lane == 0) {
-            total_partial[simdgroup] = total_1;             // group_norm.py:19
-            total_partial_1[simdgroup] = total_2;           // group_norm.py:20
+            total_partial[turn % 2][simdgroup] = total_1;   // group_norm.py:19
+            total_partial_1[turn % 2][simdgroup] = total_2; // group_norm.py:20
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
-        total_1 = simd_sum(lane < 2 ? total_partial[lane] : 0.0f); // group_norm.py:19
-        total_2 = simd_sum(lane < 2 ? total_partial_1[lane] : 0.0f); // group_norm.py:20
+        total_1 = simd_sum(lane < 2 ? total_partial[turn % 2][lane] : 0.0f); // group_norm.py:19
+        total_2 = simd_sum(lane < 2 ? total_partial_1[turn % 2][lane] : 0.0f); // group_norm.py:20
+        turn += 1;
         total += total_1;                                   // group_norm.py:19
         squares += total_2;                                 // group_norm.py:20
     }

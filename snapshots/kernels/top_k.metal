@@ -11,11 +11,12 @@ kernel void top_k(device const float* x [[buffer(0)]],
                   uint3 thread_position [[thread_position_in_threadgroup]],
                   uint simdgroup [[simdgroup_index_in_threadgroup]],
                   uint lane [[thread_index_in_simdgroup]]) {
-    threadgroup float best_partial[8];
-    threadgroup int best_partial_1[8];
-    threadgroup float high_partial[8];
+    threadgroup float best_partial[2][8];
+    threadgroup int best_partial_1[2][8];
+    threadgroup float high_partial[2][8];
     const int t = int(thread_position.x);
 
+    int turn = 0;
     const int row = int(program.x);                         // top_k.py:14
     float v[2];                                             // top_k.py:17
     for (int slot = 0; slot < 2; ++slot) {
@@ -34,22 +35,22 @@ kernel void top_k(device const float* x [[buffer(0)]],
             }
             high = fmax(high, v[slot]);                     // top_k.py:19
         }
-        threadgroup_barrier(mem_flags::mem_threadgroup);
         const float simd_best = simd_max(best);             // top_k.py:18
         best_1 = simd_min(best == simd_best ? best_1 : INT_MAX);
         best = simd_best;
         high = simd_max(high);                              // top_k.py:19
         if (lane == 0) {
-            best_partial[simdgroup] = best;                 // top_k.py:18
-            best_partial_1[simdgroup] = best_1;
-            high_partial[simdgroup] = high;                 // top_k.py:19
+            best_partial[turn % 2][simdgroup] = best;       // top_k.py:18
+            best_partial_1[turn % 2][simdgroup] = best_1;
+            high_partial[turn % 2][simdgroup] = high;       // top_k.py:19
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
-        best = lane < 8 ? best_partial[lane] : -INFINITY;   // top_k.py:18
-        best_1 = lane < 8 ? best_partial_1[lane] : INT_MAX;
+        best = lane < 8 ? best_partial[turn % 2][lane] : -INFINITY; // top_k.py:18
+        best_1 = lane < 8 ? best_partial_1[turn % 2][lane] : INT_MAX;
         const float simd_best_1 = simd_max(best);
         best_1 = simd_min(best == simd_best_1 ? best_1 : INT_MAX);
-        high = simd_max(lane < 8 ? high_partial[lane] : -INFINITY); // top_k.py:19
+        high = simd_max(lane < 8 ? high_partial[turn % 2][lane] : -INFINITY); // top_k.py:19
+        turn += 1;
         if (t == 0) {
             values[row * 5 + k] = high;
             places[row * 5 + k] = best_1;                   // top_k.py:20

@@ -66,7 +66,34 @@ def three_results(x, y, R: eas.constexpr, B: eas.constexpr):
     mk.store(y, 2, mk.sum(v))
 
 
-KERNELS = [softmax, normalized, distance_to_the_best, again_and_again, in_halves, three_results]
+@eas.kernel
+def totals_in_loops(x, y, R: eas.constexpr, B: eas.constexpr):
+    v = mk.load(x, mk.arange(0, R * B))
+    far, near = 0.0, 0.0
+    for i in range(3):
+        far += mk.max(v * (i + 1))
+        k = 0
+        while k < 4:
+            k += 1
+            if i == 1 and k == 2:
+                continue
+            if i == 2 and k == 3:
+                break
+            near += mk.sum(v * k) * 0.25 + mk.argmin(v)
+            v = v * 0.5
+    mk.store(y, 0, far)
+    mk.store(y, 1, near)
+
+
+KERNELS = [
+    softmax,
+    normalized,
+    distance_to_the_best,
+    again_and_again,
+    in_halves,
+    three_results,
+    totals_in_loops,
+]
 SHAPES = [(5, 2), (33, 16), (7, 32), (5, 64), (3, 160), (2, 1024), (4, 100), (6, 1)]
 
 

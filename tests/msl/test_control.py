@@ -336,16 +336,17 @@ def test_a_lane_that_continues_lets_the_others_finish_the_trip() -> None:
         store %j.3[%10] = %14
     """
     expected = """
-        threadgroup int high_partial[2];
+        threadgroup int high_partial[2][2];
         const int t = int(thread_position.x);
 
+        int turn = 0;
         int v = i[t];
         for (int k = 0; k < n; ++k) {
-            threadgroup_barrier(mem_flags::mem_threadgroup);
             int high = simd_max(v);
-            if (lane == 0) { high_partial[simdgroup] = high; }
+            if (lane == 0) { high_partial[turn % 2][simdgroup] = high; }
             threadgroup_barrier(mem_flags::mem_threadgroup);
-            high = simd_max(lane < 2 ? high_partial[lane] : INT_MIN);
+            high = simd_max(lane < 2 ? high_partial[turn % 2][lane] : INT_MIN);
+            turn += 1;
             v = v == high ? v : v ^ high;
         }
         j[t] = v;
