@@ -457,7 +457,7 @@ again:
   %is_finished_2 = icmp ne i32 %finished_2, 0
   br i1 %is_finished_2, label %done, label %signals
 stop:  ; no more programs begin; those that run are waited for
-  store atomic i64 %total, ptr %j4 monotonic, align 8
+  store atomic i64 1, ptr %j16 monotonic, align 8
   %thread_3 = call ptr @PyEval_SaveThread()
   %finished_3 = call i32 @eas_work(ptr %pool, ptr %job)
   call void @PyEval_RestoreThread(ptr %thread_3)

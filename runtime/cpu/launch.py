@@ -80,7 +80,7 @@ class Executable:
             while not shared.work(shared.pool, job.ctypes.data):
                 pass
         except BaseException:
-            job[4] = job[3]  # no more programs begin; those that run are waited for
+            job[16] = 1  # no more programs begin; those that run are waited for
             shared.work(shared.pool, job.ctypes.data)
             raise
         if job[16]:

@@ -26,8 +26,8 @@
   ptr,  ; 13 what a program calls in long loops: (job)
   ptr,  ; 14 the launching thread
   i64,  ; 15 when it looks for signals again
-  i64,  ; 16 whether a signal's handler has raised an exception,
-  [3 x ptr]  ; 17 which is this one: type, value, traceback
+  i64,  ; 16 whether it is given up, because a signal's handler has raised an exception;
+  [3 x ptr]  ; 17 if that was inside of a program, this one: type, value, traceback
 }
 
 %region = type {
@@ -330,13 +330,12 @@ define i32 @eas_work(ptr %pool, ptr %job) {
   %p12 = getelementptr %job, ptr %job, i64 0, i32 12
   %is_fresh = icmp eq i64 %state, 0
   br i1 %is_fresh, label %fresh, label %resume
-resume:  ; the caller has no more time for it if it says that all programs are taken
-  %taken = load i64, ptr %p4
-  %is_given_up = icmp sge i64 %taken, %total
-  br i1 %is_given_up, label %give_up, label %go_on
-give_up:
+resume:
   %p16 = getelementptr %job, ptr %job, i64 0, i32 16
-  store atomic i64 1, ptr %p16 monotonic, align 8
+  %stopped = load atomic i64, ptr %p16 monotonic, align 8
+  %is_stopped = icmp ne i64 %stopped, 0
+  br i1 %is_stopped, label %give_up, label %go_on
+give_up:
   call void @stop(ptr %job)
   br label %go_on
 fresh:

@@ -361,3 +361,20 @@ def test_a_signal_ends_a_product_of_large_matrices() -> None:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
     assert not c.any()
+
+
+@eas.kernel
+def take_long(x, TIMES):
+    total = 0.0
+    for _ in range(TIMES):
+        total += mk.sqrt(mk.load(x, 0) + total)
+    mk.store(x, mk.program_id(0), total)
+
+
+@pytest.mark.parametrize("programs", [1, 2, 3, 8])
+def test_a_launch_that_is_interrupted_by_nothing_ends_well(programs: int) -> None:
+    """Its last programs end after it should have looked for signals."""
+    x = np.zeros(8, "f4")
+    for _ in range(2):
+        take_long[programs](x, 5_000_000, _backend="cpu")
+    assert (x[:programs] == 0).all()
