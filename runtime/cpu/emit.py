@@ -105,13 +105,14 @@ _NOT_PURE = ("load ", "call ", "atomicrmw ", "cmpxchg ", "phi ")
 class Emitter:
     """The text of one function under way, and what it needs from outside of it.
 
-    `scratch` is how many bytes it wants behind `%scratch`. `has_scaling` tells that there is an
-    instruction that multiplies 16 floats by powers of two.
+    `scratch` is how many bytes it wants behind `%scratch`. `has_scaling` tells that the machine has
+    AVX-512, with an instruction that multiplies 16 floats by powers of two; `has_avx2`, AVX2 only.
     """
 
     declared: dict[str, str] = field(default_factory=dict[str, str])
     fast: str = ""
     has_scaling: bool = False
+    has_avx2: bool = False
     scratch: int = 0
     _entry: list[str] = field(default_factory=list[str])
     _lines: list[str] = field(default_factory=list[str])

@@ -34,20 +34,24 @@ def _sqrt(e: Emitter, a: list[V], dtype: DType) -> V:
 
 def _rsqrt(e: Emitter, a: list[V], dtype: DType) -> V:
     del dtype
-    if e.fast and e.has_scaling and a[0].ty == "<16 x float>":
-        return _estimated_rsqrt(e, a[0])
-    return e.binary(f"fdiv {e.fast}".strip(), const(a[0].ty, 1.0), e.root(a[0]))
+    x = a[0]
+    if e.fast and x.ty == "<16 x float>" and e.has_scaling:
+        all_lanes = const("i16", -1)
+        name = "llvm.x86.avx512.rsqrt14.ps.512"
+        return _improved(e, x, e.call(name, x.ty, x, const(x.ty, 0.0), all_lanes))
+    if e.fast and x.ty == "<8 x float>" and e.has_avx2:
+        return _improved(e, x, e.call("llvm.x86.avx.rsqrt.ps.256", x.ty, x))
+    return e.binary(f"fdiv {e.fast}".strip(), const(x.ty, 1.0), e.root(x))
 
 
-def _estimated_rsqrt(e: Emitter, a: V) -> V:
-    """An estimate of 14 bits and a step of Newton's, for AVX-512.
+def _improved(e: Emitter, a: V, r: V) -> V:
+    """1 / sqrt(a) from an estimate of it, by a step of Newton's.
 
     What LLVM makes of a fast division has one multiplication more, is less exact, and NaN for 0.
     Half of the estimate is made by an integer subtraction: it is finite where the estimate is not.
     """
-    r = e.call("llvm.x86.avx512.rsqrt14.ps.512", a.ty, a, const(a.ty, 0.0), const("i16", -1))
-    bits = e.bits(r)
-    half = e.floats(e.sub(bits, const(bits.ty, 1 << 23)))
+    whole = e.bits(r)
+    half = e.floats(e.sub(whole, const(whole.ty, 1 << 23)))
     twice = e.fadd(r, r)
     rest = e.fma(e.fneg(e.fmul(a, half)), half, const(a.ty, 0.25))
     return e.fma(twice, rest, r)

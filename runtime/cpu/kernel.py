@@ -34,7 +34,7 @@ def write(function: Function, width: int, has_streams: bool) -> str:
     function = _without_lane_continues(with_steps_together(function))
     function = shape_products(carry_distances(level_loops(function)))
     fast = "reassoc nsz arcp contract afn" if function.fast_math else ""
-    e = Emitter(fast=fast, has_scaling=width == 16)  # AVX-512
+    e = Emitter(fast=fast, has_scaling=width == 16, has_avx2=has_streams and width == 8)
     ids = tuple(V("i32", f"%{axis}") for axis in "xyz")
     extents = tuple(V("i32", f"%extent_{axis}") for axis in "xyz")
     for axis in "xyz":

@@ -148,14 +148,14 @@ def fast_rsqrt(x, y, N, BLOCK: eas.constexpr):
     mk.store(y, i, mk.rsqrt(mk.load(x, i, i < N)), i < N)
 
 
-def test_a_fast_rsqrt_is_within_two_units() -> None:
+def test_a_fast_rsqrt_is_within_three_units() -> None:
     x = samples(float(np.finfo(np.float32).tiny), BIG)
     y = np.zeros_like(x)
     fast_rsqrt(x, y, x.size, BLOCK=1024, _backend="cpu")
-    assert error_in_units(y, 1 / np.sqrt(x.astype(np.float64))).max() <= 2
+    assert error_in_units(y, 1 / np.sqrt(x.astype(np.float64))).max() <= 3
 
 
-@pytest.mark.skipif(jit.vector_width() < 16, reason="without AVX-512 it is LLVM's")
+@pytest.mark.skipif(jit.vector_width() < 8, reason="without AVX2 it is LLVM's")
 def test_a_fast_rsqrt_of_zero_is_infinite() -> None:
     x = np.array([0.0, -0.0] * 64, np.float32)
     y = np.zeros_like(x)
