@@ -79,7 +79,7 @@ class _Change:
         for op in region.ops:
             if isinstance(op, Control) and id(op) in self.chosen:
                 self.build.ops = ops
-                _Lockstep(self.build, self.env, split_shape(op)).whole(op)
+                _Lockstep(self.build, self.env, _split_shape(op)).whole(op)
             else:
                 ops.append(rebuild(op, self.use, same, self.region))
         return Region(region.args, tuple(ops))
@@ -88,7 +88,7 @@ class _Change:
         return last_of(self.env, value)
 
 
-def split_shape(op: Control) -> Shape:
+def _split_shape(op: Control) -> Shape:
     """The shape that the conditions inside of an op split its lanes by, all together."""
     shapes = [shape for shape in _conditions(op) if shape]
     return tuple(max(extents) for extents in zip(*shapes, strict=True))

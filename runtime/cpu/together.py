@@ -8,29 +8,49 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from eas.ir.analysis import Divergence, divergences
-from eas.ir.nodes import Atomic, For, Function, If, Op, Print, Region, Store, While, regions_of
-from eas.ir.passes.lockstep import in_lockstep, split_shape
+from eas.ir.nodes import (
+    Atomic,
+    For,
+    Function,
+    If,
+    Op,
+    Print,
+    Region,
+    Store,
+    While,
+    regions_of,
+    walk,
+)
+from eas.ir.passes.lockstep import Control, in_lockstep
 from eas.ir.types import Shape
+from eas.runtime.cpu.facts import Facts
+from eas.runtime.cpu.lanewise import domain_of
 from eas.runtime.cpu.reports import printed_shape
 
 
 def with_steps_together(function: Function) -> Function:
     """The function with lanes in lockstep where one of them acts for several."""
-    return in_lockstep(function, set(_chosen(function.body, divergences(function))))
+    parting = list(_parting(function.body, divergences(function)))
+    inside = (inner for op in parting for region in regions_of(op) for inner in walk(region))
+    if not any(isinstance(inner, Atomic | Print | Store) for inner in inside):
+        return function
+    facts = Facts(function)
+    return in_lockstep(function, {id(op) for op in parting if _acts_for_several(op, facts)})
 
 
-def _chosen(region: Region, found: Mapping[int, Divergence]) -> Iterator[int]:
-    """The outermost control ops with such an effect, by `id()`."""
+def _parting(region: Region, found: Mapping[int, Divergence]) -> Iterator[Control]:
+    """The outermost ops in which lanes part."""
     for op in region.ops:
-        if isinstance(op, If | For | While) and found[id(op)].inside and _has_effects(op):
-            yield id(op)
+        if isinstance(op, If | For | While) and found[id(op)].inside:
+            yield op
         else:
             for inner in regions_of(op):
-                yield from _chosen(inner, found)
+                yield from _parting(inner, found)
 
 
-def _has_effects(op: If | For | While) -> bool:
-    return any(True for _ in _effects(op, split_shape(op), False))
+def _acts_for_several(op: Control, facts: Facts) -> bool:
+    shape = domain_of(op, facts)
+    return shape is not None and any(True for _ in _effects(op, shape, False))
 
 
 def _effects(op: Op, shape: Shape, is_repeated: bool) -> Iterator[Atomic | Print | Store]:

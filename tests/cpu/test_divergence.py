@@ -78,6 +78,24 @@ def test_what_a_kernel_does_once_for_all_lanes_is_what_the_interpreter_does(
     assert told[0] == told[1]
 
 
+@eas.kernel
+def fill(x, trips):
+    r, c = mk.arange(0, 4)[:, None], mk.arange(0, 3)[None, :]
+    if mk.load(x, 3 * r + c) > 0:
+        for j in range(mk.load(trips, r)):
+            mk.store(x, 3 * r + c, 10 * j + c)
+
+
+def test_lanes_of_a_row_take_its_loop_each_for_itself() -> None:
+    trips = np.array([0, 3, 1, 2], "i4")
+    told: list[list[int]] = []
+    for backend in ("interpret", "cpu"):
+        x = np.array([1, 0, 1, 1, 1, 0, 0, 1, 1, 1, 1, 1], "i4")
+        fill[1](x, trips, _backend=backend)
+        told.append(x.tolist())
+    assert told[0] == told[1]
+
+
 PRINTED = """\
 kernel printed() from "printed.py" {
   %rows.0: i32[3] = arange start=0 size=3
