@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -83,18 +83,22 @@ class Op:
 # --- what NumPy gives -------------------------------------------------------------------------
 
 
+def wrapped(numbers: Iterable[int], like: Array) -> Array:
+    """Integers of any size as those of a dtype."""
+    size = like.dtype.itemsize
+    return np.array([n % (1 << 8 * size) for n in numbers], f"u{size}").view(like.dtype)
+
+
 def truncated(a: Array, b: Array) -> Array:
-    wide = [int(x) for x in a], [int(x) for x in b]
-    return np.array([math.trunc(_exact(x, y)) for x, y in zip(*wide, strict=True)], a.dtype)
+    return wrapped((_quotient(int(x), int(y)) for x, y in zip(a, b, strict=True)), a)
+
+
+def _quotient(x: int, y: int) -> int:
+    return abs(x) // abs(y) * (1 if (x < 0) == (y < 0) else -1)
 
 
 def rounded_up(a: Array, b: Array) -> Array:
-    exact = [-(-int(x) // int(y)) for x, y in zip(a, b, strict=True)]
-    return np.array(exact, object).astype(a.dtype)
-
-
-def _exact(x: int, y: int) -> int:
-    return abs(x) // abs(y) * (1 if (x < 0) == (y < 0) else -1)
+    return wrapped((-(-int(x) // int(y)) for x, y in zip(a, b, strict=True)), a)
 
 
 def bit_count(a: Array) -> Array:

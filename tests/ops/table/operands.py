@@ -36,9 +36,9 @@ def drawn(count: int) -> Draw:
 
 
 def divided(random: np.random.Generator, dtype: DType, size: int) -> list[Array]:
-    """A divisor that is neither zero nor the one that overflows."""
+    """A divisor that is no integer zero, but now and then minus one, by which the least wraps."""
     a, b = values(random, dtype, size), values(random, dtype, size)
-    return [a, b] if dtype.is_float else [a, np.where((b == 0) | (b == -1), b.dtype.type(3), b)]
+    return [a, b] if dtype.is_float else [a, np.where(b == 0, ~b if dtype.is_signed else b + 1, b)]
 
 
 def shifted(random: np.random.Generator, dtype: DType, size: int) -> list[Array]:

@@ -101,14 +101,16 @@ def drawn(random: np.random.Generator, dtype: DType, shape: Shape) -> dict[Sourc
     """Blocks to reduce, such that the order does not matter and each lane does."""
     size = int(np.prod(shape))
     numbers = values(random, dtype, size)
-    terms, factors = numbers, numbers | numbers.dtype.type(1) if not dtype.is_float else numbers
+    rare = (random.random(size) < 0.05).astype(dtype.numpy)
+    usual = (random.random(size) < 0.95).astype(dtype.numpy)
     if dtype.is_float:
         terms = random.integers(-2, 3, size).astype(dtype.numpy)
         factors = random.choice([-1.0, 1.0], size).astype(dtype.numpy)
         factors[random.integers(0, size, 3)] *= dtype.numpy.type(2)
-    rare, usual = random.random(size) < 0.05, random.random(size) < 0.95
-    drawn = (terms, factors, numbers, rare.astype(dtype.numpy), usual.astype(dtype.numpy))
-    return {name: a.reshape(shape) for name, a in zip(SOURCES, drawn, strict=True)}
+    else:
+        terms, factors = numbers, usual if dtype.is_bool else numbers | numbers.dtype.type(1)
+    blocks = (terms, factors, numbers, rare, usual)
+    return {name: a.reshape(shape) for name, a in zip(SOURCES, blocks, strict=True)}
 
 
 @eas.kernel
