@@ -34,8 +34,9 @@ def test_examples_print_what_the_page_shows(
         assert text == played
 
 
-def test_excerpts_are_what_the_files_say(pytestconfig: pytest.Config) -> None:
-    path = REPOSITORY / "docs/matmul.md"
+@pytest.mark.parametrize("page", ["docs/matmul.md", "docs/reductions.md"])
+def test_excerpts_are_what_the_files_say(page: str, pytestconfig: pytest.Config) -> None:
+    path = REPOSITORY / page
     text = path.read_text("utf-8")
     right = EXCERPT.sub(lambda found: found[1] + excerpt(found[2], found[3]), text)
     if pytestconfig.option.update_snapshots:
@@ -53,7 +54,7 @@ def excerpt(file: str, begin: str) -> str:
     first = next(n for n, line in enumerate(lines) if line.lstrip().startswith(begin))
     depth = len(lines[first]) - len(lines[first].lstrip())
     last = first + 1
-    while lines[last].startswith(" " * (depth + 1)):
+    while not lines[last] or lines[last].startswith(" " * (depth + 1)):
         last += 1
     last += lines[last].strip() == "}"
     return "".join(f"{line[depth:]}\n" for line in lines[first:last])

@@ -121,9 +121,53 @@ def test_lanes_get_the_results_of_their_rows(
     assert [render(diagnostic) for diagnostic in found] == []
 
 
+@eas.kernel
+def best_place(x, y, R: eas.constexpr, B: eas.constexpr):
+    mk.store(y, 0, mk.argmax(mk.load(x, mk.arange(0, R * B))).to(mk.f32))
+
+
+def joined(a: Any, n: Any, b: Any, m: Any) -> Any:
+    return (a * n + b * m) / (n + m), n + m
+
+
+@eas.kernel
+def mean(x, y, R: eas.constexpr, B: eas.constexpr):
+    v = mk.load(x, mk.arange(0, R * B))
+    mk.store(y, 0, mk.reduce((v, mk.full((R * B,), 1.0)), 0, joined)[0])
+
+
+@eas.kernel
+def in_a_loop(x, y, R: eas.constexpr, B: eas.constexpr):
+    total = 0.0
+    for row in range(R):
+        total += mk.sum(mk.load(x, row * B + mk.arange(0, B)))
+    mk.store(y, 0, total)
+
+
+@eas.kernel
+def of_columns(x, y, R: eas.constexpr, B: eas.constexpr):
+    at = mk.arange(0, R)[:, None] * B + mk.arange(0, B)[None, :]
+    mk.store(y, mk.arange(0, B), mk.sum(mk.load(x, at), axis=0))
+
+
+@eas.kernel
+def scanned(x, y, R: eas.constexpr, B: eas.constexpr):
+    at = mk.arange(0, R * B)
+    mk.store(y, at, mk.cumsum(mk.load(x, at)))
+
+
 @pytest.mark.parametrize(
     ("kernel", "shape", "barriers"),
     [
+        (best_place, (1, 32), 0),
+        (best_place, (10, 100), 1),
+        (mean, (4, 1024), 1),
+        (in_a_loop, (3, 256), 1),
+        (of_columns, (8, 100), 0),
+        (scanned, (1, 32), 0),
+        (scanned, (4, 256), 1),
+        (scanned, (4, 250), 2),
+        (scanned, (4, 1024), 2),
         (softmax, (8, 32), 0),
         (softmax, (16, 16), 0),
         (softmax, (32, 64), 2),
