@@ -28,7 +28,7 @@ lanes leave early is split in all of its regions. Ops on inactive lanes have no 
 none. A scalar op below a split happens once if any lane is active; its operands are equal for all
 of them. Inside a region that is split by a shape S each block that is defined there, or that an
 effect or a condition there takes, has the rank of S and is equal to S or 1 in each dimension (or S
-is 1 there).
+is 1 there). Only an `expand_dims` may give a block of fewer axes: it is on the way to that rank.
 
 *Collective* ops (`OpDef.collective`, `Combine`, `Barrier`) are where lanes meet; they never stand
 below a split.

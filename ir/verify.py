@@ -444,7 +444,8 @@ def _check_placed(op: Op, split: Split) -> None:
     is_collective = isinstance(op, Compute) and op.op.collective
     if is_collective or isinstance(op, Barrier | Combine):
         raise VerifyError(f"some lanes may not get here: they are split at {split.loc}", op)
-    _check_ranks(results_of(op), split, op)
+    if not isinstance(op, Compute) or op.op.name != "expand_dims":
+        _check_ranks(results_of(op), split, op)
     match op:
         case Load() | Store() | Atomic() | Assert() | Print():
             _check_ranks(operands_of(op), split, op)

@@ -124,6 +124,32 @@ def chosen(x, row, out, ROWS: eas.constexpr, COLUMNS: eas.constexpr):
     mk.store(out + 2 * ROWS * COLUMNS, tile, mk.sum(wide, axis=0))
 
 
+@eas.kernel
+def parted(x, row, out, SHAPE: eas.constexpr):
+    """A row meets lanes of three axes, in an `if` and in a loop that they leave one by one."""
+    whole = offsets(SHAPE)
+    v, low = mk.load(x, whole), mk.load(row, mk.arange(0, SHAPE[2]))
+    step = mk.maximum(low, 1.0)
+    if v > 0.0:
+        v = v * 0.5 + low
+    mk.store(out, whole, v)
+    while v < 9.0:
+        v = v + step[None, None, :]
+    mk.store(out + SHAPE[0] * SHAPE[1] * SHAPE[2], whole, v)
+
+
+@every_backend
+def test_a_row_meets_lanes_that_have_parted(backend: str) -> None:
+    x, row = blocks((3, 5, 7), (7,))
+    out = np.zeros((2, 3, 5, 7), np.float32)
+    parted[1](x, row, out, SHAPE=(3, 5, 7), _backend=backend)
+    expected = np.where(x > 0, x * np.float32(0.5) + row, x)
+    np.testing.assert_array_equal(out[0], expected)
+    for _ in range(40):
+        expected = np.where(expected < 9, expected + np.maximum(row, 1), expected)
+    np.testing.assert_array_equal(out[1], expected)
+
+
 @every_backend
 def test_lanes_choose_among_blocks_of_fewer_axes(backend: str) -> None:
     x, row = blocks((5, 7), (7,))
