@@ -18,7 +18,7 @@ from eas.runtime.cpu.emit import Emitter, V, const
 from eas.runtime.cpu.facts import Facts
 
 _SLOTS = 512
-_NONE = -1
+_NONE = -(1 << 63)  # no offset: those below zero are the places of a view that runs backwards
 
 
 @frozen

@@ -66,3 +66,14 @@ def test_an_array_that_is_looked_at_is_added_to_at_once() -> None:
     arrays = [np.zeros(8, "i4") for _ in range(4)]
     tickets[1](*arrays, BLOCK=8, _backend="cpu")
     np.testing.assert_array_equal([array[0] for array in arrays], [1, 2, 2, 4])
+
+
+def test_places_before_the_first_element_get_their_numbers() -> None:
+    @eas.kernel
+    def count(sums, BLOCK: eas.constexpr):
+        i = mk.arange(0, BLOCK)
+        mk.atomic_add(sums, i * sums.strides[0], i)
+
+    sums = np.zeros(16, "i4")
+    count[3](sums[::-1], BLOCK=16, _backend="cpu")
+    assert sums[::-1].tolist() == [3 * i for i in range(16)]
