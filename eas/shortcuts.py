@@ -92,10 +92,11 @@ class Shortcuts:
         """
         kinds = tuple(map(type, options.values()))  # `1` and `True` are equal, but not the same
         if _PLAIN.issuperset(kinds) and self._constants.issuperset(options):
-            return (threads, kinds, *options, *options.values()), args
+            return (threads, len(args), kinds, *options, *options.values()), args
         known = [_identity(value) for name, value in options.items() if name in self._constants]
         named = [value for name, value in options.items() if name not in self._constants]
-        return None if None in known else (threads, *options, *known), (*args, *named)
+        key = None if None in known else (threads, len(args), *options, *known)
+        return key, (*args, *named)
 
     def _layout(
         self, row: Row, given: int, options: Options, compiled: CompiledKernel, call: Specialised

@@ -341,3 +341,20 @@ def test_a_captured_value_that_changes_is_seen_each_time(
         times[1](y)
         short(lambda: times[1](y))
         assert y[0] == factor * factor
+
+
+def test_more_arguments_are_not_taken_for_a_grid(short: Callable[[Launch], None]) -> None:
+    @eas.kernel
+    def digits(y, N, A=1, B=2, C=3, BLOCK: eas.constexpr = 4):
+        i = mk.program_id(0) * BLOCK + mk.arange(0, BLOCK)
+        mk.store(y, i, A * 100 + B * 10 + C, i < N)
+
+    y = np.zeros(8, "i4")
+    for _ in range(2):
+        y[:] = 0
+        digits[1](y, 8)
+        assert y.tolist() == [123] * 4 + [0] * 4
+        digits(y, 8, 2, 1, 1)
+        assert y.tolist() == [211] * 8
+    short(lambda: digits[2](y, 8))
+    assert y.tolist() == [123] * 8
