@@ -2,20 +2,44 @@
 
 from __future__ import annotations
 
-from eas.ir.nodes import Compute, Constant, Function, Op, Param, Region, walk
+from collections.abc import Mapping
+
+from eas.ir.nodes import Compute, Constant, Function, Op, Param, Region, Value, operands_of, walk
 from eas.ir.records import replace
 
 
 def last_strides(f: Function) -> tuple[Param, ...]:
-    """The parameters that are the stride along the last axis of an array that is indexed."""
+    """The parameters that are the stride along the last axis of an array that is indexed.
+
+    Of an axis with one element it makes no difference, unless the kernel looks at it itself.
+    """
+    makers = {op.result.id: op for op in walk(f.body) if isinstance(op, Compute)}
     last: dict[str, int] = {}
-    for op in walk(f.body):
-        if isinstance(op, Compute) and op.op.name == "index":
+    for op in makers.values():
+        if op.op.name == "index":
             array, axis = op.attr("array"), op.attr("axis")
             assert isinstance(array, str)
             assert isinstance(axis, int)
             last[array] = max(axis, last.get(array, 0))
-    return tuple(p for p in f.params if p.role == "stride" and last.get(p.array) == p.axis)
+    found = [p for p in f.params if p.role == "stride" and last.get(p.array) == p.axis]
+    seen = _seen(f, makers) if found else set[int]()
+    return tuple(p for p in found if p.value.id not in seen)
+
+
+def _seen(f: Function, makers: Mapping[int, Compute]) -> set[int]:
+    """What is used for more than to be the factor of an index, as a number or in all lanes."""
+
+    def is_made_by(name: str, value: Value) -> bool:
+        return value.id in makers and makers[value.id].op.name == name
+
+    found: set[int] = set()
+    for op in walk(f.body):
+        operands, name = operands_of(op), op.op.name if isinstance(op, Compute) else ""
+        if name == "splat" or (name == "mul" and any(is_made_by("index", v) for v in operands)):
+            continue
+        found |= {v.id for v in operands}
+        found |= {makers[v.id].operands[0].id for v in operands if is_made_by("splat", v)}
+    return found
 
 
 def with_unit_strides(f: Function) -> Function:

@@ -331,6 +331,18 @@ def test_arrays_with_gaps_and_without_may_be_launched_by_turns() -> None:
         np.testing.assert_array_equal(y, x)
 
 
+def test_the_stride_of_an_axis_with_one_element_is_what_numpy_says() -> None:
+    @eas.kernel
+    def look(x, y):
+        r = mk.arange(0, 8)
+        y[r] = x[r, 0] + x.strides[1]
+
+    x, y = np.zeros((1, 8), "i4").T, np.zeros(8, "i4")
+    for _ in range(2):
+        look[1](x, y, _backend="cpu")
+        assert y.tolist() == [x.strides[1] // x.itemsize] * 8
+
+
 def test_code_for_arrays_without_gaps_takes_no_stride() -> None:
     compiled = copy.compile("*f32[:]", "*f32[:]", BLOCK=64)
     assert not any(param.role == "stride" for param in compiled.packed.function.params)
