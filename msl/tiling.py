@@ -39,13 +39,16 @@ class Step:
 
 @frozen
 class Use:
-    """A factor of a step, at a place; `op` has the step inside of it, where the factor is made."""
+    """A factor of a step, at a place; `op` has the step inside of it, where the factor is made.
+
+    It `is_lasting` if it stays the same until the product has been added again.
+    """
 
     value: Value
     place: int
     step: Step
     op: Op
-    is_looped: bool
+    is_lasting: bool
 
 
 @record
@@ -102,10 +105,10 @@ class Tiling:
             return
         uses: dict[Value, list[Use]] = {}
         for use in (use for step in steps for use in self.uses_of(step)):
-            if use.is_looped or not use.step.turns:
+            if use.is_lasting or not use.step.turns:
                 uses.setdefault(use.value, []).append(use)
         for value, found in uses.items():
-            if len(found) > 1 or found[0].is_looped:
+            if len(found) > 1 or found[0].is_lasting:
                 tile = self.shared[value] = self.new_tile()
                 first = min(found, key=lambda use: self.sums.outline.position(use.op))
                 keep = self.keep(value, tile, first.place, first.step.link.dot.loc)
@@ -115,7 +118,14 @@ class Tiling:
         outline = self.sums.outline
         for place, value in enumerate(self.factors(step)):
             chain = outline.around(self.op_of(step), outline.regions[value])
-            yield Use(value, place, step, chain[-1], any(map(is_loop, chain[1:])))
+            loops = list(filter(is_loop, chain[1:]))
+            if step.turns:  # the product may be added as late as behind the outermost loop
+                loops = [op for op in chain if op is self.loop_of(step)]
+            yield Use(value, place, step, chain[-1], is_lasting=bool(loops))
+
+    def loop_of(self, step: Step) -> Op:
+        """The op in the region of the sum that a product happens in."""
+        return self.sums.outline.around(self.op_of(step), self.home_of(step))[-1]
 
     def factors(self, step: Step) -> tuple[Value, ...]:
         return tuple(map(self.sums.unflipped, step.link.dot.operands[:2]))
@@ -192,7 +202,7 @@ class Tiling:
         """Makes the ops of products that add what the trip before has kept."""
         self.turns += 1
         turn, loc = self.turns, self.op_of(run[-1]).loc
-        uses = [use for step in run for use in self.uses_of(step) if use.value not in self.shared]
+        uses = [use for step in run for use in self.uses_of(step) if not self.is_shared(use)]
         places = {use.value: use.place for use in reversed(uses)}
         own = {value: self.new_tile() for value in dict.fromkeys(use.value for use in uses)}
         counting: list[tuple[str, Attr]] = [("tiles", tuple(own.values())), ("turn", turn)]
@@ -204,16 +214,20 @@ class Tiling:
             *(self.keep(value, tile, places[value], loc, turn) for value, tile in own.items()),
             self.plain(TURN, loc, attrs=counting),
         ]
-        loop = self.sums.outline.around(self.op_of(run[0]), self.home_of(run[0]))[-1]
+        loop = self.loop_of(run[0])
         self.before.setdefault(id(loop), []).append(self.plain(START, loc, attrs=counting))
         lasts = [self.add_before(step, own, turn) for step in run]
         self.after[id(loop)] = [*lasts, *self.after.get(id(loop), [])]
 
     def add_before(self, step: Step, own: Tiles, turn: int) -> Compute:
         """Adds the product of what the trip before has kept."""
-        factors = self.factors(step)
-        tiles = [own[value] if value in own else self.shared[value] for value in factors]
-        return self.add(step, tiles, turn, tuple(int(value in own) for value in factors))
+        uses = list(self.uses_of(step))
+        tiles = [(self.shared if self.is_shared(use) else own)[use.value] for use in uses]
+        return self.add(step, tiles, turn, tuple(int(not self.is_shared(use)) for use in uses))
+
+    def is_shared(self, use: Use) -> bool:
+        """Whether a product that is added later finds a factor in a tile that is kept once."""
+        return use.is_lasting and use.value in self.shared
 
     # --- ops ----------------------------------------------------------------------------------
 
