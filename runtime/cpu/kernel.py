@@ -8,6 +8,7 @@ from eas.ir.passes.continues import without_lane_continues
 from eas.ir.passes.distances import carry_distances
 from eas.ir.passes.level import level_loops
 from eas.ir.passes.products import shape_products
+from eas.ir.passes.rows import split_rows
 from eas.ir.reports import sites_of
 from eas.ir.types import BOOL, Pointer
 from eas.runtime.cpu.buffers import write_clear, write_flush
@@ -32,7 +33,7 @@ def write(function: Function, width: int, has_streams: bool) -> str:
     check_spelled(function)
     sites = sites_of(function)  # as those who read reports number them
     function = _without_lane_continues(with_steps_together(function))
-    function = shape_products(carry_distances(level_loops(function)))
+    function = shape_products(carry_distances(level_loops(split_rows(function))))
     fast = "reassoc nsz arcp contract afn" if function.fast_math else ""
     e = Emitter(fast=fast, has_scaling=width == 16, has_avx2=has_streams and width == 8)
     ids = tuple(V("i32", f"%{axis}") for axis in "xyz")
