@@ -50,11 +50,20 @@ def _has_its_offsets(
     if not rest:
         return True
     if name == "load":
-        return _is_mask(rest[0])
+        return _begins_with_mask(ctx, rest, given)
     places = [value for value in _VALUES[name] if value not in given.named]
     if len(rest) != len(places) + 1 or len(places) < len(_VALUES[name]):
         return len(rest) <= len(places)
     return _begins_with_value(ctx, name, ptr, rest, given)
+
+
+def _begins_with_mask(ctx: Context, rest: Sequence[Operand], given: Given) -> bool:
+    """Whether what is loaded from a pointer is told by a mask, rather than by an offset."""
+    if rest[0] != NONE or len(rest) == 1:
+        return _is_mask(rest[0])
+    if len(rest) == 2 and _is_mask(rest[1]) and rest[1] != NONE:
+        raise _unclear(ctx, "load", given)
+    return not _is_mask(rest[1])
 
 
 def _begins_with_value(
@@ -71,17 +80,20 @@ def _begins_with_value(
 
 
 def _unclear(ctx: Context, name: str, given: Given) -> Exception:
-    values = _VALUES[name]
     ptr, *rest = _written(ctx, given)
+    without = (*_VALUES[name], "mask", "other")[: len(rest)]
+    behind = ("offs", *_VALUES[name], "mask")[: len(rest)]
     ways = [
         ", ".join(f"{key}={text}" for key, text in zip(names, rest, strict=True))
-        for names in ((*values, "mask"), ("offs", *values))
+        for names in (without, behind)
     ]
     return ctx.refusal(
         "E0431",
-        f"`{rest[0]}` may be an offset or the argument `{values[0]}`",
+        f"`{rest[0]}` may be an offset or the argument `{without[0]}`",
         at=argument(given, 1),
-        notes=(f"`{ptr}` has an offset, and `{rest[-1]}` may be a mask or the value",),
+        notes=(
+            f"`{ptr}` has an offset, and `{rest[-1]}` may be `{without[-1]}` or `{behind[-1]}`",
+        ),
         help=[f"say it by name: `mk.{name}({ptr}, {way})`" for way in ways],
     )
 

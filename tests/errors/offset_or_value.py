@@ -12,6 +12,7 @@ def mark(flags, locks, n):
     mk.atomic_add(flags + i, n, i < n)
     mk.atomic_cas(locks + i, 0, 1, i < n)
     mk.atomic_add(flags, n)
+    mk.load(flags + i, None, i < n)
 
 
 CASE = Broken(mark, "*i32", "*i32", "i32")

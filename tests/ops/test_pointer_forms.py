@@ -15,6 +15,7 @@ from tests.frontend.running import codes_of
 
 every_backend = pytest.mark.parametrize("backend", BACKENDS)
 SIZE = 24
+NO_OFFSETS: Any = None
 
 LOADS: dict[str, Callable[..., Any]] = {
     "array": lambda a, i, m: mk.load(a, i, m, -1.0),
@@ -24,6 +25,7 @@ LOADS: dict[str, Callable[..., Any]] = {
     "names": lambda a, i, m: mk.load(ptr=a + i, mask=m, other=-1.0),
     "names_of_an_array": lambda a, i, m: mk.load(ptr=a, offs=i, mask=m, other=-1.0),
     "pointer_and_offsets": lambda a, i, m: mk.load(a + 2, i - 2, m, -1.0),
+    "pointers_and_no_offsets": lambda a, i, m: mk.load(a + i, NO_OFFSETS, m, -1.0),
     "pointers_and_offsets": lambda a, i, m: mk.load((a + i) - 2, 2, m, -1.0),
     "hints": lambda a, i, m: mk.load(
         a + i, m, -1.0, eviction_policy="evict_last", cache_modifier=".cg"
@@ -109,7 +111,11 @@ def test_where_the_types_do_not_tell_a_name_is_asked_for() -> None:
     def compared(a, n):
         mk.atomic_cas(a + n, 0, 1, n > 0)
 
-    for kernel in (by_scalar, by_thread, compared):
+    def read_at_none(a, n):
+        i = mk.arange(0, 8)
+        mk.store(a, i, mk.load(a + i, None, i < n))
+
+    for kernel in (by_scalar, by_thread, compared, read_at_none):
         assert codes_of(kernel, "*i32", "i32") == ["E0431"], kernel.__name__
 
 
