@@ -62,6 +62,7 @@ _OWN = "Scalars scalars report"
 _VECTORS = re.compile(
     r"(packed_)?(bool|char|uchar|short|ushort|int|uint|long|ulong|half|bfloat|float)([234])?(x[234])?"
 )
+_TEXTURES = re.compile(r"(texture|depth)(1d|2d|3d|cube|_buffer)(_ms)?(_array)?")
 _NO_LETTERS = re.compile(r"\W+")
 _UNDERSCORES = re.compile(r"__+")
 _CONSTANTS = re.compile(r"(FLT|HALF|DBL|BFLT|M|INT\d+|UINT\d+)_[A-Z0-9_]+")
@@ -84,7 +85,7 @@ def identifier(hint: str) -> str:
 def is_reserved(name: str) -> bool:
     if name in RESERVED:
         return True
-    return any(pattern.fullmatch(name) for pattern in (_VECTORS, _CONSTANTS))
+    return any(pattern.fullmatch(name) for pattern in (_VECTORS, _CONSTANTS, _TEXTURES))
 
 
 def unique(hint: str, *taken: Collection[str]) -> str:

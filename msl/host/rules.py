@@ -151,10 +151,10 @@ def _is_message(tokens: Sequence[Token], at: int) -> bool:
     return False
 
 
-_RESERVED = frozenset({
+RESERVED = frozenset({
     "kernel", "vertex", "fragment", "device", "constant", "threadgroup", "thread", "half",
     "bfloat", "uint", "ushort", "uchar", "ulong", "size_t", "sampler", "texture2d", "visible",
-    "intersection", "object_data", "payload", "bool2", "bool3", "bool4", "int2", "int3", "int4",
+    "intersection", "object_data", "bool2", "bool3", "bool4", "int2", "int3", "int4",
     "uint2", "uint3", "uint4", "half2", "half3", "half4", "float2", "float3", "float4", "short2",
     "short3", "short4", "ushort2", "ushort3", "ushort4", "char2", "char3", "char4", "uchar2",
     "uchar3", "uchar4", "long2", "long3", "long4", "ulong2", "ulong3", "ulong4",
@@ -164,7 +164,7 @@ _RESERVED = frozenset({
 def _reserved_names(tokens: Sequence[Token]) -> Iterator[Complaint]:
     """A reserved word where a name is declared: after a type, before what follows a name."""
     for before, token, after in zip(tokens, tokens[1:], tokens[2:], strict=False):
-        if token.text not in _RESERVED or after.text not in ("=", ";", ",", "[", ")"):
+        if token.text not in RESERVED or after.text not in ("=", ";", ",", "[", ")"):
             continue
         is_declared = before.kind == "name" and before.text not in {*SPACES, "const", "return"}
         if is_declared and before.text not in ("unsigned", "typename", "class", "using"):

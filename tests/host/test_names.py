@@ -13,11 +13,15 @@ from eas.ir.verify import verify
 from eas.msl import write
 from eas.msl.helpers import HELPERS
 from eas.msl.host import Host, inspect, run
+from eas.msl.host.rules import RESERVED as REFUSED
 from eas.msl.names import RESERVED
 from eas.runtime.interpreter import run as interpret
 from eas.runtime.values import ArrayArgument
 
-WORDS = (*sorted(RESERVED), "float4", "half2x2", "INT8_MAX", "M_LN2_F", "t", "lane", "program")
+WORDS = (
+    *sorted(RESERVED | REFUSED),
+    *("half2x2", "INT8_MAX", "M_LN2_F", "depthcube_array", "t", "lane", "program"),
+)
 OPS = ("floordiv", "mod", "truncdiv", "truncmod", "add", "sub", "mul", "shl")
 
 
