@@ -32,7 +32,7 @@ from eas.ir.diagnostics import Label
 from eas.ir.location import Loc
 from eas.ir.nodes import Op, Value
 from eas.ir.records import field, frozen, record
-from eas.ir.types import DType, Shape, make_type
+from eas.ir.types import DType, Shape, broadcast_shapes, make_type
 
 Terminate = Callable[[tuple[Value, ...], Loc], Op]
 
@@ -210,10 +210,13 @@ def join_leaf(
 
     Where lanes choose among them, `rank` is that of the lanes.
     """
-    shape: Shape = ()
-    for num in numbers:
-        if isinstance(num, Num):
-            shape = ctx.cover(shape, aligned(num.shape, rank))
+    shape, seen = Shape(), sides[0]
+    for num, side in zip(numbers, sides, strict=True):
+        if isinstance(num, Num) and num.shape:
+            both = broadcast_shapes(shape, aligned(num.shape, rank))
+            if both is None:
+                raise _two_shapes(ctx, (shape, seen), (num.shape, side), what)
+            shape, seen = both, side
     strong = [place for place, n in enumerate(numbers) if not _is_weak(n)]
     chosen = strong[0] if strong else _widest(ctx, numbers)
     dtype = _dtype(ctx, numbers[chosen])
@@ -304,6 +307,20 @@ def _differ(
 
 def _position(loc: Loc) -> tuple[int, int]:
     return loc.line, loc.column
+
+
+def _two_shapes(
+    ctx: Context, first: tuple[Shape, Label], second: tuple[Shape, Label], what: str
+) -> Exception:
+    (a, before), (b, after) = first, second
+    return _differ(
+        ctx,
+        "E0310",
+        f"{what} is {{}} here and {{}} there",
+        (f"a block of {list(a)}", f"a block of {list(b)}"),
+        (before, after),
+        "both paths must give blocks of one shape: `x[None, :]`, `mk.broadcast_to(x, shape)`",
+    )
 
 
 def _two_types(

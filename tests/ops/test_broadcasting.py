@@ -174,4 +174,4 @@ def test_lanes_of_fewer_axes_do_not_part_a_larger_block() -> None:
         mk.store(out, 0, mk.sum(value))
 
     assert codes_of(parted, "*f32") == ["E0601"]
-    assert codes_of(joined, "*f32", "i32") == ["E0601"]
+    assert codes_of(joined, "*f32", "i32") == ["E0310"]
