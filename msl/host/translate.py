@@ -29,16 +29,18 @@ POSITIONS = {
     "threadgroups_per_grid": "groups",
 }
 NUMBERS = {
-    "thread_index_in_simdgroup": "me->lane",
-    "simdgroup_index_in_threadgroup": "me->simdgroup",
-    "simdgroups_per_threadgroup": "me->simdgroups",
-    "dispatch_simdgroups_per_threadgroup": "me->most_simdgroups",
-    "thread_index_in_threadgroup": "me->index",
+    "thread_index_in_simdgroup": "eas_me->lane",
+    "simdgroup_index_in_threadgroup": "eas_me->simdgroup",
+    "simdgroups_per_threadgroup": "eas_me->simdgroups",
+    "dispatch_simdgroups_per_threadgroup": "eas_me->most_simdgroups",
+    "thread_index_in_threadgroup": "eas_me->index",
     "threads_per_simdgroup": "32u",
     "thread_execution_width": "32u",
-    "quadgroup_index_in_threadgroup": "(me->index / 4)",
-    "thread_index_in_quadgroup": "(me->index % 4)",
-    "quadgroups_per_threadgroup": "((me->threads[0] * me->threads[1] * me->threads[2] + 3) / 4)",
+    "quadgroup_index_in_threadgroup": "(eas_me->index / 4)",
+    "thread_index_in_quadgroup": "(eas_me->index % 4)",
+    "quadgroups_per_threadgroup": (
+        "((eas_me->threads[0] * eas_me->threads[1] * eas_me->threads[2] + 3) / 4)"
+    ),
 }
 GRID_POSITION = "thread_position_in_grid"
 ATTRIBUTES = frozenset({"buffer", "threadgroup", GRID_POSITION, *POSITIONS, *NUMBERS})
@@ -247,8 +249,8 @@ def _section_bounds(number: int) -> str:
 def _entry(kernel: Signature, number: int) -> str:
     arguments = ", ".join(_argument(kernel.name, p) for p in kernel.parameters)
     return (
-        f'extern "C" EAS_ENTRY void eas_enter_{number}_{kernel.name}(void* const* buffers, '
-        "void* const* shared, const eas_thread* me) "
+        f'extern "C" EAS_ENTRY void eas_enter_{number}_{kernel.name}(void* const* eas_buffers, '
+        "void* const* eas_shared, const eas_thread* eas_me) "
         f"{{ {kernel.name}({arguments}); }}"
     )
 
@@ -256,16 +258,16 @@ def _entry(kernel: Signature, number: int) -> str:
 def _argument(kernel: str, parameter: Parameter) -> str:
     ty, attribute = parameter.type, parameter.attribute
     if attribute.startswith("buffer("):
-        place = f"buffers[{parameter.index}]"
+        place = f"eas_buffers[{parameter.index}]"
         if ty.endswith("&"):
             return f"*({ty[:-1]}*)(uintptr_t){place}"
         return f"({ty})(uintptr_t){place}"
     if attribute.startswith("threadgroup("):
-        return f"({ty})(uintptr_t)shared[{parameter.index}]"
+        return f"({ty})(uintptr_t)eas_shared[{parameter.index}]"
     if attribute in POSITIONS:
-        return _vector(ty, [f"me->{POSITIONS[attribute]}[{axis}]" for axis in range(3)])
+        return _vector(ty, [f"eas_me->{POSITIONS[attribute]}[{axis}]" for axis in range(3)])
     if attribute == GRID_POSITION:
-        at = "me->group[{0}] * me->most_threads[{0}] + me->position[{0}]"
+        at = "eas_me->group[{0}] * eas_me->most_threads[{0}] + eas_me->position[{0}]"
         return _vector(ty, [at.format(axis) for axis in range(3)])
     if attribute in NUMBERS:
         return f"{ty}({NUMBERS[attribute]})"

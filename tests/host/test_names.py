@@ -66,3 +66,10 @@ def test_every_helper_can_name_a_kernel(host: Host) -> None:
     host.builder.build([each.text for each in texts])
     assert [each.name for each in texts] == [f"{word}_" for word in words]
     assert inspect(texts[0].text) == []
+
+
+def test_a_kernel_may_have_any_name_that_the_way_in_uses(host: Host) -> None:
+    words = ("buffers", "shared", "me", "entry", "thread_position", "program", "arguments")
+    for word in words:
+        function = function_with(("a", "b"), word)
+        assert results(host, function) == results(None, function)
