@@ -89,7 +89,7 @@ REFUSED_OPERATORS: dict[type[ast.operator], Refused] = {
     ast.MatMult: Refused(
         "E0307",
         "`@` is not an operator of kernels",
-        "add up products: `acc += a[:, None] * b[None, :]` in a loop",
+        "multiply blocks with `mk.dot(a, b)`",
     ),
 }
 
