@@ -83,6 +83,10 @@ def add(a: Any, b: Any, c: Any) -> None:
     _in_parts(_library.add, len(a), 1 << 20, _at(a), _at(b), _at(c))
 
 
+def saxpy(x: Any, y: Any) -> None:
+    _in_parts(_library.saxpy, len(x), 1 << 20, _at(x), _at(y))
+
+
 def mandelbrot(out: Any, width: int, height: int, limit: int) -> None:
     sizes = [ctypes.c_int(number) for number in (width, height, limit)]
     _in_parts(_library.mandelbrot, height, 16, _at(out), *sizes)
