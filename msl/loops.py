@@ -101,9 +101,10 @@ def _count_trips(
 def _counter_node(op: For, counter: Variable, loop: Loop, low: Lowering) -> Node:
     """The number that a loop has come to, from its counter or from its trips."""
     dtype, own = op.start.ty.dtype, low.read(counter)
-    if counter.dtype == dtype:
+    is_number = len(loop.operands) == 3  # or that of a trip
+    if is_number and counter.dtype == dtype:
         return own
-    if len(loop.operands) == 3:
+    if is_number:
         return low.node(dtype, lambda t: call(type_name(dtype), t[0]), [own], plain=True)
 
     def spell(texts: Sequence[Text]) -> Text:
