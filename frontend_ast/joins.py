@@ -213,7 +213,7 @@ def join_leaf(
     shape, seen = Shape(), sides[0]
     for num, side in zip(numbers, sides, strict=True):
         if isinstance(num, Num) and num.shape:
-            both = broadcast_shapes(shape, aligned(num.shape, rank))
+            both = _meeting_shape(shape, num.shape, rank)
             if both is None:
                 raise _two_shapes(ctx, (shape, seen), (num.shape, side), what)
             shape, seen = both, side
@@ -225,6 +225,17 @@ def join_leaf(
             one, other = sorted((chosen, place), key=lambda i: _position(sides[i].loc))
             raise _two_types(ctx, (numbers[one], sides[one]), (numbers[other], sides[other]), what)
     return LeafType(dtype, shape, not strong and not dtype.is_bool)
+
+
+def _meeting_shape(one: Shape, other: Shape, rank: int) -> Shape | None:
+    """The shape of a name that has these on two paths.
+
+    Lanes that choose have one value each in any shape. Where all take one path, a block with more
+    elements than that path gives would have another sum.
+    """
+    if rank:
+        return broadcast_shapes(one, aligned(other, rank))
+    return other if one in (Shape(), other) else None
 
 
 def _widest(ctx: Context, numbers: Sequence[Number]) -> int:

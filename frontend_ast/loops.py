@@ -311,6 +311,8 @@ def _revise_one(ctx: Context, each: Carried, trial: Trial) -> Carried:
     split: Shape = ()
     for edge in trial.target.continues:
         split = ctx.cover(split, edge.split)
+    parted = (*ctx.splits, *trial.target.leaving)
+    rank = max((len(part.shape) for part in parted), default=0)
     columns = [list(leaves(b.value)) for b in bound]
     sides = [Label(each.loc, ASSIGNED), *(Label(b.loc, "in the loop") for b in bound)]
     types: list[LeafType] = []
@@ -319,7 +321,7 @@ def _revise_one(ctx: Context, each: Carried, trial: Trial) -> Carried:
     ]
     for place, old in enumerate(entry):
         numbers: list[Number] = [old, *(column[place] for column in columns)]
-        ty = join_leaf(ctx, numbers, sides, f"`{each.name}`")
+        ty = join_leaf(ctx, numbers, sides, f"`{each.name}`", rank)
         shape = ty.shape
         is_changed = columns and not _is_unchanged(numbers[1:], ty)
         if split and (trial.body.is_dead or is_changed):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import linecache
+import math
 from typing import Any
 
 from tests.fuzz.program import ARRAYS, PRELUDE, Program
@@ -119,11 +120,10 @@ def _lane_indices(program: Program) -> tuple[list[str], int]:
     if len(shape) == 1:
         start = f"mk.program_id(0) * {shape[0]} + mk.arange(0, {shape[0]})"
         return [f"i = {start}", "r, c = i // 2, i % 2"], programs
-    rows, columns = shape
+    size, columns = math.prod(shape), shape[1]
     return [
-        f"r = mk.program_id(0) * {rows} + mk.arange(0, {rows})[:, None]",
-        f"c = mk.arange(0, {columns})[None, :]",
-        f"i = r * {columns} + c",
+        f"i = mk.program_id(0) * {size} + mk.reshape(mk.arange(0, {size}), {shape})",
+        f"r, c = i // {columns}, i % {columns}",
     ], programs
 
 

@@ -175,3 +175,45 @@ def test_lanes_of_fewer_axes_do_not_part_a_larger_block() -> None:
 
     assert codes_of(parted, "*f32") == ["E0601"]
     assert codes_of(joined, "*f32", "i32") == ["E0310"]
+
+
+def test_a_scalar_condition_does_not_repeat_a_row() -> None:
+    def branches(out, flag):
+        value = mk.zeros((1, 8))
+        if flag > 0:
+            value = mk.zeros((4, 8))
+        mk.store(out, 0, mk.sum(value))
+
+    def expression(out, flag):
+        mk.store(out, 0, mk.sum(mk.zeros((4, 8)) if flag > 0 else mk.zeros((4, 1))))
+
+    def loop(out, n):
+        value = mk.zeros((1, 8))
+        for _ in range(n):
+            value = value + mk.zeros((4, 8))
+        mk.store(out, 0, mk.sum(value))
+
+    for kernel in (branches, expression, loop):
+        assert codes_of(kernel, "*f32", "i32") == ["E0310"]
+
+
+@eas.kernel
+def grown(x, row, out, ROWS: eas.constexpr, COLUMNS: eas.constexpr):
+    columns = mk.arange(0, COLUMNS)
+    tile = mk.arange(0, ROWS)[:, None] * COLUMNS + columns
+    step, v = mk.abs(mk.load(x, tile)) + 1.0, mk.load(row, columns)
+    while v < 9.0 + step:
+        v = v + step
+    mk.store(out, tile, v)
+
+
+@every_backend
+def test_lanes_that_stay_in_a_loop_make_a_block_of_a_row(backend: str) -> None:
+    x, row = blocks((5, 7), (7,))
+    out = np.zeros((5, 7), np.float32)
+    grown[1](x, row, out, ROWS=5, COLUMNS=7, _backend=backend)
+    step = np.abs(x) + np.float32(1)
+    expected = np.broadcast_to(row, (5, 7))
+    for _ in range(100):
+        expected = np.where(expected < 9 + step, expected + step, expected)
+    np.testing.assert_array_equal(out, expected)
