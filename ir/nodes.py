@@ -385,5 +385,14 @@ def walk(region: Region) -> Iterator[Op]:
             yield from walk(inner)
 
 
+def values_in(region: Region) -> Iterator[Value]:
+    """Every value that is defined in a region or in the regions inside it."""
+    yield from region.args
+    for op in region.ops:
+        yield from results_of(op)
+        for inner in regions_of(op):
+            yield from values_in(inner)
+
+
 def _present(*values: Value | None) -> tuple[Value, ...]:
     return tuple(v for v in values if v is not None)

@@ -38,6 +38,7 @@ from eas.ir.nodes import (
     operands_of,
     regions_of,
     results_of,
+    values_in,
     walk,
 )
 from eas.ir.ops import OPS, RuleError
@@ -519,18 +520,9 @@ def _check_join(op: Structured, joined: Sequence[Value], join: Join, what: str) 
 def _varies(value: Value, op: Structured) -> bool:
     """Whether lanes that leave an op on different trips may bring different values of this name."""
     loops = [op] if isinstance(op, Loop) else _loops_in(op)
-    return any(value in _defined_in(region) for loop in loops for region in regions_of(loop))
+    return any(value in values_in(region) for loop in loops for region in regions_of(loop))
 
 
 def _loops_in(op: Op) -> list[Loop]:
     inner = [each for region in regions_of(op) for each in walk(region)]
     return [each for each in inner if isinstance(each, Loop)]
-
-
-def _defined_in(region: Region) -> set[Value]:
-    found = set(region.args)
-    for op in walk(region):
-        found.update(results_of(op))
-        for inner in regions_of(op):
-            found.update(inner.args)
-    return found

@@ -28,6 +28,7 @@ from eas.ir.nodes import (
     operands_of,
     regions_of,
     results_of,
+    values_in,
     walk,
 )
 from eas.ir.ops.simdgroup import SIMD_OPS
@@ -138,7 +139,7 @@ def _find_aliases(facts: Facts, op: Control) -> None:
         facts.lasts.update((value, argument) for argument, value in left_with(op))
     if not op.results:
         return
-    inside = {value for inner in regions_of(op) for value in _defined_in(inner)}
+    inside = {value for inner in regions_of(op) for value in values_in(inner)}
     for result, *given in zip(op.results, *_ways_out(op), strict=True):
         if given and given[0] not in inside and all(v == given[0] for v in given[1:]):
             facts.aliases[result] = given[0]
@@ -152,14 +153,6 @@ def _ways_out(op: Control) -> Iterator[tuple[Value, ...]]:
     if not isinstance(op, If):
         for leaving in breaks_of(op):
             yield leaving.values
-
-
-def _defined_in(region: Region) -> Iterator[Value]:
-    yield from region.args
-    for op in region.ops:
-        yield from results_of(op)
-        for inner in regions_of(op):
-            yield from _defined_in(inner)
 
 
 def _visit(facts: Facts, region: Region, position: int) -> int:

@@ -26,7 +26,7 @@ from eas.ir.nodes import (
     While,
     Yield,
     regions_of,
-    results_of,
+    values_in,
     walk,
 )
 from eas.ir.records import field, frozen, record, replace
@@ -181,7 +181,7 @@ class _Finder:
             case For() | While():
                 yield from filter(_may_be_sum, op.inits)
             case If():
-                inside = {value for region in regions_of(op) for value in _defined_in(region)}
+                inside = {value for region in regions_of(op) for value in values_in(region)}
                 inner = [each for region in regions_of(op) for each in walk(region)]
                 plain = [each for each in inner if not isinstance(each, If)]
                 found = [init for each in plain for init in self.beginnings(each)]
@@ -362,11 +362,3 @@ def _part(ends: Sequence[_End], exits: list[_End]) -> list[_End]:
 
 def _may_be_sum(value: Value) -> bool:
     return len(value.shape) >= 2 and value.ty.dtype == F32
-
-
-def _defined_in(region: Region) -> Iterator[Value]:
-    yield from region.args
-    for op in region.ops:
-        yield from results_of(op)
-        for inner in regions_of(op):
-            yield from _defined_in(inner)

@@ -21,6 +21,7 @@ from eas.ir.nodes import (
     operands_of,
     regions_of,
     results_of,
+    values_in,
     walk,
 )
 from eas.ir.passes.ranges import analyze
@@ -140,9 +141,4 @@ def with_inner(op: Op) -> list[Op]:
 
 def defined_inside(op: Op) -> set[int]:
     """The ids of all values that are defined in an op's regions."""
-    found: set[int] = set()
-    for region in regions_of(op):
-        found |= {arg.id for arg in region.args}
-        for each in region.ops:
-            found |= {value.id for value in results_of(each)} | defined_inside(each)
-    return found
+    return {value.id for region in regions_of(op) for value in values_in(region)}
