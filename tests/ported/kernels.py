@@ -1,107 +1,38 @@
-"""Kernels of Triton's tutorials, left as they are as far as possible.
+"""Kernels as one writes them for Triton, with `mk` in place of `tl`.
 
-What had to change: `tl` is `mk`, dtypes have short names, `tl.range` is `range`, the functions of
-`tl.math` are in `mk`, floats of 8 bits and `max_contiguous` are not there. The gradients of weights
-are added up by atomics in place of a lock, because programs cannot wait for each other.
+Matrices come as pointers with their strides, blocks of pointers advance, masks follow by position,
+hints for a compiler's schedule are given. Where Triton's programs would wait for each other at a
+lock, these add by atomics.
 """
-
-# pyright: reportConstantRedefinition=false
 
 import eas
 from eas import mk
 
-
-@eas.kernel
-def add_kernel(x_ptr, y_ptr, output_ptr, n_elements, BLOCK_SIZE: eas.constexpr):
-    pid = mk.program_id(axis=0)
-    block_start = pid * BLOCK_SIZE
-    offsets = block_start + mk.arange(0, BLOCK_SIZE)
-    mask = offsets < n_elements
-    x = mk.load(x_ptr + offsets, mask=mask)
-    y = mk.load(y_ptr + offsets, mask=mask)
-    output = x + y
-    mk.store(output_ptr + offsets, output, mask=mask)
+LOG2_E = 1.4426950408889634
 
 
 @eas.kernel
-def softmax_kernel(
-    output_ptr,
-    input_ptr,
-    input_row_stride,
-    output_row_stride,
-    n_rows,
-    n_cols,
-    BLOCK_SIZE: eas.constexpr,
-    num_stages: eas.constexpr,
+def add(x, y, out, n, BLOCK: eas.constexpr):
+    at = mk.program_id(axis=0) * BLOCK + mk.arange(0, BLOCK)
+    inside = at < n
+    total = mk.load(x + at, inside) + mk.load(y + at, inside)
+    mk.store(out + at, total, inside)
+
+
+@eas.kernel
+def softmax(
+    out, x, out_step, x_step, rows, columns, BLOCK: eas.constexpr, num_stages: eas.constexpr
 ):
-    row_start = mk.program_id(0)
-    row_step = mk.num_programs(0)
-    for row_idx in range(row_start, n_rows, row_step):
-        row_start_ptr = input_ptr + row_idx * input_row_stride
-        col_offsets = mk.arange(0, BLOCK_SIZE)
-        input_ptrs = row_start_ptr + col_offsets
-        mask = col_offsets < n_cols
-        row = mk.load(input_ptrs, mask=mask, other=-float("inf"))
-        row_minus_max = row - mk.max(row, axis=0)
-        numerator = mk.exp(row_minus_max)
-        denominator = mk.sum(numerator, axis=0)
-        softmax_output = numerator / denominator
-        output_row_start_ptr = output_ptr + row_idx * output_row_stride
-        output_ptrs = output_row_start_ptr + col_offsets
-        mk.store(output_ptrs, softmax_output, mask=mask)
+    """Few programs take all rows in turns."""
+    mk.static_assert(num_stages > 0)
+    lane = mk.arange(0, BLOCK)
+    for row in range(mk.program_id(0), rows, mk.num_programs(0)):
+        v = mk.load(x + row * x_step + lane, mask=lane < columns, other=-float("inf"))
+        powers = mk.exp(v - mk.max(v, axis=0))
+        mk.store(out + row * out_step + lane, powers / mk.sum(powers, axis=0), mask=lane < columns)
 
 
-@eas.kernel
-def matmul_kernel(
-    a_ptr,
-    b_ptr,
-    c_ptr,
-    M,
-    N,
-    K,
-    stride_am,
-    stride_ak,
-    stride_bk,
-    stride_bn,
-    stride_cm,
-    stride_cn,
-    BLOCK_SIZE_M: eas.constexpr,
-    BLOCK_SIZE_N: eas.constexpr,
-    BLOCK_SIZE_K: eas.constexpr,
-    GROUP_SIZE_M: eas.constexpr,
-    ACTIVATION: eas.constexpr,
-):
-    pid = mk.program_id(axis=0)
-    num_pid_m = mk.cdiv(M, BLOCK_SIZE_M)
-    num_pid_n = mk.cdiv(N, BLOCK_SIZE_N)
-    num_pid_in_group = GROUP_SIZE_M * num_pid_n
-    group_id = pid // num_pid_in_group
-    first_pid_m = group_id * GROUP_SIZE_M
-    group_size_m = min(num_pid_m - first_pid_m, GROUP_SIZE_M)
-    pid_m = first_pid_m + ((pid % num_pid_in_group) % group_size_m)
-    pid_n = (pid % num_pid_in_group) // group_size_m
-    mk.assume(pid_m >= 0)
-    mk.assume(pid_n >= 0)
-    offs_am = (pid_m * BLOCK_SIZE_M + mk.arange(0, BLOCK_SIZE_M)) % M
-    offs_bn = (pid_n * BLOCK_SIZE_N + mk.arange(0, BLOCK_SIZE_N)) % N
-    offs_k = mk.arange(0, BLOCK_SIZE_K)
-    a_ptrs = a_ptr + (offs_am[:, None] * stride_am + offs_k[None, :] * stride_ak)
-    b_ptrs = b_ptr + (offs_k[:, None] * stride_bk + offs_bn[None, :] * stride_bn)
-    accumulator = mk.zeros((BLOCK_SIZE_M, BLOCK_SIZE_N), dtype=mk.f32)
-    for k in range(mk.cdiv(K, BLOCK_SIZE_K)):
-        a = mk.load(a_ptrs, mask=offs_k[None, :] < K - k * BLOCK_SIZE_K, other=0.0)
-        b = mk.load(b_ptrs, mask=offs_k[:, None] < K - k * BLOCK_SIZE_K, other=0.0)
-        accumulator = mk.dot(a, b, accumulator)
-        a_ptrs += BLOCK_SIZE_K * stride_ak
-        b_ptrs += BLOCK_SIZE_K * stride_bk
-    if ACTIVATION == "leaky_relu":
-        accumulator = leaky_relu(accumulator)
-    c = accumulator.to(mk.f16)
-    offs_cm = pid_m * BLOCK_SIZE_M + mk.arange(0, BLOCK_SIZE_M)
-    offs_cn = pid_n * BLOCK_SIZE_N + mk.arange(0, BLOCK_SIZE_N)
-    c_ptrs = c_ptr + stride_cm * offs_cm[:, None] + stride_cn * offs_cn[None, :]
-    c_mask = (offs_cm[:, None] < M) & (offs_cn[None, :] < N)
-    mk.store(c_ptrs, c, mask=c_mask)
+# --- products of matrices ---------------------------------------------------------------------
 
 
 @eas.function
@@ -109,414 +40,299 @@ def leaky_relu(x):
     return mk.where(x >= 0, x, 0.01 * x)
 
 
-@eas.kernel
-def dropout(x_ptr, x_keep_ptr, output_ptr, n_elements, p, BLOCK_SIZE: eas.constexpr):
-    pid = mk.program_id(axis=0)
-    block_start = pid * BLOCK_SIZE
-    offsets = block_start + mk.arange(0, BLOCK_SIZE)
-    mask = offsets < n_elements
-    x = mk.load(x_ptr + offsets, mask=mask)
-    x_keep = mk.load(x_keep_ptr + offsets, mask=mask)
-    output = mk.where(x_keep, x / (1 - p), 0.0)
-    mk.store(output_ptr + offsets, output, mask=mask)
-
-
-@eas.kernel
-def seeded_dropout(x_ptr, output_ptr, n_elements, p, seed, BLOCK_SIZE: eas.constexpr):
-    pid = mk.program_id(axis=0)
-    block_start = pid * BLOCK_SIZE
-    offsets = block_start + mk.arange(0, BLOCK_SIZE)
-    mask = offsets < n_elements
-    x = mk.load(x_ptr + offsets, mask=mask)
-    random = mk.rand(seed, offsets)
-    x_keep = random > p
-    output = mk.where(x_keep, x / (1 - p), 0.0)
-    mk.store(output_ptr + offsets, output, mask=mask)
-
-
-@eas.kernel
-def layer_norm_fwd_fused(X, Y, W, B, Mean, Rstd, stride, N, eps, BLOCK_SIZE: eas.constexpr):
-    row = mk.program_id(0)
-    Y += row * stride
-    X += row * stride
-    mean = 0
-    _mean = mk.zeros([BLOCK_SIZE], dtype=mk.f32)
-    for off in range(0, N, BLOCK_SIZE):
-        cols = off + mk.arange(0, BLOCK_SIZE)
-        a = mk.load(X + cols, mask=cols < N, other=0.0).to(mk.f32)
-        _mean += a
-    mean = mk.sum(_mean, axis=0) / N
-    _var = mk.zeros([BLOCK_SIZE], dtype=mk.f32)
-    for off in range(0, N, BLOCK_SIZE):
-        cols = off + mk.arange(0, BLOCK_SIZE)
-        x = mk.load(X + cols, mask=cols < N, other=0.0).to(mk.f32)
-        x = mk.where(cols < N, x - mean, 0.0)
-        _var += x * x
-    var = mk.sum(_var, axis=0) / N
-    rstd = 1 / mk.sqrt(var + eps)
-    mk.store(Mean + row, mean)
-    mk.store(Rstd + row, rstd)
-    for off in range(0, N, BLOCK_SIZE):
-        cols = off + mk.arange(0, BLOCK_SIZE)
-        mask = cols < N
-        w = mk.load(W + cols, mask=mask)
-        b = mk.load(B + cols, mask=mask)
-        x = mk.load(X + cols, mask=mask, other=0.0).to(mk.f32)
-        x_hat = (x - mean) * rstd
-        y = x_hat * w + b
-        mk.store(Y + cols, y, mask=mask)
-
-
-@eas.kernel
-def layer_norm_bwd_dx_fused(
-    DX,
-    DY,
-    DW,
-    DB,
-    X,
-    W,
-    Mean,
-    Rstd,
-    stride,
-    N,
-    GROUP_SIZE_M: eas.constexpr,
-    BLOCK_SIZE_N: eas.constexpr,
-):
-    row = mk.program_id(0)
-    cols = mk.arange(0, BLOCK_SIZE_N)
-    mask = cols < N
-    X += row * stride
-    DY += row * stride
-    DX += row * stride
-    group = row % GROUP_SIZE_M
-    DW = DW + group * N + cols
-    DB = DB + group * N + cols
-    x = mk.load(X + cols, mask=mask, other=0).to(mk.f32)
-    dy = mk.load(DY + cols, mask=mask, other=0).to(mk.f32)
-    w = mk.load(W + cols, mask=mask).to(mk.f32)
-    mean = mk.load(Mean + row)
-    rstd = mk.load(Rstd + row)
-    xhat = (x - mean) * rstd
-    wdy = w * dy
-    xhat = mk.where(mask, xhat, 0.0)
-    wdy = mk.where(mask, wdy, 0.0)
-    c1 = mk.sum(xhat * wdy, axis=0) / N
-    c2 = mk.sum(wdy, axis=0) / N
-    dx = (wdy - (xhat * c1 + c2)) * rstd
-    mk.store(DX + cols, dx, mask=mask)
-    partial_dw = (dy * xhat).to(w.dtype)
-    partial_db = (dy).to(w.dtype)
-    mk.atomic_add(DW, partial_dw, mask)
-    mk.atomic_add(DB, partial_db, mask)
-
-
-@eas.kernel
-def layer_norm_bwd_dwdb(
-    DW, DB, FINAL_DW, FINAL_DB, M, N, BLOCK_SIZE_M: eas.constexpr, BLOCK_SIZE_N: eas.constexpr
-):
-    pid = mk.program_id(0)
-    cols = pid * BLOCK_SIZE_N + mk.arange(0, BLOCK_SIZE_N)
-    dw = mk.zeros((BLOCK_SIZE_M, BLOCK_SIZE_N), dtype=mk.f32)
-    db = mk.zeros((BLOCK_SIZE_M, BLOCK_SIZE_N), dtype=mk.f32)
-    for i in range(0, M, BLOCK_SIZE_M):
-        rows = i + mk.arange(0, BLOCK_SIZE_M)
-        mask = (rows[:, None] < M) & (cols[None, :] < N)
-        offs = rows[:, None] * N + cols[None, :]
-        dw += mk.load(DW + offs, mask=mask, other=0.0)
-        db += mk.load(DB + offs, mask=mask, other=0.0)
-    sum_dw = mk.sum(dw, axis=0)
-    sum_db = mk.sum(db, axis=0)
-    mk.store(FINAL_DW + cols, sum_dw, mask=cols < N)
-    mk.store(FINAL_DB + cols, sum_db, mask=cols < N)
+@eas.function
+def tile_of(number, M, N, BM: eas.constexpr, BN: eas.constexpr, GROUP: eas.constexpr):
+    """Tiles go down a few rows before they go on to the right: so programs share what they read."""
+    height = mk.cdiv(M, BM)
+    in_group = GROUP * mk.cdiv(N, BN)
+    top = number // in_group * GROUP
+    tall = min(height - top, GROUP)
+    return top + number % in_group % tall, number % in_group // tall
 
 
 @eas.function
-def attn_fwd_inner(
-    acc,
-    l_i,
-    m_i,
-    q,
-    K_block_ptr,
-    V_block_ptr,
-    start_m,
-    qk_scale,
-    BLOCK_M: eas.constexpr,
-    HEAD_DIM: eas.constexpr,
-    BLOCK_N: eas.constexpr,
-    STAGE: eas.constexpr,
-    offs_m: eas.constexpr,
-    offs_n: eas.constexpr,
-    N_CTX: eas.constexpr,
-):
-    if STAGE == 1:
-        lo, hi = 0, start_m * BLOCK_M
-    elif STAGE == 2:
-        lo, hi = start_m * BLOCK_M, (start_m + 1) * BLOCK_M
-        lo = mk.multiple_of(lo, BLOCK_M)
-    else:
-        lo, hi = 0, N_CTX
-    K_block_ptr = mk.advance(K_block_ptr, (0, lo))
-    V_block_ptr = mk.advance(V_block_ptr, (lo, 0))
-    for start_n in range(lo, hi, BLOCK_N):
-        start_n = mk.multiple_of(start_n, BLOCK_N)  # noqa: PLW2901
-        k = mk.load(K_block_ptr)
-        qk = mk.dot(q, k)
-        if STAGE == 2:
-            mask = offs_m[:, None] >= (start_n + offs_n[None, :])
-            qk = qk * qk_scale + mk.where(mask, 0, -1.0e6)
-            m_ij = mk.maximum(m_i, mk.max(qk, 1))
-            qk -= m_ij[:, None]
-        else:
-            m_ij = mk.maximum(m_i, mk.max(qk, 1) * qk_scale)
-            qk = qk * qk_scale - m_ij[:, None]
-        p = mk.exp2(qk)
-        l_ij = mk.sum(p, 1)
-        alpha = mk.exp2(m_i - m_ij)
-        l_i = l_i * alpha + l_ij
-        acc = acc * alpha[:, None]
-        v = mk.load(V_block_ptr)
-        p = p.to(mk.f16)
-        acc = mk.dot(p, v, acc)
-        m_i = m_ij
-        V_block_ptr = mk.advance(V_block_ptr, (BLOCK_N, 0))
-        K_block_ptr = mk.advance(K_block_ptr, (0, BLOCK_N))
-    return acc, l_i, m_i
+def product(a, b, m, n, M, N, K, steps, BM: eas.constexpr, BN: eas.constexpr, BK: eas.constexpr):
+    """The tile in row `m` and column `n`; what is behind the edges is read from the other side."""
+    rows = (m * BM + mk.arange(0, BM)) % M
+    columns = (n * BN + mk.arange(0, BN)) % N
+    inner = mk.arange(0, BK)
+    lefts = a + (rows[:, None] * steps[0] + inner[None, :] * steps[1])
+    rights = b + (inner[:, None] * steps[2] + columns[None, :] * steps[3])
+    total = mk.zeros((BM, BN), dtype=mk.f32)
+    for done in range(0, K, BK):
+        left = mk.load(lefts, mask=inner[None, :] < K - done, other=0.0)
+        right = mk.load(rights, inner[:, None] < K - done, 0.0, eviction_policy="evict_last")
+        total = mk.dot(left, right, total)
+        lefts += BK * steps[1]
+        rights += BK * steps[2]
+    return total
+
+
+@eas.function
+def put(c, total, m, n, M, N, down, right, BM: eas.constexpr, BN: eas.constexpr):
+    rows, columns = m * BM + mk.arange(0, BM), n * BN + mk.arange(0, BN)
+    places = c + down * rows[:, None] + right * columns[None, :]
+    mk.store(places, total.to(c.dtype), (rows[:, None] < M) & (columns[None, :] < N))
 
 
 @eas.kernel
-def attn_fwd(
-    Q,
-    K,
-    V,
-    sm_scale,
+def matmul(
+    a,
+    b,
+    c,
     M,
-    Out,
-    stride_qz,
-    stride_qh,
-    stride_qm,
-    stride_qk,
-    stride_kz,
-    stride_kh,
-    stride_kn,
-    stride_kk,
-    stride_vz,
-    stride_vh,
-    stride_vk,
-    stride_vn,
-    stride_oz,
-    stride_oh,
-    stride_om,
-    stride_on,
-    Z,
-    H,
-    N_CTX,
-    HEAD_DIM: eas.constexpr,
-    BLOCK_M: eas.constexpr,
-    BLOCK_N: eas.constexpr,
-    STAGE: eas.constexpr,
+    N,
+    K,
+    a_down,
+    a_right,
+    b_down,
+    b_right,
+    c_down,
+    c_right,
+    BM: eas.constexpr,
+    BN: eas.constexpr,
+    BK: eas.constexpr,
+    GROUP: eas.constexpr,
+    ACTIVATION: eas.constexpr,
 ):
-    mk.static_assert(BLOCK_N <= HEAD_DIM)
-    start_m = mk.program_id(0)
-    off_hz = mk.program_id(1)
-    off_z = off_hz // H
-    off_h = off_hz % H
-    qvk_offset = off_z.to(mk.i64) * stride_qz + off_h.to(mk.i64) * stride_qh
-    Q_block_ptr = mk.make_block_ptr(
-        base=Q + qvk_offset,
-        shape=(N_CTX, HEAD_DIM),
-        strides=(stride_qm, stride_qk),
-        offsets=(start_m * BLOCK_M, 0),
-        block_shape=(BLOCK_M, HEAD_DIM),
+    m, n = tile_of(mk.program_id(axis=0), M, N, BM, BN, GROUP)
+    mk.assume(m >= 0)
+    mk.assume(n >= 0)
+    total = product(a, b, m, n, M, N, K, (a_down, a_right, b_down, b_right), BM, BN, BK)
+    if ACTIVATION == "leaky_relu":
+        total = leaky_relu(total)
+    put(c, total, m, n, M, N, c_down, c_right, BM, BN)
+
+
+@eas.kernel
+def persistent_matmul(
+    a,
+    b,
+    c,
+    M,
+    N,
+    K,
+    a_down,
+    a_right,
+    b_down,
+    b_right,
+    c_down,
+    c_right,
+    BM: eas.constexpr,
+    BN: eas.constexpr,
+    BK: eas.constexpr,
+    GROUP: eas.constexpr,
+    PROGRAMS: eas.constexpr,
+):
+    """As many programs as a machine has cores take the tiles in turns."""
+    tiles = mk.cdiv(M, BM) * mk.cdiv(N, BN)
+    for number in range(mk.program_id(axis=0), tiles, PROGRAMS):
+        m, n = tile_of(number, M, N, BM, BN, GROUP)
+        total = product(a, b, m, n, M, N, K, (a_down, a_right, b_down, b_right), BM, BN, BK)
+        put(c, total, m, n, M, N, c_down, c_right, BM, BN)
+
+
+@eas.kernel
+def matmul_by_block_pointers(
+    a,
+    b,
+    c,
+    M,
+    N,
+    K,
+    a_down,
+    a_right,
+    b_down,
+    b_right,
+    c_down,
+    c_right,
+    BM: eas.constexpr,
+    BN: eas.constexpr,
+    BK: eas.constexpr,
+):
+    top, start = mk.program_id(0) * BM, mk.program_id(1) * BN
+    left = mk.make_block_ptr(
+        base=a,
+        shape=(M, K),
+        strides=(a_down, a_right),
+        offsets=(top, 0),
+        block_shape=(BM, BK),
         order=(1, 0),
     )
-    V_block_ptr = mk.make_block_ptr(
-        base=V + qvk_offset,
-        shape=(N_CTX, HEAD_DIM),
-        strides=(stride_vk, stride_vn),
+    right = mk.make_block_ptr(b, (K, N), (b_down, b_right), (0, start), (BK, BN), (1, 0))
+    total = mk.zeros([BM, BN], dtype=mk.f32)
+    for _ in range(0, K, BK):
+        x = mk.load(left, boundary_check=(0, 1), padding="zero")
+        y = mk.load(right, boundary_check=(0, 1), padding="zero")
+        total += mk.dot(x, y)
+        left = mk.advance(left, (0, BK))
+        right = mk.advance(right, [BK, 0])
+    out = mk.make_block_ptr(c, (M, N), (c_down, c_right), (top, start), (BM, BN), (1, 0))
+    mk.store(out, total.to(mk.f16), boundary_check=(0, 1))
+
+
+# --- dropout ----------------------------------------------------------------------------------
+
+
+@eas.kernel
+def masked_dropout(x, keep, out, n, p, BLOCK: eas.constexpr):
+    at = mk.program_id(axis=0) * BLOCK + mk.arange(0, BLOCK)
+    inside = at < n
+    scaled = mk.load(x + at, mask=inside) / (1 - p)
+    mk.store(out + at, mk.where(mk.load(keep + at, mask=inside), scaled, 0.0), mask=inside)
+
+
+@eas.kernel
+def seeded_dropout(x, out, n, p, seed, BLOCK: eas.constexpr):
+    at = mk.program_id(axis=0) * BLOCK + mk.arange(0, BLOCK)
+    inside = at < n
+    scaled = mk.load(x + at, mask=inside) / (1 - p)
+    mk.store(out + at, mk.where(mk.rand(seed, at) > p, scaled, 0.0), mask=inside)
+
+
+# --- layer norm -------------------------------------------------------------------------------
+
+
+@eas.kernel
+def layer_norm(x, y, weight, bias, means, scales, step, N, eps, BLOCK: eas.constexpr):
+    """Three passes over a row that may be longer than a block."""
+    row = mk.program_id(0)
+    x += row * step
+    y += row * step
+    lane = mk.arange(0, BLOCK)
+    total = mk.zeros([BLOCK], dtype=mk.f32)
+    for start in range(0, N, BLOCK):
+        total += mk.load(x + start + lane, mask=start + lane < N, other=0.0).to(mk.f32)
+    mean = mk.sum(total, axis=0) / N
+    squares = mk.zeros([BLOCK], dtype=mk.f32)
+    for start in range(0, N, BLOCK):
+        at = start + lane
+        off = mk.load(x + at, mask=at < N, other=0.0).to(mk.f32) - mean
+        squares += mk.where(at < N, off * off, 0.0)
+    scale = 1 / mk.sqrt(mk.sum(squares, axis=0) / N + eps)
+    mk.store(means + row, mean)
+    mk.store(scales + row, scale)
+    for start in range(0, N, BLOCK):
+        at = start + lane
+        inside = at < N
+        normed = (mk.load(x + at, inside, 0.0).to(mk.f32) - mean) * scale
+        mk.store(y + at, normed * mk.load(weight + at, inside) + mk.load(bias + at, inside), inside)
+
+
+@eas.kernel
+def layer_norm_gradient(
+    grad_x,
+    grad,
+    grad_weight,
+    grad_bias,
+    x,
+    weight,
+    means,
+    scales,
+    step,
+    N,
+    GROUPS: eas.constexpr,
+    BLOCK: eas.constexpr,
+):
+    """The gradient of a row, and its share of the gradients of weight and bias in its group."""
+    row, at = mk.program_id(0), mk.arange(0, BLOCK)
+    inside = at < N
+    place = row * step + at
+    up = mk.load(grad + place, inside, other=0).to(mk.f32)
+    mean, scale = mk.load(means + row), mk.load(scales + row)
+    normed = mk.where(inside, (mk.load(x + place, inside, other=0) - mean) * scale, 0.0)
+    weighted = mk.where(inside, mk.load(weight + at, inside) * up, 0.0)
+    along = mk.sum(normed * weighted, axis=0) / N
+    level = mk.sum(weighted, axis=0) / N
+    mk.store(grad_x + place, (weighted - (normed * along + level)) * scale, inside)
+    share = row % GROUPS * N + at
+    mk.atomic_add(grad_weight + share, up * normed, inside)
+    mk.atomic_add(grad_bias + share, up, mask=inside)
+
+
+@eas.kernel
+def sums_of_columns(
+    first, second, first_out, second_out, M, N, BM: eas.constexpr, BN: eas.constexpr
+):
+    columns = mk.program_id(0) * BN + mk.arange(0, BN)
+    one = mk.zeros((BM, BN), dtype=mk.f32)
+    other = mk.zeros((BM, BN), dtype=mk.f32)
+    for start in range(0, M, BM):
+        rows = start + mk.arange(0, BM)
+        inside = (rows[:, None] < M) & (columns[None, :] < N)
+        at = rows[:, None] * N + columns[None, :]
+        one += mk.load(first + at, mask=inside, other=0.0)
+        other += mk.load(second + at, mask=inside, other=0.0)
+    mk.store(first_out + columns, mk.sum(one, axis=0), columns < N)
+    mk.store(second_out + columns, mk.sum(other, axis=0), columns < N)
+
+
+# --- attention --------------------------------------------------------------------------------
+
+
+@eas.function
+def attend(state, q, keys, values, scale, rows, first, last, BN: eas.constexpr, is_edge):
+    """Takes the keys from `first` to `last`; at the edge those behind a row are left out."""
+    total, weight, high = state
+    keys, values = mk.advance(keys, (0, first)), mk.advance(values, (first, 0))
+    for start in range(first, last, BN):
+        start = mk.multiple_of(start, BN)  # noqa: PLW2901
+        scores = mk.dot(q, mk.load(keys)) * scale
+        if is_edge:
+            columns = start + mk.arange(0, BN)
+            scores = mk.where(rows[:, None] >= columns[None, :], scores, -1.0e6)
+        higher = mk.maximum(high, mk.max(scores, 1))
+        powers = mk.exp2(scores - higher[:, None])
+        fade = mk.exp2(high - higher)
+        weight = weight * fade + mk.sum(powers, 1)
+        total = mk.dot(powers.to(mk.f16), mk.load(values), total * fade[:, None])
+        high = higher
+        keys, values = mk.advance(keys, (0, BN)), mk.advance(values, (BN, 0))
+    return total, weight, high
+
+
+@eas.kernel
+def attention(
+    q,
+    k,
+    v,
+    scale,
+    log_sums,
+    out,
+    head_step,
+    row_step,
+    step,
+    N,
+    WIDTH: eas.constexpr,
+    BM: eas.constexpr,
+    BN: eas.constexpr,
+    IS_CAUSAL: eas.constexpr,
+):
+    """The blocks before the diagonal first, without a mask, then those on it."""
+    top, head = mk.program_id(0) * BM, mk.program_id(1)
+    base, steps, tile = head * head_step, (row_step, step), (BM, WIDTH)
+    queries = mk.make_block_ptr(q + base, (N, WIDTH), steps, (top, 0), tile, order=(1, 0))
+    keys = mk.make_block_ptr(
+        base=k + base,
+        shape=(WIDTH, N),
+        strides=(step, row_step),
         offsets=(0, 0),
-        block_shape=(BLOCK_N, HEAD_DIM),
-        order=(1, 0),
-    )
-    K_block_ptr = mk.make_block_ptr(
-        base=K + qvk_offset,
-        shape=(HEAD_DIM, N_CTX),
-        strides=(stride_kk, stride_kn),
-        offsets=(0, 0),
-        block_shape=(HEAD_DIM, BLOCK_N),
+        block_shape=(WIDTH, BN),
         order=(0, 1),
     )
-    O_block_ptr = mk.make_block_ptr(
-        base=Out + qvk_offset,
-        shape=(N_CTX, HEAD_DIM),
-        strides=(stride_om, stride_on),
-        offsets=(start_m * BLOCK_M, 0),
-        block_shape=(BLOCK_M, HEAD_DIM),
-        order=(1, 0),
+    values = mk.make_block_ptr(v + base, (N, WIDTH), steps, (0, 0), (BN, WIDTH), order=(1, 0))
+    rows = top + mk.arange(0, BM)
+    state = (
+        mk.zeros([BM, WIDTH], dtype=mk.f32),
+        mk.zeros([BM], dtype=mk.f32),
+        mk.zeros([BM], dtype=mk.f32) - float("inf"),
     )
-    offs_m = start_m * BLOCK_M + mk.arange(0, BLOCK_M)
-    offs_n = mk.arange(0, BLOCK_N)
-    m_i = mk.zeros([BLOCK_M], dtype=mk.f32) - float("inf")
-    l_i = mk.zeros([BLOCK_M], dtype=mk.f32) + 1.0
-    acc = mk.zeros([BLOCK_M, HEAD_DIM], dtype=mk.f32)
-    qk_scale = sm_scale
-    qk_scale *= 1.44269504
-    q = mk.load(Q_block_ptr)
-    if STAGE & 1:
-        acc, l_i, m_i = attn_fwd_inner(
-            acc,
-            l_i,
-            m_i,
-            q,
-            K_block_ptr,
-            V_block_ptr,
-            start_m,
-            qk_scale,
-            BLOCK_M,
-            HEAD_DIM,
-            BLOCK_N,
-            4 - STAGE,
-            offs_m,
-            offs_n,
-            N_CTX,
-        )
-    if STAGE & 2:
-        acc, l_i, m_i = attn_fwd_inner(
-            acc,
-            l_i,
-            m_i,
-            q,
-            K_block_ptr,
-            V_block_ptr,
-            start_m,
-            qk_scale,
-            BLOCK_M,
-            HEAD_DIM,
-            BLOCK_N,
-            2,
-            offs_m,
-            offs_n,
-            N_CTX,
-        )
-    m_i += mk.log2(l_i)
-    acc = acc / l_i[:, None]
-    m_ptrs = M + off_hz * N_CTX + offs_m
-    mk.store(m_ptrs, m_i)
-    mk.store(O_block_ptr, acc.to(Out.dtype))
-
-
-@eas.kernel
-def matmul_block_ptr(
-    a_ptr,
-    b_ptr,
-    c_ptr,
-    M,
-    N,
-    K,
-    stride_am,
-    stride_ak,
-    stride_bk,
-    stride_bn,
-    stride_cm,
-    stride_cn,
-    BLOCK_M: eas.constexpr,
-    BLOCK_N: eas.constexpr,
-    BLOCK_K: eas.constexpr,
-):
-    pid_m = mk.program_id(0)
-    pid_n = mk.program_id(1)
-    a_block_ptr = mk.make_block_ptr(
-        base=a_ptr,
-        shape=(M, K),
-        strides=(stride_am, stride_ak),
-        offsets=(pid_m * BLOCK_M, 0),
-        block_shape=(BLOCK_M, BLOCK_K),
-        order=(1, 0),
-    )
-    b_block_ptr = mk.make_block_ptr(
-        base=b_ptr,
-        shape=(K, N),
-        strides=(stride_bk, stride_bn),
-        offsets=(0, pid_n * BLOCK_N),
-        block_shape=(BLOCK_K, BLOCK_N),
-        order=(1, 0),
-    )
-    accumulator = mk.zeros((BLOCK_M, BLOCK_N), dtype=mk.f32)
-    for _ in range(0, K, BLOCK_K):
-        a = mk.load(a_block_ptr, boundary_check=(0, 1), padding="zero")
-        b = mk.load(b_block_ptr, boundary_check=(0, 1), padding="zero")
-        accumulator += mk.dot(a, b)
-        a_block_ptr = mk.advance(a_block_ptr, (0, BLOCK_K))
-        b_block_ptr = mk.advance(b_block_ptr, [BLOCK_K, 0])
-    c_block_ptr = mk.make_block_ptr(
-        base=c_ptr,
-        shape=(M, N),
-        strides=(stride_cm, stride_cn),
-        offsets=(pid_m * BLOCK_M, pid_n * BLOCK_N),
-        block_shape=(BLOCK_M, BLOCK_N),
-        order=(1, 0),
-    )
-    mk.store(c_block_ptr, accumulator.to(mk.f16), boundary_check=(0, 1))
-
-
-@eas.function
-def compute_pid(tile_id, num_pid_in_group, num_pid_m, GROUP_SIZE_M, NUM_SMS):
-    group_id = tile_id // num_pid_in_group
-    first_pid_m = group_id * GROUP_SIZE_M
-    group_size_m = min(num_pid_m - first_pid_m, GROUP_SIZE_M)
-    pid_m = first_pid_m + (tile_id % group_size_m)
-    pid_n = (tile_id % num_pid_in_group) // group_size_m
-    return pid_m, pid_n
-
-
-@eas.kernel
-def matmul_kernel_persistent(
-    a_ptr,
-    b_ptr,
-    c_ptr,
-    M,
-    N,
-    K,
-    stride_am,
-    stride_ak,
-    stride_bk,
-    stride_bn,
-    stride_cm,
-    stride_cn,
-    BLOCK_SIZE_M: eas.constexpr,
-    BLOCK_SIZE_N: eas.constexpr,
-    BLOCK_SIZE_K: eas.constexpr,
-    GROUP_SIZE_M: eas.constexpr,
-    NUM_SMS: eas.constexpr,
-):
-    start_pid = mk.program_id(axis=0)
-    num_pid_m = mk.cdiv(M, BLOCK_SIZE_M)
-    num_pid_n = mk.cdiv(N, BLOCK_SIZE_N)
-    k_tiles = mk.cdiv(K, BLOCK_SIZE_K)
-    num_tiles = num_pid_m * num_pid_n
-    tile_id_c = start_pid - NUM_SMS
-    offs_k_for_mask = mk.arange(0, BLOCK_SIZE_K)
-    num_pid_in_group = GROUP_SIZE_M * num_pid_n
-    for tile_id in range(start_pid, num_tiles, NUM_SMS):
-        pid_m, pid_n = compute_pid(tile_id, num_pid_in_group, num_pid_m, GROUP_SIZE_M, NUM_SMS)
-        start_m = pid_m * BLOCK_SIZE_M
-        start_n = pid_n * BLOCK_SIZE_N
-        offs_am = start_m + mk.arange(0, BLOCK_SIZE_M)
-        offs_bn = start_n + mk.arange(0, BLOCK_SIZE_N)
-        offs_am = mk.where(offs_am < M, offs_am, 0)
-        offs_bn = mk.where(offs_bn < N, offs_bn, 0)
-        accumulator = mk.zeros((BLOCK_SIZE_M, BLOCK_SIZE_N), dtype=mk.f32)
-        for ki in range(k_tiles):
-            offs_k = ki * BLOCK_SIZE_K + mk.arange(0, BLOCK_SIZE_K)
-            a_ptrs = a_ptr + (offs_am[:, None] * stride_am + offs_k[None, :] * stride_ak)
-            b_ptrs = b_ptr + (offs_k[:, None] * stride_bk + offs_bn[None, :] * stride_bn)
-            a = mk.load(a_ptrs, mask=offs_k_for_mask[None, :] < K - ki * BLOCK_SIZE_K, other=0.0)
-            b = mk.load(b_ptrs, mask=offs_k_for_mask[:, None] < K - ki * BLOCK_SIZE_K, other=0.0)
-            accumulator = mk.dot(a, b, accumulator)
-        tile_id_c += NUM_SMS
-        pid_m, pid_n = compute_pid(tile_id_c, num_pid_in_group, num_pid_m, GROUP_SIZE_M, NUM_SMS)
-        offs_cm = pid_m * BLOCK_SIZE_M + mk.arange(0, BLOCK_SIZE_M)
-        offs_cn = pid_n * BLOCK_SIZE_N + mk.arange(0, BLOCK_SIZE_N)
-        c_ptrs = c_ptr + stride_cm * offs_cm[:, None] + stride_cn * offs_cn[None, :]
-        c_mask = (offs_cm[:, None] < M) & (offs_cn[None, :] < N)
-        c = accumulator.to(mk.f16)
-        mk.store(c_ptrs, c, mask=c_mask)
+    x = mk.load(queries)
+    end = top if IS_CAUSAL else N
+    state = attend(state, x, keys, values, scale * LOG2_E, rows, 0, end, BN, False)
+    if IS_CAUSAL:
+        state = attend(state, x, keys, values, scale * LOG2_E, rows, top, top + BM, BN, True)
+    total, weight, high = state
+    mk.store(log_sums + head * N + rows, high + mk.log2(weight))
+    result = mk.make_block_ptr(out + base, (N, WIDTH), steps, (top, 0), tile, order=(1, 0))
+    mk.store(result, (total / weight[:, None]).to(out.dtype))
