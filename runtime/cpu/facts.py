@@ -48,8 +48,8 @@ OVER_THREADS = {
 class Facts:
     """`users` are the ids of the ops that use a value, `cheap` how many ops it takes to make it.
 
-    `read` and `written` are the arrays that are. Of an op, by its id, `nests` is the loop that it
-    stands in.
+    `read` and `written` are the arrays that are. `nests` is the innermost loop around an op, by the
+    op's id, and `homes` the one around the definition of a value.
     """
 
     function: Function
@@ -60,6 +60,7 @@ class Facts:
     written: set[int] = field(default_factory=set[int])
     ops: dict[int, Op] = field(default_factory=dict[int, Op])
     nests: dict[int, Op | None] = field(default_factory=dict[int, "Op | None"])
+    homes: dict[int, Op | None] = field(default_factory=dict[int, "Op | None"])
 
     def __post_init__(self) -> None:
         found = divergences(self.function)
@@ -79,8 +80,10 @@ class Facts:
         self._nest(self.function.body, None)
 
     def _nest(self, region: Region, loop: Op | None) -> None:
+        self.homes.update((value.id, loop) for value in region.args)
         for op in region.ops:
             self.ops[id(op)], self.nests[id(op)] = op, loop
+            self.homes.update((value.id, loop) for value in results_of(op))
             inner = op if isinstance(op, For | While) else loop
             for each in regions_of(op):
                 self._nest(each, inner)
@@ -109,6 +112,15 @@ class Facts:
     def is_split(self, op: If | For | While) -> bool:
         """Whether lanes go different ways in an op."""
         return id(op) in self._split
+
+    def is_last_use(self, value: Value, op: Op) -> bool:
+        """Whether nothing but one operand of an op ever reads a value.
+
+        An op in a loop reads a value from outside of the loop again in the next trip.
+        """
+        if self.users[value.id] != {id(op)} or operands_of(op).count(value) != 1:
+            return False
+        return self.homes[value.id] is self.nests[id(op)]
 
     def constant(self, value: Value) -> bool | int | float | None:
         """The number that a value is in all lanes, if it is known."""

@@ -7,7 +7,8 @@ from eas.ir.records import record
 from eas.ir.types import count
 from eas.runtime.cpu.breaths import ask
 from eas.runtime.cpu.emit import Emitter, V, Variable, const, mangled, vector
-from eas.runtime.cpu.group import copy_block, tile_of
+from eas.runtime.cpu.facts import VIEWS
+from eas.runtime.cpu.group import tile_of
 from eas.runtime.cpu.program import Program
 from eas.runtime.cpu.tiles import Tile, make_tile, transpose
 
@@ -21,22 +22,20 @@ def write_dot(program: Program, op: Compute) -> None:
     a, b, acc = op.operands
     left, right = _operand(program, a), _operand(program, b)
     is_fresh = program.facts.constant(acc) == 0
-    result = (
-        make_tile(program.e, op.result, program.width)
-        if is_fresh
-        else _result_tile(program, acc, op)
-    )
+    start, result = (None, _new_tile(program, op)) if is_fresh else _sums(program, acc, op)
     *_, rows, depth = a.shape
     columns = b.shape[-1]
     batch = count(a.shape[:-2])
     e = program.e
 
     def product(n: V) -> None:
-        parts = zip(
-            (left, right, result), (rows * depth, depth * columns, rows * columns), strict=True
-        )
-        places = [e.gep("float", t.pointer, e.mul(n, const("i64", size))) for t, size in parts]
-        _Product(e, program.width, places, rows, depth, columns, is_fresh).run()
+        def matrix(tile: Tile, size: int) -> V:
+            return e.gep("float", tile.pointer, e.mul(n, const("i64", size)))
+
+        sums = rows * columns
+        places = (matrix(left, rows * depth), matrix(right, depth * columns), matrix(result, sums))
+        first = None if start is None else matrix(start, sums)
+        _Product(e, program.width, places, first, rows, depth, columns).run()
 
     if batch == 1:
         product(const("i64", 0))
@@ -63,27 +62,40 @@ def _is_turned(op: Compute) -> bool:
     return op.op.name == "permute" and op.attr("axes") == (*axes[:-2], axes[-1], axes[-2])
 
 
-def _result_tile(program: Program, acc: Value, op: Compute) -> Tile:
-    """What the sums start from; nobody else looks at it, or it is a copy."""
-    tile = program.tiles.get(acc.id)
-    if tile is not None and program.facts.users[acc.id] == {id(op)}:
-        return tile
-    made = make_tile(program.e, op.result, program.width)
-    copy_block(program, acc, made)
-    return made
+def _sums(program: Program, acc: Value, op: Compute) -> tuple[Tile, Tile]:
+    """What the sums start from, and where they end: in place, if nothing else reads the start."""
+    if acc.id not in program.tiles:
+        made = tile_of(program, acc)
+        return made, made
+    start = program.tiles[acc.id]
+    return start, start if _is_overwritten(program, acc, op) else _new_tile(program, op)
+
+
+def _is_overwritten(program: Program, acc: Value, op: Compute) -> bool:
+    """Whether the product may take the tile of its sum; a view's tile is its operand's."""
+    made = program.facts.definitions.get(acc.id)
+    is_view = isinstance(made, Compute) and made.op.name in VIEWS
+    return not is_view and program.facts.is_last_use(acc, op)
+
+
+def _new_tile(program: Program, op: Compute) -> Tile:
+    return make_tile(program.e, op.result, program.width)
 
 
 @record
 class _Product:
-    """One product; `places` are where `a`, `b` and the sums lie, which start at zero if fresh."""
+    """One product; `places` are where `a`, `b` and the sums lie, `start` what the sums start from.
+
+    Without a start they start at zero. A start may be the place of the sums, a factor may not.
+    """
 
     e: Emitter
     width: int
-    places: list[V]
+    places: tuple[V, V, V]
+    start: V | None
     rows: int
     depth: int
     columns: int
-    is_fresh: bool
 
     def run(self) -> None:
         """Panels of columns, and in each of them blocks of rows."""
@@ -124,14 +136,9 @@ class _Product:
         e, (a, b, c) = self.e, self.places
         ty = vector("float", self.width)
         starts = [self._row(a, row, n, self.depth) for n in range(rows)]
-        targets = [
-            [self._shifted(self._row(c, row, n, self.columns), column, v) for v in range(vectors)]
-            for n in range(rows)
-        ]
+        targets = self._targets(c, row, column, rows, vectors)
         sums = [[e.variable(ty) for _ in range(vectors)] for _ in range(rows)]
-        for places, row_sums in zip(targets, sums, strict=True):
-            for place, total in zip(places, row_sums, strict=True):
-                e.set(total, const(ty, 0.0) if self.is_fresh else e.load(ty, place, 4))
+        self._begin(sums, row, column)
 
         def step(k: V) -> None:
             line = e.gep("float", b, e.mul(k, const("i64", self.columns)))
@@ -144,6 +151,22 @@ class _Product:
         for places, row_sums in zip(targets, sums, strict=True):
             for place, total in zip(places, row_sums, strict=True):
                 self._store(e.get(total), place, lanes)
+
+    def _targets(self, c: V, row: V, column: V, rows: int, vectors: int) -> list[list[V]]:
+        """Where the vectors of some rows of the sums lie."""
+        lines = [self._row(c, row, n, self.columns) for n in range(rows)]
+        return [[self._shifted(line, column, v) for v in range(vectors)] for line in lines]
+
+    def _begin(self, sums: list[list[Variable]], row: V, column: V) -> None:
+        e = self.e
+        if self.start is None:
+            for total in (each for row_sums in sums for each in row_sums):
+                e.set(total, const(total.ty, 0.0))
+            return
+        firsts = self._targets(self.start, row, column, len(sums), len(sums[0]))
+        for places, row_sums in zip(firsts, sums, strict=True):
+            for place, total in zip(places, row_sums, strict=True):
+                e.set(total, e.load(total.ty, place, 4))
 
     def _add(self, sums: list[Variable], one: V, factors: list[V]) -> None:
         for total, factor in zip(sums, factors, strict=True):

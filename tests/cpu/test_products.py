@@ -103,3 +103,74 @@ def test_a_product_that_is_also_used_alone_is_not_joined_with_a_sum() -> None:
     square_sum[1](a, c, SIZE=16, _backend="cpu")
     np.testing.assert_allclose(c[:16], a + a @ a.T, rtol=1e-5, atol=1e-5)
     np.testing.assert_allclose(c[16:], a @ a.T, rtol=1e-5, atol=1e-5)
+
+
+@eas.kernel
+def sum_is_right_factor(a, b, out, SIZE: eas.constexpr):
+    at = mk.arange(0, SIZE)[:, None] * SIZE + mk.arange(0, SIZE)[None, :]
+    x, y = mk.load(a, at), mk.load(b, at)
+    for _ in range(2):
+        y = y + mk.dot(x, y)
+    mk.store(out, at, y)
+
+
+@eas.kernel
+def sum_is_left_factor(a, b, out, SIZE: eas.constexpr):
+    at = mk.arange(0, SIZE)[:, None] * SIZE + mk.arange(0, SIZE)[None, :]
+    x, y = mk.load(a, at), mk.load(b, at) * 1.0
+    mk.store(out, at, mk.dot(y, x, y))
+
+
+@eas.kernel
+def sum_is_both_factors(a, b, out, SIZE: eas.constexpr):
+    at = mk.arange(0, SIZE)[:, None] * SIZE + mk.arange(0, SIZE)[None, :]
+    x = mk.load(a, at) + mk.load(b, at)
+    mk.store(out, at, mk.dot(x, x, x))
+
+
+@pytest.mark.parametrize("size", [16, 33, 64])
+def test_a_sum_that_is_also_a_factor_is_not_overwritten(size: int) -> None:
+    a, b = floats(size, size) / size, floats(size, size, seed=1) / size
+    twice = b + a @ b
+    twice = twice + a @ twice
+    expected = {
+        sum_is_right_factor: twice,
+        sum_is_left_factor: b + b @ a,
+        sum_is_both_factors: (a + b) + (a + b) @ (a + b),
+    }
+    for kernel, right in expected.items():
+        out = np.zeros((size, size), "f4")
+        kernel[1](a, b, out, SIZE=size, _backend="cpu")
+        np.testing.assert_allclose(out, right, rtol=1e-4, atol=1e-5, err_msg=kernel.__name__)
+
+
+@eas.kernel
+def sum_from_outside(a, b, out, SIZE: eas.constexpr):
+    at = mk.arange(0, SIZE)[:, None] * SIZE + mk.arange(0, SIZE)[None, :]
+    x, y = mk.load(a, at), mk.load(b, at)
+    start, total = mk.exp(x), mk.zeros((SIZE, SIZE), mk.f32)
+    for _ in range(3):
+        total += mk.dot(x, y, start) * 0.5
+        y = y + 1.0
+    mk.store(out, at, total)
+
+
+def test_a_sum_from_outside_of_a_loop_is_the_same_in_each_trip() -> None:
+    a, b, out = floats(16, 16), floats(16, 16, seed=1), np.zeros((16, 16), "f4")
+    sum_from_outside[1](a, b, out, SIZE=16, _backend="cpu")
+    expected = sum((np.exp(a) + a @ (b + n)) * 0.5 for n in range(3))
+    np.testing.assert_allclose(out, expected, rtol=1e-4, atol=1e-4)
+
+
+@eas.kernel
+def reshaped_sum(a, b, out, SIZE: eas.constexpr):
+    at = mk.arange(0, SIZE)[:, None] * SIZE + mk.arange(0, SIZE)[None, :]
+    row = mk.exp(mk.load(a, mk.arange(0, SIZE * SIZE)))
+    total = mk.dot(mk.load(a, at), mk.load(b, at), mk.reshape(row, (SIZE, SIZE)))
+    mk.store(out, mk.arange(0, SIZE * SIZE), row + mk.reshape(total, (SIZE * SIZE,)))
+
+
+def test_a_sum_that_is_a_view_does_not_change_what_it_is_a_view_of() -> None:
+    a, b, out = floats(16, 16), floats(16, 16, seed=1), np.zeros((16, 16), "f4")
+    reshaped_sum[1](a, b, out, SIZE=16, _backend="cpu")
+    np.testing.assert_allclose(out, 2 * np.exp(a) + a @ b, rtol=1e-4, atol=1e-4)
