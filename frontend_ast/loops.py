@@ -313,7 +313,7 @@ def _revise_one(ctx: Context, each: Carried, trial: Trial) -> Carried:
         split = ctx.cover(split, edge.split)
     parted = (*ctx.splits, *trial.target.leaving)
     rank = max((len(part.shape) for part in parted), default=0)
-    columns = [list(leaves(b.value)) for b in bound]
+    columns = [_numbers(b.value, form) for b in bound]
     sides = [Label(each.loc, ASSIGNED), *(Label(b.loc, "in the loop") for b in bound)]
     types: list[LeafType] = []
     entry = [
@@ -422,12 +422,17 @@ def _carried_numbers(plan: Plan, env: Env) -> Iterator[Number]:
     for each in plan.carried:
         binding = env[each.name]
         value = binding.value if isinstance(binding, Bound) else Poison()
-        own = list(leaves(value))
-        if isinstance(value, Array) and isinstance(each.form, Place):
-            own = [Const(0)]
+        own = _numbers(value, each.form)
         if len(own) != len(each.types):  # after an error, or unbound on a path that never returns
             own = [Const(False if t.dtype.is_bool else 0) for t in each.types]
         yield from own
+
+
+def _numbers(value: Operand, form: Operand) -> list[Number]:
+    """The numbers of a value that has a form; an array is a pointer to its first element."""
+    if isinstance(value, Array) and isinstance(form, Place):
+        value = as_place(value)
+    return list(leaves(value))
 
 
 def _close_back_edges(ctx: Context, plan: Plan, trial: Trial) -> None:

@@ -9,6 +9,8 @@ import pytest
 
 import eas
 from eas import mk
+from eas.config import Backend
+from tests.backends import BACKENDS
 from tests.frontend.running import codes_of
 
 
@@ -129,3 +131,23 @@ def test_bools_are_not_changed_by_atomics(atomic: Any) -> None:
         atomic(out, 0, True)
 
     assert codes_of(kernel, "*bool[:]") == ["E0301"]
+
+
+@eas.kernel
+def add_rows(a, out, n, N: eas.constexpr):
+    i, k = mk.arange(0, N), 0
+    total = mk.zeros((N,), mk.i32)
+    while k < n:
+        total += mk.load(a, i)
+        a += N
+        if k % 2:
+            out += N
+            mk.store(out, i, total)
+        k += 1
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_an_array_is_a_pointer_that_a_while_loop_moves(backend: Backend) -> None:
+    a, out = np.arange(35, dtype="i4").reshape(5, 7), np.zeros((3, 7), "i4")
+    add_rows[1](a, out, 5, N=7, _backend=backend)
+    np.testing.assert_array_equal(out, [np.zeros(7), a[:2].sum(0), a[:4].sum(0)])
