@@ -319,7 +319,8 @@ def promote(ctx: Context, numbers: Sequence[Number], dtype: DType | None = None)
     if dtype is None:
         dtype = common_dtype(ctx, numbers)
     shape = common_shape(ctx, numbers)
-    weak = all(isinstance(n, Const) or _is_weak(n) for n in numbers)
+    # a bool adapts to numbers in arithmetic by itself; as a bool it meets nothing but bools
+    weak = not dtype.is_bool and all(isinstance(n, Const) or _is_weak(n) for n in numbers)
     converted = [_converted(ctx, n, dtype, shape) for n in numbers]
     return [n if n.weak == weak else Num(n.value, weak) for n in converted]
 
