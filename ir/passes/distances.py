@@ -22,6 +22,7 @@ from eas.ir.nodes import (
     Region,
     Terminator,
     Value,
+    Yield,
     regions_of,
     walk,
 )
@@ -76,7 +77,8 @@ class _Change:
             if test.values[place] != op.test.args[place]:
                 return ()
         last = op.body.terminator
-        assert isinstance(last, Terminator)
+        if not isinstance(last, Yield):
+            return ()  # there is no next trip
         return self.added(last.values[place], op.body.args[place + first]) or ()
 
     def added(self, value: Value, start: Value) -> Sequence[Value] | None:

@@ -7,6 +7,8 @@ import pytest
 
 import eas
 from eas import mk
+from eas.config import Backend
+from tests.backends import BACKENDS
 from tests.frontend.running import codes_of
 
 
@@ -174,3 +176,40 @@ def test_a_return_out_of_a_loop_whose_else_some_lanes_leave(stop: int, around: i
             patch.setattr(mk, "arange", lambda start, stop, lane=lane: lane)
             leave_beside_a_continue.fn(expected, stop, around, 8)
     assert found.tolist() == expected.tolist()
+
+
+@eas.kernel
+def leave_at_once(x, out, n, N: eas.constexpr):
+    i = mk.arange(0, N)
+    p = i
+    for _ in range(n):
+        if i >= 0:
+            out[i] = x[p]
+            return
+        p = p + 1
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_loop_that_all_lanes_leave_in_the_first_trip(backend: Backend) -> None:
+    x, out = np.arange(8, dtype="i4"), np.zeros(8, "i4")
+    leave_at_once[1](x, out, 3, N=8, _backend=backend)
+    np.testing.assert_array_equal(out, x)
+
+
+@eas.kernel
+def chosen_bools(x, out, n, N: eas.constexpr):
+    u = x[mk.arange(0, N)]
+    m = u > 3
+    if n > 2:
+        m = mk.where(u > 5, m, u > 1)
+    if u < 7:
+        m = mk.where(m, u != 4, False)
+    out[mk.arange(0, N)] = m
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_choice_between_bools_is_a_bool(backend: Backend) -> None:
+    x, out = np.arange(10, dtype="i4"), np.zeros(10, np.bool_)
+    chosen_bools[1](x, out, 3, N=10, _backend=backend)
+    chosen = np.where(x > 5, x > 3, x > 1)
+    np.testing.assert_array_equal(out, np.where(x < 7, chosen & (x != 4), chosen))

@@ -72,3 +72,17 @@ def test_blocks_whose_lanes_move_apart_are_carried_as_they_are() -> None:
         store %out.0[%8] = %8
     """
     assert change(text, carry_distances) == lines(text)
+
+
+def test_a_loop_that_ends_in_its_first_trip_is_left_alone() -> None:
+    text = """
+        %5: i32 = 0
+        %6: i32 = 1
+        %7: i32[4] = arange start=0 size=4
+        for %i.8: i32 = %5 .. %n.1 by %6 carrying (%p.9: i32[4] = %7) {
+          store %out.0[%p.9] = %p.9
+          break
+        } else (%q.10: i32[4]) {
+        }
+    """
+    assert change(text, carry_distances) == lines(text)
