@@ -15,11 +15,11 @@ from eas.ir.records import frozen
 from eas.ir.types import DTYPES, DType
 from eas.runtime.overlap import relation
 from eas.runtime.refusals import BadArgument, LaunchError
-from eas.runtime.values import Bound, is_numpy_scalar, to_bound
+from eas.runtime.values import Bound, is_numpy_scalar, is_wide, to_bound
 from eas.signature import Parameter
 
-# A scalar's dtype; an array's dtype, rank, and the parameter that gets the same one; or the
-# identity of a constexpr.
+# A scalar's dtype; an array's dtype, rank, the parameter that gets the same one, and whether it is
+# wide; or the identity of a constexpr.
 KeyPart = str | tuple[object, ...]
 
 
@@ -71,8 +71,8 @@ def argument_types(parameters: Sequence[Parameter], call: Specialised) -> dict[s
         elif isinstance(part, str):
             types[p.name] = ScalarArg(DTYPES[part])
         else:
-            dtype, ndim, same_as = cast(tuple[str, int | None, str | None], part)
-            types[p.name] = ArrayArg(DTYPES[dtype], ndim, same_as)
+            dtype, ndim, same_as, wide = cast(tuple[str, int | None, str | None, bool], part)
+            types[p.name] = ArrayArg(DTYPES[dtype], ndim, same_as, wide)
     return types
 
 
@@ -128,12 +128,12 @@ def _runtime_part(
             same_as = same_as or name
         elif met == "overlapping":
             overlapping.append((name, p.name))
-    return (dtype.name, value.ndim, same_as)
+    return (dtype.name, value.ndim, same_as, is_wide(value))
 
 
 # --- types as text ----------------------------------------------------------------------------
 
-_TYPE = re.compile(r"(?P<star>\*?)(?P<dtype>\w+)\s*(?P<axes>\[[:,\s]*\])?")
+_TYPE = re.compile(r"(?P<star>\*?)(?P<dtype>\w+)\s*(?P<axes>\[[:,\s]*\])?\s*(?P<wide>@\s*i64)?")
 
 
 def _declared_type(text: str, p: Parameter) -> KeyPart:
@@ -144,9 +144,12 @@ def _declared_type(text: str, p: Parameter) -> KeyPart:
 
 
 def parse_type(text: str) -> KeyPart:
-    """`i32` is a scalar, `*f32` an array of any rank, `*f32[:, :]` one of two dimensions."""
+    """`i32` is a scalar, `*f32` an array of any rank, `*f32[:, :]` one of two dimensions.
+
+    `*f32[:, :] @ i64` is an array whose offsets need 64 bits.
+    """
     match = _TYPE.fullmatch(text.strip())
-    if not match or (match["axes"] and not match["star"]):
+    if not match or ((match["axes"] or match["wide"]) and not match["star"]):
         raise BadArgument(
             f"`{text}` is no type: write `i32` for a number, `*f32` for an array, "
             "`*f32[:, :]` for an array of two dimensions"
@@ -157,4 +160,5 @@ def parse_type(text: str) -> KeyPart:
         raise BadArgument(f"`{text}` names no dtype; {hint}")
     if not match["star"]:
         return match["dtype"]
-    return (match["dtype"], match["axes"].count(":") if match["axes"] else None, None)
+    ndim = match["axes"].count(":") if match["axes"] else None
+    return (match["dtype"], ndim, None, bool(match["wide"]))

@@ -16,11 +16,13 @@ class ArrayArg:
     """An array; `ndim` is None where only the element type is known.
 
     `same_as` names an earlier parameter that gets the very same array: the two are one in the IR.
+    `is_wide` says that its offsets need 64 bits.
     """
 
     dtype: DType
     ndim: int | None = None
     same_as: str | None = None
+    is_wide: bool = False
 
 
 @frozen

@@ -23,6 +23,7 @@ from eas.frontend_ast.promote import (
     number,
     promote,
     to_bool,
+    widen,
 )
 from eas.frontend_ast.refused import Refused, refusal_of
 from eas.frontend_ast.values import Array, Const, Generated, Num, Operand, Place, Range, Tuple
@@ -326,7 +327,7 @@ def _move(ctx: Context, operation: ast.operator, left: Operand, right: Operand) 
         raise ctx.refusal(
             "E0501", f"an offset counts elements, this is {describe(offset)}", at=offset
         )
-    moved = binary(ctx, operation, place.offset, offset)
+    moved = binary(ctx, operation, place.offset, widen(ctx, place.array, offset))
     assert isinstance(moved, Const | Num)
     return Place(place.array, moved)
 

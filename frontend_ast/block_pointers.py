@@ -9,7 +9,8 @@ from collections.abc import Callable
 from eas.frontend_ast import memory
 from eas.frontend_ast.arithmetic import binary, items_of
 from eas.frontend_ast.context import Context
-from eas.frontend_ast.promote import broadcast, describe, number, promote
+from eas.frontend_ast.forms import as_place
+from eas.frontend_ast.promote import Number, broadcast, describe, number, promote, widen
 from eas.frontend_ast.static import static_ints, static_shape
 from eas.frontend_ast.values import NONE, Array, Const, Num, Operand, Place, Tuple
 from eas.ir.records import frozen
@@ -120,13 +121,14 @@ def _access(ctx: Context, ptr: Operand, boundary_check: Operand) -> tuple[Operan
     """The array, the offset of each element, and which of them are inside."""
     base, shape, strides, offsets, block_shape = _parts(ctx, ptr)
     assert isinstance(block_shape, Const)
+    array = as_place(base).array
     block = static_shape(ctx, block_shape)
     checked = {axis % len(block) for axis in static_ints(ctx, boundary_check, "an axis")}
     total: Num | None = None
     mask: Num | None = None
     rows = zip(_items(shape), _items(strides), _items(offsets), strict=True)
     for axis, (extent, stride, offset) in enumerate(rows):
-        place = _along(ctx, axis, block, offset)
+        place = _along(ctx, array, axis, block, number(ctx, offset))
         step = _product(ctx, place, stride)
         total = step if total is None else _sum(ctx, total, step)
         if axis in checked:
@@ -136,13 +138,13 @@ def _access(ctx: Context, ptr: Operand, boundary_check: Operand) -> tuple[Operan
     return base, broadcast(ctx, total, block), mask
 
 
-def _along(ctx: Context, axis: int, block: Shape, offset: Operand) -> Num:
+def _along(ctx: Context, array: Array, axis: int, block: Shape, offset: Number) -> Num:
     """The indices along an axis, as a block of the full rank."""
     row = ctx.compute("arange", start=0, size=block[axis])
     for other in range(len(block)):
         if other != axis:
             row = ctx.compute("expand_dims", row.value, axis=other)
-    x, y = promote(ctx, [row, number(ctx, offset)])
+    x, y = promote(ctx, [widen(ctx, array, row), offset])
     return ctx.compute("add", x.value, y.value)
 
 

@@ -10,14 +10,14 @@ from typing import Any, Literal
 from eas.frontend_ast.arguments import Capture, snapshot
 from eas.frontend_ast.errors import Diagnostics, Refusal
 from eas.frontend_ast.scopes import Bound, Env, Frame, assigned_names
-from eas.frontend_ast.values import Num, Operand, Poison
+from eas.frontend_ast.values import Array, Num, Operand, Poison
 from eas.ir.builder import Builder
 from eas.ir.diagnostics import Diagnostic, Label
 from eas.ir.location import NOWHERE, Loc
 from eas.ir.nodes import Op, Param, Value
 from eas.ir.ops.record import Attr, RuleError
 from eas.ir.records import field, frozen, record
-from eas.ir.types import I32, Scalar, Shape, broadcast_shapes, count
+from eas.ir.types import Scalar, Shape, broadcast_shapes, count
 
 Ops = list[Op]
 
@@ -296,12 +296,12 @@ class Context:
         finally:
             self.build.ops = before
 
-    def hidden(self, role: Literal["extent", "stride"], array: str, axis: int) -> Value:
+    def hidden(self, role: Literal["extent", "stride"], array: Array, axis: int) -> Value:
         """The extent or stride of an array argument, a parameter that is made when first used."""
-        name = f"{array}_{role}_{axis}"
+        name = f"{array.name}_{role}_{axis}"
         if name not in self.params:
-            value = self.build.value(Scalar(I32), name)
-            self.params[name] = Param(value, role, array, axis)
+            value = self.build.value(Scalar(array.index_dtype), name)
+            self.params[name] = Param(value, role, array.name, axis)
         return self.params[name].value
 
     def name_value(self, operand: Operand, name: str) -> None:

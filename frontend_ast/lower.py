@@ -93,10 +93,10 @@ def _parameter(ctx: Context, name: str, argument: Argument) -> Operand:
             value = ctx.build.value(Scalar(dtype), name)
             ctx.params[name] = Param(value)
             return Num(value)
-        case ArrayArg(dtype=dtype, ndim=ndim):
+        case ArrayArg(dtype=dtype, ndim=ndim, is_wide=is_wide):
             pointer = ctx.build.value(Pointer(dtype), name)
             ctx.params[name] = Param(pointer)
-            return Array(name, pointer, ndim)
+            return Array(name, pointer, ndim, is_wide=is_wide)
 
 
 def _lower_body(ctx: Context, node: ast.FunctionDef) -> Region:

@@ -17,6 +17,7 @@ from eas.frontend_ast.promote import (
     promote,
     to_bool,
     why_none,
+    widen,
 )
 from eas.frontend_ast.values import Array, Const, Num, Operand, Place
 from eas.ir.nodes import AtomicKind, Value
@@ -128,7 +129,7 @@ def place_of(ctx: Context, where: Operand, offs: Operand | None) -> tuple[Array,
                 at=each,
                 help=_way_to_offset(where),
             )
-    nums = promote(ctx, numbers)
+    nums = promote(ctx, [widen(ctx, place.array, each) for each in numbers])
     total = nums[0] if len(nums) == 1 else ctx.compute("add", nums[0].value, nums[1].value)
     return place.array, total
 

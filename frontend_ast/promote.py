@@ -205,6 +205,16 @@ def cast(ctx: Context, num: Num, dtype: DType) -> Num:
     return ctx.compute("cast", num.value, dtype=dtype)
 
 
+def widen(ctx: Context, array: Array, offset: Number) -> Number:
+    """An offset before it is added to others: as wide as offsets into the array need to be.
+
+    A constant takes the width of what it is added to.
+    """
+    if isinstance(offset, Const) or not offset.dtype.is_int:
+        return offset
+    return cast(ctx, offset, I64) if offset.dtype.bits < array.index_dtype.bits == 64 else offset
+
+
 def broadcast(ctx: Context, num: Num, shape: Shape) -> Num:
     """The value with this shape, which its own fits into by NumPy's rule."""
     if num.shape == shape:

@@ -21,7 +21,7 @@ from eas.frontend_ast.promote import (
 )
 from eas.frontend_ast.values import Array, Const, Num, Operand, Place, Range, Tuple
 from eas.ir.records import frozen
-from eas.ir.types import I32, I64, DType, Shape, count
+from eas.ir.types import I64, DType, Shape, count
 
 
 def lower_subscript(ctx: Context, node: ast.Subscript) -> Operand:
@@ -86,14 +86,14 @@ def extent(ctx: Context, array: Array, axis: int) -> Number:
     """How long an array is along an axis."""
     if array.extents is not None:
         return Const(array.extents[axis])
-    return Num(ctx.hidden("extent", array.name, axis))
+    return Num(ctx.hidden("extent", array, axis))
 
 
 def stride(ctx: Context, array: Array, axis: int) -> Number:
     """How many elements apart neighbours along an axis are."""
     if array.extents is not None:
         return Const(count(array.extents[axis + 1 :]))
-    return Num(ctx.hidden("stride", array.name, axis))
+    return Num(ctx.hidden("stride", array, axis))
 
 
 def _refuse_slice(ctx: Context, array: Array, part: ast.expr) -> None:
@@ -119,18 +119,19 @@ def _step(ctx: Context, array: Array, axis: int, index: Number) -> Operand:
     long, far = extent(ctx, array, axis), stride(ctx, array, axis)
     if isinstance(index, Const) and isinstance(long, Const):
         return binary(ctx, ast.Mult(), _static_index(ctx, array, axis, index, long), far)
-    dtype = _index_dtype(index)
+    dtype = _index_dtype(array, index)
     a, b = promote(ctx, [materialize(ctx, index, dtype), materialize(ctx, long, dtype)], dtype)
     checked = ctx.compute("index", a.value, b.value, array=array.name, axis=axis)
     return binary(ctx, ast.Mult(), checked, materialize(ctx, far, dtype))
 
 
-def _index_dtype(index: Number) -> DType:
-    """Indices are computed in i32, or in i64 where that is needed to hold them."""
+def _index_dtype(array: Array, index: Number) -> DType:
+    """Indices are computed in i32, or in i64 where they or the array's offsets need that."""
     if isinstance(index, Const):
-        return I32
+        return array.index_dtype
     dtype = index.dtype
-    return I64 if dtype.bits == 64 or (dtype.bits == 32 and dtype.is_unsigned) else I32
+    is_wide = dtype.bits == 64 or (dtype.bits == 32 and dtype.is_unsigned)
+    return I64 if is_wide else array.index_dtype
 
 
 def _static_index(ctx: Context, array: Array, axis: int, index: Const, long: Const) -> Const:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from eas.ir.nodes import Value
 from eas.ir.records import frozen
-from eas.ir.types import DType, Pointer, Shape
+from eas.ir.types import I32, I64, DType, Pointer, Shape
 
 if TYPE_CHECKING:
     from eas.frontend_ast.scopes import Frame
@@ -43,16 +43,25 @@ class Num:
 
 @frozen
 class Array:
-    """An array argument or threadgroup memory. `extents` is set where the shape is static."""
+    """An array argument or threadgroup memory. `extents` is set where the shape is static.
+
+    `is_wide` says that offsets into it need 64 bits.
+    """
 
     name: str
     pointer: Value
     ndim: int | None
     extents: Shape | None = None
+    is_wide: bool = False
 
     @property
     def dtype(self) -> DType:
         return self.pointer.ty.dtype
+
+    @property
+    def index_dtype(self) -> DType:
+        """What its extents and strides are, and at least what its offsets are computed in."""
+        return I64 if self.is_wide else I32
 
     @property
     def is_threadgroup(self) -> bool:

@@ -121,6 +121,17 @@ def is_array(value: object) -> TypeGuard[Array]:
     return isinstance(value, np.ndarray)
 
 
+def is_wide(array: Array) -> bool:
+    """Whether its extents, its strides or the offsets of its elements do not all fit into i32."""
+    if 0 < array.nbytes <= I32.max and array.flags.c_contiguous:
+        return False
+    strides = [stride // array.itemsize for stride in array.strides]
+    reaches = [(extent - 1) * stride for extent, stride in zip(array.shape, strides, strict=True)]
+    low, high = sum(r for r in reaches if r < 0), sum(r for r in reaches if r > 0)
+    numbers = (*array.shape, *strides, low, high)
+    return min(numbers) < I32.min or max(numbers) > I32.max
+
+
 def _dtype_of(array: Array) -> DType:
     dtype = from_numpy(array.dtype)
     if dtype is not None:

@@ -22,8 +22,8 @@
 }
 
 ; A slot is what a parameter gets; those behind the parameters only look at an argument. Kinds:
-; 0 array (dtype object, number of axes, flags that it must have and above them the axes whose stride
-;   the kernel takes, size of an element),
+; 0 array (dtype object, number of axes and above it whether offsets need more than 32 bits, flags that
+;   it must have and above them the axes whose stride the kernel takes, size of an element),
 ; 1 int (least, greatest, and from where to where it is not), 2 f32, 3 f64, 4 extent (axis, greatest),
 ; 5 stride (axis, greatest, size of an element, least), 6 bool,
 ; 7 NumPy scalar (type object, bits of 64 that it leaves out, whether it has a sign),
@@ -120,7 +120,9 @@ array_dtype:
   %p_axes = getelementptr %array, ptr %object, i64 0, i32 3
   %axes32 = load i32, ptr %p_axes
   %axes = zext i32 %axes32 to i64
-  %has_axes = icmp eq i64 %axes, %b
+  %axes_wanted = and i64 %b, 4294967295
+  %wide_wanted = lshr i64 %b, 32
+  %has_axes = icmp eq i64 %axes, %axes_wanted
   %p_flags = getelementptr %array, ptr %object, i64 0, i32 8
   %flags32 = load i32, ptr %p_flags
   %flags = zext i32 %flags32 to i64
@@ -172,14 +174,23 @@ sized:
   %right1 = or i1 %right0, %is_single
   %right2 = or i1 %right1, %is_contiguous
   br i1 %right2, label %sizes, label %refuse
-ended:
+ended:  ; how far from the first element the others are
+  %below = sub i64 %data, %low
+  %above = sub i64 %high, %data_end
+  %farthest = call i64 @llvm.smax.i64(i64 %below, i64 %above)
+  %most_narrow = mul i64 %d, 2147483647
+  %is_far = icmp sgt i64 %farthest, %most_narrow
+  %is_wide = zext i1 %is_far to i64
+  %is_as_wide = icmp eq i64 %is_wide, %wide_wanted
+  br i1 %is_as_wide, label %bounded, label %refuse
+bounded:
   %begin = select i1 %is_empty, i64 %data, i64 %low
   %end = select i1 %is_empty, i64 %data, i64 %high
   store i64 %begin, ptr %p_begin
   store i64 %end, ptr %p_end
   br label %others
 others:  ; arrays that share memory are looked at the long way
-  %m = phi i64 [ 0, %ended ], [ %m_next, %other ]
+  %m = phi i64 [ 0, %bounded ], [ %m_next, %other ]
   %has_other = icmp slt i64 %m, %n
   br i1 %has_other, label %other, label %next
 other:

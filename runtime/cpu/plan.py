@@ -15,7 +15,7 @@ from eas.ir.records import frozen
 from eas.ir.types import BOOL, I32, I64, DType
 from eas.runtime.binding import ArrayUse
 from eas.runtime.cpu.support import MOST_SLOTS, support
-from eas.runtime.values import Array, Bound
+from eas.runtime.values import Array, Bound, is_wide
 
 _FASTCALL = 0x80
 _ALIGNED, _WRITEABLE = 0x100, 0x400
@@ -133,7 +133,8 @@ def _array(place: int, dtype: DType, value: Array, use: ArrayUse) -> Slot:
     taken = sum(1 << axis for axis in use.taken_strides)
     if not use.is_read and not use.is_written:
         taken = _EVERY_AXIS
-    return _ARRAY, place, id(dtype.numpy), value.ndim, flags | taken << 32, value.itemsize
+    axes = value.ndim | is_wide(value) << 32
+    return _ARRAY, place, id(dtype.numpy), axes, flags | taken << 32, value.itemsize
 
 
 def _number(place: int, dtype: DType, given: object, is_declared: bool) -> Slot | None:
