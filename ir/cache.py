@@ -1,110 +1,105 @@
 """Compiled kernels on disk, by what they were made of.
 
-A file's name is its key, a digest of all that went into it. At its end stands a seal, a digest of
-the key and the content: what was cut off, changed or put under another key's name is thrown away
-and made again. Files appear under their name at once, complete.
+A cache has a folder and file names of its own; nothing else is read, changed or removed. The name
+of a file holds its key, a digest of all that went into it. At its end stands a seal, a digest of
+the key and the content: a file that was cut off, changed or put under another key's name is not
+used, and is made again. Files appear under their name at once, complete.
+
+A cache gives contents, never paths: what stands at a path when it is opened again is not what was
+checked.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
-import stat
-import threading
-from collections.abc import Callable
+import re
 from pathlib import Path
 
-from eas.ir.records import frozen
+from eas.ir.folders import Folder, enter
+from eas.ir.records import field, record
 
-MAX_FILES = 2000
-KEPT_FILES = 1500
+# Bytes that the files of a cache may have together. A process measures them when it first keeps a
+# file, and after each sixteenth of the limit; a quarter of it is freed then.
+LIMIT = 256 << 20
+
+FOLDER = "easy_as_kernels"
+_OUR_NAMES = re.compile(r"eas-[0-9a-f]{64}\.s?o(\.\d+\.\d+\.tmp)?")
 _SEAL_SIZE = 32  # bytes
 
-# Makes a file at a path.
-Make = Callable[[Path], None]
 
-
-def default_folder() -> Path:
-    """`EAS_CACHE_DIR`, else the user's folder for caches."""
+def default_folder() -> Path | None:
+    """`EAS_CACHE_DIR`, else the user's folder for caches, if there is one."""
     chosen = os.environ.get("EAS_CACHE_DIR")
     if chosen:
         return Path(chosen).absolute()  # wherever the process goes from here
-    base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "easy_as"
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    if os.path.isabs(base):  # its specification has all others ignored
+        return Path(base) / "easy_as"
+    home = os.path.expanduser("~")
+    is_there = os.path.isabs(home) and os.environ.get("HOME") != ""
+    return Path(home) / ".cache" / "easy_as" if is_there else None
 
 
-@frozen
+@record
 class Cache:
-    """A folder that only its user can write to, or none: then every file is made anew."""
+    """Files in a folder that only its user can write to, or none: then each is made anew."""
 
     folder: Path | None
     suffix: str = ".so"
-
-    def find(self, key: str) -> Path | None:
-        """The file of a key, if it is there and whole; a library can be loaded, seal and all."""
-        return None if self.read(key) is None else self._path(key)
+    _unmeasured: int = field(default=LIMIT, compare=False)
 
     def read(self, key: str) -> bytes | None:
         """The content of a key's file, if it is there and whole."""
-        path = self._path(key)
-        if path is None:
+        if self.folder is None:
             return None
         try:
-            sealed = path.read_bytes()
-            content = sealed[:-_SEAL_SIZE]
-            if sealed[-_SEAL_SIZE:] == _seal(key, content):
-                return content
-            path.unlink(missing_ok=True)
+            with enter(str(self.folder), FOLDER, is_made=False) as folder:
+                sealed = folder.read(self.name(key), LIMIT)
         except OSError:
             return None
-        return None
+        content = sealed[:-_SEAL_SIZE]
+        return content if sealed[-_SEAL_SIZE:] == _seal(key, content) else None
 
-    def keep(self, key: str, made: Path) -> Path | None:
-        """Puts a file into the cache; gives its place there, or None if that is not possible."""
-        try:
-            return self.keep_bytes(key, made.read_bytes())
-        except OSError:
-            return None
-
-    def keep_bytes(self, key: str, content: bytes) -> Path | None:
-        """Puts a file with this content into the cache, as `keep` does."""
-        target = self._path(key)
-        if target is None:
-            return None
-        temporary = target.with_name(f"{key}.{os.getpid()}.{threading.get_ident()}.tmp")
-        try:
-            with open(temporary, "xb") as file:
-                file.write(content + _seal(key, content))
-            os.replace(temporary, target)
-        except OSError:
-            _remove(temporary)
-            return None
-        self._make_room()
-        return target
-
-    def _path(self, key: str) -> Path | None:
-        return None if self.folder is None else self.folder / f"{key}{self.suffix}"
-
-    def _make_room(self) -> None:
-        """Removes what was not made for longest once there is too much."""
-        assert self.folder is not None
-        files = list(self.folder.iterdir())
-        if len(files) <= MAX_FILES:
+    def keep(self, key: str, content: bytes) -> None:
+        """Puts a file with this content into the cache, if that is possible."""
+        if self.folder is None or len(content) > LIMIT // 4:
             return
-        for path in sorted(files, key=_age)[: len(files) - KEPT_FILES]:
-            _remove(path)
+        try:
+            with enter(str(self.folder), FOLDER, is_made=True) as folder:
+                folder.write(self.name(key), content + _seal(key, content))
+                self._unmeasured += len(content)
+                if self._unmeasured > LIMIT // 16:
+                    self._unmeasured = 0
+                    _make_room(folder)
+        except OSError:
+            return
+
+    def name(self, key: str) -> str:
+        """What the file of a key is called."""
+        return f"eas-{key}{self.suffix}"
 
 
 def open_cache(folder: Path | None = None, suffix: str = ".so") -> Cache:
-    """The cache in a folder; without one, if the folder cannot be made or is not ours alone."""
+    """The cache in a folder, or in the default one."""
     try:
-        folder = folder or default_folder()
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        found = folder.stat()
-    except (OSError, RuntimeError):  # no home, or one that cannot be written
+        return Cache(folder or default_folder(), suffix)
+    except OSError:  # the folder that paths are relative to was removed
         return Cache(None, suffix)
-    is_ours = found.st_uid == os.getuid() and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
-    return Cache(folder if is_ours else None, suffix)
+
+
+def _make_room(folder: Folder) -> None:
+    """Removes the files of ours that were made first, once all of them are too large."""
+    files = [(name, found) for name, found in folder.files() if _OUR_NAMES.fullmatch(name)]
+    excess = sum(found.st_size for _, found in files)
+    if excess <= LIMIT:
+        return
+    excess -= LIMIT // 4 * 3
+    for name, found in sorted(files, key=lambda pair: pair[1].st_mtime_ns):
+        if excess <= 0:
+            return
+        folder.remove(name)
+        excess -= found.st_size
 
 
 def _seal(key: str, content: bytes) -> bytes:
@@ -118,17 +113,3 @@ def digest(*parts: bytes | str) -> str:
         data = part if isinstance(part, bytes) else part.encode()
         total.update(len(data).to_bytes(8, "little") + data)
     return total.hexdigest()
-
-
-def _age(path: Path) -> float:
-    try:
-        return path.stat().st_mtime
-    except OSError:
-        return 0.0
-
-
-def _remove(path: str | Path) -> None:
-    try:
-        os.unlink(path)
-    except OSError:
-        return

@@ -7,9 +7,12 @@ import shutil
 import tempfile
 import threading
 import weakref
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache, partial
+from itertools import count
 from pathlib import Path
+from weakref import WeakValueDictionary
 
 from eas.ir.cache import Cache, digest, open_cache
 from eas.ir.records import field, frozen, record
@@ -26,6 +29,7 @@ from eas.msl.host.toolchain import (
 from eas.msl.host.translate import Constants, Unit, translate
 
 HEAD = "#include <metal_stdlib>\n"
+MOST_RECENT = 256  # libraries that stay ready for a launch of the same text
 
 # Makes a file in a folder.
 Make = Callable[[Path], Path]
@@ -38,12 +42,32 @@ CHECKED = (
 )  # fmt: skip
 
 
+class OwnFile:
+    """A file in a folder that only this process uses, until nothing refers to it any more.
+
+    What is loaded lies there, not in the cache: nobody can put another file in its place.
+    """
+
+    def __init__(self, folder: Path, number: int, content: bytes) -> None:
+        self.path = folder / f"{number}.so"
+        self.path.write_bytes(content)
+        weakref.finalize(self, _remove_file, self.path, os.getpid()).atexit = False
+
+
 @frozen
 class Library:
     """A file that holds the kernels of some texts."""
 
-    path: Path
+    file: OwnFile
     units: tuple[Unit, ...]
+
+    @property
+    def path(self) -> Path:
+        return self.file.path
+
+
+def _no_files() -> WeakValueDictionary[str, OwnFile]:
+    return WeakValueDictionary()
 
 
 @record
@@ -52,7 +76,10 @@ class Builder:
 
     cache: Cache = field(default_factory=open_cache)
     tools: Toolchain = field(default_factory=find_toolchain)
-    _made: dict[str, Path] = field(default_factory=dict[str, Path])
+    _made: WeakValueDictionary[str, OwnFile] = field(default_factory=_no_files)
+    _recent: deque[OwnFile] = field(default_factory=lambda: deque[OwnFile](maxlen=MOST_RECENT))
+    _shared: dict[str, OwnFile] = field(default_factory=dict[str, OwnFile])
+    _numbers: Iterator[int] = field(default_factory=count)
     _lock: threading.RLock = field(default_factory=threading.RLock)
     _folder: Path | None = None
 
@@ -80,47 +107,59 @@ class Builder:
         checked = ("-DEAS_CHECKED", "-fno-omit-frame-pointer") if is_checked else ()
         flags = ("-O2", "-I", str(NATIVE), *checked)
         try:
-            return self._file(code, flags, partial(compile_library, self.tools, code, flags))
+            make = partial(compile_library, self.tools, code, flags)
+            return self._shared_file(code, flags, make).path
         except ToolFailure as error:
             raise HostError(f"clang refuses the runtime\n{error}") from None
         except OSError as error:
             raise HostError(f"there is no place to compile to: {error}") from error
 
-    def _kernels(self, code: str, flags: Sequence[str]) -> Path:
+    def _kernels(self, code: str, flags: Sequence[str]) -> OwnFile:
         def make(folder: Path) -> Path:
             included = ("-Xclang", "-include-pch", "-Xclang", str(self._head(flags)))
             return compile_library(self.tools, code, (*flags, *included), folder)
 
-        return self._file(HEAD + code, flags, make)
+        with self._lock:
+            file = self._file(HEAD + code, flags, make)
+            if file not in self._recent:
+                self._recent.append(file)
+            return file
 
     def _head(self, flags: Sequence[str]) -> Path:
         """Metal's library, precompiled: to read its text takes longer than all the rest."""
         place = str(INCLUDE)  # clang looks for the files that it was made of
-        return self._file(HEAD + place, flags, partial(precompile, self.tools, HEAD, flags))
+        make = partial(precompile, self.tools, HEAD, flags)
+        return self._shared_file(HEAD + place, flags, make).path
 
-    def _file(self, content: str, flags: Sequence[str], make: Make) -> Path:
-        key = digest(self.tools.version, *self.tools.target, *flags, _shim_digest(), content)
+    def _shared_file(self, content: str, flags: Sequence[str], make: Make) -> OwnFile:
+        """A file that is used as long as this process runs."""
         with self._lock:
-            found = self._made.get(key)
-            if found is None or not found.exists():
-                found = self._made[key] = self.cache.find(key) or self._make(key, make)
-            return found
+            file = self._file(content, flags, make)
+            self._shared[str(file.path)] = file
+            return file
 
-    def _make(self, key: str, make: Make) -> Path:
+    def _file(self, content: str, flags: Sequence[str], make: Make) -> OwnFile:
+        key = digest(self.tools.version, *self.tools.target, *flags, _shim_digest(), content)
+        found = self._made.get(key)
+        if found is None or not found.path.exists():
+            code = self.cache.read(key) or self._make(key, make)
+            found = self._made[key] = OwnFile(self._own_folder(), next(self._numbers), code)
+        return found
+
+    def _make(self, key: str, make: Make) -> bytes:
         folder = Path(tempfile.mkdtemp(prefix="easy_as-"))
         try:
-            made = make(folder)
-            kept = self.cache.keep(key, made)
-            return kept or self._own_copy(key, made)
+            code = make(folder).read_bytes()
         finally:
             shutil.rmtree(folder, ignore_errors=True)
+        self.cache.keep(key, code)
+        return code
 
-    def _own_copy(self, key: str, made: Path) -> Path:
-        """Without a cache the file lives as long as this process."""
+    def _own_folder(self) -> Path:
         if self._folder is None or not self._folder.exists():
             self._folder = Path(tempfile.mkdtemp(prefix="easy_as-"))
             weakref.finalize(self, _remove_folder, self._folder, os.getpid())
-        return Path(shutil.move(made, self._folder / f"{key}.so"))
+        return self._folder
 
 
 def compile_library(tools: Toolchain, code: str, flags: Sequence[str], folder: Path) -> Path:
@@ -138,8 +177,13 @@ def precompile(tools: Toolchain, code: str, flags: Sequence[str], folder: Path) 
     return header
 
 
-def _remove_folder(folder: Path, process: int) -> None:
+def _remove_file(path: Path, process: int) -> None:
     if os.getpid() == process:  # a forked process must not take its parent's files away
+        path.unlink(missing_ok=True)
+
+
+def _remove_folder(folder: Path, process: int) -> None:
+    if os.getpid() == process:
         shutil.rmtree(folder, ignore_errors=True)
 
 

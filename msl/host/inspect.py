@@ -119,8 +119,8 @@ _COMPLAINT = re.compile(
 
 
 def _too_much_memory(text: str, builder: Builder) -> Iterator[Complaint]:
-    library = builder.build([text], ["-O0"]).path  # more would remove variables without a use
-    size = section_sizes(library.read_bytes()).get("eas_group_0", 0)
+    library = builder.build([text], ["-O0"])  # more would remove variables without a use
+    size = section_sizes(library.path.read_bytes()).get("eas_group_0", 0)
     if size > MAX_THREADGROUP_BYTES:
         message = f"{size} bytes of threadgroup memory, Metal has {MAX_THREADGROUP_BYTES}"
         yield Complaint(0, message)

@@ -105,7 +105,7 @@ def build_code(
         with timed(name, "loading it"), suppress(RuntimeError):  # what was kept is not code
             return _link(code, exported, symbols or {})
     code = make()
-    kept.keep_bytes(key, code)
+    kept.keep(key, code)
     return _link(code, exported, symbols or {})
 
 

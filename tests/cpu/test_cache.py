@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from eas.ir.cache import Cache, open_cache
+from eas.ir.cache import FOLDER, Cache, open_cache
 from eas.ir.text import parse_function
 from eas.runtime.cpu import jit
 from eas.runtime.cpu.build import SUFFIX
@@ -45,7 +45,7 @@ def run(kept: Cache) -> None:
 
 
 def files(folder: Path) -> list[Path]:
-    return sorted(folder.glob(f"*{SUFFIX}"))
+    return sorted((folder / FOLDER).glob(f"*{SUFFIX}"))
 
 
 @pytest.fixture
@@ -90,7 +90,7 @@ def test_a_foreign_file_under_a_right_name_is_not_trusted(
 ) -> None:
     run(kept)
     [path] = files(tmp_path)
-    kept.keep_bytes(path.stem, content)
+    kept.keep(path.stem.removeprefix("eas-"), content)
     run(kept)
 
 
@@ -100,6 +100,24 @@ def test_the_code_of_another_kernel_is_not_trusted(kept: Cache, tmp_path: Path) 
     assert result_of(SQUARE, kept) == [0, 1, 4, 9, 16, 25, 36, 49]
     [square] = [path for path in files(tmp_path) if path != double]
     square.rename(double)
+    run(kept)
+
+
+def test_a_folder_that_was_swapped_is_not_read_by_a_running_process(
+    kept: Cache, tmp_path: Path
+) -> None:
+    run(kept)
+    [double] = files(tmp_path)
+    key = double.stem.removeprefix("eas-")
+    other = open_cache(tmp_path / "other", SUFFIX)
+    assert result_of(SQUARE, other) == [0, 1, 4, 9, 16, 25, 36, 49]
+    [square] = files(tmp_path / "other")
+    foreign = other.read(square.stem.removeprefix("eas-"))
+    assert foreign is not None
+    other.keep(key, foreign)
+    (tmp_path / FOLDER).rename(tmp_path / "ours")
+    (tmp_path / "other" / FOLDER).rename(tmp_path / FOLDER)
+    (tmp_path / FOLDER).chmod(0o777)
     run(kept)
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from eas.ir.cache import FOLDER
 from tests.processes import PATIENCE
 
 PROGRAM = """
@@ -46,13 +47,18 @@ def check(before: str = "", **variables: str | None) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "right\n", "")
 
 
+def files(folder: Path) -> list[Path]:
+    """What is kept in a folder."""
+    return sorted((folder / FOLDER).iterdir())
+
+
 # --- folders ------------------------------------------------------------------------------------
 
 
 def test_a_folder_that_is_not_there_is_made(tmp_path: Path) -> None:
     folder = tmp_path / "some" / "where"
     check(EAS_CACHE_DIR=str(folder))
-    assert len(list(folder.iterdir())) == 2  # the kernel, and what all kernels share
+    assert len(files(folder)) == 2  # the kernel, and what all kernels share
 
 
 def test_a_file_in_place_of_the_folder_is_left_alone(tmp_path: Path) -> None:
@@ -82,9 +88,9 @@ def let_others_in(folder: Path) -> None:
 def test_a_folder_that_is_someone_else_s_is_not_used(tmp_path: Path) -> None:
     let_others_in(tmp_path)
     check(EAS_CACHE_DIR=str(tmp_path))
-    names = sorted(tmp_path.iterdir())
+    names = files(tmp_path)
     check(AS_NOBODY, EAS_CACHE_DIR=str(tmp_path))
-    assert sorted(tmp_path.iterdir()) == names
+    assert files(tmp_path) == names
 
 
 TELL_LLVM = """
@@ -103,6 +109,8 @@ def test_a_read_only_folder_is_read(tmp_path: Path) -> None:
     told = ["right\nTrue\n", "right\nTrue\n", "right\nFalse\n"]
     for mode, expected in zip((0o500, 0o700, 0o500), told, strict=True):
         folder.chmod(mode)
+        if (folder / FOLDER).exists():
+            (folder / FOLDER).chmod(mode)
         done = run(before, EAS_CACHE_DIR=str(folder))
         assert (done.stdout, done.stderr) == (expected, "")
 
@@ -115,7 +123,7 @@ def test_a_user_without_a_home_needs_no_cache() -> None:
 def test_a_folder_is_found_again_from_another_one(tmp_path: Path) -> None:
     before = f"os.chdir({str(tmp_path)!r}); add.compile('*f32', '*f32', '*f32', 'i32', BLOCK=256)"
     check(before, EAS_CACHE_DIR="relative", PYTHONPATH=os.getcwd())
-    assert len(list((tmp_path / "relative").iterdir())) == 2
+    assert len(files(tmp_path / "relative")) == 2
 
 
 # --- files --------------------------------------------------------------------------------------
@@ -124,7 +132,7 @@ def test_a_folder_is_found_again_from_another_one(tmp_path: Path) -> None:
 def in_place_of(make: Callable[[Path], object], folder: Path) -> None:
     """Fills the folder, puts something else in place of all files, and tries again."""
     check(EAS_CACHE_DIR=str(folder))
-    for path in folder.iterdir():
+    for path in files(folder):
         path.unlink()
         make(path)
     check(EAS_CACHE_DIR=str(folder))
@@ -132,33 +140,33 @@ def in_place_of(make: Callable[[Path], object], folder: Path) -> None:
 
 def test_empty_files_are_replaced(tmp_path: Path) -> None:
     in_place_of(Path.touch, tmp_path)
-    assert all(path.stat().st_size for path in tmp_path.iterdir())
+    assert all(path.stat().st_size for path in files(tmp_path))
 
 
 def test_folders_in_place_of_files_are_left_alone(tmp_path: Path) -> None:
     in_place_of(Path.mkdir, tmp_path)
-    assert all(path.is_dir() for path in tmp_path.iterdir())
+    assert all(path.is_dir() for path in files(tmp_path))
 
 
 def test_links_to_nowhere_are_replaced(tmp_path: Path) -> None:
     in_place_of(lambda path: path.symlink_to("/nowhere/at/all"), tmp_path)
-    assert not any(path.is_symlink() for path in tmp_path.iterdir())
+    assert not any(path.is_symlink() for path in files(tmp_path))
 
 
 def test_code_of_another_processor_is_not_found(tmp_path: Path) -> None:
     check(EAS_CACHE_DIR=str(tmp_path))
-    names = set(tmp_path.iterdir())
+    names = set(files(tmp_path))
     other = "from eas.runtime.cpu import build; build.machine_name = lambda: 'another one'"
     check(other, EAS_CACHE_DIR=str(tmp_path))
-    assert len(set(tmp_path.iterdir()) - names) == 2
+    assert len(set(files(tmp_path)) - names) == 2
 
 
 def test_code_of_another_generator_is_not_found(tmp_path: Path) -> None:
     check(EAS_CACHE_DIR=str(tmp_path))
-    names = set(tmp_path.iterdir())
+    names = set(files(tmp_path))
     other = "from eas.runtime.cpu import build; build.generator_name = lambda: 'another one'"
     check(other, EAS_CACHE_DIR=str(tmp_path))
-    assert len(set(tmp_path.iterdir()) - names) == 2
+    assert len(set(files(tmp_path)) - names) == 2
 
 
 FULL = """
@@ -169,20 +177,20 @@ resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
 
 def test_a_full_disk_keeps_nothing(tmp_path: Path) -> None:
     check(FULL, EAS_CACHE_DIR=str(tmp_path))
-    assert list(tmp_path.iterdir()) == []
+    assert files(tmp_path) == []
 
 
 KILLED = """
 import signal
-os.replace = lambda *names: os.kill(os.getpid(), signal.SIGKILL)
+os.replace = lambda *names, **folders: os.kill(os.getpid(), signal.SIGKILL)
 """
 
 
 def test_a_process_that_is_killed_while_it_writes_does_no_harm(tmp_path: Path) -> None:
     assert run(KILLED, EAS_CACHE_DIR=str(tmp_path)).returncode == -9
-    assert [path.suffix for path in tmp_path.iterdir()] == [".tmp"]
+    assert [path.suffix for path in files(tmp_path)] == [".tmp"]
     check(EAS_CACHE_DIR=str(tmp_path))
-    assert sorted(path.suffix for path in tmp_path.iterdir()) == [".o", ".o", ".tmp"]
+    assert sorted(path.suffix for path in files(tmp_path)) == [".o", ".o", ".tmp"]
 
 
 # --- processes ----------------------------------------------------------------------------------

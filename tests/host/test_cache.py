@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
-import os
 import resource
 import sys
 from pathlib import Path
@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from eas.ir.cache import KEPT_FILES, MAX_FILES, Cache, default_folder, open_cache
+from eas.ir.cache import FOLDER, Cache, open_cache
 from eas.msl.host import Builder, Host, HostError, MslError
 from tests.host.texts import HEAD, run_text
 
@@ -29,7 +29,7 @@ def seven(cache: Cache) -> int:
 
 
 def files(folder: Path) -> dict[str, int]:
-    return {path.name: path.stat().st_mtime_ns for path in folder.iterdir()}
+    return {path.name: path.stat().st_mtime_ns for path in (folder / FOLDER).iterdir()}
 
 
 def test_a_kernel_is_compiled_once(tmp_path: Path) -> None:
@@ -41,21 +41,16 @@ def test_a_kernel_is_compiled_once(tmp_path: Path) -> None:
     assert len(before) == 3  # the kernel, the runtime and Metal's library
 
 
-def test_only_the_user_can_enter_the_folder(tmp_path: Path) -> None:
-    open_cache(tmp_path / "cache")
-    assert (tmp_path / "cache").stat().st_mode & 0o777 == 0o700
-
-
 @pytest.mark.parametrize("content", [b"", b"\x7fELF", b"x" * 20000])
 def test_a_broken_file_is_made_again(tmp_path: Path, content: bytes) -> None:
     cache = open_cache(tmp_path)
     assert seven(cache) == 7
     names = set(files(tmp_path))
-    for path in tmp_path.iterdir():
-        path.write_bytes(content)
+    for name in names:
+        (tmp_path / FOLDER / name).write_bytes(content)
     assert seven(cache) == 7
     assert set(files(tmp_path)) == names
-    assert all(path.read_bytes() != content for path in tmp_path.iterdir())
+    assert all((tmp_path / FOLDER / name).read_bytes() != content for name in names)
 
 
 def test_a_file_that_vanishes_is_made_again(tmp_path: Path) -> None:
@@ -65,11 +60,6 @@ def test_a_file_that_vanishes_is_made_again(tmp_path: Path) -> None:
     assert builder.build([TEXT]).path.exists()
 
 
-def test_a_folder_that_others_can_write_to_is_not_used(tmp_path: Path) -> None:
-    tmp_path.chmod(0o777)
-    assert open_cache(tmp_path) == Cache(None)
-
-
 def test_a_home_that_cannot_be_written_does_without_a_cache(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -77,32 +67,7 @@ def test_a_home_that_cannot_be_written_does_without_a_cache(
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.delenv("EAS_CACHE_DIR", raising=False)
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
-    cache = open_cache()
-    assert cache == Cache(None)
-    assert seven(cache) == 7
-
-
-def test_the_folder_follows_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("EAS_CACHE_DIR", raising=False)
-    monkeypatch.setenv("XDG_CACHE_HOME", "/somewhere")
-    assert default_folder() == Path("/somewhere/easy_as")
-    monkeypatch.setenv("EAS_CACHE_DIR", "/elsewhere")
-    assert default_folder() == Path("/elsewhere")
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="needs a disk that is always full")
-def test_a_full_disk_does_without_a_cache(tmp_path: Path) -> None:
-    made = tmp_path / "made"
-    made.write_bytes(b"x" * 100_000)
-    folder = tmp_path / "cache"
-    cache = open_cache(folder)
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))
-    try:
-        assert cache.keep("key", made) is None
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
-    assert files(folder) == {}
+    assert seven(open_cache()) == 7
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs a disk that is always full")
@@ -138,19 +103,40 @@ def _seven_in(folder: Path) -> int:
     return seven(open_cache(folder))
 
 
-def test_the_oldest_files_make_room(tmp_path: Path) -> None:
-    cache = open_cache(tmp_path / "cache")
-    made = tmp_path / "made"
-    made.write_bytes(b"x")
-    for number in range(MAX_FILES):
-        path = tmp_path / "cache" / f"old-{number:04}"
-        path.touch()
-        os.utime(path, (number, number))
-    kept = cache.keep("key", made)
-    assert kept is not None
-    assert kept.exists()
-    left = sorted(path.name for path in (tmp_path / "cache").iterdir() if path != kept)
-    assert left == [f"old-{n:04}" for n in range(MAX_FILES + 1 - KEPT_FILES, MAX_FILES)]
+def test_a_folder_that_was_swapped_does_not_reach_a_running_process(tmp_path: Path) -> None:
+    builder = Builder(open_cache(tmp_path / "cache"))
+    host = Host(builder)
+    library, x = builder.build([TEXT]), np.zeros(1, np.int32)
+    (tmp_path / "cache").rename(tmp_path / "ours")
+    (tmp_path / "cache").mkdir()
+    (tmp_path / "cache").chmod(0o777)
+    try:
+        run_text(host, TEXT, x)
+    finally:
+        host.stop()
+    assert x[0] == 7
+    assert tmp_path not in library.path.parents
+    assert list((tmp_path / "cache").iterdir()) == []
+
+
+def test_a_library_that_nothing_uses_leaves_no_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("eas.msl.host.build.MOST_RECENT", 1)
+    builder = Builder(open_cache())
+    first = builder.build([TEXT]).path
+    assert first.exists()
+    second = builder.build([TEXT.replace("7", "8")])
+    gc.collect()
+    assert not first.exists()
+    assert second.path.exists()
+
+
+def test_a_library_in_use_keeps_its_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("eas.msl.host.build.MOST_RECENT", 1)
+    builder = Builder(open_cache())
+    first = builder.build([TEXT])
+    builder.build([TEXT.replace("7", "8")])
+    assert first.path.exists()
+    assert builder.build([TEXT]).file is first.file
 
 
 def test_the_compiler_s_complaint_names_the_line(tmp_path: Path) -> None:
