@@ -15,7 +15,9 @@ from eas.ir.records import record
 
 Backend = Literal["auto", "cpu", "interpret", "python", "metal", "mps", "msl-host"]
 
-AVAILABLE: tuple[Backend, ...] = ("cpu", "interpret", "msl-host")
+# Compiled kernels need POSIX threads and `dlsym`, which Windows does not have.
+_HAS_POSIX = sys.platform != "win32"
+AVAILABLE: tuple[Backend, ...] = ("cpu", "interpret", "msl-host") if _HAS_POSIX else ("interpret",)
 _ALIASES: dict[str, Backend] = {"mps": "metal"}
 
 
@@ -96,7 +98,9 @@ def resolve_backend(name: str) -> Backend:
 
 
 def automatic() -> Backend:
-    """What `auto` stands for: the GPU on a Mac that has one, else the CPU."""
+    """What `auto` stands for: the GPU on a Mac that has one, else the CPU, else the interpreter."""
+    if not _HAS_POSIX:
+        return "interpret"
     if sys.platform != "darwin":
         return "cpu"
     from eas.runtime import metal

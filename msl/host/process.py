@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import math
 import mmap
@@ -127,7 +126,8 @@ class Host:
         assert self._process is not None
         code = self._process.wait()
         self._reap()
-        return _DEATHS.get(-code, f"its process ended with {_signal_name(code)}")
+        name = _signal_name(code)
+        return _DEATHS.get(name, f"its process ended with {name}")
 
     def _reap(self) -> None:
         process, self._process = self._process, None
@@ -141,14 +141,14 @@ class Host:
                 continue
 
 
-_DEATHS: dict[int, str] = {
-    signal.SIGSEGV: "it accessed memory outside of its arrays, or needs too much stack, and was "
+_DEATHS = {
+    "SIGSEGV": "it accessed memory outside of its arrays, or needs too much stack, and was "
     "stopped (SIGSEGV)",
-    signal.SIGBUS: "it accessed memory outside of its arrays and was stopped (SIGBUS)",
-    signal.SIGFPE: "it divided an integer by zero and was stopped (SIGFPE)",
-    signal.SIGILL: "it ran into undefined behaviour and was stopped (SIGILL)",
-    signal.SIGTRAP: "it ran into undefined behaviour and was stopped (SIGTRAP)",
-    signal.SIGKILL: "its process was killed, by a user or for lack of memory (SIGKILL)",
+    "SIGBUS": "it accessed memory outside of its arrays and was stopped (SIGBUS)",
+    "SIGFPE": "it divided an integer by zero and was stopped (SIGFPE)",
+    "SIGILL": "it ran into undefined behaviour and was stopped (SIGILL)",
+    "SIGTRAP": "it ran into undefined behaviour and was stopped (SIGTRAP)",
+    "SIGKILL": "its process was killed, by a user or for lack of memory (SIGKILL)",
 }
 
 
@@ -164,6 +164,8 @@ def _anonymous_file() -> int:
 
     It is none of the first three: these are the worker's pipes, and may be free in ours.
     """
+    import fcntl  # which Windows does not have
+
     with tempfile.TemporaryFile() if sys.platform != "linux" else _memory_file() as file:
         return fcntl.fcntl(file.fileno(), fcntl.F_DUPFD_CLOEXEC, 3)
 

@@ -123,7 +123,7 @@ def features(machine: str) -> tuple[str, ...]:
 
 def _has_avx2() -> bool:
     try:
-        words = Path("/proc/cpuinfo").read_text().split()
+        words = Path("/proc/cpuinfo").read_text("utf-8", "replace").split()
     except OSError:
         return False
     return {"avx2", "f16c", "fma", "bmi2", "movbe"} <= set(words)

@@ -172,7 +172,7 @@ def _loaded_range(path: str) -> tuple[int, int]:
     """Where a library lies in memory, with the memory for its variables behind it."""
     begin, end = 0, 0
     try:
-        with open("/proc/self/maps") as file:
+        with open("/proc/self/maps", encoding="utf-8", errors="replace") as file:
             lines = [line.split() for line in file]
     except OSError:
         return 0, 0

@@ -15,9 +15,9 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from eas.runtime.cpu.process import address_of, process
+from eas.runtime.cpu.process import address_of, architecture, process
 
-_IS_HERE = sys.platform == "linux" and os.uname().machine == "x86_64" and sys.maxsize > 2**32
+_IS_HERE = sys.platform == "linux" and architecture() == "x86_64" and sys.maxsize > 2**32
 
 # Names as in the System V ABI and its supplement for x86-64.
 _HEADER = struct.Struct("<6s10xHHI8x8xQ4xHHHHHH")

@@ -10,6 +10,8 @@ from typing import Any
 
 import eas.ir
 from eas.ir.cache import digest
+from eas.ir.folders import HAS_DESCRIPTORS
+from eas.runtime.cpu.process import architecture
 
 _llvmlite: Any = import_module("llvmlite")  # which is small; LLVM comes with `llvmlite.binding`
 
@@ -46,7 +48,7 @@ def _described_by_linux() -> str:
     pairs = [line.partition(":") for line in first.splitlines()]
     lines = [f"{key.strip()}={value.strip()}" for key, _, value in pairs if key.strip() in _TELLING]
     has_features = any(line.startswith(("flags=", "Features=")) for line in lines)
-    return " ".join([os.uname().machine, *lines]) if has_features else ""
+    return " ".join([architecture(), *lines]) if has_features else ""
 
 
 @cache
@@ -65,9 +67,15 @@ def generator_name() -> str:
 
 def _files(folder: str) -> list[tuple[str, os.stat_result]]:
     """The files of a folder; once it is open, the system finds each of them faster."""
+    if not HAS_DESCRIPTORS:
+        return _listed(folder)
     handle = os.open(folder, os.O_RDONLY)
     try:
-        with os.scandir(handle) as entries:
-            return [(entry.name, entry.stat()) for entry in entries if entry.is_file()]
+        return _listed(handle)
     finally:
         os.close(handle)
+
+
+def _listed(folder: str | int) -> list[tuple[str, os.stat_result]]:
+    with os.scandir(folder) as entries:
+        return [(entry.name, entry.stat()) for entry in entries if entry.is_file()]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable
 from typing import TypeVar
+
+from eas.runtime.cpu.process import in_forked_child
 
 T = TypeVar("T")
 
@@ -27,5 +28,5 @@ def once(make: Callable[[], T]) -> Callable[[], T]:
                     found.append(make())
         return found[0]
 
-    os.register_at_fork(after_in_child=forget_holder)
+    in_forked_child(forget_holder)
     return get

@@ -1,10 +1,23 @@
-"""The C library of this process, and where its functions are."""
+"""This process: its machine, its C library and its forks, as far as the system has them."""
 
 from __future__ import annotations
 
 import ctypes
+import os
+from collections.abc import Callable
 from functools import cache
 from typing import Any
+
+
+def architecture() -> str:
+    """The kind of processor as the system names it; nothing where it does not (Windows)."""
+    return os.uname().machine if hasattr(os, "uname") else ""
+
+
+def in_forked_child(call: Callable[[], None]) -> None:
+    """Has a function called at the start of every forked process, where there are any."""
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=call)
 
 
 @cache

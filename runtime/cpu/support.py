@@ -12,7 +12,7 @@ from pathlib import Path
 from eas.ir.timing import timed
 from eas.runtime.cpu.build import build_code
 from eas.runtime.cpu.once import once
-from eas.runtime.cpu.process import address_of, process
+from eas.runtime.cpu.process import address_of, in_forked_child, process
 from eas.runtime.refusals import BadArgument
 
 MOST_SLOTS = 128
@@ -57,7 +57,7 @@ class Support:
         self.memory = ctypes.create_string_buffer(_SIZE + 64)
         self.pool = (ctypes.addressof(self.memory) + 63) & ~63
         self._reset()
-        os.register_at_fork(after_in_child=self._reset)
+        in_forked_child(self._reset)
 
     def _reset(self) -> None:
         """A pool without helpers: threads do not live on in a forked process."""
@@ -111,7 +111,7 @@ def _compile() -> bytes:
     from eas.runtime.cpu import jit
 
     folder = Path(__file__).parent
-    text = (folder / "support.ll").read_text() + (folder / "call.ll").read_text()
+    text = "".join((folder / name).read_text("utf-8") for name in ("support.ll", "call.ll"))
     numbers = {"CLOCK": _CLOCK, "ALONE": ALONE, "SPIN": SPIN, "SLOTS": MOST_SLOTS}
     for name, number in numbers.items():
         text = text.replace(f" {name},", f" {number},").replace(f"[{name} ", f"[{number} ")
