@@ -17,6 +17,7 @@ from eas.ir.reports import site_numbers
 from eas.ir.text import print_function
 from eas.ir.timing import timed
 from eas.runtime.cpu import elf
+from eas.runtime.cpu.code import Code
 from eas.runtime.cpu.machine import generator_name, machine_name
 
 ENTRY = "eas_run"
@@ -43,8 +44,8 @@ def to_asm(function: Function) -> str:
     return jit.assembly(to_llvm(function))
 
 
-def build(function: Function, kept: Cache | None, beside: Callable[[], object]) -> int:
-    """The address of a function's entry; the code stays loaded until the process ends.
+def build(function: Function, kept: Cache | None, beside: Callable[[], object]) -> Code:
+    """A function's code, with its `ENTRY`.
 
     If it has to be compiled, another thread loads LLVM meanwhile and then calls `beside`.
     """
@@ -62,7 +63,7 @@ def build(function: Function, kept: Cache | None, beside: Callable[[], object]) 
     # for two asserts or prints on one line, which report as one.
     what = print_function(replace(function, constants=()), locations=False)
     what = f"{what}{site_numbers(function)}"
-    return build_code(function.name, what, make, [ENTRY], kept)[ENTRY]
+    return build_code(function.name, what, make, [ENTRY], kept)
 
 
 @contextmanager
@@ -96,7 +97,7 @@ def build_code(
     exported: Sequence[str],
     kept: Cache | None = None,
     symbols: Mapping[str, int] | None = None,
-) -> dict[str, int]:
+) -> Code:
     """The functions of an object file that is made of `what`: kept on disk, or made now."""
     kept = kept or default_cache()
     key = digest(generator_name(), machine_name(), what)
@@ -109,7 +110,7 @@ def build_code(
     return _link(code, exported, symbols or {})
 
 
-def _link(code: bytes, exported: Sequence[str], symbols: Mapping[str, int]) -> dict[str, int]:
+def _link(code: bytes, exported: Sequence[str], symbols: Mapping[str, int]) -> Code:
     with suppress(elf.LinkError):
         return elf.link(code, exported, symbols)
     from eas.runtime.cpu import jit

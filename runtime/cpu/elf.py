@@ -13,8 +13,10 @@ import os
 import struct
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
+from eas.runtime.cpu.code import Code
 from eas.runtime.cpu.process import address_of, architecture, process
 
 _IS_HERE = sys.platform == "linux" and architecture() == "x86_64" and sys.maxsize > 2**32
@@ -66,8 +68,8 @@ class _Symbol(NamedTuple):
     value: int
 
 
-def link(code: bytes, names: Sequence[str], given: Mapping[str, int]) -> dict[str, int]:
-    """The addresses of the functions of these names; the code is never unloaded.
+def link(code: bytes, names: Sequence[str], given: Mapping[str, int]) -> Code:
+    """The functions of these names, in memory.
 
     `given` are addresses of symbols that the process itself may not tell.
     """
@@ -110,12 +112,23 @@ class _Link:
                 end = self.places[number] + section.size
         return end
 
-    def run(self, names: Sequence[str]) -> dict[str, int]:
+    def run(self, names: Sequence[str]) -> Code:
         base = _reserve(self.size)
+        unload = partial(process().munmap, base, self.size)
+        try:
+            self._fill(base)
+            return Code(self._exported(base, names), unload)
+        except BaseException:
+            unload()
+            raise
+
+    def _fill(self, base: int) -> None:
         image = self._image(base)
         ctypes.memmove(base, bytes(image), self.size)
         _protect(base, self.code_size, mmap.PROT_READ | mmap.PROT_EXEC)
         _protect(base + self.code_size, self.size - self.code_size, mmap.PROT_READ)
+
+    def _exported(self, base: int, names: Sequence[str]) -> dict[str, int]:
         found = {s.name: base + self._address(s) for s in self.symbols if s.section in self.places}
         missing = [name for name in names if name not in found]
         if missing:

@@ -10,6 +10,7 @@ from itertools import count
 from typing import Any
 
 from eas.runtime.cpu import llvm
+from eas.runtime.cpu.code import Code
 
 # Lanes are vectors already, and loops are as they should be: what is left is to tidy up.
 PASSES = (
@@ -62,7 +63,6 @@ def assembly(text: str) -> str:
 
 _lock = threading.Lock()
 _numbers = count()
-_loaded: list[Any] = []  # code that something may be running
 
 
 @cache
@@ -81,8 +81,8 @@ def _linker() -> Any:
     return binding.create_lljit_compiler(machine)
 
 
-def link(code: bytes, names: Sequence[str], given: Mapping[str, int]) -> dict[str, int]:
-    """The addresses of the functions of these names; the code is never unloaded."""
+def link(code: bytes, names: Sequence[str], given: Mapping[str, int]) -> Code:
+    """The functions of these names, in memory."""
     with _lock:
         builder = _binding().JITLibraryBuilder().add_object_img(code).add_current_process()
         for name in names:
@@ -90,5 +90,4 @@ def link(code: bytes, names: Sequence[str], given: Mapping[str, int]) -> dict[st
         for name, address in given.items():
             builder.import_symbol(name, address)
         library = builder.link(_linker(), f"eas{next(_numbers)}")
-        _loaded.append(library)
-        return {name: library[name] for name in names}
+        return Code({name: library[name] for name in names}, library.close)

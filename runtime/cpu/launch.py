@@ -11,7 +11,7 @@ from eas.ir.cache import Cache
 from eas.ir.diagnostics import Diagnostic
 from eas.ir.nodes import Function
 from eas.ir.reports import failure, lost_records, printed, report_buffer, sites_of
-from eas.runtime.cpu.build import build
+from eas.runtime.cpu.build import ENTRY, build
 from eas.runtime.cpu.plan import Layout, Plan, make_plan
 from eas.runtime.cpu.support import support
 from eas.runtime.refusals import LaunchError
@@ -30,7 +30,8 @@ class Executable:
     def __init__(self, function: Function, kept: Cache | None = None) -> None:
         self.function = function
         self.sites = sites_of(function)
-        self.entry = build(function, kept, beside=support)
+        self.code = build(function, kept, beside=support)
+        self.entry = self.code[ENTRY]
         self._plans_asked = 0
         self._long = np.full(1, (1 << 63) - 1, np.int64)
 
@@ -66,7 +67,7 @@ class Executable:
             return None
         self._plans_asked += 1
         support().start()
-        return make_plan(self.function, self.entry, layout())
+        return make_plan(self.function, self.code, layout())
 
     def _work(self, slots: Words, report: Words, extents: tuple[int, int, int]) -> None:
         """Runs the programs in parts, so that Python sees signals in between."""

@@ -14,6 +14,8 @@ from eas.ir.nodes import Function, Param
 from eas.ir.records import frozen
 from eas.ir.types import BOOL, I32, I64, DType
 from eas.runtime.binding import ArrayUse
+from eas.runtime.cpu.build import ENTRY
+from eas.runtime.cpu.code import Code
 from eas.runtime.cpu.support import MOST_SLOTS, support
 from eas.runtime.values import Array, Bound, is_wide
 
@@ -54,17 +56,21 @@ class Plan:
         self._words = np.array(words, np.int64)
         self._kept = kept
         self._method = _Method(b"launch", support().call, _FASTCALL, None)
-        api = ctypes.pythonapi
-        make_capsule = ctypes.PYFUNCTYPE(
-            ctypes.py_object, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p
-        )(("PyCapsule_New", api))
-        make_function = ctypes.PYFUNCTYPE(
-            ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.py_object
-        )(("PyCFunction_NewEx", api))
+        make_capsule, make_function = _makers()
         capsule = make_capsule(self._words.ctypes.data, None, None)
         self.call: Callable[..., object] = make_function(
             ctypes.addressof(self._method), capsule, None
         )
+
+
+@cache
+def _makers() -> tuple[Any, Any]:
+    """`PyCapsule_New` and `PyCFunction_NewEx`; `PYFUNCTYPE` makes a class at each call."""
+    address, anything = ctypes.c_void_p, ctypes.py_object
+    of_capsules = ctypes.PYFUNCTYPE(anything, address, address, address)
+    of_functions = ctypes.PYFUNCTYPE(anything, address, anything, anything)
+    api = ctypes.pythonapi
+    return of_capsules(("PyCapsule_New", api)), of_functions(("PyCFunction_NewEx", api))
 
 
 class _Method(ctypes.Structure):
@@ -78,7 +84,7 @@ class _Method(ctypes.Structure):
     )
 
 
-def make_plan(function: Function, entry: int, layout: Layout) -> Plan | None:
+def make_plan(function: Function, code: Code, layout: Layout) -> Plan | None:
     """A plan for a function's launches, if its arguments are of the kinds that `call.ll` reads."""
     if not is_possible():
         return None
@@ -90,12 +96,12 @@ def make_plan(function: Function, entry: int, layout: Layout) -> Plan | None:
     n_slot = names.index("N") if layout.block and "N" in names else -1
     most = function.programs or _MOST
     objects = (np.ndarray, int, float, None, False, True)
-    head = [entry, support().pool, len(layout.row), len(slots), n_slot, layout.block, most]
+    head = [code[ENTRY], support().pool, len(layout.row), len(slots), n_slot, layout.block, most]
     head += [*map(id, objects), (1 << 63) - 1]
     assert len(head) == _HEAD
     words = [word for slot in slots if slot for word in (*slot, 0, 0, 0, 0)[:_SLOT]]
     constants = [value for name, value in layout.row.items() if name not in layout.values]
-    return Plan([*head, *words], constants)
+    return Plan([*head, *words], (code, constants))
 
 
 # --- slots, see `call.ll` -----------------------------------------------------------------------

@@ -26,6 +26,7 @@ def process() -> Any:
     library: Any = ctypes.CDLL(None, use_errno=True)
     library.mmap.restype = ctypes.c_void_p
     library.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
+    library.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
     library.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
     library.dlsym.restype = ctypes.c_void_p
     library.dlsym.argtypes = [ctypes.c_void_p, ctypes.c_char_p]

@@ -46,14 +46,14 @@ class Support:
     def __init__(self) -> None:
         symbols = {name: address_of(name, ctypes.pythonapi) or 0 for name in _PYTHON}
         exported = ["eas_help", "eas_work", "eas_call"]
-        addresses = build_code("support", "support", _compile, exported, symbols=symbols)
-        self.call = addresses["eas_call"]
+        self._code = build_code("support", "support", _compile, exported, symbols=symbols)
+        self.call = self._code["eas_call"]
         self.work = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p)(
-            addresses["eas_work"]
+            self._code["eas_work"]
         )
         pointers = (ctypes.c_void_p,) * 3
         self.raise_again = ctypes.PYFUNCTYPE(None, *pointers)(("PyErr_Restore", ctypes.pythonapi))
-        self._help = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(addresses["eas_help"])
+        self._help = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(self._code["eas_help"])
         self.memory = ctypes.create_string_buffer(_SIZE + 64)
         self.pool = (ctypes.addressof(self.memory) + 63) & ~63
         self._reset()

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from eas.runtime.cpu import build, elf, jit
+from eas.runtime.cpu.code import Code
 
 pytestmark = pytest.mark.skipif(
     (sys.platform, os.uname().machine) != ("linux", "x86_64"), reason="LLVM links elsewhere"
@@ -42,7 +43,7 @@ define ptr @address() {
 """
 NAMES = ("entry", "root", "address")
 
-Link = Callable[[bytes, Sequence[str], Mapping[str, int]], dict[str, int]]
+Link = Callable[[bytes, Sequence[str], Mapping[str, int]], Code]
 
 Entry = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double, ctypes.c_int64)
 Address = ctypes.CFUNCTYPE(ctypes.c_void_p)
@@ -99,15 +100,45 @@ def test_a_file_that_was_changed_anywhere_is_linked_or_an_error(code: bytes) -> 
 
 
 def test_memory_of_code_is_not_written_and_memory_of_constants_not_run(code: bytes) -> None:
-    start = elf.link(code, NAMES, GIVEN)["root"] & ~0xFFF
-    with open("/proc/self/maps", encoding="ascii") as file:
-        maps = [line.split()[:2] for line in file]
+    linked = elf.link(code, NAMES, GIVEN)
+    start = linked["root"] & ~0xFFF
+    maps = _maps()
     at = next(n for n, (where, _) in enumerate(maps) if where.startswith(f"{start:x}-"))
     assert [how for _, how in maps[at : at + 2]] == ["r-xp", "r--p"]
 
 
+@pytest.mark.parametrize("link", [elf.link, jit.link])
+def test_code_that_nobody_can_run_any_more_is_unloaded(code: bytes, link: Link) -> None:
+    linked = link(code, NAMES, GIVEN)
+    address = linked["root"]
+    assert _is_executable(address)
+    del linked
+    assert not _is_executable(address)
+
+
+def test_code_that_cannot_be_linked_leaves_no_memory_behind(code: bytes) -> None:
+    before = len(_maps())
+    for _ in range(50):
+        with pytest.raises(elf.LinkError):
+            elf.link(code, ["other"], GIVEN)
+    assert len(_maps()) < before + 50
+
+
+def _is_executable(address: int) -> bool:
+    for where, how in _maps():
+        low, high = (int(number, 16) for number in where.split("-"))
+        if low <= address < high:
+            return "x" in how
+    return False
+
+
+def _maps() -> list[list[str]]:
+    with open("/proc/self/maps", encoding="ascii") as file:
+        return [line.split()[:2] for line in file]
+
+
 def test_what_is_not_understood_is_left_to_llvm(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*_: object) -> dict[str, int]:
+    def refuse(*_: object) -> Code:
         raise elf.LinkError("a relocation of the kind 99")
 
     monkeypatch.setattr(elf, "link", refuse)
