@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-from functools import cache
+from functools import lru_cache
 from types import FunctionType
 from typing import Any
 
@@ -79,7 +79,7 @@ def check_record(ctx: Context, cls: type) -> None:
         )
 
 
-@cache
+@lru_cache(maxsize=256)
 def _own_code(cls: type) -> str | None:
     for base in cls.__mro__:
         if base.__module__ in ("builtins", "typing", "abc"):
@@ -104,7 +104,7 @@ def field_names(cls: type) -> tuple[str, ...]:
     return tuple(f.name for f in dataclasses.fields(cls))
 
 
-@cache
+@lru_cache(maxsize=256)
 def _signature(cls: type) -> inspect.Signature:
     """What the class takes when one is made, the defaults as operands."""
     make: Any = getattr(cls, "__new__" if is_named_tuple(cls) else "__init__")

@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import lru_cache
+from functools import wraps
 from types import FunctionType
-from typing import Any, cast
+from typing import Any, TypeVar, cast
+from weakref import WeakKeyDictionary
 
 from eas.frontend_ast.source import FunctionSource
 from eas.frontend_ast.values import Num, Operand
@@ -115,13 +116,31 @@ class Frame:
 
 # --- names in a piece of Python -------------------------------------------------------------------
 
+N = TypeVar("N", bound=ast.AST)
+R = TypeVar("R")
+
+
+def per_node(function: Callable[[N], R]) -> Callable[[N], R]:
+    """`functools.cache` that keeps no ast alive: those of kernels that are redefined are many."""
+    found: WeakKeyDictionary[N, R] = WeakKeyDictionary()
+
+    @wraps(function)
+    def look_up(node: N) -> R:
+        try:
+            return found[node]
+        except KeyError:
+            result = found[node] = function(node)
+            return result
+
+    return look_up
+
 
 def assigned_names(nodes: Iterable[ast.AST]) -> tuple[str, ...]:
     """The names that statements bind in their own scope, in the order of the text."""
     return tuple(dict.fromkeys(name for node in nodes for name in _bound_by(node)))
 
 
-@lru_cache(maxsize=1024)
+@per_node
 def local_names(node: ast.FunctionDef | ast.Lambda) -> frozenset[str]:
     """Every name that is local to a function: its parameters and what its body binds."""
     arguments = node.args
@@ -131,7 +150,7 @@ def local_names(node: ast.FunctionDef | ast.Lambda) -> frozenset[str]:
     return frozenset(a.arg for a in named) | frozenset(assigned_names(body))
 
 
-@lru_cache(maxsize=1024)
+@per_node
 def count_reads(node: ast.AST) -> Counter[str]:
     """How often each name is read in a piece of Python, the functions inside of it included."""
     return Counter([name for inner in _walk(node) if (name := _read_by(inner)) is not None])
@@ -145,7 +164,7 @@ def _read_by(node: ast.AST) -> str | None:
     return node.id if isinstance(node, ast.Name) else None
 
 
-@lru_cache(maxsize=4096)
+@per_node
 def _bound_by(node: ast.AST) -> tuple[str, ...]:
     """Kept for statements, which are asked for again with what is around them."""
     names: list[str] = []
