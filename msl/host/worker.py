@@ -6,8 +6,8 @@ of four bytes; arrays lie in a file that is shared with the process that asks.
 
 from __future__ import annotations
 
+import _ctypes
 import ctypes
-import functools
 import json
 import mmap
 import os
@@ -21,6 +21,7 @@ from typing import Any, BinaryIO
 STACKS_BYTES = 256 << 20
 PAGE = mmap.PAGESIZE
 SLOTS = 31
+MOST_LIBRARIES = 64
 Uint3 = ctypes.c_uint * 3
 
 
@@ -69,6 +70,17 @@ class Launch(ctypes.Structure):
     ]
 
 
+class Library:
+    """A library in memory: its functions, and where it lies."""
+
+    def __init__(self, path: str) -> None:
+        self.functions = ctypes.CDLL(path)
+        self.low, self.high = _loaded_range(path)
+
+    def unload(self) -> None:
+        _ctypes.dlclose(self.functions._handle)
+
+
 class Stacks:
     """Memory for the stacks of fibers, with a page below each that must not be touched."""
 
@@ -99,14 +111,15 @@ class Worker:
     def __init__(self, runtime: str, shared_file: int) -> None:
         _load_math()
         self._runtime = ctypes.CDLL(runtime, mode=ctypes.RTLD_GLOBAL)
-        self._libraries: dict[str, ctypes.CDLL] = {}
+        self._libraries: dict[str, Library] = {}
         self._file = shared_file
         self._arrays: mmap.mmap | None = None
         self._stacks = Stacks()
 
     def run(self, request: dict[str, Any]) -> dict[str, Any]:
         """Runs one launch; gives what the runtime reports."""
-        library, unit = self._library(request["library"]), request["unit"]
+        loaded, unit = self._library(request["library"]), request["unit"]
+        library = loaded.functions
         base = self._base(request["bytes"])
         buffers = (ctypes.c_void_p * SLOTS)()
         launch = Launch()
@@ -114,7 +127,7 @@ class Worker:
             buffers[index] = base + offset
             launch.lows[index], launch.highs[index] = base + low, base + high
         shared, shared_bytes, _keep = _shared_memory(request["shared"])
-        launch.library, launch.library_end = _loaded_range(request["library"])
+        launch.library, launch.library_end = loaded.low, loaded.high
         launch.kernel = ctypes.cast(library[request["entry"]], ctypes.c_void_p).value
         launch.buffers = ctypes.addressof(buffers)
         launch.shared = ctypes.addressof(shared)
@@ -131,10 +144,13 @@ class Worker:
         self._runtime.eas_run(ctypes.byref(launch))
         return _as_dict(launch.report, launch.library)
 
-    def _library(self, path: str) -> ctypes.CDLL:
-        if path not in self._libraries:
-            self._libraries[path] = ctypes.CDLL(path)
-        return self._libraries[path]
+    def _library(self, path: str) -> Library:
+        """A library that was not needed for long makes room for one that is."""
+        library = self._libraries.pop(path, None) or Library(path)
+        self._libraries[path] = library
+        if len(self._libraries) > MOST_LIBRARIES:
+            self._libraries.pop(next(iter(self._libraries))).unload()
+        return library
 
     def _base(self, size: int) -> int:
         """The address of the shared arrays."""
@@ -167,7 +183,6 @@ def _address(library: ctypes.CDLL, function: str) -> int:
     return call() or 0
 
 
-@functools.cache
 def _loaded_range(path: str) -> tuple[int, int]:
     """Where a library lies in memory, with the memory for its variables behind it."""
     begin, end = 0, 0
