@@ -1,0 +1,92 @@
+"""Memory stays as it is over launches and redefinitions; `benchmarks/memory.py` has the long form.
+
+What Python allocates is counted, not what the system gives: that comes in pages, at times.
+"""
+
+from __future__ import annotations
+
+import gc
+import sys
+import tracemalloc
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import pytest
+
+from benchmarks.memory import STEPS, Step
+from eas.msl.host.build import default_builder
+from eas.msl.host.worker import Worker
+
+TEXT = """\
+#include <metal_stdlib>
+using namespace metal;
+kernel void fill(device float *x [[buffer(0)]], uint i [[thread_position_in_grid]]) {
+    x[i] = NUMBER;
+}
+"""
+
+
+@pytest.fixture
+def _counted() -> Iterator[None]:
+    tracemalloc.start()
+    yield
+    tracemalloc.stop()
+
+
+@pytest.mark.usefixtures("_counted")
+@pytest.mark.parametrize("backend", ["cpu", "interpret", "msl-host"])
+def test_launches_leave_nothing_behind(backend: str) -> None:
+    assert allocated_by(STEPS["launches"](backend), 60) < 200
+
+
+@pytest.mark.usefixtures("_counted")
+@pytest.mark.parametrize("backend", ["cpu", "interpret", "msl-host"])
+def test_redefined_kernels_leave_nothing_behind(backend: str) -> None:
+    assert allocated_by(STEPS["redefinitions"](backend), 40) < 600
+
+
+@pytest.mark.usefixtures("_counted")
+@pytest.mark.parametrize("backend", ["cpu", "interpret"])
+def test_kernels_that_are_redefined_with_another_text_leave_nothing_behind(backend: str) -> None:
+    assert allocated_by(STEPS["redefinitions with another text"](backend), 30) < 2000
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the maps of a process are Linux's")
+def test_the_machine_code_of_redefined_kernels_is_unloaded() -> None:
+    step = STEPS["redefinitions"]("cpu")
+    repeat(step, range(5))
+    before = len(maps())
+    repeat(step, range(50))
+    assert len(maps()) < before + 10
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the maps of a process are Linux's")
+def test_a_library_is_unloaded_when_many_others_were_needed_since(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("eas.msl.host.worker.MOST_LIBRARIES", 2)
+    paths = [str(default_builder().build([TEXT.replace("NUMBER", n)]).path) for n in "123"]
+    worker = object.__new__(Worker)
+    worker._libraries = {}  # pyright: ignore[reportPrivateUsage]
+    for path in (paths[0], paths[1], paths[0], paths[2]):
+        worker._library(path)  # pyright: ignore[reportPrivateUsage]
+    loaded = "".join(maps())
+    assert [path in loaded for path in paths] == [True, False, True]
+
+
+def allocated_by(step: Step, count: int) -> float:
+    """The bytes that a step leaves behind, on average; what is kept once is there before."""
+    repeat(step, range(count // 2))
+    before = tracemalloc.get_traced_memory()[0]
+    repeat(step, range(count // 2, count // 2 + count))
+    return (tracemalloc.get_traced_memory()[0] - before) / count
+
+
+def repeat(step: Step, numbers: Iterable[int]) -> None:
+    for number in numbers:
+        step(number)
+    gc.collect()
+
+
+def maps() -> list[str]:
+    return Path("/proc/self/maps").read_text().splitlines()
