@@ -1,6 +1,6 @@
 """Random kernels over matrices give what NumPy gives, also where operands are shared.
 
-`EAS_FUZZ_MATRICES=5000 uv run pytest tests/host/test_matrices.py` runs that many kernels, in batches of 20.
+`EAS_FUZZ_MATRICES=5000 uv run pytest tests/host/test_matrices.py` runs that many, 20 at a time.
 """
 
 from __future__ import annotations
