@@ -5,18 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from eas.ir.nodes import Compute
+from eas.ir.places.domains import Domain, element
+from eas.ir.places.indices import add, coordinates, digit, make_symbol, of, scale
 from eas.ir.types import BOOL, I32, count
 from eas.msl.combining import distances, shuffled
-from eas.msl.indices import add, coordinates, digit, make_symbol, of, scale
-from eas.msl.lanes import (
-    SIMD,
-    Domain,
-    axis_of,
-    element,
-    is_for_rows,
-    serial_indices,
-    serial_symbol,
-)
+from eas.msl.lanes import SIMD, axis_of, is_for_rows, serial_indices, serial_symbol
 from eas.msl.lowering import Lowering
 from eas.msl.reductions import (
     Running,

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from eas.ir.nodes import Atomic, Break, Combine, Compute, Continue, For, If, Load, Store, While
+from eas.ir.places.accesses import ONCE, Access, Half, access_of, after_trip, after_turn, conflict
 from eas.ir.records import field, record, replace
 from eas.ir.types import Pointer, count
-from eas.msl.accesses import ONCE, Access, Half, access_of, after_trip, after_turn, conflict
 from eas.msl.fragments import START, STEP, TURN, number, numbers
 from eas.msl.lanes import SIMD, Layout, Strategy, is_reduction
 from eas.msl.needs import Finder, domain_of

@@ -27,6 +27,7 @@ from eas.ir.nodes import (
     results_of,
 )
 from eas.ir.ops.simdgroup import SIMD_OPS
+from eas.ir.places.indices import linear
 from eas.ir.records import field, record
 from eas.ir.types import BOOL, I32, count
 from eas.msl import axes, combining, matrices, memory, reductions, scans, simdgroups
@@ -35,7 +36,6 @@ from eas.msl.branches import lower_branch, lower_if
 from eas.msl.combining import States
 from eas.msl.control import Ways, end, is_left
 from eas.msl.facts import Control, is_pure
-from eas.msl.indices import linear
 from eas.msl.lanes import Strategy, is_reduction
 from eas.msl.loops import lower_for, lower_while
 from eas.msl.lowering import Lowering

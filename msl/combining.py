@@ -11,11 +11,12 @@ from contextlib import contextmanager
 
 from eas.ir.location import Loc
 from eas.ir.nodes import Combine, Compute, Constant, Region, Value, Yield
+from eas.ir.places.domains import element
+from eas.ir.places.indices import fixed, of
 from eas.ir.records import field, record
 from eas.ir.types import BF16, BOOL, I32, U32, DType, count
 from eas.msl.dtypes import type_name
-from eas.msl.indices import fixed, of
-from eas.msl.lanes import SIMD, combined_indices, combined_symbol, element
+from eas.msl.lanes import SIMD, combined_indices, combined_symbol
 from eas.msl.lowering import Lowering
 from eas.msl.shared_arrays import MEMORY
 from eas.msl.spelling import Spelling, spell

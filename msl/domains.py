@@ -8,7 +8,6 @@ of one size: then each lane repeats it for itself, and its values need no arrays
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import combinations_with_replacement
 
 from eas.ir.nodes import (
     Assert,
@@ -28,12 +27,13 @@ from eas.ir.nodes import (
     regions_of,
     results_of,
 )
+from eas.ir.places.accesses import Touch, access_of, conflicts
+from eas.ir.places.domains import Domain
+from eas.ir.places.indices import Indices, operand_indices
 from eas.ir.types import Shape, count
-from eas.msl.accesses import Access, Touch, access_of, after_trip, conflict
 from eas.msl.costs import operands_of_pure
 from eas.msl.facts import Control, Facts, is_collective, is_pure, leaves_outer_loop
-from eas.msl.indices import Indices, operand_indices
-from eas.msl.lanes import Domain, Layout, is_home, is_view
+from eas.msl.lanes import Layout, is_home, is_view
 
 
 def choose_domains(layout: Layout, region: Region) -> None:
@@ -117,26 +117,6 @@ def _is_local(op: Control, domain: Domain, layout: Layout) -> bool:
         if not is_pure(inner, facts) or not (costs.is_cheap(value) or is_view(inner)):
             return False
     return True
-
-
-def conflicts(touches: list[Touch], facts: Facts) -> Iterator[tuple[Access, Access]]:
-    """The pairs of accesses that must not happen at each lane's own pace."""
-    for a, b in _pairs(touches):
-        loop = a.loop or b.loop
-        first, second = a.access, b.access
-        if loop is not None:
-            first, second = after_trip(first, loop, facts), after_trip(second, loop, facts)
-        if (loop is not None or a is not b) and conflict(first, second, facts):
-            yield first, second
-
-
-def _pairs(touches: list[Touch]) -> Iterator[tuple[Touch, Touch]]:
-    """Every two accesses of one array, and each access with itself."""
-    by_array: dict[int, list[Touch]] = {}
-    for touch in touches:
-        by_array.setdefault(touch.op.pointer.id, []).append(touch)
-    for group in by_array.values():
-        yield from combinations_with_replacement(group, 2)
 
 
 def accesses_inside(op: Op, domain: Domain, layout: Layout) -> list[Touch]:

@@ -7,12 +7,13 @@ from contextlib import contextmanager
 
 from eas.ir.location import Loc
 from eas.ir.nodes import Compute, Function
+from eas.ir.places.domains import Domain, element
+from eas.ir.places.indices import Index, Part, Symbol
 from eas.ir.records import field, frozen, record
 from eas.ir.types import BOOL, I32, DType
 from eas.msl.building import TreeBuilder
 from eas.msl.facts import Facts
-from eas.msl.indices import Index, Part, Symbol
-from eas.msl.lanes import Domain, Layout, element
+from eas.msl.lanes import Layout
 from eas.msl.names import unique
 from eas.msl.text import Level, Text, infix
 from eas.msl.tree import Block, ElementLoop, Loop, Node, Variable

@@ -32,10 +32,10 @@ from eas.ir.nodes import (
     walk,
 )
 from eas.ir.ops.simdgroup import SIMD_OPS
+from eas.ir.places.forms import Form
+from eas.ir.places.indices import Indices
 from eas.ir.records import field, frozen, record
-from eas.msl.forms import Form
 from eas.msl.fragments import MMA_OPS
-from eas.msl.indices import Indices
 
 _DONE_ONCE = SIMD_OPS | MMA_OPS | {"dot"}
 
@@ -57,7 +57,7 @@ class Facts:
 
     `aliases` are values that only rename another one: what a `Condition` passes on, what every way
     out of a control op gives. `lasts` has, for a carried value, the argument of the `orelse`.
-    `forms` remembers what `eas.msl.linear` finds out.
+    `forms` remembers what `eas.ir.places.linear` finds out.
     """
 
     function: Function

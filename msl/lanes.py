@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 from enum import Enum
-from functools import cache
 
 from eas.ir.nodes import Combine, Compute, Op, Value, results_of
-from eas.ir.records import field, frozen, record
-from eas.ir.types import Shape, count
-from eas.msl.accesses import Touch
-from eas.msl.costs import Costs
-from eas.msl.facts import Facts
-from eas.msl.indices import (
+from eas.ir.places.accesses import Touch
+from eas.ir.places.domains import Domain, element, home_indices
+from eas.ir.places.indices import (
     Index,
     Indices,
     Symbol,
-    coordinates,
     linear,
     make_symbol,
     of,
-    project,
 )
+from eas.ir.records import field, frozen, record
+from eas.ir.types import Shape, count
+from eas.msl.costs import Costs
+from eas.msl.facts import Facts
 
 SIMD = 32
 
@@ -63,40 +61,6 @@ class Budget:
 
 
 _IN_MEMORY = (Strategy.CHUNKS, Strategy.WALK, Strategy.FRAGMENTS)
-
-
-@frozen
-class Domain:
-    """The lanes of a loop over elements."""
-
-    shape: Shape
-
-    @property
-    def extent(self) -> int:
-        return count(self.shape)
-
-    @property
-    def indices(self) -> Indices:
-        return home_indices(self.shape)
-
-    def indices_of(self, shape: Shape) -> Indices:
-        """Which element of a block of this shape belongs to a lane of the domain."""
-        if not shape:
-            return ()
-        if count(shape) == self.extent:
-            return home_indices(shape)
-        return project(self.indices, shape)
-
-
-def element(extent: int) -> Symbol:
-    """The index of a lane in a domain of so many."""
-    return make_symbol("e", extent)
-
-
-@cache
-def home_indices(shape: Shape) -> Indices:
-    """The coordinates of the element at home in a lane of a domain of the block's own size."""
-    return coordinates(of(element(count(shape))), shape)
 
 
 def is_home(value: Value, indices: Indices, extent: int) -> bool:

@@ -7,14 +7,15 @@ from contextlib import contextmanager
 
 from eas.ir.location import Loc
 from eas.ir.nodes import Compute, Constant, Load, Region, Value
+from eas.ir.places.domains import element
+from eas.ir.places.indices import Index, Indices, add, fixed, make_index, of, operand_indices
+from eas.ir.places.linear import form_of
 from eas.ir.records import field, record
 from eas.ir.reports import Site
 from eas.ir.types import I32, Pointer, count
 from eas.msl.errors import UnsupportedError
 from eas.msl.helpers import Helpers
-from eas.msl.indices import Index, Indices, add, fixed, make_index, of, operand_indices
-from eas.msl.lanes import element, is_home, is_view
-from eas.msl.linear import form_of
+from eas.msl.lanes import is_home, is_view
 from eas.msl.numbers import Numbers
 from eas.msl.shared_arrays import MEMORY, SharingBuilder
 from eas.msl.spelling import Spelling, spell

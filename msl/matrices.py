@@ -12,10 +12,10 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 
 from eas.ir.nodes import Compute, Load
+from eas.ir.places.indices import add, linear, scale
 from eas.ir.records import field, frozen, record
 from eas.ir.types import BOOL, F32, I32, DType, count
 from eas.msl.fragments import BEGIN, EDGE, KEEP, START, STEP, TURN, number, numbers, strip_rows
-from eas.msl.indices import add, linear, scale
 from eas.msl.lanes import SIMD, Strategy, dot_indices, dot_symbol
 from eas.msl.lowering import Lowering
 from eas.msl.products import Factor, Product, Shares

@@ -15,19 +15,18 @@ from eas.ir.nodes import (
     Value,
     operands_of,
 )
+from eas.ir.places.domains import Domain, home_indices
+from eas.ir.places.indices import Indices, of, operand_indices
 from eas.ir.records import field, frozen, record
 from eas.ir.types import Pointer, Shape, count
 from eas.msl.costs import operands_of_pure
 from eas.msl.domains import needs_inside
 from eas.msl.facts import Control, Facts, is_pure
-from eas.msl.indices import Indices, of, operand_indices
 from eas.msl.lanes import (
-    Domain,
     Layout,
     combined_indices,
     combined_symbol,
     dot_indices,
-    home_indices,
     is_home,
     is_reduction,
     serial_indices,

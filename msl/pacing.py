@@ -16,13 +16,14 @@ from eas.ir.nodes import (
     regions_of,
     walk,
 )
+from eas.ir.places.accesses import Touch, are_planes, conflicts
+from eas.ir.places.domains import Domain
+from eas.ir.places.linear import difference, form_of, is_injective
 from eas.ir.records import replace
 from eas.ir.types import count
-from eas.msl.accesses import Access, Touch
-from eas.msl.domains import accesses_inside, conflicts
+from eas.msl.domains import accesses_inside
 from eas.msl.facts import Control, Facts
-from eas.msl.lanes import Domain, Layout
-from eas.msl.linear import difference, form_of, is_injective
+from eas.msl.lanes import Layout
 
 
 def needing_lockstep(layout: Layout) -> set[int]:
@@ -44,17 +45,7 @@ def _needs_lockstep(op: Control, domain: Domain, layout: Layout) -> bool:
     if facts.function.threads is not None:  # there the user places the barriers
         return False
     touches = [_by_one(touch, alone) for touch in accesses_inside(op, domain, layout)]
-    return any(not _are_planes(a, b) for a, b in conflicts(touches, facts))
-
-
-def _are_planes(a: Access, b: Access) -> bool:
-    """Whether lanes write, each its own elements, at offsets that differ by some shared number.
-
-    These are taken to be different parts of an array, of a size that only the caller knows.
-    """
-    if a.kind != "write" or b.kind != "write" or a.thread is None or b.thread is None:
-        return False
-    return a.form is not None and b.form is not None and a.form.shared != b.form.shared
+    return any(not are_planes(a, b) for a, b in conflicts(touches, facts))
 
 
 def _is_for_several(op: Op, domain: Domain) -> bool:

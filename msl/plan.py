@@ -39,13 +39,14 @@ from eas.ir.nodes import (
     results_of,
     walk,
 )
+from eas.ir.places.accesses import Access, conflict
+from eas.ir.places.domains import Domain
 from eas.ir.records import field, frozen, record
 from eas.ir.types import count
-from eas.msl.accesses import Access, conflict
 from eas.msl.domains import accesses_inside
 from eas.msl.facts import Control, carried_by, is_pure
 from eas.msl.fragments import BEGIN, HOLD, KEEP, MMA_OPS, START, numbers
-from eas.msl.lanes import Domain, Layout, Strategy, is_reduction
+from eas.msl.lanes import Layout, Strategy, is_reduction
 from eas.msl.needs import Finder, Needs, domain_of, shape_of_effect
 from eas.msl.steps import (
     Assign,

@@ -10,11 +10,12 @@ from collections.abc import Callable, Sequence
 
 from eas.ir.nodes import Compute, Value
 from eas.ir.ops.reduce import accumulator
+from eas.ir.places.domains import element
+from eas.ir.places.indices import Indices, make_symbol, of
 from eas.ir.records import field, frozen, record
 from eas.ir.types import BF16, BOOL, F32, I32, U32, DType, count
 from eas.msl.dtypes import greatest, is_narrow_int, least, literal
-from eas.msl.indices import Indices, make_symbol, of
-from eas.msl.lanes import SIMD, element
+from eas.msl.lanes import SIMD
 from eas.msl.lowering import Lowering
 from eas.msl.shared_arrays import MEMORY, REDUCTION_WORDS, half_name
 from eas.msl.spelling import converted

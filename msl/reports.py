@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from eas.ir.nodes import Assert, Print, Value
+from eas.ir.places.indices import linear
 from eas.ir.reports import RECORD_HEAD, Site, words_of
 from eas.ir.types import BOOL, I32, U32, count
-from eas.msl.indices import linear
 from eas.msl.lowering import Lowering
 from eas.msl.spelling import negated
 from eas.msl.text import Level, Text, call, infix

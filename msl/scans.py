@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from eas.ir.nodes import Combine, Compute
+from eas.ir.places.domains import Domain, element
+from eas.ir.places.indices import add, digit, make_symbol, of, scale
 from eas.ir.types import BOOL, F32, I32, U32, count
 from eas.msl.combining import (
     State,
@@ -26,8 +28,7 @@ from eas.msl.combining import (
     shuffled,
     take,
 )
-from eas.msl.indices import add, digit, make_symbol, of, scale
-from eas.msl.lanes import SIMD, Domain, element
+from eas.msl.lanes import SIMD
 from eas.msl.lowering import Lowering
 from eas.msl.steps import fits_simdgroup, needs_spread, shares_of_scan, staged_name
 from eas.msl.text import Level, Text, call

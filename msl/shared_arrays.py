@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 
 from eas.ir.location import Loc
 from eas.ir.nodes import Alloc, Atomic, Compute, Load, Value
+from eas.ir.places.indices import Indices, linear
 from eas.ir.records import field, record
 from eas.ir.types import DType, count
 from eas.msl.elements import ElementBuilder
 from eas.msl.facts import Facts, is_threadgroup
-from eas.msl.indices import Indices, linear
 from eas.msl.steps import Plan, staged_name
 from eas.msl.text import Text, subscript
 from eas.msl.tree import Node, Shared, Variable

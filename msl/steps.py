@@ -15,12 +15,13 @@ from eas.ir.nodes import (
     Terminator,
     Value,
 )
+from eas.ir.places.accesses import Access
+from eas.ir.places.domains import Domain
 from eas.ir.records import field, frozen, record
 from eas.ir.types import count
-from eas.msl.accesses import Access
 from eas.msl.facts import Control
 from eas.msl.fragments import numbers
-from eas.msl.lanes import SIMD, Domain, axis_of, is_for_rows
+from eas.msl.lanes import SIMD, axis_of, is_for_rows
 
 
 @frozen

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from eas.ir.nodes import For, Store, walk
+from eas.ir.places.domains import home_indices
+from eas.ir.places.linear import Form, are_disjoint, form_of, is_injective, moves_on
 from eas.msl.facts import gather
-from eas.msl.lanes import home_indices
-from eas.msl.linear import Form, are_disjoint, form_of, is_injective, moves_on
 from tests.msl.texts import function_of
 
 TWO_STORES = """

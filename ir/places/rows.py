@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from eas.ir.nodes import Compute, Constant, For, Value
-from eas.msl.facts import Facts
-from eas.msl.indices import Indices, operand_indices
-from eas.msl.linear import form_of, has_own_places
+from eas.ir.places.facts import Facts
+from eas.ir.places.indices import Indices, operand_indices
+from eas.ir.places.linear import form_of, has_own_places
 
 _VIEWS = ("splat", "broadcast", "expand_dims", "cast")
 

@@ -1,12 +1,12 @@
-"""Offsets as sums: what `eas.msl.linear` proves with."""
+"""Offsets as sums: what `eas.ir.places.linear` proves with."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from eas.ir.nodes import Value
+from eas.ir.places.indices import Indices, Part
 from eas.ir.records import field, frozen
-from eas.msl.indices import Indices, Part
 
 
 @frozen

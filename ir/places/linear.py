@@ -11,10 +11,10 @@ from math import gcd
 from typing import TypeVar
 
 from eas.ir.nodes import Compute, Constant, For, Value
+from eas.ir.places.facts import Facts
+from eas.ir.places.forms import Form
+from eas.ir.places.indices import Index, Indices, Part, Symbol, add, fixed, operand_indices
 from eas.ir.records import replace
-from eas.msl.facts import Facts
-from eas.msl.forms import Form
-from eas.msl.indices import Index, Indices, Part, Symbol, add, fixed, operand_indices
 
 A = TypeVar("A", Value, Part, tuple[Value, Indices])
 

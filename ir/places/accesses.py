@@ -7,14 +7,16 @@ between them.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import combinations_with_replacement
 from typing import Literal
 
 from eas.ir.nodes import Atomic, For, Load, Store, Value, While
+from eas.ir.places.facts import Facts
+from eas.ir.places.indices import Indices
+from eas.ir.places.linear import Form, are_disjoint, form_of, is_injective, moves_on
+from eas.ir.places.rows import are_masked_rows
 from eas.ir.records import frozen, replace
-from eas.msl.facts import Facts
-from eas.msl.indices import Indices
-from eas.msl.linear import Form, are_disjoint, form_of, is_injective, moves_on
-from eas.msl.own_places import are_masked_rows
 
 Kind = Literal["read", "write", "atomic"]
 Half = tuple[str, Literal["now", "before"]]
@@ -98,3 +100,33 @@ def after_turn(access: Access) -> Access:
     assert access.half is not None
     name, phase = access.half
     return replace(access, half=(name, "before" if phase == "now" else "now"))
+
+
+def conflicts(touches: list[Touch], facts: Facts) -> Iterator[tuple[Access, Access]]:
+    """The pairs of accesses that must not happen at each lane's own pace."""
+    for a, b in _pairs(touches):
+        loop = a.loop or b.loop
+        first, second = a.access, b.access
+        if loop is not None:
+            first, second = after_trip(first, loop, facts), after_trip(second, loop, facts)
+        if (loop is not None or a is not b) and conflict(first, second, facts):
+            yield first, second
+
+
+def _pairs(touches: list[Touch]) -> Iterator[tuple[Touch, Touch]]:
+    """Every two accesses of one array, and each access with itself."""
+    by_array: dict[int, list[Touch]] = {}
+    for touch in touches:
+        by_array.setdefault(touch.op.pointer.id, []).append(touch)
+    for group in by_array.values():
+        yield from combinations_with_replacement(group, 2)
+
+
+def are_planes(a: Access, b: Access) -> bool:
+    """Whether lanes write, each its own elements, at offsets that differ by some shared number.
+
+    These are taken to be different parts of an array, of a size that only the caller knows.
+    """
+    if a.kind != "write" or b.kind != "write" or a.thread is None or b.thread is None:
+        return False
+    return a.form is not None and b.form is not None and a.form.shared != b.form.shared

@@ -7,8 +7,7 @@ import pytest
 
 from eas.ir.builder import Builder
 from eas.ir.nodes import Compute
-from eas.ir.types import I32, Block, Pointer, Shape, count
-from eas.msl.indices import (
+from eas.ir.places.indices import (
     Index,
     Part,
     Symbol,
@@ -24,6 +23,7 @@ from eas.msl.indices import (
     operand_indices,
     scale,
 )
+from eas.ir.types import I32, Block, Pointer, Shape, count
 
 E = make_symbol("e", 24)
 

@@ -1,0 +1,1 @@
+"""Where lanes touch arrays: offsets as sums of terms, and proofs that accesses never meet."""
