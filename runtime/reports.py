@@ -9,6 +9,7 @@ INDEX_OUT_OF_BOUNDS = "R0104"
 READ_BEFORE_WRITE = "R0105"
 CONFLICTING_WRITES = "R0106"
 READ_AND_WRITTEN = "R0107"
+WRAPPED_OFFSET = "R0108"
 DIVISION_BY_ZERO = "R0201"
 BAD_SHIFT = "R0202"
 FLOAT_TO_INT_OVERFLOW = "R0203"
@@ -24,6 +25,7 @@ TITLES: dict[str, str] = {
     READ_BEFORE_WRITE: "threadgroup memory is read before it was written",
     CONFLICTING_WRITES: "two lanes write different values to one place",
     READ_AND_WRITTEN: "a place is read and written in no certain order",
+    WRAPPED_OFFSET: "an offset or an index has wrapped",
     DIVISION_BY_ZERO: "an integer is divided by zero",
     BAD_SHIFT: "a shift by a negative amount, or by the width or more",
     FLOAT_TO_INT_OVERFLOW: "a float that does not fit is converted to an int",

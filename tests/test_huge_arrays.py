@@ -69,6 +69,17 @@ def last(x, y):
     y[0] = x[-1, -1]
 
 
+@eas.kernel
+def backwards(x, y):
+    p = mk.program_id(0)
+    x[SIDE - 1 - p, 5] = y[p] + x[SIDE - 1 - p, 5]
+
+
+@eas.kernel
+def collide(x):
+    x[SIDE - 1, 11 - mk.program_id(0) // 2] = mk.program_id(0)
+
+
 @pytest.fixture(scope="module")
 def square() -> Array:
     return huge((SIDE, SIDE))
@@ -161,6 +172,14 @@ def test_an_element_that_is_repeated_may_fill_an_axis_of_any_length(backend: Bac
     found = np.zeros(1, np.uint8)
     last[1](repeated, found, _backend=backend)
     assert found.tolist() == [9]
+
+
+def test_the_interpreter_knows_who_touched_a_few_places_of_a_huge_array(square: Array) -> None:
+    square[-COUNT:, 5] = 0
+    backwards[COUNT](square, _numbers(9), _backend="interpret")
+    np.testing.assert_array_equal(square[: -COUNT - 1 : -1, 5], _numbers(9))
+    with pytest.raises(eas.KernelError, match="different values are written to `x`"):
+        collide[4](square, _backend="interpret")
 
 
 def test_launches_of_small_and_huge_arrays_take_turns(square: Array) -> None:

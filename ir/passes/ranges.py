@@ -8,7 +8,7 @@ instead (`Ranges.programs`): a launch of more programs is refused, and the rest 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from eas.ir.nodes import (
@@ -98,6 +98,18 @@ def analyze(f: Function) -> Ranges:
     return analysis.found
 
 
+def analyze_launch(f: Function, arguments: Mapping[int, int], grid: Sequence[int]) -> Ranges:
+    """The ranges in a launch with these integers, by the ids of their parameters.
+
+    An index is within its axis here: where it is not, that is reported, and nothing comes after.
+    """
+    analysis = _Analysis(grid)
+    for id, number in arguments.items():
+        analysis.found.values[id] = Interval(number, number)
+    analysis.region(f.body)
+    return analysis.found
+
+
 def ranges(f: Function) -> dict[Value, tuple[int, int]]:
     """The least and the greatest number that each integer value can be."""
     found = analyze(f)
@@ -127,7 +139,8 @@ def _whole(value: Value) -> Interval | None:
 class _Analysis:
     """Walks a function once, loops a few times, and keeps what it learns in `found`."""
 
-    def __init__(self) -> None:
+    def __init__(self, grid: Sequence[int] | None = None) -> None:
+        self.grid = grid
         self.found = Ranges()
         self.defined: dict[int, Compute] = {}
         self.exits: list[tuple[list[Sequence[Value]], list[Sequence[Value]]]] = []
@@ -184,7 +197,10 @@ class _Analysis:
         rule = _RULES.get(op.op.name)
         if rule is None or any(operand is None for operand in operands):
             return
-        exact = rule([o for o in operands if o is not None], op, dtype)
+        known = [o for o in operands if o is not None]
+        exact = rule(known, op, dtype)
+        if self.grid is not None:
+            exact = _in_launch(self.grid, op, known, exact)
         if exact is not None:
             self.set(op.result, self.fit(op, exact, dtype))
 
@@ -515,6 +531,20 @@ def _program(operands: Sequence[Interval], op: Compute, dtype: DType) -> Interva
 def _programs(operands: Sequence[Interval], op: Compute, dtype: DType) -> Interval:
     del operands, op, dtype
     return Interval(1, 1, growth=1)
+
+
+def _in_launch(
+    grid: Sequence[int], op: Compute, operands: Sequence[Interval], found: Interval | None
+) -> Interval | None:
+    """What an op gives in a launch on a grid that ends with the first index that is outside."""
+    if op.op.name == "index":
+        return found and found.within(0, operands[1].high - 1)
+    if op.op.name not in ("program_id", "num_programs"):
+        return found
+    axis = op.attr("axis")
+    assert isinstance(axis, int)
+    programs = max(grid[axis], 1) if axis < len(grid) else 1
+    return Interval(0, programs - 1) if op.op.name == "program_id" else Interval(programs, programs)
 
 
 def _compare(operands: Sequence[Interval], op: Compute, dtype: DType) -> Interval | None:

@@ -10,7 +10,14 @@ from eas.ir.records import frozen
 from eas.runtime.interpreter.chunk import Chunk
 from eas.runtime.interpreter.lanes import Lanes, broadcast, raise_rank
 from eas.runtime.interpreter.memory import Memory
-from eas.runtime.interpreter.report import Spot, fail, first_true, tell_place, value_at
+from eas.runtime.interpreter.report import (
+    Spot,
+    check_exact,
+    fail,
+    first_true,
+    tell_place,
+    value_at,
+)
 from eas.runtime.reports import (
     ATOMIC_OUT_OF_BOUNDS,
     READ_BEFORE_WRITE,
@@ -75,6 +82,10 @@ def find_access(
     line = access.pick(offset)
     if not line.size:
         return access
+    if op.offset.id in chunk.plan.exact:
+        name = f"the offset into `{memory.name}`"
+        way = "row.to(mk.i64) * width + column`, or leave it to the compiler: `a[row, column]"
+        check_exact(chunk, op.offset, where, op.loc, name, way)
     if int(line.min()) < memory.low or int(line.max()) >= memory.high:
         _report_outside(chunk, op, memory, where)
     if memory.stride:

@@ -10,7 +10,7 @@ from eas.ir.types import Pointer, Shape
 from eas.runtime.interpreter.chunk import Chunk
 from eas.runtime.interpreter.lanes import Lanes, full
 from eas.runtime.interpreter.races import pass_barrier
-from eas.runtime.interpreter.report import fail, find, tell_place, value_at
+from eas.runtime.interpreter.report import check_exact, fail, find, tell_place, value_at
 from eas.runtime.reports import (
     ASSERTION,
     BAD_SHIFT,
@@ -46,6 +46,10 @@ def run_compute(chunk: Chunk, op: Compute, lanes: Lanes) -> Lanes:
     arrays = chunk.read(op.operands)
     if not record.elementwise and record.name not in _MOVES_AXES:
         arrays = [full(a, v.shape) for a, v in zip(arrays, op.operands, strict=True)]
+    if record.name == "index" and op.operands[0].id in chunk.plan.exact:
+        name = f"the index along axis {attrs['axis']} of `{attrs['array']}`"
+        where = lanes.over(op.result.shape)
+        check_exact(chunk, op.operands[0], where, op.loc, name, "i.to(mk.i64) + n")
     if record.fault is not None:
         _check_fault(chunk, op, record.fault, arrays, attrs, lanes)
     if record.positional:

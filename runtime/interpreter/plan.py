@@ -31,14 +31,20 @@ class Steps:
 
 @frozen
 class Plan:
-    """The steps of all regions by the region's `id()`, and the ids of results that nobody uses."""
+    """The steps of all regions by the region's `id()`, and the ids of results that nobody uses.
+
+    `exact` has the ids of exact values by those of values that may have wrapped.
+    """
 
     regions: dict[int, Steps]
     unused: set[int]
+    exact: Mapping[int, int]
 
 
-def make_plan(region: Region, handlers: Mapping[type[Op], Handler]) -> Plan:
-    plan = Plan({}, set())
+def make_plan(
+    region: Region, handlers: Mapping[type[Op], Handler], exact: Mapping[int, int]
+) -> Plan:
+    plan = Plan({}, set(), exact)
     _visit(region, handlers, plan)
     return plan
 
@@ -54,7 +60,10 @@ def _visit(region: Region, handlers: Mapping[type[Op], Handler], plan: Plan) -> 
     for op in reversed(region.ops):
         results = _ids(results_of(op))
         plan.unused.update(results - used)
-        mentioned = _ids(operands_of(op)) | results
+        operands = _ids(operands_of(op))
+        mentioned = operands | results
+        if plan.exact:
+            mentioned |= {plan.exact[id] for id in operands if id in plan.exact}
         for inner in regions_of(op):
             mentioned |= _visit(inner, handlers, plan)
         last = (mentioned & ours) - used

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import mmap
+import sys
+
 import numpy as np
 
 from eas.ir.ops.record import Array
@@ -10,13 +13,17 @@ from eas.ir.records import field, record
 NOBODY = -1
 SEVERAL = -2
 
+_LARGE = 1 << 24  # elements
+_NORESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000 if sys.platform == "linux" else 0)
+
 
 @record(slots=True)
 class Register:
     """The number of the program or thread that touched each element of an array.
 
     As long as they touch ever higher stretches of consecutive elements, as in most kernels, these
-    are only listed. `table` is made from the list by the first access that does not fit.
+    are only listed. `table` is made from the list by the first access that does not fit. It holds
+    the numbers' complements, so that zero is nobody.
     """
 
     size: int
@@ -32,7 +39,7 @@ class Register:
         else:
             table = self._make_table()
             now = _repeat(numbers, table[place].size)
-            table[place] = now
+            table[place] = ~now
             _mark_repeated(table, place, now)
 
     def add(self, place: slice | Array, numbers: Array) -> None:
@@ -43,16 +50,16 @@ class Register:
             self.enter(place, numbers)
             return
         table = self._make_table()
-        before = table[place]
+        before = ~table[place]
         now = _repeat(numbers, before.size)
-        table[place] = np.where((before == NOBODY) | (before == now), now, SEVERAL)
+        table[place] = ~np.where((before == NOBODY) | (before == now), now, SEVERAL)
         _mark_repeated(table, place, now)
 
     def others(self, place: slice | Array, numbers: Array) -> Array | None:
         """Who but these touched each of the elements, or None if nobody did."""
         if self._is_beyond(place) or self._is_last(place, numbers):
             return None
-        before = self._make_table()[place]
+        before = ~self._make_table()[place]
         now = _repeat(numbers, before.size)
         others = np.where((before == now) & (before != SEVERAL), NOBODY, before)
         return None if (others == NOBODY).all() else others
@@ -73,17 +80,25 @@ class Register:
 
     def _make_table(self) -> Array:
         if self.table is None:
-            self.table = np.full(self.size, NOBODY, np.int64)
+            self.table = zeros(self.size)
             for place, numbers in self.stretches:
-                self.table[place] = _repeat(numbers, place.stop - place.start)
+                self.table[place] = ~_repeat(numbers, place.stop - place.start)
             self.stretches.clear()
         return self.table
+
+
+def zeros(size: int) -> Array:
+    """Memory that is there once it is written: a large array may be touched in few places only."""
+    if size < _LARGE or not _NORESERVE:
+        return np.zeros(size, np.int64)
+    flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _NORESERVE
+    return np.frombuffer(mmap.mmap(-1, size * 8, flags=flags), np.int64)
 
 
 def _mark_repeated(table: Array, place: slice | Array, now: Array) -> None:
     """Of a place that stands in an access more than once, only the last number was put down."""
     if not isinstance(place, slice):
-        table[place[table[place] != now]] = SEVERAL
+        table[place[table[place] != ~now]] = ~SEVERAL
 
 
 def _repeat(numbers: Array, size: int) -> Array:

@@ -8,12 +8,14 @@ import numpy as np
 
 from eas.ir.diagnostics import Diagnostic
 from eas.ir.location import Loc
+from eas.ir.nodes import Value
 from eas.ir.ops.record import Array
-from eas.ir.types import Shape
+from eas.ir.types import DType, Shape
 from eas.runtime.errors import KernelError
 from eas.runtime.interpreter.chunk import Chunk
 from eas.runtime.interpreter.lanes import Lanes, both
 from eas.runtime.interpreter.programs import Programs
+from eas.runtime.reports import WRAPPED_OFFSET
 
 # A row of the chunk's arrays, then the index in the block.
 Spot = tuple[int, ...]
@@ -35,6 +37,34 @@ def find(bad: Array, lanes: Lanes, shape: Shape) -> Spot | None:
     where = both(bad, lanes.over(shape))
     assert where is not None
     return first_true(where) if where.any() else None
+
+
+def check_exact(
+    chunk: Chunk, value: Value, where: Array | None, loc: Loc, name: str, way: str
+) -> None:
+    """Reports a lane of an offset or an index that is not what it would be in i64.
+
+    `where` are the lanes that take part, None is all of them.
+    """
+    found, exact = chunk[value], chunk.values[chunk.plan.exact[value.id]]
+    bad = both(found != exact, where)
+    assert bad is not None
+    if not bad.any():
+        return
+    spot, dtype = first_true(bad), value.ty.dtype
+    at, meant = value_at(found, spot), value_at(exact, spot)
+    fail(
+        WRAPPED_OFFSET,
+        f"{name} has wrapped: {meant} became {at}",
+        loc,
+        "a part of it has wrapped" if _fits(meant, dtype) else f"{meant} does not fit into {dtype}",
+        notes=(tell_place(chunk, spot),),
+        help=(f"compute it in i64, as in `{way}`",),
+    )
+
+
+def _fits(number: str, dtype: DType) -> bool:
+    return dtype.min <= int(number) <= dtype.max
 
 
 def first_active(lanes: Lanes) -> Spot:

@@ -7,6 +7,7 @@ fault stops the launch at the op where it is found; what was written or printed 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from math import prod
 from operator import itemgetter
 
@@ -19,9 +20,10 @@ from eas.runtime.interpreter.handlers import HANDLERS
 from eas.runtime.interpreter.lanes import EVERYONE
 from eas.runtime.interpreter.limits import Limits
 from eas.runtime.interpreter.memory import Memory, Order, device_memory
-from eas.runtime.interpreter.plan import make_plan
+from eas.runtime.interpreter.plan import Plan, make_plan
 from eas.runtime.interpreter.programs import Programs
 from eas.runtime.interpreter.register import Register
+from eas.runtime.interpreter.wraps import with_exact_offsets
 from eas.runtime.values import ArrayArgument
 
 ScalarArgument = bool | int | float | np.generic
@@ -29,6 +31,7 @@ Argument = ArrayArgument | ScalarArgument
 
 
 DEFAULT_LIMITS = Limits()
+MOST_PLANS = 64
 
 
 def run(
@@ -47,7 +50,8 @@ def run(
         raise ValueError(f"a grid has one to three extents that are not negative, not {grid}")
     _keep_freed_memory()
     memories, values = _bind(function, arguments, prod(grid) > 1)
-    plan = make_plan(function.body, HANDLERS)
+    integers = ((id, int(v[0])) for id, v in values.items() if v.dtype.kind in "biu")
+    function, plan = _prepare(_Same(function), tuple(integers), grid)
     total, size = prod(grid), max(1, limits.elements // _widest(function))
     with np.errstate(all="ignore"):
         for first in range(0, total, size):
@@ -58,6 +62,28 @@ def run(
             finally:
                 for _, line in sorted(chunk.printed, key=itemgetter(0)):
                     program_output(line)
+
+
+class _Same:
+    """A function as a key: equal to itself only."""
+
+    def __init__(self, function: Function) -> None:
+        self.function = function
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and other.function is self.function
+
+    def __hash__(self) -> int:
+        return id(self.function)
+
+
+@lru_cache(maxsize=MOST_PLANS)
+def _prepare(
+    same: _Same, integers: tuple[tuple[int, int], ...], grid: tuple[int, ...]
+) -> tuple[Function, Plan]:
+    """The function with checks of offsets that may wrap in such a launch, and its plan."""
+    function, exact = with_exact_offsets(same.function, dict(integers), grid)
+    return function, make_plan(function.body, HANDLERS, exact)
 
 
 def _keep_freed_memory() -> None:
