@@ -136,10 +136,13 @@ def _width(character: str) -> int:
 
 
 def _visible(character: str) -> str:
-    """Control and direction characters would move the caret or reorder the line."""
-    hidden = (
-        unicodedata.category(character) in ("Cc", "Cf") and character not in "\u200b\u200c\u200d"
-    )
+    """Control and direction characters would move the caret or reorder the line.
+
+    Half characters (Cs), which stand for the bytes of a file's name that is no UTF-8, have no
+    encoding.
+    """
+    kind = unicodedata.category(character)
+    hidden = kind in ("Cc", "Cf", "Cs", "Zl", "Zp") and character not in "\u200b\u200c\u200d"
     return "\N{REPLACEMENT CHARACTER}" if hidden else character
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from eas.ir.escapes import HIDDEN, escape
 from eas.ir.location import Loc
 from eas.ir.nodes import (
     Assert,
@@ -306,6 +307,7 @@ def _write_head(low: Lowering, buffers: tuple[Buffer, ...], writer: Writer) -> N
     version = f"Metal {low.version[0]}.{low.version[1]}"
     with_constants = f" with {constants}" if constants else ""
     lines = [f"// {function.name}({signature})", f"{with_constants} · {threads} · {version}"]
+    lines = [escape(line, HIDDEN) for line in lines]
     is_short = sum(map(len, lines)) <= MAX_WIDTH
     writer.add(["".join(lines)] if is_short else [lines[0], f"//{lines[1]}"])
     writer.add(["#include <metal_stdlib>", "using namespace metal;"])

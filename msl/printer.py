@@ -9,6 +9,7 @@ from eas.ir.location import Loc
 from eas.ir.records import field, record
 from eas.msl.dtypes import type_name
 from eas.msl.names import identifier, unique
+from eas.msl.python_lines import comment_of
 from eas.msl.spelling import negated
 from eas.msl.text import Level, Text, Writer, infix
 from eas.msl.tree import (
@@ -79,7 +80,7 @@ class Printer:
         if place == self.place:
             return ""
         self.place = place
-        return str(loc)
+        return comment_of(loc)
 
     def line(self, text: str, loc: Loc | None = None) -> None:
         self.writer.line(text, self.comment(loc))

@@ -4,11 +4,25 @@ from __future__ import annotations
 
 import re
 
+from eas.ir.escapes import HIDDEN, escape
 from eas.ir.location import Loc, SourceName
 from eas.ir.nodes import Function, walk
 
 FILE_NAME = "kernel.metal"
 _COMMENT = re.compile(r"// ([^/\n]*):(\d+)\s*$")
+
+# What a comment must not have: other lines, bytes that are no UTF-8, its own end or start, a
+# backslash or a trigraph (`??/`) that would join the next line to it.
+_UNSAFE = rf"[\\/]|(?<=\?)\?|{HIDDEN}"
+
+
+def comment_of(loc: Loc) -> str:
+    """A Python line as comments have it."""
+    return f"{_name(loc.source)}:{loc.line}"
+
+
+def _name(source: SourceName) -> str:
+    return escape(source.name, _UNSAFE)
 
 
 def python_loc(text: str, line: int, sources: dict[str, SourceName]) -> Loc:
@@ -30,7 +44,7 @@ def python_loc(text: str, line: int, sources: dict[str, SourceName]) -> Loc:
 def sources_of(function: Function) -> dict[str, SourceName]:
     """The files that a function comes from, by the names that comments have for them."""
     locs = (loc for op in walk(function.body) for loc in op.loc.chain)
-    return {loc.source.name: loc.source for loc in locs}
+    return {_name(loc.source): loc.source for loc in locs}
 
 
 def _whole_line(source: SourceName, line: int) -> Loc:

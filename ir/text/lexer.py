@@ -6,6 +6,8 @@ import re
 from functools import cache
 from typing import Literal, NamedTuple
 
+from eas.ir.escapes import HIDDEN, SHORT, escape
+
 Kind = Literal["string", "place", "value", "number", "word", "mark", "newline", "end"]
 
 
@@ -79,17 +81,15 @@ _KINDS: dict[str, Kind] = {
     "mark": "mark",
 }
 
-# Everything that is not sure to show as itself, on one line, in every editor.
-_UNSAFE = r'["\\]|[^ -~\u00a1-\u1fff\u2070-\ud7ff]'
+_UNSAFE = rf'["\\]|{HIDDEN}'
 _ESCAPE = r"\\(?:x([0-9a-f]{2})|u([0-9a-f]{4})|U([0-9a-f]{8})|(.))"
-_SHORT = {"\n": "n", "\t": "t", "\r": "r", '"': '"', "\\": "\\"}
-_LONG = {short: character for character, short in _SHORT.items()}
+_LONG = {short: character for character, short in SHORT.items()}
 
 
 def quote(text: str) -> str:
     """A string of any characters as a token."""
     is_plain = text.isascii() and text.isprintable() and '"' not in text and "\\" not in text
-    return f'"{text}"' if is_plain else '"' + re.sub(_UNSAFE, _escape, text) + '"'
+    return f'"{text}"' if is_plain else '"' + escape(text, _UNSAFE) + '"'
 
 
 def unquote(token: str, line: int) -> str:
@@ -110,14 +110,3 @@ def quote_unless(pattern: str, text: str) -> str:
     """The text as it is if it matches a pattern, else quoted."""
     is_word = text.isascii() and text.isidentifier()  # which all patterns take
     return text if is_word or re.fullmatch(pattern, text) else quote(text)
-
-
-def _escape(found: re.Match[str]) -> str:
-    character = found[0]
-    if character in _SHORT:
-        return "\\" + _SHORT[character]
-    code = ord(character)
-    for letter, digits in (("x", 2), ("u", 4)):
-        if code < 16**digits:
-            return f"\\{letter}{code:0{digits}x}"
-    return f"\\U{code:08x}"

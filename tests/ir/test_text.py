@@ -6,7 +6,7 @@ import math
 from textwrap import dedent
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from eas.ir.builder import Builder
@@ -62,6 +62,20 @@ def test_any_number_is_parsed_back(number: float) -> None:
     op = Constant(number, Value(0, Scalar(F32)), NOWHERE)
     f = Function("f", (), Region((), (op, Yield((), NOWHERE))), SourceName("f.py"))
     assert parse_function(print_function(f)) == f
+
+
+@given(st.text(st.characters(exclude_categories=())))
+@example("x\n#error hi\n.py")
+@example('a" @1:0-1 from "b')
+@example("\udcff\udc80.py")
+def test_any_file_name_is_parsed_back(name: str) -> None:
+    place = Loc(SourceName(name), 3, 4, 3, 9, Loc(SourceName(f"{name}.py"), 1, 2, 1, 3))
+    op = Constant(1, Value(0, Scalar(F32)), place)
+    for source in (SourceName(name), SourceName("f.py")):
+        f = Function("f", (), Region((), (op, Yield((), NOWHERE))), source)
+        text = print_function(f)
+        assert parse_function(text) == f
+        assert text.encode().decode().splitlines() == text.split("\n")[:-1]
 
 
 def test_zeros_of_either_sign_are_different_constants() -> None:
