@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from eas.ir.location import Loc
 from eas.ir.nodes import Combine, Compute, Constant, Region, Value, Yield
 from eas.ir.places.domains import element
-from eas.ir.places.indices import fixed, of
+from eas.ir.places.indices import fixed, make_symbol, of
 from eas.ir.records import field, record
 from eas.ir.types import BF16, BOOL, I32, U32, DType, count
 from eas.msl.dtypes import type_name
@@ -154,7 +154,9 @@ def join(op: Combine, low: Lowering, states: States) -> None:
 def total(op: Combine, low: Lowering, states: States) -> None:
     """Every thread gets the result: each simdgroup puts all shares together, a lane each."""
     state, taking = states[op.results[0]], taking_part(op, low)
-    if taking > SIMD:
+    if taking > SIMD and low.threads % SIMD:
+        _total_in_turn(state, low)
+    elif taking > SIMD:
         shares = -(-taking // SIMD)
         nodes = [share_of_lane(shared, shares, low) for shared in partials(op, low)]
         low.assign(list(zip(state.variables, nodes, strict=True)), op.loc)
@@ -167,6 +169,15 @@ def total(op: Combine, low: Lowering, states: States) -> None:
             low.declare(first, shuffled("simd_broadcast_first", node, None, low), op.loc)
             node = low.read(first)
         low.define(value, node)
+
+
+def _total_in_turn(state: State, low: Lowering) -> None:
+    """The last simdgroup may have fewer lanes than there are shares: each thread reads them all."""
+    op, arrays = state.op, partials(state.op, low)
+    firsts = [low.element(shared, low.literal(0, I32)) for shared in arrays]
+    low.assign(list(zip(state.variables, firsts, strict=True)), op.loc)
+    with low.counting(make_symbol("share", arrays[0].size), start=1, loc=op.loc) as share:
+        take(state, state.read(low), [low.element(shared, share) for shared in arrays], low)
 
 
 def taking_part(op: Combine, low: Lowering) -> int:
@@ -183,7 +194,7 @@ def fold_lanes(state: State, width: int, place: Node | None, most: int, low: Low
     if width < 2:
         return
     with distances(start, "> 0", "/= 2", low, state.op.loc) as distance:
-        others = fetch(state, "simd_shuffle_down", distance, low)
+        others = fetch(state, *_lane_at(distance, low), low)
         if place is None:
             take(state, state.read(low), others, low)
             return
@@ -191,6 +202,23 @@ def fold_lanes(state: State, width: int, place: Node | None, most: int, low: Low
         limit = low.literal(most, I32)
         with low.branch(low.infix("<", reach, limit, Level.RELATIONAL, BOOL), state.op.loc):
             take(state, state.read(low), others, low)
+
+
+def _lane_at(distance: Node, low: Lowering) -> tuple[str, Node]:
+    """The function that fetches from a lane at a distance, and what it is given.
+
+    What Metal gives for a lane that is missing is not defined: the last one there is stands in.
+    """
+    if low.threads % SIMD == 0:
+        return "simd_shuffle_down", distance
+
+    def spell_lane(texts: Texts) -> Text:
+        reach = infix("+", texts[0], texts[1], Level.SUM)
+        there = call("min", reach, Text(str(low.threads - 1)))
+        return call("ushort", infix("%", there, Text(str(SIMD)), Level.PRODUCT))
+
+    operands = [low.thread(), as_int(distance, low)]
+    return "simd_shuffle", low.node(I32, spell_lane, operands, home=low.block)
 
 
 def as_int(distance: Node, low: Lowering) -> Node:

@@ -37,7 +37,9 @@ class Helpers:
         """The definitions, in the order of the table below, then the kernel's own."""
         order = list(HELPERS)
         keys = sorted(self.needed, key=lambda key: (order.index(key[0]), key[1]))
-        return [*(self.needed[key].strip("\n") for key in keys), *self.own.values()]
+        # Some are the same text for every dtype.
+        needed = dict.fromkeys(self.needed[key].strip("\n") for key in keys)
+        return [*needed, *self.own.values()]
 
 
 def _calls(name: str, dtype: DType) -> tuple[str, ...]:
@@ -47,7 +49,8 @@ def _calls(name: str, dtype: DType) -> tuple[str, ...]:
     if name in _STEPS_64:
         return ("simd_other_64", *_WRAPPED_STEPS.get((name, dtype.is_signed), ()))
     if name.endswith("_64_of_some"):
-        return _WRAPPED_STEPS.get((name.removesuffix("_of_some"), dtype.is_signed), ())
+        steps = _WRAPPED_STEPS.get((name.removesuffix("_of_some"), dtype.is_signed), ())
+        return ("lane_there", *steps)
     return ()
 
 
@@ -287,7 +290,8 @@ def _simd_64_of_some(name: str) -> Definition:
 // Of a simdgroup some of whose lanes are missing: the first lane gets all that there are.
 inline {t} {name}_of_some({t} x, int thread_index, int threads) {{
     for (ushort distance = 16; distance > 0; distance /= 2) {{
-        const {t} other = as_type<{t}>(simd_shuffle_down(as_type<uint2>(x), distance));
+        const ushort lane = lane_there(thread_index % 32 + distance, thread_index, threads);
+        const {t} other = as_type<{t}>(simd_shuffle(as_type<uint2>(x), lane));
         x = thread_index + distance < threads ? {_step_64(name, dtype)} : x;
     }}
     return as_type<{t}>(simd_broadcast_first(as_type<uint2>(x)));

@@ -174,13 +174,18 @@ def _before(state: State, chunk: Node, low: Lowering) -> list[Node]:
     for variable in scanned.variables:
         last = Variable("earlier", variable.dtype)
         place = low.infix("-", chunk, low.literal(1, I32), Level.SUM, I32)
-        low.declare(last, shuffled("simd_shuffle", low.read(variable), _ushort(place, low), low))
+        low.declare(last, shuffled("simd_shuffle", low.read(variable), _lane_of(place, low), low))
         found.append(low.read(last))
     return found
 
 
-def _ushort(place: Node, low: Lowering) -> Node:
-    return low.node(I32, lambda texts: call("ushort", texts[0]), [place], home=low.block)
+def _lane_of(place: Node, low: Lowering) -> Node:
+    """The number of a lane to read; the first 32 neighbours do not use what they read."""
+
+    def spell(texts: Sequence[Text]) -> Text:
+        return call("ushort", call("max", texts[0], Text("0")))
+
+    return low.node(I32, spell, [place], home=low.block)
 
 
 def _scan_shares(state: State, chunk: Node, low: Lowering) -> None:

@@ -52,10 +52,20 @@ def _product(texts: Sequence[Text]) -> Text:
 def _spelled(op: Compute, nodes: Sequence[Node], low: Lowering) -> Node:
     if len(nodes) == 1:
         return _reduced(op, nodes[0], low)
-    if not _is_there(op, low):
+    if not _is_there(op, low) or not _takes_lane(op, low):
         return _shuffled_if_there(op, nodes, low)
     lane = low.node(I32, lambda texts: call("ushort", texts[0]), nodes[1:], home=low.block)
     return shuffled(op.op.name, nodes[0], lane, low)
+
+
+def _takes_lane(op: Compute, low: Lowering) -> bool:
+    """Whether Metal's function takes this number: but for `simd_shuffle`, all threads give one."""
+    if op.op.name == "simd_shuffle":
+        return True
+    maker = low.facts.definition(op.operands[1])
+    if not isinstance(maker, Compute) or maker.op.name != "broadcast":
+        return False
+    return not maker.operands[0].shape
 
 
 def _is_there(op: Compute, low: Lowering) -> bool:

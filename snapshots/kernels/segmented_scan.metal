@@ -51,8 +51,8 @@ kernel void segmented_scan(device const int* x [[buffer(0)]],
                 before_1 = other_before_1 || before_1;
             }
         }
-        const int earlier = simd_shuffle(before, ushort(i / 32 - 1));
-        const bool earlier_1 = bool(simd_shuffle(ushort(before_1), ushort(i / 32 - 1)));
+        const int earlier = simd_shuffle(before, ushort(max(i / 32 - 1, 0)));
+        const bool earlier_1 = bool(simd_shuffle(ushort(before_1), ushort(max(i / 32 - 1, 0))));
         if (i > int(lane)) {                                // segmented_scan.py:19
             sums[slot] = running[slot] ? sums[slot] : wrap_add(earlier, sums[slot]); // segmented_scan.py:11
             running[slot] = earlier_1 || running[slot];

@@ -53,8 +53,8 @@ kernel void ssm_scan(device const float* decay [[buffer(0)]],
                 before = other_before * before;
             }
         }
-        const float earlier = simd_shuffle(before, ushort(t / 32 - 1));
-        const float earlier_1 = simd_shuffle(before_1, ushort(t / 32 - 1));
+        const float earlier = simd_shuffle(before, ushort(max(t / 32 - 1, 0)));
+        const float earlier_1 = simd_shuffle(before_1, ushort(max(t / 32 - 1, 0)));
         if (t % 37 > int(lane)) {                           // ssm_scan.py:18
             running_1 = earlier_1 * running + running_1;    // ssm_scan.py:12
             running = earlier * running;

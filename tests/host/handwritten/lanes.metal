@@ -12,7 +12,8 @@ kernel void lanes(device const int* x [[buffer(0)]],
     device int* row = out + i * 16;
     row[0] = simd_shuffle(v, (lane + 5) % width);
     row[1] = simd_shuffle_xor(v, 3);
-    row[2] = lane < 31 ? simd_shuffle_down(v, 1) : simd_shuffle_down(v, 1) * 0 - 1;
+    const int next = simd_shuffle_down(v, 1);
+    row[2] = lane < 31 ? next : -1;
     row[3] = simd_shuffle_up(v, 2);
     row[4] = simd_prefix_inclusive_sum(v);
     row[5] = simd_prefix_exclusive_sum(v);
