@@ -15,7 +15,7 @@ from eas.msl.host.findings import Finding, KernelFault
 from eas.msl.host.places import access_loc
 from eas.msl.host.process import Host
 from eas.msl.launch import Argument, bind, extents_of
-from eas.msl.python_lines import python_loc, sources_of
+from eas.msl.python_lines import FILE_NAME, python_loc, sources_of
 
 
 def check(
@@ -50,16 +50,25 @@ def to_diagnostic(
     finding: Finding, text: str, function: Function | None = None, kernel: MslKernel | None = None
 ) -> Diagnostic:
     """A finding at the place in the Python source, or in the text if that names none."""
-    loc = _loc(finding.line, finding.is_write, finding, text, function, kernel)
+    line = _told_line(finding, text)
+    loc = _loc(line, finding.is_write, finding, text, function, kernel)
     secondary: tuple[Label, ...] = ()
     if finding.other_line not in (0, finding.line):
         is_write = finding.is_write_of_other
         other = _loc(finding.other_line, is_write, finding, text, function, kernel)
         secondary = (Label(other, "the other access"),) if other != loc else ()
-    lines = [finding.line, *([finding.other_line] if finding.other_line else [])]
+    others = [finding.other_line] if finding.other_line else []
+    lines = [finding.line, *([line] if line != finding.line else []), *others]
     shown = [f"line {n} of the Metal text: {text.splitlines()[n - 1].strip()}" for n in lines]
     notes = (*dict.fromkeys(shown), finding.place)
     return Diagnostic(finding.code, finding.title, loc, "here", secondary, notes)
+
+
+def _told_line(finding: Finding, text: str) -> int:
+    """The line of the text whose Python line is told: of our helpers, that of the call."""
+    lines = (finding.line, *finding.callers)
+    told = (line for line in lines if python_loc(text, line, {}).source.name != FILE_NAME)
+    return next(told, finding.line)
 
 
 def _loc(

@@ -12,7 +12,9 @@ from eas.msl.host.lines import line_of
 
 BARRIERS = {
     "EXITED_BEFORE_BARRIER": "threads wait at this barrier, but others have returned",
-    "DIFFERENT_BARRIERS": "threads of a group wait at different barriers",
+    "DIFFERENT_BARRIERS": (
+        "threads of a group wait at different barriers, or in different trips of a loop"
+    ),
     "SIMDGROUP_OUTSIDE_FIBER": "an operation of a simdgroup without one",
 }
 MEMORY = {
@@ -33,14 +35,23 @@ UNDEFINED = {
     "BAD_BOOL": "a bool that is neither true nor false",
     "NO_RETURN": "a function ends without its value",
 }
+SIMDGROUPS = {
+    "INACTIVE_LANE": "a simdgroup function reads a lane that does not execute it",
+    "DIFFERENT_DISTANCES": "the lanes of a simdgroup give different distances, or lanes to read",
+    "DIVERGED_SIMDGROUP": "not all threads of a simdgroup execute this function",
+}
+DIVISIONS = {"DIVISION_BY_ZERO": "an integer is divided by zero"}
 # In the order of `eas_kind` in native/runtime.cpp.
-TITLES = BARRIERS | MEMORY | UNDEFINED
+TITLES = BARRIERS | MEMORY | UNDEFINED | SIMDGROUPS | DIVISIONS
 KINDS = ("NOTHING", *TITLES)
 
 
 @frozen
 class Finding:
-    """One bug: `line` is that of the text, `other_line` that of the other thread's access, or 0."""
+    """One bug: `line` is that of the text, `other_line` that of the other thread's access, or 0.
+
+    `callers` are the lines from which the function with `line` was called, the innermost first.
+    """
 
     kind: str
     line: int
@@ -51,6 +62,7 @@ class Finding:
     memory: str
     offset: int
     buffer: int = -1
+    callers: tuple[int, ...] = ()
 
     @property
     def is_access(self) -> bool:
@@ -116,6 +128,7 @@ def to_finding(
         _memory(reply),
         reply["offset"],
         reply["buffer"],
+        tuple(line for place in reply["callers"] if (line := line_of(library, place))),
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from eas.ir.records import frozen
+from eas.msl.host.functions import Function, called, find_functions
 from eas.msl.host.signature import Parameter, Signature, find_kernels, split
 from eas.msl.host.tokens import Token, closing, tokenize
 from eas.msl.host.translate import GRID_POSITION, NUMBERS, POSITIONS, width_of
@@ -30,7 +31,7 @@ def complaints(text: str) -> list[Complaint]:
     """Everything that the rules here have against a text, in the order of its lines."""
     tokens = tokenize(text)
     kernels = list(find_kernels(tokens))
-    functions = list(_functions(tokens))
+    functions = list(find_functions(tokens))
     found = [
         *(c for kernel in kernels for c in _signature(kernel)),
         *_words(tokens),
@@ -174,47 +175,17 @@ def _reserved_names(tokens: Sequence[Token]) -> Iterator[Complaint]:
 # --- functions --------------------------------------------------------------------------------
 
 
-@frozen
-class _Function:
-    name: str
-    parameters: tuple[Token, ...]
-    body: tuple[Token, ...]
-    line: int
-
-
-def _functions(tokens: Sequence[Token]) -> Iterator[_Function]:
-    """The functions that are defined outside of all others."""
-    at = 0
-    while at < len(tokens):
-        if tokens[at].text == "(" and at and tokens[at - 1].kind == "name":
-            end = closing(tokens, at)
-            if end + 1 < len(tokens) and tokens[end + 1].text == "{":
-                last = closing(tokens, end + 1)
-                name = tokens[at - 1]
-                yield _Function(
-                    name.text, tuple(tokens[at + 1 : end]), tuple(tokens[end + 2 : last]), name.line
-                )
-                at = last
-            else:
-                at = end
-        at += 1
-
-
-def _calls(functions: Sequence[_Function], kernels: set[str]) -> Iterator[Complaint]:
+def _calls(functions: Sequence[Function], kernels: set[str]) -> Iterator[Complaint]:
     names = {function.name for function in functions}
     graph: dict[str, set[str]] = {}
     for function in functions:
-        called = {
-            token.text
-            for token, after in pairwise(function.body)
-            if token.text in names and after.text == "("
-        }
+        calls = called(function, names)
         # Overloads have one name: what any of them calls counts for all, but for the name itself.
         overloads = sum(other.name == function.name for other in functions)
         if overloads > 1:
-            called.discard(function.name)
-        graph.setdefault(function.name, set()).update(called)
-        for name in sorted(called & kernels):
+            calls.discard(function.name)
+        graph.setdefault(function.name, set()).update(calls)
+        for name in sorted(calls & kernels):
             yield Complaint(function.line, f"`{function.name}` calls the kernel `{name}`")
     for function in functions:
         if function.name in _reachable(function.name, graph):
@@ -240,7 +211,7 @@ _TYPES = (
 )
 
 
-def _pointers(tokens: Sequence[Token], functions: Sequence[_Function]) -> Iterator[Complaint]:
+def _pointers(tokens: Sequence[Token], functions: Sequence[Function]) -> Iterator[Complaint]:
     """Pointers and references say where they point to."""
     structs = {b.text for a, b in pairwise(tokens) if a.text == "struct" and b.kind == "name"}
     types = re.compile("|".join([_TYPES, *map(re.escape, structs)]))

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from eas.ir.records import frozen
+from eas.msl.host.convergence import is_wait, with_paths
 from eas.msl.host.errors import MslError
 from eas.msl.host.signature import (
     FunctionConstant,
@@ -71,7 +72,7 @@ class Unit:
 def translate(text: str, number: int = 0, constants: Constants | None = None) -> Unit:
     """Translates a text; several with different numbers can be compiled together."""
     kernels = tuple(find_kernels(tokenize(text)))
-    text = to_cpp(text, constants)
+    text = with_paths(to_cpp(text, constants))
     tokens = tokenize(text)
     body = _with_threadgroup_variables(text, tokens, number)
     entries = "\n".join(_entry(kernel, number) for kernel in kernels)
@@ -80,16 +81,9 @@ def translate(text: str, number: int = 0, constants: Constants | None = None) ->
         f'#line 1 "{FILE_NAME}"\n{body}\n'
         f'#line 1 "entry"\n{entries}\n}}\n{_section_bounds(number)}'
     )
-    waits = any(_is_wait(token) for token in tokens)
+    waits = any(is_wait(token) for token in tokens)
     types = frozenset(token.line for token in tokens if token.text in ("struct", "class"))
     return Unit(number, code, kernels, waits, types)
-
-
-def _is_wait(token: Token) -> bool:
-    """Whether a word may be a function in which threads wait: all of them begin like this."""
-    return token.kind == "name" and token.text.startswith(
-        ("simd_", "simdgroup_", "quad_", "threadgroup_barrier")
-    )
 
 
 # --- what no front end knows ------------------------------------------------------------------

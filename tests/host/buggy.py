@@ -130,6 +130,45 @@ BUGS: dict[str, Bug] = {
     "two barriers in two branches": Bug(
         "DIFFERENT_BARRIERS", f"if (t < 32) {{\n@ {SYNC}\n}} else {{\n@ {SYNC}\n}}\nb[t] = 0.0f;",
         f"if (g < 32) {{\n{SYNC}\n}} else {{\n{SYNC}\n}}\nb[t] = 0.0f;"),
+    "a barrier in different trips of a loop": Bug(
+        "DIFFERENT_BARRIERS",
+        f"for (uint k = 0; k < 3; ++k) {{\nif (k == t / 32) {{ continue; }}\n@ {SYNC}\n}}",
+        f"for (uint k = 0; k < 3; ++k) {{\nif (k == g) {{ continue; }}\n{SYNC}\n}}"),
+    "a shuffle from a lane in the other branch": Bug(
+        "INACTIVE_LANE", "float x = a[t];\n@ if (t % 32 < 31) { x = simd_shuffle_down(x, 1); }",
+        "float x = a[t];\nconst float next = simd_shuffle_down(x, 1);\n"
+        "if (t % 32 < 31) { x = next; }\nb[t] = x;"),
+    "a shuffle from a lane that has returned": Bug(
+        "INACTIVE_LANE",
+        "if (t > 40) { return; }\n@ b[t] = simd_shuffle(a[t], ushort(t % 32 ^ 1));",
+        "if (t > 41) { return; }\nb[t] = simd_shuffle(a[t], ushort(t % 32 ^ 1));"),
+    "a shuffle from a lane that there is not": Bug(
+        "INACTIVE_LANE", "@ b[t] = simd_shuffle(a[t], ushort(t));",
+        "b[t] = simd_shuffle(a[t], ushort(t % 32));"),
+    "a broadcast from a lane that skipped a trip": Bug(
+        "INACTIVE_LANE",
+        "float x = 0.0f;\nfor (uint k = 0; k < 4; ++k) {\nif (k == t) { continue; }\n"
+        "@ x += simd_broadcast(a[t], 2);\n}\nb[t] = x;",
+        "float x = 0.0f;\nfor (uint k = 0; k < 4; ++k) {\nif (k == t) { continue; }\n"
+        "x += simd_broadcast(a[t], 5);\n}\nb[t] = x;"),
+    "a broadcast of several lanes": Bug(
+        "DIFFERENT_DISTANCES", "@ b[t] = simd_broadcast(a[t], ushort(t % 2));",
+        "b[t] = simd_broadcast(a[t], ushort(t / 32));"),
+    "a shuffle by several distances": Bug(
+        "DIFFERENT_DISTANCES", "@ b[t] = simd_shuffle_xor(a[t], ushort(t % 2));",
+        "b[t] = simd_shuffle_xor(a[t], ushort(g + 1));"),
+    "a matrix in a branch": Bug(
+        "DIVERGED_SIMDGROUP",
+        "simdgroup_float8x8 m(1.0f);\n@ if (t != 5) { simdgroup_load(m, a); }",
+        "simdgroup_float8x8 m(1.0f);\nif (t < 32) { simdgroup_load(m, a); }"),
+    "a product of matrices in a branch": Bug(
+        "DIVERGED_SIMDGROUP",
+        "simdgroup_float8x8 m(1.0f);\n@ if (t > 3) { simdgroup_multiply(m, m, m); }",
+        "simdgroup_float8x8 m(1.0f);\nif (t > 31) { simdgroup_multiply(m, m, m); }"),
+    "a barrier of the simdgroup in a branch": Bug(
+        "DIVERGED_SIMDGROUP", "@ if (t > 40) { simdgroup_barrier(mem_flags::mem_none); }",
+        "if (t > 31) { simdgroup_barrier(mem_flags::mem_none); }\n"
+        "b[t] = t > 40 ? simd_sum(a[t]) : 0.0f;"),
     "an overflow": Bug("OVERFLOW", "@ n[t] = 2147483600 + int(t);", "n[t] = 2147483500 + int(t);"),
     "a division by zero": Bug("BAD_DIVISION", "@ n[t] = 7 / (int(t) - 9);",
                               "n[t] = 7 / (int(t) + 9);"),

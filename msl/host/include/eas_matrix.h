@@ -54,14 +54,14 @@ EAS_FUNC ulong eas_offset(uint element, ulong per_row, vec<ulong, 2> origin, boo
     template <class T>                                                                                 \
     EAS_FUNC void simdgroup_load(EAS_THREAD simdgroup_matrix<T, 8, 8>& m, const space T* from, ulong per_row = 8,   \
                                vec<ulong, 2> origin = vec<ulong, 2>(0, 0), bool is_transposed = false, EAS_SITE) {   \
-        eas_exchange(nullptr, 0, 0, site);                                                             \
+        eas_together(eas_exchange(nullptr, 0, 0, site), 32, site);                                     \
         m.eas_elements.x = from[eas_offset(0, per_row, origin, is_transposed)];                       \
         m.eas_elements.y = from[eas_offset(1, per_row, origin, is_transposed)];                       \
     }                                                                                                  \
     template <class T>                                                                                 \
     EAS_FUNC void simdgroup_store(simdgroup_matrix<T, 8, 8> m, space T* to, ulong per_row = 8,           \
                                 vec<ulong, 2> origin = vec<ulong, 2>(0, 0), bool is_transposed = false, EAS_SITE) {  \
-        eas_exchange(nullptr, 0, 0, site);                                                             \
+        eas_together(eas_exchange(nullptr, 0, 0, site), 32, site);                                     \
         to[eas_offset(0, per_row, origin, is_transposed)] = m.eas_elements.x;                         \
         to[eas_offset(1, per_row, origin, is_transposed)] = m.eas_elements.y;                         \
     }
@@ -76,7 +76,7 @@ EAS_FUNC void simdgroup_multiply_accumulate(EAS_THREAD simdgroup_matrix<T, 8, 8>
     };
     const Pair mine = {{(float)a.eas_elements.x, (float)a.eas_elements.y},
                        {(float)b.eas_elements.x, (float)b.eas_elements.y}};
-    const eas_slots* slots = eas_exchange(&mine, sizeof(Pair), 0, site);
+    const eas_slots* slots = eas_together(eas_exchange(&mine, sizeof(Pair), 0, site), 32, site);
     const eas_place place = eas_fragment(eas_lane());
     for (uint element = 0; element < 2; ++element) {
         const uint column = place.column + element;

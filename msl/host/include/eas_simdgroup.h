@@ -1,4 +1,12 @@
 // Barriers and operations of a simdgroup: lanes meet in `eas_exchange` and see each other's values.
+//
+// The lanes that meet are the active threads of the Metal Shading Language Specification, section
+// "SIMD-group Functions". What is defined there for diverged lanes is no fault in check mode:
+// reductions, prefixes and votes are over the active threads. These are faults:
+// - a shuffle or broadcast from a lane that is not active or not there: "a thread must only read
+//   data from another active thread";
+// - a distance, mask or broadcast lane that is not the same in all lanes, where it has to be;
+// - `simdgroup_barrier` and functions of matrices if not all threads of the simdgroup execute them.
 #pragma once
 
 namespace metal {
@@ -13,8 +21,17 @@ enum thread_scope {
 };
 
 EAS_FUNC void threadgroup_barrier(mem_flags flags, EAS_SITE) { eas_barrier(uint(flags), site); }
+// All of some lanes, the first ones, have to execute what needs them all.
+EAS_FUNC const eas_slots* eas_together(const eas_slots* slots, uint lanes, ulong site) {
+#if defined(EAS_CHECKED)
+    if (slots->active != 0xffffffffu >> (32 - lanes)) {
+        eas_diverged(site);
+    }
+#endif
+    return slots;
+}
 EAS_FUNC void simdgroup_barrier(mem_flags flags, EAS_SITE) {
-    eas_exchange(nullptr, 0, uint(flags) | 16u, site);
+    eas_together(eas_exchange(nullptr, 0, uint(flags) | 16u, site), eas_lanes(), site);
 }
 
 template <class T>
@@ -90,25 +107,64 @@ EAS_PREFIX(simd_prefix_exclusive_product, 1, false, a* b)
 
 // --- another lane's value; where there is no such lane, the lane's own
 
-#define EAS_SHUFFLE(name, from, is_inside)                                    \
+// Meets the other lanes with a value and the number `n` of a lane, a distance or a mask.
+template <class T>
+struct eas_sent {
+    T value;
+    uint n;
+};
+template <class T>
+EAS_FUNC const eas_slots* eas_send(T x, uint n, bool is_same, ulong site) {
+#if defined(EAS_CHECKED)
+    const eas_sent<T> sent = {x, n};
+    const eas_slots* slots = eas_exchange(&sent, sizeof sent, 0, site);
+    for (uint lane = 0; is_same && lane < 32; ++lane) {
+        if ((slots->active >> lane & 1) && eas_read<eas_sent<T>>(slots, lane).n != n) {
+            eas_bad_distance(site);
+        }
+    }
+    return slots;
+#else
+    return eas_exchange(&x, sizeof(T), 0, site);
+#endif
+}
+template <class T>
+EAS_FUNC T eas_receive(const eas_slots* slots, uint lane, ulong site) {
+#if defined(EAS_CHECKED)
+    if (!(slots->active >> (lane & 31) & 1)) {
+        eas_bad_lane(site);
+    }
+#endif
+    return eas_read<T>(slots, lane);
+}
+EAS_FUNC bool eas_is_lane(uint lane, ulong site) {
+#if defined(EAS_CHECKED)
+    if (lane >= 32) {
+        eas_bad_lane(site);
+    }
+#endif
+    return lane < 32;
+}
+
+#define EAS_SHUFFLE(name, is_same, from, is_inside)                           \
     template <class T>                                                        \
     EAS_FUNC eas_lane_value<T> name(T x, ushort n, EAS_SITE) {                  \
         const uint me = eas_lane();                                           \
-        const eas_slots* slots = eas_exchange(&x, sizeof(T), 0, site);        \
-        return is_inside ? eas_read<T>(slots, from) : x;                      \
+        const eas_slots* slots = eas_send(x, n, is_same, site);               \
+        return is_inside ? eas_receive<T>(slots, from, site) : x;             \
     }
-EAS_SHUFFLE(simd_shuffle, n, n < 32)
-EAS_SHUFFLE(simd_broadcast, n, n < 32)
-EAS_SHUFFLE(simd_shuffle_xor, me ^ n, (me ^ n) < 32)
-EAS_SHUFFLE(simd_shuffle_down, me + n, me + n < 32)
-EAS_SHUFFLE(simd_shuffle_up, me - n, n <= me)
-EAS_SHUFFLE(simd_shuffle_rotate_down, me + n, true)
-EAS_SHUFFLE(simd_shuffle_rotate_up, me - n, true)
-EAS_SHUFFLE(quad_shuffle, (me & ~3u) | (n & 3), true)
-EAS_SHUFFLE(quad_broadcast, (me & ~3u) | (n & 3), true)
-EAS_SHUFFLE(quad_shuffle_xor, me ^ (n & 3), true)
-EAS_SHUFFLE(quad_shuffle_down, me + n, (me & 3) + n < 4)
-EAS_SHUFFLE(quad_shuffle_up, me - n, n <= (me & 3))
+EAS_SHUFFLE(simd_shuffle, false, n, eas_is_lane(n, site))
+EAS_SHUFFLE(simd_broadcast, true, n, eas_is_lane(n, site))
+EAS_SHUFFLE(simd_shuffle_xor, true, me ^ n, eas_is_lane(me ^ n, site))
+EAS_SHUFFLE(simd_shuffle_down, true, me + n, me + n < 32)
+EAS_SHUFFLE(simd_shuffle_up, true, me - n, n <= me)
+EAS_SHUFFLE(simd_shuffle_rotate_down, true, me + n, true)
+EAS_SHUFFLE(simd_shuffle_rotate_up, true, me - n, true)
+EAS_SHUFFLE(quad_shuffle, false, (me & ~3u) | (n & 3), true)
+EAS_SHUFFLE(quad_broadcast, true, (me & ~3u) | (n & 3), true)
+EAS_SHUFFLE(quad_shuffle_xor, true, me ^ (n & 3), true)
+EAS_SHUFFLE(quad_shuffle_down, true, me + n, (me & 3) + n < 4)
+EAS_SHUFFLE(quad_shuffle_up, true, me - n, n <= (me & 3))
 #undef EAS_SHUFFLE
 
 // Lanes without one to read from take from `fill`: the vector of `modulo` lanes goes on there.

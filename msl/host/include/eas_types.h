@@ -103,8 +103,31 @@ const eas_slots* eas_exchange(const void* value, uint size, uint flags, ulong si
 void eas_atomic(const volatile void* place, uint size, uint is_write, ulong site);
 void eas_declare(void* begin, ulong size, const char* name);
 void eas_bad_index();
+void eas_enter(ulong site);
+void eas_leave();
+void eas_trip_on();
+void eas_bad_lane(ulong site);
+void eas_bad_distance(ulong site);
+void eas_diverged(ulong site);
+uint eas_lanes();
 }
-#define EAS_SITE ulong site = (ulong)__builtin_LINE() << 16 | __builtin_COLUMN()
+#define EAS_HERE ((ulong)__builtin_LINE() << 16 | __builtin_COLUMN())
+#define EAS_SITE ulong site = EAS_HERE
+
+// The path of a lane: the calls and the loops that it is in, and the trip of each loop. Between the
+// trips conditions and increments are evaluated, which counts as a trip, too.
+struct eas_step {
+    EAS_FUNC eas_step(EAS_SITE) { eas_enter(site); }
+    EAS_FUNC ~eas_step() { eas_leave(); }
+};
+struct eas_trip {
+    EAS_FUNC eas_trip() { eas_trip_on(); }
+    EAS_FUNC ~eas_trip() { eas_trip_on(); }
+};
+struct eas_origin {
+    ulong site;
+};
+#define EAS_CALLER eas_origin eas_from = {EAS_HERE}
 
 // A variable in threadgroup memory lies in a section of its text, between two symbols.
 #define EAS_TEXT_(x) #x

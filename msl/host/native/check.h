@@ -236,6 +236,11 @@ void eas_bad_index() {
     blame(INDEX_OUTSIDE, now, nullptr, 0, 0);
 }
 
+// Faults of simdgroup functions, see include/eas_simdgroup.h.
+void eas_bad_lane(ulong site) { blame(INACTIVE_LANE, {EAS_PC, site}, nullptr, 0, 0); }
+void eas_bad_distance(ulong site) { blame(DIFFERENT_DISTANCES, {EAS_PC, site}, nullptr, 0, 0); }
+void eas_diverged(ulong site) { blame(DIVERGED_SIMDGROUP, {EAS_PC, site}, nullptr, 0, 0); }
+
 // An atomic that reads and writes (2) is ordered like a write (1).
 void eas_atomic(const volatile void* place, uint size, uint mode, ulong site) {
     touch((const void*)place, size, mode != 0, true, 0, site, mode == 2);

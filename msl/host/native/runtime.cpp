@@ -9,7 +9,8 @@ enum eas_kind : uint {
     NOTHING, EXITED_BEFORE_BARRIER, DIFFERENT_BARRIERS, SIMDGROUP_OUTSIDE_FIBER,
     READ_OUTSIDE, WRITE_OUTSIDE, MISALIGNED, READ_BEFORE_WRITE,
     WRITE_WRITE_RACE, READ_AFTER_WRITE_RACE, WRITE_AFTER_READ_RACE,
-    INDEX_OUTSIDE, BAD_SHIFT, BAD_DIVISION, BAD_CAST, OVERFLOW, BAD_BOOL, NO_RETURN
+    INDEX_OUTSIDE, BAD_SHIFT, BAD_DIVISION, BAD_CAST, OVERFLOW, BAD_BOOL, NO_RETURN,
+    INACTIVE_LANE, DIFFERENT_DISTANCES, DIVERGED_SIMDGROUP, DIVISION_BY_ZERO
 };
 
 // `waiting` is how many threads wait, or the other thread of a race. `callers` are the places that
@@ -61,8 +62,20 @@ struct Fiber {
     eas_thread thread;
 };
 
+// The calls and loops that a thread is in, each with its place in the text and how often the loop
+// has turned. What is nested deeper than `MAX_STEPS` is not told apart.
+constexpr uint MAX_STEPS = 30;
+struct Step {
+    ulong site, trip;
+};
+struct Path {
+    uint depth;
+    Step steps[MAX_STEPS + 1];
+};
+
 eas_launch* launch;
 Fiber fibers[MAX_THREADS];
+Path paths[MAX_THREADS];
 uint fiber_count, current, round;
 ulong group_number;
 void* scheduler_stack;
@@ -152,18 +165,42 @@ ulong in_order(ulong n, ulong count, uint turn) {
     }
 }
 
-// Lets the lanes that wait at the first of the sites meet; gives whether there were any.
+uint steps_of(const Path& path) { return path.depth < MAX_STEPS ? path.depth : MAX_STEPS; }
+
+// Where a thread waits: the last step of its path.
+void wait_at(ulong site) {
+    Path& path = paths[current];
+    path.steps[steps_of(path)] = {site, 0};
+    fibers[current].site = fibers[current].last_site = site;
+}
+
+// The order in which the text has the places at which two threads wait: below 0 if the first one
+// has to catch up with the other, 0 if they are in the same instance of a function.
+int compare(const Path& a, const Path& b) {
+    const uint most = steps_of(a) < steps_of(b) ? steps_of(a) : steps_of(b);
+    for (uint i = 0; i <= most; ++i) {
+        const Step &x = a.steps[i], &y = b.steps[i];
+        if (x.site != y.site || x.trip != y.trip) {
+            return x.site < y.site || (x.site == y.site && x.trip < y.trip) ? -1 : 1;
+        }
+    }
+    return (int)steps_of(a) - (int)steps_of(b);
+}
+
+// Lets the lanes meet that are behind all others; gives whether there were any. Lanes that diverge
+// join at the end of the statement, so those that wait behind it wait for the ones within.
 bool meet(uint first, uint end) {
-    ulong site = ~0ul;
+    uint hindmost = end;
     for (uint i = first; i < end; ++i) {
-        if (fibers[i].state == State::IN_SIMDGROUP && fibers[i].site < site) {
-            site = fibers[i].site;
+        const bool is_in = fibers[i].state == State::IN_SIMDGROUP;
+        if (is_in && (hindmost == end || compare(paths[i], paths[hindmost]) < 0)) {
+            hindmost = i;
         }
     }
     eas_slots& meeting = slots[first / SIMD_WIDTH];
     meeting.active = 0;
     for (uint i = first; i < end; ++i) {
-        if (fibers[i].state == State::IN_SIMDGROUP && fibers[i].site == site) {
+        if (fibers[i].state == State::IN_SIMDGROUP && compare(paths[i], paths[hindmost]) == 0) {
             meeting.active |= 1u << (i - first);
             __builtin_memcpy(meeting.bytes[i - first], values[i], sizeof values[i]);
             fibers[i].state = State::READY;
@@ -188,27 +225,28 @@ void run_simdgroup(uint index) {
     } while (launch->report.kind == NOTHING && meet(first, end));
 }
 
-// Releases the threads that wait at a barrier; gives whether any thread goes on.
+// Releases the threads that wait at a barrier; gives whether any thread goes on. All of them have to
+// be there, in a loop in the same trip (MSL specification, "Threadgroup and SIMD-group
+// Synchronization Functions").
 bool release() {
-    uint waiting = 0;
-    ulong site = 0;
+    uint waiting = 0, first = 0;
     for (uint i = 0; i < fiber_count; ++i) {
         if (fibers[i].state != State::AT_BARRIER) {
             continue;
         }
-        if (waiting != 0 && fibers[i].site != site) {
+        if (waiting != 0 && compare(paths[i], paths[first]) != 0) {
             current = i;
-            report(DIFFERENT_BARRIERS, site, waiting, fibers[i].site);
+            report(DIFFERENT_BARRIERS, fibers[first].site, waiting, fibers[i].site);
             return false;
         }
-        site = fibers[i].site;
+        first = waiting != 0 ? first : i;
         ++waiting;
     }
     if (waiting == 0) {
         return false;
     }
     if (waiting != fiber_count) {
-        report(EXITED_BEFORE_BARRIER, site, waiting);
+        report(EXITED_BEFORE_BARRIER, fibers[first].site, waiting);
         return false;
     }
     for (uint i = 0; i < fiber_count; ++i) {
@@ -234,6 +272,7 @@ void start_fibers(const eas_thread& start) {
                 fiber.thread.lane = fiber_count % SIMD_WIDTH;
                 fiber.thread.simdgroup = fiber_count / SIMD_WIDTH;
                 fiber.state = State::READY;
+                paths[fiber_count].depth = 0;
                 fiber.stack = fresh_stack(fiber_count++);
             }
         }
@@ -288,7 +327,30 @@ void spoil_shared_memory() {
 
 // --- what kernels call
 
+extern "C" void eas_enter(ulong site) {
+    Path& path = paths[current];
+    if (path.depth < MAX_STEPS) {
+        path.steps[path.depth] = {site, 0};
+    }
+    ++path.depth;
+}
+
+extern "C" void eas_leave() { --paths[current].depth; }
+
+extern "C" void eas_trip_on() {
+    Path& path = paths[current];
+    if (path.depth - 1 < MAX_STEPS) {
+        ++path.steps[path.depth - 1].trip;
+    }
+}
+
 extern "C" uint eas_lane() { return fibers[current].thread.lane; }
+
+// How many lanes this thread's simdgroup has.
+extern "C" uint eas_lanes() {
+    const uint left = fiber_count - current / SIMD_WIDTH * SIMD_WIDTH;
+    return launch->has_fibers && left < SIMD_WIDTH ? left : SIMD_WIDTH;
+}
 
 extern "C" void eas_barrier(uint flags, ulong site) {
     if (!launch->has_fibers) {
@@ -298,7 +360,7 @@ extern "C" void eas_barrier(uint flags, ulong site) {
     Fiber& fiber = fibers[current];
     fiber.state = State::AT_BARRIER;
     fiber.flags = flags;
-    fiber.site = fiber.last_site = site;
+    wait_at(site);
     leave();
 }
 
@@ -312,7 +374,7 @@ extern "C" const eas_slots* eas_exchange(const void* value, uint size, uint flag
     __builtin_memcpy(values[current], value, size);
     fiber.state = State::IN_SIMDGROUP;
     fiber.flags = flags;
-    fiber.site = fiber.last_site = site;
+    wait_at(site);
     leave();
     return &slots[current / SIMD_WIDTH];
 }
