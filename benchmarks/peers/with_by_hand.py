@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import os
 import platform
 import shutil
 import subprocess
@@ -14,9 +13,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from benchmarks.peers import THREADS
+
 _SOURCE = Path(__file__).with_name("by_hand.c")
 _FLAGS = ("-O3", "-march=x86-64-v3", "-ffp-contract=off", "-ffreestanding", "-fPIC")
-_THREADS = int(os.environ.get("EAS_NUM_THREADS") or os.cpu_count() or 1)
 
 
 def _compilers() -> list[tuple[list[str], list[str]]]:
@@ -54,7 +54,7 @@ def _run(command: list[str]) -> None:
 
 
 _library = _load()
-_pool = ThreadPoolExecutor(max(_THREADS - 1, 1))
+_pool = ThreadPoolExecutor(max(THREADS - 1, 1))
 
 
 def _in_parts(work: Callable[..., object], count: int, part: int, *arguments: Any) -> None:
@@ -69,7 +69,7 @@ def _in_parts(work: Callable[..., object], count: int, part: int, *arguments: An
             stop = min(start + part, count)
             work(*arguments, ctypes.c_long(start), ctypes.c_long(stop))
 
-    helpers = [_pool.submit(take) for _ in range(_THREADS - 1)]
+    helpers = [_pool.submit(take) for _ in range(THREADS - 1)]
     take()
     for helper in helpers:
         helper.result()

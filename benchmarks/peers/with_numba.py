@@ -6,9 +6,12 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import njit, prange
+from numba import config, get_num_threads, njit, prange, set_num_threads
+
+from benchmarks.peers import THREADS
 
 Array = Any
+set_num_threads(min(THREADS, config.NUMBA_NUM_THREADS))
 
 
 @njit(parallel=True)
@@ -129,15 +132,33 @@ def box_blur(x: Array, y: Array) -> None:
             y[r, c] = total / np.float32(25.0)
 
 
-@njit
+@njit(parallel=True)
 def histogram(data: Array, counts: Array) -> None:
-    for value in data:
-        counts[value] += 1
+    """Each part of the data has a histogram of its own; they are added by a parallel reduction."""
+    parts = 64
+    size = (len(data) + parts - 1) // parts
+    total = np.zeros_like(counts)
+    for part in prange(parts):
+        own = np.zeros_like(counts)
+        for value in data[part * size : (part + 1) * size]:
+            own[value] += 1
+        total += own
+    counts += total
 
 
-@njit
+@njit(parallel=True)
 def prefix_sum(x: Array, y: Array) -> None:
-    total = np.float32(0.0)
-    for i in range(len(x)):
-        total += x[i]
-        y[i] = total
+    """Each thread scans its part, then adds what the parts before it have come to."""
+    threads = get_num_threads()
+    size = (len(x) + threads - 1) // threads
+    starts = np.zeros(threads + 1, np.float32)
+    for t in prange(threads):
+        total = np.float32(0.0)
+        for i in range(t * size, min((t + 1) * size, len(x))):
+            total += x[i]
+            y[i] = total
+        starts[t + 1] = total
+    for t in range(threads):
+        starts[t + 1] += starts[t]
+    for t in prange(1, threads):
+        y[t * size : (t + 1) * size] += starts[t]

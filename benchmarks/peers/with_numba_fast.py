@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from numba import njit
+from typing import Any
+
+import numpy as np
+from numba import get_num_threads, njit, prange
 
 from benchmarks.peers import with_numba
 
@@ -16,3 +19,21 @@ matmul = _fast(with_numba.matmul.py_func)
 matmul_loops = _fast(with_numba.matmul_loops.py_func)
 nbody = _fast(with_numba.nbody.py_func)
 box_blur = _fast(with_numba.box_blur.py_func)
+
+
+@_fast
+def prefix_sum(x: Any, y: Any) -> None:
+    """Sums of the parts come first: in any order they are vectors, and `y` is written once."""
+    threads = get_num_threads()
+    size = (len(x) + threads - 1) // threads
+    starts = np.zeros(threads + 1, np.float32)
+    for t in prange(threads):
+        starts[t + 1] = x[t * size : (t + 1) * size].sum()
+    for t in range(threads):
+        starts[t + 1] += starts[t]
+    for t in prange(threads):
+        total = starts[t]
+        source, target = x[t * size : (t + 1) * size], y[t * size : (t + 1) * size]
+        for i in range(len(source)):
+            total += source[i]
+            target[i] = total

@@ -6,8 +6,9 @@ from typing import Any
 os.environ["ENABLE_TAICHI_HEADER_PRINT"] = "0"
 import taichi
 
+from benchmarks.peers import THREADS
+
 ti: Any = taichi
-THREADS = int(os.environ.get("TI_NUM_THREADS", os.cpu_count() or 1))
 ti.init(arch=ti.cpu, log_level=ti.ERROR, cpu_max_num_threads=THREADS)
 F32: Any = ti.types.ndarray(dtype=ti.f32, ndim=1)
 I32: Any = ti.types.ndarray(dtype=ti.i32, ndim=1)
