@@ -24,6 +24,7 @@ class Planted:
     A launch with `arguments` and `bug` is reported with `code`, for the array of that name. With
     `twin` instead it reports nothing, and each array holds what `expected` gives for it, or what
     it held before. `is_dead` is set if nothing depends on the access: a compiler may drop it.
+    `on_interpret` is the code of the interpreter, if that is another one: it sees an offset wrap.
     """
 
     kernel: Any
@@ -34,7 +35,12 @@ class Planted:
     bug: Arguments
     twin: Arguments
     grid: tuple[int, ...]
-    is_dead: bool = False
+    is_dead: bool
+    on_interpret: str
+
+    def code_on(self, backend: str) -> str:
+        """The code that a backend reports."""
+        return self.on_interpret if backend == "interpret" else self.code
 
     def launch(self, difference: Arguments, backend: str) -> dict[str, Guarded]:
         """Launches the kernel on copies of its arrays, and gives these; faults are raised."""
@@ -64,12 +70,14 @@ def planted(
     twin: Arguments = TWIN,
     grid: tuple[int, ...] = (1,),
     is_dead: bool = False,
+    on_interpret: str = "",
     **arguments: Any,
 ) -> Callable[[Any], Planted]:
     """Makes a case of the kernel below."""
 
     def make(kernel: Any) -> Planted:
-        return Planted(kernel, code, array, expected, arguments, bug, twin, grid, is_dead)
+        seen = on_interpret or code
+        return Planted(kernel, code, array, expected, arguments, bug, twin, grid, is_dead, seen)
 
     return make
 

@@ -143,6 +143,7 @@ def index_whose_low_half_is_inside(a, out, FAR: mk.i64):
     a=numbers(8),
     out=zeros(8),
     bug={"FAR": 2**30},
+    on_interpret="R0108",
     twin={"FAR": 0},
 )
 @eas.kernel
