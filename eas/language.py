@@ -916,6 +916,8 @@ def fma(a: Number, b: Number, c: Number) -> Value:
 def maximum(a: Number, b: Number) -> Value:
     """The greater of the two, lane by lane; of a NaN and a number the number.
 
+    `0.0` is above `-0.0`.
+
     >>> mk.maximum(mk.arange(0, 4), 2)
     [2, 2, 2, 3]
     """
@@ -925,6 +927,8 @@ def maximum(a: Number, b: Number) -> Value:
 @intrinsic()
 def minimum(a: Number, b: Number) -> Value:
     """The lesser of the two, lane by lane; of a NaN and a number the number.
+
+    `-0.0` is below `0.0`.
 
     >>> mk.minimum(mk.arange(0, 4), 2)
     [0, 1, 2, 2]

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from eas.ir.ops.extremes import greater, lesser
 from eas.ir.ops.record import Array, Attrs, Fault, OpDef, RuleError
 from eas.ir.ops.rules import (
     dtype_of,
@@ -140,16 +141,16 @@ ARITHMETIC = (
         "minimum",
         ("a", "b"),
         _NUMBERS,
-        np.fmin,
-        "the lesser; of a NaN and a number the number",
+        lesser,
+        "the lesser, -0.0 below 0.0; of a NaN and a number the number",
         commutative=True,
     ),
     OpDef(
         "maximum",
         ("a", "b"),
         _NUMBERS,
-        np.fmax,
-        "the greater; of a NaN and a number the number",
+        greater,
+        "the greater, 0.0 above -0.0; of a NaN and a number the number",
         commutative=True,
     ),
     OpDef("and", ("a", "b"), _BITS, np.bitwise_and, "a & b", commutative=True),

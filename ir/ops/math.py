@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from eas.ir.ops.extremes import greater, lesser
 from eas.ir.ops.fused import fused
 from eas.ir.ops.record import Array, OpDef
 from eas.ir.ops.rules import is_float, is_number, same_type, through_f32, through_f64, to_bool
@@ -37,7 +38,7 @@ def _erf(a: Array) -> Array:
 
 
 def _clamp(a: Array, low: Array, high: Array) -> Array:
-    return np.fmin(np.fmax(a, low), high)
+    return lesser(greater(a, low), high)
 
 
 def _unary(name: str, meaning: Any, doc: str) -> OpDef:

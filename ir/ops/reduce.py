@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from eas.ir.ops.extremes import greatest, least
 from eas.ir.ops.record import Array, Attrs, OpDef, RuleError, TypeRule
 from eas.ir.ops.rules import Accepts, dtype_of, is_anything, is_bits, is_number
 from eas.ir.types import BOOL, F32, I32, U32, DType, Kind, Type, make_type, shape_of
@@ -74,14 +75,17 @@ def _accumulate(ufunc: Any) -> Callable[..., Array]:
     return reduce
 
 
-def _extreme(ufunc: Any, worst: float | None = None) -> Callable[..., Array]:
-    """The extreme of the numbers; of floats that are all NaN, the worst one."""
+def _extreme(find: Callable[[Array, int], Array]) -> Callable[..., Array]:
+    def reduce(a: Array, *, axis: int | None) -> Array:
+        return find(*_flat(a, axis))
 
+    return reduce
+
+
+def _joined(ufunc: Any) -> Callable[..., Array]:
     def reduce(a: Array, *, axis: int | None) -> Array:
         a, place = _flat(a, axis)
-        if worst is None or a.dtype.kind in "biu":
-            return ufunc.reduce(a, axis=place)
-        return ufunc.reduce(a, axis=place, initial=a.dtype.type(worst))
+        return ufunc.reduce(a, axis=place)
 
     return reduce
 
@@ -125,16 +129,16 @@ REDUCE = (
     _reduction(
         "max",
         _same,
-        _extreme(np.fmax, -np.inf),
-        "the greatest; NaNs do not count",
+        _extreme(greatest),
+        "the greatest, 0.0 above -0.0; NaNs do not count",
         is_number,
         "numbers",
     ),
     _reduction(
         "min",
         _same,
-        _extreme(np.fmin, np.inf),
-        "the least; NaNs do not count",
+        _extreme(least),
+        "the least, -0.0 below 0.0; NaNs do not count",
         is_number,
         "numbers",
     ),
@@ -154,13 +158,11 @@ REDUCE = (
         is_number,
         "numbers",
     ),
+    _reduction("any", _bool, _joined(np.logical_or), "whether any lane is true", _is_bool, "bools"),
     _reduction(
-        "any", _bool, _extreme(np.logical_or), "whether any lane is true", _is_bool, "bools"
+        "all", _bool, _joined(np.logical_and), "whether all lanes are true", _is_bool, "bools"
     ),
     _reduction(
-        "all", _bool, _extreme(np.logical_and), "whether all lanes are true", _is_bool, "bools"
-    ),
-    _reduction(
-        "xor", _same, _extreme(np.bitwise_xor), "the bits' parity", is_bits, "integers or bools"
+        "xor", _same, _joined(np.bitwise_xor), "the bits' parity", is_bits, "integers or bools"
     ),
 )

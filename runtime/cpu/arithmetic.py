@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 from eas.ir.types import DType
@@ -93,13 +94,46 @@ def _maximum(e: Emitter, a: list[V], dtype: DType) -> V:
 
 
 def lesser(e: Emitter, a: V, b: V, dtype: DType) -> V:
-    name = "minnum" if dtype.is_float else "smin" if dtype.is_signed else "umin"
-    return e.intrinsic(name, a, b)
+    if dtype.is_float:
+        return _extreme(e, a, b, is_max=False)
+    return e.intrinsic("smin" if dtype.is_signed else "umin", a, b)
 
 
 def greater(e: Emitter, a: V, b: V, dtype: DType) -> V:
-    name = "maxnum" if dtype.is_float else "smax" if dtype.is_signed else "umax"
-    return e.intrinsic(name, a, b)
+    if dtype.is_float:
+        return _extreme(e, a, b, is_max=True)
+    return e.intrinsic("smax" if dtype.is_signed else "umax", a, b)
+
+
+def _extreme(e: Emitter, a: V, b: V, *, is_max: bool) -> V:
+    """The greater or the lesser float; a NaN is neither, and the zeros have an order."""
+    constant, other = (a, b) if a.known is not None else (b, a)
+    if constant.known is not None and not math.isnan(constant.known):
+        return _extreme_of_constant(e, other, constant, is_max=is_max)
+    return with_ordered_zeros(
+        e, e.intrinsic("maxnum" if is_max else "minnum", a, b), a, b, is_max=is_max
+    )
+
+
+def _extreme_of_constant(e: Emitter, a: V, constant: V, *, is_max: bool) -> V:
+    """One comparison: a NaN fails it, and so does the zero that the constant stands in for."""
+    assert constant.known is not None
+    is_best_zero = constant.known == 0 and (math.copysign(1, constant.known) > 0) == is_max
+    how = "gt" if is_max else "lt"
+    if constant.known == 0 and not is_best_zero:
+        how = how.replace("t", "e")
+    return e.select(e.fcmp(f"o{how}", a, constant), a, constant)
+
+
+def with_ordered_zeros(e: Emitter, found: V, a: V, b: V, *, is_max: bool) -> V:
+    """`found` of two floats, but of two zeros the one that counts: -0.0 is below 0.0.
+
+    Numbers that are equal have equal bits, unless they are zeros, whose signs are joined.
+    """
+    if e.fast:
+        return found
+    bits = e.binary("and" if is_max else "or", e.bits(a), e.bits(b))
+    return e.select(e.fcmp("oeq", a, b), e.bitcast(bits, found.ty), found)
 
 
 def _clamp(e: Emitter, a: list[V], dtype: DType) -> V:

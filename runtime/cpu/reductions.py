@@ -8,7 +8,7 @@ from eas.ir.nodes import Compute
 from eas.ir.ops.reduce import accumulator
 from eas.ir.records import record
 from eas.ir.types import DType
-from eas.runtime.cpu.arithmetic import ARITHMETIC
+from eas.runtime.cpu.arithmetic import ARITHMETIC, with_ordered_zeros
 from eas.runtime.cpu.body import Body, Mask
 from eas.runtime.cpu.casts import cast
 from eas.runtime.cpu.coordinates import Coords, linear
@@ -118,7 +118,9 @@ def join(e: Emitter, r: Reduction, a: V, b: V) -> V:
     if not r.dtype.is_float:
         return ARITHMETIC["maximum" if r.kind == "max" else "minimum"](e, [a, b], r.dtype)
     # a NaN in `b` compares as false, so the number stays
-    return e.select(e.fcmp("ogt" if r.kind == "max" else "olt", b, a), b, a)
+    is_max = r.kind == "max"
+    better = e.select(e.fcmp("ogt" if is_max else "olt", b, a), b, a)
+    return with_ordered_zeros(e, better, a, b, is_max=is_max)
 
 
 def _better(e: Emitter, r: Reduction, a: tuple[V, V], b: tuple[V, V]) -> tuple[V, V]:
