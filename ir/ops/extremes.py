@@ -55,7 +55,7 @@ def _along(ufunc: Any, a: Array, axis: int, worst: float, *, is_max: bool) -> Ar
     is_zero: Any = found == 0
     if not is_zero.any():
         return found
-    best: Any = a.dtype.type(0.0 if is_max else -0.0)
-    has_best: Any = np.any((a == 0) & (np.signbit(a) != is_max), axis=axis)
-    zero: Any = np.where(has_best, best, -best)
-    return np.where(is_zero, zero, found)
+    is_best: Any = (a == 0) & (np.signbit(a) != is_max)
+    zeros: Array = np.array([-0.0, 0.0]).astype(a.dtype)
+    own: Array = zeros[(is_best.any(axis=axis) == is_max).astype(np.intp)]
+    return np.where(is_zero, own, found)
