@@ -2,7 +2,7 @@
 
 from eas import language as mk
 from eas.compiler import CompiledKernel
-from eas.config import BackendError, use_backend
+from eas.config import BackendError, checked, use_backend
 from eas.frontend_ast.errors import CompileError
 from eas.intrinsic import OutsideKernelError
 from eas.kernel import Kernel, function, kernel
@@ -21,6 +21,7 @@ __all__ = [
     "LaunchError",
     "OutsideKernelError",
     "__version__",
+    "checked",
     "constexpr",
     "function",
     "kernel",

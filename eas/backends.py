@@ -17,27 +17,53 @@ from eas.runtime.values import ArrayArgument, Bound
 
 Arguments = Sequence[ArrayArgument | np.generic]
 
-# Runs a kernel on bound arguments; gives what asserts have found.
+# Runs a kernel on bound arguments; gives the faults and failed asserts that were found.
 Run = Callable[[CompiledKernel, Arguments, tuple[int, ...]], tuple[Diagnostic, ...]]
 
 
 def launch_on(
-    backend: Backend, compiled: CompiledKernel, values: Mapping[str, Bound], grid: tuple[int, ...]
+    backend: Backend,
+    compiled: CompiledKernel,
+    values: Mapping[str, Bound],
+    grid: tuple[int, ...],
+    checks: bool,
 ) -> None:
-    """Checks the arguments and runs every program of the grid; an empty grid runs nothing."""
-    if backend == "cpu":
-        compiled = compiled.for_arrays(values)
+    """Checks the arguments and runs every program of the grid; an empty grid runs nothing.
+
+    With `checks` the backend finds accesses outside of arrays.
+    """
+    compiled = _form_for(backend, compiled, values, checks)
     arguments = compiled.binding.bind(values)
     if 0 in grid:
         return
     try:
-        found = _RUNS[backend](compiled, arguments, grid)
+        run = _check_on_host if checks and backend == "msl-host" else _RUNS[backend]
+        found = run(compiled, arguments, grid)
     except GridError as error:
         raise LaunchError(compiled.name, error.message) from error
     except BadArgument as error:  # of the environment's variables
         raise LaunchError(compiled.name, str(error)) from error
     if found:
         raise KernelError(found)
+
+
+def checks_by_default(backend: Backend) -> bool:
+    """Whether a backend checks accesses if nothing says otherwise."""
+    return backend == "cpu"
+
+
+def cpu_form(compiled: CompiledKernel, values: Mapping[str, Bound], checks: bool) -> CompiledKernel:
+    """The kernel as the CPU runs it for these arguments."""
+    chosen = compiled.for_arrays(values)
+    return chosen.checked if checks else chosen
+
+
+def _form_for(
+    backend: Backend, compiled: CompiledKernel, values: Mapping[str, Bound], checks: bool
+) -> CompiledKernel:
+    if backend == "cpu":
+        return cpu_form(compiled, values, checks)
+    return compiled.checked if checks and backend == "metal" else compiled
 
 
 def _run_on_cpu(
@@ -65,6 +91,17 @@ def _run_on_host(
     from eas.msl import host
 
     return host.run(compiled.metal, compiled.function.params, arguments, grid)
+
+
+def _check_on_host(
+    compiled: CompiledKernel, arguments: Arguments, grid: tuple[int, ...]
+) -> tuple[Diagnostic, ...]:
+    """Runs the text in check mode first, which leaves the arrays as they are."""
+    from eas.msl import host
+
+    kernel, function = compiled.metal, compiled.function
+    found = host.check(kernel, function, arguments, grid, host.default_checked_host())
+    return found or host.run(kernel, function.params, arguments, grid)
 
 
 def _run_on_metal(

@@ -13,7 +13,7 @@ from eas.frontend_ast import lower
 from eas.frontend_ast.arguments import Argument, Capture
 from eas.frontend_ast.errors import CompileError, internal_error, too_deep
 from eas.ir.nodes import Function
-from eas.ir.passes import optimize, relax
+from eas.ir.passes import optimize, relax, with_bounds
 from eas.ir.passes.strides import last_strides, with_unit_strides
 from eas.ir.records import frozen, replace
 from eas.ir.text import print_function
@@ -178,14 +178,19 @@ class CompiledKernel:
             return self
         return replace(self, function=with_unit_strides(self.function))
 
+    @cached_property
+    def checked(self) -> CompiledKernel:
+        """The kernel whose accesses to memory are checked by every backend."""
+        return replace(self, function=with_bounds(self.function))
+
     @property
     def llvm(self) -> str:
-        """The LLVM text for this CPU, for arrays whose rows have no gaps."""
+        """The LLVM text for this CPU, for arrays whose rows have no gaps, without checks."""
         return write_llvm(self.packed.function)
 
     @property
     def asm(self) -> str:
-        """The machine code for this CPU, as text."""
+        """The machine code for this CPU, as text, without checks."""
         return write_llvm(self.packed.function, as_machine_code=True)
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Which backend a launch uses."""
+"""Which backend a launch uses, and whether it checks."""
 
 from __future__ import annotations
 
@@ -9,9 +9,7 @@ from contextvars import ContextVar, Token
 from difflib import get_close_matches
 from functools import cache
 from types import TracebackType
-from typing import Any, Literal, get_args
-
-from eas.ir.records import record
+from typing import Any, Literal, Self, get_args
 
 Backend = Literal["auto", "cpu", "interpret", "python", "metal", "mps", "msl-host"]
 
@@ -25,33 +23,46 @@ class BackendError(Exception):
     """A backend that does not exist, or not here."""
 
 
-@record
-class _Process:
-    """What `use_backend` has set for all threads."""
-
-    backend: str | None = None
+class CheckError(ValueError):
+    """A choice of checks that says neither yes nor no."""
 
 
-_process = _Process()
-_here: ContextVar[str | None] = ContextVar("eas_backend", default=None)
+class _Setting:
+    """Something that is chosen for a block of code, for the process, or by the environment."""
+
+    def __init__(self, variable: str) -> None:
+        self.variable = variable
+        self.process: str | None = None  # what holds for all threads
+        self.here: ContextVar[str | None] = ContextVar(variable.lower(), default=None)
+        self._key: Any = os.environ.encodekey(variable)
+
+    def chosen(self) -> str:
+        """What was chosen; empty if nothing was."""
+        return self.here.get() or self.process or self._told()
+
+    def _told(self) -> str:
+        value = _variables.get(self._key)
+        return os.environ.decodevalue(value) if value else ""
 
 
-class use_backend:
-    """Chooses the backend of the launches that follow: `eas.use_backend("interpret")`.
+# What is under `os.environ`, which takes a microsecond of every launch to find nothing.
+_variables: Mapping[Any, Any] = vars(os.environ)["_data"]
 
-    As a context manager, `with eas.use_backend("interpret"):`, it counts inside the block only, and
-    for this thread or task only.
-    """
+_backend = _Setting("EAS_BACKEND")
+_checks = _Setting("EAS_CHECK")
 
-    def __init__(self, name: Backend) -> None:
-        resolve_backend(name)
-        self.name: Backend = name
+
+class _Chosen:
+    """A choice for the process, which `with` makes one for the block, thread and task only."""
+
+    def __init__(self, setting: _Setting, text: str) -> None:
+        self._setting, self._text = setting, text
         self._token: Token[str | None] | None = None
-        self._before, _process.backend = _process.backend, name
+        self._before, setting.process = setting.process, text
 
-    def __enter__(self) -> use_backend:
-        _process.backend = self._before
-        self._token = _here.set(self.name)
+    def __enter__(self) -> Self:
+        self._setting.process = self._before
+        self._token = self._setting.here.set(self._text)
         return self
 
     def __exit__(
@@ -61,23 +72,70 @@ class use_backend:
         trace: TracebackType | None,
     ) -> None:
         if self._token is not None:
-            _here.reset(self._token)
+            self._setting.here.reset(self._token)
+
+
+class use_backend(_Chosen):
+    """Chooses the backend of the launches that follow: `eas.use_backend("interpret")`.
+
+    As a context manager, `with eas.use_backend("interpret"):`, it counts inside the block only, and
+    for this thread or task only.
+    """
+
+    def __init__(self, name: Backend) -> None:
+        resolve_backend(name)
+        self.name: Backend = name
+        super().__init__(_backend, name)
+
+
+class checked(_Chosen):
+    """Chooses whether launches that follow check their accesses to memory: `eas.checked(False)`.
+
+    On, every backend checks; off, only the interpreter does. Without a choice `cpu` checks, and
+    `metal` and `msl-host` do not. As a context manager, `with eas.checked(False):`, it counts
+    inside the block only, and for this thread or task only.
+    """
+
+    def __init__(self, on: bool = True) -> None:
+        super().__init__(_checks, _SPELLINGS[to_flag(on, "eas.checked")])
 
 
 def choose_backend(at_launch: str | None) -> Backend:
     """The backend of a launch: its own `_backend`, else `use_backend`, else `EAS_BACKEND`."""
-    return resolve_backend(at_launch or _here.get() or _process.backend or _told() or "auto")
+    return resolve_backend(at_launch or _backend.chosen() or "auto")
 
 
-# What is under `os.environ`, which takes a microsecond of every launch to find nothing.
-_variables: Mapping[Any, Any] = vars(os.environ)["_data"]
-_VARIABLE: Any = os.environ.encodekey("EAS_BACKEND")
+def choose_checks(at_launch: bool | None, of_kernel: bool | None) -> bool | None:
+    """Whether a launch is checked, None if nothing says so.
+
+    Its own `_checked` comes first, then the kernel's `checked`, `eas.checked` and `EAS_CHECK`.
+    """
+    if at_launch is not None:
+        return to_flag(at_launch, "_checked")
+    if of_kernel is not None:
+        return of_kernel
+    text = _checks.chosen()
+    return _parse_flag(text) if text else None
 
 
-def _told() -> str:
-    """What `EAS_BACKEND` says now."""
-    value = _variables.get(_VARIABLE)
-    return os.environ.decodevalue(value) if value else ""
+_SPELLINGS = {True: "1", False: "0"}
+_FLAGS = {
+    **dict.fromkeys(("1", "true", "on", "yes"), True),
+    **dict.fromkeys(("0", "false", "off", "no"), False),
+}
+
+
+def to_flag(value: object, name: str) -> bool:
+    """A choice that says yes or no; raises `CheckError` for anything else."""
+    if not isinstance(value, bool):
+        raise CheckError(f"`{name}` is True or False, not {value!r}")
+    return value
+
+
+def _parse_flag(text: str) -> bool:
+    if text.lower() not in _FLAGS:
+        raise CheckError(f"EAS_CHECK is 1 or 0, not {text!r}")
+    return _FLAGS[text.lower()]
 
 
 @cache

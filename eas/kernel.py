@@ -12,9 +12,16 @@ from typing import Any, TypeVar, overload
 import numpy as np
 
 from eas.arguments import Specialised, argument_types, specialise
-from eas.backends import launch_on
+from eas.backends import checks_by_default, launch_on
 from eas.compiler import CompiledKernel, compile
-from eas.config import Backend, BackendError, choose_backend
+from eas.config import (
+    Backend,
+    BackendError,
+    CheckError,
+    choose_backend,
+    choose_checks,
+    to_flag,
+)
 from eas.frontend_ast.errors import CompileError, Refusal
 from eas.frontend_ast.prompts import remember
 from eas.frontend_ast.source import read_source
@@ -33,19 +40,26 @@ F = TypeVar("F", bound=Callable[..., Any])
 @overload
 def kernel(fn: Callable[..., Any], /) -> Kernel: ...
 @overload
-def kernel(*, fast_math: bool = False) -> Callable[[Callable[..., Any]], Kernel]: ...
 def kernel(
-    fn: Callable[..., Any] | None = None, /, *, fast_math: bool = False
+    *, fast_math: bool = False, checked: bool | None = None
+) -> Callable[[Callable[..., Any]], Kernel]: ...
+def kernel(
+    fn: Callable[..., Any] | None = None,
+    /,
+    *,
+    fast_math: bool = False,
+    checked: bool | None = None,
 ) -> Kernel | Callable[[Callable[..., Any]], Kernel]:
     """Makes a kernel of a function: `@eas.kernel`, or `@eas.kernel(fast_math=True)`.
 
-    `fast_math` lets floating-point operations be reordered and contracted.
+    `fast_math` lets floating-point operations be reordered and contracted. `checked` says whether
+    accesses outside of arrays are reported; without it, the backend decides, see `eas.checked`.
     """
     if fn is not None:
-        return Kernel(fn, fast_math=fast_math)
+        return Kernel(fn, fast_math=fast_math, checked=checked)
 
     def decorate(fn: Callable[..., Any]) -> Kernel:
-        return Kernel(fn, fast_math=fast_math)
+        return Kernel(fn, fast_math=fast_math, checked=checked)
 
     return decorate
 
@@ -68,7 +82,9 @@ class Kernel:
     __name__: str
     __qualname__: str
 
-    def __init__(self, fn: Callable[..., Any], *, fast_math: bool = False) -> None:
+    def __init__(
+        self, fn: Callable[..., Any], *, fast_math: bool = False, checked: bool | None = None
+    ) -> None:
         if isinstance(fn, staticmethod):
             fn = fn.__func__
         if not isinstance(fn, FunctionType):
@@ -76,6 +92,7 @@ class Kernel:
         remember(fn.__code__)
         self.fn = fn
         self.fast_math = fast_math
+        self.checked = None if checked is None else to_flag(checked, "checked")
         self.parameters = Parameters(inspect.unwrap(fn))
         self._compiled: dict[tuple[object, ...], CompiledKernel] = {}
         self._shortcuts = Shortcuts(self.parameters)
@@ -99,6 +116,7 @@ class Kernel:
         _tptg: int | None = None,
         _sync: bool = True,
         _backend: Backend | None = None,
+        _checked: bool | None = None,
         **kwargs: Any,
     ) -> None:
         """Runs the kernel over a grid.
@@ -107,13 +125,17 @@ class Kernel:
         constexpr arguments; without it the grid is `ceil(N / BLOCK)`, by the arguments of these
         names. `_tptg` is the number of threads per program, `_backend` overrides `EAS_BACKEND`.
         `_sync=False` returns before the kernel is done, on a backend that can: the interpreter
-        cannot.
+        cannot. `_checked` says whether accesses outside of arrays are reported, see `eas.checked`.
         """
         try:
             backend = choose_backend(_backend)
-        except BackendError as error:
+            checks = choose_checks(_checked, self.checked)
+        except (BackendError, CheckError) as error:
             raise LaunchError(self.name, str(error)) from error
-        if backend == "cpu" and self._shortcuts.take(_tptg, _grid, args, kwargs):
+        if checks is None:
+            checks = checks_by_default(backend)
+        build = (_tptg, checks)
+        if backend == "cpu" and self._shortcuts.take(build, _grid, args, kwargs):
             return
         call = self._take_apart(args, kwargs, is_launch=True)
         try:
@@ -122,9 +144,9 @@ class Kernel:
             raise LaunchError(self.name, str(error)) from error
         compiled = self._compile(call, _tptg)
         self._check_overlaps(call, compiled)
-        launch_on(backend, compiled, call.values, grid)
+        launch_on(backend, compiled, call.values, grid, checks)
         if backend == "cpu":
-            self._shortcuts.keep(_tptg, args, kwargs, compiled, call)
+            self._shortcuts.keep(build, args, kwargs, compiled, call)
 
     def __getitem__(self, grid: Grid) -> Callable[..., None]:
         """The kernel with a grid, to be called: `add[4](...)`, `add[4, 4](...)`."""

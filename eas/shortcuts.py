@@ -14,6 +14,7 @@ from typing import Any, TypeGuard, cast
 import numpy as np
 
 from eas.arguments import Specialised
+from eas.backends import cpu_form
 from eas.compiler import CompiledKernel
 from eas.ir.types import DType
 from eas.runtime.cpu.plan import Layout, Plan
@@ -30,6 +31,7 @@ _PLAIN = frozenset([int, bool, str, DType, FunctionType, type(None), np.int32, n
 _INT = frozenset([int])
 
 Key = tuple[object, ...]
+Build = tuple[int | None, bool]  # threads per program, and whether accesses are checked
 Options = Mapping[str, Any]
 Row = tuple[Any, ...]
 Extents = tuple[int, int, int]
@@ -44,9 +46,9 @@ class Shortcuts:
         self._declared = frozenset(p.name for p in parameters.all if p.dtype is not None)
         self._found: dict[Key | None, list[tuple[CompiledKernel, Plan]]] = {}
 
-    def take(self, threads: int | None, grid: Grid | None, args: Row, options: Options) -> bool:
+    def take(self, build: Build, grid: Grid | None, args: Row, options: Options) -> bool:
         """Runs the kernel if there is a short way for these arguments."""
-        key, row = self._parted(threads, args, options)
+        key, row = self._parted(build, args, options)
         found = self._found.get(key)
         if found is None:
             return False
@@ -56,46 +58,47 @@ class Shortcuts:
                 return False
             row = (*row, *extents)
         for compiled, plan in found:
-            if compiled.is_current() and plan.call(*row) is None:
+            if compiled.is_current() and plan.run(row):
                 return True
         arrays = _as_arrays(row)
         return arrays is not row and any(
-            compiled.is_current() and plan.call(*arrays) is None for compiled, plan in found
+            compiled.is_current() and plan.run(arrays) for compiled, plan in found
         )
 
     def keep(
         self,
-        threads: int | None,
+        build: Build,
         args: Row,
         options: Options,
         compiled: CompiledKernel,
         call: Specialised,
     ) -> None:
         """Makes a short way for launches like this one, if there is one."""
-        key, row = self._parted(threads, args, options)
+        key, row = self._parted(build, args, options)
         found = [each for each in self._found.get(key, ()) if each[0].is_current()]
         if key is None or call.overlapping or len(found) == MOST_PLANS:
             return
-        chosen = compiled.for_arrays(call.values)
+        chosen = cpu_form(compiled, call.values, checks=build[1])
         plan = chosen.executable.plan(lambda: self._layout(row, len(args), options, chosen, call))
         if plan is None:
             return
         if len(self._found) == MOST_KEYS:
             self._found.clear()
         made = [(chosen, plan)]  # one for arrays with gaps takes those without as well: comes last
-        self._found[key] = made + found if chosen is compiled.packed else found + made
+        is_packed = compiled.for_arrays(call.values) is compiled.packed
+        self._found[key] = made + found if is_packed else found + made
 
-    def _parted(self, threads: int | None, args: Row, options: Options) -> tuple[Key | None, Row]:
+    def _parted(self, build: Build, args: Row, options: Options) -> tuple[Key | None, Row]:
         """What tells launches apart besides runtime arguments, None if that is too much; and those.
 
         They are the arguments by position, with the constants among them, then the others.
         """
         kinds = tuple(map(type, options.values()))  # `1` and `True` are equal, but not the same
         if _PLAIN.issuperset(kinds) and self._constants.issuperset(options):
-            return (threads, len(args), kinds, *options, *options.values()), args
+            return (build, len(args), kinds, *options, *options.values()), args
         known = [_identity(value) for name, value in options.items() if name in self._constants]
         named = [value for name, value in options.items() if name not in self._constants]
-        key = None if None in known else (threads, len(args), *options, *known)
+        key = None if None in known else (build, len(args), *options, *known)
         return key, (*args, *named)
 
     def _layout(

@@ -288,15 +288,19 @@ Op = (
 # --- functions --------------------------------------------------------------------------------
 
 
+Role = Literal["argument", "extent", "stride", "low", "high"]
+
+
 @frozen
 class Param:
     """A parameter. `array` and `axis` are set for hidden ones: an extent or a stride of an array.
 
-    Strides count elements.
+    Strides count elements. `low` and `high` are there in functions that check their accesses: the
+    offsets from `low` to below `high` are inside of the array.
     """
 
     value: Value
-    role: Literal["argument", "extent", "stride"] = "argument"
+    role: Role = "argument"
     array: str = ""
     axis: int = 0
 
@@ -310,7 +314,8 @@ class Function:
     """A kernel: one program of it, for every point of the grid.
 
     `constants` are the constexpr arguments, printed for the reader's sake. `programs` is the most
-    programs along an axis of the grid that the code counts on, where it counts on a limit.
+    programs along an axis of the grid that the code counts on, where it counts on a limit. If it is
+    `checked`, a backend checks every access to memory, see `eas.ir.passes.bounds`.
     """
 
     name: str
@@ -321,6 +326,7 @@ class Function:
     fast_math: bool = False
     constants: tuple[tuple[str, str], ...] = ()
     programs: int | None = None
+    checked: bool = False
 
 
 def operands_of(op: Op) -> tuple[Value, ...]:

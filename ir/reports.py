@@ -1,13 +1,16 @@
-"""The report buffer: what a kernel's asserts and prints leave in it, and how it is read.
+"""The report buffer: what a kernel's faults, asserts and prints leave in it, and how it is read.
 
 | word | what it holds |
 |---|---|
-| 0 | the number of the site of the first assert that failed, plus 1; 0 if none did |
-| 1 to 4 | that program's index along x, y and z, and the lane |
+| 0 | the number of the site of a failed assert or of a fault, plus 1; 0 if there was none |
+| 1 to 4 | that program's index along x, y and z, and the lane; -1 if the lane is not known |
 | 5 | how many words there are for records of prints: set by the host, like zeros everywhere else |
 | 6 | how many words the records would take |
 | 7 | how many records found no room |
-| from 8 on | records: the site's number, the program's index along x, y and z, the lane, values |
+| 8, 9 | the offset or the index of a fault, the lower half first |
+| 10, 11 | the extent of the axis that an index does not fit |
+| 12 to 15 | words of the backend's own |
+| from 16 on | records: the site's number, the program's index along x, y and z, the lane, values |
 
 A value takes a word: an integer of up to 32 bits as such (sign-extended), a float as f32. One of 64
 bits takes two, the lower half first. The order of records is that of the lanes' arrival; those of
@@ -17,20 +20,22 @@ its `Site`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Literal
 
 import numpy as np
 
 from eas.ir.diagnostics import Diagnostic
+from eas.ir.faults import AccessKind, Extent, bad_index, outside
 from eas.ir.location import Loc
-from eas.ir.nodes import Assert, Function, Print, walk
+from eas.ir.nodes import Alloc, Assert, Atomic, Compute, Function, Load, Op, Print, Store, walk
 from eas.ir.records import frozen
-from eas.ir.types import DType
+from eas.ir.types import DType, Shape
 
 Words = np.ndarray[Any, np.dtype[np.uint32]]
 
-HEAD = 8
+HEAD = 16
 RECORD_HEAD = 5
 ROOM, NEEDED, LOST = 5, 6, 7
 ASSERTION = "R0401"
@@ -38,34 +43,65 @@ ASSERTION = "R0401"
 
 @frozen
 class Site:
-    """A place in the source that reports to the host: an `assert` or a `print`.
+    """A place in the source that reports to the host: an `assert`, a `print` or a checked access.
 
-    `parts` are the texts and the dtypes of the values, in turn; an assert has one text.
+    `parts` are the texts and the dtypes of the values, in turn; an assert has one text, an access
+    or an index the name of its array. `shape` is that of the lanes.
     """
 
-    kind: Literal["assert", "print"]
+    kind: Literal["assert", "print", "index"] | AccessKind
     parts: tuple[str | DType, ...]
     loc: Loc
+    shape: Shape = ()
+    axis: int = 0
+    is_masked: bool = False
 
 
-def site_of(op: Assert | Print) -> Site:
-    if isinstance(op, Assert):
-        return Site("assert", (op.message,), op.loc)
-    parts = tuple(part if isinstance(part, str) else part.ty.dtype for part in op.parts)
-    return Site("print", parts, op.loc)
+_ACCESSES: dict[type[Op], AccessKind] = {Load: "read", Store: "written", Atomic: "updated"}
+
+
+def site_of(op: Op) -> Site | None:
+    """Where an op reports from, if it can."""
+    match op:
+        case Assert():
+            return Site("assert", (op.message,), op.loc)
+        case Print():
+            parts = tuple(part if isinstance(part, str) else part.ty.dtype for part in op.parts)
+            return Site("print", parts, op.loc)
+        case Load() | Store() | Atomic():
+            is_masked, name = op.mask is not None, array_name(op.pointer.hint)
+            kind = _ACCESSES[type(op)]
+            return Site(kind, (name,), op.loc, op.offset.shape, is_masked=is_masked)
+        case Compute() if op.op.name == "index":
+            array, axis = op.attr("array"), op.attr("axis")
+            assert isinstance(array, str)
+            assert isinstance(axis, int)
+            return Site("index", (array,), op.loc, op.result.shape, axis)
+        case _:
+            return None
+
+
+def array_name(hint: str) -> str:
+    """What messages call an array; threadgroup memory may have no name."""
+    return hint or "threadgroup memory"
 
 
 def sites_of(function: Function) -> tuple[Site, ...]:
     """The places of a function that report, each once, in the order of the text."""
-    found = (site_of(op) for op in walk(function.body) if isinstance(op, Assert | Print))
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(_sites(function)))
 
 
 def site_numbers(function: Function) -> list[int]:
     """Which of the sites each op that reports has, in the order of the text."""
     places = {site: number for number, site in enumerate(sites_of(function))}
-    ops = walk(function.body)
-    return [places[site_of(op)] for op in ops if isinstance(op, Assert | Print)]
+    return [places[site] for site in _sites(function)]
+
+
+def _sites(function: Function) -> Iterator[Site]:
+    for op in walk(function.body):
+        site = site_of(op)
+        if site is not None and (function.checked or isinstance(op, Assert | Print)):
+            yield site
 
 
 def words_of(dtype: DType) -> int:
@@ -90,16 +126,50 @@ def lost_records(words: Words) -> int:
     return int(words[LOST])
 
 
-def failure(words: Words, sites: Sequence[Site], grid: tuple[int, int, int]) -> Diagnostic | None:
-    """The assert that failed first, if any did."""
+def failure(
+    words: Words,
+    sites: Sequence[Site],
+    grid: tuple[int, int, int],
+    extents: Mapping[str, Extent] = MappingProxyType({}),
+    is_threaded: bool = False,
+) -> Diagnostic | None:
+    """The assert that failed or the fault that was found, if there is one.
+
+    `extents` are those of the arrays, by name; `is_threaded` says that the lanes are threads.
+    """
     if words[0] == 0:
         return None
     site = sites[int(words[0]) - 1]
-    text = str(site.parts[0])
-    message = f"assertion failed: {text}" if text else "assertion failed"
-    x, y, z, lane = (int(word) for word in words[1:5])
-    place = f"{tell_program((x, y, z), grid)}, lane {lane}"
-    return Diagnostic(ASSERTION, message, site.loc, "false here", notes=(place,))
+    place = _place(words, site, grid, "thread" if is_threaded else "lane")
+    value, length = map(int, words[8:12].view(np.int64))
+    name = str(site.parts[0])
+    match site.kind:
+        case "read" | "written" | "updated":
+            return outside(site.kind, extents[name], value, site.loc, place, site.is_masked)
+        case "index":
+            return bad_index(name, site.axis, value, length, site.loc, place)
+        case _:
+            message = f"assertion failed: {name}" if name else "assertion failed"
+            return Diagnostic(ASSERTION, message, site.loc, "false here", notes=(place,))
+
+
+def _place(words: Words, site: Site, grid: tuple[int, int, int], word: str) -> str:
+    x, y, z, lane = (int(each) for each in words[1:5].view(np.int32))
+    program = tell_program((x, y, z), grid)
+    if lane < 0 or (site.kind != "assert" and not site.shape):
+        return program
+    index = tuple(map(int, np.unravel_index(lane, site.shape))) if site.shape else (lane,)
+    return f"{program}, {word} {index[0] if len(index) == 1 else index}"
+
+
+def local_extents(function: Function) -> dict[str, Extent]:
+    """The extents of a function's threadgroup memory."""
+    found: dict[str, Extent] = {}
+    for op in walk(function.body):
+        if isinstance(op, Alloc):
+            name = array_name(op.result.hint)
+            found[name] = Extent(name, (op.size,), 0, op.size)
+    return found
 
 
 def tell_program(place: tuple[int, int, int], grid: tuple[int, int, int]) -> str:

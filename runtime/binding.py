@@ -43,6 +43,8 @@ class Binding:
             return param.array, _bind_extent(param)
         if param.role == "stride":
             return param.array, _bind_stride(param)
+        if param.role in ("low", "high"):
+            return param.array, _bind_bound(param)
         if isinstance(param.value.ty, Pointer):
             return param.name, _bind_array(self.uses[param.name])
         return param.name, lambda values: values[param.name]
@@ -72,6 +74,14 @@ def _bind_stride(param: Param) -> Bind:
     def bind(values: Mapping[str, Array]) -> np.generic:
         array = values[param.array]
         return convert(array.strides[param.axis] // array.itemsize)
+
+    return bind
+
+
+def _bind_bound(param: Param) -> Bind:
+    def bind(values: Mapping[str, Array]) -> np.generic:
+        extent = to_argument(values[param.array]).extent(param.array)
+        return np.int64(extent.low if param.role == "low" else extent.high)
 
     return bind
 

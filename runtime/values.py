@@ -7,6 +7,7 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
+from eas.ir.faults import Extent
 from eas.ir.records import frozen
 from eas.ir.types import BOOL, DTYPES, F32, I32, I64, U64, DType, from_numpy
 from eas.runtime.refusals import BadArgument
@@ -30,6 +31,12 @@ class ArrayArgument:
     flat: Array
     origin: int = 0
     shape: tuple[int, ...] | None = None
+
+    def extent(self, name: str) -> Extent:
+        """The offsets that are inside of it, and its name and shape for messages."""
+        size = self.flat.size
+        shape = (size,) if self.shape is None else self.shape
+        return Extent(name, shape, -self.origin, size - self.origin)
 
 
 def to_bound(value: Any, declared: DType | None) -> tuple[Bound, DType]:

@@ -201,8 +201,8 @@ def test_a_plan_is_for_small_or_for_huge_arrays(square: Array, is_first: bool) -
     found = np.zeros(1, np.uint8)
     kernel[1](first, found, _backend="cpu")
     shortcuts: Any = vars(kernel)["_shortcuts"]
-    assert shortcuts.take(None, 1, (first, found), {})
-    assert not shortcuts.take(None, 1, (second, found), {})
+    assert shortcuts.take((None, True), 1, (first, found), {})
+    assert not shortcuts.take((None, True), 1, (second, found), {})
 
 
 def test_the_text_for_a_huge_array_computes_its_offsets_in_long() -> None:

@@ -708,7 +708,7 @@ def test_use_backend_is_stronger_than_the_environment(monkeypatch: pytest.Monkey
 
 
 def test_use_backend_counts_from_its_call_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("eas.config._process.backend", None)
+    monkeypatch.setattr("eas.config._backend.process", None)
     monkeypatch.setenv("EAS_BACKEND", "python")
     eas.use_backend("interpret")
     launch_add()

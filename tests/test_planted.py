@@ -13,7 +13,7 @@ from tests.planted.case import Planted, guard
 
 FOLDER = Path(__file__).parent / "planted"
 MODULES = sorted(path.stem for path in FOLDER.glob("*.py") if path.stem not in {"__init__", "case"})
-BACKENDS = ("interpret",)
+BACKENDS = ("interpret", "cpu")
 
 
 def cases_of(module: str) -> list[tuple[Planted, int]]:

@@ -1,12 +1,14 @@
 """Passes: pure functions on the IR, each in its own file.
 
 `optimize` is for every backend and keeps each fault that the interpreter reports. `relax` is for
-backends that do not check: it may drop what only a fault could need.
+the other backends: it may drop what only a fault could need. `with_bounds` makes a function whose
+accesses to memory are checked by those as well.
 """
 
 from __future__ import annotations
 
 from eas.ir.nodes import Function
+from eas.ir.passes.bounds import with_bounds
 from eas.ir.passes.cse import merge_common
 from eas.ir.passes.dead import remove_dead
 from eas.ir.passes.exits import lower_exits
@@ -15,6 +17,8 @@ from eas.ir.passes.hoist import hoist
 from eas.ir.passes.relax import use_ranges
 from eas.ir.passes.select import use_selects
 from eas.ir.rewrite import renumber
+
+__all__ = ["optimize", "relax", "with_bounds"]
 
 
 def optimize(f: Function) -> Function:
@@ -27,4 +31,4 @@ def optimize(f: Function) -> Function:
 def relax(f: Function) -> Function:
     """The function without what its ranges show to be needless, small branches as selections."""
     f = fold(use_selects(use_ranges(f)))
-    return renumber(remove_dead(merge_common(f), keeps_faults=False))
+    return renumber(remove_dead(merge_common(f), keeps_faults=f.checked))

@@ -1,4 +1,7 @@
-"""Simplifications for backends that do not check: they may drop what only a fault could need."""
+"""Simplifications for backends that check less than the interpreter.
+
+They may drop what only a fault could need. Of a checked function, accesses and indices stay.
+"""
 
 from __future__ import annotations
 
@@ -29,15 +32,16 @@ _TRUNCATED = {"floordiv": "truncdiv", "mod": "truncmod"}
 def use_ranges(f: Function) -> Function:
     """Drops sign fix-ups, index wraps and masks that the ranges show to be needless."""
     known = analyze(f)
-    body = _Simplifier(builder_for(f), known).region(f.body, {})
+    body = _Simplifier(builder_for(f), known, f.checked).region(f.body, {})
     limit = known.programs if known.programs < MOST_PROGRAMS else None
     return replace(f, body=body, programs=limit)
 
 
 class _Simplifier:
-    def __init__(self, build: Builder, known: Ranges) -> None:
+    def __init__(self, build: Builder, known: Ranges, keeps_indices: bool) -> None:
         self.build = build
         self.known = known
+        self.keeps_indices = keeps_indices
         self.true: set[int] = set()
 
     def region(self, region: Region, renamed: dict[int, Value]) -> Region:
@@ -73,7 +77,7 @@ class _Simplifier:
         lows = [operand.low for operand in operands if operand is not None]
         if name in _TRUNCATED and len(lows) == 2 and min(lows) >= 0:
             return [replace(op, op=OPS[_TRUNCATED[name]])]
-        if name == "index" and lows and lows[0] >= 0:
+        if name == "index" and lows and lows[0] >= 0 and not self.keeps_indices:
             renamed[op.result.id] = op.operands[0]
             return []
         decided = self.known.values.get(op.result.id)

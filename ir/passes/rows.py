@@ -82,9 +82,10 @@ class _Rows:
     def store(self, op: Store) -> None:
         if op.offset.shape not in (self.shape, self.shape[:1], (self.shape[0], 1)):
             raise _NotByRows
-        self.build.loc = op.loc
         mask = None if op.mask is None else self.of(op.mask)
-        self.build.store(op.pointer, self.of(op.offset), self.of(op.value), mask)
+        offset, value = self.of(op.offset), self.of(op.value)
+        self.build.loc = op.loc
+        self.build.store(op.pointer, offset, value, mask)
 
     def of(self, value: Value) -> Value:
         if value.id not in self.made:
@@ -92,8 +93,9 @@ class _Rows:
             if isinstance(op, Load):
                 mask = None if op.mask is None else self.of(op.mask)
                 other = None if op.other is None else self.of(op.other)
+                offset = self.of(op.offset)
                 self.build.loc = op.loc
-                made = self.build.load(op.pointer, self.of(op.offset), mask, other)
+                made = self.build.load(op.pointer, offset, mask, other)
             elif isinstance(op, Compute):
                 made = self.compute(op)
             else:
@@ -120,9 +122,12 @@ class _Rows:
                 found = self.of(op.operands[0])
                 return found if found.shape else self.spread(found, is_column)
             case _ if name.startswith("reduce_"):
-                return self.build.compute(name, self.of(op.operands[0]), axis=0)
+                rows = self.of(op.operands[0])
+                self.build.loc = op.loc
+                return self.build.compute(name, rows, axis=0)
             case _ if op.op.elementwise:
                 parts = [self.of(operand) for operand in op.operands]
+                self.build.loc = op.loc
                 return self.build.compute(name, *parts, **dict(op.attrs))
             case _:
                 raise _NotByRows
@@ -130,11 +135,10 @@ class _Rows:
     def again(self, row: Value) -> Value:
         """A row that all rows share; one that is read is read for each of them."""
         op = self.makers.get(row.id)
-        return (
-            self.build.load(op.pointer, op.offset, op.mask, op.other)
-            if isinstance(op, Load)
-            else row
-        )
+        if not isinstance(op, Load):
+            return row
+        self.build.loc = op.loc
+        return self.build.load(op.pointer, op.offset, op.mask, op.other)
 
     def spread(self, number: Value, is_column: bool) -> Value:
         return number if is_column else self.build.compute("splat", number, shape=self.shape[1:])

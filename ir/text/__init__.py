@@ -16,8 +16,9 @@ A function is a header and a body; an op is a line, and one with regions ends wh
 Grammar, with `[x]` for an optional x and `x...` for any number of them with commas between:
 
     function   "kernel" name "(" param... ")" "from" string
-               ["threads" int] ["programs" int] ["fast_math"] ["where" (name "=" text)...] region
-    param      definition ["=" ("extent" | "stride") int "of" name]
+               ["threads" int] ["programs" int] ["fast_math"] ["checked"]
+               ["where" (name "=" text)...] region
+    param      definition ["=" ("extent" | "stride" | "low" | "high") int "of" name]
     region     "{" line break, ops, "}"
     definition value ":" type
     value      "%" id, or "%" hint "." id

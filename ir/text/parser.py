@@ -45,9 +45,9 @@ from eas.ir.types import DTYPES, Block, DType, Pointer, Scalar, Type
 
 T = TypeVar("T")
 Values = tuple[Value, ...]
-Role = Literal["extent", "stride"]
+Hidden = Literal["extent", "stride", "low", "high"]
 
-_ROLES: dict[str, Role] = {role: role for role in get_args(Role)}
+_ROLES: dict[str, Hidden] = {role: role for role in get_args(Hidden)}
 _ATOMICS: dict[str, AtomicKind] = {kind: kind for kind in get_args(AtomicKind)}
 _NUMBERS = {"true": True, "false": False, "inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 _WORDS: dict[str, Attr] = {"none": None, "true": True, "false": False}
@@ -225,18 +225,20 @@ class _Parser:
         threads = self.integer("the number of threads") if self.accept("threads") else None
         programs = self.integer("the number of programs") if self.accept("programs") else None
         fast_math = self.accept("fast_math")
+        checked = self.accept("checked")
         constants = self.constants() if self.accept("where") else ()
         self.open()
         body = self.region((), NOWHERE)
         self.end_line()
         self.take("end", "the end of the text")
-        return Function(name, params, body, self.source, threads, fast_math, constants, programs)
+        options = (self.source, threads, fast_math, constants, programs, checked)
+        return Function(name, params, body, *options)
 
     def param(self) -> Param:
         value = self.definition()
         if not self.accept("="):
             return Param(value)
-        role = self.one_of(_ROLES, "`extent` or `stride`")
+        role = self.one_of(_ROLES, "`extent`, `stride`, `low` or `high`")
         axis = self.integer("the number of an axis")
         self.expect("of")
         return Param(value, role, self.name("the name of an array"), axis)

@@ -211,6 +211,8 @@ def _options(f: Function) -> str:
         parts.append(f"programs {f.programs}")
     if f.fast_math:
         parts.append("fast_math")
+    if f.checked:
+        parts.append("checked")
     if f.constants:
         pairs = (
             f"{quote_unless(WORD, name)}={quote_unless(f'{WORD}|{NUMBER}', text)}"

@@ -12,7 +12,7 @@ from eas.msl.host.errors import HostError, MslError
 from eas.msl.host.findings import KernelFault
 from eas.msl.host.inspect import inspect
 from eas.msl.host.launch import run
-from eas.msl.host.process import Host, Limits, default_host
+from eas.msl.host.process import Host, Limits, default_checked_host, default_host
 from eas.msl.host.shader import Kernel, Shader, load
 
 __all__ = [
@@ -30,6 +30,7 @@ __all__ = [
     "MslError",
     "Shader",
     "check",
+    "default_checked_host",
     "default_host",
     "inspect",
     "load",

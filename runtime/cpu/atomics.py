@@ -5,8 +5,10 @@ from __future__ import annotations
 from eas.ir.nodes import Atomic
 from eas.ir.types import DType, Pointer
 from eas.runtime.cpu import buffers
+from eas.runtime.cpu.addresses import offsets
 from eas.runtime.cpu.arithmetic import ARITHMETIC
 from eas.runtime.cpu.body import Body, Mask
+from eas.runtime.cpu.bounds import guard
 from eas.runtime.cpu.coordinates import Coords, is_varied
 from eas.runtime.cpu.dtypes import (
     is_narrow,
@@ -20,7 +22,6 @@ from eas.runtime.cpu.dtypes import (
 from eas.runtime.cpu.emit import V, const
 from eas.runtime.cpu.lanes import Lanes, Uniform, Vector, number
 from eas.runtime.cpu.masks import condition, narrow, when
-from eas.runtime.cpu.memory import offsets
 from eas.runtime.cpu.turns import Answers, in_turn
 
 _FLOAT_KINDS = {"add": "fadd", "max": "fmax", "min": "fmin", "xchg": "xchg"}
@@ -31,6 +32,7 @@ def atomic(body: Body, op: Atomic, coords: Coords, mask: Mask) -> Lanes:
     if op.mask is not None:
         mask = narrow(body, mask, body.at(op.mask, coords))
     parts = [offsets(body, op.offset, coords), body.at(op.value, coords)]
+    guard(body, op, coords, parts[0], mask)
     if op.expected is not None:
         parts.append(body.at(op.expected, coords))
     if not is_varied(coords):

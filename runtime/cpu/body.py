@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
-from eas.ir.nodes import Assert, Compute, Constant, Load, Op, Print, Region, Store, Value
+from eas.ir.nodes import Compute, Constant, Load, Op, Region, Store, Value
 from eas.ir.records import field, record
 from eas.ir.types import Shape
 from eas.runtime.cpu import lanes as lanes_of
@@ -23,6 +23,7 @@ from eas.runtime.cpu.philox import philox
 from eas.runtime.cpu.spelling import SPELLED
 
 if TYPE_CHECKING:
+    from eas.runtime.cpu.bounds import Bounds
     from eas.runtime.cpu.buffers import Buffer
     from eas.runtime.cpu.limits import Assumptions
 
@@ -41,6 +42,7 @@ class Surroundings(Protocol):
     report: V
     assumptions: Assumptions
     buffers: dict[int, Buffer]
+    bounds: dict[int, Bounds]
 
     def outside(self, body: Body, value: Value, coords: Coords) -> Lanes | None:
         """A value that was made before the loop over lanes, if it was."""
@@ -65,14 +67,15 @@ class Surroundings(Protocol):
     def pointer(self, value: Value) -> V: ...
     def zero(self) -> V: ...
     def trips_left(self) -> Variable: ...
-    def site(self, op: Assert | Print) -> int: ...
+    def site(self, op: Op) -> tuple[int, Shape | None]: ...
 
 
 @record
 class Body:
     """Code over `points`: the coordinates of the vectors that are computed side by side.
 
-    `shape` is the domain that the points are of, `start` masks the lanes beyond its end.
+    `shape` is the domain that the points are of, `start` masks the lanes beyond its end. The
+    accesses of the ops in `proven`, which are their ids, are known to be inside of their arrays.
     """
 
     program: Surroundings
@@ -83,6 +86,7 @@ class Body:
     scopes: list[dict[tuple[int, Coords], Lanes]] = field(
         default_factory=lambda: [dict[tuple[int, Coords], Lanes]()]
     )
+    proven: frozenset[int] = frozenset()
     # the loops under way, of which `loops` knows
     loops: list[Any] = field(default_factory=list[Any])
 

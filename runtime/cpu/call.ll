@@ -1,6 +1,7 @@
 ; The call that Python makes for a launch whose arguments are as they were the last time: a builtin
 ; function (METH_FASTCALL) that reads arrays and numbers by itself. It returns None if it has run the
-; kernel, False if something is not as it was, so that the launch has to go the long way.
+; kernel, the report as bytes if the kernel has found a fault, and False if something is not as it was,
+; so that the launch takes the slow path.
 ; The last three arguments are the extents of the grid, ints; without them it follows from N and BLOCK.
 
 %plan = type {
@@ -18,6 +19,7 @@
   ptr,  ; 11 False
   ptr,  ; 12 True
   i64,  ; 13 the least total that was found to be long
+  i64,  ; 14 whether the kernel needs a report
   [0 x %slot]
 }
 
@@ -28,7 +30,8 @@
 ; 5 stride (axis, greatest, size of an element, least), 6 bool,
 ; 7 NumPy scalar (type object, bits of 64 that it leaves out, whether it has a sign),
 ; 8 the same array as another argument (which), 9 a certain object (its address),
-; 10 a number that no argument gives (its bits)
+; 10 a number that no argument gives (its bits),
+; 11 the first offset of an array, 12 the end of its offsets (the array's slot, size of an element)
 %slot = type { i64, i64, i64, i64, i64, i64 }  ; kind, argument, then what the kind needs
 
 ; The head of a NumPy array: its layout is checked when the process starts.
@@ -41,6 +44,8 @@ declare ptr @PyEval_SaveThread()
 declare void @PyEval_RestoreThread(ptr)
 declare void @PyErr_Restore(ptr, ptr, ptr)
 declare void @Py_IncRef(ptr)
+declare ptr @PyBytes_FromStringAndSize(ptr, i64)
+declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 declare float @llvm.fabs.f32(float)
 declare { i64, i1 } @llvm.smul.with.overflow.i64(i64, i64)
 
@@ -51,6 +56,7 @@ entry:
   %ends = alloca [SLOTS x i64], align 16  ; and where it ends; 0 for others
   %job = alloca %job, align 16
   %overflow = alloca i32
+  %report = alloca [16 x i32], align 16
   %plan = call ptr @PyCapsule_GetPointer(ptr %self, ptr null)
   %p2 = getelementptr %plan, ptr %plan, i64 0, i32 2
   %wanted = load i64, ptr %p2
@@ -73,7 +79,7 @@ head:
   %goes_on = icmp slt i64 %n, %slot_count
   br i1 %goes_on, label %slot, label %grid
 slot:
-  %s = getelementptr %plan, ptr %plan, i64 0, i32 14, i64 %n
+  %s = getelementptr %plan, ptr %plan, i64 0, i32 15, i64 %n
   %kind = load i64, ptr %s
   %s1 = getelementptr %slot, ptr %s, i64 0, i32 1
   %index = load i64, ptr %s1
@@ -108,6 +114,8 @@ look:
     i64 7, label %numpy
     i64 8, label %same
     i64 9, label %certain
+    i64 11, label %limit
+    i64 12, label %limit
   ]
 
 array:
@@ -364,6 +372,20 @@ given:
   store i64 %a, ptr %target
   br label %next
 
+limit:  ; of an array whose slot comes before
+  %p_limited = getelementptr i64, ptr %slots, i64 %a
+  %limited = load i64, ptr %p_limited
+  %p_limited_begin = getelementptr i64, ptr %begins, i64 %a
+  %limited_begin = load i64, ptr %p_limited_begin
+  %p_limited_end = getelementptr i64, ptr %ends, i64 %a
+  %limited_end = load i64, ptr %p_limited_end
+  %is_low = icmp eq i64 %kind, 11
+  %limit_at = select i1 %is_low, i64 %limited_begin, i64 %limited_end
+  %limit_bytes = sub i64 %limit_at, %limited
+  %limit_offset = sdiv i64 %limit_bytes, %b
+  store i64 %limit_offset, ptr %target
+  br label %next
+
 next:
   %n_next = add i64 %n, 1
   br label %head
@@ -430,7 +452,12 @@ begin_job:
   %j1 = getelementptr %job, ptr %job, i64 0, i32 1
   store ptr %slots, ptr %j1
   %j2 = getelementptr %job, ptr %job, i64 0, i32 2
-  store ptr null, ptr %j2
+  %p14 = getelementptr %plan, ptr %plan, i64 0, i32 14
+  %has_report_word = load i64, ptr %p14
+  %has_report = icmp ne i64 %has_report_word, 0
+  call void @llvm.memset.p0.i64(ptr %report, i8 0, i64 64, i1 false)
+  %report_or_null = select i1 %has_report, ptr %report, ptr null
+  store ptr %report_or_null, ptr %j2
   %j3 = getelementptr %job, ptr %job, i64 0, i32 3
   store i64 %total, ptr %j3
   %j4 = getelementptr %job, ptr %job, i64 0, i32 4
@@ -488,6 +515,22 @@ raise:
   call void @PyErr_Restore(ptr %exception, ptr %exception_value, ptr %traceback)
   ret ptr null
 right:
+  %fault = load i32, ptr %report
+  %is_faulty = icmp ne i32 %fault, 0
+  br i1 %is_faulty, label %faulty, label %fine
+faulty:  ; words 5 to 7 are free here and get the grid
+  %report_x = getelementptr i32, ptr %report, i64 5
+  %x32 = trunc i64 %x to i32
+  store i32 %x32, ptr %report_x
+  %report_y = getelementptr i32, ptr %report, i64 6
+  %y32 = trunc i64 %y to i32
+  store i32 %y32, ptr %report_y
+  %report_z = getelementptr i32, ptr %report, i64 7
+  %z32 = trunc i64 %z to i32
+  store i32 %z32, ptr %report_z
+  %report_bytes = call ptr @PyBytes_FromStringAndSize(ptr %report, i64 64)
+  ret ptr %report_bytes
+fine:
   %p10 = getelementptr %plan, ptr %plan, i64 0, i32 10
   %none = load ptr, ptr %p10
   call void @Py_IncRef(ptr %none)

@@ -49,7 +49,8 @@ class Facts:
     """`users` are the ids of the ops that use a value, `cheap` how many ops it takes to make it.
 
     `read` and `written` are the arrays that are. `nests` is the innermost loop around an op, by the
-    op's id, and `homes` the one around the definition of a value.
+    op's id, and `homes` the one around the definition of a value. `indexed` are the values that
+    are computed from an array's index.
     """
 
     function: Function
@@ -61,6 +62,7 @@ class Facts:
     ops: dict[int, Op] = field(default_factory=dict[int, Op])
     nests: dict[int, Op | None] = field(default_factory=dict[int, "Op | None"])
     homes: dict[int, Op | None] = field(default_factory=dict[int, "Op | None"])
+    indexed: set[int] = field(default_factory=set[int])
 
     def __post_init__(self) -> None:
         found = divergences(self.function)
@@ -73,6 +75,8 @@ class Facts:
                 self.users.setdefault(operand.id, set()).add(id(op))
             if isinstance(op, Compute) and op.result.shape:
                 self._weigh(op)
+            if isinstance(op, Compute) and self._is_indexed(op):
+                self.indexed.add(op.result.id)
             if isinstance(op, Load | Atomic):
                 self.read.add(op.pointer.id)
             if isinstance(op, Store | Atomic):
@@ -87,6 +91,9 @@ class Facts:
             inner = op if isinstance(op, For | While) else loop
             for each in regions_of(op):
                 self._nest(each, inner)
+
+    def _is_indexed(self, op: Compute) -> bool:
+        return op.op.name == "index" or any(v.id in self.indexed for v in op.operands)
 
     def _weigh(self, op: Compute) -> None:
         if op.op.name in _LEAVES:

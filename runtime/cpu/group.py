@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from eas.ir.nodes import Compute, For, Op, Value, While, results_of
-from eas.ir.records import field, record
+from eas.ir.records import field, frozen, record
 from eas.ir.types import Shape
 from eas.runtime.cpu import reductions
 from eas.runtime.cpu.accesses import Accesses
@@ -25,6 +25,7 @@ from eas.runtime.cpu.limits import (
 from eas.runtime.cpu.program import Program
 from eas.runtime.cpu.reductions import Reduction
 from eas.runtime.cpu.remaking import is_remade
+from eas.runtime.cpu.spans import provable
 from eas.runtime.cpu.steps import step
 from eas.runtime.cpu.tiles import Tile, make_tile, read_tile, write_tile
 
@@ -90,6 +91,14 @@ def copy_block(program: Program, value: Value, target: Tile, source: Tile | None
     writer = _Writer(program, Group(value.shape))
     writer.copied = (value, target, source)
     writer.run()
+
+
+@frozen
+class _Known:
+    """What holds in a part of the loop: see `Body`."""
+
+    assumed: Assumed = field(default_factory=dict[int, "Value | None"])
+    proven: frozenset[int] = frozenset()
 
 
 class _Writer:
@@ -184,6 +193,7 @@ class _Writer:
         if limits:
             self.first = first_lane(program.single, limits, self.shape, self.axis)
             self.full = full_lanes(program.single, limits, self.shape, self.axis)
+        self.proven = self._prove(ops) if program.bounds else frozenset[int]()
         self.accumulators: list[Reduction] = []
         self.scalars = {
             value.id: self.e.variable(self.program.register(value))
@@ -200,6 +210,18 @@ class _Writer:
             self.program.tiles[id] = tile
         for id, variable in self.scalars.items():
             self.program.single.bind(self.escaping[id], (), Uniform(self.e.get(variable)))
+
+    def _prove(self, ops: Sequence[Op]) -> frozenset[int]:
+        """The accesses that need no check in whole packs: there are none where that is not so."""
+        program, e = self.program, self.e
+        lanes = (self.shape, self.axis, self.first, self.full)
+        proven, holds = provable(
+            program.single, ops, program.remade, program.bounds, program.assumptions, lanes
+        )
+        if holds.known is None:
+            full = const("i32", self.shape[self.axis]) if self.full is None else self.full
+            self.full = e.select(holds, full, const("i32", 0))
+        return proven
 
     def _nest_in_versions(self, whole: Sequence[Assumption]) -> None:
         """The loops, and if something may hold for the whole domain, the loops where it does."""
@@ -260,7 +282,7 @@ class _Writer:
     def _vectors(
         self,
         at: dict[int, list[Lanes]],
-        inner: Callable[[dict[int, list[Lanes]], Sequence[Lanes], list[Mask], Assumed], None],
+        inner: Callable[[dict[int, list[Lanes]], Sequence[Lanes], list[Mask], _Known], None],
     ) -> None:
         """The loop along the vectors' axis: whole packs, single vectors before and behind them."""
         e, extent = self.e, self.shape[self.axis]
@@ -268,10 +290,10 @@ class _Writer:
 
         def whole(now: V) -> None:
             places: list[Lanes] = [Steps(now, 1, start=n * self.width) for n in range(self.vectors)]
-            inner(at, places, [None] * len(places), self.assumed)
+            inner(at, places, [None] * len(places), _Known(self.assumed, self.proven))
 
         def rest(now: V) -> None:
-            inner(at, [Steps(now, 1)], [self._edge(now, extent)], {})
+            inner(at, [Steps(now, 1)], [self._edge(now, extent)], _Known())
 
         if first.known != 0:
             e.count(const("i32", 0), first, self.width, rest)
@@ -299,7 +321,7 @@ class _Writer:
         at: dict[int, list[Lanes]],
         places: Sequence[Lanes],
         edges: list[Mask],
-        assumed: Assumed,
+        known: _Known,
     ) -> None:
         """Each lane's own reduction: the reduced axis is the innermost loop."""
         assert self.reduced is not None
@@ -307,7 +329,7 @@ class _Writer:
         axis = self.reduced
 
         def body(now: V) -> None:
-            self._body({**at, axis: [Uniform(now)]}, places, edges, assumed)
+            self._body({**at, axis: [Uniform(now)]}, places, edges, known)
 
         self.e.count(const("i32", 0), const("i32", self.shape[axis]), 1, body)
         for r in self.accumulators:
@@ -332,11 +354,12 @@ class _Writer:
         at: dict[int, list[Lanes]],
         places: Sequence[Lanes],
         edges: list[Mask],
-        assumed: Assumed,
+        known: _Known,
     ) -> None:
         points = self._points(at, places)
         masks = [edges[places.index(point[self.axis])] for point in points]
-        body = Body(self.program, self.shape, points, masks, {**self.always, **assumed})
+        assumed = {**self.always, **known.assumed}
+        body = Body(self.program, self.shape, points, masks, assumed, proven=known.proven)
         now: Sequence[Mask] | None = masks
         for op in self.group.ops:
             assert now is not None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from eas.ir.analysis import divergences
 from eas.ir.nodes import Function
+from eas.ir.passes.bounds import bounds_of
 from eas.ir.passes.continues import without_lane_continues
 from eas.ir.passes.distances import carry_distances
 from eas.ir.passes.level import level_loops
@@ -11,6 +12,7 @@ from eas.ir.passes.products import shape_products
 from eas.ir.passes.rows import split_rows
 from eas.ir.reports import sites_of
 from eas.ir.types import BOOL, Pointer
+from eas.runtime.cpu.bounds import Bounds
 from eas.runtime.cpu.buffers import write_clear, write_flush
 from eas.runtime.cpu.build import ENTRY
 from eas.runtime.cpu.dtypes import register, stored, to_register
@@ -56,9 +58,14 @@ def write(function: Function, width: int, has_streams: bool) -> str:
     declared = "\n".join(
         line for name, line in e.declared.items() if not name.startswith("eas_report")
     )
-    is_turned = not program.sites and is_along_y(program.facts)
+    reports_in_order = any(site.kind in ("assert", "print") for site in sites)
+    is_turned = not reports_in_order and is_along_y(program.facts)
     buffers = list(program.buffers.values())
-    parts = [declared, defined, _entry(e.scratch, has_streams, is_turned, bool(buffers))]
+    parts = [
+        declared,
+        defined,
+        _entry(e.scratch, has_streams, is_turned, bool(buffers), bool(sites)),
+    ]
     if buffers:
         parts += [write_clear(buffers), write_flush(buffers)]
     if program.sites:
@@ -74,7 +81,9 @@ def _without_lane_continues(function: Function) -> Function:
     return without_lane_continues(function, together)
 
 
-def _entry(scratch: int, has_streams: bool, is_turned: bool, has_buffers: bool) -> str:
+def _entry(
+    scratch: int, has_streams: bool, is_turned: bool, has_buffers: bool, has_sites: bool
+) -> str:
     """The entry, which gets memory for large blocks once for all of its programs.
 
     Stores past the caches are only seen by others after a fence. Programs are counted along x
@@ -98,6 +107,9 @@ def _entry(scratch: int, has_streams: bool, is_turned: bool, has_buffers: bool) 
         given += "\n  call void @llvm.x86.sse.sfence()"
     declared += '\n!0 = !{i32 1}\n!1 = !{!"branch_weights", i32 1, i32 2000}'
     text = _ENTRY_TEXT.replace("FIRST", "xy"[is_turned]).replace("SECOND", "yx"[is_turned])
+    stops = has_sites and not is_turned
+    text = text.replace("NEXT", "look" if stops else "next")
+    text = text.replace("LOOK\n", _LOOK_TEXT if stops else "")
     text = text.replace("SCRATCH_DECLARED", declared)
     return text.replace("SCRATCH_TAKEN", taken).replace("SCRATCH_GIVEN", given)
 
@@ -115,7 +127,25 @@ def _read_arguments(program: Program) -> None:
             v = to_register(e, number, dtype)
             assert v.ty == register(dtype)
             program.single.bind(param.value, (), Uniform(v))
+    for array, (low, high) in bounds_of(program.function).items():
+        first = const("i64", 0) if low is None else program.single.scalar(low)
+        program.bounds[array] = Bounds(first, program.single.scalar(high))
 
+
+# After a fault only the programs before that one still begin.
+_LOOK_TEXT = """\
+look:
+  %report_place = getelementptr ptr, ptr %job, i64 2
+  %report = load ptr, ptr %report_place
+  %fault = load atomic i32, ptr %report acquire, align 4
+  %has_fault = icmp ne i32 %fault, 0
+  br i1 %has_fault, label %compare, label %next
+compare:
+  %p_faulty = getelementptr i32, ptr %report, i64 14
+  %faulty = load atomic i64, ptr %p_faulty monotonic, align 8
+  %is_before = icmp slt i64 %n, %faulty
+  br i1 %is_before, label %next, label %end
+"""
 
 _ENTRY_TEXT = f"""\
 SCRATCH_DECLARED
@@ -139,7 +169,8 @@ head:
   %SECOND = phi i32 [ %SECOND0, %entry ], [ %SECOND_next, %next ]
   %z = phi i32 [ %z0, %entry ], [ %z_next, %next ]
   %goes_on = icmp slt i64 %n, %last
-  br i1 %goes_on, label %next, label %end
+  br i1 %goes_on, label %NEXT, label %end
+LOOK
 next:
   call void @program(ptr %arguments, ptr %job, ptr %scratch, i32 %x, i32 %y, i32 %z, \
 i32 %extent_x, i32 %extent_y, i32 %extent_z)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,12 +10,21 @@ import numpy as np
 from eas.ir.cache import Cache
 from eas.ir.diagnostics import Diagnostic
 from eas.ir.nodes import Function
-from eas.ir.reports import failure, lost_records, printed, report_buffer, sites_of
+from eas.ir.reports import (
+    ROOM,
+    failure,
+    local_extents,
+    lost_records,
+    printed,
+    report_buffer,
+    sites_of,
+)
+from eas.runtime.binding import to_argument
 from eas.runtime.cpu.build import ENTRY, build
 from eas.runtime.cpu.plan import Layout, Plan, make_plan
 from eas.runtime.cpu.support import support
 from eas.runtime.refusals import LaunchError
-from eas.runtime.values import ArrayArgument
+from eas.runtime.values import ArrayArgument, is_array
 
 MOST_PLANS = 8
 PRINT_WORDS = 1 << 24  # memory that is not written to is never there
@@ -55,19 +64,47 @@ class Executable:
         lost = lost_records(report)
         if lost:
             program_output(f"... and {lost} more, for which there was no room")
-        found = failure(report, self.sites, (x, y, z))
+        found = self.failure(report, arguments, (x, y, z))
         return () if found is None else (found,)
+
+    def failure(
+        self, report: Words, arguments: Sequence[Argument], grid: tuple[int, int, int]
+    ) -> Diagnostic | None:
+        """What went wrong in a launch with these arguments, if something did."""
+        extents = local_extents(self.function)
+        for param, argument in zip(self.function.params, arguments, strict=True):
+            if isinstance(argument, ArrayArgument):
+                extents[param.name] = argument.extent(param.name)
+        is_threaded = self.function.threads is not None
+        return failure(report, self.sites, grid, extents, is_threaded)
 
     def plan(self, layout: Callable[[], Layout]) -> Plan | None:
         """A shorter way for launches of this layout, if there is one and few were asked for.
 
         Where arguments never are as a plan wants them, another one would not help.
         """
-        if self.sites or self._plans_asked == MOST_PLANS:
+        has_prints = any(site.kind == "print" for site in self.sites)
+        if has_prints or self._plans_asked == MOST_PLANS:
             return None
         self._plans_asked += 1
         support().start()
-        return make_plan(self.function, self.code, layout())
+        known = layout()
+        names = tuple(known.row)
+
+        def explain(row: tuple[Any, ...], report: Words) -> Diagnostic:
+            arguments = dict(zip(names, row, strict=False))  # a grid may follow them
+            return self._explain(arguments, report)
+
+        return make_plan(self.function, self.code, known, bool(self.sites), explain)
+
+    def _explain(self, row: Mapping[str, Any], report: Words) -> Diagnostic:
+        """What went wrong in a launch of a plan, whose report has the grid in its free words."""
+        arrays = {name: to_argument(value) for name, value in row.items() if is_array(value)}
+        arguments = [arrays.get(param.name, np.False_) for param in self.function.params]
+        x, y, z = map(int, report[ROOM : ROOM + 3])
+        found = self.failure(report, arguments, (x, y, z))
+        assert found is not None
+        return found
 
     def _work(self, slots: Words, report: Words, extents: tuple[int, int, int]) -> None:
         """Runs the programs in parts, so that Python sees signals in between."""

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from eas.ir.nodes import Atomic, Compute, If, Load, Op, Store, Value, operands_of
 from eas.ir.records import frozen, replace
 from eas.ir.types import Shape
+from eas.runtime.cpu.addresses import widened
 from eas.runtime.cpu.body import Body
 from eas.runtime.cpu.coordinates import ZERO
 from eas.runtime.cpu.emit import V, const
 from eas.runtime.cpu.facts import MODS, VIEWS, Facts, defined_inside, with_inner
 from eas.runtime.cpu.lanes import number
-from eas.runtime.cpu.memory import widened
 
 Form = dict[int, int]  # how much a coordinate counts, by its axis
 
@@ -35,8 +35,12 @@ class Limit:
     seen: frozenset[tuple[int, int]] = frozenset()
 
     def is_along(self, shape: Shape, axis: int) -> bool:
-        axes = {axis for rank, axis in self.seen if rank == len(shape)}
-        return axes == {axis}
+        return self.axis_in(len(shape)) == axis
+
+    def axis_in(self, rank: int) -> int | None:
+        """Along which axis it lies where there are so many, if along one only."""
+        axes = [axis for many, axis in self.seen if many == rank]
+        return axes[0] if len(axes) == 1 else None
 
 
 @frozen
@@ -137,6 +141,15 @@ def _assume_true(
             index, bound = bound, index
         limit = _limit(index, bound, facts, is_lower, name == "le", added)
         _note(Assumption(mask, ()), [limit], found)
+
+
+def limits_in(mask: Value, facts: Facts, known: Assumptions) -> list[Limit]:
+    """The limits that all have to hold where a mask does."""
+    op = facts.definitions.get(mask.id)
+    if isinstance(op, Compute) and op.op.name in ("and", "broadcast", "expand_dims"):
+        return [limit for operand in op.operands for limit in limits_in(operand, facts, known)]
+    found = known.get(mask.id)
+    return [] if found is None or found.instead is not None else list(found.limits)
 
 
 def _assume_steps(
@@ -284,11 +297,11 @@ def full_lanes(body: Body, limits: list[Limit], shape: Shape, axis: int) -> V:
     e = body.e
     total = const("i64", shape[axis])
     for limit in limits:
-        room = _room(body, limit)
+        space = room(body, limit)
         if not limit.is_along(shape, axis):
-            enough = e.icmp("sge", room, const("i64", limit.index.shape[limit.axis]))
-            room = e.select(enough, const("i64", shape[axis]), const("i64", 0))
-        total = e.intrinsic("smin", total, room)
+            enough = e.icmp("sge", space, const("i64", limit.index.shape[limit.axis]))
+            space = e.select(enough, const("i64", shape[axis]), const("i64", 0))
+        total = e.intrinsic("smin", total, space)
     return e.cast("trunc", e.intrinsic("smax", total, const("i64", 0)), "i32")
 
 
@@ -314,9 +327,7 @@ def first_lane(body: Body, limits: list[Limit], shape: Shape, axis: int) -> V | 
     e, lower = body.e, [limit for limit in limits if limit.is_lower]
     total = const("i64", 0)
     for limit in lower:
-        index, bound = _ends(body, limit)
-        missing = e.sub(bound, index)
-        missing = missing if limit.is_closed else e.add(missing, const("i64", 1))
+        missing = shortfall(body, limit)
         if not limit.is_along(shape, axis):
             some = e.icmp("sgt", missing, const("i64", 0))
             missing = e.select(some, const("i64", shape[axis]), const("i64", 0))
@@ -325,7 +336,14 @@ def first_lane(body: Body, limits: list[Limit], shape: Shape, axis: int) -> V | 
     return e.cast("trunc", total, "i32") if lower else None
 
 
-def _room(body: Body, limit: Limit) -> V:
+def shortfall(body: Body, limit: Limit) -> V:
+    """How many lanes there are before a lower limit holds; none if that is below one."""
+    index, bound = _ends(body, limit)
+    missing = body.e.sub(bound, index)
+    return missing if limit.is_closed else body.e.add(missing, const("i64", 1))
+
+
+def room(body: Body, limit: Limit) -> V:
     """How many lanes there are before the bound; it cannot overflow, unlike the index.
 
     Of a lower limit, they end where the index would wrap.
@@ -333,9 +351,9 @@ def _room(body: Body, limit: Limit) -> V:
     index, bound = _ends(body, limit)
     if limit.is_lower:
         bound = const("i64", min(limit.index.ty.dtype.max, (1 << 62)))
-    room = body.e.binary("sub", bound, index)
+    space = body.e.binary("sub", bound, index)
     is_closed = limit.is_closed or limit.is_lower
-    return body.e.add(room, const("i64", 1)) if is_closed else room
+    return body.e.add(space, const("i64", 1)) if is_closed else space
 
 
 def _ends(body: Body, limit: Limit) -> tuple[V, V]:

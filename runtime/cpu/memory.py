@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from eas.ir.nodes import Load, Store, Value
+from eas.ir.nodes import Load, Store
 from eas.ir.types import DType
+from eas.runtime.cpu.addresses import offsets
 from eas.runtime.cpu.body import Body, Mask
+from eas.runtime.cpu.bounds import guard
 from eas.runtime.cpu.coordinates import Coords
 from eas.runtime.cpu.dtypes import register, size_of, stored, to_register, to_stored
 from eas.runtime.cpu.emit import V, bits_of, const, is_float, mangled, vector
@@ -15,29 +17,6 @@ from eas.runtime.cpu.masks import condition, narrow, shared, when, written
 
 _PART = 16  # bytes that NumPy aligns arrays to, so that they are stored at once past the caches
 
-# --- addresses --------------------------------------------------------------------------------
-
-
-def offsets(body: Body, value: Value, coords: Coords) -> Lanes:
-    """The offsets of the lanes, as wide as an address.
-
-    Those in steps are taken not to wrap, in vectors side by side as well.
-    """
-    how = "sext" if value.ty.dtype.is_signed else "zext"
-    found = body.at(value, coords)
-    match found:
-        case Uniform(v):
-            return Uniform(widened(body, v, how))
-        case Steps(base=base, step=step, start=start):
-            return Steps(widened(body, base, how), step, start=start)
-        case Vector(v):
-            return Vector(widened(body, v, how))
-
-
-def widened(body: Body, v: V, how: str = "sext") -> V:
-    return const("i64", v.known) if v.known is not None else body.e.cast(how, v, "i64")
-
-
 # --- loads ------------------------------------------------------------------------------------
 
 
@@ -45,8 +24,9 @@ def load(body: Body, op: Load, coords: Coords, mask: Mask) -> Lanes:
     """What the lanes at these coordinates read."""
     if op.mask is not None:
         mask = narrow(body, mask, body.at(op.mask, coords))
-    pointer = body.program.pointer(op.pointer)
-    found = read(body, pointer, op.result.ty.dtype, offsets(body, op.offset, coords), mask)
+    offset = offsets(body, op.offset, coords)
+    guard(body, op, coords, offset, mask)
+    found = read(body, body.program.pointer(op.pointer), op.result.ty.dtype, offset, mask)
     if op.other is None or mask is None:
         return found
     other = body.at(op.other, coords)
@@ -145,6 +125,7 @@ def store(body: Body, op: Store, masks: Sequence[Mask]) -> None:
             mask = narrow(body, mask, body.at(op.mask, coords))
         pointer, dtype = body.program.pointer(op.pointer), op.value.ty.dtype
         value, offset = body.at(op.value, coords), offsets(body, op.offset, coords)
+        guard(body, op, coords, offset, mask)
         is_whole = past_cache is not None and mask is None
         if is_whole and isinstance(offset, Steps) and offset.step == 1:
             v = to_stored(body.e, body.to_vector(value), dtype)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ctypes
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
 import numpy as np
 
+from eas.ir.diagnostics import Diagnostic
 from eas.ir.nodes import Function, Param
 from eas.ir.records import frozen
 from eas.ir.types import BOOL, I32, I64, DType
@@ -17,13 +18,18 @@ from eas.runtime.binding import ArrayUse
 from eas.runtime.cpu.build import ENTRY
 from eas.runtime.cpu.code import Code
 from eas.runtime.cpu.support import MOST_SLOTS, support
+from eas.runtime.errors import KernelError
 from eas.runtime.values import Array, Bound, is_wide
 
 _FASTCALL = 0x80
 _ALIGNED, _WRITEABLE = 0x100, 0x400
-_HEAD = 14  # words of a plan before its slots
+_HEAD = 15  # words of a plan before its slots
 _MOST = (1 << 31) - 1
 _EVERY_AXIS = (1 << 31) - 1
+
+
+# What a report says about a launch with these arguments.
+Explain = Callable[[tuple[Any, ...], Array], Diagnostic]
 
 
 @frozen
@@ -46,21 +52,32 @@ class Layout:
 
 
 class Plan:
-    """`call(*arguments)` runs the kernel and gives None, or gives False: then go the long way.
+    """`call(*arguments)` runs the kernel and gives None, or gives False: then nothing has run.
 
-    The arguments may be followed by the three extents of a grid. What the words tell addresses of
-    is `kept`.
+    It gives the report as bytes if something went wrong. The arguments may be followed by the three
+    extents of a grid. What the words are addresses of is `kept`.
     """
 
-    def __init__(self, words: list[int], kept: object) -> None:
+    def __init__(self, words: list[int], kept: object, explain: Explain) -> None:
         self._words = np.array(words, np.int64)
         self._kept = kept
+        self._explain = explain
         self._method = _Method(b"launch", support().call, _FASTCALL, None)
         make_capsule, make_function = _makers()
         capsule = make_capsule(self._words.ctypes.data, None, None)
         self.call: Callable[..., object] = make_function(
             ctypes.addressof(self._method), capsule, None
         )
+
+    def run(self, row: tuple[Any, ...]) -> bool:
+        """Whether the kernel has run; raises `KernelError` for what went wrong in it."""
+        found = self.call(*row)
+        if found is None:
+            return True
+        if found is False:
+            return False
+        assert isinstance(found, bytes)
+        raise KernelError((self._explain(row, np.frombuffer(found, np.uint32)),))
 
 
 @cache
@@ -84,12 +101,14 @@ class _Method(ctypes.Structure):
     )
 
 
-def make_plan(function: Function, code: Code, layout: Layout) -> Plan | None:
+def make_plan(
+    function: Function, code: Code, layout: Layout, has_report: bool, explain: Explain
+) -> Plan | None:
     """A plan for a function's launches, if its arguments are of the kinds that `call.ll` reads."""
     if not is_possible():
         return None
     names = [param.name for param in function.params]
-    slots = [_slot(param, layout) for param in function.params]
+    slots = [_slot(param, names, layout) for param in function.params]
     slots += [_look(name, layout) for name in layout.row if name not in names]
     if None in slots or len(slots) > MOST_SLOTS:
         return None
@@ -97,11 +116,11 @@ def make_plan(function: Function, code: Code, layout: Layout) -> Plan | None:
     most = function.programs or _MOST
     objects = (np.ndarray, int, float, None, False, True)
     head = [code[ENTRY], support().pool, len(layout.row), len(slots), n_slot, layout.block, most]
-    head += [*map(id, objects), (1 << 63) - 1]
+    head += [*map(id, objects), (1 << 63) - 1, int(has_report)]
     assert len(head) == _HEAD
     words = [word for slot in slots if slot for word in (*slot, 0, 0, 0, 0)[:_SLOT]]
     constants = [value for name, value in layout.row.items() if name not in layout.values]
-    return Plan([*head, *words], (code, constants))
+    return Plan([*head, *words], (code, constants), explain)
 
 
 # --- slots, see `call.ll` -----------------------------------------------------------------------
@@ -109,15 +128,16 @@ def make_plan(function: Function, code: Code, layout: Layout) -> Plan | None:
 _SLOT = 6  # words
 (
     _ARRAY, _INT, _SINGLE, _DOUBLE, _EXTENT, _STRIDE, _BOOL, _NUMPY, _SAME, _CERTAIN, _GIVEN,
-) = range(11)  # fmt: skip
+    _LOW, _HIGH,
+) = range(13)  # fmt: skip
 
 _NO_GAP = 1, 0
 
 Slot = tuple[int, ...]
 
 
-def _slot(param: Param, layout: Layout) -> Slot | None:
-    """How a parameter is filled."""
+def _slot(param: Param, names: Sequence[str], layout: Layout) -> Slot | None:
+    """How a parameter is filled; `names` are those of all parameters."""
     name = param.name if param.role == "argument" else param.array
     value = layout.values[name]
     if name not in layout.row:
@@ -130,7 +150,10 @@ def _slot(param: Param, layout: Layout) -> Slot | None:
             return _EXTENT, place, param.axis, dtype.max
         case "stride":
             return _STRIDE, place, param.axis, dtype.max, value.itemsize, dtype.min
-        case _:
+        case "low" | "high":
+            kind = _LOW if param.role == "low" else _HIGH
+            return kind, place, names.index(name), value.itemsize
+        case "argument":
             return _array(place, dtype, value, layout.uses[name])
 
 

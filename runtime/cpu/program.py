@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from eas.ir.nodes import Assert, Compute, Function, Load, Op, Print, Store, Value
+from eas.ir.nodes import Alloc, Compute, Function, Load, Op, Store, Value
 from eas.ir.reports import Site, site_of
-from eas.ir.types import count
+from eas.ir.types import Shape, count
 from eas.runtime.cpu.body import Body, Mask
+from eas.runtime.cpu.bounds import Bounds
 from eas.runtime.cpu.breaths import TRIPS
 from eas.runtime.cpu.buffers import Buffer, buffered, make_buffer
 from eas.runtime.cpu.coordinates import Coords
 from eas.runtime.cpu.dtypes import register, size_of
-from eas.runtime.cpu.emit import Emitter, V, Variable
+from eas.runtime.cpu.emit import Emitter, V, Variable, const
 from eas.runtime.cpu.facts import Facts
 from eas.runtime.cpu.lanes import Lanes
 from eas.runtime.cpu.limits import assumptions_of
@@ -54,6 +55,7 @@ class Program:
         self.pointers: dict[int, V] = {}
         self.buffers = self._make_buffers()
         self.sites = sites
+        self.bounds: dict[int, Bounds] = {}
         self._zero: V | None = None
         self._trips_left: Variable | None = None
         self._streams: dict[int, V] = {}
@@ -103,6 +105,11 @@ class Program:
             )
         return self._streams[size]
 
+    def bound(self, op: Alloc) -> None:
+        """Notes how long threadgroup memory is, if accesses are checked."""
+        if self.function.checked:
+            self.bounds[op.result.id] = Bounds(const("i64", 0), const("i64", op.size))
+
     def pointer(self, value: Value) -> V:
         return self.pointers[value.id]
 
@@ -123,5 +130,15 @@ class Program:
             self.e.first(f"store i32 {TRIPS}, {self._trips_left.place}")
         return self._trips_left
 
-    def site(self, op: Assert | Print) -> int:
-        return self.sites.index(site_of(op))
+    def site(self, op: Op) -> tuple[int, Shape | None]:
+        """The number of the site that an op reports from, and the shape of its lanes there.
+
+        The shape is None if a pass has changed it: then the lanes are not those of the source.
+        """
+        site = site_of(op)
+        assert site is not None
+        for number, each in enumerate(self.sites):
+            if each == site:
+                return number, site.shape
+        places = [(each.kind, each.parts, each.loc) for each in self.sites]
+        return places.index((site.kind, site.parts, site.loc)), None

@@ -1,4 +1,4 @@
-"""Asserts and prints of lanes: they leave words in a buffer, see `eas.ir.reports`."""
+"""Faults, asserts and prints of lanes: they leave words in a buffer, see `eas.ir.reports`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from eas.ir.nodes import Assert, Print, Value
 from eas.ir.reports import RECORD_HEAD, words_of
 from eas.ir.types import DType, Shape, broadcast_shapes
 from eas.runtime.cpu.body import Body, Mask
-from eas.runtime.cpu.coordinates import Coords, linear
+from eas.runtime.cpu.bounds import first_of, report_fault
+from eas.runtime.cpu.coordinates import ZERO, Coords, linear
 from eas.runtime.cpu.emit import Emitter, V, const
 from eas.runtime.cpu.lanes import Lanes, Uniform, number
 from eas.runtime.cpu.masks import condition, is_any, narrow, shared, when
@@ -20,33 +21,16 @@ Masks = Sequence[Mask]
 def check(body: Body, op: Assert, coords: Coords, mask: Mask) -> None:
     """Stops the program if the condition is false in a lane, and tells which."""
     e = body.e
-    site = body.program.site(op)
+    site, _ = body.program.site(op)
     failed = narrow(body, mask, body.at(op.condition, coords), expected=False)
 
     def report() -> None:
-        lane = const("i32", 0)
-        if op.condition.shape:
-            place = linear(e, coords, op.condition.shape)
-            lane = _first(body, failed, place)
-        ids = body.program.ids
-        e.do("eas_report_failure", body.program.report, const("i32", site), *ids, lane)
-        e.leave()
+        place = linear(e, coords, op.condition.shape) if op.condition.shape else ZERO
+        [lane] = first_of(body, failed, place)
+        none = const("i64", 0)
+        report_fault(body, site, lane, none, none)
 
-    holds = is_any(body, [failed])
-    e.when(holds, report)
-
-
-def _first(body: Body, failed: Mask, place: Lanes) -> V:
-    """The place of the first lane that failed."""
-    e = body.e
-    if isinstance(place, Uniform):
-        return place.v
-    places = body.to_vector(place)
-    if failed is None or isinstance(failed, Uniform):
-        return e.extract(places, 0)
-    bits = e.bitcast(body.to_vector(failed), f"i{body.width}")
-    lane = e.intrinsic("cttz", bits, const("i1", False))
-    return e.extract(places, e.cast("zext", lane, "i64"))
+    e.when(is_any(body, [failed]), report, is_rare=True)
 
 
 def printed_shape(op: Print) -> Shape:
@@ -71,7 +55,7 @@ def show(body: Body, op: Print, masks: Masks) -> None:
 
 def _print(body: Body, op: Print, parts: Sequence[Lanes], mask: Mask) -> None:
     """The records of a vector of lanes, or of one; the lane itself is the last of the parts."""
-    site = body.program.site(op)
+    site, _ = body.program.site(op)
     dtypes = [part.ty.dtype for part in op.parts if isinstance(part, Value)]
 
     def act(numbers: Sequence[V]) -> None:
@@ -109,13 +93,40 @@ def _words(e: Emitter, v: V, dtype: DType) -> V:
 
 
 SUPPORT = """\
-define internal void @eas_report_failure(ptr %report, i32 %site, i32 %x, i32 %y, i32 %z, \
-i32 %lane) noinline cold {
-  %number = add i32 %site, 1
-  %pair = cmpxchg ptr %report, i32 0, i32 %number monotonic monotonic
-  %first = extractvalue { i32, i1 } %pair, 1
-  br i1 %first, label %tell, label %end
-tell:
+; Of the faults of several programs that of the first program is kept, so that every launch reports
+; the same. Word 12 of the report is a lock, words 14 and 15 are the number of the program.
+define internal void @eas_report_fault(ptr %report, i32 %site, i32 %x, i32 %y, i32 %z, \
+i32 %extent_x, i32 %extent_y, i32 %lane, i64 %value, i64 %length) noinline cold {
+entry:
+  %x64 = zext i32 %x to i64
+  %y64 = zext i32 %y to i64
+  %z64 = zext i32 %z to i64
+  %ex64 = zext i32 %extent_x to i64
+  %ey64 = zext i32 %extent_y to i64
+  %planes = mul i64 %z64, %ey64
+  %rows = add i64 %planes, %y64
+  %before = mul i64 %rows, %ex64
+  %program = add i64 %before, %x64
+  %p12 = getelementptr i32, ptr %report, i64 12
+  %p14 = getelementptr i32, ptr %report, i64 14
+  br label %lock
+lock:
+  %pair = cmpxchg ptr %p12, i32 0, i32 1 acquire monotonic
+  %is_locked = extractvalue { i32, i1 } %pair, 1
+  br i1 %is_locked, label %look, label %lock
+look:
+  %known = load atomic i32, ptr %report monotonic, align 4
+  %is_first = icmp eq i32 %known, 0
+  %known_program = load atomic i64, ptr %p14 monotonic, align 8
+  %is_earlier = icmp slt i64 %program, %known_program
+  %is_kept = or i1 %is_first, %is_earlier
+  br i1 %is_kept, label %keep, label %end
+keep:
+  store atomic i64 %program, ptr %p14 monotonic, align 8
+  %p8 = getelementptr i32, ptr %report, i64 8
+  store i64 %value, ptr %p8
+  %p10 = getelementptr i32, ptr %report, i64 10
+  store i64 %length, ptr %p10
   %p1 = getelementptr i32, ptr %report, i64 1
   store i32 %x, ptr %p1
   %p2 = getelementptr i32, ptr %report, i64 2
@@ -124,8 +135,11 @@ tell:
   store i32 %z, ptr %p3
   %p4 = getelementptr i32, ptr %report, i64 4
   store i32 %lane, ptr %p4
+  %number = add i32 %site, 1
+  store atomic i32 %number, ptr %report release, align 4
   br label %end
 end:
+  store atomic i32 0, ptr %p12 release, align 4
   ret void
 }
 
@@ -139,7 +153,7 @@ i32 %lane) noinline cold {
   %fits = icmp ule i32 %end, %room
   br i1 %fits, label %write, label %full
 write:
-  %at = add i32 %start, 8
+  %at = add i32 %start, 16
   %at64 = zext i32 %at to i64
   %record = getelementptr i32, ptr %report, i64 %at64
   store i32 %site, ptr %record

@@ -21,6 +21,7 @@ from eas.ir.nodes import (
 )
 from eas.runtime.cpu.atomics import atomic
 from eas.runtime.cpu.body import Body, Mask
+from eas.runtime.cpu.bounds import check_index
 from eas.runtime.cpu.branches import leave, run_if
 from eas.runtime.cpu.loops import run_loop
 from eas.runtime.cpu.masks import shared
@@ -36,6 +37,9 @@ def step(body: Body, op: Op, masks: Masks) -> Masks | None:
         case Constant():
             pass
         case Compute():
+            if op.op.name == "index" and op.result.shape and not body.facts.is_cheap(op.result):
+                for coords, points in body.places(op.result.shape):
+                    check_index(body, op, coords, shared(body, masks, points, coords))
             if not body.facts.is_cheap(op.result):
                 body.push(op, op.result, lambda coords, _: body.compute(op, coords))
         case Load():

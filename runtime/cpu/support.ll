@@ -92,8 +92,6 @@ define internal void @run_programs(ptr %job, i64 %first, i64 %last) {
   %entry = load ptr, ptr %job
   %p1 = getelementptr %job, ptr %job, i64 0, i32 1
   %arguments = load ptr, ptr %p1
-  %p2 = getelementptr %job, ptr %job, i64 0, i32 2
-  %report = load ptr, ptr %p2
   %p6 = getelementptr %job, ptr %job, i64 0, i32 6
   %x64 = load i64, ptr %p6
   %p7 = getelementptr %job, ptr %job, i64 0, i32 7
@@ -104,16 +102,6 @@ define internal void @run_programs(ptr %job, i64 %first, i64 %last) {
   %y = trunc i64 %y64 to i32
   %z = trunc i64 %z64 to i32
   call void %entry(ptr %arguments, ptr %job, i64 %first, i64 %last, i32 %x, i32 %y, i32 %z)
-  %has_report = icmp ne ptr %report, null
-  br i1 %has_report, label %look, label %end
-look:
-  %failed = load atomic i32, ptr %report monotonic, align 4
-  %is_failed = icmp ne i32 %failed, 0
-  br i1 %is_failed, label %stop, label %end
-stop:  ; an assert has failed
-  call void @stop(ptr %job)
-  br label %end
-end:
   ret void
 }
 

@@ -34,6 +34,7 @@ _PYTHON = (
     "PyGILState_Ensure",
     "PyGILState_Release",
     "Py_IncRef",
+    "PyBytes_FromStringAndSize",
 )
 
 

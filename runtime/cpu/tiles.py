@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from eas.ir.nodes import Value
 from eas.ir.records import frozen
 from eas.ir.types import BOOL, F32, DType, Shape, count
+from eas.runtime.cpu.addresses import widened
 from eas.runtime.cpu.body import Body, Mask
 from eas.runtime.cpu.coordinates import Coords, linear
 from eas.runtime.cpu.dtypes import register
 from eas.runtime.cpu.emit import Emitter, V, const, vector
 from eas.runtime.cpu.lanes import Lanes, Steps, Uniform, Vector
-from eas.runtime.cpu.memory import read, widened, write
+from eas.runtime.cpu.memory import read, write
 
 
 @frozen

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from eas.ir.nodes import Compute, Constant, Region, Value, results_of
+from eas.runtime.cpu.addresses import widened
 from eas.runtime.cpu.body import Body
 from eas.runtime.cpu.emit import V, const
 from eas.runtime.cpu.facts import LIGHT, Facts, defined_inside
 from eas.runtime.cpu.lanes import Steps, Uniform, number
 from eas.runtime.cpu.limits import Assumption, Limit, needed_by
-from eas.runtime.cpu.memory import widened
 
 
 def run_in_versions(body: Body, region: Region, run: Callable[[], object]) -> None:

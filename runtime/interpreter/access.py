@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from eas.ir.faults import AccessKind, Extent, outside
 from eas.ir.nodes import Atomic, Load, Store
 from eas.ir.ops.record import Array
 from eas.ir.records import frozen
+from eas.runtime.errors import KernelError
 from eas.runtime.interpreter.chunk import Chunk
 from eas.runtime.interpreter.lanes import Lanes, broadcast, raise_rank
 from eas.runtime.interpreter.memory import Memory
@@ -18,12 +20,7 @@ from eas.runtime.interpreter.report import (
     tell_place,
     value_at,
 )
-from eas.runtime.reports import (
-    ATOMIC_OUT_OF_BOUNDS,
-    READ_BEFORE_WRITE,
-    READ_OUT_OF_BOUNDS,
-    WRITE_OUT_OF_BOUNDS,
-)
+from eas.runtime.reports import READ_BEFORE_WRITE
 
 
 @frozen
@@ -112,10 +109,10 @@ def _place(line: Array, origin: int) -> slice | Array:
 
 # --- reports ----------------------------------------------------------------------------------
 
-_WORDS: dict[type[Load | Store | Atomic], tuple[str, str]] = {
-    Load: (READ_OUT_OF_BOUNDS, "read"),
-    Store: (WRITE_OUT_OF_BOUNDS, "written"),
-    Atomic: (ATOMIC_OUT_OF_BOUNDS, "updated"),
+_KINDS: dict[type[Load | Store | Atomic], AccessKind] = {
+    Load: "read",
+    Store: "written",
+    Atomic: "updated",
 }
 
 
@@ -125,23 +122,10 @@ def _report_outside(
     offset = chunk[op.offset]
     bad = (offset < memory.low) | (offset >= memory.high)
     spot = first_true(bad if where is None else bad & where)
-    code, word = _WORDS[type(op)]
-    at = value_at(offset, spot)
-    fail(
-        code,
-        f"`{memory.name}` is {word} out of bounds, at offset {at}",
-        op.loc,
-        f"offset {at}",
-        notes=(_tell_extent(memory), tell_place(chunk, spot)),
-        help=() if op.mask is not None else ("a `mask` keeps lanes away from memory",),
-    )
-
-
-def _tell_extent(memory: Memory) -> str:
-    has = f"`{memory.name}` has the shape {memory.shape}"
-    if memory.low == memory.high:
-        return f"{has}: it has no elements"
-    return f"{has}: offsets {memory.low} to {memory.high - 1} are inside"
+    extent = Extent(memory.name, memory.shape, memory.low, memory.high)
+    at, place = int(value_at(offset, spot)), tell_place(chunk, spot)
+    is_masked = op.mask is not None
+    raise KernelError((outside(_KINDS[type(op)], extent, at, op.loc, place, is_masked),))
 
 
 def check_written(chunk: Chunk, op: Load | Atomic, access: Access) -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from eas.ir.faults import bad_index
 from eas.ir.nodes import Assert, Barrier, Compute, Constant, Print, Value
 from eas.ir.ops.record import Array, Attrs, Fault
 from eas.ir.types import Pointer, Shape
+from eas.runtime.errors import KernelError
 from eas.runtime.interpreter.chunk import Chunk
 from eas.runtime.interpreter.lanes import Lanes, full
 from eas.runtime.interpreter.races import pass_barrier
@@ -68,13 +70,13 @@ def _check_fault(
     spot = find(bad, lanes, op.result.shape)
     if spot is None:
         return
-    values = [value_at(a, spot) for a in arrays]
-    message, label = fault.message, f"computed from {' and '.join(values)}"
+    values, place = [value_at(a, spot) for a in arrays], tell_place(chunk, spot)
     if op.op.name == "index":
-        message = f"`{attrs['array']}` has no index {values[0]} along axis {attrs['axis']}"
-        label = f"index {values[0]}, but the axis has {values[1]} elements"
-    code = FAULT_CODES[op.op.name]
-    fail(code, message, op.loc, label, notes=(tell_place(chunk, spot),))
+        array, axis = str(attrs["array"]), int(str(attrs["axis"]))
+        index, extent = map(int, values)
+        raise KernelError((bad_index(array, axis, index, extent, op.loc, place),))
+    label = f"computed from {' and '.join(values)}"
+    fail(FAULT_CODES[op.op.name], fault.message, op.loc, label, notes=(place,))
 
 
 def run_assert(chunk: Chunk, op: Assert, lanes: Lanes) -> Lanes:

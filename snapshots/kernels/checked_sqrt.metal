@@ -26,12 +26,12 @@ inline uint report_record(device atomic_uint* report, uint words, uint site, uin
         atomic_fetch_add_explicit(&report[7], 1u, memory_order_relaxed);
         return 0;
     }
-    atomic_store_explicit(&report[used + 8], site, memory_order_relaxed);
-    atomic_store_explicit(&report[used + 9], program.x, memory_order_relaxed);
-    atomic_store_explicit(&report[used + 10], program.y, memory_order_relaxed);
-    atomic_store_explicit(&report[used + 11], program.z, memory_order_relaxed);
-    atomic_store_explicit(&report[used + 12], uint(lane), memory_order_relaxed);
-    return used + 13;
+    atomic_store_explicit(&report[used + 16], site, memory_order_relaxed);
+    atomic_store_explicit(&report[used + 17], program.x, memory_order_relaxed);
+    atomic_store_explicit(&report[used + 18], program.y, memory_order_relaxed);
+    atomic_store_explicit(&report[used + 19], program.z, memory_order_relaxed);
+    atomic_store_explicit(&report[used + 20], uint(lane), memory_order_relaxed);
+    return used + 21;
 }
 
 inline void report_value(device atomic_uint* report, uint place, float x) {

@@ -88,7 +88,7 @@ def test_an_index_below_zero_counts_from_the_end_in_these_lanes_only(back: int, 
 def held(x, y, LOW, HIGH, N, BLOCK: eas.constexpr):
     i = mk.program_id(0) * BLOCK + mk.arange(0, BLOCK)
     v = mk.load(x, mk.clamp(i - 7, LOW, HIGH)) + mk.load(x, mk.minimum(i, HIGH))
-    mk.store(y, i, v + mk.load(x, mk.maximum(i, LOW)), i < N)
+    mk.store(y, i, v + mk.load(x, mk.maximum(i, LOW), i < N), i < N)
 
 
 @pytest.mark.parametrize(("low", "high"), [(0, 99), (3, 90), (50, 52), (98, 99)])

@@ -333,7 +333,7 @@ def test_a_value_may_be_used_before_its_definition() -> None:
         ('kernel f() from "f.py" {\n}\nx', "line 3: expected the end of the text, found `x`"),
         (
             'kernel f(%n.0: i32 = length 0 of a) from "f.py" {\n}',
-            "line 1: expected `extent` or `stride`, found `length`",
+            "line 1: expected `extent`, `stride`, `low` or `high`, found `length`",
         ),
         (body("%5: f32 = sum %x.3"), "line 2: expected an op, found `sum`"),
         (body("%5: f32 = neg %x.9"), "line 2: nothing defines %x.9"),

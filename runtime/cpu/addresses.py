@@ -1,0 +1,29 @@
+"""Offsets and indices of lanes, as wide as an address."""
+
+from __future__ import annotations
+
+from eas.ir.nodes import Value
+from eas.runtime.cpu.body import Body
+from eas.runtime.cpu.coordinates import Coords
+from eas.runtime.cpu.emit import V, const
+from eas.runtime.cpu.lanes import Lanes, Steps, Uniform, Vector
+
+
+def offsets(body: Body, value: Value, coords: Coords) -> Lanes:
+    """The offsets of the lanes, as wide as an address.
+
+    Those in steps are taken not to wrap, in vectors side by side as well.
+    """
+    how = "sext" if value.ty.dtype.is_signed else "zext"
+    found = body.at(value, coords)
+    match found:
+        case Uniform(v):
+            return Uniform(widened(body, v, how))
+        case Steps(base=base, step=step, start=start):
+            return Steps(widened(body, base, how), step, start=start)
+        case Vector(v):
+            return Vector(widened(body, v, how))
+
+
+def widened(body: Body, v: V, how: str = "sext") -> V:
+    return const("i64", v.known) if v.known is not None else body.e.cast(how, v, "i64")
