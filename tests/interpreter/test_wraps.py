@@ -1,7 +1,14 @@
-"""Offsets that wrap are reported; those that are right, or that nobody uses, are not."""
+"""Offsets that wrap are reported; those that are right, or that nobody uses, are not.
+
+`EAS_FUZZ_WRAPS=10000 uv run pytest tests/interpreter/test_wraps.py` tries that many offsets.
+"""
 
 from __future__ import annotations
 
+import operator
+import os
+from collections.abc import Callable
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -14,6 +21,7 @@ from eas.ir.verify import verify
 from eas.kernel import Kernel
 from eas.runtime.interpreter import wraps
 from eas.runtime.interpreter.wraps import with_exact_offsets
+from tests.fuzz.running import load
 from tests.kernels import adamw, cholesky, edit_distance, matmul, radix_scatter, tiled_scale
 from tests.kernels.case import Case
 
@@ -241,3 +249,116 @@ def test_a_kernel_with_exact_offsets_beside_its_own_gives_the_same(
     case.kernel(**arguments, **options, _backend="interpret")
     for name, array in expected.items():
         np.testing.assert_allclose(arguments[name], array, rtol=1e-3, atol=1e-3)
+
+
+# --- random offsets -------------------------------------------------------------------------------
+
+LANES = 8
+SIZE = 64
+HELPERS = int(os.environ.get("EAS_FUZZ_WRAPS", "80"))
+
+_CALLED = """\
+@eas.kernel
+def touch(x, y, a, b, c, far, MOST):
+    i = mk.arange(0, 8)
+    mk.store(y, i, mk.load(x, offset(i, a, b, c) - far, mask=i < MOST))
+"""
+
+
+class Exact:
+    """An i32 as it is, and what it would be in i64."""
+
+    def __init__(self, exact: int, wrapped: int | None = None) -> None:
+        self.exact = _cut(exact, 64)
+        self.wrapped = _cut(exact if wrapped is None else wrapped, 32)
+
+    def __add__(self, other: Exact | int) -> Exact:
+        return self._made(other, operator.add)
+
+    def __sub__(self, other: Exact | int) -> Exact:
+        return self._made(other, operator.sub)
+
+    def __mul__(self, other: Exact | int) -> Exact:
+        return self._made(other, operator.mul)
+
+    def __mod__(self, other: int) -> Exact:
+        return Exact(self.wrapped % other)
+
+    def __and__(self, other: int) -> Exact:
+        return Exact(self.wrapped & other)
+
+    def __rshift__(self, other: int) -> Exact:
+        return Exact(self.wrapped >> other)
+
+    def __lt__(self, other: Exact) -> bool:
+        return self.wrapped < other.wrapped
+
+    def _made(self, other: Exact | int, how: Callable[[int, int], int]) -> Exact:
+        other = other if isinstance(other, Exact) else Exact(other)
+        return Exact(how(self.exact, other.exact), how(self.wrapped, other.wrapped))
+
+
+def _cut(number: int, bits: int) -> int:
+    half = 1 << (bits - 1)
+    return (number + half) % (2 * half) - half
+
+
+def _helper(random: Random) -> str:
+    lines = ["def offset(i, a, b, c):", "    o = i"]
+    for _ in range(random.randint(1, 5)):
+        lines += [f"    {line}" for line in _statement(random, 0)]
+    return "\n".join([*lines, "    return o"])
+
+
+def _statement(random: Random, depth: int) -> list[str]:
+    match random.randint(0, 7 if depth < 2 else 4):
+        case 0 | 1 | 2:
+            return [f"o = o {random.choice('+-*')} {_term(random)}"]
+        case 3:
+            return [f"o = {_term(random)} * {_term(random)} {random.choice('+-')} o"]
+        case 4:
+            cut = random.choice(["% 97", ">> 5", "& 1023"])
+            return [f"o = o + ({_term(random)} * {_term(random)}) {cut}"]
+        case 5:
+            then, orelse = (_statement(random, depth + 1) for _ in range(2))
+            head = f"if {_term(random)} < {random.choice(['a', 'i', 'o'])}:"
+            return [head, *_indented(then), "else:", *_indented(orelse)]
+        case _:
+            trips = random.randint(1, 4)
+            head = [f"for k in range({trips}):"]
+            leave = [f"if {random.choice('ai')} < o:", "    break"] * random.randint(0, 1)
+            return [*head, *_indented([*_statement(random, depth + 1), *leave])]
+
+
+def _indented(lines: list[str]) -> list[str]:
+    return [f"    {line}" for line in lines]
+
+
+def _term(random: Random) -> str:
+    return random.choice(["a", "b", "c", "i", "o"])
+
+
+@pytest.mark.parametrize("seed", range(HELPERS))
+def test_an_offset_is_reported_if_and_only_if_it_has_wrapped(seed: int) -> None:
+    random = Random(seed)
+    text = _helper(random)
+    numbers = [random.choice([0, 1, 3, 70_000, 1 << 30, -(1 << 31)]) for _ in "abc"]
+    module = load(f"import eas\nfrom eas import mk\n\n\n{text}\n\n\n{_CALLED}")
+    offsets = [module["offset"](Exact(i), *map(Exact, numbers)) for i in range(LANES)]
+    far = random.choice([Exact(offsets[0].wrapped), Exact(0)])
+    offsets, most = [each - far for each in offsets], random.choice([2, LANES])
+    used = offsets[:most]
+    code = None
+    if any(each.exact != each.wrapped for each in used):
+        code = "R0108"
+    elif any(not 0 <= each.wrapped < SIZE for each in used):
+        code = "R0101"
+    x, y = np.arange(SIZE, dtype=np.int32), np.zeros(LANES, np.int32)
+    given = (x, y, *(np.int32(number) for number in (*numbers, far.wrapped)), most)
+    try:
+        module["touch"][1](*given, _backend="interpret")
+    except eas.KernelError as error:
+        assert [d.code for d in error.diagnostics] == [code], text
+        return
+    assert code is None, text
+    np.testing.assert_array_equal(y[:most], [each.wrapped for each in used])
