@@ -13,6 +13,7 @@ from eas.ir.records import frozen
 from eas.runtime.interpreter.access import check_written, find_access, gather
 from eas.runtime.interpreter.chunk import Chunk
 from eas.runtime.interpreter.lanes import Lanes
+from eas.runtime.interpreter.races import check_update
 
 _COMBINE: dict[str, Any] = {
     "add": np.add,
@@ -29,6 +30,7 @@ def run_atomic(chunk: Chunk, op: Atomic, lanes: Lanes) -> Lanes:
     shape = (chunk.programs.size, *op.offset.shape)
     access = find_access(chunk, op, lanes, shape)
     check_written(chunk, op, access)
+    check_update(chunk, op, access, lanes)
     index, value = access.index, access.pick(chunk[op.value])
     if op.result.id in chunk.plan.unused and op.kind in _COMBINE:
         _COMBINE[op.kind].at(memory.flat, index, value)

@@ -13,14 +13,20 @@ from eas.runtime.values import ArrayArgument
 
 @frozen
 class Order:
-    """Who wrote and who read the elements, among programs or threads that have no order.
+    """Who wrote, read and updated the elements, among programs or threads that have no order.
 
-    `readers` is None if nothing reads them.
+    `readers` is None if nothing reads them, `updaters` if there are no atomics.
     """
 
     writers: Register
     readers: Register | None
+    updaters: Register | None
     of_threads: bool = False
+
+    @property
+    def registers(self) -> tuple[Register, ...]:
+        every = (self.writers, self.readers, self.updaters)
+        return tuple(register for register in every if register is not None)
 
 
 @frozen
@@ -74,5 +80,9 @@ def threadgroup_memory(
         shape=(size,),
         stride=size,
         written=np.zeros(total, np.bool_),
-        orders=(Order(Register(total), Register(total), of_threads=True),) * has_threads,
+        orders=(_order_of_threads(total),) * has_threads,
     )
+
+
+def _order_of_threads(size: int) -> Order:
+    return Order(Register(size), Register(size), Register(size), of_threads=True)

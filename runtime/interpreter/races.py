@@ -1,14 +1,15 @@
 """Finds what is left to chance: places that programs, or threads, touch in no certain order.
 
 The programs of a launch run in no order, and so do the threads of a program between two barriers.
-Where one of them writes, another must not write something else, and must not read.
+Where one of them writes, another must not write something else, must not read, and must not update
+with an atomic. Atomics have an order among themselves, but none to what others read or write.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from eas.ir.nodes import Load, Store
+from eas.ir.nodes import Atomic, Load, Store
 from eas.ir.ops.record import Array
 from eas.runtime.interpreter.access import Access, gather
 from eas.runtime.interpreter.chunk import Chunk
@@ -35,6 +36,7 @@ def check_read(chunk: Chunk, op: Load, access: Access, lanes: Lanes) -> None:
             spot = access.spot(number)
             writer = _tell(chunk, order, int(others[number]))
             _report_read(chunk, op, order, spot, (tell_place(chunk, spot), writer))
+        _check_updated(chunk, op, order, access, numbers)
         order.readers.add(access.place, numbers)
 
 
@@ -48,10 +50,11 @@ def check_write(chunk: Chunk, op: Store, access: Access, value: Array, lanes: La
         writers = order.writers.others(access.place, numbers)
         readers = None if order.readers is None else order.readers.others(access.place, numbers)
         order.writers.enter(access.place, numbers)
-        if writers is None and readers is None:
+        if writers is None and readers is None and order.updaters is None:
             continue
         found = gather(memory.flat, access.place)
         changed = differ(found, value)
+        _check_updated(chunk, op, order, access, numbers, changed)
         for others in (writers, readers):
             bad = None if others is None else changed & (others != NOBODY)
             if others is None or bad is None or not bad.any():
@@ -64,14 +67,58 @@ def check_write(chunk: Chunk, op: Store, access: Access, value: Array, lanes: La
             _report_read(chunk, op, order, spot, (other, tell_place(chunk, spot)))
 
 
+def check_update(chunk: Chunk, op: Atomic, access: Access, lanes: Lanes) -> None:
+    """Reports an atomic on what another lane has read or written without one."""
+    for order in chunk.memories[op.pointer.id].orders:
+        if order.updaters is None or _is_empty(access):
+            continue
+        numbers = _numbers(chunk, order, access, lanes)
+        for register, word in ((order.writers, "written"), (order.readers, "read")):
+            others = None if register is None else register.others(access.place, numbers)
+            number = None if others is None else _first_other(order, others)
+            if others is not None and number is not None:
+                spot, other = access.spot(number), _tell(chunk, order, int(others[number]))
+                _report_atomic(chunk, op, order, spot, word, (tell_place(chunk, spot), other))
+        order.updaters.add(access.place, numbers)
+
+
+def _check_updated(
+    chunk: Chunk,
+    op: Load | Store,
+    order: Order,
+    access: Access,
+    numbers: Array,
+    changed: Array | None = None,
+) -> None:
+    """Reports a lane that reads or changes what an atomic of another one has updated."""
+    others = None if order.updaters is None else order.updaters.others(access.place, numbers)
+    if others is None:
+        return
+    number = _first_other(order, others if changed is None else np.where(changed, others, NOBODY))
+    if number is not None:
+        spot, other = access.spot(number), _tell(chunk, order, int(others[number]))
+        word = "read" if isinstance(op, Load) else "written"
+        _report_atomic(chunk, op, order, spot, word, (other, tell_place(chunk, spot)))
+
+
+def _first_other(order: Order, others: Array) -> int | None:
+    """The first element that somebody else has touched, if there is one.
+
+    Several programs are others, too. Several threads may be all threads, which act as one.
+    """
+    bad = others != NOBODY
+    if order.of_threads:
+        bad &= others != SEVERAL
+    return int(bad.argmax()) if bad.any() else None
+
+
 def pass_barrier(chunk: Chunk) -> None:
     """What the threads did before a barrier comes before what they do after it."""
     for memory in chunk.memories.values():
         for order in memory.orders:
             if order.of_threads:
-                order.writers.forget()
-                if order.readers is not None:
-                    order.readers.forget()
+                for register in order.registers:
+                    register.forget()
 
 
 def _is_empty(access: Access) -> bool:
@@ -129,6 +176,30 @@ def _report_read(
             "put `mk.barrier()` between the two"
             if order.of_threads
             else "programs run in no order: write to another array, or in a second launch",
+        ),
+    )
+
+
+def _report_atomic(
+    chunk: Chunk,
+    op: Load | Store | Atomic,
+    order: Order,
+    spot: Spot,
+    word: str,
+    who: tuple[str, str],
+) -> None:
+    name, at = chunk.memories[op.pointer.id].name, value_at(chunk[op.offset], spot)
+    one = "thread" if order.of_threads else "program"
+    fail(
+        READ_AND_WRITTEN,
+        f"`{name}` is updated at offset {at} by an atomic of one {one}, and {word} by another",
+        op.loc,
+        f"offset {at}",
+        notes=(f"it is updated by {who[0]}", f"it is {word} by {who[1]}"),
+        help=(
+            "put `mk.barrier()` between the two"
+            if order.of_threads
+            else "use atomics only, or a second launch: programs run in no order",
         ),
     )
 

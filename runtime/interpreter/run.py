@@ -115,13 +115,18 @@ def _orders(
     function: Function, pointer: Value, size: int, has_many_programs: bool
 ) -> tuple[Order, ...]:
     """Who must be kept in mind for an array; nobody if it is only read, or only by atomics."""
-    touching = [op for op in walk(function.body) if isinstance(op, Load | Store)]
+    touching = [op for op in walk(function.body) if isinstance(op, Load | Store | Atomic)]
     kinds = {type(op) for op in touching if op.pointer == pointer}
-    if Store not in kinds:
+    if kinds <= {Load} or kinds == {Atomic}:
         return ()
     levels = [False] * has_many_programs + [True] * (function.threads is not None)
     return tuple(
-        Order(Register(size), Register(size) if Load in kinds else None, of_threads)
+        Order(
+            Register(size),
+            Register(size) if Load in kinds else None,
+            Register(size) if Atomic in kinds else None,
+            of_threads,
+        )
         for of_threads in levels
     )
 

@@ -248,3 +248,107 @@ def test_threads_that_all_write_one_value_may_read_it() -> None:
     x = np.zeros(9, np.int32)
     kernel[1](x, _backend="interpret")
     assert x.tolist() == [5, 5, 6, 7, 8, 9, 10, 11, 12]
+
+
+# --- atomics ------------------------------------------------------------------------------------
+
+
+@eas.kernel
+def reset_and_count(out):
+    mk.store(out, 0, 0)
+    mk.atomic_add(out, 0, 1)
+
+
+@eas.kernel
+def first_resets(out):
+    if mk.program_id(0) == 3:
+        mk.store(out, 0, 7)
+    else:
+        mk.atomic_add(out, 0, 1)
+
+
+@eas.kernel
+def count_and_read(out):
+    mk.atomic_add(out, 0, 1)
+    mk.store(out, 1 + mk.program_id(0), mk.load(out, 0))
+
+
+@eas.kernel
+def read_and_count(out):
+    i = mk.program_id(0)
+    mk.store(out, 1 + i, mk.load(out, i % 2 * 10))
+    mk.atomic_add(out, 0, 1)
+
+
+@eas.kernel
+def threads_reset(out):
+    t = mk.tid(0, 8)
+    shared = mk.alloc_tg(1, mk.i32)
+    if t == 0:
+        mk.store(shared, 0, 0)
+    mk.atomic_add(shared, 0, t)
+    mk.barrier()
+    mk.store(out, t, mk.load(shared, 0))
+
+
+@pytest.mark.parametrize(
+    ("kernel", "line", "what"),
+    [
+        (reset_and_count, 3, "by an atomic of one program, and written by another"),
+        (first_resets, 5, "by an atomic of one program, and written by another"),
+        (count_and_read, 3, "by an atomic of one program, and read by another"),
+        (read_and_count, 4, "by an atomic of one program, and read by another"),
+        (threads_reset, 6, "by an atomic of one thread, and written by another"),
+    ],
+)
+def test_atomics_have_no_order_to_what_others_do_without(kernel: Any, line: int, what: str) -> None:
+    with pytest.raises(KernelError) as caught:
+        kernel[4](np.zeros(12, np.int32), _backend="interpret")
+    (diagnostic,) = caught.value.diagnostics
+    assert diagnostic.code == "R0107"
+    assert diagnostic.message.endswith(f"is updated at offset 0 {what}")
+    assert diagnostic.loc.line - kernel.fn.__code__.co_firstlineno == line
+
+
+@eas.kernel
+def own_element(out):
+    i = mk.program_id(0)
+    mk.store(out, i, 5)
+    mk.atomic_add(out, i, mk.load(out, i))
+    mk.store(out, i, mk.load(out, i) + 1)
+
+
+@eas.kernel
+def threads_in_order(out):
+    t = mk.tid(0, 8)
+    shared = mk.alloc_tg(1, mk.i32)
+    if t == 0:
+        mk.store(shared, 0, 0)
+    mk.barrier()
+    mk.atomic_add(shared, 0, t)
+    mk.barrier()
+    mk.store(out, t, mk.load(shared, 0))
+
+
+@eas.kernel
+def blocks_in_order(out):
+    i = mk.arange(0, 12)
+    mk.store(out, i, i)
+    mk.atomic_add(out, i % 3, 1)
+    mk.store(out, i, mk.load(out, i) * 2)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "programs", "expected"),
+    [
+        (own_element, 12, [11] * 12),
+        (threads_in_order, 1, [28] * 8 + [0] * 4),
+        (blocks_in_order, 1, [8, 10, 12, *range(6, 24, 2)]),
+    ],
+)
+def test_atomics_of_one_program_keep_its_order(
+    kernel: Any, programs: int, expected: list[int]
+) -> None:
+    out = np.zeros(12, np.int32)
+    kernel[programs](out, _backend="interpret")
+    assert out.tolist() == expected
