@@ -12,6 +12,9 @@ from eas.msl.functions import FUNCTIONS
 
 Definition = Callable[[DType], str]
 
+# Of `a` and `b`; of integers they give zero where `b` is zero.
+DIVISIONS = frozenset({"trunc_div", "trunc_mod", "floor_div", "floor_mod"})
+
 
 @record
 class Helpers:

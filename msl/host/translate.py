@@ -9,6 +9,7 @@ from typing import Any
 
 from eas.ir.records import frozen
 from eas.msl.host.convergence import is_wait, with_paths
+from eas.msl.host.divisors import with_divisors
 from eas.msl.host.errors import MslError
 from eas.msl.host.signature import (
     FunctionConstant,
@@ -72,7 +73,7 @@ class Unit:
 def translate(text: str, number: int = 0, constants: Constants | None = None) -> Unit:
     """Translates a text; several with different numbers can be compiled together."""
     kernels = tuple(find_kernels(tokenize(text)))
-    text = with_paths(to_cpp(text, constants))
+    text = with_divisors(with_paths(to_cpp(text, constants)))
     tokens = tokenize(text)
     body = _with_threadgroup_variables(text, tokens, number)
     entries = "\n".join(_entry(kernel, number) for kernel in kernels)

@@ -45,6 +45,60 @@ def pair(name: str, kind: str, programs: int = 1) -> Any:
     return add
 
 
+@pair("a division by zero", "DIVISION_BY_ZERO")
+def _():
+    @eas.kernel
+    def wrong(x, y, n, T: eas.constexpr):
+        i = mk.arange(0, T)
+        v = i - 5
+        mk.store(n, i, 100 // v)  # bug
+
+    @eas.kernel
+    def right(x, y, n, T: eas.constexpr):
+        i = mk.arange(0, T)
+        v = i - 5
+        if v != 0:
+            mk.store(n, i, 100 // v)
+
+    return wrong, right
+
+
+@pair("a remainder by zero", "DIVISION_BY_ZERO")
+def _():
+    @eas.kernel
+    def wrong(x, y, n, T: eas.constexpr):
+        i = mk.arange(0, T)
+        v = mk.load(n, i)
+        w = i % v  # bug
+        mk.store(n, i, w * w)
+
+    @eas.kernel
+    def right(x, y, n, T: eas.constexpr):
+        i = mk.arange(0, T)
+        v = mk.load(n, i)
+        w = i % (v + 1)
+        mk.store(n, i, w * w)
+
+    return wrong, right
+
+
+@pair("a truncated division of unsigned numbers by zero", "DIVISION_BY_ZERO")
+def _():
+    @eas.kernel
+    def wrong(x, y, n, T: eas.constexpr):
+        t = mk.tid(0, T)
+        v = mk.to_u32(t)
+        mk.store(n, t, mk.to_i32(v // (v >> 1)))  # bug
+
+    @eas.kernel
+    def right(x, y, n, T: eas.constexpr):
+        t = mk.tid(0, T)
+        v = mk.to_u32(t)
+        mk.store(n, t, mk.to_i32(v // ((v >> 1) + 1)))
+
+    return wrong, right
+
+
 @pair("no barrier between writing and reading", "READ_BEFORE_WRITE")
 def _():
     @eas.kernel

@@ -110,6 +110,7 @@ void eas_bad_lane(ulong site);
 void eas_bad_distance(ulong site);
 void eas_diverged(ulong site);
 uint eas_lanes();
+void eas_divided_by_zero();
 }
 #define EAS_HERE ((ulong)__builtin_LINE() << 16 | __builtin_COLUMN())
 #define EAS_SITE ulong site = EAS_HERE
@@ -158,6 +159,12 @@ struct eas_origin {
 #else
 #define EAS_GAP 0
 #define EAS_DECLARED(name)
+#endif
+
+#if defined(EAS_CHECKED)
+#define EAS_DIVISOR(b) ((b) == 0 ? eas_divided_by_zero() : (void)0)
+#else
+#define EAS_DIVISOR(b)
 #endif
 
 // The index of a vector's element, if it has one.

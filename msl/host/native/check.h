@@ -236,6 +236,11 @@ void eas_bad_index() {
     blame(INDEX_OUTSIDE, now, nullptr, 0, 0);
 }
 
+// A helper for `//` or `%` gives zero where Python raises an error.
+void eas_divided_by_zero() {
+    blame(DIVISION_BY_ZERO, {EAS_PC, fibers[current].last_site}, nullptr, 0, 0);
+}
+
 // Faults of simdgroup functions, see include/eas_simdgroup.h.
 void eas_bad_lane(ulong site) { blame(INACTIVE_LANE, {EAS_PC, site}, nullptr, 0, 0); }
 void eas_bad_distance(ulong site) { blame(DIFFERENT_DISTANCES, {EAS_PC, site}, nullptr, 0, 0); }
