@@ -22,15 +22,18 @@ _PART = 16  # bytes that NumPy aligns arrays to, so that they are stored at once
 
 def load(body: Body, op: Load, coords: Coords, mask: Mask) -> Lanes:
     """What the lanes at these coordinates read."""
-    if op.mask is not None:
-        mask = narrow(body, mask, body.at(op.mask, coords))
+    own = None if op.mask is None else body.at(op.mask, coords)
+    if own is not None:
+        mask = narrow(body, mask, own)
     offset = offsets(body, op.offset, coords)
     guard(body, op, coords, offset, mask)
     found = read(body, body.program.pointer(op.pointer), op.result.ty.dtype, offset, mask)
     if op.other is None or mask is None:
         return found
     other = body.at(op.other, coords)
-    if isinstance(other, Uniform) and _is_zero(other.v):
+    # One element for all lanes is also read if only some of them want it.
+    is_zero_elsewhere = isinstance(own, Uniform) or not isinstance(found, Uniform)
+    if is_zero_elsewhere and isinstance(other, Uniform) and _is_zero(other.v):
         return found
     if all(isinstance(each, Uniform) for each in (mask, found, other)):
         return Uniform(body.e.select(number(mask), number(found), number(other)))

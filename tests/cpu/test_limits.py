@@ -189,3 +189,16 @@ def test_an_index_that_wraps_in_a_trip_is_below_its_limit_again() -> None:
     sum_after[1](x, y, first, first + 9, BLOCK=64, _backend="cpu")
     by = np.arange(first, first + 9)[:, None] + np.arange(64)
     np.testing.assert_array_equal(y, np.where(by < 2**31, by & 127, -1).sum(0))
+
+
+@eas.kernel
+def one_for_some(x, wanted, y, AT, BLOCK: eas.constexpr):
+    i = mk.arange(0, BLOCK)
+    y[i] = mk.load(x, AT, mask=mk.load(wanted, i))
+
+
+@pytest.mark.parametrize("block", [1, 13, 64])
+def test_one_element_for_all_lanes_is_zero_where_the_mask_is_false(block: int) -> None:
+    x, y, wanted = np.array([5, 7], "i4"), np.zeros(block, "i4"), np.arange(block) % 3 == 1
+    one_for_some[1](x, wanted, y, 1, BLOCK=block, _backend="cpu")
+    np.testing.assert_array_equal(y, np.where(wanted, 7, 0))
