@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import eas
 from eas.arguments import specialise
 from eas.config import Backend
 from eas.kernel import Kernel
@@ -30,6 +31,7 @@ KERNELS_PER_TEST = 12
 KERNELS_PER_HOST_TEST = 3
 MOST_BYTES = 6 << 30  # of an array that the process of `msl-host` may have
 PAGE = 4096
+OUTSIDE = ("R0101", "R0102", "R0103", "R0104")
 
 _HEAD = "import eas\nfrom eas import mk\n\n\n"
 
@@ -43,7 +45,8 @@ def test_kernels_on_huge_arrays_find_what_numpy_finds(backend: Backend, number: 
         kernel(made.view, y, **made.arguments, _grid=made.programs, _backend=backend)
 
     for seed in range(number * KERNELS_PER_TEST, (number + 1) * KERNELS_PER_TEST):
-        check(write_huge(Random(seed)), seed, launch)
+        made = write_huge(Random(seed))
+        check_outside(made, backend, check(made, seed, launch))
 
 
 @pytest.mark.parametrize("number", range(ceil(KERNELS / 12)))
@@ -68,7 +71,7 @@ def _is_small(made: HugeKernel) -> bool:
     return to_argument(made.view).flat.nbytes < MOST_BYTES
 
 
-def check(made: HugeKernel, seed: int, launch: Launch) -> None:
+def check(made: HugeKernel, seed: int, launch: Launch) -> str:
     random = np.random.default_rng(seed)
     made.fill(random)
     y = random.integers(1, 60, made.active.size).astype(made.view.dtype)
@@ -78,6 +81,21 @@ def check(made: HugeKernel, seed: int, launch: Launch) -> None:
     told = f"seed {seed}, {made.view.shape} in steps of {made.view.strides}\n\n{made.text}"
     np.testing.assert_array_equal(made.elements(), elements, f"x of {told}")
     np.testing.assert_array_equal(y, numbers, f"y of {told}")
+    return told
+
+
+def check_outside(made: HugeKernel, backend: Backend, told: str) -> None:
+    """An access just outside of the array is reported, and nothing else happens."""
+    if not made.outside:
+        return
+    kernel = load(f"{_HEAD}{made.text}\n")["touch"]
+    y = np.ones(made.active.size, made.view.dtype)
+    try:
+        kernel(made.view, y, **made.outside, _grid=made.programs, _backend=backend)
+    except eas.KernelError as error:
+        assert error.diagnostics[0].code in OUTSIDE, told
+        return
+    raise AssertionError(f"nothing is reported for {made.outside} and {told}")
 
 
 # --- `msl-host`, which copies arrays: here only the pages that a kernel touches -------------------

@@ -23,7 +23,8 @@ _STEPS = (1, 1, 1, -1, 2, -3)
 class HugeKernel:
     """A kernel that reads or changes `view` at `places`, in the order of programs, trips, lanes.
 
-    `active` says which of the lanes take part.
+    `active` says which of the lanes take part. With the arguments `outside` the first or the last
+    of these is outside of the array, by one; some kernels have none.
     """
 
     text: str
@@ -32,8 +33,8 @@ class HugeKernel:
     places: tuple[Array, ...]
     active: Array
     arguments: dict[str, Any]
+    outside: dict[str, Any]
     programs: int
-    threads: int | None = None
 
     def elements(self) -> Array:
         return self.view[self.places]
@@ -153,7 +154,20 @@ def _write(
     )
     active = np.logical_and.reduce([by_name[n] < count for n, count in most.items()])
     arguments = {f"B{n}": _number(axis, counts) for n, axis in enumerate(axes)}
-    return HugeKernel(text, view, act, places, active, arguments, counts["p"], threads)
+    is_flat = form != "subscript" or act == "atomic"
+    outside: dict[str, Any] = {}
+    if form != "block" and (len(axes) == 1 or not is_flat):
+        number = random.randrange(len(axes))
+        moved = _outside(random, axes[number], counts | most, is_flat=form != "subscript")
+        outside = {**arguments, f"B{number}": moved}
+    return HugeKernel(text, view, act, places, active, arguments, outside, counts["p"])
+
+
+def _outside(random: Random, axis: _Index, counts: dict[str, int], *, is_flat: bool) -> Any:
+    """The base with which one index is just not inside."""
+    below = -1 if is_flat else -axis.extent - 1
+    base = random.choice([below, axis.extent - axis.reach(counts)])
+    return base if abs(base) + axis.reach(counts) < 2**31 else np.int64(base)
 
 
 def _lanes(lanes: dict[str, int], threads: int | None) -> list[str]:
