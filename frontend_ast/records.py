@@ -93,8 +93,15 @@ def _own_code(cls: type) -> str | None:
 
 
 def _is_generated(function: FunctionType) -> bool:
-    """Whether `dataclass` or `namedtuple` wrote it: they have no file to point to."""
-    return function.__code__.co_filename == "<string>"
+    """Whether `dataclass` or `namedtuple` made it, of a text of their own or of their own code.
+
+    The file is not enough: `python -c` has its functions in `<string>` too. `__replace__`, from
+    Python 3.13 on, is a function of their modules.
+    """
+    code = function.__code__
+    if code.co_filename != "<string>":
+        return function.__module__ in ("collections", "dataclasses")
+    return code.co_qualname.startswith("__create_fn__.") or code.co_qualname == "<lambda>"
 
 
 def field_names(cls: type) -> tuple[str, ...]:

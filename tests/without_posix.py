@@ -9,13 +9,14 @@ import importlib
 import os
 import shutil
 import signal
+import subprocess
 import sys
 import time
 from typing import Any
 
 LIBRARIES = (
     *("ctypes", "hypothesis", "llvmlite.binding", "ml_dtypes", "multiprocessing", "numpy"),
-    *("platform", "rich.console", "subprocess", "syrupy", "tempfile", "uuid", "zipfile"),
+    *("platform", "rich.console", "syrupy", "tempfile", "uuid", "zipfile"),
 )
 MODULES = ("fcntl", "grp", "posix", "pwd", "resource", "syslog", "termios", "tty")
 PREFIXES = {
@@ -58,7 +59,8 @@ def remove() -> None:
         for name in list(vars(module)):
             if name in NAMES[module] or name.startswith(prefixes):
                 delattr(module, name)
-    setattr(shutil, "_use_fd_functions", False)  # noqa: B010, for it is not public
+    for module, name in ((shutil, "_use_fd_functions"), (subprocess, "_USE_POSIX_SPAWN")):
+        setattr(module, name, False)
     os.supports_dir_fd.clear()
     os.supports_fd.discard(os.scandir)
     os.open = _without_folders(os.open)

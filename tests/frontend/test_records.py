@@ -74,6 +74,29 @@ class Unequal:
     a: int
 
 
+@dataclass(frozen=True)
+class Replacing:
+    a: int
+
+    def __replace__(self, **changes):
+        return Replacing(0)
+
+
+def of_a_command_line() -> type:
+    """A record as `python -c` has it, whose file is that of generated code."""
+    text = """
+@dataclass(frozen=True)
+class Equal:
+    a: int
+
+    def __eq__(self, other):
+        return True
+"""
+    names = {"dataclass": dataclass, "__name__": __name__}
+    exec(compile(text, "<string>", "exec"), names)
+    return names["Equal"]
+
+
 UNIT = Interval(0, 1)
 
 
@@ -112,7 +135,9 @@ def test_a_field_that_is_given_by_name_only_is_not_taken_by_place() -> None:
     assert codes_of(kernel, "*i32[:]", "i32") == ["E0427"]
 
 
-@pytest.mark.parametrize("make", [Adding, Doubling, Starting, Making])
+@pytest.mark.parametrize(
+    "make", [Adding, Doubling, Starting, Making, Replacing, of_a_command_line()]
+)
 def test_a_record_with_code_that_would_not_run_is_refused(make: type) -> None:
     def kernel(out, n):
         record = make(n)
