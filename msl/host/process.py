@@ -13,6 +13,8 @@ import sys
 import tempfile
 import threading
 import time
+import weakref
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import IO, Any, cast
@@ -45,6 +47,7 @@ class Host:
     is_checked: bool = False
     lock: threading.RLock = field(default_factory=threading.RLock)
     _process: subprocess.Popen[bytes] | None = None
+    _ending: weakref.finalize[..., Host] | None = None
     _file: int = -1
     _arrays: mmap.mmap | None = None
 
@@ -119,6 +122,7 @@ class Host:
                 )
             except OSError as error:
                 raise HostError(f"no process for kernels can be started: {error}") from error
+            self._ending = weakref.finalize(self, _end, self._process, os.getpid())
         return self._process
 
     def _death(self) -> str:
@@ -132,13 +136,24 @@ class Host:
     def _reap(self) -> None:
         process, self._process = self._process, None
         assert process is not None
-        process.wait()
-        for stream in (process.stdin, process.stdout):
-            assert stream is not None
-            try:
-                stream.close()
-            except BrokenPipeError:
-                continue
+        if self._ending is not None:
+            self._ending.detach()
+        _wait_for(process)
+
+
+def _end(process: subprocess.Popen[bytes], owner: int) -> None:
+    """Ends a worker with its host or at exit; a forked process leaves its parent's alone."""
+    if os.getpid() == owner:
+        process.kill()
+        _wait_for(process)
+
+
+def _wait_for(process: subprocess.Popen[bytes]) -> None:
+    process.wait()
+    for stream in (process.stdin, process.stdout):
+        assert stream is not None
+        with suppress(BrokenPipeError):
+            stream.close()
 
 
 _DEATHS = {

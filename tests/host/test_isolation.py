@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import subprocess
@@ -288,3 +289,29 @@ def test_an_endless_kernel_ends_with_the_process_that_launched_it() -> None:
             return
         time.sleep(0.1)
     pytest.fail("the worker is still there")
+
+
+AT_EXIT = """
+import numpy as np
+from tests.kernels.add import add
+
+a, c = np.ones(100, "f4"), np.zeros(100, "f4")
+add(a, a, c, 100, BLOCK=64, _backend="msl-host")
+"""
+
+
+def test_a_process_ends_its_worker_when_it_ends() -> None:
+    command = [sys.executable, "-X", "dev", "-W", "error", "-c", AT_EXIT]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_host_that_nothing_uses_ends_its_worker() -> None:
+    host = Host(limits=Limits(PATIENCE))
+    assert works(host)
+    worker = host.pid
+    assert worker is not None
+    assert is_alive(worker)
+    del host
+    gc.collect()
+    assert not is_alive(worker)
