@@ -23,9 +23,9 @@ from eas.config import (
     to_flag,
 )
 from eas.frontend_ast.errors import CompileError, Refusal
-from eas.frontend_ast.prompts import remember
 from eas.frontend_ast.source import read_source
 from eas.frontend_ast.specialized import specialize
+from eas.frontend_ast.texts import keep_text
 from eas.frontend_ast.wrappers import kernel_function
 from eas.runtime.grid import Grid, implicit_grid, resolve_grid
 from eas.runtime.refusals import BadArgument, LaunchError
@@ -66,7 +66,7 @@ def kernel(
 
 def function(fn: F) -> F:
     """Marks a function as a helper of kernels, for the reader's sake; any function can be one."""
-    remember(getattr(fn, "__code__", None))
+    keep_text(fn)
     return fn
 
 
@@ -89,7 +89,7 @@ class Kernel:
             fn = fn.__func__
         if not isinstance(fn, FunctionType):
             raise TypeError(f"@eas.kernel takes a function, not {fn!r}")
-        remember(fn.__code__)
+        keep_text(fn)
         self.fn = fn
         self.fast_math = fast_math
         self.checked = None if checked is None else to_flag(checked, "checked")

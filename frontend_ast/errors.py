@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import linecache
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -37,7 +36,7 @@ class CompileError(SyntaxError):
             super().__init__(self.diagnostics[0].message)
             return
         filename = loc.source.path or loc.source.name
-        text = linecache.getline(filename, loc.line) or None
+        text = loc.source.line(loc.line) or None
         start, end = (loc.line, loc.column + 1), (loc.end_line, loc.end_column + 1)
         super().__init__(self.diagnostics[0].message, (filename, *start, text, *end))
 

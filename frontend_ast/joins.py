@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import linecache
 import re
 from collections.abc import Callable, Sequence
 
@@ -379,5 +378,5 @@ def _as_float(text: str) -> str:
 
 def _written(loc: Loc) -> str:
     """The text of a place on one line."""
-    line = linecache.getline(loc.source.path, loc.line)
+    line = loc.source.line(loc.line)
     return line[loc.column : loc.end_column] if loc.line == loc.end_line else ""

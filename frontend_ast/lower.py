@@ -17,6 +17,7 @@ from eas.frontend_ast.source import FunctionSource, read_source
 from eas.frontend_ast.table import TABLE
 from eas.frontend_ast.values import NONE, Array, Const, Num, Operand
 from eas.frontend_ast.wrappers import kernel_function
+from eas.ir.location import NOWHERE
 from eas.ir.nodes import Function, Param, Region, Yield
 from eas.ir.types import DType, Pointer, Scalar
 
@@ -29,12 +30,14 @@ def lower(
     fast_math: bool = False,
 ) -> Lowered:
     """The kernel in the IR, or a `CompileError` with everything that is wrong with it."""
+    name = getattr(fn, "__name__", "?")
     try:
         function = kernel_function(fn)
         source = read_source(function)
     except Refusal as error:
-        name = getattr(fn, "__name__", "?")
         raise CompileError([error.diagnostic], name) from None
+    except RecursionError as error:
+        raise too_deep(NOWHERE, name) from error
     try:
         return _lower_source(function, source, arguments, threads, fast_math)
     except RecursionError as error:

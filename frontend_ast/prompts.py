@@ -5,19 +5,17 @@ the history of a terminal. A text is believed if it compiles to the very code th
 """
 
 from __future__ import annotations
-import __future__
 
 import inspect
 import linecache
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from types import CodeType, FrameType
 from typing import Any
 
+from eas.frontend_ast.compiled import FUTURE, inner_codes
+
 _PROMPTS = ("<stdin>", "<console>")
-_FUTURE = sum(
-    getattr(__future__, name).compiler_flag & 0xFFF0000 for name in __future__.all_feature_names
-)
 # Lines without indentation that go on with a statement.
 _MIDDLES = ("else", "elif", "except", "finally", ")", "]", "}")
 
@@ -29,9 +27,9 @@ def is_typed(code: CodeType) -> bool:
     return code.co_filename in _PROMPTS
 
 
-def remember(code: CodeType | None) -> None:
+def remember(code: CodeType) -> None:
     """Keeps the text of a function while the console that defines it is still at work."""
-    if code is None or not is_typed(code) or code in _paths:
+    if not is_typed(code) or code in _paths:
         return
     frame = inspect.currentframe()
     while frame is not None:
@@ -57,21 +55,14 @@ def _is_console(frame: FrameType) -> bool:
 def _keep(code: CodeType, text: str) -> bool:
     text = text.rstrip() + "\n"
     try:
-        whole = compile(text, code.co_filename, "exec", code.co_flags & _FUTURE, dont_inherit=True)
+        whole = compile(text, code.co_filename, "exec", code.co_flags & FUTURE, dont_inherit=True)
     except (SyntaxError, ValueError):
         return False
-    if code not in _inner_codes(whole):
+    if code not in inner_codes(whole):
         return False
     path = _paths[code] = f"<stdin>-{len(_paths)}"
     linecache.cache[path] = (len(text), None, text.splitlines(keepends=True), path)
     return True
-
-
-def _inner_codes(code: CodeType) -> Iterator[CodeType]:
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield constant
-            yield from _inner_codes(constant)
 
 
 def _history() -> list[str]:

@@ -4,25 +4,20 @@ from __future__ import annotations
 
 import ast
 import contextlib
-import inspect
-import linecache
 import os
 import re
-import unicodedata
-import warnings
-from collections.abc import Callable, Iterator, Mapping
-from functools import cached_property
-from itertools import islice
+from collections.abc import Callable, Mapping
 from types import CodeType, FunctionType
 from typing import Any
 
+from eas.frontend_ast.compiled import FunctionNode
 from eas.frontend_ast.errors import Refusal
-from eas.frontend_ast.prompts import is_typed, typed_lines
+from eas.frontend_ast.prompts import is_typed
+from eas.frontend_ast.texts import Text, end_of, found_in, indentation, is_cell, texts_of
 from eas.ir.diagnostics import Diagnostic
 from eas.ir.location import NOWHERE, Loc, SourceName
-from eas.ir.records import field, frozen
+from eas.ir.records import field, frozen, replace
 
-FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 Span = tuple[int, int, int, int]
 
 
@@ -47,7 +42,7 @@ class FunctionSource:
             return self.loc(node, caller)
         last = _end_of_head(node)
         if last is not None:
-            return self._loc((*start[:2], *_end(last)), caller)
+            return self._loc((*start[:2], *end_of(last)), caller)
         word = _FIRST_WORDS.match(self.lines[start[0] - 1].encode(), start[1])
         return self._loc((*start[:2], start[0], word.end() if word else start[1]), caller)
 
@@ -64,17 +59,27 @@ class FunctionSource:
 
 
 def read_source(fn: Callable[..., Any]) -> FunctionSource:
-    """Find the text of a function and parse it; a `Refusal` (E0801) where it cannot be had."""
+    """Find the text of a function and parse it; a `Refusal` (E0801) where it cannot be had.
+
+    The text is the one that the function was compiled from, also if its file was edited since.
+    """
     function = plain_function(fn)
-    code = function.__code__
-    path, lines = _read_lines(function)
-    if not lines:
-        raise _no_text(code)
-    text = _text_of(path, lines)
-    node = text.find_lambda(code) if code.co_name == "<lambda>" else text.find_function(code)
-    return FunctionSource(
-        code.co_name, node, _source_name(path), lines, function.__globals__, _closure(function)
-    )
+    texts = list(texts_of(function))
+    if not texts:
+        raise _no_text(function.__code__)
+    for text in texts:
+        if (node := text.find(function)) is not None:
+            found_in(function, text)
+            return _found(function, text, node)
+    for text in texts:
+        if (node := text.guess(function.__code__)) is not None:
+            return _found(function, text, node)
+    raise _changed_text(function.__code__, texts[-1].lines)
+
+
+def _found(function: FunctionType, text: Text, node: FunctionNode) -> FunctionSource:
+    name, source = function.__code__.co_name, _source_name(text)
+    return FunctionSource(name, node, source, text.lines, function.__globals__, _closure(function))
 
 
 # `try`, `class Point`, `async def f`
@@ -137,200 +142,17 @@ def _closure(function: FunctionType) -> dict[str, object]:
     return values
 
 
-def _read_lines(function: FunctionType) -> tuple[str, list[str]]:
-    """The name of a function's file, and all of its lines."""
-    # `linecache.getlines` is looked up at each call: doctest and IPython replace it.
-    code = function.__code__
-    path = code.co_filename
-    linecache.checkcache(path)
-    lines = linecache.getlines(path, function.__globals__)
-    if not lines and (read := getattr(linecache, "_getlines_from_code", None)):
-        lines = read(code)  # the REPL of Python 3.13 keeps the text beside the code object
-        if lines:
-            linecache.cache[path] = (sum(map(len, lines)), None, lines, path)
-    return (path, lines) if lines or not is_typed(code) else typed_lines(code)
+def _source_name(text: Text) -> SourceName:
+    return replace(_name_of(text.path), text=text.lines)
 
 
-_CELL = re.compile(r"<(ipython|python)-input-.*>|<stdin>-\d+|.*[/\\]ipykernel_\d+[/\\]\d+\.py")
-
-
-def _source_name(path: str) -> SourceName:
+def _name_of(path: str) -> SourceName:
     """What is printed must not change from run to run, as the numbers of cells do."""
-    if _CELL.fullmatch(path):
+    if is_cell(path):
         return SourceName("<cell>", path)
     if path.startswith("<doctest "):
         return SourceName("<doctest>", path)
     return SourceName(os.path.basename(path), path)
-
-
-# --- finding the node -------------------------------------------------------------------------
-
-
-class _Text:
-    """One state of a file, and what has been parsed of it so far."""
-
-    def __init__(self, lines: list[str]) -> None:
-        self.lines = lines
-        self._functions: dict[int, FunctionNode | None] = {}
-
-    def find_function(self, code: CodeType) -> FunctionNode:
-        first = code.co_firstlineno
-        if first not in self._functions:
-            self._functions[first] = _parse_block(self.lines, first) or self._search(first)
-        node = self._functions[first]
-        if node is None or not _matches(node, code):
-            raise _changed_text(code, self.lines)
-        return node
-
-    def find_lambda(self, code: CodeType) -> ast.Lambda:
-        found = [
-            node
-            for node in self._nodes
-            if isinstance(node, ast.Lambda)
-            and node.lineno == code.co_firstlineno
-            and _matches(node, code)
-        ]
-        if len(found) > 1:
-            found = _holding(found, code)
-        if not found:
-            raise _changed_text(code, self.lines)
-        if len(found) > 1:
-            raise _ambiguous_lambda(code, self.lines)
-        return found[0]
-
-    def _search(self, first: int) -> FunctionNode | None:
-        for node in self._nodes:
-            if not isinstance(node, ast.Lambda):
-                start = min((node.lineno, *(d.lineno for d in node.decorator_list)))
-                if start == first:
-                    return node
-        return None
-
-    @cached_property
-    def _nodes(self) -> list[FunctionNode]:
-        """Every function of the file; the whole file has to be parsed for it."""
-        tree = _try_parse("".join(self.lines))
-        return [n for n in ast.walk(tree) if isinstance(n, FunctionNode)] if tree else []
-
-
-# Like `linecache`, whose lists of lines tell whether an entry is still good.
-_texts: dict[str, _Text] = {}
-
-
-def _text_of(path: str, lines: list[str]) -> _Text:
-    text = _texts.get(path)
-    if text is None or (text.lines is not lines and text.lines != lines):
-        text = _texts[path] = _Text(lines)
-    return text
-
-
-_MAX_ATTEMPTS = 32
-
-
-def _parse_block(lines: list[str], first: int) -> FunctionNode | None:
-    """Parse the lines of one function only: a large file would take as long as all the rest.
-
-    Empty lines before the text keep the numbers true, an `if` around it keeps the indentation.
-    """
-    indent = _indentation(lines[first - 1]) if first <= len(lines) else 0
-    if indent and first == 1:
-        return None
-    head = "\n" * (first - 2) + "if 1:\n" if indent else "\n" * (first - 1)
-    for end in islice(_block_ends(lines, first, indent), _MAX_ATTEMPTS):
-        if tree := _try_parse(head + "".join(lines[first - 1 : end])):
-            return _first_function(tree)
-    return None
-
-
-_DEF = re.compile(r"\s*(async\s+)?def\b")
-
-
-def _block_ends(lines: list[str], first: int, indent: int) -> Iterator[int]:
-    """Where the function may end: before each line that is not indented deeper than its `def`.
-
-    Such a line can also belong to a string or a bracket; then the text before it does not parse.
-    """
-    has_def = False
-    for number in range(first - 1, len(lines)):
-        line = lines[number]
-        if has_def and _indentation(line) <= indent and line.strip()[:1] not in ("", "#"):
-            yield number
-        has_def = has_def or _DEF.match(line) is not None
-    yield len(lines)
-
-
-def _indentation(line: str) -> int:
-    return len(line) - len(line.lstrip())
-
-
-def _first_function(tree: ast.Module) -> FunctionNode | None:
-    node = tree.body[0] if tree.body else None
-    if isinstance(node, ast.If):
-        node = node.body[0]
-    return node if isinstance(node, FunctionNode) else None
-
-
-def _try_parse(text: str) -> ast.Module | None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # they were shown when the file was loaded
-        try:
-            return ast.parse(text)
-        except (SyntaxError, ValueError):
-            return None
-
-
-def _matches(node: FunctionNode, code: CodeType) -> bool:
-    """Whether the text still has the name and the parameters that the code was compiled from."""
-    a = node.args
-    positional = [*a.posonlyargs, *a.args]
-    written = (
-        len(a.posonlyargs),
-        len(positional),
-        len(a.kwonlyargs),
-        bool(a.vararg),
-        bool(a.kwarg),
-    )
-    compiled = (
-        code.co_posonlyargcount,
-        code.co_argcount,
-        code.co_kwonlyargcount,
-        bool(code.co_flags & inspect.CO_VARARGS),
-        bool(code.co_flags & inspect.CO_VARKEYWORDS),
-    )
-    names = [p.arg for p in (*positional, *a.kwonlyargs, a.vararg, a.kwarg) if p]
-    return (
-        written == compiled
-        and all(map(_is_same_name, names, code.co_varnames))
-        and (isinstance(node, ast.Lambda) or _is_same_name(node.name, code.co_name))
-    )
-
-
-def _is_same_name(written: str, compiled: str) -> bool:
-    if written.startswith("__"):  # in a class body `__x` is compiled to `_Class__x`
-        return compiled.endswith(written)
-    return unicodedata.normalize("NFKC", written) == compiled
-
-
-def _holding(nodes: list[ast.Lambda], code: CodeType) -> list[ast.Lambda]:
-    """The innermost lambda whose body holds all positions of the code; all if there are none."""
-    places = [
-        ((line, column), (end_line, end_column))
-        for line, end_line, column, end_column in code.co_positions()
-        if line and end_line and column is not None and end_column
-    ]
-    if not places:
-        return nodes
-    start, end = min(place[0] for place in places), max(place[1] for place in places)
-    holding = [n for n in nodes if _start(n.body) <= start and end <= _end(n.body)]
-    return [max(holding, key=_start)] if holding else []
-
-
-def _start(node: ast.expr) -> tuple[int, int]:
-    return node.lineno, node.col_offset
-
-
-def _end(node: ast.expr) -> tuple[int, int]:
-    return node.end_lineno or node.lineno, node.end_col_offset or node.col_offset
 
 
 # --- refusals ---------------------------------------------------------------------------------
@@ -355,7 +177,7 @@ def _no_text(code: CodeType) -> Refusal:
         Diagnostic(
             "E0801",
             f"the source of `{code.co_name}` cannot be read",
-            Loc(_source_name(path), code.co_firstlineno, 0, code.co_firstlineno, 0),
+            Loc(_name_of(path), code.co_firstlineno, 0, code.co_firstlineno, 0),
             notes=(
                 "this prompt does not keep what was typed"
                 if prompt
@@ -382,19 +204,8 @@ def _changed_text(code: CodeType, lines: list[str]) -> Refusal:
     )
 
 
-def _ambiguous_lambda(code: CodeType, lines: list[str]) -> Refusal:
-    return Refusal(
-        Diagnostic(
-            "E0801",
-            "there are several lambdas on this line, and Python cannot tell them apart",
-            _line_of(code, lines),
-            help=("give each a line of its own", "or run Python without `-X no_debug_ranges`"),
-        )
-    )
-
-
 def _line_of(code: CodeType, lines: list[str]) -> Loc:
     number = min(code.co_firstlineno, len(lines))
     line = lines[number - 1]
-    span = _indentation(line), len(line.rstrip())
-    return Loc(_source_name(code.co_filename), number, span[0], number, span[1])
+    span = indentation(line), len(line.rstrip())
+    return Loc(_name_of(code.co_filename), number, span[0], number, span[1])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import linecache
 import os
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
@@ -259,7 +258,7 @@ class _Excerpt:
         column = heading.put(digits, self.arrow, "frame")
         name = _shown_path(place.source)
         heading.put(column, f"{name}:{place.line}:{place.column + 1}")
-        lines = _source_lines(place.source)
+        lines = place.source.lines
         if any(mark.loc.end_line > len(lines) for mark in self.marks):
             return [heading, *_remarks_without_source(self.marks, digits)]
         bar = _Row()
@@ -271,10 +270,6 @@ def _remarks_without_source(marks: Iterable[_Mark], digits: int) -> Iterator[_Ro
     for mark in marks:
         if mark.text:
             yield from _remark("note", f"line {mark.loc.line}: {mark.text}", digits)
-
-
-def _source_lines(source: SourceName) -> list[str]:
-    return linecache.getlines(source.path or source.name)
 
 
 def _shown_path(source: SourceName) -> str:

@@ -2,15 +2,33 @@
 
 from __future__ import annotations
 
+import linecache
+from collections.abc import Sequence
+
 from eas.ir.records import field, frozen
 
 
 @frozen
 class SourceName:
-    """A source file: `name` is printed (the same on every machine), `path` finds the file."""
+    """A source file: `name` is printed (the same on every machine), `path` finds the file.
+
+    `text` are its lines as they were compiled; the file may be edited since.
+    """
 
     name: str
     path: str = field(default="", compare=False)
+    text: Sequence[str] | None = field(default=None, compare=False)
+
+    @property
+    def lines(self) -> Sequence[str]:
+        return linecache.getlines(self.path or self.name) if self.text is None else self.text
+
+    def line(self, number: int) -> str:
+        """A line, counted from 1; empty if there is none."""
+        return self.lines[number - 1] if 1 <= number <= len(self.lines) else ""
+
+    def __repr__(self) -> str:
+        return f"SourceName({self.name!r}, {self.path!r})"
 
 
 @frozen
