@@ -26,12 +26,12 @@ def test_loads_find_what_stores_before_them_have_left(number: int) -> None:
         check(*write_kernel(Random(seed)), seed)
 
 
-def check(text: str, size: int, seed: int) -> None:
+def check(text: str, in_numpy: str, size: int, seed: int) -> None:
     random = np.random.default_rng(seed)
     given = random.integers(-9, 9, (3, PROGRAMS * size)).astype("i4")
     expected = given.copy()
     with np.errstate(over="ignore"):
-        run_in_numpy(text, expected[0], expected[1], expected[2], 3)
+        run_in_numpy(in_numpy, expected[0], expected[1], expected[2], 3)
     kernel = load(text)["shuffle"]
     for backend in BACKENDS:
         found = given.copy()

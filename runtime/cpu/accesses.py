@@ -2,35 +2,65 @@
 
 from __future__ import annotations
 
-from eas.ir.nodes import Atomic, Load, Op, Region, Store, Value, regions_of
-from eas.ir.records import field, record
+from collections.abc import Iterator
+
+from eas.ir.nodes import Atomic, For, Load, Op, Region, Store, While, regions_of
+from eas.ir.places.accesses import Access, Touch, access_of, conflict
+from eas.ir.places.domains import Domain
+from eas.ir.records import field, record, replace
+from eas.ir.types import Shape
+from eas.runtime.cpu.facts import Facts
 
 
 @record
 class Accesses:
-    """By the array's id: the offsets that are read, and those that are written."""
+    """The accesses of the lanes of a shape, by the array's id."""
 
-    reads: dict[int, set[Value]] = field(default_factory=dict[int, set[Value]])
-    writes: dict[int, set[Value]] = field(default_factory=dict[int, set[Value]])
+    shape: Shape
+    facts: Facts
+    found: dict[int, list[Access]] = field(default_factory=dict[int, list[Access]])
 
     def add(self, op: Op) -> None:
         for each in accesses_of(op):
-            place = self.reads if isinstance(each, Load) else self.writes
-            place.setdefault(each.pointer.id, set()).add(each.offset)
+            self.found.setdefault(each.pointer.id, []).append(self._access(each))
 
     def conflicts(self, op: Op) -> bool:
-        """Whether a lane of `op` could meet another lane's access here.
+        """Whether a lane of `op` could meet another lane's access here."""
+        return any(
+            conflict(before, self._access(each), self.facts)
+            for each in accesses_of(op)
+            for before in self.found.get(each.pointer.id, ())
+        )
 
-        Two accesses with one and the same offset are each lane's own.
-        """
-        return any(self._conflicts(each) for each in accesses_of(op))
+    def _access(self, op: Load | Store | Atomic) -> Access:
+        """An access; atomic ones are in order here, as all effects of a program are."""
+        access = access_at(op, self.shape, self.facts)
+        return replace(access, kind="write") if access.kind == "atomic" else access
 
-    def _conflicts(self, op: Load | Store | Atomic) -> bool:
-        array = op.pointer.id
-        others = set(self.writes.get(array, ()))
-        if not isinstance(op, Load):
-            others |= self.reads.get(array, set())
-        return bool(others - ({op.offset} if op.offset.shape else set()))
+
+def access_at(op: Load | Store | Atomic, shape: Shape, facts: Facts) -> Access:
+    """The access of each lane of a shape; one of another rank may be anybody's, anywhere."""
+    lanes, offsets = Domain(shape), Domain(op.offset.shape)
+    if offsets.extent != lanes.extent and len(offsets.shape) not in (0, len(shape)):
+        found = access_of(op, offsets.indices, offsets.extent, facts)
+        return replace(found, thread=None, form=None)
+    return access_of(op, lanes.indices_of(offsets.shape), lanes.extent, facts)
+
+
+def touches_of(op: Op, shape: Shape, facts: Facts) -> list[Touch]:
+    """The accesses in an op by the lanes of a shape, each with the innermost loop around it."""
+    return [Touch(each, access_at(each, shape, facts), loop) for each, loop in _in_loops(op, None)]
+
+
+def _in_loops(
+    op: Op, loop: For | While | None
+) -> Iterator[tuple[Load | Store | Atomic, For | While | None]]:
+    if isinstance(op, Load | Store | Atomic):
+        yield op, loop
+    for region in regions_of(op):
+        inside = op if isinstance(op, For | While) and region is not op.orelse else loop
+        for inner in region.ops:
+            yield from _in_loops(inner, inside)
 
 
 def accesses_of(op: Op) -> list[Load | Store | Atomic]:

@@ -25,6 +25,8 @@ from eas.ir.nodes import (
     walk,
 )
 from eas.ir.passes.ranges import analyze
+from eas.ir.places.forms import Form
+from eas.ir.places.indices import Indices
 from eas.ir.records import field, record
 
 _MOST_CHEAP_OPS = 64
@@ -50,7 +52,8 @@ class Facts:
 
     `read` and `written` are the arrays that are. `nests` is the innermost loop around an op, by the
     op's id, and `homes` the one around the definition of a value. `indexed` are the values that
-    are computed from an array's index.
+    are computed from an array's index. `owners` are the ops that the arguments of regions belong
+    to. `strides` and `forms` are for proofs about offsets.
     """
 
     function: Function
@@ -63,6 +66,11 @@ class Facts:
     nests: dict[int, Op | None] = field(default_factory=dict[int, "Op | None"])
     homes: dict[int, Op | None] = field(default_factory=dict[int, "Op | None"])
     indexed: set[int] = field(default_factory=set[int])
+    owners: dict[Value, Op] = field(default_factory=dict[Value, Op])
+    strides: frozenset[Value] = frozenset()
+    forms: dict[tuple[Value, Indices], Form] = field(
+        default_factory=dict[tuple[Value, Indices], Form]
+    )
 
     def __post_init__(self) -> None:
         found = divergences(self.function)
@@ -81,6 +89,8 @@ class Facts:
                 self.read.add(op.pointer.id)
             if isinstance(op, Store | Atomic):
                 self.written.add(op.pointer.id)
+        params = self.function.params
+        self.strides = frozenset(param.value for param in params if param.role == "stride")
         self._nest(self.function.body, None)
 
     def _nest(self, region: Region, loop: Op | None) -> None:
@@ -90,6 +100,7 @@ class Facts:
             self.homes.update((value.id, loop) for value in results_of(op))
             inner = op if isinstance(op, For | While) else loop
             for each in regions_of(op):
+                self.owners.update(dict.fromkeys(each.args, op))
                 self._nest(each, inner)
 
     def _is_indexed(self, op: Compute) -> bool:
@@ -119,6 +130,20 @@ class Facts:
     def is_split(self, op: If | For | While) -> bool:
         """Whether lanes go different ways in an op."""
         return id(op) in self._split
+
+    def definition(self, value: Value) -> Op | None:
+        return self.definitions.get(value.id)
+
+    def resolve(self, value: Value) -> Value:
+        """The value that another one is only a name for: none is here."""
+        return value
+
+    def is_inside(self, value: Value, op: Op) -> bool:
+        """Whether a value is defined in the regions of a loop."""
+        home = self.homes.get(value.id)
+        while home is not None and home is not op:
+            home = self.nests[id(home)]
+        return home is op
 
     def is_last_use(self, value: Value, op: Op) -> bool:
         """Whether nothing but one operand of an op ever reads a value.

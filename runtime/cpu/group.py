@@ -39,8 +39,8 @@ class Group:
     """The ops of one loop."""
 
     shape: Shape
+    accesses: Accesses
     ops: list[Op] = field(default_factory=list[Op])
-    accesses: Accesses = field(default_factory=Accesses)
     defined: set[int] = field(default_factory=set[int])
     reductions: list[Compute] = field(default_factory=list[Compute])
 
@@ -73,6 +73,10 @@ def is_reduction(op: Op) -> bool:
     return isinstance(op, Compute) and op.op.name.startswith("reduce_")
 
 
+def new_group(program: Program, shape: Shape) -> Group:
+    return Group(shape, Accesses(shape, program.facts))
+
+
 def write_group(program: Program, group: Group) -> None:
     _Writer(program, group).run()
 
@@ -88,7 +92,7 @@ def tile_of(program: Program, value: Value) -> Tile:
 
 def copy_block(program: Program, value: Value, target: Tile, source: Tile | None = None) -> None:
     """Fills a tile with a block, or with what was saved of it."""
-    writer = _Writer(program, Group(value.shape))
+    writer = _Writer(program, new_group(program, value.shape))
     writer.copied = (value, target, source)
     writer.run()
 

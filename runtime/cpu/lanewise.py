@@ -52,7 +52,7 @@ def domain_of(op: If | For | While, facts: Facts) -> Shape | None:
 
 def _is_free(op: Op, inside: list[Op], domain: Shape, facts: Facts) -> bool:
     """Whether the lanes of an op that all of them take need not wait for each other."""
-    accesses = Accesses()
+    accesses = Accesses(domain, facts)
     for each in inside:
         if isinstance(each, Print):
             return False

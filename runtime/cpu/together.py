@@ -1,6 +1,8 @@
-"""What is done once for several lanes where lanes part: these take each step together.
+"""Where lanes part and yet must take each step together.
 
-A loop over lanes would do it again for the next ones.
+An effect may be done once for several lanes, and a loop over lanes would do it again for the next
+ones. A lane may read or overwrite what another one writes, and a loop over lanes is through with
+some before it comes to the next ones.
 """
 
 from __future__ import annotations
@@ -22,7 +24,9 @@ from eas.ir.nodes import (
     walk,
 )
 from eas.ir.passes.lockstep import Control, in_lockstep
+from eas.ir.places.accesses import are_planes, conflicts
 from eas.ir.types import Shape
+from eas.runtime.cpu.accesses import touches_of
 from eas.runtime.cpu.facts import Facts
 from eas.runtime.cpu.lanewise import domain_of
 from eas.runtime.cpu.reports import printed_shape
@@ -35,7 +39,7 @@ def with_steps_together(function: Function) -> Function:
     if not any(isinstance(inner, Atomic | Print | Store) for inner in inside):
         return function
     facts = Facts(function)
-    return in_lockstep(function, {id(op) for op in parting if _acts_for_several(op, facts)})
+    return in_lockstep(function, {id(op) for op in parting if _needs_lockstep(op, facts)})
 
 
 def _parting(region: Region, found: Mapping[int, Divergence]) -> Iterator[Control]:
@@ -48,9 +52,19 @@ def _parting(region: Region, found: Mapping[int, Divergence]) -> Iterator[Contro
                 yield from _parting(inner, found)
 
 
-def _acts_for_several(op: Control, facts: Facts) -> bool:
+def _needs_lockstep(op: Control, facts: Facts) -> bool:
     shape = domain_of(op, facts)
-    return shape is not None and any(True for _ in _effects(op, shape, False))
+    if shape is None:
+        return False
+    return any(True for _ in _effects(op, shape, False)) or _meet_in_memory(op, shape, facts)
+
+
+def _meet_in_memory(op: Control, shape: Shape, facts: Facts) -> bool:
+    """Whether a lane may touch what another one writes; between threads the user has barriers."""
+    if facts.function.threads is not None:
+        return False
+    touches = [each for each in touches_of(op, shape, facts) if each.op.pointer.id in facts.written]
+    return any(not are_planes(a, b) for a, b in conflicts(touches, facts))
 
 
 def _effects(op: Op, shape: Shape, is_repeated: bool) -> Iterator[Atomic | Print | Store]:

@@ -39,7 +39,7 @@ from eas.runtime.cpu.dtypes import register, stored
 from eas.runtime.cpu.emit import Emitter, Variable, const
 from eas.runtime.cpu.errors import refuse
 from eas.runtime.cpu.facts import OVER_THREADS, VIEWS, Facts, with_inner
-from eas.runtime.cpu.group import Group, copy_block, is_reduction, write_group
+from eas.runtime.cpu.group import Group, copy_block, is_reduction, new_group, write_group
 from eas.runtime.cpu.lanes import Uniform
 from eas.runtime.cpu.lanewise import domain_of
 from eas.runtime.cpu.loops import write_plain
@@ -228,7 +228,7 @@ class Writer:
         if group is not None and (not group.takes(op, shape) or self._bends(op, group)):
             self.flush()
         if self.group is None:
-            self.group = Group(shape)
+            self.group = new_group(self.program, shape)
         self.group.add(op)
 
     def _bends(self, op: Op, group: Group) -> bool:

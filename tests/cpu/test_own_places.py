@@ -1,0 +1,95 @@
+"""Lanes that touch what other lanes write: each step is over for all of them before the next."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import eas
+from eas import mk
+
+LANES = 256  # several times as many as are computed side by side
+
+
+@eas.kernel
+def shared_places(x, N: eas.constexpr):
+    place = mk.arange(0, N) % 4
+    mk.store(x, place, mk.load(x, place) + 1)
+
+
+@eas.kernel
+def shared_places_in_branch(x, N: eas.constexpr):
+    place = mk.arange(0, N) % 4
+    if mk.arange(0, N) > 2:
+        mk.store(x, place, mk.load(x, place) + 1)
+
+
+@eas.kernel
+def shared_rows(x, N: eas.constexpr):
+    place = mk.broadcast_to(mk.arange(0, 4)[None, :], (N, 4))
+    mk.store(x, place, mk.load(x, place) + 1)
+
+
+@pytest.mark.parametrize("kernel", [shared_places, shared_places_in_branch, shared_rows])
+def test_lanes_that_share_a_place_all_read_it_before_one_writes(kernel: eas.Kernel) -> None:
+    x = np.arange(4, dtype="i4")
+    kernel[1](x, N=LANES, _backend="cpu")
+    np.testing.assert_array_equal(x, np.arange(4) + 1)
+
+
+@eas.kernel
+def from_the_left(x, N: eas.constexpr):
+    i = mk.arange(0, N)
+    if i > 0:
+        mk.store(x, i, mk.load(x, i - 1))
+
+
+def test_lanes_read_their_neighbours_before_these_write() -> None:
+    x = np.arange(LANES, dtype="i4")
+    from_the_left[1](x, N=LANES, _backend="cpu")
+    np.testing.assert_array_equal(x, np.maximum(np.arange(LANES) - 1, 0))
+
+
+@eas.kernel
+def from_the_left_again(x, trips, N: eas.constexpr):
+    i, k = mk.arange(0, N), 0
+    while k < mk.load(trips, i):
+        mk.store(x, i, mk.load(x, mk.maximum(i - 1, 0)) + 1)
+        k += 1
+
+
+def test_lanes_of_a_loop_make_each_trip_together() -> None:
+    trips, x = np.random.default_rng(0).integers(0, 3, (2, LANES)).astype("i4")
+    expected = x.copy()
+    for trip in range(3):
+        left = np.concatenate((expected[:1], expected[:-1]))
+        expected = np.where(trip < trips, left + 1, expected)
+    from_the_left_again[1](x, trips, N=LANES, _backend="cpu")
+    np.testing.assert_array_equal(x, expected)
+
+
+@eas.kernel
+def exchange(x, y, out, n, N: eas.constexpr):
+    i = mk.arange(0, N)
+    old = mk.load(x, i, i < n)
+    mk.store(x, i, mk.load(y, i), i < n)
+    mk.store(out, i, mk.where(i < n, old, 100))
+
+
+@eas.kernel
+def exchange_in_branch(x, y, out, n, N: eas.constexpr):
+    i = mk.arange(0, N)
+    old = 100
+    if i < n:
+        old = mk.load(x, i)
+        mk.store(x, i, mk.load(y, i))
+    mk.store(out, i, old)
+
+
+@pytest.mark.parametrize("kernel", [exchange, exchange_in_branch])
+def test_what_was_read_does_not_change_when_the_array_does(kernel: eas.Kernel) -> None:
+    x, y, out = (np.arange(LANES, dtype="i4") + 1000 * n for n in range(3))
+    kernel[1](x, y, out, 100, N=LANES, _backend="cpu")
+    is_below = np.arange(LANES) < 100
+    np.testing.assert_array_equal(out, np.where(is_below, np.arange(LANES), 100))
+    np.testing.assert_array_equal(x, np.where(is_below, y, np.arange(LANES)))
