@@ -14,7 +14,7 @@ from benchmarks.works import Array, Work
 
 Run = Callable[[], Any]
 
-_WARM, _LEAST = 0.005, 0.02  # seconds before a sample, and that it takes
+_WARM, REPEATED = 0.005, 0.02  # seconds before a sample, and that it takes
 _MOST = 1.5  # seconds for all samples of one
 _REST = 0.03  # seconds that idle threads of BLAS and OpenMP spin for before they sleep
 
@@ -67,7 +67,7 @@ def prepare(work: Work, runs: dict[str, Run], rounds: int) -> Contest:
         found = run()
         _check(work, name, work.result if found is None else np.asarray(found), expected)
         once = max(timed(run, 1), 1e-7)
-        contest.repeats[name] = max(1, int(_LEAST / once))
+        contest.repeats[name] = max(1, int(REPEATED / once))
         contest.left[name] = max(1, min(rounds, int(_MOST / once)))
     return contest
 

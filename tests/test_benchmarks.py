@@ -8,6 +8,7 @@ from types import ModuleType
 
 import pytest
 
+from benchmarks import checks
 from benchmarks.aims import AtLeast, Under, duration
 from benchmarks.measuring import prepare, runs_of
 from benchmarks.peers import with_numpy
@@ -68,3 +69,22 @@ def test_one_command_prints_a_table_and_names_the_peers_that_are_missing() -> No
     )
     assert "gelu, 40x1024" in done.stdout
     assert "Triton's interpreter is missing: no --triton-python was given" in done.stdout
+
+
+@pytest.mark.parametrize("name", ["gelu", "histogram", "prefix_sum"])
+def test_checks_do_not_change_what_a_work_computes(name: str) -> None:
+    pair = checks.prepare(WORKS[name](SCALE))
+    pair.take_turns(checked_first=True)
+    assert pair.ratio > 0
+
+
+def test_the_table_of_checks_marks_what_costs_too_much() -> None:
+    best = {"add": (1.05e-3, 1e-3), "blur": (1.2e-3, 1e-3)}
+    assert checks.markdown_of(best).splitlines() == [
+        "| work | checked | unchecked | ratio |",
+        "|---|---|---|---|",
+        "| add | 1.05 ms | 1 ms | 1.050 |",
+        "| blur | 1.2 ms | 1 ms | 1.200, missed |",
+        "| geometric mean |  |  | 1.122, missed |",
+        "| largest |  |  | 1.200, missed |",
+    ]
