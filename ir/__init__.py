@@ -12,7 +12,8 @@ Python's mutable variables are gone; what a loop changes is *carried*, what two 
 **Types.** `Scalar(dtype)` is one value per program. `Block(dtype, shape)` is one value per *lane*,
 with a static shape of one to four dimensions of any size. `Pointer(dtype, space)` is an array in
 `device` or `threadgroup` memory; it comes from a parameter or from `Alloc`, is never joined,
-carried or computed. Offsets are separate values and count elements.
+carried or computed. Offsets are separate values and count elements. The extents and strides of an
+array are parameters of i32, or of i64 where offsets into the array need 64 bits.
 
 **Programs.** A grid of programs runs a function. In a *block* function the number of threads behind
 a program is the backend's choice. A *thread* function (`Function.threads` is set) is written for

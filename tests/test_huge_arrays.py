@@ -65,6 +65,11 @@ def measure(x, y):
 
 
 @eas.kernel
+def move(x, y, FROM, TO):
+    y[TO, TO] = x[FROM, FROM]
+
+
+@eas.kernel
 def last(x, y):
     y[0] = x[-1, -1]
 
@@ -156,6 +161,14 @@ def test_extents_and_strides_of_a_huge_array_are_i64(square: Array, backend: Bac
     found = np.zeros(2, np.int64)
     measure[1](square, found, _backend=backend)
     assert found.tolist() == [SIDE * SIDE, SIDE * (SIDE - 1)]
+
+
+@pytest.mark.parametrize("backend", ON_WHOLE_ARRAYS)
+def test_a_huge_array_may_be_passed_twice(square: Array, backend: Backend) -> None:
+    for start in (SIDE - 9, SIDE - 8):
+        square[start, start], square[-7, -7] = start % 100, 0
+        move[1](square, square, start, SIDE - 7, _backend=backend)
+        assert square[-7, -7] == start % 100
 
 
 @pytest.mark.parametrize("backend", ON_WHOLE_ARRAYS)

@@ -14,6 +14,7 @@ NOBODY = -1
 SEVERAL = -2
 
 _LARGE = 1 << 24  # elements
+_IS_POSIX = hasattr(mmap, "MAP_ANONYMOUS")
 _NORESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000 if sys.platform == "linux" else 0)
 
 
@@ -89,7 +90,7 @@ class Register:
 
 def zeros(size: int) -> Array:
     """Memory that is there once it is written: a large array may be touched in few places only."""
-    if size < _LARGE or not _NORESERVE:
+    if size < _LARGE or not _IS_POSIX:
         return np.zeros(size, np.int64)
     flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _NORESERVE
     return np.frombuffer(mmap.mmap(-1, size * 8, flags=flags), np.int64)
