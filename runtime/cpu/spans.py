@@ -200,7 +200,8 @@ class _Spans:
             return self._point(const("i64", int(op.value)), int(op.value).bit_length())
         if value.id in self.counters:
             return self._counter(self.counters[value.id], box)
-        if not value.shape and value.id not in self.inner:
+        is_indexed = value.id in self.body.facts.indexed  # its indices have to be proved as well
+        if not value.shape and value.id not in self.inner and not is_indexed:
             return self._scalar(value)
         if not isinstance(op, Compute):
             return None

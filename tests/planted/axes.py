@@ -122,3 +122,10 @@ def extents_swapped_in_the_condition(a, out, WRONG: eas.constexpr):
     rows, columns = (20, 12) if WRONG else (12, 20)
     if i < rows and j < columns:
         out[j, i] = a[i, j]  # BUG
+
+
+@planted("R0104", "a", lambda a, **_: {"out": a[:4, 6]}, a=numbers(5, 7), out=zeros(4))
+@eas.kernel
+def column_of_all_lanes_in_the_next_row(a, out, WRONG: eas.constexpr):
+    j = mk.arange(0, 4)
+    out[j] = a[j, mk.program_id(0) + 6 + WRONG]  # BUG
