@@ -283,8 +283,24 @@ def form_of(value: Value, facts: Facts) -> Form | None:
             return _sum(a, b, 1)
         case "sub", [dict() as a, dict() as b]:
             return _sum(a, b, -1)
+        case "cast", [dict() as form] if _widens(op) and not _may_wrap(op.operands[0], facts):
+            return form
         case _:
             return {} if all(form == {} for form in forms) else None
+
+
+def _widens(op: Compute) -> bool:
+    """Whether it converts integers and changes none of them."""
+    old, new = op.operands[0].ty.dtype, op.result.ty.dtype
+    return old.is_int and new.is_int and new.min <= old.min and old.max <= new.max
+
+
+def _may_wrap(value: Value, facts: Facts) -> bool:
+    """Whether a sum that makes lanes of an index differ may wrap in some of them."""
+    op = facts.definitions.get(value.id)
+    if not value.shape or not isinstance(op, Compute):
+        return False
+    return value.id in facts.wrapping or any(_may_wrap(operand, facts) for operand in op.operands)
 
 
 def _sum(a: Form, b: Form, sign: int) -> Form:

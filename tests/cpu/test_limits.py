@@ -9,6 +9,7 @@ import pytest
 
 import eas
 from eas import mk
+from eas.kernel import Kernel
 
 SIZES = [1, 3, 17, 100, 257, 1000]
 
@@ -21,13 +22,24 @@ def shift(x, y, BY, N, BLOCK: eas.constexpr):
     mk.store(y, i, v, i < N)
 
 
+@eas.kernel
+def shift_in_i64(x, y, BY, N, BLOCK: eas.constexpr):
+    i = mk.program_id(0) * BLOCK + mk.arange(0, BLOCK)
+    source = i.to(mk.i64) + BY
+    v = mk.load(x, source, (source >= 0) & (source < N), other=-1.0)
+    mk.store(y, i, v, i < N)
+
+
+@pytest.mark.parametrize("kernel", [shift, shift_in_i64])
 @pytest.mark.parametrize("block", [1, 5, 64, 1000])
 @pytest.mark.parametrize("by", [-300, -70, -2, 0, 3, 90])
-def test_lanes_before_and_behind_an_array_read_what_stands_for_it(by: int, block: int) -> None:
+def test_lanes_before_and_behind_an_array_read_what_stands_for_it(
+    kernel: Kernel, by: int, block: int
+) -> None:
     for n in SIZES:
         x = np.arange(n, dtype="f4")
         y = np.zeros(n, "f4")
-        shift(x, y, by, n, BLOCK=block, _backend="cpu")
+        kernel(x, y, by, n, BLOCK=block, _backend="cpu")
         source = np.arange(n) + by
         inside = (source >= 0) & (source < n)
         np.testing.assert_array_equal(y, np.where(inside, source, -1))
@@ -63,9 +75,17 @@ def read_up_to_the_end(x, y, START, BLOCK: eas.constexpr):
     mk.store(y, i, mk.load(x, i, index >= 0, other=-1.0))
 
 
-def test_an_index_that_wraps_is_below_its_limit_again() -> None:
+@eas.kernel
+def read_up_to_the_end_in_i64(x, y, START, BLOCK: eas.constexpr):
+    i = mk.arange(0, BLOCK)
+    index = (START + i).to(mk.i64)
+    mk.store(y, i, mk.load(x, i, index >= 0, other=-1.0))
+
+
+@pytest.mark.parametrize("kernel", [read_up_to_the_end, read_up_to_the_end_in_i64])
+def test_an_index_that_wraps_is_below_its_limit_again(kernel: Kernel) -> None:
     x, y = np.arange(100, dtype="f4"), np.zeros(100, "f4")
-    read_up_to_the_end[1](x, y, 2**31 - 50, BLOCK=100, _backend="cpu")
+    kernel[1](x, y, 2**31 - 50, BLOCK=100, _backend="cpu")
     np.testing.assert_array_equal(y, np.where(x < 50, x, -1))
 
 
