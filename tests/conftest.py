@@ -9,6 +9,7 @@ import pytest
 from hypothesis import settings
 from syrupy.assertion import SnapshotAssertion
 
+from eas.config import automatic
 from eas.msl.host import toolchain
 from tests.processes import PATIENCE
 from tests.snapshot_files import ErrorFile, IrFile, MetalFile, TextFile
@@ -44,6 +45,14 @@ def _same_backend_everywhere() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("EAS_BACKEND", os.environ.get("EAS_BACKEND", "interpret"))
         yield
+
+
+@pytest.fixture
+def default_backend(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Launches as those of a reader who sets nothing; on a Mac, as on one without a GPU."""
+    monkeypatch.delenv("EAS_BACKEND")
+    if automatic() == "metal":
+        monkeypatch.setenv("EAS_BACKEND", "cpu")
 
 
 @pytest.fixture

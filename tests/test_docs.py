@@ -21,6 +21,7 @@ EXCERPT = re.compile(
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```\n", re.MULTILINE | re.DOTALL)
 
 
+@pytest.mark.usefixtures("default_backend")
 @pytest.mark.parametrize("page", PAGES)
 def test_examples_print_what_the_page_shows(
     page: str, tmp_path: Path, pytestconfig: pytest.Config

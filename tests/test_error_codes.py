@@ -18,7 +18,7 @@ from eas.frontend_ast import codes
 from eas.runtime import reports
 
 REPOSITORY = Path(__file__).parent.parent
-SOURCES = ("frontend_ast", "runtime", "msl")
+SOURCES = ("frontend_ast", "ir", "runtime", "msl")
 TITLES = codes.TITLES | reports.TITLES
 PAGES = read_pages()
 CODE = re.compile(r"[ER]\d{4}")
@@ -29,7 +29,8 @@ INDEX_HEAD = """\
 # Error codes
 
 Codes with an E are errors in the text of a kernel, found when it is compiled; codes with an R are
-reports of the checking interpreter. `eas explain E0312` shows a page in a terminal.
+reports of a kernel that runs. `interpret` finds all of them, `cpu` those of memory (R0101 to R0104)
+and of failed asserts. `eas explain E0312` shows a page in a terminal.
 
 | code | what is wrong |
 |---|---|"""
@@ -83,6 +84,7 @@ def test_every_code_has_a_snapshot() -> None:
     assert shown == set(TITLES) - set(NOT_PROVOKED)
 
 
+@pytest.mark.usefixtures("default_backend")
 @provoked
 def test_the_wrong_example_of_a_page_has_this_error_and_no_other(code: str, tmp_path: Path) -> None:
     with pytest.raises((eas.CompileError, eas.KernelError)) as caught:
@@ -90,6 +92,7 @@ def test_the_wrong_example_of_a_page_has_this_error_and_no_other(code: str, tmp_
     assert {diagnostic.code for diagnostic in caught.value.diagnostics} == {code}
 
 
+@pytest.mark.usefixtures("default_backend")
 @provoked
 def test_the_right_example_of_a_page_has_no_error(code: str, tmp_path: Path) -> None:
     play(example(code, "Right"), tmp_path)

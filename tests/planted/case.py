@@ -23,7 +23,7 @@ class Planted:
 
     A launch with `arguments` and `bug` is reported with `code`, for the array of that name. With
     `twin` instead it reports nothing, and each array holds what `expected` gives for it, or what
-    it held before. `is_dead` is set if nothing depends on the access: a compiler may drop it.
+    it held before.
     `on_interpret` is the code of the interpreter, if that is another one: it sees an offset wrap.
     """
 
@@ -35,7 +35,6 @@ class Planted:
     bug: Arguments
     twin: Arguments
     grid: tuple[int, ...]
-    is_dead: bool
     on_interpret: str
 
     def code_on(self, backend: str) -> str:
@@ -69,7 +68,6 @@ def planted(
     bug: Arguments = BUG,
     twin: Arguments = TWIN,
     grid: tuple[int, ...] = (1,),
-    is_dead: bool = False,
     on_interpret: str = "",
     **arguments: Any,
 ) -> Callable[[Any], Planted]:
@@ -77,7 +75,7 @@ def planted(
 
     def make(kernel: Any) -> Planted:
         seen = on_interpret or code
-        return Planted(kernel, code, array, expected, arguments, bug, twin, grid, is_dead, seen)
+        return Planted(kernel, code, array, expected, arguments, bug, twin, grid, seen)
 
     return make
 

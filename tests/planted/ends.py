@@ -133,7 +133,7 @@ def length_of_another_array(out, N):
     mk.store(out, i, 1.0, mask=i < N)  # BUG
 
 
-@planted("R0101", "a", lambda a, **_: {"out": a[:1]}, a=numbers(64), out=zeros(1), is_dead=True)
+@planted("R0101", "a", lambda a, **_: {"out": a[:1]}, a=numbers(64), out=zeros(1))
 @eas.kernel
 def read_that_nothing_uses(a, out, WRONG: eas.constexpr):
     i = mk.arange(0, 64)
