@@ -82,6 +82,7 @@ class Builder:
     _numbers: Iterator[int] = field(default_factory=count)
     _lock: threading.RLock = field(default_factory=threading.RLock)
     _folder: Path | None = None
+    _owner: int = 0
 
     def build(
         self,
@@ -156,9 +157,10 @@ class Builder:
         return code
 
     def _own_folder(self) -> Path:
-        if self._folder is None or not self._folder.exists():
-            self._folder = Path(tempfile.mkdtemp(prefix="easy_as-"))
-            weakref.finalize(self, _remove_folder, self._folder, os.getpid())
+        """The folder of this process; a forked one does not write to its parent's."""
+        if self._folder is None or self._owner != os.getpid() or not self._folder.exists():
+            self._folder, self._owner = Path(tempfile.mkdtemp(prefix="easy_as-")), os.getpid()
+            weakref.finalize(self, _remove_folder, self._folder, self._owner)
         return self._folder
 
 

@@ -238,7 +238,8 @@ def write_message(stream: BinaryIO, message: dict[str, Any]) -> None:
 
 def main(runtime: str, shared_file: str, memory: str, parent: str) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever asks decides what to stop
-    threading.Thread(target=_die_with, args=(int(parent),), daemon=True).start()
+    folder = os.path.dirname(runtime)
+    threading.Thread(target=_die_with, args=(int(parent), folder), daemon=True).start()
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_AS, (int(memory), int(memory)))
     requests, replies = os.fdopen(0, "rb"), os.fdopen(1, "wb")
@@ -249,15 +250,23 @@ def main(runtime: str, shared_file: str, memory: str, parent: str) -> None:
         except (OSError, ValueError, AttributeError, MemoryError) as error:
             reply = {"error": f"{type(error).__name__}: {error}"}
         write_message(replies, reply)
+    time.sleep(2.0)  # whoever asked is about to end, which `_die_with` waits for
 
 
-def _die_with(parent: int) -> None:
+def _die_with(parent: int, folder: str) -> None:
     """Ends this process with the one that started it, even in an endless kernel.
 
-    Linux could do so itself, but would at the end of the thread that started it.
+    Linux could do so itself, but would at the end of the thread that started it. A process that
+    was killed could not remove its folder of libraries, which nobody else uses.
     """
     while os.getppid() == parent:
         time.sleep(1.0)
+    try:
+        for name in os.listdir(folder):
+            os.unlink(os.path.join(folder, name))
+        os.rmdir(folder)
+    except OSError:
+        pass
     os._exit(1)
 
 

@@ -14,10 +14,11 @@ from contextlib import suppress
 import numpy as np
 import pytest
 
-from eas.msl.host import Host, HostError, Limits, load
+from eas.ir.cache import open_cache
+from eas.msl.host import Builder, Host, HostError, Limits, load
 from eas.msl.host.process import patience
 from tests.host.texts import HEAD, run_text
-from tests.processes import PATIENCE, is_alive
+from tests.processes import PATIENCE, in_a_fork, is_alive
 
 DOUBLE = HEAD + (
     "kernel void twice(device int* x [[buffer(0)]], uint i [[thread_position_in_grid]]) {\n"
@@ -315,3 +316,34 @@ def test_a_host_that_nothing_uses_ends_its_worker() -> None:
     del host
     gc.collect()
     assert not is_alive(worker)
+
+
+ENDS_AT_ONCE = (
+    AT_EXIT
+    + """
+import os
+from eas.msl.host import default_host
+
+print(default_host().builder.runtime().parent, default_host().pid)
+sys.stdout.flush()
+os._exit(0)
+"""
+)
+
+
+def test_a_process_that_ends_at_once_leaves_no_files() -> None:
+    told = subprocess.check_output([sys.executable, "-c", f"import sys\n{ENDS_AT_ONCE}"], text=True)
+    folder, worker = told.rsplit(maxsplit=1)
+    deadline = time.monotonic() + PATIENCE
+    while is_alive(int(worker)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not os.path.exists(folder)
+
+
+def test_a_forked_process_has_files_of_its_own() -> None:
+    builder = Builder(open_cache())
+    ours = builder.build([DOUBLE]).path
+    theirs = in_a_fork(lambda: str(builder.build([DOUBLE.replace("2", "3")]).path))
+    assert theirs
+    assert os.path.dirname(theirs) != str(ours.parent)
+    assert ours.exists()

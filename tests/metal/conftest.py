@@ -6,9 +6,7 @@ Tests with `any_gpu` are those that every GPU must pass.
 from __future__ import annotations
 
 import gc
-import os
-import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
 
@@ -61,24 +59,6 @@ def any_gpu(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
     else:
         # What the compiler writes is inspected in tests/host, and that takes a while.
         request.getfixturevalue("machine").is_strict = False
-
-
-def in_a_fork(use: Callable[[], str]) -> str:
-    """What a function gives in a forked process."""
-    reading, writing = os.pipe()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # that is about forks with threads
-        child = os.fork()
-    if child == 0:
-        try:
-            os.write(writing, use().encode())
-        finally:
-            os._exit(0)
-    os.close(writing)
-    with os.fdopen(reading, "rb") as pipe:
-        message = pipe.read().decode()
-    os.waitpid(child, 0)
-    return message
 
 
 def forget_device() -> None:

@@ -18,12 +18,12 @@ from eas.msl.arrays import divide
 from eas.msl.host import Host, Limits
 from eas.runtime import metal
 from eas.runtime.metal import MetalError, completion
-from tests.metal.conftest import forget_device, in_a_fork
+from tests.metal.conftest import forget_device
 from tests.metal.kernels import shift, spin, stray, twice
 from tests.metal.simulated import Machine
 from tests.metal.simulated.encoders import MTLComputeCommandEncoder
 from tests.metal.simulated.objects import constant
-from tests.processes import PATIENCE
+from tests.processes import PATIENCE, in_a_fork
 
 GPU = "Apple M1 (simulated)"
 

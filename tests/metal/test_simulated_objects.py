@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 
 from scripts.children import REPOSITORY
-from tests.metal.conftest import in_a_fork
 from tests.metal.session import ADD_ONE, Session, refused
 from tests.metal.simulated import Machine
 from tests.metal.simulated.__main__ import main as simulated_main
 from tests.metal.simulated.objects import constant
+from tests.processes import in_a_fork
 
 
 def test_an_object_that_is_released_twice(session: Session) -> None:
