@@ -14,7 +14,7 @@ from eas.ir.places.accesses import ONCE, Access, Half, access_of, after_trip, af
 from eas.ir.records import field, record, replace
 from eas.ir.types import Pointer, count
 from eas.msl.fragments import START, STEP, TURN, number, numbers
-from eas.msl.lanes import SIMD, Layout, Strategy, is_reduction
+from eas.msl.lanes import Layout, Strategy, is_reduction
 from eas.msl.needs import Finder, domain_of
 from eas.msl.steps import (
     Branch,
@@ -44,6 +44,7 @@ from eas.msl.steps import (
     fits_simdgroup,
     partial_name,
     partial_names,
+    passes_shares,
     received_name,
     staged_name,
     stays_in_simdgroups,
@@ -224,8 +225,7 @@ class Walk:
     def combined(self, step: Combined, op: Combine) -> list[Access]:
         if isinstance(step, WalkRows):
             return [Access(staged_name(value), "write") for value in op.results]
-        taking = min(self.layout.threads, count(op.operands[0].shape))
-        if not isinstance(step, Spread) and taking <= SIMD:
+        if not isinstance(step, Spread) and not passes_shares(self.layout.threads):
             return []
         kind = "read" if isinstance(step, TotalLanes) else "write"
         return [Access(partial_name(value), kind) for value in op.results]

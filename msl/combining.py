@@ -20,7 +20,7 @@ from eas.msl.lanes import SIMD, combined_indices, combined_symbol
 from eas.msl.lowering import Lowering
 from eas.msl.shared_arrays import MEMORY
 from eas.msl.spelling import Spelling, spell
-from eas.msl.steps import partial_name
+from eas.msl.steps import partial_name, passes_shares
 from eas.msl.text import Level, Text, call, infix, subscript
 from eas.msl.tree import Block, Loop, Node, Shared, Variable
 
@@ -145,19 +145,27 @@ def join(op: Combine, low: Lowering, states: States) -> None:
     is_whole = taking % SIMD == 0
     place = low.thread()
     fold_lanes(state, SIMD if taking > SIMD else taking, None if is_whole else place, taking, low)
-    if taking > SIMD:
-        with low.branch(low.builtin("lane", "{lane} == 0", BOOL), op.loc):
+    if passes_shares(low.threads):
+        with low.branch(_passes_on(taking, low), op.loc):
             for shared, node in zip(partials(op, low), state.read(low), strict=True):
                 low.put(shared, low.builtin("simdgroup", "{simdgroup}"), node, op.loc)
 
 
+def _passes_on(taking: int, low: Lowering) -> Node:
+    """Whether a thread is the first lane of a simdgroup that has elements."""
+    is_first = low.builtin("lane", "{lane} == 0", BOOL)
+    if -(-taking // SIMD) == -(-low.threads // SIMD):
+        return is_first
+    limit = low.literal(taking, I32)
+    return both(is_first, low.infix("<", low.thread(), limit, Level.RELATIONAL, BOOL), low)
+
+
 def total(op: Combine, low: Lowering, states: States) -> None:
     """Every thread gets the result: each simdgroup puts all shares together, a lane each."""
-    state, taking = states[op.results[0]], taking_part(op, low)
-    if taking > SIMD and low.threads % SIMD:
+    state, shares = states[op.results[0]], -(-taking_part(op, low) // SIMD)
+    if passes_shares(low.threads) and (low.threads % SIMD or shares == 1):
         _total_in_turn(state, low)
-    elif taking > SIMD:
-        shares = -(-taking // SIMD)
+    elif passes_shares(low.threads):
         nodes = [share_of_lane(shared, shares, low) for shared in partials(op, low)]
         low.assign(list(zip(state.variables, nodes, strict=True)), op.loc)
         lane = low.builtin("lane", "int({lane})")
@@ -172,10 +180,12 @@ def total(op: Combine, low: Lowering, states: States) -> None:
 
 
 def _total_in_turn(state: State, low: Lowering) -> None:
-    """The last simdgroup may have fewer lanes than there are shares: each thread reads them all."""
+    """Each thread reads all shares; a last simdgroup may have fewer lanes than there are shares."""
     op, arrays = state.op, partials(state.op, low)
     firsts = [low.element(shared, low.literal(0, I32)) for shared in arrays]
     low.assign(list(zip(state.variables, firsts, strict=True)), op.loc)
+    if arrays[0].size == 1:
+        return
     with low.counting(make_symbol("share", arrays[0].size), start=1, loc=op.loc) as share:
         take(state, state.read(low), [low.element(shared, share) for shared in arrays], low)
 

@@ -332,7 +332,14 @@ def simd_function(kind: Kind, low: Lowering) -> Callable[[Texts], Text]:
         return lambda t: infix(
             "!=", call("simd_xor", call("uint", t[0])), Text("0u"), Level.EQUALITY
         )
+    if kind.wraps:
+        return lambda t: as_unsigned(kind.simd, t[0])
     return lambda t: call(kind.simd, t[0])
+
+
+def as_unsigned(function: str, text: Text) -> Text:
+    """A function of an `int` that wraps, as unsigned numbers do: signed ones must not overflow."""
+    return call("as_type<int>", call(function, call("as_type<uint>", text)))
 
 
 def _put_shares(running: Running, place: Node, low: Lowering) -> None:

@@ -9,6 +9,7 @@ its begin. Where the threads fill no simdgroups, the thread of each row walks al
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 
 from eas.ir.nodes import Combine, Compute
 from eas.ir.places.domains import Domain, element
@@ -20,6 +21,7 @@ from eas.msl.combining import (
     as_int,
     begin,
     both,
+    choose,
     declare,
     distances,
     fetch,
@@ -30,6 +32,7 @@ from eas.msl.combining import (
 )
 from eas.msl.lanes import SIMD
 from eas.msl.lowering import Lowering
+from eas.msl.reductions import as_unsigned
 from eas.msl.steps import fits_simdgroup, needs_spread, shares_of_scan, staged_name
 from eas.msl.text import Level, Text, call
 from eas.msl.tree import Node, Shared, Variable
@@ -37,6 +40,11 @@ from eas.msl.tree import Node, Shared, Variable
 
 def row_of(op: Combine) -> int:
     return op.operands[0].shape[-1]
+
+
+def _passed_on(op: Combine) -> int:
+    """How many shares there are: a last simdgroup with gaps passes on nothing."""
+    return count(op.operands[0].shape) // SIMD
 
 
 def _shares(op: Combine, low: Lowering) -> list[Shared]:
@@ -105,9 +113,7 @@ def _prefix(function: str, node: Node, low: Lowering) -> Node:
     """Signed integers are moved as unsigned ones, which wrap."""
 
     def spell(texts: Sequence[Text]) -> Text:
-        if node.dtype != I32:
-            return call(function, texts[0])
-        return call("as_type<int>", call(function, call("as_type<uint>", texts[0])))
+        return (as_unsigned if node.dtype == I32 else call)(function, texts[0])
 
     return low.node(node.dtype, spell, [node], home=low.block)
 
@@ -166,8 +172,7 @@ def _before(state: State, chunk: Node, low: Lowering) -> list[Node]:
     scanned = begin(op, "before")
     for variable in scanned.variables:
         variable.hint = "before"
-    passed_on = count(op.operands[0].shape) // SIMD  # a last simdgroup with gaps passes on nothing
-    nodes = [share_of_lane(shared, passed_on, low) for shared in _shares(op, low)]
+    nodes = [share_of_lane(shared, _passed_on(op), low) for shared in _shares(op, low)]
     declare(scanned, nodes, low)
     _scan_shares(scanned, _lane(low), low)
     found: list[Node] = []
@@ -218,22 +223,19 @@ def _reaches_back(op: Combine, chunk: Node, far: Node, low: Lowering) -> Node:
 
 def spread(op: Combine, low: Lowering) -> None:
     """A step of its own where not every simdgroup can: one of them scans all shares."""
-    shares = shares_of_scan(op)
     with low.branch(low.builtin("simdgroup", "{simdgroup} == 0", BOOL), op.loc):
         carried = begin(op, "carried")
         declare(carried, [low.literal(0, v.dtype) for v in carried.variables], low)
-        with low.counting(make_symbol("group", -(-shares // SIMD)), loc=op.loc) as group:
+        with low.counting(make_symbol("group", -(-_passed_on(op) // SIMD)), loc=op.loc) as group:
             first = low.infix("*", group, low.literal(SIMD, I32), Level.PRODUCT, I32)
             own = low.infix("+", first, _lane(low), Level.SUM, I32)
-            last = low.literal(count(op.operands[0].shape) // SIMD - 1, I32)
-            place = low.node(I32, lambda texts: call("min", *texts), [own, last])
+            is_share = _is_share(op, own, low)
             state = begin(op, "share")
             arrays = _shares(op, low)
-            declare(state, [low.element(shared, place) for shared in arrays], low)
+            declare(state, [_share_or_zero(s, own, is_share, low) for s in arrays], low)
             _scan_shares(state, own, low)
             _take_carried(state, carried, group, own, low)
-            limit = low.literal(shares, I32)
-            with low.branch(low.infix("<", own, limit, Level.RELATIONAL, BOOL), op.loc):
+            with nullcontext() if is_share is None else low.branch(is_share, op.loc):
                 for shared, node in zip(arrays, state.read(low), strict=True):
                     low.put(shared, own, node, op.loc)
             pairs = [
@@ -241,6 +243,21 @@ def spread(op: Combine, low: Lowering) -> None:
                 for variable, node in zip(carried.variables, state.read(low), strict=True)
             ]
             low.assign(pairs, op.loc)
+
+
+def _is_share(op: Combine, own: Node, low: Lowering) -> Node | None:
+    """Whether a lane has a share; none if all have one."""
+    if _passed_on(op) % SIMD == 0:
+        return None
+    found = low.infix("<", own, low.literal(_passed_on(op), I32), Level.RELATIONAL, BOOL)
+    found.hint = "is_share"
+    return found
+
+
+def _share_or_zero(shared: Shared, own: Node, is_share: Node | None, low: Lowering) -> Node:
+    """A lane's share. Another one must not stand in for it: the lane of that one writes to it."""
+    share = low.element(shared, own)
+    return share if is_share is None else choose(is_share, share, low.literal(0, shared.dtype), low)
 
 
 def _take_carried(state: State, carried: State, group: Node, own: Node, low: Lowering) -> None:

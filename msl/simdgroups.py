@@ -14,7 +14,7 @@ from eas.msl.combining import shuffled
 from eas.msl.dtypes import greatest, least
 from eas.msl.lanes import SIMD
 from eas.msl.lowering import Lowering
-from eas.msl.reductions import carried_dtype
+from eas.msl.reductions import as_unsigned, carried_dtype
 from eas.msl.spelling import converted
 from eas.msl.text import Level, Text, call, infix
 from eas.msl.tree import Node, Variable
@@ -121,9 +121,5 @@ def _function(
         return partial(call, helper), [low.thread(), low.literal(threads, I32)]
     if dtype.bits == 64:
         return partial(call, low.helpers.need(f"{name}_64", dtype)), []
-    return (_wrapping_sum if name == "simd_sum" and dtype == I32 else partial(call, name)), []
-
-
-def _wrapping_sum(own: Text) -> Text:
-    """Unsigned sums wrap, signed ones must not overflow."""
-    return call("as_type<int>", call("simd_sum", call("as_type<uint>", own)))
+    wraps = name == "simd_sum" and dtype == I32
+    return partial(as_unsigned if wraps else call, name), []

@@ -214,6 +214,11 @@ def strip_name(value: Value) -> str:
     return f"strip {value.id}"
 
 
+def passes_shares(threads: int) -> bool:
+    """Whether a reduction by a function needs threadgroup memory: several simdgroups want it."""
+    return threads > SIMD
+
+
 def partial_name(value: Value) -> str:
     """The simdgroups' shares of a reduction."""
     return f"partial {value.id}"

@@ -21,7 +21,7 @@ kernel void global_extremes(device const int* x [[buffer(0)]],
 
     const int offs = int(program.x) * 128 + t;              // global_extremes.py:12
     const bool mask = offs < N;                             // global_extremes.py:13
-    int total = simd_sum(mask ? x[offs] : 0);               // global_extremes.py:14
+    int total = as_type<int>(simd_sum(as_type<uint>(mask ? x[offs] : 0))); // global_extremes.py:14
     int low = simd_min(mask ? x[offs] : INT_MAX);           // global_extremes.py:15
     int high = simd_max(mask ? x[offs] : INT_MIN);          // global_extremes.py:16
     if (lane == 0) {
@@ -30,7 +30,7 @@ kernel void global_extremes(device const int* x [[buffer(0)]],
         high_partial[simdgroup] = high;                     // global_extremes.py:16
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
-    total = simd_sum(lane < 4 ? total_partial[lane] : 0);   // global_extremes.py:14
+    total = as_type<int>(simd_sum(as_type<uint>(lane < 4 ? total_partial[lane] : 0))); // global_extremes.py:14
     low = simd_min(lane < 4 ? low_partial[lane] : INT_MAX); // global_extremes.py:15
     high = simd_max(lane < 4 ? high_partial[lane] : INT_MIN); // global_extremes.py:16
     if (t == 0) {                                           // global_extremes.py:14

@@ -35,7 +35,7 @@ kernel void stream_compaction(device const float* x [[buffer(0)]],
         int carried = 0;
         for (int k = 0; k < 2; ++k) {
             const int share_part = k * 32 + int(lane);
-            int share = combined_partial[min(share_part, 63)];
+            int share = combined_partial[share_part];
             for (ushort apart = 1; apart < 32; apart *= 2) {
                 const int other_share = simd_shuffle_up(share, apart);
                 if (int(lane) >= apart) {
@@ -45,9 +45,7 @@ kernel void stream_compaction(device const float* x [[buffer(0)]],
             if (k > 0) {
                 share = wrap_add(carried, share);
             }
-            if (share_part < 64) {
-                combined_partial[share_part] = share;
-            }
+            combined_partial[share_part] = share;
             carried = simd_shuffle(share, 31);
         }
     }

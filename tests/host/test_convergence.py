@@ -155,6 +155,51 @@ def test_threads_ask_for_different_lanes(checked_host: Host) -> None:
 
 
 @eas.kernel
+def joined_for_others(x, y, out, N: eas.constexpr, M: eas.constexpr):
+    total = mk.reduce(mk.load(x, mk.arange(0, N)), 0, lambda a, b: a + b)
+    j = mk.arange(0, M)
+    mk.store(out, j, mk.load(y, j) + total)
+
+
+@pytest.mark.parametrize(("few", "many"), [(1, 64), (20, 64), (32, 96), (40, 160)])
+def test_a_reduction_by_a_function_reaches_simdgroups_without_elements(
+    few: int, many: int, host: Host, checked_host: Host
+) -> None:
+    x, y, out = (np.arange(size, dtype=np.int32) for size in (few, many, many))
+    compiled = joined_for_others.compile(x, y, out, N=few, M=many)
+    bound = compiled.binding.bind({"x": x, "y": y, "out": out})
+    run(compiled.metal, compiled.function.params, bound, (1,), host=host)
+    np.testing.assert_array_equal(out, y + x.sum())
+    assert check(compiled.metal, compiled.function, bound, (1,), checked_host) == ()
+
+
+@eas.kernel
+def running_maximum(x, out, N: eas.constexpr):
+    i = mk.arange(0, N)
+    mk.store(out, i, mk.associative_scan(mk.load(x, i), 0, mk.maximum))
+
+
+@pytest.mark.parametrize("size", [1100, 2050])
+def test_one_simdgroup_scans_the_shares_without_a_race(size: int, checked_host: Host) -> None:
+    x = np.arange(size, dtype=np.int32)
+    compiled = running_maximum.compile(x, x.copy(), N=size)
+    bound = compiled.binding.bind({"x": x, "out": x.copy()})
+    assert check(compiled.metal, compiled.function, bound, (1,), checked_host) == ()
+
+
+@eas.kernel
+def product(x, out, N: eas.constexpr):
+    mk.store(out, 0, mk.prod(mk.load(x, mk.arange(0, N))))
+
+
+def test_products_of_signed_numbers_wrap(checked_host: Host) -> None:
+    x, out = np.full(64, 3, np.int32), np.zeros(1, np.int32)
+    compiled = product.compile(x, out, N=64)
+    bound = compiled.binding.bind({"x": x, "out": out})
+    assert check(compiled.metal, compiled.function, bound, (1,), checked_host) == ()
+
+
+@eas.kernel
 def joined(x, out, N: eas.constexpr):
     i = mk.arange(0, N)
     v = mk.load(x, i)

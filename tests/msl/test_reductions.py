@@ -184,7 +184,7 @@ def test_a_sum_of_ints_wraps() -> None:
         for (int e = t; e < 64; e += 32) {
             total = wrap_add(total, j[e]);
         }
-        total = simd_sum(total);
+        total = as_type<int>(simd_sum(as_type<uint>(total)));
         i[t] = total;
     """
     assert body_of(ops, threads=32) == lines(expected)
