@@ -1,0 +1,67 @@
+"""Random kernels of reductions and scans: as in NumPy on every backend, in every order, unreported.
+
+`EAS_FUZZ_COLLECTIVES=5000 uv run pytest tests/host/test_collectives.py` runs that many kernels;
+`EAS_FUZZ_SEED` is the first seed.
+"""
+
+from __future__ import annotations
+
+import os
+from math import ceil
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+
+from eas.ir.diagnostics import render
+from eas.msl.host import CHECKED, Host, check
+from tests.fuzz.collectives import PROGRAMS, TIMES, run_in_numpy, write_kernel
+from tests.fuzz.running import load
+from tests.host.alike import Arrays, Trial, run_trials
+
+KERNELS = int(os.environ.get("EAS_FUZZ_COLLECTIVES", "20"))
+FIRST = int(os.environ.get("EAS_FUZZ_SEED", "0"))
+BATCH = 20
+THREADS = (None, None, None, None, 7, 32, 33, 40, 96)
+
+
+@pytest.mark.parametrize("batch", range(ceil(KERNELS / BATCH)))
+def test_reductions_and_scans_agree_with_numpy(batch: int, host: Host, checked_host: Host) -> None:
+    first = FIRST + batch * BATCH
+    trials = [collective_trial(seed) for seed in range(first, first + BATCH)]
+    run_trials(host, trials)
+    check_trials(checked_host, trials)
+
+
+def collective_trial(seed: int) -> Trial:
+    random = Random(seed)
+    kernel = write_kernel(random)
+    expected = kernel.arrays(seed)
+    run_in_numpy(kernel, expected)
+    function = load(kernel.text)["collect"]
+    threads = random.choice(THREADS)
+    compiled = function.compile(**kernel.arrays(seed), n=np.int32(TIMES), _tptg=threads)
+
+    def bind(arrays: Arrays) -> Any:
+        return compiled.binding.bind({**arrays, "n": np.int32(TIMES)})
+
+    return Trial(
+        f"seed {seed}, threads {threads}\n{kernel.text}",
+        compiled.function,
+        compiled.metal,
+        lambda: kernel.arrays(seed),
+        bind,
+        (PROGRAMS,),
+        {name: expected[name] for name in kernel.results},
+    )
+
+
+def check_trials(host: Host, trials: list[Trial]) -> None:
+    library = host.builder.build([trial.metal.text for trial in trials], CHECKED)
+    for unit, trial in enumerate(trials):
+        arguments = trial.bind(trial.arrays())
+        found = check(
+            trial.metal, trial.function, arguments, trial.grid, host, library=library, unit=unit
+        )
+        assert [render(d) for d in found] == [], f"{trial.name}\n{trial.metal.text}"
