@@ -47,6 +47,13 @@ def test_a_checkout_imports_the_stage_from_its_folder(stage: str) -> None:
         assert link.readlink() == Path("..", stage)
 
 
+def test_the_readme_names_the_versions_of_python_that_are_supported() -> None:
+    words = [each.split(" :: ") for each in PROJECT["project"]["classifiers"]]
+    *most, last = [version for *_, version in words if version.startswith("3.")]
+    readme = (REPOSITORY / "README.md").read_text("utf-8")
+    assert f"With Python {', '.join(most)} or {last} and pip" in readme
+
+
 def test_only_eas_is_installed() -> None:
     assert (distribution("easy_as").read_text("top_level.txt") or "").split() == ["eas"]
 
