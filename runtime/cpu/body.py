@@ -43,6 +43,8 @@ class Surroundings(Protocol):
     assumptions: Assumptions
     buffers: dict[int, Buffer]
     bounds: dict[int, Bounds]
+    proofs: dict[int, int]
+    proven: V
 
     def outside(self, body: Body, value: Value, coords: Coords) -> Lanes | None:
         """A value that was made before the loop over lanes, if it was."""
@@ -66,6 +68,7 @@ class Surroundings(Protocol):
 
     def pointer(self, value: Value) -> V: ...
     def zero(self) -> V: ...
+    def rare_memory(self, element: str) -> V: ...
     def trips_left(self) -> Variable: ...
     def site(self, op: Op) -> tuple[int, Shape | None]: ...
 

@@ -14,12 +14,15 @@ from eas.ir.types import Shape
 from eas.runtime.cpu.addresses import offsets
 from eas.runtime.cpu.body import Body, Mask
 from eas.runtime.cpu.coordinates import ZERO, Coords, linear, seen_through
-from eas.runtime.cpu.emit import V, const
+from eas.runtime.cpu.emit import Emitter, V, const
 from eas.runtime.cpu.facts import VIEWS
-from eas.runtime.cpu.lanes import Lanes, Steps, Uniform, Vector, number
-from eas.runtime.cpu.masks import is_any, narrow
+from eas.runtime.cpu.lanes import Lanes, Steps, Uniform, Vector, first, number
+from eas.runtime.cpu.masks import is_any, narrow, written
 
 Access = Load | Store | Atomic
+
+_MOST_NARROW = (1 << 31) - 1
+FAULT, LANES, STEPS, RECORD = 20, 21, 22, 23  # words of a job: what programs call to report
 
 
 @frozen
@@ -34,6 +37,7 @@ class Bounds:
 class _Check:
     """Numbers of the lanes that have to be from `low` to below `high`; `site` reports others.
 
+    They are i64, and `narrow` as the kernel computes them.
     `shape` is that of the lanes at `coords`, or None if these are not the lanes of the source.
     """
 
@@ -41,6 +45,7 @@ class _Check:
     shape: Shape | None
     coords: Coords
     lanes: Lanes
+    narrow: Lanes
     low: V
     high: V
     extent: V
@@ -54,8 +59,9 @@ def guard(body: Body, op: Access, coords: Coords, offset: Lanes, mask: Mask) -> 
     for check in _index_checks(body, op.offset, coords):
         _require(body, check, mask)
     site, shape = body.program.site(op)
+    narrow = body.at(op.offset, coords)
     zero = const("i64", 0)
-    _require(body, _Check(site, shape, coords, offset, bounds.low, bounds.high, zero), mask)
+    _require(body, _Check(site, shape, coords, offset, narrow, bounds.low, bounds.high, zero), mask)
 
 
 def _index_checks(body: Body, value: Value, coords: Coords) -> Iterator[_Check]:
@@ -85,25 +91,27 @@ def _index_check(body: Body, op: Compute, coords: Coords) -> _Check:
     length = number(offsets(body, extent, origin))
     site, shape = body.program.site(op)
     low = body.e.sub(const("i64", 0), length)
-    return _Check(site, shape, coords, offsets(body, index, coords), low, length, length)
+    lanes, narrow = offsets(body, index, coords), body.at(index, coords)
+    return _Check(site, shape, coords, lanes, narrow, low, length, length)
 
 
 def _require(body: Body, check: _Check, mask: Mask) -> None:
     e = body.e
     size = e.sub(check.high, check.low)
-    if isinstance(check.lanes, Uniform):
-        bad = e.icmp("uge", e.sub(check.lanes.v, check.low), size)
-        if mask is not None:
-            bad = e.both(bad, is_any(body, [mask]))
-        e.when(bad, lambda: _report(body, check, Uniform(bad)), is_rare=True)
-        return
-    if isinstance(check.lanes, Steps):
-        ends = _ends(body, check.lanes)
-        outside = [e.icmp("uge", e.sub(end, check.low), size) for end in ends]
-        suspect = e.either(*outside)
-        e.when(suspect, lambda: _require_lanes(body, check, mask, size), is_rare=True)
-        return
-    _require_lanes(body, check, mask, size)
+    match check.lanes:
+        case Uniform(v):
+            bad = e.icmp("uge", e.sub(v, check.low), size)
+            if mask is not None:
+                bad = e.both(bad, is_any(body, [mask]))
+            e.when(bad, lambda: _report(body, check, v), is_rare=True)
+        case Steps() as steps:
+            ends = _ends(body, steps)
+            suspect = e.either(*(e.icmp("uge", e.sub(end, check.low), size) for end in ends))
+            e.when(suspect, lambda: _look_closely(body, check, mask, size), is_rare=True)
+        case Vector(v):
+            outside = _is_outside(body, check, v, size)
+            suspect = is_any(body, [narrow(body, mask, Vector(outside))])
+            e.when(suspect, lambda: _look_closely(body, check, mask, size), is_rare=True)
 
 
 def _ends(body: Body, steps: Steps) -> tuple[V, V]:
@@ -112,42 +120,67 @@ def _ends(body: Body, steps: Steps) -> tuple[V, V]:
     return e.add(steps.base, const("i64", steps.start)), e.add(steps.base, const("i64", last))
 
 
-def _require_lanes(body: Body, check: _Check, mask: Mask, size: V) -> None:
-    """Looks at each lane of a vector."""
-    e = body.e
-    v = body.to_vector(check.lanes)
-    distance = e.binary("sub", v, e.splat(check.low, body.width))
-    bad = Vector(e.icmp("uge", distance, e.splat(size, body.width)))
-    failed = narrow(body, mask, bad)
-    e.when(is_any(body, [failed]), lambda: _report(body, check, failed), is_rare=True)
+def _is_outside(body: Body, check: _Check, v: V, size: V) -> V:
+    """The lanes that may be outside; integers of 32 bits are compared as such."""
+    e, width = body.e, body.width
+    if check.low.known != 0 or not isinstance(check.narrow, Vector):
+        distance = e.binary("sub", v, e.splat(check.low, width))
+        return e.icmp("uge", distance, e.splat(size, width))
+    if check.narrow.v.element != "i32":
+        return e.icmp("uge", v, e.splat(size, width))
+    end = e.cast("trunc", e.intrinsic("smin", check.high, const("i64", _MOST_NARROW)), "i32")
+    return e.icmp("uge", check.narrow.v, e.splat(end, width))
 
 
-def _report(body: Body, check: _Check, failed: Mask) -> None:
-    e = body.e
-    place = Uniform(const("i32", -1))
+def _look_closely(body: Body, check: _Check, mask: Mask, size: V) -> None:
+    """Looks at each lane of a vector; out of line, because it happens rarely."""
+    e, program, width = body.e, body.program, body.width
+    place: Lanes = Uniform(const("i32", -1))
     if check.shape is not None:
         place = linear(e, check.coords, check.shape)
-    lane, value = first_of(body, failed, place, check.lanes)
-    report_fault(body, check.site, lane, value, check.extent)
-
-
-def first_of(body: Body, failed: Mask, *parts: Lanes) -> list[V]:
-    """The numbers of the first lane that failed."""
-    e = body.e
-    if failed is None or isinstance(failed, Uniform):
-        at = const("i64", 0)
+    head = (program.report, const("i32", check.site), *program.ids, *program.extents[:2])
+    active = e.cast("zext", e.bitcast(written(body, mask), f"i{width}"), "i64")
+    numbers = (check.low, size, active, const("i64", width), check.extent)
+    if isinstance(place, Vector) or isinstance(check.lanes, Vector):
+        kept = [program.rare_memory(element) for element in ("i32", "i64")]
+        for memory, lanes in zip(kept, (place, check.lanes), strict=True):
+            e.store(body.to_vector(lanes), memory)
+        failed = reporter(e, LANES, "i1", *head, *kept, *numbers)
     else:
-        bits = e.bitcast(body.to_vector(failed), f"i{body.width}")
-        at = e.cast("zext", e.intrinsic("cttz", bits, const("i1", False)), "i64")
-    return [
-        part.v if isinstance(part, Uniform) else e.extract(body.to_vector(part), at)
-        for part in parts
-    ]
+        steps = (*_start_and_step(e, place), *_start_and_step(e, check.lanes))
+        failed = reporter(e, STEPS, "i1", *head, *steps, *numbers)
+    e.when(failed, e.leave, is_rare=True)
+
+
+def _start_and_step(e: Emitter, lanes: Uniform | Steps) -> tuple[V, V]:
+    if isinstance(lanes, Uniform):
+        return lanes.v, const(lanes.v.ty, 0)
+    return first(e, lanes), const(lanes.base.ty, lanes.step)
+
+
+def _report(body: Body, check: _Check, value: V) -> None:
+    """Reports what all lanes share, as the first of them."""
+    e, lane = body.e, const("i32", -1)
+    if check.shape is not None:
+        place = linear(e, check.coords, check.shape)
+        lane = place.v if isinstance(place, Uniform) else e.extract(body.to_vector(place), 0)
+    report_fault(body, check.site, lane, value, check.extent)
 
 
 def report_fault(body: Body, site: int, lane: V, value: V, extent: V) -> None:
     """Notes a fault or a failed assert in the report, and ends the program."""
     e, program = body.e, body.program
     where = (*program.ids, *program.extents[:2], lane)
-    e.do("eas_report_fault", program.report, const("i32", site), *where, value, extent)
+    reporter(e, FAULT, "void", program.report, const("i32", site), *where, value, extent)
     e.leave()
+
+
+def reporter(e: Emitter, word: int, ty: str, *arguments: V) -> V:
+    """Calls a function whose address is in a word of the job, see `support.ll`."""
+    place = e.gep("i64", V("ptr", "%job"), const("i64", word))
+    function = e.load("ptr", place, 8)
+    call = f"call {ty} {function.text}({', '.join(map(str, arguments))})"
+    if ty != "void":
+        return e.value(ty, call)
+    e.line(call)
+    return V(ty, "")

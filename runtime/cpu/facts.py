@@ -7,6 +7,7 @@ from eas.ir.nodes import (
     Atomic,
     Break,
     Compute,
+    Condition,
     Constant,
     Continue,
     For,
@@ -53,7 +54,9 @@ class Facts:
     `read` and `written` are the arrays that are. `nests` is the innermost loop around an op, by the
     op's id, and `homes` the one around the definition of a value. `indexed` are the values that
     are computed from an array's index. `owners` are the ops that the arguments of regions belong
-    to. `strides` and `forms` are for proofs about offsets.
+    to. `strides` and `forms` are for proofs about offsets. By the id of an argument of a loop's
+    body, `counters` is the loop that it counts the trips of, and `passed` what the test of a
+    `while` gives it.
     """
 
     function: Function
@@ -71,11 +74,14 @@ class Facts:
     forms: dict[tuple[Value, Indices], Form] = field(
         default_factory=dict[tuple[Value, Indices], Form]
     )
+    counters: dict[int, For] = field(default_factory=dict[int, For])
+    passed: dict[int, Value] = field(default_factory=dict[int, Value])
 
     def __post_init__(self) -> None:
         found = divergences(self.function)
         self._split = {key for key, each in found.items() if each.inside}
-        self.wrapping = analyze(self.function).wrapping
+        self.ranges = analyze(self.function)
+        self.wrapping = self.ranges.wrapping
         for op in walk(self.function.body):
             for result in results_of(op):
                 self.definitions[result.id] = op
@@ -85,6 +91,10 @@ class Facts:
                 self._weigh(op)
             if isinstance(op, Compute) and self._is_indexed(op):
                 self.indexed.add(op.result.id)
+            if isinstance(op, For):
+                self.counters[op.body.args[0].id] = op
+            if isinstance(op, While):
+                self._pass(op)
             if isinstance(op, Load | Atomic):
                 self.read.add(op.pointer.id)
             if isinstance(op, Store | Atomic):
@@ -102,6 +112,12 @@ class Facts:
             for each in regions_of(op):
                 self.owners.update(dict.fromkeys(each.args, op))
                 self._nest(each, inner)
+
+    def _pass(self, op: While) -> None:
+        """What the body of a `while` gets is what its test passes on."""
+        test = op.test.terminator
+        assert isinstance(test, Condition)
+        self.passed.update((arg.id, v) for arg, v in zip(op.body.args, test.values, strict=True))
 
     def _is_indexed(self, op: Compute) -> bool:
         return op.op.name == "index" or any(v.id in self.indexed for v in op.operands)

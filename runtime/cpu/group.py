@@ -23,9 +23,9 @@ from eas.runtime.cpu.limits import (
     holds_for_all,
 )
 from eas.runtime.cpu.program import Program
+from eas.runtime.cpu.proofs import prove_loop
 from eas.runtime.cpu.reductions import Reduction
 from eas.runtime.cpu.remaking import is_remade
-from eas.runtime.cpu.spans import provable
 from eas.runtime.cpu.steps import step
 from eas.runtime.cpu.tiles import Tile, make_tile, read_tile, write_tile
 
@@ -197,7 +197,11 @@ class _Writer:
         if limits:
             self.first = first_lane(program.single, limits, self.shape, self.axis)
             self.full = full_lanes(program.single, limits, self.shape, self.axis)
-        self.proven = self._prove(ops) if program.bounds else frozenset[int]()
+        self.proven, self.holds = frozenset[int](), const("i1", True)
+        if program.bounds:
+            self.proven, self.holds = prove_loop(
+                program.single, ops, program.remade, program.bounds
+            )
         self.accumulators: list[Reduction] = []
         self.scalars = {
             value.id: self.e.variable(self.program.register(value))
@@ -214,18 +218,6 @@ class _Writer:
             self.program.tiles[id] = tile
         for id, variable in self.scalars.items():
             self.program.single.bind(self.escaping[id], (), Uniform(self.e.get(variable)))
-
-    def _prove(self, ops: Sequence[Op]) -> frozenset[int]:
-        """The accesses that need no check in whole packs: there are none where that is not so."""
-        program, e = self.program, self.e
-        lanes = (self.shape, self.axis, self.first, self.full)
-        proven, holds = provable(
-            program.single, ops, program.remade, program.bounds, program.assumptions, lanes
-        )
-        if holds.known is None:
-            full = const("i32", self.shape[self.axis]) if self.full is None else self.full
-            self.full = e.select(holds, full, const("i32", 0))
-        return proven
 
     def _nest_in_versions(self, whole: Sequence[Assumption]) -> None:
         """The loops, and if something may hold for the whole domain, the loops where it does."""
@@ -288,7 +280,10 @@ class _Writer:
         at: dict[int, list[Lanes]],
         inner: Callable[[dict[int, list[Lanes]], Sequence[Lanes], list[Mask], _Known], None],
     ) -> None:
-        """The loop along the vectors' axis: whole packs, single vectors before and behind them."""
+        """The loop along the vectors' axis: whole packs, single vectors before and behind them.
+
+        Where accesses could not be proved, there are only single vectors, which are checked.
+        """
         e, extent = self.e, self.shape[self.axis]
         first, full = self._bounds(extent)
 
@@ -296,15 +291,26 @@ class _Writer:
             places: list[Lanes] = [Steps(now, 1, start=n * self.width) for n in range(self.vectors)]
             inner(at, places, [None] * len(places), _Known(self.assumed, self.proven))
 
-        def rest(now: V) -> None:
-            inner(at, [Steps(now, 1)], [self._edge(now, extent)], _Known())
+        def rest(now: V, proven: frozenset[int] = self.proven) -> None:
+            inner(at, [Steps(now, 1)], [self._edge(now, extent)], _Known(proven=proven))
 
+        after = e.label("after")
+        if self.holds.known is None:
+            fast, slow = e.label("proven"), e.label("checked")
+            e.branch(self.holds, fast, slow)
+            e.begin(slow)
+            e.count(
+                const("i32", 0), const("i32", extent), self.width, lambda n: rest(n, frozenset())
+            )
+            e.jump(after)
+            e.begin(fast)
         if first.known != 0:
             e.count(const("i32", 0), first, self.width, rest)
         if full.known != 0:
             e.count(first, full, self.width * self.vectors, whole)
         if full.known != extent:
             e.count(full, const("i32", extent), self.width, rest)
+        e.begin(after)
 
     def _bounds(self, extent: int) -> tuple[V, V]:
         """Where whole packs begin, and where they end."""

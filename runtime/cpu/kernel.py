@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from eas.ir.analysis import divergences
-from eas.ir.nodes import Function
+from eas.ir.nodes import Alloc, Function, Value, walk
 from eas.ir.passes.bounds import bounds_of
 from eas.ir.passes.continues import without_lane_continues
 from eas.ir.passes.distances import carry_distances
@@ -20,7 +22,7 @@ from eas.runtime.cpu.emit import Emitter, V, const
 from eas.runtime.cpu.lanes import Uniform
 from eas.runtime.cpu.order import is_along_y
 from eas.runtime.cpu.program import Program
-from eas.runtime.cpu.reports import SUPPORT
+from eas.runtime.cpu.proofs import launch_proofs
 from eas.runtime.cpu.together import with_steps_together
 from eas.runtime.cpu.uniform import Writer, check_spelled
 
@@ -48,28 +50,26 @@ def write(function: Function, width: int, has_streams: bool) -> str:
     e.first("%report = load ptr, ptr %report_place")
     program = Program(function, sites, width, e, ids, extents, has_streams)
     _read_arguments(program)
+    proofs = _write_proofs(program)
     Writer(program).run(function.body)
     e.leave()
-    head = "ptr noalias %arguments, ptr %job, ptr noalias %scratch"
+    head = "ptr noalias %arguments, ptr %job, ptr noalias %scratch, i64 %proven"
     more = "i32 %x, i32 %y, i32 %z, i32 %extent_x, i32 %extent_y, i32 %extent_z"
     # with a frame pointer the stack can be aligned, so that no spilled vector lies in two lines
     how = '"frame-pointer"="all"'
     defined = f"define internal void @program({head}, {more}) {how} {{\n{e.body}\n}}\n"
-    declared = "\n".join(
-        line for name, line in e.declared.items() if not name.startswith("eas_report")
-    )
+    declared = "\n".join(e.declared.values())
     reports_in_order = any(site.kind in ("assert", "print") for site in sites)
     is_turned = not reports_in_order and is_along_y(program.facts)
     buffers = list(program.buffers.values())
     parts = [
         declared,
         defined,
+        proofs,
         _entry(e.scratch, has_streams, is_turned, bool(buffers), bool(sites)),
     ]
     if buffers:
         parts += [write_clear(buffers), write_flush(buffers)]
-    if program.sites:
-        parts.insert(1, SUPPORT)
     return "\n".join(parts)
 
 
@@ -127,9 +127,34 @@ def _read_arguments(program: Program) -> None:
             v = to_register(e, number, dtype)
             assert v.ty == register(dtype)
             program.single.bind(param.value, (), Uniform(v))
-    for array, (low, high) in bounds_of(program.function).items():
-        first = const("i64", 0) if low is None else program.single.scalar(low)
-        program.bounds[array] = Bounds(first, program.single.scalar(high))
+    program.bounds |= _bounds(program.function, program.single.scalar)
+
+
+def _bounds(function: Function, number: Callable[[Value], V]) -> dict[int, Bounds]:
+    """The bounds of all arrays of a checked function, by their ids."""
+    bounds = {
+        array: Bounds(const("i64", 0) if low is None else number(low), number(high))
+        for array, (low, high) in bounds_of(function).items()
+    }
+    allocs = [op for op in walk(function.body) if isinstance(op, Alloc) and function.checked]
+    return bounds | {op.result.id: Bounds(const("i64", 0), const("i64", op.size)) for op in allocs}
+
+
+def _write_proofs(program: Program) -> str:
+    """The text of the function that says which accesses of a launch need no checks."""
+    function, e = program.function, Emitter()
+    numbers: dict[int, V] = {}
+    for n, param in enumerate(function.params):
+        dtype = param.value.ty.dtype
+        if not isinstance(param.value.ty, Pointer) and dtype.is_int:
+            place = e.gep("i64", V("ptr", "%arguments"), const("i64", n))
+            numbers[param.value.id] = e.load(stored(dtype), place, SLOT)
+    bounds = _bounds(function, lambda value: numbers[value.id])
+    program.proofs, word = launch_proofs(e, program.facts, numbers, program.extents, bounds)
+    e.line(f"ret {word}")
+    program.e.declared |= e.declared
+    head = "ptr noalias %arguments, i32 %extent_x, i32 %extent_y, i32 %extent_z"
+    return f"define internal i64 @prove({head}) {{\n{e.body}\n}}\n"
 
 
 # After a fault only the programs before that one still begin.
@@ -153,6 +178,7 @@ define void @{ENTRY}(ptr noalias %arguments, ptr %job, i64 %first, i64 %last, \
 i32 %extent_x, i32 %extent_y, i32 %extent_z) {{
 entry:
 SCRATCH_TAKEN
+  %proven = call i64 @prove(ptr %arguments, i32 %extent_x, i32 %extent_y, i32 %extent_z)
   %wide_FIRST = zext i32 %extent_FIRST to i64
   %wide_SECOND = zext i32 %extent_SECOND to i64
   %row = udiv i64 %first, %wide_FIRST
@@ -172,7 +198,7 @@ head:
   br i1 %goes_on, label %NEXT, label %end
 LOOK
 next:
-  call void @program(ptr %arguments, ptr %job, ptr %scratch, i32 %x, i32 %y, i32 %z, \
+  call void @program(ptr %arguments, ptr %job, ptr %scratch, i64 %proven, i32 %x, i32 %y, i32 %z, \
 i32 %extent_x, i32 %extent_y, i32 %extent_z)
   %n_next = add i64 %n, 1
   %FIRST_more = add i32 %FIRST, 1

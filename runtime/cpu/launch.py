@@ -112,7 +112,7 @@ class Executable:
         shared.start()
         x, y, z = extents
         head = [self.entry, slots.ctypes.data, report.ctypes.data if self.sites else 0]
-        tail = [self._long.ctypes.data, 1, *[0] * 7]
+        tail = [self._long.ctypes.data, 1, *[0] * 11]
         job = np.array([*head, x * y * z, 0, 1, x, y, z, 0, 0, *tail], np.int64)
         try:
             while not shared.work(shared.pool, job.ctypes.data):

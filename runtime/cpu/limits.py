@@ -143,15 +143,6 @@ def _assume_true(
         _note(Assumption(mask, ()), [limit], found)
 
 
-def limits_in(mask: Value, facts: Facts, known: Assumptions) -> list[Limit]:
-    """The limits that all have to hold where a mask does."""
-    op = facts.definitions.get(mask.id)
-    if isinstance(op, Compute) and op.op.name in ("and", "broadcast", "expand_dims"):
-        return [limit for operand in op.operands for limit in limits_in(operand, facts, known)]
-    found = known.get(mask.id)
-    return [] if found is None or found.instead is not None else list(found.limits)
-
-
 def _assume_steps(
     offset: Value, facts: Facts, found: Assumptions, added: tuple[int, ...] = ()
 ) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from eas.ir.nodes import Alloc, Compute, Function, Load, Op, Store, Value
+from eas.ir.nodes import Compute, Function, Load, Op, Store, Value
 from eas.ir.reports import Site, site_of
 from eas.ir.types import Shape, count
 from eas.runtime.cpu.body import Body, Mask
@@ -13,7 +13,7 @@ from eas.runtime.cpu.breaths import TRIPS
 from eas.runtime.cpu.buffers import Buffer, buffered, make_buffer
 from eas.runtime.cpu.coordinates import Coords
 from eas.runtime.cpu.dtypes import register, size_of
-from eas.runtime.cpu.emit import Emitter, V, Variable, const
+from eas.runtime.cpu.emit import Emitter, V, Variable
 from eas.runtime.cpu.facts import Facts
 from eas.runtime.cpu.lanes import Lanes
 from eas.runtime.cpu.limits import assumptions_of
@@ -56,9 +56,12 @@ class Program:
         self.buffers = self._make_buffers()
         self.sites = sites
         self.bounds: dict[int, Bounds] = {}
+        self.proofs: dict[int, int] = {}  # see `launch_proofs`
+        self.proven = V("i64", "%proven")
         self._zero: V | None = None
         self._trips_left: Variable | None = None
         self._streams: dict[int, V] = {}
+        self._rare: dict[str, V] = {}
 
     def _make_buffers(self) -> dict[int, Buffer]:
         wanted = buffered(self.facts)
@@ -105,11 +108,6 @@ class Program:
             )
         return self._streams[size]
 
-    def bound(self, op: Alloc) -> None:
-        """Notes how long threadgroup memory is, if accesses are checked."""
-        if self.function.checked:
-            self.bounds[op.result.id] = Bounds(const("i64", 0), const("i64", op.size))
-
     def pointer(self, value: Value) -> V:
         return self.pointers[value.id]
 
@@ -122,6 +120,12 @@ class Program:
             self._zero = self.e.alloca("i64", self.width)
             self.e.first(f"store <{self.width} x i64> zeroinitializer, {self._zero}")
         return self._zero
+
+    def rare_memory(self, element: str) -> V:
+        """Memory for a vector of numbers that a function out of line looks at."""
+        if element not in self._rare:
+            self._rare[element] = self.e.alloca(element, self.width)
+        return self._rare[element]
 
     def trips_left(self) -> Variable:
         """How many trips of loops the program still makes before it asks whether to give up."""

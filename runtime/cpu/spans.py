@@ -1,10 +1,12 @@
-"""Interval arithmetic at run time: proves the accesses of a loop over lanes before it begins.
+"""Interval arithmetic at run time: the span of offsets over many lanes, from a few instructions.
 
-The span of an integer block over a box of coordinates is computed in i64 with a few scalar
-instructions. If every span of a loop's offsets is inside of its array, the loop needs no checks.
+The span of an integer block over a box of coordinates is computed in i64. Masks and the conditions
+of branches around an access clip the spans of what they compare. If the span of an access is inside
+of its array, the access needs no checks, see `eas.runtime.cpu.proofs`.
 
-Kernels compute offsets in i32, which wraps. Sums and products are exact modulo 2^32, so it is
-enough that their final span fits; what goes into any other op has to fit there (`_Spans.fit`).
+Kernels compute offsets in i32, which wraps. A span is *exact* if it holds the numbers themselves.
+Else it holds them modulo the width of their dtype: sums and products of such numbers are still
+right modulo the width, and any other op requires that the span fits, which makes it exact.
 """
 
 from __future__ import annotations
@@ -12,30 +14,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from eas.ir.nodes import (
-    Atomic,
-    Compute,
-    Constant,
-    For,
-    Load,
-    Op,
-    Store,
-    Value,
-    operands_of,
-    regions_of,
-    results_of,
-)
-from eas.ir.records import frozen
+from eas.ir.nodes import Compute, Constant, For, Value
+from eas.ir.records import frozen, replace
 from eas.ir.types import DType, Shape
-from eas.runtime.cpu.body import Body
-from eas.runtime.cpu.bounds import Bounds
 from eas.runtime.cpu.emit import Emitter, V, const
-from eas.runtime.cpu.facts import Facts, with_inner
-from eas.runtime.cpu.limits import Assumptions, Limit, depends, limits_in, room, shortfall
-
-Access = Load | Store | Atomic
+from eas.runtime.cpu.facts import Facts
 
 _BITS = 62  # sums and products of fewer bits cannot overflow
+_NONE = -1  # the label of an axis with one coordinate
 
 
 @frozen
@@ -45,189 +31,173 @@ class Span:
     low: V
     high: V
     bits: int
+    is_exact: bool = True
 
     @property
     def is_point(self) -> bool:
         return self.low == self.high
 
 
-Box = tuple[Span, ...]
+@frozen
+class Axis:
+    """The coordinates along an axis of a block; `label` is the axis of the lanes that it is."""
+
+    extent: int
+    label: int
 
 
-def provable(
-    body: Body,
-    ops: Sequence[Op],
-    remade: set[int],
-    bounds: Mapping[int, Bounds],
-    known: Assumptions,
-    lanes: tuple[Shape, int, V | None, V | None],
-) -> tuple[frozenset[int], V]:
-    """The accesses of a loop that a condition proves, by the ids of their ops, and the condition.
+Box = tuple[Axis, ...]
 
-    `lanes` are the domain, the axis of the vectors, and between which lanes along it the loop
-    without masks runs, where that is not all of them.
+
+def box_of(shape: Shape) -> Box:
+    """All lanes of a shape."""
+    return tuple(Axis(extent, axis if extent > 1 else _NONE) for axis, extent in enumerate(shape))
+
+
+@frozen
+class _Clip:
+    """A comparison that holds: a value is below (or above) another one."""
+
+    is_upper: bool
+    is_closed: bool
+    bound: Value
+    box: Box
+
+
+_COMPARISONS = {"lt": (True, False), "le": (True, True), "gt": (False, False), "ge": (False, True)}
+
+
+class Spans:
+    """Computes spans where the conditions hold that were given to `under`.
+
+    `number` gives a scalar that is there already, `position` the span of a program's position.
+    `relied_on` collects what has to hold for the spans that were asked for.
     """
-    facts = body.facts
-    members = [each for op in ops for each in with_inner(op)]
-    accesses = [op for op in members if isinstance(op, Access) and op.pointer.id in bounds]
-    accesses += _remade_loads(members, remade, facts, bounds)
-    spans = _Spans(body, members)
-    proven: set[int] = set()
-    holds = const("i1", True)
-    for op in accesses:
-        found = spans.inside(op, bounds[op.pointer.id], known, lanes)
-        if found is not None:
-            proven.add(id(op))
-            holds = body.e.both(holds, found)
-    return frozenset(proven), holds
 
-
-def _remade_loads(
-    members: Sequence[Op], remade: set[int], facts: Facts, bounds: Mapping[int, Bounds]
-) -> list[Access]:
-    """The loads that are rematerialized where the members of a loop need them."""
-    found: dict[int, Access] = {}
-    seen: set[int] = set()
-    waiting = [value for op in members for value in operands_of(op)]
-    while waiting:
-        value = waiting.pop()
-        op = facts.definitions.get(value.id)
-        if value.id in seen or op is None:
-            continue
-        seen.add(value.id)
-        if isinstance(op, Load) and value.id in remade and op.pointer.id in bounds:
-            found[id(op)] = op
-        if isinstance(op, Compute) or value.id in remade:
-            waiting += operands_of(op)
-    return [op for key, op in found.items() if key not in {id(each) for each in members}]
-
-
-class _Spans:
-    """Spans of integers before a loop; `conditions` are what the one under way relies on."""
-
-    def __init__(self, body: Body, members: Sequence[Op]) -> None:
-        self.body, self.e = body, body.e
-        self.definitions = body.facts.definitions
-        self.inner = {value.id for op in members for value in _defined(op)}
-        self.counters = {op.body.args[0].id: op for op in members if isinstance(op, For)}
-        self.conditions: list[V] = []
+    def __init__(
+        self,
+        e: Emitter,
+        facts: Facts,
+        number: Callable[[Value], V | None],
+        position: Callable[[Compute], Span],
+    ) -> None:
+        self.e, self.facts, self.number, self.position = e, facts, number, position
+        self.relied_on: list[V] = []
+        self.clips: dict[tuple[int, Box], list[_Clip]] = {}
         self.found: dict[tuple[int, Box], tuple[Span | None, list[V]]] = {}
+        self.has_clips = True
 
-    def inside(
-        self,
-        op: Access,
-        bounds: Bounds,
-        known: Assumptions,
-        lanes: tuple[Shape, int, V | None, V | None],
-    ) -> V | None:
-        """Whether no active lane of an access is outside; None if that cannot be computed here."""
-        e, shape = self.e, op.offset.shape
-        limits = [] if op.mask is None else limits_in(op.mask, self.body.facts, known)
-        box = self._box(shape, limits, lanes)
-        self.conditions = []
-        span = self.of(op.offset, box)
-        if span is None:
-            return None
-        self.fit(span, op.offset.ty.dtype)
-        holds = e.both(e.icmp("sge", span.low, bounds.low), e.icmp("slt", span.high, bounds.high))
-        for condition in self.conditions:
-            holds = e.both(holds, condition)
-        for axis in box:
-            if axis.low.known is None or axis.high.known is None:
-                holds = e.either(holds, e.icmp("sgt", axis.low, axis.high))
-        return holds
+    def under(self, conditions: Sequence[Value]) -> None:
+        """From now on these conditions hold in the lanes that spans are asked for."""
+        self.clips, self.found, self.relied_on = {}, {}, []
+        for condition in conditions:
+            self._clip(condition, box_of(condition.shape))
 
-    def _box(
-        self,
-        shape: Shape,
-        limits: Sequence[Limit],
-        lanes: tuple[Shape, int, V | None, V | None],
-    ) -> Box:
-        """The coordinates of the lanes that take part, as far as the limits of the mask say so."""
-        e = self.e
-        lows: list[V] = [const("i64", 0) for _ in shape]
-        highs: list[V] = [const("i64", extent - 1) for extent in shape]
-        for limit in limits:
-            axis = limit.axis_in(len(shape))
-            ends = [v for v in (limit.index, limit.bound) if v is not None]
-            if axis is None or any(depends(v, self.inner, self.body.facts) for v in ends):
-                continue
-            if limit.is_lower:
-                lows[axis] = e.intrinsic("smax", lows[axis], shortfall(self.body, limit))
-            else:
-                last = e.sub(room(self.body, limit), const("i64", 1))
-                highs[axis] = e.intrinsic("smin", highs[axis], last)
-        domain, axis, first, full = lanes
-        if shape == domain and full is not None:
-            last = e.sub(e.cast("sext", full, "i64"), const("i64", 1))
-            highs[axis] = e.intrinsic("smin", highs[axis], last)
-        if shape == domain and first is not None:
-            lows[axis] = e.intrinsic("smax", lows[axis], e.cast("sext", first, "i64"))
-        return tuple(Span(low, high, 32) for low, high in zip(lows, highs, strict=True))
-
-    def axis(self, extent: int) -> Span:
-        """All coordinates along an axis."""
-        return Span(const("i64", 0), const("i64", extent - 1), 32)
-
-    def fit(self, span: Span, dtype: DType) -> None:
-        """Relies on it that a span fits into a dtype, so that no number in it has wrapped."""
-        e = self.e
-        bits = dtype.bits - dtype.is_signed
-        if span.bits > bits or not dtype.is_signed:
-            low = max(dtype.min, -(1 << 63))
-            self.conditions.append(e.icmp("sge", span.low, const("i64", low)))
-        if span.bits > bits and bits < 63:
-            self.conditions.append(e.icmp("sle", span.high, const("i64", dtype.max)))
+    def _clip(self, condition: Value, box: Box) -> None:
+        op = self.facts.definitions.get(condition.id)
+        if not isinstance(op, Compute):
+            return
+        name, a = op.op.name, op.operands
+        if name == "and":
+            for operand in a:
+                self._clip(operand, box)
+        elif name in _VIEWS:
+            self._clip(a[0], _VIEWS[name](op, box))
+        elif name in _COMPARISONS and a[0].ty.dtype.is_int:
+            is_upper, is_closed = _COMPARISONS[name]
+            for value, bound, way in ((a[0], a[1], is_upper), (a[1], a[0], not is_upper)):
+                clips = self.clips.setdefault((value.id, box if value.shape else ()), [])
+                clips.append(_Clip(way, is_closed, bound, box if bound.shape else ()))
 
     def of(self, value: Value, box: Box) -> Span | None:
-        """Between which numbers a value lies in the lanes of a box, before the loop begins."""
+        """Between which numbers a value lies in the lanes of a box; None if that is not known."""
         key = (value.id, box if value.shape else ())
+        if not self.has_clips:
+            return self._of(value, key[1])
         if key not in self.found:
-            before, self.conditions = self.conditions, []
-            span = self._of(value, key[1])
-            self.found[key] = span, self.conditions
-            self.conditions = before
-        span, conditions = self.found[key]
-        self.conditions += conditions
+            before, self.relied_on = self.relied_on, []
+            span = self._clipped(value, key[1], self._of(value, key[1]))
+            self.found[key] = span, self.relied_on
+            self.relied_on = before
+        span, relied_on = self.found[key]
+        self.relied_on += relied_on
         return span
 
-    def _of(self, value: Value, box: Box) -> Span | None:
+    def _clipped(self, value: Value, box: Box, span: Span | None) -> Span | None:
+        """A span within what the comparisons say; where nothing is known, they may be enough."""
+        clips = self.clips.get((value.id, box), [])
+        if not clips:
+            return span
+        span = self._static(value) if span is None else self.fit(span, value.ty.dtype)
+        for clip in clips:
+            self.has_clips = False
+            bound = self.of(clip.bound, clip.box)
+            self.has_clips = True
+            if bound is not None:
+                span = self._within(span, clip, self.fit(bound, clip.bound.ty.dtype))
+        return span
+
+    def _static(self, value: Value) -> Span:
+        """What the ranges of the function say."""
         dtype = value.ty.dtype
-        if not dtype.is_int:
+        low, high = self.facts.ranges.bounds(value) or (dtype.min, dtype.max)
+        low, high = max(low, -(1 << 63)), min(high, (1 << 63) - 1)
+        return Span(const("i64", low), const("i64", high), 63)
+
+    def _within(self, span: Span, clip: _Clip, bound: Span) -> Span:
+        e, one, bits = self.e, const("i64", 1), max(span.bits, min(bound.bits + 1, 63))
+        if clip.is_upper:
+            last = bound.high if clip.is_closed else e.sub(bound.high, one)
+            return replace(span, high=_least(e, "smin", span.high, last), bits=bits)
+        first = bound.low if clip.is_closed else e.add(bound.low, one)
+        return replace(span, low=_least(e, "smax", span.low, first), bits=bits)
+
+    def fit(self, span: Span, dtype: DType) -> Span:
+        """The span as one that holds the numbers themselves, because it has to fit the dtype."""
+        if span.is_exact:
+            return span
+        low, high = max(dtype.min, -(1 << 63)), min(dtype.max, (1 << 63) - 1)
+        self.relied_on.append(self.e.icmp("sge", span.low, const("i64", low)))
+        self.relied_on.append(self.e.icmp("sle", span.high, const("i64", high)))
+        return replace(span, is_exact=True)
+
+    def _of(self, value: Value, box: Box) -> Span | None:
+        if not value.ty.dtype.is_int:
             return None
-        op = self.definitions.get(value.id)
+        op = self.facts.definitions.get(value.id)
         if isinstance(op, Constant):
-            return self._point(const("i64", int(op.value)), int(op.value).bit_length())
-        if value.id in self.counters:
-            return self._counter(self.counters[value.id], box)
-        is_indexed = value.id in self.body.facts.indexed  # its indices have to be proved as well
-        if not value.shape and value.id not in self.inner and not is_indexed:
-            return self._scalar(value)
+            number = int(op.value)
+            return Span(const("i64", number), const("i64", number), number.bit_length())
+        if not value.shape and value.id not in self.facts.indexed:  # indices are proved as well
+            v = self.number(value)
+            if v is not None:
+                return self._point(v, value.ty.dtype)
+        same = self.facts.passed.get(value.id)
+        if same is not None:
+            return self.of(same, box)
+        loop = self.facts.counters.get(value.id)
+        if loop is not None:
+            return self._counter(loop, box)
         if not isinstance(op, Compute):
             return None
-        rule = _RULES.get(op.op.name)
+        rule = RULES.get(op.op.name)
         return None if rule is None else rule(self, op, box)
 
-    def _point(self, v: V, bits: int) -> Span:
-        return Span(v, v, bits)
-
-    def _scalar(self, value: Value) -> Span:
-        """A number that is there before the loop."""
-        dtype = value.ty.dtype
-        v = self.e.cast("sext" if dtype.is_signed else "zext", self.body.scalar(value), "i64")
+    def _point(self, v: V, dtype: DType) -> Span:
+        """A scalar that is there."""
+        wide = self.e.cast("sext" if dtype.is_signed else "zext", v, "i64")
         if dtype.bits == 64 and not dtype.is_signed:
-            self.conditions.append(self.e.icmp("sge", v, const("i64", 0)))
-        return self._point(v, min(dtype.bits, 64) - (dtype.is_signed or dtype.bits == 64))
+            self.relied_on.append(self.e.icmp("sge", wide, const("i64", 0)))
+        return Span(wide, wide, min(dtype.bits - dtype.is_signed, 63))
 
     def _counter(self, op: For, box: Box) -> Span | None:
-        """All that a counter can be; its step has to be known."""
-        step = self.body.facts.constant(op.step)
+        """All that a counter can be, if its step is known."""
+        step = self.facts.constant(op.step)
         start, stop = self.of(op.start, box), self.of(op.stop, box)
         if start is None or stop is None or not isinstance(step, int) or step == 0:
             return None
-        for span in (start, stop):
-            self.fit(span, op.start.ty.dtype)
-        e, one, bits = self.e, const("i64", 1), max(start.bits, stop.bits) + 1
+        start, stop = (self.fit(span, op.start.ty.dtype) for span in (start, stop))
+        e, one, bits = self.e, const("i64", 1), min(max(start.bits, stop.bits) + 1, 63)
         if step > 0:
             return Span(start.low, e.sub(stop.high, one), bits)
         return Span(e.add(stop.low, one), start.high, bits)
@@ -244,58 +214,106 @@ class _Spans:
         """A sum or product that must not overflow."""
         e, pair = self.e, "{ i64, i1 }"
         both = e.call(f"llvm.{name}.with.overflow.i64", pair, a, b)
-        overflows = e.value("i1", f"extractvalue {both}, 1")
-        self.conditions.append(e.invert(overflows))
+        self.relied_on.append(e.invert(e.value("i1", f"extractvalue {both}, 1")))
         return e.value("i64", f"extractvalue {both}, 0")
 
 
-def _defined(op: Op) -> list[Value]:
-    inside = [value for region in regions_of(op) for value in region.args]
-    return [*results_of(op), *inside]
+def _least(e: Emitter, how: str, a: V, b: V) -> V:
+    """The smaller (`smin`) or the larger (`smax`) of two numbers."""
+    if isinstance(a.known, int) and isinstance(b.known, int):
+        return const("i64", min(a.known, b.known) if how == "smin" else max(a.known, b.known))
+    return a if a == b else e.intrinsic(how, a, b)
+
+
+# Views: which box of the operand the lanes see.
+
+
+def _seen_broadcast(op: Compute, box: Box) -> Box:
+    pairs = zip(op.operands[0].shape, box, strict=True)
+    return tuple(Axis(1, _NONE) if extent == 1 else at for extent, at in pairs)
+
+
+def _seen_expanded(op: Compute, box: Box) -> Box:
+    axis: Any = op.attr("axis")
+    return (*box[:axis], *box[axis + 1 :])
+
+
+def _seen_permuted(op: Compute, box: Box) -> Box:
+    axes: Any = op.attr("axes")
+    found = {axis: box[place] for place, axis in enumerate(axes)}
+    return tuple(found[axis] for axis in range(len(box)))
+
+
+def _seen_anywhere(op: Compute, box: Box) -> Box:
+    """A box whose coordinates have nothing to do with those of the lanes."""
+    del box
+    extents = enumerate(op.operands[0].shape, start=len(op.result.shape) + 1000)
+    return tuple(Axis(extent, axis) for axis, extent in extents)
+
+
+def _seen_splat(op: Compute, box: Box) -> Box:
+    del op, box
+    return ()
+
+
+_VIEWS: Mapping[str, Callable[[Compute, Box], Box]] = {
+    "splat": _seen_splat,
+    "broadcast": _seen_broadcast,
+    "expand_dims": _seen_expanded,
+    "permute": _seen_permuted,
+    "reshape": _seen_anywhere,
+    "slice": _seen_anywhere,
+    "cycle": _seen_anywhere,
+}
 
 
 # Rules: the span of an op's result, None where it is not known.
 
+Rule = Callable[[Spans, Compute, Box], Span | None]
 
-def _operand_spans(spans: _Spans, op: Compute, box: Box, fits: bool) -> list[Span] | None:
-    """The spans of all operands, which have to fit into their dtype if asked."""
+
+def _view(spans: Spans, op: Compute, box: Box) -> Span | None:
+    return spans.of(op.operands[0], _VIEWS[op.op.name](op, box))
+
+
+def _exact_operands(spans: Spans, op: Compute, box: Box) -> list[Span] | None:
     found: list[Span] = []
     for operand in op.operands:
         span = spans.of(operand, box)
         if span is None:
             return None
-        if fits:
-            spans.fit(span, operand.ty.dtype)
-        found.append(span)
+        found.append(spans.fit(span, operand.ty.dtype))
     return found
 
 
-Rule = Callable[[_Spans, Compute, Box], Span | None]
+def _ring(make: Callable[[Spans, Span, Span], Span]) -> Rule:
+    """A sum or a product."""
 
-
-def _ring(make: Callable[[_Spans, Span, Span], Span]) -> Rule:
-    """A sum or a product, which is exact modulo the width."""
-
-    def rule(spans: _Spans, op: Compute, box: Box) -> Span | None:
-        found = _operand_spans(spans, op, box, fits=False)
-        return None if found is None else make(spans, found[0], found[1])
+    def rule(spans: Spans, op: Compute, box: Box) -> Span | None:
+        a, b = (spans.of(operand, box) for operand in op.operands)
+        if a is None or b is None:
+            return None
+        wraps = op.result.id in spans.facts.wrapping
+        made = make(spans, a, b)
+        return replace(made, is_exact=a.is_exact and b.is_exact and not wraps)
 
     return rule
 
 
-def _add(spans: _Spans, a: Span, b: Span) -> Span:
+def _add(spans: Spans, a: Span, b: Span) -> Span:
     bits = max(a.bits, b.bits) + 1
-    return Span(spans.plus(a.low, b.low, bits), spans.plus(a.high, b.high, bits), min(bits, 63))
+    low, high = spans.plus(a.low, b.low, bits), spans.plus(a.high, b.high, bits)
+    return Span(low, high, min(bits, 63))
 
 
-def _sub(spans: _Spans, a: Span, b: Span) -> Span:
+def _sub(spans: Spans, a: Span, b: Span) -> Span:
     bits = max(a.bits, b.bits) + 1
     low = spans.plus(a.low, b.high, bits, "sub")
     return Span(low, spans.plus(a.high, b.low, bits, "sub"), min(bits, 63))
 
 
-def _mul(spans: _Spans, a: Span, b: Span) -> Span:
-    e, bits = spans.e, a.bits + b.bits
+def _mul(spans: Spans, a: Span, b: Span) -> Span:
+    bits = a.bits + b.bits
     if a.is_point:
         a, b = b, a
     products = [spans.times(x, y, bits) for x in _ends(a) for y in _ends(b)]
@@ -304,7 +322,8 @@ def _mul(spans: _Spans, a: Span, b: Span) -> Span:
         return Span(ordered[0], ordered[-1], min(bits, 63))
     low = high = products[0]
     for product in products[1:]:
-        low, high = e.intrinsic("smin", low, product), e.intrinsic("smax", high, product)
+        low = _least(spans.e, "smin", low, product)
+        high = _least(spans.e, "smax", high, product)
     return Span(low, high, min(bits, 63))
 
 
@@ -312,125 +331,143 @@ def _ends(span: Span) -> list[V]:
     return [span.low] if span.is_point else [span.low, span.high]
 
 
+def _shl(spans: Spans, op: Compute, box: Box) -> Span | None:
+    by, a = spans.facts.constant(op.operands[1]), spans.of(op.operands[0], box)
+    if a is None or not isinstance(by, int) or not 0 <= by < 31:
+        return None
+    factor = Span(const("i64", 1 << by), const("i64", 1 << by), by + 1)
+    return replace(_mul(spans, a, factor), is_exact=False)
+
+
 def _chosen(how: str) -> Rule:
     """`minimum` or `maximum`."""
 
-    def rule(spans: _Spans, op: Compute, box: Box) -> Span | None:
-        found = _operand_spans(spans, op, box, fits=True)
+    def rule(spans: Spans, op: Compute, box: Box) -> Span | None:
+        found = _exact_operands(spans, op, box)
         return None if found is None else _meet(spans.e, how, *found)
 
     return rule
 
 
 def _meet(e: Emitter, how: str, a: Span, b: Span) -> Span:
-    low, high = e.intrinsic(how, a.low, b.low), e.intrinsic(how, a.high, b.high)
+    low, high = _least(e, how, a.low, b.low), _least(e, how, a.high, b.high)
     return Span(low, high, max(a.bits, b.bits))
 
 
-def _clamp(spans: _Spans, op: Compute, box: Box) -> Span | None:
-    found = _operand_spans(spans, op, box, fits=True)
+def _clamp(spans: Spans, op: Compute, box: Box) -> Span | None:
+    found = _exact_operands(spans, op, box)
     if found is None:
         return None
     return _meet(spans.e, "smin", _meet(spans.e, "smax", found[0], found[1]), found[2])
 
 
-def _select(spans: _Spans, op: Compute, box: Box) -> Span | None:
+def _select(spans: Spans, op: Compute, box: Box) -> Span | None:
     e, (a, b) = spans.e, [spans.of(operand, box) for operand in op.operands[1:]]
     if a is None or b is None:
         return None
-    spans.fit(a, op.result.ty.dtype)
-    spans.fit(b, op.result.ty.dtype)
-    low, high = e.intrinsic("smin", a.low, b.low), e.intrinsic("smax", a.high, b.high)
+    a, b = (spans.fit(span, op.result.ty.dtype) for span in (a, b))
+    low, high = _least(e, "smin", a.low, b.low), _least(e, "smax", a.high, b.high)
     return Span(low, high, max(a.bits, b.bits))
 
 
-def _mod(spans: _Spans, op: Compute, box: Box) -> Span | None:
+def _mod(spans: Spans, op: Compute, box: Box) -> Span | None:
     """Where the dividend is below the divisor, it stays as it is."""
-    found = _operand_spans(spans, op, box, fits=True)
+    found = _exact_operands(spans, op, box)
     if found is None:
         return None
     e, (a, n), zero = spans.e, found, const("i64", 0)
-    spans.conditions.append(e.icmp("sgt", n.low, zero))
+    spans.relied_on.append(e.icmp("sgt", n.low, zero))
     is_positive = e.icmp("sge", a.low, zero)
     if op.op.name == "truncmod":
-        spans.conditions.append(is_positive)
+        spans.relied_on.append(is_positive)
     stays = e.both(is_positive, e.icmp("slt", a.high, n.low))
     last = e.sub(n.high, const("i64", 1))
     return Span(e.select(stays, a.low, zero), e.select(stays, a.high, last), n.bits)
 
 
-def _index(spans: _Spans, op: Compute, box: Box) -> Span | None:
+def _quotient(spans: Spans, op: Compute, box: Box) -> Span | None:
+    """A quotient by a positive number is nearer to zero, and has the dividend's sign or is zero."""
+    found = _exact_operands(spans, op, box)
+    if found is None:
+        return None
+    e, (a, n), zero = spans.e, found, const("i64", 0)
+    spans.relied_on.append(e.icmp("sgt", n.low, zero))
+    by_low, by_high = (_least(e, "smax", end, const("i64", 1)) for end in (n.low, n.high))
+    low = e.select(e.icmp("sge", a.low, zero), e.binary("sdiv", a.low, by_high), a.low)
+    high = _least(e, "smax", e.binary("sdiv", a.high, by_low), zero)
+    return Span(low, high, a.bits)
+
+
+def _and(spans: Spans, op: Compute, box: Box) -> Span | None:
+    """Bits that a constant leaves."""
+    del box
+    for operand in op.operands:
+        mask = spans.facts.constant(operand)
+        if isinstance(mask, int) and mask >= 0:
+            return Span(const("i64", 0), const("i64", mask), mask.bit_length())
+    return None
+
+
+def _index(spans: Spans, op: Compute, box: Box) -> Span | None:
     """An index that counts from the end is not proved here: it is checked in place."""
-    found = _operand_spans(spans, op, box, fits=True)
+    found = _exact_operands(spans, op, box)
     if found is None:
         return None
     index, extent = found
-    spans.conditions.append(spans.e.icmp("sge", index.low, const("i64", 0)))
-    spans.conditions.append(spans.e.icmp("slt", index.high, extent.low))
+    spans.relied_on.append(spans.e.icmp("sge", index.low, const("i64", 0)))
+    spans.relied_on.append(spans.e.icmp("slt", index.high, extent.low))
     return index
 
 
-def _cast(spans: _Spans, op: Compute, box: Box) -> Span | None:
-    found = _operand_spans(spans, op, box, fits=True)
-    return None if found is None else found[0]
+def _cast(spans: Spans, op: Compute, box: Box) -> Span | None:
+    found = _exact_operands(spans, op, box)
+    if found is None:
+        return None
+    old, new = op.operands[0].ty.dtype, op.result.ty.dtype
+    return replace(found[0], is_exact=new.min <= old.min and new.max >= old.max)
 
 
-def _arange(spans: _Spans, op: Compute, box: Box) -> Span | None:
+def _arange(spans: Spans, op: Compute, box: Box) -> Span | None:
+    del spans
     start: Any = dict(op.attrs).get("start", 0)
-    first = const("i64", start)
-    return Span(spans.e.add(box[0].low, first), spans.e.add(box[0].high, first), 32)
+    last = start + box[0].extent - 1
+    return Span(const("i64", start), const("i64", last), max(abs(start), abs(last)).bit_length())
 
 
-def _splat(spans: _Spans, op: Compute, box: Box) -> Span | None:
+def _lane(most: int) -> Rule:
+    def rule(spans: Spans, op: Compute, box: Box) -> Span | None:
+        del spans, op, box
+        return Span(const("i64", 0), const("i64", most), most.bit_length())
+
+    return rule
+
+
+def _position(spans: Spans, op: Compute, box: Box) -> Span | None:
     del box
-    return spans.of(op.operands[0], ())
+    return spans.position(op)
 
 
-def _broadcast(spans: _Spans, op: Compute, box: Box) -> Span | None:
-    single = spans.axis(1)
-    shape = op.operands[0].shape
-    return spans.of(
-        op.operands[0],
-        tuple(single if mine == 1 else at for mine, at in zip(shape, box, strict=True)),
-    )
-
-
-def _expand_dims(spans: _Spans, op: Compute, box: Box) -> Span | None:
-    axis: Any = op.attr("axis")
-    return spans.of(op.operands[0], (*box[:axis], *box[axis + 1 :]))
-
-
-def _permute(spans: _Spans, op: Compute, box: Box) -> Span | None:
-    axes: Any = op.attr("axes")
-    found = {axis: box[place] for place, axis in enumerate(axes)}
-    return spans.of(op.operands[0], tuple(found[axis] for axis in range(len(box))))
-
-
-def _anywhere(spans: _Spans, op: Compute, box: Box) -> Span | None:
-    """A view whose coordinates may be any of its operand's."""
-    del box
-    return spans.of(op.operands[0], tuple(map(spans.axis, op.operands[0].shape)))
-
-
-_RULES: dict[str, Rule] = {
+RULES: dict[str, Rule] = {
+    **dict.fromkeys(_VIEWS, _view),
     "add": _ring(_add),
     "sub": _ring(_sub),
     "mul": _ring(_mul),
+    "shl": _shl,
+    "and": _and,
     "minimum": _chosen("smin"),
     "maximum": _chosen("smax"),
     "clamp": _clamp,
     "select": _select,
     "mod": _mod,
     "truncmod": _mod,
+    "floordiv": _quotient,
+    "truncdiv": _quotient,
     "index": _index,
     "cast": _cast,
     "arange": _arange,
     "thread_index": _arange,
-    "splat": _splat,
-    "broadcast": _broadcast,
-    "expand_dims": _expand_dims,
-    "permute": _permute,
-    "reshape": _anywhere,
-    "slice": _anywhere,
-    "cycle": _anywhere,
+    "lane_index": _lane(31),
+    "simdgroup_index": _lane(31),
+    "program_id": _position,
+    "num_programs": _position,
 }

@@ -27,7 +27,11 @@
   ptr,  ; 14 the launching thread
   i64,  ; 15 when it looks for signals again
   i64,  ; 16 whether it is given up, because a signal's handler has raised an exception;
-  [3 x ptr]  ; 17 if that was inside of a program, this one: type, value, traceback
+  [3 x ptr],  ; 17 if that was inside of a program, this one: type, value, traceback
+  ptr,  ; 18 what programs call to report a fault,
+  ptr,  ; 19 the lanes of a vector that may have one,
+  ptr,  ; 20 the same for lanes in steps,
+  ptr   ; 21 and what they print
 }
 
 %region = type {
@@ -302,6 +306,14 @@ define i32 @eas_work(ptr %pool, ptr %job) {
   %alone_until = add i64 %start, ALONE
   %p13 = getelementptr %job, ptr %job, i64 0, i32 13
   store ptr @breathe, ptr %p13
+  %p18 = getelementptr %job, ptr %job, i64 0, i32 18
+  store ptr @eas_report_fault, ptr %p18
+  %p19 = getelementptr %job, ptr %job, i64 0, i32 19
+  store ptr @eas_report_lanes, ptr %p19
+  %p20 = getelementptr %job, ptr %job, i64 0, i32 20
+  store ptr @eas_report_steps, ptr %p20
+  %p21 = getelementptr %job, ptr %job, i64 0, i32 21
+  store ptr @eas_report_record, ptr %p21
   %self = call ptr @pthread_self()
   %p14 = getelementptr %job, ptr %job, i64 0, i32 14
   store ptr %self, ptr %p14
@@ -465,4 +477,142 @@ finished:
   ret i32 1
 unfinished:
   ret i32 0
+}
+
+; Of the faults of several programs that of the first program is kept, so that every launch reports
+; the same. Word 12 of the report is a lock, words 14 and 15 are the number of the program.
+define internal void @eas_report_fault(ptr %report, i32 %site, i32 %x, i32 %y, i32 %z, i32 %extent_x, i32 %extent_y, i32 %lane, i64 %value, i64 %length) {
+entry:
+  %x64 = zext i32 %x to i64
+  %y64 = zext i32 %y to i64
+  %z64 = zext i32 %z to i64
+  %ex64 = zext i32 %extent_x to i64
+  %ey64 = zext i32 %extent_y to i64
+  %planes = mul i64 %z64, %ey64
+  %rows = add i64 %planes, %y64
+  %before = mul i64 %rows, %ex64
+  %program = add i64 %before, %x64
+  %p12 = getelementptr i32, ptr %report, i64 12
+  %p14 = getelementptr i32, ptr %report, i64 14
+  br label %lock
+lock:
+  %pair = cmpxchg ptr %p12, i32 0, i32 1 acquire monotonic
+  %is_locked = extractvalue { i32, i1 } %pair, 1
+  br i1 %is_locked, label %look, label %lock
+look:
+  %known = load atomic i32, ptr %report monotonic, align 4
+  %is_first = icmp eq i32 %known, 0
+  %known_program = load atomic i64, ptr %p14 monotonic, align 8
+  %is_earlier = icmp slt i64 %program, %known_program
+  %is_kept = or i1 %is_first, %is_earlier
+  br i1 %is_kept, label %keep, label %end
+keep:
+  store atomic i64 %program, ptr %p14 monotonic, align 8
+  %p8 = getelementptr i32, ptr %report, i64 8
+  store i64 %value, ptr %p8
+  %p10 = getelementptr i32, ptr %report, i64 10
+  store i64 %length, ptr %p10
+  %p1 = getelementptr i32, ptr %report, i64 1
+  store i32 %x, ptr %p1
+  %p2 = getelementptr i32, ptr %report, i64 2
+  store i32 %y, ptr %p2
+  %p3 = getelementptr i32, ptr %report, i64 3
+  store i32 %z, ptr %p3
+  %p4 = getelementptr i32, ptr %report, i64 4
+  store i32 %lane, ptr %p4
+  %number = add i32 %site, 1
+  store atomic i32 %number, ptr %report release, align 4
+  br label %end
+end:
+  store atomic i32 0, ptr %p12 release, align 4
+  ret void
+}
+
+; Whether an active lane of a vector is outside; the first of them is reported. The numbers of the
+; lanes and their values are in memory,
+define internal i1 @eas_report_lanes(ptr %report, i32 %site, i32 %x, i32 %y, i32 %z, i32 %extent_x, i32 %extent_y, ptr %lanes, ptr %values, i64 %low, i64 %size, i64 %active, i64 %count, i64 %length) {
+entry:
+  br label %head
+head:
+  %n = phi i64 [ 0, %entry ], [ %n_next, %body ]
+  %goes_on = icmp slt i64 %n, %count
+  br i1 %goes_on, label %body, label %end
+body:
+  %p_value = getelementptr i64, ptr %values, i64 %n
+  %value = load i64, ptr %p_value, align 8
+  %p_lane = getelementptr i32, ptr %lanes, i64 %n
+  %lane = load i32, ptr %p_lane, align 4
+  %shifted = lshr i64 %active, %n
+  %is_active = trunc i64 %shifted to i1
+  %failed = call i1 @report_lane(ptr %report, i32 %site, i32 %x, i32 %y, i32 %z, i32 %extent_x, i32 %extent_y, i32 %lane, i64 %value, i64 %low, i64 %size, i1 %is_active, i64 %length)
+  %n_next = add i64 %n, 1
+  br i1 %failed, label %found, label %head
+found:
+  ret i1 true
+end:
+  ret i1 false
+}
+
+; or in steps.
+define internal i1 @eas_report_steps(ptr %report, i32 %site, i32 %x, i32 %y, i32 %z, i32 %extent_x, i32 %extent_y, i32 %lane_start, i32 %lane_step, i64 %start, i64 %step, i64 %low, i64 %size, i64 %active, i64 %count, i64 %length) {
+entry:
+  br label %head
+head:
+  %n = phi i64 [ 0, %entry ], [ %n_next, %body ]
+  %lane = phi i32 [ %lane_start, %entry ], [ %lane_next, %body ]
+  %value = phi i64 [ %start, %entry ], [ %value_next, %body ]
+  %goes_on = icmp slt i64 %n, %count
+  br i1 %goes_on, label %body, label %end
+body:
+  %shifted = lshr i64 %active, %n
+  %is_active = trunc i64 %shifted to i1
+  %failed = call i1 @report_lane(ptr %report, i32 %site, i32 %x, i32 %y, i32 %z, i32 %extent_x, i32 %extent_y, i32 %lane, i64 %value, i64 %low, i64 %size, i1 %is_active, i64 %length)
+  %n_next = add i64 %n, 1
+  %lane_next = add i32 %lane, %lane_step
+  %value_next = add i64 %value, %step
+  br i1 %failed, label %found, label %head
+found:
+  ret i1 true
+end:
+  ret i1 false
+}
+
+define internal i1 @report_lane(ptr %report, i32 %site, i32 %x, i32 %y, i32 %z, i32 %extent_x, i32 %extent_y, i32 %lane, i64 %value, i64 %low, i64 %size, i1 %is_active, i64 %length) {
+  %distance = sub i64 %value, %low
+  %is_outside = icmp uge i64 %distance, %size
+  %has_failed = and i1 %is_outside, %is_active
+  br i1 %has_failed, label %found, label %end
+found:
+  call void @eas_report_fault(ptr %report, i32 %site, i32 %x, i32 %y, i32 %z, i32 %extent_x, i32 %extent_y, i32 %lane, i64 %value, i64 %length)
+  br label %end
+end:
+  ret i1 %has_failed
+}
+
+define internal ptr @eas_report_record(ptr %report, i32 %size, i32 %site, i32 %x, i32 %y, i32 %z, i32 %lane) {
+  %proom = getelementptr i32, ptr %report, i64 5
+  %room = load i32, ptr %proom
+  %pneeded = getelementptr i32, ptr %report, i64 6
+  %start = atomicrmw add ptr %pneeded, i32 %size monotonic
+  %end = add i32 %start, %size
+  %fits = icmp ule i32 %end, %room
+  br i1 %fits, label %write, label %full
+write:
+  %at = add i32 %start, 16
+  %at64 = zext i32 %at to i64
+  %record = getelementptr i32, ptr %report, i64 %at64
+  store i32 %site, ptr %record
+  %p1 = getelementptr i32, ptr %record, i64 1
+  store i32 %x, ptr %p1
+  %p2 = getelementptr i32, ptr %record, i64 2
+  store i32 %y, ptr %p2
+  %p3 = getelementptr i32, ptr %record, i64 3
+  store i32 %z, ptr %p3
+  %p4 = getelementptr i32, ptr %record, i64 4
+  store i32 %lane, ptr %p4
+  ret ptr %record
+full:
+  %plost = getelementptr i32, ptr %report, i64 7
+  %lost = atomicrmw add ptr %plost, i32 1 monotonic
+  ret ptr null
 }

@@ -147,7 +147,6 @@ class Writer:
                 # not on the stack: processors that rename its places guess wrong about atomics
                 dtype, size = op.result.ty.dtype, op.size + self.program.width
                 self.program.pointers[op.result.id] = self.e.heap(stored(dtype), size)
-                self.program.bound(op)
             case Barrier():
                 self.flush()
             case Compute():
