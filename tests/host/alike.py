@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 
 from eas import gpu
+from eas.ir.diagnostics import render
 from eas.ir.nodes import Function
 from eas.ir.passes import relax
 from eas.ir.text import print_function
 from eas.msl import MslKernel
-from eas.msl.host import ORDERS, Host, run
+from eas.msl.host import CHECKED, ORDERS, Host, check, run
 from eas.runtime.cpu import Executable
 from eas.runtime.interpreter import run as interpret
 from eas.runtime.values import ArrayArgument
@@ -68,6 +69,17 @@ def run_trials(host: Host, trials: Sequence[Trial]) -> None:
             _compare(arrays, expected, place)
         if IS_ON_DEVICE:
             _try_on_device(trial, expected, lines)
+
+
+def check_trials(host: Host, trials: Sequence[Trial]) -> None:
+    """Runs each kernel in check mode, in every order: nothing is reported."""
+    library = host.builder.build([trial.metal.text for trial in trials], CHECKED)
+    for unit, trial in enumerate(trials):
+        arguments = trial.bind(trial.arrays())
+        found = check(
+            trial.metal, trial.function, arguments, trial.grid, host, library=library, unit=unit
+        )
+        assert [render(d) for d in found] == [], f"{trial.name}\n{trial.metal.text}"
 
 
 def _run_on_cpu(trial: Trial, expected: Arrays, lines: list[str]) -> None:

@@ -14,11 +14,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from eas.ir.diagnostics import render
-from eas.msl.host import CHECKED, Host, check
+from eas.msl.host import Host
 from tests.fuzz.collectives import PROGRAMS, TIMES, run_in_numpy, write_kernel
 from tests.fuzz.running import load
-from tests.host.alike import Arrays, Trial, run_trials
+from tests.host.alike import Arrays, Trial, check_trials, run_trials
 
 KERNELS = int(os.environ.get("EAS_FUZZ_COLLECTIVES", "20"))
 FIRST = int(os.environ.get("EAS_FUZZ_SEED", "0"))
@@ -55,13 +54,3 @@ def collective_trial(seed: int) -> Trial:
         (PROGRAMS,),
         {name: expected[name] for name in kernel.results},
     )
-
-
-def check_trials(host: Host, trials: list[Trial]) -> None:
-    library = host.builder.build([trial.metal.text for trial in trials], CHECKED)
-    for unit, trial in enumerate(trials):
-        arguments = trial.bind(trial.arrays())
-        found = check(
-            trial.metal, trial.function, arguments, trial.grid, host, library=library, unit=unit
-        )
-        assert [render(d) for d in found] == [], f"{trial.name}\n{trial.metal.text}"
