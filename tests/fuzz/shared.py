@@ -147,7 +147,8 @@ class _Writer:
             "mk.simd_sum(a)", "mk.simd_max(a)", "mk.simd_min(a)", "mk.simd_shuffle(a, 31 - t % 32)",
             "mk.simd_shuffle(a, t % 40 - 3)", "mk.simd_shuffle_xor(a, 5)",
             "mk.simd_broadcast(a, 3)", "mk.simd_shuffle_xor(a, t % 3)",
-            "mk.simd_broadcast(a, t % 4)", "mk.simd_shuffle_xor(a, n)", "mk.simd_broadcast(a, n + p)",
+            "mk.simd_broadcast(a, t % 4)", "mk.simd_shuffle_xor(a, n)",
+            "mk.simd_broadcast(a, n + p)",
         ])  # fmt: skip
         self.line(depth, f"a = (a + {found}) % 100")
 
