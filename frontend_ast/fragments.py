@@ -11,8 +11,17 @@ from eas.frontend_ast import memory
 from eas.frontend_ast.arithmetic import items_of
 from eas.frontend_ast.collective import require_all_lanes
 from eas.frontend_ast.context import Context
-from eas.frontend_ast.promote import broadcast, cast, describe, materialize, number, promote
-from eas.frontend_ast.values import NONE, Const, Num, Operand, Tuple
+from eas.frontend_ast.forms import as_place
+from eas.frontend_ast.promote import (
+    broadcast,
+    cast,
+    describe,
+    materialize,
+    number,
+    promote,
+    widen,
+)
+from eas.frontend_ast.values import NONE, Array, Const, Num, Operand, Place, Tuple
 from eas.ir.types import F32
 
 _EDGE = Const(8)
@@ -45,7 +54,7 @@ def _store(
     ctx: Context, acc: Operand, ptr: Operand, offs: Operand, stride: Operand = _EDGE
 ) -> Operand:
     first, second = _elements(ctx, acc)
-    for value, place in zip((first, second), _places(ctx, offs, stride), strict=True):
+    for value, place in zip((first, second), _places(ctx, ptr, offs, stride), strict=True):
         memory.store(ctx, ptr, value, None, place)
     return NONE
 
@@ -80,11 +89,11 @@ def _loaded(ctx: Context, array: Operand, offs: Operand, stride: Operand) -> lis
     """A thread's two elements of a matrix in memory."""
     return [
         cast(ctx, memory.load(ctx, array, None, None, place), F32)
-        for place in _places(ctx, offs, stride)
+        for place in _places(ctx, array, offs, stride)
     ]
 
 
-def _places(ctx: Context, offs: Operand, stride: Operand) -> list[Num]:
+def _places(ctx: Context, array: Operand, offs: Operand, stride: Operand) -> list[Num]:
     """Where a thread's two elements of a matrix are, as Apple's GPUs spread them."""
     lane = ctx.compute("lane_index", size=_threads(ctx, "mma"))
     quad = _with(ctx, "truncdiv", lane, 4)
@@ -96,7 +105,8 @@ def _places(ctx: Context, offs: Operand, stride: Operand) -> list[Num]:
         _with(ctx, "mul", _with(ctx, "and", quad, 2), 2),
         _with(ctx, "mul", _with(ctx, "truncmod", lane, 2), 2),
     )
-    x, y = promote(ctx, [row, number(ctx, stride, "a stride")])
+    wide = widen(ctx, as_place(array).array, row) if isinstance(array, Array | Place) else row
+    x, y = promote(ctx, [wide, number(ctx, stride, "a stride")])
     moved = _sum(ctx, ctx.compute("mul", x.value, y.value), column)
     a, b = promote(ctx, [moved, number(ctx, offs, "an offset")])
     first = ctx.compute("add", a.value, b.value)

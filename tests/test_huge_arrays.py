@@ -65,6 +65,13 @@ def measure(x, y):
 
 
 @eas.kernel
+def square_of_matrix(x, y, STRIDE, THREADS: eas.constexpr):
+    mk.tid(0, THREADS)
+    acc = mk.mma(mk.mma_zero(), x, 0, x, 0, STRIDE, STRIDE)
+    mk.mma_store(acc, y, 0)
+
+
+@eas.kernel
 def move(x, y, FROM, TO):
     y[TO, TO] = x[FROM, FROM]
 
@@ -161,6 +168,15 @@ def test_extents_and_strides_of_a_huge_array_are_i64(square: Array, backend: Bac
     found = np.zeros(2, np.int64)
     measure[1](square, found, _backend=backend)
     assert found.tolist() == [SIDE * SIDE, SIDE * (SIDE - 1)]
+
+
+@pytest.mark.parametrize("backend", ON_WHOLE_ARRAYS)
+def test_the_rows_of_a_small_matrix_may_be_far_apart(backend: Backend) -> None:
+    stride = 2**29
+    x, y = huge((8, stride), "f4"), np.zeros(64, np.float32)
+    x[:, :8] = np.arange(64).reshape(8, 8)
+    square_of_matrix[1](x.reshape(-1), y, stride, THREADS=32, _backend=backend)
+    np.testing.assert_array_equal(y.reshape(8, 8), x[:, :8] @ x[:, :8])
 
 
 @pytest.mark.parametrize("backend", ON_WHOLE_ARRAYS)
