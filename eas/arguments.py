@@ -83,10 +83,11 @@ def identity(value: Any) -> tuple[object, ...]:
         return (kind, repr(value))
     try:
         hash(value)
-    except TypeError:
+    except Exception as error:
+        reason = "" if type(error) is TypeError else f" ({type(error).__name__}: {error})"
         raise BadArgument(
             f"a constexpr is part of the compiled kernel and must be hashable, which "
-            f"a `{type(value).__name__}` is not{_hashable_twin(value)}"
+            f"a `{type(value).__name__}` is not{reason}{_hashable_twin(value)}"
         ) from None
     if isinstance(value, tuple):
         return (kind, *map(identity, cast(tuple[object, ...], value)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import operator
 import threading
 from collections.abc import Callable
 from types import FunctionType
@@ -93,7 +94,9 @@ class Kernel:
         self.fn = fn
         self.fast_math = fast_math
         self.checked = None if checked is None else to_flag(checked, "checked")
-        self.parameters = Parameters(inspect.unwrap(fn))
+        self._inner = inspect.unwrap(fn)
+        self._parts = _parts(self._inner)
+        self.parameters = Parameters(self._inner)
         self._compiled: dict[tuple[object, ...], CompiledKernel] = {}
         self._shortcuts = Shortcuts(self.parameters)
         self._lock = threading.RLock()
@@ -193,23 +196,40 @@ class Kernel:
     def _take_apart(
         self, args: tuple[Any, ...], kwargs: dict[str, Any], *, is_launch: bool
     ) -> Specialised:
+        self._update_parameters()
         try:
             bound = self.parameters.bind(args, kwargs)
         except BadArgument as error:
             raise LaunchError(self.name, str(error)) from error
         return specialise(self.name, self.parameters.all, bound, is_launch=is_launch)
 
+    def _update_parameters(self) -> None:
+        """Reads the function's parameters again if somebody has assigned to its parts."""
+        parts = _parts(self._inner)
+        if all(map(operator.is_, parts, self._parts)):
+            return
+        self._parts = parts
+        self.parameters = Parameters(self._inner)
+        self._shortcuts = Shortcuts(self.parameters)
+
     def _compile(self, call: Specialised, threads: int | None) -> CompiledKernel:
         self._check_threads(threads)
         key = (threads, *call.key)
-        found = self._compiled.get(key)
+        found = self._find(key)
         if found is not None and found.is_current():
             return found
         with self._lock:
-            found = self._compiled.get(key)
+            found = self._find(key)
             if found is None or not found.is_current():
                 found = self._compiled[key] = self._compile_anew(call, threads)
         return found
+
+    def _find(self, key: tuple[object, ...]) -> CompiledKernel | None:
+        try:
+            return self._compiled.get(key)
+        except Exception as error:  # of the user's `__eq__`
+            message = f"a constexpr cannot be compared ({type(error).__name__}: {error})"
+            raise LaunchError(self.name, message) from error
 
     def _compile_anew(self, call: Specialised, threads: int | None) -> CompiledKernel:
         types = argument_types(self.parameters.all, call)
@@ -242,3 +262,8 @@ class Kernel:
             return implicit_grid(call.values, call.constants)
         scalars = {n: v.item() for n, v in call.values.items() if isinstance(v, np.generic)}
         return resolve_grid(grid, {**scalars, **call.constants})
+
+
+def _parts(fn: Any) -> tuple[object, ...]:
+    """What of a function can be assigned to and changes its parameters."""
+    return fn.__code__, fn.__defaults__, fn.__kwdefaults__

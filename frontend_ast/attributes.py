@@ -7,7 +7,7 @@ import inspect
 from types import FunctionType
 
 from eas.frontend_ast.binding import Given
-from eas.frontend_ast.calls import call_function
+from eas.frontend_ast.calls import call_function, capture_attributes
 from eas.frontend_ast.context import Context
 from eas.frontend_ast.elementwise import to_dtype
 from eas.frontend_ast.intrinsics import is_function_of_mk
@@ -42,6 +42,8 @@ def lower_attribute(ctx: Context, node: ast.Attribute) -> Operand:
 def _of_record(ctx: Context, record: Tuple, node: ast.Attribute) -> Operand:
     """A method, a property or a constant of the class."""
     name = node.attr
+    if hasattr(record.make, name):
+        capture_attributes(ctx, record.make, name)
     match inspect.getattr_static(record.make, name, None):
         case FunctionType() if name == "_replace" and is_named_tuple(record.make):
             return Method(record, name, replace_fields)

@@ -135,6 +135,7 @@ def _call_constant(ctx: Context, value: object, given: Given) -> Operand:
 
 def _call_partial(ctx: Context, value: partial[object], given: Given) -> Operand:
     """A function some of whose arguments were given outside of the kernel."""
+    capture_attributes(ctx, value, "func", "args", "keywords")
     positional = (*map(Const, value.args), *given.positional)
     named = {name: Const(argument) for name, argument in value.keywords.items()}
     return _call_constant(ctx, value.func, Given(given.node, positional, named | given.named))
@@ -270,6 +271,7 @@ def call_function(
 ) -> Operand:
     """Inlines a plain Python function, or a method with the object before the dot."""
     try:
+        capture_links(ctx, function)
         function = look_through(function)
         source = read_source(function)
     except Refusal as error:
@@ -287,14 +289,29 @@ def call_function(
             secondary=[Label(source.head(node), "defined here")],
             help="write it without `async`",
         )
-    ctx.capture(function, "its defaults", lambda: _defaults(function), _defaults(function))
+    capture_function(ctx, function)
     defaults = _python_defaults(function, node)
     frame = Frame(source, local_names(node), {}, function.__globals__, Cells(function))
     return _inline(ctx, frame, node, function.__name__, defaults, given, receiver)
 
 
-def _defaults(function: types.FunctionType) -> tuple[object, ...]:
-    return (function.__defaults__, function.__kwdefaults__)
+def capture_function(ctx: Context, function: types.FunctionType) -> None:
+    """Notes that the kernel depends on a function as it is now."""
+    capture_attributes(ctx, function, "__code__", "__defaults__", "__kwdefaults__")
+
+
+def capture_links(ctx: Context, function: Any) -> None:
+    """Notes that the kernel depends on what decorators have wrapped."""
+    inner = getattr(function, "__wrapped__", None)
+    while inner is not None and (id(function), "__wrapped__") not in ctx.captures:
+        capture_attributes(ctx, function, "__wrapped__")
+        function, inner = inner, getattr(inner, "__wrapped__", None)
+
+
+def capture_attributes(ctx: Context, holder: object, *names: str) -> None:
+    """Notes that the kernel depends on some attributes of an object."""
+    for name in names:
+        ctx.capture(holder, name, partial(getattr, holder, name), getattr(holder, name))
 
 
 def _python_defaults(
@@ -426,6 +443,14 @@ def _check_recursion(ctx: Context, call: Call, name: str) -> None:
     since = ctx.calls[ctx.calls.index(call) + 1 :] if call in ctx.calls else None
     if since is None and len(ctx.calls) < _MAX_DEPTH:
         return
+    if since is None:
+        raise ctx.refusal(
+            "E0418",
+            f"`{name}` is called through {_MAX_DEPTH} other functions",
+            label="this call goes deeper than calls can",
+            notes=("a GPU has no call stack: every call is written out in place",),
+            help="call fewer functions inside of each other",
+        )
     raise ctx.refusal(
         "E0418",
         f"`{name}` calls itself" + ", by way of other functions" * bool(since),
@@ -502,7 +527,7 @@ def _written_signature(node: ast.FunctionDef | ast.Lambda) -> str:
 def _is_hashable(value: object) -> bool:
     try:
         hash(value)
-    except TypeError:
+    except Exception:  # of the user's `__hash__`
         return False
     return True
 

@@ -76,6 +76,34 @@ def internal_error(
     return CompileError([*found, diagnostic], kernel)
 
 
+def raised_by(error: Exception) -> str | None:
+    """The function that raised an error, if it is the user's: `Point.__eq__`.
+
+    Constants are the user's objects. The compiler compares them, hashes them, tests their truth.
+    """
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    if trace is None:
+        return None
+    package = str(trace.tb_frame.f_globals.get("__name__", "")).partition(".")[0]
+    is_ours = package in ("eas", "numpy", "ml_dtypes") or package in sys.stdlib_module_names
+    return None if is_ours else trace.tb_frame.f_code.co_qualname
+
+
+def failed_in(
+    culprit: str, cause: Exception, loc: Loc, kernel: str, found: Sequence[Diagnostic] = ()
+) -> CompileError:
+    """A function of the user's that raised an error while the kernel was compiled."""
+    diagnostic = Diagnostic(
+        "E0701",
+        f"`{culprit}` cannot be computed",
+        loc,
+        notes=(f"Python raises {type(cause).__name__}: {cause}",),
+    )
+    return CompileError([*found, diagnostic], kernel)
+
+
 def too_deep(loc: Loc, kernel: str) -> CompileError:
     """A kernel whose nesting goes beyond Python's stack."""
     diagnostic = Diagnostic(

@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping
-from types import FunctionType
+from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
 from eas.frontend_ast.arguments import Argument, ArrayArg, ConstArg, Lowered, ScalarArg
 from eas.frontend_ast.branches import close_scope, lower_branch
+from eas.frontend_ast.calls import capture_function
 from eas.frontend_ast.context import Context
-from eas.frontend_ast.errors import CompileError, Diagnostics, Refusal, internal_error, too_deep
+from eas.frontend_ast.errors import (
+    CompileError,
+    Diagnostics,
+    Refusal,
+    failed_in,
+    internal_error,
+    raised_by,
+    too_deep,
+)
 from eas.frontend_ast.freeze import freeze
 from eas.frontend_ast.scopes import Bound, Cells, Env, Frame, local_names
 from eas.frontend_ast.source import FunctionSource, read_source
@@ -58,6 +67,7 @@ def _lower_source(
     frame = Frame(source, names, {}, function.__globals__, Cells(function))
     ctx = Context(TABLE, frame, diagnostics, threads=threads, is_for_threads=is_for_threads)
     ctx.build.loc = frame.loc(node)
+    capture_function(ctx, function)
     if not isinstance(node, ast.FunctionDef):
         raise CompileError([_not_plain(ctx, node).diagnostic], source.name)
     frame.env = _bind_parameters(ctx, node, arguments)
@@ -120,6 +130,8 @@ def _lower_body(ctx: Context, node: ast.FunctionDef) -> Region:
         raise
     except Exception as error:
         place = ctx.crash or ctx.loc
+        if (culprit := raised_by(error)) is not None:
+            raise failed_in(culprit, error, place, node.name, ctx.diagnostics.items) from error
         raise internal_error(error, place, node.name, ctx.diagnostics.items) from error
     if ctx.failures and not ctx.diagnostics.items:
         cause = AssertionError("a statement was given up without an error")
@@ -161,4 +173,5 @@ def _spell(value: Any) -> str:
         return str(value)
     if type(value) in (tuple, list):
         return f"({', '.join(map(_spell, value))})"
-    return str(getattr(value, "__name__", type(value).__name__))
+    is_named = isinstance(value, type | FunctionType | BuiltinFunctionType | ModuleType)
+    return str((value if is_named else type(value)).__name__)

@@ -7,6 +7,7 @@ import builtins
 import difflib
 import types
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -67,6 +68,7 @@ def _outside(ctx: Context, frame: Frame, name: str) -> Operand:
     if name in frame.globals:
         return _captured(ctx, frame.globals, name)
     if hasattr(builtins, name):
+        ctx.capture(frame.globals, name, partial(frame.globals.get, name), None)  # may be shadowed
         return Const(getattr(builtins, name))
     raise ctx.refusal("E0201", f"the name `{name}` is not defined", help=_suggestion(ctx, name))
 
@@ -86,7 +88,7 @@ def _suggestion(ctx: Context, name: str) -> tuple[str, ...]:
 def _captured(ctx: Context, holder: Mapping[str, object], name: str) -> Const:
     value = holder[name]
     check_capture(ctx, name, value)
-    ctx.capture(holder, name, lambda: holder[name], value)
+    ctx.capture(holder, name, partial(holder.__getitem__, name), value)
     return Const(value)
 
 
@@ -112,7 +114,7 @@ def lower_attribute_of_constant(ctx: Context, holder: Const, node: ast.Attribute
         raise no_attribute(ctx, node, f"`{written}`", dir(value), ways) from error
     if _may_change(value):
         check_capture(ctx, name, found)
-        ctx.capture(value, name, lambda: getattr(value, name), found)
+        ctx.capture(value, name, partial(getattr, value, name), found)
     return Const(found)
 
 

@@ -113,6 +113,7 @@ def test_what_was_not_foreseen_is_an_internal_error_at_its_place(
             raise LookupError("out of luck")
         return names.lower_name(ctx, node)
 
+    monkeypatch.setitem(globals(), "__name__", "eas.handlers")  # it is not the user's code
     monkeypatch.setitem(TABLE.expressions, ast.Name, lower_name)
     error = error_of("call_chain")
     assert str(error) == INTERNAL_ERROR
