@@ -7,6 +7,7 @@ for all lanes of a loop at once.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from eas.ir.nodes import Atomic, Compute, Load, Store, Value
 from eas.ir.records import frozen
@@ -101,9 +102,13 @@ def _require(body: Body, check: _Check, mask: Mask) -> None:
     match check.lanes:
         case Uniform(v):
             bad = e.icmp("uge", e.sub(v, check.low), size)
+            if mask is None or isinstance(mask, Uniform):
+                tell = partial(_report, body, check, v)
+            else:  # the first lane may not be one that takes part
+                tell = partial(_look_closely, body, check, mask, size)
             if mask is not None:
                 bad = e.both(bad, is_any(body, [mask]))
-            e.when(bad, lambda: _report(body, check, v), is_rare=True)
+            e.when(bad, tell, is_rare=True)
         case Steps() as steps:
             ends = _ends(body, steps)
             suspect = e.either(*(e.icmp("uge", e.sub(end, check.low), size) for end in ends))

@@ -1,0 +1,56 @@
+"""What the checks of the CPU report, beside the interpreter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+import eas
+from eas import mk
+from tests.planted.case import Planted
+from tests.planted.divergence import below_an_assert_and_a_print, lanes_that_leave_a_loop_one_by_one
+from tests.planted.masks import less_or_equal_at_a_load, mask_of_rows_for_columns
+from tests.planted.threads import loop_in_steps_of_the_threads, one_result_of_each_simdgroup
+
+
+@eas.kernel
+def one_place(x, wanted):
+    i = mk.arange(0, 40)
+    mk.store(x, 8, 1.0, mask=mk.load(wanted, i))
+
+
+def reports_of(launch: Callable[[str], object]) -> list[str]:
+    """What the interpreter and the CPU report."""
+    reports: list[str] = []
+    for backend in ("interpret", "cpu"):
+        with pytest.raises(eas.KernelError) as caught:
+            launch(backend)
+        reports.append(str(caught.value))
+    return reports
+
+
+def test_the_lane_of_a_report_is_one_that_takes_part() -> None:
+    wanted = np.arange(40) == 37
+    interpreted, found = reports_of(
+        lambda backend: one_place[1](np.zeros(8, "f4"), wanted, _backend=backend)
+    )
+    assert found == interpreted
+    assert "program 0 of a grid of 1, lane 37" in found
+
+
+CASES = (
+    below_an_assert_and_a_print,
+    lanes_that_leave_a_loop_one_by_one,
+    less_or_equal_at_a_load,
+    mask_of_rows_for_columns,
+    loop_in_steps_of_the_threads,
+    one_result_of_each_simdgroup,
+)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.kernel.name)
+def test_a_report_is_that_of_the_interpreter_word_by_word(case: Planted) -> None:
+    interpreted, found = reports_of(lambda backend: case.launch(case.bug, backend))
+    assert found == interpreted
