@@ -1,4 +1,4 @@
-"""Accesses outside of an array: their codes, and the diagnostic that every backend reports."""
+"""Accesses outside of an array: their codes, and what every backend reports of them."""
 
 from __future__ import annotations
 
@@ -62,4 +62,12 @@ def bad_index(array: str, axis: int, index: int, extent: int, loc: Loc, place: s
         loc,
         f"index {index}, but the axis has {extent} elements",
         notes=(place,),
+    )
+
+
+def too_many_programs(limit: int, programs: int) -> str:
+    """Why a launch is refused whose indices of i32 would wrap."""
+    return (
+        f"its indices are for {limit} programs along an axis, not {programs}: "
+        "compute them in i64, as in `mk.program_id(0).to(mk.i64) * BLOCK`"
     )

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from eas.ir.diagnostics import Diagnostic
+from eas.ir.faults import too_many_programs
 from eas.ir.nodes import Param
 from eas.ir.reports import Words, failure, needed_room, printed, report_buffer
 from eas.msl.arrays import Array, Bound, Extents
@@ -83,8 +84,7 @@ def launch(
 def extents_of(kernel: MslKernel, grid: Sequence[int]) -> Extents:
     """The grid along three axes; refuses more programs than the text's indices reach."""
     if max(grid) > kernel.programs:
-        message = f"its indices are for {kernel.programs} programs along an axis, not {max(grid)}"
-        raise GridError(message, kernel.name)
+        raise GridError(too_many_programs(kernel.programs, max(grid)), kernel.name)
     x, y, z = (*grid, 1, 1)[:3]
     return x, y, z
 

@@ -211,6 +211,21 @@ def test_the_interpreter_knows_who_touched_a_few_places_of_a_huge_array(square: 
         collide[4](square, _backend="interpret")
 
 
+@eas.kernel
+def fill(x, N, BLOCK: eas.constexpr):
+    i = mk.program_id(0) * BLOCK + mk.arange(0, BLOCK)
+    mk.store(x, i, 1, mask=i < N)
+
+
+def test_a_grid_whose_indices_would_wrap_is_refused_with_a_way_out(square: Array) -> None:
+    with pytest.raises(eas.LaunchError) as caught:
+        fill(square.reshape(-1), square.size, BLOCK=1024, _backend="cpu")
+    assert str(caught.value) == (
+        "kernel `fill`: its indices are for 2097152 programs along an axis, not 2441407: "
+        "compute them in i64, as in `mk.program_id(0).to(mk.i64) * BLOCK`"
+    )
+
+
 def test_launches_of_small_and_huge_arrays_take_turns(square: Array) -> None:
     small = np.arange(400, dtype=np.uint8).reshape(2, 200)
     square[SIDE - 1, :COUNT] = _numbers(8)

@@ -9,6 +9,7 @@ import numpy as np
 
 from eas.ir.cache import Cache
 from eas.ir.diagnostics import Diagnostic
+from eas.ir.faults import too_many_programs
 from eas.ir.nodes import Function
 from eas.ir.reports import (
     ROOM,
@@ -53,8 +54,7 @@ class Executable:
         """Runs every program of the grid; gives what asserts have found."""
         limit = self.function.programs
         if limit is not None and max(grid) > limit:
-            message = f"its indices are for {limit} programs along an axis, not {max(grid)}"
-            raise LaunchError(self.function.name, message)
+            raise LaunchError(self.function.name, too_many_programs(limit, max(grid)))
         x, y, z = (*grid, 1, 1)[:3]
         has_prints = any(site.kind == "print" for site in self.sites)
         report = report_buffer(PRINT_WORDS if has_prints else 0)
