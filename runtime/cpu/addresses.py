@@ -5,7 +5,7 @@ from __future__ import annotations
 from eas.ir.nodes import Value
 from eas.runtime.cpu.body import Body
 from eas.runtime.cpu.coordinates import Coords
-from eas.runtime.cpu.emit import V, const
+from eas.runtime.cpu.emit import V, const, like
 from eas.runtime.cpu.lanes import Lanes, Steps, Uniform, Vector
 
 
@@ -26,4 +26,6 @@ def offsets(body: Body, value: Value, coords: Coords) -> Lanes:
 
 
 def widened(body: Body, v: V, how: str = "sext") -> V:
-    return const("i64", v.known) if v.known is not None else body.e.cast(how, v, "i64")
+    if v.known is not None:
+        return const(like(v, "i64"), v.known)
+    return body.e.cast(how, v, "i64")

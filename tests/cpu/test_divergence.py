@@ -214,3 +214,27 @@ def test_loops_of_lanes_end_with_what_their_scalars_carry(text: str, expected: i
     out = np.zeros(3, "i4")
     Executable(parse_function(text)).run([ArrayArgument(out)], (1,))
     np.testing.assert_array_equal(out, expected)
+
+
+@eas.kernel
+def move_in_some_lanes(x, out, n, N: eas.constexpr):
+    i = mk.arange(0, N)
+    u = mk.load(x, i)
+    a, b, c = u > 3, i % 7 == 2, n > 1
+    if i >= -n:
+        c = mk.where(c, n, i % 7) >= mk.load(x, i + n)
+        for _ in range(3):
+            if i < 40 + n:
+                mk.store(out, i + N, mk.load(x + i))
+    elif a & b:
+        return
+    else:
+        x = 1 + x
+    mk.store(out, i, mk.where(c, 100, 0) + mk.load(x))
+
+
+def test_an_offset_of_lanes_that_is_known_is_one_of_lanes() -> None:
+    x, out = np.arange(30, dtype="i4") - 7, np.zeros(40, "i4")
+    move_in_some_lanes[1](x, out, 3, N=20, _backend="cpu")
+    np.testing.assert_array_equal(out[:20], np.where(x[3:23] <= 3, 100, 0) + x[0])
+    np.testing.assert_array_equal(out[20:], x[:20])
