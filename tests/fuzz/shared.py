@@ -52,7 +52,7 @@ class _Writer:
         self.random, self.size, self.has_threads = random, size, has_threads
         self.lines: list[str] = []
         self.dtypes = {f"s{n}": random.choice(list(DTYPES)) for n in range(2)}
-        # How each array was accessed since the last barrier: not at all, "read" or "written".
+        # How each array was accessed since the last barrier, if it was.
         self.touched: dict[str, str] = {}
 
     def start(self) -> None:
@@ -94,7 +94,7 @@ class _Writer:
         self.add(self.random.randrange(1, 4), depth + 1)
         if head.startswith("for"):
             self.barrier(depth + 1)
-        self.touched = {**before, **self.touched} if self.touched else before
+        self.touched = _joined(before, self.touched)
 
     def barrier(self, depth: int) -> None:
         if self.touched and self.has_threads:
@@ -151,6 +151,12 @@ class _Writer:
             "mk.simd_broadcast(a, n + p)",
         ])  # fmt: skip
         self.line(depth, f"a = (a + {found}) % 100")
+
+
+def _joined(a: dict[str, str], b: dict[str, str]) -> dict[str, str]:
+    """What may have been touched if a branch was taken or not."""
+    joined = {**a, **b}
+    return {n: "either" if a.get(n, how) != how else how for n, how in joined.items()}
 
 
 # --- the same in NumPy --------------------------------------------------------------------------
