@@ -14,7 +14,7 @@ from eas.frontend_ast import lower
 from eas.frontend_ast.arguments import Argument, Capture
 from eas.frontend_ast.errors import CompileError, internal_error, too_deep
 from eas.ir.nodes import Function
-from eas.ir.passes import optimize, relax, with_bounds
+from eas.ir.passes import guard_accesses, optimize, relax, with_bounds
 from eas.ir.passes.strides import last_strides, with_unit_strides
 from eas.ir.records import frozen, replace
 from eas.ir.text import print_function
@@ -71,7 +71,7 @@ def _check(function: Function, scopes: bool = True) -> None:
 def write_msl(function: Function, threads: int | None) -> MslKernel:
     """The Metal text of a compiled function."""
     with _refusing_depth(function), timed(function.name, "writing Metal"):
-        relaxed = relax(function)
+        relaxed = relax(guard_accesses(function))
         _check(relaxed, scopes=False)
         try:
             return msl.write(relaxed, threads)

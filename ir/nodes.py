@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal
 
+from eas.ir.faults import AccessKind
 from eas.ir.location import Loc, SourceName
 from eas.ir.ops.record import Attr, OpDef
 from eas.ir.records import frozen
@@ -155,16 +156,34 @@ class Barrier:
 
 
 @frozen
+class Fault:
+    """What an `Assert` of the compiler's own has found: `number` is outside of an array.
+
+    `number` is an offset, or if `extent` is there an index along an axis of that extent. All are
+    i64. `is_masked` says whether the access has a mask.
+    """
+
+    kind: AccessKind | Literal["index"]
+    array: str
+    number: Value
+    extent: Value | None = None
+    axis: int = 0
+    is_masked: bool = False
+
+
+@frozen
 class Assert:
     """Stops the launch with `message` if the condition is false for any active lane.
 
-    One that `is_assumed` is a promise of the user's: a backend need not check it.
+    One that `is_assumed` is a promise of the user's: a backend need not check it. One with a
+    `fault` is a check of an access, see `eas.ir.passes.guards`.
     """
 
     condition: Value
     message: str
     loc: Loc
     is_assumed: bool = False
+    fault: Fault | None = None
 
 
 @frozen
@@ -343,7 +362,8 @@ def operands_of(op: Op) -> tuple[Value, ...]:
         case Atomic():
             return _present(op.pointer, op.offset, op.expected, op.value, op.mask)
         case Assert():
-            return (op.condition,)
+            fault = op.fault
+            return (op.condition,) + (() if fault is None else _present(fault.number, fault.extent))
         case Print():
             return tuple(part for part in op.parts if isinstance(part, Value))
         case If():

@@ -29,7 +29,19 @@ import numpy as np
 from eas.ir.diagnostics import Diagnostic
 from eas.ir.faults import AccessKind, Extent, bad_index, outside
 from eas.ir.location import Loc
-from eas.ir.nodes import Alloc, Assert, Atomic, Compute, Function, Load, Op, Print, Store, walk
+from eas.ir.nodes import (
+    Alloc,
+    Assert,
+    Atomic,
+    Compute,
+    Fault,
+    Function,
+    Load,
+    Op,
+    Print,
+    Store,
+    walk,
+)
 from eas.ir.records import frozen
 from eas.ir.types import DType, Shape
 
@@ -63,6 +75,9 @@ _ACCESSES: dict[type[Op], AccessKind] = {Load: "read", Store: "written", Atomic:
 def site_of(op: Op) -> Site | None:
     """Where an op reports from, if it can."""
     match op:
+        case Assert(fault=Fault() as fault):
+            shape, is_masked = op.condition.shape, fault.is_masked
+            return Site(fault.kind, (fault.array,), op.loc, shape, fault.axis, is_masked)
         case Assert():
             return Site("assert", (op.message,), op.loc)
         case Print():

@@ -109,7 +109,11 @@ def _rebuild_effect(op: Op, use: Map, define: Map) -> Op:
         case Alloc():
             return Alloc(op.size, define(op.result), op.loc)
         case Assert():
-            return Assert(use(op.condition), op.message, op.loc, op.is_assumed)
+            fault = op.fault
+            if fault is not None:
+                number, extent = use(fault.number), _maybe(fault.extent, use)
+                fault = replace(fault, number=number, extent=extent)
+            return Assert(use(op.condition), op.message, op.loc, op.is_assumed, fault)
         case Print():
             parts = tuple(use(part) if isinstance(part, Value) else part for part in op.parts)
             return Print(parts, op.loc)

@@ -212,6 +212,8 @@ class _Form:
                 pass
             case Assert():
                 _check_bool(op.condition, "the condition", op)
+                for value in operands_of(op)[1:]:
+                    _number(value, "a part of the fault", op)
             case Print():
                 for value in operands_of(op):
                     _number(value, "a part", op)

@@ -357,6 +357,30 @@ inline void report_failure(device atomic_uint* report, uint site, uint3 program,
 """
 
 
+def _report_fault(dtype: DType) -> str:
+    del dtype
+    return """
+// Notes the first access outside of an array: its number plus one, the program and the lane, the
+// offset or the index, and the extent of the axis that the index does not fit.
+inline void report_fault(device atomic_uint* report, uint site, uint3 program, int lane,
+                         long number, long extent) {
+    uint found = 0;
+    while (!atomic_compare_exchange_weak_explicit(report, &found, site + 1,
+                                                  memory_order_relaxed, memory_order_relaxed)) {
+        if (found != 0) {
+            return;
+        }
+    }
+    const uint words[8] = {program.x, program.y, program.z, uint(lane),
+                           uint(number), uint(number >> 32), uint(extent), uint(extent >> 32)};
+    for (int n = 0; n < 4; ++n) {
+        atomic_store_explicit(&report[1 + n], words[n], memory_order_relaxed);
+        atomic_store_explicit(&report[8 + n], words[4 + n], memory_order_relaxed);
+    }
+}
+"""
+
+
 def _report_record(dtype: DType) -> str:
     del dtype
     return """
@@ -419,6 +443,7 @@ HELPERS: dict[str, Definition] = {
     "atomic_cas_threadgroup": _atomic_cas("threadgroup"),
     **{f"exchange_{kind}_{space}": by_exchange(kind, space) for kind in KINDS for space in SPACES},
     "report_failure": _report_failure,
+    "report_fault": _report_fault,
     "report_record": _report_record,
     "report_value": _report_value,
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from eas.ir.escapes import HIDDEN, escape
+from eas.ir.faults import Extent
 from eas.ir.location import Loc
 from eas.ir.nodes import (
     Assert,
@@ -21,7 +22,7 @@ from eas.ir.passes.continues import without_lane_continues
 from eas.ir.passes.lockstep import in_lockstep
 from eas.ir.passes.products import shape_products
 from eas.ir.records import frozen
-from eas.ir.reports import Site
+from eas.ir.reports import Site, local_extents
 from eas.ir.types import BF16, F64, DType, Pointer
 from eas.msl.alternating import alternate
 from eas.msl.atomics import only_atomic
@@ -96,7 +97,8 @@ class MslKernel:
 
     It is launched with `threads` threads per program, and at most `programs` programs along each
     axis of the grid. `buffers` tells what stands at which buffer index, `sites` what asserts and
-    prints say.
+    prints say. `memory` is the kernel's own threadgroup memory; if it `is_threaded`, its lanes are
+    threads.
     """
 
     text: str
@@ -106,6 +108,8 @@ class MslKernel:
     buffers: tuple[Buffer, ...]
     programs: int
     sites: tuple[Site, ...] = ()
+    memory: tuple[Extent, ...] = ()
+    is_threaded: bool = False
 
 
 def write(function: Function, threads: int | None = None) -> MslKernel:
@@ -246,6 +250,8 @@ def _bind(low: Lowering) -> None:
 def param_name(param: Param) -> str:
     if param.role == "argument":
         return param.name
+    if param.role in ("low", "high"):
+        return f"{param.array}_{param.role}"
     return f"{param.array}_{param.role}_{param.axis}"
 
 
@@ -279,7 +285,18 @@ def _assemble(low: Lowering) -> MslKernel:
     _write_head(low, buffers, writer)
     _write_kernel(low, name, buffers, body, writer)
     text, programs = str(writer), _most_programs(low)
-    return MslKernel(text, name, low.threads, low.version, buffers, programs, tuple(low.sites))
+    own = tuple(local_extents(function).values())
+    return MslKernel(
+        text,
+        name,
+        low.threads,
+        low.version,
+        buffers,
+        programs,
+        tuple(low.sites),
+        own,
+        function.threads is not None,
+    )
 
 
 def _declare_shared(shared: Shared) -> str:

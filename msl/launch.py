@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from eas.ir.diagnostics import Diagnostic
-from eas.ir.faults import too_many_programs
+from eas.ir.faults import Extent, too_many_programs
 from eas.ir.nodes import Param
 from eas.ir.reports import Words, failure, needed_room, printed, report_buffer
 from eas.msl.arrays import Array, Bound, Extents
@@ -30,9 +30,11 @@ class ArrayArgument(Protocol):
     def flat(self) -> Array: ...
     @property
     def origin(self) -> int: ...
+    def extent(self, name: str) -> Extent: ...
 
 
 Argument = ArrayArgument | np.generic | bool | int | float
+_NUMBERS = (np.generic, bool, int, float)
 
 
 class Dispatch(Protocol):
@@ -77,7 +79,11 @@ def launch(
     dispatch.write_back(*(b.index for b in kernel.buffers if b.kind == "array" and b.is_written))
     for line in printed(report, kernel.sites):
         program_output(line)
-    found = failure(report, kernel.sites, extents)
+    arrays = {each.name: each for each in kernel.memory}
+    for param, argument in zip(params, arguments, strict=True):
+        if not isinstance(argument, _NUMBERS):
+            arrays[param.name] = argument.extent(param.name)
+    found = failure(report, kernel.sites, extents, arrays, kernel.is_threaded)
     return () if found is None else (found,)
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from eas.ir.nodes import Assert, Print, Value
+from eas.ir.nodes import Assert, Print, Value, operands_of
 from eas.ir.places.indices import linear
-from eas.ir.reports import RECORD_HEAD, Site, words_of
+from eas.ir.reports import RECORD_HEAD, Site, site_of, words_of
 from eas.ir.types import BOOL, I32, U32, count
 from eas.msl.lowering import Lowering
 from eas.msl.spelling import negated
@@ -16,15 +16,18 @@ from eas.msl.tree import Node, Variable
 
 def check(op: Assert, low: Lowering) -> None:
     """Reports a lane for which the condition does not hold."""
-    site = _site(Site("assert", (op.message,), op.loc), "report_failure", low)
+    found, name = site_of(op), "report_failure" if op.fault is None else "report_fault"
+    assert found is not None
+    site = _site(found, name, low)
     failed = low.node(BOOL, lambda t: negated(t[0]), [low.at(op.condition)])
-    lane = _lane((op.condition,), low)
+    parts = [_lane((op.condition,), low), *(low.at(value) for value in operands_of(op)[1:])]
 
     def line(texts: Sequence[Text]) -> Text:
-        return call("report_failure", "report", str(site), low.names["program"], texts[0])
+        extent = ["0"] if len(texts) == 2 else []  # an offset has none
+        return call(name, "report", str(site), low.names["program"], *texts, *extent)
 
     with low.branch(failed, op.loc):
-        low.act(line, [lane], loc=op.loc)
+        low.act(line, parts, loc=op.loc)
 
 
 def show(op: Print, low: Lowering) -> None:

@@ -2,7 +2,7 @@
 
 `optimize` is for every backend and keeps each fault that the interpreter reports. `relax` is for
 the other backends: it may drop what only a fault could need. `with_bounds` makes a function whose
-accesses to memory are checked by those as well.
+accesses to memory are checked by those as well, `guard_accesses` writes such checks out.
 """
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ from eas.ir.passes.cse import merge_common
 from eas.ir.passes.dead import remove_dead
 from eas.ir.passes.exits import lower_exits
 from eas.ir.passes.fold import fold
+from eas.ir.passes.guards import guard_accesses
 from eas.ir.passes.hoist import hoist
 from eas.ir.passes.relax import use_ranges
 from eas.ir.passes.select import use_selects
 from eas.ir.rewrite import renumber
 
-__all__ = ["optimize", "relax", "with_bounds"]
+__all__ = ["guard_accesses", "optimize", "relax", "with_bounds"]
 
 
 def optimize(f: Function) -> Function:

@@ -33,7 +33,8 @@ Grammar, with `[x]` for an optional x and `x...` for any number of them with com
                "atomic" "cas" at "," expected "->" value ["if" mask]
                "alloc" size
                "barrier"
-               "assert" condition "," string
+               "assert" condition "," string ["fault" kind name value
+                   ["of" value "axis" int] ["masked"]]
                "print" (string | value)...
                "yield" value... , "break" value... , "continue" value... , "leave" label value...
                "condition" condition ["with" value...]

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from typing import Literal, TypeVar, get_args
 
+from eas.ir.faults import AccessKind
 from eas.ir.location import NOWHERE, Loc, SourceName
 from eas.ir.nodes import (
     Alloc,
@@ -21,6 +22,7 @@ from eas.ir.nodes import (
     Condition,
     Constant,
     Continue,
+    Fault,
     For,
     Function,
     If,
@@ -50,6 +52,10 @@ Hidden = Literal["extent", "stride", "low", "high"]
 _ROLES: dict[str, Hidden] = {role: role for role in get_args(Hidden)}
 _ATOMICS: dict[str, AtomicKind] = {kind: kind for kind in get_args(AtomicKind)}
 _NUMBERS = {"true": True, "false": False, "inf": math.inf, "-inf": -math.inf, "nan": math.nan}
+_FAULTS: dict[str, AccessKind | Literal["index"]] = {
+    "index": "index",
+    **{kind: kind for kind in get_args(AccessKind)},
+}
 _WORDS: dict[str, Attr] = {"none": None, "true": True, "false": False}
 
 
@@ -396,7 +402,18 @@ class _Parser:
         condition = self.use("a condition")
         self.expect(",")
         message = self.string("a message in quotes")
-        return Assert(condition, message, self.place(), is_assumed)
+        fault = self.fault() if self.accept("fault") else None
+        return Assert(condition, message, self.place(), is_assumed, fault)
+
+    def fault(self) -> Fault:
+        kind = self.one_of(_FAULTS, "the kind of a fault")
+        array, number = self.name("the name of an array"), self.use()
+        extent, axis = None, 0
+        if self.accept("of"):
+            extent = self.use()
+            self.expect("axis")
+            axis = self.integer("the number of an axis")
+        return Fault(kind, array, number, extent, axis, self.accept("masked"))
 
     def assume(self) -> Op:
         return self.check(is_assumed=True)

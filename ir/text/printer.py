@@ -19,6 +19,7 @@ from eas.ir.nodes import (
     Condition,
     Constant,
     Continue,
+    Fault,
     For,
     Function,
     If,
@@ -268,7 +269,7 @@ def _spell(op: Op) -> str:
             return "barrier"
         case Assert():
             word = "assume" if op.is_assumed else "assert"
-            return f"{word} {_use(op.condition)}, {quote(op.message)}"
+            return f"{word} {_use(op.condition)}, {quote(op.message)}{_fault(op.fault)}"
         case Print():
             return f"print {', '.join(map(_part, op.parts))}".rstrip()
         case Condition():
@@ -280,6 +281,14 @@ def _spell(op: Op) -> str:
             return type(op).__name__.lower() + _uses(op.values)
         case If() | For() | While() | Scope() | Combine():
             raise TypeError(f"{type(op).__name__} has regions")
+
+
+def _fault(fault: Fault | None) -> str:
+    if fault is None:
+        return ""
+    what = f"{fault.kind} {quote_unless(WORD, fault.array)} {_use(fault.number)}"
+    of = "" if fault.extent is None else f" of {_use(fault.extent)} axis {fault.axis}"
+    return f" fault {what}{of}{' masked' if fault.is_masked else ''}"
 
 
 def _at(op: Load | Store | Atomic) -> str:

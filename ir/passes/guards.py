@@ -1,0 +1,118 @@
+"""Checks of memory as ops, for backends that do not check accesses themselves.
+
+Before each access of a checked function stands an `Assert` that names the fault, and the access is
+masked, so that a lane outside of the array touches nothing: a store does not happen, a load gives
+zero. The policy is that of `ReadZeroSkipWrite` in WebGPU's implementations.
+"""
+
+from __future__ import annotations
+
+from eas.ir.builder import Builder
+from eas.ir.faults import AccessKind
+from eas.ir.nodes import (
+    Alloc,
+    Assert,
+    Atomic,
+    Compute,
+    Fault,
+    Function,
+    Load,
+    Op,
+    Region,
+    Store,
+    Value,
+    regions_of,
+    walk,
+)
+from eas.ir.passes.bounds import bounds_of
+from eas.ir.records import replace
+from eas.ir.reports import array_name
+from eas.ir.rewrite import builder_for, rebuild
+from eas.ir.types import I64, Shape
+
+_KINDS: dict[type[Op], AccessKind] = {Load: "read", Store: "written", Atomic: "updated"}
+
+
+def guard_accesses(f: Function) -> Function:
+    """The function with its checks written out, if it is one whose accesses are checked."""
+    if not f.checked:
+        return f
+    guards = _Guards(builder_for(f), bounds_of(f))
+    for op in walk(f.body):
+        if isinstance(op, Alloc):
+            guards.sizes[op.result.id] = op.size
+    return replace(f, body=guards.region(f.body))
+
+
+class _Guards:
+    def __init__(self, build: Builder, bounds: dict[int, tuple[Value | None, Value]]) -> None:
+        self.build, self.bounds = build, bounds
+        self.sizes: dict[int, int] = {}
+
+    def region(self, region: Region) -> Region:
+        before, self.build.ops = self.build.ops, []
+        for op in region.ops:
+            self.build.loc = op.loc
+            if isinstance(op, Load | Store | Atomic):
+                self.access(op)
+            elif regions_of(op):
+                self.build.emit(rebuild(op, inner=self.region))
+            else:
+                self.build.emit(op)
+            if isinstance(op, Compute) and op.op.name == "index":
+                self.index(op)
+        made, self.build.ops = tuple(self.build.ops), before
+        return Region(region.args, made)
+
+    def access(self, op: Load | Store | Atomic) -> None:
+        build, shape = self.build, op.offset.shape
+        low, high = self.ends(op.pointer)
+        offset = self.wide(op.offset)
+        is_inside = build.compute("lt", offset, self.spread(high, shape))
+        if low is not None or op.offset.ty.dtype.is_signed:
+            first = build.constant(0, I64) if low is None else low
+            reached = build.compute("ge", offset, self.spread(first, shape))
+            is_inside = build.compute("and", reached, is_inside)
+        name, is_masked = array_name(op.pointer.hint), op.mask is not None
+        fault = Fault(_KINDS[type(op)], name, offset, is_masked=is_masked)
+        self.require(is_inside, op.mask, fault)
+        mask = is_inside if op.mask is None else build.compute("and", op.mask, is_inside)
+        if isinstance(op, Load):
+            build.emit(replace(op, mask=mask, other=op.other or self.zero(op.result)))
+        else:
+            build.emit(replace(op, mask=mask))
+
+    def index(self, op: Compute) -> None:
+        """An index is from minus the extent of its axis to below that."""
+        build = self.build
+        index, extent = (self.wide(operand) for operand in op.operands)
+        least = build.compute("neg", extent)
+        is_inside = build.compute(
+            "and", build.compute("ge", index, least), build.compute("lt", index, extent)
+        )
+        array, axis = op.attr("array"), op.attr("axis")
+        assert isinstance(array, str)
+        assert isinstance(axis, int)
+        self.require(is_inside, None, Fault("index", array, index, extent, axis))
+
+    def require(self, is_inside: Value, mask: Value | None, fault: Fault) -> None:
+        build = self.build
+        if mask is not None:
+            is_inside = build.compute("or", is_inside, build.compute("not", mask))
+        build.emit(Assert(is_inside, "", build.loc, fault=fault))
+
+    def ends(self, pointer: Value) -> tuple[Value | None, Value]:
+        if pointer.id in self.bounds:
+            return self.bounds[pointer.id]
+        return None, self.build.constant(self.sizes[pointer.id], I64)
+
+    def wide(self, value: Value) -> Value:
+        return value if value.ty.dtype == I64 else self.build.compute("cast", value, dtype=I64)
+
+    def spread(self, value: Value, shape: Shape) -> Value:
+        return self.build.compute("splat", value, shape=shape) if shape else value
+
+    def zero(self, like: Value) -> Value:
+        dtype = like.ty.dtype
+        number = self.build.constant(False if dtype.is_bool else 0, dtype)
+        return self.spread(number, like.shape)
