@@ -58,6 +58,11 @@ class FunctionSource:
         return Loc(self.source, line, column, end_line, end_column, caller)
 
 
+# The file of all that `exec` runs. From Python 3.13 on, `python -c` has its text under this name,
+# too; nobody can have edited that, so a function that is not in it was run by `exec`.
+_UNNAMED = "<string>"
+
+
 def read_source(fn: Callable[..., Any]) -> FunctionSource:
     """Find the text of a function and parse it; a `Refusal` (E0801) where it cannot be had.
 
@@ -74,6 +79,8 @@ def read_source(fn: Callable[..., Any]) -> FunctionSource:
     for text in texts:
         if (node := text.guess(function.__code__)) is not None:
             return _found(function, text, node)
+    if function.__code__.co_filename == _UNNAMED:
+        raise _no_text(function.__code__)
     raise _changed_text(function.__code__, texts[-1].lines)
 
 
@@ -177,7 +184,7 @@ def _no_text(code: CodeType) -> Refusal:
         Diagnostic(
             "E0801",
             f"the source of `{code.co_name}` cannot be read",
-            Loc(_name_of(path), code.co_firstlineno, 0, code.co_firstlineno, 0),
+            Loc(replace(_name_of(path), text=()), code.co_firstlineno, 0, code.co_firstlineno, 0),
             notes=(
                 "this prompt does not keep what was typed"
                 if prompt

@@ -434,7 +434,10 @@ def test_a_history_that_lacks_a_line_is_not_believed(monkeypatch: pytest.MonkeyP
 # --- refusals ---------------------------------------------------------------------------------
 
 
-def test_a_function_made_by_exec_is_refused() -> None:
+@pytest.mark.parametrize("command", ["", "import sys", "def g(a): return a"])
+def test_a_function_made_by_exec_is_refused(monkeypatch: pytest.MonkeyPatch, command: str) -> None:
+    entry = (len(command), None, command.splitlines(), "<string>")  # of `python -c` from 3.13 on
+    monkeypatch.setitem(linecache.cache, "<string>", entry)
     names: dict[str, Any] = {}
     exec("def f(a): return a", names)
     with pytest.raises(Refusal) as caught:
