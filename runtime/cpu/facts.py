@@ -25,7 +25,7 @@ from eas.ir.nodes import (
     values_in,
     walk,
 )
-from eas.ir.passes.ranges import analyze
+from eas.ir.passes.ranges import MOST_PROGRAMS, Ranges, analyze
 from eas.ir.places.forms import Form
 from eas.ir.places.indices import Indices
 from eas.ir.records import field, record
@@ -82,6 +82,9 @@ class Facts:
         self._split = {key for key, each in found.items() if each.inside}
         self.ranges = analyze(self.function)
         self.wrapping = self.ranges.wrapping
+        if self.ranges.programs < (self.function.programs or MOST_PROGRAMS):
+            self.ranges = Ranges()  # they hold for smaller grids than a launch may have
+            self.wrapping = {v.id for v in values_in(self.function.body) if v.ty.dtype.is_int}
         for op in walk(self.function.body):
             for result in results_of(op):
                 self.definitions[result.id] = op
