@@ -86,12 +86,10 @@ def _call_marks(function: Function, tokens: Sequence[Token]) -> Marks:
     """A parameter that says where the call is, and a step of the path as long as it lasts."""
     if any(token.text == "kernel" for token in _declaration(function, tokens)):
         return []
-    has_parameters = [token.text for token in function.parameters] not in ([], ["void"])
-    parameter = f", {_CALLER}" if has_parameters else _CALLER
-    start = tokens[function.end].start
-    if not has_parameters and function.parameters:
-        return []  # `f(void)` takes no more
-    return [(start, parameter), (tokens[function.opening].end, _CALL)]
+    if [token.text for token in function.parameters] == ["void"]:
+        return []  # there is no place for one more
+    parameter = f", {_CALLER}" if function.parameters else _CALLER
+    return [(tokens[function.end].start, parameter), (tokens[function.opening].end, _CALL)]
 
 
 def _declaration(function: Function, tokens: Sequence[Token]) -> list[Token]:
