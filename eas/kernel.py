@@ -26,7 +26,7 @@ from eas.config import (
 from eas.frontend_ast.errors import CompileError, Refusal
 from eas.frontend_ast.source import read_source
 from eas.frontend_ast.specialized import specialize
-from eas.frontend_ast.texts import keep_text
+from eas.frontend_ast.texts import keep_texts
 from eas.frontend_ast.wrappers import kernel_function
 from eas.runtime.grid import Grid, implicit_grid, resolve_grid
 from eas.runtime.refusals import BadArgument, LaunchError
@@ -67,7 +67,7 @@ def kernel(
 
 def function(fn: F) -> F:
     """Marks a function as a helper of kernels, for the reader's sake; any function can be one."""
-    keep_text(fn)
+    keep_texts(fn)
     return fn
 
 
@@ -90,7 +90,7 @@ class Kernel:
             fn = fn.__func__
         if not isinstance(fn, FunctionType):
             raise TypeError(f"@eas.kernel takes a function, not {fn!r}")
-        keep_text(fn)
+        keep_texts(fn)
         self.fn = fn
         self.fast_math = fast_math
         self.checked = None if checked is None else to_flag(checked, "checked")

@@ -135,14 +135,17 @@ _MOST_FILES = 64
 _lock = threading.Lock()  # of the last two
 
 
-def keep_text(function: object) -> None:
-    """Keeps the text of a function that is being loaded: its file may be edited later."""
-    if not isinstance(function, FunctionType):
-        return
-    remember(function.__code__)
-    text = _read(function)
-    if text is not None:
-        _kept[function] = text
+def keep_texts(function: object) -> None:
+    """Keeps the text of a function that is being loaded: its file may be edited later.
+
+    What decorators have wrapped may be of another file.
+    """
+    while isinstance(function, FunctionType) and function not in _kept:
+        remember(function.__code__)
+        text = _read(function)
+        if text is not None:
+            _kept[function] = text
+        function = getattr(function, "__wrapped__", None)
 
 
 def texts_of(function: FunctionType) -> Iterator[Text]:

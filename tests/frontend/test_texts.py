@@ -114,6 +114,26 @@ def test_a_marked_helper_of_another_file_runs_as_imported(load: Load) -> None:
     assert results(module.run) == [2, 4, 6, 8]
 
 
+def test_a_kernel_under_a_decorator_of_another_file_runs_as_imported(load: Load) -> None:
+    load(
+        """
+        import functools
+
+        def passing_on(fn):
+            @functools.wraps(fn)
+            def wrapper(*args): return fn(*args)
+            return wrapper
+        """,
+        "decorators",
+    )
+    text = kernel_of("import decorators").replace(
+        "@eas.kernel", "@eas.kernel\n        @decorators.passing_on"
+    )
+    module = load(text.replace("scaled(mk.load(x + i))", "mk.load(x + i) * 2"))
+    edit(module, "* 2", "* 3")
+    assert results(module.run) == [2, 4, 6, 8]
+
+
 def test_a_helper_of_another_file_that_was_edited_is_refused(load: Load) -> None:
     other = load("def scaled(a): return a * 2\n", "other")
     module = load(kernel_of("from other import scaled"))
