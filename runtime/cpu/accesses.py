@@ -26,11 +26,14 @@ class Accesses:
 
     def conflicts(self, op: Op) -> bool:
         """Whether a lane of `op` could meet another lane's access here."""
-        return any(
-            conflict(before, self._access(each), self.facts)
-            for each in accesses_of(op)
-            for before in self.found.get(each.pointer.id, ())
-        )
+        return any(map(self._conflicts, accesses_of(op)))
+
+    def _conflicts(self, op: Load | Store | Atomic) -> bool:
+        before = self.found.get(op.pointer.id)
+        if before is None:
+            return False
+        access = self._access(op)
+        return any(conflict(each, access, self.facts) for each in before)
 
     def _access(self, op: Load | Store | Atomic) -> Access:
         """An access; atomic ones are in order here, as all effects of a program are."""
