@@ -10,6 +10,7 @@ run as long as one is.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from itertools import islice
 
 from eas.ir.builder import Builder
@@ -17,6 +18,7 @@ from eas.ir.nodes import (
     Assert,
     Atomic,
     Break,
+    Compute,
     Condition,
     Continue,
     For,
@@ -56,11 +58,16 @@ Control = If | For | While
 Values = tuple[Value, ...]
 
 
-def in_lockstep(function: Function, chosen: set[int]) -> Function:
-    """The function with the control ops of these `id()`s as control flow that all lanes share."""
+def in_lockstep(
+    function: Function, chosen: set[int], masked: AbstractSet[int] = frozenset()
+) -> Function:
+    """The function with the control ops of these `id()`s as control flow that all lanes share.
+
+    The pure ops of the `id()`s in `masked` are run for active lanes only: they may have faults.
+    """
     if not chosen:
         return function
-    changed = _Change(chosen, builder_for(function))
+    changed = _Change(chosen, masked, builder_for(function))
     body = changed.region(function.body)
     simpler = merge_common(fold(replace(function, body=body)))
     return renumber(remove_dead(simpler, keeps_faults=False))
@@ -71,6 +78,7 @@ class _Change:
     """Rewrites the regions around the chosen ops; `env` has what their results become."""
 
     chosen: set[int]
+    masked: AbstractSet[int]
     build: Builder
     env: dict[int, Value] = field(default_factory=dict[int, Value])
 
@@ -79,7 +87,7 @@ class _Change:
         for op in region.ops:
             if isinstance(op, Control) and id(op) in self.chosen:
                 self.build.ops = ops
-                _Lockstep(self.build, self.env, _split_shape(op)).whole(op)
+                _Lockstep(self.build, self.env, _split_shape(op), self.masked).whole(op)
             else:
                 ops.append(rebuild(op, self.use, same, self.region))
         return Region(region.args, tuple(ops))
@@ -145,6 +153,7 @@ class _Lockstep:
     build: Builder
     env: dict[int, Value]
     shape: Shape
+    masked: AbstractSet[int]
     frames: list[_Frame] = field(default_factory=list[_Frame])
 
     def use(self, value: Value) -> Value:
@@ -228,9 +237,20 @@ class _Lockstep:
                 return None
             case Yield() | Condition():
                 return lanes
+            case Compute() if id(op) in self.masked:
+                self.run_masked(rebuild(op, self.use), self.fit(lanes, op.result.shape))
+                return lanes
             case _:
                 self.effect(rebuild(op, self.use), lanes)
                 return lanes
+
+    def run_masked(self, op: Op, mask: Value) -> None:
+        """A pure op in some lanes, and zero in the others."""
+        assert isinstance(op, Compute)
+        own, idle = replace(op, result=self.build.value(op.result.ty)), zero(self.build, op.result)
+        then = Region((), (own, Yield((own.result,), op.loc)))
+        orelse = Region((), (Yield((idle,), op.loc),))
+        self.build.emit(If(mask, then, orelse, (op.result,), op.loc))
 
     def effect(self, op: Op, lanes: Value) -> None:
         """An op that does nothing for lanes that are not active."""

@@ -146,6 +146,12 @@ class Facts:
     def is_cheap(self, value: Value) -> bool:
         return value.id in self.cheap
 
+    def is_checked_when_made(self, op: Op) -> bool:
+        """Whether an op is an index that is checked here, and not where it is used."""
+        if not isinstance(op, Compute) or op.op.name != "index":
+            return False
+        return bool(op.result.shape) and not self.is_cheap(op.result)
+
     def is_split(self, op: If | For | While) -> bool:
         """Whether lanes go different ways in an op."""
         return id(op) in self._split

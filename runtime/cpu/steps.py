@@ -37,7 +37,7 @@ def step(body: Body, op: Op, masks: Masks) -> Masks | None:
         case Constant():
             pass
         case Compute():
-            if op.op.name == "index" and op.result.shape and not body.facts.is_cheap(op.result):
+            if body.facts.is_checked_when_made(op):
                 for coords, points in body.places(op.result.shape):
                     check_index(body, op, coords, shared(body, masks, points, coords))
             if not body.facts.is_cheap(op.result):

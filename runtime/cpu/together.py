@@ -39,7 +39,9 @@ def with_steps_together(function: Function) -> Function:
     if not any(isinstance(inner, Atomic | Print | Store) for inner in inside):
         return function
     facts = Facts(function)
-    return in_lockstep(function, {id(op) for op in parting if _needs_lockstep(op, facts)})
+    chosen = {id(op) for op in parting if _needs_lockstep(op, facts)}
+    checked = {id(op) for op in walk(function.body) if facts.is_checked_when_made(op)}
+    return in_lockstep(function, chosen, checked if function.checked else set())
 
 
 def _parting(region: Region, found: Mapping[int, Divergence]) -> Iterator[Control]:

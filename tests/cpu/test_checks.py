@@ -54,3 +54,20 @@ CASES = (
 def test_a_report_is_that_of_the_interpreter_word_by_word(case: Planted) -> None:
     interpreted, found = reports_of(lambda backend: case.launch(case.bug, backend))
     assert found == interpreted
+
+
+@eas.kernel
+def in_lockstep(x, index, N):
+    i = mk.arange(0, 13)
+    trip = 0
+    while trip < 1 + i % 5:
+        trip += 1
+        if i < N:
+            x[i * i // 2 + index[i]] = 1
+
+
+@pytest.mark.parametrize("extent", [0, 1, 8])
+def test_lanes_that_are_idle_in_lockstep_have_no_index(extent: int) -> None:
+    x, index = np.zeros(extent, "i4"), np.full(13, 1 - extent, "i4")
+    in_lockstep[1](x, index, min(extent, 1), _backend="cpu")
+    np.testing.assert_array_equal(x, np.arange(extent) == 1 % max(extent, 1))
