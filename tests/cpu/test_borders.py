@@ -23,6 +23,7 @@ from tests.planted.case import Array, guard
 
 KERNELS = int(os.environ.get("EAS_FUZZ_BORDERS", "20"))
 KERNELS_PER_TEST = 10
+FAR = (1 << 32, 1 << 40, -(1 << 40), (1 << 62) - 1, (1 << 63) - 99, -(1 << 63))
 WIDE, MIDDLE = 1 << 13, 1 << 12  # an extent, and a shift, for which most kernels have no fault
 
 
@@ -58,7 +59,8 @@ def launches_of(border: Border, kernel: Any, seed: int) -> list[tuple[int, int]]
     shift = smallest(lambda shift: is_inside(WIDE, shift), -2 * WIDE, MIDDLE)
     tight = max(extent - MIDDLE + shift, 0)
     pairs = [(extent, MIDDLE), (extent - 1, MIDDLE), (WIDE, shift), (WIDE, shift - 1)]
-    return [pair for pair in (*pairs, (tight, shift)) if pair[0] >= 0]
+    far = [(WIDE, by) for by in FAR] if border.is_wide and extent else []
+    return [pair for pair in (*pairs, (tight, shift), *far) if pair[0] >= 0]
 
 
 def smallest(holds: Callable[[int], bool], low: int, high: int) -> int:
@@ -80,14 +82,15 @@ def run(
     random = np.random.default_rng(seed)
     shape = list(border.shape(extent))
     shape[border.axis] *= abs(border.step)
-    x = random.integers(1, 99, shape, dtype="i4")
+    x = random.integers(1, 99, shape).astype(border.dtype)
     x = np.moveaxis(np.moveaxis(x, border.axis, 0)[:: border.step], 0, border.axis)
     index = random.integers(0, 20, 16, dtype="i4")
     arrays = [guard(each) for each in (x, index, np.zeros(MOST_LANES, "i4"))]
     values = [each.array for each in arrays]
     numbers = [int(number) for number in random.integers(0, 9, 2)]
     try:
-        kernel[border.programs](*values, *numbers, shift, _backend=backend)
+        by = np.int64(shift) if border.is_wide else shift
+        kernel[border.grid](*values, *numbers, by, _backend=backend)
     except eas.KernelError as error:
         [found] = error.diagnostics
         return Fault((found.code, found.message.split("`")[1], found.loc.line))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from random import Random
 
-PROGRAMS = (1, 1, 2, 3, 7)
+GRIDS = ((1,), (1,), (2,), (3,), (7,), (2, 3), (1, 5), (2, 1, 3))
+DTYPES = ("i4", "i4", "i1", "u2", "i8")  # of `x`
 LANES = (1, 2, 3, 5, 8, 13, 16, 31, 32, 33, 64, 100)
 MOST_LANES = 7 * 100
 COLUMNS = 7  # of `x`, where it has two axes
@@ -20,7 +21,8 @@ def fetch(array, offset, mask):
 
 @eas.kernel
 def touch(x, index, out, n, m, shift):
-    pid = mk.program_id(0)
+    column, row, plane = mk.program_id(0), mk.program_id(1), mk.program_id(2)
+    pid = (plane * mk.num_programs(1) + row) * mk.num_programs(0) + column
 """
 
 # How the access is written, and what it is. What loads read is added to `s`; what atomics give
@@ -45,10 +47,12 @@ class Border:
 
     def __init__(self, random: Random) -> None:
         self.random = random
-        self.programs = random.choice(PROGRAMS)
+        self.grid = random.choice(GRIDS)
+        self.dtype = random.choice(DTYPES)
+        self.is_wide = random.random() < 0.3  # whether offsets have 64 bits
         self.form = random.choice(list(_KINDS))
         self.step = random.choice((1, 1, 2, -1, -3)) if _KINDS[self.form] in _INDEXED else 1
-        self.atoms = ["pid", "n", "m", "2", "5"]
+        self.atoms = ["pid", "row", "plane", "n", "m", "2", "5"]
         self.lines: list[str] = []
         self.count = 0
         self._begin()
@@ -131,7 +135,7 @@ class Border:
             column = ""
         at = f"{self._expression(2)} + shift"
         text = self.form.format(at=at, mask=f"mask={mask or None}", column=column)
-        text = text if kind in ("store", "assign", "update") else f"s += {text}"
+        text = text if kind in ("store", "assign", "update") else f"s += {text}.to(mk.i32)"
         self.lines.append(f"{indent}{text}{'' if 'fetch' in text else '  # HERE'}")
 
     # --- expressions ----------------------------------------------------------------------------
@@ -166,4 +170,4 @@ class Border:
 
 
 _INDEXED = ("index", "assign")
-_SCALARS = {"pid", "n", "m", "2", "5"}
+_SCALARS = {"pid", "row", "plane", "n", "m", "2", "5"}
