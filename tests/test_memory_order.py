@@ -16,7 +16,7 @@ from tests.backends import BACKENDS
 from tests.fuzz.memory import PROGRAMS, run_in_numpy, write_kernel
 from tests.fuzz.running import load
 
-KERNELS = int(os.environ.get("EAS_FUZZ_MEMORY", "60"))
+KERNELS = int(os.environ.get("EAS_FUZZ_MEMORY", "30"))
 KERNELS_PER_TEST = 10
 
 
