@@ -19,6 +19,7 @@ from eas.ir.nodes import (
     Store,
     Value,
     While,
+    Yield,
     operands_of,
     regions_of,
     results_of,
@@ -80,6 +81,7 @@ class Facts:
     def __post_init__(self) -> None:
         found = divergences(self.function)
         self._split = {key for key, each in found.items() if each.inside}
+        self._yielded: set[int] = set()
         self.ranges = analyze(self.function)
         self.wrapping = self.ranges.wrapping
         if self.ranges.programs < (self.function.programs or MOST_PROGRAMS):
@@ -94,6 +96,8 @@ class Facts:
                 self._weigh(op)
             if isinstance(op, Compute) and self._is_indexed(op):
                 self.indexed.add(op.result.id)
+            if isinstance(op, Yield):
+                self._yielded.update(value.id for value in op.values)
             if isinstance(op, For):
                 self.counters[op.body.args[0].id] = op
             if isinstance(op, While):
@@ -150,7 +154,8 @@ class Facts:
         """Whether an op is an index that is checked here, and not where it is used."""
         if not isinstance(op, Compute) or op.op.name != "index":
             return False
-        return bool(op.result.shape) and not self.is_cheap(op.result)
+        is_kept = not self.is_cheap(op.result) or op.result.id in self._yielded
+        return bool(op.result.shape) and is_kept
 
     def is_split(self, op: If | For | While) -> bool:
         """Whether lanes go different ways in an op."""

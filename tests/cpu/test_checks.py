@@ -71,3 +71,23 @@ def test_lanes_that_are_idle_in_lockstep_have_no_index(extent: int) -> None:
     x, index = np.zeros(extent, "i4"), np.full(13, 1 - extent, "i4")
     in_lockstep[1](x, index, min(extent, 1), _backend="cpu")
     np.testing.assert_array_equal(x, np.arange(extent) == 1 % max(extent, 1))
+
+
+@eas.kernel
+def column_in_lockstep(x, N):
+    r, c = mk.arange(0, 3)[:, None], mk.arange(0, 13)[None, :]
+    far = (r * 13 + c) * 0 + 1
+    for _ in range(N):
+        far += N
+        trip = 0
+        while trip < 1 + r * 2 % 5:
+            trip += 1
+            x[0, mk.maximum(r * -3, mk.where(far > 5, 5, far + 3))] = 1
+
+
+def test_an_index_of_lanes_in_lockstep_is_found_in_the_next_row() -> None:
+    interpreted, found = reports_of(
+        lambda backend: column_in_lockstep[1](np.zeros((2, 5), "i4"), 3, _backend=backend)
+    )
+    assert found == interpreted
+    assert "`x` has no index 7 along axis 1" in found
