@@ -25,16 +25,22 @@ _CODES: dict[AccessKind, str] = {
 
 @frozen
 class Extent:
-    """The memory of an array: the offsets from `low` to below `high` are inside."""
+    """The memory of an array: the offsets from `low` to below `high` are inside.
+
+    Threadgroup memory has no `shape`: the IR only has its size.
+    """
 
     name: str
-    shape: Shape
+    shape: Shape | None
     low: int
     high: int
 
     @property
     def note(self) -> str:
-        has = f"`{self.name}` has the shape {self.shape}"
+        if self.shape is None:
+            has = f"`{self.name}` has {self.high - self.low} elements"
+        else:
+            has = f"`{self.name}` has the shape {self.shape}"
         if self.low == self.high:
             return f"{has}: it has no elements"
         return f"{has}: offsets {self.low} to {self.high - 1} are inside"

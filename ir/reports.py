@@ -183,7 +183,7 @@ def local_extents(function: Function) -> dict[str, Extent]:
     for op in walk(function.body):
         if isinstance(op, Alloc):
             name = array_name(op.result.hint)
-            found[name] = Extent(name, (op.size,), 0, op.size)
+            found[name] = Extent(name, None, 0, op.size)
     return found
 
 

@@ -44,7 +44,7 @@ class Memory:
     origin: int
     low: int
     high: int
-    shape: tuple[int, ...]
+    shape: tuple[int, ...] | None
     stride: int = 0
     written: Array | None = None
     is_constant: bool = False
@@ -77,7 +77,7 @@ def threadgroup_memory(
         origin=0,
         low=0,
         high=size,
-        shape=(size,),
+        shape=None,
         stride=size,
         written=np.zeros(total, np.bool_),
         orders=(_order_of_threads(total),) * has_threads,

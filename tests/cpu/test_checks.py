@@ -40,6 +40,21 @@ def test_the_lane_of_a_report_is_one_that_takes_part() -> None:
     assert "program 0 of a grid of 1, lane 37" in found
 
 
+@eas.kernel
+def behind_a_tile(x):
+    t = mk.tid(0, 32)
+    tile = mk.alloc_tg((4, 8), mk.f32)
+    mk.store(tile, t + 1, x[t])
+
+
+def test_an_offset_into_threadgroup_memory_is_reported_with_the_number_of_elements() -> None:
+    interpreted, found = reports_of(
+        lambda backend: behind_a_tile[1](np.ones(32, "f4"), _backend=backend)
+    )
+    assert found == interpreted
+    assert "note: `tile` has 32 elements: offsets 0 to 31 are inside" in found
+
+
 CASES = (
     below_an_assert_and_a_print,
     lanes_that_leave_a_loop_one_by_one,
