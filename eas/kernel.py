@@ -127,8 +127,8 @@ class Kernel:
         `_grid` is an int, a tuple of up to three, or a function of a dict of the scalar and the
         constexpr arguments; without it the grid is `ceil(N / BLOCK)`, by the arguments of these
         names. `_tptg` is the number of threads per program, `_backend` overrides `EAS_BACKEND`.
-        `_sync=False` returns before the kernel is done, on a backend that can: the interpreter
-        cannot. `_checked` says whether accesses outside of arrays are reported, see `eas.checked`.
+        `_sync` is taken and changes nothing: a launch returns when the kernel is done on every
+        backend. `_checked` says whether accesses outside of arrays are reported, see `eas.checked`.
         """
         try:
             backend = choose_backend(_backend)

@@ -74,7 +74,7 @@ class Parameters:
         return f"has no parameter `{name}`; {_OF_TRITON.get(name, hint)}"
 
 
-LAUNCH_OPTIONS = ("_grid", "_tptg", "_sync", "_backend")
+LAUNCH_OPTIONS = ("_grid", "_tptg", "_sync", "_backend", "_checked")
 _OF_TRITON = {
     "num_warps": "`_tptg=` says how many threads a threadgroup has: 32 for each warp",
     "num_stages": "leave it out: the compiler decides what is loaded ahead",

@@ -253,10 +253,12 @@ def test_an_unknown_argument_gets_a_suggestion() -> None:
     )
 
 
-def test_a_misspelt_launch_option_gets_a_suggestion() -> None:
+@pytest.mark.parametrize(("misspelt", "option"), [("_gird", "_grid"), ("_check", "_checked")])
+def test_a_misspelt_launch_option_gets_a_suggestion(misspelt: str, option: str) -> None:
     a, b, c = inputs(4)
-    assert message_of(lambda: add(a, b, c, 4, BLOCK=4, _gird=1)) == (
-        "kernel `add`: has no parameter `_gird`; did you mean `_grid`?"
+    options: dict[str, Any] = {misspelt: 1}
+    assert message_of(lambda: add(a, b, c, 4, BLOCK=4, **options)) == (
+        f"kernel `add`: has no parameter `{misspelt}`; did you mean `{option}`?"
     )
 
 
