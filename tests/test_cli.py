@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import os
 import re
 import runpy
 import subprocess
@@ -74,6 +75,11 @@ def test_a_code_that_is_nearly_right_is_corrected(eas: Run) -> None:
 def test_a_code_that_is_quite_wrong_is_refused(eas: Run) -> None:
     message = "eas: there is no error code nonsense; `eas explain --list` shows all codes\n"
     assert eas("explain", "nonsense") == ("", message, 2)
+
+
+def test_a_report_of_the_host_has_no_page(eas: Run) -> None:
+    message = "eas: H0104 is a report of `msl-host`; these have no pages, docs/host.md lists them\n"
+    assert eas("explain", "h0104") == ("", message, 2)
 
 
 @pytest.mark.usefixtures("pages")
@@ -196,6 +202,15 @@ def test_the_version_is_that_of_the_package() -> None:
         [sys.executable, "-m", "eas.cli", "--version"], capture_output=True, text=True, check=True
     )
     assert run.stdout == f"easy_as {importlib.metadata.version('easy_as')}\n"
+
+
+def test_a_reader_that_leaves_early_is_no_error() -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [sys.executable, "-m", "eas.cli", "explain", "R0101"]
+    run = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(writer)
+    assert (run.stderr, run.returncode) == ("", 1)
 
 
 def test_without_a_command_the_usage_is_shown(capsys: pytest.CaptureFixture[str]) -> None:

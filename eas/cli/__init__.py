@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib.metadata
+import os
 import sys
 from collections.abc import Sequence
 
@@ -48,7 +49,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except UsageError as error:
         print(f"eas: {error}", file=sys.stderr)
         return 2
-    print(text.rstrip("\n"))
+    return _print(text.rstrip("\n"))
+
+
+def _print(text: str) -> int:
+    """Print a text; its reader, such as `head`, may leave before the end."""
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:
+        # Python flushes stdout again when it exits, which must not fail a second time.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
     return 0
 
 

@@ -19,9 +19,7 @@ def explain(code: str | None) -> str:
         return _lay_out(_table(pages))
     code = _full_form(code)
     if code not in pages:
-        near = difflib.get_close_matches(code, pages, n=1)
-        hint = f"did you mean {near[0]}?" if near else "`eas explain --list` shows all codes"
-        raise UsageError(f"there is no error code {code}; {hint}")
+        raise UsageError(_unknown(code, pages))
     return _lay_out(Markdown(pages[code])) if Console().is_terminal else pages[code]
 
 
@@ -46,6 +44,15 @@ def _full_form(code: str) -> str:
     if digits.isdecimal():
         return f"E{digits:>04}"
     return code.upper() if code[1:].isdecimal() else code
+
+
+def _unknown(code: str, pages: dict[str, str]) -> str:
+    """Why a code has no page."""
+    if code.startswith("H") and code[1:].isdecimal():
+        return f"{code} is a report of `msl-host`; these have no pages, docs/host.md lists them"
+    near = difflib.get_close_matches(code, pages, n=1)
+    hint = f"did you mean {near[0]}?" if near else "`eas explain --list` shows all codes"
+    return f"there is no error code {code}; {hint}"
 
 
 def _table(pages: dict[str, str]) -> Table:
