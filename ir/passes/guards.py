@@ -28,8 +28,9 @@ from eas.ir.passes.bounds import bounds_of
 from eas.ir.records import replace
 from eas.ir.reports import array_name
 from eas.ir.rewrite import builder_for, rebuild
-from eas.ir.types import I64, Shape
+from eas.ir.types import I64, U8, U16, U32, Shape
 
+_NEVER_BELOW = (U8, U16, U32)  # dtypes of which no number is below zero as an i64
 _KINDS: dict[type[Op], AccessKind] = {Load: "read", Store: "written", Atomic: "updated"}
 
 
@@ -69,7 +70,7 @@ class _Guards:
         low, high = self.ends(op.pointer)
         offset = self.wide(op.offset)
         is_inside = build.compute("lt", offset, self.spread(high, shape))
-        if low is not None or op.offset.ty.dtype.is_signed:
+        if low is not None or op.offset.ty.dtype not in _NEVER_BELOW:
             first = build.constant(0, I64) if low is None else low
             reached = build.compute("ge", offset, self.spread(first, shape))
             is_inside = build.compute("and", reached, is_inside)

@@ -18,10 +18,13 @@ from eas.ir.nodes import Compute, Constant, For, Value
 from eas.ir.records import frozen, replace
 from eas.ir.types import DType, Shape
 from eas.runtime.cpu.emit import Emitter, V, const
-from eas.runtime.cpu.facts import Facts
+from eas.runtime.cpu.facts import VIEWS, Facts
 
 _BITS = 62  # sums and products of fewer bits cannot overflow
+_MOST = (1 << 63) - 1  # an i64; a u64 may be more
 _NONE = -1  # the label of an axis with one coordinate
+
+Label = int | tuple[int, int]  # an axis of the lanes, or the number of a view and an axis of it
 
 
 @frozen
@@ -40,10 +43,10 @@ class Span:
 
 @frozen
 class Axis:
-    """The coordinates along an axis of a block; `label` is the axis of the lanes that it is."""
+    """The coordinates along an axis of a block; those of one label are the same in each lane."""
 
     extent: int
-    label: int
+    label: Label
 
 
 Box = tuple[Axis, ...]
@@ -71,7 +74,8 @@ class Spans:
     """Computes spans where the conditions hold that were given to `under`.
 
     `number` gives a scalar that is there already, `position` the span of a program's position.
-    `relied_on` collects what has to hold for the spans that were asked for.
+    `relied_on` collects what has to hold for the spans that were asked for; `views` numbers the
+    views whose lanes see coordinates of their own.
     """
 
     def __init__(
@@ -82,27 +86,30 @@ class Spans:
         position: Callable[[Compute], Span],
     ) -> None:
         self.e, self.facts, self.number, self.position = e, facts, number, position
-        self.relied_on: list[V] = []
+        self.relied_on: dict[V, None] = {}
         self.clips: dict[tuple[int, Box], list[_Clip]] = {}
-        self.found: dict[tuple[int, Box], tuple[Span | None, list[V]]] = {}
+        self.found: dict[tuple[int, Box, bool], tuple[Span | None, dict[V, None]]] = {}
+        self.views: dict[object, int] = {}
         self.has_clips = True
 
     def under(self, conditions: Sequence[Value]) -> None:
         """From now on these conditions hold in the lanes that spans are asked for."""
-        self.clips, self.found, self.relied_on = {}, {}, []
+        self.clips, self.found, self.relied_on = {}, {}, {}
+        seen: set[tuple[int, Box]] = set()
         for condition in conditions:
-            self._clip(condition, box_of(condition.shape))
+            self._clip(condition, box_of(condition.shape), seen)
 
-    def _clip(self, condition: Value, box: Box) -> None:
+    def _clip(self, condition: Value, box: Box, seen: set[tuple[int, Box]]) -> None:
         op = self.facts.definitions.get(condition.id)
-        if not isinstance(op, Compute):
+        if not isinstance(op, Compute) or (condition.id, box) in seen:
             return
+        seen.add((condition.id, box))
         name, a = op.op.name, op.operands
         if name == "and":
             for operand in a:
-                self._clip(operand, box)
-        elif name in _VIEWS:
-            self._clip(a[0], _VIEWS[name](op, box))
+                self._clip(operand, box, seen)
+        elif name in VIEWS:
+            self._clip(a[0], self.seen(op, box), seen)
         elif name in _COMPARISONS and a[0].ty.dtype.is_int:
             is_upper, is_closed = _COMPARISONS[name]
             for value, bound, way in ((a[0], a[1], is_upper), (a[1], a[0], not is_upper)):
@@ -111,23 +118,40 @@ class Spans:
 
     def of(self, value: Value, box: Box) -> Span | None:
         """Between which numbers a value lies in the lanes of a box; None if that is not known."""
-        key = (value.id, box if value.shape else ())
-        if not self.has_clips:
-            return self._of(value, key[1])
+        box = box if value.shape else ()
+        key = (value.id, box, self.has_clips)
         if key not in self.found:
-            before, self.relied_on = self.relied_on, []
-            span = self._clipped(value, key[1], self._of(value, key[1]))
+            before, self.relied_on = self.relied_on, {}
+            span = self._of(value, box)
+            if self.has_clips:
+                span = self._clipped(value, box, span)
             self.found[key] = span, self.relied_on
             self.relied_on = before
         span, relied_on = self.found[key]
-        self.relied_on += relied_on
+        self.relied_on |= relied_on
         return span
+
+    def seen(self, op: Compute, box: Box) -> Box:
+        """Which box of a view's operand the lanes see.
+
+        A view that mixes axes may give a lane any coordinates; only an equal view gives the same.
+        """
+        name, shape = op.op.name, op.operands[0].shape
+        if name in _VIEWS:
+            return _VIEWS[name](op, box)
+        view = (name, op.attrs, op.result.shape, shape, box)
+        number = self.views.setdefault(view, len(self.views))
+        return tuple(Axis(extent, (number, axis)) for axis, extent in enumerate(shape))
+
+    def rely_on(self, condition: V) -> None:
+        self.relied_on[condition] = None
 
     def _clipped(self, value: Value, box: Box, span: Span | None) -> Span | None:
         """A span within what the comparisons say; where nothing is known, they may be enough."""
         clips = self.clips.get((value.id, box), [])
         if not clips:
             return span
+        is_new = span is None
         span = self._static(value) if span is None else self.fit(span, value.ty.dtype)
         for clip in clips:
             self.has_clips = False
@@ -135,13 +159,15 @@ class Spans:
             self.has_clips = True
             if bound is not None:
                 span = self._within(span, clip, self.fit(bound, clip.bound.ty.dtype))
+        if is_new and value.ty.dtype.max > _MOST:  # then only a clip says that it is not more
+            self.rely_on(self.e.icmp("slt", span.high, const("i64", _MOST)))
         return span
 
     def _static(self, value: Value) -> Span:
         """What the ranges of the function say."""
         dtype = value.ty.dtype
         low, high = self.facts.ranges.bounds(value) or (dtype.min, dtype.max)
-        low, high = max(low, -(1 << 63)), min(high, (1 << 63) - 1)
+        low, high = max(low, -(1 << 63)), min(high, _MOST)
         return Span(const("i64", low), const("i64", high), 63)
 
     def _within(self, span: Span, clip: _Clip, bound: Span) -> Span:
@@ -156,9 +182,9 @@ class Spans:
         """The span as one that holds the numbers themselves, because it has to fit the dtype."""
         if span.is_exact:
             return span
-        low, high = max(dtype.min, -(1 << 63)), min(dtype.max, (1 << 63) - 1)
-        self.relied_on.append(self.e.icmp("sge", span.low, const("i64", low)))
-        self.relied_on.append(self.e.icmp("sle", span.high, const("i64", high)))
+        low, high = max(dtype.min, -(1 << 63)), min(dtype.max, _MOST)
+        self.rely_on(self.e.icmp("sge", span.low, const("i64", low)))
+        self.rely_on(self.e.icmp("sle", span.high, const("i64", high)))
         return replace(span, is_exact=True)
 
     def _of(self, value: Value, box: Box) -> Span | None:
@@ -167,6 +193,8 @@ class Spans:
         op = self.facts.definitions.get(value.id)
         if isinstance(op, Constant):
             number = int(op.value)
+            if number > _MOST:
+                return None
             return Span(const("i64", number), const("i64", number), number.bit_length())
         if not value.shape and value.id not in self.facts.indexed:  # indices are proved as well
             v = self.number(value)
@@ -187,7 +215,7 @@ class Spans:
         """A scalar that is there."""
         wide = self.e.cast("sext" if dtype.is_signed else "zext", v, "i64")
         if dtype.bits == 64 and not dtype.is_signed:
-            self.relied_on.append(self.e.icmp("sge", wide, const("i64", 0)))
+            self.rely_on(self.e.icmp("sge", wide, const("i64", 0)))
         return Span(wide, wide, min(dtype.bits - dtype.is_signed, 63))
 
     def _counter(self, op: For, box: Box) -> Span | None:
@@ -214,7 +242,7 @@ class Spans:
         """A sum or product that must not overflow."""
         e, pair = self.e, "{ i64, i1 }"
         both = e.call(f"llvm.{name}.with.overflow.i64", pair, a, b)
-        self.relied_on.append(e.invert(e.value("i1", f"extractvalue {both}, 1")))
+        self.rely_on(e.invert(e.value("i1", f"extractvalue {both}, 1")))
         return e.value("i64", f"extractvalue {both}, 0")
 
 
@@ -225,7 +253,7 @@ def _least(e: Emitter, how: str, a: V, b: V) -> V:
     return a if a == b else e.intrinsic(how, a, b)
 
 
-# Views: which box of the operand the lanes see.
+# Views: which box of the operand the lanes see, for those that keep the axes apart.
 
 
 def _seen_broadcast(op: Compute, box: Box) -> Box:
@@ -244,13 +272,6 @@ def _seen_permuted(op: Compute, box: Box) -> Box:
     return tuple(found[axis] for axis in range(len(box)))
 
 
-def _seen_anywhere(op: Compute, box: Box) -> Box:
-    """A box whose coordinates have nothing to do with those of the lanes."""
-    del box
-    extents = enumerate(op.operands[0].shape, start=len(op.result.shape) + 1000)
-    return tuple(Axis(extent, axis) for axis, extent in extents)
-
-
 def _seen_splat(op: Compute, box: Box) -> Box:
     del op, box
     return ()
@@ -261,9 +282,6 @@ _VIEWS: Mapping[str, Callable[[Compute, Box], Box]] = {
     "broadcast": _seen_broadcast,
     "expand_dims": _seen_expanded,
     "permute": _seen_permuted,
-    "reshape": _seen_anywhere,
-    "slice": _seen_anywhere,
-    "cycle": _seen_anywhere,
 }
 
 
@@ -273,7 +291,7 @@ Rule = Callable[[Spans, Compute, Box], Span | None]
 
 
 def _view(spans: Spans, op: Compute, box: Box) -> Span | None:
-    return spans.of(op.operands[0], _VIEWS[op.op.name](op, box))
+    return spans.of(op.operands[0], spans.seen(op, box))
 
 
 def _exact_operands(spans: Spans, op: Compute, box: Box) -> list[Span] | None:
@@ -376,10 +394,10 @@ def _mod(spans: Spans, op: Compute, box: Box) -> Span | None:
     if found is None:
         return None
     e, (a, n), zero = spans.e, found, const("i64", 0)
-    spans.relied_on.append(e.icmp("sgt", n.low, zero))
+    spans.rely_on(e.icmp("sgt", n.low, zero))
     is_positive = e.icmp("sge", a.low, zero)
     if op.op.name == "truncmod":
-        spans.relied_on.append(is_positive)
+        spans.rely_on(is_positive)
     stays = e.both(is_positive, e.icmp("slt", a.high, n.low))
     last = e.sub(n.high, const("i64", 1))
     return Span(e.select(stays, a.low, zero), e.select(stays, a.high, last), n.bits)
@@ -391,7 +409,7 @@ def _quotient(spans: Spans, op: Compute, box: Box) -> Span | None:
     if found is None:
         return None
     e, (a, n), zero = spans.e, found, const("i64", 0)
-    spans.relied_on.append(e.icmp("sgt", n.low, zero))
+    spans.rely_on(e.icmp("sgt", n.low, zero))
     by_low, by_high = (_least(e, "smax", end, const("i64", 1)) for end in (n.low, n.high))
     low = e.select(e.icmp("sge", a.low, zero), e.binary("sdiv", a.low, by_high), a.low)
     high = _least(e, "smax", e.binary("sdiv", a.high, by_low), zero)
@@ -403,7 +421,7 @@ def _and(spans: Spans, op: Compute, box: Box) -> Span | None:
     del box
     for operand in op.operands:
         mask = spans.facts.constant(operand)
-        if isinstance(mask, int) and mask >= 0:
+        if isinstance(mask, int) and 0 <= mask <= _MOST:
             return Span(const("i64", 0), const("i64", mask), mask.bit_length())
     return None
 
@@ -414,8 +432,8 @@ def _index(spans: Spans, op: Compute, box: Box) -> Span | None:
     if found is None:
         return None
     index, extent = found
-    spans.relied_on.append(spans.e.icmp("sge", index.low, const("i64", 0)))
-    spans.relied_on.append(spans.e.icmp("slt", index.high, extent.low))
+    spans.rely_on(spans.e.icmp("sge", index.low, const("i64", 0)))
+    spans.rely_on(spans.e.icmp("slt", index.high, extent.low))
     return index
 
 
@@ -448,7 +466,7 @@ def _position(spans: Spans, op: Compute, box: Box) -> Span | None:
 
 
 RULES: dict[str, Rule] = {
-    **dict.fromkeys(_VIEWS, _view),
+    **dict.fromkeys(VIEWS, _view),
     "add": _ring(_add),
     "sub": _ring(_sub),
     "mul": _ring(_mul),

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
 
 import eas
 from eas import mk
-from tests.planted.case import Planted
+from tests.planted.case import Planted, guard
 from tests.planted.divergence import below_an_assert_and_a_print, lanes_that_leave_a_loop_one_by_one
 from tests.planted.masks import less_or_equal_at_a_load, mask_of_rows_for_columns
 from tests.planted.threads import loop_in_steps_of_the_threads, one_result_of_each_simdgroup
@@ -106,3 +107,78 @@ def test_an_index_of_lanes_in_lockstep_is_found_in_the_next_row() -> None:
     )
     assert found == interpreted
     assert "`x` has no index 7 along axis 1" in found
+
+
+@eas.kernel
+def masked_by_another_square(x, N):
+    i = mk.arange(0, 64)
+    mk.store(x, mk.trans(mk.reshape(i, (8, 8))), 1, mask=mk.reshape(i < N, (8, 8)))
+
+
+@eas.kernel
+def masked_by_another_shape(x, N):
+    i = mk.arange(0, 32)
+    mk.store(x, mk.trans(mk.reshape(i, (8, 4))), 1, mask=mk.reshape(i < N, (4, 8)))
+
+
+@eas.kernel
+def masked_by_the_other_half(x, N):
+    i = mk.arange(0, 32)
+    mk.store(x, i[16:], 1, mask=(i < N)[:16])
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [masked_by_another_square, masked_by_another_shape, masked_by_the_other_half],
+    ids=lambda kernel: kernel.name,
+)
+def test_a_mask_says_nothing_of_lanes_that_another_view_sees(kernel: Any) -> None:
+    x = guard(np.zeros(16, "i4"))
+    interpreted, found = reports_of(lambda backend: kernel[1](x.array, 16, _backend=backend))
+    assert found == interpreted
+    assert "written out of bounds, at offset 16" in found
+    assert x.is_intact()
+
+
+@eas.kernel
+def masked_by_a_wide_constant(x, index):
+    mk.store(x, mk.load(index, mk.arange(0, 16)) & 0xFFFFFFFFFFFFFFF0, 1)
+
+
+@eas.kernel
+def above_a_limit(x, index):
+    found = mk.load(index, mk.arange(0, 16))
+    mk.store(x, found // (1 << 60), 1, mask=found >= 5)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "index", "offset"),
+    [(masked_by_a_wide_constant, 170, 160), (above_a_limit, 0xF000000000000000, 15)],
+    ids=lambda value: getattr(value, "name", ""),
+)
+def test_numbers_beyond_i64_are_not_taken_for_small_ones(
+    kernel: Any, index: int, offset: int
+) -> None:
+    x, indices = guard(np.zeros(9, "i4")), np.full(16, index, "u8")
+    interpreted, found = reports_of(lambda backend: kernel[1](x.array, indices, _backend=backend))
+    assert found == interpreted
+    assert f"written out of bounds, at offset {offset}" in found
+    assert x.is_intact()
+
+
+@eas.kernel
+def limited_by_a_long_sum(x, N):
+    limit = N
+    for _ in mk.static_range(20):
+        limit = limit + limit // 3 - limit * 2
+    i = mk.arange(0, 16)
+    mk.store(x, i, 1, mask=(i < N) & (i != limit))
+    mk.store(x, i, 2, mask=i < limit)
+
+
+def test_a_limit_is_looked_at_once_however_often_it_is_used() -> None:
+    """Each trip uses the limit before three times; this is about how long it takes."""
+    arrays = [np.zeros(16, "i4") for _ in range(2)]
+    for x, backend in zip(arrays, ("interpret", "cpu"), strict=True):
+        limited_by_a_long_sum[1](x, 9, _backend=backend)
+    np.testing.assert_array_equal(arrays[1], arrays[0])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 import eas
 from eas import mk
 from eas.ir.passes import guard_accesses, relax, with_bounds
@@ -27,6 +29,20 @@ def test_each_access_and_each_index_is_asserted_once() -> None:
     lines = print_function(function, locations=False).splitlines()
     faults = [line.split(" fault ")[1].split("%")[0].strip() for line in lines if " fault " in line]
     assert sorted(faults) == ["index y", "read x", "written y"]
+
+
+@eas.kernel
+def put(x, index):
+    mk.store(x, mk.load(index, mk.arange(0, 4)), 1)
+
+
+@pytest.mark.parametrize(("dtype", "comparisons"), [("u64", 2), ("i64", 2), ("u32", 1)])
+def test_an_offset_that_is_below_zero_as_an_i64_is_outside(dtype: str, comparisons: int) -> None:
+    function = guard_accesses(with_bounds(put.compile("*i32", f"*{dtype}").function))
+    lines = print_function(function, locations=False).splitlines()
+    end = next(n for n, line in enumerate(lines) if "fault written x" in line)
+    start = next(n for n, line in enumerate(lines) if "= load" in line)
+    assert sum(" lt " in line or " ge " in line for line in lines[start:end]) == comparisons
 
 
 @every_kernel
