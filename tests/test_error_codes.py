@@ -29,8 +29,10 @@ INDEX_HEAD = """\
 # Error codes
 
 Codes with an E are errors in the text of a kernel, found when it is compiled; codes with an R are
-reports of a kernel that runs. `interpret` finds all of them, `cpu` those of memory (R0101 to R0104)
-and of failed asserts. `eas explain E0312` shows a page in a terminal.
+reports of a kernel that runs. `interpret` finds all of them, `cpu` accesses outside of arrays
+(R0101 to R0104) and failed asserts, and so does Metal with `_checked=True`. Codes with an H are
+reports of `msl-host`, which [host.md](host.md#check-mode) lists. `eas explain E0312` shows a page
+in a terminal.
 
 | code | what is wrong |
 |---|---|"""
