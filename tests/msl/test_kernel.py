@@ -102,7 +102,8 @@ def test_the_names_of_metal_give_way_to_the_users() -> None:
 
         const int program = int(group.x);
         const int lane = t + 1;
-        const int total = simd_sum(wrap_add(wrap_mul(program, lane), lane));
+        const int total = as_type<int>(simd_sum(as_type<uint>(wrap_add(wrap_mul(program, lane),
+            lane))));
         if (t == 0) { i[program] = total; }
     """
     assert body_of(ops) == lines(expected)
