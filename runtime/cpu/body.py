@@ -209,7 +209,8 @@ class Body:
             return None
         if new.bits > old.bits and not a.is_exact:
             return None
-        exact = a.is_exact and new.bits > old.bits
+        low, high = self.facts.ranges.bounds(op.operands[0]) or (old.min, old.max)
+        exact = a.is_exact and new.min <= low and high <= new.max
         return Steps(cast(self.e, a.base, old, new), a.step, exact, a.start)
 
     # --- regions ------------------------------------------------------------------------------

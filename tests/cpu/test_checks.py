@@ -182,3 +182,40 @@ def test_a_limit_is_looked_at_once_however_often_it_is_used() -> None:
     for x, backend in zip(arrays, ("interpret", "cpu"), strict=True):
         limited_by_a_long_sum[1](x, 9, _backend=backend)
     np.testing.assert_array_equal(arrays[1], arrays[0])
+
+
+@eas.kernel
+def behind_a_wrap(x, y, N, DTYPE: eas.constexpr):
+    i = mk.arange(0, 48)
+    mk.store(y, i, mk.load(x, i.to(DTYPE) - N.to(DTYPE), mask=i >= N))
+
+
+@eas.kernel
+def cut_to_a_byte(x, y):
+    i = mk.arange(0, 48)
+    mk.store(y, i, mk.load(x, (i + 230).to(mk.u8)))
+
+
+@eas.kernel
+def cut_and_widened(x, y, N):
+    i = mk.arange(0, 48)
+    mk.store(y, i, mk.load(x, (i.to(mk.i16) - N.to(mk.i16)).to(mk.u32), mask=i >= N))
+
+
+@pytest.mark.parametrize(
+    ("kernel", "more", "expected"),
+    [
+        (behind_a_wrap, (19, mk.u8), np.arange(-19, 29).clip(0)),
+        (behind_a_wrap, (19, mk.u32), np.arange(-19, 29).clip(0)),
+        (behind_a_wrap, (19, mk.u64), np.arange(-19, 29).clip(0)),
+        (cut_to_a_byte, (), np.arange(230, 278) % 256),
+        (cut_and_widened, (19,), np.arange(-19, 29).clip(0)),
+    ],
+)
+@pytest.mark.parametrize("is_checked", [False, True])
+def test_unsigned_offsets_wrap(
+    kernel: Any, more: tuple[object, ...], expected: np.ndarray[Any, Any], is_checked: bool
+) -> None:
+    x, y = np.arange(600, dtype="i4"), np.zeros(48, "i4")
+    kernel[1](x, y, *more, _backend="cpu", _checked=is_checked)
+    np.testing.assert_array_equal(y, expected)
