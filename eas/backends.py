@@ -63,7 +63,7 @@ def _form_for(
 ) -> CompiledKernel:
     if backend == "cpu":
         return cpu_form(compiled, values, checks)
-    return compiled.checked if checks and backend == "metal" else compiled
+    return compiled.checked if checks and backend in ("metal", "msl-host") else compiled
 
 
 def _run_on_cpu(
@@ -96,7 +96,7 @@ def _run_on_host(
 def _check_on_host(
     compiled: CompiledKernel, arguments: Arguments, grid: tuple[int, ...]
 ) -> tuple[Diagnostic, ...]:
-    """Runs the text in check mode first, which leaves the arrays as they are."""
+    """Runs the text, which has checks of its own, in check mode first: arrays stay as they are."""
     from eas.msl import host
 
     kernel, function = compiled.metal, compiled.function
