@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import eas
 from eas import mk
 from eas.frontend_ast import calls
 from eas.frontend_ast.values import Array, Const, Num, Place, Tuple
@@ -125,7 +126,8 @@ def seen() -> Iterator[Seen]:
             for dtype in family.dtypes:
                 for shape in shapes:
                     launch = family.launch(dtype, shape)
-                    compiled = launch.kernel.compile(**launch.arguments)
+                    anew = eas.kernel(fast_math=launch.kernel.fast_math)(launch.kernel.fn)
+                    compiled = anew.compile(**launch.arguments)
                     for op in walk(compiled.function.body):
                         found.add_op(op)
     yield found
