@@ -3,7 +3,7 @@
 from eas import language as mk
 from eas.compiler import CompiledKernel
 from eas.config import BackendError, checked, use_backend
-from eas.frontend_ast.errors import CompileError
+from eas.frontend_ast.source.errors import CompileError
 from eas.intrinsic import OutsideKernelError
 from eas.kernel import Kernel, function, kernel
 from eas.runtime.errors import KernelError

@@ -10,13 +10,13 @@ from typing import Any, cast
 
 import numpy as np
 
-from eas.frontend_ast.arguments import Argument, ArrayArg, ConstArg, ScalarArg
-from eas.ir.records import frozen
+from eas.frontend_ast.source.arguments import Argument, ArrayArg, ConstArg, ScalarArg
 from eas.ir.types import DTYPES, DType
 from eas.runtime.overlap import relation
 from eas.runtime.refusals import BadArgument, LaunchError
 from eas.runtime.values import Bound, is_numpy_scalar, is_wide, to_bound
 from eas.signature import Parameter
+from eas.support.records import frozen
 
 # A scalar's dtype; an array's dtype, rank, the parameter that gets the same one, and whether it is
 # wide; or the identity of a constexpr.

@@ -9,11 +9,11 @@ import numpy as np
 
 from eas.compiler import CompiledKernel
 from eas.config import Backend
-from eas.ir.diagnostics import Diagnostic
-from eas.msl.errors import GridError
+from eas.msl.ops.errors import GridError
 from eas.runtime.errors import KernelError
 from eas.runtime.refusals import BadArgument, LaunchError
 from eas.runtime.values import ArrayArgument, Bound
+from eas.support.diagnostics import Diagnostic
 
 Arguments = Sequence[ArrayArgument | np.generic]
 

@@ -11,19 +11,19 @@ from typing import Any
 
 from eas import msl
 from eas.frontend_ast import lower
-from eas.frontend_ast.arguments import Argument, Capture
-from eas.frontend_ast.errors import CompileError, internal_error, too_deep
+from eas.frontend_ast.source.arguments import Argument, Capture
+from eas.frontend_ast.source.errors import CompileError, internal_error, too_deep
 from eas.ir.nodes import Function
 from eas.ir.passes import guard_accesses, optimize, relax, with_bounds
 from eas.ir.passes.strides import last_strides, with_unit_strides
-from eas.ir.records import frozen, replace
 from eas.ir.text import print_function
-from eas.ir.timing import timed
 from eas.ir.verify import VerifyError, verify
 from eas.msl import MslKernel
 from eas.runtime import cpu
 from eas.runtime.binding import Binding
 from eas.runtime.values import Bound
+from eas.support.records import frozen, replace
+from eas.support.timing import timed
 
 
 @contextmanager

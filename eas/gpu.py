@@ -5,15 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 
-from eas.frontend_ast.errors import CompileError
-from eas.ir.diagnostics import Diagnostic
+from eas.frontend_ast.source.errors import CompileError
 from eas.ir.nodes import Function
 from eas.msl import MslKernel
 from eas.msl.arrays import Bound, Extents, divide
-from eas.msl.errors import REFUSED_TEXT
+from eas.msl.cxx.python_lines import FILE_NAME, python_loc, sources_of
 from eas.msl.launch import Argument, launch
-from eas.msl.python_lines import FILE_NAME, python_loc, sources_of
+from eas.msl.ops.errors import REFUSED_TEXT
 from eas.runtime import metal
+from eas.support.diagnostics import Diagnostic
 
 _FAULT = "this is a fault of easy_as, not of the kernel: please report it"
 

@@ -23,11 +23,11 @@ from eas.config import (
     choose_checks,
     to_flag,
 )
-from eas.frontend_ast.errors import CompileError, Refusal
-from eas.frontend_ast.source import read_source
-from eas.frontend_ast.specialized import specialize
-from eas.frontend_ast.texts import keep_texts
-from eas.frontend_ast.wrappers import kernel_function
+from eas.frontend_ast.source.errors import CompileError, Refusal
+from eas.frontend_ast.source.reading import read_source
+from eas.frontend_ast.source.specialized import specialize
+from eas.frontend_ast.source.texts import keep_texts
+from eas.frontend_ast.source.wrappers import kernel_function
 from eas.runtime.grid import Grid, implicit_grid, resolve_grid
 from eas.runtime.refusals import BadArgument, LaunchError
 from eas.shortcuts import Shortcuts

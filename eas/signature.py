@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
-from eas.ir.records import frozen
 from eas.ir.types import DTYPES, DType
 from eas.runtime.refusals import BadArgument
+from eas.support.records import frozen
 
 if TYPE_CHECKING:
     constexpr = Any

@@ -1,8 +1,15 @@
 """Source to ast to typed IR: Python's meaning is kept, or the code is refused with its place."""
 
-from eas.frontend_ast.arguments import Argument, ArrayArg, Capture, ConstArg, Lowered, ScalarArg
-from eas.frontend_ast.errors import CompileError
 from eas.frontend_ast.lower import lower
+from eas.frontend_ast.source.arguments import (
+    Argument,
+    ArrayArg,
+    Capture,
+    ConstArg,
+    Lowered,
+    ScalarArg,
+)
+from eas.frontend_ast.source.errors import CompileError
 
 __all__ = [
     "Argument",

@@ -22,9 +22,9 @@ from eas.frontend_ast.values import (
     Poison,
     Tuple,
 )
-from eas.ir.diagnostics import Label
-from eas.ir.records import replace
 from eas.ir.types import DType
+from eas.support.diagnostics import Label
+from eas.support.records import replace
 
 
 def lower_assign(ctx: Context, node: ast.Assign) -> None:

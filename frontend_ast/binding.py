@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from eas.frontend_ast.context import Context
 from eas.frontend_ast.names import close_matches
 from eas.frontend_ast.values import Operand
-from eas.ir.diagnostics import Label
-from eas.ir.location import Loc
-from eas.ir.records import frozen, replace
+from eas.support.diagnostics import Label
+from eas.support.location import Loc
+from eas.support.records import frozen, replace
 
 _BY_PLACE = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 _BY_NAME = (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)

@@ -13,8 +13,8 @@ from eas.frontend_ast.forms import as_place
 from eas.frontend_ast.promote import Number, broadcast, describe, number, promote, widen
 from eas.frontend_ast.static import static_ints, static_shape
 from eas.frontend_ast.values import NONE, Array, Const, Num, Operand, Place, Tuple
-from eas.ir.records import frozen
 from eas.ir.types import Shape
+from eas.support.records import frozen
 
 
 @frozen

@@ -14,11 +14,11 @@ from eas.frontend_ast.promote import Number, to_bool
 from eas.frontend_ast.recovery import searching
 from eas.frontend_ast.scopes import Bound, Given, Unbound, assigned_names, env_where
 from eas.frontend_ast.values import Const, Num, Operand
-from eas.ir.diagnostics import Label
-from eas.ir.location import Loc
 from eas.ir.nodes import Compute, Constant, If, Leave, Op, Region, Scope, Value, Yield
-from eas.ir.records import record
 from eas.ir.types import Shape, Type, shape_of
+from eas.support.diagnostics import Label
+from eas.support.location import Loc
+from eas.support.records import record
 
 Lower = Callable[[], Operand | None]
 

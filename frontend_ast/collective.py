@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from eas.frontend_ast.context import Context
-from eas.ir.diagnostics import Label
 from eas.ir.types import count
+from eas.support.diagnostics import Label
 
 
 def require_all_lanes(ctx: Context, what: str) -> None:

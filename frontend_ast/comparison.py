@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from eas.frontend_ast.arguments import is_same
 from eas.frontend_ast.arithmetic import (
     COMPARISONS,
     SYMBOLS,
@@ -23,6 +22,7 @@ from eas.frontend_ast.arithmetic import (
 from eas.frontend_ast.context import Context
 from eas.frontend_ast.promote import describe, is_numeric, number, promote, to_bool
 from eas.frontend_ast.records import unwrap
+from eas.frontend_ast.source.arguments import is_same
 from eas.frontend_ast.values import Const, Num, Operand, Range, Tuple
 from eas.ir.types import BOOL
 

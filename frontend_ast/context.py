@@ -7,17 +7,17 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal
 
-from eas.frontend_ast.arguments import Capture, snapshot
-from eas.frontend_ast.errors import Diagnostics, Refusal
 from eas.frontend_ast.scopes import Bound, Env, Frame, assigned_names
+from eas.frontend_ast.source.arguments import Capture, snapshot
+from eas.frontend_ast.source.errors import Diagnostics, Refusal
 from eas.frontend_ast.values import Array, Num, Operand, Poison
 from eas.ir.builder import Builder
-from eas.ir.diagnostics import Diagnostic, Label
-from eas.ir.location import NOWHERE, Loc
 from eas.ir.nodes import Op, Param, Value
 from eas.ir.ops.record import Attr, RuleError
-from eas.ir.records import field, frozen, record
 from eas.ir.types import Scalar, Shape, broadcast_shapes, count
+from eas.support.diagnostics import Diagnostic, Label
+from eas.support.location import NOWHERE, Loc
+from eas.support.records import field, frozen, record
 
 Ops = list[Op]
 

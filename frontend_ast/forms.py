@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from eas.frontend_ast.arguments import is_same
 from eas.frontend_ast.promote import Number, is_numeric
+from eas.frontend_ast.source.arguments import is_same
 from eas.frontend_ast.values import (
     Array,
     Closure,
@@ -19,7 +19,7 @@ from eas.frontend_ast.values import (
     Text,
     Tuple,
 )
-from eas.ir.records import replace
+from eas.support.records import replace
 
 
 def parts_of(operand: Operand) -> tuple[Operand, ...]:

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from itertools import count
 
 from eas.ir.nodes import Param, Region, Value
-from eas.ir.records import replace
 from eas.ir.rewrite import Renaming
+from eas.support.records import replace
 
 
 def freeze(

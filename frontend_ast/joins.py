@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Sequence
 
 from eas.frontend_ast.context import Context, Edge
-from eas.frontend_ast.errors import Refusal
 from eas.frontend_ast.forms import (
     as_number,
     as_place,
@@ -26,12 +25,13 @@ from eas.frontend_ast.promote import (
     materialize,
 )
 from eas.frontend_ast.scopes import Binding, Bound, Env, Unbound
+from eas.frontend_ast.source.errors import Refusal
 from eas.frontend_ast.values import Array, Const, Num, Operand, Place, Poison, Tuple
-from eas.ir.diagnostics import Label
-from eas.ir.location import Loc
 from eas.ir.nodes import Op, Value
-from eas.ir.records import field, frozen, record
 from eas.ir.types import DType, Shape, broadcast_shapes, make_type
+from eas.support.diagnostics import Label
+from eas.support.location import Loc
+from eas.support.records import field, frozen, record
 
 Terminate = Callable[[tuple[Value, ...], Loc], Op]
 

@@ -39,11 +39,11 @@ from eas.frontend_ast.promote import Number, common_dtype, common_shape, describ
 from eas.frontend_ast.recovery import searching
 from eas.frontend_ast.scopes import Bound, Env, Unbound, assigned_names, count_reads, env_where
 from eas.frontend_ast.values import Array, Const, Num, Operand, Place, Poison, Range
-from eas.ir.diagnostics import Label
-from eas.ir.location import Loc
 from eas.ir.nodes import Break, Condition, Continue, For, Region, Value, While, Yield
-from eas.ir.records import field, frozen, record
 from eas.ir.types import BOOL, Shape, make_type
+from eas.support.diagnostics import Label
+from eas.support.location import Loc
+from eas.support.records import field, frozen, record
 
 # A body is tried at most this often; each trial widens at least one type.
 _MAX_TRIALS = 24

@@ -15,9 +15,9 @@ from eas.frontend_ast import foreign
 from eas.frontend_ast.context import Context
 from eas.frontend_ast.scopes import Bound, Frame, Unbound
 from eas.frontend_ast.values import Const, Operand
-from eas.ir.diagnostics import Label
-from eas.ir.records import replace
 from eas.ir.types import DType
+from eas.support.diagnostics import Label
+from eas.support.records import replace
 
 
 def lower_name(ctx: Context, node: ast.Name) -> Operand:

@@ -15,7 +15,7 @@ from eas.frontend_ast.block_pointers import is_block_pointer
 from eas.frontend_ast.context import Context
 from eas.frontend_ast.values import NONE, Array, Const, Num, Operand, Place
 from eas.ir.nodes import AtomicKind
-from eas.ir.records import replace
+from eas.support.records import replace
 
 # The values that stand between the offsets and the mask.
 _VALUES: dict[str, tuple[str, ...]] = {

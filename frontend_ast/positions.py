@@ -8,7 +8,7 @@ from eas.frontend_ast.context import Context
 from eas.frontend_ast.promote import promote
 from eas.frontend_ast.static import static_int
 from eas.frontend_ast.values import ZERO, Const, Num, Operand
-from eas.ir.diagnostics import Label
+from eas.support.diagnostics import Label
 
 
 def _program_id(ctx: Context, axis: Operand = ZERO) -> Operand:

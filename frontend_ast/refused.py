@@ -9,8 +9,8 @@ from eas.frontend_ast.context import Context
 from eas.frontend_ast.recovery import searching
 from eas.frontend_ast.scopes import assigned_names
 from eas.frontend_ast.values import Operand
-from eas.ir.location import Loc
-from eas.ir.records import frozen
+from eas.support.location import Loc
+from eas.support.records import frozen
 
 
 @frozen

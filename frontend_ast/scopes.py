@@ -10,12 +10,12 @@ from types import FunctionType
 from typing import Any, TypeVar, cast
 from weakref import WeakKeyDictionary
 
-from eas.frontend_ast.source import FunctionSource
+from eas.frontend_ast.source.reading import FunctionSource
 from eas.frontend_ast.values import Num, Operand
-from eas.ir.diagnostics import Label
-from eas.ir.location import Loc
 from eas.ir.nodes import Value
-from eas.ir.records import field, frozen, record
+from eas.support.diagnostics import Label
+from eas.support.location import Loc
+from eas.support.records import field, frozen, record
 
 
 @frozen

@@ -20,8 +20,8 @@ from eas.frontend_ast.promote import (
     why_none,
 )
 from eas.frontend_ast.values import Array, Const, Num, Operand, Place, Range, Tuple
-from eas.ir.records import frozen
 from eas.ir.types import I64, DType, Shape, count
+from eas.support.records import frozen
 
 
 def lower_subscript(ctx: Context, node: ast.Subscript) -> Operand:

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from eas.ir.nodes import Value
-from eas.ir.records import frozen
 from eas.ir.types import I32, I64, DType, Pointer, Shape
+from eas.support.records import frozen
 
 if TYPE_CHECKING:
     from eas.frontend_ast.scopes import Frame

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from eas.ir.location import Loc
 from eas.ir.nodes import (
     Atomic,
     Break,
@@ -28,8 +27,9 @@ from eas.ir.nodes import (
     regions_of,
     walk,
 )
-from eas.ir.records import frozen
 from eas.ir.types import Shape, broadcast_shapes
+from eas.support.location import Loc
+from eas.support.records import frozen
 
 # --- arrays -----------------------------------------------------------------------------------
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from eas.ir.location import NOWHERE, Loc
 from eas.ir.nodes import (
     Alloc,
     Atomic,
@@ -21,8 +20,9 @@ from eas.ir.nodes import (
 )
 from eas.ir.ops import OPS
 from eas.ir.ops.record import Attr
-from eas.ir.records import field, record
 from eas.ir.types import DType, Pointer, Scalar, Type, make_type
+from eas.support.location import NOWHERE, Loc
+from eas.support.records import field, record
 
 
 @record

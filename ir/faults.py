@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Literal
 
-from eas.ir.diagnostics import Diagnostic
-from eas.ir.location import Loc
-from eas.ir.records import frozen
 from eas.ir.types import Shape
+from eas.support.diagnostics import Diagnostic
+from eas.support.location import Loc
+from eas.support.records import frozen
 
 READ_OUT_OF_BOUNDS = "R0101"
 WRITE_OUT_OF_BOUNDS = "R0102"

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import Literal
 
 from eas.ir.faults import AccessKind
-from eas.ir.location import Loc, SourceName
 from eas.ir.ops.record import Attr, OpDef
-from eas.ir.records import frozen
 from eas.ir.types import Shape, Type
+from eas.support.location import Loc, SourceName
+from eas.support.records import frozen
 
 
 @frozen

@@ -26,9 +26,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from eas.ir.diagnostics import Diagnostic
 from eas.ir.faults import AccessKind, Extent, bad_index, outside
-from eas.ir.location import Loc
 from eas.ir.nodes import (
     Alloc,
     Assert,
@@ -42,8 +40,10 @@ from eas.ir.nodes import (
     Store,
     walk,
 )
-from eas.ir.records import frozen
 from eas.ir.types import DType, Shape
+from eas.support.diagnostics import Diagnostic
+from eas.support.location import Loc
+from eas.support.records import frozen
 
 Words = np.ndarray[Any, np.dtype[np.uint32]]
 

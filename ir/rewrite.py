@@ -37,7 +37,7 @@ from eas.ir.nodes import (
     regions_of,
     results_of,
 )
-from eas.ir.records import field, record, replace
+from eas.support.records import field, record, replace
 
 Map = Callable[[Value], Value]
 Inner = Callable[[Region], Region]

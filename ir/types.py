@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 import ml_dtypes
 import numpy as np
 
-from eas.ir.records import frozen
+from eas.support.records import frozen
 
 
 class Kind(Enum):

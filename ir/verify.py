@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from eas.ir.analysis import Divergence, Join, Split, cover, covers, divergences, placed
-from eas.ir.location import NOWHERE
 from eas.ir.nodes import (
     Alloc,
     Assert,
@@ -42,7 +41,6 @@ from eas.ir.nodes import (
     walk,
 )
 from eas.ir.ops import OPS, RuleError
-from eas.ir.records import field, frozen, record, replace
 from eas.ir.text import summarize
 from eas.ir.types import (
     BOOL,
@@ -54,6 +52,8 @@ from eas.ir.types import (
     broadcast_shapes,
     make_type,
 )
+from eas.support.location import NOWHERE
+from eas.support.records import field, frozen, record, replace
 
 Types = tuple[Type, ...]
 

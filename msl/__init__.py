@@ -1,7 +1,7 @@
 """Typed IR to Metal Shading Language: layouts, spelling, names, text."""
 
 from eas.ir.reports import Site
-from eas.msl.errors import UnsupportedError
 from eas.msl.kernel import Buffer, Field, MslKernel, write
+from eas.msl.ops.errors import UnsupportedError
 
 __all__ = ["Buffer", "Field", "MslKernel", "Site", "UnsupportedError", "write"]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from eas.ir.records import frozen
+from eas.support.records import frozen
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Extents = tuple[int, int, int]

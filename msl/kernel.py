@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Literal
 
-from eas.ir.escapes import HIDDEN, escape
 from eas.ir.faults import Extent
-from eas.ir.location import Loc
+from eas.ir.lowering.continues import without_lane_continues
+from eas.ir.lowering.lockstep import in_lockstep
+from eas.ir.lowering.products import shape_products
 from eas.ir.nodes import (
     Assert,
     Compute,
@@ -18,38 +19,37 @@ from eas.ir.nodes import (
     results_of,
     walk,
 )
-from eas.ir.passes.continues import without_lane_continues
-from eas.ir.passes.lockstep import in_lockstep
-from eas.ir.passes.products import shape_products
-from eas.ir.records import frozen
 from eas.ir.reports import Site, local_extents
 from eas.ir.types import BF16, F64, DType, Pointer
-from eas.msl.alternating import alternate
-from eas.msl.atomics import only_atomic
-from eas.msl.barriers import insert_barriers
-from eas.msl.body import lower
-from eas.msl.dots import with_fragments
-from eas.msl.dtypes import type_name
-from eas.msl.errors import UnsupportedError
-from eas.msl.facts import Facts, gather
-from eas.msl.hints import suggest_names
-from eas.msl.lanes import SIMD, Budget
-from eas.msl.layout import MAX_THREADS, decide, part_control
-from eas.msl.lowering import Lowering
-from eas.msl.names import identifier, unique
-from eas.msl.needs import Finder
-from eas.msl.numbers import study
-from eas.msl.pacing import needing_lockstep
-from eas.msl.placing import place
-from eas.msl.plan import make_plan
-from eas.msl.printer import Printer
-from eas.msl.shared_memory import MAX_BYTES, bytes_of, share_arrays, tell_memory
-from eas.msl.steps import Plan
-from eas.msl.storage import assign_storage
-from eas.msl.text import MAX_WIDTH, Writer
-from eas.msl.together import bring_together
-from eas.msl.tree import Shared
-from eas.msl.widening import widen_rows
+from eas.msl.analysis.facts import Facts, gather
+from eas.msl.analysis.numbers import study
+from eas.msl.cxx.atomics import only_atomic
+from eas.msl.cxx.hints import suggest_names
+from eas.msl.cxx.names import identifier, unique
+from eas.msl.cxx.placing import place
+from eas.msl.cxx.printer import Printer
+from eas.msl.cxx.tree import Shared
+from eas.msl.layout.lanes import SIMD, Budget
+from eas.msl.layout.layout import MAX_THREADS, decide, part_control
+from eas.msl.lower.body import lower
+from eas.msl.lower.lowering import Lowering
+from eas.msl.ops.dtypes import type_name
+from eas.msl.ops.errors import UnsupportedError
+from eas.msl.ops.text import MAX_WIDTH, Writer
+from eas.msl.rewrites.dots import with_fragments
+from eas.msl.rewrites.pacing import needing_lockstep
+from eas.msl.rewrites.together import bring_together
+from eas.msl.rewrites.widening import widen_rows
+from eas.msl.schedule.alternating import alternate
+from eas.msl.schedule.barriers import insert_barriers
+from eas.msl.schedule.needs import Finder
+from eas.msl.schedule.plan import make_plan
+from eas.msl.schedule.shared_memory import MAX_BYTES, bytes_of, share_arrays, tell_memory
+from eas.msl.schedule.steps import Plan
+from eas.msl.schedule.storage import assign_storage
+from eas.support.escapes import HIDDEN, escape
+from eas.support.location import Loc
+from eas.support.records import frozen
 
 MAX_BUFFERS = 31
 
@@ -81,7 +81,7 @@ class Buffer:
     """What a launch binds at a buffer index.
 
     An `array` or a `scalar` is the parameter of that number; `scalars` is a struct with `fields`;
-    `report` is the buffer of `eas.msl.reports`. The kernel changes it if it `is_written`.
+    `report` is the buffer of `eas.msl.lower.reports`. The kernel changes it if it `is_written`.
     """
 
     kind: Literal["array", "scalar", "scalars", "report"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from eas.ir.diagnostics import Diagnostic, render
+from eas.support.diagnostics import Diagnostic, render
 
 
 class KernelError(RuntimeError):

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from eas.ir import cache as caches
-from eas.ir import folders
-from eas.ir.cache import FOLDER, LIMIT, Cache, default_folder, digest, open_cache
+from eas.support import cache as caches
+from eas.support import folders
+from eas.support.cache import FOLDER, LIMIT, Cache, default_folder, digest, open_cache
 
 KEY = digest("key")
 IS_ROOT = hasattr(os, "getuid") and os.getuid() == 0

@@ -14,7 +14,7 @@ import pytest
 import eas
 from eas import mk
 from eas.cli.explain import read_pages, title_of
-from eas.frontend_ast import codes
+from eas.frontend_ast.source import codes
 from eas.runtime import reports
 
 REPOSITORY = Path(__file__).parent.parent

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import eas
-from eas.ir.location import SourceName
-from eas.ir.records import replace
 from eas.ir.text import parse_function, print_function
 from eas.msl import write as write_msl
+from eas.support.location import SourceName
+from eas.support.records import replace
 from tests.msl.texts import function_of
 
 SOURCE = """

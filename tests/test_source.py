@@ -22,10 +22,10 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
 import eas
-from eas.frontend_ast.errors import Refusal
-from eas.frontend_ast.source import FunctionSource, read_source
-from eas.frontend_ast.wrappers import look_through
-from eas.ir.location import Loc
+from eas.frontend_ast.source.errors import Refusal
+from eas.frontend_ast.source.reading import FunctionSource, read_source
+from eas.frontend_ast.source.wrappers import look_through
+from eas.support.location import Loc
 
 Decorator = Callable[..., Any]
 
@@ -226,7 +226,7 @@ def test_lambdas_are_told_apart_by_their_parameters_too(load: Load) -> None:
 def test_lambdas_are_told_apart_without_columns(tmp_path: Path) -> None:
     (tmp_path / "module.py").write_text("f, g, h = lambda x: x, lambda x: x + 1, lambda x: x\n")
     (tmp_path / "run.py").write_text(
-        "import module\nfrom eas.frontend_ast.source import read_source\n"
+        "import module\nfrom eas.frontend_ast.source.reading import read_source\n"
         "print(*(read_source(f).node.col_offset for f in (module.f, module.g, module.h)))\n"
     )
     command = [sys.executable, "-X", "no_debug_ranges", "run.py"]

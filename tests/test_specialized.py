@@ -8,8 +8,8 @@ from collections.abc import Callable
 from textwrap import dedent
 from typing import Any
 
-from eas.frontend_ast.source import read_source
-from eas.frontend_ast.specialized import specialize
+from eas.frontend_ast.source.reading import read_source
+from eas.frontend_ast.source.specialized import specialize
 
 LIMIT = 4
 

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 from eas.cli import explain, show
 from eas.cli.usage import UsageError
-from eas.frontend_ast.errors import CompileError
-from eas.ir.diagnostics import use_color
+from eas.frontend_ast.source.errors import CompileError
+from eas.support.diagnostics import use_color
 
 FORMS = {
     "msl": "the Metal text of a kernel",

@@ -7,8 +7,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from eas.ir.records import frozen
 from eas.ir.types import DType, Type
+from eas.support.records import frozen
 
 Array = np.ndarray[Any, Any]
 Attr = bool | int | str | DType | tuple[int, ...] | None

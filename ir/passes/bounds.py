@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from eas.ir.nodes import Function, Param, Role, Value
-from eas.ir.records import replace
 from eas.ir.rewrite import builder_for
 from eas.ir.types import I64, Pointer, Scalar
+from eas.support.records import replace
 
 
 def with_bounds(f: Function) -> Function:

@@ -7,8 +7,8 @@ the value, if only the second has one.
 from __future__ import annotations
 
 from eas.ir.nodes import Combine, Constant, Function, Op, Pure, Region, Value, regions_of
-from eas.ir.records import field, record, replace
 from eas.ir.rewrite import Renaming, rebuild, with_operands
+from eas.support.records import field, record, replace
 
 Key = tuple[object, ...]
 

@@ -31,8 +31,8 @@ from eas.ir.nodes import (
     regions_of,
 )
 from eas.ir.passes.purity import Literal, can_fault, note_literal
-from eas.ir.records import field, frozen, record, replace
 from eas.ir.rewrite import with_values
+from eas.support.records import field, frozen, record, replace
 
 Places = tuple[int, ...]
 

@@ -13,7 +13,6 @@ from collections.abc import Callable, Sequence
 
 from eas.ir.analysis import cover_all, covers, divergence, exhaustion
 from eas.ir.builder import Builder
-from eas.ir.location import Loc
 from eas.ir.nodes import (
     Break,
     Compute,
@@ -35,7 +34,6 @@ from eas.ir.nodes import (
     results_of,
     walk,
 )
-from eas.ir.records import field, frozen, record, replace
 from eas.ir.rewrite import (
     Renaming,
     builder_for,
@@ -52,6 +50,8 @@ from eas.ir.rewrite import (
     zero,
 )
 from eas.ir.types import BOOL, Shape, make_type
+from eas.support.location import Loc
+from eas.support.records import field, frozen, record, replace
 
 Values = tuple[Value, ...]
 Way = Callable[[Values, "_Ending"], Values]

@@ -33,7 +33,6 @@ from eas.ir.nodes import (
 from eas.ir.ops import OPS
 from eas.ir.passes.identities import Instead, Simpler, simplify
 from eas.ir.passes.purity import SHAPE_OPS, Literal
-from eas.ir.records import field, record, replace
 from eas.ir.rewrite import (
     builder_for,
     end_dead,
@@ -44,6 +43,7 @@ from eas.ir.rewrite import (
     with_values,
 )
 from eas.ir.types import DType
+from eas.support.records import field, record, replace
 
 _SPLAT = OPS["splat"]
 

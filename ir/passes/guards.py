@@ -25,10 +25,10 @@ from eas.ir.nodes import (
     walk,
 )
 from eas.ir.passes.bounds import bounds_of
-from eas.ir.records import replace
 from eas.ir.reports import array_name
 from eas.ir.rewrite import builder_for, rebuild
 from eas.ir.types import I64, U8, U16, U32, Shape
+from eas.support.records import replace
 
 _NEVER_BELOW = (U8, U16, U32)  # dtypes of which no number is below zero as an i64
 _KINDS: dict[type[Op], AccessKind] = {Load: "read", Store: "written", Atomic: "updated"}

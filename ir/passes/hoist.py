@@ -17,8 +17,8 @@ from eas.ir.nodes import (
     results_of,
 )
 from eas.ir.passes.purity import Literal, can_fault, note_literal
-from eas.ir.records import field, record, replace
 from eas.ir.rewrite import rebuild
+from eas.support.records import field, record, replace
 
 
 def hoist(f: Function) -> Function:

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from eas.ir.nodes import Compute, Value
 from eas.ir.ops.record import Attr
 from eas.ir.passes.purity import Literal
-from eas.ir.records import frozen
 from eas.ir.types import DType
+from eas.support.records import frozen
 
 
 @frozen

@@ -31,8 +31,8 @@ from eas.ir.nodes import (
     regions_of,
     results_of,
 )
-from eas.ir.records import field, frozen, record
 from eas.ir.types import DType
+from eas.support.records import field, frozen, record
 
 # A grid of this many programs is always possible; a tighter limit counts as an overflow instead.
 _LEAST_LIMIT = 1 << 20

@@ -23,8 +23,8 @@ from eas.ir.nodes import (
 )
 from eas.ir.ops import OPS
 from eas.ir.passes.ranges import MOST_PROGRAMS, Interval, Ranges, analyze
-from eas.ir.records import replace
 from eas.ir.rewrite import builder_for, rebuild, substitute
+from eas.support.records import replace
 
 _TRUNCATED = {"floordiv": "truncdiv", "mod": "truncmod"}
 

@@ -8,8 +8,8 @@ from eas.ir.builder import Builder
 from eas.ir.nodes import Compute, Constant, Function, If, Op, Region, Value, Yield, regions_of
 from eas.ir.ops import OPS
 from eas.ir.ops.arithmetic import ARITHMETIC
-from eas.ir.records import replace
 from eas.ir.rewrite import builder_for, rebuild, substitute
+from eas.support.records import replace
 
 _MOST_OPS = 8
 _DEAR = {"floordiv", "mod", "truncdiv", "truncmod", "div"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from eas.ir.nodes import Compute, Constant, Function, Op, Param, Region, Value, operands_of, walk
-from eas.ir.records import replace
+from eas.support.records import replace
 
 
 def last_strides(f: Function) -> tuple[Param, ...]:

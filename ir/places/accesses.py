@@ -16,7 +16,7 @@ from eas.ir.places.facts import Facts
 from eas.ir.places.indices import Indices
 from eas.ir.places.linear import Form, are_disjoint, form_of, is_injective, moves_on
 from eas.ir.places.rows import are_masked_rows
-from eas.ir.records import frozen, replace
+from eas.support.records import frozen, replace
 
 Kind = Literal["read", "write", "atomic"]
 Half = tuple[str, Literal["now", "before"]]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import cache
 
 from eas.ir.places.indices import Indices, Symbol, coordinates, make_symbol, of, project
-from eas.ir.records import frozen
 from eas.ir.types import Shape, count
+from eas.support.records import frozen
 
 
 @frozen

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from eas.ir.nodes import Value
 from eas.ir.places.indices import Indices, Part
-from eas.ir.records import field, frozen
+from eas.support.records import field, frozen
 
 
 @frozen

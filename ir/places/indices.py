@@ -12,8 +12,8 @@ from functools import cache
 
 from eas.ir.nodes import Compute
 from eas.ir.ops.record import Attr
-from eas.ir.records import frozen
 from eas.ir.types import Shape
+from eas.support.records import frozen
 
 
 @frozen(eq=False)

@@ -14,7 +14,7 @@ from eas.ir.nodes import Compute, Constant, For, Value
 from eas.ir.places.facts import Facts
 from eas.ir.places.forms import Form
 from eas.ir.places.indices import Index, Indices, Part, Symbol, add, fixed, operand_indices
-from eas.ir.records import replace
+from eas.support.records import replace
 
 A = TypeVar("A", Value, Part, tuple[Value, Indices])
 

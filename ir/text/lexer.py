@@ -6,7 +6,7 @@ import re
 from functools import cache
 from typing import Literal, NamedTuple
 
-from eas.ir.escapes import HIDDEN, SHORT, escape
+from eas.support.escapes import HIDDEN, SHORT, escape
 
 Kind = Literal["string", "place", "value", "number", "word", "mark", "newline", "end"]
 

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from typing import Literal, TypeVar, get_args
 
 from eas.ir.faults import AccessKind
-from eas.ir.location import NOWHERE, Loc, SourceName
 from eas.ir.nodes import (
     Alloc,
     Assert,
@@ -41,9 +40,10 @@ from eas.ir.nodes import (
 )
 from eas.ir.ops import OPS
 from eas.ir.ops.record import Attr
-from eas.ir.records import field, record
 from eas.ir.text.lexer import SPOT, Kind, ParseError, Token, split_tokens, unquote
 from eas.ir.types import DTYPES, Block, DType, Pointer, Scalar, Type
+from eas.support.location import NOWHERE, Loc, SourceName
+from eas.support.records import field, record
 
 T = TypeVar("T")
 Values = tuple[Value, ...]

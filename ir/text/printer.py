@@ -7,7 +7,6 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from itertools import zip_longest
 
-from eas.ir.location import NOWHERE, Loc, SourceName
 from eas.ir.nodes import (
     Alloc,
     Assert,
@@ -38,8 +37,9 @@ from eas.ir.nodes import (
     results_of,
 )
 from eas.ir.ops.record import Attr
-from eas.ir.records import field, record
 from eas.ir.text.lexer import FILE, NUMBER, WORD, quote, quote_unless
+from eas.support.location import NOWHERE, Loc, SourceName
+from eas.support.records import field, record
 
 _PLACE_COLUMN = 64
 _WIDTH = 100

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from eas.ir.records import frozen
 from eas.msl.arrays import Array, divide
+from eas.support.records import frozen
 
 ALIGNMENT = 256
 # Between arrays, so that an index that is off by little meets nobody's data.

@@ -14,8 +14,6 @@ from itertools import count
 from pathlib import Path
 from weakref import WeakValueDictionary
 
-from eas.ir.cache import Cache, digest, open_cache
-from eas.ir.records import field, frozen, record
 from eas.msl.host.errors import HostError, MslError
 from eas.msl.host.preprocess import expand
 from eas.msl.host.toolchain import (
@@ -27,6 +25,8 @@ from eas.msl.host.toolchain import (
     run_tool,
 )
 from eas.msl.host.translate import Constants, Unit, translate
+from eas.support.cache import Cache, digest, open_cache
+from eas.support.records import field, frozen, record
 
 HEAD = "#include <metal_stdlib>\n"
 MOST_RECENT = 256  # libraries that stay ready for a launch of the same text

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from eas.msl.helpers import DIVISIONS
+from eas.msl.cxx.helpers import DIVISIONS
 from eas.msl.host.functions import Function, find_functions
 from eas.msl.host.tokens import tokenize
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from eas.msl.errors import RunError
+from eas.msl.ops.errors import RunError
 
 
 class HostError(RunError):

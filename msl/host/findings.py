@@ -6,9 +6,9 @@ from collections.abc import Container, Sequence
 from pathlib import Path
 from typing import Any
 
-from eas.ir.records import frozen
 from eas.msl.host.errors import HostError
 from eas.msl.host.lines import line_of
+from eas.support.records import frozen
 
 BARRIERS = {
     "EXITED_BEFORE_BARRIER": "threads wait at this barrier, but others have returned",

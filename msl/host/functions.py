@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from eas.ir.records import frozen
 from eas.msl.host.tokens import Token, closing
+from eas.support.records import frozen
 
 
 @frozen

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from eas.msl.cxx.python_lines import FILE_NAME
 from eas.msl.host.build import HEAD, Builder, default_builder
 from eas.msl.host.errors import MslError
 from eas.msl.host.preprocess import expand
@@ -12,7 +13,6 @@ from eas.msl.host.rules import Complaint, complaints
 from eas.msl.host.sections import section_sizes
 from eas.msl.host.toolchain import INCLUDE, Toolchain, complain
 from eas.msl.host.translate import to_cpp, translate
-from eas.msl.python_lines import FILE_NAME
 
 MAX_THREADGROUP_BYTES = 32768
 

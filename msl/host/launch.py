@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from eas.ir.diagnostics import Diagnostic
 from eas.ir.nodes import Param
 from eas.msl import MslKernel
 from eas.msl.arrays import Bound, Extents
@@ -12,6 +11,7 @@ from eas.msl.host.build import Library
 from eas.msl.host.dispatch import Dispatch
 from eas.msl.host.process import Host, default_host
 from eas.msl.launch import Argument, launch
+from eas.support.diagnostics import Diagnostic
 
 
 def run(

@@ -7,9 +7,9 @@ from bisect import bisect_right
 from functools import lru_cache
 from pathlib import Path
 
-from eas.ir.records import field, record
+from eas.msl.cxx.python_lines import FILE_NAME
 from eas.msl.host.sections import sections
-from eas.msl.python_lines import FILE_NAME
+from eas.support.records import field, record
 
 Row = tuple[int, int]
 

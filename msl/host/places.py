@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from eas.ir.location import Loc
 from eas.ir.nodes import (
     Alloc,
     Atomic,
@@ -19,6 +18,7 @@ from eas.ir.nodes import (
     walk,
 )
 from eas.msl import MslKernel
+from eas.support.location import Loc
 
 Access = Load | Store | Atomic
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
+from eas.msl.cxx.python_lines import FILE_NAME
 from eas.msl.host.errors import MslError
 from eas.msl.host.toolchain import Toolchain, ToolFailure, run_tool
-from eas.msl.python_lines import FILE_NAME
 
 FLAGS = ("-E", "-x", "c++", "-std=c++17", "-undef", "-nostdinc", "-D__METAL__=1")
 VERSION = 310

@@ -19,9 +19,9 @@ from functools import cache
 from pathlib import Path
 from typing import IO, Any, cast
 
-from eas.ir.records import field, frozen, record
 from eas.msl.host.build import Builder, default_builder
 from eas.msl.host.errors import HostError
+from eas.support.records import field, frozen, record
 
 WORKER = Path(__file__).parent / "worker.py"
 MOST_REPLY_BYTES = 1 << 16

@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from eas.ir.records import frozen
 from eas.msl.host.functions import Function, called, find_functions
 from eas.msl.host.signature import Parameter, Signature, find_kernels, split
 from eas.msl.host.tokens import Token, closing, tokenize
 from eas.msl.host.translate import GRID_POSITION, NUMBERS, POSITIONS, width_of
+from eas.support.records import frozen
 
 MAX_INDEX = 30
 SPACES = frozenset({"device", "constant", "threadgroup", "thread"})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 
-from eas.ir.records import frozen
+from eas.support.records import frozen
 
 
 @frozen

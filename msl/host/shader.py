@@ -10,7 +10,6 @@ from typing import Any, cast
 import ml_dtypes
 import numpy as np
 
-from eas.ir.records import field, frozen
 from eas.msl.arrays import Array, Bound, Extents
 from eas.msl.host.build import CHECKED, Library
 from eas.msl.host.dispatch import ORDERS, Dispatch
@@ -18,6 +17,7 @@ from eas.msl.host.errors import HostError
 from eas.msl.host.process import Host, default_checked_host, default_host
 from eas.msl.host.signature import Parameter, Signature
 from eas.msl.host.translate import Constants
+from eas.support.records import field, frozen
 
 MOST_SHARED_BYTES = 32768
 Extent = int | Sequence[int]

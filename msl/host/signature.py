@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import count
 
-from eas.ir.records import frozen, replace
 from eas.msl.host.errors import MslError
 from eas.msl.host.tokens import Token, closing, tokenize
+from eas.support.records import frozen, replace
 
 MOST_THREADS = 1024
 _LIMIT = "max_total_threads_per_threadgroup"

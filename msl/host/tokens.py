@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
-from eas.ir.records import frozen
 from eas.msl.host.errors import MslError
+from eas.support.records import frozen
 
 Kind = Literal["name", "number", "string", "directive", "sign"]
 

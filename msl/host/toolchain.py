@@ -13,8 +13,8 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from eas.ir.records import frozen
 from eas.msl.host.errors import HostError
+from eas.support.records import frozen
 
 HERE = Path(__file__).parent
 INCLUDE = HERE / "include"

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from eas.ir.records import frozen
+from eas.msl.cxx.python_lines import FILE_NAME
 from eas.msl.host.convergence import is_wait, with_paths
 from eas.msl.host.divisors import with_divisors
 from eas.msl.host.errors import MslError
@@ -19,7 +19,7 @@ from eas.msl.host.signature import (
     find_kernels,
 )
 from eas.msl.host.tokens import Token, closing, tokenize
-from eas.msl.python_lines import FILE_NAME
+from eas.support.records import frozen
 
 # What each attribute is in `eas_thread` of include/eas_types.h: an array of three, or a number.
 POSITIONS = {

@@ -10,15 +10,15 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
 
-from eas.ir.cache import Cache, digest, open_cache
 from eas.ir.nodes import Function
-from eas.ir.records import replace
 from eas.ir.reports import site_numbers
 from eas.ir.text import print_function
-from eas.ir.timing import timed
 from eas.runtime.cpu import elf
 from eas.runtime.cpu.code import Code
 from eas.runtime.cpu.machine import generator_name, machine_name
+from eas.support.cache import Cache, digest, open_cache
+from eas.support.records import replace
+from eas.support.timing import timed
 
 ENTRY = "eas_run"
 SUFFIX = ".o"
@@ -31,8 +31,8 @@ def default_cache() -> Cache:
 
 def to_llvm(function: Function) -> str:
     """The LLVM text of a function that was relaxed, for this machine."""
+    from eas.llvm.kernel import write  # while another thread may be loading LLVM
     from eas.runtime.cpu import jit
-    from eas.runtime.cpu.kernel import write  # while another thread may be loading LLVM
 
     return write(function, jit.vector_width(), jit.is_x86())
 

@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from eas.ir.cache import Cache
-from eas.ir.diagnostics import Diagnostic
 from eas.ir.faults import too_many_programs
 from eas.ir.nodes import Function
 from eas.ir.reports import (
@@ -26,6 +24,8 @@ from eas.runtime.cpu.plan import Layout, Plan, make_plan
 from eas.runtime.cpu.support import support
 from eas.runtime.refusals import LaunchError
 from eas.runtime.values import ArrayArgument, is_array
+from eas.support.cache import Cache
+from eas.support.diagnostics import Diagnostic
 
 MOST_PLANS = 8
 PRINT_WORDS = 1 << 24  # memory that is not written to is never there

@@ -14,8 +14,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from eas.ir.timing import timed
 from eas.runtime.cpu.once import once
+from eas.support.timing import timed
 
 _P, _S, _N, _SIZE = ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int, ctypes.c_size_t
 _OUT = ctypes.POINTER(ctypes.c_char_p)  # where a text is put that `DisposeString` takes back

@@ -9,9 +9,10 @@ from importlib import import_module
 from typing import Any
 
 import eas.ir
-from eas.ir.cache import digest
-from eas.ir.folders import HAS_DESCRIPTORS
+import eas.llvm
 from eas.runtime.cpu.process import architecture
+from eas.support.cache import digest
+from eas.support.folders import HAS_DESCRIPTORS
 
 _llvmlite: Any = import_module("llvmlite")  # which is small; LLVM comes with `llvmlite.binding`
 
@@ -58,11 +59,18 @@ def generator_name() -> str:
     It goes by the sizes and the times of its files. That of the last change is the system's own:
     who installs files can choose the time of their content, not this one.
     """
-    ir = os.path.dirname(eas.ir.__file__)  # what is known of it, its ranges for one, decides too
-    folders = (os.path.dirname(__file__), ir, f"{ir}/ops", f"{ir}/passes")
+    ours = os.path.dirname(eas.ir.__file__), os.path.dirname(eas.llvm.__file__)
+    folders = (os.path.dirname(__file__), *(each for top in ours for each in _with_inner(top)))
     found = [pair for folder in folders for pair in _files(folder)]
     lines = [f"{name} {s.st_size} {s.st_mtime_ns} {s.st_ctime_ns}" for name, s in found]
     return digest("\n".join(sorted(lines)))
+
+
+def _with_inner(folder: str) -> list[str]:
+    """A folder of modules and those in it."""
+    with os.scandir(folder) as entries:
+        inner = [entry.path for entry in entries if entry.is_dir() and entry.name != "__pycache__"]
+    return [folder, *inner]
 
 
 def _files(folder: str) -> list[tuple[str, os.stat_result]]:

@@ -10,9 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from eas.ir.diagnostics import Diagnostic
 from eas.ir.nodes import Function, Param
-from eas.ir.records import frozen
 from eas.ir.types import BOOL, I32, I64, DType
 from eas.runtime.binding import ArrayUse
 from eas.runtime.cpu.build import ENTRY
@@ -20,6 +18,8 @@ from eas.runtime.cpu.code import Code
 from eas.runtime.cpu.support import MOST_SLOTS, support
 from eas.runtime.errors import KernelError
 from eas.runtime.values import Array, Bound, is_wide
+from eas.support.diagnostics import Diagnostic
+from eas.support.records import frozen
 
 _FASTCALL = 0x80
 _ALIGNED, _WRITEABLE = 0x100, 0x400

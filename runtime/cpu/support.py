@@ -9,11 +9,11 @@ import sys
 import threading
 from pathlib import Path
 
-from eas.ir.timing import timed
 from eas.runtime.cpu.build import build_code
 from eas.runtime.cpu.once import once
 from eas.runtime.cpu.process import address_of, in_forked_child, process
 from eas.runtime.refusals import BadArgument
+from eas.support.timing import timed
 
 MOST_SLOTS = 128
 MOST_THREADS = 1024

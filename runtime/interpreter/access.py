@@ -7,7 +7,6 @@ import numpy as np
 from eas.ir.faults import AccessKind, Extent, outside
 from eas.ir.nodes import Atomic, Load, Store
 from eas.ir.ops.record import Array
-from eas.ir.records import frozen
 from eas.runtime.errors import KernelError
 from eas.runtime.interpreter.chunk import Chunk
 from eas.runtime.interpreter.lanes import Lanes, broadcast, raise_rank
@@ -21,6 +20,7 @@ from eas.runtime.interpreter.report import (
     value_at,
 )
 from eas.runtime.reports import READ_BEFORE_WRITE
+from eas.support.records import frozen
 
 
 @frozen

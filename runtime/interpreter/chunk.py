@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from eas.ir.nodes import Function, Region, Value
 from eas.ir.ops.record import Array
-from eas.ir.records import field, record
 from eas.runtime.interpreter.lanes import Lanes
 from eas.runtime.interpreter.limits import Limits
 from eas.runtime.interpreter.plan import Plan
 from eas.runtime.interpreter.programs import Programs
+from eas.support.records import field, record
 
 if TYPE_CHECKING:
     from eas.runtime.interpreter.control import Loop

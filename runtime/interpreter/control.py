@@ -12,11 +12,11 @@ import numpy as np
 
 from eas.ir.nodes import Break, Continue, For, If, Leave, Op, Scope, While
 from eas.ir.ops.record import Array
-from eas.ir.records import field, record
 from eas.runtime.interpreter.chunk import Chunk
 from eas.runtime.interpreter.lanes import Join, Lanes, split, union, without
 from eas.runtime.interpreter.report import fail, find, first_active, tell_place
 from eas.runtime.reports import LOOP_BUDGET, ZERO_STEP
+from eas.support.records import field, record
 
 
 def run_if(chunk: Chunk, op: If, lanes: Lanes) -> Lanes | None:

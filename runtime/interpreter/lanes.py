@@ -13,8 +13,8 @@ import numpy as np
 
 from eas.ir.nodes import Value
 from eas.ir.ops.record import Array
-from eas.ir.records import frozen, record
 from eas.ir.types import Shape
+from eas.support.records import frozen, record
 
 
 @frozen

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from eas.ir.records import frozen
 from eas.runtime.refusals import BadArgument
+from eas.support.records import frozen
 
 
 @frozen

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from eas.ir.ops.record import Array
-from eas.ir.records import frozen
 from eas.ir.types import DType
 from eas.runtime.interpreter.register import Register
 from eas.runtime.values import ArrayArgument
+from eas.support.records import frozen
 
 
 @frozen

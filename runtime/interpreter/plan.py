@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from eas.ir.nodes import Op, Region, Value, operands_of, regions_of, results_of
-from eas.ir.records import frozen
 from eas.ir.types import Pointer
+from eas.support.records import frozen
 
 if TYPE_CHECKING:
     from eas.runtime.interpreter.chunk import Chunk

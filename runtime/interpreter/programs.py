@@ -7,8 +7,8 @@ from math import prod
 import numpy as np
 
 from eas.ir.ops.record import Array
-from eas.ir.records import frozen
 from eas.ir.types import I32
+from eas.support.records import frozen
 
 
 @frozen

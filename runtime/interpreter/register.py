@@ -8,7 +8,7 @@ import sys
 import numpy as np
 
 from eas.ir.ops.record import Array
-from eas.ir.records import field, record
+from eas.support.records import field, record
 
 NOBODY = -1
 SEVERAL = -2

@@ -6,8 +6,6 @@ from typing import NoReturn
 
 import numpy as np
 
-from eas.ir.diagnostics import Diagnostic
-from eas.ir.location import Loc
 from eas.ir.nodes import Value
 from eas.ir.ops.record import Array
 from eas.ir.types import DType, Shape
@@ -16,6 +14,8 @@ from eas.runtime.interpreter.chunk import Chunk
 from eas.runtime.interpreter.lanes import Lanes, both
 from eas.runtime.interpreter.programs import Programs
 from eas.runtime.reports import WRAPPED_OFFSET
+from eas.support.diagnostics import Diagnostic
+from eas.support.location import Loc
 
 # A row of the chunk's arrays, then the index in the block.
 Spot = tuple[int, ...]

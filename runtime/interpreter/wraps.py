@@ -38,9 +38,9 @@ from eas.ir.nodes import (
     walk,
 )
 from eas.ir.passes.ranges import analyze_launch
-from eas.ir.records import field, record, replace
 from eas.ir.rewrite import builder_for, carried_by, loop_exits, with_values
 from eas.ir.types import I64, DType, make_type
+from eas.support.records import field, record, replace
 
 _ARITHMETIC = frozenset({"add", "sub", "mul", "neg"})
 _VIEWS = frozenset({"splat", "broadcast", "expand_dims", "reshape", "permute", "slice", "cycle"})

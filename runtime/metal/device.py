@@ -6,12 +6,12 @@ import os
 import threading
 from functools import cache
 
-from eas.ir.records import field, record
 from eas.runtime.metal.errors import MetalError
 from eas.runtime.metal.framework import Framework, load_framework, own
 from eas.runtime.metal.libraries import Pipeline, make_pipeline
 from eas.runtime.metal.needs import Program
 from eas.runtime.metal.objects import Buffer, CommandQueue, RawDevice
+from eas.support.records import field, record
 
 # Metal wants room for one element in each buffer, also where an array has none.
 LEAST_BYTES = 16

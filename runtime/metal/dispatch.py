@@ -7,12 +7,12 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from eas.ir.records import field, frozen, record
 from eas.runtime.metal.completion import TimeOutError, wait
 from eas.runtime.metal.device import Device
 from eas.runtime.metal.errors import MetalError
 from eas.runtime.metal.libraries import Pipeline
 from eas.runtime.metal.objects import Buffer, CommandBuffer, ComputeEncoder
+from eas.support.records import field, frozen, record
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Extents = tuple[int, int, int]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from eas.ir.records import frozen
+from eas.support.records import frozen
 
 
 class MetalError(RuntimeError):

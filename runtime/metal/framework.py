@@ -6,9 +6,9 @@ import sys
 from importlib import import_module
 from typing import Any, TypeVar
 
-from eas.ir.records import frozen
 from eas.runtime.metal.errors import MetalError
 from eas.runtime.metal.objects import Foundation, Metal, ObjC, Object
+from eas.support.records import frozen
 
 Made = TypeVar("Made", bound=Object)
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from eas.ir.records import frozen
 from eas.runtime.metal.errors import MetalError
 from eas.runtime.metal.framework import Framework
 from eas.runtime.metal.objects import PipelineState, RawDevice
+from eas.support.records import frozen
 
 
 @frozen

@@ -8,8 +8,8 @@ import pytest
 import eas
 from eas import mk
 from eas.ir.passes import relax
-from eas.runtime.cpu.buffers import buffered
-from eas.runtime.cpu.facts import Facts
+from eas.llvm.analysis.facts import Facts
+from eas.llvm.lanes.buffers import buffered
 
 
 @eas.kernel

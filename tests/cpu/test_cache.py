@@ -10,12 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from eas.ir.cache import FOLDER, Cache, open_cache
 from eas.ir.text import parse_function
 from eas.runtime.cpu import jit
 from eas.runtime.cpu.build import SUFFIX
 from eas.runtime.cpu.launch import Executable
 from eas.runtime.values import ArrayArgument
+from eas.support.cache import FOLDER, Cache, open_cache
 from tests.processes import PATIENCE
 
 TEXT = """\

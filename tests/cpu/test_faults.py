@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from eas.ir.cache import FOLDER
+from eas.support.cache import FOLDER
 from tests.processes import PATIENCE
 
 PROGRAM = """

@@ -9,9 +9,9 @@ import pytest
 
 import eas
 from eas import mk
+from eas.ir.lowering.level import level_loops
 from eas.ir.nodes import For, walk
 from eas.ir.passes import relax
-from eas.ir.passes.level import level_loops
 from eas.ir.verify import verify
 
 BOUNDS = [

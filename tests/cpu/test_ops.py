@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 from eas.ir.builder import Builder, region
-from eas.ir.location import NOWHERE, SourceName
 from eas.ir.nodes import Function, Param, Value, Yield
 from eas.ir.ops import OPS, OpDef, RuleError
 from eas.ir.ops.record import Array
 from eas.ir.types import DTYPES, I32, Block, DType, Pointer, Scalar
+from eas.llvm.uniform import KNOWN
 from eas.runtime.cpu import Executable
-from eas.runtime.cpu.uniform import KNOWN
 from eas.runtime.values import ArrayArgument
+from eas.support.location import NOWHERE, SourceName
 
 COUNT = 253  # vectors, and some lanes more
 # There the oracle rounds the steps one by one, the machine code only the result.

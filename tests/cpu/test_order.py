@@ -8,8 +8,8 @@ import pytest
 import eas
 from eas import mk
 from eas.ir.passes import relax
-from eas.runtime.cpu.facts import Facts
-from eas.runtime.cpu.order import is_along_y
+from eas.llvm.analysis.facts import Facts
+from eas.llvm.analysis.order import is_along_y
 
 
 @eas.kernel

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from eas.ir.builder import Builder, region
-from eas.ir.location import NOWHERE, SourceName
 from eas.ir.nodes import Function, Param, Value, Yield
 from eas.ir.ops import OPS, RuleError
 from eas.ir.ops.record import Array
 from eas.ir.types import DTYPES, DType, Pointer, Shape, count
 from eas.runtime.cpu import Executable
 from eas.runtime.values import ArrayArgument
+from eas.support.location import NOWHERE, SourceName
 from tests.cpu.test_ops import numbers
 
 SHAPES: list[Shape] = [(1,), (100,), (9, 1), (5, 40), (3, 4, 11)]

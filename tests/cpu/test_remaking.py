@@ -8,7 +8,7 @@ import pytest
 import eas
 from eas import mk
 from eas.ir.passes import relax
-from eas.runtime.cpu.kernel import write
+from eas.llvm.kernel import write
 
 
 @eas.kernel

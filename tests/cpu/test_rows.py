@@ -9,9 +9,9 @@ import pytest
 
 import eas
 from eas import mk
+from eas.ir.lowering.rows import split_rows
 from eas.ir.nodes import For, walk
 from eas.ir.passes import relax
-from eas.ir.passes.rows import split_rows
 from eas.ir.verify import verify
 from tests.kernels.case import floats
 

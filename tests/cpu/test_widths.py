@@ -9,9 +9,9 @@ import pytest
 
 import eas
 from eas import mk
-from eas.ir.cache import open_cache
 from eas.ir.passes import relax
 from eas.runtime.cpu import Executable, jit, llvm
+from eas.support.cache import open_cache
 from tests.kernels.case import Arguments
 from tests.test_kernels import arrays_of, case_of, compare
 

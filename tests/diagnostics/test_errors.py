@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
-from eas.frontend_ast.errors import CompileError, Diagnostics, Refusal
-from eas.frontend_ast.source import read_source
-from eas.ir.diagnostics import Diagnostic
-from eas.ir.location import NOWHERE, Loc, SourceName
+from eas.frontend_ast.source.errors import CompileError, Diagnostics, Refusal
+from eas.frontend_ast.source.reading import read_source
+from eas.support.diagnostics import Diagnostic
+from eas.support.location import NOWHERE, Loc, SourceName
 
 TEXT = """\
 def blur(a):
@@ -90,7 +90,7 @@ def test_a_traceback_shows_the_place_and_every_diagnostic_once(error: CompileErr
         f'  File "{error.filename}", line 2\n'
         "    b = a + unknown\n"
         "            ^^^^^^^\n"
-        f"eas.frontend_ast.errors.CompileError: {RENDERED}\n"
+        f"eas.frontend_ast.source.errors.CompileError: {RENDERED}\n"
     )
 
 
@@ -107,7 +107,7 @@ def test_an_error_that_nobody_catches_is_printed_in_the_same_form(error: Compile
         1,
         [f'  File "{error.filename}", line 2', "    b = a + unknown"],
     )
-    assert "\n".join(stderr[6:]) == f"eas.frontend_ast.errors.CompileError: {RENDERED}"
+    assert "\n".join(stderr[6:]) == f"eas.frontend_ast.source.errors.CompileError: {RENDERED}"
 
 
 def test_a_terminal_gets_the_message_in_colour_but_text_stays_plain(

@@ -8,8 +8,8 @@ from textwrap import dedent
 
 import pytest
 
-from eas.ir.diagnostics import Diagnostic, Label, render, use_color
-from eas.ir.location import NOWHERE, Loc, SourceName
+from eas.support.diagnostics import Diagnostic, Label, render, use_color
+from eas.support.location import NOWHERE, Loc, SourceName
 
 
 class File:

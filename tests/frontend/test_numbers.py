@@ -12,7 +12,7 @@ import pytest
 import eas
 from eas import mk
 from eas.frontend_ast import ArrayArg, lower
-from eas.frontend_ast.errors import CompileError
+from eas.frontend_ast.source.errors import CompileError
 from eas.ir.nodes import Compute, walk
 from eas.ir.types import DTYPES
 from tests.frontend.running import NUMBERS, codes_of, same_as_cpython

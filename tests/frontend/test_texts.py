@@ -21,9 +21,9 @@ import numpy as np
 import pytest
 
 import eas
-from eas.frontend_ast import start, texts
-from eas.frontend_ast.errors import Refusal
-from eas.frontend_ast.source import read_source
+from eas.frontend_ast.source import start, texts
+from eas.frontend_ast.source.errors import Refusal
+from eas.frontend_ast.source.reading import read_source
 from tests.processes import PATIENCE
 
 Load = Callable[..., ModuleType]
@@ -277,7 +277,7 @@ def test_what_python_is_started_with_makes_no_difference(tmp_path: Path, option:
         '    """Fills."""\n    assert __debug__ or a\n    mk.store(a, 1)\n'
     )
     code = (
-        "import module\nfrom eas.frontend_ast import texts\n"
+        "import module\nfrom eas.frontend_ast.source import texts\n"
         "print([text.find(module.f.fn) is not None for text in texts.texts_of(module.f.fn)])\n"
     )
     command = [sys.executable, option, "-c", code]
@@ -291,7 +291,7 @@ def test_what_python_is_started_with_makes_no_difference(tmp_path: Path, option:
 
 
 def test_the_start_of_the_process_is_known_to_a_moment() -> None:
-    code = "from eas.frontend_ast.start import started_at; print(started_at())"
+    code = "from eas.frontend_ast.source.start import started_at; print(started_at())"
     before = time.time()
     run = subprocess.run(
         [sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=PATIENCE

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from eas import gpu
-from eas.ir.diagnostics import render
 from eas.ir.nodes import Function
 from eas.ir.passes import relax
 from eas.ir.text import print_function
@@ -21,6 +20,7 @@ from eas.msl.host import CHECKED, ORDERS, Host, check, run
 from eas.runtime.cpu import Executable
 from eas.runtime.interpreter import run as interpret
 from eas.runtime.values import ArrayArgument
+from eas.support.diagnostics import render
 from tests.backends import IS_ON_DEVICE
 
 Array = np.ndarray[Any, np.dtype[Any]]

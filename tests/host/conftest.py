@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from eas.ir.cache import open_cache
 from eas.msl.host import Builder, Host, Limits
+from eas.support.cache import open_cache
 from tests.processes import PATIENCE
 
 

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from eas.ir.diagnostics import Diagnostic
 from eas.msl.host import Host, check
 from eas.msl.host.findings import KINDS
+from eas.support.diagnostics import Diagnostic
 from tests.host.buggy_python import PAIRS
 
 THREADS = 64

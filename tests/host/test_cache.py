@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from eas.ir.cache import FOLDER, Cache, open_cache
 from eas.msl.host import Builder, Host, HostError, MslError
+from eas.support.cache import FOLDER, Cache, open_cache
 from tests.host.texts import HEAD, run_text
 
 TEXT = HEAD + "kernel void seven(device int* x [[buffer(0)]]) { x[0] = 7; }\n"

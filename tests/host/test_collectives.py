@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from eas.frontend_ast.errors import CompileError
+from eas.frontend_ast.source.errors import CompileError
 from eas.msl.host import Host
 from tests.fuzz.collectives import PROGRAMS, TIMES, run_in_numpy, write_kernel
 from tests.fuzz.running import load

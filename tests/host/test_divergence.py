@@ -9,8 +9,8 @@ import pytest
 
 import eas
 from eas import mk
-from eas.ir.diagnostics import render
 from eas.msl.host import ORDERS, Host, check, default_host, run
+from eas.support.diagnostics import render
 
 ROWS, COLUMNS = 6, 8
 SIZE = ROWS * COLUMNS

@@ -14,9 +14,9 @@ from contextlib import suppress
 import numpy as np
 import pytest
 
-from eas.ir.cache import open_cache
 from eas.msl.host import Builder, Host, HostError, Limits, load
 from eas.msl.host.process import patience
+from eas.support.cache import open_cache
 from tests.host.texts import HEAD, run_text
 from tests.processes import PATIENCE, in_a_fork, is_alive
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from eas.frontend_ast.errors import CompileError
+from eas.frontend_ast.source.errors import CompileError
 from eas.msl.host import Host
 from tests.fuzz.matrices import PROGRAMS, TRIPS, InexactError, run_in_numpy, write_kernel
 from tests.fuzz.running import load

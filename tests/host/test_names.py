@@ -5,18 +5,18 @@ from __future__ import annotations
 import numpy as np
 
 from eas.ir.builder import Builder as IrBuilder
-from eas.ir.location import NOWHERE, SourceName
 from eas.ir.nodes import Function, Param, Region, Value, Yield
-from eas.ir.records import replace
 from eas.ir.types import I32, Pointer, Scalar
 from eas.ir.verify import verify
 from eas.msl import write
-from eas.msl.helpers import HELPERS
+from eas.msl.cxx.helpers import HELPERS
+from eas.msl.cxx.names import RESERVED
 from eas.msl.host import Host, inspect, run
 from eas.msl.host.rules import RESERVED as REFUSED
-from eas.msl.names import RESERVED
 from eas.runtime.interpreter import run as interpret
 from eas.runtime.values import ArrayArgument
+from eas.support.location import NOWHERE, SourceName
+from eas.support.records import replace
 
 WORDS = (
     *sorted(RESERVED | REFUSED),

@@ -9,8 +9,8 @@ import pytest
 
 import eas
 from eas import mk
-from eas.ir.diagnostics import render
 from eas.msl.host import ORDERS, Host, check, run
+from eas.support.diagnostics import render
 
 R, B = 4, 64
 

@@ -10,8 +10,8 @@ import pytest
 
 import eas
 from eas import mk
-from eas.ir.diagnostics import render
 from eas.msl.host import ORDERS, Host, check, run
+from eas.support.diagnostics import render
 
 BM, BN, BK = 16, 24, 8
 

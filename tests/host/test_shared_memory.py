@@ -9,8 +9,8 @@ import pytest
 
 import eas
 from eas import mk
-from eas.ir.diagnostics import render
 from eas.msl.host import ORDERS, Host, check, inspect, run
+from eas.support.diagnostics import render
 
 N, M = 4096, 4
 

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from eas.frontend_ast.errors import CompileError
-from eas.ir.diagnostics import render
+from eas.frontend_ast.source.errors import CompileError
 from eas.ir.passes import optimize, relax
 from eas.msl import UnsupportedError, write
 from eas.msl.host import CHECKED, Host, check
 from eas.runtime.values import ArrayArgument
+from eas.support.diagnostics import render
 from tests.fuzz.program import make_program
 from tests.fuzz.running import load, write_file
 from tests.host.alike import Arrays, Trial, run_trials

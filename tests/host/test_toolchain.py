@@ -9,13 +9,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from eas.ir.cache import FOLDER, Cache, open_cache
-from eas.ir.records import replace
 from eas.msl.host import Builder, Host, HostError
 from eas.msl.host.build import HEAD as SHIM
 from eas.msl.host.build import compile_library
 from eas.msl.host.toolchain import NATIVE, find_toolchain
 from eas.msl.host.translate import translate
+from eas.support.cache import FOLDER, Cache, open_cache
+from eas.support.records import replace
 from tests.host.texts import HEAD, run_text
 
 HALVES = (

@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from random import Random
 
 from eas.ir.builder import Builder
-from eas.ir.location import NOWHERE, SourceName
 from eas.ir.nodes import (
     Break,
     Condition,
@@ -22,8 +21,9 @@ from eas.ir.nodes import (
     While,
     Yield,
 )
-from eas.ir.records import field, frozen, record
 from eas.ir.types import I32, Block, Pointer, Scalar, Type
+from eas.support.location import NOWHERE, SourceName
+from eas.support.records import field, frozen, record
 
 LANES = (6,)
 BLOCK = Block(I32, LANES)

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from eas.ir.builder import Builder
-from eas.ir.location import NOWHERE, SourceName
 from eas.ir.nodes import Function, Param, Region, Store, Value, Yield
 from eas.ir.ops import OPS, OpDef, RuleError
 from eas.ir.ops.record import Array, Attrs
@@ -28,6 +27,7 @@ from eas.ir.types import (
     count,
     shape_of,
 )
+from eas.support.location import NOWHERE, SourceName
 from tests.interpreter.running import arrays_after, outcome
 
 SHAPE = (2, 3)

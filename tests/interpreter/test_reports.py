@@ -8,10 +8,10 @@ from collections.abc import Generator, Sequence
 import numpy as np
 import pytest
 
-from eas.ir.diagnostics import Diagnostic
 from eas.ir.text import parse_function
 from eas.runtime.errors import KernelError
 from eas.runtime.interpreter import Limits
+from eas.support.diagnostics import Diagnostic
 from tests.interpreter.running import CHUNKS, Argument, run_function
 
 SOURCE = """\

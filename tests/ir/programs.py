@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from eas.ir.builder import Builder
-from eas.ir.location import NOWHERE, SourceName
 from eas.ir.nodes import (
     Break,
     Condition,
@@ -30,6 +29,7 @@ from eas.ir.nodes import (
     Yield,
 )
 from eas.ir.types import I32, Pointer, Scalar
+from eas.support.location import NOWHERE, SourceName
 
 Pick = Callable[[int], int]
 LANES = 4

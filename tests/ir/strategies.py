@@ -24,7 +24,6 @@ from typing import Literal
 from hypothesis import strategies as st
 
 from eas.ir.builder import Builder
-from eas.ir.location import NOWHERE, Loc, SourceName
 from eas.ir.nodes import (
     Assert,
     Barrier,
@@ -59,6 +58,7 @@ from eas.ir.types import (
     count,
     make_type,
 )
+from eas.support.location import NOWHERE, Loc, SourceName
 
 SIZES = st.integers(0, 60)
 SIZE = 64

@@ -7,10 +7,10 @@ from textwrap import dedent
 from hypothesis import given
 
 from eas.ir.analysis import Divergence, Join, Split, divergences, reads, splits, writes
-from eas.ir.location import Loc
 from eas.ir.nodes import Barrier, For, Function, If, Print, While, walk
 from eas.ir.text import parse_function
 from eas.ir.types import Shape
+from eas.support.location import Loc
 from tests.ir.strategies import functions
 
 HEAD = """\

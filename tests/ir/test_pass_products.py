@@ -6,8 +6,8 @@ from typing import Any
 
 import eas
 from eas import mk
+from eas.ir.lowering.products import shape_products, steps_along
 from eas.ir.nodes import Compute, Function, Load, walk
-from eas.ir.passes.products import shape_products, steps_along
 
 
 @eas.kernel

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from eas.ir.records import field, frozen, record, replace
+from eas.support.records import field, frozen, record, replace
 
 
 @frozen

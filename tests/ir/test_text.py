@@ -10,11 +10,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from eas.ir.builder import Builder
-from eas.ir.location import NOWHERE, Loc, SourceName
 from eas.ir.nodes import Assert, Constant, Function, Param, Print, Region, Value, Yield
-from eas.ir.records import replace
 from eas.ir.text import ParseError, parse_function, print_function
 from eas.ir.types import F32, I32, Pointer, Scalar
+from eas.support.location import NOWHERE, Loc, SourceName
+from eas.support.records import replace
 from tests.ir.strategies import functions
 
 STRINGS = st.text(st.characters(codec=None), max_size=20)

@@ -9,10 +9,10 @@ from hypothesis import given
 
 from eas.ir.nodes import Compute, Function, If, Region, Value
 from eas.ir.ops.record import OpDef
-from eas.ir.records import replace
 from eas.ir.text import parse_function
 from eas.ir.types import F32, Scalar
 from eas.ir.verify import VerifyError, verify
+from eas.support.records import replace
 from tests.ir.strategies import functions
 
 HEAD = """\

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 import pytest
 
 from eas.config import resolve_backend
-from eas.ir.cache import open_cache
 from eas.msl.host import Builder, Host, Limits
 from eas.runtime.metal import device
+from eas.support.cache import open_cache
 from tests.backends import IS_ON_DEVICE
 from tests.metal.session import Session
 from tests.metal.simulated import Machine, installed

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from eas.ir.location import NOWHERE
-from eas.ir.records import replace
 from eas.ir.types import BOOL, F32, I32, I64
 from eas.msl import Buffer, Field, MslKernel, Site, UnsupportedError, write
+from eas.support.location import NOWHERE
+from eas.support.records import replace
 from tests.msl.texts import body_of, function_of, kernel_of, lines
 
 SCALE = (

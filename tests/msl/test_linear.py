@@ -7,7 +7,7 @@ import pytest
 from eas.ir.nodes import For, Store, walk
 from eas.ir.places.domains import home_indices
 from eas.ir.places.linear import Form, are_disjoint, form_of, is_injective, moves_on
-from eas.msl.facts import gather
+from eas.msl.analysis.facts import gather
 from tests.msl.texts import function_of
 
 TWO_STORES = """

@@ -8,9 +8,9 @@ import pytest
 
 from eas.ir.ops import OPS
 from eas.ir.types import BF16, F16, F32, I8, I32, I64, U8, U32, U64, DType
-from eas.msl.dtypes import literal
-from eas.msl.names import identifier, unique
-from eas.msl.spelling import SPELLED
+from eas.msl.cxx.names import identifier, unique
+from eas.msl.cxx.spelling import SPELLED
+from eas.msl.ops.dtypes import literal
 from tests.msl.texts import body_of, helpers_of
 
 

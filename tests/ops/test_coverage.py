@@ -17,8 +17,8 @@ from eas.intrinsic import MARK
 from eas.ir.nodes import Alloc, Atomic, AtomicKind, Combine, Compute, Load, Op, Print, Store, walk
 from eas.ir.ops import OPS
 from eas.ir.types import DTYPES, DType, Pointer, Space
-from eas.msl.spelling import SPELLED
-from eas.runtime.cpu.uniform import KNOWN
+from eas.llvm.uniform import KNOWN
+from eas.msl.cxx.spelling import SPELLED
 from eas.runtime.interpreter.handlers import HANDLERS
 from tests.ops.table import FAMILIES
 from tests.ops.table.records import accepted, accepts

@@ -1,0 +1,1 @@
+"""From a function to its text and its ast, and what can go wrong on the way."""

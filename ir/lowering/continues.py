@@ -1,0 +1,90 @@
+"""Takes `Continue`s of single lanes out of loops that all threads go through together.
+
+Some lanes of such a loop would be in the next trip already, while others are still in this one. So
+the rest of the body becomes the other branch of what those lanes do, as for a `return`.
+"""
+
+from __future__ import annotations
+
+from eas.ir.analysis import divergences
+from eas.ir.builder import Builder
+from eas.ir.nodes import (
+    Continue,
+    For,
+    Function,
+    If,
+    Leave,
+    Op,
+    Region,
+    Scope,
+    Value,
+    While,
+    Yield,
+    regions_of,
+)
+from eas.ir.passes.exits import lower_exits
+from eas.ir.rewrite import builder_for, rebuild, renumber, same
+from eas.support.records import field, record, replace
+
+
+def without_lane_continues(function: Function, shared: set[int]) -> Function:
+    """The function without `Continue`s that split the lanes of shared loops, given by `id()`."""
+    found = divergences(function)
+    loops = {
+        name
+        for name, each in found.items()
+        if name in shared and each.carried is not None and each.carried.split is not None
+    }
+    if not loops:
+        return function
+    changed = _Change(loops, builder_for(function)).region(function.body)
+    return renumber(lower_exits(replace(function, body=changed)))
+
+
+@record
+class _Change:
+    """Wraps the bodies of loops in scopes; `labels` counts them."""
+
+    loops: set[int]
+    build: Builder
+    labels: int = field(default=0)
+
+    def region(self, region: Region) -> Region:
+        return Region(region.args, tuple(self.op(op) for op in region.ops))
+
+    def op(self, op: Op) -> Op:
+        if not regions_of(op):
+            return op
+        if not isinstance(op, For | While) or id(op) not in self.loops:
+            return rebuild(op, same, same, self.region)
+        changed = rebuild(op, same, same, self.region)
+        assert isinstance(changed, For | While)
+        return replace(changed, body=self.scope(changed.body, op))
+
+    def scope(self, body: Region, op: For | While) -> Region:
+        carried = body.args[1:] if isinstance(op, For) else body.args
+        results: tuple[Value, ...] = tuple(self.build.value(v.ty, v.hint) for v in carried)
+        self.labels += 1
+        inner = Region((), _as_leaves(body.ops, self.labels))
+        scope = Scope(self.labels, inner, results, op.loc)
+        return Region(body.args, (scope, Yield(results, body.terminator.loc)))
+
+
+def _as_leaves(ops: tuple[Op, ...], label: int) -> tuple[Op, ...]:
+    """The ops of a body whose `Continue`s leave a scope instead."""
+    return tuple(_as_leave(op, label) for op in ops)
+
+
+def _as_leave(op: Op, label: int) -> Op:
+    def inner(region: Region) -> Region:
+        return Region(region.args, _as_leaves(region.ops, label))
+
+    match op:
+        case Continue():
+            return Leave(label, op.values, op.loc)
+        case If():
+            return rebuild(op, same, same, inner)
+        case For() | While():
+            return replace(op, orelse=inner(op.orelse))
+        case _:
+            return op

@@ -1,0 +1,164 @@
+"""Blocks of integers that a loop moves as a whole, like pointers that advance.
+
+What is carried is how far they have moved, one number for all lanes. So each trip's block is the
+first one and a number, and where it lies is still known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from eas.ir.analysis import divergences
+from eas.ir.builder import Builder
+from eas.ir.nodes import (
+    Compute,
+    Condition,
+    Constant,
+    Continue,
+    For,
+    Function,
+    Loop,
+    Op,
+    Region,
+    Terminator,
+    Value,
+    Yield,
+    regions_of,
+    walk,
+)
+from eas.ir.ops import OPS
+from eas.ir.rewrite import builder_for, rebuild, renumber, with_values
+from eas.ir.types import Scalar
+from eas.support.records import frozen, replace
+
+
+def carry_distances(f: Function) -> Function:
+    """The function with numbers in place of the blocks that its loops carry and only move."""
+    if not any(isinstance(op, Loop) and any(v.shape for v in op.inits) for op in walk(f.body)):
+        return f
+    makers = {op.result.id: op for op in walk(f.body) if isinstance(op, Compute)}
+    split = {key for key, each in divergences(f).items() if each.inside}
+    return renumber(replace(f, body=_Change(builder_for(f), makers, split).region(f.body)))
+
+
+@frozen
+class _Change:
+    """`makers` are the ops that made values, `split` the loops that lanes go through apart."""
+
+    build: Builder
+    makers: Mapping[int, Compute]
+    split: set[int]
+
+    def region(self, region: Region) -> Region:
+        ops: list[Op] = []
+        for op in region.ops:
+            if isinstance(op, Loop):
+                ops += self.loop(op)
+            else:
+                ops.append(rebuild(op, inner=self.region) if regions_of(op) else op)
+        return Region(region.args, tuple(ops))
+
+    def loop(self, op: Loop) -> Sequence[Op]:
+        inner = rebuild(op, inner=self.region)
+        assert isinstance(inner, Loop)
+        if id(op) in self.split or _continues(op.body):
+            return [inner]
+        moves = {place: by for place in range(len(op.inits)) if (by := self.moves(op, place))}
+        return self.with_distances(inner, moves) if moves else [inner]
+
+    def moves(self, op: Loop, place: int) -> Sequence[Value]:
+        """The numbers that each trip adds to all lanes of a carried block; none if it does more."""
+        init, first = op.inits[place], isinstance(op, For)
+        if not init.shape or not init.ty.dtype.is_int:
+            return ()
+        if not isinstance(op, For):
+            test = op.test.terminator
+            assert isinstance(test, Condition)
+            if test.values[place] != op.test.args[place]:
+                return ()
+        last = op.body.terminator
+        if not isinstance(last, Yield):
+            return ()  # there is no next trip
+        return self.added(last.values[place], op.body.args[place + first]) or ()
+
+    def added(self, value: Value, start: Value) -> Sequence[Value] | None:
+        """What was added to `start` to get a value, if that are numbers."""
+        if value == start:
+            return ()
+        op = self.makers.get(value.id)
+        if op is None or op.op.name != "add":
+            return None
+        for one, other in (op.operands, op.operands[::-1]):
+            before, number = self.added(one, start), self.number(other)
+            if before is not None and number is not None:
+                return (*before, number)
+        return None
+
+    def number(self, value: Value) -> Value | None:
+        """The number that is in all lanes of a block."""
+        op = self.makers.get(value.id)
+        while op is not None and op.op.name in ("broadcast", "expand_dims"):
+            op = self.makers.get(op.operands[0].id)
+        return op.operands[0] if op is not None and op.op.name == "splat" else None
+
+    def with_distances(self, op: Loop, moves: Mapping[int, Sequence[Value]]) -> Sequence[Op]:
+        zeros: dict[int, Value] = {}
+        before: list[Op] = []
+        for place in moves:
+            zeros[place] = self.scalar(op.inits[place])
+            before.append(Constant(0, zeros[place], op.loc))
+        inits = tuple(zeros.get(place, value) for place, value in enumerate(op.inits))
+        body = self.inside(op, op.body, int(isinstance(op, For)), moves, steps=True)
+        orelse = self.inside(op, op.orelse, 0, moves)
+        if isinstance(op, For):
+            return [*before, replace(op, inits=inits, body=body, orelse=orelse)]
+        test = self.inside(op, op.test, 0, moves)
+        return [*before, replace(op, inits=inits, test=test, body=body, orelse=orelse)]
+
+    def inside(
+        self,
+        op: Loop,
+        region: Region,
+        first: int,
+        moves: Mapping[int, Sequence[Value]],
+        steps: bool = False,
+    ) -> Region:
+        """A region that is entered with distances; at its end they are passed on, or grow."""
+        self.build.ops, self.build.loc = [], op.loc
+        args, distances = list(region.args), dict[int, Value]()
+        for place in moves:
+            block = args[place + first]
+            distances[place] = args[place + first] = self.scalar(block)
+            far = self.build.compute("splat", distances[place], shape=block.shape)
+            self.build.emit(Compute(OPS["add"], (op.inits[place], far), (), block, op.loc))
+        start, last = self.build.ops, region.terminator
+        assert isinstance(last, Terminator)
+        self.build.ops = []
+        if steps or isinstance(last, Condition):
+            last = with_values(last, self.passed(last, distances, moves if steps else {}))
+        return Region(tuple(args), (*start, *region.ops[:-1], *self.build.ops, last))
+
+    def passed(
+        self,
+        last: Terminator,
+        distances: Mapping[int, Value],
+        moves: Mapping[int, Sequence[Value]],
+    ) -> Sequence[Value]:
+        values = list(last.values)
+        for place, distance in distances.items():
+            values[place] = distance
+            for number in moves.get(place, ()):
+                values[place] = self.build.compute("add", values[place], number)
+        return values
+
+    def scalar(self, block: Value) -> Value:
+        return self.build.value(Scalar(block.ty.dtype))
+
+
+def _continues(region: Region) -> bool:
+    """Whether a trip may end before the end of the body."""
+    return any(
+        isinstance(op, Continue)
+        or (not isinstance(op, Loop) and any(map(_continues, regions_of(op))))
+        for op in region.ops
+    )

@@ -1,0 +1,118 @@
+"""Loops that lanes enter at places of their own, but leave together but for the last trip.
+
+`for i in range(start + t, stop, step)`, where `t` is the thread, is for all threads
+`for j in range(start, stop, step)` with `i = j + t`, and below it `if t < stop - j`: a loop that no
+lane is in alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from eas.ir.builder import Builder
+from eas.ir.nodes import (
+    Break,
+    Compute,
+    Continue,
+    For,
+    Function,
+    If,
+    Loop,
+    Op,
+    Region,
+    Value,
+    Yield,
+    regions_of,
+    walk,
+)
+from eas.ir.ops import OPS
+from eas.ir.passes.ranges import Ranges, analyze
+from eas.ir.rewrite import builder_for, rebuild, renumber
+from eas.ir.types import Scalar
+from eas.support.records import frozen, replace
+
+
+def level_loops(f: Function) -> Function:
+    """The function with such loops for all lanes together."""
+    if not any(isinstance(op, For) and op.start.shape for op in walk(f.body)):
+        return f
+    makers = {op.result.id: op for op in walk(f.body) if isinstance(op, Compute)}
+    changed = _Change(builder_for(f), makers, analyze(f)).region(f.body)
+    return renumber(replace(f, body=changed))
+
+
+@frozen
+class _Change:
+    build: Builder
+    makers: dict[int, Compute]
+    ranges: Ranges
+
+    def region(self, region: Region) -> Region:
+        ops: list[Op] = []
+        for op in region.ops:
+            inner = rebuild(op, inner=self.region) if regions_of(op) else op
+            ops += self.level(inner) if isinstance(inner, For) else [inner]
+        return Region(region.args, tuple(ops))
+
+    def level(self, op: For) -> Sequence[Op]:
+        parts = self.apart(op.start)
+        stop, step = self.number(op.stop), self.number(op.step)
+        if parts is None or stop is None or step is None or _exits(op.body):
+            return [op]
+        first, lane = parts
+        if self.low(step) < 1 or (first is not None and self.low(first) < 0):
+            return [op]  # the numbers of lanes that are beyond the end might wrap
+        if any(value.shape != lane.shape for value in op.inits):
+            return [op]
+        self.build.ops, self.build.loc = [], op.loc
+        if first is None:
+            first = self.build.constant(0, stop.ty.dtype)
+        before, self.build.ops = self.build.ops, []
+        counter = self.build.value(Scalar(stop.ty.dtype))
+        ops = self.body(op, counter, lane, stop)
+        inside = Region((counter, *op.body.args[1:]), ops)
+        return [*before, replace(op, start=first, stop=stop, step=step, body=inside)]
+
+    def body(self, op: For, counter: Value, lane: Value, stop: Value) -> tuple[Op, ...]:
+        """The ops of a trip: what the lanes that are still there do."""
+        build, old = self.build, op.body
+        start = build.compute("splat", counter, shape=lane.shape)
+        left = build.compute("sub", stop, counter)
+        room = build.compute("splat", left, shape=lane.shape)
+        here = build.compute("lt", lane, room)
+        build.emit(Compute(OPS["add"], (start, lane), (), old.args[0], op.loc))
+        carried, last = old.args[1:], old.terminator
+        then = Region((), old.ops)
+        orelse = Region((), (Yield(carried, last.loc),))
+        results = tuple(build.value(value.ty, value.hint) for value in carried)
+        return (*build.ops, If(here, then, orelse, results, op.loc), Yield(results, last.loc))
+
+    def apart(self, start: Value) -> tuple[Value | None, Value] | None:
+        """A number that all lanes have, and how far each is from it, which is not below zero."""
+        op = self.makers.get(start.id)
+        if op is None:
+            return None
+        if op.op.name == "add":
+            for one, other in (op.operands, op.operands[::-1]):
+                first, lane = self.number(one), self.apart(other)
+                if first is not None and lane is not None and lane[0] is None:
+                    return first, lane[1]
+        is_lane = op.op.name in ("thread_index", "arange") and self.low(start) >= 0
+        return (None, start) if is_lane else None
+
+    def number(self, value: Value) -> Value | None:
+        op = self.makers.get(value.id)
+        return op.operands[0] if op is not None and op.op.name == "splat" else None
+
+    def low(self, value: Value) -> int:
+        known = self.ranges.values.get(value.id)
+        return -1 if known is None else known.low
+
+
+def _exits(region: Region) -> bool:
+    """Whether something leaves a trip before its end."""
+    return any(
+        isinstance(op, Break | Continue)
+        or (not isinstance(op, Loop) and any(map(_exits, regions_of(op))))
+        for op in region.ops
+    )

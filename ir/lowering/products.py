@@ -1,0 +1,156 @@
+"""Products of matrices in the form that is computed best: added to a sum, their factors in rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from eas.ir.builder import Builder
+from eas.ir.nodes import Compute, Function, Load, Op, Region, Value, operands_of, regions_of, walk
+from eas.ir.ops import OPS
+from eas.ir.passes.dead import remove_dead
+from eas.ir.passes.purity import Literal, note_literal
+from eas.ir.rewrite import builder_for, rebuild, renumber
+from eas.ir.types import F32, make_type
+from eas.support.records import field, frozen, record, replace
+
+
+def shape_products(f: Function) -> Function:
+    """`s + dot(a, b)` as one product that starts from `s`; factors read in columns turned."""
+    known = _Known()
+    for op in walk(f.body):
+        known.note(op)
+    if not known.products:
+        return f
+    f = replace(f, body=_Change(known, builder_for(f)).region(f.body))
+    return renumber(remove_dead(f, keeps_faults=False))
+
+
+@record
+class _Known:
+    """What made values, which are literals, and by how many ops each is used."""
+
+    makers: dict[int, Op] = field(default_factory=dict[int, Op])
+    literals: dict[int, Literal] = field(default_factory=dict[int, Literal])
+    users: dict[int, list[Op]] = field(default_factory=dict[int, list[Op]])
+    products: set[int] = field(default_factory=set[int])
+
+    def note(self, op: Op) -> None:
+        note_literal(op, self.literals)
+        for operand in operands_of(op):
+            self.users.setdefault(operand.id, []).append(op)
+        if isinstance(op, Compute | Load):
+            self.makers[op.result.id] = op
+        if isinstance(op, Compute) and op.op.name == "dot":
+            self.products.add(op.result.id)
+
+    def is_only_a_factor(self, value: Value) -> bool:
+        return all(
+            isinstance(op, Compute) and op.op.name == "dot" and op.operands[2] != value
+            for op in self.users.get(value.id, ())
+        )
+
+
+@frozen
+class _Change:
+    known: _Known
+    build: Builder
+
+    def region(self, region: Region) -> Region:
+        here: dict[int, Compute] = {}
+        ops: list[Op] = []
+        for op in region.ops:
+            if isinstance(op, Compute):
+                here[op.result.id] = op
+                ops.append(self.joined(op, here))
+            elif isinstance(op, Load):
+                ops += self.turned(op)
+            else:
+                ops.append(rebuild(op, inner=self.region) if regions_of(op) else op)
+        return Region(region.args, tuple(ops))
+
+    def joined(self, op: Compute, here: Mapping[int, Compute]) -> Compute:
+        """A sum as the product that is its one part, if that is only needed for it."""
+        if op.op.name != "add" or op.result.ty.dtype != F32:
+            return op
+        for product, start in (op.operands, op.operands[::-1]):
+            made = here.get(product.id)
+            if made is None or product.id not in self.known.products:
+                continue
+            a, b, acc = made.operands
+            if self.known.literals.get(acc.id) == 0 and len(self.known.users[product.id]) == 1:
+                return Compute(made.op, (a, b, start), made.attrs, op.result, op.loc)
+        return op
+
+    def turned(self, op: Load) -> list[Op]:
+        """A factor whose columns lie in rows of memory, read as these."""
+        rank = len(op.result.shape)
+        if rank < 2 or not self.known.is_only_a_factor(op.result):
+            return [op]
+        makers = self.known.makers
+        across, down = (steps_along(op.offset, rank - n, makers) for n in (1, 2))
+        if down != 1 or across in (0, 1):
+            return [op]
+        self.build.ops, self.build.loc = [], op.loc
+        axes = (*range(rank - 2), rank - 1, rank - 2)
+        offset, mask, other = (
+            None if part is None else self.build.compute("permute", part, axes=axes)
+            for part in (op.offset, op.mask, op.other)
+        )
+        assert offset is not None
+        read = self.build.value(make_type(op.result.ty.dtype, offset.shape), op.result.hint)
+        self.build.emit(Load(op.pointer, offset, mask, other, read, op.loc))
+        attrs = (("axes", axes),)
+        self.build.emit(Compute(OPS["permute"], (read,), attrs, op.result, op.loc))
+        return self.build.ops
+
+
+def steps_along(value: Value, axis: int, makers: Mapping[int, Op]) -> int | None:
+    """By how much integers go up from one lane to the next along an axis, where that is known."""
+    return _Steps(makers).along(value, axis)
+
+
+_MOST_OPS = 50
+
+
+@record
+class _Steps:
+    """How far an offset was followed: no further than it matters for those that people write."""
+
+    makers: Mapping[int, Op]
+    followed: int = 0
+
+    def along(self, value: Value, axis: int) -> int | None:
+        if not value.shape or value.shape[axis] == 1:
+            return 0
+        op = self.makers.get(value.id)
+        self.followed += 1
+        if not isinstance(op, Compute) or self.followed > _MOST_OPS:
+            return None
+        match op.op.name:
+            case "arange" | "thread_index":
+                return 1
+            case "splat":
+                return 0
+            case "expand_dims":
+                added = op.attr("axis")
+                assert isinstance(added, int)
+                return self.along(op.operands[0], axis - (added < axis))
+            case name if op.op.elementwise and op.operands:
+                return _combined(name, [self.along(operand, axis) for operand in op.operands])
+            case _:
+                return None
+
+
+def _combined(name: str, steps: list[int | None]) -> int | None:
+    """The steps of an op whose operands lie as its result does."""
+    match name, steps:
+        case (("broadcast" | "cast"), [step]):
+            return step
+        case "index", [step, _]:
+            return step
+        case "add", [int(a), int(b)]:
+            return a + b
+        case "sub", [int(a), int(b)]:
+            return a - b
+        case _:
+            return 0 if all(step == 0 for step in steps) else None

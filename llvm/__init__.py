@@ -1,0 +1,1 @@
+"""IR to LLVM text for the CPU: vectors over lanes, one function for a program."""

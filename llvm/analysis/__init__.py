@@ -1,0 +1,1 @@
+"""What the code generator asks about a function."""

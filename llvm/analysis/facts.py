@@ -1,0 +1,218 @@
+"""What the code generator asks about a function: who uses what, what is cheap, where lanes part."""
+
+from __future__ import annotations
+
+from eas.ir.analysis import divergences
+from eas.ir.nodes import (
+    Atomic,
+    Break,
+    Compute,
+    Condition,
+    Constant,
+    Continue,
+    For,
+    Function,
+    If,
+    Load,
+    Op,
+    Region,
+    Store,
+    Value,
+    While,
+    Yield,
+    operands_of,
+    regions_of,
+    results_of,
+    values_in,
+    walk,
+)
+from eas.ir.passes.ranges import MOST_PROGRAMS, Ranges, analyze
+from eas.ir.places.forms import Form
+from eas.ir.places.indices import Indices
+from eas.support.records import field, record
+
+_MOST_CHEAP_OPS = 64
+_LEAVES = {"arange", "thread_index", "lane_index", "simdgroup_index", "splat"}
+_CHEAP = {
+    *("add", "sub", "mul", "neg", "and", "or", "xor", "not", "lt", "le", "gt", "ge", "eq", "ne"),
+    *("select", "cast", "minimum", "maximum", "clamp", "index"),
+    *("broadcast", "expand_dims", "permute"),
+}
+MODS = {"mod", "truncmod"}
+LIGHT = {*_LEAVES, *_CHEAP}
+VIEWS = {"splat", "broadcast", "expand_dims", "permute", "slice", "reshape", "cycle"}
+# what the threads of a simdgroup do together
+OVER_THREADS = {
+    *("simd_sum", "simd_max", "simd_min", "simd_any", "simd_all"),
+    *("simd_shuffle", "simd_broadcast", "simd_shuffle_xor", "mma_word"),
+}
+
+
+@record
+class Facts:
+    """`users` are the ids of the ops that use a value, `cheap` how many ops it takes to make it.
+
+    `read` and `written` are the arrays that are. `nests` is the innermost loop around an op, by the
+    op's id, and `homes` the one around the definition of a value. `indexed` are the values that
+    are computed from an array's index. `owners` are the ops that the arguments of regions belong
+    to. `strides` and `forms` are for proofs about offsets. By the id of an argument of a loop's
+    body, `counters` is the loop that it counts the trips of, and `passed` what the test of a
+    `while` gives it.
+    """
+
+    function: Function
+    definitions: dict[int, Op] = field(default_factory=dict[int, Op])
+    users: dict[int, set[int]] = field(default_factory=dict[int, set[int]])
+    cheap: dict[int, int] = field(default_factory=dict[int, int])
+    read: set[int] = field(default_factory=set[int])
+    written: set[int] = field(default_factory=set[int])
+    ops: dict[int, Op] = field(default_factory=dict[int, Op])
+    nests: dict[int, Op | None] = field(default_factory=dict[int, "Op | None"])
+    homes: dict[int, Op | None] = field(default_factory=dict[int, "Op | None"])
+    indexed: set[int] = field(default_factory=set[int])
+    owners: dict[Value, Op] = field(default_factory=dict[Value, Op])
+    strides: frozenset[Value] = frozenset()
+    forms: dict[tuple[Value, Indices], Form] = field(
+        default_factory=dict[tuple[Value, Indices], Form]
+    )
+    counters: dict[int, For] = field(default_factory=dict[int, For])
+    passed: dict[int, Value] = field(default_factory=dict[int, Value])
+
+    def __post_init__(self) -> None:
+        found = divergences(self.function)
+        self._split = {key for key, each in found.items() if each.inside}
+        self._yielded: set[int] = set()
+        self.ranges = analyze(self.function)
+        self.wrapping = self.ranges.wrapping
+        if self.ranges.programs < (self.function.programs or MOST_PROGRAMS):
+            self.ranges = Ranges()  # they hold for smaller grids than a launch may have
+            self.wrapping = {v.id for v in values_in(self.function.body) if v.ty.dtype.is_int}
+        for op in walk(self.function.body):
+            for result in results_of(op):
+                self.definitions[result.id] = op
+            for operand in operands_of(op):
+                self.users.setdefault(operand.id, set()).add(id(op))
+            if isinstance(op, Compute) and op.result.shape:
+                self._weigh(op)
+            if isinstance(op, Compute) and self._is_indexed(op):
+                self.indexed.add(op.result.id)
+            if isinstance(op, Yield):
+                self._yielded.update(value.id for value in op.values)
+            if isinstance(op, For):
+                self.counters[op.body.args[0].id] = op
+            if isinstance(op, While):
+                self._pass(op)
+            if isinstance(op, Load | Atomic):
+                self.read.add(op.pointer.id)
+            if isinstance(op, Store | Atomic):
+                self.written.add(op.pointer.id)
+        params = self.function.params
+        self.strides = frozenset(param.value for param in params if param.role == "stride")
+        self._nest(self.function.body, None)
+
+    def _nest(self, region: Region, loop: Op | None) -> None:
+        self.homes.update((value.id, loop) for value in region.args)
+        for op in region.ops:
+            self.ops[id(op)], self.nests[id(op)] = op, loop
+            self.homes.update((value.id, loop) for value in results_of(op))
+            inner = op if isinstance(op, For | While) else loop
+            for each in regions_of(op):
+                self.owners.update(dict.fromkeys(each.args, op))
+                self._nest(each, inner)
+
+    def _pass(self, op: While) -> None:
+        """What the body of a `while` gets is what its test passes on."""
+        test = op.test.terminator
+        assert isinstance(test, Condition)
+        self.passed.update((arg.id, v) for arg, v in zip(op.body.args, test.values, strict=True))
+
+    def _is_indexed(self, op: Compute) -> bool:
+        return op.op.name == "index" or any(v.id in self.indexed for v in op.operands)
+
+    def _weigh(self, op: Compute) -> None:
+        if op.op.name in _LEAVES:
+            self.cheap[op.result.id] = 1
+            return
+        if op.op.name not in _CHEAP or op.result.ty.dtype.is_float:
+            return
+        weights = [self._weight(v, op) for v in op.operands if v.shape]
+        total = 1 + sum(weight or 0 for weight in weights)
+        if None not in weights and total <= _MOST_CHEAP_OPS:
+            self.cheap[op.result.id] = total
+
+    def _weight(self, value: Value, user: Compute) -> int | None:
+        """What a value adds to what its user takes; one that only goes round is kept."""
+        op = self.definitions.get(value.id)
+        if user.op.name == "expand_dims" and isinstance(op, Compute) and op.op.name in MODS:
+            return 1
+        return self.cheap.get(value.id)
+
+    def is_cheap(self, value: Value) -> bool:
+        return value.id in self.cheap
+
+    def is_checked_when_made(self, op: Op) -> bool:
+        """Whether an op is an index that is checked here, and not where it is used."""
+        if not isinstance(op, Compute) or op.op.name != "index":
+            return False
+        is_kept = not self.is_cheap(op.result) or op.result.id in self._yielded
+        return bool(op.result.shape) and is_kept
+
+    def is_split(self, op: If | For | While) -> bool:
+        """Whether lanes go different ways in an op."""
+        return id(op) in self._split
+
+    def definition(self, value: Value) -> Op | None:
+        return self.definitions.get(value.id)
+
+    def resolve(self, value: Value) -> Value:
+        """The value that another one is only a name for: none is here."""
+        return value
+
+    def is_inside(self, value: Value, op: Op) -> bool:
+        """Whether a value is defined in the regions of a loop."""
+        home = self.homes.get(value.id)
+        while home is not None and home is not op:
+            home = self.nests[id(home)]
+        return home is op
+
+    def is_last_use(self, value: Value, op: Op) -> bool:
+        """Whether nothing but one operand of an op ever reads a value.
+
+        An op in a loop reads a value from outside of the loop again in the next trip.
+        """
+        if self.users[value.id] != {id(op)} or operands_of(op).count(value) != 1:
+            return False
+        return self.homes[value.id] is self.nests[id(op)]
+
+    def constant(self, value: Value) -> bool | int | float | None:
+        """The number that a value is in all lanes, if it is known."""
+        op = self.definitions.get(value.id)
+        while isinstance(op, Compute) and op.op.name in ("splat", "broadcast", "expand_dims"):
+            op = self.definitions.get(op.operands[0].id)
+        return op.value if isinstance(op, Constant) else None
+
+
+def leaves(region: Region, kinds: tuple[type[Break | Continue], ...] = (Break, Continue)) -> bool:
+    """Whether an exit in a region leaves it: one of a loop inside does not."""
+    for op in region.ops:
+        if isinstance(op, kinds):
+            return True
+        inner = (op.orelse,) if isinstance(op, For | While) else regions_of(op)
+        if any(leaves(each, kinds) for each in inner):
+            return True
+    return False
+
+
+def is_pure(region: Region) -> bool:
+    """Whether a region only computes, without loops or memory."""
+    return all(isinstance(op, Compute | Constant) for op in region.ops[:-1])
+
+
+def with_inner(op: Op) -> list[Op]:
+    """An op and all ops inside of its regions."""
+    return [op, *(inner for region in regions_of(op) for inner in walk(region))]
+
+
+def defined_inside(op: Op) -> set[int]:
+    """The ids of all values that are defined in an op's regions."""
+    return {value.id for region in regions_of(op) for value in values_in(region)}

@@ -1,0 +1,1 @@
+"""LLVM instructions as text, and how each op is spelled with them."""

@@ -1,0 +1,99 @@
+"""Integer division that never traps: by zero or by -1 it gives some value, as the IR allows."""
+
+from __future__ import annotations
+
+from eas.ir.types import DType
+from eas.llvm.emit.emit import Emitter, V, bits_of, const, like, vector
+
+
+def divide(e: Emitter, a: V, b: V, dtype: DType) -> V:
+    """The quotient, rounded towards zero."""
+    if _is_plain(b):
+        return e.binary("sdiv" if dtype.is_signed else "udiv", a, b)
+    if not a.lanes:
+        return _divide_single(e, a, b, dtype)
+    if bits_of(a.ty) == 64:
+        return _lane_by_lane(e, a, b, dtype)
+    return _through_floats(e, a, b, dtype)
+
+
+def remainder(e: Emitter, a: V, b: V, dtype: DType) -> V:
+    """What is left of `a`, with its sign."""
+    if _is_plain(b):
+        return e.binary("srem" if dtype.is_signed else "urem", a, b)
+    return e.sub(a, e.mul(divide(e, a, b, dtype), b))
+
+
+def floor_divide(e: Emitter, a: V, b: V, dtype: DType) -> V:
+    quotient = divide(e, a, b, dtype)
+    if not dtype.is_signed:
+        return quotient
+    return e.add(quotient, e.cast("sext", _rounds_down(e, a, b, quotient), quotient.element))
+
+
+def floor_remainder(e: Emitter, a: V, b: V, dtype: DType) -> V:
+    rest = remainder(e, a, b, dtype)
+    if not dtype.is_signed:
+        return rest
+    zero = const(rest.ty, 0)
+    differs = e.icmp("slt", e.xor(rest, b), zero)
+    wrong = e.both(e.icmp("ne", rest, zero), differs)
+    return e.add(rest, e.select(wrong, b, zero))
+
+
+def _rounds_down(e: Emitter, a: V, b: V, quotient: V) -> V:
+    """Where the signs differ and something is left."""
+    rest = e.sub(a, e.mul(quotient, b))
+    zero = const(a.ty, 0)
+    return e.both(e.icmp("ne", rest, zero), e.icmp("slt", e.xor(rest, b), zero))
+
+
+def _is_plain(b: V) -> bool:
+    return b.known is not None and b.known not in (0, -1)
+
+
+def _divide_single(e: Emitter, a: V, b: V, dtype: DType) -> V:
+    zero, one = const(b.ty, 0), const(b.ty, 1)
+    safe = e.select(e.icmp("eq", b, zero), one, b)
+    if not dtype.is_signed:
+        return e.binary("udiv", a, safe)
+    turns = e.icmp("eq", b, const(b.ty, -1))
+    quotient = e.binary("sdiv", a, e.select(turns, one, safe))
+    return e.select(turns, e.sub(zero, a), quotient)
+
+
+def _lane_by_lane(e: Emitter, a: V, b: V, dtype: DType) -> V:
+    result = V(a.ty, "poison")
+    for lane in range(a.lanes):
+        quotient = _divide_single(e, e.extract(a, lane), e.extract(b, lane), dtype)
+        result = e.insert(result, quotient, lane)
+    return result
+
+
+def _through_floats(e: Emitter, a: V, b: V, dtype: DType) -> V:
+    """A float with more than twice the digits has the exact quotient before its point."""
+    wide = "double" if bits_of(a.ty) == 32 else "float"
+    to_float = "sitofp" if dtype.is_signed else "uitofp"
+    number, divisor = e.cast(to_float, a, wide), e.repeated(b)
+    if divisor is None:
+        ratio = e.fdiv(number, e.cast(to_float, b, wide))
+    else:
+        ratio = _by_inverse(e, number, e.cast(to_float, divisor, wide))
+    whole = e.value(like(a, "i32"), f"fptosi {ratio} to {vector('i32', a.lanes)}")
+    quotient = e.value(whole.ty, f"freeze {whole}")
+    narrow = e.cast("trunc", quotient, a.element)
+    if dtype.is_signed:
+        return narrow
+    # only these quotients are too large for the conversion
+    return e.select(e.icmp("eq", b, const(b.ty, 1)), a, narrow)
+
+
+def _by_inverse(e: Emitter, a: V, b: V) -> V:
+    """Whole numbers by one and the same, which is inverted once.
+
+    Half of one more moves them so far away from the next whole quotient that rounding errors do not
+    reach it, and not over it.
+    """
+    inverse = e.splat(e.fdiv(const(b.ty, 1.0), b), a.lanes)
+    more = e.intrinsic("copysign", const(a.ty, 0.5), a)
+    return e.fmul(e.fadd(a, more), inverse)

@@ -1,0 +1,481 @@
+"""Writes the text of LLVM functions: values with types, blocks, variables.
+
+Every method works on single numbers and on vectors alike: the type of the operands decides.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Sequence
+
+from eas.support.records import field, frozen, record
+
+Number = bool | int | float
+
+_MOST_ON_STACK = 1 << 15  # bytes of one block
+_WIDTHS = {"half": 16, "float": 32, "double": 64, "ptr": 64}
+
+
+@frozen
+class V:
+    """A value of LLVM: its type and how it is written. `known` is set for constants."""
+
+    ty: str
+    text: str
+    known: Number | None = None
+
+    @property
+    def element(self) -> str:
+        return element_of(self.ty)
+
+    @property
+    def lanes(self) -> int:
+        """How many lanes a vector has; 0 for a single number."""
+        return int(self.ty[1:].split(" ", 1)[0]) if self.ty[0] == "<" else 0
+
+    def __str__(self) -> str:
+        return f"{self.ty} {self.text}"
+
+
+def element_of(ty: str) -> str:
+    return ty[1:-1].split(" x ", 1)[1] if ty[0] == "<" else ty
+
+
+def vector(element: str, lanes: int) -> str:
+    return f"<{lanes} x {element}>" if lanes else element
+
+
+def like(v: V, element: str) -> str:
+    """The type with as many lanes as a value's, of another element type."""
+    return vector(element, v.lanes)
+
+
+def is_float(ty: str) -> bool:
+    return element_of(ty) in ("float", "double", "half", "bfloat")
+
+
+def bits_of(ty: str) -> int:
+    element = element_of(ty)
+    return _WIDTHS[element] if element in _WIDTHS else int(element[1:])
+
+
+def const(ty: str, value: Number) -> V:
+    """A constant; in a vector it is repeated in every lane."""
+    element = element_of(ty)
+    text = _literal(element, value)
+    if ty[0] == "<":
+        text = f"splat ({element} {text})"
+    return V(ty, text, value)
+
+
+def _literal(element: str, value: Number) -> str:
+    if element == "i1":
+        return "true" if value else "false"
+    if element in ("float", "double"):
+        if element == "float":
+            value = struct.unpack("f", struct.pack("f", _to_single(float(value))))[0]
+        return f"0x{struct.unpack('>Q', struct.pack('>d', float(value)))[0]:016X}"
+    bits = int(element[1:])
+    wrapped = (int(value) + (1 << (bits - 1))) % (1 << bits) - (1 << (bits - 1))
+    return str(wrapped)
+
+
+def _to_single(value: float) -> float:
+    try:
+        struct.pack("f", value)
+    except OverflowError:
+        return float("inf") if value > 0 else float("-inf")
+    return value
+
+
+@frozen
+class Variable:
+    """A place on the stack that LLVM turns into registers."""
+
+    place: V
+    ty: str
+    held: str
+
+
+# Instructions that may give something else the next time.
+_NOT_PURE = ("load ", "call ", "atomicrmw ", "cmpxchg ", "phi ")
+
+
+@record
+class Emitter:
+    """The text of one function under way, and what it needs from outside of it.
+
+    `scratch` is how many bytes it wants behind `%scratch`. `has_scaling` tells that the machine has
+    AVX-512, with an instruction that multiplies 16 floats by powers of two; `has_avx2`, AVX2 only.
+    """
+
+    declared: dict[str, str] = field(default_factory=dict[str, str])
+    fast: str = ""
+    has_scaling: bool = False
+    has_avx2: bool = False
+    scratch: int = 0
+    _entry: list[str] = field(default_factory=list[str])
+    _lines: list[str] = field(default_factory=list[str])
+    _count: int = 0
+    _is_open: bool = True
+    _computed: dict[str, V] = field(default_factory=dict[str, V])
+    _splats: dict[str, V] = field(default_factory=dict[str, V])
+    _twins: dict[tuple[str, int], V] = field(default_factory=dict[tuple[str, int], V])
+    _sums: dict[str, tuple[V, V]] = field(default_factory=dict[str, tuple[V, V]])
+    _wholes: dict[str, V] = field(default_factory=dict[str, V])
+    _joined: dict[str, tuple[str, V, V]] = field(default_factory=dict[str, tuple[str, V, V]])
+
+    @property
+    def body(self) -> str:
+        return "\n".join(["entry:", *self._entry, "  br label %start", "start:", *self._lines])
+
+    # --- blocks -------------------------------------------------------------------------------
+
+    def label(self, hint: str = "b") -> str:
+        self._count += 1
+        return f"{hint}{self._count}"
+
+    def begin(self, label: str) -> None:
+        """Starts a block; the one before goes on into it if it has not ended."""
+        if self._is_open:
+            self.jump(label)
+        self._lines.append(f"{label}:")
+        self._is_open = True
+        self._computed.clear()
+
+    def jump(self, label: str) -> None:
+        self._end(f"br label %{label}")
+
+    def branch(self, condition: V, then: str, orelse: str, is_rare: bool = False) -> None:
+        odds = ", !prof !1" if is_rare else ""
+        self._end(f"br i1 {condition.text}, label %{then}, label %{orelse}{odds}")
+
+    def leave(self) -> None:
+        self._end("ret void")
+
+    def _end(self, line: str) -> None:
+        if self._is_open:
+            self._lines.append(f"  {line}")
+        self._is_open = False
+
+    def when(self, condition: V, then: Callable[[], None], is_rare: bool = False) -> None:
+        """Runs code only if a condition holds."""
+        if condition.known is not None:
+            if condition.known:
+                then()
+            return
+        inside, after = self.label("then"), self.label("after")
+        self.branch(condition, inside, after, is_rare)
+        self.begin(inside)
+        then()
+        self.jump(after)
+        self.begin(after)
+
+    def count(self, start: V, stop: V, step: int, body: Callable[[V], None]) -> None:
+        """A loop from start to stop, both of one integer type."""
+        counter = self.variable(start.ty)
+        self.set(counter, start)
+        head, inside, after = self.label("head"), self.label("loop"), self.label("after")
+        self.begin(head)
+        now = self.get(counter)
+        self.branch(self.icmp("slt", now, stop), inside, after)
+        self.begin(inside)
+        body(now)
+        self.set(counter, self.binary("add nsw", now, const(now.ty, step)))
+        self.jump(head)
+        self.begin(after)
+
+    # --- lines --------------------------------------------------------------------------------
+
+    def line(self, text: str) -> None:
+        """Ends up nowhere where the block has ended: such code is never reached."""
+        if self._is_open:
+            self._lines.append(f"  {text}")
+
+    def value(self, ty: str, text: str) -> V:
+        """What an instruction gives; what the block under way has computed already is not again."""
+        if not self._is_open:
+            return V(ty, "poison")
+        if text in self._computed:
+            return self._computed[text]
+        self._count += 1
+        made = V(ty, f"%v{self._count}")
+        self.line(f"{made.text} = {text}")
+        if not text.startswith(_NOT_PURE):
+            self._computed[text] = made
+        return made
+
+    # --- variables ----------------------------------------------------------------------------
+
+    def alloca(self, ty: str, count: int = 1, align: int = 64) -> V:
+        self._count += 1
+        name = f"%p{self._count}"
+        what = ty if count == 1 else f"[{count} x {ty}]"
+        self._entry.append(f"  {name} = alloca {what}, align {align}")
+        return V("ptr", name)
+
+    def memory(self, ty: str, count: int) -> V:
+        """Memory for a block: on the stack, or if it is large in what the entry has got for it."""
+        is_small = _size(ty, count) <= _MOST_ON_STACK
+        return self.alloca(ty, count) if is_small else self.heap(ty, count)
+
+    def heap(self, ty: str, count: int) -> V:
+        """Memory that the entry has got, once for all of its programs."""
+        self._count += 1
+        name = f"%p{self._count}"
+        self._entry.append(f"  {name} = getelementptr i8, ptr %scratch, i64 {self.scratch}")
+        self.scratch += -(-_size(ty, count) // 64) * 64
+        return V("ptr", name)
+
+    def early(self, text: str, ty: str) -> V:
+        """A value that is computed at the start of the function."""
+        self._count += 1
+        self._entry.append(f"  %v{self._count} = {text}")
+        return V(ty, f"%v{self._count}")
+
+    def first(self, text: str) -> None:
+        """A line at the start of the function."""
+        self._entry.append(f"  {text}")
+
+    def variable(self, ty: str) -> Variable:
+        # a vector of bits is dear to keep: as whole numbers it is a vector that blends can take
+        has_bits = self.has_scaling  # AVX-512 keeps them in registers of their own
+        held = ty if has_bits or ty[0] != "<" else ty.replace(" i1>", " i32>")
+        return Variable(self.alloca(held, align=32), ty, held)
+
+    def get(self, variable: Variable) -> V:
+        held = self.load(variable.held, variable.place)
+        if variable.held == variable.ty:
+            return held
+        bits = self.icmp("slt", held, const(held.ty, 0))
+        self._wholes[bits.text] = held
+        return bits
+
+    def set(self, variable: Variable, v: V) -> None:
+        self.store(v if variable.held == variable.ty else self._whole(v), variable.place)
+
+    def _whole(self, bits: V) -> V:
+        """Bits as whole numbers: made of those that they came from, or LLVM would keep the bits."""
+        if bits.text in self._wholes:
+            return self._wholes[bits.text]
+        if bits.text in self._joined:
+            op, a, b = self._joined[bits.text]
+            return self.binary(op, self._whole(a), self._whole(b))
+        return self.cast("sext", bits, "i32")
+
+    # --- arithmetic ---------------------------------------------------------------------------
+
+    def binary(self, op: str, a: V, b: V) -> V:
+        return self.value(a.ty, f"{op} {a.ty} {a.text}, {b.text}")
+
+    def add(self, a: V, b: V) -> V:
+        if isinstance(a.known, int) and isinstance(b.known, int):
+            return const(a.ty, a.known + b.known)
+        if b.known == 0:
+            return a
+        if a.known == 0:
+            return b
+        made = self.binary("add", a, b)
+        self._sums[made.text] = (a, b)
+        return made
+
+    def sub(self, a: V, b: V) -> V:
+        return a if b.known == 0 else self.binary("sub", a, b)
+
+    def mul(self, a: V, b: V) -> V:
+        if isinstance(a.known, int) and isinstance(b.known, int):
+            return const(a.ty, a.known * b.known)
+        if b.known == 1:
+            return a
+        return b if a.known == 1 else self.binary("mul", a, b)
+
+    def fadd(self, a: V, b: V) -> V:
+        return self.binary("fadd", a, b)
+
+    def fsub(self, a: V, b: V) -> V:
+        return self.binary("fsub", a, b)
+
+    def fmul(self, a: V, b: V) -> V:
+        return self.binary("fmul", a, b)
+
+    def fdiv(self, a: V, b: V) -> V:
+        return self.binary("fdiv", a, b)
+
+    def fneg(self, a: V) -> V:
+        return self.value(a.ty, f"fneg {a}")
+
+    def both(self, a: V, b: V) -> V:
+        """`and`, of bits or bools."""
+        if a.element == "i1" and a.known is not None:
+            return b if a.known else a
+        if b.element == "i1" and b.known is not None:
+            return a if b.known else b
+        return self._join("and", a, b)
+
+    def either(self, a: V, b: V) -> V:
+        if a.element == "i1" and a.known is not None:
+            return a if a.known else b
+        if b.element == "i1" and b.known is not None:
+            return b if b.known else a
+        return self._join("or", a, b)
+
+    def _join(self, op: str, a: V, b: V) -> V:
+        made = self.binary(op, a, b)
+        if made.lanes and made.element == "i1":
+            self._joined[made.text] = (op, a, b)
+        return made
+
+    def xor(self, a: V, b: V) -> V:
+        return self.binary("xor", a, b)
+
+    def invert(self, a: V) -> V:
+        if a.element == "i1" and a.known is not None:
+            return const(a.ty, not a.known)
+        return self.binary("xor", a, const(a.ty, -1 if a.element != "i1" else True))
+
+    def icmp(self, how: str, a: V, b: V) -> V:
+        return self.value(like(a, "i1"), f"icmp {how} {a}, {b.text}")
+
+    def fcmp(self, how: str, a: V, b: V) -> V:
+        return self.value(like(a, "i1"), f"fcmp {how} {a}, {b.text}")
+
+    def select(self, condition: V, a: V, b: V) -> V:
+        if condition.known is not None:
+            return a if condition.known else b
+        return a if a == b else self.value(a.ty, f"select {condition}, {a}, {b}")
+
+    def cast(self, how: str, a: V, element: str) -> V:
+        ty = like(a, element)
+        return a if a.ty == ty else self.value(ty, f"{how} {a} to {ty}")
+
+    def bitcast(self, a: V, ty: str) -> V:
+        return a if a.ty == ty else self.value(ty, f"bitcast {a} to {ty}")
+
+    def hidden(self, mask: V) -> V:
+        """A mask of lanes of which LLVM knows nothing: code that is empty could have changed it."""
+        bits = self.cast("zext", self.bitcast(mask, f"i{mask.lanes}"), "i64")
+        same = self.value("i64", f'call i64 asm "", "=r,0"({bits})')
+        return self.bitcast(self.cast("trunc", same, f"i{mask.lanes}"), mask.ty)
+
+    def bits(self, a: V) -> V:
+        """The bits of floats as integers of their width."""
+        return self.bitcast(a, like(a, f"i{bits_of(a.ty)}"))
+
+    def floats(self, a: V) -> V:
+        """Integers as the floats with these bits."""
+        return self.bitcast(a, like(a, {32: "float", 64: "double", 16: "half"}[bits_of(a.ty)]))
+
+    def call(self, name: str, ty: str, *arguments: V) -> V:
+        return self.value(ty, self._called(name, ty, arguments))
+
+    def do(self, name: str, *arguments: V) -> None:
+        self.line(self._called(name, "void", arguments))
+
+    def _called(self, name: str, ty: str, arguments: Sequence[V]) -> str:
+        types = ", ".join(a.ty for a in arguments)
+        self.declared[name] = f"declare {ty} @{name}({types})"
+        return f"call {ty} @{name}({', '.join(map(str, arguments))})"
+
+    def intrinsic(self, name: str, a: V, *more: V) -> V:
+        """An intrinsic whose operands and result have one type."""
+        return self.call(f"llvm.{name}.{mangled(a.ty)}", a.ty, a, *more)
+
+    def root(self, a: V) -> V:
+        """The square root, with the freedoms that the user gave."""
+        name = f"llvm.sqrt.{mangled(a.ty)}"
+        self.declared[name] = f"declare {a.ty} @{name}({a.ty})"
+        return self.value(a.ty, f"call {self.fast} {a.ty} @{name}({a})".replace("  ", " "))
+
+    def fma(self, a: V, b: V, c: V) -> V:
+        return self.intrinsic("fma", a, b, c)
+
+    # --- vectors ------------------------------------------------------------------------------
+
+    def splat(self, a: V, lanes: int) -> V:
+        ty = vector(a.ty, lanes)
+        if a.known is not None:
+            return const(ty, a.known)
+        made = self._twins.get((a.text, lanes)) or self._moved_twin(a, lanes)
+        if made is not None:
+            return made
+        first = self.value(ty, f"insertelement {ty} poison, {a}, i64 0")
+        made = self.value(
+            ty, f"shufflevector {first}, {ty} poison, <{lanes} x i32> zeroinitializer"
+        )
+        if self._is_open:
+            self._splats[made.text] = a
+        return made
+
+    def _moved_twin(self, a: V, lanes: int) -> V | None:
+        """The vector of a sum whose first part has a twin, and whose second one is known."""
+        first, second = self._sums.get(a.text, (a, a))
+        twin = self._twins.get((first.text, lanes))
+        if twin is None or second.known is None:
+            return None
+        return self.binary("add", twin, const(twin.ty, second.known))
+
+    def pair(self, a: V, twin: V) -> None:
+        """Tells that a vector has a number in all lanes, which need not be spread again then."""
+        if self._is_open:
+            self._twins[a.text, twin.lanes] = twin
+            self._splats[twin.text] = a
+
+    def repeated(self, v: V) -> V | None:
+        """The number that is in all lanes of a vector, if it was made of one."""
+        return self._splats.get(v.text)
+
+    def extract(self, a: V, lane: V | int) -> V:
+        place = V("i64", str(lane)) if isinstance(lane, int) else lane
+        return self.value(a.element, f"extractelement {a}, {place}")
+
+    def insert(self, a: V, b: V, lane: V | int) -> V:
+        place = V("i64", str(lane)) if isinstance(lane, int) else lane
+        return self.value(a.ty, f"insertelement {a}, {b}, {place}")
+
+    def shuffle(self, a: V, b: V, lanes: Sequence[int]) -> V:
+        places = ", ".join(f"i32 {lane}" for lane in lanes)
+        ty = vector(a.element, len(lanes))
+        return self.value(ty, f"shufflevector {a}, {b}, <{len(lanes)} x i32> <{places}>")
+
+    def row(self, element: str, numbers: Sequence[int]) -> V:
+        """A vector of constants."""
+        parts = ", ".join(f"{element} {_literal(element, number)}" for number in numbers)
+        return V(vector(element, len(numbers)), f"<{parts}>")
+
+    def any(self, mask: V) -> V:
+        """Whether a bool, or any lane of a vector of bools, is true."""
+        if not mask.lanes:
+            return mask
+        if mask.known is not None:
+            return const("i1", mask.known)
+        bits = self.bitcast(mask, f"i{mask.lanes}")
+        return self.icmp("ne", bits, const(bits.ty, 0))
+
+    # --- memory -------------------------------------------------------------------------------
+
+    def gep(self, element: str, pointer: V, offset: V) -> V:
+        if offset.known == 0 and not offset.lanes:
+            return pointer
+        ty = "ptr" if not offset.lanes else vector("ptr", offset.lanes)
+        return self.value(ty, f"getelementptr {element}, {pointer}, {offset}")
+
+    def load(self, ty: str, pointer: V, align: int | None = None) -> V:
+        suffix = "" if align is None else f", align {align}"
+        return self.value(ty, f"load {ty}, {pointer}{suffix}")
+
+    def store(self, v: V, pointer: V, align: int | None = None, note: str = "") -> None:
+        suffix = "" if align is None else f", align {align}"
+        self.line(f"store {v}, {pointer}{suffix}{note}")
+
+
+def mangled(ty: str) -> str:
+    """A type as part of an intrinsic's name: `v8f32`."""
+    element = element_of(ty)
+    short = {"float": "f32", "double": "f64", "half": "f16", "ptr": "p0"}.get(element, element)
+    lanes = V(ty, "").lanes
+    return f"v{lanes}{short}" if lanes else short
+
+
+def _size(ty: str, count: int) -> int:
+    """How many bytes so many numbers take."""
+    return max(bits_of(ty) // 8, 1) * count

@@ -1,0 +1,46 @@
+"""Polynomials, and the parts of floats that functions are put together from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from eas.llvm.emit.emit import Emitter, V, const, like
+
+
+def polynomial(e: Emitter, x: V, coefficients: Sequence[float]) -> V:
+    """c0 + c1 * x + c2 * x**2 + ..., rounded once per step."""
+    total = const(x.ty, coefficients[-1])
+    for c in reversed(coefficients[:-1]):
+        total = e.fma(total, x, const(x.ty, c))
+    return total
+
+
+def limited(e: Emitter, x: V, low: float, high: float) -> V:
+    """x, but not below low or above high; a NaN stays one."""
+    x = e.select(e.fcmp("ogt", x, const(x.ty, high)), const(x.ty, high), x)
+    return e.select(e.fcmp("olt", x, const(x.ty, low)), const(x.ty, low), x)
+
+
+def nearest(e: Emitter, x: V) -> V:
+    return e.intrinsic("roundeven", x)
+
+
+def whole(e: Emitter, x: V, element: str) -> V:
+    """A float without a fraction as an integer; of a NaN, anything."""
+    ty = like(x, element)
+    return e.value(ty, f"freeze {e.value(ty, f'fptosi {x} to {ty}')}")
+
+
+def power_of_two(e: Emitter, n: V) -> V:
+    """2**n as a float as wide as the integer n, which is not too large or small for it."""
+    bias, shift = (127, 23) if n.element == "i32" else (1023, 52)
+    biased = e.add(n, const(n.ty, bias))
+    return e.floats(e.binary("shl", biased, const(n.ty, shift)))
+
+
+def to_double(e: Emitter, x: V) -> V:
+    return e.cast("fpext", x, "double")
+
+
+def to_float(e: Emitter, x: V) -> V:
+    return e.cast("fptrunc", x, "float")

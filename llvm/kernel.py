@@ -1,0 +1,219 @@
+"""The LLVM text of a whole kernel: one program, and the entry that runs many of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from eas.ir.analysis import divergences
+from eas.ir.lowering.continues import without_lane_continues
+from eas.ir.lowering.distances import carry_distances
+from eas.ir.lowering.level import level_loops
+from eas.ir.lowering.products import shape_products
+from eas.ir.lowering.rows import split_rows
+from eas.ir.nodes import Alloc, Function, Value, walk
+from eas.ir.passes.bounds import bounds_of
+from eas.ir.reports import sites_of
+from eas.ir.types import BOOL, Pointer
+from eas.llvm.analysis.order import is_along_y
+from eas.llvm.emit.dtypes import register, stored, to_register
+from eas.llvm.emit.emit import Emitter, V, const
+from eas.llvm.lanes.bounds import Bounds
+from eas.llvm.lanes.buffers import write_clear, write_flush
+from eas.llvm.lanes.lanes import Uniform
+from eas.llvm.lanes.program import Program
+from eas.llvm.lanes.proofs import launch_proofs
+from eas.llvm.together import with_steps_together
+from eas.llvm.uniform import Writer, check_spelled
+from eas.runtime.cpu.build import ENTRY
+
+SLOT = 8  # bytes of an argument
+
+
+def write(function: Function, width: int, has_streams: bool) -> str:
+    """The LLVM text of a function that was relaxed, for vectors of so many lanes.
+
+    `has_streams` tells that the machine can store past its caches, as x86 does.
+    """
+    check_spelled(function)
+    sites = sites_of(function)  # as those who read reports number them
+    function = _without_lane_continues(with_steps_together(function))
+    function = shape_products(carry_distances(level_loops(split_rows(function))))
+    fast = "reassoc nsz arcp contract afn" if function.fast_math else ""
+    e = Emitter(fast=fast, has_scaling=width == 16, has_avx2=has_streams and width == 8)
+    ids = tuple(V("i32", f"%{axis}") for axis in "xyz")
+    extents = tuple(V("i32", f"%extent_{axis}") for axis in "xyz")
+    for axis in "xyz":
+        e.first(f"%wide_{axis} = zext i32 %extent_{axis} to i64")
+    e.first("%plane = mul i64 %wide_x, %wide_y")
+    e.first("%programs = mul i64 %plane, %wide_z")
+    e.first("%report_place = getelementptr ptr, ptr %job, i64 2")
+    e.first("%report = load ptr, ptr %report_place")
+    program = Program(function, sites, width, e, ids, extents, has_streams)
+    _read_arguments(program)
+    proofs = _write_proofs(program)
+    Writer(program).run(function.body)
+    e.leave()
+    head = "ptr noalias %arguments, ptr %job, ptr noalias %scratch, i64 %proven"
+    more = "i32 %x, i32 %y, i32 %z, i32 %extent_x, i32 %extent_y, i32 %extent_z"
+    # with a frame pointer the stack can be aligned, so that no spilled vector lies in two lines
+    how = '"frame-pointer"="all"'
+    defined = f"define internal void @program({head}, {more}) {how} {{\n{e.body}\n}}\n"
+    declared = "\n".join(e.declared.values())
+    reports_in_order = any(site.kind in ("assert", "print") for site in sites)
+    is_turned = not reports_in_order and is_along_y(program.facts)
+    buffers = list(program.buffers.values())
+    parts = [
+        declared,
+        defined,
+        proofs,
+        _entry(e.scratch, has_streams, is_turned, bool(buffers), bool(sites)),
+    ]
+    if buffers:
+        parts += [write_clear(buffers), write_flush(buffers)]
+    return "\n".join(parts)
+
+
+def _without_lane_continues(function: Function) -> Function:
+    """No lane is a trip ahead of others in a loop that all of them go through together."""
+    together = {
+        key for key, each in divergences(function).items() if each.carried and not each.inside
+    }
+    return without_lane_continues(function, together)
+
+
+def _entry(
+    scratch: int, has_streams: bool, is_turned: bool, has_buffers: bool, has_sites: bool
+) -> str:
+    """The entry, which gets memory for large blocks once for all of its programs.
+
+    Stores past the caches are only seen by others after a fence. Programs are counted along x
+    first, or if `is_turned` along y.
+    """
+    declared, taken, given = "", "  %scratch = bitcast ptr null to ptr", ""
+    if scratch:
+        declared = "declare ptr @malloc(i64)\ndeclare void @free(ptr)"
+        taken = f"""\
+  %memory = call ptr @malloc(i64 {scratch + 64})
+  %address = ptrtoint ptr %memory to i64
+  %above = add i64 %address, 63
+  %aligned = and i64 %above, -64
+  %scratch = inttoptr i64 %aligned to ptr"""
+        given = "  call void @free(ptr %memory)"
+    if has_buffers:
+        taken += "\n  call void @clear(ptr %scratch)"
+        given = f"  call void @flush(ptr %arguments, ptr %scratch)\n{given}"
+    if has_streams:
+        declared += "\ndeclare void @llvm.x86.sse.sfence()"
+        given += "\n  call void @llvm.x86.sse.sfence()"
+    declared += '\n!0 = !{i32 1}\n!1 = !{!"branch_weights", i32 1, i32 2000}'
+    text = _ENTRY_TEXT.replace("FIRST", "xy"[is_turned]).replace("SECOND", "yx"[is_turned])
+    stops = has_sites and not is_turned
+    text = text.replace("NEXT", "look" if stops else "next")
+    text = text.replace("LOOK\n", _LOOK_TEXT if stops else "")
+    text = text.replace("SCRATCH_DECLARED", declared)
+    return text.replace("SCRATCH_TAKEN", taken).replace("SCRATCH_GIVEN", given)
+
+
+def _read_arguments(program: Program) -> None:
+    """Each argument has eight bytes: an address, or a number at the lower end."""
+    e = program.e
+    for n, param in enumerate(program.function.params):
+        place = e.gep("i64", V("ptr", "%arguments"), const("i64", n))
+        dtype = param.value.ty.dtype
+        if isinstance(param.value.ty, Pointer):
+            program.pointers[param.value.id] = e.load("ptr", place, SLOT)
+        else:
+            number = e.load("i8" if dtype == BOOL else stored(dtype), place, SLOT)
+            v = to_register(e, number, dtype)
+            assert v.ty == register(dtype)
+            program.single.bind(param.value, (), Uniform(v))
+    program.bounds |= _bounds(program.function, program.single.scalar)
+
+
+def _bounds(function: Function, number: Callable[[Value], V]) -> dict[int, Bounds]:
+    """The bounds of all arrays of a checked function, by their ids."""
+    bounds = {
+        array: Bounds(const("i64", 0) if low is None else number(low), number(high))
+        for array, (low, high) in bounds_of(function).items()
+    }
+    allocs = [op for op in walk(function.body) if isinstance(op, Alloc) and function.checked]
+    return bounds | {op.result.id: Bounds(const("i64", 0), const("i64", op.size)) for op in allocs}
+
+
+def _write_proofs(program: Program) -> str:
+    """The text of the function that says which accesses of a launch need no checks."""
+    function, e = program.function, Emitter()
+    numbers: dict[int, V] = {}
+    for n, param in enumerate(function.params):
+        dtype = param.value.ty.dtype
+        if not isinstance(param.value.ty, Pointer) and dtype.is_int:
+            place = e.gep("i64", V("ptr", "%arguments"), const("i64", n))
+            numbers[param.value.id] = e.load(stored(dtype), place, SLOT)
+    bounds = _bounds(function, lambda value: numbers[value.id])
+    program.proofs, word = launch_proofs(e, program.facts, numbers, program.extents, bounds)
+    e.line(f"ret {word}")
+    program.e.declared |= e.declared
+    head = "ptr noalias %arguments, i32 %extent_x, i32 %extent_y, i32 %extent_z"
+    return f"define internal i64 @prove({head}) {{\n{e.body}\n}}\n"
+
+
+# After a fault only the programs before that one still begin.
+_LOOK_TEXT = """\
+look:
+  %report_place = getelementptr ptr, ptr %job, i64 2
+  %report = load ptr, ptr %report_place
+  %fault = load atomic i32, ptr %report acquire, align 4
+  %has_fault = icmp ne i32 %fault, 0
+  br i1 %has_fault, label %compare, label %next
+compare:
+  %p_faulty = getelementptr i32, ptr %report, i64 14
+  %faulty = load atomic i64, ptr %p_faulty monotonic, align 8
+  %is_before = icmp slt i64 %n, %faulty
+  br i1 %is_before, label %next, label %end
+"""
+
+_ENTRY_TEXT = f"""\
+SCRATCH_DECLARED
+define void @{ENTRY}(ptr noalias %arguments, ptr %job, i64 %first, i64 %last, \
+i32 %extent_x, i32 %extent_y, i32 %extent_z) {{
+entry:
+SCRATCH_TAKEN
+  %proven = call i64 @prove(ptr %arguments, i32 %extent_x, i32 %extent_y, i32 %extent_z)
+  %wide_FIRST = zext i32 %extent_FIRST to i64
+  %wide_SECOND = zext i32 %extent_SECOND to i64
+  %row = udiv i64 %first, %wide_FIRST
+  %FIRST64 = urem i64 %first, %wide_FIRST
+  %plane = udiv i64 %row, %wide_SECOND
+  %SECOND64 = urem i64 %row, %wide_SECOND
+  %FIRST0 = trunc i64 %FIRST64 to i32
+  %SECOND0 = trunc i64 %SECOND64 to i32
+  %z0 = trunc i64 %plane to i32
+  br label %head
+head:
+  %n = phi i64 [ %first, %entry ], [ %n_next, %next ]
+  %FIRST = phi i32 [ %FIRST0, %entry ], [ %FIRST_next, %next ]
+  %SECOND = phi i32 [ %SECOND0, %entry ], [ %SECOND_next, %next ]
+  %z = phi i32 [ %z0, %entry ], [ %z_next, %next ]
+  %goes_on = icmp slt i64 %n, %last
+  br i1 %goes_on, label %NEXT, label %end
+LOOK
+next:
+  call void @program(ptr %arguments, ptr %job, ptr %scratch, i64 %proven, i32 %x, i32 %y, i32 %z, \
+i32 %extent_x, i32 %extent_y, i32 %extent_z)
+  %n_next = add i64 %n, 1
+  %FIRST_more = add i32 %FIRST, 1
+  %FIRST_wraps = icmp eq i32 %FIRST_more, %extent_FIRST
+  %FIRST_next = select i1 %FIRST_wraps, i32 0, i32 %FIRST_more
+  %SECOND_more = add i32 %SECOND, 1
+  %SECOND_wraps = icmp eq i32 %SECOND_more, %extent_SECOND
+  %SECOND_moved = select i1 %SECOND_wraps, i32 0, i32 %SECOND_more
+  %SECOND_next = select i1 %FIRST_wraps, i32 %SECOND_moved, i32 %SECOND
+  %both_wrap = and i1 %FIRST_wraps, %SECOND_wraps
+  %z_more = add i32 %z, 1
+  %z_next = select i1 %both_wrap, i32 %z_more, i32 %z
+  br label %head
+end:
+SCRATCH_GIVEN
+  ret void
+}}
+"""

@@ -1,0 +1,1 @@
+"""Code for the lanes of a few vectors: values, masks, branches, loops, memory and its checks."""

@@ -1,0 +1,39 @@
+"""Offsets and indices of lanes, as wide as an address."""
+
+from __future__ import annotations
+
+from eas.ir.nodes import Value
+from eas.ir.types import DType
+from eas.llvm.emit.emit import V, const, like
+from eas.llvm.lanes.body import Body
+from eas.llvm.lanes.coordinates import Coords
+from eas.llvm.lanes.lanes import Lanes, Steps, Uniform, Vector
+
+
+def offsets(body: Body, value: Value, coords: Coords) -> Lanes:
+    """The offsets of the lanes, as wide as an address.
+
+    Signed ones in steps are taken not to wrap, in vectors side by side as well; the interpreter
+    reports those that do. Unsigned ones, and those of fewer than 32 bits, wrap as they should.
+    """
+    how = "sext" if value.ty.dtype.is_signed else "zext"
+    found = body.at(value, coords)
+    match found:
+        case Uniform(v):
+            return Uniform(widened(body, v, how))
+        case Steps(is_exact=False) if _may_wrap(value.ty.dtype):
+            return Vector(widened(body, body.to_vector(found), how))
+        case Steps(base=base, step=step, start=start):
+            return Steps(widened(body, base, how), step, start=start)
+        case Vector(v):
+            return Vector(widened(body, v, how))
+
+
+def _may_wrap(dtype: DType) -> bool:
+    return dtype.bits < (32 if dtype.is_signed else 64)
+
+
+def widened(body: Body, v: V, how: str = "sext") -> V:
+    if v.known is not None:
+        return const(like(v, "i64"), v.known)
+    return body.e.cast(how, v, "i64")

@@ -1,0 +1,121 @@
+"""Branches of the lanes of a few vectors, and what ends a region.
+
+Where all lanes go the same way these are plain jumps. Where they part, both ways are taken with
+masks.
+"""
+
+from __future__ import annotations
+
+from eas.ir.nodes import Break, Continue, If, Region, Yield
+from eas.llvm.analysis.facts import is_pure, leaves
+from eas.llvm.lanes.body import Body
+from eas.llvm.lanes.lanes import Uniform
+from eas.llvm.lanes.masks import is_any, narrow
+from eas.llvm.lanes.slots import Frame, Masks, MaskSlots, Places, Slots
+
+
+def run_if(body: Body, op: If, masks: Masks) -> Masks | None:
+    is_masked = bool(body.loops) and body.loops[-1].labels is None
+    exits = is_masked and (leaves(op.then) or leaves(op.orelse))
+    after = MaskSlots(body, None) if exits else None
+    slots = Slots(body, op.results)
+    if op.condition.shape:
+        _run_parted(body, op, masks, slots, after)
+    else:
+        _run_jumps(body, op, masks, slots, after)
+    slots.take(op.results)
+    return masks if after is None else after.take()
+
+
+def _run_jumps(body: Body, op: If, masks: Masks, slots: Slots, after: MaskSlots | None) -> None:
+    e = body.e
+    then, orelse, end = e.label("then"), e.label("else"), e.label("endif")
+    e.branch(body.scalar(op.condition), then, orelse)
+    for label, region in ((then, op.then), (orelse, op.orelse)):
+        e.begin(label)
+        run_region(body, region, masks, slots, after)
+        e.jump(end)
+    e.begin(end)
+
+
+def _run_parted(body: Body, op: If, masks: Masks, slots: Slots, after: MaskSlots | None) -> None:
+    conditions = [body.at(op.condition, body.natural(op.condition.shape, p)) for p in body.points]
+    if all(isinstance(each, Uniform) and each.v.known for each in conditions):
+        _run_through(body, op.then, masks, slots, after)
+        return
+    for region, expected in ((op.then, True), (op.orelse, False)):
+        here = [
+            narrow(body, mask, condition, expected)
+            for mask, condition in zip(masks, conditions, strict=True)
+        ]
+        run_parted(body, region, here, slots, after)
+
+
+def run_parted(
+    body: Body, region: Region, masks: Masks, slots: Places, after: MaskSlots | None
+) -> None:
+    """A region that some lanes come to: not at all if none does, unless it only computes."""
+
+    def run() -> None:
+        run_region(body, region, masks, slots, after, is_parted=True)
+
+    if is_pure(region):
+        run()
+    else:
+        body.e.when(is_any(body, masks), run)
+
+
+def run_region(
+    body: Body,
+    region: Region,
+    masks: Masks,
+    slots: Places,
+    after: MaskSlots | None = None,
+    is_parted: bool = False,
+) -> Masks | None:
+    """A region; gives the lanes that come to its end, which `after` is told of as well.
+
+    What they yield goes to the slots, in these lanes only if they have parted from others.
+    """
+    body.scopes.append({})
+    reached = _run_through(body, region, masks, slots, after, is_parted)
+    body.scopes.pop()
+    return reached
+
+
+def _run_through(
+    body: Body,
+    region: Region,
+    masks: Masks,
+    slots: Places,
+    after: MaskSlots | None,
+    is_parted: bool = False,
+) -> Masks | None:
+    """A region as part of the one around it."""
+    reached = body.run(region, masks)
+    last = region.terminator
+    if reached is not None:
+        if isinstance(last, Yield):
+            slots.put(last.values, reached if is_parted else None)
+            if after is not None:
+                after.add(reached)
+        else:
+            assert isinstance(last, Break | Continue)
+            leave(body, last, reached)
+            reached = None
+    return reached
+
+
+def leave(body: Body, op: Break | Continue, masks: Masks) -> None:
+    """Lanes leave the innermost loop, or go on to its next trip."""
+    frame: Frame = body.loops[-1]
+    slots = frame.results if isinstance(op, Break) else frame.carried
+    slots.put(op.values, masks if frame.labels is None else None)
+    if isinstance(op, Break):
+        if frame.done is not None:
+            frame.done.add(masks)
+    elif frame.labels is None:
+        assert frame.early is not None
+        frame.early.add(masks)
+    if frame.labels is not None:
+        body.e.jump(frame.labels[isinstance(op, Break)])

@@ -1,0 +1,108 @@
+"""Where lanes are in a domain, and where that is in a block that is seen through a view."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from eas.ir.nodes import Compute
+from eas.ir.types import Shape
+from eas.llvm.emit.emit import Emitter, const
+from eas.llvm.lanes.lanes import Lanes, Steps, Uniform, Vector, add, to_vector
+
+Coords = tuple[Lanes, ...]
+
+ZERO = Uniform(const("i32", 0))
+
+
+def is_varied(coords: Coords) -> bool:
+    """Whether the lanes of a vector are at different coordinates."""
+    return any(not isinstance(at, Uniform) for at in coords)
+
+
+def seen_through(e: Emitter, op: Compute, coords: Coords, width: int) -> Coords:
+    """Where a view's element lies in its operand."""
+    shape = op.operands[0].shape
+    attrs: dict[str, Any] = dict(op.attrs)
+    match op.op.name:
+        case "splat":
+            return ()
+        case "broadcast":
+            pairs = zip(shape, op.result.shape, coords, strict=True)
+            return tuple(ZERO if mine == 1 and whole > 1 else at for mine, whole, at in pairs)
+        case "expand_dims":
+            axis = attrs["axis"]
+            return (*coords[:axis], *coords[axis + 1 :])
+        case "permute":
+            found = {axis: coords[place] for place, axis in enumerate(attrs["axes"])}
+            return tuple(found[axis] for axis in range(len(shape)))
+        case "slice":
+            parts = zip(coords, attrs["starts"], attrs["steps"], strict=True)
+            return tuple(moved(e, at, step, start) for at, start, step in parts)
+        case "cycle":
+            return _cycled(e, op, coords, width)
+        case _:
+            return _unravel(e, linear(e, coords, op.result.shape), shape, width)
+
+
+def _cycled(e: Emitter, op: Compute, coords: Coords, width: int) -> Coords:
+    axis, start, size = (_number(op, name) for name in ("axis", "start", "size"))
+    extent = op.operands[0].shape[axis]
+    at = moved(e, coords[axis], 1, start % extent)
+    at = at if start % extent + size <= extent else _divided(e, at, extent, width)[1]
+    return (*coords[:axis], at, *coords[axis + 1 :])
+
+
+def _number(op: Compute, name: str) -> int:
+    number = op.attr(name)
+    assert isinstance(number, int)
+    return number
+
+
+def _divided(e: Emitter, at: Lanes, extent: int, width: int) -> tuple[Lanes, Lanes]:
+    """How often a coordinate goes round, and where it is then."""
+    if isinstance(at, Uniform):
+        by = const("i32", extent)
+        return Uniform(e.binary("udiv", at.v, by)), Uniform(e.binary("urem", at.v, by))
+    v = to_vector(e, at, width)
+    by = const(v.ty, extent)
+    return Vector(e.binary("udiv", v, by)), Vector(e.binary("urem", v, by))
+
+
+def moved(e: Emitter, at: Lanes, factor: int, offset: int) -> Lanes:
+    """`at * factor + offset` of a coordinate."""
+    by, more = const("i32", factor), const("i32", offset)
+    match at:
+        case Uniform(v):
+            return Uniform(e.add(e.mul(v, by), more))
+        case Steps(base=base, step=step, start=start):
+            return Steps(e.add(e.mul(base, by), more), step * factor, start=start * factor)
+        case Vector(v):
+            scaled = e.mul(v, const(v.ty, factor))
+            return Vector(e.add(scaled, const(v.ty, offset)))
+
+
+def linear(e: Emitter, coords: Coords, shape: Shape) -> Lanes:
+    """The place of an element in row-major order."""
+    total: Lanes = ZERO
+    for at, extent in zip(coords, shape, strict=True):
+        total = _plus(e, moved(e, total, extent, 0), at)
+    return total
+
+
+def _plus(e: Emitter, a: Lanes, b: Lanes) -> Lanes:
+    found = add(e, a, b, 1, False)
+    if found is not None:
+        return found
+    width = next(each.v.lanes for each in (a, b) if isinstance(each, Vector))
+    return Vector(e.add(to_vector(e, a, width), to_vector(e, b, width)))
+
+
+def _unravel(e: Emitter, place: Lanes, shape: Shape, width: int) -> Coords:
+    """The coordinates of the element at a place in row-major order."""
+    if sum(extent > 1 for extent in shape) <= 1:
+        return tuple(place if extent > 1 else ZERO for extent in shape)
+    found: list[Lanes] = []
+    for extent in reversed(shape):
+        place, at = _divided(e, place, extent, width)
+        found.append(at)
+    return tuple(reversed(found))

@@ -1,0 +1,91 @@
+"""What is known of a value in the lanes of one vector: that all are equal, or in steps."""
+
+from __future__ import annotations
+
+from eas.llvm.emit.emit import Emitter, V, const
+from eas.support.records import frozen
+
+
+@frozen
+class Uniform:
+    """One number for all lanes."""
+
+    v: V
+
+
+@frozen
+class Steps:
+    """`base + start`, `base + start + step`, ...: integers that are not written out if possible.
+
+    `is_exact` tells that no step wraps around. Vectors side by side have one base.
+    """
+
+    base: V
+    step: int
+    is_exact: bool = True
+    start: int = 0
+
+
+@frozen
+class Vector:
+    v: V
+
+
+Lanes = Uniform | Steps | Vector
+
+
+def number(lanes: Lanes) -> V:
+    """The one number of all lanes."""
+    assert isinstance(lanes, Uniform)
+    return lanes.v
+
+
+def first(e: Emitter, steps: Steps) -> V:
+    """The number of the first lane."""
+    return e.add(steps.base, const(steps.base.ty, steps.start))
+
+
+def to_vector(e: Emitter, lanes: Lanes, width: int) -> V:
+    match lanes:
+        case Uniform(v):
+            return e.splat(v, width)
+        case Steps(base=base, step=step, start=start):
+            row = e.row(base.ty, [start + step * lane for lane in range(width)])
+            return row if base.known == 0 else e.binary("add", e.splat(base, width), row)
+        case Vector(v):
+            return v
+
+
+def add(e: Emitter, a: Lanes, b: Lanes, sign: int, wraps: bool) -> Lanes | None:
+    """The sum (or difference) of integers, if it is one of steps."""
+    first, second = _parts(a), _parts(b)
+    if first is None or second is None:
+        return None
+    base = e.add(first.base, second.base) if sign > 0 else e.sub(first.base, second.base)
+    start, step = first.start + sign * second.start, first.step + sign * second.step
+    if not step:
+        return Uniform(e.add(base, const(base.ty, start)))
+    return Steps(base, step, first.is_exact and second.is_exact and not wraps, start)
+
+
+def scale(e: Emitter, a: Lanes, b: Lanes, wraps: bool) -> Lanes | None:
+    """The product of integers in steps and a constant, if it is that."""
+    for one, other in ((a, b), (b, a)):
+        if isinstance(one, Uniform) and isinstance(one.v.known, int) and isinstance(other, Steps):
+            factor = one.v.known
+            if not factor:
+                return one
+            base = e.mul(other.base, one.v)
+            is_exact = other.is_exact and not wraps
+            return Steps(base, other.step * factor, is_exact, other.start * factor)
+    return None
+
+
+def _parts(a: Lanes) -> Steps | None:
+    match a:
+        case Uniform(v):
+            return Steps(v, 0)
+        case Steps():
+            return a
+        case Vector():
+            return None

@@ -1,0 +1,148 @@
+"""One program of a kernel: its scalars, its blocks in tiles, its arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from eas.ir.nodes import Compute, Function, Load, Op, Store, Value
+from eas.ir.reports import Site, site_of
+from eas.ir.types import Shape, count
+from eas.llvm.analysis.facts import Facts
+from eas.llvm.analysis.remaking import repeated_rows
+from eas.llvm.emit.dtypes import register, size_of
+from eas.llvm.emit.emit import Emitter, V, Variable
+from eas.llvm.lanes.body import Body, Mask
+from eas.llvm.lanes.bounds import Bounds
+from eas.llvm.lanes.breaths import TRIPS
+from eas.llvm.lanes.buffers import Buffer, buffered, make_buffer
+from eas.llvm.lanes.coordinates import Coords
+from eas.llvm.lanes.lanes import Lanes
+from eas.llvm.lanes.limits import assumptions_of
+from eas.llvm.lanes.masks import edge
+from eas.llvm.lanes.memory import load
+from eas.llvm.lanes.simdgroups import simd
+from eas.llvm.lanes.steps import step
+from eas.llvm.lanes.tiles import Tile, read_tile
+
+_MOST_THROUGH_CACHE = 24 << 20  # bytes
+
+
+class Program:
+    """The code of one program under way.
+
+    Scalars are in `single`, a body of one point without coordinates; blocks that outlive the loop
+    that made them are in `tiles`, but for those that are `remade`.
+    """
+
+    def __init__(
+        self,
+        function: Function,
+        sites: Sequence[Site],
+        width: int,
+        e: Emitter,
+        ids: tuple[V, ...],
+        extents: tuple[V, ...],
+        has_streams: bool,
+    ) -> None:
+        self.function, self.width, self.e = function, width, e
+        self.ids, self.extents, self.has_streams = ids, extents, has_streams
+        self.report = V("ptr", "%report")
+        self.facts = Facts(function)
+        self.single = Body(self, (), [()], [None])
+        self.assumptions = assumptions_of(self.facts)
+        self.tiles: dict[int, Tile] = {}
+        self.remade = repeated_rows(self.facts)
+        self.pointers: dict[int, V] = {}
+        self.buffers = self._make_buffers()
+        self.sites = sites
+        self.bounds: dict[int, Bounds] = {}
+        self.proofs: dict[int, int] = {}  # see `launch_proofs`
+        self.proven = V("i64", "%proven")
+        self._zero: V | None = None
+        self._trips_left: Variable | None = None
+        self._streams: dict[int, V] = {}
+        self._rare: dict[str, V] = {}
+
+    def _make_buffers(self) -> dict[int, Buffer]:
+        wanted = buffered(self.facts)
+        return {
+            param.value.id: make_buffer(self.e, number, param.value.ty.dtype)
+            for number, param in enumerate(self.function.params)
+            if param.value.id in wanted
+        }
+
+    # --- what bodies ask for ------------------------------------------------------------------
+
+    def outside(self, body: Body, value: Value, coords: Coords) -> Lanes | None:
+        """A value that was made before the loop over lanes, if it was."""
+        if not value.shape and body is not self.single:
+            for scope in reversed(self.single.scopes):
+                if (value.id, ()) in scope:
+                    return scope[value.id, ()]
+        tile = self.tiles.get(value.id)
+        return None if tile is None else read_tile(body, tile, coords)
+
+    def step(self, body: Body, op: Op, masks: Sequence[Mask]) -> Sequence[Mask] | None:
+        """Writes the code of one op."""
+        return step(body, op, masks)
+
+    def load(self, body: Body, op: Load, coords: Coords) -> Lanes:
+        """What the lanes at these coordinates read."""
+        return load(body, op, coords, edge(body, coords))
+
+    def over_threads(self, body: Body, op: Compute, coords: Coords) -> Lanes:
+        """What the threads of a simdgroup do together."""
+        return simd(body, op, coords)
+
+    def past_cache(self, op: Store) -> V | None:
+        """Whether a launch stores so much that it had better not go through the caches.
+
+        Only for arrays that the kernel does not read: their lines are not there anyway.
+        """
+        if not self.has_streams or op.pointer.id in self.facts.read:
+            return None
+        size = count(op.offset.shape) * size_of(op.value.ty.dtype)
+        if size not in self._streams:
+            self._streams[size] = self.e.early(
+                f"icmp ugt i64 %programs, {_MOST_THROUGH_CACHE // size}", "i1"
+            )
+        return self._streams[size]
+
+    def pointer(self, value: Value) -> V:
+        return self.pointers[value.id]
+
+    def register(self, value: Value) -> str:
+        return register(value.ty.dtype)
+
+    def zero(self) -> V:
+        """A place with a vector of zeros, for lanes that must not read anything else."""
+        if self._zero is None:
+            self._zero = self.e.alloca("i64", self.width)
+            self.e.first(f"store <{self.width} x i64> zeroinitializer, {self._zero}")
+        return self._zero
+
+    def rare_memory(self, element: str) -> V:
+        """Memory for a vector of numbers that a function out of line looks at."""
+        if element not in self._rare:
+            self._rare[element] = self.e.alloca(element, self.width)
+        return self._rare[element]
+
+    def trips_left(self) -> Variable:
+        """How many trips of loops the program still makes before it asks whether to give up."""
+        if self._trips_left is None:
+            self._trips_left = self.e.variable("i32")
+            self.e.first(f"store i32 {TRIPS}, {self._trips_left.place}")
+        return self._trips_left
+
+    def site(self, op: Op) -> tuple[int, Shape | None]:
+        """The number of the site that an op reports from, and the shape of its lanes there.
+
+        The shape is None if a pass has changed it: then the lanes are not those of the source.
+        """
+        site = site_of(op)
+        assert site is not None
+        for number, each in enumerate(self.sites):
+            if each == site:
+                return number, site.shape
+        places = [(each.kind, each.parts, each.loc) for each in self.sites]
+        return places.index((site.kind, site.parts, site.loc)), None

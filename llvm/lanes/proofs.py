@@ -1,0 +1,202 @@
+"""Proves that accesses are inside of their arrays: for a whole launch, or for a loop over lanes.
+
+What a launch proves it proves once, before its first program, with the positions of its programs
+as spans. Where that fails, each loop over lanes tries again for its own program. What neither
+proves is checked in place, see `eas.llvm.lanes.bounds`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from eas.ir.nodes import (
+    Atomic,
+    Compute,
+    Condition,
+    If,
+    Load,
+    Op,
+    Region,
+    Store,
+    Value,
+    While,
+    operands_of,
+    regions_of,
+    results_of,
+)
+from eas.llvm.analysis.facts import Facts, defined_inside, with_inner
+from eas.llvm.emit.emit import Emitter, V, const
+from eas.llvm.lanes.body import Body
+from eas.llvm.lanes.bounds import Bounds
+from eas.llvm.lanes.spans import Span, Spans, box_of
+from eas.support.records import frozen
+
+MOST_PROOFS = 64  # bits of a word
+
+Access = Load | Store | Atomic
+
+
+@frozen
+class Guarded:
+    """An access, and the conditions that hold in the lanes that have it."""
+
+    op: Access
+    conditions: tuple[Value, ...]
+
+
+def accesses_in(ops: Sequence[Op], around: tuple[Value, ...] = ()) -> Iterator[Guarded]:
+    """The accesses of ops and of their regions."""
+    for op in ops:
+        if isinstance(op, Access):
+            yield Guarded(op, around if op.mask is None else (*around, op.mask))
+        for region in regions_of(op):
+            yield from accesses_in(region.ops, (*around, *_holding(op, region)))
+
+
+def _holding(op: Op, region: Region) -> tuple[Value, ...]:
+    """The condition under which a region is entered."""
+    if isinstance(op, If) and region is op.then:
+        return (op.condition,)
+    if isinstance(op, While) and region is op.body:
+        test = op.test.terminator
+        assert isinstance(test, Condition)
+        return (test.condition,)
+    return ()
+
+
+def inside(spans: Spans, access: Guarded, bounds: Bounds) -> V | None:
+    """Whether an access is inside of its array in all lanes that have it; None if unknown."""
+    e, op = spans.e, access.op
+    spans.under(access.conditions)
+    span = spans.of(op.offset, box_of(op.offset.shape))
+    if span is None:
+        return None
+    span = spans.fit(span, op.offset.ty.dtype)
+    holds = e.both(e.icmp("sge", span.low, bounds.low), e.icmp("slt", span.high, bounds.high))
+    for condition in spans.relied_on:
+        holds = e.both(holds, condition)
+    return holds
+
+
+# --- proofs of a launch -------------------------------------------------------------------------
+
+
+def launch_proofs(
+    e: Emitter,
+    facts: Facts,
+    arguments: Mapping[int, V],
+    extents: Sequence[V],
+    bounds: Mapping[int, Bounds],
+) -> tuple[dict[int, int], V]:
+    """Which bit of a word says that an access is proved, by the id of its op, and the word.
+
+    `arguments` are the scalars by their ids, `extents` those of the grid.
+    """
+
+    def position(op: Compute) -> Span:
+        extent = e.cast("zext", extents[_axis(op)], "i64")
+        if op.op.name == "num_programs":
+            return Span(extent, extent, 31)
+        return Span(const("i64", 0), e.sub(extent, const("i64", 1)), 31)
+
+    spans = Spans(e, facts, lambda value: arguments.get(value.id), position)
+    bits: dict[int, int] = {}
+    word = const("i64", 0)
+    for access in accesses_in(facts.function.body.ops):
+        if access.op.pointer.id not in bounds or len(bits) == MOST_PROOFS:
+            continue
+        holds = inside(spans, access, bounds[access.op.pointer.id])
+        if holds is not None:
+            bit = bits[id(access.op)] = _signed(1 << len(bits))
+            set_bit = e.select(holds, const("i64", bit), const("i64", 0))
+            word = e.either(word, set_bit)
+    return bits, word
+
+
+def _signed(bit: int) -> int:
+    return bit - (1 << 64) if bit >> 63 else bit
+
+
+def _axis(op: Compute) -> int:
+    axis = op.attr("axis")
+    assert isinstance(axis, int)
+    return axis
+
+
+# --- proofs of a loop over lanes ----------------------------------------------------------------
+
+
+def prove_loop(
+    body: Body, ops: Sequence[Op], remade: set[int], bounds: Mapping[int, Bounds]
+) -> tuple[frozenset[int], V]:
+    """The accesses of a loop that a condition proves, by the ids of their ops; and that one."""
+    accesses = [each for each in accesses_in(ops) if each.op.pointer.id in bounds]
+    accesses += _remade_loads(ops, remade, body.facts, bounds)
+    early = [each for each in accesses if id(each.op) in body.program.proofs]
+    late = [each for each in accesses if id(each.op) not in body.program.proofs]
+    proven, holds = _prove_here(body, ops, late, bounds)
+    if not early:
+        return proven, holds
+    e = body.e
+    known = e.variable("i1")
+    wanted = const("i64", _signed(sum(body.program.proofs[id(each.op)] for each in early)))
+    is_known = e.icmp("eq", e.both(body.program.proven, wanted), wanted)
+    e.set(known, is_known)
+
+    def try_again() -> None:
+        found, all_hold = _prove_here(body, ops, early, bounds)
+        if len(found) == len(early):
+            e.set(known, all_hold)
+
+    e.when(e.invert(is_known), try_again, is_rare=True)
+    return proven | {id(each.op) for each in early}, e.both(e.get(known), holds)
+
+
+def _prove_here(
+    body: Body, ops: Sequence[Op], accesses: Sequence[Guarded], bounds: Mapping[int, Bounds]
+) -> tuple[frozenset[int], V]:
+    """What can be proved before a loop over lanes, from the scalars that are there."""
+    e = body.e
+    later = {value.id for op in ops for value in results_of(op)}
+    later |= {id for op in ops for id in defined_inside(op)}
+    body.scopes.append({})  # what is computed in a branch is not there behind it
+
+    def number(value: Value) -> V | None:
+        return None if value.id in later else body.scalar(value)
+
+    def position(op: Compute) -> Span:
+        places = body.program.ids if op.op.name == "program_id" else body.program.extents
+        v = e.cast("zext", places[_axis(op)], "i64")
+        return Span(v, v, 31)
+
+    spans = Spans(e, body.facts, number, position)
+    proven: set[int] = set()
+    holds = const("i1", True)
+    for access in accesses:
+        found = inside(spans, access, bounds[access.op.pointer.id])
+        if found is not None:
+            proven.add(id(access.op))
+            holds = e.both(holds, found)
+    body.scopes.pop()
+    return frozenset(proven), holds
+
+
+def _remade_loads(
+    ops: Sequence[Op], remade: set[int], facts: Facts, bounds: Mapping[int, Bounds]
+) -> list[Guarded]:
+    """The loads that are rematerialized where a loop needs them."""
+    members = {id(each) for op in ops for each in with_inner(op)}
+    found: dict[int, Guarded] = {}
+    seen: set[int] = set()
+    waiting = [value for op in ops for each in with_inner(op) for value in operands_of(each)]
+    while waiting:
+        value = waiting.pop()
+        op = facts.definitions.get(value.id)
+        if value.id in seen or op is None:
+            continue
+        seen.add(value.id)
+        if isinstance(op, Load) and value.id in remade and op.pointer.id in bounds:
+            found[id(op)] = Guarded(op, () if op.mask is None else (op.mask,))
+        if isinstance(op, Compute) or value.id in remade:
+            waiting += operands_of(op)
+    return [each for key, each in found.items() if key not in members]

@@ -1,0 +1,105 @@
+"""Faults, asserts and prints of lanes: they leave words in a buffer, see `eas.ir.reports`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from eas.ir.nodes import Assert, Print, Value
+from eas.ir.reports import RECORD_HEAD, words_of
+from eas.ir.types import DType, Shape, broadcast_shapes
+from eas.llvm.emit.emit import Emitter, V, const
+from eas.llvm.lanes.body import Body, Mask
+from eas.llvm.lanes.bounds import RECORD, report_fault, reporter
+from eas.llvm.lanes.coordinates import ZERO, Coords, linear
+from eas.llvm.lanes.lanes import Lanes, Uniform, number
+from eas.llvm.lanes.masks import condition, is_any, narrow, shared, when
+from eas.llvm.lanes.turns import in_turn
+
+Masks = Sequence[Mask]
+
+
+def check(body: Body, op: Assert, coords: Coords, mask: Mask) -> None:
+    """Stops the program if the condition is false in a lane, and tells which."""
+    e = body.e
+    site, _ = body.program.site(op)
+    failed = narrow(body, mask, body.at(op.condition, coords), expected=False)
+
+    def report() -> None:
+        place = linear(e, coords, op.condition.shape) if op.condition.shape else ZERO
+        lane = _first(body, failed, place)
+        none = const("i64", 0)
+        report_fault(body, site, lane, none, none)
+
+    e.when(is_any(body, [failed]), report, is_rare=True)
+
+
+def _first(body: Body, failed: Mask, place: Lanes) -> V:
+    """The place of the first lane that failed."""
+    e = body.e
+    if isinstance(place, Uniform):
+        return place.v
+    places = body.to_vector(place)
+    if failed is None or isinstance(failed, Uniform):
+        return e.extract(places, 0)
+    bits = e.bitcast(body.to_vector(failed), f"i{body.width}")
+    lane = e.intrinsic("cttz", bits, const("i1", False))
+    return e.extract(places, e.cast("zext", lane, "i64"))
+
+
+def printed_shape(op: Print) -> Shape:
+    """The shape of the lanes that print: that of the blocks among the parts."""
+    whole: Shape = ()
+    for part in op.parts:
+        if isinstance(part, Value):
+            whole = broadcast_shapes(whole, part.shape) or whole
+    return whole
+
+
+def show(body: Body, op: Print, masks: Masks) -> None:
+    """A record for each lane that prints, or one for all that print the same."""
+    values = [part for part in op.parts if isinstance(part, Value)]
+    shape = printed_shape(op)
+    for coords, points in body.places(shape):
+        point = body.points[points[0]]
+        parts = [body.at(value, body.natural(value.shape, point)) for value in values]
+        parts.append(linear(body.e, coords, shape))
+        _print(body, op, parts, shared(body, masks, points, coords))
+
+
+def _print(body: Body, op: Print, parts: Sequence[Lanes], mask: Mask) -> None:
+    """The records of a vector of lanes, or of one; the lane itself is the last of the parts."""
+    site, _ = body.program.site(op)
+    dtypes = [part.ty.dtype for part in op.parts if isinstance(part, Value)]
+
+    def act(numbers: Sequence[V]) -> None:
+        _record(body, site, numbers[-1], list(zip(numbers[:-1], dtypes, strict=True)))
+
+    if isinstance(parts[-1], Uniform):
+        when(body, condition(body, mask), lambda: act([number(part) for part in parts]))
+        return
+    in_turn(body, parts, mask, lambda _, numbers: act(numbers))
+
+
+def _record(body: Body, site: int, lane: V, numbers: Sequence[tuple[V, DType]]) -> None:
+    e, program = body.e, body.program
+    size = RECORD_HEAD + sum(words_of(dtype) for _, dtype in numbers)
+    head = (program.report, const("i32", size), const("i32", site), *program.ids, lane)
+    place = reporter(e, RECORD, "ptr", *head)
+
+    def fill() -> None:
+        at = RECORD_HEAD
+        for v, dtype in numbers:
+            words = _words(e, v, dtype)
+            e.store(words, e.gep("i32", place, const("i64", at)), 4)
+            at += words_of(dtype)
+
+    e.when(e.icmp("ne", place, V("ptr", "null")), fill)
+
+
+def _words(e: Emitter, v: V, dtype: DType) -> V:
+    """A value as one or two words, see `eas.ir.reports`."""
+    if dtype.is_float:
+        return e.bits(v)
+    if dtype.bits == 64:
+        return v
+    return e.cast("sext" if dtype.is_signed else "zext", v, "i32")

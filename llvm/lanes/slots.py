@@ -1,0 +1,133 @@
+"""Variables in which the values of several ways meet: of the lanes of a few vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from eas.ir.nodes import Value
+from eas.ir.types import Shape
+from eas.llvm.emit.dtypes import register
+from eas.llvm.emit.emit import Variable, const, vector
+from eas.llvm.lanes.body import Body, Mask
+from eas.llvm.lanes.coordinates import Coords, is_varied
+from eas.llvm.lanes.lanes import Lanes, Uniform, Vector
+from eas.llvm.lanes.masks import shared, union, written
+from eas.support.records import record
+
+Masks = Sequence[Mask]
+
+
+class Places(Protocol):
+    """Where values are kept that several ways lead to."""
+
+    def put(self, values: Sequence[Value], masks: Masks | None = None) -> None:
+        """Sets them all; with masks, only in their lanes."""
+        ...
+
+    def take(self, values: Sequence[Value]) -> None:
+        """Binds values to what is there now."""
+        ...
+
+
+class Slots:
+    """A variable for each of some values, at each place of theirs.
+
+    If `has_twins`, whole numbers that all lanes share are kept as vectors as well: to count in a
+    vector costs less than to spread a number in each trip, for the lanes that leave with it.
+    """
+
+    def __init__(self, body: Body, values: Sequence[Value], has_twins: bool = False) -> None:
+        self.body = body
+        self.values = values
+        self.twins: dict[Variable, Variable] = {}
+        self.variables: list[dict[Coords, Variable]] = []
+        for value in values:
+            element = register(value.ty.dtype)
+            made: dict[Coords, Variable] = {}
+            for coords, _ in body.places(value.shape):
+                ty = vector(element, body.width) if is_varied(coords) else element
+                made[coords] = variable = body.e.variable(ty)
+                if has_twins and not is_varied(coords) and value.ty.dtype.is_int:
+                    self.twins[variable] = body.e.variable(vector(element, body.width))
+            self.variables.append(made)
+
+    def put(self, values: Sequence[Value], masks: Masks | None = None) -> None:
+        """Sets them all; with masks, only in their lanes."""
+        body = self.body
+        found = [
+            {coords: body.at(value, coords) for coords in variables}
+            for value, variables in zip(values, self.variables, strict=True)
+        ]
+        for slot, new, variables in zip(self.values, found, self.variables, strict=True):
+            for coords, variable in variables.items():
+                mask = None if masks is None else self._mask_at(slot.shape, coords, masks)
+                self._set(variable, new[coords], mask)
+
+    def _mask_at(self, shape: Shape, coords: Coords, masks: Masks) -> Mask:
+        return shared(self.body, masks, dict(self.body.places(shape))[coords], coords)
+
+    def _set(self, variable: Variable, value: Lanes, mask: Mask) -> None:
+        e = self.body.e
+        if variable.ty[0] != "<":
+            assert isinstance(value, Uniform)
+            new = value.v
+            if isinstance(mask, Uniform):
+                new = e.select(mask.v, new, e.get(variable))
+            if variable in self.twins:
+                e.set(self.twins[variable], e.splat(new, self.body.width))
+        else:
+            new = self.body.to_vector(value)
+            if mask is not None:
+                new = e.select(written(self.body, mask), new, e.get(variable))
+        e.set(variable, new)
+
+    def take(self, values: Sequence[Value]) -> None:
+        """Binds values to what is in the variables now."""
+        for value, variables in zip(values, self.variables, strict=True):
+            for coords, variable in variables.items():
+                v = self.body.e.get(variable)
+                if variable in self.twins:
+                    self.body.e.pair(v, self.body.e.get(self.twins[variable]))
+                self.body.bind(value, coords, Vector(v) if v.lanes else Uniform(v))
+
+
+class MaskSlots:
+    """One variable per point that holds a mask."""
+
+    def __init__(self, body: Body, masks: Masks | None) -> None:
+        self.body = body
+        ty = vector("i1", body.width)
+        self.variables = [body.e.variable(ty) for _ in body.points]
+        self.put(masks)
+
+    def put(self, masks: Masks | None) -> None:
+        """Sets the masks; None stands for no lane at all."""
+        for n, variable in enumerate(self.variables):
+            none = const(variable.ty, False)
+            v = none if masks is None else written(self.body, masks[n])
+            self.body.e.set(variable, v)
+
+    def add(self, masks: Masks | None) -> None:
+        if masks is not None:
+            now = self.take()
+            self.put([union(self.body, a, b) for a, b in zip(now, masks, strict=True)])
+
+    def take(self) -> list[Mask]:
+        return [Vector(self.body.e.get(variable)) for variable in self.variables]
+
+
+@record
+class Frame:
+    """A loop under way.
+
+    `labels` are where a jump goes on and where it leaves, None if the loop is masked. `early` are
+    the lanes that went on to the next trip, `done` those that have left for good; both are only
+    kept where somebody asks.
+    """
+
+    results: Places
+    carried: Places
+    labels: tuple[str, str] | None = None
+    early: MaskSlots | None = None
+    done: MaskSlots | None = None

@@ -1,0 +1,491 @@
+"""Interval arithmetic at run time: the span of offsets over many lanes, from a few instructions.
+
+The span of an integer block over a box of coordinates is computed in i64. Masks and the conditions
+of branches around an access clip the spans of what they compare. If the span of an access is inside
+of its array, the access needs no checks, see `eas.llvm.lanes.proofs`.
+
+Kernels compute offsets in i32, which wraps. A span is *exact* if it holds the numbers themselves.
+Else it holds them modulo the width of their dtype: sums and products of such numbers are still
+right modulo the width, and any other op requires that the span fits, which makes it exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from eas.ir.nodes import Compute, Constant, For, Value
+from eas.ir.types import DType, Shape
+from eas.llvm.analysis.facts import VIEWS, Facts
+from eas.llvm.emit.emit import Emitter, V, const
+from eas.support.records import frozen, replace
+
+_BITS = 62  # sums and products of fewer bits cannot overflow
+_MOST = (1 << 63) - 1  # an i64; a u64 may be more
+_NONE = -1  # the label of an axis with one coordinate
+
+Label = int | tuple[int, int]  # an axis of the lanes, or the number of a view and an axis of it
+
+
+@frozen
+class Span:
+    """From `low` to `high`, both included; their magnitude is below 2^`bits`."""
+
+    low: V
+    high: V
+    bits: int
+    is_exact: bool = True
+
+    @property
+    def is_point(self) -> bool:
+        return self.low == self.high
+
+
+@frozen
+class Axis:
+    """The coordinates along an axis of a block; those of one label are the same in each lane."""
+
+    extent: int
+    label: Label
+
+
+Box = tuple[Axis, ...]
+
+
+def box_of(shape: Shape) -> Box:
+    """All lanes of a shape."""
+    return tuple(Axis(extent, axis if extent > 1 else _NONE) for axis, extent in enumerate(shape))
+
+
+@frozen
+class _Clip:
+    """A comparison that holds: a value is below (or above) another one."""
+
+    is_upper: bool
+    is_closed: bool
+    bound: Value
+    box: Box
+
+
+_COMPARISONS = {"lt": (True, False), "le": (True, True), "gt": (False, False), "ge": (False, True)}
+
+
+class Spans:
+    """Computes spans where the conditions hold that were given to `under`.
+
+    `number` gives a scalar that is there already, `position` the span of a program's position.
+    `relied_on` collects what has to hold for the spans that were asked for; `views` numbers the
+    views whose lanes see coordinates of their own.
+    """
+
+    def __init__(
+        self,
+        e: Emitter,
+        facts: Facts,
+        number: Callable[[Value], V | None],
+        position: Callable[[Compute], Span],
+    ) -> None:
+        self.e, self.facts, self.number, self.position = e, facts, number, position
+        self.relied_on: dict[V, None] = {}
+        self.clips: dict[tuple[int, Box], list[_Clip]] = {}
+        self.found: dict[tuple[int, Box, bool], tuple[Span | None, dict[V, None]]] = {}
+        self.views: dict[object, int] = {}
+        self.has_clips = True
+
+    def under(self, conditions: Sequence[Value]) -> None:
+        """From now on these conditions hold in the lanes that spans are asked for."""
+        self.clips, self.found, self.relied_on = {}, {}, {}
+        seen: set[tuple[int, Box]] = set()
+        for condition in conditions:
+            self._clip(condition, box_of(condition.shape), seen)
+
+    def _clip(self, condition: Value, box: Box, seen: set[tuple[int, Box]]) -> None:
+        op = self.facts.definitions.get(condition.id)
+        if not isinstance(op, Compute) or (condition.id, box) in seen:
+            return
+        seen.add((condition.id, box))
+        name, a = op.op.name, op.operands
+        if name == "and":
+            for operand in a:
+                self._clip(operand, box, seen)
+        elif name in VIEWS:
+            self._clip(a[0], self.seen(op, box), seen)
+        elif name in _COMPARISONS and a[0].ty.dtype.is_int:
+            is_upper, is_closed = _COMPARISONS[name]
+            for value, bound, way in ((a[0], a[1], is_upper), (a[1], a[0], not is_upper)):
+                clips = self.clips.setdefault((value.id, box if value.shape else ()), [])
+                clips.append(_Clip(way, is_closed, bound, box if bound.shape else ()))
+
+    def of(self, value: Value, box: Box) -> Span | None:
+        """Between which numbers a value lies in the lanes of a box; None if that is not known."""
+        box = box if value.shape else ()
+        key = (value.id, box, self.has_clips)
+        if key not in self.found:
+            before, self.relied_on = self.relied_on, {}
+            span = self._of(value, box)
+            if self.has_clips:
+                span = self._clipped(value, box, span)
+            self.found[key] = span, self.relied_on
+            self.relied_on = before
+        span, relied_on = self.found[key]
+        self.relied_on |= relied_on
+        return span
+
+    def seen(self, op: Compute, box: Box) -> Box:
+        """Which box of a view's operand the lanes see.
+
+        A view that mixes axes may give a lane any coordinates; only an equal view gives the same.
+        """
+        name, shape = op.op.name, op.operands[0].shape
+        if name in _VIEWS:
+            return _VIEWS[name](op, box)
+        view = (name, op.attrs, op.result.shape, shape, box)
+        number = self.views.setdefault(view, len(self.views))
+        return tuple(Axis(extent, (number, axis)) for axis, extent in enumerate(shape))
+
+    def rely_on(self, condition: V) -> None:
+        self.relied_on[condition] = None
+
+    def _clipped(self, value: Value, box: Box, span: Span | None) -> Span | None:
+        """A span within what the comparisons say; where nothing is known, they may be enough."""
+        clips = self.clips.get((value.id, box), [])
+        if not clips:
+            return span
+        is_new = span is None
+        span = self._static(value) if span is None else self.fit(span, value.ty.dtype)
+        for clip in clips:
+            self.has_clips = False
+            bound = self.of(clip.bound, clip.box)
+            self.has_clips = True
+            if bound is not None:
+                span = self._within(span, clip, self.fit(bound, clip.bound.ty.dtype))
+        if is_new and value.ty.dtype.max > _MOST:  # then only a clip says that it is not more
+            self.rely_on(self.e.icmp("slt", span.high, const("i64", _MOST)))
+        return span
+
+    def _static(self, value: Value) -> Span:
+        """What the ranges of the function say."""
+        dtype = value.ty.dtype
+        low, high = self.facts.ranges.bounds(value) or (dtype.min, dtype.max)
+        low, high = max(low, -(1 << 63)), min(high, _MOST)
+        return Span(const("i64", low), const("i64", high), 63)
+
+    def _within(self, span: Span, clip: _Clip, bound: Span) -> Span:
+        e, one, bits = self.e, const("i64", 1), max(span.bits, min(bound.bits + 1, 63))
+        if clip.is_upper:
+            last = bound.high if clip.is_closed else e.sub(bound.high, one)
+            return replace(span, high=_least(e, "smin", span.high, last), bits=bits)
+        first = bound.low if clip.is_closed else e.add(bound.low, one)
+        return replace(span, low=_least(e, "smax", span.low, first), bits=bits)
+
+    def fit(self, span: Span, dtype: DType) -> Span:
+        """The span as one that holds the numbers themselves, because it has to fit the dtype."""
+        if span.is_exact:
+            return span
+        low, high = max(dtype.min, -(1 << 63)), min(dtype.max, _MOST)
+        self.rely_on(self.e.icmp("sge", span.low, const("i64", low)))
+        self.rely_on(self.e.icmp("sle", span.high, const("i64", high)))
+        return replace(span, is_exact=True)
+
+    def _of(self, value: Value, box: Box) -> Span | None:
+        if not value.ty.dtype.is_int:
+            return None
+        op = self.facts.definitions.get(value.id)
+        if isinstance(op, Constant):
+            number = int(op.value)
+            if number > _MOST:
+                return None
+            return Span(const("i64", number), const("i64", number), number.bit_length())
+        if not value.shape and value.id not in self.facts.indexed:  # indices are proved as well
+            v = self.number(value)
+            if v is not None:
+                return self._point(v, value.ty.dtype)
+        same = self.facts.passed.get(value.id)
+        if same is not None:
+            return self.of(same, box)
+        loop = self.facts.counters.get(value.id)
+        if loop is not None:
+            return self._counter(loop, box)
+        if not isinstance(op, Compute):
+            return None
+        rule = RULES.get(op.op.name)
+        return None if rule is None else rule(self, op, box)
+
+    def _point(self, v: V, dtype: DType) -> Span:
+        """A scalar that is there."""
+        wide = self.e.cast("sext" if dtype.is_signed else "zext", v, "i64")
+        if dtype.bits == 64 and not dtype.is_signed:
+            self.rely_on(self.e.icmp("sge", wide, const("i64", 0)))
+        return Span(wide, wide, min(dtype.bits - dtype.is_signed, 63))
+
+    def _counter(self, op: For, box: Box) -> Span | None:
+        """All that a counter can be, if its step is known."""
+        step = self.facts.constant(op.step)
+        start, stop = self.of(op.start, box), self.of(op.stop, box)
+        if start is None or stop is None or not isinstance(step, int) or step == 0:
+            return None
+        start, stop = (self.fit(span, op.start.ty.dtype) for span in (start, stop))
+        e, one, bits = self.e, const("i64", 1), min(max(start.bits, stop.bits) + 1, 63)
+        if step > 0:
+            return Span(start.low, e.sub(stop.high, one), bits)
+        return Span(e.add(stop.low, one), start.high, bits)
+
+    def plus(self, a: V, b: V, bits: int, how: str = "add") -> V:
+        if bits <= _BITS:
+            return self.e.add(a, b) if how == "add" else self.e.sub(a, b)
+        return self._checked(f"s{how}", a, b)
+
+    def times(self, a: V, b: V, bits: int) -> V:
+        return self.e.mul(a, b) if bits <= _BITS else self._checked("smul", a, b)
+
+    def _checked(self, name: str, a: V, b: V) -> V:
+        """A sum or product that must not overflow."""
+        e, pair = self.e, "{ i64, i1 }"
+        both = e.call(f"llvm.{name}.with.overflow.i64", pair, a, b)
+        self.rely_on(e.invert(e.value("i1", f"extractvalue {both}, 1")))
+        return e.value("i64", f"extractvalue {both}, 0")
+
+
+def _least(e: Emitter, how: str, a: V, b: V) -> V:
+    """The smaller (`smin`) or the larger (`smax`) of two numbers."""
+    if isinstance(a.known, int) and isinstance(b.known, int):
+        return const("i64", min(a.known, b.known) if how == "smin" else max(a.known, b.known))
+    return a if a == b else e.intrinsic(how, a, b)
+
+
+# Views: which box of the operand the lanes see, for those that keep the axes apart.
+
+
+def _seen_broadcast(op: Compute, box: Box) -> Box:
+    pairs = zip(op.operands[0].shape, box, strict=True)
+    return tuple(Axis(1, _NONE) if extent == 1 else at for extent, at in pairs)
+
+
+def _seen_expanded(op: Compute, box: Box) -> Box:
+    axis: Any = op.attr("axis")
+    return (*box[:axis], *box[axis + 1 :])
+
+
+def _seen_permuted(op: Compute, box: Box) -> Box:
+    axes: Any = op.attr("axes")
+    found = {axis: box[place] for place, axis in enumerate(axes)}
+    return tuple(found[axis] for axis in range(len(box)))
+
+
+def _seen_splat(op: Compute, box: Box) -> Box:
+    del op, box
+    return ()
+
+
+_VIEWS: Mapping[str, Callable[[Compute, Box], Box]] = {
+    "splat": _seen_splat,
+    "broadcast": _seen_broadcast,
+    "expand_dims": _seen_expanded,
+    "permute": _seen_permuted,
+}
+
+
+# Rules: the span of an op's result, None where it is not known.
+
+Rule = Callable[[Spans, Compute, Box], Span | None]
+
+
+def _view(spans: Spans, op: Compute, box: Box) -> Span | None:
+    return spans.of(op.operands[0], spans.seen(op, box))
+
+
+def _exact_operands(spans: Spans, op: Compute, box: Box) -> list[Span] | None:
+    found: list[Span] = []
+    for operand in op.operands:
+        span = spans.of(operand, box)
+        if span is None:
+            return None
+        found.append(spans.fit(span, operand.ty.dtype))
+    return found
+
+
+def _ring(make: Callable[[Spans, Span, Span], Span]) -> Rule:
+    """A sum or a product."""
+
+    def rule(spans: Spans, op: Compute, box: Box) -> Span | None:
+        a, b = (spans.of(operand, box) for operand in op.operands)
+        if a is None or b is None:
+            return None
+        wraps = op.result.id in spans.facts.wrapping
+        made = make(spans, a, b)
+        return replace(made, is_exact=a.is_exact and b.is_exact and not wraps)
+
+    return rule
+
+
+def _add(spans: Spans, a: Span, b: Span) -> Span:
+    bits = max(a.bits, b.bits) + 1
+    low, high = spans.plus(a.low, b.low, bits), spans.plus(a.high, b.high, bits)
+    return Span(low, high, min(bits, 63))
+
+
+def _sub(spans: Spans, a: Span, b: Span) -> Span:
+    bits = max(a.bits, b.bits) + 1
+    low = spans.plus(a.low, b.high, bits, "sub")
+    return Span(low, spans.plus(a.high, b.low, bits, "sub"), min(bits, 63))
+
+
+def _mul(spans: Spans, a: Span, b: Span) -> Span:
+    bits = a.bits + b.bits
+    if a.is_point:
+        a, b = b, a
+    products = [spans.times(x, y, bits) for x in _ends(a) for y in _ends(b)]
+    if b.is_point and isinstance(b.low.known, int):
+        ordered = products if b.low.known >= 0 else products[::-1]
+        return Span(ordered[0], ordered[-1], min(bits, 63))
+    low = high = products[0]
+    for product in products[1:]:
+        low = _least(spans.e, "smin", low, product)
+        high = _least(spans.e, "smax", high, product)
+    return Span(low, high, min(bits, 63))
+
+
+def _ends(span: Span) -> list[V]:
+    return [span.low] if span.is_point else [span.low, span.high]
+
+
+def _shl(spans: Spans, op: Compute, box: Box) -> Span | None:
+    by, a = spans.facts.constant(op.operands[1]), spans.of(op.operands[0], box)
+    if a is None or not isinstance(by, int) or not 0 <= by < 31:
+        return None
+    factor = Span(const("i64", 1 << by), const("i64", 1 << by), by + 1)
+    return replace(_mul(spans, a, factor), is_exact=False)
+
+
+def _chosen(how: str) -> Rule:
+    """`minimum` or `maximum`."""
+
+    def rule(spans: Spans, op: Compute, box: Box) -> Span | None:
+        found = _exact_operands(spans, op, box)
+        return None if found is None else _meet(spans.e, how, *found)
+
+    return rule
+
+
+def _meet(e: Emitter, how: str, a: Span, b: Span) -> Span:
+    low, high = _least(e, how, a.low, b.low), _least(e, how, a.high, b.high)
+    return Span(low, high, max(a.bits, b.bits))
+
+
+def _clamp(spans: Spans, op: Compute, box: Box) -> Span | None:
+    found = _exact_operands(spans, op, box)
+    if found is None:
+        return None
+    return _meet(spans.e, "smin", _meet(spans.e, "smax", found[0], found[1]), found[2])
+
+
+def _select(spans: Spans, op: Compute, box: Box) -> Span | None:
+    e, (a, b) = spans.e, [spans.of(operand, box) for operand in op.operands[1:]]
+    if a is None or b is None:
+        return None
+    a, b = (spans.fit(span, op.result.ty.dtype) for span in (a, b))
+    low, high = _least(e, "smin", a.low, b.low), _least(e, "smax", a.high, b.high)
+    return Span(low, high, max(a.bits, b.bits))
+
+
+def _mod(spans: Spans, op: Compute, box: Box) -> Span | None:
+    """Where the dividend is below the divisor, it stays as it is."""
+    found = _exact_operands(spans, op, box)
+    if found is None:
+        return None
+    e, (a, n), zero = spans.e, found, const("i64", 0)
+    spans.rely_on(e.icmp("sgt", n.low, zero))
+    is_positive = e.icmp("sge", a.low, zero)
+    if op.op.name == "truncmod":
+        spans.rely_on(is_positive)
+    stays = e.both(is_positive, e.icmp("slt", a.high, n.low))
+    last = e.sub(n.high, const("i64", 1))
+    return Span(e.select(stays, a.low, zero), e.select(stays, a.high, last), n.bits)
+
+
+def _quotient(spans: Spans, op: Compute, box: Box) -> Span | None:
+    """A quotient by a positive number is nearer to zero, and has the dividend's sign or is zero."""
+    found = _exact_operands(spans, op, box)
+    if found is None:
+        return None
+    e, (a, n), zero = spans.e, found, const("i64", 0)
+    spans.rely_on(e.icmp("sgt", n.low, zero))
+    by_low, by_high = (_least(e, "smax", end, const("i64", 1)) for end in (n.low, n.high))
+    low = e.select(e.icmp("sge", a.low, zero), e.binary("sdiv", a.low, by_high), a.low)
+    high = _least(e, "smax", e.binary("sdiv", a.high, by_low), zero)
+    return Span(low, high, a.bits)
+
+
+def _and(spans: Spans, op: Compute, box: Box) -> Span | None:
+    """Bits that a constant leaves."""
+    del box
+    for operand in op.operands:
+        mask = spans.facts.constant(operand)
+        if isinstance(mask, int) and 0 <= mask <= _MOST:
+            return Span(const("i64", 0), const("i64", mask), mask.bit_length())
+    return None
+
+
+def _index(spans: Spans, op: Compute, box: Box) -> Span | None:
+    """An index that counts from the end is not proved here: it is checked in place."""
+    found = _exact_operands(spans, op, box)
+    if found is None:
+        return None
+    index, extent = found
+    spans.rely_on(spans.e.icmp("sge", index.low, const("i64", 0)))
+    spans.rely_on(spans.e.icmp("slt", index.high, extent.low))
+    return index
+
+
+def _cast(spans: Spans, op: Compute, box: Box) -> Span | None:
+    found = _exact_operands(spans, op, box)
+    if found is None:
+        return None
+    old, new = op.operands[0].ty.dtype, op.result.ty.dtype
+    return replace(found[0], is_exact=new.min <= old.min and new.max >= old.max)
+
+
+def _arange(spans: Spans, op: Compute, box: Box) -> Span | None:
+    del spans
+    start: Any = dict(op.attrs).get("start", 0)
+    last = start + box[0].extent - 1
+    return Span(const("i64", start), const("i64", last), max(abs(start), abs(last)).bit_length())
+
+
+def _lane(most: int) -> Rule:
+    def rule(spans: Spans, op: Compute, box: Box) -> Span | None:
+        del spans, op, box
+        return Span(const("i64", 0), const("i64", most), most.bit_length())
+
+    return rule
+
+
+def _position(spans: Spans, op: Compute, box: Box) -> Span | None:
+    del box
+    return spans.position(op)
+
+
+RULES: dict[str, Rule] = {
+    **dict.fromkeys(VIEWS, _view),
+    "add": _ring(_add),
+    "sub": _ring(_sub),
+    "mul": _ring(_mul),
+    "shl": _shl,
+    "and": _and,
+    "minimum": _chosen("smin"),
+    "maximum": _chosen("smax"),
+    "clamp": _clamp,
+    "select": _select,
+    "mod": _mod,
+    "truncmod": _mod,
+    "floordiv": _quotient,
+    "truncdiv": _quotient,
+    "index": _index,
+    "cast": _cast,
+    "arange": _arange,
+    "thread_index": _arange,
+    "lane_index": _lane(31),
+    "simdgroup_index": _lane(31),
+    "program_id": _position,
+    "num_programs": _position,
+}

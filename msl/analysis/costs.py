@@ -1,0 +1,79 @@
+"""What it costs to compute a value once more, at another element."""
+
+from __future__ import annotations
+
+from eas.ir.nodes import Compute, Constant, Load, Value
+from eas.msl.analysis.facts import Facts, is_pure
+from eas.support.records import field, record
+
+CHEAP = 16
+INDEX = 8
+_LOAD = 4
+_DEAR = 16
+_FREE = {
+    "splat", "broadcast", "expand_dims", "reshape", "permute", "slice", "cycle", "arange",
+    "program_id", "num_programs", "thread_index", "lane_index", "simdgroup_index",
+}  # fmt: skip
+_OTHERS = {"div": 4, "floordiv": 6, "mod": 6, "truncdiv": 6, "truncmod": 6, "clamp": 2, "fma": 2}
+_BY_CONSTANT = {"floordiv": 3, "mod": 3, "truncdiv": 2, "truncmod": 2}
+_LIGHT = {
+    "add", "sub", "mul", "neg", "abs", "minimum", "maximum", "and", "or", "xor", "not", "shl",
+    "shr", "lt", "le", "gt", "ge", "eq", "ne", "select", "index", "cast", "bitcast", "ceil",
+    "floor", "round", "trunc", "isnan", "isinf", "isfinite",
+}  # fmt: skip
+
+
+def cost_of(op: Compute | Load, facts: Facts) -> int:
+    """The price of an op, its operands not included."""
+    if isinstance(op, Load):
+        return _LOAD
+    name = op.op.name
+    if name in _FREE:
+        return 0
+    if name in _BY_CONSTANT and is_constant(op.operands[1], facts):
+        return _BY_CONSTANT[name]
+    return 1 if name in _LIGHT else _OTHERS.get(name, _DEAR)
+
+
+def is_constant(value: Value, facts: Facts) -> bool:
+    """A literal, or a block of equal literals."""
+    op = facts.definition(facts.resolve(value))
+    if isinstance(op, Compute) and op.op.name in ("splat", "broadcast", "expand_dims", "reshape"):
+        return is_constant(op.operands[0], facts)
+    return isinstance(op, Constant)
+
+
+def operands_of_pure(op: Compute | Load) -> tuple[Value, ...]:
+    """The operands that decide what a pure op gives; of a load, not the pointer."""
+    if isinstance(op, Compute):
+        return op.operands
+    return tuple(v for v in (op.offset, op.mask, op.other) if v is not None)
+
+
+@record
+class Costs:
+    """The price of each block that can be computed at any element: of its whole tree of ops.
+
+    What reads memory that is written, or comes from control flow, is missing. `loaded` are those
+    that read memory.
+    """
+
+    prices: dict[Value, int] = field(default_factory=dict[Value, int])
+    loaded: set[Value] = field(default_factory=set[Value])
+
+    def add(self, op: Compute | Load, facts: Facts) -> None:
+        """Enters the result of an op, whose operands have been entered."""
+        operands = [facts.resolve(v) for v in operands_of_pure(op)]
+        blocks = [v for v in operands if v.shape]
+        if not is_pure(op, facts) or any(v not in self.prices for v in blocks):
+            return
+        self.prices[op.result] = cost_of(op, facts) + sum(self.prices[v] for v in blocks)
+        if isinstance(op, Load) or any(v in self.loaded for v in blocks):
+            self.loaded.add(op.result)
+
+    def is_cheap(self, value: Value) -> bool:
+        return self.prices.get(value, CHEAP + 1) <= CHEAP
+
+    def is_index(self, value: Value) -> bool:
+        """Made with a few ops from nothing but positions and shared values."""
+        return self.prices.get(value, INDEX + 1) <= INDEX and value not in self.loaded

@@ -1,0 +1,98 @@
+"""Where the ops of a function stand: in which region, in which loops, and in which order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from eas.ir.nodes import (
+    For,
+    Function,
+    Op,
+    Region,
+    Value,
+    While,
+    operands_of,
+    regions_of,
+    results_of,
+)
+from eas.ir.rewrite import loop_exits
+from eas.support.records import field, frozen, record
+
+
+@frozen
+class Place:
+    """The number of an op in the order of the text, the `id()` of its region, and that's owner."""
+
+    position: int
+    region: int
+    owner: Op | None
+
+
+@record
+class Outline:
+    """`makers` tells which op gives a value, `regions` in which region, by `id()`, a value is made.
+
+    `counts` has how often each value is used, `users` the ops that do, or have regions that do.
+    `leaving` has, for each region, the ops in it that may leave the loop around it.
+    """
+
+    makers: dict[Value, Op] = field(default_factory=dict[Value, Op])
+    regions: dict[Value, int] = field(default_factory=dict[Value, int])
+    places: dict[int, Place] = field(default_factory=dict[int, Place])
+    counts: dict[Value, int] = field(default_factory=dict[Value, int])
+    users: dict[Value, set[int]] = field(default_factory=dict[Value, "set[int]"])
+    leaving: dict[int, list[Op]] = field(default_factory=dict[int, "list[Op]"])
+
+    def is_user(self, op: Op, value: Value) -> bool:
+        """Whether an op, or one in its regions, uses a value."""
+        return id(op) in self.users.get(value, ())
+
+    def position(self, op: Op) -> int:
+        return self.places[id(op)].position
+
+    def around(self, op: Op, region: int) -> list[Op]:
+        """An op and those that it is in, from the inside out, up to the one that is in a region."""
+        chain = [op]
+        while self.places[id(chain[-1])].region != region:
+            owner = self.places[id(chain[-1])].owner
+            assert owner is not None, "the op is in no region of that one"
+            chain.append(owner)
+        return chain
+
+    def may_leave_between(self, first: Op, last: Op) -> bool:
+        """Whether the loop around two ops of a region may be left between them."""
+        places = map(self.position, self.leaving.get(self.places[id(first)].region, ()))
+        return any(self.position(first) < place < self.position(last) for place in places)
+
+
+def outline(function: Function) -> Outline:
+    found = Outline()
+    _survey(found, function.body, ())
+    return found
+
+
+def _survey(found: Outline, region: Region, owners: tuple[Op, ...]) -> None:
+    found.regions |= dict.fromkeys(region.args, id(region))
+    for op in region.ops:
+        owner = owners[-1] if owners else None
+        found.places[id(op)] = Place(len(found.places), id(region), owner)
+        around = (*owners, op)
+        for value in operands_of(op):
+            found.counts[value] = found.counts.get(value, 0) + 1
+            found.users.setdefault(value, set()).update(map(id, around))
+        for value in results_of(op):
+            found.makers[value] = op
+            found.regions[value] = id(region)
+        if any(True for _ in _exits_inside(op)):
+            found.leaving.setdefault(id(region), []).append(op)
+        for inner in regions_of(op):
+            _survey(found, inner, around)
+
+
+def _exits_inside(op: Op) -> Iterator[Op]:
+    """The exits in an op's regions that leave a loop around the op."""
+    yield from loop_exits(Region((), (op,)))
+
+
+def is_loop(op: Op) -> bool:
+    return isinstance(op, For | While)

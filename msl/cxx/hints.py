@@ -1,0 +1,69 @@
+"""Names for what the user has not named: after what it is a part of, or what it is good for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from eas.ir.types import DType
+from eas.msl.cxx.tree import Block, Declare, LoadNode, Node, Set, walk_nodes
+from eas.support.records import field, frozen, record, replace
+
+_OFFSET = "offset"
+
+
+@frozen
+class _Purpose:
+    """A use of a node: as a part of what has a name, or is an offset; whether it is added there."""
+
+    name: str
+    dtype: DType
+    is_added: bool = False
+
+
+@record
+class _Purposes:
+    of: dict[Node, set[_Purpose]] = field(default_factory=dict[Node, "set[_Purpose]"])
+
+    def add(self, node: Node, *purposes: _Purpose) -> None:
+        self.of.setdefault(node, set()).update(purposes)
+
+
+def suggest_names(root: Block, nodes: Sequence[Node]) -> None:
+    """Gives each node that is declared without a name of the user's one that says something."""
+    purposes = _Purposes()
+    for _, _, statement in walk_nodes(root):
+        if isinstance(statement, Declare | Set):
+            variables = (
+                [statement.variable] if isinstance(statement, Declare) else statement.variables
+            )
+            for variable, node in zip(variables, statement.operands, strict=False):
+                if variable.hint:
+                    purposes.add(node, _Purpose(variable.hint, variable.dtype))
+    for node in reversed(nodes):
+        if node.is_live:
+            _pass_on(node, purposes)
+            if node.is_named and not node.hint and not node.fallback:
+                node.fallback = _name_for(purposes.of.get(node, set()), node)
+
+
+def _pass_on(node: Node, purposes: _Purposes) -> None:
+    """What a node is good for, its operands are good for; of an offset only what is added."""
+    own = {_Purpose(node.hint, node.dtype)} if node.hint else purposes.of.get(node, set())
+    for place, operand in enumerate(node.operands):
+        if isinstance(node, LoadNode) and place == 0:
+            purposes.add(operand, _Purpose(_OFFSET, operand.dtype))
+        else:
+            others = (replace(each, is_added=node.is_sum) for each in own)
+            purposes.add(operand, *(e for e in others if e.is_added or e.name != _OFFSET))
+
+
+def _name_for(purposes: set[_Purpose], node: Node) -> str:
+    """The name after the one thing that a node of its dtype is used for; else none."""
+    names = {each.name for each in purposes}
+    if len(names) != 1 or any(each.dtype != node.dtype for each in purposes):
+        return ""
+    [name] = names
+    is_added = all(each.is_added for each in purposes)
+    if name == _OFFSET:
+        return "base" if is_added else name
+    return f"{name}_{'base' if is_added and node.dtype.is_int else 'part'}"

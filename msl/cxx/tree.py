@@ -1,0 +1,249 @@
+"""The kernel's body before it is text: C++ blocks, statements, and expressions without names.
+
+An expression is a `Node`. Whether it gets a name (`const float x = ...;`) or is printed where it is
+used is decided later, by `eas.msl.cxx.placing`, when all its uses are known. Until then nodes may
+be shared freely: a node means what its expression gave when it was made, even if a variable that
+it reads has changed since.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from eas.ir.types import DType
+from eas.msl.ops.text import Level, Text
+from eas.support.location import Loc
+from eas.support.records import field, record
+
+Spell = Callable[[Sequence[Text]], Text]
+
+
+@record(eq=False, slots=True)
+class Variable:
+    """A variable that statements change; with `slots`, an array with an element per slot.
+
+    `kind` is its type where that is not the dtype's own.
+    """
+
+    hint: str
+    dtype: DType
+    slots: int = 0
+    name: str = ""
+    kind: str = ""
+
+
+@record(eq=False, slots=True)
+class Shared:
+    """An array in threadgroup memory; `is_atomic` if nothing but atomics touches it.
+
+    One that is `inside` another has no memory of its own. It has `halves` times its size. `loc` is
+    the place that it serves; `tenants` are those that take turns with its memory.
+    """
+
+    hint: str
+    dtype: DType
+    size: int
+    is_atomic: bool = False
+    inside: Shared | None = None
+    halves: int = 1
+    loc: Loc | None = None
+    tenants: dict[str, Shared] = field(default_factory=dict[str, "Shared"])
+    name: str = ""
+
+    @property
+    def bytes(self) -> int:
+        return self.halves * self.size * max(self.dtype.bits // 8, 1)
+
+
+@record(eq=False, slots=True)
+class Node:
+    """An expression. It can be declared in `home`, before the statement number `made` or later.
+
+    `reads` are the variables and arrays that it looks at by itself. One that is `plain` never gets
+    a name unless what it reads changes; one that is `guarded` stays inside the conditional
+    expression that it is part of. `variable` is set if it only reads one, `conjuncts` if it is an
+    `&&` of others. `hint` is the name to give it, one of the user's if `is_users`; `fallback` is a
+    name of ours. One that `is_light` may be computed again rather than get a name of ours. One that
+    `is_sum` adds its operands.
+    """
+
+    dtype: DType
+    spell: Spell
+    operands: list[Node]
+    home: Block
+    made: int
+    order: int
+    hint: str = ""
+    loc: Loc | None = None
+    reads: frozenset[object] = frozenset()
+    plain: bool = False
+    guarded: bool = False
+    variable: Variable | None = None
+    conjuncts: tuple[Node, ...] = ()
+    fallback: str = ""
+    is_users: bool = False
+    is_light: bool = False
+    is_sum: bool = False
+    weight: int = 0
+    is_repeated: bool = False
+    is_live: bool = False
+    name: str = ""
+    is_named: bool = False
+
+
+@record(eq=False, slots=True)
+class LoadNode(Node):
+    """An element of an array: `[offset]`, or `[offset, mask, other]` while it is masked."""
+
+
+@record(eq=False, slots=True)
+class Block:
+    """A scope of C++."""
+
+    parent: Block | None = None
+    is_loop: bool = False
+    statements: list[Statement] = field(default_factory=list["Statement"])
+    nodes: dict[object, Node] = field(default_factory=dict[object, Node])
+    declared: dict[int, list[Node]] = field(default_factory=dict[int, list[Node]])
+    place: tuple[Block, int] | None = None
+    depth: int = 0
+
+    def __post_init__(self) -> None:
+        self.depth = 0 if self.parent is None else self.parent.depth + 1
+
+
+@record(eq=False, slots=True)
+class Statement:
+    """`operands` are evaluated right before it, `changes` is what it changes by itself."""
+
+    operands: list[Node]
+    changes: frozenset[object] = frozenset()
+    loc: Loc | None = None
+
+    @property
+    def blocks(self) -> Sequence[Block]:
+        return ()
+
+    def all_changes(self) -> frozenset[object]:
+        """What it and the statements inside of it may change."""
+        changes = self.changes
+        for block in self.blocks:
+            for inner in block.statements:
+                changes |= inner.all_changes()
+        return changes
+
+    def changes_for_next(self) -> frozenset[object]:
+        """What the statement after it may find changed."""
+        return self.all_changes()
+
+
+@record(eq=False, slots=True)
+class Act(Statement):
+    """A single line; `spell` makes it from the operands. A jump leaves the block."""
+
+    spell: Callable[[Sequence[Text]], str] = field(kw_only=True)
+    is_jump: bool = False
+
+
+@record(eq=False, slots=True)
+class Declare(Statement):
+    """Makes a variable, with the operand as its first value if there is one.
+
+    If it `is_ahead`, it only stands before a loop over elements because that changes it.
+    """
+
+    variable: Variable = field(kw_only=True)
+    is_ahead: bool = False
+
+
+@record(eq=False, slots=True)
+class Set(Statement):
+    """Gives variables new values, all at once: the operands are what they were before."""
+
+    variables: list[Variable] = field(kw_only=True)
+
+
+@record(eq=False, slots=True)
+class Branch(Statement):
+    """`if (operand) then else orelse`; a `guard` is the mask of an effect.
+
+    `made` is how many nodes there were when the last effect came under a guard.
+    """
+
+    then: Block = field(kw_only=True)
+    orelse: Block = field(kw_only=True)
+    is_guard: bool = False
+    made: int = 0
+
+    @property
+    def blocks(self) -> Sequence[Block]:
+        return (self.then, self.orelse)
+
+    def changes_for_next(self) -> frozenset[object]:
+        changes = self.changes
+        for block in self.blocks:
+            last = block.statements[-1] if block.statements else None
+            if not isinstance(last, Act) or not last.is_jump:
+                changes = changes.union(*(each.changes_for_next() for each in block.statements))
+        return changes
+
+
+@record(eq=False, slots=True)
+class Loop(Statement):
+    """A loop whose head `spell` makes from the operands; `counter` is its variable, if any."""
+
+    spell: Callable[[Sequence[Text]], str] = field(kw_only=True)
+    body: Block = field(kw_only=True)
+    counters: list[Variable] = field(default_factory=list[Variable])
+
+    @property
+    def blocks(self) -> Sequence[Block]:
+        return (self.body,)
+
+
+@record(eq=False, slots=True)
+class Test(Statement):
+    """Leaves the loop around it, through `leaving`, unless the operand holds."""
+
+    leaving: Block = field(kw_only=True)
+
+    @property
+    def blocks(self) -> Sequence[Block]:
+        return (self.leaving,)
+
+
+@record(eq=False, slots=True)
+class ElementLoop(Statement):
+    """A thread's loop over its elements of a domain; `uses_slots` if arrays are indexed by it."""
+
+    extent: int = field(kw_only=True)
+    threads: int = field(kw_only=True)
+    body: Block = field(kw_only=True)
+    element: Variable = field(kw_only=True)
+    slot: Variable = field(kw_only=True)
+    uses_slots: bool = False
+
+    @property
+    def blocks(self) -> Sequence[Block]:
+        return (self.body,)
+
+    @property
+    def slots(self) -> int:
+        return -(-self.extent // self.threads)
+
+
+def walk_nodes(block: Block) -> Iterator[tuple[Block, int, Statement]]:
+    """Every statement with its place, in the order of the text."""
+    for index, statement in enumerate(block.statements):
+        yield block, index, statement
+        for inner in statement.blocks:
+            yield from walk_nodes(inner)
+
+
+def variable_text(variable: Variable, loop: ElementLoop | None) -> Text:
+    """How a variable is read or written inside a loop over elements."""
+    if not variable.slots:
+        return Text(variable.name)
+    assert loop is not None
+    slot = loop.element.name if loop.threads == 1 else loop.slot.name
+    return Text(f"{variable.name}[{slot}]", Level.PRIMARY)

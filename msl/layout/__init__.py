@@ -1,0 +1,1 @@
+"""Which thread holds which element of a block."""

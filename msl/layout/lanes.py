@@ -1,0 +1,198 @@
+"""Where lanes find the elements of blocks, and the data that a layout consists of."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from eas.ir.nodes import Combine, Compute, Op, Value, results_of
+from eas.ir.places.accesses import Touch
+from eas.ir.places.domains import Domain, element, home_indices
+from eas.ir.places.indices import (
+    Index,
+    Indices,
+    Symbol,
+    linear,
+    make_symbol,
+    of,
+)
+from eas.ir.types import Shape, count
+from eas.msl.analysis.costs import Costs
+from eas.msl.analysis.facts import Facts
+from eas.support.records import field, frozen, record
+
+SIMD = 32
+
+Inside = tuple[int, Shape]
+"""The `id()` of an op that goes whole into a loop over elements, and the shape of its domain."""
+
+
+class Strategy(Enum):
+    """How a reduction is done."""
+
+    WHOLE = "of the whole block: in each thread, in each simdgroup, across simdgroups"
+    SERIAL = "of an axis: the thread of each result walks along the axis"
+    ROWS = "of the last axis: each simdgroup reduces its 32 neighbours of a row, then the rest"
+    LANES = (
+        "of the last axis, for all lanes of a row: in each simdgroup, then the rest in each lane"
+    )
+    CHUNKS = "of an axis: through threadgroup memory, as many elements at a time as threads"
+    SCAN = "a scan: in each simdgroup, then across them"
+    FRAGMENTS = "a product of matrices, from the fragments of simdgroups"
+    STRIPS = "a product of matrices, from fragments to lanes, some rows at a time"
+    WALK = "a scan: the thread of each row walks along it, in threadgroup memory"
+
+
+@frozen
+class Budget:
+    """What may be spent on threadgroup memory.
+
+    `buffers` tiles for each factor of a product, with rows that it `pads`; it `keeps_factors` that
+    are used again; `staged_bytes` for what a reduction stages. Products go through it in `strips`
+    if they are not to lie there whole; arrays that are used at different times lie in the same
+    place where it `shares_places`.
+    """
+
+    buffers: int = 2
+    staged_bytes: int = 16384
+    shares_places: bool = False
+    strips: bool = False
+    pads: bool = True
+    keeps_factors: bool = True
+
+
+_IN_MEMORY = (Strategy.CHUNKS, Strategy.WALK, Strategy.FRAGMENTS)
+
+
+def is_home(value: Value, indices: Indices, extent: int) -> bool:
+    """Whether a lane of a domain needs of a value just what is at home in its thread."""
+    shape = value.shape
+    if extent != count(shape):
+        return False
+    return indices == home_indices(shape) or linear(indices, shape) == of(element(extent))
+
+
+@frozen
+class Axis:
+    """A reduced axis: how many results stand before it, how long it is, how many come after."""
+
+    before: int
+    extent: int
+    after: int
+
+
+def axis_of(op: Compute) -> Axis:
+    shape, axis = op.operands[0].shape, op.attr("axis")
+    if axis is None:
+        return Axis(1, count(shape), 1)
+    assert isinstance(axis, int)
+    return Axis(count(shape[:axis]), shape[axis], count(shape[axis + 1 :]))
+
+
+def serial_symbol(op: Compute) -> Symbol:
+    """The variable of the loop along a reduced axis."""
+    return make_symbol(f"k{op.result.id}", axis_of(op).extent)
+
+
+def serial_indices(op: Compute, indices: Indices) -> Indices:
+    """The element of the operand that a step along the reduced axis needs."""
+    axis = op.attr("axis")
+    assert isinstance(axis, int)
+    return (*indices[:axis], of(serial_symbol(op)), *indices[axis:])
+
+
+def combined_symbol(op: Combine) -> Symbol:
+    """The variable of the loop along the axis of a combination."""
+    return make_symbol(f"k{op.results[0].id}", op.operands[0].shape[-1])
+
+
+def combined_indices(indices: Indices, along: Index) -> Indices:
+    """The element of an operand of a combination, from the one of its result."""
+    return (*indices, along)
+
+
+def dot_symbol(op: Compute) -> Symbol:
+    """The variable of the loop along the rows and columns of a product."""
+    return make_symbol(f"k{op.result.id}", op.operands[0].shape[-1])
+
+
+def dot_indices(op: Compute, indices: Indices) -> tuple[Indices, Indices, Indices]:
+    """The elements of the factors, and of what is added, that an element of a product needs."""
+    *batch, row, column = indices
+    along = of(dot_symbol(op))
+    return (*batch, row, along), (*batch, along, column), indices
+
+
+def is_reduction(op: Op | None) -> bool:
+    return isinstance(op, Compute) and op.op.name.startswith("reduce_")
+
+
+def is_for_rows(op: Op | None) -> bool:
+    """Whether a reduction along the last axis gives every lane of a row its result."""
+    return is_reduction(op) and isinstance(op, Compute) and op.result.shape == op.operands[0].shape
+
+
+@record
+class Layout:
+    """The decisions.
+
+    `domains` has the control ops that go whole into a loop over elements, by `id()`;
+    `shared_control` those that all threads go through together. `anchored`
+    blocks are computed at home; `staged` ones lie in threadgroup memory as well. `repeated` ones
+    come from a larger domain, several lanes of which have each element: they are staged, and not at
+    home anywhere. The others are computed where they are needed. `needs` and `touches` remember
+    what has been found out about ops in domains.
+    """
+
+    facts: Facts
+    threads: int = 0
+    costs: Costs = field(default_factory=Costs)
+    strategies: dict[Value, Strategy] = field(default_factory=dict[Value, Strategy])
+    domains: dict[int, Domain] = field(default_factory=dict[int, Domain])
+    shared_control: set[int] = field(default_factory=set[int])
+    anchored: set[Value] = field(default_factory=set[Value])
+    staged: set[Value] = field(default_factory=set[Value])
+    repeated: set[Value] = field(default_factory=set[Value])
+    needs: dict[Inside, list[tuple[Value, Indices]]] = field(
+        default_factory=dict["Inside", list[tuple[Value, Indices]]]
+    )
+    touches: dict[Inside, list[Touch]] = field(default_factory=dict["Inside", list[Touch]])
+    budget: Budget = field(default_factory=Budget)
+
+    def slots(self, extent: int) -> int:
+        """How many elements of a domain a thread has at most."""
+        return -(-extent // self.threads)
+
+    def is_even(self, extent: int) -> bool:
+        """Whether each thread has exactly one element."""
+        return extent == self.threads
+
+    def is_resident(self, value: Value) -> bool:
+        """Whether a block lies in threadgroup memory only."""
+        in_memory = self.strategies.get(value) in _IN_MEMORY
+        return in_memory or value in self.repeated
+
+    def shares_memory(self, op: Compute) -> bool:
+        """Whether the threads reduce a whole block through threadgroup memory.
+
+        Values of 64 bits are shuffled, which takes all lanes of a simdgroup.
+        """
+        is_shuffled = is_wide(op) and self.threads % SIMD != 0
+        return self.threads > SIMD or (is_shuffled and self.threads > 1)
+
+    def is_serial(self, op: Op | None) -> bool:
+        if not isinstance(op, Compute | Combine):
+            return False
+        return self.strategies.get(results_of(op)[0]) is Strategy.SERIAL
+
+
+_VIEWS = frozenset({"splat", "broadcast", "expand_dims", "reshape", "permute", "slice", "cycle"})
+
+
+def is_view(op: Op | None) -> bool:
+    """An op that only says where else the elements are."""
+    return isinstance(op, Compute) and op.op.name in _VIEWS
+
+
+def is_wide(op: Compute) -> bool:
+    """Whether a reduction works on 64 bits, for which Metal has no simdgroup functions."""
+    return op.operands[0].ty.dtype.bits == 64

@@ -1,0 +1,1 @@
+"""From steps to the tree of C++."""

@@ -1,0 +1,326 @@
+"""The body of a kernel: lowers the steps of a plan, and the ops of lanes inside of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from eas.ir.nodes import (
+    Assert,
+    Atomic,
+    Break,
+    Combine,
+    Compute,
+    Condition,
+    Constant,
+    Continue,
+    For,
+    If,
+    Load,
+    Op,
+    Print,
+    Region,
+    Store,
+    Value,
+    While,
+    Yield,
+    regions_of,
+    results_of,
+)
+from eas.ir.ops.simdgroup import SIMD_OPS
+from eas.ir.places.indices import linear
+from eas.ir.types import BOOL, I32, count
+from eas.msl.analysis.facts import Control, is_pure
+from eas.msl.cxx.tree import Node, Variable
+from eas.msl.layout.lanes import Strategy, is_reduction
+from eas.msl.lower import axes, combining, matrices, memory, reductions, scans, simdgroups
+from eas.msl.lower.branches import lower_branch, lower_if
+from eas.msl.lower.combining import States
+from eas.msl.lower.control import Ways, end, is_left
+from eas.msl.lower.loops import lower_for, lower_while
+from eas.msl.lower.lowering import Lowering
+from eas.msl.lower.matrices import Products
+from eas.msl.lower.reductions import Runnings
+from eas.msl.ops.text import Level
+from eas.msl.schedule.alternating import turns_of
+from eas.msl.schedule.needs import domain_of
+from eas.msl.schedule.steps import (
+    Assign,
+    Branch,
+    Chunks,
+    Elements,
+    End,
+    Finish,
+    Gather,
+    Item,
+    Join,
+    JoinLanes,
+    Matrix,
+    Once,
+    Receive,
+    Spread,
+    Stage,
+    Step,
+    Sync,
+    Tile,
+    Total,
+    TotalLanes,
+    Uniform,
+    WalkRows,
+    stays_in_simdgroups,
+)
+from eas.support.records import field, record
+
+Steps = tuple[Step, ...]
+LowerRegion = Callable[[Region, Ways], None]
+
+
+def lower(low: Lowering) -> None:
+    """Fills the tree with the whole body."""
+    for op in low.plan.allocations:
+        low.allocate(op)
+    turns = {number: Variable("turn", I32) for number in turns_of(low.plan.steps)}
+    for turn in turns.values():
+        low.declare(turn, low.literal(0, I32))
+    _Body(low, turns).steps(low.plan.steps, Ways())
+
+
+@record
+class _Body:
+    low: Lowering
+    turns: dict[int, Variable]
+    runnings: Runnings = field(default_factory=Runnings)
+    states: States = field(default_factory=States)
+    products: Products = field(default_factory=Products)
+    plans: dict[int, Steps] = field(default_factory=dict[int, Steps])
+
+    def steps(self, steps: Steps, ways: Ways) -> None:
+        for step in steps:
+            if is_left(self.low.block):
+                return
+            self.step(step, ways)
+
+    def step(self, step: Step, ways: Ways) -> None:
+        low = self.low
+        match step:
+            case Elements():
+                self.elements(step)
+            case Uniform(op=op):
+                self.value(op)
+            case Once(op=op):
+                memory.once(op, low)
+            case Receive(op=op):
+                memory.receive(op, low)
+            case Join():
+                reductions.join(step, low, self.runnings, self.turns.get(step.turn))
+            case Total():
+                reductions.total(step, low, self.runnings)
+            case Chunks():
+                axes.chunks(step, low)
+            case JoinLanes(op=op):
+                combining.join(op, low, self.states)
+            case TotalLanes(op=op):
+                combining.total(op, low, self.states)
+            case Spread(op=op):
+                scans.spread(op, low)
+            case WalkRows(op=op):
+                scans.walk_rows(op, low)
+            case Matrix(op=op):
+                matrices.lower_matrix(op, low, self.products)
+            case Branch():
+                self.branch(step, ways)
+            case End(op=op):
+                end(op, ways, low)
+            case Sync():
+                low.barrier(step.device, step.threadgroup, step.loc)
+
+    def branch(self, step: Branch, ways: Ways) -> None:
+        """Control flow of all threads: its regions are plans."""
+        self.plans.update(zip(map(id, regions_of(step.op)), step.plans, strict=True))
+        for value in step.op.results:
+            self.declare_kept(value)
+        if isinstance(step.op, If) and _waits(step):
+            lower_branch(step.op, ways, self.planned_region, self.low)
+        else:
+            self.control(step.op, ways, self.planned_region)
+
+    def planned_region(self, region: Region, ways: Ways) -> None:
+        self.steps(self.plans[id(region)], ways)
+
+    def control(self, op: Control, ways: Ways, region: LowerRegion) -> None:
+        match op:
+            case If():
+                lower_if(op, ways, region, self.low)
+            case For():
+                lower_for(op, ways, region, self.low)
+            case While():
+                lower_while(op, ways, region, self.low)
+
+    def declare_kept(self, value: Value) -> None:
+        """Declares the variable of a result that lanes keep."""
+        low = self.low
+        if (
+            not low.is_kept_by_lanes(value)
+            or value in low.facts.aliases
+            or not low.facts.uses_of(value)
+        ):
+            return
+        variable = low.variable_of(value)
+        if variable is not None and variable not in low.declared:
+            low.declare_once(variable, None, None)
+
+    # --- loops over elements ------------------------------------------------------------------
+
+    def elements(self, step: Elements) -> None:
+        low = self.low
+        if not step.items:
+            return
+        with low.elements(domain_of(step.items[0], low.layout)):
+            for item in step.items:
+                low.domain = domain_of(item, low.layout)
+                self.item(item)
+
+    def item(self, item: Item) -> None:
+        low = self.low
+        match item:
+            case Assign():
+                self.assign(item)
+            case Stage():
+                self.stage(item)
+            case Gather():
+                low.define(item.op.result, axes.gather_row(item.op, low))
+                self.keep(item.op.result)
+            case Compute() if is_reduction(item) and not low.layout.is_serial(item):
+                if stays_in_simdgroups(item):
+                    low.define(item.result, axes.lanes(item, low))
+                    self.keep(item.result)
+                elif item.result.shape:
+                    axes.rows(item, low)
+                else:
+                    reductions.accumulate(item, low, self.runnings)
+            case Combine():
+                self.combination(item)
+            case Tile():
+                matrices.copy_tile(item, low, self.products)
+            case Finish():
+                scans.finish(item.op, low, self.states)
+            case Store() | Assert() | Print():
+                memory.effect(item, low)
+            case _:
+                self.lane_op(item, Ways())
+                for value in results_of(item):
+                    self.keep(value)
+
+    def combination(self, op: Combine) -> None:
+        low = self.low
+        match low.layout.strategies[op.results[0]]:
+            case Strategy.SERIAL:
+                combining.serial(op, low)
+                for value in op.results:
+                    self.keep(value)
+            case Strategy.SCAN:
+                scans.scan_lanes(op, low, self.states)
+            case Strategy.WALK:
+                scans.copy_rows(op, low)
+            case _:
+                combining.accumulate(op, low, self.states)
+
+    def keep(self, value: Value) -> None:
+        """Keeps a value for a later loop over elements, if one needs it."""
+        low = self.low
+        if low.loop is None or value not in low.plan.kept:
+            return
+        slots = low.loop.slots if low.loop.slots > 1 else 0
+        hint = value.hint or low.word_for(value)
+        variable = low.kept[value] = Variable(hint, value.ty.dtype, slots)
+        with low.ahead():
+            low.declare(variable)
+        low.assign([(variable, low.at(value))], low.at(value).loc)
+        low.define(value, low.read(variable))
+
+    def assign(self, item: Assign) -> None:
+        """Sets the variables of blocks that lanes keep."""
+        low = self.low
+        pairs: list[tuple[Variable, Node]] = []
+        for target, source in item.pairs:
+            variable = low.variable_of(target)
+            assert variable is not None
+            node = low.at(source)
+            if variable in low.declared:
+                pairs.append((variable, node))
+            elif low.loop is None:
+                low.declare_once(variable, node, item.loc, is_ahead=True)
+            else:
+                with low.ahead():
+                    low.declare_once(variable, None, item.loc)
+                pairs.append((variable, node))
+        low.assign(pairs, item.loc)
+
+    def stage(self, item: Stage) -> None:
+        """Writes a block to threadgroup memory, an element per lane."""
+        low, value = self.low, item.value
+        indices = item.domain.indices_of(value.shape)
+        place = low.index(linear(indices, value.shape))
+        node = low.value(value, indices)
+        shared = low.staged_array(value)
+        with low.guard(self.is_first(item), node.loc):
+            low.put(shared, place, node, node.loc)
+
+    def is_first(self, item: Stage) -> Node | None:
+        """Whether a lane stands for all that have the same element; None if each has its own."""
+        low, shape = self.low, item.value.shape
+        condition: Node | None = None
+        if count(shape) == item.domain.extent:
+            return condition
+        for index, extent in zip(item.domain.indices, shape, strict=True):
+            if extent > 1 or not index.terms:
+                continue
+            zero = low.literal(0, I32)
+            first = low.infix("==", low.index(index), zero, Level.EQUALITY, BOOL)
+            if condition is not None:
+                first = low.infix("&&", condition, first, Level.LOGICAL_AND, BOOL)
+            condition = first
+        return condition
+
+    # --- lanes --------------------------------------------------------------------------------
+
+    def lane_region(self, region: Region, ways: Ways) -> None:
+        for op in region.ops:
+            if is_left(self.low.block):
+                return
+            self.lane_op(op, ways)
+
+    def lane_op(self, op: Op, ways: Ways) -> None:
+        low = self.low
+        match op:
+            case Compute() | Load() | Constant():
+                self.value(op)
+            case Store() | Atomic() | Assert() | Print():
+                memory.effect(op, low)
+            case Yield() | Break() | Continue() | Condition():
+                end(op, ways, low)
+            case _:
+                assert isinstance(op, Control)
+                self.control(op, ways, self.lane_region)
+
+    def value(self, op: Op) -> None:
+        """A value of the lane at work, or a shared one."""
+        low = self.low
+        if isinstance(op, Compute) and op.op.name in SIMD_OPS:
+            low.define(op.result, simdgroups.meet(op, low))
+        elif isinstance(op, Compute) and op.op.name == "dot":
+            low.define(op.result, matrices.multiply_lanes(op, low))
+        elif isinstance(op, Load) and not is_pure(op, low.facts):
+            low.define(op.result, low.load(op, low.domain.indices_of(op.result.shape)))
+        elif isinstance(op, Compute) and low.layout.is_serial(op):
+            low.define(op.result, axes.serial(op, low))
+        elif isinstance(op, Compute | Load) and not op.result.shape:
+            low.at(op.result)
+        elif isinstance(op, Compute | Load) and op.result in low.layout.anchored:
+            indices = low.domain.indices_of(op.result.shape)
+            node = low.find((op.result, indices)) or low.evaluate(op, indices)
+            low.define(op.result, node)
+
+
+def _waits(step: Branch) -> bool:
+    """Whether threads wait for each other in one of the branches, which no expression can do."""
+    return any(isinstance(inner, Sync) for plan in step.plans for inner in plan)

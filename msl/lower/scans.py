@@ -1,0 +1,304 @@
+"""Scans along the last axis of a block, whose rows lie one after the other over the threads.
+
+Each simdgroup scans its 32 neighbours; the last lane passes on what comes of them. Behind a barrier
+each simdgroup scans what the others have passed on, and its lanes take in what lies before them. A
+row may begin anywhere: `k` is an element's place in its row, and nothing is taken in from before
+its begin. Where the threads fill no simdgroups, the thread of each row walks along it instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import nullcontext
+
+from eas.ir.nodes import Combine, Compute
+from eas.ir.places.domains import Domain, element
+from eas.ir.places.indices import add, digit, make_symbol, of, scale
+from eas.ir.types import BOOL, F32, I32, U32, count
+from eas.msl.cxx.tree import Node, Shared, Variable
+from eas.msl.layout.lanes import SIMD
+from eas.msl.lower.combining import (
+    State,
+    States,
+    as_int,
+    begin,
+    both,
+    choose,
+    declare,
+    distances,
+    fetch,
+    partials,
+    share_of_lane,
+    shuffled,
+    take,
+)
+from eas.msl.lower.lowering import Lowering
+from eas.msl.lower.reductions import as_unsigned
+from eas.msl.ops.text import Level, Text, call
+from eas.msl.schedule.steps import fits_simdgroup, needs_spread, shares_of_scan, staged_name
+
+
+def row_of(op: Combine) -> int:
+    return op.operands[0].shape[-1]
+
+
+def _passed_on(op: Combine) -> int:
+    """How many shares there are: a last simdgroup with gaps passes on nothing."""
+    return count(op.operands[0].shape) // SIMD
+
+
+def _shares(op: Combine, low: Lowering) -> list[Shared]:
+    return partials(op, low, shares_of_scan(op))
+
+
+# --- in each simdgroup ------------------------------------------------------------------------
+
+
+def scan_lanes(op: Combine, low: Lowering, states: States) -> None:
+    """An item of a loop over elements: each simdgroup scans its neighbours."""
+    state = states[op.results[0]] = begin(op, "running")
+    slots = low.loop.slots if low.loop is not None and low.loop.slots > 1 else 0
+    kept, state.variables = (
+        state.variables,
+        [Variable(variable.hint, variable.dtype) for variable in state.variables],
+    )
+    declare(state, [low.at(value) for value in op.operands], low)
+    prefix = _prefix_function(op)
+    if prefix:
+        variable = state.variables[0]
+        low.assign([(variable, _prefix(prefix, low.read(variable), low))], op.loc)
+    else:
+        _scan_neighbours(state, low)
+    if not fits_simdgroup(op):
+        with low.branch(low.builtin("lane", "{lane} == 31", BOOL), op.loc):
+            place = low.index(digit(of(element(low.domain.extent)), SIMD, shares_of_scan(op)))
+            for shared, node in zip(_shares(op, low), state.read(low), strict=True):
+                low.put(shared, place, node, op.loc)
+    if low.loop is None:
+        return
+    for variable in kept:
+        variable.slots = slots
+    with low.ahead():
+        for variable in kept:
+            low.declare(variable, None, op.loc)
+    low.assign(list(zip(kept, state.read(low), strict=True)), op.loc)
+    state.variables = kept
+
+
+def _scan_neighbours(state: State, low: Lowering) -> None:
+    op = state.op
+    k = _place_in_row(op, low)
+    with distances(1, f"< {min(SIMD, row_of(op))}", "*= 2", low, op.loc) as distance:
+        others = fetch(state, "simd_shuffle_up", distance, low)
+        with low.branch(_has_lane(op, k, distance, low), op.loc):
+            take(state, others, state.read(low), low)
+
+
+_PREFIXES = {"add": "simd_prefix_inclusive_sum", "mul": "simd_prefix_inclusive_product"}
+
+
+def _prefix_function(op: Combine) -> str:
+    """Metal's own function for a plain running sum or product, if no row begins in between."""
+    first = op.body.ops[0]
+    if not isinstance(first, Compute) or len(op.body.ops) > 2:
+        return ""
+    if len(op.body.args) > 2 or set(first.operands) != set(op.body.args):
+        return ""
+    is_whole = row_of(op) % SIMD == 0 or _is_one_row(op)
+    has_function = op.operands[0].ty.dtype in (F32, I32, U32) and is_whole
+    return _PREFIXES.get(first.op.name, "") if has_function else ""
+
+
+def _prefix(function: str, node: Node, low: Lowering) -> Node:
+    """Signed integers are moved as unsigned ones, which wrap."""
+
+    def spell(texts: Sequence[Text]) -> Text:
+        return (as_unsigned if node.dtype == I32 else call)(function, texts[0])
+
+    return low.node(node.dtype, spell, [node], home=low.block)
+
+
+def _place_in_row(op: Combine, low: Lowering) -> Node:
+    return low.index(digit(of(element(low.domain.extent)), 1, row_of(op)))
+
+
+def _lane(low: Lowering) -> Node:
+    return low.builtin("lane", "int({lane})")
+
+
+def _has_lane(op: Combine, k: Node, distance: Node, low: Lowering) -> Node:
+    """Whether the lane at a distance is there, and in the same row."""
+    far = as_int(distance, low)
+    in_row = low.infix(">=", k, far, Level.RELATIONAL, BOOL)
+    if SIMD % row_of(op) == 0:
+        return in_row
+    is_there = low.infix(">=", _lane(low), far, Level.RELATIONAL, BOOL)
+    return is_there if row_of(op) % SIMD == 0 or _is_one_row(op) else both(is_there, in_row, low)
+
+
+def _is_one_row(op: Combine) -> bool:
+    return row_of(op) == count(op.operands[0].shape)
+
+
+# --- across simdgroups ------------------------------------------------------------------------
+
+
+def finish(op: Combine, low: Lowering, states: States) -> None:
+    """An item of a second loop over elements: takes in what simdgroups before have passed on."""
+    state = states[op.results[0]]
+    if not fits_simdgroup(op):
+        chunk = low.index(digit(of(element(low.domain.extent)), SIMD, shares_of_scan(op)))
+        before = _before(state, chunk, low)
+        with low.branch(_goes_on(op, low), op.loc):
+            take(state, before, state.read(low), low)
+    for value, variable in zip(op.results, state.variables, strict=True):
+        low.kept[value] = variable
+        low.define(value, low.read(variable))
+
+
+def _goes_on(op: Combine, low: Lowering) -> Node:
+    """Whether an element's row has begun before its 32 neighbours."""
+    k = low.index(of(element(low.domain.extent))) if _is_one_row(op) else _place_in_row(op, low)
+    return low.infix(">", k, _lane(low), Level.RELATIONAL, BOOL)
+
+
+def _before(state: State, chunk: Node, low: Lowering) -> list[Node]:
+    """What comes of everything before the 32 neighbours, as far as it is in their row."""
+    op = state.op
+    if needs_spread(op):
+        one = low.literal(1, I32)
+        place = low.infix("-", chunk, one, Level.SUM, I32)
+        return [low.element(shared, place) for shared in _shares(op, low)]
+    scanned = begin(op, "before")
+    for variable in scanned.variables:
+        variable.hint = "before"
+    nodes = [share_of_lane(shared, _passed_on(op), low) for shared in _shares(op, low)]
+    declare(scanned, nodes, low)
+    _scan_shares(scanned, _lane(low), low)
+    found: list[Node] = []
+    for variable in scanned.variables:
+        last = Variable("earlier", variable.dtype)
+        place = low.infix("-", chunk, low.literal(1, I32), Level.SUM, I32)
+        low.declare(last, shuffled("simd_shuffle", low.read(variable), _lane_of(place, low), low))
+        found.append(low.read(last))
+    return found
+
+
+def _lane_of(place: Node, low: Lowering) -> Node:
+    """The number of a lane to read; the first 32 neighbours do not use what they read."""
+
+    def spell(texts: Sequence[Text]) -> Text:
+        return call("ushort", call("max", texts[0], Text("0")))
+
+    return low.node(I32, spell, [place], home=low.block)
+
+
+def _scan_shares(state: State, chunk: Node, low: Lowering) -> None:
+    """Scans what simdgroups have passed on, a lane each; `chunk` is the number of the share."""
+    op = state.op
+    with distances(1, f"< {min(SIMD, shares_of_scan(op))}", "*= 2", low, op.loc) as distance:
+        others = fetch(state, "simd_shuffle_up", distance, low)
+        far = as_int(distance, low)
+        condition = low.infix(">=", _lane(low), far, Level.RELATIONAL, BOOL)
+        if not _is_one_row(op):
+            condition = both(condition, _reaches_back(op, chunk, far, low), low)
+        with low.branch(condition, op.loc):
+            take(state, others, state.read(low), low)
+
+
+def _reaches_back(op: Combine, chunk: Node, far: Node, low: Lowering) -> Node:
+    """Whether the row of a share's last element has begun so many shares before."""
+    row = row_of(op)
+    last = low.infix(
+        "+",
+        low.infix("*", chunk, low.literal(SIMD, I32), Level.PRODUCT, I32),
+        low.literal(SIMD - 1, I32),
+        Level.SUM,
+        I32,
+    )
+    k = low.infix("%", last, low.literal(row, I32), Level.PRODUCT, I32)
+    way = low.infix("*", far, low.literal(SIMD, I32), Level.PRODUCT, I32)
+    return low.infix(">=", k, way, Level.RELATIONAL, BOOL)
+
+
+def spread(op: Combine, low: Lowering) -> None:
+    """A step of its own where not every simdgroup can: one of them scans all shares."""
+    with low.branch(low.builtin("simdgroup", "{simdgroup} == 0", BOOL), op.loc):
+        carried = begin(op, "carried")
+        declare(carried, [low.literal(0, v.dtype) for v in carried.variables], low)
+        with low.counting(make_symbol("group", -(-_passed_on(op) // SIMD)), loc=op.loc) as group:
+            first = low.infix("*", group, low.literal(SIMD, I32), Level.PRODUCT, I32)
+            own = low.infix("+", first, _lane(low), Level.SUM, I32)
+            is_share = _is_share(op, own, low)
+            state = begin(op, "share")
+            arrays = _shares(op, low)
+            declare(state, [_share_or_zero(s, own, is_share, low) for s in arrays], low)
+            _scan_shares(state, own, low)
+            _take_carried(state, carried, group, own, low)
+            with nullcontext() if is_share is None else low.branch(is_share, op.loc):
+                for shared, node in zip(arrays, state.read(low), strict=True):
+                    low.put(shared, own, node, op.loc)
+            pairs = [
+                (variable, shuffled("simd_shuffle", node, low.literal(SIMD - 1, I32), low))
+                for variable, node in zip(carried.variables, state.read(low), strict=True)
+            ]
+            low.assign(pairs, op.loc)
+
+
+def _is_share(op: Combine, own: Node, low: Lowering) -> Node | None:
+    """Whether a lane has a share; none if all have one."""
+    if _passed_on(op) % SIMD == 0:
+        return None
+    found = low.infix("<", own, low.literal(_passed_on(op), I32), Level.RELATIONAL, BOOL)
+    found.hint = "is_share"
+    return found
+
+
+def _share_or_zero(shared: Shared, own: Node, is_share: Node | None, low: Lowering) -> Node:
+    """A lane's share. Another one must not stand in for it: the lane of that one writes to it."""
+    share = low.element(shared, own)
+    return share if is_share is None else choose(is_share, share, low.literal(0, shared.dtype), low)
+
+
+def _take_carried(state: State, carried: State, group: Node, own: Node, low: Lowering) -> None:
+    op = state.op
+    condition = low.infix(">", group, low.literal(0, I32), Level.RELATIONAL, BOOL)
+    if not _is_one_row(op):
+        one = low.literal(1, I32)
+        far = low.infix("+", _lane(low), one, Level.SUM, I32)
+        condition = both(condition, _reaches_back(op, own, far, low), low)
+    with low.branch(condition, op.loc):
+        take(state, carried.read(low), state.read(low), low)
+
+
+# --- the thread of each row -------------------------------------------------------------------
+
+
+def copy_rows(op: Combine, low: Lowering) -> None:
+    """An item of a loop over elements: writes the operands to threadgroup memory."""
+    place = low.index(of(element(low.domain.extent)))
+    for shared, value in zip(_copies(op, low), op.operands, strict=True):
+        low.put(shared, place, low.at(value), op.loc)
+
+
+def walk_rows(op: Combine, low: Lowering) -> None:
+    """A step: the thread of each row walks along it, and leaves the results in its place."""
+    row, arrays = row_of(op), _copies(op, low)
+    rows = Domain((count(op.operands[0].shape) // row,))
+    state = begin(op, "running")
+    symbol = make_symbol("along", row)
+    with low.elements(rows):
+        first = scale(of(element(rows.extent)), row)
+        declare(state, [low.element(shared, low.index(first)) for shared in arrays], low)
+        with low.counting(symbol, start=1, loc=op.loc):
+            place = low.index(add(first, of(symbol)))
+            take(state, state.read(low), [low.element(s, place) for s in arrays], low)
+            for shared, node in zip(arrays, state.read(low), strict=True):
+                low.put(shared, place, node, op.loc)
+
+
+def _copies(op: Combine, low: Lowering) -> list[Shared]:
+    return [
+        low.share(staged_name(v), f"{v.hint or 'running'}_shared", v.ty.dtype, count(v.shape))
+        for v in op.results
+    ]

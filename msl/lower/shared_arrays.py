@@ -1,0 +1,165 @@
+"""Arrays in threadgroup memory, as a tree of statements uses them: the writer's and the user's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from eas.ir.nodes import Alloc, Atomic, Compute, Load, Value
+from eas.ir.places.indices import Indices, linear
+from eas.ir.types import DType, count
+from eas.msl.analysis.facts import Facts, is_threadgroup
+from eas.msl.cxx.tree import Node, Shared, Variable
+from eas.msl.lower.elements import ElementBuilder
+from eas.msl.ops.text import Text, subscript
+from eas.msl.schedule.steps import Plan, staged_name
+from eas.support.location import Loc
+from eas.support.records import field, record
+
+MEMORY = "memory"
+"""Stands for all arrays in the `reads` of what a barrier may change."""
+
+REDUCTION_WORDS = {
+    "reduce_sum": "total",
+    "reduce_prod": "product",
+    "reduce_max": "high",
+    "reduce_min": "low",
+    "reduce_argmax": "best_index",
+    "reduce_argmin": "best_index",
+    "reduce_any": "found",
+    "reduce_all": "holds",
+    "reduce_xor": "parity",
+}
+
+
+@record(kw_only=True)
+class SharingBuilder(ElementBuilder):
+    """A tree with arrays in threadgroup memory.
+
+    `arrays` has the names of parameters and what was allocated, `shared` all of the latter and the
+    writer's own. `homes` names arrays in which others lie, `home_dtypes` tells what they are of.
+    Nothing but atomics touches what is in `atomics`.
+    """
+
+    plan: Plan
+    homes: Mapping[str, str]
+    home_dtypes: Mapping[str, DType]
+    shared: dict[str, Shared] = field(default_factory=dict[str, Shared])
+    arrays: dict[Value, Shared | str] = field(default_factory=dict[Value, Shared | str])
+    atomics: set[Value] = field(default_factory=set[Value])
+
+    def array_name(self, pointer: Value) -> str:
+        array = self.arrays[pointer]
+        return array if isinstance(array, str) else array.name
+
+    def read_staged(self, value: Value, indices: Indices) -> Node:
+        """An element of a block that lies in threadgroup memory."""
+        index = self.index(linear(indices, value.shape))
+        node = self.element(self.staged_array(value), index)
+        node.fallback = value.hint
+        return node
+
+    def staged_array(self, value: Value) -> Shared:
+        value = self.facts.resolve(value)
+        hint = f"{value.hint or self.word_for(value)}_shared"
+        maker = self.facts.definition(value)
+        loc = None if maker is None else maker.loc
+        return self.share(staged_name(value), hint, value.ty.dtype, count(value.shape), loc=loc)
+
+    def word_for(self, value: Value) -> str:
+        """A word of ours for a block without a name."""
+        op = self.facts.definition(value)
+        if isinstance(op, Load):
+            return f"{op.pointer.hint}_value"
+        if isinstance(op, Compute) and op.op.name in REDUCTION_WORDS:
+            return REDUCTION_WORDS[op.op.name]
+        names = _names_above(value, self.facts)
+        return f"{names.pop()}_part" if len(names) == 1 else "block"
+
+    def share(
+        self,
+        key: str,
+        hint: str,
+        dtype: DType,
+        size: int,
+        *,
+        halves: int = 1,
+        loc: Loc | None = None,
+    ) -> Shared:
+        """An array of the writer's own in threadgroup memory."""
+        own = Shared(hint, dtype, size, halves=halves, loc=loc)
+        home = self.homes.get(key, key)
+        if home not in self.homes.values():
+            own = self.shared.setdefault(key, own)
+            own.size = max(own.size, size)
+            return own
+        scratch = self.shared.setdefault(home, Shared("scratch", self.home_dtypes[home], 0))
+        own = scratch.tenants.setdefault(key, own)
+        scratch.size = max(scratch.size, -(-own.bytes * 8 // max(scratch.dtype.bits, 8)))
+        if dtype == scratch.dtype and halves == 1:
+            return scratch
+        own.inside = scratch
+        return self.shared.setdefault(f"{key} in {home}", own)
+
+    def element(self, shared: Shared, index: Node) -> Node:
+        """An element of threadgroup memory, as it is now."""
+        return self.node(
+            shared.dtype,
+            lambda texts: subscript(shared.name, texts[0]),
+            [index],
+            home=self.block,
+            reads=frozenset({shared, MEMORY}),
+        )
+
+    def put(
+        self,
+        shared: Shared,
+        index: Node,
+        node: Node,
+        loc: Loc | None = None,
+        turn: Variable | None = None,
+    ) -> None:
+        """Writes an element of threadgroup memory; of two halves, to that whose turn it is."""
+
+        def line(texts: Sequence[Text]) -> Text:
+            return Text(f"{half_name(shared, turn)}[{texts[0].text}] = {texts[1].text}")
+
+        self.act(line, [index, node], frozenset({shared}), loc)
+
+    def allocate(self, op: Alloc) -> None:
+        """Threadgroup memory that the user asked for."""
+        is_atomic = op.result in self.atomics
+        shared = Shared(
+            op.result.hint or "shared", op.result.ty.dtype, op.size, is_atomic, loc=op.loc
+        )
+        self.shared[f"allocated {op.result.id}"] = shared
+        self.arrays[op.result] = shared
+
+    def barrier(self, device: bool, threadgroup: bool, loc: Loc | None = None) -> None:
+        """All threads wait for each other, and then see what was written."""
+        if loc is not None:
+            device, threadgroup = self._user_barrier()
+        kinds = [("mem_device", device), ("mem_threadgroup", threadgroup)]
+        flags = " | ".join(f"mem_flags::{name}" for name, is_set in kinds if is_set)
+        if self.threads > 1:
+            self.act(f"threadgroup_barrier({flags})", changes=frozenset({MEMORY}), loc=loc)
+
+    def _user_barrier(self) -> tuple[bool, bool]:
+        """Which memory a barrier of the user's is for: such as is both written and read."""
+        ops = [op for op in self.facts.ops if isinstance(op, Load | Atomic)]
+        read = {op.pointer for op in ops} & self.facts.written
+        device = any(not is_threadgroup(pointer) for pointer in read)
+        return device, bool(self.plan.allocations) or not device
+
+
+def half_name(shared: Shared, turn: Variable | None) -> str:
+    """An array, or the half of one whose turn it is."""
+    return shared.name if turn is None else f"{shared.name}[{turn.name} % 2]"
+
+
+def _names_above(value: Value, facts: Facts) -> set[str]:
+    """The user's names for what is computed from a value, without a change of its dtype."""
+    names: set[str] = set()
+    for op in (use.op for use in facts.uses_of(value)):
+        if isinstance(op, Compute) and op.result.ty.dtype == value.ty.dtype:
+            names |= {op.result.hint} if op.result.hint else _names_above(op.result, facts)
+    return names

@@ -1,0 +1,1 @@
+"""The ops that only Metal has, its dtypes, pieces of its text, and refusals."""

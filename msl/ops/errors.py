@@ -1,0 +1,39 @@
+"""What Metal cannot do, said by name."""
+
+from __future__ import annotations
+
+from eas.support.diagnostics import Diagnostic
+from eas.support.location import Loc
+
+REFUSED_TEXT = "E1002"
+
+
+class UnsupportedError(Exception):
+    """A kernel that is right, but needs something that Metal does not have."""
+
+    def __init__(self, message: str, loc: Loc, notes: tuple[str, ...] = (), help: str = "") -> None:
+        super().__init__(f"{loc}: {message}")
+        self.message = message
+        self.loc = loc
+        self.notes = notes
+        self.help = (help,) if help else ()
+
+    @property
+    def diagnostic(self) -> Diagnostic:
+        return Diagnostic("E1001", self.message, self.loc, notes=self.notes, help=self.help)
+
+
+class RunError(RuntimeError):
+    """A written kernel cannot be compiled or run here: names the kernel and says why."""
+
+    def __init__(self, message: str, kernel: str = "") -> None:
+        super().__init__(message, kernel)
+        self.message = message
+        self.kernel = kernel
+
+    def __str__(self) -> str:
+        return f"kernel `{self.kernel}`: {self.message}" if self.kernel else self.message
+
+
+class GridError(RunError):
+    """A grid that is larger than the indices of a text reach."""

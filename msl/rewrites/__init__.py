@@ -1,0 +1,1 @@
+"""IR to IR: products as fragments of simdgroups, reductions fused and broadcast, lockstep."""

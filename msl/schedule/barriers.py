@@ -1,0 +1,313 @@
+"""Puts barriers between the steps of a plan: as many as it takes, no more.
+
+Walks through the steps with the accesses that have happened since the last barrier. Where a step's
+access conflicts with one of them, a barrier comes first. What the end of a loop's body leaves open
+is open at its beginning too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from eas.ir.nodes import Atomic, Break, Combine, Compute, Continue, For, If, Load, Store, While
+from eas.ir.places.accesses import ONCE, Access, Half, access_of, after_trip, after_turn, conflict
+from eas.ir.types import Pointer, count
+from eas.msl.layout.lanes import Layout, Strategy, is_reduction
+from eas.msl.ops.fragments import START, STEP, TURN, number, numbers
+from eas.msl.schedule.needs import Finder, domain_of
+from eas.msl.schedule.steps import (
+    Branch,
+    Chunks,
+    Combined,
+    Elements,
+    End,
+    Finish,
+    Gather,
+    Item,
+    Join,
+    JoinLanes,
+    Matrix,
+    Once,
+    Plan,
+    Receive,
+    Spread,
+    Stage,
+    Step,
+    Sync,
+    Tile,
+    Total,
+    TotalLanes,
+    Uniform,
+    WalkRows,
+    chunk_name,
+    fits_simdgroup,
+    partial_name,
+    partial_names,
+    passes_shares,
+    received_name,
+    staged_name,
+    stays_in_simdgroups,
+    strip_name,
+    tile_names,
+)
+from eas.support.records import field, record, replace
+
+Open = tuple[Access, ...]
+
+
+def insert_barriers(plan: Plan, finder: Finder, homes: Mapping[str, str]) -> Plan:
+    """The plan with barriers; `homes` names arrays that lie in the memory of others."""
+    layout = finder.layout
+    if layout.threads == 1:
+        return replace(plan, steps=tuple(_without_barriers(plan.steps)))
+    steps, _ = Walk(layout, finder, homes).steps(plan.steps, (), _Exits())
+    return replace(plan, steps=tuple(steps))
+
+
+def _without_barriers(steps: Iterable[Step]) -> Iterable[Step]:
+    """The steps of a single thread, which need not wait for anybody."""
+    for step in steps:
+        if isinstance(step, Branch):
+            yield Branch(step.op, tuple(tuple(_without_barriers(p)) for p in step.plans))
+        elif not isinstance(step, Sync):
+            yield step
+
+
+@record
+class _Exits:
+    """What is open where a loop is left, and where its next trip begins early."""
+
+    left: list[Access] = field(default_factory=list[Access])
+    again: list[Access] = field(default_factory=list[Access])
+
+
+@record
+class Walk:
+    """A walk through steps; `homes` names arrays that lie in the memory of others."""
+
+    layout: Layout
+    finder: Finder
+    homes: Mapping[str, str]
+    known: dict[int, list[Access]] = field(default_factory=dict[int, list[Access]])
+
+    def steps(self, steps: Sequence[Step], state: Open, exits: _Exits) -> tuple[list[Step], Open]:
+        result: list[Step] = []
+        for step in steps:
+            if isinstance(step, Branch):
+                branch, state = self.branch(step, state, exits)
+                result.append(branch)
+                continue
+            state = () if isinstance(step, Sync) else self.step(step, state, result)
+            if isinstance(step, End) and isinstance(step.op, Break | Continue):
+                (exits.left if isinstance(step.op, Break) else exits.again).extend(state)
+                state = ()
+            result.append(step)
+        return result, state
+
+    def step(self, step: Step, state: Open, result: list[Step]) -> Open:
+        touched = self.accesses(step)
+        facts = self.layout.facts
+        waits = [b for a in state for b in touched if conflict(a, b, facts)]
+        if waits:
+            sync = Sync(any(map(_is_device, waits)), not all(map(_is_device, waits)))
+            result.append(sync)
+            state = tuple(
+                a for a in state if not (sync.device if _is_device(a) else sync.threadgroup)
+            )
+        if isinstance(step, Matrix) and step.op.op in (START, TURN):
+            state = _turned(tile_names(step.op), state, begins=step.op.op is START)
+        if isinstance(step, Total) and step.turn:
+            return _turned(self.shares_of(step.ops), _union(state, touched), begins=False)
+        if isinstance(step, Chunks):  # its last turn ends with a barrier of its own
+            state, touched = tuple(filter(_is_device, state)), self.after_chunks(step.op)
+        if isinstance(step, Matrix) and self.goes_in_strips(step.op):
+            state, touched = tuple(filter(_is_device, state)), []
+        return _union(state, touched)
+
+    # --- control flow -------------------------------------------------------------------------
+
+    def branch(self, step: Branch, state: Open, exits: _Exits) -> tuple[Branch, Open]:
+        op = step.op
+        if isinstance(op, If):
+            then, after_then = self.steps(step.plans[0], state, exits)
+            orelse, after_else = self.steps(step.plans[1], state, exits)
+            return Branch(op, (tuple(then), tuple(orelse))), _union(after_then, after_else)
+        plans, after, own = self.loop(step, op, state)
+        orelse, after = self.steps(step.plans[-1], after, exits)
+        return Branch(op, (*plans, tuple(orelse))), _union(after, own.left)
+
+    def loop(
+        self, step: Branch, op: For | While, state: Open
+    ) -> tuple[list[tuple[Step, ...]], Open, _Exits]:
+        """The plans of a loop that is entered, and entered again, with all that can be open."""
+        while True:
+            own = _Exits()
+            plans: list[tuple[Step, ...]] = []
+            after_test = state
+            if isinstance(op, While):
+                test, after_test = self.steps(step.plans[0], state, own)
+                plans.append(tuple(test))
+            body, after_body = self.steps(step.plans[-2], after_test, own)
+            plans.append(tuple(body))
+            facts = self.layout.facts
+            again = [after_trip(a, op, facts) for a in (*after_body, *own.again)]
+            merged = _union(state, again)
+            if len(merged) == len(state):
+                return plans, after_test, own
+            state = merged
+
+    # --- accesses -----------------------------------------------------------------------------
+
+    def after_chunks(self, op: Compute) -> list[Access]:
+        """The threads of the results read what they have so far, and put it where all find it."""
+        read = [Access(name, "read") for name in partial_names(op)]
+        return [self.at_home(a) for a in (*read, Access(staged_name(op.result), "write"))]
+
+    def accesses(self, step: Step) -> list[Access]:
+        """What a step, without those inside of it, does to arrays and to threadgroup memory."""
+        if id(step) not in self.known:
+            found = self.find_accesses(step)
+            self.known[id(step)] = [self.at_home(access) for access in found]
+        return self.known[id(step)]
+
+    def at_home(self, access: Access) -> Access:
+        array = access.array
+        home = self.homes.get(array) if isinstance(array, str) else None
+        return access if home is None else replace(access, array=home)
+
+    def find_accesses(self, step: Step) -> list[Access]:
+        facts = self.layout.facts
+        match step:
+            case Uniform(op=Load() as op) if (
+                op.pointer in facts.written and not self.is_own_affair()
+            ):
+                return [access_of(op, (), 1, facts)]
+            case Once(op=Store() | Atomic() as op):
+                return self.once(op)
+            case Receive(op=op):
+                return [Access(received_name(op.result), "read")]
+            case Join(ops=ops) | Total(ops=ops):
+                kind = "write" if isinstance(step, Join) else "read"
+                names = self.shares_of(ops)
+                turns = step.turn > 0
+                return [Access(n, kind, half=(n, "now") if turns else None) for n in names]
+            case Chunks(op=op):
+                names = [chunk_name(op.result), *partial_names(op), staged_name(op.result)]
+                return [*self.taken(op), *(Access(name, "write") for name in names)]
+            case JoinLanes(op=op) | TotalLanes(op=op) | Spread(op=op) | WalkRows(op=op):
+                return self.combined(step, op)
+            case Matrix(op=op):
+                return self.matrix(op)
+            case Elements():
+                return [*step.touched, *self.shared_memory(step)]
+            case _:
+                return []
+
+    def shares_of(self, ops: Sequence[Compute]) -> list[str]:
+        """The arrays for the simdgroups' shares of reductions."""
+        shared = [op for op in ops if self.layout.shares_memory(op)]
+        return [name for op in shared for name in partial_names(op)]
+
+    def matrix(self, op: Compute) -> list[Access]:
+        """What fragments are filled from, what they are multiplied from, or where they go."""
+        if op.result.shape:
+            name = (strip_name if self.goes_in_strips(op) else staged_name)(op.result)
+            return [Access(name, "write")]
+        if op.op in (START, TURN):
+            return []
+        turning = [*numbers(op, "turning"), 0] if op.op is STEP else [0]
+        pairs = zip(tile_names(op), turning, strict=False)
+        return [Access(n, "read", half=(n, "before") if turns else None) for n, turns in pairs]
+
+    def goes_in_strips(self, op: Compute) -> bool:
+        return self.layout.strategies.get(op.result) is Strategy.STRIPS
+
+    def combined(self, step: Combined, op: Combine) -> list[Access]:
+        if isinstance(step, WalkRows):
+            return [Access(staged_name(value), "write") for value in op.results]
+        if not isinstance(step, Spread) and not passes_shares(self.layout.threads):
+            return []
+        kind = "read" if isinstance(step, TotalLanes) else "write"
+        return [Access(partial_name(value), kind) for value in op.results]
+
+    def scan(self, item: Combine | Finish) -> list[Access]:
+        """The accesses of a scan in a loop over elements."""
+        op = item.op if isinstance(item, Finish) else item
+        strategy = self.layout.strategies[op.results[0]]
+        if strategy is Strategy.WALK:
+            extent = count(op.operands[0].shape)
+            return [Access(staged_name(v), "write", (v, extent)) for v in op.results]
+        if strategy is not Strategy.SCAN or fits_simdgroup(op):
+            return []
+        kind = "read" if isinstance(item, Finish) else "write"
+        return [Access(partial_name(value), kind) for value in op.results]
+
+    def once(self, op: Store | Atomic) -> list[Access]:
+        touched: list[Access] = []
+        if not self.is_own_affair():
+            kind = "write" if isinstance(op, Store) else "atomic"
+            touched.append(Access(op.pointer, kind, (ONCE,)))
+        if isinstance(op, Atomic) and self.layout.facts.uses_of(op.result):
+            touched.append(Access(received_name(op.result), "write", (ONCE,)))
+        return touched
+
+    def is_rows(self, op: Compute) -> bool:
+        if not is_reduction(op) or not op.result.shape or stays_in_simdgroups(op):
+            return False
+        return not self.layout.is_serial(op)
+
+    def is_own_affair(self) -> bool:
+        """In a thread program the user places the barriers."""
+        return self.layout.facts.function.threads is not None
+
+    def taken(self, item: Item) -> list[Access]:
+        """What the lanes read from threadgroup memory for an item."""
+        shared = self.finder.item(item, domain_of(item, self.layout)).shared
+        values = sorted((value for value in shared if value.shape), key=lambda v: v.id)
+        return [Access(staged_name(value), "read") for value in values]
+
+    def shared_memory(self, step: Elements) -> list[Access]:
+        """The accesses of a loop over elements to what the writer has put in threadgroup memory."""
+        touched: list[Access] = []
+        for item in step.items:
+            touched += self.taken(item)
+            if isinstance(item, Stage):
+                touched.append(Access(staged_name(item.value), "write", (item.value, step.extent)))
+            elif isinstance(item, Compute) and self.is_rows(item):
+                touched += [Access(name, "write") for name in partial_names(item)]
+            elif isinstance(item, Tile):
+                [name] = tile_names(item.op)
+                half: Half | None = (name, "now") if number(item.op, "turn") else None
+                touched.append(Access(name, "write", (name, step.extent), half=half))
+            elif isinstance(item, Combine | Finish):
+                touched += self.scan(item)
+            elif isinstance(item, Gather):
+                touched += [Access(name, "read") for name in partial_names(item.op)]
+        return touched
+
+
+def _turned(names: Sequence[str], state: Open, *, begins: bool) -> Open:
+    """What is open after the halves of arrays have changed places, or begin anew."""
+
+    def turn(access: Access) -> Access:
+        if access.half is None or access.half[0] not in names:
+            return access
+        return replace(access, half=None) if begins else after_turn(access)
+
+    return _union(map(turn, state), ())
+
+
+def _union(state: Iterable[Access], more: Iterable[Access]) -> Open:
+    return tuple({_key(access): access for access in (*state, *more)}.values())
+
+
+def _key(access: Access) -> tuple[object, ...]:
+    form, earlier = id(access.form), id(access.earlier)
+    return access.array, access.kind, access.thread, form, earlier, access.half
+
+
+def _is_device(access: Access) -> bool:
+    if isinstance(access.array, str):
+        return False
+    ty = access.array.ty
+    return isinstance(ty, Pointer) and ty.space == "device"

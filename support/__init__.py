@@ -1,0 +1,1 @@
+"""What every other package stands on: records, locations, diagnostics, timing, the disk cache."""
