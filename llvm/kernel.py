@@ -14,6 +14,7 @@ from eas.ir.nodes import Alloc, Function, Value, walk
 from eas.ir.passes.bounds import bounds_of
 from eas.ir.reports import sites_of
 from eas.ir.types import BOOL, Pointer
+from eas.llvm import ENTRY
 from eas.llvm.analysis.order import is_along_y
 from eas.llvm.emit.dtypes import register, stored, to_register
 from eas.llvm.emit.emit import Emitter, V, const
@@ -24,7 +25,6 @@ from eas.llvm.lanes.program import Program
 from eas.llvm.lanes.proofs import launch_proofs
 from eas.llvm.together import with_steps_together
 from eas.llvm.uniform import Writer, check_spelled
-from eas.runtime.cpu.build import ENTRY
 
 SLOT = 8  # bytes of an argument
 

@@ -13,6 +13,7 @@ from functools import cache
 from eas.ir.nodes import Function
 from eas.ir.reports import site_numbers
 from eas.ir.text import print_function
+from eas.llvm import ENTRY
 from eas.runtime.cpu import elf
 from eas.runtime.cpu.code import Code
 from eas.runtime.cpu.machine import generator_name, machine_name
@@ -20,7 +21,6 @@ from eas.support.cache import Cache, digest, open_cache
 from eas.support.records import replace
 from eas.support.timing import timed
 
-ENTRY = "eas_run"
 SUFFIX = ".o"
 
 

@@ -18,8 +18,9 @@ from eas.ir.reports import (
     report_buffer,
     sites_of,
 )
+from eas.llvm import ENTRY
 from eas.runtime.binding import to_argument
-from eas.runtime.cpu.build import ENTRY, build
+from eas.runtime.cpu.build import build
 from eas.runtime.cpu.plan import Layout, Plan, make_plan
 from eas.runtime.cpu.support import support
 from eas.runtime.refusals import LaunchError

@@ -12,8 +12,8 @@ import numpy as np
 
 from eas.ir.nodes import Function, Param
 from eas.ir.types import BOOL, I32, I64, DType
+from eas.llvm import ENTRY
 from eas.runtime.binding import ArrayUse
-from eas.runtime.cpu.build import ENTRY
 from eas.runtime.cpu.code import Code
 from eas.runtime.cpu.support import MOST_SLOTS, support
 from eas.runtime.errors import KernelError

@@ -1,0 +1,114 @@
+"""The arrows between packages point one way, and no module imports itself through others."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).parent.parent
+
+# What a package may import besides itself.
+BELOW: dict[str, set[str]] = {
+    "support": set(),
+    "ir": {"support"},
+    "frontend_ast": {"support", "ir"},
+    "llvm": {"support", "ir"},
+    "msl": {"support", "ir"},
+    "runtime": {"support", "ir", "llvm"},  # runtime/cpu builds and runs what llvm writes
+}
+
+# The stages of the code generators, the first one first; `top` are the files beside them.
+MSL = ("ops", "analysis", "layout", "rewrites", "cxx", "schedule", "lower", "top", "host")
+LLVM = ("emit", "analysis", "lanes", "top")
+
+
+@cache
+def modules() -> dict[str, Path]:
+    """All modules of ours by the name that they are imported with."""
+    found: dict[str, Path] = {}
+    for top in (*BELOW, "eas"):
+        for path in (REPOSITORY / top).rglob("*.py"):
+            if any(parent.is_symlink() for parent in path.parents):
+                continue
+            parts = path.relative_to(REPOSITORY).with_suffix("").parts
+            name = ".".join(parts if top == "eas" else ("eas", *parts))
+            found[name.removesuffix(".__init__")] = path
+    return found
+
+
+def imports_of(name: str, only_at_start: bool = False) -> set[str]:
+    """The modules of ours that one imports: anywhere, or when it is imported itself."""
+    tree = ast.parse(modules()[name].read_text("utf-8"))
+    nodes = _at_start(tree) if only_at_start else ast.walk(tree)
+    return {each for node in nodes for each in _imported(node)} - {name}
+
+
+def _at_start(tree: ast.Module) -> Iterator[ast.AST]:
+    for node in tree.body:
+        is_for_types = isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+        if not is_for_types:
+            yield node
+
+
+def _imported(node: ast.AST) -> Iterator[str]:
+    if isinstance(node, ast.Import):
+        yield from (alias.name for alias in node.names if alias.name in modules())
+    elif isinstance(node, ast.ImportFrom) and node.module is not None:
+        for alias in node.names:
+            inner = f"{node.module}.{alias.name}"
+            if inner in modules() or node.module in modules():
+                yield inner if inner in modules() else node.module
+
+
+def package_of(name: str) -> str:
+    return name.split(".")[1]
+
+
+@pytest.mark.parametrize("package", BELOW)
+def test_a_package_imports_only_what_is_below_it(package: str) -> None:
+    allowed = BELOW[package] | {package}
+    wrong = [
+        f"{name} imports {other}"
+        for name in modules()
+        if name.split(".")[1:2] == [package]
+        for other in imports_of(name)
+        if package_of(other) not in allowed and other != "eas"
+    ]
+    assert wrong == []
+
+
+def stage_of(name: str, package: str, stages: tuple[str, ...]) -> int:
+    parts = name.removeprefix(f"eas.{package}").strip(".").split(".")
+    return stages.index(parts[0] if parts[0] in stages and parts[0] != "top" else "top")
+
+
+@pytest.mark.parametrize(("package", "stages"), [("msl", MSL), ("llvm", LLVM)])
+def test_a_stage_imports_only_the_stages_before_it(package: str, stages: tuple[str, ...]) -> None:
+    ours = [name for name in modules() if name.startswith(f"eas.{package}.")]
+    wrong = [
+        f"{name} imports {other}"
+        for name in ours
+        for other in imports_of(name)
+        if other in ours and stage_of(other, package, stages) > stage_of(name, package, stages)
+    ]
+    assert wrong == []
+
+
+def test_no_module_imports_itself_through_others() -> None:
+    arrows = {name: imports_of(name, only_at_start=True) for name in modules()}
+    done: set[str] = set()
+
+    def visit(name: str, path: tuple[str, ...]) -> None:
+        assert name not in path, " -> ".join((*path[path.index(name) :], name))
+        if name in done:
+            return
+        for other in sorted(arrows[name]):
+            visit(other, (*path, name))
+        done.add(name)
+
+    for name in sorted(arrows):
+        visit(name, ())
