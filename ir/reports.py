@@ -69,7 +69,7 @@ class Site:
     is_masked: bool = False
 
 
-_ACCESSES: dict[type[Op], AccessKind] = {Load: "read", Store: "written", Atomic: "updated"}
+ACCESS_KINDS: dict[type[Op], AccessKind] = {Load: "read", Store: "written", Atomic: "updated"}
 
 
 def site_of(op: Op) -> Site | None:
@@ -85,7 +85,7 @@ def site_of(op: Op) -> Site | None:
             return Site("print", parts, op.loc)
         case Load() | Store() | Atomic():
             is_masked, name = op.mask is not None, array_name(op.pointer.hint)
-            kind = _ACCESSES[type(op)]
+            kind = ACCESS_KINDS[type(op)]
             return Site(kind, (name,), op.loc, op.offset.shape, is_masked=is_masked)
         case Compute() if op.op.name == "index":
             array, axis = op.attr("array"), op.attr("axis")

@@ -8,7 +8,6 @@ zero. The policy is that of `ReadZeroSkipWrite` in WebGPU's implementations.
 from __future__ import annotations
 
 from eas.ir.builder import Builder
-from eas.ir.faults import AccessKind
 from eas.ir.nodes import (
     Alloc,
     Assert,
@@ -17,7 +16,6 @@ from eas.ir.nodes import (
     Fault,
     Function,
     Load,
-    Op,
     Region,
     Store,
     Value,
@@ -25,13 +23,12 @@ from eas.ir.nodes import (
     walk,
 )
 from eas.ir.passes.bounds import bounds_of
-from eas.ir.reports import array_name
+from eas.ir.reports import ACCESS_KINDS, array_name
 from eas.ir.rewrite import builder_for, rebuild
 from eas.ir.types import I64, U8, U16, U32, Shape
 from eas.support.records import replace
 
 _NEVER_BELOW = (U8, U16, U32)  # dtypes of which no number is below zero as an i64
-_KINDS: dict[type[Op], AccessKind] = {Load: "read", Store: "written", Atomic: "updated"}
 
 
 def guard_accesses(f: Function) -> Function:
@@ -75,7 +72,7 @@ class _Guards:
             reached = build.compute("ge", offset, self.spread(first, shape))
             is_inside = build.compute("and", reached, is_inside)
         name, is_masked = array_name(op.pointer.hint), op.mask is not None
-        fault = Fault(_KINDS[type(op)], name, offset, is_masked=is_masked)
+        fault = Fault(ACCESS_KINDS[type(op)], name, offset, is_masked=is_masked)
         self.require(is_inside, op.mask, fault)
         mask = is_inside if op.mask is None else build.compute("and", op.mask, is_inside)
         if isinstance(op, Load):

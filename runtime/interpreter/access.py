@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from eas.ir.faults import AccessKind, Extent, outside
+from eas.ir.faults import Extent, outside
 from eas.ir.nodes import Atomic, Load, Store
 from eas.ir.ops.record import Array
+from eas.ir.reports import ACCESS_KINDS
 from eas.runtime.errors import KernelError
 from eas.runtime.interpreter.chunk import Chunk
 from eas.runtime.interpreter.lanes import Lanes, broadcast, raise_rank
@@ -109,12 +110,6 @@ def _place(line: Array, origin: int) -> slice | Array:
 
 # --- reports ----------------------------------------------------------------------------------
 
-_KINDS: dict[type[Load | Store | Atomic], AccessKind] = {
-    Load: "read",
-    Store: "written",
-    Atomic: "updated",
-}
-
 
 def _report_outside(
     chunk: Chunk, op: Load | Store | Atomic, memory: Memory, where: Array | None
@@ -125,7 +120,7 @@ def _report_outside(
     extent = Extent(memory.name, memory.shape, memory.low, memory.high)
     at, place = int(value_at(offset, spot)), tell_place(chunk, spot)
     is_masked = op.mask is not None
-    raise KernelError((outside(_KINDS[type(op)], extent, at, op.loc, place, is_masked),))
+    raise KernelError((outside(ACCESS_KINDS[type(op)], extent, at, op.loc, place, is_masked),))
 
 
 def check_written(chunk: Chunk, op: Load | Atomic, access: Access) -> None:
