@@ -3,8 +3,8 @@
 // The lanes that meet are the active threads of the Metal Shading Language Specification, section
 // "SIMD-group Functions". What is defined there for diverged lanes is no fault in check mode:
 // reductions, prefixes and votes are over the active threads. These are faults:
-// - a shuffle or broadcast from a lane that is not active or not there: "a thread must only read
-//   data from another active thread";
+// - a shuffle or broadcast from a lane that is not active or not there: only data of active threads
+//   may be read;
 // - a distance, mask or broadcast lane that is not the same in all lanes, where it has to be;
 // - `simdgroup_barrier` and functions of matrices if not all threads of the simdgroup execute them.
 #pragma once
