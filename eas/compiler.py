@@ -33,8 +33,8 @@ def _without_collector() -> Generator[None]:
     The search for cycles would go through all that the process holds, over and over.
     """
     was_enabled = gc.isenabled()
-    gc.disable()
     try:
+        gc.disable()  # inside: a signal's handler may raise right behind it
         yield
     finally:
         if was_enabled:
