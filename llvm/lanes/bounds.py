@@ -1,7 +1,7 @@
 """Checks of accesses to memory: in place, vector by vector, unless a loop has proved them before.
 
-A lane outside of its array ends the program with a report. `eas.llvm.lanes.spans` proves accesses
-for all lanes of a loop at once.
+A lane outside of its array ends the program with a report. `eas.llvm.lanes.proofs` proves accesses
+for a whole launch or for all lanes of a loop at once.
 """
 
 from __future__ import annotations
@@ -60,9 +60,8 @@ def guard(body: Body, op: Access, coords: Coords, offset: Lanes, mask: Mask) -> 
     for check in _index_checks(body, op.offset, coords):
         _require(body, check, mask)
     site, shape = body.program.site(op)
-    narrow = body.at(op.offset, coords)
-    zero = const("i64", 0)
-    _require(body, _Check(site, shape, coords, offset, narrow, bounds.low, bounds.high, zero), mask)
+    own, zero = body.at(op.offset, coords), const("i64", 0)
+    _require(body, _Check(site, shape, coords, offset, own, bounds.low, bounds.high, zero), mask)
 
 
 def _index_checks(body: Body, value: Value, coords: Coords) -> Iterator[_Check]:
@@ -92,8 +91,8 @@ def _index_check(body: Body, op: Compute, coords: Coords) -> _Check:
     length = number(offsets(body, extent, origin))
     site, shape = body.program.site(op)
     low = body.e.sub(const("i64", 0), length)
-    lanes, narrow = offsets(body, index, coords), body.at(index, coords)
-    return _Check(site, shape, coords, lanes, narrow, low, length, length)
+    lanes, own = offsets(body, index, coords), body.at(index, coords)
+    return _Check(site, shape, coords, lanes, own, low, length, length)
 
 
 def _require(body: Body, check: _Check, mask: Mask) -> None:
