@@ -75,9 +75,6 @@ def measure(options: argparse.Namespace, progress: Progress) -> list[Pair]:
     return pairs
 
 
-# --- tables -----------------------------------------------------------------------------------
-
-
 def rows_of(best: Mapping[str, tuple[float, float]]) -> Iterator[tuple[str, str, str, str]]:
     """Cells of the table: from the checked and the unchecked time of each line."""
     ratios = [checked / unchecked for checked, unchecked in best.values()]

@@ -132,8 +132,6 @@ def _runtime_part(
     return (dtype.name, value.ndim, same_as, is_wide(value))
 
 
-# --- types as text ----------------------------------------------------------------------------
-
 _TYPE = re.compile(r"(?P<star>\*?)(?P<dtype>\w+)\s*(?P<axes>\[[:,\s]*\])?\s*(?P<wide>@\s*i64)?")
 
 

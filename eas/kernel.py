@@ -161,8 +161,6 @@ class Kernel:
 
         return launcher
 
-    # --- compiled forms -----------------------------------------------------------------------
-
     def compile(self, *args: Any, _tptg: int | None = None, **kwargs: Any) -> CompiledKernel:
         """The kernel compiled for these arguments, or for types of them: `"*f32"`, `"i32"`."""
         return self._compile(self._take_apart(args, kwargs, is_launch=False), _tptg)
@@ -190,8 +188,6 @@ class Kernel:
             return specialize(read_source(kernel_function(self.fn)), dict(call.constants))
         except Refusal as error:
             raise CompileError([error.diagnostic], self.name) from None
-
-    # --- steps --------------------------------------------------------------------------------
 
     def _take_apart(
         self, args: tuple[Any, ...], kwargs: dict[str, Any], *, is_launch: bool

@@ -46,8 +46,6 @@ Precision = Literal["ieee", "tf32", "tf32x3"]
 Eviction = Literal["", "evict_first", "evict_last", "evict_normal"]
 Caching = Literal["", ".ca", ".cg", ".cs", ".wb", ".wt"]
 
-# --- dtypes -----------------------------------------------------------------------------------
-
 if TYPE_CHECKING:
     # `N: mk.i64` is an annotation, `x.to(mk.i64)` an argument: to an editor a dtype is a class.
     class bool(Value, metaclass=DTypeClass): ...
@@ -90,8 +88,6 @@ else:
     bf16 = _types.BF16
     f32 = _types.F32
     f64 = _types.F64
-
-# --- position ---------------------------------------------------------------------------------
 
 
 @intrinsic()
@@ -169,9 +165,6 @@ def sg_id() -> Value:
     ...
 
 
-# --- make -------------------------------------------------------------------------------------
-
-
 @intrinsic()
 def zeros(shape: Shape, dtype: DTypeLike = f32) -> Value:
     """A block of zeros.
@@ -210,9 +203,6 @@ def full_like(a: Value, value: Number) -> Value:
     [7, 7]
     """
     ...
-
-
-# --- memory -----------------------------------------------------------------------------------
 
 
 @overload
@@ -523,9 +513,6 @@ def advance(ptr: BlockPointer, offsets: Sequence[Int]) -> BlockPointer:
     ...
 
 
-# --- shape ------------------------------------------------------------------------------------
-
-
 @intrinsic()
 def reshape(a: Value, shape: Shape) -> Value:
     """The same elements, in row-major order, in another shape.
@@ -627,9 +614,6 @@ def flip(a: Value, axis: int | None = None) -> Value:
     [2, 1, 0]
     """
     ...
-
-
-# --- math -------------------------------------------------------------------------------------
 
 
 @intrinsic()
@@ -1072,9 +1056,6 @@ def fmod(a: Number, b: Number) -> Value:
     ...
 
 
-# --- cast -------------------------------------------------------------------------------------
-
-
 @intrinsic()
 def cast(a: Number, dtype: DTypeLike) -> Value:
     """The value as another dtype; `a.to(dtype)` is the same.
@@ -1227,9 +1208,6 @@ def to_f64(a: Number) -> Value:
     ...
 
 
-# --- reduce -----------------------------------------------------------------------------------
-
-
 @intrinsic("reduce_sum")
 def sum(a: Value, axis: int | None = None, keep_dims: builtins.bool = False) -> Value:
     """The sum of a block, or along one axis of it.
@@ -1360,9 +1338,6 @@ def reduce(a: Any, axis: int | None, fn: Any, keep_dims: builtins.bool = False) 
     ...
 
 
-# --- scan -------------------------------------------------------------------------------------
-
-
 @intrinsic()
 def cumsum(a: Value, axis: int = 0, reverse: builtins.bool = False) -> Value:
     """The running sum along an axis; in reverse, from the end.
@@ -1412,9 +1387,6 @@ def associative_scan(a: Any, axis: int, fn: Any, reverse: builtins.bool = False)
     [0, 3, 3, 4]
     """
     ...
-
-
-# --- matrix -----------------------------------------------------------------------------------
 
 
 @intrinsic()
@@ -1490,9 +1462,6 @@ def mma_store(acc: Pair, ptr: Value, offs: Int, stride: Int = 8) -> None:
     0.0
     """
     ...
-
-
-# --- simdgroup --------------------------------------------------------------------------------
 
 
 @intrinsic()
@@ -1586,9 +1555,6 @@ def simd_broadcast(a: Number, lane: Int) -> Value:
     ...
 
 
-# --- random -----------------------------------------------------------------------------------
-
-
 @intrinsic()
 def randint4x(seed: Int, offset: Int) -> tuple[Value, Value, Value, Value]:
     """Four random u32 for each seed and offset: the words of Philox 4x32-10.
@@ -1633,9 +1599,6 @@ def randn(seed: Int, offset: Int) -> Value:
     ...
 
 
-# --- hints ------------------------------------------------------------------------------------
-
-
 @intrinsic()
 def assume(condition: Condition) -> None:
     """Promises that a condition holds. The interpreter checks it, other backends may count on it.
@@ -1656,9 +1619,6 @@ def multiple_of(a: Int, factor: int) -> Value:
     6
     """
     ...
-
-
-# --- static -----------------------------------------------------------------------------------
 
 
 @host_intrinsic

@@ -156,9 +156,6 @@ def _identity(constant: object) -> object | None:
     return (kind, constant) if is_shape else None
 
 
-# --- grids --------------------------------------------------------------------------------------
-
-
 def _padded(grid: tuple[int, ...]) -> Extents:
     x, y, z = (*grid, 1, 1)[:3]
     return x, y, z
@@ -180,9 +177,6 @@ def _to_number(p: Parameter, argument: Any) -> object | None:
         return argument
     value, _ = to_bound(argument, p.dtype)
     return value.item() if is_numpy_scalar(value) else None
-
-
-# --- arrays of others ---------------------------------------------------------------------------
 
 
 def _as_arrays(row: Row) -> Row:

@@ -251,9 +251,6 @@ def combine_bools(ctx: Context, name: str, left: Operand, right: Operand) -> Num
     return ctx.compute(name, a.value, b.value)
 
 
-# --- one operand --------------------------------------------------------------------------------
-
-
 def unary(ctx: Context, operation: ast.unaryop, operand: Operand) -> Operand:
     return UNARY[type(operation)](ctx, operand)
 
@@ -308,9 +305,6 @@ UNARY: dict[type[ast.unaryop], Callable[[Context, Operand], Operand]] = {
     ast.UAdd: plus,
     ast.Invert: invert,
 }
-
-
-# --- pointers and tuples ------------------------------------------------------------------------
 
 
 def _move(ctx: Context, operation: ast.operator, left: Operand, right: Operand) -> Operand:

@@ -98,9 +98,6 @@ def _items(operand: Operand) -> tuple[Operand, ...]:
     return items
 
 
-# --- loads and stores -------------------------------------------------------------------------
-
-
 def load(ctx: Context, ptr: Operand, boundary_check: Operand, padding: Operand) -> Operand:
     array, at, mask = _access(ctx, ptr, boundary_check)
     value = padding.value if isinstance(padding, Const) else None

@@ -182,9 +182,6 @@ def _merge_values(join: Join, what: str, words: Sequence[str]) -> Operand | None
     return join.merge(values, sides, what)
 
 
-# --- statements and expressions -----------------------------------------------------------------
-
-
 def lower_if(ctx: Context, node: ast.If) -> None:
     """Python's, per lane if the condition is a block; a constant one compiles one branch only."""
     with searching(ctx, [node.body, node.orelse]):

@@ -263,9 +263,6 @@ def _kind(value: object) -> str:
     return f"an object of the class `{type(value).__name__}`"
 
 
-# --- inlining -----------------------------------------------------------------------------------
-
-
 def call_function(
     ctx: Context, function: types.FunctionType, given: Given, receiver: Operand | None = None
 ) -> Operand:
@@ -458,9 +455,6 @@ def _check_recursion(ctx: Context, call: Call, name: str) -> None:
         notes=("a GPU has no call stack: every call is written out in place",),
         help="use a loop, or unroll with `mk.static_range`",
     )
-
-
-# --- binding ------------------------------------------------------------------------------------
 
 
 def _bind(

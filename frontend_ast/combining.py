@@ -141,9 +141,6 @@ def _scanned(
     return [_permuted(ctx, _flipped(ctx, num, is_reverse), back) for num in results]
 
 
-# --- blocks -----------------------------------------------------------------------------------
-
-
 def _blocks(ctx: Context, a: Operand, shown: str) -> list[Num]:
     """One block or several, brought to one shape."""
     nums = [runtime_number(ctx, item) for item in items_of(a) or (a,)]
@@ -186,9 +183,6 @@ def flip_axis(ctx: Context, num: Num, place: int) -> Num:
 def _like(a: Operand, results: Sequence[Num]) -> Operand:
     """A tuple of results for a tuple of blocks, one for one."""
     return results[0] if items_of(a) is None else Tuple(tuple(results))
-
-
-# --- the function -----------------------------------------------------------------------------
 
 
 def _function(ctx: Context, call: Call, fn: Operand, dtypes: Sequence[DType]) -> Region:

@@ -147,8 +147,6 @@ class Context:
     written: dict[int, tuple[object, Loc]] = field(default_factory=dict[int, "tuple[object, Loc]"])
     ended: Literal["", "exit", "dead"] = ""
 
-    # --- places -------------------------------------------------------------------------------
-
     @property
     def loc(self) -> Loc:
         return self.build.loc
@@ -214,8 +212,6 @@ class Context:
         if isinstance(error, Refusal):
             self.diagnostics.add(error.diagnostic)
 
-    # --- handlers -----------------------------------------------------------------------------
-
     def expression(self, node: ast.expr) -> Operand:
         """What an expression is, its ops made in the list under way."""
         before = self.build.loc
@@ -263,8 +259,6 @@ class Context:
                 self.crash = self.crash or self.frame.loc(node)
                 raise
 
-    # --- ops ----------------------------------------------------------------------------------
-
     def compute(self, name: str, *operands: Value, **attrs: Attr) -> Num:
         """A pure op; the record's own complaint becomes an error at this place."""
         try:
@@ -308,8 +302,6 @@ class Context:
         """Remembers the user's word for a value that has none yet."""
         if isinstance(operand, Num):
             self.hints.setdefault(operand.value.id, name)
-
-    # --- splits and exits ---------------------------------------------------------------------
 
     def active_splits(self) -> list[Split]:
         """Every condition that keeps some lanes away from here."""
@@ -425,8 +417,6 @@ class Context:
             found += inner.splits
         return found
 
-    # --- trials -------------------------------------------------------------------------------
-
     def mark(self) -> Mark:
         return Mark(
             self.diagnostics.mark(),
@@ -451,8 +441,6 @@ class Context:
             lists = (target.exits, target.continues, target.splits, target.leaving)
             for items, length in zip(lists, lengths, strict=True):
                 del items[length:]
-
-    # --- captures -----------------------------------------------------------------------------
 
     def capture(self, holder: object, name: str, read: Callable[[], object], value: object) -> None:
         """Notes that the kernel depends on a value from outside."""

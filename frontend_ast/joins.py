@@ -270,9 +270,6 @@ def is_one_value(numbers: Sequence[Number]) -> bool:
     )
 
 
-# --- errors -------------------------------------------------------------------------------------
-
-
 def part_name(what: str, whole: Tuple, place: int) -> str:
     """The words for a part of a tuple: `pair[1]`, `point.x`."""
     part = f".{whole.fields[place]}" if whole.fields else f"[{place}]"

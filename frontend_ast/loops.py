@@ -102,9 +102,6 @@ class Loop:
     ends: bool
 
 
-# --- statements ---------------------------------------------------------------------------------
-
-
 def lower_while(ctx: Context, node: ast.While) -> None:
     """Python's, with `else`; where the condition is a block, each lane leaves on its own."""
     with searching(ctx, [node.body, node.orelse], assigned_names([node])):
@@ -146,9 +143,6 @@ def _constant_truth(ctx: Context, node: ast.While) -> bool | None:
     with ctx.into(ops):
         truth = lower_condition(ctx, test)
     return bool(truth.value) if isinstance(truth, Const) and not ops else None
-
-
-# --- the search for types -----------------------------------------------------------------------
 
 
 def lower_loop(ctx: Context, loop: Loop) -> None:
@@ -376,9 +370,6 @@ def _late(ctx: Context, loop: Loop, trial: Trial, name: str) -> Carried | None:
 def _is_used_outside(ctx: Context, node: ast.For | ast.While, name: str) -> bool:
     inside = sum(count_reads(statement)[name] for statement in node.body)
     return count_reads(ctx.frame.source.node)[name] > inside or isinstance(node, ast.While)
-
-
-# --- the op -------------------------------------------------------------------------------------
 
 
 def _finish(ctx: Context, loop: Loop, plan: Plan, trial: Trial, names: Sequence[str]) -> None:

@@ -110,9 +110,6 @@ def number(ctx: Context, operand: Operand, what: str = "a number") -> Number:
             )
 
 
-# --- constants --------------------------------------------------------------------------------
-
-
 def constant_dtype(ctx: Context, constant: Const) -> DType:
     """The dtype that a constant has by itself."""
     value = constant.value
@@ -194,9 +191,6 @@ def _rounded(value: object, dtype: DType) -> bool | int | float:
         result = float(stored)
         return float("nan") if result != result else result
     return bool(stored) if dtype.is_bool else int(stored)
-
-
-# --- conversions ------------------------------------------------------------------------------
 
 
 def cast(ctx: Context, num: Num, dtype: DType) -> Num:
@@ -295,9 +289,6 @@ def to_bool(ctx: Context, operand: Operand) -> Number:
             )
         case _:
             return Const(True)
-
-
-# --- promotion --------------------------------------------------------------------------------
 
 
 def common_dtype(ctx: Context, numbers: Sequence[Number]) -> DType:
@@ -406,9 +397,6 @@ def _no_common_type(
         notes=("neither type holds all the values of the other",),
         help=f"say which you mean: `.to(mk.{a})` or `.to(mk.{b})` on one of them",
     )
-
-
-# --- words ------------------------------------------------------------------------------------
 
 
 def _describe_constant(value: Any) -> str:

@@ -114,8 +114,6 @@ class Frame:
         return found
 
 
-# --- names in a piece of Python -------------------------------------------------------------------
-
 N = TypeVar("N", bound=ast.AST)
 R = TypeVar("R")
 

@@ -39,9 +39,6 @@ def lower_slice(ctx: Context, node: ast.Slice) -> Operand:
     return Const(_static_slice(ctx, node))
 
 
-# --- arrays -------------------------------------------------------------------------------------
-
-
 @frozen
 class Element:
     """A place in an array: the offset of `a[i, j]`, computed once."""
@@ -149,9 +146,6 @@ def _int(constant: Const) -> int:
     return int(value)
 
 
-# --- blocks -------------------------------------------------------------------------------------
-
-
 def _index_block(ctx: Context, block: Num, parts: Sequence[ast.expr]) -> Operand:
     """`x[:, None]`, `x[0:4]`: new axes and static slices."""
     if not block.shape:
@@ -211,9 +205,6 @@ def _is_new_axis(part: ast.expr) -> bool:
 
 def _is_ellipsis(part: ast.expr) -> bool:
     return isinstance(part, ast.Constant) and part.value is ...
-
-
-# --- constants ----------------------------------------------------------------------------------
 
 
 def _index_constant(ctx: Context, holder: Operand, index: ast.expr) -> Operand:

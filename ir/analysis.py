@@ -31,8 +31,6 @@ from eas.ir.types import Shape, broadcast_shapes
 from eas.support.location import Loc
 from eas.support.records import frozen
 
-# --- arrays -----------------------------------------------------------------------------------
-
 
 def writes(f: Function) -> tuple[str, ...]:
     """The names of the array parameters that a function may change, in the parameters' order."""
@@ -47,9 +45,6 @@ def reads(f: Function) -> tuple[str, ...]:
 def _touched(f: Function, kinds: tuple[type[Load | Store | Atomic], ...]) -> tuple[str, ...]:
     touched = {op.pointer.id for op in walk(f.body) if isinstance(op, kinds)}
     return tuple(p.name for p in f.params if p.value.id in touched)
-
-
-# --- divergence -------------------------------------------------------------------------------
 
 
 @frozen

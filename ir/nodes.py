@@ -40,9 +40,6 @@ class Region:
         return self.ops[-1]
 
 
-# --- ops that compute -------------------------------------------------------------------------
-
-
 @frozen
 class Constant:
     """A literal. Only scalars: a block of equal values is a `splat` of one.
@@ -95,9 +92,6 @@ class Combine:
     body: Region
     results: tuple[Value, ...]
     loc: Loc
-
-
-# --- ops that touch memory or the world -------------------------------------------------------
 
 
 @frozen
@@ -194,9 +188,6 @@ class Print:
     loc: Loc
 
 
-# --- control flow -----------------------------------------------------------------------------
-
-
 @frozen
 class If:
     condition: Value
@@ -240,9 +231,6 @@ class Scope:
     body: Region
     results: tuple[Value, ...]
     loc: Loc
-
-
-# --- terminators ------------------------------------------------------------------------------
 
 
 @frozen
@@ -303,8 +291,6 @@ Op = (
     | Continue
     | Leave
 )
-
-# --- functions --------------------------------------------------------------------------------
 
 
 Role = Literal["argument", "extent", "stride", "low", "high"]

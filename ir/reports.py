@@ -195,9 +195,6 @@ def tell_program(place: tuple[int, int, int], grid: tuple[int, int, int]) -> str
     return f"program {place[:rank]} of a grid of {grid[:rank]}"
 
 
-# --- prints -----------------------------------------------------------------------------------
-
-
 @frozen
 class _Record:
     program: tuple[int, int, int]

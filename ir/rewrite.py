@@ -129,9 +129,6 @@ def _maybe(value: Value | None, function: Map) -> Value | None:
     return None if value is None else function(value)
 
 
-# --- substitution -----------------------------------------------------------------------------
-
-
 def with_operands(op: Op, env: Mapping[int, Value]) -> Op:
     """The op with its own operands replaced; the same object if there is nothing to replace."""
     for operand in operands_of(op):
@@ -180,9 +177,6 @@ def last_of(env: Mapping[int, Value], value: Value) -> Value:
     while value.id in env:
         value = env[value.id]
     return value
-
-
-# --- copies and numbers -----------------------------------------------------------------------
 
 
 @record
@@ -241,9 +235,6 @@ def _collect_ids(region: Region, used: list[int]) -> None:
 def builder_for(f: Function) -> Builder:
     """A builder whose values are new to the function."""
     return Builder(next_id=first_free_id(f))
-
-
-# --- control flow -----------------------------------------------------------------------------
 
 
 def falls_through(region: Region) -> bool:

@@ -80,9 +80,6 @@ def verify(f: Function, scopes: bool = True) -> None:
         _check_splits(f)
 
 
-# --- form and types ---------------------------------------------------------------------------
-
-
 @frozen
 class _Ways:
     """The types that each kind of terminator passes here, None where there is no place for one."""
@@ -121,8 +118,6 @@ class _Form:
             self.define(param.value, None)
         self.region(f.body, (), _Ways(yielded=()), None)
 
-    # --- values -------------------------------------------------------------------------------
-
     def define(self, value: Value, op: Op | None) -> None:
         if value.id in self.defined:
             raise VerifyError(f"%{value.id} is defined twice", op)
@@ -146,8 +141,6 @@ class _Form:
         if value.id in self.defined:
             return "is used outside of the region that defines it"
         return "is used before its definition"
-
-    # --- regions ------------------------------------------------------------------------------
 
     def region(self, region: Region, entered: Types, ways: _Ways, around: Op | None) -> None:
         """A region of an op, or of the function, that is entered with values of some types."""
@@ -189,8 +182,6 @@ class _Form:
             case Leave():
                 missing = f"no scope around this has the label {op.label}"
                 _check_passed(op, ways.scopes.get(op.label), missing)
-
-    # --- ops ----------------------------------------------------------------------------------
 
     def op(self, op: Op, ways: _Ways) -> None:
         match op:
@@ -428,9 +419,6 @@ def _check_alloc(op: Alloc) -> None:
     ty = op.result.ty
     if not isinstance(ty, Pointer) or ty.space != "threadgroup":
         raise VerifyError(f"the result is {ty}, but should be a threadgroup pointer", op)
-
-
-# --- splits -----------------------------------------------------------------------------------
 
 
 def _check_splits(f: Function) -> None:

@@ -117,8 +117,6 @@ class _Writer:
         self.copied: tuple[Value, Tile, Tile | None] | None = None
         self.order = self._order()
 
-    # --- plan ---------------------------------------------------------------------------------
-
     def _reduced_axis(self) -> int | None:
         """The axis that is reduced, if only one is."""
         if not self.group.reductions:
@@ -175,8 +173,6 @@ class _Writer:
             axes.remove(self.reduced)
             return [*axes, self.axis, self.reduced]
         return [*axes, self.axis]
-
-    # --- loops --------------------------------------------------------------------------------
 
     def run(self) -> None:
         self.tiles: dict[int, Tile] = {}
@@ -350,8 +346,6 @@ class _Writer:
                 writer = Body(self.program, self.shape, points, [edges[n]])
                 write_tile(writer, self.tiles[r.op.result.id], coords, Vector(found), edges[n])
 
-    # --- the innermost code -------------------------------------------------------------------
-
     def _points(self, at: dict[int, list[Lanes]], places: Sequence[Lanes]) -> list[Coords]:
         points: list[Coords] = [()]
         for axis in range(len(self.shape)):
@@ -393,8 +387,6 @@ class _Writer:
             found = body.at(value, coords)
             mask = masks[points[0]] if is_varied(coords) else None
             write_tile(body, self.tiles[value.id], coords, found, mask)
-
-    # --- reductions ---------------------------------------------------------------------------
 
     def _begin(self, count: int, lanes: int) -> None:
         self.accumulators = [

@@ -219,8 +219,6 @@ class Writer:
         else:
             self._run_loop(op)
 
-    # --- groups -------------------------------------------------------------------------------
-
     def _join(self, op: Op, shape: Shape) -> None:
         """Puts an op into the loop over lanes that is under way, or begins another."""
         group = self.group
@@ -246,8 +244,6 @@ class Writer:
         group, self.group = self.group, None
         if group is not None:
             write_group(self.program, group)
-
-    # --- branches and loops -------------------------------------------------------------------
 
     def _run_if(self, op: If) -> None:
         program, e = self.program, self.e

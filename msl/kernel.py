@@ -141,9 +141,6 @@ def _advise(function: Function) -> str:
     return f"use smaller blocks or arrays{given}"
 
 
-# --- checks -----------------------------------------------------------------------------------
-
-
 def _check(function: Function, threads: int | None) -> None:
     if function.threads is not None and threads not in (None, function.threads):
         raise ValueError(f"`{function.name}` is written for {function.threads} threads")
@@ -165,9 +162,6 @@ def _check(function: Function, threads: int | None) -> None:
 def _check_dtype(value: Value, what: str, loc: Loc) -> None:
     if value.ty.dtype is F64:
         raise UnsupportedError(f"Metal has no f64: {what} needs a dtype of up to 32 bits", loc)
-
-
-# --- lowering ---------------------------------------------------------------------------------
 
 
 def _lower_within(function: Function, threads: int | None) -> Lowering:
@@ -259,9 +253,6 @@ def _needs_struct(facts: Facts) -> bool:
     """Whether there are more parameters than buffers, of which reports take one."""
     reports = any(isinstance(op, Assert | Print) for op in facts.ops)
     return len(facts.function.params) > MAX_BUFFERS - reports
-
-
-# --- the text ---------------------------------------------------------------------------------
 
 
 def _assemble(low: Lowering) -> MslKernel:

@@ -100,9 +100,6 @@ def _hidden(param: Param) -> Callable[[int], np.generic]:
     return convert
 
 
-# --- arrays -----------------------------------------------------------------------------------
-
-
 @frozen
 class ArrayUse:
     """What a function does with one of its arrays."""

@@ -57,9 +57,6 @@ def to_bound(value: Any, declared: DType | None) -> tuple[Bound, DType]:
     return array, _dtype_of(array)
 
 
-# --- scalars ----------------------------------------------------------------------------------
-
-
 def is_numpy_scalar(value: object) -> TypeGuard[np.generic]:
     return isinstance(value, np.generic)
 
@@ -119,9 +116,6 @@ def _to_float(number: Number, dtype: DType) -> float:
         return float(number)
     except OverflowError:
         raise BadArgument(f"{number} is too large for {dtype}") from None
-
-
-# --- arrays -----------------------------------------------------------------------------------
 
 
 def is_array(value: object) -> TypeGuard[Array]:

@@ -183,9 +183,6 @@ def _lines(pieces: Iterator[str]) -> Iterator[str]:
         yield rest
 
 
-# --- texts ------------------------------------------------------------------------------------
-
-
 @dataclass
 class Texts:
     """What a compiler says against each text that it was given: nothing is well."""
@@ -237,9 +234,6 @@ def _call(command: Sequence[str], seconds: float = 60.0) -> subprocess.Completed
     return subprocess.run(command, capture_output=True, text=True, check=False, timeout=seconds)
 
 
-# --- tests ------------------------------------------------------------------------------------
-
-
 @dataclass
 class Suite:
     """What pytest has said, and how it ended: in words, if not well."""
@@ -256,9 +250,6 @@ class Suite:
         if self.is_good:
             return [lines[-1]]
         return [f"{lines[-1]} (pytest: {self.ending})", *_block("\n".join(lines[-MOST_LINES:]))]
-
-
-# --- the machine ------------------------------------------------------------------------------
 
 
 def _software() -> dict[str, str]:

@@ -37,9 +37,6 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
-# --- what pyobjc has --------------------------------------------------------------------------
-
-
 class Tables(ModuleType):
     """Stands in for `objc` while `Metal/_metadata.py` runs, and keeps what that registers."""
 
@@ -82,9 +79,6 @@ def read_tables(wheel: Path) -> Tables:
         if before is not None:
             sys.modules["objc"] = before
     return tables
-
-
-# --- what we use of it ------------------------------------------------------------------------
 
 
 def make_extract(version: str, tables: Tables) -> dict[str, Any]:

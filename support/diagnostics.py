@@ -64,8 +64,6 @@ def use_color(stream: Terminal | None) -> bool:
     return stream.isatty() and os.environ.get("TERM") != "dumb"
 
 
-# --- a line of output -------------------------------------------------------------------------
-
 _ANSI = {
     "": "",
     "bold": "\x1b[1m",
@@ -145,9 +143,6 @@ def _visible(character: str) -> str:
     return "\N{REPLACEMENT CHARACTER}" if hidden else character
 
 
-# --- header and remarks -----------------------------------------------------------------------
-
-
 def _header(diagnostic: Diagnostic) -> _Row:
     row = _Row()
     code = f"[{diagnostic.code}]" if diagnostic.code else ""
@@ -167,9 +162,6 @@ def _remark(kind: str, text: str, digits: int) -> Iterator[_Row]:
         row = _Row()
         row.put(column + 2, line)
         yield row
-
-
-# --- excerpts of source -----------------------------------------------------------------------
 
 
 @frozen
@@ -278,9 +270,6 @@ def _shown_path(source: SourceName) -> str:
         return source.name
     here = os.path.join(os.getcwd(), "")
     return source.path.removeprefix(here)
-
-
-# --- the layout of marks ----------------------------------------------------------------------
 
 
 class _Page:

@@ -95,9 +95,6 @@ def replace(record: T, /, **changes: Any) -> T:
     return cls(**kept, **changes)
 
 
-# --- how a class becomes a record -------------------------------------------------------------
-
-
 def _define(cls: type[T], eq: bool, slots: bool, kw_only: bool, is_hashed: bool) -> type[T]:
     own = [name for name, of in cls.__annotations__.items() if not of.startswith("ClassVar")]
     fields: dict[str, _Field] = dict(getattr(cls, "__record_fields__", {}))
@@ -139,9 +136,6 @@ def _with_slots(cls: type[T], own: Sequence[str], added: dict[str, object]) -> t
     return cast(type[T], made)
 
 
-# --- methods ----------------------------------------------------------------------------------
-
-
 def _init(fields: dict[str, _Field], cls: type[Any]) -> dict[str, object]:
     """`__init__`, and what tells in which order it takes the fields."""
     given = {name: each for name, each in fields.items() if each.init}
@@ -178,8 +172,6 @@ def _repr(self: Any) -> str:
     inner = ", ".join(f"{name}={getattr(self, name)!r}" for name in self.__record_fields__)
     return f"{type(self).__qualname__}({inner})"
 
-
-# --- code that classes with as many fields share ------------------------------------------------
 
 _GLOBALS: dict[str, Any] = {"Made": _Made}
 

@@ -32,9 +32,6 @@ def place_of(cache: Cache, key: str = KEY) -> Path:
     return cache.folder / FOLDER / cache.name(key)
 
 
-# --- where the folder is ------------------------------------------------------------------------
-
-
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for variable in ("EAS_CACHE_DIR", "XDG_CACHE_HOME"):
@@ -88,9 +85,6 @@ def test_a_folder_relative_to_one_that_was_removed_is_done_without(
     assert open_cache() == Cache(None)
 
 
-# --- what is never touched ----------------------------------------------------------------------
-
-
 def contents(folder: Path) -> dict[str, bytes]:
     """All files below a folder but those of a cache."""
     files = [path for path in folder.rglob("*") if path.is_file() and not path.is_symlink()]
@@ -142,9 +136,6 @@ def test_links_and_folders_under_our_names_are_left_alone(
     assert target.read_bytes() == b"mine"
 
 
-# --- the limit ----------------------------------------------------------------------------------
-
-
 def fill(cache: Cache, count: int) -> list[str]:
     """Keeps files of 100 bytes, each a second older than the next, and gives their keys."""
     keys = [digest(str(number)) for number in range(count)]
@@ -183,9 +174,6 @@ def test_a_file_that_would_need_much_of_the_limit_is_not_kept(tmp_path: Path) ->
     cache = open_cache(tmp_path)
     cache.keep(KEY, bytes(LIMIT // 4 + 1))
     assert cache.read(KEY) is None
-
-
-# --- whose files are trusted --------------------------------------------------------------------
 
 
 def test_only_the_user_can_enter_what_is_made(tmp_path: Path) -> None:
@@ -264,9 +252,6 @@ def test_a_folder_swapped_after_it_was_entered_is_not_used(kept: Cache, tmp_path
         assert folder.read(kept.name(KEY), LIMIT).startswith(b"content")
         folder.write("another", b"ours")
     assert [path.name for path in (tmp_path / FOLDER).iterdir()] == [kept.name(KEY)]
-
-
-# --- what is not as it should be ----------------------------------------------------------------
 
 
 def test_a_pipe_in_place_of_a_file_is_not_waited_for(kept: Cache) -> None:

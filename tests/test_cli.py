@@ -35,8 +35,6 @@ def eas(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> 
     return run
 
 
-# --- pages ------------------------------------------------------------------------------------
-
 PAGES = {
     "E0201": "# E0201: a name is not defined\n\nIt is *not*.\n",
     "E0312": "# E0312: a variable has two types\n\nIt has.\n",
@@ -94,8 +92,6 @@ def test_every_page_has_its_code_and_a_title_in_the_first_line() -> None:
         assert page.startswith(f"# {code}: ")
         assert explain.title_of(page)
 
-
-# --- kernels ----------------------------------------------------------------------------------
 
 KERNELS = """\
 import eas
@@ -192,9 +188,6 @@ def test_wrong_usage_is_explained(
 def test_the_only_kernel_of_a_file_needs_no_name(eas: Run, file: str) -> None:
     Path("one.py").write_text("from kernels import add\n")
     assert eas("ir", "one.py", *ADD) == eas("ir", f"{file}::add", *ADD)
-
-
-# --- the command itself -----------------------------------------------------------------------
 
 
 def test_the_version_is_that_of_the_package() -> None:

@@ -15,8 +15,6 @@ import pytest
 from eas.ir.types import DTYPES
 from tests.calls import ARGUMENTS, FUNCTIONS, forms_of
 
-# --- a kernel -----------------------------------------------------------------------------------
-
 TYPED_KERNEL = """\
 # pyright: strict
 import eas
@@ -58,8 +56,6 @@ MISTAKES = """\
     mk.f32.bitz
     v.to(f32=1)
 """
-
-# --- each function ------------------------------------------------------------------------------
 
 # These take whatever there is.
 TAKES_ANYTHING = {("static_print", "parts")}
@@ -122,8 +118,6 @@ def calls(v: mk.Value, p: mk.BlockPointer, wrong: Wrong):
 def file_of(calls: Sequence[str]) -> str:
     return HEAD + "".join(f"    {text}\n" for text in calls)
 
-
-# --- one run --------------------------------------------------------------------------------------
 
 Findings = dict[str, dict[int, list[str]]]
 

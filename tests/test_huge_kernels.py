@@ -98,9 +98,6 @@ def check_outside(made: HugeKernel, backend: Backend, told: str) -> None:
     raise AssertionError(f"nothing is reported for {made.outside} and {told}")
 
 
-# --- `msl-host`, which copies arrays: here only the pages that a kernel touches -------------------
-
-
 class Sparse:
     """What takes the place of the copies. `touched` are the addresses of elements."""
 

@@ -56,8 +56,6 @@ class Shapes:
         mk.store(out, mk.arange(0, 4), 1.0)
 
 
-# --- the package ------------------------------------------------------------------------------
-
 QUICK_START = """\
 import numpy as np
 import eas
@@ -98,9 +96,6 @@ def test_an_import_does_not_load_what_only_some_need() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     ).stdout
     assert shown == "[]\n"
-
-
-# --- the object -------------------------------------------------------------------------------
 
 
 def test_a_kernel_looks_like_its_function() -> None:
@@ -220,9 +215,6 @@ def test_annotations_can_be_text() -> None:
     }
 
 
-# --- the cache --------------------------------------------------------------------------------
-
-
 def test_the_same_types_and_constants_share_a_compiled_kernel() -> None:
     first = fill.compile("*f32", "f32", BLOCK=4)
     assert fill.compile("*f32", "f32", BLOCK=4) is first
@@ -291,9 +283,6 @@ def test_many_threads_share_one_compile() -> None:
         thread.join()
     assert len(found) == 8
     assert len({id(compiled) for compiled in found}) == 1
-
-
-# --- compiled forms ---------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("is_enabled", [True, False])

@@ -33,9 +33,6 @@ def op_name(function: Callable[..., Any]) -> str:
     return getattr(function, MARK)
 
 
-# --- names and signatures ---------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("name", DTYPES)
 def test_each_dtype_has_its_own_name(name: str) -> None:
     assert getattr(mk, name) is DTYPES[name]
@@ -124,9 +121,6 @@ def test_static_print_prints_outside_of_kernels(capsys: pytest.CaptureFixture[st
     assert capsys.readouterr().out == "the block is 4\n"
 
 
-# --- names of another language ------------------------------------------------------------------
-
-
 def test_names_of_triton_are_told_of_only_where_there_are_none_here() -> None:
     parameters = {p for f in INTRINSICS.values() for p in inspect.signature(f).parameters}
     assert [name for name in foreign.NAMES if hasattr(mk, name)] == []
@@ -141,8 +135,6 @@ def test_what_is_told_of_names_of_triton_can_be_written() -> None:
     renamed = {n for w in foreign.PARAMETERS.values() for n in re.findall(r"it is `(\w+)` here", w)}
     assert renamed <= {p for f in INTRINSICS.values() for p in inspect.signature(f).parameters}
 
-
-# --- examples ---------------------------------------------------------------------------------
 
 HEAD = "import math\n\nimport eas\nfrom eas import mk\n"
 

@@ -91,9 +91,6 @@ def message_of(launch: Callable[[], object]) -> str:
     return str(caught.value)
 
 
-# --- grids ------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("n", [1, 255, 256, 257, 1031])
 def test_the_implicit_grid_covers_all_elements(n: int) -> None:
     a, b, c = inputs(n)
@@ -198,9 +195,6 @@ def test_a_negative_n_is_refused() -> None:
     )
 
 
-# --- which argument goes where ----------------------------------------------------------------
-
-
 def test_arguments_can_be_given_by_name_in_any_order() -> None:
     a, b, c = inputs(10)
     add(BLOCK=4, N=10, c=c, b=b, a=a)
@@ -294,9 +288,6 @@ def test_a_launch_error_can_be_pickled() -> None:
     assert str(pickle.loads(pickle.dumps(error))) == "kernel `add`, argument `a`: is wrong"
 
 
-# --- scalars ----------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("value", "dtype"),
     [
@@ -359,9 +350,6 @@ def test_a_number_that_does_not_fit_is_refused(kernel: Any, value: Any, message:
     assert message_of(lambda: kernel[1](out, value)) == (
         f"kernel `{kernel.name}`, argument `value`: {message}"
     )
-
-
-# --- arrays -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -534,9 +522,6 @@ def test_a_field_of_a_record_can_be_indexed() -> None:
     assert (record["y"] == 6).all()
 
 
-# --- arrays of other libraries ----------------------------------------------------------------
-
-
 class Exporter:
     """An array that only speaks DLPack, as the tensors of other libraries do."""
 
@@ -599,9 +584,6 @@ def test_a_tensor_that_refuses_to_be_exported_says_why() -> None:
     )
 
 
-# --- arrays that share memory -----------------------------------------------------------------
-
-
 @eas.kernel
 def clear_and_keep(source, cleared, kept, BLOCK: eas.constexpr):
     i = mk.arange(0, BLOCK)
@@ -656,9 +638,6 @@ def test_arrays_in_one_piece_of_memory_that_share_no_element_are_apart() -> None
     both = np.arange(16, dtype=np.float32).reshape(8, 2)
     copy_each[8](both[:, 0], both[:, 1])
     np.testing.assert_array_equal(both[:, 1], both[:, 0])
-
-
-# --- backends ---------------------------------------------------------------------------------
 
 
 def launch_add(**options: Any) -> None:

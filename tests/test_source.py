@@ -69,9 +69,6 @@ def refusal_of(fn: Callable[..., Any]) -> tuple[str, str]:
     return caught.value.diagnostic.code, caught.value.diagnostic.message
 
 
-# --- where functions are ----------------------------------------------------------------------
-
-
 def test_a_function_of_a_file_is_found_with_its_name_and_lines(load: Load) -> None:
     module = load("x = 1\n\ndef f(a):\n    return a\n\ny = 2\n")
     source = read_source(module.f)
@@ -202,9 +199,6 @@ def test_escapes_that_python_warns_of_are_no_obstacle(load: Load) -> None:
     assert written(module.f) == "def f(a):\n    return '\\d'"
 
 
-# --- lambdas ----------------------------------------------------------------------------------
-
-
 def test_of_several_lambdas_on_a_line_each_is_found(load: Load) -> None:
     module = load("f, g, h = lambda x: x, lambda x: x + 1, lambda x: lambda x: x\n")
     assert written(module.f) == "lambda x: x"
@@ -235,9 +229,6 @@ def test_lambdas_are_told_apart_without_columns(tmp_path: Path) -> None:
         command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True
     )
     assert run.stdout == "10 23 10\n"  # the first and the last are the same code
-
-
-# --- places -----------------------------------------------------------------------------------
 
 
 def test_columns_count_characters_not_bytes(load: Load) -> None:
@@ -301,9 +292,6 @@ def test_the_names_of_the_module_and_the_closure_are_at_hand(load: Load) -> None
     assert read_source(next(functions)).closure == {"one": 1}
     assert read_source(next(functions)).closure == {"one": 1, "later": 2}
     assert read_source(module.outer).globals is vars(module)
-
-
-# --- cells, prompts, doctests -----------------------------------------------------------------
 
 
 @pytest.fixture
@@ -431,9 +419,6 @@ def test_a_history_that_lacks_a_line_is_not_believed(monkeypatch: pytest.MonkeyP
     assert refusal_of(typed(text, "f")) == ("E0801", "the source of `f` cannot be read")
 
 
-# --- refusals ---------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("command", ["", "import sys", "def g(a): return a"])
 def test_a_function_made_by_exec_is_refused(monkeypatch: pytest.MonkeyPatch, command: str) -> None:
     entry = (len(command), None, command.splitlines(), "<string>")  # of `python -c` from 3.13 on
@@ -470,9 +455,6 @@ def test_what_is_not_written_in_python_is_refused(fn: Callable[..., Any]) -> Non
     name = getattr(fn, "__name__", "partial")
     message = f"`{name}` has no Python source: it is not a function written in Python"
     assert refusal_of(fn) == ("E0801", message)
-
-
-# --- edits ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -604,9 +586,6 @@ def _overwrite(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8")
     later = path.stat().st_mtime + 10  # `linecache` compares times, which can be coarse
     os.utime(path, (later, later))
-
-
-# --- cost -------------------------------------------------------------------------------------
 
 
 def test_a_large_file_is_not_parsed_for_one_of_its_functions(

@@ -84,9 +84,6 @@ def _quietly(make: Callable[[], CodeType | None]) -> CodeType | None:
             return None
 
 
-# --- ways to compile --------------------------------------------------------------------------
-
-
 def _compile(what: str | ast.Module, code: CodeType, _: object = None) -> CodeType:
     flags = code.co_flags & FUTURE
     return compile(what, code.co_filename, "exec", flags, dont_inherit=True)
@@ -130,9 +127,6 @@ def _alone(node: FunctionNode, code: CodeType, imports: Iterable[str]) -> ast.Mo
     is_lambda = isinstance(node, ast.Lambda)
     inner.body = [ast.copy_location(ast.Expr(node), node) if is_lambda else node]
     return tree
-
-
-# --- comparing codes --------------------------------------------------------------------------
 
 
 def _like(module: CodeType, code: CodeType) -> Iterator[CodeType]:

@@ -162,9 +162,6 @@ def _name_of(path: str) -> SourceName:
     return SourceName(os.path.basename(path), path)
 
 
-# --- refusals ---------------------------------------------------------------------------------
-
-
 def _not_python(fn: Callable[..., Any]) -> Refusal:
     name = getattr(fn, "__name__", type(fn).__name__)
     return Refusal(

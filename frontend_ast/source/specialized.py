@@ -104,9 +104,6 @@ def _outer_values(fn_source: FunctionSource) -> dict[str, object]:
     return {**vars(builtins), **fn_source.globals, **fn_source.closure}
 
 
-# --- reducing ---------------------------------------------------------------------------------
-
-
 class _Reducer(ast.NodeTransformer):
     """Writes literals for names and takes the branch that a known condition selects."""
 
@@ -180,9 +177,6 @@ _EVALUATED = (
     *(ast.UnaryOp, ast.BinOp, ast.BoolOp, ast.Compare, ast.IfExp),
     *(ast.unaryop, ast.operator, ast.boolop, ast.cmpop, ast.expr_context),
 )
-
-
-# --- printing ---------------------------------------------------------------------------------
 
 
 def _print(node: FunctionNode) -> str:

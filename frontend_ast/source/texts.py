@@ -120,8 +120,6 @@ class Text:
         return [n for n in ast.walk(tree) if isinstance(n, FunctionNode)] if tree else []
 
 
-# --- which texts there are --------------------------------------------------------------------
-
 # The text of each function that was found, for as long as there is the function.
 _kept: WeakKeyDictionary[FunctionType, Text] = WeakKeyDictionary()
 
@@ -209,8 +207,6 @@ def _changed_at(path: str) -> float | None:
         return None
     return max(found.st_mtime, found.st_ctime)
 
-
-# --- finding a function -----------------------------------------------------------------------
 
 _MAX_ATTEMPTS = 32
 

@@ -175,8 +175,6 @@ class _Lockstep:
         everyone = self.spread(self.build.constant(True, BOOL), self.shape)
         self.op(op, everyone)
 
-    # --- masks --------------------------------------------------------------------------------
-
     def spread(self, value: Value, shape: Shape) -> Value:
         """A scalar or a smaller block as a block of some shape."""
         if value.shape == shape:
@@ -210,8 +208,6 @@ class _Lockstep:
         else:
             way.values = self.choose(lanes, values, way.values)
             way.lanes = self.compute("or", way.lanes, lanes)
-
-    # --- ops ----------------------------------------------------------------------------------
 
     def ops(self, region: Region, lanes: Value) -> Value | None:
         """Runs a region; gives the lanes that come to its end, None if none can."""
@@ -274,8 +270,6 @@ class _Lockstep:
             case _:
                 build.emit(op)
 
-    # --- branches -----------------------------------------------------------------------------
-
     def branch(self, op: If, lanes: Value) -> Value | None:
         condition = self.use(op.condition)
         mask = self.spread(condition, self.shape)
@@ -298,8 +292,6 @@ class _Lockstep:
         end = region.terminator
         assert isinstance(end, Terminator)
         return self.uses(end.values)
-
-    # --- loops --------------------------------------------------------------------------------
 
     def loop(self, op: For | While, lanes: Value) -> Value:
         """A loop that goes on while any lane does; what the others have stays."""

@@ -13,8 +13,6 @@ from eas.ir.types import I32, Block, DType, Scalar, Shape, Type, count, make_typ
 
 MAX_RANK = 4
 
-# --- positions --------------------------------------------------------------------------------
-
 
 def _program_id(position: Position, *, axis: int) -> Array:
     return position.index(axis)
@@ -47,9 +45,6 @@ def _simdgroup_index(*, size: int) -> Array:
     return np.arange(size, dtype=I32.numpy)[None] // np.int32(32)
 
 
-# --- indices ----------------------------------------------------------------------------------
-
-
 def _index_type(operands: Sequence[Type], attrs: Attrs) -> Type:
     del attrs
     index, extent = operands
@@ -74,9 +69,6 @@ def _always(operands: Sequence[Type], attrs: Attrs) -> bool:
 
 
 _OUT_OF_BOUNDS = Fault("index out of bounds", _is_outside, _always)
-
-
-# --- casts ------------------------------------------------------------------------------------
 
 
 def _cast_type(operands: Sequence[Type], attrs: Attrs) -> Type:
@@ -112,9 +104,6 @@ def _bitcast_type(operands: Sequence[Type], attrs: Attrs) -> Type:
 
 def _bitcast(a: Array, *, dtype: DType) -> Array:
     return np.ascontiguousarray(a).view(dtype.numpy)
-
-
-# --- shapes -----------------------------------------------------------------------------------
 
 
 def _splat_type(operands: Sequence[Type], attrs: Attrs) -> Type:

@@ -75,8 +75,6 @@ class _Marking:
     kept: set[int] = field(default_factory=set[int])
     work: list[Value] = field(default_factory=list[Value])
 
-    # --- definitions and roots ----------------------------------------------------------------
-
     def scan(self, region: Region, loop: _Loop | None) -> tuple[bool, bool]:
         """Whether a region has an effect of its own, and whether it has an exit of the loop."""
         has_effect = has_exit = False
@@ -156,8 +154,6 @@ class _Marking:
         ways = [*given, *more]
         for place, value in enumerate(values):
             self.sources[value.id] = _Source([way[place] for way in ways], op)
-
-    # --- marks --------------------------------------------------------------------------------
 
     def follow(self) -> None:
         """Marks everything that a marked value needs."""

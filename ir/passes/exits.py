@@ -175,8 +175,6 @@ class _ScopeLowering:
     def _is_own(self, op: Op) -> bool:
         return isinstance(op, Leave) and op.label == self.scope.label
 
-    # --- ops in a row -------------------------------------------------------------------------
-
     def _finish(self, ops: Sequence[Op], ending: _Ending) -> list[Op]:
         """The ops of a region without a `Leave`, with a terminator as the ending asks."""
         for place, op in enumerate(ops):
@@ -242,8 +240,6 @@ class _ScopeLowering:
     def _flag_and_left(self, ending: _Ending) -> tuple[Value, Values]:
         flag = self.state.build.value(make_type(BOOL, ending.flag or ()), "left")
         return flag, self._fresh(self.ending.own)
-
-    # --- branches -----------------------------------------------------------------------------
 
     def _part_if(self, op: Op, rest: Sequence[Op], ending: _Ending) -> list[Op]:
         assert isinstance(op, If)
@@ -341,8 +337,6 @@ class _ScopeLowering:
         then = Region((), (*gone, Yield(values, loc)))
         orelse = Region((), tuple(self._finish(rest, ending)))
         return [If(flag, then, orelse, results, loc), Yield(results, loc)]
-
-    # --- loops --------------------------------------------------------------------------------
 
     def _part_loop(self, op: Op, rest: Sequence[Op], ending: _Ending) -> list[Op]:
         assert isinstance(op, Loop)

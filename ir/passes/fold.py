@@ -69,8 +69,6 @@ class _Folder:
     makers: dict[int, Compute] = field(default_factory=dict[int, Compute])
     end: Op | None = None
 
-    # --- regions ------------------------------------------------------------------------------
-
     def region(self, region: Region, condition: Value | None = None, holds: bool = True) -> Region:
         """A region, entered where a condition holds or fails."""
         ops, end, assumed = self.build.ops, self.end, dict(self.assumed)
@@ -101,8 +99,6 @@ class _Folder:
         elif maker is not None and maker.op.name == ("and" if holds else "or"):
             for operand in maker.operands:
                 self.assume(operand, holds)
-
-    # --- ops ----------------------------------------------------------------------------------
 
     def op(self, op: Op) -> bool:
         """Folds an op into the region under way; whether the code after it is reached."""
@@ -228,8 +224,6 @@ class _Folder:
         ]
         return with_values(op, values)
 
-    # --- branches -----------------------------------------------------------------------------
-
     def branch(self, op: If) -> bool:
         holds = self.known.get(op.condition.id)
         if holds is not None:
@@ -282,8 +276,6 @@ class _Folder:
         """The literal that all these values are, bit by bit."""
         literals = [self.known.get(value.id) for value in values]
         return literals[0] if len({repr(literal) for literal in literals}) == 1 else None
-
-    # --- loops --------------------------------------------------------------------------------
 
     def loop_for(self, op: For) -> bool:
         bounds = [self.known.get(value.id) for value in (op.start, op.stop, op.step)]

@@ -35,9 +35,6 @@ def simplify(op: Compute, literals: Literals, makers: Makers) -> Simpler:
     return None if rule is None else rule(op, literals, makers)
 
 
-# --- arithmetic -------------------------------------------------------------------------------
-
-
 def _add(op: Compute, literals: Literals, makers: Makers) -> Simpler:
     del makers
     if op.result.ty.dtype.is_float:  # -0.0 + 0.0 is 0.0
@@ -94,9 +91,6 @@ def _neutral(op: Compute, literals: Literals, neutral: Literal) -> Simpler:
     return op.operands[0] if literals[1] == neutral else None
 
 
-# --- bits -------------------------------------------------------------------------------------
-
-
 def _and(op: Compute, literals: Literals, makers: Makers) -> Simpler:
     del makers
     if op.operands[0] == op.operands[1]:
@@ -133,8 +127,6 @@ def _all_bits(op: Compute) -> Literal:
 def _no_bits(op: Compute) -> Literal:
     return False if op.result.ty.dtype.is_bool else 0
 
-
-# --- truth ------------------------------------------------------------------------------------
 
 _OPPOSITES = {"lt": "ge", "ge": "lt", "gt": "le", "le": "gt", "eq": "ne", "ne": "eq"}
 
@@ -199,9 +191,6 @@ def _select_bool(op: Compute, literals: Literals) -> Simpler:
             return Instead("or", (Instead("not", (condition,)), a))
         case _:
             return None
-
-
-# --- dtypes and shapes ------------------------------------------------------------------------
 
 
 def _cast(op: Compute, literals: Literals, makers: Makers) -> Simpler:

@@ -153,8 +153,6 @@ class _Analysis:
         assert found is not None
         return found
 
-    # --- ops ----------------------------------------------------------------------------------
-
     def region(self, region: Region) -> None:
         for op in region.ops:
             self.op(op)
@@ -216,8 +214,6 @@ class _Analysis:
             return Interval(dtype.min, dtype.max)
         self.found.programs = min(self.found.programs, limit)
         return exact
-
-    # --- control flow ---------------------------------------------------------------------------
 
     def branch(self, op: If) -> None:
         for region, truth in ((op.then, True), (op.orelse, False)):
@@ -329,8 +325,6 @@ class _Analysis:
         breaks, continues = self.exits.pop()
         return breaks, [*ends, *continues]
 
-    # --- conditions -----------------------------------------------------------------------------
-
     def assume(self, condition: Value, truth: bool) -> dict[int, Interval]:
         """Narrows what a condition says of values; gives the intervals to put back after."""
         kept: dict[int, Interval] = {}
@@ -392,8 +386,6 @@ def _grown(
         return Interval(low, dtype.max)
     return Interval(low, both.high, both.growth)
 
-
-# --- what each op does to intervals --------------------------------------------------------------
 
 Rule = Callable[[Sequence[Interval], Compute, DType], Interval | None]
 _NEGATED = {"lt": "ge", "ge": "lt", "le": "gt", "gt": "le", "eq": "ne", "ne": "eq"}

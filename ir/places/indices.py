@@ -185,9 +185,6 @@ def _nested(part: Part, divisor: int, extent: int) -> Index | None:
     return _digit_of(part.base, part.divisor * divisor, modulus)
 
 
-# --- shapes -----------------------------------------------------------------------------------
-
-
 @cache
 def strides(shape: Shape) -> Shape:
     """The strides of a block in row-major order."""

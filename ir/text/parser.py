@@ -79,8 +79,6 @@ class _Parser:
     values: dict[int, Value] = field(default_factory=dict[int, Value])
     source: SourceName = NOWHERE.source
 
-    # --- tokens -------------------------------------------------------------------------------
-
     @property
     def token(self) -> Token:
         return self.tokens[self.next]
@@ -143,8 +141,6 @@ class _Parser:
                 break
         return tuple(items)
 
-    # --- values and types ---------------------------------------------------------------------
-
     def collect_definitions(self) -> None:
         for place, (token, follower) in enumerate(zip(self.tokens, self.tokens[1:], strict=False)):
             if token.kind == "value" and follower.text == ":":
@@ -198,8 +194,6 @@ class _Parser:
         self.expect("[")
         return self.listed(lambda: self.integer("an integer"), "]")
 
-    # --- places -------------------------------------------------------------------------------
-
     def place(self) -> Loc:
         """The place at the end of a line, or nowhere."""
         if self.token.kind != "place":
@@ -217,8 +211,6 @@ class _Parser:
         first, column, *end = map(int, re.split("[:-]", span))
         last, end_column = end if len(end) == 2 else (first, *end)
         return Loc(source, first, column, last, end_column, caller)
-
-    # --- functions and regions ----------------------------------------------------------------
 
     def function(self) -> Function:
         self.skip_lines()
@@ -307,8 +299,6 @@ class _Parser:
         if self.token.text == "{":
             return self.inner_region(args, around)
         return Region(args, (Yield(args, around),))
-
-    # --- ops ----------------------------------------------------------------------------------
 
     def op(self) -> Op:
         results: Values = ()

@@ -194,9 +194,6 @@ class _Writer:
             self.line(f"}} {word}{end}")
 
 
-# --- pieces -----------------------------------------------------------------------------------
-
-
 def _param(param: Param) -> str:
     text = _definition(param.value)
     if param.role != "argument":

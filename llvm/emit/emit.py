@@ -129,8 +129,6 @@ class Emitter:
     def body(self) -> str:
         return "\n".join(["entry:", *self._entry, "  br label %start", "start:", *self._lines])
 
-    # --- blocks -------------------------------------------------------------------------------
-
     def label(self, hint: str = "b") -> str:
         self._count += 1
         return f"{hint}{self._count}"
@@ -185,8 +183,6 @@ class Emitter:
         self.jump(head)
         self.begin(after)
 
-    # --- lines --------------------------------------------------------------------------------
-
     def line(self, text: str) -> None:
         """Ends up nowhere where the block has ended: such code is never reached."""
         if self._is_open:
@@ -204,8 +200,6 @@ class Emitter:
         if not text.startswith(_NOT_PURE):
             self._computed[text] = made
         return made
-
-    # --- variables ----------------------------------------------------------------------------
 
     def alloca(self, ty: str, count: int = 1, align: int = 64) -> V:
         self._count += 1
@@ -262,8 +256,6 @@ class Emitter:
             op, a, b = self._joined[bits.text]
             return self.binary(op, self._whole(a), self._whole(b))
         return self.cast("sext", bits, "i32")
-
-    # --- arithmetic ---------------------------------------------------------------------------
 
     def binary(self, op: str, a: V, b: V) -> V:
         return self.value(a.ty, f"{op} {a.ty} {a.text}, {b.text}")
@@ -389,8 +381,6 @@ class Emitter:
     def fma(self, a: V, b: V, c: V) -> V:
         return self.intrinsic("fma", a, b, c)
 
-    # --- vectors ------------------------------------------------------------------------------
-
     def splat(self, a: V, lanes: int) -> V:
         ty = vector(a.ty, lanes)
         if a.known is not None:
@@ -450,8 +440,6 @@ class Emitter:
             return const("i1", mask.known)
         bits = self.bitcast(mask, f"i{mask.lanes}")
         return self.icmp("ne", bits, const(bits.ty, 0))
-
-    # --- memory -------------------------------------------------------------------------------
 
     def gep(self, element: str, pointer: V, offset: V) -> V:
         if offset.known == 0 and not offset.lanes:

@@ -109,9 +109,6 @@ def _has_bit(e: Emitter, n: V, bit: int) -> V:
     return e.icmp("ne", e.both(n, const(n.ty, bit)), const(n.ty, 0))
 
 
-# --- angles -----------------------------------------------------------------------------------
-
-
 def asin(e: Emitter, x: V) -> V:
     wide = to_double(e, x)
     size = e.intrinsic("fabs", wide)

@@ -105,8 +105,6 @@ class Body:
     def width(self) -> int:
         return self.program.width
 
-    # --- coordinates --------------------------------------------------------------------------
-
     def natural(self, shape: Shape, point: Coords) -> Coords:
         """The coordinates of a point in a block of the domain's rank; a scalar has none."""
         if not shape:
@@ -128,8 +126,6 @@ class Body:
         for n, point in enumerate(self.points):
             found.setdefault(self.natural(shape, point), []).append(n)
         yield from found.items()
-
-    # --- values -------------------------------------------------------------------------------
 
     def bind(self, value: Value, coords: Coords, found: Lanes) -> None:
         self.scopes[-1][value.id, coords] = found
@@ -213,8 +209,6 @@ class Body:
         exact = a.is_exact and new.min <= low and high <= new.max
         return Steps(cast(self.e, a.base, old, new), a.step, exact, a.start)
 
-    # --- regions ------------------------------------------------------------------------------
-
     def run(self, region: Region, masks: Sequence[Mask]) -> Sequence[Mask] | None:
         """The ops of a region but its terminator; gives the lanes that reach its end."""
         now: Sequence[Mask] | None = masks
@@ -229,9 +223,6 @@ class Body:
         if self.fits(value.shape):
             for coords, points in self.places(value.shape):
                 self.bind(value, coords, make(coords, points))
-
-
-# --- single ops -------------------------------------------------------------------------------
 
 
 def spell(e: Emitter, op: Compute, operands: list[V]) -> V:
@@ -250,9 +241,6 @@ def spell(e: Emitter, op: Compute, operands: list[V]) -> V:
 
 
 _EXACT = {"select", "neg", "abs", "minimum", "maximum", "copysign", "clamp", "floor", "ceil"}
-
-
-# --- positions --------------------------------------------------------------------------------
 
 
 def _arange(body: Body, op: Compute, coords: Coords) -> Lanes:

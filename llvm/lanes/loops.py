@@ -28,9 +28,6 @@ def run_loop(body: Body, op: For | While, masks: Masks) -> Masks | None:
     return _run_plain(body, op, masks)
 
 
-# --- plain loops ------------------------------------------------------------------------------
-
-
 def _run_plain(body: Body, op: For | While, masks: Masks) -> Masks | None:
     done = MaskSlots(body, None) if leaves(op.orelse) else None
 
@@ -109,9 +106,6 @@ def _goes_on(
     holds = body.scalar(last.condition)
     carried.put(last.values)
     return holds
-
-
-# --- masked loops -----------------------------------------------------------------------------
 
 
 @frozen

@@ -17,8 +17,6 @@ from eas.llvm.lanes.masks import condition, narrow, shared, when, written
 
 _PART = 16  # bytes that NumPy aligns arrays to, so that they are stored at once past the caches
 
-# --- loads ------------------------------------------------------------------------------------
-
 
 def load(body: Body, op: Load, coords: Coords, mask: Mask) -> Lanes:
     """What the lanes at these coordinates read.
@@ -126,9 +124,6 @@ def _gather(body: Body, pointer: V, dtype: DType, offset: Lanes, mask: Mask) -> 
         element = e.load(stored(dtype), e.extract(places, lane), size_of(dtype))
         found = e.insert(found, element, lane)
     return found
-
-
-# --- stores -----------------------------------------------------------------------------------
 
 
 def store(body: Body, op: Store, masks: Sequence[Mask]) -> None:

@@ -71,8 +71,6 @@ class Program:
             if param.value.id in wanted
         }
 
-    # --- what bodies ask for ------------------------------------------------------------------
-
     def outside(self, body: Body, value: Value, coords: Coords) -> Lanes | None:
         """A value that was made before the loop over lanes, if it was."""
         if not value.shape and body is not self.single:

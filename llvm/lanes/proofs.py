@@ -78,9 +78,6 @@ def inside(spans: Spans, access: Guarded, bounds: Bounds) -> V | None:
     return holds
 
 
-# --- proofs of a launch -------------------------------------------------------------------------
-
-
 def launch_proofs(
     e: Emitter,
     facts: Facts,
@@ -121,9 +118,6 @@ def _axis(op: Compute) -> int:
     axis = op.attr("axis")
     assert isinstance(axis, int)
     return axis
-
-
-# --- proofs of a loop over lanes ----------------------------------------------------------------
 
 
 def prove_loop(

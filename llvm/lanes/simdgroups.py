@@ -62,9 +62,6 @@ def _reduce(body: Body, op: Compute, coords: Coords) -> Lanes:
     return Uniform(across(e, r, total))
 
 
-# --- 8x8 matrices, two elements in each thread --------------------------------------------------
-
-
 def _mma(body: Body, op: Compute, coords: Coords) -> Lanes:
     """One of a lane's two elements of a @ b + c."""
     e, word = body.e, op.attr("word")

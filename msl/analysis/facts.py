@@ -179,9 +179,6 @@ def _visit(facts: Facts, region: Region, position: int) -> int:
     return position
 
 
-# --- small questions --------------------------------------------------------------------------
-
-
 def is_collective(op: Op) -> bool:
     if isinstance(op, Compute):
         return op.op.collective

@@ -36,8 +36,6 @@ class TreeBuilder:
     def __post_init__(self) -> None:
         self.block = self.root
 
-    # --- expressions --------------------------------------------------------------------------
-
     def node(
         self,
         dtype: DType,
@@ -99,8 +97,6 @@ class TreeBuilder:
         )
         node.variable = variable
         return node
-
-    # --- statements ---------------------------------------------------------------------------
 
     def emit(self, statement: Statement) -> None:
         self.block.statements.append(statement)

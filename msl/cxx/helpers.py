@@ -57,9 +57,6 @@ def _calls(name: str, dtype: DType) -> tuple[str, ...]:
     return ()
 
 
-# --- integers ---------------------------------------------------------------------------------
-
-
 def _wrapped(name: str, operator: str) -> Definition:
     def define(dtype: DType) -> str:
         t, u = type_name(dtype), unsigned(dtype)
@@ -183,8 +180,6 @@ def _negated(dtype: DType) -> str:
     return "wrap_neg(a)" if dtype.bits >= 32 else f"{type_name(dtype)}(-a)"
 
 
-# --- floats -----------------------------------------------------------------------------------
-
 _FLOAT_FLOOR_DIV = """
 // Python's a // b: rounds towards minus infinity.
 inline T floor_div(T a, T b) {
@@ -230,9 +225,6 @@ def _function(name: str) -> Definition:
         return FUNCTIONS[name]
 
     return define
-
-
-# --- simdgroups -------------------------------------------------------------------------------
 
 
 def _simd_other_64(dtype: DType) -> str:
@@ -311,9 +303,6 @@ def _step_64(name: str, dtype: DType) -> str:
     return _STEPS_64[name].format(add=add, mul=mul)
 
 
-# --- atomics ----------------------------------------------------------------------------------
-
-
 def _atomic_cas(space: str) -> Definition:
     def define(dtype: DType) -> str:
         t = type_name(dtype)
@@ -332,9 +321,6 @@ inline {t} atomic_cas({space} atomic_{t}* place, {t} expected, {t} desired) {{
 """
 
     return define
-
-
-# --- reports to the host, see `eas.msl.lower.reports` ---------------------------------------
 
 
 def _report_failure(dtype: DType) -> str:

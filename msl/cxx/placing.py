@@ -56,9 +56,6 @@ def _uses_in(root: Block) -> dict[Node, list[Place]]:
     return uses
 
 
-# --- what is only needed under a condition ----------------------------------------------------
-
-
 def _sink(root: Block, nodes: list[Node]) -> None:
     """Moves what only one branch needs into it, and drops masks that hold there anyway."""
     uses: dict[Node, list[Block]] = {}
@@ -113,9 +110,6 @@ def _drop_mask(node: LoadNode) -> None:
 def _facts(condition: Node) -> list[Node]:
     """The conditions that hold where a condition holds."""
     return [condition, *(fact for each in condition.conjuncts for fact in _facts(each))]
-
-
-# --- names ------------------------------------------------------------------------------------
 
 
 def _count_weights(root: Block, nodes: list[Node]) -> None:

@@ -61,8 +61,6 @@ class Printer:
         self.live = {node.variable for node in nodes if node.is_live and node.variable is not None}
         self.block(root)
 
-    # --- names and comments -------------------------------------------------------------------
-
     def name(self, hint: str, default: str) -> str:
         wanted, own = identifier(hint), identifier(default) or "value"
         name = unique(wanted, *self.taken) if wanted else unique(own, *self.taken, self.users)
@@ -92,8 +90,6 @@ class Printer:
             yield
         self.taken.pop()
 
-    # --- expressions --------------------------------------------------------------------------
-
     def text(self, node: Node) -> Text:
         if node.is_named:
             return Text(node.name)
@@ -111,8 +107,6 @@ class Printer:
 
     def value_of(self, node: Node) -> Text:
         return node.spell([self.text(operand) for operand in node.operands])
-
-    # --- statements ---------------------------------------------------------------------------
 
     def block(self, block: Block, first: int = 0) -> None:
         for index, statement in enumerate(block.statements[first:], first):
@@ -149,8 +143,6 @@ class Printer:
             return
         const = "" if variable in self.changing else "const "
         self.line(f"{const}{kind} {variable.name} = {texts[0].text};", statement.loc)
-
-    # --- assignments --------------------------------------------------------------------------
 
     def set(self, statement: Set) -> None:
         """Orders assignments so that none overwrites what another reads, or saves that first."""
@@ -220,8 +212,6 @@ class Printer:
             if whole in (infix(operator, left, right, level, a) for a in (False, True)):
                 return f"{target.text} {operator}= {right.text};"
         return ""
-
-    # --- control flow -------------------------------------------------------------------------
 
     def branch(self, statement: Branch) -> None:
         condition = self.text(statement.operands[0])

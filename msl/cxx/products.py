@@ -133,9 +133,6 @@ def _load(own: str, tile: str, factor: Factor, batch: str, row: str, column: str
     return f"simdgroup_load({own}, {start}, {factor.length}{turned});"
 
 
-# --- pieces of text, where an empty one is zero -----------------------------------------------
-
-
 def _index(name: str, count: int) -> str:
     return name if count > 1 else "0"
 

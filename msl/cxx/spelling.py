@@ -59,8 +59,6 @@ def spell(spelling: Spelling, texts: Texts) -> Text:
 
 _ANY_DTYPE = ("select", "cast", "bitcast")
 
-# --- arithmetic -------------------------------------------------------------------------------
-
 
 def _arithmetic(operator: str, level: Level, wrapping: str) -> Speller:
     def speller(spelling: Spelling, texts: Texts) -> Text:
@@ -169,9 +167,6 @@ def _sign(spelling: Spelling, texts: Texts) -> Text:
     return call(spelling.helpers.need("sign_of", dtype), texts[0])
 
 
-# --- bits and comparisons ---------------------------------------------------------------------
-
-
 def _bits(operator: str, level: Level, logical: str, logical_level: Level) -> Speller:
     def speller(spelling: Spelling, texts: Texts) -> Text:
         a, b = texts
@@ -254,9 +249,6 @@ def _index(spelling: Spelling, texts: Texts) -> Text:
     return spelling.helper("wrap_index", *texts)
 
 
-# --- casts ------------------------------------------------------------------------------------
-
-
 def _cast(spelling: Spelling, texts: Texts) -> Text:
     return converted(texts[0], spelling.operand, spelling.result)
 
@@ -278,9 +270,6 @@ def _bitcast(spelling: Spelling, texts: Texts) -> Text:
     if spelling.operand == spelling.result:
         return texts[0]
     return call(f"as_type<{type_name(spelling.result)}>", texts[0])
-
-
-# --- functions of floats ----------------------------------------------------------------------
 
 
 def _same(name: str) -> Speller:

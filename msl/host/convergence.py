@@ -65,9 +65,6 @@ def _waiting(functions: Sequence[Function]) -> set[str]:
         waiting |= more
 
 
-# --- calls ------------------------------------------------------------------------------------
-
-
 def _is_only_called(
     function: Function, functions: Sequence[Function], tokens: Sequence[Token]
 ) -> bool:
@@ -100,9 +97,6 @@ def _declaration(function: Function, tokens: Sequence[Token]) -> list[Token]:
             break
         words.append(token)
     return words
-
-
-# --- loops ------------------------------------------------------------------------------------
 
 
 def _loop_marks(words: Sequence[Token], waiting: set[str]) -> Marks:

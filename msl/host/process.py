@@ -189,9 +189,6 @@ def _memory_file() -> IO[bytes]:
     return os.fdopen(os.memfd_create("easy_as"), "wb")
 
 
-# --- messages, see worker.py ------------------------------------------------------------------
-
-
 class _Ended(Exception):
     """The worker is not there any more."""
 

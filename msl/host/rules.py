@@ -44,9 +44,6 @@ def complaints(text: str) -> list[Complaint]:
     return sorted(found, key=lambda complaint: complaint.line)
 
 
-# --- signatures -------------------------------------------------------------------------------
-
-
 def _signature(kernel: Signature) -> Iterator[Complaint]:
     if kernel.result != "void":
         yield Complaint(kernel.line, f"kernel `{kernel.name}` returns `{kernel.result}`, not void")
@@ -104,8 +101,6 @@ def _same_width(kernel: Signature) -> Iterator[Complaint]:
         types = ", ".join(f"{p.type} {p.name}" for p in positions)
         yield Complaint(kernel.line, f"positions are of different widths: {types}")
 
-
-# --- words ------------------------------------------------------------------------------------
 
 _FORBIDDEN = frozenset({
     "asm", "catch", "char16_t", "char32_t", "delete", "double", "dynamic_cast", "export",
@@ -172,9 +167,6 @@ def _reserved_names(tokens: Sequence[Token]) -> Iterator[Complaint]:
             yield Complaint(token.line, f"`{token.text}` is a word of Metal, not a name")
 
 
-# --- functions --------------------------------------------------------------------------------
-
-
 def _calls(functions: Sequence[Function], kernels: set[str]) -> Iterator[Complaint]:
     names = {function.name for function in functions}
     graph: dict[str, set[str]] = {}
@@ -202,8 +194,6 @@ def _reachable(name: str, graph: dict[str, set[str]]) -> set[str]:
             todo += graph.get(function, ())
     return found
 
-
-# --- address spaces ---------------------------------------------------------------------------
 
 _TYPES = (
     "void|bool|char|uchar|short|ushort|int|uint|long|ulong|half|bfloat|float|size_t|"

@@ -184,9 +184,6 @@ def _each(f: Callable[[int, int], int], a: Extents, b: Extents) -> Extents:
     return f(a[0], b[0]), f(a[1], b[1]), f(a[2], b[2])
 
 
-# --- buffers ----------------------------------------------------------------------------------
-
-
 def _flat(value: Any, parameter: Parameter, kernel: str) -> Array:
     """The elements of an argument, one behind the other: those of an array are its own."""
     dtype = _dtype_of(parameter.type)

@@ -87,9 +87,6 @@ def translate(text: str, number: int = 0, constants: Constants | None = None) ->
     return Unit(number, code, kernels, waits, types)
 
 
-# --- what no front end knows ------------------------------------------------------------------
-
-
 def to_cpp(text: str, constants: Constants | None = None) -> str:
     """The text without attributes, with values for function constants and C++'s literals."""
     text = _SUFFIX.sub(_literal, text)
@@ -166,9 +163,6 @@ def _refuse_other_constants(
             raise MslError(f"the function constant `{name}` has no value")
 
 
-# --- variables in threadgroup memory ----------------------------------------------------------
-
-
 def _with_threadgroup_variables(text: str, tokens: Sequence[Token], number: int) -> str:
     """C++ has no automatic variables in another address space: they become references.
 
@@ -236,9 +230,6 @@ def _declared(tokens: Sequence[Token]) -> list[Token]:
 
 def _section_bounds(number: int) -> str:
     return f"EAS_BOUNDS({number})\n"
-
-
-# --- the way in -------------------------------------------------------------------------------
 
 
 def _entry(kernel: Signature, number: int) -> str:

@@ -219,9 +219,6 @@ def _as_dict(report: Report, library: int | None) -> dict[str, Any]:
     }
 
 
-# --- messages ---------------------------------------------------------------------------------
-
-
 def read_message(stream: BinaryIO) -> dict[str, Any] | None:
     head = stream.read(4)
     if len(head) < 4:

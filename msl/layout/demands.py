@@ -136,8 +136,6 @@ class Demands:
             if not is_home(value, demand.indices, demand.extent):
                 self.layout.staged.add(value)
 
-    # --- pure ops -----------------------------------------------------------------------------
-
     def pure(self, op: Compute | Load, loops: int) -> None:
         demands = self.wanted.get(op.result, [])
         if is_reduction(op):

@@ -70,9 +70,6 @@ def part_control(facts: Facts, threads: int | None = None, budget: Budget | None
     return layout
 
 
-# --- reductions and prices --------------------------------------------------------------------
-
-
 def survey(layout: Layout, threads: int | None) -> None:
     """Chooses how each reduction is done, and what each block costs, in the order of the text."""
     facts = layout.facts

@@ -31,8 +31,6 @@ from eas.msl.schedule.steps import Chunks, chunk_name, shares_of
 
 _FEW_SHARES = 4
 
-# --- the thread of a result walks along the axis ----------------------------------------------
-
 
 def serial(op: Compute, low: Lowering) -> Node:
     """An item of a loop over the results."""
@@ -45,9 +43,6 @@ def serial(op: Compute, low: Lowering) -> Node:
         node = operand(op, running.kind, indices, low)
         take(running, node, step, low)
     return result(running, low)
-
-
-# --- each simdgroup reduces 32 neighbours in a row --------------------------------------------
 
 
 def rows(op: Compute, low: Lowering) -> None:
@@ -103,9 +98,6 @@ def gather_row(op: Compute, low: Lowering) -> Node:
         nodes = [low.element(shared, place) for shared in arrays]
         take_share(running, nodes[0], nodes[1] if len(nodes) > 1 else None, low)
     return result(running, low)
-
-
-# --- in turns through threadgroup memory ------------------------------------------------------
 
 
 def chunks(step: Chunks, low: Lowering) -> None:

@@ -168,8 +168,6 @@ class _Body:
         if variable is not None and variable not in low.declared:
             low.declare_once(variable, None, None)
 
-    # --- loops over elements ------------------------------------------------------------------
-
     def elements(self, step: Elements) -> None:
         low = self.low
         if not step.items:
@@ -280,8 +278,6 @@ class _Body:
                 first = low.infix("&&", condition, first, Level.LOGICAL_AND, BOOL)
             condition = first
         return condition
-
-    # --- lanes --------------------------------------------------------------------------------
 
     def lane_region(self, region: Region, ways: Ways) -> None:
         for op in region.ops:

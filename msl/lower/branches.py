@@ -58,9 +58,6 @@ def _begin_with_else(op: If, results: list[Value], low: Lowering) -> list[tuple[
     return late
 
 
-# --- branches that only choose a value --------------------------------------------------------
-
-
 def expression(op: If, low: Lowering) -> bool:
     """Prints a small `if` that only computes a value as `&&`, `||` or `? :`."""
     results = own_results(op, low)

@@ -47,9 +47,6 @@ def begin(op: Combine, word: str) -> State:
     return State(op, [Variable(v.hint.strip("_") or word, o.ty.dtype) for v, o in values])
 
 
-# --- the function -----------------------------------------------------------------------------
-
-
 def apply(body: Region, first: Nodes, second: Nodes, low: Lowering) -> list[Node]:
     """What the function gives for two elements of each block."""
     known = dict(zip(body.args, (*first, *second), strict=True))
@@ -81,9 +78,6 @@ def take(state: State, first: Nodes, second: Nodes, low: Lowering) -> None:
     """Sets the variables to what comes of two elements."""
     given = apply(state.op.body, first, second, low)
     low.assign(list(zip(state.variables, given, strict=True)), state.op.loc)
-
-
-# --- in each thread ---------------------------------------------------------------------------
 
 
 def accumulate(op: Combine, low: Lowering, states: States) -> None:
@@ -118,9 +112,6 @@ def declare(state: State, nodes: Nodes, low: Lowering) -> None:
         low.declare(variable, node, state.op.loc)
 
 
-# --- the thread of a result walks along the axis ----------------------------------------------
-
-
 def serial(op: Combine, low: Lowering) -> None:
     """An item of a loop over the results."""
     state = begin(op, "combined")
@@ -132,9 +123,6 @@ def serial(op: Combine, low: Lowering) -> None:
         take(state, state.read(low), [low.value(v, along) for v in op.operands], low)
     for value, node in zip(op.results, state.read(low), strict=True):
         low.define(value, node)
-
-
-# --- across threads ---------------------------------------------------------------------------
 
 
 def join(op: Combine, low: Lowering, states: States) -> None:

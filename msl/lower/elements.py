@@ -57,8 +57,6 @@ class ElementBuilder(TreeBuilder):
     def thread(self) -> Node:
         return self.literal(0, I32) if self.threads == 1 else self.builtin("t", "{t}")
 
-    # --- indices ------------------------------------------------------------------------------
-
     def index(self, index: Index) -> Node:
         """The expression of an index."""
         if not index.terms:
@@ -101,8 +99,6 @@ class ElementBuilder(TreeBuilder):
             assert symbol == element(self.threads), f"{symbol} has no loop"
             node = self.thread()
         return node
-
-    # --- loops --------------------------------------------------------------------------------
 
     @contextmanager
     def counting(self, symbol: Symbol, start: int = 0, loc: Loc | None = None) -> Generator[Node]:

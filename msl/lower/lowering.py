@@ -50,8 +50,6 @@ class Lowering(SharingBuilder):
         super().__post_init__()
         self.regions[id(self.function.body)] = self.root
 
-    # --- values -------------------------------------------------------------------------------
-
     def at(self, value: Value) -> Node:
         """A value in the lane that is at work, or a shared one."""
         value = self.facts.resolve(value)
@@ -114,8 +112,6 @@ class Lowering(SharingBuilder):
         """Whether lanes keep a value of control flow from one loop over elements to the next."""
         op = self.facts.definition(value) or self.facts.owners.get(value)
         return bool(value.shape) and id(op) in self.layout.shared_control
-
-    # --- pure ops -----------------------------------------------------------------------------
 
     def evaluate(self, op: Compute | Load, indices: Indices) -> Node:
         return self.compute(op, indices) if isinstance(op, Compute) else self.load(op, indices)
@@ -229,8 +225,6 @@ class Lowering(SharingBuilder):
         node.is_light = True
         return node
 
-    # --- memory -------------------------------------------------------------------------------
-
     def load(self, op: Load, indices: Indices) -> Node:
         operands = [self.value(op.offset, indices)]
         if op.mask is not None and op.other is not None:
@@ -252,8 +246,6 @@ class Lowering(SharingBuilder):
     def _may_change(self, pointer: Value) -> bool:
         ty = pointer.ty
         return pointer in self.facts.written or (isinstance(ty, Pointer) and ty.space != "device")
-
-    # --- statements ---------------------------------------------------------------------------
 
     def declare_once(
         self,

@@ -96,9 +96,6 @@ def share_out(batch: int, m: int, n: int, simdgroups: int) -> Shares:
     return min(choices, key=lambda each: (-each.simdgroups, each.depth * (each.m + each.n)))
 
 
-# --- tiles ------------------------------------------------------------------------------------
-
-
 def _share_tile(op: Compute, low: Lowering) -> Shared:
     value, dtype = op.operands[0], op.operands[0].ty.dtype
     hint = f"{value.hint or _word_for(op, low)}_tile"
@@ -127,9 +124,6 @@ def copy_tile(item: Tile, low: Lowering, products: Products) -> None:
 
 def _row_length(columns: int, dtype: DType, low: Lowering) -> int:
     return columns + (_PADDING_BYTES * 8 // dtype.bits if low.layout.budget.pads else 0)
-
-
-# --- steps ------------------------------------------------------------------------------------
 
 
 def lower_matrix(op: Compute, low: Lowering, products: Products) -> None:
@@ -347,9 +341,6 @@ def _store_if_in_strip(
         _act(op, low, found, store, frozenset({shared}))
 
 
-# --- pieces of text ---------------------------------------------------------------------------
-
-
 def _act(
     op: Compute,
     low: Lowering,
@@ -466,9 +457,6 @@ def _has_product(
             test = low.infix("&&", test, has_work, Level.LOGICAL_AND, BOOL)
         products.conditions[key] = test
     return products.conditions[key]
-
-
-# --- an element per lane ----------------------------------------------------------------------
 
 
 def multiply_lanes(op: Compute, low: Lowering) -> Node:

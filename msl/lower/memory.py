@@ -58,9 +58,6 @@ def _received(op: Atomic, low: Lowering) -> Shared:
     return low.share(received_name(op.result), hint, op.result.ty.dtype, 1)
 
 
-# --- stores -----------------------------------------------------------------------------------
-
-
 def store(op: Store, low: Lowering) -> None:
     pointer = low.facts.resolve(op.pointer)
     mask = None if op.mask is None else low.at(op.mask)
@@ -73,9 +70,6 @@ def store(op: Store, low: Lowering) -> None:
 
     with low.guard(mask, op.loc):
         low.act(line, operands, frozenset({pointer}), op.loc)
-
-
-# --- atomics ----------------------------------------------------------------------------------
 
 
 def atomic(op: Atomic, low: Lowering) -> Node:

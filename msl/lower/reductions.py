@@ -128,9 +128,6 @@ def _may_wrap(op: Compute, low: Lowering) -> bool:
     return least_one * times < dtype.min or greatest_one * times > dtype.max
 
 
-# --- a reduction under way --------------------------------------------------------------------
-
-
 @record
 class Running:
     """The variable with the value so far and, for `argmax` and `argmin`, that with its index.
@@ -233,9 +230,6 @@ def first_of(running: Running, node: Node, index: Node, low: Lowering) -> list[N
     return [first] if running.index is None else [first, index]
 
 
-# --- in each thread ---------------------------------------------------------------------------
-
-
 def accumulate(op: Compute, low: Lowering, runnings: Runnings) -> None:
     """An item of a loop over elements: each thread reduces its own elements."""
     running = runnings[op.result] = begin(op, low)
@@ -255,9 +249,6 @@ def accumulate(op: Compute, low: Lowering, runnings: Runnings) -> None:
         return
     pairs = [(running.value, without_nan(running.kind, node, low))]
     low.assign(pairs if running.index is None else [*pairs, (running.index, index)], op.loc)
-
-
-# --- across threads ---------------------------------------------------------------------------
 
 
 def uses_simd(kind: Kind, low: Lowering) -> bool:

@@ -51,9 +51,6 @@ def _shares(op: Combine, low: Lowering) -> list[Shared]:
     return partials(op, low, shares_of_scan(op))
 
 
-# --- in each simdgroup ------------------------------------------------------------------------
-
-
 def scan_lanes(op: Combine, low: Lowering, states: States) -> None:
     """An item of a loop over elements: each simdgroup scans its neighbours."""
     state = states[op.results[0]] = begin(op, "running")
@@ -138,9 +135,6 @@ def _has_lane(op: Combine, k: Node, distance: Node, low: Lowering) -> Node:
 
 def _is_one_row(op: Combine) -> bool:
     return row_of(op) == count(op.operands[0].shape)
-
-
-# --- across simdgroups ------------------------------------------------------------------------
 
 
 def finish(op: Combine, low: Lowering, states: States) -> None:
@@ -269,9 +263,6 @@ def _take_carried(state: State, carried: State, group: Node, own: Node, low: Low
         condition = both(condition, _reaches_back(op, own, far, low), low)
     with low.branch(condition, op.loc):
         take(state, carried.read(low), state.read(low), low)
-
-
-# --- the thread of each row -------------------------------------------------------------------
 
 
 def copy_rows(op: Combine, low: Lowering) -> None:

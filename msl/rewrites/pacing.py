@@ -59,9 +59,6 @@ def _is_for_several(op: Op, domain: Domain) -> bool:
             return False
 
 
-# --- what one lane does alone -----------------------------------------------------------------
-
-
 def _done_alone(op: Control, domain: Domain, facts: Facts) -> Iterator[tuple[int, If]]:
     """The ops under a condition that holds for one lane at most, and always for the same one."""
     if not isinstance(op, If):

@@ -223,8 +223,6 @@ class _Finder:
         others = ((value, times) for value, times in trial.uses.items() if value != init)
         return all(self.outline.counts.get(value, 0) == times for value, times in others)
 
-    # --- along a sum --------------------------------------------------------------------------
-
     def through(self, op: Op, version: Value, exits: list[_End], trial: _Trial) -> Value | None:
         """The version after an op that uses one; None if nothing comes after it.
 

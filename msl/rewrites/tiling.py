@@ -98,8 +98,6 @@ class Tiling:
             turns = may_turn and link.is_looped and self.region_of(step) not in waiting
             yield replace(step, turns=turns)
 
-    # --- factors that are kept once -----------------------------------------------------------
-
     def share(self, steps: Sequence[Step]) -> None:
         if not self.budget.keeps_factors:
             return
@@ -135,8 +133,6 @@ class Tiling:
 
     def region_of(self, step: Step) -> int:
         return self.sums.outline.regions[step.result]
-
-    # --- sums ---------------------------------------------------------------------------------
 
     def frame(self, kept: Sum, steps: Sequence[Step]) -> None:
         """Makes the ops around a sum, and those of products whose tiles do not take turns."""
@@ -180,8 +176,6 @@ class Tiling:
             return [*ops, self.add(step, tiles, operands=(factor,))]
         tiles.append(self.new_tile())
         return [*ops, self.keep(factor, tiles[-1], 2, loc), self.add(step, tiles)]
-
-    # --- turns --------------------------------------------------------------------------------
 
     def runs(self, steps: Sequence[Step]) -> Iterator[list[Step]]:
         """Products that happen in the same trips, of sums that begin together."""
@@ -228,8 +222,6 @@ class Tiling:
     def is_shared(self, use: Use) -> bool:
         """Whether a product that is added later finds a factor in a tile that is kept once."""
         return use.is_lasting and use.value in self.shared
-
-    # --- ops ----------------------------------------------------------------------------------
 
     def new_tile(self) -> int:
         self.tiles += 1

@@ -124,8 +124,6 @@ class Walk:
             state, touched = tuple(filter(_is_device, state)), []
         return _union(state, touched)
 
-    # --- control flow -------------------------------------------------------------------------
-
     def branch(self, step: Branch, state: Open, exits: _Exits) -> tuple[Branch, Open]:
         op = step.op
         if isinstance(op, If):
@@ -155,8 +153,6 @@ class Walk:
             if len(merged) == len(state):
                 return plans, after_test, own
             state = merged
-
-    # --- accesses -----------------------------------------------------------------------------
 
     def after_chunks(self, op: Compute) -> list[Access]:
         """The threads of the results read what they have so far, and put it where all find it."""

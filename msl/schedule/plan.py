@@ -152,8 +152,6 @@ class Planner:
             case Scope() | Leave():
                 raise TypeError("scopes are gone before MSL is written")
 
-    # --- values -------------------------------------------------------------------------------
-
     def value(self, op: Compute | Load) -> None:
         facts, value = self.layout.facts, op.result
         if isinstance(op, Compute) and op.op.name in MMA_OPS:
@@ -214,8 +212,6 @@ class Planner:
             self.close()
             self.steps.append(WalkRows(op))
 
-    # --- effects ------------------------------------------------------------------------------
-
     def effect(self, op: Store | Atomic | Assert | Print) -> None:
         if shape_of_effect(op):
             self.add(op)
@@ -224,8 +220,6 @@ class Planner:
         self.steps.append(Once(op))
         if isinstance(op, Atomic) and self.layout.facts.uses_of(op.result):
             self.steps.append(Receive(op))
-
-    # --- loops over elements ------------------------------------------------------------------
 
     def add(self, item: Item, is_kept: bool = False) -> None:
         """Puts an item into the open loop if it may go there, or else into a new one.
@@ -338,8 +332,6 @@ class Planner:
             return False
         facts = self.layout.facts
         return any(conflict(a, b, facts) for a in self.open.touched for b in touched)
-
-    # --- control flow -------------------------------------------------------------------------
 
     def control(self, op: Control, targets: _Targets) -> None:
         if id(op) in self.layout.domains:

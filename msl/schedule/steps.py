@@ -196,9 +196,6 @@ class Plan:
     allocations: tuple[Alloc, ...]
 
 
-# --- the writer's own threadgroup memory ------------------------------------------------------
-
-
 def staged_name(value: Value) -> str:
     """The copy of a block, or the results of a reduction along an axis."""
     return f"staged {value.id}"

@@ -197,9 +197,6 @@ class _Link:
         return self.table + _ENTRY_SIZE * number
 
 
-# --- reading ----------------------------------------------------------------------------------
-
-
 def _read_sections(code: bytes) -> list[_Section]:
     head, kind, machine, _, start, _, _, _, size, count, _ = _HEADER.unpack_from(code)
     if head != b"\x7fELF\x02\x01" or (kind, machine) != (_RELOCATABLE, _X86_64):
@@ -237,9 +234,6 @@ def _part(code: bytes, offset: int, size: int) -> bytes:
 
 def _rounded(number: int, unit: int) -> int:
     return -(-number // unit) * unit
-
-
-# --- memory and symbols of the process ----------------------------------------------------------
 
 
 def _reserve(size: int) -> int:

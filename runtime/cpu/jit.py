@@ -59,8 +59,6 @@ def assembly(text: str) -> str:
     return llvm.emit(text, _MOST_EFFORT, PASSES, as_assembly=True).decode()
 
 
-# --- LLVM's own linker --------------------------------------------------------------------------
-
 _lock = threading.Lock()
 _numbers = count()
 

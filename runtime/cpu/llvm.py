@@ -163,9 +163,6 @@ def _emitted(machine: int, module: int, is_object: bool) -> bytes:
         return ctypes.string_at(llvm.GetBufferStart(buffer), llvm.GetBufferSize(buffer))
 
 
-# --- what goes in and out -----------------------------------------------------------------------
-
-
 @contextmanager
 def _owned(made: int, dispose: Callable[[int], None]) -> Generator[int]:
     """An object of LLVM that is given back at the end."""

@@ -123,8 +123,6 @@ def make_plan(
     return Plan([*head, *words], (code, constants), explain)
 
 
-# --- slots, see `call.ll` -----------------------------------------------------------------------
-
 _SLOT = 6  # words
 (
     _ARRAY, _INT, _SINGLE, _DOUBLE, _EXTENT, _STRIDE, _BOOL, _NUMPY, _SAME, _CERTAIN, _GIVEN,
@@ -198,9 +196,6 @@ def _place(name: str, layout: Layout) -> int:
 def _bits(number: np.generic) -> int:
     content = number.tobytes()
     return int.from_bytes(content.ljust(8, b"\0"), "little", signed=True)
-
-
-# --- how objects lie in memory ------------------------------------------------------------------
 
 
 class _Array(ctypes.Structure):

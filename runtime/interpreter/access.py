@@ -108,9 +108,6 @@ def _place(line: Array, origin: int) -> slice | Array:
     return index + origin if origin else index
 
 
-# --- reports ----------------------------------------------------------------------------------
-
-
 def _report_outside(
     chunk: Chunk, op: Load | Store | Atomic, memory: Memory, where: Array | None
 ) -> None:

@@ -91,9 +91,6 @@ def _may_wrap(op: Op, followed: set[int]) -> TypeGuard[Compute]:
     return op.result.id in followed and dtype.bits < 64 and dtype.name not in _MODULAR
 
 
-# --- what values are made of ----------------------------------------------------------------------
-
-
 def _sources_of(f: Function) -> Sources:
     found: Sources = {}
     for op in walk(f.body):
@@ -177,9 +174,6 @@ def _closure(start: Iterable[int], edges: Mapping[int, Sequence[int]]) -> set[in
             found.add(id)
             waiting += edges.get(id, ())
     return found
-
-
-# --- the second computation -----------------------------------------------------------------------
 
 
 @record

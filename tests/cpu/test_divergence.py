@@ -11,8 +11,6 @@ from eas.ir.text import parse_function
 from eas.runtime.cpu import Executable
 from eas.runtime.interpreter import ArrayArgument
 
-# --- what is done once for several lanes --------------------------------------------------------
-
 
 def once(effect: str, lanes: int) -> str:
     """A kernel whose lanes, but the first, come to an effect."""
@@ -147,8 +145,6 @@ def test_the_last_store_of_the_lanes_shares_no_loop_with_a_reduction() -> None:
     Executable(parse_function(LAST)).run([ArrayArgument(x), ArrayArgument(out)], (1,))
     assert out.tolist() == [5, 5]
 
-
-# --- loops of plain IR ---------------------------------------------------------------------------
 
 CONTINUED = """\
 kernel continued(%out.0: *i32) from "loops.py" {

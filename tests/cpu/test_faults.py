@@ -52,9 +52,6 @@ def files(folder: Path) -> list[Path]:
     return sorted((folder / FOLDER).iterdir())
 
 
-# --- folders ------------------------------------------------------------------------------------
-
-
 def test_a_folder_that_is_not_there_is_made(tmp_path: Path) -> None:
     folder = tmp_path / "some" / "where"
     check(EAS_CACHE_DIR=str(folder))
@@ -126,9 +123,6 @@ def test_a_folder_is_found_again_from_another_one(tmp_path: Path) -> None:
     assert len(files(tmp_path / "relative")) == 2
 
 
-# --- files --------------------------------------------------------------------------------------
-
-
 def in_place_of(make: Callable[[Path], object], folder: Path) -> None:
     """Fills the folder, puts something else in place of all files, and tries again."""
     check(EAS_CACHE_DIR=str(folder))
@@ -192,8 +186,6 @@ def test_a_process_that_is_killed_while_it_writes_does_no_harm(tmp_path: Path) -
     check(EAS_CACHE_DIR=str(tmp_path))
     assert sorted(path.suffix for path in files(tmp_path)) == [".o", ".o", ".tmp"]
 
-
-# --- processes ----------------------------------------------------------------------------------
 
 SHARED = """
 import multiprocessing, sys

@@ -141,9 +141,6 @@ def test_several_threads_launch_at_once() -> None:
     assert failed == []
 
 
-# --- faults -----------------------------------------------------------------------------------
-
-
 @eas.kernel
 def divide(a, b, q, r, BLOCK: eas.constexpr):
     i = mk.arange(0, BLOCK)
@@ -198,9 +195,6 @@ def test_prints_are_those_of_the_interpreter(capsys: pytest.CaptureFixture[str])
     expected = capsys.readouterr().out
     printing[1](x, BLOCK=6, _backend="cpu")
     assert capsys.readouterr().out == expected
-
-
-# --- large blocks and long launches -------------------------------------------------------------
 
 
 @eas.kernel

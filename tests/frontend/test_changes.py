@@ -30,9 +30,6 @@ def scaled_by(helper: Any) -> Any:
     return kernel
 
 
-# --- helpers ----------------------------------------------------------------------------------
-
-
 def test_the_keywords_of_a_partial_may_change() -> None:
     helper = partial(lambda a, s: a * s, s=2)
     kernel = scaled_by(helper)
@@ -142,9 +139,6 @@ def defined(text: str, **names: Any) -> dict[str, Any]:
     return names
 
 
-# --- kernels ----------------------------------------------------------------------------------
-
-
 def test_the_code_of_a_kernel_may_change() -> None:
     kernel = scaled_by(lambda a: a * 2)
     other = scaled_by(lambda a: a * 2)
@@ -181,9 +175,6 @@ def test_a_kernel_with_parameters_of_another_code_takes_those() -> None:
     kernel.fn.__code__ = (lambda x, s: mk.store(x, 0, s)).__code__
     with pytest.raises(eas.LaunchError, match="argument"):
         result(kernel)
-
-
-# --- classes ----------------------------------------------------------------------------------
 
 
 class Private:
@@ -255,9 +246,6 @@ def test_a_class_method_over_a_kernel_that_does_not_expect_the_class_is_refused(
         Private.of_unknown(np.zeros(4, np.float32), _grid=1)
 
 
-# --- constants with code of their own ---------------------------------------------------------
-
-
 class Unequal:
     def __init__(self, by: int) -> None:
         self.by = by
@@ -324,9 +312,6 @@ def test_what_an_object_of_the_users_raises_is_the_users_error(expression: str, 
     with pytest.raises(eas.CompileError) as caught:
         result(kernel)
     assert [each.code for each in caught.value.diagnostics] == [code]
-
-
-# --- depth ------------------------------------------------------------------------------------
 
 
 def chosen(count: int) -> str:

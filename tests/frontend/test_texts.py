@@ -80,9 +80,6 @@ def results(kernel: Any, backend: str = "interpret") -> list[float]:
     return x.tolist()
 
 
-# --- what runs --------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("backend", ["interpret", "cpu"])
 def test_a_kernel_that_is_edited_before_its_first_launch_runs_as_imported(
     load: Load, backend: str
@@ -153,8 +150,6 @@ def test_a_helper_that_is_imported_again_runs_as_it_is_now(load: Load) -> None:
     importlib.reload(other)
     assert results(module.run) == [3, 6, 9, 12]
 
-
-# --- what is not refused ----------------------------------------------------------------------
 
 MODULES = ("ast", "dataclasses", "functools", "inspect", "json.decoder", "textwrap", "typing")
 
@@ -285,9 +280,6 @@ def test_what_python_is_started_with_makes_no_difference(tmp_path: Path, option:
         command, cwd=tmp_path, check=True, capture_output=True, text=True, timeout=PATIENCE
     )
     assert run.stdout == "[True]\n"
-
-
-# --- when the process was started -------------------------------------------------------------
 
 
 def test_the_start_of_the_process_is_known_to_a_moment() -> None:

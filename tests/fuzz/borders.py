@@ -70,8 +70,6 @@ class Border:
         """The axis of `x` along which the offset counts."""
         return int(self.form.startswith("x[{column}"))
 
-    # --- statements -----------------------------------------------------------------------------
-
     def _begin(self) -> None:
         kind = self.random.choice(("block", "block", "tile", "threads", "scalar"))
         lanes = self.random.choice(LANES)
@@ -137,8 +135,6 @@ class Border:
         text = self.form.format(at=at, mask=f"mask={mask or None}", column=column)
         text = text if kind in ("store", "assign", "update") else f"s += {text}.to(mk.i32)"
         self.lines.append(f"{indent}{text}{'' if 'fetch' in text else '  # HERE'}")
-
-    # --- expressions ----------------------------------------------------------------------------
 
     def _small(self) -> int:
         return self.random.choice((0, 0, 1, 2))

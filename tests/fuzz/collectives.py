@@ -221,9 +221,6 @@ def _reduced(shape: tuple[int, ...], axis: int | None) -> tuple[int, ...]:
     return () if axis is None else shape[:axis] + shape[axis + 1 :]
 
 
-# --- the same in NumPy --------------------------------------------------------------------------
-
-
 def run_in_numpy(kernel: Kernel, arrays: dict[str, Array]) -> None:
     """Each line of the kernel over whole blocks, program after program."""
     body = kernel.text[kernel.text.index("def ") :]

@@ -48,9 +48,6 @@ def statement(m: Maker, place: Place, depth: int) -> None:
         m.weighted(_IN_LOOPS if place.in_loop else _NESTED)(m, place, depth + 1)
 
 
-# --- branches -----------------------------------------------------------------------------------
-
-
 def branch(m: Maker, place: Place, depth: int) -> None:
     """`if`, `elif`, `else`."""
     head = f"if {branch_test(m, place)}:"
@@ -132,9 +129,6 @@ def _case(m: Maker, place: Place, kind: Kind, depth: int) -> Place:
     with m.block(f"case {pattern}{guard}:"):
         block(m, way, depth, 2)
     return way
-
-
-# --- loops --------------------------------------------------------------------------------------
 
 
 def for_range(m: Maker, place: Place, depth: int) -> None:
@@ -288,9 +282,6 @@ def _end_endless_loop(place: Place, body: Place) -> None:
 def _without_functions(names: Names, outer: Names) -> Names:
     """A function that was made in a loop is another one in each trip."""
     return {n: t for n, t in names.items() if n in outer or not isinstance(t, FunctionOf)}
-
-
-# --- functions ----------------------------------------------------------------------------------
 
 
 def inner_function(m: Maker, place: Place, depth: int) -> None:

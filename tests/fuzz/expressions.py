@@ -54,9 +54,6 @@ def tuple_expression(m: Maker, place: Place, ty: TupleOf, depth: int) -> str:
     return "(" + "".join(f"{item}, " for item in items) + ")"
 
 
-# --- keeping values small -----------------------------------------------------------------------
-
-
 def _tamed_int(m: Maker, e: Expression) -> Expression:
     if e.bound <= INT_LIMIT:
         return e
@@ -82,9 +79,6 @@ def _joined(
     holds = m.numbers.holds_int if kind is Kind.INT else m.numbers.holds_float
     result = join(a, b)
     return result if holds(result) else join(tamed(m, kind, a), tamed(m, kind, b))
-
-
-# --- ints ---------------------------------------------------------------------------------------
 
 
 def int_expression(m: Maker, place: Place, depth: int) -> Expression:
@@ -286,9 +280,6 @@ def _comprehension(m: Maker, place: Place, depth: int) -> Expression:
     return Expression(f"max([{text}])", element.bound)
 
 
-# --- floats -------------------------------------------------------------------------------------
-
-
 def float_expression(m: Maker, place: Place, depth: int) -> Expression:
     if depth <= 0:
         return float_atom(m, place)
@@ -408,9 +399,6 @@ def _float_of_ints(m: Maker, place: Place, depth: int) -> Expression:
     return Expression(f"(({a.text}) * {float_literal(m).text})", a.bound * 8, 3)
 
 
-# --- bools --------------------------------------------------------------------------------------
-
-
 def bool_expression(m: Maker, place: Place, depth: int) -> Expression:
     if depth <= 0:
         return bool_atom(m, place)
@@ -479,9 +467,6 @@ def _quantified(m: Maker, place: Place, depth: int) -> Expression:
     test = condition(m, inner, depth)
     items = [_tamed_int(m, int_expression(m, place, 0)).text for _ in range(2 + m.below(2))]
     return Expression(f"{m.pick(('any', 'all'))}({test} for {name} in ({', '.join(items)}))")
-
-
-# --- of any kind --------------------------------------------------------------------------------
 
 
 def condition(m: Maker, place: Place, depth: int) -> str:

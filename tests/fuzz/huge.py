@@ -117,9 +117,6 @@ def _spread(random: Random, axes: list[_Index], counts: dict[str, int], *, is_bl
     return all(axis.reach(counts) < axis.extent for axis in axes)
 
 
-# --- the text -------------------------------------------------------------------------------------
-
-
 def _write(
     random: Random,
     view: Array,

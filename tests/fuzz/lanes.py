@@ -90,8 +90,6 @@ class _Lines:
     def block(self, indent: str, trips: int, is_loop: bool) -> None:
         self.add(self.random.randrange(1, 4), indent + "    ", trips, is_loop)
 
-    # --- expressions ----------------------------------------------------------------------------
-
     def number(self, depth: int = 2) -> str:
         name = self.pick(*_INTS)
         if not depth:
@@ -124,8 +122,6 @@ class _Lines:
         return self.pick(
             self.truth(), self.truth(), "i >= 0", "i >= -n", f"i < {LANES} + n", "n > 0"
         )
-
-    # --- statements -----------------------------------------------------------------------------
 
     def assign(self, indent: str, trips: int, is_loop: bool) -> None:
         del trips, is_loop
@@ -218,9 +214,6 @@ _SIMPLE: list[_Statement] = [
 _NESTED: list[_Statement] = [
     *(_Lines.branch, _Lines.branch, _Lines.match, _Lines.loop, _Lines.loop, _Lines.leave),
 ]
-
-
-# --- the same in CPython ------------------------------------------------------------------------
 
 
 class Pointer:

@@ -94,8 +94,6 @@ class Maker:
     indent: int = 0
     count: int = 0
 
-    # --- choices ------------------------------------------------------------------------------
-
     def below(self, n: int) -> int:
         """A number from 0 on; the less, the simpler the program."""
         return self.random.randrange(n) if n > 1 else 0
@@ -113,8 +111,6 @@ class Maker:
             if number < 0:
                 return item
         raise AssertionError("the weights are positive")
-
-    # --- text ---------------------------------------------------------------------------------
 
     def fresh(self, prefix: str) -> str:
         self.count += 1

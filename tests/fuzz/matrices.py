@@ -110,8 +110,6 @@ class _Lines:
             self.found.append(f"{indent}else:")
             self.add(count, inner, loops)
 
-    # --- names and expressions ------------------------------------------------------------------
-
     def name(self, shape: str | None = None) -> str:
         return self.random.choice([n for n, s in MATRICES.items() if shape in (None, s)])
 
@@ -146,8 +144,6 @@ class _Lines:
             product = f"mk.dot({', '.join(factors)})"
             return self.random.choice((f"{acc} + {product}", f"{product} + {acc}"))
         return f"mk.dot({', '.join((*factors, acc) if acc else factors)})"
-
-    # --- statements -----------------------------------------------------------------------------
 
     def product(self) -> str:
         name = self.name()
@@ -238,9 +234,6 @@ _STATEMENTS: dict[Callable[[_Lines], str], int] = {
     _Lines.halves: 1,
     _Lines.memory: 2,
 }
-
-
-# --- the same in NumPy --------------------------------------------------------------------------
 
 
 def run_in_numpy(text: str, x: Array, out: Array) -> None:

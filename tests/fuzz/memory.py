@@ -145,9 +145,6 @@ class _Lines:
         return f"s = s + mk.{self.random.choice(['sum', 'max'])}({self.random.choice('ab')}) % 5"
 
 
-# --- the same in NumPy --------------------------------------------------------------------------
-
-
 def run_in_numpy(text: str, x: Array, y: Array, out: Array, n: int) -> None:
     """Each line of the kernel over whole blocks, program after program."""
     body = text[text.index("def ") :]

@@ -101,8 +101,6 @@ class _Writer:
             self.line(depth, "mk.barrier()")
         self.touched = {}
 
-    # --- what the threads do ----------------------------------------------------------------------
-
     def store(self, depth: int) -> None:
         name, dtype = self.random.choice(list(self.dtypes.items()))
         if name in self.touched:
@@ -157,9 +155,6 @@ def _joined(a: dict[str, str], b: dict[str, str]) -> dict[str, str]:
     """What may have been touched if a branch was taken or not."""
     joined = {**a, **b}
     return {n: "either" if a.get(n, how) != how else how for n, how in joined.items()}
-
-
-# --- the same in NumPy --------------------------------------------------------------------------
 
 
 def run_in_numpy(kernel: Kernel, x: Array, out: Array) -> None:

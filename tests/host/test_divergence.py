@@ -247,9 +247,6 @@ def test_an_assert_on_what_lanes_share_fails_in_the_trip_of_the_last() -> None:
     assert errors[0] == errors[1]
 
 
-# --- accesses that must not change places -------------------------------------------------------
-
-
 @eas.kernel
 def store_load_store(x, out, N: eas.constexpr):
     i = mk.arange(0, N)

@@ -30,9 +30,6 @@ MOST_UNSUPPORTED = 5
 THREADS = (None, None, 1, 32, 96)
 
 
-# --- blocks: random IR --------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("batch", range(-(-BATCHES * 3 // 5)))
 def test_random_blocks_agree_with_the_interpreter(host: Host, batch: int) -> None:
     seeds = range(batch * BATCH, (batch + 1) * BATCH)
@@ -70,9 +67,6 @@ def block_arrays() -> Arrays:
         "outs": np.zeros(PROGRAMS * MAX_LANES, np.int32),
         "totals": np.zeros(PROGRAMS, np.int32),
     }
-
-
-# --- the language: random Python ----------------------------------------------------------------
 
 
 @pytest.mark.parametrize("batch", range(BATCHES * 2 // 5))

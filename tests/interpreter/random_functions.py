@@ -66,8 +66,6 @@ class Writer(Builder):
         body = Region((), (*self.ops, Yield((), NOWHERE)))
         return Function("random", tuple(arrays), body, SourceName("random.py"))
 
-    # --- values -------------------------------------------------------------------------------
-
     def number(self, value: int) -> Value:
         return self.constant(value, I32)
 
@@ -91,8 +89,6 @@ class Writer(Builder):
     def condition(self, ty: Type) -> Value:
         name = self.random.choice(("lt", "ge", "eq", "ne"))
         return self.compute(name, self.small(ty, 7), self.small(ty, 5))
-
-    # --- statements ---------------------------------------------------------------------------
 
     def statements(self, depth: int, most: int) -> None:
         kinds: list[Callable[[int], None]] = [self.arithmetic, self.arithmetic, self.show]
@@ -148,8 +144,6 @@ class Writer(Builder):
     def next_values(self, loop: _Loop) -> tuple[Value, ...]:
         blocks = [self.any_of(ty) for ty in loop.carried if ty == BLOCK]
         return (*loop.steps, *blocks)
-
-    # --- loops --------------------------------------------------------------------------------
 
     def loop_types(self, is_split: bool) -> tuple[list[Type], list[Type]]:
         """The carried types, scalars first, of which the first counts trips; and the results'."""

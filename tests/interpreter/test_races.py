@@ -94,9 +94,6 @@ def test_programs_that_write_a_place_twice_race_with_each_other(elements: int) -
     assert caught.value.diagnostics[0].code == "R0106"
 
 
-# --- reads -------------------------------------------------------------------------------------
-
-
 @eas.kernel
 def shift_left(x):
     p = mk.program_id(0)
@@ -248,9 +245,6 @@ def test_threads_that_all_write_one_value_may_read_it() -> None:
     x = np.zeros(9, np.int32)
     kernel[1](x, _backend="interpret")
     assert x.tolist() == [5, 5, 6, 7, 8, 9, 10, 11, 12]
-
-
-# --- atomics ------------------------------------------------------------------------------------
 
 
 @eas.kernel

@@ -251,8 +251,6 @@ def test_a_kernel_with_exact_offsets_beside_its_own_gives_the_same(
         np.testing.assert_allclose(arguments[name], array, rtol=1e-3, atol=1e-3)
 
 
-# --- random offsets -------------------------------------------------------------------------------
-
 LANES = 8
 SIZE = 64
 HELPERS = int(os.environ.get("EAS_FUZZ_WRAPS", "80"))

@@ -101,8 +101,6 @@ class Writer:
         self.env.update(zip(names, made, strict=True))
         return made
 
-    # --- statements ---------------------------------------------------------------------------
-
     def statements(self, depth: int) -> bool:
         """Writes some statements; whether the code after them is reached."""
         return all(self.statement(depth) for _ in range(1 + self.pick(3)))
@@ -168,8 +166,6 @@ class Writer:
         with self.region() as ops:
             return Way(args, ops, self.env, self.statements(depth))
 
-    # --- exits --------------------------------------------------------------------------------
-
     def exit(self, depth: int) -> bool:
         del depth
         ways = [*self.breaks(), *self.leaves()]
@@ -211,8 +207,6 @@ class Writer:
 
     def leaves(self) -> list[tuple[Target, bool]]:
         return [(t, False) for t in self.targets if t.label is not None and self.may_leave(t)]
-
-    # --- what exits leave ---------------------------------------------------------------------
 
     @contextmanager
     def inside(self, target: Target) -> Generator[None, None, None]:

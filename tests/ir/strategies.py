@@ -158,8 +158,6 @@ class _Maker:
     own: Value | None = None
     program: Value | None = None
 
-    # --- the function -------------------------------------------------------------------------
-
     def param(self, name: str, ty: Type) -> Value:
         value = self.build.value(ty, name)
         if isinstance(ty, Pointer):
@@ -220,8 +218,6 @@ class _Maker:
         source = random.choice(SOURCES)
         return Loc(source, line, column, end_line, random.randint(21, 40), caller)
 
-    # --- values -------------------------------------------------------------------------------
-
     def shapes(self) -> list[Shape]:
         return [(), self.shape, *sorted({v.shape for v in self.pool} - {(), self.shape})]
 
@@ -261,8 +257,6 @@ class _Maker:
         """A small integer as a scalar or block."""
         scalar = self.build.constant(value, ty.dtype)
         return self.splat(scalar, ty.shape) if isinstance(ty, Block) else scalar
-
-    # --- statements ---------------------------------------------------------------------------
 
     def statement(self) -> bool:
         """Adds a statement; False if nothing can follow it."""
@@ -375,8 +369,6 @@ class _Maker:
         self.pool.append(build.load(shared, neighbour))
         build.emit(Barrier(build.loc))
 
-    # --- regions ------------------------------------------------------------------------------
-
     def region(
         self, args: tuple[Value, ...], splits: bool, end: Callable[[], Op], most: int = 6
     ) -> Region:
@@ -449,8 +441,6 @@ class _Maker:
 
     def leaving(self, scope: _Target) -> Callable[[], Op]:
         return lambda: Leave(scope.label, self.picks(scope.results), self.build.loc)
-
-    # --- control flow -------------------------------------------------------------------------
 
     def branch(self) -> bool:
         loc, shape = self.build.loc, self.random.choice(self.shapes())

@@ -42,9 +42,6 @@ def at(f: Function, line: int) -> Loc:
     return Loc(f.source, line, 0, line, 1)
 
 
-# --- arrays -----------------------------------------------------------------------------------
-
-
 def test_stores_and_atomics_write_in_the_order_of_the_parameters() -> None:
     f = function("""
         %20: i32 = atomic add %d.2[%n.3], %n.3
@@ -73,9 +70,6 @@ def test_threadgroup_memory_is_no_parameter() -> None:
         store %20[%n.3] = %s.5
         """)
     assert writes(f) == ()
-
-
-# --- splits -----------------------------------------------------------------------------------
 
 
 def test_a_block_condition_splits_its_branches() -> None:
@@ -223,9 +217,6 @@ def test_an_exit_in_the_else_of_a_loop_leaves_the_loop_around() -> None:
 def test_no_barrier_of_a_valid_function_is_split(f: Function) -> None:
     found = splits(f)
     assert not [op for op in walk(f.body) if isinstance(op, Barrier) and id(op) in found]
-
-
-# --- joins ------------------------------------------------------------------------------------
 
 
 def test_an_if_tells_what_its_branches_bring() -> None:

@@ -17,8 +17,6 @@ from tests.ir.programs import LANES, write_function
 from tests.ir.strategies import functions
 from tests.ir.texts import change, function_of, lines
 
-# --- branches ---------------------------------------------------------------------------------
-
 
 def test_the_code_after_an_exit_goes_to_the_other_branch() -> None:
     before = """
@@ -248,9 +246,6 @@ def test_code_that_is_never_reached_gets_no_results() -> None:
     assert change(before, lower_exits) == lines(after)
 
 
-# --- loops ------------------------------------------------------------------------------------
-
-
 def test_the_code_after_a_loop_that_is_left_goes_to_its_orelse() -> None:
     before = """
         %r.5: i32 = scope 1 {
@@ -377,9 +372,6 @@ def test_leaving_two_loops_breaks_both() -> None:
         }
     """
     assert change(before, lower_exits) == lines(after)
-
-
-# --- lanes ------------------------------------------------------------------------------------
 
 
 def test_the_flag_of_lanes_is_a_block() -> None:
@@ -650,9 +642,6 @@ def test_a_scalar_of_the_lanes_that_stay_is_not_joined() -> None:
         }
     """
     assert change(before, lower_exits) == lines(after)
-
-
-# --- the same meaning -------------------------------------------------------------------------
 
 
 def traces(f: Function) -> list[list[Event]]:

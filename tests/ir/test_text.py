@@ -31,9 +31,6 @@ def body(*lines: str) -> str:
     return "\n".join([head, *(f"  {line}" for line in lines), "}\n"])
 
 
-# --- there and back ---------------------------------------------------------------------------
-
-
 @given(functions())
 def test_a_printed_function_is_parsed_back(f: Function) -> None:
     assert parse_function(print_function(f)) == f
@@ -101,9 +98,6 @@ def test_the_text_is_the_function_that_the_builder_makes() -> None:
         """)
     assert print_function(f) == text
     assert parse_function(text) == f
-
-
-# --- ops --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -226,9 +220,6 @@ def test_a_scope_is_left_by_its_label() -> None:
     assert as_printed(text) == text
 
 
-# --- places -----------------------------------------------------------------------------------
-
-
 def test_places_stand_in_a_column_or_behind_the_line() -> None:
     text = body(
         "barrier                                                         @3:4-9",
@@ -272,9 +263,6 @@ def test_the_path_of_a_file_is_not_printed() -> None:
     assert print_function(elsewhere) == print_function(f)
 
 
-# --- headers ----------------------------------------------------------------------------------
-
-
 def test_the_header_tells_all_options() -> None:
     text = dedent("""\
         kernel f(%a.0: *f32, %n.1: i32 = extent 0 of a, %2: i32 = stride 1 of a) from "f.py" {
@@ -306,9 +294,6 @@ def test_words_that_are_no_names_are_quoted() -> None:
         }
         """)
     assert as_printed(text) == text
-
-
-# --- reading ----------------------------------------------------------------------------------
 
 
 def test_comments_and_empty_lines_are_skipped() -> None:

@@ -60,9 +60,6 @@ def test_an_error_carries_its_op_and_place() -> None:
     )
 
 
-# --- values -----------------------------------------------------------------------------------
-
-
 def test_a_value_is_defined_before_its_use() -> None:
     body = """
         %20: i32 = neg %21
@@ -126,9 +123,6 @@ def test_a_result_is_not_visible_inside_of_its_op() -> None:
     assert refusal(body) == "%20 is used before its definition\n  yield %20"
 
 
-# --- parameters -------------------------------------------------------------------------------
-
-
 def test_a_parameter_is_no_block() -> None:
     head = 'kernel k(%x.0: f32[8]) from "k.py" {\n'
     assert refusal("", head) == "the parameter `x` is f32[8]: no scalar, no array"
@@ -158,9 +152,6 @@ def test_an_argument_belongs_to_no_array() -> None:
     f = function("")
     params = (replace(f.params[0], array="b"), *f.params[1:])
     assert refusal_of(replace(f, params=params)) == "the argument `a` belongs to the array `b`"
-
-
-# --- regions and terminators ------------------------------------------------------------------
 
 
 def test_the_functions_body_has_no_arguments() -> None:
@@ -260,9 +251,6 @@ def test_the_test_of_a_while_ends_in_a_condition() -> None:
     assert refusal(body) == "the test of a `while` ends in a `condition`\n  yield"
 
 
-# --- loops ------------------------------------------------------------------------------------
-
-
 def test_bounds_are_integers() -> None:
     body = """
         for %20: f32 = %s.3 .. %s.3 by %s.3 {
@@ -360,9 +348,6 @@ def test_the_body_of_a_while_takes_the_carried_values() -> None:
 )
 def test_a_condition_is_a_bool(body: str, where: str) -> None:
     assert refusal(body) == f"the condition should be a bool, not i32\n  {where}"
-
-
-# --- exits ------------------------------------------------------------------------------------
 
 
 def test_a_break_gives_the_results() -> None:
@@ -481,9 +466,6 @@ def test_scopes_are_gone_after_their_pass() -> None:
     )
 
 
-# --- types of ops -----------------------------------------------------------------------------
-
-
 def test_a_result_has_the_type_that_the_record_gives() -> None:
     assert refusal("%20: i32 = lt %n.1, %n.1") == (
         "the result of `lt` is i32, but should be bool\n  %20: i32 = lt %n.1, %n.1"
@@ -579,9 +561,6 @@ def test_an_assert_takes_a_bool() -> None:
     )
 
 
-# --- memory -----------------------------------------------------------------------------------
-
-
 def test_memory_is_accessed_through_a_pointer() -> None:
     line = "%20: i32 = load %n.1[%n.1]"
     assert refusal(line) == f"%1 is i32: no pointer\n  {line}"
@@ -652,8 +631,6 @@ def test_an_alloc_gives_threadgroup_memory(ty: str) -> None:
     assert refusal(line) == f"the result is {ty}, but should be a threadgroup pointer\n  {line}"
 
 
-# --- thread functions -------------------------------------------------------------------------
-
 THREADS = 'kernel k(%n.0: i32) from "k.py" threads 8 {\n'
 
 
@@ -665,9 +642,6 @@ def test_the_blocks_of_a_thread_function_have_its_threads() -> None:
 def test_a_function_has_at_least_one_thread() -> None:
     f = function("", THREADS)
     assert refusal_of(replace(f, threads=0)) == "a threadgroup has at least one thread, not 0"
-
-
-# --- collectives below splits -----------------------------------------------------------------
 
 
 def test_a_barrier_is_not_below_a_block_condition() -> None:
@@ -852,9 +826,6 @@ def test_a_barrier_may_stand_in_a_loop_that_all_lanes_leave_together() -> None:
         """)
 
 
-# --- shapes below splits ----------------------------------------------------------------------
-
-
 def test_a_block_below_a_split_has_its_rank() -> None:
     body = """
         if %m2.10 {  @7:3-9
@@ -948,9 +919,6 @@ def test_lanes_leave_by_shapes_that_go_together() -> None:
         }
         """
     assert refusal(body) == ("lanes leave by [8] at k.py:7 and by [4, 8] at k.py:8\n  if { ... }")
-
-
-# --- joins below splits -----------------------------------------------------------------------
 
 
 def test_lanes_of_two_branches_join_in_a_block() -> None:

@@ -37,9 +37,6 @@ def message_of_launch() -> str:
     return str(caught.value)
 
 
-# --- no GPU -----------------------------------------------------------------------------------
-
-
 def test_a_machine_that_is_no_mac_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "Metal", None)
     monkeypatch.setattr(sys, "platform", "linux")
@@ -96,9 +93,6 @@ def test_a_gpu_that_takes_no_commands_is_an_error(machine: Machine, fault: str) 
     assert message_of_launch() == f"kernel `twice`: {GPU} takes no commands"
 
 
-# --- limits -----------------------------------------------------------------------------------
-
-
 def test_too_little_memory_names_the_array(machine: Machine) -> None:
     machine.faults.is_out_of_memory = True
     assert message_of_launch() == f"kernel `twice`: {GPU} has no memory for the 16 bytes of `x`"
@@ -125,9 +119,6 @@ def test_more_threads_than_the_gpu_has_for_a_kernel_are_refused(machine: Machine
     )
     twice(x, 128, BLOCK=128, _tptg=64)
     assert x.tolist() == [2.0] * 128
-
-
-# --- while it runs ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("name", "words"), completion.ERRORS.items())
@@ -262,9 +253,6 @@ def test_python_ends_while_the_gpu_is_still_at_work(monkeypatch: pytest.MonkeyPa
         [sys.executable, "-c", EXIT], capture_output=True, text=True, timeout=PATIENCE, check=False
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "given up\n", "")
-
-
-# --- processes and owners ---------------------------------------------------------------------
 
 
 def test_a_forked_process_is_told_that_it_cannot_use_the_gpu(machine: Machine) -> None:

@@ -71,9 +71,6 @@ def test_an_older_system_is_safe_by_its_own_means(machine: Machine, kernel: str)
     assert machine.libraries == [{"version": 0x20003, **SAFE}]
 
 
-# --- what is too old --------------------------------------------------------------------------
-
-
 def test_a_system_that_is_too_old_for_bfloat_is_named(machine: Machine) -> None:
     machine.system = (13, 6, 1)
     launch_twice()
@@ -135,9 +132,6 @@ def test_a_gpu_that_is_too_old_for_any_kernel_is_named(machine: Machine) -> None
         "kernel `twice`: it is written in Metal 2.3, which needs a GPU of the family Apple7 or "
         "Mac2; Apple M1 (simulated) is none"
     )
-
-
-# --- what the compiler refuses ----------------------------------------------------------------
 
 
 def test_an_error_of_metals_compiler_is_shown_at_the_python_line(machine: Machine) -> None:

@@ -57,9 +57,6 @@ def behind(title: str, report: str) -> str:
     return report.partition(f"\n## {title}\n\n")[2]
 
 
-# --- from end to end --------------------------------------------------------------------------
-
-
 @pytest.mark.usefixtures("_without_xcode")
 def test_a_report_tells_of_the_machine_the_texts_and_the_tests(tmp_path: Path) -> None:
     tests = ["tests/metal/test_corpus.py::test_a_gpu_gives_the_results_of_the_reference[relu]"]
@@ -174,9 +171,6 @@ def test_without_metal_it_says_so(
     assert list(tmp_path.iterdir()) == []
 
 
-# --- texts ------------------------------------------------------------------------------------
-
-
 @pytest.mark.usefixtures("_without_xcode", "_without_tests")
 def test_a_text_that_metal_refuses_is_shown(tmp_path: Path) -> None:
     text = Path(*files("relu")).read_text("utf-8").replace("float", "flaot")
@@ -244,9 +238,6 @@ def test_a_gpu_that_cannot_be_opened_is_told(
     forget_device()
     assert compile_texts.main([]) == 2
     assert capsys.readouterr().out.startswith('{"missing": "Metal finds no GPU: ')
-
-
-# --- processes --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -67,9 +67,6 @@ def parse(file: Path) -> ast.Module:
     return ast.parse(file.read_text("utf-8"))
 
 
-# --- what the runtime declares ----------------------------------------------------------------
-
-
 def declared() -> dict[str, ast.FunctionDef]:
     return {
         method.name: method
@@ -106,9 +103,6 @@ def test_arguments_of_pyobjcs_table_are_counted_as_in_names() -> None:
         for data in owners.values():
             numbers = [int(number) - 1 for number in data.get("arguments", {})]
             assert max(numbers, default=0) <= selector.count(":")
-
-
-# --- what the runtime calls -------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
@@ -161,9 +155,6 @@ def test_calls_are_found_at_all() -> None:
     assert set(declared()) <= called
 
 
-# --- constants --------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_every_constant_of_metal_exists(file: Path) -> None:
     """As an attribute or as a text; what is no number is listed here."""
@@ -195,9 +186,6 @@ def test_versions_of_the_language_are_spelled_by_their_numbers() -> None:
     for major, minor in needs.NEEDS:
         number = needs.language_number((major, minor))
         assert number == constant(f"MTLLanguageVersion{major}_{minor}")
-
-
-# --- the simulation ---------------------------------------------------------------------------
 
 
 def offered() -> dict[str, Described]:

@@ -137,9 +137,6 @@ def test_a_library_for_a_pipeline(session: Session) -> None:
         session.device.newComputePipelineStateWithFunction_error_(library, None)
 
 
-# --- Python's values --------------------------------------------------------------------------
-
-
 def test_numbers_and_bytes_of_numpy_are_taken(session: Session) -> None:
     session.set_all()
     session.encoder.setBuffer_offset_atIndex_(session.x, np.int64(0), np.uint8(0))
@@ -181,9 +178,6 @@ def test_a_size_that_has_not_three_numbers(session: Session, size: object) -> No
         session.dispatch(threads=size)
 
 
-# --- extents ----------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("threads", [(1025, 1, 1), (64, 8, 4), (-1, 1, 1)])
 def test_more_threads_than_a_kernel_may_have(
     session: Session, threads: tuple[int, int, int]
@@ -212,9 +206,6 @@ def test_a_grid_whose_positions_do_not_fit(session: Session) -> None:
     session.set_all()
     with refused(f"{2**32 + 4} threads along an axis"):
         session.dispatch(groups=(2**30 + 1, 1, 1))
-
-
-# --- threadgroup memory -----------------------------------------------------------------------
 
 
 SHARED = ADD_ONE.replace("uint i [[", "threadgroup float* t [[threadgroup(0)]],\n uint i [[")

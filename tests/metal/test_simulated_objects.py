@@ -64,9 +64,6 @@ def test_a_wrong_number_of_arguments(session: Session) -> None:
         session.device.supportsFamily_(1, 2)
 
 
-# --- libraries --------------------------------------------------------------------------------
-
-
 def test_a_text_that_is_no_metal(session: Session) -> None:
     library, error = session.library(ADD_ONE.replace("x[i] +=", "y[i] +="))
     assert library is None
@@ -148,8 +145,6 @@ def test_too_much_threadgroup_memory(session: Session) -> None:
         "32772 bytes of threadgroup memory, Metal has 32768"
     )
 
-
-# --- installing it ----------------------------------------------------------------------------
 
 PROGRAM = """\
 import sys

@@ -177,9 +177,6 @@ def test_the_header_names_the_version_that_the_text_needs(
     assert kernel.text.splitlines()[1].endswith(f"Metal {version[0]}.{version[1]}")
 
 
-# --- threadgroup memory -----------------------------------------------------------------------
-
-
 def reversals(size: int, times: int) -> str:
     """Each reversal goes through threadgroup memory."""
     ops = [f"%10: i32[{size}] = arange start=0 size={size}"]
@@ -218,9 +215,6 @@ def test_too_much_threadgroup_memory_is_refused_with_a_table() -> None:
         kernel_of(reversals(9000, 1))
     assert raised.value.message == "36000 bytes of threadgroup memory, Metal has 32768"
     assert raised.value.notes == (" 36000  `a_value_shared`, 9000 x f32 (<none>:0)",)
-
-
-# --- what Metal lacks -------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

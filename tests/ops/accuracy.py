@@ -74,9 +74,6 @@ def apply_to_two(x, y, out, N, FN: eas.constexpr, BLOCK: eas.constexpr):
     mk.store(out, i, FN(mk.load(x, i, i < N), mk.load(y, i, i < N)), i < N)
 
 
-# --- arguments --------------------------------------------------------------------------------
-
-
 def arguments(name: str, dtype: DType, stride: int = STRIDE) -> list[Array]:
     """Every f16 or bf16; every `stride`-th f32, and many neighbours of some. Or pairs of them."""
     with np.errstate(over="ignore"):
@@ -114,9 +111,6 @@ def _pairs(name: str, count: int) -> tuple[Array, Array]:
     grid = np.concatenate([SPECIAL, [2, -2, 3, -3, 0.5, -0.5]])
     first, second = np.repeat(grid, len(grid)), np.tile(grid, len(grid))
     return np.concatenate([x, first]), np.concatenate([y, second])
-
-
-# --- errors -----------------------------------------------------------------------------------
 
 
 def exact(name: str, given: list[Array]) -> Array:

@@ -25,8 +25,6 @@ from tests.ops.table.records import accepted, accepts
 
 Run = tuple[str, DType]
 
-# --- backends ---------------------------------------------------------------------------------
-
 
 def test_every_op_is_spelled_in_metal() -> None:
     assert OPS.keys() - SPELLED == set()
@@ -48,9 +46,6 @@ def test_the_meanings_keep_their_dtype() -> None:
         op = OPS[name]
         arrays = [np.ones(1, np.float16) for _ in op.operands]
         assert op.meaning(*arrays).dtype == np.float16, name
-
-
-# --- what the table runs ----------------------------------------------------------------------
 
 
 class Seen:

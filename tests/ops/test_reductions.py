@@ -45,9 +45,6 @@ def test_rows_of_every_length_are_combined(family: Family, shape: Shape, backend
     assert list(launch.faults(backend)) == []
 
 
-# --- moments ----------------------------------------------------------------------------------
-
-
 def merge_moments(n, mean, m2, n_b, mean_b, m2_b):
     """Chan's formula: two parts of a variance."""
     total = n + n_b
@@ -77,9 +74,6 @@ def test_moments_are_merged(shape: Shape, axis: int, backend: Backend) -> None:
     np.testing.assert_allclose(mean, x.mean(axis).reshape(rest), atol=1e-6)
     spread = (x.var(axis) * shape[axis]).reshape(rest)
     np.testing.assert_allclose(m2, spread, rtol=1e-5, atol=1e-5)
-
-
-# --- refusals ---------------------------------------------------------------------------------
 
 
 @eas.kernel

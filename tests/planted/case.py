@@ -80,8 +80,6 @@ def planted(
     return make
 
 
-# --- memory -----------------------------------------------------------------------------------
-
 GUARD = 1 << 14  # bytes on either side: more than any of the bugs with a small offset reaches
 _PATTERN = 0xA5
 
@@ -113,9 +111,6 @@ def guard(array: Array) -> Guarded:
     copy[...] = array
     inside[...] = np.zeros((), array.dtype)
     return Guarded(copy, buffer, around != 0)
-
-
-# --- arguments --------------------------------------------------------------------------------
 
 
 def numbers(*shape: int, dtype: str = "f4") -> Array:

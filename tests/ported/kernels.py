@@ -32,9 +32,6 @@ def softmax(
         mk.store(out + row * out_step + lane, powers / mk.sum(powers, axis=0), mask=lane < columns)
 
 
-# --- products of matrices ---------------------------------------------------------------------
-
-
 @eas.function
 def leaky_relu(x):
     return mk.where(x >= 0, x, 0.01 * x)
@@ -171,9 +168,6 @@ def matmul_by_block_pointers(
     mk.store(out, total.to(mk.f16), boundary_check=(0, 1))
 
 
-# --- dropout ----------------------------------------------------------------------------------
-
-
 @eas.kernel
 def masked_dropout(x, keep, out, n, p, BLOCK: eas.constexpr):
     at = mk.program_id(axis=0) * BLOCK + mk.arange(0, BLOCK)
@@ -188,9 +182,6 @@ def seeded_dropout(x, out, n, p, seed, BLOCK: eas.constexpr):
     inside = at < n
     scaled = mk.load(x + at, mask=inside) / (1 - p)
     mk.store(out + at, mk.where(mk.rand(seed, at) > p, scaled, 0.0), mask=inside)
-
-
-# --- layer norm -------------------------------------------------------------------------------
 
 
 @eas.kernel
@@ -265,9 +256,6 @@ def sums_of_columns(
         other += mk.load(second + at, mask=inside, other=0.0)
     mk.store(first_out + columns, mk.sum(one, axis=0), columns < N)
     mk.store(second_out + columns, mk.sum(other, axis=0), columns < N)
-
-
-# --- attention --------------------------------------------------------------------------------
 
 
 @eas.function

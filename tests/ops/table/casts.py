@@ -19,9 +19,6 @@ from tests.ops.table.records import accepts
 ALL = tuple(DTYPES.values())
 
 
-# --- what is cast -----------------------------------------------------------------------------
-
-
 def castable(random: np.random.Generator, source: DType, target: DType, size: int) -> Array:
     """Numbers of the source that the target has a result for, among them those that are hard."""
     hard = _hard(source, target)
@@ -88,9 +85,6 @@ def _hard_floats(source: DType) -> Array:
         return given.astype(source.numpy)
 
 
-# --- what is right ----------------------------------------------------------------------------
-
-
 def cast_once(a: Array, target: DType) -> Array:
     """What NumPy gives, but that an f64 is rounded to bf16 once, not through f32."""
     if a.dtype == F64.numpy and target == BF16:
@@ -110,9 +104,6 @@ def _nearest(x: float, target: DType) -> float:
     if abs(rounded) > float(format.max):
         return math.copysign(math.inf, rounded)
     return math.copysign(rounded, x)
-
-
-# --- kernels ----------------------------------------------------------------------------------
 
 
 @eas.kernel
@@ -162,9 +153,6 @@ def launch_widening(dtype: DType, shape: Shape) -> Launch:
     checks = [Check(f"{n} f64", o, x.astype(np.float64)) for n, o in zip(names, out, strict=True)]
     given = {"x": x, "out": out, "SHAPE": shape, "SIZE": size}
     return Launch(widen, given, checks, refusal="Metal has no f64")
-
-
-# --- bits -------------------------------------------------------------------------------------
 
 
 @eas.kernel

@@ -80,9 +80,6 @@ class Op:
         return np.asarray(self.expected(*given)).astype(dtype.numpy)
 
 
-# --- what NumPy gives -------------------------------------------------------------------------
-
-
 def wrapped(numbers: Iterable[int], like: Array) -> Array:
     """Integers of any size as those of a dtype."""
     size = like.dtype.itemsize
@@ -137,8 +134,6 @@ def fused(a: Array, b: Array, c: Array) -> Array:
 def opposite(a: Array) -> Array:
     return np.negative(a) if a.dtype.kind != "b" else ~a
 
-
-# --- the table --------------------------------------------------------------------------------
 
 ROWS = (
     Op("add", lambda a, b: a + b, np.add, drawn(2)),

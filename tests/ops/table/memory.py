@@ -20,9 +20,6 @@ def drawn(dtype: DType, shape: Shape, count: int) -> list[Array]:
     return [values(random, dtype, size).reshape(shape or (1,)) for _ in range(count)]
 
 
-# --- loads and stores -------------------------------------------------------------------------
-
-
 @eas.kernel
 def transfer(x, masks, others, wide, out, SHAPE: eas.constexpr, SIZE: eas.constexpr):
     at = offsets(SHAPE)
@@ -68,9 +65,6 @@ def checks_of(rights: dict[str, Array], out: Array) -> list[Check]:
     ]
 
 
-# --- indices ----------------------------------------------------------------------------------
-
-
 def along(extent, axis, rank):
     """The indices of an axis, as a block that broadcasts against those of the others."""
     block = mk.arange(0, extent)
@@ -112,9 +106,6 @@ def launch_indices(dtype: DType, shape: Shape) -> Launch:
     return Launch(index, given, checks)
 
 
-# --- block pointers ---------------------------------------------------------------------------
-
-
 @eas.kernel
 def move_tiles(x, out, SHAPE: eas.constexpr, STEPS: eas.constexpr, PADDING: eas.constexpr):
     """A tile as large as the array, one element too far along each axis, then one too near."""
@@ -154,9 +145,6 @@ def launch_tiles(dtype: DType, shape: Shape) -> Launch:
     return Launch(move_tiles, given, checks_of(rights, out))
 
 
-# --- blocks from nowhere ----------------------------------------------------------------------
-
-
 @eas.kernel
 def make(x, out, SHAPE: eas.constexpr, SIZE: eas.constexpr):
     at = offsets(SHAPE)
@@ -180,9 +168,6 @@ def launch_makers(dtype: DType, shape: Shape) -> Launch:
     out = np.stack([x] * len(rights))
     given = {"x": x, "out": out, "SHAPE": shape, "SIZE": x.size}
     return Launch(make, given, checks_of(rights, out))
-
-
-# --- threadgroup memory -----------------------------------------------------------------------
 
 
 @eas.kernel

@@ -61,9 +61,6 @@ def launch_threads(dtype: DType, shape: Shape) -> Launch:
     return Launch(number_threads, {"out": out, "SIZE": size}, [Check(*row) for row in rows])
 
 
-# --- promises ---------------------------------------------------------------------------------
-
-
 @eas.kernel
 def promise(x, out, SHAPE: eas.constexpr):
     at = offsets(SHAPE)

@@ -45,9 +45,6 @@ def last_truth(v, i, w, j):
     return v, i
 
 
-# --- kernels ----------------------------------------------------------------------------------
-
-
 @eas.kernel
 def scan_each(
     steps, signs, totals, own,
@@ -123,9 +120,6 @@ def launch_reductions(dtype: DType, shape: Shape) -> Launch:
     function = last_truth if dtype.is_bool else last_greatest
     given = {"numbers": numbers, "best": best, "places": places}
     return Launch(reduce_pairs, {**given, "FUNCTION": function, "SHAPE": shape}, checks)
-
-
-# --- what is right ----------------------------------------------------------------------------
 
 
 def drawn(random: np.random.Generator, dtype: DType, shape: Shape) -> tuple[Array, Array]:
