@@ -10,9 +10,9 @@ import numpy as np
 from eas.compiler import CompiledKernel
 from eas.config import Backend
 from eas.msl.ops.errors import GridError
+from eas.runtime.argument_values import ArrayArgument, Bound
 from eas.runtime.errors import KernelError
 from eas.runtime.refusals import BadArgument, LaunchError
-from eas.runtime.values import ArrayArgument, Bound
 from eas.support.diagnostics import Diagnostic
 
 Arguments = Sequence[ArrayArgument | np.generic]

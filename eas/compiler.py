@@ -11,8 +11,8 @@ from typing import Any
 
 from eas import msl
 from eas.frontend_ast import lower
-from eas.frontend_ast.source.arguments import Argument, Capture
 from eas.frontend_ast.source.errors import CompileError, internal_error, too_deep
+from eas.frontend_ast.source.parameters import Argument, Capture
 from eas.ir.nodes import Function
 from eas.ir.passes import guard_accesses, optimize, relax, with_bounds
 from eas.ir.passes.strides import last_strides, with_unit_strides
@@ -20,8 +20,8 @@ from eas.ir.text import print_function
 from eas.ir.verify import VerifyError, verify
 from eas.msl import MslKernel
 from eas.runtime import cpu
+from eas.runtime.argument_values import Bound
 from eas.runtime.binding import Binding
-from eas.runtime.values import Bound
 from eas.support.records import frozen, replace
 from eas.support.timing import timed
 

@@ -12,8 +12,8 @@ from typing import Any, TypeVar, overload
 
 import numpy as np
 
-from eas.arguments import Specialised, argument_types, specialise
 from eas.backends import checks_by_default, launch_on
+from eas.call_arguments import Specialised, argument_types, specialise
 from eas.compiler import CompiledKernel, compile
 from eas.config import (
     Backend,
@@ -23,6 +23,7 @@ from eas.config import (
     choose_checks,
     to_flag,
 )
+from eas.fast_path import Shortcuts
 from eas.frontend_ast.source.errors import CompileError, Refusal
 from eas.frontend_ast.source.reading import read_source
 from eas.frontend_ast.source.specialized import specialize
@@ -30,7 +31,6 @@ from eas.frontend_ast.source.texts import keep_texts
 from eas.frontend_ast.source.wrappers import kernel_function
 from eas.runtime.grid import Grid, implicit_grid, resolve_grid
 from eas.runtime.refusals import BadArgument, LaunchError
-from eas.shortcuts import Shortcuts
 from eas.signature import Parameters
 
 MAX_THREADS = 1024

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 from eas.intrinsic import host_intrinsic, intrinsic
 from eas.ir import types as _types
-from eas.values import (
+from eas.value_types import (
     BlockPointer,
     Condition,
     DTypeClass,

@@ -1,7 +1,8 @@
 """Source to ast to typed IR: Python's meaning is kept, or the code is refused with its place."""
 
 from eas.frontend_ast.lower import lower
-from eas.frontend_ast.source.arguments import (
+from eas.frontend_ast.source.errors import CompileError
+from eas.frontend_ast.source.parameters import (
     Argument,
     ArrayArg,
     Capture,
@@ -9,7 +10,6 @@ from eas.frontend_ast.source.arguments import (
     Lowered,
     ScalarArg,
 )
-from eas.frontend_ast.source.errors import CompileError
 
 __all__ = [
     "Argument",

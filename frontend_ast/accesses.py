@@ -8,9 +8,9 @@ from typing import get_args
 from eas.frontend_ast import block_pointers, memory
 from eas.frontend_ast.collective import require_all_lanes
 from eas.frontend_ast.context import Context
+from eas.frontend_ast.operands import EMPTY, NONE, UNNAMED, Array, Const, Operand
 from eas.frontend_ast.promote import describe
 from eas.frontend_ast.static import static_dtype, static_shape
-from eas.frontend_ast.values import EMPTY, NONE, UNNAMED, Array, Const, Operand
 from eas.ir.nodes import AtomicKind, Barrier
 from eas.ir.types import count
 

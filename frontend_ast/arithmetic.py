@@ -12,7 +12,8 @@ from typing import cast as cast_type
 import numpy as np
 
 from eas.frontend_ast.context import Context
-from eas.frontend_ast.forms import as_place
+from eas.frontend_ast.number_forms import as_place
+from eas.frontend_ast.operands import Array, Const, Generated, Num, Operand, Place, Range, Tuple
 from eas.frontend_ast.promote import (
     Number,
     broadcast,
@@ -26,7 +27,6 @@ from eas.frontend_ast.promote import (
     widen,
 )
 from eas.frontend_ast.refused import Refused, refusal_of
-from eas.frontend_ast.values import Array, Const, Generated, Num, Operand, Place, Range, Tuple
 from eas.ir.types import BOOL, F32, DType
 
 COMPARISONS: dict[type[ast.AST], str] = {

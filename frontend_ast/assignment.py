@@ -6,11 +6,8 @@ import ast
 
 from eas.frontend_ast.arithmetic import SYMBOLS, binary, class_of, items_of, kept_generator
 from eas.frontend_ast.context import Context, Silenced
-from eas.frontend_ast.names import read_name
-from eas.frontend_ast.promote import describe, is_numeric, materialize, why_none
-from eas.frontend_ast.scopes import Bound
-from eas.frontend_ast.subscripts import Element, element, load_element, store_element
-from eas.frontend_ast.values import (
+from eas.frontend_ast.name_lookup import read_name
+from eas.frontend_ast.operands import (
     UNNAMED,
     Array,
     Closure,
@@ -22,6 +19,9 @@ from eas.frontend_ast.values import (
     Poison,
     Tuple,
 )
+from eas.frontend_ast.promote import describe, is_numeric, materialize, why_none
+from eas.frontend_ast.scopes import Bound
+from eas.frontend_ast.subscripts import Element, element, load_element, store_element
 from eas.ir.types import DType
 from eas.support.diagnostics import Label
 from eas.support.records import replace

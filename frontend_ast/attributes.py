@@ -6,16 +6,16 @@ import ast
 import inspect
 from types import FunctionType
 
-from eas.frontend_ast.binding import Given
+from eas.frontend_ast.call_binding import Given
 from eas.frontend_ast.calls import call_function, capture_attributes
 from eas.frontend_ast.context import Context
 from eas.frontend_ast.elementwise import to_dtype
 from eas.frontend_ast.intrinsics import is_function_of_mk
-from eas.frontend_ast.names import lower_attribute_of_constant, no_attribute
+from eas.frontend_ast.name_lookup import lower_attribute_of_constant, no_attribute
+from eas.frontend_ast.operands import Array, Const, Method, Num, Operand, RecordMethod, Tuple
 from eas.frontend_ast.promote import describe
-from eas.frontend_ast.records import is_named_tuple, replace_fields
+from eas.frontend_ast.record_values import is_named_tuple, replace_fields
 from eas.frontend_ast.subscripts import extent, stride
-from eas.frontend_ast.values import Array, Const, Method, Num, Operand, RecordMethod, Tuple
 
 _OF_NUMBERS = ("dtype", "ndim", "shape", "to")
 _OF_ARRAYS = ("dtype", "ndim", "shape", "strides")

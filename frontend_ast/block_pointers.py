@@ -9,10 +9,10 @@ from collections.abc import Callable
 from eas.frontend_ast import memory
 from eas.frontend_ast.arithmetic import binary, items_of
 from eas.frontend_ast.context import Context
-from eas.frontend_ast.forms import as_place
+from eas.frontend_ast.number_forms import as_place
+from eas.frontend_ast.operands import NONE, Array, Const, Num, Operand, Place, Tuple
 from eas.frontend_ast.promote import Number, broadcast, describe, number, promote, widen
 from eas.frontend_ast.static import static_ints, static_shape
-from eas.frontend_ast.values import NONE, Array, Const, Num, Operand, Place, Tuple
 from eas.ir.types import Shape
 from eas.support.records import frozen
 

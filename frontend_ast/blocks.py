@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from eas.frontend_ast.collective import require_all_lanes
 from eas.frontend_ast.context import Context
+from eas.frontend_ast.operands import Const, Num, Operand
 from eas.frontend_ast.promote import broadcast, describe, fitting_shape, materialize, number
 from eas.frontend_ast.static import (
     runtime_number,
@@ -14,7 +15,6 @@ from eas.frontend_ast.static import (
     static_ints,
     static_shape,
 )
-from eas.frontend_ast.values import Const, Num, Operand
 from eas.ir.types import F32, count
 
 FLOAT = Const(F32)

@@ -8,12 +8,12 @@ from collections.abc import Callable, Sequence
 from eas.frontend_ast.arithmetic import combine_bools
 from eas.frontend_ast.comparison import compare
 from eas.frontend_ast.context import Context, Edge, Ops, Target
-from eas.frontend_ast.forms import any_operand
 from eas.frontend_ast.joins import Join, Path
+from eas.frontend_ast.number_forms import any_operand
+from eas.frontend_ast.operands import Const, Num, Operand
 from eas.frontend_ast.promote import Number, to_bool
 from eas.frontend_ast.recovery import searching
 from eas.frontend_ast.scopes import Bound, Given, Unbound, assigned_names, env_where
-from eas.frontend_ast.values import Const, Num, Operand
 from eas.ir.nodes import Compute, Constant, If, Leave, Op, Region, Scope, Value, Yield
 from eas.ir.types import Shape, Type, shape_of
 from eas.support.diagnostics import Label

@@ -21,20 +21,7 @@ from eas.frontend_ast.arithmetic import (
 )
 from eas.frontend_ast.comparison import compare
 from eas.frontend_ast.context import Context
-from eas.frontend_ast.operators import OPERATORS
-from eas.frontend_ast.promote import (
-    Number,
-    broadcast,
-    cast,
-    common_shape,
-    describe,
-    number,
-    promote,
-    to_bool,
-)
-from eas.frontend_ast.records import replace_fields
-from eas.frontend_ast.unrolled import static_items, use_up
-from eas.frontend_ast.values import (
+from eas.frontend_ast.operands import (
     EMPTY,
     FALSE,
     NONE,
@@ -48,6 +35,19 @@ from eas.frontend_ast.values import (
     Text,
     Tuple,
 )
+from eas.frontend_ast.operators import OPERATORS
+from eas.frontend_ast.promote import (
+    Number,
+    broadcast,
+    cast,
+    common_shape,
+    describe,
+    number,
+    promote,
+    to_bool,
+)
+from eas.frontend_ast.record_values import replace_fields
+from eas.frontend_ast.unrolled import static_items, use_up
 from eas.ir.nodes import Print, Value
 from eas.ir.types import F32, I32
 

@@ -19,23 +19,14 @@ from typing import Any, cast
 
 from eas.frontend_ast import foreign
 from eas.frontend_ast.arithmetic import failed, kept_generator
-from eas.frontend_ast.binding import Given, bind, without_annotations
 from eas.frontend_ast.branches import close_scope, lower_branch
 from eas.frontend_ast.builtins import BUILTINS
+from eas.frontend_ast.call_binding import Given, bind, without_annotations
 from eas.frontend_ast.context import Call, Context, Edge, Silenced
 from eas.frontend_ast.expressions import lower_quantifier
-from eas.frontend_ast.forms import parts_of, with_parts
 from eas.frontend_ast.intrinsics import is_function_of_mk, lower_intrinsic
-from eas.frontend_ast.pointer_forms import with_offsets
-from eas.frontend_ast.promote import describe
-from eas.frontend_ast.records import is_named_tuple, is_record, make_record, replace_fields
-from eas.frontend_ast.refused import GENERATOR, refusal_of
-from eas.frontend_ast.scopes import Bound, Cells, Env, Frame, local_names
-from eas.frontend_ast.source.errors import Refusal
-from eas.frontend_ast.source.reading import FunctionSource, read_source
-from eas.frontend_ast.source.wrappers import look_through
-from eas.frontend_ast.unrolled import spread, without_star
-from eas.frontend_ast.values import (
+from eas.frontend_ast.number_forms import parts_of, with_parts
+from eas.frontend_ast.operands import (
     NONE,
     Closure,
     Const,
@@ -46,6 +37,15 @@ from eas.frontend_ast.values import (
     RecordMethod,
     Tuple,
 )
+from eas.frontend_ast.pointer_forms import with_offsets
+from eas.frontend_ast.promote import describe
+from eas.frontend_ast.record_values import is_named_tuple, is_record, make_record, replace_fields
+from eas.frontend_ast.refused import GENERATOR, refusal_of
+from eas.frontend_ast.scopes import Bound, Cells, Env, Frame, local_names
+from eas.frontend_ast.source.errors import Refusal
+from eas.frontend_ast.source.reading import FunctionSource, read_source
+from eas.frontend_ast.source.wrappers import look_through
+from eas.frontend_ast.unrolled import spread, without_star
 from eas.support.diagnostics import Label
 from eas.support.records import replace
 

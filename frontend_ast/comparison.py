@@ -20,10 +20,10 @@ from eas.frontend_ast.arithmetic import (
     refuse_own_operators,
 )
 from eas.frontend_ast.context import Context
+from eas.frontend_ast.operands import Const, Num, Operand, Range, Tuple
 from eas.frontend_ast.promote import describe, is_numeric, number, promote, to_bool
-from eas.frontend_ast.records import unwrap
-from eas.frontend_ast.source.arguments import is_same
-from eas.frontend_ast.values import Const, Num, Operand, Range, Tuple
+from eas.frontend_ast.record_values import unwrap
+from eas.frontend_ast.source.parameters import is_same
 from eas.ir.types import BOOL
 
 

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 from eas.frontend_ast.builtins import message_parts
 from eas.frontend_ast.context import Context
+from eas.frontend_ast.operands import NONE, Array, Const, Num, Operand, Place, Tuple
 from eas.frontend_ast.promote import broadcast, describe, materialize, promote, to_bool
 from eas.frontend_ast.static import runtime_number, static_int
-from eas.frontend_ast.values import NONE, Array, Const, Num, Operand, Place, Tuple
 from eas.ir.nodes import Assert
 from eas.ir.types import BOOL
 

@@ -7,10 +7,10 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal
 
+from eas.frontend_ast.operands import Array, Num, Operand, Poison
 from eas.frontend_ast.scopes import Bound, Env, Frame, assigned_names
-from eas.frontend_ast.source.arguments import Capture, snapshot
 from eas.frontend_ast.source.errors import Diagnostics, Refusal
-from eas.frontend_ast.values import Array, Num, Operand, Poison
+from eas.frontend_ast.source.parameters import Capture, snapshot
 from eas.ir.builder import Builder
 from eas.ir.nodes import Op, Param, Value
 from eas.ir.ops.record import Attr, RuleError

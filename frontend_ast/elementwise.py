@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 from eas.frontend_ast.arithmetic import binary, is_bool, negate
 from eas.frontend_ast.context import Context
+from eas.frontend_ast.operands import Const, Num, Operand
 from eas.frontend_ast.promote import (
     broadcast,
     common_dtype,
@@ -19,7 +20,6 @@ from eas.frontend_ast.promote import (
 )
 from eas.frontend_ast.promote import cast as convert
 from eas.frontend_ast.static import static_dtype
-from eas.frontend_ast.values import Const, Num, Operand
 from eas.ir.ops import OPS
 from eas.ir.ops.record import OpDef, RuleError
 from eas.ir.types import BOOL, DTYPES, F32, I32, U32, DType, Scalar

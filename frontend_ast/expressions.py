@@ -11,10 +11,10 @@ from eas.frontend_ast.assignment import assign
 from eas.frontend_ast.branches import lower_condition, short_circuit
 from eas.frontend_ast.builtins import message_parts
 from eas.frontend_ast.context import Context
+from eas.frontend_ast.operands import Const, Generated, Num, Operand, Text, Tuple
 from eas.frontend_ast.promote import describe
 from eas.frontend_ast.scopes import Frame, assigned_names
 from eas.frontend_ast.unrolled import check_length, spread, static_items, without_star
-from eas.frontend_ast.values import Const, Generated, Num, Operand, Text, Tuple
 from eas.ir.nodes import Value
 
 NO_FORMAT = Const("")

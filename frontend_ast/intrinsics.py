@@ -8,17 +8,17 @@ from collections.abc import Callable
 from eas.frontend_ast.accesses import ACCESSES
 from eas.frontend_ast.block_pointers import BLOCK_POINTERS
 from eas.frontend_ast.blocks import BLOCKS
-from eas.frontend_ast.combining import COMBINATIONS, REDUCTIONS, Call
 from eas.frontend_ast.compile_time import COMPILE_TIME
 from eas.frontend_ast.context import Context
+from eas.frontend_ast.dots import MATRICES
 from eas.frontend_ast.elementwise import ELEMENTWISE, elementwise
-from eas.frontend_ast.fragments import FRAGMENTS
-from eas.frontend_ast.matrices import MATRICES
+from eas.frontend_ast.operands import Operand
 from eas.frontend_ast.positions import POSITIONS
 from eas.frontend_ast.randoms import RANDOMS
+from eas.frontend_ast.reductions import COMBINATIONS, REDUCTIONS, Call
 from eas.frontend_ast.shapes import SHAPES
+from eas.frontend_ast.simdgroup_matrices import FRAGMENTS
 from eas.frontend_ast.simdgroups import SIMDGROUPS
-from eas.frontend_ast.values import Operand
 from eas.ir.ops import OPS
 
 HANDLERS: dict[str, Callable[..., Operand]] = {

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from eas.frontend_ast.context import Context, Edge
-from eas.frontend_ast.forms import (
+from eas.frontend_ast.number_forms import (
     as_number,
     as_place,
     is_number,
@@ -15,6 +15,7 @@ from eas.frontend_ast.forms import (
     parts_of,
     with_parts,
 )
+from eas.frontend_ast.operands import Array, Const, Num, Operand, Place, Poison, Tuple
 from eas.frontend_ast.promote import (
     Number,
     aligned,
@@ -26,7 +27,6 @@ from eas.frontend_ast.promote import (
 )
 from eas.frontend_ast.scopes import Binding, Bound, Env, Unbound
 from eas.frontend_ast.source.errors import Refusal
-from eas.frontend_ast.values import Array, Const, Num, Operand, Place, Poison, Tuple
 from eas.ir.nodes import Op, Value
 from eas.ir.types import DType, Shape, broadcast_shapes, make_type
 from eas.support.diagnostics import Label

@@ -19,13 +19,6 @@ from eas.frontend_ast.branches import (
     open_region,
 )
 from eas.frontend_ast.context import Context, Edge, Ops, Split, Target
-from eas.frontend_ast.forms import (
-    as_place,
-    has_same_form,
-    leaves,
-    points_into_one_array,
-    rebuild,
-)
 from eas.frontend_ast.joins import (
     ASSIGNED,
     Join,
@@ -35,10 +28,17 @@ from eas.frontend_ast.joins import (
     is_one_value,
     join_leaf,
 )
+from eas.frontend_ast.number_forms import (
+    as_place,
+    has_same_form,
+    leaves,
+    points_into_one_array,
+    rebuild,
+)
+from eas.frontend_ast.operands import Array, Const, Num, Operand, Place, Poison, Range
 from eas.frontend_ast.promote import Number, common_dtype, common_shape, describe, promote
 from eas.frontend_ast.recovery import searching
 from eas.frontend_ast.scopes import Bound, Env, Unbound, assigned_names, count_reads, env_where
-from eas.frontend_ast.values import Array, Const, Num, Operand, Place, Poison, Range
 from eas.ir.nodes import Break, Condition, Continue, For, Region, Value, While, Yield
 from eas.ir.types import BOOL, Shape, make_type
 from eas.support.diagnostics import Label

@@ -11,8 +11,8 @@ from eas.frontend_ast.branches import close_scope, lower_branch
 from eas.frontend_ast.calls import capture_function
 from eas.frontend_ast.context import Context
 from eas.frontend_ast.freeze import freeze
+from eas.frontend_ast.operands import NONE, Array, Const, Num, Operand
 from eas.frontend_ast.scopes import Bound, Cells, Env, Frame, local_names
-from eas.frontend_ast.source.arguments import Argument, ArrayArg, ConstArg, Lowered, ScalarArg
 from eas.frontend_ast.source.errors import (
     CompileError,
     Diagnostics,
@@ -22,10 +22,10 @@ from eas.frontend_ast.source.errors import (
     raised_by,
     too_deep,
 )
+from eas.frontend_ast.source.parameters import Argument, ArrayArg, ConstArg, Lowered, ScalarArg
 from eas.frontend_ast.source.reading import FunctionSource, read_source
 from eas.frontend_ast.source.wrappers import kernel_function
 from eas.frontend_ast.table import TABLE
-from eas.frontend_ast.values import NONE, Array, Const, Num, Operand
 from eas.ir.nodes import Function, Param, Region, Yield
 from eas.ir.types import DType, Pointer, Scalar
 from eas.support.location import NOWHERE

@@ -11,11 +11,11 @@ from eas.frontend_ast.branches import choose, lower_condition, lower_way, short_
 from eas.frontend_ast.comparison import compare
 from eas.frontend_ast.context import Context
 from eas.frontend_ast.joins import Path
+from eas.frontend_ast.operands import Const, Num, Operand
 from eas.frontend_ast.promote import Number, to_bool
 from eas.frontend_ast.recovery import searching
 from eas.frontend_ast.refused import Refused
 from eas.frontend_ast.scopes import Bound, assigned_names
-from eas.frontend_ast.values import Const, Num, Operand
 
 
 def lower_match(ctx: Context, node: ast.Match) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from eas.frontend_ast.context import Context
-from eas.frontend_ast.forms import as_place
+from eas.frontend_ast.number_forms import as_place
+from eas.frontend_ast.operands import Array, Const, Num, Operand, Place
 from eas.frontend_ast.promote import (
     Number,
     broadcast,
@@ -19,7 +20,6 @@ from eas.frontend_ast.promote import (
     why_none,
     widen,
 )
-from eas.frontend_ast.values import Array, Const, Num, Operand, Place
 from eas.ir.nodes import AtomicKind, Value
 from eas.ir.types import BOOL, Shape
 

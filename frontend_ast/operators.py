@@ -9,7 +9,7 @@ from collections.abc import Callable
 from eas.frontend_ast.arithmetic import PYTHON, UNARY, binary
 from eas.frontend_ast.comparison import compare
 from eas.frontend_ast.context import Context
-from eas.frontend_ast.values import Operand
+from eas.frontend_ast.operands import Operand
 
 Handler = Callable[..., Operand]
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import get_args
 
-from eas.frontend_ast.binding import Given, argument
 from eas.frontend_ast.block_pointers import is_block_pointer
+from eas.frontend_ast.call_binding import Given, argument
 from eas.frontend_ast.context import Context
-from eas.frontend_ast.values import NONE, Array, Const, Num, Operand, Place
+from eas.frontend_ast.operands import NONE, Array, Const, Num, Operand, Place
 from eas.ir.nodes import AtomicKind
 from eas.support.records import replace
 

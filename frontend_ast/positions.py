@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from eas.frontend_ast.context import Context
+from eas.frontend_ast.operands import ZERO, Const, Num, Operand
 from eas.frontend_ast.promote import promote
 from eas.frontend_ast.static import static_int
-from eas.frontend_ast.values import ZERO, Const, Num, Operand
 from eas.support.diagnostics import Label
 
 

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from eas.frontend_ast.context import Context
-from eas.frontend_ast.values import (
+from eas.frontend_ast.operands import (
     NONE,
     Array,
     Closure,

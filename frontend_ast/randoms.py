@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Literal
 
 from eas.frontend_ast.context import Context
+from eas.frontend_ast.operands import Num, Operand, Tuple
 from eas.frontend_ast.promote import broadcast, cast, common_shape, describe, materialize, number
-from eas.frontend_ast.values import Num, Operand, Tuple
 from eas.ir.types import F32, I32, U32, U64, Shape
 
 # The least float above 0 that a word gives; a logarithm of it is finite.

@@ -7,9 +7,9 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 
 from eas.frontend_ast.context import Context, Silenced
+from eas.frontend_ast.operands import Poison
 from eas.frontend_ast.scopes import Bound
 from eas.frontend_ast.source.errors import Refusal
-from eas.frontend_ast.values import Poison
 
 
 @contextmanager

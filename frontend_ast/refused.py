@@ -6,9 +6,9 @@ import ast
 from typing import Any
 
 from eas.frontend_ast.context import Context
+from eas.frontend_ast.operands import Operand
 from eas.frontend_ast.recovery import searching
 from eas.frontend_ast.scopes import assigned_names
-from eas.frontend_ast.values import Operand
 from eas.support.location import Loc
 from eas.support.records import frozen
 

@@ -10,8 +10,8 @@ from types import FunctionType
 from typing import Any, TypeVar, cast
 from weakref import WeakKeyDictionary
 
+from eas.frontend_ast.operands import Num, Operand
 from eas.frontend_ast.source.reading import FunctionSource
-from eas.frontend_ast.values import Num, Operand
 from eas.ir.nodes import Value
 from eas.support.diagnostics import Label
 from eas.support.location import Loc

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from eas.frontend_ast.collective import require_all_lanes
-from eas.frontend_ast.combining import flip_axis
 from eas.frontend_ast.context import Context
+from eas.frontend_ast.operands import NONE, ZERO, Num, Operand, Tuple
 from eas.frontend_ast.promote import broadcast, cast, common_dtype, common_shape, describe
+from eas.frontend_ast.reductions import flip_axis
 from eas.frontend_ast.static import runtime_number, static_axis
-from eas.frontend_ast.values import NONE, ZERO, Num, Operand, Tuple
 from eas.ir.types import BOOL, Shape
 
 

@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 from eas.frontend_ast.collective import require_all_lanes
 from eas.frontend_ast.context import Context
+from eas.frontend_ast.operands import Num, Operand
 from eas.frontend_ast.positions import use_position
 from eas.frontend_ast.promote import broadcast, materialize, number, to_bool
 from eas.frontend_ast.static import runtime_number
-from eas.frontend_ast.values import Num, Operand
 from eas.ir.types import BOOL, I32
 
 

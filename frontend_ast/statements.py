@@ -8,11 +8,11 @@ from eas.frontend_ast.branches import lower_condition
 from eas.frontend_ast.builtins import message_parts
 from eas.frontend_ast.context import Context, Target
 from eas.frontend_ast.loops import Loop, lower_loop, range_loop
+from eas.frontend_ast.operands import NONE, Const, Operand, Range
 from eas.frontend_ast.promote import broadcast, materialize, to_bool
 from eas.frontend_ast.recovery import searching
 from eas.frontend_ast.scopes import assigned_names
 from eas.frontend_ast.unrolled import lower_unrolled_for, static_items
-from eas.frontend_ast.values import NONE, Const, Operand, Range
 from eas.ir.nodes import Assert
 from eas.ir.types import BOOL
 

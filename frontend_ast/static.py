@@ -10,8 +10,8 @@ import numpy as np
 
 from eas.frontend_ast.arithmetic import items_of
 from eas.frontend_ast.context import Context
+from eas.frontend_ast.operands import NONE, Const, Num, Operand, Range
 from eas.frontend_ast.promote import describe, materialize, number, why_none
-from eas.frontend_ast.values import NONE, Const, Num, Operand, Range
 from eas.ir.ops.shape import MAX_RANK
 from eas.ir.types import DTYPES, DType, Shape, from_numpy
 

@@ -10,6 +10,7 @@ from eas.frontend_ast.arithmetic import binary, class_of, items_of, unknown_rang
 from eas.frontend_ast.collective import require_all_lanes
 from eas.frontend_ast.context import Context
 from eas.frontend_ast.memory import load, store
+from eas.frontend_ast.operands import Array, Const, Num, Operand, Place, Range, Tuple
 from eas.frontend_ast.promote import (
     Number,
     common_dtype,
@@ -19,7 +20,6 @@ from eas.frontend_ast.promote import (
     promote,
     why_none,
 )
-from eas.frontend_ast.values import Array, Const, Num, Operand, Place, Range, Tuple
 from eas.ir.types import I64, DType, Shape, count
 from eas.support.records import frozen
 

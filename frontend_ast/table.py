@@ -35,7 +35,8 @@ from eas.frontend_ast.expressions import (
 )
 from eas.frontend_ast.loops import lower_while
 from eas.frontend_ast.matching import lower_match
-from eas.frontend_ast.names import lower_name
+from eas.frontend_ast.name_lookup import lower_name
+from eas.frontend_ast.operands import Operand
 from eas.frontend_ast.refused import (
     REFUSED_EXPRESSIONS,
     REFUSED_STATEMENTS,
@@ -52,7 +53,6 @@ from eas.frontend_ast.statements import (
     lower_return,
 )
 from eas.frontend_ast.subscripts import lower_slice, lower_subscript
-from eas.frontend_ast.values import Operand
 
 SUPPORTED_STATEMENTS: dict[type[ast.stmt], Callable[[Context, Any], None]] = {
     ast.AnnAssign: lower_annotated,

@@ -17,10 +17,10 @@ from eas.frontend_ast.arithmetic import (
 from eas.frontend_ast.assignment import assign
 from eas.frontend_ast.branches import close_scope, lower_branch
 from eas.frontend_ast.context import Context, Target
-from eas.frontend_ast.forms import is_number
+from eas.frontend_ast.number_forms import is_number
+from eas.frontend_ast.operands import Array, Const, Generated, Num, Operand, Range
 from eas.frontend_ast.promote import describe
 from eas.frontend_ast.scopes import assigned_names
-from eas.frontend_ast.values import Array, Const, Generated, Num, Operand, Range
 
 # all unrolled loops of a kernel together
 _MAX_TRIPS = 8192

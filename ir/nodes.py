@@ -320,7 +320,7 @@ class Function:
 
     `constants` are the constexpr arguments, printed for the reader's sake. `programs` is the most
     programs along an axis of the grid that the code counts on, where it counts on a limit. If it is
-    `checked`, a backend checks every access to memory, see `eas.ir.passes.bounds`.
+    `checked`, a backend checks every access to memory, see `eas.ir.passes.bounds_params`.
     """
 
     name: str

@@ -5,26 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from eas.ir.analysis import divergences
-from eas.ir.lowering.continues import without_lane_continues
-from eas.ir.lowering.distances import carry_distances
-from eas.ir.lowering.level import level_loops
-from eas.ir.lowering.products import shape_products
-from eas.ir.lowering.rows import split_rows
+from eas.ir.lowering.dot_operands import shape_products
+from eas.ir.lowering.induction import carry_distances
+from eas.ir.lowering.lane_continues import without_lane_continues
+from eas.ir.lowering.row_loops import split_rows
+from eas.ir.lowering.uniform_loops import level_loops
 from eas.ir.nodes import Alloc, Function, Value, walk
-from eas.ir.passes.bounds import bounds_of
+from eas.ir.passes.bounds_params import bounds_of
 from eas.ir.reports import sites_of
 from eas.ir.types import BOOL, Pointer
 from eas.llvm import ENTRY
-from eas.llvm.analysis.order import is_along_y
+from eas.llvm.analysis.program_order import is_along_y
 from eas.llvm.emit.dtypes import register, stored, to_register
 from eas.llvm.emit.emit import Emitter, V, const
-from eas.llvm.lanes.bounds import Bounds
-from eas.llvm.lanes.buffers import write_clear, write_flush
-from eas.llvm.lanes.lanes import Uniform
+from eas.llvm.lanes.bounds_checks import Bounds
+from eas.llvm.lanes.lane_values import Uniform
+from eas.llvm.lanes.privatization import write_clear, write_flush
 from eas.llvm.lanes.program import Program
 from eas.llvm.lanes.proofs import launch_proofs
-from eas.llvm.together import with_steps_together
-from eas.llvm.uniform import Writer, check_spelled
+from eas.llvm.lockstep_regions import with_steps_together
+from eas.llvm.program_body import Writer, check_spelled
 
 SLOT = 8  # bytes of an argument
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Literal
 
 from eas.ir.faults import Extent
-from eas.ir.lowering.continues import without_lane_continues
+from eas.ir.lowering.dot_operands import shape_products
+from eas.ir.lowering.lane_continues import without_lane_continues
 from eas.ir.lowering.lockstep import in_lockstep
-from eas.ir.lowering.products import shape_products
 from eas.ir.nodes import (
     Assert,
     Compute,
@@ -26,27 +26,27 @@ from eas.msl.analysis.numbers import study
 from eas.msl.cxx.atomics import only_atomic
 from eas.msl.cxx.hints import suggest_names
 from eas.msl.cxx.names import identifier, unique
-from eas.msl.cxx.placing import place
 from eas.msl.cxx.printer import Printer
+from eas.msl.cxx.temporaries import place
 from eas.msl.cxx.tree import Shared
-from eas.msl.layout.lanes import SIMD, Budget
-from eas.msl.layout.layout import MAX_THREADS, decide, part_control
+from eas.msl.layout.assignment import MAX_THREADS, decide, part_control
+from eas.msl.layout.layout import SIMD, Budget
 from eas.msl.lower.body import lower
 from eas.msl.lower.lowering import Lowering
 from eas.msl.ops.dtypes import type_name
 from eas.msl.ops.errors import UnsupportedError
 from eas.msl.ops.text import MAX_WIDTH, Writer
-from eas.msl.rewrites.dots import with_fragments
-from eas.msl.rewrites.pacing import needing_lockstep
-from eas.msl.rewrites.together import bring_together
-from eas.msl.rewrites.widening import widen_rows
-from eas.msl.schedule.alternating import alternate
+from eas.msl.rewrites.all_reduce import widen_rows
+from eas.msl.rewrites.dot_to_mma import with_fragments
+from eas.msl.rewrites.lockstep_regions import needing_lockstep
+from eas.msl.rewrites.reduction_fusion import bring_together
 from eas.msl.schedule.barriers import insert_barriers
-from eas.msl.schedule.needs import Finder
-from eas.msl.schedule.plan import make_plan
-from eas.msl.schedule.shared_memory import MAX_BYTES, bytes_of, share_arrays, tell_memory
+from eas.msl.schedule.double_buffering import alternate
+from eas.msl.schedule.memory_planning import MAX_BYTES, bytes_of, share_arrays, tell_memory
+from eas.msl.schedule.planner import make_plan
 from eas.msl.schedule.steps import Plan
 from eas.msl.schedule.storage import assign_storage
+from eas.msl.schedule.value_sources import Finder
 from eas.support.escapes import HIDDEN, escape
 from eas.support.location import Loc
 from eas.support.records import frozen

@@ -9,8 +9,8 @@ import numpy as np
 
 from eas.ir.nodes import Atomic, Function, Load, Param, Store, walk
 from eas.ir.types import Pointer
+from eas.runtime.argument_values import Array, ArrayArgument, Bound
 from eas.runtime.refusals import BadArgument, LaunchError
-from eas.runtime.values import Array, ArrayArgument, Bound
 from eas.support.records import frozen
 
 Bind = Callable[[Mapping[str, Any]], ArrayArgument | np.generic]

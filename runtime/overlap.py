@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from eas.runtime.values import Array
+from eas.runtime.argument_values import Array
 
 
 def relation(a: Array, b: Array) -> Literal["apart", "same", "overlapping"]:

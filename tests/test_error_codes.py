@@ -15,11 +15,11 @@ import eas
 from eas import mk
 from eas.cli.explain import read_pages, title_of
 from eas.frontend_ast.source import codes
-from eas.runtime import reports
+from eas.runtime import report_codes
 
 REPOSITORY = Path(__file__).parent.parent
 SOURCES = ("frontend_ast", "ir", "runtime", "msl")
-TITLES = codes.TITLES | reports.TITLES
+TITLES = codes.TITLES | report_codes.TITLES
 PAGES = read_pages()
 CODE = re.compile(r"[ER]\d{4}")
 BLOCK = re.compile(r"^```python\n(.*?)^```\n", re.MULTILINE | re.DOTALL)

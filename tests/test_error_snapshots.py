@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 import eas
-from eas.frontend_ast import names
+from eas.frontend_ast import name_lookup
 from eas.frontend_ast.context import Context
+from eas.frontend_ast.operands import Operand
 from eas.frontend_ast.table import TABLE
-from eas.frontend_ast.values import Operand
 from tests.errors.case import Case
 
 REPOSITORY = Path(__file__).parent.parent
@@ -111,7 +111,7 @@ def test_what_was_not_foreseen_is_an_internal_error_at_its_place(
     def lower_name(ctx: Context, node: ast.Name) -> Operand:
         if node.id == "undefined":
             raise LookupError("out of luck")
-        return names.lower_name(ctx, node)
+        return name_lookup.lower_name(ctx, node)
 
     monkeypatch.setitem(globals(), "__name__", "eas.handlers")  # it is not the user's code
     monkeypatch.setitem(TABLE.expressions, ast.Name, lower_name)

@@ -11,7 +11,7 @@ import eas
 from eas import mk
 from eas.config import Backend
 from eas.kernel import Kernel
-from eas.runtime.values import is_wide
+from eas.runtime.argument_values import is_wide
 from tests.huge import huge
 
 Array = np.ndarray[Any, np.dtype[Any]]

@@ -15,13 +15,13 @@ import numpy as np
 import pytest
 
 import eas
-from eas.arguments import specialise
+from eas.call_arguments import specialise
 from eas.config import Backend
 from eas.kernel import Kernel
 from eas.msl import host
 from eas.msl.host import dispatch
-from eas.msl.host.arrays import Placed, copy_in, copy_out
-from eas.msl.host.process import Host
+from eas.msl.host.shared_buffers import Placed, copy_in, copy_out
+from eas.msl.host.worker_client import Host
 from eas.runtime.binding import to_argument
 from tests.fuzz.huge import Array, HugeKernel, write_huge
 from tests.fuzz.running import load

@@ -8,7 +8,7 @@ import numpy as np
 
 from eas.ir.ops.extremes import greater, lesser
 from eas.ir.ops.record import Array, Attrs, Fault, OpDef, RuleError
-from eas.ir.ops.rules import (
+from eas.ir.ops.typing_rules import (
     dtype_of,
     is_anything,
     is_bits,

@@ -10,7 +10,14 @@ import numpy as np
 from eas.ir.ops.extremes import greater, lesser
 from eas.ir.ops.fused import fused
 from eas.ir.ops.record import Array, OpDef
-from eas.ir.ops.rules import is_float, is_number, same_type, through_f32, through_f64, to_bool
+from eas.ir.ops.typing_rules import (
+    is_float,
+    is_number,
+    same_type,
+    through_f32,
+    through_f64,
+    to_bool,
+)
 from eas.ir.rounding import as_dtype
 from eas.ir.types import F64
 

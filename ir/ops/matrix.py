@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from eas.ir.ops.record import Array, Attrs, OpDef, RuleError
-from eas.ir.ops.rules import dtype_of
+from eas.ir.ops.typing_rules import dtype_of
 from eas.ir.types import BF16, F16, F32, Block, Type, shape_of
 
 FACTORS = (F16, BF16, F32)

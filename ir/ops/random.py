@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from eas.ir.ops.record import Array, OpDef
-from eas.ir.ops.rules import is_word, same_type
+from eas.ir.ops.typing_rules import is_word, same_type
 
 _ROUNDS = 10
 _MULTIPLIERS = np.uint32(0xD2511F53), np.uint32(0xCD9E8D57)

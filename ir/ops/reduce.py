@@ -12,7 +12,7 @@ import numpy as np
 
 from eas.ir.ops.extremes import greatest, least
 from eas.ir.ops.record import Array, Attrs, OpDef, RuleError, TypeRule
-from eas.ir.ops.rules import Accepts, dtype_of, is_anything, is_bits, is_number
+from eas.ir.ops.typing_rules import Accepts, dtype_of, is_anything, is_bits, is_number
 from eas.ir.types import BOOL, F32, I32, U32, DType, Kind, Type, make_type, shape_of
 
 Result = Callable[[DType], DType]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from eas.ir.ops.record import Array, Attrs, Fault, OpDef, Position, RuleError
-from eas.ir.ops.rules import dtype_of, no_operands
+from eas.ir.ops.typing_rules import dtype_of, no_operands
 from eas.ir.rounding import as_dtype
 from eas.ir.types import I32, Block, DType, Scalar, Shape, Type, count, make_type, shape_of
 

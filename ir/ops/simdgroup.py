@@ -13,7 +13,7 @@ import numpy as np
 
 from eas.ir.ops.record import Array, Attrs, Meaning, OpDef, RuleError, TypeRule
 from eas.ir.ops.reduce import REDUCE
-from eas.ir.ops.rules import dtype_of
+from eas.ir.ops.typing_rules import dtype_of
 from eas.ir.types import F32, I32, Type, make_type, shape_of
 
 SIMD = 32

@@ -8,7 +8,7 @@ accesses to memory are checked by those as well, `guard_accesses` writes such ch
 from __future__ import annotations
 
 from eas.ir.nodes import Function
-from eas.ir.passes.bounds import with_bounds
+from eas.ir.passes.bounds_params import with_bounds
 from eas.ir.passes.cse import merge_common
 from eas.ir.passes.dead import remove_dead
 from eas.ir.passes.exits import lower_exits

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from eas.ir.aliasing.affine_forms import Form
+from eas.ir.aliasing.lane_indices import Indices
 from eas.ir.analysis import divergences
 from eas.ir.nodes import (
     Atomic,
@@ -27,8 +29,6 @@ from eas.ir.nodes import (
     walk,
 )
 from eas.ir.passes.ranges import MOST_PROGRAMS, Ranges, analyze
-from eas.ir.places.forms import Form
-from eas.ir.places.indices import Indices
 from eas.support.records import field, record
 
 _MOST_CHEAP_OPS = 64

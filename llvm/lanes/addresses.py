@@ -5,9 +5,9 @@ from __future__ import annotations
 from eas.ir.nodes import Value
 from eas.ir.types import DType
 from eas.llvm.emit.emit import V, const, like
-from eas.llvm.lanes.body import Body
 from eas.llvm.lanes.coordinates import Coords
-from eas.llvm.lanes.lanes import Lanes, Steps, Uniform, Vector
+from eas.llvm.lanes.lane_values import Lanes, Steps, Uniform, Vector
+from eas.llvm.lanes.vector_body import Body
 
 
 def offsets(body: Body, value: Value, coords: Coords) -> Lanes:

@@ -15,14 +15,14 @@ from eas.llvm.emit.dtypes import (
     to_stored,
 )
 from eas.llvm.emit.emit import V, const
-from eas.llvm.lanes import buffers
+from eas.llvm.lanes import privatization
 from eas.llvm.lanes.addresses import offsets
-from eas.llvm.lanes.body import Body, Mask
-from eas.llvm.lanes.bounds import guard
+from eas.llvm.lanes.bounds_checks import guard
 from eas.llvm.lanes.coordinates import Coords, is_varied
-from eas.llvm.lanes.lanes import Lanes, Uniform, Vector, number
+from eas.llvm.lanes.lane_values import Lanes, Uniform, Vector, number
 from eas.llvm.lanes.masks import condition, narrow, when
-from eas.llvm.lanes.turns import Answers, in_turn
+from eas.llvm.lanes.serialization import Answers, in_turn
+from eas.llvm.lanes.vector_body import Body, Mask
 
 _FLOAT_KINDS = {"add": "fadd", "max": "fmax", "min": "fmin", "xchg": "xchg"}
 
@@ -67,7 +67,7 @@ def _act(body: Body, op: Atomic, parts: list[V]) -> V:
     numbers = [to_stored(e, part, dtype) for part in parts[1:]]
     buffer = body.program.buffers.get(op.pointer.id)
     if buffer is not None:
-        buffers.add(e, buffer, body.program.pointer(op.pointer), parts[0], numbers[0])
+        privatization.add(e, buffer, body.program.pointer(op.pointer), parts[0], numbers[0])
         return parts[1]  # nobody asks what was there
     if op.kind == "cas":
         return to_register(e, _compare_and_swap(body, place, numbers, dtype), dtype)

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from eas.ir.nodes import Break, Continue, If, Region, Yield
 from eas.llvm.analysis.facts import is_pure, leaves
-from eas.llvm.lanes.body import Body
-from eas.llvm.lanes.lanes import Uniform
+from eas.llvm.lanes.lane_values import Uniform
 from eas.llvm.lanes.masks import is_any, narrow
 from eas.llvm.lanes.slots import Frame, Masks, MaskSlots, Places, Slots
+from eas.llvm.lanes.vector_body import Body
 
 
 def run_if(body: Body, op: If, masks: Masks) -> Masks | None:

@@ -7,7 +7,7 @@ from typing import Any
 from eas.ir.nodes import Compute
 from eas.ir.types import Shape
 from eas.llvm.emit.emit import Emitter, const
-from eas.llvm.lanes.lanes import Lanes, Steps, Uniform, Vector, add, to_vector
+from eas.llvm.lanes.lane_values import Lanes, Steps, Uniform, Vector, add, to_vector
 
 Coords = tuple[Lanes, ...]
 

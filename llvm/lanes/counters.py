@@ -7,9 +7,9 @@ from eas.ir.types import DTYPES, DType
 from eas.llvm.emit.division import divide
 from eas.llvm.emit.dtypes import register
 from eas.llvm.emit.emit import Emitter, V, const
-from eas.llvm.lanes.body import Body
 from eas.llvm.lanes.coordinates import Coords
-from eas.llvm.lanes.lanes import Lanes, Steps, Uniform, Vector, first, number
+from eas.llvm.lanes.lane_values import Lanes, Steps, Uniform, Vector, first, number
+from eas.llvm.lanes.vector_body import Body
 
 
 class Counter:

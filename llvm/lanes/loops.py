@@ -11,14 +11,14 @@ from typing import Any
 from eas.ir.nodes import Compute, Condition, Continue, For, Region, Value, While, Yield
 from eas.llvm.analysis.facts import Facts, is_pure, leaves
 from eas.llvm.emit.emit import V, const
-from eas.llvm.lanes.body import Body
 from eas.llvm.lanes.branches import run_parted, run_region
-from eas.llvm.lanes.breaths import breathe
 from eas.llvm.lanes.counters import Counter, LaneCounter
-from eas.llvm.lanes.lanes import Lanes, Uniform
+from eas.llvm.lanes.lane_values import Lanes, Uniform
+from eas.llvm.lanes.loop_versioning import run_in_versions
 from eas.llvm.lanes.masks import is_any, narrow
+from eas.llvm.lanes.safepoints import breathe
 from eas.llvm.lanes.slots import Frame, Masks, MaskSlots, Places, Slots
-from eas.llvm.lanes.versions import run_in_versions
+from eas.llvm.lanes.vector_body import Body
 from eas.support.records import frozen
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from eas.llvm.emit.emit import V, const, vector
-from eas.llvm.lanes.body import Body, Mask
 from eas.llvm.lanes.coordinates import Coords, is_varied
-from eas.llvm.lanes.lanes import Lanes, Uniform, Vector
+from eas.llvm.lanes.lane_values import Lanes, Uniform, Vector
+from eas.llvm.lanes.vector_body import Body, Mask
 
 
 def narrow(body: Body, mask: Mask, condition: Mask, expected: bool = True) -> Mask:

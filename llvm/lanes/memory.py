@@ -9,11 +9,11 @@ from eas.ir.types import DType
 from eas.llvm.emit.dtypes import register, size_of, stored, to_register, to_stored
 from eas.llvm.emit.emit import V, bits_of, const, is_float, mangled, vector
 from eas.llvm.lanes.addresses import offsets
-from eas.llvm.lanes.body import Body, Mask
-from eas.llvm.lanes.bounds import guard
+from eas.llvm.lanes.bounds_checks import guard
 from eas.llvm.lanes.coordinates import Coords
-from eas.llvm.lanes.lanes import Lanes, Steps, Uniform, Vector, number
+from eas.llvm.lanes.lane_values import Lanes, Steps, Uniform, Vector, number
 from eas.llvm.lanes.masks import condition, narrow, shared, when, written
+from eas.llvm.lanes.vector_body import Body, Mask
 
 _PART = 16  # bytes that NumPy aligns arrays to, so that they are stored at once past the caches
 

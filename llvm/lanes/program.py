@@ -8,21 +8,21 @@ from eas.ir.nodes import Compute, Function, Load, Op, Store, Value
 from eas.ir.reports import Site, site_of
 from eas.ir.types import Shape, count
 from eas.llvm.analysis.facts import Facts
-from eas.llvm.analysis.remaking import repeated_rows
+from eas.llvm.analysis.rematerialization import repeated_rows
 from eas.llvm.emit.dtypes import register, size_of
 from eas.llvm.emit.emit import Emitter, V, Variable
-from eas.llvm.lanes.body import Body, Mask
-from eas.llvm.lanes.bounds import Bounds
-from eas.llvm.lanes.breaths import TRIPS
-from eas.llvm.lanes.buffers import Buffer, buffered, make_buffer
+from eas.llvm.lanes.bounds_checks import Bounds
 from eas.llvm.lanes.coordinates import Coords
-from eas.llvm.lanes.lanes import Lanes
-from eas.llvm.lanes.limits import assumptions_of
+from eas.llvm.lanes.interior import assumptions_of
+from eas.llvm.lanes.lane_values import Lanes
 from eas.llvm.lanes.masks import edge
 from eas.llvm.lanes.memory import load
+from eas.llvm.lanes.privatization import Buffer, buffered, make_buffer
+from eas.llvm.lanes.region_ops import step
+from eas.llvm.lanes.safepoints import TRIPS
 from eas.llvm.lanes.simdgroups import simd
-from eas.llvm.lanes.steps import step
 from eas.llvm.lanes.tiles import Tile, read_tile
+from eas.llvm.lanes.vector_body import Body, Mask
 
 _MOST_THROUGH_CACHE = 24 << 20  # bytes
 

@@ -2,7 +2,7 @@
 
 What a launch proves it proves once, before its first program, with the positions of its programs
 as spans. Where that fails, each loop over lanes tries again for its own program. What neither
-proves is checked in place, see `eas.llvm.lanes.bounds`.
+proves is checked in place, see `eas.llvm.lanes.bounds_checks`.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from eas.ir.nodes import (
 )
 from eas.llvm.analysis.facts import Facts, defined_inside, with_inner
 from eas.llvm.emit.emit import Emitter, V, const
-from eas.llvm.lanes.body import Body
-from eas.llvm.lanes.bounds import Bounds
+from eas.llvm.lanes.bounds_checks import Bounds
 from eas.llvm.lanes.spans import Span, Spans, box_of
+from eas.llvm.lanes.vector_body import Body
 from eas.support.records import frozen
 
 MOST_PROOFS = 64  # bits of a word

@@ -11,9 +11,9 @@ from eas.llvm.emit.arithmetic import ARITHMETIC, with_ordered_zeros
 from eas.llvm.emit.casts import cast
 from eas.llvm.emit.dtypes import register, rounded
 from eas.llvm.emit.emit import Emitter, V, Variable, const, vector
-from eas.llvm.lanes.body import Body, Mask
 from eas.llvm.lanes.coordinates import Coords, linear
 from eas.llvm.lanes.masks import written
+from eas.llvm.lanes.vector_body import Body, Mask
 from eas.support.records import record
 
 _JOINS = {"sum": "add", "prod": "mul", "any": "or", "all": "and", "xor": "xor"}

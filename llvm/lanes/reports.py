@@ -8,12 +8,12 @@ from eas.ir.nodes import Assert, Print, Value
 from eas.ir.reports import RECORD_HEAD, words_of
 from eas.ir.types import DType, Shape, broadcast_shapes
 from eas.llvm.emit.emit import Emitter, V, const
-from eas.llvm.lanes.body import Body, Mask
-from eas.llvm.lanes.bounds import RECORD, report_fault, reporter
+from eas.llvm.lanes.bounds_checks import RECORD, report_fault, reporter
 from eas.llvm.lanes.coordinates import ZERO, Coords, linear
-from eas.llvm.lanes.lanes import Lanes, Uniform, number
+from eas.llvm.lanes.lane_values import Lanes, Uniform, number
 from eas.llvm.lanes.masks import condition, is_any, narrow, shared, when
-from eas.llvm.lanes.turns import in_turn
+from eas.llvm.lanes.serialization import in_turn
+from eas.llvm.lanes.vector_body import Body, Mask
 
 Masks = Sequence[Mask]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from eas.ir.nodes import Compute
 from eas.llvm.emit.casts import cast
 from eas.llvm.emit.emit import V, const
-from eas.llvm.lanes.body import Body
 from eas.llvm.lanes.coordinates import Coords
-from eas.llvm.lanes.lanes import Lanes, Steps, Uniform, Vector, first
+from eas.llvm.lanes.lane_values import Lanes, Steps, Uniform, Vector, first
 from eas.llvm.lanes.reductions import across, join, neutral, partial
+from eas.llvm.lanes.vector_body import Body
 
 SIMD = 32
 _FETCHES = {"simd_shuffle", "simd_broadcast", "simd_shuffle_xor"}

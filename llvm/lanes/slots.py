@@ -9,10 +9,10 @@ from eas.ir.nodes import Value
 from eas.ir.types import Shape
 from eas.llvm.emit.dtypes import register
 from eas.llvm.emit.emit import Variable, const, vector
-from eas.llvm.lanes.body import Body, Mask
 from eas.llvm.lanes.coordinates import Coords, is_varied
-from eas.llvm.lanes.lanes import Lanes, Uniform, Vector
+from eas.llvm.lanes.lane_values import Lanes, Uniform, Vector
 from eas.llvm.lanes.masks import shared, union, written
+from eas.llvm.lanes.vector_body import Body, Mask
 from eas.support.records import record
 
 Masks = Sequence[Mask]

@@ -9,10 +9,10 @@ from eas.ir.types import BOOL, F32, DType, Shape, count
 from eas.llvm.emit.dtypes import register
 from eas.llvm.emit.emit import Emitter, V, const, vector
 from eas.llvm.lanes.addresses import widened
-from eas.llvm.lanes.body import Body, Mask
 from eas.llvm.lanes.coordinates import Coords, linear
-from eas.llvm.lanes.lanes import Lanes, Steps, Uniform, Vector
+from eas.llvm.lanes.lane_values import Lanes, Steps, Uniform, Vector
 from eas.llvm.lanes.memory import read, write
+from eas.llvm.lanes.vector_body import Body, Mask
 from eas.support.records import frozen
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from eas.ir import rewrite
+from eas.ir.aliasing.affine_forms import Form
+from eas.ir.aliasing.lane_indices import Indices
 from eas.ir.analysis import divergences
 from eas.ir.nodes import (
     Alloc,
@@ -32,9 +34,7 @@ from eas.ir.nodes import (
     walk,
 )
 from eas.ir.ops.simdgroup import SIMD_OPS
-from eas.ir.places.forms import Form
-from eas.ir.places.indices import Indices
-from eas.msl.ops.fragments import MMA_OPS
+from eas.msl.ops.mma import MMA_OPS
 from eas.support.records import field, frozen, record
 
 _DONE_ONCE = SIMD_OPS | MMA_OPS | {"dot"}
@@ -57,7 +57,7 @@ class Facts:
 
     `aliases` are values that only rename another one: what a `Condition` passes on, what every way
     out of a control op gives. `lasts` has, for a carried value, the argument of the `orelse`.
-    `forms` remembers what `eas.ir.places.linear` finds out.
+    `forms` remembers what `eas.ir.aliasing.disjointness` finds out.
     """
 
     function: Function

@@ -2,8 +2,8 @@
 
 Element-wise ops are functions from the texts of their operands to a text. Changes of shape have no
 text at all: they only change which element of their operand a lane takes
-(`eas.ir.places.indices`). Reductions are spelled by `eas.msl.lower.reductions`, what simdgroups do
-by `eas.msl.lower.simdgroups`.
+(`eas.ir.aliasing.lane_indices`). Reductions are spelled by `eas.msl.lower.reductions`, what
+simdgroups do by `eas.msl.lower.simdgroups`.
 """
 
 from __future__ import annotations

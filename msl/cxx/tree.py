@@ -1,9 +1,9 @@
 """The kernel's body before it is text: C++ blocks, statements, and expressions without names.
 
 An expression is a `Node`. Whether it gets a name (`const float x = ...;`) or is printed where it is
-used is decided later, by `eas.msl.cxx.placing`, when all its uses are known. Until then nodes may
-be shared freely: a node means what its expression gave when it was made, even if a variable that
-it reads has changed since.
+used is decided later, by `eas.msl.cxx.temporaries`, when all its uses are known. Until then nodes
+may be shared freely: a node means what its expression gave when it was made, even if a variable
+that it reads has changed since.
 """
 
 from __future__ import annotations

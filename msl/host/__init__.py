@@ -12,8 +12,8 @@ from eas.msl.host.errors import HostError, MslError
 from eas.msl.host.findings import KernelFault
 from eas.msl.host.inspect import inspect
 from eas.msl.host.launch import run
-from eas.msl.host.process import Host, Limits, default_checked_host, default_host
 from eas.msl.host.shader import Kernel, Shader, load
+from eas.msl.host.worker_client import Host, Limits, default_checked_host, default_host
 
 __all__ = [
     "CHECKED",

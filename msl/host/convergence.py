@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from eas.msl.host.functions import Function, called, find_functions
+from eas.msl.host.call_graph import Function, called, find_functions
 from eas.msl.host.tokens import Token, closing, tokenize
 
 # An `else` of ours after each `if` of ours, so that an `else` of the text belongs to its own `if`.

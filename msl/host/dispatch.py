@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from eas.msl.arrays import Array, Bound, Extents
-from eas.msl.host.arrays import Placed, copy_in, copy_out, place
 from eas.msl.host.build import Library
 from eas.msl.host.findings import KernelFault, to_finding
-from eas.msl.host.process import Host
+from eas.msl.host.shared_buffers import Placed, copy_in, copy_out, place
+from eas.msl.host.worker_client import Host
 from eas.support.records import field, record
 
 # The orders in which threads and groups run that could run in any.

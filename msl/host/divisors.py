@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from eas.msl.cxx.helpers import DIVISIONS
-from eas.msl.host.functions import Function, find_functions
+from eas.msl.host.call_graph import Function, find_functions
 from eas.msl.host.tokens import tokenize
 
 _INTEGERS = frozenset({"char", "uchar", "short", "ushort", "int", "uint", "long", "ulong"})

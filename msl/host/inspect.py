@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from eas.msl.cxx.python_lines import FILE_NAME
 from eas.msl.host.build import HEAD, Builder, default_builder
 from eas.msl.host.errors import MslError
+from eas.msl.host.lint_rules import Complaint, complaints
 from eas.msl.host.preprocess import expand
-from eas.msl.host.rules import Complaint, complaints
 from eas.msl.host.sections import section_sizes
 from eas.msl.host.toolchain import INCLUDE, Toolchain, complain
 from eas.msl.host.translate import to_cpp, translate

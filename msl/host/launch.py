@@ -9,7 +9,7 @@ from eas.msl import MslKernel
 from eas.msl.arrays import Bound, Extents
 from eas.msl.host.build import Library
 from eas.msl.host.dispatch import Dispatch
-from eas.msl.host.process import Host, default_host
+from eas.msl.host.worker_client import Host, default_host
 from eas.msl.launch import Argument, launch
 from eas.support.diagnostics import Diagnostic
 

@@ -14,9 +14,9 @@ from eas.msl.arrays import Array, Bound, Extents
 from eas.msl.host.build import CHECKED, Library
 from eas.msl.host.dispatch import ORDERS, Dispatch
 from eas.msl.host.errors import HostError
-from eas.msl.host.process import Host, default_checked_host, default_host
-from eas.msl.host.signature import Parameter, Signature
+from eas.msl.host.kernel_signatures import Parameter, Signature
 from eas.msl.host.translate import Constants
+from eas.msl.host.worker_client import Host, default_checked_host, default_host
 from eas.support.records import field, frozen
 
 MOST_SHARED_BYTES = 32768

@@ -11,7 +11,7 @@ from eas.msl.cxx.python_lines import FILE_NAME
 from eas.msl.host.convergence import is_wait, with_paths
 from eas.msl.host.divisors import with_divisors
 from eas.msl.host.errors import MslError
-from eas.msl.host.signature import (
+from eas.msl.host.kernel_signatures import (
     FunctionConstant,
     Parameter,
     Signature,

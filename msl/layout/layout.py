@@ -1,172 +1,198 @@
-"""Which thread holds what, and what is shared: decided once, for the whole function, as data.
-
-A program is a threadgroup of `threads` threads. A block of E elements lies cyclically: element `e`
-is in thread `e % threads`, so neighbouring threads touch neighbouring memory. That is the *home* of
-a block. A lane that works on a *domain* (the shape of the loop it is in) may need another
-element than the one at home in its thread: then the value is
-
-- computed again at that element, if it is index arithmetic or otherwise cheap,
-- loaded again, if nothing in the function writes to that array,
-- read from threadgroup memory, if it is dear or cannot be had twice: it is *staged* there.
-
-A value that some op needs at home is *anchored*: computed once, where it stands in the text.
-"""
+"""Where lanes find the elements of blocks, and the data that a layout consists of."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from enum import Enum
 
-from eas.ir.nodes import (
-    Assert,
-    Atomic,
-    Combine,
-    Compute,
-    For,
-    If,
-    Load,
-    Print,
-    Store,
-    Value,
-    While,
-    operands_of,
-    regions_of,
+from eas.ir.aliasing.conflicts import Touch
+from eas.ir.aliasing.lane_domains import Domain, element, home_indices
+from eas.ir.aliasing.lane_indices import (
+    Index,
+    Indices,
+    Symbol,
+    linear,
+    make_symbol,
+    of,
 )
-from eas.ir.types import count
-from eas.msl.analysis.costs import operands_of_pure
-from eas.msl.analysis.facts import Facts, is_pure
-from eas.msl.layout.demands import Demands
-from eas.msl.layout.domains import choose_domains
-from eas.msl.layout.lanes import (
-    SIMD,
-    Budget,
-    Layout,
-    Strategy,
-    axis_of,
-    is_for_rows,
-    is_reduction,
-    is_view,
-    is_wide,
-)
-from eas.msl.ops.fragments import EDGE, strip_rows
+from eas.ir.nodes import Combine, Compute, Op, Value, results_of
+from eas.ir.types import Shape, count
+from eas.msl.analysis.costs import Costs
+from eas.msl.analysis.facts import Facts
+from eas.support.records import field, frozen, record
 
-MAX_THREADS = 1024
-_FRAGMENTS = 8
-_USUAL_SIMDGROUPS = 8
-_MOST_SIMDGROUPS = 16
+SIMD = 32
+
+Inside = tuple[int, Shape]
+"""The `id()` of an op that goes whole into a loop over elements, and the shape of its domain."""
 
 
-def decide(layout: Layout, threads: int | None = None) -> None:
-    """Decides all the rest in a layout that parts control flow."""
-    function = layout.facts.function
-    layout.threads = threads or function.threads or default_threads(layout)
-    Demands(layout).region(function.body, 0)
+class Strategy(Enum):
+    """How a reduction is done."""
+
+    WHOLE = "of the whole block: in each thread, in each simdgroup, across simdgroups"
+    SERIAL = "of an axis: the thread of each result walks along the axis"
+    ROWS = "of the last axis: each simdgroup reduces its 32 neighbours of a row, then the rest"
+    LANES = (
+        "of the last axis, for all lanes of a row: in each simdgroup, then the rest in each lane"
+    )
+    CHUNKS = "of an axis: through threadgroup memory, as many elements at a time as threads"
+    SCAN = "a scan: in each simdgroup, then across them"
+    FRAGMENTS = "a product of matrices, from the fragments of simdgroups"
+    STRIPS = "a product of matrices, from fragments to lanes, some rows at a time"
+    WALK = "a scan: the thread of each row walks along it, in threadgroup memory"
 
 
-def part_control(facts: Facts, threads: int | None = None, budget: Budget | None = None) -> Layout:
-    """A layout that only tells which control flow is that of lanes, and which all threads share."""
-    layout = Layout(facts, budget=budget or Budget())
-    survey(layout, threads)
-    choose_domains(layout, facts.function.body)
-    return layout
+@frozen
+class Budget:
+    """What may be spent on threadgroup memory.
+
+    `buffers` tiles for each factor of a product, with rows that it `pads`; it `keeps_factors` that
+    are used again; `staged_bytes` for what a reduction stages. Products go through it in `strips`
+    if they are not to lie there whole; arrays that are used at different times lie in the same
+    place where it `shares_places`.
+    """
+
+    buffers: int = 2
+    staged_bytes: int = 16384
+    shares_places: bool = False
+    strips: bool = False
+    pads: bool = True
+    keeps_factors: bool = True
 
 
-def survey(layout: Layout, threads: int | None) -> None:
-    """Chooses how each reduction is done, and what each block costs, in the order of the text."""
-    facts = layout.facts
-    whole_simdgroups = (threads or facts.function.threads or SIMD) % SIMD == 0
-    for value, op in facts.definitions.items():
-        if isinstance(op, Compute) and is_reduction(op):
-            strategy = _strategy(op, layout, whole_simdgroups)
-            layout.strategies[value] = strategy
-            if layout.is_resident(value):
-                layout.costs.prices[value] = 1
-        elif isinstance(op, Compute) and op.op.name == "mma_end":
-            layout.strategies[value] = _way_out(op, layout, threads)
-        elif isinstance(op, Combine):
-            layout.strategies[value] = _combination(op, whole_simdgroups)
-        elif isinstance(op, Compute | Load) and value.shape:
-            layout.costs.add(op, facts)
+_IN_MEMORY = (Strategy.CHUNKS, Strategy.WALK, Strategy.FRAGMENTS)
 
 
-def _way_out(op: Compute, layout: Layout, threads: int | None) -> Strategy:
-    """How lanes get at a product."""
-    goes = layout.budget.strips and strip_rows(op, threads or default_threads(layout)) > 0
-    return Strategy.STRIPS if goes else Strategy.FRAGMENTS
-
-
-def _strategy(op: Compute, layout: Layout, whole_simdgroups: bool) -> Strategy:
-    axis = axis_of(op)
-    if not op.result.shape:
-        return Strategy.WHOLE
-    if is_for_rows(op):
-        return Strategy.LANES
-    if axis.after == 1 and axis.extent % SIMD == 0 and whole_simdgroups and not is_wide(op):
-        return Strategy.ROWS
-    fits = _staged_bytes(op.operands[0], layout) <= layout.budget.staged_bytes
-    return Strategy.SERIAL if fits else Strategy.CHUNKS
-
-
-def _combination(op: Combine, whole_simdgroups: bool) -> Strategy:
-    if op.kind == "scan":
-        return Strategy.SCAN if whole_simdgroups else Strategy.WALK
-    return Strategy.SERIAL if op.results[0].shape else Strategy.WHOLE
-
-
-def _staged_bytes(value: Value, layout: Layout) -> int:
-    """How much threadgroup memory it takes to have a block at any element."""
-    facts = layout.facts
-    value = facts.resolve(value)
-    if not value.shape or layout.costs.is_cheap(value):
-        return 0
-    op = facts.definition(value)
-    if isinstance(op, Compute | Load) and _is_computed_inside(op, facts):
-        return sum(_staged_bytes(v, layout) for v in operands_of_pure(op))
-    return count(value.shape) * max(value.ty.dtype.bits // 8, 1)
-
-
-def _is_computed_inside(op: Compute | Load, facts: Facts) -> bool:
-    """Whether an op needs no memory of its own, because what uses it computes it."""
-    if not is_pure(op, facts) or is_reduction(op):
+def is_home(value: Value, indices: Indices, extent: int) -> bool:
+    """Whether a lane of a domain needs of a value just what is at home in its thread."""
+    shape = value.shape
+    if extent != count(shape):
         return False
-    return is_view(op) or len(facts.uses_of(op.result)) == 1
+    return indices == home_indices(shape) or linear(indices, shape) == of(element(extent))
 
 
-def default_threads(layout: Layout) -> int:
-    """One thread per element of the largest block, from 256 on several elements per thread."""
-    ops = layout.facts.ops
-    steps = [op for op in ops if isinstance(op, Compute) and op.op.name == "mma_begin"]
-    if steps:
-        return SIMD * max(map(_simdgroups, steps))
-    extent = max(_extents(layout), default=1)
-    wanted = min(max(min(extent, 256), -(-extent // 4)), MAX_THREADS)
-    return -(-wanted // SIMD) * SIMD
+@frozen
+class Axis:
+    """A reduced axis: how many results stand before it, how long it is, how many come after."""
+
+    before: int
+    extent: int
+    after: int
 
 
-def _simdgroups(op: Compute) -> int:
-    """How many simdgroups a product of matrices keeps busy, with some fragments for each."""
-    batch, m, n = op.attr("batch"), op.attr("m"), op.attr("n")
-    assert isinstance(batch, int) and isinstance(m, int) and isinstance(n, int)
-    fragments = batch * m * n // (EDGE * EDGE)
-    most = min(max(fragments // (2 * _FRAGMENTS), _USUAL_SIMDGROUPS), _MOST_SIMDGROUPS)
-    return min(max(fragments // _FRAGMENTS, 1), most)
+def axis_of(op: Compute) -> Axis:
+    shape, axis = op.operands[0].shape, op.attr("axis")
+    if axis is None:
+        return Axis(1, count(shape), 1)
+    assert isinstance(axis, int)
+    return Axis(count(shape[:axis]), shape[axis], count(shape[axis + 1 :]))
 
 
-def _extents(layout: Layout) -> Iterator[int]:
-    """The sizes of the blocks that are computed at home, whatever else is decided."""
-    for op in layout.facts.ops:
-        match op:
-            case Store() | Atomic():
-                yield count(op.offset.shape)
-            case Assert() | Print():
-                yield from (count(value.shape) for value in operands_of(op))
-            case If() | For() | While():
-                yield from (count(v.shape) for r in regions_of(op) for v in r.args)
-                yield from (count(v.shape) for v in op.results)
-            case Combine():
-                serial = layout.is_serial(op)
-                yield count((op.results if serial else op.operands)[0].shape)
-            case Compute() if is_reduction(op):
-                serial = layout.is_serial(op)
-                yield count(op.result.shape if serial else op.operands[0].shape)
-            case _:
-                pass
+def serial_symbol(op: Compute) -> Symbol:
+    """The variable of the loop along a reduced axis."""
+    return make_symbol(f"k{op.result.id}", axis_of(op).extent)
+
+
+def serial_indices(op: Compute, indices: Indices) -> Indices:
+    """The element of the operand that a step along the reduced axis needs."""
+    axis = op.attr("axis")
+    assert isinstance(axis, int)
+    return (*indices[:axis], of(serial_symbol(op)), *indices[axis:])
+
+
+def combined_symbol(op: Combine) -> Symbol:
+    """The variable of the loop along the axis of a combination."""
+    return make_symbol(f"k{op.results[0].id}", op.operands[0].shape[-1])
+
+
+def combined_indices(indices: Indices, along: Index) -> Indices:
+    """The element of an operand of a combination, from the one of its result."""
+    return (*indices, along)
+
+
+def dot_symbol(op: Compute) -> Symbol:
+    """The variable of the loop along the rows and columns of a product."""
+    return make_symbol(f"k{op.result.id}", op.operands[0].shape[-1])
+
+
+def dot_indices(op: Compute, indices: Indices) -> tuple[Indices, Indices, Indices]:
+    """The elements of the factors, and of what is added, that an element of a product needs."""
+    *batch, row, column = indices
+    along = of(dot_symbol(op))
+    return (*batch, row, along), (*batch, along, column), indices
+
+
+def is_reduction(op: Op | None) -> bool:
+    return isinstance(op, Compute) and op.op.name.startswith("reduce_")
+
+
+def is_for_rows(op: Op | None) -> bool:
+    """Whether a reduction along the last axis gives every lane of a row its result."""
+    return is_reduction(op) and isinstance(op, Compute) and op.result.shape == op.operands[0].shape
+
+
+@record
+class Layout:
+    """The decisions.
+
+    `domains` has the control ops that go whole into a loop over elements, by `id()`;
+    `shared_control` those that all threads go through together. `anchored`
+    blocks are computed at home; `staged` ones lie in threadgroup memory as well. `repeated` ones
+    come from a larger domain, several lanes of which have each element: they are staged, and not at
+    home anywhere. The others are computed where they are needed. `needs` and `touches` remember
+    what has been found out about ops in domains.
+    """
+
+    facts: Facts
+    threads: int = 0
+    costs: Costs = field(default_factory=Costs)
+    strategies: dict[Value, Strategy] = field(default_factory=dict[Value, Strategy])
+    domains: dict[int, Domain] = field(default_factory=dict[int, Domain])
+    shared_control: set[int] = field(default_factory=set[int])
+    anchored: set[Value] = field(default_factory=set[Value])
+    staged: set[Value] = field(default_factory=set[Value])
+    repeated: set[Value] = field(default_factory=set[Value])
+    needs: dict[Inside, list[tuple[Value, Indices]]] = field(
+        default_factory=dict["Inside", list[tuple[Value, Indices]]]
+    )
+    touches: dict[Inside, list[Touch]] = field(default_factory=dict["Inside", list[Touch]])
+    budget: Budget = field(default_factory=Budget)
+
+    def slots(self, extent: int) -> int:
+        """How many elements of a domain a thread has at most."""
+        return -(-extent // self.threads)
+
+    def is_even(self, extent: int) -> bool:
+        """Whether each thread has exactly one element."""
+        return extent == self.threads
+
+    def is_resident(self, value: Value) -> bool:
+        """Whether a block lies in threadgroup memory only."""
+        in_memory = self.strategies.get(value) in _IN_MEMORY
+        return in_memory or value in self.repeated
+
+    def shares_memory(self, op: Compute) -> bool:
+        """Whether the threads reduce a whole block through threadgroup memory.
+
+        Values of 64 bits are shuffled, which takes all lanes of a simdgroup.
+        """
+        is_shuffled = is_wide(op) and self.threads % SIMD != 0
+        return self.threads > SIMD or (is_shuffled and self.threads > 1)
+
+    def is_serial(self, op: Op | None) -> bool:
+        if not isinstance(op, Compute | Combine):
+            return False
+        return self.strategies.get(results_of(op)[0]) is Strategy.SERIAL
+
+
+_VIEWS = frozenset({"splat", "broadcast", "expand_dims", "reshape", "permute", "slice", "cycle"})
+
+
+def is_view(op: Op | None) -> bool:
+    """An op that only says where else the elements are."""
+    return isinstance(op, Compute) and op.op.name in _VIEWS
+
+
+def is_wide(op: Compute) -> bool:
+    """Whether a reduction works on 64 bits, for which Metal has no simdgroup functions."""
+    return op.operands[0].ty.dtype.bits == 64

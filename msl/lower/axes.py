@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from eas.ir.aliasing.lane_domains import Domain, element
+from eas.ir.aliasing.lane_indices import add, coordinates, digit, make_symbol, of, scale
 from eas.ir.nodes import Compute
-from eas.ir.places.domains import Domain, element
-from eas.ir.places.indices import add, coordinates, digit, make_symbol, of, scale
 from eas.ir.types import BOOL, I32, count
 from eas.msl.cxx.tree import Node, Shared
-from eas.msl.layout.lanes import SIMD, axis_of, is_for_rows, serial_indices, serial_symbol
-from eas.msl.lower.combining import distances, shuffled
+from eas.msl.layout.layout import SIMD, axis_of, is_for_rows, serial_indices, serial_symbol
 from eas.msl.lower.lowering import Lowering
 from eas.msl.lower.reductions import (
     Running,
@@ -26,6 +25,7 @@ from eas.msl.lower.reductions import (
     take,
     take_share,
 )
+from eas.msl.lower.user_reductions import distances, shuffled
 from eas.msl.ops.text import Level, Text, infix
 from eas.msl.schedule.steps import Chunks, chunk_name, shares_of
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from eas.ir.aliasing.lane_indices import linear
 from eas.ir.nodes import (
     Assert,
     Atomic,
@@ -27,22 +28,20 @@ from eas.ir.nodes import (
     results_of,
 )
 from eas.ir.ops.simdgroup import SIMD_OPS
-from eas.ir.places.indices import linear
 from eas.ir.types import BOOL, I32, count
 from eas.msl.analysis.facts import Control, is_pure
 from eas.msl.cxx.tree import Node, Variable
-from eas.msl.layout.lanes import Strategy, is_reduction
-from eas.msl.lower import axes, combining, matrices, memory, reductions, scans, simdgroups
+from eas.msl.layout.layout import Strategy, is_reduction
+from eas.msl.lower import axes, memory, mma, reductions, scans, simdgroups, user_reductions
 from eas.msl.lower.branches import lower_branch, lower_if
-from eas.msl.lower.combining import States
 from eas.msl.lower.control import Ways, end, is_left
 from eas.msl.lower.loops import lower_for, lower_while
 from eas.msl.lower.lowering import Lowering
-from eas.msl.lower.matrices import Products
+from eas.msl.lower.mma import Products
 from eas.msl.lower.reductions import Runnings
+from eas.msl.lower.user_reductions import States
 from eas.msl.ops.text import Level
-from eas.msl.schedule.alternating import turns_of
-from eas.msl.schedule.needs import domain_of
+from eas.msl.schedule.double_buffering import turns_of
 from eas.msl.schedule.steps import (
     Assign,
     Branch,
@@ -68,6 +67,7 @@ from eas.msl.schedule.steps import (
     WalkRows,
     stays_in_simdgroups,
 )
+from eas.msl.schedule.value_sources import domain_of
 from eas.support.records import field, record
 
 Steps = tuple[Step, ...]
@@ -117,15 +117,15 @@ class _Body:
             case Chunks():
                 axes.chunks(step, low)
             case JoinLanes(op=op):
-                combining.join(op, low, self.states)
+                user_reductions.join(op, low, self.states)
             case TotalLanes(op=op):
-                combining.total(op, low, self.states)
+                user_reductions.total(op, low, self.states)
             case Spread(op=op):
                 scans.spread(op, low)
             case WalkRows(op=op):
                 scans.walk_rows(op, low)
             case Matrix(op=op):
-                matrices.lower_matrix(op, low, self.products)
+                mma.lower_matrix(op, low, self.products)
             case Branch():
                 self.branch(step, ways)
             case End(op=op):
@@ -198,7 +198,7 @@ class _Body:
             case Combine():
                 self.combination(item)
             case Tile():
-                matrices.copy_tile(item, low, self.products)
+                mma.copy_tile(item, low, self.products)
             case Finish():
                 scans.finish(item.op, low, self.states)
             case Store() | Assert() | Print():
@@ -212,7 +212,7 @@ class _Body:
         low = self.low
         match low.layout.strategies[op.results[0]]:
             case Strategy.SERIAL:
-                combining.serial(op, low)
+                user_reductions.serial(op, low)
                 for value in op.results:
                     self.keep(value)
             case Strategy.SCAN:
@@ -220,7 +220,7 @@ class _Body:
             case Strategy.WALK:
                 scans.copy_rows(op, low)
             case _:
-                combining.accumulate(op, low, self.states)
+                user_reductions.accumulate(op, low, self.states)
 
     def keep(self, value: Value) -> None:
         """Keeps a value for a later loop over elements, if one needs it."""
@@ -304,7 +304,7 @@ class _Body:
         if isinstance(op, Compute) and op.op.name in SIMD_OPS:
             low.define(op.result, simdgroups.meet(op, low))
         elif isinstance(op, Compute) and op.op.name == "dot":
-            low.define(op.result, matrices.multiply_lanes(op, low))
+            low.define(op.result, mma.multiply_lanes(op, low))
         elif isinstance(op, Load) and not is_pure(op, low.facts):
             low.define(op.result, low.load(op, low.domain.indices_of(op.result.shape)))
         elif isinstance(op, Compute) and low.layout.is_serial(op):

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 
+from eas.ir.aliasing.lane_domains import Domain, element
+from eas.ir.aliasing.lane_indices import Index, Part, Symbol
 from eas.ir.nodes import Compute, Function
-from eas.ir.places.domains import Domain, element
-from eas.ir.places.indices import Index, Part, Symbol
 from eas.ir.types import BOOL, I32, DType
 from eas.msl.analysis.facts import Facts
 from eas.msl.cxx.building import TreeBuilder
 from eas.msl.cxx.names import unique
 from eas.msl.cxx.tree import Block, ElementLoop, Loop, Node, Variable
-from eas.msl.layout.lanes import Layout
+from eas.msl.layout.layout import Layout
 from eas.msl.ops.text import Level, Text, infix
 from eas.support.location import Loc
 from eas.support.records import field, frozen, record

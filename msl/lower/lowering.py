@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 
+from eas.ir.aliasing.disjointness import form_of
+from eas.ir.aliasing.lane_domains import element
+from eas.ir.aliasing.lane_indices import Index, Indices, add, fixed, make_index, of, operand_indices
 from eas.ir.nodes import Compute, Constant, Load, Region, Value
-from eas.ir.places.domains import element
-from eas.ir.places.indices import Index, Indices, add, fixed, make_index, of, operand_indices
-from eas.ir.places.linear import form_of
 from eas.ir.reports import Site
 from eas.ir.types import I32, Pointer, count
 from eas.msl.analysis.numbers import Numbers
 from eas.msl.cxx.helpers import Helpers
 from eas.msl.cxx.spelling import Spelling, spell
 from eas.msl.cxx.tree import Block, LoadNode, Node, Variable
-from eas.msl.layout.lanes import is_home, is_view
+from eas.msl.layout.layout import is_home, is_view
 from eas.msl.lower.shared_arrays import MEMORY, SharingBuilder
 from eas.msl.ops.errors import UnsupportedError
 from eas.msl.ops.text import Level, Text, subscript, ternary

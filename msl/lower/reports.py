@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from eas.ir.aliasing.lane_indices import linear
 from eas.ir.nodes import Assert, Print, Value, operands_of
-from eas.ir.places.indices import linear
 from eas.ir.reports import RECORD_HEAD, Site, site_of, words_of
 from eas.ir.types import BOOL, I32, U32, count
 from eas.msl.cxx.spelling import negated

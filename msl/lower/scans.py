@@ -11,13 +11,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import nullcontext
 
+from eas.ir.aliasing.lane_domains import Domain, element
+from eas.ir.aliasing.lane_indices import add, digit, make_symbol, of, scale
 from eas.ir.nodes import Combine, Compute
-from eas.ir.places.domains import Domain, element
-from eas.ir.places.indices import add, digit, make_symbol, of, scale
 from eas.ir.types import BOOL, F32, I32, U32, count
 from eas.msl.cxx.tree import Node, Shared, Variable
-from eas.msl.layout.lanes import SIMD
-from eas.msl.lower.combining import (
+from eas.msl.layout.layout import SIMD
+from eas.msl.lower.lowering import Lowering
+from eas.msl.lower.reductions import as_unsigned
+from eas.msl.lower.user_reductions import (
     State,
     States,
     as_int,
@@ -32,8 +34,6 @@ from eas.msl.lower.combining import (
     shuffled,
     take,
 )
-from eas.msl.lower.lowering import Lowering
-from eas.msl.lower.reductions import as_unsigned
 from eas.msl.ops.text import Level, Text, call
 from eas.msl.schedule.steps import fits_simdgroup, needs_spread, shares_of_scan, staged_name
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from eas.ir.aliasing.lane_indices import Indices, linear
 from eas.ir.nodes import Alloc, Atomic, Compute, Load, Value
-from eas.ir.places.indices import Indices, linear
 from eas.ir.types import DType, count
 from eas.msl.analysis.facts import Facts, is_threadgroup
 from eas.msl.cxx.tree import Node, Shared, Variable

@@ -12,10 +12,10 @@ from eas.ir.nodes import Compute
 from eas.ir.types import F32, I32, DType
 from eas.msl.cxx.spelling import converted
 from eas.msl.cxx.tree import Node, Variable
-from eas.msl.layout.lanes import SIMD
-from eas.msl.lower.combining import shuffled
+from eas.msl.layout.layout import SIMD
 from eas.msl.lower.lowering import Lowering
 from eas.msl.lower.reductions import as_unsigned, carried_dtype
+from eas.msl.lower.user_reductions import shuffled
 from eas.msl.ops.dtypes import greatest, least
 from eas.msl.ops.text import Level, Text, call, infix
 

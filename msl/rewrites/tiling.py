@@ -1,4 +1,4 @@
-"""Takes products of matrices apart into the ops of `eas.msl.ops.fragments`.
+"""Takes products of matrices apart into the ops of `eas.msl.ops.mma`.
 
 Which tiles a product needs is decided here. A factor that several products have, or that does not
 change in a loop, is kept once, before the first of them. Those that change from trip to trip take
@@ -15,9 +15,9 @@ from eas.ir.ops import OPS
 from eas.ir.ops.record import Attr, OpDef
 from eas.ir.types import F32, Scalar, count
 from eas.msl.analysis.outline import is_loop
-from eas.msl.layout.lanes import Budget
-from eas.msl.ops.fragments import BEGIN, END, HOLD, KEEP, START, STEP, TURN, fits
-from eas.msl.rewrites.sums import Link, Sum, Sums
+from eas.msl.layout.layout import Budget
+from eas.msl.ops.mma import BEGIN, END, HOLD, KEEP, START, STEP, TURN, fits
+from eas.msl.rewrites.accumulators import Link, Sum, Sums
 from eas.support.location import Loc
 from eas.support.records import field, frozen, record, replace
 

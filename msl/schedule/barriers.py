@@ -9,12 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from eas.ir.aliasing.conflicts import (
+    ONCE,
+    Access,
+    Half,
+    access_of,
+    after_trip,
+    after_turn,
+    conflict,
+)
 from eas.ir.nodes import Atomic, Break, Combine, Compute, Continue, For, If, Load, Store, While
-from eas.ir.places.accesses import ONCE, Access, Half, access_of, after_trip, after_turn, conflict
 from eas.ir.types import Pointer, count
-from eas.msl.layout.lanes import Layout, Strategy, is_reduction
-from eas.msl.ops.fragments import START, STEP, TURN, number, numbers
-from eas.msl.schedule.needs import Finder, domain_of
+from eas.msl.layout.layout import Layout, Strategy, is_reduction
+from eas.msl.ops.mma import START, STEP, TURN, number, numbers
 from eas.msl.schedule.steps import (
     Branch,
     Chunks,
@@ -50,6 +57,7 @@ from eas.msl.schedule.steps import (
     strip_name,
     tile_names,
 )
+from eas.msl.schedule.value_sources import Finder, domain_of
 from eas.support.records import field, record, replace
 
 Open = tuple[Access, ...]

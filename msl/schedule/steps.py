@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from eas.ir.aliasing.conflicts import Access
+from eas.ir.aliasing.lane_domains import Domain
 from eas.ir.nodes import (
     Alloc,
     Assert,
@@ -14,12 +16,10 @@ from eas.ir.nodes import (
     Terminator,
     Value,
 )
-from eas.ir.places.accesses import Access
-from eas.ir.places.domains import Domain
 from eas.ir.types import count
 from eas.msl.analysis.facts import Control
-from eas.msl.layout.lanes import SIMD, axis_of, is_for_rows
-from eas.msl.ops.fragments import numbers
+from eas.msl.layout.layout import SIMD, axis_of, is_for_rows
+from eas.msl.ops.mma import numbers
 from eas.support.location import Loc
 from eas.support.records import field, frozen, record
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from eas.ir.nodes import For, If, Op, Region, Value, While, Yield, regions_of
 from eas.msl.analysis.facts import Control, Facts, breaks_of, carried_by, is_trivial, left_with
-from eas.msl.layout.lanes import Layout
+from eas.msl.layout.layout import Layout
 from eas.support.records import field, record
 
 Targets = Sequence["int | None"]

@@ -19,12 +19,12 @@ from eas.ir.reports import (
     sites_of,
 )
 from eas.llvm import ENTRY
+from eas.runtime.argument_values import ArrayArgument, is_array
 from eas.runtime.binding import to_argument
 from eas.runtime.cpu.build import build
-from eas.runtime.cpu.plan import Layout, Plan, make_plan
+from eas.runtime.cpu.launch_plan import Layout, Plan, make_plan
 from eas.runtime.cpu.support import support
 from eas.runtime.refusals import LaunchError
-from eas.runtime.values import ArrayArgument, is_array
 from eas.support.cache import Cache
 from eas.support.diagnostics import Diagnostic
 

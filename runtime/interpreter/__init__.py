@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from eas.runtime.interpreter.limits import Limits, limits_of
+from eas.runtime.argument_values import ArrayArgument
+from eas.runtime.interpreter.budgets import Limits, limits_of
 from eas.runtime.interpreter.run import run
-from eas.runtime.values import ArrayArgument
 
 __all__ = ["ArrayArgument", "Limits", "limits_of", "run"]

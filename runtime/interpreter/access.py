@@ -9,9 +9,9 @@ from eas.ir.nodes import Atomic, Load, Store
 from eas.ir.ops.record import Array
 from eas.ir.reports import ACCESS_KINDS
 from eas.runtime.errors import KernelError
+from eas.runtime.interpreter.active_lanes import Lanes, broadcast, raise_rank
+from eas.runtime.interpreter.address_spaces import Memory
 from eas.runtime.interpreter.chunk import Chunk
-from eas.runtime.interpreter.lanes import Lanes, broadcast, raise_rank
-from eas.runtime.interpreter.memory import Memory
 from eas.runtime.interpreter.report import (
     Spot,
     check_exact,
@@ -20,7 +20,7 @@ from eas.runtime.interpreter.report import (
     tell_place,
     value_at,
 )
-from eas.runtime.reports import READ_BEFORE_WRITE
+from eas.runtime.report_codes import READ_BEFORE_WRITE
 from eas.support.records import frozen
 
 

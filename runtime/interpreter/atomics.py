@@ -10,8 +10,8 @@ import numpy as np
 from eas.ir.nodes import Atomic
 from eas.ir.ops.record import Array
 from eas.runtime.interpreter.access import check_written, find_access, gather
+from eas.runtime.interpreter.active_lanes import Lanes
 from eas.runtime.interpreter.chunk import Chunk
-from eas.runtime.interpreter.lanes import Lanes
 from eas.runtime.interpreter.races import check_update
 from eas.support.records import frozen
 

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 from eas.ir.nodes import Function, Region, Value
 from eas.ir.ops.record import Array
-from eas.runtime.interpreter.lanes import Lanes
-from eas.runtime.interpreter.limits import Limits
-from eas.runtime.interpreter.plan import Plan
+from eas.runtime.interpreter.active_lanes import Lanes
+from eas.runtime.interpreter.budgets import Limits
+from eas.runtime.interpreter.liveness import Plan
 from eas.runtime.interpreter.programs import Programs
 from eas.support.records import field, record
 
 if TYPE_CHECKING:
+    from eas.runtime.interpreter.address_spaces import Memory
     from eas.runtime.interpreter.control import Loop
-    from eas.runtime.interpreter.memory import Memory
 
 
 @record(slots=True)

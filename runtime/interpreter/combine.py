@@ -8,8 +8,8 @@ import numpy as np
 
 from eas.ir.nodes import Combine, Compute, Constant, Region, Yield
 from eas.ir.ops.record import Array
+from eas.runtime.interpreter.active_lanes import Lanes, full
 from eas.runtime.interpreter.chunk import Chunk
-from eas.runtime.interpreter.lanes import Lanes, full
 
 Arrays = Sequence[Array]
 

@@ -9,11 +9,11 @@ from eas.ir.nodes import Assert, Barrier, Compute, Constant, Print, Value
 from eas.ir.ops.record import Array, Attrs, Fault
 from eas.ir.types import Pointer, Shape
 from eas.runtime.errors import KernelError
+from eas.runtime.interpreter.active_lanes import Lanes, full
 from eas.runtime.interpreter.chunk import Chunk
-from eas.runtime.interpreter.lanes import Lanes, full
 from eas.runtime.interpreter.races import pass_barrier
 from eas.runtime.interpreter.report import check_exact, fail, find, tell_place, value_at
-from eas.runtime.reports import (
+from eas.runtime.report_codes import (
     ASSERTION,
     BAD_SHIFT,
     DIVISION_BY_ZERO,

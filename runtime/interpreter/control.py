@@ -12,10 +12,10 @@ import numpy as np
 
 from eas.ir.nodes import Break, Continue, For, If, Leave, Op, Scope, While
 from eas.ir.ops.record import Array
+from eas.runtime.interpreter.active_lanes import Join, Lanes, split, union, without
 from eas.runtime.interpreter.chunk import Chunk
-from eas.runtime.interpreter.lanes import Join, Lanes, split, union, without
 from eas.runtime.interpreter.report import fail, find, first_active, tell_place
-from eas.runtime.reports import LOOP_BUDGET, ZERO_STEP
+from eas.runtime.report_codes import LOOP_BUDGET, ZERO_STEP
 from eas.support.records import field, record
 
 

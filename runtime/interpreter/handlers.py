@@ -5,7 +5,7 @@ from __future__ import annotations
 from eas.ir import nodes
 from eas.ir.nodes import Op
 from eas.runtime.interpreter import atomics, combine, compute, control, transfer
-from eas.runtime.interpreter.plan import Handler
+from eas.runtime.interpreter.liveness import Handler
 
 HANDLERS: dict[type[Op], Handler] = {
     nodes.Constant: compute.run_constant,

@@ -12,12 +12,12 @@ import numpy as np
 from eas.ir.nodes import Atomic, Load, Store
 from eas.ir.ops.record import Array
 from eas.runtime.interpreter.access import Access, gather
+from eas.runtime.interpreter.active_lanes import Lanes, broadcast, raise_rank
+from eas.runtime.interpreter.address_spaces import Order
 from eas.runtime.interpreter.chunk import Chunk
-from eas.runtime.interpreter.lanes import Lanes, broadcast, raise_rank
-from eas.runtime.interpreter.memory import Order
 from eas.runtime.interpreter.register import NOBODY, SEVERAL
 from eas.runtime.interpreter.report import Spot, fail, tell_place, tell_program, value_at
-from eas.runtime.reports import CONFLICTING_WRITES, READ_AND_WRITTEN
+from eas.runtime.report_codes import CONFLICTING_WRITES, READ_AND_WRITTEN
 
 
 def check_read(chunk: Chunk, op: Load, access: Access, lanes: Lanes) -> None:

@@ -10,10 +10,10 @@ from eas.ir.nodes import Value
 from eas.ir.ops.record import Array
 from eas.ir.types import DType, Shape
 from eas.runtime.errors import KernelError
+from eas.runtime.interpreter.active_lanes import Lanes, both
 from eas.runtime.interpreter.chunk import Chunk
-from eas.runtime.interpreter.lanes import Lanes, both
 from eas.runtime.interpreter.programs import Programs
-from eas.runtime.reports import WRAPPED_OFFSET
+from eas.runtime.report_codes import WRAPPED_OFFSET
 from eas.support.diagnostics import Diagnostic
 from eas.support.location import Loc
 

@@ -15,16 +15,16 @@ import numpy as np
 
 from eas.ir.nodes import Alloc, Atomic, Function, Load, Store, Value, results_of, walk
 from eas.ir.types import count
+from eas.runtime.argument_values import ArrayArgument
+from eas.runtime.interpreter.active_lanes import EVERYONE
+from eas.runtime.interpreter.address_spaces import Memory, Order, device_memory
+from eas.runtime.interpreter.budgets import Limits
 from eas.runtime.interpreter.chunk import Chunk
 from eas.runtime.interpreter.handlers import HANDLERS
-from eas.runtime.interpreter.lanes import EVERYONE
-from eas.runtime.interpreter.limits import Limits
-from eas.runtime.interpreter.memory import Memory, Order, device_memory
-from eas.runtime.interpreter.plan import Plan, make_plan
+from eas.runtime.interpreter.liveness import Plan, make_plan
 from eas.runtime.interpreter.programs import Programs
 from eas.runtime.interpreter.register import Register
 from eas.runtime.interpreter.wraps import with_exact_offsets
-from eas.runtime.values import ArrayArgument
 
 ScalarArgument = bool | int | float | np.generic
 Argument = ArrayArgument | ScalarArgument

@@ -8,9 +8,9 @@ from eas.ir.nodes import Alloc, Load, Store
 from eas.ir.ops.record import Array
 from eas.ir.types import Pointer
 from eas.runtime.interpreter.access import Access, check_written, find_access, gather
+from eas.runtime.interpreter.active_lanes import Lanes
+from eas.runtime.interpreter.address_spaces import threadgroup_memory
 from eas.runtime.interpreter.chunk import Chunk
-from eas.runtime.interpreter.lanes import Lanes
-from eas.runtime.interpreter.memory import threadgroup_memory
 from eas.runtime.interpreter.races import check_read, check_write, differ, report_conflict
 from eas.runtime.interpreter.report import tell_place
 

@@ -9,7 +9,7 @@ from eas.runtime.metal.device import Device, default_device, missing, open_devic
 from eas.runtime.metal.dispatch import Dispatch
 from eas.runtime.metal.errors import Complaint, MetalError, TextError
 from eas.runtime.metal.libraries import Pipeline
-from eas.runtime.metal.needs import Program
+from eas.runtime.metal.requirements import Program
 
 __all__ = [
     "Complaint",

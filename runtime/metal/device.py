@@ -9,8 +9,8 @@ from functools import cache
 from eas.runtime.metal.errors import MetalError
 from eas.runtime.metal.framework import Framework, load_framework, own
 from eas.runtime.metal.libraries import Pipeline, make_pipeline
-from eas.runtime.metal.needs import Program
 from eas.runtime.metal.objects import Buffer, CommandQueue, RawDevice
+from eas.runtime.metal.requirements import Program
 from eas.support.records import field, record
 
 # Metal wants room for one element in each buffer, also where an array has none.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from eas.runtime.metal.errors import MetalError, TextError, complaints_in
 from eas.runtime.metal.framework import Framework, own
-from eas.runtime.metal.needs import Program, check_needs, check_width, language_number
 from eas.runtime.metal.objects import CompileOptions, Error, Library, PipelineState, RawDevice
+from eas.runtime.metal.requirements import Program, check_needs, check_width, language_number
 from eas.support.records import frozen
 
 SAFE_MATH_MODES = (15, 0)  # the macOS that has `mathMode`

@@ -9,7 +9,7 @@ import eas
 from eas import mk
 from eas.ir.passes import relax
 from eas.llvm.analysis.facts import Facts
-from eas.llvm.lanes.buffers import buffered
+from eas.llvm.lanes.privatization import buffered
 
 
 @eas.kernel

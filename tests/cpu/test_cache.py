@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from eas.ir.text import parse_function
+from eas.runtime.argument_values import ArrayArgument
 from eas.runtime.cpu import jit
 from eas.runtime.cpu.build import SUFFIX
 from eas.runtime.cpu.launch import Executable
-from eas.runtime.values import ArrayArgument
 from eas.support.cache import FOLDER, Cache, open_cache
 from tests.processes import PATIENCE
 
@@ -137,7 +137,7 @@ import sys
 import numpy as np
 from eas.ir.text import parse_function
 from eas.runtime.cpu.launch import Executable
-from eas.runtime.values import ArrayArgument
+from eas.runtime.argument_values import ArrayArgument
 
 x = np.arange(8, dtype=np.float32)
 Executable(parse_function(sys.argv[1])).run([ArrayArgument(x)], (1,))

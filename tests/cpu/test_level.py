@@ -9,7 +9,7 @@ import pytest
 
 import eas
 from eas import mk
-from eas.ir.lowering.level import level_loops
+from eas.ir.lowering.uniform_loops import level_loops
 from eas.ir.nodes import For, walk
 from eas.ir.passes import relax
 from eas.ir.verify import verify

@@ -14,9 +14,9 @@ from eas.ir.nodes import Function, Param, Value, Yield
 from eas.ir.ops import OPS, OpDef, RuleError
 from eas.ir.ops.record import Array
 from eas.ir.types import DTYPES, I32, Block, DType, Pointer, Scalar
-from eas.llvm.uniform import KNOWN
+from eas.llvm.program_body import KNOWN
+from eas.runtime.argument_values import ArrayArgument
 from eas.runtime.cpu import Executable
-from eas.runtime.values import ArrayArgument
 from eas.support.location import NOWHERE, SourceName
 
 COUNT = 253  # vectors, and some lanes more

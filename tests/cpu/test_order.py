@@ -9,7 +9,7 @@ import eas
 from eas import mk
 from eas.ir.passes import relax
 from eas.llvm.analysis.facts import Facts
-from eas.llvm.analysis.order import is_along_y
+from eas.llvm.analysis.program_order import is_along_y
 
 
 @eas.kernel

@@ -12,8 +12,8 @@ from eas.ir.nodes import Function, Param, Value, Yield
 from eas.ir.ops import OPS, RuleError
 from eas.ir.ops.record import Array
 from eas.ir.types import DTYPES, DType, Pointer, Shape, count
+from eas.runtime.argument_values import ArrayArgument
 from eas.runtime.cpu import Executable
-from eas.runtime.values import ArrayArgument
 from eas.support.location import NOWHERE, SourceName
 from tests.cpu.test_ops import numbers
 

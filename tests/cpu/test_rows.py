@@ -9,7 +9,7 @@ import pytest
 
 import eas
 from eas import mk
-from eas.ir.lowering.rows import split_rows
+from eas.ir.lowering.row_loops import split_rows
 from eas.ir.nodes import For, walk
 from eas.ir.passes import relax
 from eas.ir.verify import verify

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from eas.runtime.values import is_wide
+from eas.runtime.argument_values import is_wide
 from tests.huge import huge
 
 Array = np.ndarray[Any, np.dtype[Any]]

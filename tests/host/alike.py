@@ -17,9 +17,9 @@ from eas.ir.passes import relax
 from eas.ir.text import print_function
 from eas.msl import MslKernel
 from eas.msl.host import CHECKED, ORDERS, Host, check, run
+from eas.runtime.argument_values import ArrayArgument
 from eas.runtime.cpu import Executable
 from eas.runtime.interpreter import run as interpret
-from eas.runtime.values import ArrayArgument
 from eas.support.diagnostics import render
 from tests.backends import IS_ON_DEVICE
 

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from eas.msl.host import Builder, Host, HostError, Limits, load
-from eas.msl.host.process import patience
+from eas.msl.host.worker_client import patience
 from eas.support.cache import open_cache
 from tests.host.texts import HEAD, run_text
 from tests.processes import PATIENCE, in_a_fork, is_alive

@@ -12,9 +12,9 @@ from eas.msl import write
 from eas.msl.cxx.helpers import HELPERS
 from eas.msl.cxx.names import RESERVED
 from eas.msl.host import Host, inspect, run
-from eas.msl.host.rules import RESERVED as REFUSED
+from eas.msl.host.lint_rules import RESERVED as REFUSED
+from eas.runtime.argument_values import ArrayArgument
 from eas.runtime.interpreter import run as interpret
-from eas.runtime.values import ArrayArgument
 from eas.support.location import NOWHERE, SourceName
 from eas.support.records import replace
 

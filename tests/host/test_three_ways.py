@@ -16,7 +16,7 @@ from eas.frontend_ast.source.errors import CompileError
 from eas.ir.passes import optimize, relax
 from eas.msl import UnsupportedError, write
 from eas.msl.host import CHECKED, Host, check
-from eas.runtime.values import ArrayArgument
+from eas.runtime.argument_values import ArrayArgument
 from eas.support.diagnostics import render
 from tests.fuzz.program import make_program
 from tests.fuzz.running import load, write_file

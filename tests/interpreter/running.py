@@ -10,8 +10,8 @@ from eas.ir.nodes import Function
 from eas.ir.ops.record import Array
 from eas.ir.text import parse_function
 from eas.ir.verify import verify
+from eas.runtime.argument_values import ArrayArgument
 from eas.runtime.interpreter import Limits, run
-from eas.runtime.values import ArrayArgument
 
 # One program at a time, some of them, all of them.
 CHUNKS = (1, 24, 1 << 17)

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from eas.ir.text import parse_function
+from eas.runtime.argument_values import ArrayArgument
 from eas.runtime.errors import KernelError
 from eas.runtime.interpreter import Limits, run
-from eas.runtime.values import ArrayArgument
 from tests.interpreter.running import CHUNKS, arrays_after
 
 COPY = """kernel copy(%x.0: *i32, %y.1: *i32, %n.2: i32) from "k.py" {

@@ -6,7 +6,7 @@ from typing import get_args
 
 from eas.ir import nodes
 from eas.ir.ops import OPS
-from eas.runtime import reports
+from eas.runtime import report_codes
 from eas.runtime.interpreter.compute import FAULT_CODES
 from eas.runtime.interpreter.handlers import HANDLERS
 
@@ -20,5 +20,7 @@ def test_every_op_that_can_fault_has_a_code() -> None:
 
 
 def test_every_code_has_a_title() -> None:
-    codes = {value for name, value in vars(reports).items() if name.isupper() and name != "TITLES"}
-    assert set(reports.TITLES) == codes
+    codes = {
+        value for name, value in vars(report_codes).items() if name.isupper() and name != "TITLES"
+    }
+    assert set(report_codes.TITLES) == codes

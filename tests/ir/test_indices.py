@@ -5,9 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from eas.ir.builder import Builder
-from eas.ir.nodes import Compute
-from eas.ir.places.indices import (
+from eas.ir.aliasing.lane_indices import (
     Index,
     Part,
     Symbol,
@@ -23,6 +21,8 @@ from eas.ir.places.indices import (
     operand_indices,
     scale,
 )
+from eas.ir.builder import Builder
+from eas.ir.nodes import Compute
 from eas.ir.types import I32, Block, Pointer, Shape, count
 
 E = make_symbol("e", 24)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from eas.ir.lowering.distances import carry_distances
+from eas.ir.lowering.induction import carry_distances
 from tests.ir.texts import change, lines
 
 

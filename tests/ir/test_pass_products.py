@@ -6,7 +6,7 @@ from typing import Any
 
 import eas
 from eas import mk
-from eas.ir.lowering.products import shape_products, steps_along
+from eas.ir.lowering.dot_operands import shape_products, steps_along
 from eas.ir.nodes import Compute, Function, Load, walk
 
 

@@ -22,8 +22,8 @@ from eas.ir.passes.select import use_selects
 from eas.ir.rewrite import renumber
 from eas.ir.text import print_function
 from eas.ir.verify import verify
+from eas.runtime.argument_values import ArrayArgument
 from eas.runtime.interpreter import run
-from eas.runtime.values import ArrayArgument
 from tests.ir.lanes import run_lane
 from tests.ir.programs import LANES, write_function
 from tests.ir.strategies import MAX_LANES, SIZE, functions

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from eas.runtime.metal import completion, needs
+from eas.runtime.metal import completion, requirements
 from tests.metal.simulated import (
     arguments,
     buffers,
@@ -177,14 +177,14 @@ def names_of_metal(node: ast.AST) -> Iterator[str]:
 
 def test_the_tables_of_the_runtime_name_constants() -> None:
     names = [*completion.ERRORS]
-    names += [family for need in needs.NEEDS.values() for family in need.families]
-    names += needs.MATRICES.families
+    names += [family for need in requirements.NEEDS.values() for family in need.families]
+    names += requirements.MATRICES.families
     assert {name for name in names if name not in extract()["constants"]} == set()
 
 
 def test_versions_of_the_language_are_spelled_by_their_numbers() -> None:
-    for major, minor in needs.NEEDS:
-        number = needs.language_number((major, minor))
+    for major, minor in requirements.NEEDS:
+        number = requirements.language_number((major, minor))
         assert number == constant(f"MTLLanguageVersion{major}_{minor}")
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from eas.ir.nodes import Value
 from eas.ir.types import Shape
-from eas.msl.layout.lanes import Layout, Strategy
+from eas.msl.layout.layout import Layout, Strategy
 from tests.msl.texts import layout_of
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from eas.ir.aliasing.disjointness import Form, are_disjoint, form_of, is_injective, moves_on
+from eas.ir.aliasing.lane_domains import home_indices
 from eas.ir.nodes import For, Store, walk
-from eas.ir.places.domains import home_indices
-from eas.ir.places.linear import Form, are_disjoint, form_of, is_injective, moves_on
 from eas.msl.analysis.facts import gather
 from tests.msl.texts import function_of
 

@@ -12,12 +12,12 @@ import pytest
 import eas
 from eas import mk
 from eas.frontend_ast import calls
-from eas.frontend_ast.values import Array, Const, Num, Place, Tuple
+from eas.frontend_ast.operands import Array, Const, Num, Place, Tuple
 from eas.intrinsic import MARK
 from eas.ir.nodes import Alloc, Atomic, AtomicKind, Combine, Compute, Load, Op, Print, Store, walk
 from eas.ir.ops import OPS
 from eas.ir.types import DTYPES, DType, Pointer, Space
-from eas.llvm.uniform import KNOWN
+from eas.llvm.program_body import KNOWN
 from eas.msl.cxx.spelling import SPELLED
 from eas.runtime.interpreter.handlers import HANDLERS
 from tests.ops.table import FAMILIES

@@ -7,8 +7,8 @@ from functools import lru_cache
 
 from eas.msl.host import Library as HostLibrary
 from eas.msl.host import inspect
-from eas.msl.host.rules import Complaint
-from eas.msl.host.signature import Signature
+from eas.msl.host.kernel_signatures import Signature
+from eas.msl.host.lint_rules import Complaint
 from tests.metal.simulated.foundation import NSError
 from tests.metal.simulated.machine import Machine
 from tests.metal.simulated.objects import (

@@ -1,0 +1,198 @@
+"""Short ways for launches that are like an earlier one: straight into the compiled code.
+
+A launch goes the long way first, which checks everything. If it ran on the CPU, a plan is kept for
+its like. The plan looks at the arguments itself, and the launch goes the long way again where they
+are not as they were.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import FunctionType
+from typing import Any, TypeGuard, cast
+
+import numpy as np
+
+from eas.backends import cpu_form
+from eas.call_arguments import Specialised
+from eas.compiler import CompiledKernel
+from eas.ir.types import DType
+from eas.runtime.argument_values import Number, is_array, is_numpy_scalar, to_bound
+from eas.runtime.cpu.launch_plan import Layout, Plan
+from eas.runtime.grid import MAX_AXES, Grid, is_int, resolve_grid
+from eas.runtime.refusals import BadArgument
+from eas.signature import Parameter, Parameters
+
+MOST_PLANS = 16  # for launches that only their runtime arguments tell apart
+MOST_KEYS = 1000
+
+# Constants of these types are equal only if kernels are the same for them.
+_PLAIN = frozenset([int, bool, str, DType, FunctionType, type(None), np.int32, np.int64])
+_INT = frozenset([int])
+
+Key = tuple[object, ...]
+Build = tuple[int | None, bool]  # threads per program, and whether accesses are checked
+Options = Mapping[str, Any]
+Row = tuple[Any, ...]
+Extents = tuple[int, int, int]
+
+
+class Shortcuts:
+    """The plans of one kernel, by what a launch says besides its grid and its runtime arguments."""
+
+    def __init__(self, parameters: Parameters) -> None:
+        self._parameters = parameters
+        self._constants = frozenset(p.name for p in parameters.all if p.is_constexpr)
+        self._declared = frozenset(p.name for p in parameters.all if p.dtype is not None)
+        self._found: dict[Key | None, list[tuple[CompiledKernel, Plan]]] = {}
+
+    def take(self, build: Build, grid: Grid | None, args: Row, options: Options) -> bool:
+        """Runs the kernel if there is a short way for these arguments."""
+        key, row = self._parted(build, args, options)
+        found = self._found.get(key)
+        if found is None:
+            return False
+        if grid is not None:
+            extents = self._extents(grid, args, options)
+            if extents is None:
+                return False
+            row = (*row, *extents)
+        for compiled, plan in found:
+            if compiled.is_current() and plan.run(row):
+                return True
+        arrays = _as_arrays(row)
+        return arrays is not row and any(
+            compiled.is_current() and plan.run(arrays) for compiled, plan in found
+        )
+
+    def keep(
+        self,
+        build: Build,
+        args: Row,
+        options: Options,
+        compiled: CompiledKernel,
+        call: Specialised,
+    ) -> None:
+        """Makes a short way for launches like this one, if there is one."""
+        key, row = self._parted(build, args, options)
+        found = [each for each in self._found.get(key, ()) if each[0].is_current()]
+        if key is None or call.overlapping or len(found) == MOST_PLANS:
+            return
+        chosen = cpu_form(compiled, call.values, checks=build[1])
+        plan = chosen.executable.plan(lambda: self._layout(row, len(args), options, chosen, call))
+        if plan is None:
+            return
+        if len(self._found) == MOST_KEYS:
+            self._found.clear()
+        made = [(chosen, plan)]  # one for arrays with gaps takes those without as well: comes last
+        is_packed = compiled.for_arrays(call.values) is compiled.packed
+        self._found[key] = made + found if is_packed else found + made
+
+    def _parted(self, build: Build, args: Row, options: Options) -> tuple[Key | None, Row]:
+        """What tells launches apart besides runtime arguments, None if that is too much; and those.
+
+        They are the arguments by position, with the constants among them, then the others.
+        """
+        kinds = tuple(map(type, options.values()))  # `1` and `True` are equal, but not the same
+        if _PLAIN.issuperset(kinds) and self._constants.issuperset(options):
+            return (build, len(args), kinds, *options, *options.values()), args
+        known = [_identity(value) for name, value in options.items() if name in self._constants]
+        named = [value for name, value in options.items() if name not in self._constants]
+        key = None if None in known else (build, len(args), *options, *known)
+        return key, (*args, *named)
+
+    def _layout(
+        self, row: Row, given: int, options: Options, compiled: CompiledKernel, call: Specialised
+    ) -> Layout:
+        """What a plan has to know; `given` are the arguments by position."""
+        names = [*self._parameters.by_position[:given]]
+        names += [name for name in options if name not in self._constants]
+        block: Any = call.constants.get("BLOCK")
+        has_size = is_int(call.values.get("N")) and is_int(block) and block > 0
+        return Layout(
+            dict(zip(names, _as_arrays(row), strict=True)),
+            self._same(call),
+            self._declared,
+            call.values,
+            compiled.binding.uses,
+            int(block) if has_size else 0,
+        )
+
+    def _same(self, call: Specialised) -> dict[str, str]:
+        """Which arrays are the same as an earlier one."""
+        parts = zip(self._parameters.all, call.key, strict=True)
+        arrays = {
+            p.name: part for p, part in parts if isinstance(call.values.get(p.name), np.ndarray)
+        }
+        return {name: str(part[2]) for name, part in arrays.items() if part[2] is not None}
+
+    def _extents(self, grid: Grid, args: Row, options: Options) -> Extents | None:
+        """What the grid is; None if there is something to say about it."""
+        if isinstance(grid, int) and type(grid) is int:  # not a bool
+            return (grid, 1, 1) if grid >= 0 else None
+        if type(grid) is tuple and _is_grid(cast(Row, grid)):
+            return _padded(cast(tuple[int, ...], grid))
+        try:
+            bound = self._parameters.bind(args, options)
+            known = {p.name: bound[p.name] for p in self._parameters.all if p.is_constexpr}
+            scalars = {
+                p.name: number
+                for p in self._parameters.all
+                if not p.is_constexpr and (number := _to_number(p, bound[p.name])) is not None
+            }
+            return _padded(resolve_grid(grid, scalars | known))
+        except BadArgument:
+            return None
+
+
+def _identity(constant: object) -> object | None:
+    """Equal for constants that make one kernel; None if it takes longer to tell."""
+    kind = type(constant)
+    if kind in _PLAIN:
+        return kind, constant
+    if kind is float:
+        return kind, constant or repr(constant)  # `0.0` and `-0.0` are equal
+    is_shape = kind is tuple and _is_of_ints(cast(Row, constant))
+    return (kind, constant) if is_shape else None
+
+
+def _padded(grid: tuple[int, ...]) -> Extents:
+    x, y, z = (*grid, 1, 1)[:3]
+    return x, y, z
+
+
+def _is_grid(values: tuple[object, ...]) -> bool:
+    return 1 <= len(values) <= MAX_AXES and _is_of_ints(values) and min(values) >= 0
+
+
+def _is_of_ints(values: tuple[object, ...]) -> TypeGuard[tuple[int, ...]]:
+    return _INT.issuperset(map(type, values))
+
+
+def _to_number(p: Parameter, argument: Any) -> object | None:
+    """A scalar as the function that gives the grid sees it; None for an array."""
+    if is_array(argument):
+        return None
+    if type(argument) is int and (p.dtype is None or p.dtype.is_int):
+        return argument
+    value, _ = to_bound(argument, p.dtype)
+    return value.item() if is_numpy_scalar(value) else None
+
+
+def _as_arrays(row: Row) -> Row:
+    """The row with tensors and the like as NumPy arrays; without any it is the very same."""
+    foreign = {id(argument): argument for argument in row if _is_foreign(argument)}
+    if not foreign:
+        return row
+    try:  # each once: an array that is passed twice is one array
+        arrays = {key: to_bound(argument, None)[0] for key, argument in foreign.items()}
+    except BadArgument:
+        return row
+    return tuple(arrays.get(id(argument), argument) for argument in row)
+
+
+def _is_foreign(argument: object) -> bool:
+    kind = type(argument)
+    if kind is np.ndarray or isinstance(argument, Number | np.generic):
+        return False
+    return hasattr(kind, "__dlpack__") or hasattr(kind, "__array_interface__")

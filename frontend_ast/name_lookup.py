@@ -1,0 +1,161 @@
+"""Names: the kernel's own, its closure's, its module's, Python's."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import difflib
+import types
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+
+import numpy as np
+
+from eas.frontend_ast import foreign
+from eas.frontend_ast.context import Context
+from eas.frontend_ast.operands import Const, Operand
+from eas.frontend_ast.scopes import Bound, Frame, Unbound
+from eas.ir.types import DType
+from eas.support.diagnostics import Label
+from eas.support.records import replace
+
+
+def lower_name(ctx: Context, node: ast.Name) -> Operand:
+    """The kernel's own names, then its closure's, its module's, Python's."""
+    return read_name(ctx, node.id)
+
+
+def read_name(ctx: Context, name: str) -> Operand:
+    """The value of a name, found as Python finds it."""
+    frame = ctx.frame
+    while name not in frame.names:
+        if frame.parent is None:
+            return _outside(ctx, frame, name)
+        frame = frame.parent
+    return _local(ctx, frame, name)
+
+
+def _local(ctx: Context, frame: Frame, name: str) -> Operand:
+    binding = frame.env.get(name, Unbound())
+    if isinstance(binding, Bound):
+        return binding.value
+    if binding.paths:
+        raise ctx.refusal(
+            "E0202",
+            f"`{name}` may have no value here",
+            label="used here",
+            secondary=[Label(path.loc, path.text) for path in binding.paths],
+            help=f"give `{name}` a value before, on every path",
+        )
+    raise ctx.refusal(
+        "E0203",
+        f"`{name}` is used before it has a value",
+        secondary=_later_assignment(ctx, frame, name),
+        notes=("a name that a function assigns is local to it, as in Python",),
+    )
+
+
+def _later_assignment(ctx: Context, frame: Frame, name: str) -> list[Label]:
+    for node in ast.walk(frame.source.node):
+        if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store):
+            return [Label(frame.loc(node), "assigned here")]
+    return []
+
+
+def _outside(ctx: Context, frame: Frame, name: str) -> Operand:
+    if name in frame.cells:
+        return _captured(ctx, frame.cells, name)
+    if name in frame.globals:
+        return _captured(ctx, frame.globals, name)
+    if hasattr(builtins, name):
+        ctx.capture(frame.globals, name, partial(frame.globals.get, name), None)  # may be shadowed
+        return Const(getattr(builtins, name))
+    raise ctx.refusal("E0201", f"the name `{name}` is not defined", help=_suggestion(ctx, name))
+
+
+def _suggestion(ctx: Context, name: str) -> tuple[str, ...]:
+    """The likeliest name that was meant, of the innermost scope that has one."""
+    frame: Frame | None = ctx.frame
+    while frame is not None:
+        for known in (frame.names, frame.cells, frame.globals):
+            if close := close_matches(name, known):
+                return (f"did you mean `{close[0]}`?",)
+        frame = frame.parent
+    close = close_matches(name, ctx.table.functions, cutoff=0.8)
+    return tuple(f"did you mean `{match}`?" for match in close)
+
+
+def _captured(ctx: Context, holder: Mapping[str, object], name: str) -> Const:
+    value = holder[name]
+    check_capture(ctx, name, value)
+    ctx.capture(holder, name, partial(holder.__getitem__, name), value)
+    return Const(value)
+
+
+def check_capture(ctx: Context, name: str, value: object) -> None:
+    """An array from outside is data, not a constant."""
+    if isinstance(value, np.ndarray) or hasattr(value, "__dlpack__"):
+        raise ctx.refusal(
+            "E0204",
+            f"`{name}` is an array from outside of the kernel",
+            help="pass it as an argument",
+        )
+
+
+def lower_attribute_of_constant(ctx: Context, holder: Const, node: ast.Attribute) -> Operand:
+    """`math.pi`, `config.BLOCK`, `mk.f32`."""
+    value, name = holder.value, node.attr
+    try:
+        found: object = getattr(value, name)
+    except AttributeError as error:
+        what = value.__name__ if isinstance(value, types.ModuleType) else type(value).__name__
+        written = ctx.text(node.value) or what
+        ways = _ways_out(value, name)
+        raise no_attribute(ctx, node, f"`{written}`", dir(value), ways) from error
+    if _may_change(value):
+        check_capture(ctx, name, found)
+        ctx.capture(value, name, partial(getattr, value, name), found)
+    return Const(found)
+
+
+def _ways_out(holder: object, name: str) -> tuple[str, ...]:
+    """What is written here for a name of another language."""
+    names = foreign.NAMES if _is_mk(holder) else foreign.OF_DTYPES
+    is_ours = _is_mk(holder) or isinstance(holder, DType)
+    return (names[name],) if is_ours and name in names else ()
+
+
+def _may_change(holder: object) -> bool:
+    """Whether an attribute may be another one at the next launch; those of `mk` are fixed."""
+    return type(holder) not in (str, int, float, tuple) and not _is_mk(holder)
+
+
+def _is_mk(holder: object) -> bool:
+    return isinstance(holder, types.ModuleType) and holder.__name__ == "eas.language"
+
+
+def no_attribute(
+    ctx: Context,
+    node: ast.Attribute,
+    what: str,
+    known: Iterable[str],
+    ways_out: Sequence[str] = (),
+) -> Exception:
+    """The error for a name behind a dot that is unknown; it is at that name."""
+    loc = ctx.frame.loc(node)
+    close = close_matches(node.attr, known)
+    written = ctx.text(node.value)
+    dotted = f"{written}." if written else ""
+    return ctx.refusal(
+        "E0205",
+        f"{what} has no attribute `{node.attr}`",
+        at=replace(loc, line=loc.end_line, column=loc.end_column - len(node.attr)),
+        help=ways_out or [f"did you mean `{dotted}{match}`?" for match in close],
+    )
+
+
+def close_matches(name: str, known: Iterable[str], cutoff: float = 0.7) -> list[str]:
+    """Names that look like this one, the likeliest first."""
+    candidates = sorted(k for k in set(known) if not k.startswith("_"))
+    by_case = [k for k in candidates if k.lower() == name.lower()]
+    return by_case or difflib.get_close_matches(name, candidates, n=1, cutoff=cutoff)

@@ -1,0 +1,150 @@
+"""What operands are made of: numbers, in a form that is known at compile time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from eas.frontend_ast.operands import (
+    Array,
+    Closure,
+    Const,
+    Method,
+    Num,
+    Operand,
+    Place,
+    Range,
+    RecordMethod,
+    Text,
+    Tuple,
+)
+from eas.frontend_ast.promote import Number, is_numeric
+from eas.frontend_ast.source.parameters import is_same
+from eas.support.records import replace
+
+
+def parts_of(operand: Operand) -> tuple[Operand, ...]:
+    """The operands inside of an operand; none if it is a number or has nothing to do with any."""
+    match operand:
+        case Tuple(items=items):
+            return items
+        case Place(offset=offset):
+            return (offset,)
+        case Range(start=start, stop=stop, step=step):
+            return start, stop, step
+        case Closure(defaults=defaults, kept=kept):
+            return *defaults.values(), *(kept or {}).values()
+        case Method(receiver=receiver) | RecordMethod(receiver=receiver):
+            return (receiver,)
+        case Text(parts=parts):
+            return tuple(Num(part) for part in parts if not isinstance(part, str))
+        case _:
+            return ()
+
+
+def with_parts(operand: Operand, parts: Sequence[Operand]) -> Operand:
+    """The operand with other operands in the places of its own."""
+    match operand:
+        case Tuple(make=make, fields=fields):
+            return Tuple(tuple(parts), make, fields)
+        case Place(array=array):
+            return Place(array, as_number(parts[0]))
+        case Range():
+            start, stop, step = map(as_number, parts)
+            return Range(start, stop, step)
+        case Closure(node=node, frame=frame, defaults=defaults, kept=kept):
+            values = iter(parts)
+            defaults = dict(zip(defaults, values, strict=False))
+            return Closure(node, frame, defaults, kept and dict(zip(kept, values, strict=True)))
+        case Method() | RecordMethod():
+            return replace(operand, receiver=parts[0])
+        case Text(parts=texts):
+            values = (part.value for part in parts if isinstance(part, Num))
+            return Text(tuple(t if isinstance(t, str) else next(values) for t in texts))
+        case _:
+            return operand
+
+
+def is_same_kind(a: Operand, b: Operand) -> bool:
+    """Whether two operands have the same form, whatever their parts are."""
+    match a, b:
+        case Tuple(), Tuple():
+            return len(a.items) == len(b.items) and a.make is b.make
+        case Place(), Place():
+            return points_into_one_array(a, b)
+        case Range(), Range():
+            return True
+        case Closure(), Closure():
+            return a.node is b.node and (a.frame is b.frame or _differ_in_kept_values(a, b))
+        case Method(), Method():
+            return a.name == b.name
+        case RecordMethod(), RecordMethod():
+            return a.function is b.function
+        case Text(), Text():
+            return _texts(a) == _texts(b)
+        case _:
+            return a is b or is_same_constant(a, b)
+
+
+def _differ_in_kept_values(a: Closure, b: Closure) -> bool:
+    """Whether two calls of one function gave them, so that all else that they see is the same."""
+    if a.kept is None or b.kept is None or a.kept.keys() != b.kept.keys():
+        return False
+    return a.frame.parent is b.frame.parent and a.frame.cells == b.frame.cells
+
+
+def _texts(text: Text) -> list[str | None]:
+    return [part if isinstance(part, str) else None for part in text.parts]
+
+
+def has_same_form(a: Operand, b: Operand) -> bool:
+    """Whether two operands differ in their numbers only."""
+    if is_number(a) or is_number(b):
+        return is_number(a) and is_number(b)
+    return is_same_kind(a, b) and all(map(has_same_form, parts_of(a), parts_of(b)))
+
+
+def leaves(operand: Operand) -> Iterator[Number]:
+    """The numbers that an operand is made of."""
+    if is_number(operand):
+        yield as_number(operand)
+    for part in parts_of(operand):
+        yield from leaves(part)
+
+
+def rebuild(operand: Operand, numbers: Iterator[Num]) -> Operand:
+    """The operand with other numbers in the places of its own."""
+    if is_number(operand):
+        return next(numbers)
+    return with_parts(operand, [rebuild(part, numbers) for part in parts_of(operand)])
+
+
+def any_operand(operand: Operand) -> Operand:
+    """Something that can be joined with the operand, for a way on which it is never used."""
+    if isinstance(operand, Num):
+        dtype = operand.dtype
+        return Const(False if dtype.is_bool else 0.0 if dtype.is_float else 0)
+    return with_parts(operand, [any_operand(part) for part in parts_of(operand)])
+
+
+def points_into_one_array(a: Operand, b: Operand) -> bool:
+    if not isinstance(a, Array | Place) or not isinstance(b, Array | Place):
+        return False
+    return as_place(a).array.pointer is as_place(b).array.pointer
+
+
+def as_place(operand: Operand) -> Place:
+    assert isinstance(operand, Array | Place)
+    return operand if isinstance(operand, Place) else Place(operand, Const(0))
+
+
+def is_same_constant(a: Operand, b: Operand) -> bool:
+    return isinstance(a, Const) and isinstance(b, Const) and is_same(a.value, b.value)
+
+
+def is_number(operand: Operand) -> bool:
+    return isinstance(operand, Num) or (isinstance(operand, Const) and is_numeric(operand.value))
+
+
+def as_number(operand: Operand) -> Number:
+    assert isinstance(operand, Const | Num)
+    return operand

@@ -1,0 +1,132 @@
+"""Who touches which array, and which two accesses must not change places.
+
+Threads run at their own pace between barriers. An access that another thread's access must not
+overtake *conflicts* with it: then the two never share a loop over elements, and a barrier stands
+between them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations_with_replacement
+from typing import Literal
+
+from eas.ir.aliasing.disjointness import Form, are_disjoint, form_of, is_injective, moves_on
+from eas.ir.aliasing.lane_indices import Indices
+from eas.ir.aliasing.masked_rows import are_masked_rows
+from eas.ir.aliasing.queries import Facts
+from eas.ir.nodes import Atomic, For, Load, Store, Value, While
+from eas.support.records import frozen, replace
+
+Kind = Literal["read", "write", "atomic"]
+Half = tuple[str, Literal["now", "before"]]
+ONCE = "once"
+
+
+@frozen
+class Access:
+    """One access of an array, a parameter or (by name) one of the writer's own.
+
+    `thread` tells by which thread: equal ones are the same thread (a lane's own offset, or the one
+    thread that acts for all); None is anybody. `earlier` is set for an access of an earlier trip.
+    `half` tells which half of which tile, where a product has two that change places.
+    """
+
+    array: Value | str
+    kind: Kind
+    thread: tuple[object, ...] | None = None
+    form: Form | None = None
+    earlier: For | While | None = None
+    half: Half | None = None
+
+
+@frozen
+class Touch:
+    """An access of an array that changes, by an op in the innermost `loop` around it."""
+
+    op: Load | Store | Atomic
+    access: Access
+    loop: For | While | None
+
+
+def access_of(op: Load | Store | Atomic, indices: Indices, extent: int, facts: Facts) -> Access:
+    """The access by the lanes of a domain, each at its own offset; of a scalar, by anybody."""
+    offset = facts.resolve(op.offset)
+    kind: Kind = "read" if isinstance(op, Load) else "atomic" if isinstance(op, Atomic) else "write"
+    form = form_of(offset, indices, facts)
+    is_own = is_injective(form, extent) or are_masked_rows(offset, op.mask, indices, extent, facts)
+    thread = (offset, extent) if offset.shape and is_own else None
+    return Access(op.pointer, kind, thread, form)
+
+
+def conflict(a: Access, b: Access, facts: Facts) -> bool:
+    """Whether `b`, later in the text, has to wait for `a`."""
+    if a.array != b.array or (a.kind == b.kind and a.kind != "write"):
+        return False
+    if _are_of_one_lane(a, b) or _are_other_halves(a, b):
+        return False
+    if a.form is None or b.form is None:
+        return True
+    if are_disjoint(a.form, b.form):
+        return False
+    return not (isinstance(a.earlier, For) and moves_on(a.form, b.form, a.earlier, facts))
+
+
+def _are_of_one_lane(a: Access, b: Access) -> bool:
+    """Whether each place is touched by the same lane both times."""
+    if a.thread is None or b.thread is None:
+        return False
+    is_same_trip = a.earlier is None and b.earlier is None
+    is_same_offset = is_same_trip and a.form is not None and a.form == b.form
+    return a.thread == b.thread or (is_same_offset and a.thread[1:] == b.thread[1:])
+
+
+def after_trip(access: Access, loop: For | While, facts: Facts) -> Access:
+    """How an access looks from the next trip of a loop around it."""
+    thread = access.thread
+    if thread is not None and isinstance(thread[0], Value) and facts.is_inside(thread[0], loop):
+        thread = None
+    return replace(access, thread=thread, earlier=access.earlier or loop)
+
+
+def _are_other_halves(a: Access, b: Access) -> bool:
+    if a.half is None or b.half is None:
+        return False
+    return a.half[0] == b.half[0] and a.half != b.half
+
+
+def after_turn(access: Access) -> Access:
+    """How an access looks when the halves of its tile have changed places."""
+    assert access.half is not None
+    name, phase = access.half
+    return replace(access, half=(name, "before" if phase == "now" else "now"))
+
+
+def conflicts(touches: list[Touch], facts: Facts) -> Iterator[tuple[Access, Access]]:
+    """The pairs of accesses that must not happen at each lane's own pace."""
+    for a, b in _pairs(touches):
+        loop = a.loop or b.loop
+        first, second = a.access, b.access
+        if loop is not None:
+            first, second = after_trip(first, loop, facts), after_trip(second, loop, facts)
+        if (loop is not None or a is not b) and conflict(first, second, facts):
+            yield first, second
+
+
+def _pairs(touches: list[Touch]) -> Iterator[tuple[Touch, Touch]]:
+    """Every two accesses of one array, and each access with itself."""
+    by_array: dict[int, list[Touch]] = {}
+    for touch in touches:
+        by_array.setdefault(touch.op.pointer.id, []).append(touch)
+    for group in by_array.values():
+        yield from combinations_with_replacement(group, 2)
+
+
+def are_planes(a: Access, b: Access) -> bool:
+    """Whether lanes write, each its own elements, at offsets that differ by some shared number.
+
+    These are taken to be different parts of an array, of a size that only the caller knows.
+    """
+    if a.kind != "write" or b.kind != "write" or a.thread is None or b.thread is None:
+        return False
+    return a.form is not None and b.form is not None and a.form.shared != b.form.shared

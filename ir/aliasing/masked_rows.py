@@ -1,0 +1,95 @@
+"""Whether the lanes of an access have places of their own, because of what its mask says.
+
+`row * N + col` is another place for each row and column as long as `0 <= col < N`, whatever `N` is:
+a mask that says `col < N`, as those of ragged tiles do, makes it so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from eas.ir.aliasing.disjointness import form_of, has_own_places
+from eas.ir.aliasing.lane_indices import Indices, operand_indices
+from eas.ir.aliasing.queries import Facts
+from eas.ir.nodes import Compute, Constant, For, Value
+
+_VIEWS = ("splat", "broadcast", "expand_dims", "cast")
+
+
+def are_masked_rows(
+    offset: Value, mask: Value | None, indices: Indices, lanes: int, facts: Facts
+) -> bool:
+    """Whether those of some lanes that a mask lets pass have offsets of their own, in rows."""
+    if mask is None:
+        return False
+    total = facts.definition(facts.resolve(offset))
+    if not isinstance(total, Compute) or total.op.name != "add":
+        return False
+    limits = list(_limits(mask, facts))
+    below = operand_indices(total, indices)
+    for product, column in (total.operands, total.operands[::-1]):
+        row, length = _row_and_length(product, facts)
+        if row is None or (_source(column, facts), length) not in limits:
+            continue
+        axes = [form_of(row, below, facts), form_of(column, below, facts)]
+        is_plain = not any(axis.strided for axis in axes) and _is_natural(column, facts)
+        if is_plain and has_own_places(axes, lanes):
+            return True
+    return False
+
+
+def _row_and_length(value: Value, facts: Facts) -> tuple[Value | None, Value | None]:
+    """The factors of `row * N`, of which one is the same for all lanes."""
+    product = facts.definition(_source(value, facts))
+    if not isinstance(product, Compute) or product.op.name != "mul":
+        return None, None
+    for row, length in (product.operands, product.operands[::-1]):
+        if not _source(length, facts).shape:
+            return row, _source(length, facts)
+    return None, None
+
+
+def _limits(mask: Value, facts: Facts) -> Iterator[tuple[Value, Value]]:
+    """What a mask says to be less than what."""
+    op = facts.definition(_source(mask, facts))
+    if not isinstance(op, Compute):
+        return
+    if op.op.name == "and":
+        for operand in op.operands:
+            yield from _limits(operand, facts)
+    elif op.op.name in ("lt", "gt"):
+        less, more = op.operands if op.op.name == "lt" else op.operands[::-1]
+        yield _source(less, facts), _source(more, facts)
+
+
+def _source(value: Value, facts: Facts) -> Value:
+    """The value that others only repeat."""
+    value = facts.resolve(value)
+    op = facts.definition(value)
+    if (
+        isinstance(op, Compute)
+        and op.op.name in _VIEWS
+        and op.operands[0].ty.dtype == value.ty.dtype
+    ):
+        return _source(op.operands[0], facts)
+    return value
+
+
+def _is_natural(value: Value, facts: Facts) -> bool:
+    """Whether a number is never negative, as far as its making tells."""
+    value = _source(value, facts)
+    op = facts.definition(value)
+    if isinstance(op, Constant):
+        return op.value >= 0
+    if isinstance(op, Compute):
+        if op.op.name == "arange":
+            start = op.attr("start")
+            return isinstance(start, int) and start >= 0
+        if op.op.name in ("program_id", "num_programs"):
+            return True
+        names = ("add", "mul", "floordiv", "mod", "minimum", "maximum")
+        return op.op.name in names and all(_is_natural(v, facts) for v in op.operands)
+    loop = facts.owners.get(value)
+    if not isinstance(loop, For) or value != loop.body.args[0]:
+        return False
+    return _is_natural(loop.start, facts) and _is_natural(loop.step, facts)

@@ -1,0 +1,77 @@
+"""Which arrays a loop over lanes touches, and what must not share the loop with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from eas.ir.aliasing.conflicts import Access, Touch, access_of, conflict
+from eas.ir.aliasing.lane_domains import Domain
+from eas.ir.nodes import Atomic, For, Load, Op, Region, Store, While, regions_of
+from eas.ir.types import Shape
+from eas.llvm.analysis.facts import Facts
+from eas.support.records import field, record, replace
+
+
+@record
+class Accesses:
+    """The accesses of the lanes of a shape, by the array's id."""
+
+    shape: Shape
+    facts: Facts
+    found: dict[int, list[Access]] = field(default_factory=dict[int, list[Access]])
+
+    def add(self, op: Op) -> None:
+        for each in accesses_of(op):
+            self.found.setdefault(each.pointer.id, []).append(self._access(each))
+
+    def conflicts(self, op: Op) -> bool:
+        """Whether a lane of `op` could meet another lane's access here."""
+        return any(map(self._conflicts, accesses_of(op)))
+
+    def _conflicts(self, op: Load | Store | Atomic) -> bool:
+        before = self.found.get(op.pointer.id)
+        if before is None:
+            return False
+        access = self._access(op)
+        return any(conflict(each, access, self.facts) for each in before)
+
+    def _access(self, op: Load | Store | Atomic) -> Access:
+        """An access; atomic ones are in order here, as all effects of a program are."""
+        access = access_at(op, self.shape, self.facts)
+        return replace(access, kind="write") if access.kind == "atomic" else access
+
+
+def access_at(op: Load | Store | Atomic, shape: Shape, facts: Facts) -> Access:
+    """The access of each lane of a shape; one of another rank may be anybody's, anywhere."""
+    lanes, offsets = Domain(shape), Domain(op.offset.shape)
+    if offsets.extent != lanes.extent and len(offsets.shape) not in (0, len(shape)):
+        found = access_of(op, offsets.indices, offsets.extent, facts)
+        return replace(found, thread=None, form=None)
+    return access_of(op, lanes.indices_of(offsets.shape), lanes.extent, facts)
+
+
+def touches_of(op: Op, shape: Shape, facts: Facts) -> list[Touch]:
+    """The accesses in an op by the lanes of a shape, each with the innermost loop around it."""
+    return [Touch(each, access_at(each, shape, facts), loop) for each, loop in _in_loops(op, None)]
+
+
+def _in_loops(
+    op: Op, loop: For | While | None
+) -> Iterator[tuple[Load | Store | Atomic, For | While | None]]:
+    if isinstance(op, Load | Store | Atomic):
+        yield op, loop
+    for region in regions_of(op):
+        inside = op if isinstance(op, For | While) and region is not op.orelse else loop
+        for inner in region.ops:
+            yield from _in_loops(inner, inside)
+
+
+def accesses_of(op: Op) -> list[Load | Store | Atomic]:
+    """All accesses of an op and of its regions."""
+    if isinstance(op, Load | Store | Atomic):
+        return [op]
+    return [each for region in regions_of(op) for each in _inside(region)]
+
+
+def _inside(region: Region) -> list[Load | Store | Atomic]:
+    return [each for op in region.ops for each in accesses_of(op)]

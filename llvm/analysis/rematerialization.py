@@ -1,0 +1,88 @@
+"""Blocks that later loops over lanes make again, because that costs less than to keep them."""
+
+from __future__ import annotations
+
+from eas.ir.lowering.dot_operands import steps_along
+from eas.ir.nodes import Compute, Load, Op, Store, Value
+from eas.ir.types import count
+from eas.llvm.analysis.facts import Facts
+
+_MOST_OPS = 3
+_LIGHT = {"add", "sub", "mul", "neg", "abs", "minimum", "maximum", "select"}
+
+
+def is_remade(value: Value, facts: Facts) -> bool:
+    """Whether a block is read in a row, or nearly, and used in such rows in the same loop."""
+    if not value.shape or _cost(value, facts, _MOST_OPS) is None:
+        return False
+    return all(_fits(value, facts))
+
+
+def repeated_rows(facts: Facts) -> set[int]:
+    """Rows of arrays that are only used repeated along another axis: each use reads them."""
+    loads = [op for op in facts.ops.values() if isinstance(op, Load) and op.result.shape]
+    return {op.result.id for op in loads if _is_row(op, facts) and _is_repeated(op.result, facts)}
+
+
+def _is_repeated(value: Value, facts: Facts) -> bool:
+    nest = facts.nests[id(facts.definitions[value.id])]
+    users = [facts.ops[user] for user in facts.users.get(value.id, ())]
+    for op in users:
+        if not isinstance(op, Compute) or facts.nests[id(op)] is not nest:
+            return False
+        if op.op.name not in ("broadcast", "expand_dims"):
+            return False
+        is_larger = count(op.result.shape) > count(value.shape)
+        if not (all(_fits(op.result, facts)) if is_larger else _is_repeated(op.result, facts)):
+            return False
+    return bool(users)
+
+
+def _fits(value: Value, facts: Facts) -> list[bool]:
+    nest = facts.nests[id(facts.definitions[value.id])]
+    users = [facts.ops[user] for user in facts.users.get(value.id, ())]
+    return [facts.nests[id(op)] is nest and _is_along(op, value) for op in users]
+
+
+def _is_along(op: Op, value: Value) -> bool:
+    """Whether an op takes the block lane by lane."""
+    if isinstance(op, Compute):
+        is_reduced = op.op.name.startswith("reduce_")
+        return is_reduced or (not op.op.collective and op.result.shape == value.shape)
+    return isinstance(op, Store) and op.value is value
+
+
+def _cost(value: Value, facts: Facts, most: int) -> int | None:
+    """How many ops make a block from rows of arrays that nobody writes to.
+
+    None if that cannot be, or takes more than `most`: the count goes no further, because a block
+    that is used twice all along its way has more ways than can be walked.
+    """
+    if not value.shape or facts.is_cheap(value):
+        return 0
+    op = facts.definitions.get(value.id)
+    if isinstance(op, Load):
+        return 0 if _is_row(op, facts) else None
+    if not isinstance(op, Compute):
+        return None
+    if op.op.name in ("broadcast", "expand_dims"):
+        source = op.operands[0]  # if smaller, it is kept where it is not made again
+        is_smaller = count(source.shape) < count(value.shape)
+        return 0 if is_smaller else _cost(source, facts, most)
+    if op.op.name not in _LIGHT:
+        return None
+    total = 1
+    for operand in op.operands:
+        cost = _cost(operand, facts, most - total) if total <= most else None
+        if cost is None:
+            return None
+        total += cost
+    return total if total <= most else None
+
+
+def _is_row(op: Load, facts: Facts) -> bool:
+    if op.pointer.id in facts.written:
+        return False
+    if steps_along(op.offset, len(op.offset.shape) - 1, facts.definitions) not in (0, 1):
+        return False
+    return all(_cost(part, facts, 0) == 0 for part in (op.mask, op.other) if part is not None)

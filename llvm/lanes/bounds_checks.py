@@ -1,0 +1,190 @@
+"""Checks of accesses to memory: in place, vector by vector, unless a loop has proved them before.
+
+A lane outside of its array ends the program with a report. `eas.llvm.lanes.proofs` proves accesses
+for a whole launch or for all lanes of a loop at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+from eas.ir.nodes import Atomic, Compute, Load, Store, Value
+from eas.ir.types import Shape
+from eas.llvm.analysis.facts import VIEWS
+from eas.llvm.emit.emit import Emitter, V, const
+from eas.llvm.lanes.addresses import offsets
+from eas.llvm.lanes.coordinates import ZERO, Coords, linear, seen_through
+from eas.llvm.lanes.lane_values import Lanes, Steps, Uniform, Vector, first, number
+from eas.llvm.lanes.masks import is_any, narrow, written
+from eas.llvm.lanes.vector_body import Body, Mask
+from eas.support.records import frozen
+
+Access = Load | Store | Atomic
+
+_MOST_NARROW = (1 << 31) - 1
+FAULT, LANES, STEPS, RECORD = 20, 21, 22, 23  # words of a job: what programs call to report
+
+
+@frozen
+class Bounds:
+    """The offsets from `low` to below `high` are inside of an array; both are i64."""
+
+    low: V
+    high: V
+
+
+@frozen
+class _Check:
+    """Numbers of the lanes that have to be from `low` to below `high`; `site` reports others.
+
+    They are i64, and `narrow` as the kernel computes them.
+    `shape` is that of the lanes at `coords`, or None if these are not the lanes of the source.
+    """
+
+    site: int
+    shape: Shape | None
+    coords: Coords
+    lanes: Lanes
+    narrow: Lanes
+    low: V
+    high: V
+    extent: V
+
+
+def guard(body: Body, op: Access, coords: Coords, offset: Lanes, mask: Mask) -> None:
+    """Ends the program if a lane is about to touch memory outside of the array."""
+    bounds = body.program.bounds.get(op.pointer.id)
+    if bounds is None or id(op) in body.proven:
+        return
+    for check in _index_checks(body, op.offset, coords):
+        _require(body, check, mask)
+    site, shape = body.program.site(op)
+    own, zero = body.at(op.offset, coords), const("i64", 0)
+    _require(body, _Check(site, shape, coords, offset, own, bounds.low, bounds.high, zero), mask)
+
+
+def _index_checks(body: Body, value: Value, coords: Coords) -> Iterator[_Check]:
+    """The indices that an offset is computed from; those that are kept are checked when made."""
+    op = body.facts.definitions.get(value.id)
+    if not isinstance(op, Compute) or value.id not in body.facts.indexed:
+        return
+    if op.op.name in VIEWS:
+        yield from _index_checks(body, op.operands[0], seen_through(body.e, op, coords, body.width))
+        return
+    if op.op.name != "index":
+        for operand in op.operands:
+            yield from _index_checks(body, operand, coords)
+    elif not value.shape or body.facts.is_cheap(value):
+        yield _index_check(body, op, coords)
+
+
+def check_index(body: Body, op: Compute, coords: Coords, mask: Mask) -> None:
+    """Ends the program if a lane has an index that its axis does not have."""
+    if body.program.bounds:
+        _require(body, _index_check(body, op, coords), mask)
+
+
+def _index_check(body: Body, op: Compute, coords: Coords) -> _Check:
+    index, extent = op.operands
+    origin = tuple(ZERO for _ in extent.shape)  # an axis has one extent in all lanes
+    length = number(offsets(body, extent, origin))
+    site, shape = body.program.site(op)
+    low = body.e.sub(const("i64", 0), length)
+    lanes, own = offsets(body, index, coords), body.at(index, coords)
+    return _Check(site, shape, coords, lanes, own, low, length, length)
+
+
+def _require(body: Body, check: _Check, mask: Mask) -> None:
+    e = body.e
+    size = e.sub(check.high, check.low)
+    match check.lanes:
+        case Uniform(v):
+            bad = e.icmp("uge", e.sub(v, check.low), size)
+            if mask is None or isinstance(mask, Uniform):
+                tell = partial(_report, body, check, v)
+            else:  # the first lane may not be one that takes part
+                tell = partial(_look_closely, body, check, mask, size)
+            if mask is not None:
+                bad = e.both(bad, is_any(body, [mask]))
+            e.when(bad, tell, is_rare=True)
+        case Steps() as steps:
+            ends = _ends(body, steps)
+            suspect = e.either(*(e.icmp("uge", e.sub(end, check.low), size) for end in ends))
+            e.when(suspect, lambda: _look_closely(body, check, mask, size), is_rare=True)
+        case Vector(v):
+            outside = _is_outside(body, check, v, size)
+            suspect = is_any(body, [narrow(body, mask, Vector(outside))])
+            e.when(suspect, lambda: _look_closely(body, check, mask, size), is_rare=True)
+
+
+def _ends(body: Body, steps: Steps) -> tuple[V, V]:
+    """The numbers of the first and of the last lane."""
+    e, last = body.e, steps.start + steps.step * (body.width - 1)
+    return e.add(steps.base, const("i64", steps.start)), e.add(steps.base, const("i64", last))
+
+
+def _is_outside(body: Body, check: _Check, v: V, size: V) -> V:
+    """The lanes that may be outside; integers of 32 bits are compared as such."""
+    e, width = body.e, body.width
+    if check.low.known != 0 or not isinstance(check.narrow, Vector):
+        distance = e.binary("sub", v, e.splat(check.low, width))
+        return e.icmp("uge", distance, e.splat(size, width))
+    if check.narrow.v.element != "i32":
+        return e.icmp("uge", v, e.splat(size, width))
+    end = e.cast("trunc", e.intrinsic("smin", check.high, const("i64", _MOST_NARROW)), "i32")
+    return e.icmp("uge", check.narrow.v, e.splat(end, width))
+
+
+def _look_closely(body: Body, check: _Check, mask: Mask, size: V) -> None:
+    """Looks at each lane of a vector; out of line, because it happens rarely."""
+    e, program, width = body.e, body.program, body.width
+    place: Lanes = Uniform(const("i32", -1))
+    if check.shape is not None:
+        place = linear(e, check.coords, check.shape)
+    head = (program.report, const("i32", check.site), *program.ids, *program.extents[:2])
+    active = e.cast("zext", e.bitcast(written(body, mask), f"i{width}"), "i64")
+    numbers = (check.low, size, active, const("i64", width), check.extent)
+    if isinstance(place, Vector) or isinstance(check.lanes, Vector):
+        kept = [program.rare_memory(element) for element in ("i32", "i64")]
+        for memory, lanes in zip(kept, (place, check.lanes), strict=True):
+            e.store(body.to_vector(lanes), memory)
+        failed = reporter(e, LANES, "i1", *head, *kept, *numbers)
+    else:
+        steps = (*_start_and_step(e, place), *_start_and_step(e, check.lanes))
+        failed = reporter(e, STEPS, "i1", *head, *steps, *numbers)
+    e.when(failed, e.leave, is_rare=True)
+
+
+def _start_and_step(e: Emitter, lanes: Uniform | Steps) -> tuple[V, V]:
+    if isinstance(lanes, Uniform):
+        return lanes.v, const(lanes.v.ty, 0)
+    return first(e, lanes), const(lanes.base.ty, lanes.step)
+
+
+def _report(body: Body, check: _Check, value: V) -> None:
+    """Reports what all lanes share, as the first of them."""
+    e, lane = body.e, const("i32", -1)
+    if check.shape is not None:
+        place = linear(e, check.coords, check.shape)
+        lane = place.v if isinstance(place, Uniform) else e.extract(body.to_vector(place), 0)
+    report_fault(body, check.site, lane, value, check.extent)
+
+
+def report_fault(body: Body, site: int, lane: V, value: V, extent: V) -> None:
+    """Notes a fault or a failed assert in the report, and ends the program."""
+    e, program = body.e, body.program
+    where = (*program.ids, *program.extents[:2], lane)
+    reporter(e, FAULT, "void", program.report, const("i32", site), *where, value, extent)
+    e.leave()
+
+
+def reporter(e: Emitter, word: int, ty: str, *arguments: V) -> V:
+    """Calls a function whose address is in a word of the job, see `support.ll`."""
+    place = e.gep("i64", V("ptr", "%job"), const("i64", word))
+    function = e.load("ptr", place, 8)
+    call = f"call {ty} {function.text}({', '.join(map(str, arguments))})"
+    if ty != "void":
+        return e.value(ty, call)
+    e.line(call)
+    return V(ty, "")

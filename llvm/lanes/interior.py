@@ -1,0 +1,372 @@
+"""What holds for the lanes in the middle of a domain, so that most of it needs no masks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from eas.ir.nodes import Atomic, Compute, If, Load, Op, Store, Value, operands_of
+from eas.ir.types import Shape
+from eas.llvm.analysis.facts import MODS, VIEWS, Facts, defined_inside, with_inner
+from eas.llvm.emit.emit import V, const
+from eas.llvm.lanes.addresses import widened
+from eas.llvm.lanes.coordinates import ZERO
+from eas.llvm.lanes.lane_values import number
+from eas.llvm.lanes.vector_body import Body
+from eas.support.records import frozen, replace
+
+Form = dict[int, int]  # how much a coordinate counts, by its axis
+
+_TURNED = {"gt": "lt", "ge": "le"}
+
+
+@frozen
+class Limit:
+    """A comparison `index < bound` (or `<=`) whose index goes up by one along one axis.
+
+    If `is_lower`, it is `bound < index`. `seen` are the axes that it lies along where it is used,
+    each after the number of axes that there are.
+    """
+
+    index: Value
+    bound: Value | None  # None: zero
+    is_closed: bool
+    axis: int
+    is_lower: bool = False
+    seen: frozenset[tuple[int, int]] = frozenset()
+
+    def is_along(self, shape: Shape, axis: int) -> bool:
+        return self.axis_in(len(shape)) == axis
+
+    def axis_in(self, rank: int) -> int | None:
+        """Along which axis it lies where there are so many, if along one only."""
+        axes = [axis for many, axis in self.seen if many == rank]
+        return axes[0] if len(axes) == 1 else None
+
+
+@frozen
+class Assumption:
+    """What a value is where its limits hold: `instead`, or true if that is None.
+
+    If `is_whole`, it is so in all lanes or not at all, and only if all `ones` are 1.
+    """
+
+    value: Value
+    limits: tuple[Limit, ...]
+    instead: Value | None = None
+    is_whole: bool = False
+    ones: tuple[Value, ...] = ()
+
+
+Assumptions = dict[int, Assumption]
+
+
+def assumptions_of(facts: Facts) -> Assumptions:
+    """What is known of masks, conditions and offsets in the middle of a domain, by their ids."""
+    found: Assumptions = {}
+    for op in facts.ops.values():
+        if isinstance(op, Load | Store | Atomic) and op.offset.shape:
+            _assume_steps(op.offset, facts, found)
+            if op.mask is not None:
+                _assume_true(op.mask, facts, found)
+        elif isinstance(op, If) and op.condition.shape:
+            _assume_true(op.condition, facts, found)
+    return found
+
+
+def assumed_by(
+    ops: list[Op], known: Assumptions, remade: set[int], facts: Facts
+) -> list[Assumption]:
+    """Those assumptions that some ops need and whose limits are there before their loop."""
+    inside = {id for op in ops for id in defined_inside(op)}
+    needed = needed_by(ops, known, remade, facts)
+    return [each for each in needed if not depends(each.value, inside, facts)]
+
+
+def needed_by(
+    ops: list[Op], known: Assumptions, remade: set[int], facts: Facts
+) -> list[Assumption]:
+    """Those assumptions that some ops need, or what they make on demand."""
+    everything = [each for op in ops for each in with_inner(op)]
+    found: list[Assumption] = []
+    seen: set[int] = set()
+    waiting = [value for op in everything for value in operands_of(op)]
+    while waiting:
+        value = waiting.pop()
+        if value.id in seen:
+            continue
+        seen.add(value.id)
+        if value.id in known:
+            found.append(known[value.id])
+        if facts.is_cheap(value) or value.id in remade or _is_view(value, facts):
+            waiting += operands_of(facts.definitions[value.id])
+    return found
+
+
+def _is_view(value: Value, facts: Facts) -> bool:
+    op = facts.definitions.get(value.id)
+    return isinstance(op, Compute) and op.op.name in VIEWS
+
+
+def depends(value: Value, inside: set[int], facts: Facts) -> bool:
+    """Whether a value that is made on demand needs one of these; cheap blocks are not counted."""
+    if value.id in inside and not facts.is_cheap(value):
+        return True
+    op = facts.definitions.get(value.id)
+    if not isinstance(op, Compute) or not facts.is_cheap(value):
+        return False
+    return any(depends(operand, inside, facts) for operand in op.operands)
+
+
+def _assume_true(
+    mask: Value, facts: Facts, found: Assumptions, added: tuple[int, ...] = ()
+) -> None:
+    """Notes the comparisons in a mask, to which axes are `added` where it is used."""
+    op = facts.definitions.get(mask.id)
+    if not isinstance(op, Compute) or not facts.is_cheap(mask):
+        return
+    name = op.op.name
+    if name == "expand_dims":
+        axis = op.attr("axis")
+        assert isinstance(axis, int)
+        _assume_true(op.operands[0], facts, found, (axis, *added))
+    elif name in ("and", "broadcast"):
+        for operand in op.operands:
+            _assume_true(operand, facts, found, added)
+    elif name in ("lt", "le", "gt", "ge") and op.operands[0].ty.dtype.is_int:
+        index, bound = op.operands
+        if name in _TURNED:
+            index, bound, name = bound, index, _TURNED[name]
+        is_lower = form_of(index, facts) == {}
+        if is_lower:
+            index, bound = bound, index
+        limit = _limit(index, bound, facts, is_lower, name == "le", added)
+        _note(Assumption(mask, ()), [limit], found)
+
+
+def _assume_steps(
+    offset: Value, facts: Facts, found: Assumptions, added: tuple[int, ...] = ()
+) -> None:
+    """Notes what keeps an offset from being in steps, but in most lanes or launches does not."""
+    op = facts.definitions.get(offset.id)
+    if not isinstance(op, Compute) or not (facts.is_cheap(offset) or op.op.name in MODS):
+        return
+    if op.op.name == "expand_dims":
+        axis = op.attr("axis")
+        assert isinstance(axis, int)
+        _assume_steps(op.operands[0], facts, found, (axis, *added))
+        return
+    for operand in op.operands:
+        _assume_steps(operand, facts, found, added)
+    for index, lower, upper in _bounded(op):
+        limits = [_limit(index, bound, facts, True, True, added) for bound in lower]
+        limits += [_limit(index, bound, facts, False, True, added) for bound in upper]
+        _note(Assumption(offset, (), index), limits, found)
+    _assume_whole(op, facts, found, added)
+
+
+def _assume_whole(op: Compute, facts: Facts, found: Assumptions, added: tuple[int, ...]) -> None:
+    """Notes neighbours that only go round an end, or are as far apart as a launch says."""
+    if op.op.name in MODS:
+        index, size = op.operands
+        limits = [_limit(index, None, facts, True, True, added)]
+        limits.append(_limit(index, size, facts, False, False, added))
+        if limits[0] is not None and _is_last(limits[0]):
+            _note(Assumption(op.result, (), index, is_whole=True), limits, found)
+    elif op.op.name == "mul":
+        for index, factor in (op.operands, op.operands[::-1]):
+            number = facts.definitions.get(factor.id)
+            limit = _limit(_unwrapped(index, facts), None, facts, True, True, added)
+            if limit is None or not _is_last(limit) or not isinstance(number, Compute):
+                continue
+            if number.op.name == "splat":
+                ones = number.operands
+                found[op.result.id] = Assumption(op.result, (), index, True, ones)
+
+
+def _unwrapped(index: Value, facts: Facts) -> Value:
+    """An index before it went round."""
+    op = facts.definitions.get(index.id)
+    if isinstance(op, Compute) and op.op.name in MODS:
+        return op.operands[0]
+    return index
+
+
+def _is_last(limit: Limit) -> bool:
+    """Whether an index goes up along the last axis of where it is used."""
+    rank, axis = max(limit.seen)
+    return axis == rank - 1
+
+
+Bounds = tuple[Value | None, ...]
+
+
+def _bounded(op: Compute) -> list[tuple[Value, Bounds, Bounds]]:
+    """The operands that an op gives where they are within bounds: lower ones and upper ones."""
+    match op.op.name, op.operands:
+        case "index", (index, _):
+            return [(index, (None,), ())]
+        case "clamp", (index, low, high):
+            return [(index, (low,), (high,))]
+        case "maximum", (a, b):
+            return [(a, (b,), ()), (b, (a,), ())]
+        case "minimum", (a, b):
+            return [(a, (), (b,)), (b, (), (a,))]
+        case _:
+            return []
+
+
+def _limit(
+    index: Value,
+    bound: Value | None,
+    facts: Facts,
+    is_lower: bool,
+    is_closed: bool,
+    added: tuple[int, ...] = (),
+) -> Limit | None:
+    form = form_of(index, facts)
+    if form is None or list(form.values()) != [1]:
+        return None
+    if bound is not None and form_of(bound, facts) != {}:
+        return None
+    axis = next(iter(form))
+    seen = [(len(index.shape), axis)]
+    for new in added:
+        rank, at = seen[-1]
+        seen.append((rank + 1, at + (at >= new)))
+    return Limit(index, bound, is_closed, axis, is_lower, frozenset(seen))
+
+
+def _note(made: Assumption, limits: Sequence[Limit | None], found: Assumptions) -> None:
+    """Adds an assumption, if all of its limits are such; what was noted before stays."""
+    known = tuple(limit for limit in limits if limit is not None)
+    if len(known) < len(limits):
+        return
+    before = found.get(made.value.id)
+    if before is not None:
+        known = (*before.limits, *(limit for limit in known if limit not in before.limits))
+    found[made.value.id] = replace(made, limits=known)
+
+
+def form_of(value: Value, facts: Facts) -> Form | None:
+    """How an index depends on a lane's coordinates: as a sum of multiples, or None."""
+    op = facts.definitions.get(value.id)
+    if not value.shape:
+        return {}
+    if not isinstance(op, Compute) or not facts.is_cheap(value):
+        return None
+    forms = [form_of(operand, facts) for operand in op.operands]
+    match op.op.name, forms:
+        case (("arange" | "thread_index"), _):
+            return {0: 1}
+        case "splat", _:
+            return {}
+        case "broadcast", [dict() as form]:
+            return form
+        case "expand_dims", [dict() as form]:
+            axis = dict(op.attrs)["axis"]
+            assert isinstance(axis, int)
+            return {at + (at >= axis): factor for at, factor in form.items()}
+        case "permute", [dict() as form]:
+            axes = op.attr("axes")
+            assert isinstance(axes, tuple)
+            return {axes.index(at): factor for at, factor in form.items()}
+        case "add", [dict() as a, dict() as b]:
+            return _sum(a, b, 1)
+        case "sub", [dict() as a, dict() as b]:
+            return _sum(a, b, -1)
+        case "cast", [dict() as form] if _widens(op) and not _may_wrap(op.operands[0], facts):
+            return form
+        case _:
+            return {} if all(form == {} for form in forms) else None
+
+
+def _widens(op: Compute) -> bool:
+    """Whether it converts integers and changes none of them."""
+    old, new = op.operands[0].ty.dtype, op.result.ty.dtype
+    return old.is_int and new.is_int and new.min <= old.min and old.max <= new.max
+
+
+def _may_wrap(value: Value, facts: Facts) -> bool:
+    """Whether a sum that makes lanes of an index differ may wrap in some of them."""
+    op = facts.definitions.get(value.id)
+    if not value.shape or not isinstance(op, Compute):
+        return False
+    return value.id in facts.wrapping or any(_may_wrap(operand, facts) for operand in op.operands)
+
+
+def _sum(a: Form, b: Form, sign: int) -> Form:
+    total = {axis: a.get(axis, 0) + sign * b.get(axis, 0) for axis in (*a, *b)}
+    return {axis: factor for axis, factor in total.items() if factor}
+
+
+def full_lanes(body: Body, limits: list[Limit], shape: Shape, axis: int) -> V:
+    """Before which lane along the vectors' axis all the comparisons hold, but for the first."""
+    e = body.e
+    total = const("i64", shape[axis])
+    for limit in limits:
+        space = room(body, limit)
+        if not limit.is_along(shape, axis):
+            enough = e.icmp("sge", space, const("i64", limit.index.shape[limit.axis]))
+            space = e.select(enough, const("i64", shape[axis]), const("i64", 0))
+        total = e.intrinsic("smin", total, space)
+    return e.cast("trunc", e.intrinsic("smax", total, const("i64", 0)), "i32")
+
+
+def holds_for_all(body: Body, assumptions: Sequence[Assumption]) -> V:
+    """Whether assumptions about whole domains hold."""
+    e, total = body.e, const("i1", True)
+    for each in assumptions:
+        for one in each.ones:
+            number = body.scalar(one)
+            total = e.both(total, e.icmp("eq", number, const(number.ty, 1)))
+        for limit in each.limits:
+            index, bound = _ends(body, limit)
+            last = e.add(index, const("i64", limit.index.shape[limit.axis] - 1))
+            if limit.is_lower:
+                total = e.both(total, e.icmp("sge", index, bound))
+            else:
+                total = e.both(total, e.icmp("slt", last, bound))
+    return total
+
+
+def first_lane(body: Body, limits: list[Limit], shape: Shape, axis: int) -> V | None:
+    """From which lane on the lower limits hold; None if there are none."""
+    e, lower = body.e, [limit for limit in limits if limit.is_lower]
+    total = const("i64", 0)
+    for limit in lower:
+        missing = shortfall(body, limit)
+        if not limit.is_along(shape, axis):
+            some = e.icmp("sgt", missing, const("i64", 0))
+            missing = e.select(some, const("i64", shape[axis]), const("i64", 0))
+        total = e.intrinsic("smax", total, missing)
+    total = e.intrinsic("smin", total, const("i64", shape[axis]))
+    return e.cast("trunc", total, "i32") if lower else None
+
+
+def shortfall(body: Body, limit: Limit) -> V:
+    """How many lanes there are before a lower limit holds; none if that is below one."""
+    index, bound = _ends(body, limit)
+    missing = body.e.sub(bound, index)
+    return missing if limit.is_closed else body.e.add(missing, const("i64", 1))
+
+
+def room(body: Body, limit: Limit) -> V:
+    """How many lanes there are before the bound; it cannot overflow, unlike the index.
+
+    Of a lower limit, they end where the index would wrap.
+    """
+    index, bound = _ends(body, limit)
+    if limit.is_lower:
+        bound = const("i64", min(limit.index.ty.dtype.max, (1 << 62)))
+    space = body.e.binary("sub", bound, index)
+    is_closed = limit.is_closed or limit.is_lower
+    return body.e.add(space, const("i64", 1)) if is_closed else space
+
+
+def _ends(body: Body, limit: Limit) -> tuple[V, V]:
+    """The index of the first lane, and the bound."""
+    how = "sext" if limit.index.ty.dtype.is_signed else "zext"
+    origin = tuple(ZERO for _ in limit.index.shape)
+    ends = (limit.index,) if limit.bound is None else (limit.index, limit.bound)
+    found = [widened(body, number(body.at(v, origin if v.shape else ())), how) for v in ends]
+    return found[0], found[1] if limit.bound is not None else const("i64", 0)

@@ -1,0 +1,38 @@
+"""Long loops come up for air, so that Ctrl-C ends a program that does not end by itself.
+
+A program counts the trips of all its loops. Every so many it asks the launch whether to give up,
+which lets Python look for signals, see `support.ll`. Products of large matrices ask as well.
+"""
+
+from __future__ import annotations
+
+from eas.llvm.emit.emit import Emitter, V, const
+from eas.llvm.lanes.vector_body import Body
+
+TRIPS = 1024
+ASKED, STOPPED = 13, 16  # the words of a job that say what to call, and whether to give up
+
+
+def breathe(body: Body) -> None:
+    """At the end of a trip: leaves the program if the launch is to be given up."""
+    e, left = body.e, body.program.trips_left()
+    now = e.sub(e.get(left), const("i32", 1))
+    e.set(left, now)
+
+    def ask_again() -> None:
+        e.set(left, const("i32", TRIPS))
+        ask(e)
+
+    e.when(e.icmp("eq", now, const("i32", 0)), ask_again, is_rare=True)
+
+
+def ask(e: Emitter) -> None:
+    """Leaves the program if the launch is to be given up."""
+    asked = e.load("ptr", _word(e, ASKED))
+    e.line(f"call preserve_allcc void {asked.text}(ptr %job) cold")
+    stopped = e.icmp("ne", e.load("i64", _word(e, STOPPED)), const("i64", 0))
+    e.when(stopped, e.leave, is_rare=True)
+
+
+def _word(e: Emitter, number: int) -> V:
+    return e.gep("i64", V("ptr", "%job"), const("i64", number))

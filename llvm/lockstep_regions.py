@@ -1,0 +1,85 @@
+"""Where lanes part and yet must take each step together.
+
+An effect may be done once for several lanes, and a loop over lanes would do it again for the next
+ones. A lane may read or overwrite what another one writes, and a loop over lanes is through with
+some before it comes to the next ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from eas.ir.aliasing.conflicts import are_planes, conflicts
+from eas.ir.analysis import Divergence, divergences
+from eas.ir.lowering.lockstep import Control, in_lockstep
+from eas.ir.nodes import (
+    Atomic,
+    For,
+    Function,
+    If,
+    Op,
+    Print,
+    Region,
+    Store,
+    While,
+    regions_of,
+    walk,
+)
+from eas.ir.types import Shape
+from eas.llvm.analysis.conflicts import touches_of
+from eas.llvm.analysis.facts import Facts
+from eas.llvm.lanes.lane_control import domain_of
+from eas.llvm.lanes.reports import printed_shape
+
+
+def with_steps_together(function: Function) -> Function:
+    """The function with lanes in lockstep where one of them acts for several."""
+    parting = list(_parting(function.body, divergences(function)))
+    inside = (inner for op in parting for region in regions_of(op) for inner in walk(region))
+    if not any(isinstance(inner, Atomic | Print | Store) for inner in inside):
+        return function
+    facts = Facts(function)
+    chosen = {id(op) for op in parting if _needs_lockstep(op, facts)}
+    checked = {id(op) for op in walk(function.body) if facts.is_checked_when_made(op)}
+    return in_lockstep(function, chosen, checked if function.checked else set())
+
+
+def _parting(region: Region, found: Mapping[int, Divergence]) -> Iterator[Control]:
+    """The outermost ops in which lanes part."""
+    for op in region.ops:
+        if isinstance(op, If | For | While) and found[id(op)].inside:
+            yield op
+        else:
+            for inner in regions_of(op):
+                yield from _parting(inner, found)
+
+
+def _needs_lockstep(op: Control, facts: Facts) -> bool:
+    shape = domain_of(op, facts)
+    if shape is None:
+        return False
+    return any(True for _ in _effects(op, shape, False)) or _meet_in_memory(op, shape, facts)
+
+
+def _meet_in_memory(op: Control, shape: Shape, facts: Facts) -> bool:
+    """Whether a lane may touch what another one writes; between threads the user has barriers."""
+    if facts.function.threads is not None:
+        return False
+    touches = [each for each in touches_of(op, shape, facts) if each.op.pointer.id in facts.written]
+    return any(not are_planes(a, b) for a, b in conflicts(touches, facts))
+
+
+def _effects(op: Op, shape: Shape, is_repeated: bool) -> Iterator[Atomic | Print | Store]:
+    """The effects that are not each lane's own; of a store, the last one in a loop stays."""
+    match op:
+        case Atomic() if op.offset.shape != shape:
+            yield op
+        case Print() if printed_shape(op) != shape:
+            yield op
+        case Store() if is_repeated and op.offset.shape != shape:
+            yield op
+        case _:
+            is_repeated = is_repeated or isinstance(op, For | While)
+            for region in regions_of(op):
+                for inner in region.ops:
+                    yield from _effects(inner, shape, is_repeated)

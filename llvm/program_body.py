@@ -1,0 +1,288 @@
+"""The ops of a program in their order: scalars at once, blocks in loops over lanes.
+
+Branches and loops that all lanes take together are plain jumps, with loops over lanes inside. What
+goes from one such loop over lanes to another is in tiles.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from eas.ir.nodes import (
+    Alloc,
+    Assert,
+    Atomic,
+    Barrier,
+    Break,
+    Combine,
+    Compute,
+    Constant,
+    Continue,
+    For,
+    Function,
+    If,
+    Load,
+    Op,
+    Print,
+    Region,
+    Store,
+    Value,
+    While,
+    Yield,
+    operands_of,
+    walk,
+)
+from eas.ir.types import Shape
+from eas.llvm.analysis.facts import OVER_THREADS, VIEWS, Facts, with_inner
+from eas.llvm.emit.dtypes import register, stored
+from eas.llvm.emit.emit import Emitter, Variable, const
+from eas.llvm.emit.errors import refuse
+from eas.llvm.emit.spelling import SPELLED
+from eas.llvm.lane_loop import Group, copy_block, is_reduction, new_group, write_group
+from eas.llvm.lanes.lane_control import domain_of
+from eas.llvm.lanes.lane_values import Uniform
+from eas.llvm.lanes.loops import write_plain
+from eas.llvm.lanes.program import Program
+from eas.llvm.lanes.region_ops import step
+from eas.llvm.lanes.reports import printed_shape
+from eas.llvm.lanes.slots import Frame, Masks, Places
+from eas.llvm.lanes.tiles import Tile, make_tile
+from eas.llvm.matmul import write_dot
+from eas.llvm.user_reductions import write_combine
+from eas.support.records import field, record
+
+_POSITIONS = {"program_id", "num_programs", "arange", "thread_index"}
+_THREADS = {"lane_index", "simdgroup_index"}
+KNOWN = {
+    *SPELLED,
+    *VIEWS,
+    *_POSITIONS,
+    *_THREADS,
+    *OVER_THREADS,
+    "cast",
+    "bitcast",
+    "dot",
+    "philox",
+}
+
+
+class BlockSlots:
+    """Variables and tiles for values that several ways lead to."""
+
+    def __init__(self, program: Program, values: Sequence[Value]) -> None:
+        self.program = program
+        e = program.e
+        self.places: list[Variable | Tile] = [
+            make_tile(e, value, program.width)
+            if value.shape
+            else e.variable(program.register(value))
+            for value in values
+        ]
+
+    def put(self, values: Sequence[Value], masks: Masks | None = None) -> None:
+        """Sets them all at once: a block that others are made from is copied first."""
+        assert masks is None
+        program, e = self.program, self.program.e
+        numbers = {v.id: program.single.scalar(v) for v in values if not v.shape}
+        sources: list[Tile | None] = []
+        for value in values:
+            safe = None
+            if value.shape and self._reads_slots(value):
+                safe = make_tile(e, value, program.width)
+                copy_block(program, value, safe)
+            sources.append(safe)
+        for value, place, source in zip(values, self.places, sources, strict=True):
+            if isinstance(place, Variable):
+                e.set(place, numbers[value.id])
+            elif self.program.tiles.get(value.id) != place:
+                copy_block(program, value, place, source)
+
+    def _reads_slots(self, value: Value) -> bool:
+        """Whether a value is, or is seen through, one of these places, but another's."""
+        op = self.program.facts.definitions.get(value.id)
+        while isinstance(op, Compute) and op.op.name in VIEWS and op.operands[0].shape:
+            value = op.operands[0]
+            op = self.program.facts.definitions.get(value.id)
+        tile = self.program.tiles.get(value.id)
+        return tile is not None and any(
+            isinstance(place, Tile) and place.pointer == tile.pointer for place in self.places
+        )
+
+    def take(self, values: Sequence[Value]) -> None:
+        for value, place in zip(values, self.places, strict=True):
+            if isinstance(place, Tile):
+                self.program.tiles[value.id] = Tile(place.pointer, value.shape, place.dtype)
+            else:
+                self.program.single.bind(value, (), Uniform(self.program.e.get(place)))
+
+
+@record
+class Writer:
+    """Writes a program's regions; `group` is the loop over lanes that is under way."""
+
+    program: Program
+    group: Group | None = None
+    frames: list[Frame] = field(default_factory=list["Frame"])
+
+    @property
+    def e(self) -> Emitter:
+        return self.program.e
+
+    @property
+    def facts(self) -> Facts:
+        return self.program.facts
+
+    def run(self, region: Region) -> None:
+        """The ops of a region but its terminator."""
+        for op in region.ops[:-1]:
+            self._place(op)
+        self.flush()
+
+    def _place(self, op: Op) -> None:
+        match op:
+            case Constant():
+                v = const(register(op.result.ty.dtype), op.value)
+                self.program.single.bind(op.result, (), Uniform(v))
+            case Alloc():
+                # not on the stack: processors that rename its places guess wrong about atomics
+                dtype, size = op.result.ty.dtype, op.size + self.program.width
+                self.program.pointers[op.result.id] = self.e.heap(stored(dtype), size)
+            case Barrier():
+                self.flush()
+            case Compute():
+                self._place_compute(op)
+            case Combine():
+                self._settle(op)
+                write_combine(self.program, op)
+            case Load():
+                if op.result.id not in self.program.remade:
+                    self._place_effect(op, op.offset.shape)
+            case Store() | Atomic():
+                self._place_effect(op, op.offset.shape)
+            case Assert():
+                self._place_effect(op, op.condition.shape)
+            case Print():
+                self._place_print(op)
+            case If() | For() | While():
+                self._place_structured(op)
+            case _:
+                raise AssertionError(f"{type(op).__name__} in a program")
+
+    def _place_compute(self, op: Compute) -> None:
+        name = op.op.name
+        if is_reduction(op):
+            self._join(op, op.operands[0].shape)
+            return
+        if name == "dot":
+            self._settle(op)
+            write_dot(self.program, op)
+        elif not op.result.shape:
+            self._settle(op)
+            self.program.single.bind(op.result, (), self.program.single.compute(op, ()))
+        elif self.facts.is_cheap(op.result) or name in VIEWS or name in OVER_THREADS:
+            self._settle(op)
+            tile = self.program.tiles.get(op.operands[0].id) if name == "reshape" else None
+            if tile is not None:
+                self.program.tiles[op.result.id] = Tile(tile.pointer, op.result.shape, tile.dtype)
+        else:
+            self._join(op, op.result.shape)
+
+    def _place_effect(self, op: Load | Store | Atomic | Assert, shape: Shape) -> None:
+        if shape:
+            self._join(op, shape)
+            return
+        self._settle(op)
+        if self.group is not None:
+            is_ordered = isinstance(op, Assert) or self.group.accesses.conflicts(op)
+            if is_ordered:
+                self.flush()
+        step(self.program.single, op, [None])
+
+    def _place_print(self, op: Print) -> None:
+        self.flush()
+        if printed_shape(op):
+            self._join(op, printed_shape(op))
+            self.flush()
+        else:
+            step(self.program.single, op, [None])
+
+    def _place_structured(self, op: If | For | While) -> None:
+        shape = domain_of(op, self.facts)
+        if shape is not None:
+            self._join(op, shape)
+            return
+        if self.facts.is_split(op):
+            raise refuse("lanes of several shapes part here", op.loc)
+        self.flush()
+        if isinstance(op, If):
+            self._run_if(op)
+        else:
+            self._run_loop(op)
+
+    def _join(self, op: Op, shape: Shape) -> None:
+        """Puts an op into the loop over lanes that is under way, or begins another."""
+        group = self.group
+        if group is not None and (not group.takes(op, shape) or self._bends(op, group)):
+            self.flush()
+        if self.group is None:
+            self.group = new_group(self.program, shape)
+        self.group.add(op)
+
+    def _bends(self, op: Op, group: Group) -> bool:
+        """Whether an op takes a result of the loop that is only there when the loop is over."""
+        late = {r.result.id for r in group.reductions}
+        return any(value.id in late for value in _all_operands(op))
+
+    def _settle(self, op: Op) -> None:
+        """Ends the loop under way if an op outside of it needs its results."""
+        if self.group is not None and any(
+            value.id in self.group.defined for value in _all_operands(op)
+        ):
+            self.flush()
+
+    def flush(self) -> None:
+        group, self.group = self.group, None
+        if group is not None:
+            write_group(self.program, group)
+
+    def _run_if(self, op: If) -> None:
+        program, e = self.program, self.e
+        slots = BlockSlots(program, op.results)
+        then, orelse, end = e.label("then"), e.label("else"), e.label("endif")
+        e.branch(program.single.scalar(op.condition), then, orelse)
+        for label, region in ((then, op.then), (orelse, op.orelse)):
+            e.begin(label)
+            self._run(region, slots)
+            e.jump(end)
+        e.begin(end)
+        slots.take(op.results)
+
+    def _run_loop(self, op: For | While) -> None:
+        slots = (BlockSlots(self.program, op.results), BlockSlots(self.program, op.orelse.args))
+        write_plain(self.program.single, op, slots, None, self.frames, self.run, self._run)
+
+    def _run(self, region: Region, slots: Places) -> None:
+        """A region; what it yields goes to the slots, an exit to those of its loop."""
+        self.program.single.scopes.append({})
+        self.run(region)
+        last = region.terminator
+        if isinstance(last, Yield):
+            slots.put(last.values)
+        else:
+            assert isinstance(last, Break | Continue)
+            frame = self.frames[-1]
+            assert frame.labels is not None
+            (frame.results if isinstance(last, Break) else frame.carried).put(last.values)
+            self.e.jump(frame.labels[isinstance(last, Break)])
+        self.program.single.scopes.pop()
+
+
+def check_spelled(function: Function) -> None:
+    """Refuses the first op that has no spelling here."""
+    for op in walk(function.body):
+        if isinstance(op, Compute) and op.op.name not in KNOWN and not is_reduction(op):
+            raise refuse(f"`{op.op.name}` is not spelled for the cpu backend yet", op.loc)
+
+
+def _all_operands(op: Op) -> Sequence[Value]:
+    return [value for each in with_inner(op) for value in operands_of(each)]

@@ -1,0 +1,172 @@
+"""Which thread holds what, and what is shared: decided once, for the whole function, as data.
+
+A program is a threadgroup of `threads` threads. A block of E elements lies cyclically: element `e`
+is in thread `e % threads`, so neighbouring threads touch neighbouring memory. That is the *home* of
+a block. A lane that works on a *domain* (the shape of the loop it is in) may need another
+element than the one at home in its thread: then the value is
+
+- computed again at that element, if it is index arithmetic or otherwise cheap,
+- loaded again, if nothing in the function writes to that array,
+- read from threadgroup memory, if it is dear or cannot be had twice: it is *staged* there.
+
+A value that some op needs at home is *anchored*: computed once, where it stands in the text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from eas.ir.nodes import (
+    Assert,
+    Atomic,
+    Combine,
+    Compute,
+    For,
+    If,
+    Load,
+    Print,
+    Store,
+    Value,
+    While,
+    operands_of,
+    regions_of,
+)
+from eas.ir.types import count
+from eas.msl.analysis.costs import operands_of_pure
+from eas.msl.analysis.facts import Facts, is_pure
+from eas.msl.layout.lane_control import choose_domains
+from eas.msl.layout.layout import (
+    SIMD,
+    Budget,
+    Layout,
+    Strategy,
+    axis_of,
+    is_for_rows,
+    is_reduction,
+    is_view,
+    is_wide,
+)
+from eas.msl.layout.materialization import Demands
+from eas.msl.ops.mma import EDGE, strip_rows
+
+MAX_THREADS = 1024
+_FRAGMENTS = 8
+_USUAL_SIMDGROUPS = 8
+_MOST_SIMDGROUPS = 16
+
+
+def decide(layout: Layout, threads: int | None = None) -> None:
+    """Decides all the rest in a layout that parts control flow."""
+    function = layout.facts.function
+    layout.threads = threads or function.threads or default_threads(layout)
+    Demands(layout).region(function.body, 0)
+
+
+def part_control(facts: Facts, threads: int | None = None, budget: Budget | None = None) -> Layout:
+    """A layout that only tells which control flow is that of lanes, and which all threads share."""
+    layout = Layout(facts, budget=budget or Budget())
+    survey(layout, threads)
+    choose_domains(layout, facts.function.body)
+    return layout
+
+
+def survey(layout: Layout, threads: int | None) -> None:
+    """Chooses how each reduction is done, and what each block costs, in the order of the text."""
+    facts = layout.facts
+    whole_simdgroups = (threads or facts.function.threads or SIMD) % SIMD == 0
+    for value, op in facts.definitions.items():
+        if isinstance(op, Compute) and is_reduction(op):
+            strategy = _strategy(op, layout, whole_simdgroups)
+            layout.strategies[value] = strategy
+            if layout.is_resident(value):
+                layout.costs.prices[value] = 1
+        elif isinstance(op, Compute) and op.op.name == "mma_end":
+            layout.strategies[value] = _way_out(op, layout, threads)
+        elif isinstance(op, Combine):
+            layout.strategies[value] = _combination(op, whole_simdgroups)
+        elif isinstance(op, Compute | Load) and value.shape:
+            layout.costs.add(op, facts)
+
+
+def _way_out(op: Compute, layout: Layout, threads: int | None) -> Strategy:
+    """How lanes get at a product."""
+    goes = layout.budget.strips and strip_rows(op, threads or default_threads(layout)) > 0
+    return Strategy.STRIPS if goes else Strategy.FRAGMENTS
+
+
+def _strategy(op: Compute, layout: Layout, whole_simdgroups: bool) -> Strategy:
+    axis = axis_of(op)
+    if not op.result.shape:
+        return Strategy.WHOLE
+    if is_for_rows(op):
+        return Strategy.LANES
+    if axis.after == 1 and axis.extent % SIMD == 0 and whole_simdgroups and not is_wide(op):
+        return Strategy.ROWS
+    fits = _staged_bytes(op.operands[0], layout) <= layout.budget.staged_bytes
+    return Strategy.SERIAL if fits else Strategy.CHUNKS
+
+
+def _combination(op: Combine, whole_simdgroups: bool) -> Strategy:
+    if op.kind == "scan":
+        return Strategy.SCAN if whole_simdgroups else Strategy.WALK
+    return Strategy.SERIAL if op.results[0].shape else Strategy.WHOLE
+
+
+def _staged_bytes(value: Value, layout: Layout) -> int:
+    """How much threadgroup memory it takes to have a block at any element."""
+    facts = layout.facts
+    value = facts.resolve(value)
+    if not value.shape or layout.costs.is_cheap(value):
+        return 0
+    op = facts.definition(value)
+    if isinstance(op, Compute | Load) and _is_computed_inside(op, facts):
+        return sum(_staged_bytes(v, layout) for v in operands_of_pure(op))
+    return count(value.shape) * max(value.ty.dtype.bits // 8, 1)
+
+
+def _is_computed_inside(op: Compute | Load, facts: Facts) -> bool:
+    """Whether an op needs no memory of its own, because what uses it computes it."""
+    if not is_pure(op, facts) or is_reduction(op):
+        return False
+    return is_view(op) or len(facts.uses_of(op.result)) == 1
+
+
+def default_threads(layout: Layout) -> int:
+    """One thread per element of the largest block, from 256 on several elements per thread."""
+    ops = layout.facts.ops
+    steps = [op for op in ops if isinstance(op, Compute) and op.op.name == "mma_begin"]
+    if steps:
+        return SIMD * max(map(_simdgroups, steps))
+    extent = max(_extents(layout), default=1)
+    wanted = min(max(min(extent, 256), -(-extent // 4)), MAX_THREADS)
+    return -(-wanted // SIMD) * SIMD
+
+
+def _simdgroups(op: Compute) -> int:
+    """How many simdgroups a product of matrices keeps busy, with some fragments for each."""
+    batch, m, n = op.attr("batch"), op.attr("m"), op.attr("n")
+    assert isinstance(batch, int) and isinstance(m, int) and isinstance(n, int)
+    fragments = batch * m * n // (EDGE * EDGE)
+    most = min(max(fragments // (2 * _FRAGMENTS), _USUAL_SIMDGROUPS), _MOST_SIMDGROUPS)
+    return min(max(fragments // _FRAGMENTS, 1), most)
+
+
+def _extents(layout: Layout) -> Iterator[int]:
+    """The sizes of the blocks that are computed at home, whatever else is decided."""
+    for op in layout.facts.ops:
+        match op:
+            case Store() | Atomic():
+                yield count(op.offset.shape)
+            case Assert() | Print():
+                yield from (count(value.shape) for value in operands_of(op))
+            case If() | For() | While():
+                yield from (count(v.shape) for r in regions_of(op) for v in r.args)
+                yield from (count(v.shape) for v in op.results)
+            case Combine():
+                serial = layout.is_serial(op)
+                yield count((op.results if serial else op.operands)[0].shape)
+            case Compute() if is_reduction(op):
+                serial = layout.is_serial(op)
+                yield count(op.result.shape if serial else op.operands[0].shape)
+            case _:
+                pass

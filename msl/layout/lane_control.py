@@ -1,0 +1,176 @@
+"""Which control flow goes whole into a loop over elements, and over which domain.
+
+What splits lanes has to: each lane goes its own way there, and no lane waits for another. Control
+flow that all lanes share may, if it holds nothing that all lanes take part in, and only blocks
+of one size: then each lane repeats it for itself, and its values need no arrays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from eas.ir.aliasing.conflicts import Touch, access_of, conflicts
+from eas.ir.aliasing.lane_domains import Domain
+from eas.ir.aliasing.lane_indices import Indices, operand_indices
+from eas.ir.nodes import (
+    Assert,
+    Atomic,
+    Compute,
+    Condition,
+    For,
+    If,
+    Load,
+    Op,
+    Print,
+    Region,
+    Store,
+    Value,
+    While,
+    operands_of,
+    regions_of,
+    results_of,
+)
+from eas.ir.types import Shape, count
+from eas.msl.analysis.costs import operands_of_pure
+from eas.msl.analysis.facts import Control, Facts, is_collective, is_pure, leaves_outer_loop
+from eas.msl.layout.layout import Layout, is_home, is_view
+
+
+def choose_domains(layout: Layout, region: Region) -> None:
+    """Finds the control ops that go into a loop over elements, the outermost ones."""
+    for op in region.ops:
+        if not isinstance(op, Control):
+            continue
+        domain = _domain_of(op, layout)
+        if domain is not None:
+            layout.domains[id(op)] = domain
+        else:
+            layout.shared_control.add(id(op))
+            for inner in regions_of(op):
+                choose_domains(layout, inner)
+
+
+def _domain_of(op: Control, layout: Layout) -> Domain | None:
+    shapes = list(dict.fromkeys(_native_shapes(op, layout.facts)))
+    if layout.facts.is_split(op):
+        return Domain(_covering(shapes))
+    if not shapes or len({count(shape) for shape in shapes}) > 1:
+        return None
+    domain = Domain(max(shapes, key=len))
+    return domain if _may_go_inside(op, domain, layout) else None
+
+
+def _covering(shapes: list[Shape]) -> Shape:
+    """The shape that all of these fit into: what splits lanes has one rank."""
+    return tuple(max(extents) for extents in zip(*shapes, strict=True))
+
+
+def _native_shapes(op: Control, facts: Facts) -> Iterator[Shape]:
+    """The shapes of the blocks inside that are not computed at will."""
+    for inner in (op, *facts.inside(op)):
+        values: tuple[Value, ...] = ()
+        match inner:
+            case Store() | Atomic() | Assert() | Print():
+                values = operands_of(inner)
+            case Load() if not is_pure(inner, facts):
+                values = operands_of(inner)
+            case If() | Condition():
+                values = (inner.condition, *results_of(inner))
+            case For() | While():
+                bounds = (inner.start,) if isinstance(inner, For) else ()
+                args = [v for region in regions_of(inner) for v in region.args]
+                values = (*bounds, *args, *inner.results)
+            case _:
+                pass
+        yield from (value.shape for value in values if value.shape)
+
+
+def _may_go_inside(op: Control, domain: Domain, layout: Layout) -> bool:
+    """Whether control flow that all lanes share can be repeated by each lane for itself."""
+    facts = layout.facts
+    if any(not v.shape and facts.uses_of(v) for v in op.results) or leaves_outer_loop(op):
+        return False
+    inside = facts.inside(op)
+    if any(is_collective(each) or _is_shared_effect(each) for each in inside):
+        return False
+    touches = accesses_inside(op, domain, layout)
+    return _is_local(op, domain, layout) and not any(conflicts(touches, facts))
+
+
+def _is_shared_effect(op: Op) -> bool:
+    match op:
+        case Store() | Atomic():
+            return not op.offset.shape
+        case Assert() | Print():
+            return not any(value.shape for value in operands_of(op))
+        case _:
+            return False
+
+
+def _is_local(op: Control, domain: Domain, layout: Layout) -> bool:
+    """Whether each lane needs of the values inside only its own, or such as are cheap."""
+    facts, costs = layout.facts, layout.costs
+    for value, indices in needs_inside(op, domain, layout):
+        if not facts.is_inside(value, op) or is_home(value, indices, domain.extent):
+            continue
+        inner = facts.definition(value)
+        if not is_pure(inner, facts) or not (costs.is_cheap(value) or is_view(inner)):
+            return False
+    return True
+
+
+def accesses_inside(op: Op, domain: Domain, layout: Layout) -> list[Touch]:
+    """The accesses of arrays that change, by an op and in it."""
+    key = (id(op), domain.shape)
+    if key not in layout.touches:
+        layout.touches[key] = _find_accesses(op, domain, layout.facts)
+    return layout.touches[key]
+
+
+def _find_accesses(op: Op, domain: Domain, facts: Facts) -> list[Touch]:
+    found: list[Touch] = []
+
+    def visit(op: Op, loop: For | While | None) -> None:
+        if isinstance(op, Load | Store | Atomic):
+            if op.pointer in facts.written:
+                access = access_of(op, domain.indices_of(op.offset.shape), domain.extent, facts)
+                found.append(Touch(op, access, loop))
+            return
+        for region in regions_of(op):
+            again = isinstance(op, For | While) and region is not op.orelse
+            for inner in region.ops:
+                visit(inner, op if again and isinstance(op, For | While) else loop)
+
+    visit(op, None)
+    return found
+
+
+def needs_inside(op: Control, domain: Domain, layout: Layout) -> list[tuple[Value, Indices]]:
+    """Every block that control flow inside a loop over elements needs, and at which element."""
+    key = (id(op), domain.shape)
+    if key not in layout.needs:
+        layout.needs[key] = _find_needs(op, domain, layout.facts)
+    return layout.needs[key]
+
+
+def _find_needs(op: Control, domain: Domain, facts: Facts) -> list[tuple[Value, Indices]]:
+    found: dict[tuple[Value, Indices], None] = {}
+    inside = (op, *facts.inside(op))
+    pure = {each.result: each for each in inside if isinstance(each, Compute | Load)}
+    for inner in inside:
+        if is_pure(inner, facts):
+            continue
+        wanted = [(v, domain.indices_of(v.shape)) for v in reversed(operands_of(inner))]
+        while wanted:
+            value, indices = wanted.pop()
+            value = facts.resolve(value)
+            if not value.shape or (value, indices) in found:
+                continue
+            found[value, indices] = None
+            made_by = pure.get(value)
+            if made_by is not None and is_pure(made_by, facts):
+                below = indices
+                if isinstance(made_by, Compute):
+                    below = operand_indices(made_by, indices)
+                wanted += [(v, below) for v in reversed(operands_of_pure(made_by))]
+    return list(found)

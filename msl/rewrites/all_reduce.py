@@ -1,0 +1,129 @@
+"""Gives every lane the results of reductions along its row, where the rows want them back.
+
+`x - mk.max(x, axis=1)[:, None]` needs the maximum of a row in each lane of that row, and those
+lanes have reduced it together: it need not go to the thread of the row first. So a reduction along
+the last axis whose result is broadcast to the block that it came from becomes one with a result of
+that block's shape. What is computed from it on the way is computed in each lane.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from eas.ir.builder import Builder
+from eas.ir.nodes import Compute, Function, Load, Op, Region, Value, regions_of, walk
+from eas.ir.ops import OPS
+from eas.ir.passes.dead import remove_dead
+from eas.ir.rewrite import builder_for, rebuild, substitute
+from eas.ir.types import Shape, make_type
+from eas.msl.analysis.outline import Outline, outline
+from eas.msl.layout.layout import SIMD, is_for_rows, is_reduction, is_wide
+from eas.support.records import field, record, replace
+
+_BY_PAIRS = ("reduce_sum", "reduce_prod", "reduce_max", "reduce_min")
+
+
+def widen_rows(function: Function) -> Function:
+    """The function with such reductions, for simdgroups of 32 threads."""
+    if not any(is_reduction(op) and isinstance(op, Compute) for op in walk(function.body)):
+        return function
+    change = _Change(builder_for(function), outline(function))
+    body = change.region(function.body)
+    if not change.wide:
+        return function
+    ops = substitute(change.with_reductions(body).ops, change.env)
+    return remove_dead(replace(function, body=Region(body.args, ops)), keeps_faults=False)
+
+
+@record
+class _Change:
+    """`wide` has the reductions that give their results to all lanes, by those they come from.
+
+    `env` has what takes the place of broadcast results.
+    """
+
+    build: Builder
+    outline: Outline
+    wide: dict[Value, Compute] = field(default_factory=dict[Value, Compute])
+    env: dict[int, Value] = field(default_factory=dict[int, Value])
+
+    def region(self, region: Region) -> Region:
+        ops: list[Op] = []
+        for op in region.ops:
+            if isinstance(op, Compute) and op.op.name == "broadcast":
+                ops += self.broadcast(op)
+            ops.append(rebuild(op, inner=self.region) if regions_of(op) else op)
+        return Region(region.args, tuple(ops))
+
+    def with_reductions(self, region: Region) -> Region:
+        """A region with the reductions for all lanes behind those that they come from."""
+        ops: list[Op] = []
+        for op in region.ops:
+            ops.append(rebuild(op, inner=self.with_reductions) if regions_of(op) else op)
+            if isinstance(op, Compute) and op.result in self.wide:
+                ops.append(self.wide[op.result])
+        return Region(region.args, tuple(ops))
+
+    def broadcast(self, op: Compute) -> list[Op]:
+        """What computes in each lane what is broadcast to it, if that comes of its own row."""
+        column, shape = self.outline.makers.get(op.operands[0]), op.result.shape
+        if not isinstance(column, Compute) or column.op.name != "expand_dims":
+            return []
+        value = column.operands[0]
+        if (*value.shape, 1) != column.result.shape or value.shape != shape[:-1]:
+            return []
+        leaves = list(self.leaves(value, shape))
+        if None in leaves or not any(map(is_reduction, leaves)):
+            return []
+        self.build.ops, self.build.loc = [], op.loc
+        self.env[op.result.id] = self.widened(value, shape, {})
+        return self.build.ops
+
+    def leaves(self, value: Value, shape: Shape) -> Iterator[Op | None]:
+        """What a value of rows is computed from; None for what lanes cannot have again."""
+        op = self.outline.makers.get(value)
+        if isinstance(op, Load) or (isinstance(op, Compute) and op.op.name in ("splat", "arange")):
+            yield op
+        elif isinstance(op, Compute) and is_reduction(op):
+            yield op if _suits(op, shape) else None
+        elif isinstance(op, Compute) and op.op.elementwise and not op.op.collective:
+            for operand in op.operands:
+                yield from self.leaves(operand, shape)
+        else:
+            yield None
+
+    def widened(self, value: Value, shape: Shape, known: dict[Value, Value]) -> Value:
+        """A value of rows as each lane has it."""
+        if value not in known:
+            op = self.outline.makers[value]
+            assert isinstance(op, Compute | Load)
+            known[value] = self.widened_op(op, shape, known)
+        return known[value]
+
+    def widened_op(self, op: Compute | Load, shape: Shape, known: dict[Value, Value]) -> Value:
+        value = op.result
+        if isinstance(op, Load) or op.op.name == "arange":
+            column = self.build.compute("expand_dims", value, axis=len(value.shape))
+            return self.build.compute("broadcast", column, shape=shape)
+        result = self.build.value(make_type(value.ty.dtype, shape), value.hint)
+        if is_reduction(op):
+            made = self.wide.setdefault(value, replace(op, result=result))
+            return made.result
+        if op.op.name == "splat":
+            return self.build.compute("splat", op.operands[0], shape=shape)
+        operands = tuple(self.widened(operand, shape, known) for operand in op.operands)
+        self.build.emit(Compute(OPS[op.op.name], operands, op.attrs, result, op.loc))
+        return result
+
+
+def _suits(op: Compute, shape: Shape) -> bool:
+    """Whether the lanes of each row can have a result: they are in one simdgroup, or in few."""
+    operand, extent = op.operands[0], shape[-1]
+    if operand.shape != shape or op.attr("axis") != len(shape) - 1 or is_wide(op):
+        return False
+    if is_for_rows(op):
+        return False
+    if extent % SIMD == 0:
+        return extent // SIMD <= SIMD
+    is_number = not operand.ty.dtype.is_bool
+    return extent > 1 and SIMD % extent == 0 and is_number and op.op.name in _BY_PAIRS

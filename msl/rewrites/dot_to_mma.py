@@ -1,0 +1,86 @@
+"""Rewrites products of matrices: fragments keep their sums, which are no values any more."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from eas.ir.nodes import (
+    Compute,
+    For,
+    Function,
+    If,
+    Op,
+    Region,
+    Terminator,
+    Value,
+    While,
+    regions_of,
+    walk,
+)
+from eas.ir.rewrite import builder_for, rebuild, with_values
+from eas.msl.layout.layout import Budget
+from eas.msl.ops.mma import fits
+from eas.msl.rewrites.accumulators import Sums, find_sums
+from eas.msl.rewrites.tiling import Tiling
+from eas.support.records import record, replace
+
+
+def with_fragments(function: Function, budget: Budget) -> Function:
+    """The function with the products that fragments can do taken apart."""
+    dots = [op for op in walk(function.body) if isinstance(op, Compute) and op.op.name == "dot"]
+    if not any(map(fits, dots)):
+        return function
+    sums = find_sums(function, fits)
+    tiling = Tiling(builder_for(function), sums, budget)
+    tiling.take_apart(dots)
+    return replace(function, body=_Change(sums, tiling).region(function.body))
+
+
+@record
+class _Change:
+    sums: Sums
+    tiling: Tiling
+
+    def region(self, region: Region) -> Region:
+        """A region without the versions of sums that fragments keep."""
+        ops: list[Op] = []
+        for op in region.ops:
+            ops += self.tiling.before.get(id(op), [])
+            ops += self.op(op)
+            ops += self.tiling.after.get(id(op), [])
+        return Region(self.others(region.args), tuple(ops))
+
+    def op(self, op: Op) -> list[Op]:
+        match op:
+            case Compute():
+                is_gone = op.result in self.sums.absorbed  # the product that is added does it
+                return [] if is_gone else self.tiling.instead.get(op.result, [op])
+            case For() | While():
+                return [self.loop(op)]
+            case If():
+                then, orelse = self.region(op.then), self.region(op.orelse)
+                results = self.results_of(op)
+                return [replace(op, then=then, orelse=orelse, results=results)]
+            case _ if isinstance(op, Terminator):
+                places = self.sums.dropped.get(id(op), ())
+                return [with_values(op, [v for n, v in enumerate(op.values) if n not in places])]
+            case _:
+                return [rebuild(op, inner=self.region) if regions_of(op) else op]
+
+    def loop(self, op: For | While) -> For | While:
+        carried = zip(op.orelse.args, op.inits, strict=True)
+        inits = tuple(init for value, init in carried if value not in self.sums.versions)
+        body, orelse, results = self.region(op.body), self.region(op.orelse), self.results_of(op)
+        if isinstance(op, For):
+            return replace(op, inits=inits, body=body, orelse=orelse, results=results)
+        test = self.region(op.test)
+        return replace(op, inits=inits, test=test, body=body, orelse=orelse, results=results)
+
+    def others(self, values: Sequence[Value]) -> tuple[Value, ...]:
+        """Those of some values that are no versions of sums."""
+        return tuple(value for value in values if value not in self.sums.versions)
+
+    def results_of(self, op: For | While | If) -> tuple[Value, ...]:
+        """The results that control flow still gives: fragments give the last versions of sums."""
+        last = {each.result for each in self.sums.sums}
+        return tuple(value for value in self.others(op.results) if value not in last)

@@ -1,0 +1,93 @@
+"""Which divergent control flow has to run in lockstep: see `ir/lowering/lockstep.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from eas.ir.aliasing.conflicts import Touch, are_planes, conflicts
+from eas.ir.aliasing.disjointness import difference, form_of, is_injective
+from eas.ir.aliasing.lane_domains import Domain
+from eas.ir.nodes import (
+    Atomic,
+    Compute,
+    If,
+    Op,
+    Print,
+    Store,
+    Value,
+    operands_of,
+    regions_of,
+    walk,
+)
+from eas.ir.types import count
+from eas.msl.analysis.facts import Control, Facts
+from eas.msl.layout.lane_control import accesses_inside
+from eas.msl.layout.layout import Layout
+from eas.support.records import replace
+
+
+def needing_lockstep(layout: Layout) -> set[int]:
+    """The outermost split ops whose lanes have to take each step together, by `id()`."""
+    facts = layout.facts
+    return {
+        id(op)
+        for op in facts.ops
+        if isinstance(op, Control) and facts.is_split(op) and id(op) in layout.domains
+        if _needs_lockstep(op, layout.domains[id(op)], layout)
+    }
+
+
+def _needs_lockstep(op: Control, domain: Domain, layout: Layout) -> bool:
+    facts = layout.facts
+    alone = dict(_done_alone(op, domain, facts))
+    if any(_is_for_several(each, domain) and id(each) not in alone for each in facts.inside(op)):
+        return True
+    if facts.function.threads is not None:  # there the user places the barriers
+        return False
+    touches = [_by_one(touch, alone) for touch in accesses_inside(op, domain, layout)]
+    return any(not are_planes(a, b) for a, b in conflicts(touches, facts))
+
+
+def _is_for_several(op: Op, domain: Domain) -> bool:
+    """Whether an effect is one of several lanes of a domain, not of each for itself."""
+    match op:
+        case Store() | Atomic():
+            return count(op.offset.shape) != domain.extent
+        case Print():
+            return max((count(v.shape) for v in operands_of(op)), default=1) != domain.extent
+        case _:
+            return False
+
+
+def _done_alone(op: Control, domain: Domain, facts: Facts) -> Iterator[tuple[int, If]]:
+    """The ops under a condition that holds for one lane at most, and always for the same one."""
+    if not isinstance(op, If):
+        return
+    for region in regions_of(op):
+        if region is op.then and _is_for_one(op.condition, domain, facts):
+            yield from ((id(inner), op) for inner in walk(region))
+            continue
+        for inner in region.ops:
+            if isinstance(inner, Control):
+                yield from _done_alone(inner, domain, facts)
+
+
+def _by_one(touch: Touch, alone: dict[int, If]) -> Touch:
+    branch = alone.get(id(touch.op))
+    if branch is None:
+        return touch
+    return replace(touch, access=replace(touch.access, thread=("alone", id(branch))))
+
+
+def _is_for_one(condition: Value, domain: Domain, facts: Facts) -> bool:
+    """Whether a condition compares a number that each lane has another one of."""
+    op = facts.definition(facts.resolve(condition))
+    if not isinstance(op, Compute):
+        return False
+    if op.op.name == "and":
+        return any(_is_for_one(each, domain, facts) for each in op.operands)
+    if op.op.name != "eq" or not op.operands[0].ty.dtype.is_int:
+        return False
+    indices = domain.indices_of(op.result.shape)
+    left, right = (form_of(value, indices, facts) for value in op.operands)
+    return is_injective(difference(left, right), domain.extent)

@@ -1,0 +1,110 @@
+"""Brings reductions together: what several of them have to wait for, they wait for once.
+
+A reduction that stands behind a store, and an earlier one before it, are two loops over elements
+with a barrier each, although neither needs the other. The later one is moved up, with what it is
+computed from.
+"""
+
+from __future__ import annotations
+
+from eas.ir.nodes import (
+    Atomic,
+    Compute,
+    Constant,
+    Function,
+    Load,
+    Op,
+    Print,
+    Region,
+    Store,
+    operands_of,
+    regions_of,
+    results_of,
+    walk,
+)
+from eas.ir.rewrite import rebuild
+from eas.ir.types import Pointer
+from eas.msl.layout.layout import SIMD, axis_of, is_reduction
+from eas.support.records import frozen, replace
+
+
+def bring_together(function: Function) -> Function:
+    """The function with reductions moved up to earlier ones of the same region."""
+    ops = list(walk(function.body))
+    if sum(map(is_reduction, ops)) < 2:
+        return function
+    written = frozenset(op.pointer for op in ops if isinstance(op, Store | Atomic))
+    return replace(function, body=_Change(written).region(function.body))
+
+
+def _takes_all_threads(op: Compute) -> bool:
+    """Whether threads wait for each other in a reduction; not if one walks along an axis."""
+    if not is_reduction(op):
+        return False
+    axis = axis_of(op)
+    return not op.result.shape or (axis.after == 1 and axis.extent % SIMD == 0)
+
+
+def _are_alike(a: Compute, b: Compute) -> bool:
+    return a.operands[0].shape == b.operands[0].shape and a.result.shape == b.result.shape
+
+
+@frozen
+class _Change:
+    written: frozenset[object]
+
+    def region(self, region: Region) -> Region:
+        ops: list[Op] = []
+        for op in region.ops:
+            if isinstance(op, Compute) and _takes_all_threads(op):
+                self.insert(op, ops)
+            else:
+                ops.append(rebuild(op, inner=self.region) if regions_of(op) else op)
+        return Region(region.args, tuple(ops))
+
+    def insert(self, op: Compute, ops: list[Op]) -> None:
+        """Puts a reduction behind an earlier one if effects stand between, else at the end."""
+        place = self.place_for(op, ops)
+        after = ops[place:]
+        needed = self.needed(op, after)
+        if needed is None:
+            ops.append(op)
+            return
+        ops[place:] = [*needed, op, *(each for each in after if each not in needed)]
+
+    def place_for(self, op: Compute, ops: list[Op]) -> int:
+        """The place behind one of the same shapes before the last effects that `op` may pass."""
+        place = len(ops)
+        for number in range(len(ops) - 1, -1, -1):
+            before = ops[number]
+            if isinstance(before, Compute) and _takes_all_threads(before):
+                passes = any(isinstance(each, Store | Atomic | Print) for each in ops[number:])
+                return number + 1 if passes and _are_alike(before, op) else place
+            if not self.may_pass(before):
+                return place
+        return place
+
+    def may_pass(self, op: Op) -> bool:
+        return isinstance(op, Store | Atomic | Print) or self.is_movable(op)
+
+    def is_movable(self, op: Op) -> bool:
+        """Whether an op gives the same wherever it stands."""
+        if isinstance(op, Load):
+            is_device = isinstance(op.pointer.ty, Pointer) and op.pointer.ty.space == "device"
+            return is_device and op.pointer not in self.written
+        if isinstance(op, Compute):
+            return not op.op.collective or op.op.name in ("reshape", "permute", "expand_dims")
+        return isinstance(op, Constant)
+
+    def needed(self, op: Op, after: list[Op]) -> list[Op] | None:
+        """What an op is computed from among those that it passes; None if it cannot pass them."""
+        values = set(operands_of(op))
+        found: list[Op] = []
+        for each in reversed(after):
+            if values.isdisjoint(results_of(each)):
+                continue
+            if not self.is_movable(each):
+                return None
+            found.append(each)
+            values.update(operands_of(each))
+        return found[::-1]

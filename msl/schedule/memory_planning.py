@@ -1,0 +1,139 @@
+"""Plans threadgroup memory: arrays that are used at different times lie in the same place.
+
+Only done as far as they do not fit otherwise: the text reads better if each has an array of its
+own, and those that share a place take more barriers. These are put between the uses by
+`eas.msl.schedule.barriers`, which takes arrays in one place for one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from eas.ir.nodes import For, While
+from eas.msl.cxx.tree import Shared
+from eas.msl.schedule.barriers import Walk
+from eas.msl.schedule.steps import Branch, Plan, Step
+from eas.msl.schedule.value_sources import Finder
+from eas.support.location import Loc
+from eas.support.records import frozen
+
+MAX_BYTES = 32768
+SMALL_BYTES = 512
+
+
+@frozen
+class Span:
+    """The steps of a plan from the first to the last, both included."""
+
+    first: int
+    last: int
+
+    def meets(self, other: Span) -> bool:
+        return self.first <= other.last and other.first <= self.last
+
+    def cover(self, other: Span) -> Span:
+        return Span(min(self.first, other.first), max(self.last, other.last))
+
+
+def share_arrays(plan: Plan, finder: Finder, arrays: Mapping[str, Shared]) -> dict[str, str]:
+    """For each array of the writer's that can lie in another one's memory, the name of that.
+
+    Small ones only do if that cannot be helped: it takes barriers.
+    """
+    touches, loops = _touches(plan, finder)
+    spans = {name: _span(places, loops) for name, places in touches.items() if name in arrays}
+    large = {name: span for name, span in spans.items() if arrays[name].bytes > SMALL_BYTES}
+    chosen = _choose_homes(large, arrays)
+    if _bytes_with(chosen, arrays) > MAX_BYTES:
+        chosen = _choose_homes(spans, arrays)
+    return _without_needless(chosen, arrays)
+
+
+def _bytes_with(chosen: Mapping[str, str], arrays: Mapping[str, Shared]) -> int:
+    return bytes_of(shared for name, shared in arrays.items() if name not in chosen)
+
+
+def _without_needless(chosen: dict[str, str], arrays: Mapping[str, Shared]) -> dict[str, str]:
+    """Leaves as many arrays as fit in places of their own: what shares one takes barriers."""
+    left = MAX_BYTES - _bytes_with(chosen, arrays)
+    for name in sorted(chosen, key=lambda each: arrays[each].bytes):
+        if arrays[name].bytes <= left:
+            left -= arrays[name].bytes
+            del chosen[name]
+    return chosen
+
+
+def _choose_homes(spans: Mapping[str, Span], arrays: Mapping[str, Shared]) -> dict[str, str]:
+    chosen: dict[str, str] = {}
+    homes: dict[str, list[str]] = {}
+    for name in sorted(spans, key=lambda each: (-arrays[each].bytes, spans[each].first)):
+        for home, tenants in homes.items():
+            fits = arrays[home].dtype.bits >= arrays[name].dtype.bits  # and so it is aligned
+            if fits and not any(spans[name].meets(spans[other]) for other in tenants):
+                tenants.append(name)
+                chosen[name] = home
+                break
+        else:
+            homes[name] = [name]
+    return chosen
+
+
+def _touches(plan: Plan, finder: Finder) -> tuple[dict[str, list[int]], list[Span]]:
+    """At which steps each array of the writer's is used, and where the loops are."""
+    walk = Walk(finder.layout, finder, {})
+    touches: dict[str, list[int]] = {}
+    loops: list[Span] = []
+    number = 0
+
+    def visit(steps: tuple[Step, ...]) -> None:
+        nonlocal number
+        for step in steps:
+            number += 1
+            for access in walk.accesses(step):
+                if isinstance(access.array, str):
+                    touches.setdefault(access.array, []).append(number)
+            if isinstance(step, Branch):
+                first = number
+                for inner in step.plans:
+                    visit(inner)
+                if isinstance(step.op, For | While):
+                    loops.append(Span(first, number))
+
+    visit(plan.steps)
+    return touches, loops
+
+
+def _span(places: list[int], loops: list[Span]) -> Span:
+    """From the first use to the last, with all of a loop that is entered or left in between."""
+    span = Span(places[0], places[-1])
+    for loop in loops:
+        inside = [loop.first <= place <= loop.last for place in places]
+        if any(inside) and not all(inside):
+            span = span.cover(loop)
+    return span
+
+
+def bytes_of(arrays: Iterable[Shared]) -> int:
+    """How much memory arrays take, those that lie in others not counted."""
+    return sum(shared.bytes for shared in arrays if shared.inside is None)
+
+
+def tell_memory(arrays: Iterable[Shared]) -> tuple[str, list[str], Loc | None]:
+    """How much threadgroup memory is wanted, a line for each array, and the place of the largest.
+
+    The largest comes first.
+    """
+    own = sorted((each for each in arrays if each.inside is None), key=lambda each: -each.bytes)
+    message = f"{bytes_of(own)} bytes of threadgroup memory, Metal has {MAX_BYTES}"
+    tenants = [list(each.tenants.values()) or [each] for each in own]
+    lines = [
+        f"{each.bytes:>6}  {' in turns with '.join(map(_describe, inside))}"
+        for each, inside in zip(own, tenants, strict=True)
+    ]
+    return message, lines, next((each.loc for each in tenants[0] if each.loc is not None), None)
+
+
+def _describe(shared: Shared) -> str:
+    times = f"{shared.halves} x " if shared.halves > 1 else ""
+    place = f" ({shared.loc})" if shared.loc is not None else ""
+    return f"`{shared.hint}`, {times}{shared.size} x {shared.dtype}{place}"

@@ -1,0 +1,391 @@
+"""The order of work: loops over elements, what all threads do alike, and what one does for all.
+
+Runs of element-wise ops share one loop over elements (`Elements`). A loop ends where a value is
+needed that takes all lanes to make, where a domain of another size begins, and where an access of
+memory would overtake another thread's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from eas.ir.aliasing.conflicts import Access, conflict
+from eas.ir.aliasing.lane_domains import Domain
+from eas.ir.nodes import (
+    Alloc,
+    Assert,
+    Atomic,
+    Barrier,
+    Break,
+    Combine,
+    Compute,
+    Condition,
+    Constant,
+    Continue,
+    For,
+    If,
+    Leave,
+    Load,
+    Op,
+    Print,
+    Region,
+    Scope,
+    Store,
+    Terminator,
+    Value,
+    While,
+    Yield,
+    operands_of,
+    regions_of,
+    results_of,
+    walk,
+)
+from eas.ir.types import count
+from eas.msl.analysis.facts import Control, carried_by, is_pure
+from eas.msl.layout.lane_control import accesses_inside
+from eas.msl.layout.layout import Layout, Strategy, is_reduction
+from eas.msl.ops.mma import BEGIN, HOLD, KEEP, MMA_OPS, START, numbers
+from eas.msl.schedule.steps import (
+    Assign,
+    Branch,
+    Chunks,
+    Elements,
+    End,
+    Finish,
+    Gather,
+    Item,
+    Join,
+    JoinLanes,
+    Matrix,
+    Once,
+    Plan,
+    Receive,
+    Spread,
+    Stage,
+    Step,
+    Sync,
+    Tile,
+    Total,
+    TotalLanes,
+    Uniform,
+    WalkRows,
+    needs_spread,
+    stays_in_simdgroups,
+)
+from eas.msl.schedule.value_sources import Finder, Needs, domain_of, shape_of_effect
+from eas.support.location import Loc
+from eas.support.records import field, frozen, record
+
+Values = tuple[Value, ...]
+
+
+def make_plan(layout: Layout, finder: Finder) -> Plan:
+    planner = Planner(layout, finder)
+    steps = planner.region(layout.facts.function.body, _Targets())
+    return Plan(tuple(steps), frozenset(planner.kept), tuple(planner.allocations))
+
+
+@frozen
+class _Targets:
+    """What the values of each kind of terminator become."""
+
+    yielded: Values = ()
+    broken: Values = ()
+    continued: Values = ()
+
+
+@record
+class Planner:
+    """Makes the steps of one region at a time; `open` is the loop that more items may join.
+
+    `unready` are values that are only there after `open` has ended: results of reductions in it,
+    and what is `deferred` because it is computed from those. `copied` are those that it stages.
+    """
+
+    layout: Layout
+    finder: Finder
+    steps: list[Step] = field(default_factory=list[Step])
+    open: Elements | None = None
+    pending: list[Compute | Combine] = field(default_factory=list[Compute | Combine])
+    deferred: list[Op] = field(default_factory=list[Op])
+    unready: set[Value] = field(default_factory=set[Value])
+    copied: set[Value] = field(default_factory=set[Value])
+    made_in: dict[Value, Elements] = field(default_factory=dict[Value, Elements])
+    kept: set[Value] = field(default_factory=set[Value])
+    allocations: list[Alloc] = field(default_factory=list[Alloc])
+
+    @property
+    def is_for_threads(self) -> bool:
+        return self.layout.facts.function.threads is not None
+
+    def region(self, region: Region, targets: _Targets, staged: Sequence[Value] = ()) -> list[Step]:
+        """The steps of a region that begins by staging some of its arguments."""
+        around, self.steps = self.steps, []
+        for value in map(self.layout.facts.resolve, staged):
+            if value in self.layout.staged:
+                self.add(Stage(value, Domain(value.shape)))
+        for op in region.ops:
+            self.op(op, targets)
+        self.close()
+        steps, self.steps = self.steps, around
+        return steps
+
+    def op(self, op: Op, targets: _Targets) -> None:
+        match op:
+            case Constant():
+                pass
+            case Alloc():
+                self.allocations.append(op)
+            case Barrier():
+                self.close()
+                self.steps.append(Sync(True, True, op.loc))
+            case Compute() | Load():
+                self.value(op)
+            case Combine():
+                self.combination(op)
+            case Store() | Atomic() | Assert() | Print():
+                self.effect(op)
+            case If() | For() | While():
+                self.control(op, targets)
+            case Yield() | Break() | Continue() | Condition():
+                self.end(op, targets)
+            case Scope() | Leave():
+                raise TypeError("scopes are gone before MSL is written")
+
+    def value(self, op: Compute | Load) -> None:
+        facts, value = self.layout.facts, op.result
+        if isinstance(op, Compute) and op.op.name in MMA_OPS:
+            self.matrix(op)
+        elif isinstance(op, Compute) and is_reduction(op):
+            self.reduction(op)
+        elif not value.shape:
+            self.uniform(op)
+        elif value in self.layout.anchored or not is_pure(op, facts):
+            self.add(op)
+
+    def uniform(self, op: Compute | Load) -> None:
+        """A scalar goes before the open loop, or after it if it depends on it."""
+        waits = any(v in self.unready for v in map(self.layout.facts.resolve, operands_of(op)))
+        if waits and is_pure(op, self.layout.facts):
+            self.deferred.append(op)
+            self.unready.add(op.result)
+            return
+        touched = self._accesses(op, Domain(())) if isinstance(op, Load) else []
+        if waits or self._overtakes(touched) or self._passes_own_store(op):
+            self.close()
+        self.steps.append(Uniform(op))
+
+    def _passes_own_store(self, op: Compute | Load) -> bool:
+        """Whether a load would go before what its own thread stores to that array."""
+        if self.open is None or not isinstance(op, Load) or not self.is_for_threads:
+            return False
+        ops = [each for item in self.open.items for each in _ops_in(item)]
+        return any(isinstance(o, Store | Atomic) and o.pointer == op.pointer for o in ops)
+
+    def reduction(self, op: Compute) -> None:
+        strategy = self.layout.strategies[op.result]
+        if strategy is Strategy.SERIAL:
+            if op.result in self.layout.anchored:
+                self.add(op)
+        elif strategy is Strategy.CHUNKS:
+            self.add(op, is_kept=True)
+            self.close()
+            self.steps.append(Chunks(op))
+        else:
+            self.add(op)
+
+    def matrix(self, op: Compute) -> None:
+        if op.op in (HOLD, KEEP):
+            self.add(Tile(op), is_kept=op.op is HOLD)
+            return
+        if op.op is not START and (op.op is not BEGIN or numbers(op, "tiles")):
+            self.close()  # the others have nothing to do with what is open
+        self.steps.append(Matrix(op))
+        if self.layout.strategies.get(op.result) is Strategy.STRIPS:
+            self.made_in[op.result] = Elements(count(op.result.shape))
+            if op.result in self.layout.staged:
+                self.add(Stage(op.result, Domain(op.result.shape)))
+
+    def combination(self, op: Combine) -> None:
+        self.add(op)
+        if self.layout.strategies[op.results[0]] is Strategy.WALK:
+            self.close()
+            self.steps.append(WalkRows(op))
+
+    def effect(self, op: Store | Atomic | Assert | Print) -> None:
+        if shape_of_effect(op):
+            self.add(op)
+            return
+        self.close()
+        self.steps.append(Once(op))
+        if isinstance(op, Atomic) and self.layout.facts.uses_of(op.result):
+            self.steps.append(Receive(op))
+
+    def add(self, item: Item, is_kept: bool = False) -> None:
+        """Puts an item into the open loop if it may go there, or else into a new one.
+
+        Of an item that `is_kept` only what it needs is kept for later.
+        """
+        domain = domain_of(item, self.layout)
+        needs = self.finder.item(item, domain)
+        touched = self._accesses(item, domain)
+        while self.open is not None and self._must_wait(needs, domain, touched):
+            self.finish()
+        if self.open is None:
+            self.open = Elements(domain.extent)
+        self.kept |= {v for v in needs.home if self.made_in.get(v, self.open) is not self.open}
+        if is_kept:
+            self.kept |= needs.home
+            return
+        self.open.items.append(item)
+        self.open.touched += touched
+        self._note(item, domain)
+
+    def _must_wait(self, needs: Needs, domain: Domain, touched: list[Access]) -> bool:
+        assert self.open is not None
+        waits = any(value in self.unready for value in needs.home | needs.shared)
+        waits = waits or any(value in self.copied for value in needs.shared)
+        return waits or self.open.extent != domain.extent or self._overtakes(touched)
+
+    def _note(self, item: Item, domain: Domain) -> None:
+        """Notes what an item of the open loop makes."""
+        match item:
+            case Stage():
+                self.copied.add(item.value)
+            case Gather():
+                self._made((item.op.result,), domain)
+            case Compute() if is_reduction(item) and self.is_joined_later(item):
+                self.pending.append(item)
+                self.unready.add(item.result)
+            case Combine() if not self.layout.is_serial(item):
+                self.pending.append(item)
+                self.unready.update(item.results)
+            case Finish():
+                self._made(item.op.results, domain)
+            case Assign() | Tile():
+                pass
+            case _:
+                self._made(results_of(item), domain)
+
+    def is_joined_later(self, op: Compute) -> bool:
+        """Whether a reduction takes more than the loop over elements that it begins in."""
+        return not self.layout.is_serial(op) and not stays_in_simdgroups(op)
+
+    def _made(self, values: Values, domain: Domain) -> None:
+        assert self.open is not None
+        for value in values:
+            self.made_in[value] = self.open
+            if value in self.layout.staged:
+                self.open.items.append(Stage(value, domain))
+                self.copied.add(value)
+
+    def close(self) -> None:
+        """Ends the open loop, and those that finish what it has begun."""
+        while self.open is not None:
+            self.finish()
+
+    def finish(self) -> None:
+        """Ends the open loop. What its reductions along axes have begun is left open."""
+        assert self.open is not None
+        self.steps.append(self.open)
+        pending, deferred = self.pending, self.deferred
+        self.open = None
+        self.pending, self.deferred = [], []
+        self.unready.clear()
+        self.copied.clear()
+        reductions = [op for op in pending if isinstance(op, Compute)]
+        combinations = [op for op in pending if isinstance(op, Combine)]
+        whole = tuple(op for op in reductions if not op.result.shape)
+        if whole:
+            self.steps += [Join(whole), Total(whole)]
+        self._join_lanes([op for op in combinations if op.kind == "reduce"])
+        self.steps += [Uniform(op) for op in deferred]
+        for op in reductions:
+            if op.result.shape:
+                self.add(Gather(op))
+        for op in combinations:
+            self._finish_scan(op)
+
+    def _join_lanes(self, ops: Sequence[Combine]) -> None:
+        self.steps += [JoinLanes(op) for op in ops]
+        self.steps += [TotalLanes(op) for op in ops]
+
+    def _finish_scan(self, op: Combine) -> None:
+        if self.layout.strategies[op.results[0]] is not Strategy.SCAN:
+            return
+        if needs_spread(op):
+            self.close()
+            self.steps.append(Spread(op))
+        self.add(Finish(op))
+
+    def _accesses(self, item: Item, domain: Domain) -> list[Access]:
+        if isinstance(item, Assign | Stage | Gather | Finish | Tile):
+            return []
+        if self.is_for_threads:  # there the user places the barriers
+            return []
+        touched = accesses_inside(item, domain, self.layout)
+        return [touch.access for touch in touched]
+
+    def _overtakes(self, touched: list[Access]) -> bool:
+        """Whether an access must not happen before all lanes have passed the open loop."""
+        if self.open is None:
+            return False
+        facts = self.layout.facts
+        return any(conflict(a, b, facts) for a in self.open.touched for b in touched)
+
+    def control(self, op: Control, targets: _Targets) -> None:
+        if id(op) in self.layout.domains:
+            self.add(op)
+            return
+        inits = () if isinstance(op, If) else op.inits
+        self.assign(carried_by(op), inits, op.loc)
+        self.close()
+        plans = [tuple(self.region(*each)) for each in self._regions(op, targets)]
+        self.steps.append(Branch(op, tuple(plans)))
+        for value in op.results:
+            if value in self.layout.staged:
+                self.add(Stage(value, Domain(value.shape)))
+
+    def _regions(
+        self, op: Control, targets: _Targets
+    ) -> list[tuple[Region, _Targets, Sequence[Value]]]:
+        passing = _Targets(op.results, targets.broken, targets.continued)
+        if isinstance(op, If):
+            return [(region, passing, ()) for region in regions_of(op)]
+        carried = carried_by(op)
+        body = (op.body, _Targets(carried, op.results, carried), ())
+        if isinstance(op, For):
+            return [(op.body, body[1], carried), (op.orelse, passing, op.orelse.args)]
+        return [(op.test, _Targets(), carried), body, (op.orelse, passing, op.orelse.args)]
+
+    def end(self, op: Terminator, targets: _Targets) -> None:
+        into: Values = ()
+        match op:
+            case Yield():
+                into = targets.yielded
+            case Break():
+                into = targets.broken
+            case Continue():
+                into = targets.continued
+            case _:
+                pass
+        self.assign(into, op.values if into else (), op.loc)
+        self.close()
+        self.steps.append(End(op))
+
+    def assign(self, into: Values, values: Values, loc: Loc) -> None:
+        """Sets the variables that lanes keep, a loop over elements for each size of domain."""
+        facts = self.layout.facts
+        by_extent: dict[int, list[tuple[Value, Value]]] = {}
+        for target, source in zip(into, values, strict=True):
+            if target.shape and target not in facts.aliases and facts.is_needed(target):
+                by_extent.setdefault(count(target.shape), []).append((target, source))
+        for pairs in by_extent.values():
+            self.add(Assign(tuple(pairs), loc))
+
+
+def _ops_in(item: Item) -> list[Op]:
+    """The ops of an item of a loop over elements, and of what is nested in it."""
+    if isinstance(item, Assign | Stage | Gather | Finish | Tile):
+        return []
+    return [item, *(op for region in regions_of(item) for op in walk(region))]

@@ -1,0 +1,165 @@
+"""What lanes need for a piece of work, and where they find it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from eas.ir.aliasing.lane_domains import Domain, home_indices
+from eas.ir.aliasing.lane_indices import Indices, of, operand_indices
+from eas.ir.nodes import (
+    Assert,
+    Atomic,
+    Combine,
+    Compute,
+    Load,
+    Print,
+    Store,
+    Value,
+    operands_of,
+)
+from eas.ir.types import Pointer, Shape, count
+from eas.msl.analysis.costs import operands_of_pure
+from eas.msl.analysis.facts import Control, Facts, is_pure
+from eas.msl.layout.lane_control import needs_inside
+from eas.msl.layout.layout import (
+    Layout,
+    combined_indices,
+    combined_symbol,
+    dot_indices,
+    is_home,
+    is_reduction,
+    serial_indices,
+)
+from eas.msl.schedule.steps import Assign, Finish, Gather, Item, Stage, Tile
+from eas.support.records import field, frozen, record
+
+
+def domain_of(item: Item, layout: Layout) -> Domain:
+    """The domain that an item of a loop over elements is written for."""
+    match item:
+        case Assign():
+            return Domain(item.pairs[0][0].shape)
+        case Stage():
+            return item.domain
+        case Gather():
+            return Domain(item.op.result.shape)
+        case Finish():
+            return Domain(item.op.operands[0].shape)
+        case Tile():
+            return Domain(item.op.operands[0].shape)
+        case Combine():
+            is_serial = layout.is_serial(item)
+            return Domain((item.results if is_serial else item.operands)[0].shape)
+        case Store() | Atomic() | Assert() | Print():
+            return Domain(shape_of_effect(item))
+        case Compute() if is_reduction(item) and not layout.is_serial(item):
+            return Domain(item.operands[0].shape)
+        case Compute() | Load():
+            return Domain(item.result.shape)
+        case _:
+            return layout.domains[id(item)]
+
+
+def shape_of_effect(op: Store | Atomic | Assert | Print) -> Shape:
+    if isinstance(op, Store | Atomic):
+        return op.offset.shape
+    shapes = [value.shape for value in operands_of(op) if value.shape]
+    return max(shapes, key=count, default=())
+
+
+@frozen
+class Needs:
+    """Values at home in the lane's thread, and such as all threads share."""
+
+    home: frozenset[Value] = frozenset()
+    shared: frozenset[Value] = frozenset()
+
+    def __or__(self, other: Needs) -> Needs:
+        return Needs(self.home | other.home, self.shared | other.shared)
+
+
+@record
+class Finder:
+    """Follows values that are computed where they are needed down to those that are there."""
+
+    layout: Layout
+    known: dict[tuple[Value, Indices, int], Needs] = field(
+        default_factory=dict[tuple[Value, Indices, int], Needs]
+    )
+    inside: dict[int, Needs] = field(default_factory=dict[int, Needs])
+
+    def of(self, value: Value, indices: Indices, extent: int) -> Needs:
+        value = self.layout.facts.resolve(value)
+        key = (value, indices, extent)
+        if key not in self.known:
+            self.known[key] = self._find(value, indices, extent)
+        return self.known[key]
+
+    def all(self, wanted: Iterable[tuple[Value, Indices]], extent: int) -> Needs:
+        needs = Needs()
+        for value, indices in wanted:
+            needs |= self.of(value, indices, extent)
+        return needs
+
+    def _find(self, value: Value, indices: Indices, extent: int) -> Needs:
+        layout, facts = self.layout, self.layout.facts
+        if not value.shape:
+            return Needs(shared=frozenset({value}))
+        op = facts.definition(value)
+        is_there = not is_pure(op, facts) or value in layout.anchored
+        is_there = is_there and not layout.is_resident(value)
+        if is_there and is_home(value, indices, extent):
+            return Needs(home=frozenset({value}))
+        if value in layout.staged or layout.is_resident(value):
+            return Needs(shared=frozenset({value}))
+        assert isinstance(op, Compute | Load), f"%{value.id} is not to be had at {indices}"
+        below = operand_indices(op, indices) if isinstance(op, Compute) else indices
+        return self.all(((v, below) for v in operands_of_pure(op)), extent)
+
+    def item(self, item: Item, domain: Domain) -> Needs:
+        """Everything that an item of a loop over elements needs."""
+        layout, extent = self.layout, domain.extent
+        if isinstance(item, Stage):
+            return Needs(home=frozenset({item.value}))
+        if isinstance(item, Gather | Finish):
+            return Needs()
+        if isinstance(item, Assign):
+            sources = [source for _, source in item.pairs]
+            return self.all(((v, domain.indices_of(v.shape)) for v in sources), extent)
+        if isinstance(item, Control):
+            if id(item) not in self.inside:
+                self.inside[id(item)] = self._control(item, domain)
+            return self.inside[id(item)]
+        if isinstance(item, Compute) and layout.is_serial(item):
+            indices = serial_indices(item, home_indices(item.result.shape))
+            return self.of(item.operands[0], indices, extent)
+        if isinstance(item, Tile):
+            value = item.op.operands[0]
+            return self.of(value, domain.indices_of(value.shape), extent)
+        if isinstance(item, Compute) and item.op.name == "dot":
+            places = dot_indices(item, home_indices(item.result.shape))
+            return self.all(zip(item.operands, places, strict=True), extent)
+        if isinstance(item, Combine) and layout.is_serial(item):
+            along = of(combined_symbol(item))
+            indices = combined_indices(home_indices(item.results[0].shape), along)
+            return self.all(((v, indices) for v in item.operands), extent)
+        if isinstance(item, Compute) and not is_reduction(item):
+            below = operand_indices(item, domain.indices_of(item.result.shape))
+            return self.all(((v, below) for v in item.operands), extent)
+        values = [v for v in operands_of(item) if not isinstance(v.ty, Pointer)]
+        return self.all(((v, domain.indices_of(v.shape)) for v in values), extent)
+
+    def _control(self, op: Control, domain: Domain) -> Needs:
+        facts = self.layout.facts
+        needed = needs_inside(op, domain, self.layout)
+        outside = [(value, at) for value, at in needed if not facts.is_inside(value, op)]
+        return self.all(outside, domain.extent) | Needs(shared=frozenset(scalars_of(op, facts)))
+
+
+def scalars_of(op: Control, facts: Facts) -> Iterator[Value]:
+    """The scalars from outside that control flow uses."""
+    start, end = facts.positions[id(op)], facts.ends[id(op)]
+    for inner in facts.ops[start : end + 1]:
+        for value in map(facts.resolve, operands_of(inner)):
+            if not value.shape and not start < facts.born.get(value, -1) <= end:
+                yield value

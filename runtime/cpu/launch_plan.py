@@ -1,0 +1,244 @@
+"""Launches without Python in between: what `call.ll` is told about a kernel's arguments."""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from eas.ir.nodes import Function, Param
+from eas.ir.types import BOOL, I32, I64, DType
+from eas.llvm import ENTRY
+from eas.runtime.argument_values import Array, Bound, is_wide
+from eas.runtime.binding import ArrayUse
+from eas.runtime.cpu.code import Code
+from eas.runtime.cpu.support import MOST_SLOTS, support
+from eas.runtime.errors import KernelError
+from eas.support.diagnostics import Diagnostic
+from eas.support.records import frozen
+
+_FASTCALL = 0x80
+_ALIGNED, _WRITEABLE = 0x100, 0x400
+_HEAD = 15  # words of a plan before its slots
+_MOST = (1 << 31) - 1
+_EVERY_AXIS = (1 << 31) - 1
+
+
+# What a report says about a launch with these arguments.
+Explain = Callable[[tuple[Any, ...], Array], Diagnostic]
+
+
+@frozen
+class Layout:
+    """What is the same in each launch of a plan.
+
+    `row` are the arguments of one of them in their order, by name; `same` tells for some of them
+    which other one they are the same object as, `declared` are those whose dtype does not depend on
+    the argument. `values` are the runtime arguments as the kernel gets them, also those that have a
+    default and are not in the row. Without a grid of its own a launch has one that follows from the
+    argument `N` and `block`; that is 0 where it cannot.
+    """
+
+    row: Mapping[str, object]
+    same: Mapping[str, str]
+    declared: frozenset[str]
+    values: Mapping[str, Bound]
+    uses: Mapping[str, ArrayUse]
+    block: int
+
+
+class Plan:
+    """`call(*arguments)` runs the kernel and gives None, or gives False: then nothing has run.
+
+    It gives the report as bytes if something went wrong. The arguments may be followed by the three
+    extents of a grid. What the words are addresses of is `kept`.
+    """
+
+    def __init__(self, words: list[int], kept: object, explain: Explain) -> None:
+        self._words = np.array(words, np.int64)
+        self._kept = kept
+        self._explain = explain
+        self._method = _Method(b"launch", support().call, _FASTCALL, None)
+        make_capsule, make_function = _makers()
+        capsule = make_capsule(self._words.ctypes.data, None, None)
+        self.call: Callable[..., object] = make_function(
+            ctypes.addressof(self._method), capsule, None
+        )
+
+    def run(self, row: tuple[Any, ...]) -> bool:
+        """Whether the kernel has run; raises `KernelError` for what went wrong in it."""
+        found = self.call(*row)
+        if found is None:
+            return True
+        if found is False:
+            return False
+        assert isinstance(found, bytes)
+        raise KernelError((self._explain(row, np.frombuffer(found, np.uint32)),))
+
+
+@cache
+def _makers() -> tuple[Any, Any]:
+    """`PyCapsule_New` and `PyCFunction_NewEx`; `PYFUNCTYPE` makes a class at each call."""
+    address, anything = ctypes.c_void_p, ctypes.py_object
+    of_capsules = ctypes.PYFUNCTYPE(anything, address, address, address)
+    of_functions = ctypes.PYFUNCTYPE(anything, address, anything, anything)
+    api = ctypes.pythonapi
+    return of_capsules(("PyCapsule_New", api)), of_functions(("PyCFunction_NewEx", api))
+
+
+class _Method(ctypes.Structure):
+    """CPython's `PyMethodDef`."""
+
+    _fields_ = (
+        ("name", ctypes.c_char_p),
+        ("function", ctypes.c_void_p),
+        ("flags", ctypes.c_int),
+        ("doc", ctypes.c_char_p),
+    )
+
+
+def make_plan(
+    function: Function, code: Code, layout: Layout, has_report: bool, explain: Explain
+) -> Plan | None:
+    """A plan for a function's launches, if its arguments are of the kinds that `call.ll` reads."""
+    if not is_possible():
+        return None
+    names = [param.name for param in function.params]
+    slots = [_slot(param, names, layout) for param in function.params]
+    slots += [_look(name, layout) for name in layout.row if name not in names]
+    if None in slots or len(slots) > MOST_SLOTS:
+        return None
+    n_slot = names.index("N") if layout.block and "N" in names else -1
+    most = function.programs or _MOST
+    objects = (np.ndarray, int, float, None, False, True)
+    head = [code[ENTRY], support().pool, len(layout.row), len(slots), n_slot, layout.block, most]
+    head += [*map(id, objects), (1 << 63) - 1, int(has_report)]
+    assert len(head) == _HEAD
+    words = [word for slot in slots if slot for word in (*slot, 0, 0, 0, 0)[:_SLOT]]
+    constants = [value for name, value in layout.row.items() if name not in layout.values]
+    return Plan([*head, *words], (code, constants), explain)
+
+
+_SLOT = 6  # words
+(
+    _ARRAY, _INT, _SINGLE, _DOUBLE, _EXTENT, _STRIDE, _BOOL, _NUMPY, _SAME, _CERTAIN, _GIVEN,
+    _LOW, _HIGH,
+) = range(13)  # fmt: skip
+
+_NO_GAP = 1, 0
+
+Slot = tuple[int, ...]
+
+
+def _slot(param: Param, names: Sequence[str], layout: Layout) -> Slot | None:
+    """How a parameter is filled; `names` are those of all parameters."""
+    name = param.name if param.role == "argument" else param.array
+    value = layout.values[name]
+    if name not in layout.row:
+        return (_GIVEN, 0, _bits(value)) if isinstance(value, np.generic) else None
+    place, dtype = _place(name, layout), param.value.ty.dtype
+    if not isinstance(value, np.ndarray):
+        return _number(place, dtype, layout.row[name], name in layout.declared)
+    match param.role:
+        case "extent":
+            return _EXTENT, place, param.axis, dtype.max
+        case "stride":
+            return _STRIDE, place, param.axis, dtype.max, value.itemsize, dtype.min
+        case "low" | "high":
+            kind = _LOW if param.role == "low" else _HIGH
+            return kind, place, names.index(name), value.itemsize
+        case "argument":
+            return _array(place, dtype, value, layout.uses[name])
+
+
+def _array(place: int, dtype: DType, value: Array, use: ArrayUse) -> Slot:
+    flags = _ALIGNED | (_WRITEABLE if use.is_written else 0)
+    taken = sum(1 << axis for axis in use.taken_strides)
+    if not use.is_read and not use.is_written:
+        taken = _EVERY_AXIS
+    axes = value.ndim | is_wide(value) << 32
+    return _ARRAY, place, id(dtype.numpy), axes, flags | taken << 32, value.itemsize
+
+
+def _number(place: int, dtype: DType, given: object, is_declared: bool) -> Slot | None:
+    """A number, read as what it is in Python; one that would have to be converted is not."""
+    kind = type(given)
+    if kind is int and dtype.is_int:
+        gap = _NO_GAP if is_declared or dtype == I32 else (I32.min, I32.max)  # those would be i32
+        return _INT, place, dtype.min, min(dtype.max, I64.max), *gap
+    if kind is float and dtype.name in ("f32", "f64"):
+        return (_SINGLE if dtype.name == "f32" else _DOUBLE), place
+    if kind is bool and dtype == BOOL:
+        return _BOOL, place
+    if kind is dtype.numpy.type and kind.__module__ == "numpy":
+        return _NUMPY, place, id(kind), 64 - 8 * dtype.numpy.itemsize, int(dtype.is_signed)
+    return None
+
+
+def _look(name: str, layout: Layout) -> Slot | None:
+    """What must be true of an argument that no parameter gets: it is part of the compiled code."""
+    place, given = _place(name, layout), layout.row[name]
+    if name in layout.same:
+        return _SAME, place, _place(layout.same[name], layout)
+    if type(given) is int and I64.min <= given <= I64.max:
+        return _INT, place, given, given, *_NO_GAP
+    return (_CERTAIN, place, id(given)) if name not in layout.values else None
+
+
+def _place(name: str, layout: Layout) -> int:
+    return list(layout.row).index(name)
+
+
+def _bits(number: np.generic) -> int:
+    content = number.tobytes()
+    return int.from_bytes(content.ljust(8, b"\0"), "little", signed=True)
+
+
+class _Array(ctypes.Structure):
+    """The head of a NumPy array, as `call.ll` reads it."""
+
+    _fields_ = (
+        ("references", ctypes.c_int64),
+        ("type", ctypes.c_void_p),
+        ("data", ctypes.c_void_p),
+        ("axes", ctypes.c_int32),
+        ("shape", ctypes.POINTER(ctypes.c_int64)),
+        ("strides", ctypes.POINTER(ctypes.c_int64)),
+        ("base", ctypes.c_void_p),
+        ("dtype", ctypes.c_void_p),
+        ("flags", ctypes.c_int32),
+    )
+
+
+@cache
+def is_possible() -> bool:
+    """Whether objects of this Python and this NumPy lie in memory as `call.ll` expects."""
+    is_free_threaded = not getattr(sys, "_is_gil_enabled", lambda: True)()
+    if sys.implementation.name != "cpython" or is_free_threaded:
+        return False
+    if ctypes.sizeof(ctypes.c_void_p) != 8 or sys.byteorder != "little":
+        return False
+    array: Any = np.zeros((3, 5), np.float32)
+    head = _Array.from_address(id(array))
+    return _has_scalars_behind_two_words() and (
+        head.type == id(np.ndarray)
+        and head.data == array.ctypes.data
+        and head.axes == 2
+        and (head.shape[0], head.shape[1]) == array.shape
+        and (head.strides[0], head.strides[1]) == array.strides
+        and head.dtype == id(array.dtype)
+        and head.flags & 0x501 == 0x501
+    )
+
+
+def _has_scalars_behind_two_words() -> bool:
+    numbers = (np.int8(-3), np.uint16(3), np.int32(-5), np.float32(1.5), np.float64(0.1), np.True_)
+    return all(
+        type(number).__basicsize__ >= 24
+        and ctypes.string_at(id(number) + 16, number.itemsize) == number.tobytes()
+        for number in numbers
+    )

@@ -1,0 +1,88 @@
+"""What pointers point to: arrays that all programs share, and memory of each program's own."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from eas.ir.ops.record import Array
+from eas.ir.types import DType
+from eas.runtime.argument_values import ArrayArgument
+from eas.runtime.interpreter.register import Register
+from eas.support.records import frozen
+
+
+@frozen
+class Order:
+    """Who wrote, read and updated the elements, among programs or threads that have no order.
+
+    `readers` is None if nothing reads them, `updaters` if there are no atomics.
+    """
+
+    writers: Register
+    readers: Register | None
+    updaters: Register | None
+    of_threads: bool = False
+
+    @property
+    def registers(self) -> tuple[Register, ...]:
+        every = (self.writers, self.readers, self.updaters)
+        return tuple(register for register in every if register is not None)
+
+
+@frozen
+class Memory:
+    """What a pointer points to. Offsets from `low` to below `high` are inside.
+
+    Offset `o` of the program at row `r` is `flat[origin + r * stride + o]`; `stride` is 0 for an
+    array that all programs share. `written` marks what has a value, for memory that starts without
+    any. `is_constant` is set if nothing writes to it, so that a load may give a view. `orders` are
+    there if several programs, or threads, may write to it.
+    """
+
+    name: str
+    flat: Array
+    origin: int
+    low: int
+    high: int
+    shape: tuple[int, ...] | None
+    stride: int = 0
+    written: Array | None = None
+    is_constant: bool = False
+    orders: tuple[Order, ...] = ()
+
+
+def device_memory(
+    name: str, argument: ArrayArgument, is_constant: bool, orders: tuple[Order, ...]
+) -> Memory:
+    flat, origin = argument.flat, argument.origin
+    return Memory(
+        name,
+        flat,
+        origin,
+        low=-origin,
+        high=flat.size - origin,
+        shape=(flat.size,) if argument.shape is None else argument.shape,
+        is_constant=is_constant,
+        orders=orders,
+    )
+
+
+def threadgroup_memory(
+    name: str, dtype: DType, size: int, programs: int, has_threads: bool
+) -> Memory:
+    total = programs * size
+    return Memory(
+        name,
+        flat=np.zeros(total, dtype.numpy),
+        origin=0,
+        low=0,
+        high=size,
+        shape=None,
+        stride=size,
+        written=np.zeros(total, np.bool_),
+        orders=(_order_of_threads(total),) * has_threads,
+    )
+
+
+def _order_of_threads(size: int) -> Order:
+    return Order(Register(size), Register(size), Register(size), of_threads=True)
