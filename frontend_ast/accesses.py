@@ -118,7 +118,7 @@ def _alloc_tg(ctx: Context, shape: Operand, dtype: Operand) -> Operand:
         raise ctx.refusal(
             "E0607",
             "threadgroup memory is allocated in a loop",
-            help="allocate it before the loop; its content is not kept anyway",
+            help="allocate it before the loop; its content does not survive a trip anyway",
         )
     require_all_lanes(ctx, "`mk.alloc_tg`")
     pointer = ctx.build.alloc(count(extents), static_dtype(ctx, dtype))

@@ -12,8 +12,17 @@ from typing import cast as cast_type
 import numpy as np
 
 from eas.frontend_ast.context import Context
-from eas.frontend_ast.number_forms import as_place
-from eas.frontend_ast.operands import Array, Const, Generated, Num, Operand, Place, Range, Tuple
+from eas.frontend_ast.number_forms import as_array_pointer
+from eas.frontend_ast.operands import (
+    Array,
+    ArrayPointer,
+    Const,
+    Generated,
+    Num,
+    Operand,
+    Range,
+    Tuple,
+)
 from eas.frontend_ast.promote import (
     Number,
     broadcast,
@@ -112,7 +121,7 @@ def binary(ctx: Context, operation: ast.operator, left: Operand, right: Operand)
         raise refusal_of(ctx, REFUSED_OPERATORS[kind], ctx.loc)
     if isinstance(left, Const) and isinstance(right, Const):
         return fold(ctx, kind, left, right)
-    if isinstance(left, Array | Place) or isinstance(right, Array | Place):
+    if isinstance(left, Array | ArrayPointer) or isinstance(right, Array | ArrayPointer):
         return _move(ctx, operation, left, right)
     if isinstance(left, Tuple) or isinstance(right, Tuple):
         return _join_tuples(ctx, kind, left, right)
@@ -283,7 +292,7 @@ def plus(ctx: Context, operand: Operand) -> Operand:
 
 
 def invert(ctx: Context, operand: Operand) -> Operand:
-    """`~x` of ints: each bit the other way round."""
+    """`~x` of ints: each bit is inverted."""
     num = number(ctx, operand)
     dtype = common_dtype(ctx, [num])
     if is_bool(num) or dtype.is_float:
@@ -310,20 +319,20 @@ UNARY: dict[type[ast.unaryop], Callable[[Context, Operand], Operand]] = {
 def _move(ctx: Context, operation: ast.operator, left: Operand, right: Operand) -> Operand:
     """`a + offs`, `offs + a`, `a - offs`."""
     is_sum = isinstance(operation, ast.Add)
-    if is_sum and not isinstance(left, Array | Place):
+    if is_sum and not isinstance(left, Array | ArrayPointer):
         left, right = right, left
-    if not (is_sum or isinstance(operation, ast.Sub)) or isinstance(right, Array | Place):
-        way_out = "an array takes an offset only; to compute, load its elements: `mk.load(a, i)`"
-        raise no_operator(ctx, SYMBOLS[type(operation)], left, right, way_out)
-    place = as_place(left)
+    if not (is_sum or isinstance(operation, ast.Sub)) or isinstance(right, Array | ArrayPointer):
+        suggestion = "an array takes an offset only; to compute, load its elements: `mk.load(a, i)`"
+        raise no_operator(ctx, SYMBOLS[type(operation)], left, right, suggestion)
+    pointer = as_array_pointer(left)
     offset = number(ctx, right, "an offset")
     if common_dtype(ctx, [offset]).is_float:
         raise ctx.refusal(
             "E0501", f"an offset counts elements, this is {describe(offset)}", at=offset
         )
-    moved = binary(ctx, operation, place.offset, widen(ctx, place.array, offset))
+    moved = binary(ctx, operation, pointer.offset, widen(ctx, pointer.array, offset))
     assert isinstance(moved, Const | Num)
-    return Place(place.array, moved)
+    return ArrayPointer(pointer.array, moved)
 
 
 def refuse_if_long(ctx: Context, make: type[object], length: int) -> None:
@@ -402,18 +411,18 @@ def _join_tuples(ctx: Context, kind: type[ast.AST], left: Operand, right: Operan
     if kind is ast.Mult and type(count) is int and items is not None:
         refuse_if_long(ctx, make, len(items) * count)
         return Tuple(items * count, make)
-    way_out = "a tuple is taken apart at compile time: compute with its parts"
-    raise no_operator(ctx, SYMBOLS[kind], left, right, way_out)
+    suggestion = "a tuple is taken apart at compile time: compute with its parts"
+    raise no_operator(ctx, SYMBOLS[kind], left, right, suggestion)
 
 
 def no_operator(
-    ctx: Context, symbol: str, left: Operand, right: Operand, way_out: str
+    ctx: Context, symbol: str, left: Operand, right: Operand, suggestion: str
 ) -> Exception:
     return ctx.refusal(
         "E0309",
         f"there is no `{symbol}` for {describe(left)} and {describe(right)}",
         secondary=ctx.beside((left, describe(left)), (right, describe(right))),
-        help=way_out,
+        help=suggestion,
     )
 
 

@@ -10,12 +10,12 @@ from eas.frontend_ast.name_lookup import read_name
 from eas.frontend_ast.operands import (
     UNNAMED,
     Array,
+    ArrayPointer,
     Closure,
     Const,
     Generated,
     Num,
     Operand,
-    Place,
     Poison,
     Tuple,
 )
@@ -83,10 +83,10 @@ def _as_declared(ctx: Context, value: Operand, dtype: DType, node: ast.AnnAssign
 def lower_augmented(ctx: Context, node: ast.AugAssign) -> None:
     """`x += v`; the target is evaluated once."""
     if isinstance(node.target, ast.Subscript):
-        place = _array_element(ctx, node.target)
-        old = load_element(ctx, place)
+        element = _array_element(ctx, node.target)
+        old = load_element(ctx, element)
         new = binary(ctx, node.op, old, ctx.expression(node.value))
-        store_element(ctx, place, new)
+        store_element(ctx, element, new)
         return
     if isinstance(node.target, ast.Attribute):
         raise _attribute_target(ctx, node.target)
@@ -148,7 +148,7 @@ def assign(ctx: Context, target: ast.expr, value: Operand, origin: ast.AST | Non
 
 def _remember_name(ctx: Context, value: Operand, name: str) -> None:
     ctx.name_value(value, name)
-    if isinstance(value, Place):
+    if isinstance(value, ArrayPointer):
         ctx.name_value(value.offset, name)
 
 
@@ -168,7 +168,7 @@ def _unpack(
             help="only a tuple whose length is known at compile time can be",
         )
     parts = _origins(origin, len(items))
-    starred = [place for place, t in enumerate(targets) if isinstance(t, ast.Starred)]
+    starred = [position for position, t in enumerate(targets) if isinstance(t, ast.Starred)]
     _check_count(ctx, target, len(items), bool(starred), origin)
     if not starred:
         for each, item, part in zip(targets, items, parts, strict=True):

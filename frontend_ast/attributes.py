@@ -56,11 +56,11 @@ def _of_record(ctx: Context, record: Tuple, node: ast.Attribute) -> Operand:
             return lower_attribute_of_constant(ctx, Const(record.make), node)
         case _:
             raise no_attribute(
-                ctx, node, describe(record), record.fields, _way_to_change(ctx, node)
+                ctx, node, describe(record), record.fields, _suggest_change(ctx, node)
             )
 
 
-def _way_to_change(ctx: Context, node: ast.Attribute) -> tuple[str, ...]:
+def _suggest_change(ctx: Context, node: ast.Attribute) -> tuple[str, ...]:
     """A list is a value here: what would change it makes a new one."""
     if not hasattr(list, node.attr):
         return ()

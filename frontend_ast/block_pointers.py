@@ -1,4 +1,4 @@
-"""Block pointers: a tile of an array, with its place, its strides and the array's bounds."""
+"""Block pointers: a tile of an array, with its offsets, its strides and the array's bounds."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from collections.abc import Callable
 from eas.frontend_ast import memory
 from eas.frontend_ast.arithmetic import binary, items_of
 from eas.frontend_ast.context import Context
-from eas.frontend_ast.number_forms import as_place
-from eas.frontend_ast.operands import NONE, Array, Const, Num, Operand, Place, Tuple
-from eas.frontend_ast.promote import Number, broadcast, describe, number, promote, widen
+from eas.frontend_ast.number_forms import as_array_pointer
+from eas.frontend_ast.operands import NONE, Array, ArrayPointer, Const, Num, Operand, Tuple
+from eas.frontend_ast.promote import Number, add, broadcast, describe, number, promote, widen
 from eas.frontend_ast.static import static_ints, static_shape
 from eas.ir.types import Shape
 from eas.support.records import frozen
@@ -44,7 +44,7 @@ def _make(
     block_shape: Operand,
     order: Operand = NONE,
 ) -> Operand:
-    if not isinstance(base, Array | Place):
+    if not isinstance(base, Array | ArrayPointer):
         raise ctx.refusal("E0509", f"an array is needed, this is {describe(base)}", at=base)
     block = static_shape(ctx, block_shape)
     parts = [_integers(ctx, each, len(block)) for each in (shape, strides, offsets)]
@@ -76,8 +76,8 @@ def _advance(ctx: Context, ptr: Operand, offsets: Operand) -> Operand:
     base, shape, strides, old, block = _parts(ctx, ptr)
     steps = _integers(ctx, offsets, len(_items(old)))
     moved: list[Operand] = []
-    for place, step in zip(_items(old), steps.items, strict=True):
-        moved.append(binary(ctx, ast.Add(), number(ctx, place), number(ctx, step)))
+    for offset, step in zip(_items(old), steps.items, strict=True):
+        moved.append(binary(ctx, ast.Add(), number(ctx, offset), number(ctx, step)))
     return Tuple((base, shape, strides, Tuple(tuple(moved)), block), BlockPointer, _FIELDS)
 
 
@@ -118,18 +118,18 @@ def _access(ctx: Context, ptr: Operand, boundary_check: Operand) -> tuple[Operan
     """The array, the offset of each element, and which of them are inside."""
     base, shape, strides, offsets, block_shape = _parts(ctx, ptr)
     assert isinstance(block_shape, Const)
-    array = as_place(base).array
+    array = as_array_pointer(base).array
     block = static_shape(ctx, block_shape)
     checked = {axis % len(block) for axis in static_ints(ctx, boundary_check, "an axis")}
     total: Num | None = None
     mask: Num | None = None
     rows = zip(_items(shape), _items(strides), _items(offsets), strict=True)
     for axis, (extent, stride, offset) in enumerate(rows):
-        place = _along(ctx, array, axis, block, number(ctx, offset))
-        step = _product(ctx, place, stride)
-        total = step if total is None else _sum(ctx, total, step)
+        indices = _along(ctx, array, axis, block, number(ctx, offset))
+        step = _product(ctx, indices, stride)
+        total = step if total is None else add(ctx, total, step)
         if axis in checked:
-            inside = _inside(ctx, place, extent)
+            inside = _inside(ctx, indices, extent)
             mask = inside if mask is None else _both(ctx, mask, inside)
     assert total is not None
     return base, broadcast(ctx, total, block), mask
@@ -141,25 +141,19 @@ def _along(ctx: Context, array: Array, axis: int, block: Shape, offset: Number) 
     for other in range(len(block)):
         if other != axis:
             row = ctx.compute("expand_dims", row.value, axis=other)
-    x, y = promote(ctx, [widen(ctx, array, row), offset])
-    return ctx.compute("add", x.value, y.value)
+    return add(ctx, widen(ctx, array, row), offset)
 
 
-def _product(ctx: Context, place: Num, stride: Operand) -> Num:
-    x, y = promote(ctx, [place, number(ctx, stride)])
+def _product(ctx: Context, indices: Num, stride: Operand) -> Num:
+    x, y = promote(ctx, [indices, number(ctx, stride)])
     return ctx.compute("mul", x.value, y.value)
 
 
-def _sum(ctx: Context, a: Num, b: Num) -> Num:
-    x, y = promote(ctx, [a, b])
-    return ctx.compute("add", x.value, y.value)
-
-
-def _inside(ctx: Context, place: Num, extent: Operand) -> Num:
-    x, y = promote(ctx, [place, number(ctx, extent)])
+def _inside(ctx: Context, indices: Num, extent: Operand) -> Num:
+    x, y = promote(ctx, [indices, number(ctx, extent)])
     below = ctx.compute("lt", x.value, y.value)
-    zero = broadcast(ctx, Num(ctx.build.constant(0, place.dtype)), place.shape)
-    return ctx.compute("and", ctx.compute("ge", place.value, zero.value).value, below.value)
+    zero = broadcast(ctx, Num(ctx.build.constant(0, indices.dtype)), indices.shape)
+    return ctx.compute("and", ctx.compute("ge", indices.value, zero.value).value, below.value)
 
 
 def _both(ctx: Context, a: Num, b: Num) -> Num:

@@ -1,4 +1,4 @@
-"""Ways that part and meet: `if`, conditional expressions, `and`, `or`, chained comparisons."""
+"""Branches and their joins: `if`, conditional expressions, `and`, `or`, chained comparisons."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ Lower = Callable[[], Operand | None]
 
 @record
 class Branch:
-    """One way: its ops, and the edge at its end unless it never gets there.
+    """One branch: its ops, and the edge at its end unless that is never reached.
 
-    `is_dead` says that the list ends in an op that nothing comes after: a terminator is owed.
+    `is_dead` says that the list ends in an op that nothing may follow: a terminator is added later.
     `leaving` is the shape of the conditions under which lanes left it for somewhere further out:
-    what is joined after it covers that shape, so that those lanes can be told from the others.
+    what is joined after it covers that shape, which separates those lanes from the others.
     """
 
     ops: Ops
@@ -58,7 +58,7 @@ def lower_branch(ctx: Context, lower: Lower, split: Shape = (), at: Loc | None =
     return Branch(ops, edge, ended == "dead", leaving)
 
 
-def lower_way(ctx: Context, condition: Num, truth: bool, lower: Lower, at: Loc) -> Branch:
+def lower_side(ctx: Context, condition: Num, truth: bool, lower: Lower, at: Loc) -> Branch:
     """The branch for where a condition is true, or for where it is false."""
 
     def run() -> Operand | None:
@@ -78,10 +78,10 @@ def choose(
 ) -> Operand | None:
     """An `If` of two branches: joins the names, and the branches' values if they have any.
 
-    `paths`, or else `words`, tell in errors how each branch is taken.
+    `paths`, or else `words`, say in errors how each branch is taken.
     """
-    ways = zip(branches, paths, words, strict=True)
-    live = [(b.edge, path, path.where if path else word) for b, path, word in ways if b.edge]
+    taken = zip(branches, paths, words, strict=True)
+    live = [(b.edge, path, path.where if path else word) for b, path, word in taken if b.edge]
     split: Shape = ()
     has_dead_end = any(branch.is_dead for branch in branches)
     if len(live) == 2 or has_dead_end:
@@ -141,7 +141,7 @@ def close_scope(
 
 
 def _splice(ctx: Context, branch: Branch) -> None:
-    """Moves a branch's ops into the list under way, and with them the jumps that end there."""
+    """Moves a branch's ops, and the jumps that end there, into the current list."""
     ctx.build.ops.extend(branch.ops)
     for target in ctx.targets:
         for edge in (*target.exits, *target.continues):
@@ -191,15 +191,15 @@ def lower_if(ctx: Context, node: ast.If) -> None:
         return
     test = ctx.frame.loc(node.test)
     branches = (
-        lower_way(ctx, condition, True, lambda: ctx.statements(node.body), test),
-        lower_way(ctx, condition, False, lambda: ctx.statements(node.orelse), test),
+        lower_side(ctx, condition, True, lambda: ctx.statements(node.body), test),
+        lower_side(ctx, condition, False, lambda: ctx.statements(node.orelse), test),
     )
     names = assigned_names([*node.body, *node.orelse])
     choose(ctx, condition, branches, names, condition_paths(ctx, node.test))
 
 
 def condition_paths(ctx: Context, test: ast.expr) -> tuple[Path, Path]:
-    """The ways where a condition holds and where it does not."""
+    """The paths on which a condition is true and on which it is false."""
     loc, text = ctx.frame.loc(test), ctx.text(test)
     yes = f"on the path where `{text}`" if text else "where the condition is true"
     no = f"on the path where `{text}` is false" if text else "where the condition is false"
@@ -223,8 +223,8 @@ def lower_if_expression(ctx: Context, node: ast.IfExp) -> Operand:
         return ctx.expression(node.body if condition.value else node.orelse)
     test = ctx.frame.loc(node.test)
     branches = (
-        lower_way(ctx, condition, True, lambda: _placed(ctx, node.body), test),
-        lower_way(ctx, condition, False, lambda: _placed(ctx, node.orelse), test),
+        lower_side(ctx, condition, True, lambda: _placed(ctx, node.body), test),
+        lower_side(ctx, condition, False, lambda: _placed(ctx, node.orelse), test),
     )
     names = assigned_names([node.body, node.orelse])
     return _chosen(choose(ctx, condition, branches, names, condition_paths(ctx, node.test)))
@@ -276,7 +276,7 @@ def short_circuit(ctx: Context, is_and: bool, parts: Sequence[Callable[[], Opera
         ctx.build.loc = ctx.place(value)
         return value
 
-    rest = lower_way(ctx, decided, is_and, lower_rest, place)
+    rest = lower_side(ctx, decided, is_and, lower_rest, place)
     assert rest.edge is not None and rest.edge.value is not None
     right = rest.edge.value
     names = [n for n, b in rest.edge.env.items() if b is not ctx.frame.env.get(n)]
@@ -302,9 +302,10 @@ def short_circuit(ctx: Context, is_and: bool, parts: Sequence[Callable[[], Opera
 def _bind_for_both(
     ctx: Context, rest: Edge, keep: Edge, names: Sequence[str], is_and: bool
 ) -> list[str]:
-    """The names that only the way through the other operands binds; the short way gets any value.
+    """The names that only the path through the other operands binds.
 
-    Where the whole has the truth that only those operands can give, they do have a value.
+    The path that skips those operands gives the names any value. Where the whole expression has the
+    truth that only the other operands can give, the names do have their values.
     """
     new: list[str] = []
     for name in names:

@@ -83,8 +83,8 @@ def _len(ctx: Context, value: Operand) -> Operand:
     if isinstance(value, Range):
         raise unknown_range(ctx, value)
     if isinstance(value, Array):
-        way_out = f"use `{value.name}.shape[0]`"
-        raise ctx.refusal("E0421", f"`len` of {describe(value)}", at=value, help=way_out)
+        suggestion = f"use `{value.name}.shape[0]`"
+        raise ctx.refusal("E0421", f"`len` of {describe(value)}", at=value, help=suggestion)
     if isinstance(value, Const) and hasattr(value.value, "__len__"):
         sized: Any = value.value
         return Const(len(sized))

@@ -1,4 +1,4 @@
-"""Arguments meet parameters: as Python binds them, with errors at the argument that is wrong."""
+"""Binds arguments to parameters as Python does, with errors at the argument that is wrong."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def bind(
     note: Callable[[], str] | None = None,
     foreign: Mapping[str, str] | None = None,
 ) -> inspect.BoundArguments:
-    """Each parameter with its argument; `what` is called, `note` tells how where that fails.
+    """Each parameter with its argument; `what` is called, `note` says how, where that fails.
 
     `foreign` are parameters that it does not have, but a like function of another language does.
     """
@@ -71,7 +71,7 @@ def _too_many(
     most = "no arguments" if allowed == 0 else f"{allowed} argument{'s' * (allowed != 1)}"
     return ctx.refusal(
         "E0427",
-        f"{what} takes {most}, {count} {verb} given" + " by place" * bool(named),
+        f"{what} takes {most}, {count} {verb} given" + " by position" * bool(named),
         at=argument(given, allowed),
         notes=notes,
         help=f"give it by name: `{named[0]}=...`" if named else (),
@@ -124,7 +124,7 @@ def _twice(
         f"`{name}` is given twice",
         at=_keyword(ctx, given.node, name),
         label="by name",
-        secondary=[Label(ctx.frame.loc(argument(given, place)), "by place")],
+        secondary=[Label(ctx.frame.loc(argument(given, place)), "by position")],
         notes=notes,
     )
 

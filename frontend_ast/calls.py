@@ -372,7 +372,7 @@ def _inline(
         value = close_scope(ctx, target, branch, names, f"the result of `{name}`")
     finally:
         ctx.frame = caller
-    # all ways out of it jump further: what follows the call is never reached
+    # all paths out of it jump further: what follows the call is never reached
     return NONE if value is None else _keep_variables(frame, value)
 
 
@@ -450,7 +450,7 @@ def _check_recursion(ctx: Context, call: Call, name: str) -> None:
         )
     raise ctx.refusal(
         "E0418",
-        f"`{name}` calls itself" + ", by way of other functions" * bool(since),
+        f"`{name}` calls itself" + ", through other functions" * bool(since),
         label="this call leads back to where it comes from",
         notes=("a GPU has no call stack: every call is written out in place",),
         help="use a loop, or unroll with `mk.static_range`",

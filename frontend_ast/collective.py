@@ -1,4 +1,4 @@
-"""Where lanes meet: collectives are refused in code that only some lanes reach."""
+"""Collectives need all lanes: they are refused in code that only some lanes reach."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ def require_all_lanes(ctx: Context, what: str) -> None:
     raise ctx.refusal(
         "E0602",
         f"{what} needs all {lanes}, but only some of them get here",
-        label=f"all {lanes} must meet here",
+        label=f"all {lanes} must get here",
         secondary=[
-            Label(loc, f"the {lanes} part here: one answer for each of the {count(split.shape)}")
+            Label(loc, f"the {lanes} diverge here: one answer for each of the {count(split.shape)}")
             for loc, split in shown.items()
         ],
-        help=_way_out(what),
+        help=_suggestion(what),
     )
 
 
-def _way_out(what: str) -> str:
+def _suggestion(what: str) -> str:
     if what == "`mk.sum`":
         return "move it before the condition, or mask its operand: `mk.sum(mk.where(c, x, 0))`"
     return "move it to where all of them are, before the condition"

@@ -96,8 +96,8 @@ def identity(ctx: Context, left: Operand, right: Operand, is_positive: bool) -> 
         return Const(_is_one(left.value, right.value) == is_positive)
     if any(isinstance(o, Const) and not is_numeric(o.value) for o in (left, right)):
         return Const(not is_positive)
-    way_out = "a value in a kernel has no identity: compare with `==`"
-    raise no_operator(ctx, "is", left, right, way_out)
+    suggestion = "a value in a kernel has no identity: compare with `==`"
+    raise no_operator(ctx, "is", left, right, suggestion)
 
 
 def _is_one(a: object, b: object) -> bool:
@@ -119,10 +119,10 @@ def membership(ctx: Context, left: Operand, right: Operand, is_positive: bool) -
             raise failed(ctx, what, error) from error
     items = items_of(right)
     if items is None:
-        way_out = "only a tuple whose length is known can be searched"
+        suggestion = "only a tuple whose length is known can be searched"
         if isinstance(right, Num) and right.shape:
-            way_out = "compare all lanes at once: `mk.any(x == value)`"
-        raise no_operator(ctx, "in", left, right, way_out)
+            suggestion = "compare all lanes at once: `mk.any(x == value)`"
+        raise no_operator(ctx, "in", left, right, suggestion)
     found: Operand = Const(False)
     for item in items:
         same = _compare_values(ctx, ast.Eq, left, item)
@@ -139,8 +139,8 @@ def _in_range(ctx: Context, left: Operand, bounds: Range) -> Operand:
     """Between the bounds, and as many steps from the start as a whole number says."""
     step: Any = bounds.step.value if isinstance(bounds.step, Const) else None
     if step is None:
-        way_out = "a range is searched if its step is a constant"
-        raise no_operator(ctx, "in", left, bounds, way_out)
+        suggestion = "a range is searched if its step is a constant"
+        raise no_operator(ctx, "in", left, bounds, suggestion)
     after, before = (ast.GtE(), ast.Lt()) if step > 0 else (ast.LtE(), ast.Gt())
     remainders = [binary(ctx, ast.Mod(), number(ctx, n), bounds.step) for n in (left, bounds.start)]
     found: Operand = Const(True)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from eas.frontend_ast.builtins import message_parts
 from eas.frontend_ast.context import Context
-from eas.frontend_ast.operands import NONE, Array, Const, Num, Operand, Place, Tuple
+from eas.frontend_ast.operands import NONE, Array, ArrayPointer, Const, Num, Operand, Tuple
 from eas.frontend_ast.promote import broadcast, describe, materialize, promote, to_bool
 from eas.frontend_ast.static import runtime_number, static_int
 from eas.ir.nodes import Assert
@@ -71,7 +71,7 @@ def _multiple_of(ctx: Context, a: Operand, factor: Operand) -> Operand:
     by = static_int(ctx, factor, "the factor")
     if by < 1:
         raise ctx.refusal("E0705", f"the factor is at least 1, not {by}", at=factor)
-    if isinstance(a, Array | Place):
+    if isinstance(a, Array | ArrayPointer):
         raise ctx.refusal(
             "E0302",
             f"`mk.multiple_of` is about numbers, this is {describe(a)}",

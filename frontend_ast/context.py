@@ -48,7 +48,7 @@ class Table:
 
 @frozen
 class Split:
-    """A condition that sends the lanes of a block different ways."""
+    """A condition of block type: the lanes diverge at it."""
 
     shape: Shape
     loc: Loc
@@ -56,7 +56,7 @@ class Split:
 
 @record(eq=False)
 class Edge:
-    """A way out of a piece of code: the open list of ops that it ends, and the names there.
+    """An edge of the control flow graph: the open list of ops that it ends, and the names there.
 
     Its terminator is appended when the values that it must carry are known. `is_from_loop` says
     that it leads out of a loop, so that lanes may take it in different trips.
@@ -97,7 +97,7 @@ class Target:
 @frozen
 class Call:
     """A function that is being inlined: its place in the text, the frame whose variables it sees,
-    and the functions that it is given. If all of that is under way already, it would never end.
+    and the functions that it is given. A call that is equal to one around it would never end.
     """
 
     path: str
@@ -162,7 +162,7 @@ class Context:
             self.build.loc = before
 
     def place(self, operand: Operand) -> Loc:
-        """Where an operand of the statement under way is written, if it has a place of its own."""
+        """Where an operand of the current statement is written, if it has a place of its own."""
         key = operand.value if isinstance(operand, Num) else operand
         _, loc = self.written.get(id(key), (None, self.loc))
         return loc if loc.is_inside(self.loc) or loc.is_inside(self.statement) else self.loc
@@ -173,7 +173,7 @@ class Context:
         return line[loc.column : loc.end_column] if loc.line == loc.end_line else ""
 
     def beside(self, *remarks: tuple[Operand, str]) -> list[Label]:
-        """Remarks on operands of the statement under way, on those with a place of their own."""
+        """Remarks on operands of the current statement, on those with a place of their own."""
         labels = [Label(self.place(operand), text) for operand, text in remarks]
         return [label for label in labels if label.loc != self.loc]
 
@@ -193,7 +193,7 @@ class Context:
         notes: Sequence[str] = (),
         help: str | Sequence[str] = (),
     ) -> Refusal:
-        """An error to raise: at a node, at an operand, or at the place under way."""
+        """An error to raise: at a node, at an operand, or at the current place."""
         match at:
             case None:
                 loc = self.loc
@@ -213,7 +213,7 @@ class Context:
             self.diagnostics.add(error.diagnostic)
 
     def expression(self, node: ast.expr) -> Operand:
-        """What an expression is, its ops made in the list under way."""
+        """What an expression is, its ops appended to the current list."""
         before = self.build.loc
         self.build.loc = self.frame.loc(node)
         try:
@@ -330,7 +330,7 @@ class Context:
         if both is None:
             raise self.refusal(
                 "E0601",
-                f"blocks of the shapes {list(a)} and {list(b)} part the lanes together",
+                f"the lanes diverge over blocks of the shapes {list(a)} and {list(b)} at once",
                 help="bring both to one shape, for example with `x[:, None]`",
             )
         return both
@@ -345,16 +345,19 @@ class Context:
             )
 
     def check_lanes(self, shape: Shape) -> None:
-        """Refuses a block where lanes of another shape have parted: whose lanes would it have?"""
+        """Refuses a block where lanes of another shape diverged: which of its lanes are active?"""
         for split in self.active_splits() if shape else ():
             if shape != split.shape and broadcast_shapes(shape, split.shape) is None:
                 raise self.refusal(
                     "E0601",
-                    f"a block of {list(shape)} where the lanes of {list(split.shape)} have parted",
-                    secondary=[Label(split.loc, f"parted here, by a block of {list(split.shape)}")],
-                    help="compute it before they part, or bring both to one shape"
+                    f"a block of shape {list(shape)} inside a branch that diverges over lanes of "
+                    f"shape {list(split.shape)}",
+                    secondary=[
+                        Label(split.loc, f"diverges here, over a block of {list(split.shape)}")
+                    ],
+                    help="compute it before the branch, or bring both to one shape"
                     if len(shape) == len(split.shape)
-                    else "compute it before they part, or give both the same axes: `x[None, :]`",
+                    else "compute it before the branch, or give both the same axes: `x[None, :]`",
                 )
 
     def check_threads(self, shape: Shape) -> None:
@@ -385,13 +388,13 @@ class Context:
         return Target(kind, self.labels, len(self.splits), number)
 
     def trips(self) -> tuple[int, ...]:
-        """Which trips of unrolled loops are under way."""
+        """The numbers of the current trips of the unrolled loops around."""
         return tuple(target.number for target in self.targets if target.kind == "trip")
 
     def exit_to(
         self, target: Target, edges: list[Edge], value: Operand | None = None, again: bool = False
     ) -> None:
-        """Ends the list under way with a jump; the code after it in this list is dead.
+        """Ends the current list with a jump; the code after it in this list is dead.
 
         `again` is set for `continue`: the loop itself is not left.
         """
@@ -411,7 +414,7 @@ class Context:
         self.ended = "exit"
 
     def _splits_inside(self, target: Target) -> list[Split]:
-        """The conditions between a target and the place under way."""
+        """The conditions between a target and the current place."""
         found = list(self.splits[target.depth :])
         for inner in self.targets[self.targets.index(target) + 1 :]:
             found += inner.splits

@@ -26,7 +26,7 @@ from eas.ir.types import BOOL, DTYPES, F32, I32, U32, DType, Scalar
 
 
 def elementwise(ctx: Context, op: OpDef, operands: Sequence[Operand]) -> Operand:
-    """Any op of the table whose operands meet in one type; a function of floats takes ints too."""
+    """Any op of the table, on operands of one type; a function of floats takes ints too."""
     numbers = [number(ctx, operand) for operand in operands]
     dtype = common_dtype(ctx, numbers)
     if not dtype.is_float and _takes_floats_only(op):

@@ -33,7 +33,7 @@ NAMES: Mapping[str, str] = {
     "max_contiguous": _HINT,
     "max_constancy": _HINT,
     "view": "it is `mk.reshape` here",
-    "broadcast": "blocks meet as in NumPy; to give one a shape there is `mk.broadcast_to`",
+    "broadcast": "blocks broadcast as in NumPy; to give one a shape there is `mk.broadcast_to`",
     "fdiv": _DIVISION,
     "div_rn": _DIVISION,
     "sqrt_rn": "it is `mk.sqrt` here",

@@ -1,4 +1,4 @@
-"""Where paths meet: each name gets one value, of one type, or an error that shows both sides."""
+"""Joins of paths: each name gets one value, of one type, or an error that shows both sides."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from collections.abc import Callable, Sequence
 
 from eas.frontend_ast.context import Context, Edge
 from eas.frontend_ast.number_forms import (
+    as_array_pointer,
     as_number,
-    as_place,
     is_number,
     is_same_constant,
     is_same_kind,
     parts_of,
     with_parts,
 )
-from eas.frontend_ast.operands import Array, Const, Num, Operand, Place, Poison, Tuple
+from eas.frontend_ast.operands import Array, ArrayPointer, Const, Num, Operand, Poison, Tuple
 from eas.frontend_ast.promote import (
     Number,
     aligned,
@@ -58,11 +58,11 @@ class LeafType:
 
 @record
 class Join:
-    """Edges that meet. `results` and `columns` grow as names are merged; `close` ends the edges.
+    """Edges that join. `results` and `columns` grow as names are merged; `close` ends the edges.
 
     `split` is the shape of the condition that decides which edge a lane takes. `must_cover` says
     that what is joined has that shape even if there is one edge only: lanes take it at different
-    times, or there is another way that is never run to its end.
+    times, or there is another path that is never run to its end.
     """
 
     ctx: Context
@@ -97,8 +97,8 @@ class Join:
             return self._merge_numbers([as_number(o) for o in operands], sides, what)
         if all(isinstance(operand, Tuple) for operand in operands):
             return self._merge_tuples([o for o in operands if isinstance(o, Tuple)], sides, what)
-        if all(isinstance(operand, Array | Place) for operand in operands):
-            return self._merge_places(operands, sides, what)
+        if all(isinstance(operand, Array | ArrayPointer) for operand in operands):
+            return self._merge_pointers(operands, sides, what)
         if all(is_same_kind(operand, first) for operand in operands):
             columns = zip(*map(parts_of, operands), strict=True)
             return with_parts(first, [self.merge(column, sides, what) for column in columns])
@@ -106,13 +106,13 @@ class Join:
 
     def close(self, terminate: Terminate) -> None:
         """Converts what each edge brings to the types agreed on, and ends it."""
-        for place, edge in enumerate(self.edges):
-            edge.ops.append(terminate(self.values(place), edge.loc))
+        for position, edge in enumerate(self.edges):
+            edge.ops.append(terminate(self.values(position), edge.loc))
 
-    def values(self, place: int) -> tuple[Value, ...]:
+    def values(self, position: int) -> tuple[Value, ...]:
         """What one edge brings, converted at its end."""
-        numbers = [column[place] for column in self.columns]
-        return convert(self.ctx, self.edges[place], numbers, self.results)
+        numbers = [column[position] for column in self.columns]
+        return convert(self.ctx, self.edges[position], numbers, self.results)
 
     def _merge_binding(
         self,
@@ -153,23 +153,23 @@ class Join:
         if any(len(t.items) != len(first.items) or t.make is not first.make for t in tuples):
             raise self._mismatch(tuples, sides, what)
         columns = zip(*(t.items for t in tuples), strict=True)
-        parts = [part_name(what, first, place) for place in range(len(first.items))]
+        parts = [part_name(what, first, position) for position in range(len(first.items))]
         items = [self.merge(c, sides, part) for c, part in zip(columns, parts, strict=True)]
         return Tuple(tuple(items), first.make, first.fields)
 
-    def _merge_places(
+    def _merge_pointers(
         self, operands: Sequence[Operand], sides: Sequence[Label], what: str
     ) -> Operand:
-        places = [as_place(operand) for operand in operands]
-        first = places[0]
-        for place, side in zip(places, sides, strict=True):
-            if place.array.pointer is not first.array.pointer:
-                raise two_arrays(self.ctx, what, (first, place), (sides[0], side))
+        pointers = [as_array_pointer(operand) for operand in operands]
+        first = pointers[0]
+        for pointer, side in zip(pointers, sides, strict=True):
+            if pointer.array.pointer is not first.array.pointer:
+                raise two_arrays(self.ctx, what, (first, pointer), (sides[0], side))
         if all(isinstance(operand, Array) for operand in operands):
             return operands[0]
-        offset = self.merge([place.offset for place in places], sides, what)
+        offset = self.merge([pointer.offset for pointer in pointers], sides, what)
         assert isinstance(offset, Const | Num)
-        return Place(first.array, offset)
+        return ArrayPointer(first.array, offset)
 
     def _mismatch(
         self, operands: Sequence[Operand], sides: Sequence[Label], what: str
@@ -205,7 +205,7 @@ def convert(
 def join_leaf(
     ctx: Context, numbers: Sequence[Number], sides: Sequence[Label], what: str, rank: int = 0
 ) -> LeafType:
-    """The type in which these numbers meet without any conversion but that of literals.
+    """The type that joins these numbers; only literals are converted.
 
     Where lanes choose among them, `rank` is that of the lanes.
     """
@@ -216,12 +216,12 @@ def join_leaf(
             if both is None:
                 raise _two_shapes(ctx, (shape, seen), (num.shape, side), what)
             shape, seen = both, side
-    strong = [place for place, n in enumerate(numbers) if not _is_weak(n)]
+    strong = [position for position, n in enumerate(numbers) if not _is_weak(n)]
     chosen = strong[0] if strong else _widest(ctx, numbers)
     dtype = _dtype(ctx, numbers[chosen])
-    for place, num in enumerate(numbers):
+    for position, num in enumerate(numbers):
         if not _agrees(ctx, num, dtype):
-            one, other = sorted((chosen, place), key=lambda i: _position(sides[i].loc))
+            one, other = sorted((chosen, position), key=lambda i: _position(sides[i].loc))
             raise _two_types(ctx, (numbers[one], sides[one]), (numbers[other], sides[other]), what)
     return LeafType(dtype, shape, not strong and not dtype.is_bool)
 
@@ -238,7 +238,7 @@ def _meeting_shape(one: Shape, other: Shape, rank: int) -> Shape | None:
 
 
 def _widest(ctx: Context, numbers: Sequence[Number]) -> int:
-    return max(range(len(numbers)), key=lambda place: _dtype(ctx, numbers[place]).bits)
+    return max(range(len(numbers)), key=lambda position: _dtype(ctx, numbers[position]).bits)
 
 
 def _dtype(ctx: Context, num: Number) -> DType:
@@ -270,16 +270,16 @@ def is_one_value(numbers: Sequence[Number]) -> bool:
     )
 
 
-def part_name(what: str, whole: Tuple, place: int) -> str:
+def part_name(what: str, whole: Tuple, position: int) -> str:
     """The words for a part of a tuple: `pair[1]`, `point.x`."""
-    part = f".{whole.fields[place]}" if whole.fields else f"[{place}]"
-    return f"{what[:-1]}{part}`" if what.endswith("`") else f"{what}, part {place},"
+    part = f".{whole.fields[position]}" if whole.fields else f"[{position}]"
+    return f"{what[:-1]}{part}`" if what.endswith("`") else f"{what}, part {position},"
 
 
 def two_arrays(
-    ctx: Context, what: str, places: tuple[Place, Place], sides: tuple[Label, Label]
+    ctx: Context, what: str, pointers: tuple[ArrayPointer, ArrayPointer], sides: tuple[Label, Label]
 ) -> Exception:
-    names = [f"`{place.array.name}`" for place in places]
+    names = [f"`{pointer.array.name}`" for pointer in pointers]
     return _differ(
         ctx,
         "E0311",

@@ -2,8 +2,9 @@
 
 What a loop changes is carried from trip to trip, and the types of what is carried depend on the
 body. So the body is lowered on trial with the types that the names have before the loop; where the
-end of the body disagrees (a literal met a typed value, a scalar became a block, lanes part ways),
-the trial is undone and repeated with the joined types. They only ever grow, so this ends soon.
+end of the body disagrees (a literal is joined with a typed value, a scalar became a block, lanes
+diverge), the trial is undone and repeated with the joined types. They only ever grow, so this ends
+soon.
 """
 
 from __future__ import annotations
@@ -29,13 +30,13 @@ from eas.frontend_ast.joins import (
     join_leaf,
 )
 from eas.frontend_ast.number_forms import (
-    as_place,
+    as_array_pointer,
     has_same_form,
     leaves,
     points_into_one_array,
     rebuild,
 )
-from eas.frontend_ast.operands import Array, Const, Num, Operand, Place, Poison, Range
+from eas.frontend_ast.operands import Array, ArrayPointer, Const, Num, Operand, Poison, Range
 from eas.frontend_ast.promote import Number, common_dtype, common_shape, describe, promote
 from eas.frontend_ast.recovery import searching
 from eas.frontend_ast.scopes import Bound, Env, Unbound, assigned_names, count_reads, env_where
@@ -305,8 +306,8 @@ def _revise_one(ctx: Context, each: Carried, trial: Trial) -> Carried:
     split: Shape = ()
     for edge in trial.target.continues:
         split = ctx.cover(split, edge.split)
-    parted = (*ctx.splits, *trial.target.leaving)
-    rank = max((len(part.shape) for part in parted), default=0)
+    splits = (*ctx.splits, *trial.target.leaving)
+    rank = max((len(each.shape) for each in splits), default=0)
     columns = [_numbers(b.value, form) for b in bound]
     sides = [Label(each.loc, ASSIGNED), *(Label(b.loc, "in the loop") for b in bound)]
     types: list[LeafType] = []
@@ -325,7 +326,7 @@ def _revise_one(ctx: Context, each: Carried, trial: Trial) -> Carried:
 
 
 def _is_unchanged(numbers: Sequence[Number], ty: LeafType) -> bool:
-    """Whether every way to the next trip passes one value, which none of them has to convert."""
+    """Whether every path to the next trip passes one value, and none has to convert it."""
     if not is_one_value(numbers):
         return False
     return all(n.value.ty == make_type(ty.dtype, ty.shape) for n in numbers if isinstance(n, Num))
@@ -335,7 +336,9 @@ def _types(ctx: Context, each: Carried, form: Operand) -> Sequence[LeafType]:
     if form is each.form:
         return each.types
     # an array became a pointer into it: its offset begins at 0, a literal
-    ty = join_leaf(ctx, [as_place(form).offset], [Label(each.loc, ASSIGNED)], f"`{each.name}`")
+    ty = join_leaf(
+        ctx, [as_array_pointer(form).offset], [Label(each.loc, ASSIGNED)], f"`{each.name}`"
+    )
     return [LeafType(ty.dtype, ty.shape, weak=True)]
 
 
@@ -343,7 +346,7 @@ def _common_form(ctx: Context, each: Carried, form: Operand, binding: Bound) -> 
     if has_same_form(form, binding.value):
         return form
     if points_into_one_array(form, binding.value):
-        return form if isinstance(form, Place) else binding.value
+        return form if isinstance(form, ArrayPointer) else binding.value
     raise ctx.refusal(
         "E0313",
         f"`{each.name}` is {describe(form)} before the loop and {describe(binding.value)} in it",
@@ -421,8 +424,8 @@ def _carried_numbers(plan: Plan, env: Env) -> Iterator[Number]:
 
 def _numbers(value: Operand, form: Operand) -> list[Number]:
     """The numbers of a value that has a form; an array is a pointer to its first element."""
-    if isinstance(value, Array) and isinstance(form, Place):
-        value = as_place(value)
+    if isinstance(value, Array) and isinstance(form, ArrayPointer):
+        value = as_array_pointer(value)
     return list(leaves(value))
 
 

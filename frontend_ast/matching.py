@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from eas.frontend_ast.arithmetic import combine_bools
-from eas.frontend_ast.branches import choose, lower_condition, lower_way, short_circuit
+from eas.frontend_ast.branches import choose, lower_condition, lower_side, short_circuit
 from eas.frontend_ast.comparison import compare
 from eas.frontend_ast.context import Context
 from eas.frontend_ast.joins import Path
@@ -57,8 +57,8 @@ def _branch(
 ) -> None:
     loc = ctx.frame.loc(case.pattern)
     branches = (
-        lower_way(ctx, fits, True, lambda: _run(ctx, subject, case), loc),
-        lower_way(ctx, fits, False, lambda: _lower_cases(ctx, subject, rest), loc),
+        lower_side(ctx, fits, True, lambda: _run(ctx, subject, case), loc),
+        lower_side(ctx, fits, False, lambda: _lower_cases(ctx, subject, rest), loc),
     )
     names = assigned_names([case, *rest])
     paths = (

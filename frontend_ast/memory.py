@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from eas.frontend_ast.context import Context
-from eas.frontend_ast.number_forms import as_place
-from eas.frontend_ast.operands import Array, Const, Num, Operand, Place
+from eas.frontend_ast.number_forms import as_array_pointer
+from eas.frontend_ast.operands import Array, ArrayPointer, Const, Num, Operand
 from eas.frontend_ast.promote import (
     Number,
     broadcast,
@@ -31,7 +31,7 @@ def load(
     other: Operand | None,
     offs: Operand | None = None,
 ) -> Num:
-    array, offset = place_of(ctx, where, offs)
+    array, offset = address_of(ctx, where, offs)
     guard = _mask(ctx, mask)
     fill = Const(0) if other is None else number(ctx, other, "a value for `other`")
     shape = _shape(ctx, [offset, guard] if guard is None else [offset, guard, fill])
@@ -46,7 +46,7 @@ def load(
 def store(
     ctx: Context, where: Operand, value: Operand, mask: Operand | None, offs: Operand | None = None
 ) -> None:
-    array, offset = place_of(ctx, where, offs)
+    array, offset = address_of(ctx, where, offs)
     stored = _as_element(ctx, array, number(ctx, value, "a number to store"))
     guard = _mask(ctx, mask)
     shape = _shape(ctx, [offset, stored, guard])
@@ -63,7 +63,7 @@ def _several_values(ctx: Context, offset: Num, shape: Shape) -> Exception:
         "E0304",
         f"a block of {list(shape)} does not fit offsets of {list(offset.shape)}",
         at=offset,
-        notes=("several values would go to one place, and which one stays there is not certain",),
+        notes=("several values would go to one element, and which one stays there is not certain",),
         help="give each lane its own offset: `rows[:, None] * WIDTH + columns`",
     )
 
@@ -78,7 +78,7 @@ def atomic(
     expected: Operand | None = None,
 ) -> Num:
     """Once per lane or thread that gets here: the operands are spread over all of them."""
-    array, offset = place_of(ctx, where, offs)
+    array, offset = address_of(ctx, where, offs)
     _check_updated(ctx, kind, where, array)
     new = _as_element(ctx, array, number(ctx, value))
     old = None if expected is None else _as_element(ctx, array, number(ctx, expected))
@@ -98,18 +98,18 @@ def _check_updated(ctx: Context, kind: AtomicKind, where: Operand, array: Array)
     if array.dtype.is_int or (array.dtype.is_float and kind not in ("and", "or", "xor")):
         return
     wanted = "integers" if array.dtype.is_float else "numbers"
-    way = "of ints of the same width, and `mk.bitcast` where it is read"
+    instead = "of ints of the same width, and `mk.bitcast` where it is read"
     raise ctx.refusal(
         "E0301",
         f"`mk.atomic_{kind}` takes {wanted}, `{array.name}` holds {array.dtype}",
         at=where,
-        help=f"use an array {way if array.dtype.is_float else 'of i32 with 0 and 1'}",
+        help=f"use an array {instead if array.dtype.is_float else 'of i32 with 0 and 1'}",
     )
 
 
-def place_of(ctx: Context, where: Operand, offs: Operand | None) -> tuple[Array, Num]:
+def address_of(ctx: Context, where: Operand, offs: Operand | None) -> tuple[Array, Num]:
     """The array and the offset that a pointer and an offset name together."""
-    if not isinstance(where, Array | Place):
+    if not isinstance(where, Array | ArrayPointer):
         raise ctx.refusal(
             "E0509",
             f"an array is needed, this is {describe(where)}",
@@ -117,8 +117,10 @@ def place_of(ctx: Context, where: Operand, offs: Operand | None) -> tuple[Array,
             help=why_none(ctx, where)
             or "pass an array argument of the kernel, or `array + offset`",
         )
-    place = as_place(where)
-    numbers: list[Number] = [] if isinstance(where, Array) and offs is not None else [place.offset]
+    pointer = as_array_pointer(where)
+    numbers: list[Number] = (
+        [] if isinstance(where, Array) and offs is not None else [pointer.offset]
+    )
     if offs is not None:
         numbers.append(number(ctx, offs, "an offset"))
     for each in numbers:
@@ -127,15 +129,15 @@ def place_of(ctx: Context, where: Operand, offs: Operand | None) -> tuple[Array,
                 "E0501",
                 f"an offset counts elements: it is an int, not {describe(each)}",
                 at=each,
-                help=_way_to_offset(where),
+                help=_suggest_offset(where),
             )
-    nums = promote(ctx, [widen(ctx, place.array, each) for each in numbers])
+    nums = promote(ctx, [widen(ctx, pointer.array, each) for each in numbers])
     total = nums[0] if len(nums) == 1 else ctx.compute("add", nums[0].value, nums[1].value)
-    return place.array, total
+    return pointer.array, total
 
 
-def _way_to_offset(where: Array | Place) -> str:
-    if isinstance(where, Place):
+def _suggest_offset(where: Array | ArrayPointer) -> str:
+    if isinstance(where, ArrayPointer):
         return "the pointer has offsets: if this is none, give it by name, such as `other=...`"
     return "convert it: `.to(mk.i32)`"
 

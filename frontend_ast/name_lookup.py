@@ -110,15 +110,15 @@ def lower_attribute_of_constant(ctx: Context, holder: Const, node: ast.Attribute
     except AttributeError as error:
         what = value.__name__ if isinstance(value, types.ModuleType) else type(value).__name__
         written = ctx.text(node.value) or what
-        ways = _ways_out(value, name)
-        raise no_attribute(ctx, node, f"`{written}`", dir(value), ways) from error
+        suggestions = _suggestions(value, name)
+        raise no_attribute(ctx, node, f"`{written}`", dir(value), suggestions) from error
     if _may_change(value):
         check_capture(ctx, name, found)
         ctx.capture(value, name, partial(getattr, value, name), found)
     return Const(found)
 
 
-def _ways_out(holder: object, name: str) -> tuple[str, ...]:
+def _suggestions(holder: object, name: str) -> tuple[str, ...]:
     """What is written here for a name of another language."""
     names = foreign.NAMES if _is_mk(holder) else foreign.OF_DTYPES
     is_ours = _is_mk(holder) or isinstance(holder, DType)
@@ -139,7 +139,7 @@ def no_attribute(
     node: ast.Attribute,
     what: str,
     known: Iterable[str],
-    ways_out: Sequence[str] = (),
+    suggestions: Sequence[str] = (),
 ) -> Exception:
     """The error for a name behind a dot that is unknown; it is at that name."""
     loc = ctx.frame.loc(node)
@@ -150,7 +150,7 @@ def no_attribute(
         "E0205",
         f"{what} has no attribute `{node.attr}`",
         at=replace(loc, line=loc.end_line, column=loc.end_column - len(node.attr)),
-        help=ways_out or [f"did you mean `{dotted}{match}`?" for match in close],
+        help=suggestions or [f"did you mean `{dotted}{match}`?" for match in close],
     )
 
 

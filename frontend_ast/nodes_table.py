@@ -35,7 +35,7 @@ _HEAD = """\
 # Python, node by node
 
 Every class of node that `ast` has in Python 3.11, and what it means in a kernel. What is not
-supported is refused with an error; `eas explain E0101` tells more about each code.
+supported is refused with an error; `eas explain E0101` describes each code.
 
 This page is made from the compiler's own tables, and the tests compile a kernel for each line.
 """

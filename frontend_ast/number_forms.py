@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 
 from eas.frontend_ast.operands import (
     Array,
+    ArrayPointer,
     Closure,
     Const,
     Method,
     Num,
     Operand,
-    Place,
     Range,
     RecordMethod,
     Text,
@@ -27,7 +27,7 @@ def parts_of(operand: Operand) -> tuple[Operand, ...]:
     match operand:
         case Tuple(items=items):
             return items
-        case Place(offset=offset):
+        case ArrayPointer(offset=offset):
             return (offset,)
         case Range(start=start, stop=stop, step=step):
             return start, stop, step
@@ -46,8 +46,8 @@ def with_parts(operand: Operand, parts: Sequence[Operand]) -> Operand:
     match operand:
         case Tuple(make=make, fields=fields):
             return Tuple(tuple(parts), make, fields)
-        case Place(array=array):
-            return Place(array, as_number(parts[0]))
+        case ArrayPointer(array=array):
+            return ArrayPointer(array, as_number(parts[0]))
         case Range():
             start, stop, step = map(as_number, parts)
             return Range(start, stop, step)
@@ -69,7 +69,7 @@ def is_same_kind(a: Operand, b: Operand) -> bool:
     match a, b:
         case Tuple(), Tuple():
             return len(a.items) == len(b.items) and a.make is b.make
-        case Place(), Place():
+        case ArrayPointer(), ArrayPointer():
             return points_into_one_array(a, b)
         case Range(), Range():
             return True
@@ -119,7 +119,7 @@ def rebuild(operand: Operand, numbers: Iterator[Num]) -> Operand:
 
 
 def any_operand(operand: Operand) -> Operand:
-    """Something that can be joined with the operand, for a way on which it is never used."""
+    """Something that can be joined with the operand, for a path on which it is never used."""
     if isinstance(operand, Num):
         dtype = operand.dtype
         return Const(False if dtype.is_bool else 0.0 if dtype.is_float else 0)
@@ -127,14 +127,14 @@ def any_operand(operand: Operand) -> Operand:
 
 
 def points_into_one_array(a: Operand, b: Operand) -> bool:
-    if not isinstance(a, Array | Place) or not isinstance(b, Array | Place):
+    if not isinstance(a, Array | ArrayPointer) or not isinstance(b, Array | ArrayPointer):
         return False
-    return as_place(a).array.pointer is as_place(b).array.pointer
+    return as_array_pointer(a).array.pointer is as_array_pointer(b).array.pointer
 
 
-def as_place(operand: Operand) -> Place:
-    assert isinstance(operand, Array | Place)
-    return operand if isinstance(operand, Place) else Place(operand, Const(0))
+def as_array_pointer(operand: Operand) -> ArrayPointer:
+    assert isinstance(operand, Array | ArrayPointer)
+    return operand if isinstance(operand, ArrayPointer) else ArrayPointer(operand, Const(0))
 
 
 def is_same_constant(a: Operand, b: Operand) -> bool:

@@ -69,7 +69,7 @@ class Array:
 
 
 @frozen
-class Place:
+class ArrayPointer:
     """An array and an offset into it: `a + offs`."""
 
     array: Array
@@ -166,7 +166,7 @@ class Poison:
 
 
 Function = Closure | Method | RecordMethod
-Operand = Const | Num | Array | Place | Tuple | Generated | Range | Function | Text | Poison
+Operand = Const | Num | Array | ArrayPointer | Tuple | Generated | Range | Function | Text | Poison
 
 # Threadgroup memory, until it is assigned to a name.
 UNNAMED = "threadgroup memory"

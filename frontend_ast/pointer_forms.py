@@ -2,7 +2,7 @@
 
 An array is followed by offsets. A block of pointers has its offsets, so that a mask or a value
 comes next. A pointer with one offset (`row = a + start`) may be followed by either: an offset is an
-int and a mask a bool, so their types tell which is meant, or else the names have to.
+int and a mask a bool, so their types say which is meant, or else the names have to.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import get_args
 from eas.frontend_ast.block_pointers import is_block_pointer
 from eas.frontend_ast.call_binding import Given, argument
 from eas.frontend_ast.context import Context
-from eas.frontend_ast.operands import NONE, Array, Const, Num, Operand, Place
+from eas.frontend_ast.operands import NONE, Array, ArrayPointer, Const, Num, Operand
 from eas.ir.nodes import AtomicKind
 from eas.support.records import replace
 
@@ -45,7 +45,7 @@ def with_offsets(ctx: Context, name: str, given: Given) -> Given:
 def _has_its_offsets(
     ctx: Context, name: str, ptr: Operand, rest: Sequence[Operand], given: Given
 ) -> bool:
-    if not isinstance(ptr, Place):
+    if not isinstance(ptr, ArrayPointer):
         return is_block_pointer(ptr)
     if not rest:
         return True
@@ -58,7 +58,7 @@ def _has_its_offsets(
 
 
 def _begins_with_mask(ctx: Context, rest: Sequence[Operand], given: Given) -> bool:
-    """Whether what is loaded from a pointer is told by a mask, rather than by an offset."""
+    """Whether the argument after a pointer is a mask rather than an offset."""
     if rest[0] != NONE or len(rest) == 1:
         return _is_mask(rest[0])
     if len(rest) == 2 and _is_mask(rest[1]) and rest[1] != NONE:
@@ -67,7 +67,7 @@ def _begins_with_mask(ctx: Context, rest: Sequence[Operand], given: Given) -> bo
 
 
 def _begins_with_value(
-    ctx: Context, name: str, ptr: Place, rest: Sequence[Operand], given: Given
+    ctx: Context, name: str, ptr: ArrayPointer, rest: Sequence[Operand], given: Given
 ) -> bool:
     """Whether these are values and a mask, rather than an offset and values."""
     first, last = rest[0], rest[-1]
@@ -83,7 +83,7 @@ def _unclear(ctx: Context, name: str, given: Given) -> Exception:
     ptr, *rest = _written(ctx, given)
     without = (*_VALUES[name], "mask", "other")[: len(rest)]
     behind = ("offs", *_VALUES[name], "mask")[: len(rest)]
-    ways = [
+    forms = [
         ", ".join(f"{key}={text}" for key, text in zip(names, rest, strict=True))
         for names in (without, behind)
     ]
@@ -94,7 +94,7 @@ def _unclear(ctx: Context, name: str, given: Given) -> Exception:
         notes=(
             f"`{ptr}` has an offset, and `{rest[-1]}` may be `{without[-1]}` or `{behind[-1]}`",
         ),
-        help=[f"say it by name: `mk.{name}({ptr}, {way})`" for way in ways],
+        help=[f"say it by name: `mk.{name}({ptr}, {form})`" for form in forms],
     )
 
 

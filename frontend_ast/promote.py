@@ -1,4 +1,4 @@
-"""How numbers of different types meet: promotion, conversion of constants, broadcasting.
+"""How numbers of different types are combined: promotion, conversion of constants, broadcasting.
 
 The rules, in order:
 1. Two constants are computed by Python itself, before this module is asked.
@@ -23,13 +23,13 @@ from eas.frontend_ast.context import Context
 from eas.frontend_ast.operands import (
     NONE,
     Array,
+    ArrayPointer,
     Closure,
     Const,
     Generated,
     Method,
     Num,
     Operand,
-    Place,
     Poison,
     Range,
     RecordMethod,
@@ -70,7 +70,7 @@ def describe(operand: Operand) -> str:
             return str(operand.value.ty)
         case Array():
             return f"the array `{operand.name}`"
-        case Place():
+        case ArrayPointer():
             return f"a pointer into `{operand.array.name}`"
         case Tuple(items=items, make=make):
             kind = f"{'an' if make.__name__[0] in 'AEIOaeio' else 'a'} {make.__name__}"
@@ -106,7 +106,7 @@ def number(ctx: Context, operand: Operand, what: str = "a number") -> Number:
                 "E0302",
                 f"{what} is needed, this is {describe(operand)}",
                 at=operand,
-                help=_way_out(ctx, operand),
+                help=_suggestions(ctx, operand),
             )
 
 
@@ -229,7 +229,7 @@ def aligned(shape: Shape, rank: int) -> Shape:
 
 
 def fitting_shape(a: Shape, b: Shape) -> Shape | None:
-    """The shape that blocks of two shapes have together, by NumPy's rule: the last axes meet."""
+    """The shape that blocks of two shapes broadcast to: the last axes are aligned, as in NumPy."""
     rank = max(len(a), len(b))
     return broadcast_shapes(aligned(a, rank), aligned(b, rank))
 
@@ -254,7 +254,7 @@ def _no_common_shape(ctx: Context, shape: Shape, num: Num, nums: Sequence[Number
         at=num,
         label=str(list(num.shape)),
         secondary=ctx.beside((other, str(list(other.shape)))),
-        notes=("the last axes meet first, and each two are equal or one of them is 1",),
+        notes=("the last axes are aligned, and each two are equal or one of them is 1",),
         help="add axes of extent 1: `x[:, None]`, `x[None, :]`",
     )
 
@@ -280,7 +280,7 @@ def to_bool(ctx: Context, operand: Operand) -> Number:
                 at=operand,
                 help="compare its bounds: `start < stop`",
             )
-        case Array() | Place():
+        case Array() | ArrayPointer():
             raise ctx.refusal(
                 "E0305",
                 f"{describe(operand)} is neither true nor false",
@@ -292,7 +292,7 @@ def to_bool(ctx: Context, operand: Operand) -> Number:
 
 
 def common_dtype(ctx: Context, numbers: Sequence[Number]) -> DType:
-    """The dtype in which these numbers meet in arithmetic."""
+    """The common dtype of these numbers in arithmetic."""
     typed: list[Number] = []
     weak: list[DType] = []
     constants: list[Const] = []
@@ -320,10 +320,16 @@ def promote(ctx: Context, numbers: Sequence[Number], dtype: DType | None = None)
     if dtype is None:
         dtype = common_dtype(ctx, numbers)
     shape = common_shape(ctx, numbers)
-    # a bool adapts to numbers in arithmetic by itself; as a bool it meets nothing but bools
+    # a bool adapts to numbers in arithmetic by itself; as a bool it combines with bools only
     weak = not dtype.is_bool and all(isinstance(n, Const) or _is_weak(n) for n in numbers)
     converted = [_converted(ctx, n, dtype, shape) for n in numbers]
     return [n if n.weak == weak else Num(n.value, weak) for n in converted]
+
+
+def add(ctx: Context, a: Number, b: Number) -> Num:
+    """The sum of two numbers in their common type."""
+    x, y = promote(ctx, [a, b])
+    return ctx.compute("add", x.value, y.value)
 
 
 def _converted(ctx: Context, num: Number, dtype: DType, shape: Shape) -> Num:
@@ -347,7 +353,7 @@ def _constants_dtype(ctx: Context, constants: Sequence[Const]) -> DType:
 
 
 def _adapt(strong: DType, weak: DType) -> DType:
-    """Where a weak value meets a strong dtype: the strong one, unless it would lose digits."""
+    """The dtype of a weak value with a strong one: the strong, unless it would lose digits."""
     if strong.is_float and not weak.is_float:
         return strong
     if weak.is_float and not strong.is_float:
@@ -414,11 +420,11 @@ def _describe_constant(value: Any) -> str:
     return f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}"
 
 
-def _way_out(ctx: Context, operand: Operand) -> tuple[str, ...]:
+def _suggestions(ctx: Context, operand: Operand) -> tuple[str, ...]:
     match operand:
         case Array() as array:
             return (f"load an element first: `{array.name}[i]` or `mk.load({array.name}, i)`",)
-        case Place(array=array):
+        case ArrayPointer(array=array):
             return (f"load what it points to: `mk.load({array.name} + ...)`",)
         case Tuple():
             return ("take one of its parts: `t[0]`",)

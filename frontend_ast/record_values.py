@@ -13,7 +13,7 @@ from eas.frontend_ast.context import Context
 from eas.frontend_ast.operands import Const, Operand, Tuple
 from eas.frontend_ast.promote import describe
 
-# Functions of a class that a kernel has no use for, or that only tell about an object.
+# Functions of a class that a kernel has no use for, or that only describe an object.
 _HARMLESS = frozenset(
     {"__repr__", "__str__", "__format__", "__hash__", "__dir__", "__sizeof__"}
     | {"__getnewargs__", "__reduce__", "__reduce_ex__", "__getstate__", "__setstate__"}

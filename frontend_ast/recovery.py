@@ -30,7 +30,7 @@ def searching(
 
 
 def search(ctx: Context, body: Sequence[ast.stmt], names: Sequence[str] = ()) -> None:
-    """Lowers statements for their errors only: neither ops nor exits nor names are kept."""
+    """Lowers statements for their errors only: ops, exits and names are dropped."""
     mark = ctx.mark()
     env, loc = ctx.frame.env, ctx.loc
     ctx.frame.env = env | {name: Bound(Poison(), loc) for name in names}

@@ -1,4 +1,4 @@
-"""What Python has and kernels have not: each node with its own words and a way out."""
+"""What Python has and kernels do not: each node with its own error and a suggestion."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ def env_where(env: Env, condition: Operand | None, truth: bool) -> Env:
 
 @record(eq=False)
 class Frame:
-    """One function under way: the kernel, or a helper that is being inlined into it."""
+    """One function that is being lowered: the kernel, or a helper that is being inlined into it."""
 
     source: FunctionSource
     names: frozenset[str]

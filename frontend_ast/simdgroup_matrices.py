@@ -11,9 +11,10 @@ from eas.frontend_ast import memory
 from eas.frontend_ast.arithmetic import items_of
 from eas.frontend_ast.collective import require_all_lanes
 from eas.frontend_ast.context import Context
-from eas.frontend_ast.number_forms import as_place
-from eas.frontend_ast.operands import NONE, Array, Const, Num, Operand, Place, Tuple
+from eas.frontend_ast.number_forms import as_array_pointer
+from eas.frontend_ast.operands import NONE, Array, ArrayPointer, Const, Num, Operand, Tuple
 from eas.frontend_ast.promote import (
+    add,
     broadcast,
     cast,
     describe,
@@ -54,8 +55,8 @@ def _store(
     ctx: Context, acc: Operand, ptr: Operand, offs: Operand, stride: Operand = _EDGE
 ) -> Operand:
     first, second = _elements(ctx, acc)
-    for value, place in zip((first, second), _places(ctx, ptr, offs, stride), strict=True):
-        memory.store(ctx, ptr, value, None, place)
+    for value, offset in zip((first, second), _element_offsets(ctx, ptr, offs, stride), strict=True):
+        memory.store(ctx, ptr, value, None, offset)
     return NONE
 
 
@@ -88,39 +89,37 @@ def _elements(ctx: Context, acc: Operand) -> tuple[Num, Num]:
 def _loaded(ctx: Context, array: Operand, offs: Operand, stride: Operand) -> list[Num]:
     """A thread's two elements of a matrix in memory."""
     return [
-        cast(ctx, memory.load(ctx, array, None, None, place), F32)
-        for place in _places(ctx, array, offs, stride)
+        cast(ctx, memory.load(ctx, array, None, None, offset), F32)
+        for offset in _element_offsets(ctx, array, offs, stride)
     ]
 
 
-def _places(ctx: Context, array: Operand, offs: Operand, stride: Operand) -> list[Num]:
+def _element_offsets(ctx: Context, array: Operand, offs: Operand, stride: Operand) -> list[Num]:
     """Where a thread's two elements of a matrix are, as Apple's GPUs spread them."""
     lane = ctx.compute("lane_index", size=_threads(ctx, "mma"))
     quad = _with(ctx, "truncdiv", lane, 4)
-    row = _sum(
+    row = add(
         ctx, _with(ctx, "and", quad, 4), _with(ctx, "truncmod", _with(ctx, "truncdiv", lane, 2), 4)
     )
-    column = _sum(
+    column = add(
         ctx,
         _with(ctx, "mul", _with(ctx, "and", quad, 2), 2),
         _with(ctx, "mul", _with(ctx, "truncmod", lane, 2), 2),
     )
-    wide = widen(ctx, as_place(array).array, row) if isinstance(array, Array | Place) else row
+    wide = (
+        widen(ctx, as_array_pointer(array).array, row)
+        if isinstance(array, Array | ArrayPointer)
+        else row
+    )
     x, y = promote(ctx, [wide, number(ctx, stride, "a stride")])
-    moved = _sum(ctx, ctx.compute("mul", x.value, y.value), column)
-    a, b = promote(ctx, [moved, number(ctx, offs, "an offset")])
-    first = ctx.compute("add", a.value, b.value)
+    moved = add(ctx, ctx.compute("mul", x.value, y.value), column)
+    first = add(ctx, moved, number(ctx, offs, "an offset"))
     return [first, _with(ctx, "add", first, 1)]
 
 
 def _with(ctx: Context, name: str, num: Num, value: int) -> Num:
     other = broadcast(ctx, Num(ctx.build.constant(value, num.dtype)), num.shape)
     return ctx.compute(name, num.value, other.value)
-
-
-def _sum(ctx: Context, a: Num, b: Num) -> Num:
-    x, y = promote(ctx, [a, b])
-    return ctx.compute("add", x.value, y.value)
 
 
 FRAGMENTS: dict[str, Callable[..., Operand]] = {

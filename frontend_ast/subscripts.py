@@ -10,7 +10,7 @@ from eas.frontend_ast.arithmetic import binary, class_of, items_of, unknown_rang
 from eas.frontend_ast.collective import require_all_lanes
 from eas.frontend_ast.context import Context
 from eas.frontend_ast.memory import load, store
-from eas.frontend_ast.operands import Array, Const, Num, Operand, Place, Range, Tuple
+from eas.frontend_ast.operands import Array, ArrayPointer, Const, Num, Operand, Range, Tuple
 from eas.frontend_ast.promote import (
     Number,
     common_dtype,
@@ -41,9 +41,9 @@ def lower_slice(ctx: Context, node: ast.Slice) -> Operand:
 
 @frozen
 class Element:
-    """A place in an array: the offset of `a[i, j]`, computed once."""
+    """An element of an array: the offset of `a[i, j]`, computed once."""
 
-    place: Place
+    pointer: ArrayPointer
 
 
 def element(ctx: Context, array: Array, index: ast.expr) -> Element:
@@ -68,15 +68,15 @@ def element(ctx: Context, array: Array, index: ast.expr) -> Element:
             step = _step(ctx, array, axis, one)
         offset = step if axis == 0 else binary(ctx, ast.Add(), offset, step)
     assert isinstance(offset, Const | Num)
-    return Element(Place(array, offset))
+    return Element(ArrayPointer(array, offset))
 
 
 def load_element(ctx: Context, where: Element) -> Operand:
-    return load(ctx, where.place, None, None)
+    return load(ctx, where.pointer, None, None)
 
 
 def store_element(ctx: Context, where: Element, value: Operand) -> None:
-    store(ctx, where.place, value, None)
+    store(ctx, where.pointer, value, None)
 
 
 def extent(ctx: Context, array: Array, axis: int) -> Number:
@@ -100,7 +100,7 @@ def _refuse_slice(ctx: Context, array: Array, part: ast.expr) -> None:
             "E0503",
             f"`{array.name}` cannot be sliced",
             at=part,
-            help=f"use a block of indices in its place: `mk.arange({low or 0}, {high or 16})`",
+            help=f"use a block of indices instead: `mk.arange({low or 0}, {high or 16})`",
         )
 
 
@@ -167,9 +167,9 @@ def _index_block(ctx: Context, block: Num, parts: Sequence[ast.expr]) -> Operand
 def _spread(parts: Sequence[ast.expr], missing: int) -> list[ast.expr]:
     """The parts with the axes that were left out: where `...` stands, or at the end."""
     whole: list[ast.expr] = [ast.Slice() for _ in range(missing)]
-    for place, part in enumerate(parts):
+    for position, part in enumerate(parts):
         if _is_ellipsis(part):
-            return [*parts[:place], *whole, *parts[place + 1 :]]
+            return [*parts[:position], *whole, *parts[position + 1 :]]
     return [*parts, *whole]
 
 

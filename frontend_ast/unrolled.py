@@ -115,7 +115,7 @@ def static_items(ctx: Context, operand: Operand) -> tuple[Operand, ...]:
             "E0404",
             f"{describe(operand)} cannot be iterated over",
             at=operand,
-            help=_way_out(operand),
+            help=_suggestions(operand),
         )
     check_length(ctx, len(items))
     return items
@@ -139,7 +139,7 @@ def check_length(ctx: Context, length: int) -> None:
         )
 
 
-def _way_out(operand: Operand) -> tuple[str, ...]:
+def _suggestions(operand: Operand) -> tuple[str, ...]:
     if isinstance(operand, Array):
         return (f"loop over its indices: `for i in range({operand.name}.shape[0])`",)
     if is_number(operand) and not (isinstance(operand, Num) and operand.shape):

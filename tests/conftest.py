@@ -12,7 +12,7 @@ from syrupy.assertion import SnapshotAssertion
 from eas.config import automatic
 from eas.msl.host import toolchain
 from tests.processes import PATIENCE
-from tests.snapshot_files import ErrorFile, ExampleFile, IrFile, MetalFile, TextFile
+from tests.snapshot_files import ErrorFile, IrFile, MetalFile, TextFile
 
 # No test depends on how busy the machine is.
 settings.register_profile("eas", deadline=None)
@@ -71,12 +71,6 @@ def ir_snapshot(snapshot: SnapshotAssertion) -> SnapshotCheck:
 def error_snapshot(snapshot: SnapshotAssertion) -> SnapshotCheck:
     """Compares with `snapshots/errors/<name>.txt`."""
     return _check(snapshot, ErrorFile)
-
-
-@pytest.fixture
-def example_snapshot(snapshot: SnapshotAssertion) -> SnapshotCheck:
-    """Compares with `snapshots/examples/<name>.txt`."""
-    return _check(snapshot, ExampleFile)
 
 
 def _check(snapshot: SnapshotAssertion, file: type[TextFile]) -> SnapshotCheck:

@@ -79,8 +79,3 @@ class IrFile(TextFile):
 class ErrorFile(TextFile):
     folder = "errors"
     file_extension = "txt"
-
-
-class ExampleFile(TextFile):
-    folder = "examples"
-    file_extension = "txt"

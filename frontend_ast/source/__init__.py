@@ -1,1 +1,1 @@
-"""From a function to its text and its ast, and what can go wrong on the way."""
+"""From a function to its text and its ast, and what can go wrong there."""

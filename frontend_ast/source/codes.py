@@ -85,7 +85,7 @@ TITLES: dict[str, str] = {
     "E0514": "a shape that no block can have",
     "E0515": "the rank of an array is not known",
     "E0516": "a reshape to another number of elements",
-    "E0601": "a block where other lanes have parted",
+    "E0601": "a block inside a branch over lanes of another shape",
     "E0602": "a collective that only some lanes reach",
     "E0603": "the number of threads is not given",
     "E0604": "too many threads",

@@ -41,8 +41,10 @@ def codes_like(function: FunctionType, text: str) -> Iterator[CodeType]:
     The file is compiled as Python does it, as the module's loader does, and as pytest does, which
     rewrites asserts.
     """
-    for way in (_compile, _compile_by_loader, _compile_by_pytest):
-        module = _quietly(lambda way=way: way(text, function.__code__, function.__globals__))
+    for compile_as in (_compile, _compile_by_loader, _compile_by_pytest):
+        module = _quietly(
+            lambda compile_as=compile_as: compile_as(text, function.__code__, function.__globals__)
+        )
         if module is not None:
             yield from _like(module, function.__code__)
 

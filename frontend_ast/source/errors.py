@@ -127,9 +127,9 @@ class Diagnostics:
         return tuple(self._found.values())
 
     def add(self, diagnostic: Diagnostic) -> None:
-        """Keep it, unless the same was found at this place on another way here.
+        """Keep it, unless the same was found at this place on another path.
 
-        Of a name without a value the first use is kept: the name is wrong, not each use.
+        Of a name without a value only the first use is reported: the name is wrong, not each use.
         """
         what: object = replace(diagnostic.loc, caller=None)
         if diagnostic.code in ("E0201", "E0202", "E0203", "E0205"):

@@ -1,4 +1,4 @@
-"""What the front end is told about each parameter of a kernel, and what it gives back."""
+"""What the front end takes for each parameter of a kernel, and what it gives back."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Capture:
 
 @frozen
 class Lowered:
-    """A kernel in the IR, and what it captured on the way."""
+    """A kernel in the IR, and the outside values that it depends on."""
 
     function: Function
     captures: tuple[Capture, ...]

@@ -126,7 +126,7 @@ _kept: WeakKeyDictionary[FunctionType, Text] = WeakKeyDictionary()
 # All of them; the text of a kernel may be that of a helper in its file.
 _states: WeakSet[Text] = WeakSet()
 
-# The newest states of some files. Like `linecache`, whose lists of lines tell whether an entry is
+# The newest states of some files. Like `linecache`, whose lists of lines show whether an entry is
 # still good.
 _newest: dict[str, Text] = {}
 _MOST_FILES = 64
