@@ -52,7 +52,6 @@ class Unbound:
 
 Binding = Bound | Unbound
 Env = dict[str, Binding]
-NEVER = Unbound()
 
 
 class Cells(Mapping[str, object]):

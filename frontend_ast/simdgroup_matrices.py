@@ -55,7 +55,9 @@ def _store(
     ctx: Context, acc: Operand, ptr: Operand, offs: Operand, stride: Operand = _EDGE
 ) -> Operand:
     first, second = _elements(ctx, acc)
-    for value, offset in zip((first, second), _element_offsets(ctx, ptr, offs, stride), strict=True):
+    for value, offset in zip(
+        (first, second), _element_offsets(ctx, ptr, offs, stride), strict=True
+    ):
         memory.store(ctx, ptr, value, None, offset)
     return NONE
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import count
 
 from eas.msl.host.errors import MslError
-from eas.msl.host.tokens import Token, closing, tokenize
+from eas.msl.host.tokens import Token, closing
 from eas.support.records import frozen, replace
 
 MOST_THREADS = 1024
@@ -54,12 +54,8 @@ class FunctionConstant:
     words: tuple[Token, ...]
 
 
-def signatures(text: str) -> list[Signature]:
-    """Every kernel that is defined in a text."""
-    return list(find_kernels(tokenize(text)))
-
-
 def find_kernels(tokens: Sequence[Token]) -> Iterator[Signature]:
+    """Every kernel that is defined in a text."""
     words, limits = _without_attributes(tokens)
     for at, token in enumerate(words):
         if token.text != "kernel" or token.kind != "name" or _is_template(words, at):

@@ -45,7 +45,6 @@ NUMBERS = {
     ),
 }
 GRID_POSITION = "thread_position_in_grid"
-ATTRIBUTES = frozenset({"buffer", "threadgroup", GRID_POSITION, *POSITIONS, *NUMBERS})
 
 
 # Values of function constants by their names.

@@ -90,7 +90,6 @@ class _Link:
         self.sections = _read_sections(code)
         self.symbols = _read_symbols(code, self.sections)
         self.outside = [n for n, s in enumerate(self.symbols) if s.section == _UNDEFINED and s.name]
-        self.table_places: dict[int, int] = {}
         self._lay_out()
 
     def _lay_out(self) -> None:
