@@ -27,22 +27,22 @@ from eas.msl.cxx.atomics import only_atomic
 from eas.msl.cxx.hints import suggest_names
 from eas.msl.cxx.names import identifier, unique
 from eas.msl.cxx.printer import Printer
-from eas.msl.cxx.temporaries import place
+from eas.msl.cxx.temporaries import place_temporaries
 from eas.msl.cxx.tree import Shared
-from eas.msl.layout.assignment import MAX_THREADS, decide, part_control
+from eas.msl.layout.assignment import MAX_THREADS, classify_control, complete_layout
 from eas.msl.layout.layout import SIMD, Budget
-from eas.msl.lower.body import lower
+from eas.msl.lower.body import lower_body
 from eas.msl.lower.lowering import Lowering
 from eas.msl.ops.dtypes import type_name
 from eas.msl.ops.errors import UnsupportedError
 from eas.msl.ops.text import MAX_WIDTH, Writer
-from eas.msl.rewrites.all_reduce import widen_rows
+from eas.msl.rewrites.all_reduce import all_reduce_rows
 from eas.msl.rewrites.dot_to_mma import with_fragments
-from eas.msl.rewrites.lockstep_regions import needing_lockstep
-from eas.msl.rewrites.reduction_fusion import bring_together
+from eas.msl.rewrites.lockstep_regions import find_lockstep_regions
+from eas.msl.rewrites.reduction_fusion import fuse_reductions
 from eas.msl.schedule.barriers import insert_barriers
-from eas.msl.schedule.double_buffering import alternate
-from eas.msl.schedule.memory_planning import MAX_BYTES, bytes_of, share_arrays, tell_memory
+from eas.msl.schedule.double_buffering import double_buffer_partials
+from eas.msl.schedule.memory_planning import MAX_BYTES, bytes_of, describe_memory, overlay_arrays
 from eas.msl.schedule.planner import make_plan
 from eas.msl.schedule.steps import Plan
 from eas.msl.schedule.storage import assign_storage
@@ -56,14 +56,14 @@ MAX_BUFFERS = 31
 # The first one is for speed; each of the others takes less threadgroup memory.
 _BUDGETS = (
     Budget(),
-    Budget(shares_places=True),
-    Budget(shares_places=True, keeps_factors=False),
-    Budget(shares_places=True, strips=True),
-    Budget(1, shares_places=True),
-    Budget(1, shares_places=True, keeps_factors=False),
-    Budget(1, shares_places=True, keeps_factors=False, strips=True),
-    Budget(1, 2048, shares_places=True, keeps_factors=False, strips=True),
-    Budget(1, 0, shares_places=True, keeps_factors=False, strips=True, pads=False),
+    Budget(reuses_memory=True),
+    Budget(reuses_memory=True, keeps_factors=False),
+    Budget(reuses_memory=True, strips=True),
+    Budget(1, reuses_memory=True),
+    Budget(1, reuses_memory=True, keeps_factors=False),
+    Budget(1, reuses_memory=True, keeps_factors=False, strips=True),
+    Budget(1, 2048, reuses_memory=True, keeps_factors=False, strips=True),
+    Budget(1, 0, reuses_memory=True, keeps_factors=False, strips=True, pads=False),
 )
 
 
@@ -121,7 +121,7 @@ def write(function: Function, threads: int | None = None) -> MslKernel:
     _check(function, threads)
     low = _lower_within(function, threads)
     if bytes_of(low.shared.values()) > MAX_BYTES:
-        message, table, loc = tell_memory(low.shared.values())
+        message, table, loc = describe_memory(low.shared.values())
         loc = loc or low.function.body.ops[0].loc
         raise UnsupportedError(message, loc, tuple(table), _advise(function))
     return _assemble(low)
@@ -166,11 +166,11 @@ def _check_dtype(value: Value, what: str, loc: Loc) -> None:
 
 def _lower_within(function: Function, threads: int | None) -> Lowering:
     """A function, lowered with the first budget that Metal has the threadgroup memory for."""
-    function = bring_together(function)
+    function = fuse_reductions(function)
     low: Lowering | None = None
     has_fragments = (threads or SIMD) % SIMD == 0
     if has_fragments:
-        function = widen_rows(shape_products(function))
+        function = all_reduce_rows(shape_products(function))
     for budget in _BUDGETS:
         prepared = with_fragments(function, budget) if has_fragments else function
         low = _lower(prepared, threads, budget)
@@ -182,41 +182,41 @@ def _lower_within(function: Function, threads: int | None) -> Lowering:
 
 def _lower(function: Function, threads: int | None, budget: Budget) -> Lowering:
     facts = gather(function)
-    layout = part_control(facts, threads, budget)
-    simpler = without_lane_continues(function, layout.shared_control)
+    layout = classify_control(facts, threads, budget)
+    simpler = without_lane_continues(function, layout.uniform_control)
     if simpler is function:
-        simpler = in_lockstep(function, needing_lockstep(layout))
+        simpler = in_lockstep(function, find_lockstep_regions(layout))
     if simpler is not function:
         return _lower(simpler, threads, budget)
-    decide(layout, threads)
+    complete_layout(layout, threads)
     finder = Finder(layout)
-    plan = alternate(make_plan(layout, finder), finder)
+    plan = double_buffer_partials(make_plan(layout, finder), finder)
     low = _lower_plan(plan, finder, {}, {})
-    if not budget.shares_places:
+    if not budget.reuses_memory:
         return low
-    homes = share_arrays(plan, finder, low.shared)
-    dtypes = {home: low.shared[home].dtype for home in homes.values()}
-    return _lower_plan(plan, finder, homes, dtypes)
+    backings = overlay_arrays(plan, finder, low.shared)
+    dtypes = {backing: low.shared[backing].dtype for backing in backings.values()}
+    return _lower_plan(plan, finder, backings, dtypes)
 
 
 def _lower_plan(
-    plan: Plan, finder: Finder, homes: dict[str, str], home_dtypes: dict[str, DType]
+    plan: Plan, finder: Finder, backings: dict[str, str], backing_dtypes: dict[str, DType]
 ) -> Lowering:
     layout = finder.layout
     facts = layout.facts
-    with_barriers = insert_barriers(plan, finder, homes)
+    with_barriers = insert_barriers(plan, finder, backings)
     low = Lowering(
         facts=facts,
         layout=layout,
         plan=with_barriers,
         numbers=study(facts),
         storage=assign_storage(layout),
-        homes=homes,
-        home_dtypes=home_dtypes,
+        backings=backings,
+        backing_dtypes=backing_dtypes,
     )
     low.atomics = only_atomic(facts.function)
     _bind(low)
-    lower(low)
+    lower_body(low)
     if any(value.ty.dtype is BF16 for value in facts.born) or _has_bfloat(facts.function):
         low.version = max(low.version, (3, 1))
     return low
@@ -256,7 +256,7 @@ def _needs_struct(facts: Facts) -> bool:
 
 
 def _assemble(low: Lowering) -> MslKernel:
-    place(low.root, low.nodes)
+    place_temporaries(low.root, low.nodes)
     suggest_names(low.root, low.nodes)
     function, writer = low.function, Writer()
     name = identifier(function.name) or "kernel_"
@@ -293,12 +293,12 @@ def _assemble(low: Lowering) -> MslKernel:
 def _declare_shared(shared: Shared) -> str:
     kind = f"threadgroup {'atomic_' if shared.is_atomic else ''}{type_name(shared.dtype)}"
     size = f"[{shared.size}]"
-    if shared.inside is None:
-        halves = f"[{shared.halves}]" if shared.halves > 1 else ""
-        return f"{kind} {shared.name}{halves}{size};"
-    if shared.halves > 1:
-        return f"{kind} (*{shared.name}){size} = ({kind} (*){size}){shared.inside.name};"
-    return f"{kind}* {shared.name} = ({kind}*){shared.inside.name};"
+    if shared.backing is None:
+        buffers = f"[{shared.buffers}]" if shared.buffers > 1 else ""
+        return f"{kind} {shared.name}{buffers}{size};"
+    if shared.buffers > 1:
+        return f"{kind} (*{shared.name}){size} = ({kind} (*){size}){shared.backing.name};"
+    return f"{kind}* {shared.name} = ({kind}*){shared.backing.name};"
 
 
 def _most_programs(low: Lowering) -> int:

@@ -19,7 +19,7 @@ from eas.ir.nodes import Atomic, For, Load, Store, Value, While
 from eas.support.records import frozen, replace
 
 Kind = Literal["read", "write", "atomic"]
-Half = tuple[str, Literal["now", "before"]]
+Parity = tuple[str, Literal["now", "before"]]
 ONCE = "once"
 
 
@@ -29,7 +29,7 @@ class Access:
 
     `thread` tells by which thread: equal ones are the same thread (a lane's own offset, or the one
     thread that acts for all); None is anybody. `earlier` is set for an access of an earlier trip.
-    `half` tells which half of which tile, where a product has two that change places.
+    `parity` tells which half of which tile, where a product has two that change places.
     """
 
     array: Value | str
@@ -37,7 +37,7 @@ class Access:
     thread: tuple[object, ...] | None = None
     form: Form | None = None
     earlier: For | While | None = None
-    half: Half | None = None
+    parity: Parity | None = None
 
 
 @frozen
@@ -63,7 +63,7 @@ def conflict(a: Access, b: Access, facts: Facts) -> bool:
     """Whether `b`, later in the text, has to wait for `a`."""
     if a.array != b.array or (a.kind == b.kind and a.kind != "write"):
         return False
-    if _are_of_one_lane(a, b) or _are_other_halves(a, b):
+    if _are_of_one_lane(a, b) or _are_other_buffers(a, b):
         return False
     if a.form is None or b.form is None:
         return True
@@ -89,17 +89,17 @@ def after_trip(access: Access, loop: For | While, facts: Facts) -> Access:
     return replace(access, thread=thread, earlier=access.earlier or loop)
 
 
-def _are_other_halves(a: Access, b: Access) -> bool:
-    if a.half is None or b.half is None:
+def _are_other_buffers(a: Access, b: Access) -> bool:
+    if a.parity is None or b.parity is None:
         return False
-    return a.half[0] == b.half[0] and a.half != b.half
+    return a.parity[0] == b.parity[0] and a.parity != b.parity
 
 
-def after_turn(access: Access) -> Access:
+def after_swap(access: Access) -> Access:
     """How an access looks when the halves of its tile have changed places."""
-    assert access.half is not None
-    name, phase = access.half
-    return replace(access, half=(name, "before" if phase == "now" else "now"))
+    assert access.parity is not None
+    name, phase = access.parity
+    return replace(access, parity=(name, "before" if phase == "now" else "now"))
 
 
 def conflicts(touches: list[Touch], facts: Facts) -> Iterator[tuple[Access, Access]]:

@@ -21,14 +21,14 @@ class Domain:
 
     @property
     def indices(self) -> Indices:
-        return home_indices(self.shape)
+        return owner_indices(self.shape)
 
     def indices_of(self, shape: Shape) -> Indices:
         """Which element of a block of this shape belongs to a lane of the domain."""
         if not shape:
             return ()
         if count(shape) == self.extent:
-            return home_indices(shape)
+            return owner_indices(shape)
         return project(self.indices, shape)
 
 
@@ -38,6 +38,6 @@ def element(extent: int) -> Symbol:
 
 
 @cache
-def home_indices(shape: Shape) -> Indices:
+def owner_indices(shape: Shape) -> Indices:
     """The coordinates of the element at home in a lane of a domain of the block's own size."""
     return coordinates(of(element(count(shape))), shape)

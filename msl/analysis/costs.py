@@ -9,7 +9,7 @@ from eas.support.records import field, record
 CHEAP = 16
 INDEX = 8
 _LOAD = 4
-_DEAR = 16
+_EXPENSIVE = 16
 _FREE = {
     "splat", "broadcast", "expand_dims", "reshape", "permute", "slice", "cycle", "arange",
     "program_id", "num_programs", "thread_index", "lane_index", "simdgroup_index",
@@ -32,7 +32,7 @@ def cost_of(op: Compute | Load, facts: Facts) -> int:
         return 0
     if name in _BY_CONSTANT and is_constant(op.operands[1], facts):
         return _BY_CONSTANT[name]
-    return 1 if name in _LIGHT else _OTHERS.get(name, _DEAR)
+    return 1 if name in _LIGHT else _OTHERS.get(name, _EXPENSIVE)
 
 
 def is_constant(value: Value, facts: Facts) -> bool:

@@ -140,12 +140,12 @@ def _find_aliases(facts: Facts, op: Control) -> None:
     if not op.results:
         return
     inside = {value for inner in regions_of(op) for value in values_in(inner)}
-    for result, *given in zip(op.results, *_ways_out(op), strict=True):
+    for result, *given in zip(op.results, *_exit_values(op), strict=True):
         if given and given[0] not in inside and all(v == given[0] for v in given[1:]):
             facts.aliases[result] = given[0]
 
 
-def _ways_out(op: Control) -> Iterator[tuple[Value, ...]]:
+def _exit_values(op: Control) -> Iterator[tuple[Value, ...]]:
     """What each way out of a control op gives as its results."""
     for region in (op.then, op.orelse) if isinstance(op, If) else (op.orelse,):
         if isinstance(region.terminator, Yield):

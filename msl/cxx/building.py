@@ -41,7 +41,7 @@ class TreeBuilder:
         dtype: DType,
         spell: Spell,
         operands: Sequence[Node] = (),
-        home: Block | None = None,
+        scope: Block | None = None,
         *,
         kind: type[Node] = Node,
         hint: str = "",
@@ -50,10 +50,10 @@ class TreeBuilder:
         plain: bool = False,
     ) -> Node:
         """An expression; its home is the innermost of a given block and its operands' homes."""
-        deepest = home or self.root
+        deepest = scope or self.root
         for operand in operands:
-            if operand.home.depth > deepest.depth:
-                deepest = operand.home
+            if operand.scope.depth > deepest.depth:
+                deepest = operand.scope
         made, order = len(deepest.statements), len(self.nodes)
         node = kind(dtype, spell, list(operands), deepest, made, order, hint, loc, reads, plain)
         self.nodes.append(node)
@@ -91,7 +91,7 @@ class TreeBuilder:
         node = self.node(
             variable.dtype,
             lambda _: variable_text(variable, loop),
-            home=self.block,
+            scope=self.block,
             reads=frozenset({variable}),
             plain=True,
         )
@@ -190,7 +190,7 @@ class TreeBuilder:
         """Lets what was made after a guard come before it, since the guard may soon change it."""
         index = len(self.block.statements) - 1
         for node in self.nodes[branch.made :]:
-            if node.home is self.block:
+            if node.scope is self.block:
                 node.made = min(node.made, index)
 
     @contextmanager

@@ -186,7 +186,7 @@ class Printer:
     def save(self, node: Node, variable: Variable, loc: Loc | None) -> Node:
         """Computes a new value before anything is assigned."""
         value = self.value_of(node) if not node.is_named else Text(node.name)
-        saved = Node(node.dtype, node.spell, [], node.home, node.made, node.order)
+        saved = Node(node.dtype, node.spell, [], node.scope, node.made, node.order)
         saved.name, saved.is_named = self.name(f"next_{variable.hint}", "next"), True
         self.line(f"const {type_name(saved.dtype)} {saved.name} = {value.text};", node.loc or loc)
         return saved

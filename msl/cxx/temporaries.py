@@ -27,7 +27,7 @@ Place = tuple[Block, int, bool]
 """Before a statement of a block; whether a loop there evaluates it again in each trip."""
 
 
-def place(root: Block, nodes: list[Node]) -> None:
+def place_temporaries(root: Block, nodes: list[Node]) -> None:
     """Names and places all nodes, in the order in which they were made."""
     _number_blocks(root)
     _sink(root, nodes)
@@ -35,7 +35,7 @@ def place(root: Block, nodes: list[Node]) -> None:
     placing = _Placing(_uses_in(root))
     for node in reversed(nodes):
         placing.node(node)
-    for block in {id(n.home): n.home for n in nodes}.values():
+    for block in {id(n.scope): n.scope for n in nodes}.values():
         for declared in block.declared.values():
             declared.sort(key=lambda n: n.order)
 
@@ -71,23 +71,23 @@ def _sink(root: Block, nodes: list[Node]) -> None:
         if isinstance(node, LoadNode) and len(node.operands) == 3:
             _drop_mask(node)
         for operand in node.operands:
-            uses.setdefault(operand, []).append(node.home)
+            uses.setdefault(operand, []).append(node.scope)
 
 
 def _move_down(node: Node, blocks: list[Block]) -> None:
     """Makes the innermost branch that holds all uses the node's home."""
     while True:
-        inner = {_child_of(node.home, block) for block in blocks}
+        inner = {_child_of(node.scope, block) for block in blocks}
         target = inner.pop()
         if inner or target is None or target.is_loop or _is_stale(node, (target, 0, False)):
             return
-        node.home, node.made = target, 0
+        node.scope, node.made = target, 0
 
 
-def _child_of(home: Block, block: Block) -> Block | None:
-    """The block right inside of `home` that holds a block, None if that is `home` itself."""
+def _child_of(scope: Block, block: Block) -> Block | None:
+    """The block right inside of `scope` that holds a block, None if that is `scope` itself."""
     child = None
-    while block is not home:
+    while block is not scope:
         child = block
         assert block.place is not None
         block = block.place[0]
@@ -96,7 +96,7 @@ def _child_of(home: Block, block: Block) -> Block | None:
 
 def _drop_mask(node: LoadNode) -> None:
     """Reads without a mask what is only read where the mask holds."""
-    block = node.home
+    block = node.scope
     while block.place is not None:
         around, index = block.place
         branch = around.statements[index]
@@ -146,7 +146,7 @@ def _count_uses(root: Block, nodes: list[Node]) -> tuple[dict[Node, int], set[No
 def _stays_inline(operand: Node, node: Node, count: dict[Node, int]) -> bool:
     if operand.is_named:
         return False
-    return operand.is_repeated or (count[operand] == 1 and operand.home is node.home)
+    return operand.is_repeated or (count[operand] == 1 and operand.scope is node.scope)
 
 
 def _lighten(node: Node, count: dict[Node, int]) -> None:
@@ -187,8 +187,8 @@ class _Placing:
         if self.must_be_named(node, places):
             node.is_named = True
             index = self.index_of(node, places)
-            node.home.declared.setdefault(index, []).append(node)
-            places = [(node.home, index, False)]
+            node.scope.declared.setdefault(index, []).append(node)
+            places = [(node.scope, index, False)]
         for operand in node.operands:
             self.uses.setdefault(operand, []).extend(places)
 
@@ -200,15 +200,15 @@ class _Placing:
         if node.plain or node.is_repeated:
             return False
         where, _, is_again = places[0]
-        if node.is_named or len(places) > 1 or where is not node.home:
+        if node.is_named or len(places) > 1 or where is not node.scope:
             return True
         return is_again and (isinstance(node, LoadNode) or node.weight > LIGHT)
 
     def index_of(self, node: Node, places: list[Place]) -> int:
         """The statement of the home before which all uses find what they need unchanged."""
-        index = min(_index_in(node.home, where) for where in places)
+        index = min(_index_in(node.scope, where) for where in places)
         for earlier in range(node.made, index):
-            if node.home.statements[earlier].changes_for_next() & node.reads:
+            if node.scope.statements[earlier].changes_for_next() & node.reads:
                 return earlier
         return self.before_declarations(node, index)
 
@@ -216,7 +216,7 @@ class _Placing:
         """The place before variables that are only declared for what comes next."""
         first = node.made if node.reads else 0
         while index > first:
-            before = node.home.statements[index - 1]
+            before = node.scope.statements[index - 1]
             if not isinstance(before, Declare) or not before.is_ahead:
                 break
             if before.variable in self.all_reads(node):
@@ -230,9 +230,9 @@ class _Placing:
         return self.read[node]
 
 
-def _index_in(home: Block, where: Place) -> int:
+def _index_in(scope: Block, where: Place) -> int:
     block, index, _ = where
-    while block is not home:
+    while block is not scope:
         assert block.place is not None
         block, index = block.place
     return index
@@ -245,7 +245,7 @@ def _is_stale(node: Node, where: Place) -> bool:
     block, index, is_again = where
     if is_again and block.statements[index].all_changes() & node.reads:
         return True
-    while block is not node.home:
+    while block is not node.scope:
         if _changes(block.statements[:index]) & node.reads:
             return True
         assert block.place is not None

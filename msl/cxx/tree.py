@@ -34,30 +34,31 @@ class Variable:
 
 @record(eq=False, slots=True)
 class Shared:
-    """An array in threadgroup memory; `is_atomic` if nothing but atomics touches it.
+    """An array in threadgroup memory; `is_atomic` if only atomics access it.
 
-    One that is `inside` another has no memory of its own. It has `halves` times its size. `loc` is
-    the place that it serves; `tenants` are those that take turns with its memory.
+    It has `buffers` times its size: two if it is double buffered. An array with a `backing` lies in
+    the memory of that one, whose `overlays` are the arrays that lie in it at different times. `loc`
+    is the source position that it serves.
     """
 
     hint: str
     dtype: DType
     size: int
     is_atomic: bool = False
-    inside: Shared | None = None
-    halves: int = 1
+    backing: Shared | None = None
+    buffers: int = 1
     loc: Loc | None = None
-    tenants: dict[str, Shared] = field(default_factory=dict[str, "Shared"])
+    overlays: dict[str, Shared] = field(default_factory=dict[str, "Shared"])
     name: str = ""
 
     @property
     def bytes(self) -> int:
-        return self.halves * self.size * max(self.dtype.bits // 8, 1)
+        return self.buffers * self.size * max(self.dtype.bits // 8, 1)
 
 
 @record(eq=False, slots=True)
 class Node:
-    """An expression. It can be declared in `home`, before the statement number `made` or later.
+    """An expression. It can be declared in `scope`, before the statement number `made` or later.
 
     `reads` are the variables and arrays that it looks at by itself. One that is `plain` never gets
     a name unless what it reads changes; one that is `guarded` stays inside the conditional
@@ -70,7 +71,7 @@ class Node:
     dtype: DType
     spell: Spell
     operands: list[Node]
-    home: Block
+    scope: Block
     made: int
     order: int
     hint: str = ""

@@ -41,10 +41,10 @@ from eas.msl.layout.layout import (
     Layout,
     Strategy,
     axis_of,
-    is_for_rows,
+    is_64_bit,
     is_reduction,
+    is_row_all_reduce,
     is_view,
-    is_wide,
 )
 from eas.msl.layout.materialization import Demands
 from eas.msl.ops.mma import EDGE, strip_rows
@@ -55,61 +55,63 @@ _USUAL_SIMDGROUPS = 8
 _MOST_SIMDGROUPS = 16
 
 
-def decide(layout: Layout, threads: int | None = None) -> None:
+def complete_layout(layout: Layout, threads: int | None = None) -> None:
     """Decides all the rest in a layout that parts control flow."""
     function = layout.facts.function
     layout.threads = threads or function.threads or default_threads(layout)
     Demands(layout).region(function.body, 0)
 
 
-def part_control(facts: Facts, threads: int | None = None, budget: Budget | None = None) -> Layout:
+def classify_control(
+    facts: Facts, threads: int | None = None, budget: Budget | None = None
+) -> Layout:
     """A layout that only tells which control flow is that of lanes, and which all threads share."""
     layout = Layout(facts, budget=budget or Budget())
-    survey(layout, threads)
+    choose_strategies(layout, threads)
     choose_domains(layout, facts.function.body)
     return layout
 
 
-def survey(layout: Layout, threads: int | None) -> None:
+def choose_strategies(layout: Layout, threads: int | None) -> None:
     """Chooses how each reduction is done, and what each block costs, in the order of the text."""
     facts = layout.facts
     whole_simdgroups = (threads or facts.function.threads or SIMD) % SIMD == 0
     for value, op in facts.definitions.items():
         if isinstance(op, Compute) and is_reduction(op):
-            strategy = _strategy(op, layout, whole_simdgroups)
+            strategy = _reduction_strategy(op, layout, whole_simdgroups)
             layout.strategies[value] = strategy
-            if layout.is_resident(value):
+            if layout.is_threadgroup_only(value):
                 layout.costs.prices[value] = 1
         elif isinstance(op, Compute) and op.op.name == "mma_end":
-            layout.strategies[value] = _way_out(op, layout, threads)
+            layout.strategies[value] = _epilogue_strategy(op, layout, threads)
         elif isinstance(op, Combine):
-            layout.strategies[value] = _combination(op, whole_simdgroups)
+            layout.strategies[value] = _combine_strategy(op, whole_simdgroups)
         elif isinstance(op, Compute | Load) and value.shape:
             layout.costs.add(op, facts)
 
 
-def _way_out(op: Compute, layout: Layout, threads: int | None) -> Strategy:
+def _epilogue_strategy(op: Compute, layout: Layout, threads: int | None) -> Strategy:
     """How lanes get at a product."""
     goes = layout.budget.strips and strip_rows(op, threads or default_threads(layout)) > 0
     return Strategy.STRIPS if goes else Strategy.FRAGMENTS
 
 
-def _strategy(op: Compute, layout: Layout, whole_simdgroups: bool) -> Strategy:
+def _reduction_strategy(op: Compute, layout: Layout, whole_simdgroups: bool) -> Strategy:
     axis = axis_of(op)
     if not op.result.shape:
-        return Strategy.WHOLE
-    if is_for_rows(op):
-        return Strategy.LANES
-    if axis.after == 1 and axis.extent % SIMD == 0 and whole_simdgroups and not is_wide(op):
-        return Strategy.ROWS
+        return Strategy.ALL_REDUCE
+    if is_row_all_reduce(op):
+        return Strategy.ROW_ALL_REDUCE
+    if axis.after == 1 and axis.extent % SIMD == 0 and whole_simdgroups and not is_64_bit(op):
+        return Strategy.ROW_PARTIALS
     fits = _staged_bytes(op.operands[0], layout) <= layout.budget.staged_bytes
-    return Strategy.SERIAL if fits else Strategy.CHUNKS
+    return Strategy.SERIAL if fits else Strategy.CHUNKED
 
 
-def _combination(op: Combine, whole_simdgroups: bool) -> Strategy:
+def _combine_strategy(op: Combine, whole_simdgroups: bool) -> Strategy:
     if op.kind == "scan":
-        return Strategy.SCAN if whole_simdgroups else Strategy.WALK
-    return Strategy.SERIAL if op.results[0].shape else Strategy.WHOLE
+        return Strategy.SIMD_SCAN if whole_simdgroups else Strategy.SERIAL_SCAN
+    return Strategy.SERIAL if op.results[0].shape else Strategy.ALL_REDUCE
 
 
 def _staged_bytes(value: Value, layout: Layout) -> int:

@@ -33,7 +33,7 @@ from eas.ir.nodes import (
 from eas.ir.types import Shape, count
 from eas.msl.analysis.costs import operands_of_pure
 from eas.msl.analysis.facts import Control, Facts, is_collective, is_pure, leaves_outer_loop
-from eas.msl.layout.layout import Layout, is_home, is_view
+from eas.msl.layout.layout import Layout, is_owned, is_view
 
 
 def choose_domains(layout: Layout, region: Region) -> None:
@@ -45,7 +45,7 @@ def choose_domains(layout: Layout, region: Region) -> None:
         if domain is not None:
             layout.domains[id(op)] = domain
         else:
-            layout.shared_control.add(id(op))
+            layout.uniform_control.add(id(op))
             for inner in regions_of(op):
                 choose_domains(layout, inner)
 
@@ -111,7 +111,7 @@ def _is_local(op: Control, domain: Domain, layout: Layout) -> bool:
     """Whether each lane needs of the values inside only its own, or such as are cheap."""
     facts, costs = layout.facts, layout.costs
     for value, indices in needs_inside(op, domain, layout):
-        if not facts.is_inside(value, op) or is_home(value, indices, domain.extent):
+        if not facts.is_inside(value, op) or is_owned(value, indices, domain.extent):
             continue
         inner = facts.definition(value)
         if not is_pure(inner, facts) or not (costs.is_cheap(value) or is_view(inner)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import Enum
 
 from eas.ir.aliasing.conflicts import Touch
-from eas.ir.aliasing.lane_domains import Domain, element, home_indices
+from eas.ir.aliasing.lane_domains import Domain, element, owner_indices
 from eas.ir.aliasing.lane_indices import (
     Index,
     Indices,
@@ -29,17 +29,15 @@ Inside = tuple[int, Shape]
 class Strategy(Enum):
     """How a reduction is done."""
 
-    WHOLE = "of the whole block: in each thread, in each simdgroup, across simdgroups"
-    SERIAL = "of an axis: the thread of each result walks along the axis"
-    ROWS = "of the last axis: each simdgroup reduces its 32 neighbours of a row, then the rest"
-    LANES = (
-        "of the last axis, for all lanes of a row: in each simdgroup, then the rest in each lane"
-    )
-    CHUNKS = "of an axis: through threadgroup memory, as many elements at a time as threads"
-    SCAN = "a scan: in each simdgroup, then across them"
-    FRAGMENTS = "a product of matrices, from the fragments of simdgroups"
-    STRIPS = "a product of matrices, from fragments to lanes, some rows at a time"
-    WALK = "a scan: the thread of each row walks along it, in threadgroup memory"
+    ALL_REDUCE = "the whole block: in each thread, in each simdgroup, across simdgroups"
+    SERIAL = "an axis: the owner of each result loops along the axis"
+    ROW_PARTIALS = "the last axis: a partial per 32 lanes of a row, gathered by the row's owner"
+    ROW_ALL_REDUCE = "the last axis: a partial per simdgroup, gathered by all lanes of the row"
+    CHUNKED = "an axis: through threadgroup memory, a chunk of one element per thread at a time"
+    SIMD_SCAN = "a scan: in each simdgroup, then across simdgroups"
+    SERIAL_SCAN = "a scan: the owner of each row loops along it, in threadgroup memory"
+    FRAGMENTS = "a matrix product: fragments are stored to threadgroup memory as a whole"
+    STRIPS = "a matrix product: fragments go through threadgroup memory, a strip of rows at a time"
 
 
 @frozen
@@ -49,26 +47,26 @@ class Budget:
     `buffers` tiles for each factor of a product, with rows that it `pads`; it `keeps_factors` that
     are used again; `staged_bytes` for what a reduction stages. Products go through it in `strips`
     if they are not to lie there whole; arrays that are used at different times lie in the same
-    place where it `shares_places`.
+    place where it `reuses_memory`.
     """
 
     buffers: int = 2
     staged_bytes: int = 16384
-    shares_places: bool = False
+    reuses_memory: bool = False
     strips: bool = False
     pads: bool = True
     keeps_factors: bool = True
 
 
-_IN_MEMORY = (Strategy.CHUNKS, Strategy.WALK, Strategy.FRAGMENTS)
+_IN_MEMORY = (Strategy.CHUNKED, Strategy.SERIAL_SCAN, Strategy.FRAGMENTS)
 
 
-def is_home(value: Value, indices: Indices, extent: int) -> bool:
+def is_owned(value: Value, indices: Indices, extent: int) -> bool:
     """Whether a lane of a domain needs of a value just what is at home in its thread."""
     shape = value.shape
     if extent != count(shape):
         return False
-    return indices == home_indices(shape) or linear(indices, shape) == of(element(extent))
+    return indices == owner_indices(shape) or linear(indices, shape) == of(element(extent))
 
 
 @frozen
@@ -126,7 +124,7 @@ def is_reduction(op: Op | None) -> bool:
     return isinstance(op, Compute) and op.op.name.startswith("reduce_")
 
 
-def is_for_rows(op: Op | None) -> bool:
+def is_row_all_reduce(op: Op | None) -> bool:
     """Whether a reduction along the last axis gives every lane of a row its result."""
     return is_reduction(op) and isinstance(op, Compute) and op.result.shape == op.operands[0].shape
 
@@ -136,8 +134,8 @@ class Layout:
     """The decisions.
 
     `domains` has the control ops that go whole into a loop over elements, by `id()`;
-    `shared_control` those that all threads go through together. `anchored`
-    blocks are computed at home; `staged` ones lie in threadgroup memory as well. `repeated` ones
+    `uniform_control` those that all threads go through together. `materialized`
+    blocks are computed at home; `staged` ones lie in threadgroup memory as well. `replicated` ones
     come from a larger domain, several lanes of which have each element: they are staged, and not at
     home anywhere. The others are computed where they are needed. `needs` and `touches` remember
     what has been found out about ops in domains.
@@ -148,10 +146,10 @@ class Layout:
     costs: Costs = field(default_factory=Costs)
     strategies: dict[Value, Strategy] = field(default_factory=dict[Value, Strategy])
     domains: dict[int, Domain] = field(default_factory=dict[int, Domain])
-    shared_control: set[int] = field(default_factory=set[int])
-    anchored: set[Value] = field(default_factory=set[Value])
+    uniform_control: set[int] = field(default_factory=set[int])
+    materialized: set[Value] = field(default_factory=set[Value])
     staged: set[Value] = field(default_factory=set[Value])
-    repeated: set[Value] = field(default_factory=set[Value])
+    replicated: set[Value] = field(default_factory=set[Value])
     needs: dict[Inside, list[tuple[Value, Indices]]] = field(
         default_factory=dict["Inside", list[tuple[Value, Indices]]]
     )
@@ -166,17 +164,17 @@ class Layout:
         """Whether each thread has exactly one element."""
         return extent == self.threads
 
-    def is_resident(self, value: Value) -> bool:
+    def is_threadgroup_only(self, value: Value) -> bool:
         """Whether a block lies in threadgroup memory only."""
         in_memory = self.strategies.get(value) in _IN_MEMORY
-        return in_memory or value in self.repeated
+        return in_memory or value in self.replicated
 
-    def shares_memory(self, op: Compute) -> bool:
+    def has_partials(self, op: Compute) -> bool:
         """Whether the threads reduce a whole block through threadgroup memory.
 
         Values of 64 bits are shuffled, which takes all lanes of a simdgroup.
         """
-        is_shuffled = is_wide(op) and self.threads % SIMD != 0
+        is_shuffled = is_64_bit(op) and self.threads % SIMD != 0
         return self.threads > SIMD or (is_shuffled and self.threads > 1)
 
     def is_serial(self, op: Op | None) -> bool:
@@ -193,6 +191,6 @@ def is_view(op: Op | None) -> bool:
     return isinstance(op, Compute) and op.op.name in _VIEWS
 
 
-def is_wide(op: Compute) -> bool:
+def is_64_bit(op: Compute) -> bool:
     """Whether a reduction works on 64 bits, for which Metal has no simdgroup functions."""
     return op.operands[0].ty.dtype.bits == 64

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from eas.ir.aliasing.lane_domains import Domain, home_indices
+from eas.ir.aliasing.lane_domains import Domain, owner_indices
 from eas.ir.aliasing.lane_indices import Indices, of, operand_indices
 from eas.ir.nodes import (
     Combine,
@@ -26,7 +26,7 @@ from eas.msl.layout.layout import (
     combined_indices,
     combined_symbol,
     dot_indices,
-    is_home,
+    is_owned,
     is_reduction,
     is_view,
     serial_indices,
@@ -58,15 +58,15 @@ class Demands:
             if demand not in known:
                 known.append(demand)
 
-    def want_home(self, value: Value, loops: int) -> None:
+    def want_owned(self, value: Value, loops: int) -> None:
         extent = count(value.shape)
-        self.want(value, Demand(home_indices(value.shape), extent, extent, loops))
+        self.want(value, Demand(owner_indices(value.shape), extent, extent, loops))
 
     def region(self, region: Region, loops: int) -> None:
         for op in reversed(region.ops):
             self.op(op, loops)
         for value in region.args:
-            self.settle(value)
+            self.stage_foreign_demands(value)
 
     def op(self, op: Op, loops: int) -> None:
         if isinstance(op, Control):
@@ -79,13 +79,13 @@ class Demands:
             self.product(op, loops)
         else:
             for value in results_of(op):
-                self.settle(value)
+                self.stage_foreign_demands(value)
             for value in operands_of(op):
-                self.want_home(value, loops)
+                self.want_owned(value, loops)
 
     def control(self, op: Control, loops: int) -> None:
         for value in op.results:
-            self.settle(value)
+            self.stage_foreign_demands(value)
         domain = self.layout.domains.get(id(op))
         if domain is not None:
             self.inside(op, domain, loops)
@@ -94,7 +94,7 @@ class Demands:
             again = isinstance(op, For | While) and region is not op.orelse
             self.region(region, loops + again)
         for value in operands_of(op):
-            self.want_home(value, loops)
+            self.want_owned(value, loops)
 
     def inside(self, op: Control, domain: Domain, loops: int) -> None:
         facts, extent = self.layout.facts, domain.extent
@@ -108,32 +108,32 @@ class Demands:
         for value in op.results:
             if value.shape and count(value.shape) != extent and facts.uses_of(value):
                 self.layout.staged.add(value)
-                self.layout.repeated.add(value)
+                self.layout.replicated.add(value)
 
     def combination(self, op: Combine, loops: int) -> None:
         """A reduction along an axis: the threads of its results need all elements of a row."""
         for value in op.results:
-            self.settle(value)
+            self.stage_foreign_demands(value)
         extent = count(op.results[0].shape)
         along = of(combined_symbol(op))
-        indices = combined_indices(home_indices(op.results[0].shape), along)
+        indices = combined_indices(owner_indices(op.results[0].shape), along)
         for operand in op.operands:
             self.want(operand, Demand(indices, extent, count(operand.shape), loops))
 
     def product(self, op: Compute, loops: int) -> None:
         """A product of matrices by lanes: each needs a row and a column."""
-        self.settle(op.result)
+        self.stage_foreign_demands(op.result)
         extent = count(op.result.shape)
         times = extent * op.operands[0].shape[-1]
-        *factors, own = dot_indices(op, home_indices(op.result.shape))
+        *factors, own = dot_indices(op, owner_indices(op.result.shape))
         for operand, indices in zip(op.operands[:2], factors, strict=True):
             self.want(operand, Demand(indices, extent, times, loops + 1))
         self.want(op.operands[2], Demand(own, extent, extent, loops))
 
-    def settle(self, value: Value) -> None:
+    def stage_foreign_demands(self, value: Value) -> None:
         """A value that is there once: elsewhere than at home it is read from shared memory."""
         for demand in self.wanted.get(value, []):
-            if not is_home(value, demand.indices, demand.extent):
+            if not is_owned(value, demand.indices, demand.extent):
                 self.layout.staged.add(value)
 
     def pure(self, op: Compute | Load, loops: int) -> None:
@@ -142,40 +142,40 @@ class Demands:
             assert isinstance(op, Compute)
             self.reduction(op, loops)
         elif not op.result.shape:
-            self.pass_on(op, Demand((), 1, 1, loops))
+            self.propagate(op, Demand((), 1, 1, loops))
         elif is_view(op) or self.layout.costs.is_index(op.result):
             for demand in demands:
-                self.pass_on(op, demand)
+                self.propagate(op, demand)
         elif demands:
-            self.dear(op, demands, loops)
+            self.expensive(op, demands, loops)
 
-    def dear(self, op: Compute | Load, demands: list[Demand], loops: int) -> None:
+    def expensive(self, op: Compute | Load, demands: list[Demand], loops: int) -> None:
         """A value that is not worth computing again without need."""
         layout, value = self.layout, op.result
-        foreign = [d for d in demands if not is_home(value, d.indices, d.extent)]
-        is_anchored = len(foreign) < len(demands)
-        if foreign and not self.may_repeat(value, foreign, is_anchored, loops):
-            is_anchored = True
+        foreign = [d for d in demands if not is_owned(value, d.indices, d.extent)]
+        is_materialized = len(foreign) < len(demands)
+        if foreign and not self.may_rematerialize(value, foreign, is_materialized, loops):
+            is_materialized = True
             layout.staged.add(value)
         elif foreign:
             for demand in foreign:
-                self.pass_on(op, demand)
-        if is_anchored:
-            layout.anchored.add(value)
+                self.propagate(op, demand)
+        if is_materialized:
+            layout.materialized.add(value)
             extent = count(value.shape)
-            self.pass_on(op, Demand(home_indices(value.shape), extent, extent, loops))
+            self.propagate(op, Demand(owner_indices(value.shape), extent, extent, loops))
 
-    def may_repeat(
-        self, value: Value, foreign: list[Demand], is_anchored: bool, loops: int
+    def may_rematerialize(
+        self, value: Value, foreign: list[Demand], is_materialized: bool, loops: int
     ) -> bool:
         """Whether a value is computed again at other elements rather than staged."""
         price = self.layout.costs.prices.get(value)
         if price is None or any(demand.loops > loops for demand in foreign):
             return False
         times = sum(demand.times for demand in foreign)
-        return price <= CHEAP or (not is_anchored and times <= count(value.shape))
+        return price <= CHEAP or (not is_materialized and times <= count(value.shape))
 
-    def pass_on(self, op: Compute | Load, demand: Demand) -> None:
+    def propagate(self, op: Compute | Load, demand: Demand) -> None:
         indices = operand_indices(op, demand.indices) if isinstance(op, Compute) else demand.indices
         below = Demand(indices, demand.extent, demand.times, demand.loops)
         for value in operands_of_pure(op):
@@ -183,12 +183,12 @@ class Demands:
 
     def reduction(self, op: Compute, loops: int) -> None:
         value, operand = op.result, op.operands[0]
-        if value.shape and not self.layout.is_resident(value):
-            self.settle(value)
-            self.layout.anchored.add(value)
+        if value.shape and not self.layout.is_threadgroup_only(value):
+            self.stage_foreign_demands(value)
+            self.layout.materialized.add(value)
         if not self.layout.is_serial(op):
-            self.want_home(operand, loops)
+            self.want_owned(operand, loops)
             return
         extent = count(value.shape)
-        indices = serial_indices(op, home_indices(value.shape))
+        indices = serial_indices(op, owner_indices(value.shape))
         self.want(operand, Demand(indices, extent, count(operand.shape), loops))

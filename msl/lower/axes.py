@@ -9,132 +9,136 @@ from eas.ir.aliasing.lane_indices import add, coordinates, digit, make_symbol, o
 from eas.ir.nodes import Compute
 from eas.ir.types import BOOL, I32, count
 from eas.msl.cxx.tree import Node, Shared
-from eas.msl.layout.layout import SIMD, axis_of, is_for_rows, serial_indices, serial_symbol
+from eas.msl.layout.layout import SIMD, axis_of, is_row_all_reduce, serial_indices, serial_symbol
 from eas.msl.lower.lowering import Lowering
 from eas.msl.lower.reductions import (
-    Running,
-    across_simdgroup,
-    begin,
+    Accumulator,
     first_of,
     identity,
     in_own_dtype,
+    make_accumulator,
+    merge_partial,
     operand,
     partial_arrays,
+    partials_of_lane,
+    reduce_simdgroup,
     result,
-    shares_of_lane,
-    take,
-    take_share,
+    update,
 )
 from eas.msl.lower.user_reductions import distances, shuffled
 from eas.msl.ops.text import Level, Text, infix
-from eas.msl.schedule.steps import Chunks, chunk_name, shares_of
+from eas.msl.schedule.steps import ReduceChunks, chunk_name, partials_per_row
 
-_FEW_SHARES = 4
+_FEW_PARTIALS = 4
 
 
 def serial(op: Compute, low: Lowering) -> Node:
     """An item of a loop over the results."""
-    running = begin(op, low)
-    low.declare(running.value, identity(running, low), op.loc)
-    if running.index is not None:
-        low.declare(running.index, low.literal(0, I32), op.loc)
+    accumulator = make_accumulator(op, low)
+    low.declare(accumulator.value, identity(accumulator, low), op.loc)
+    if accumulator.index is not None:
+        low.declare(accumulator.index, low.literal(0, I32), op.loc)
     indices = serial_indices(op, low.domain.indices_of(op.result.shape))
     with low.counting(serial_symbol(op), loc=op.loc) as step:
-        node = operand(op, running.kind, indices, low)
-        take(running, node, step, low)
-    return result(running, low)
+        node = operand(op, accumulator.reduction, indices, low)
+        update(accumulator, node, step, low)
+    return result(accumulator, low)
 
 
-def rows(op: Compute, low: Lowering) -> None:
+def store_row_partials(op: Compute, low: Lowering) -> None:
     """An item of a loop over the elements: the share of a simdgroup goes to shared memory."""
-    running = begin(op, low)
-    node = operand(op, running.kind, low.domain.indices_of(op.operands[0].shape), low)
+    accumulator = make_accumulator(op, low)
+    node = operand(op, accumulator.reduction, low.domain.indices_of(op.operands[0].shape), low)
     place = of(element(low.domain.extent))
     along = low.index(digit(place, 1, axis_of(op).extent))
-    running.first = first_of(running, node, along, low)
-    across_simdgroup(running, low)
-    share = low.index(digit(place, SIMD, low.domain.extent // SIMD))
-    arrays = partial_arrays(running, low.domain.extent // SIMD, low)
+    accumulator.first = first_of(accumulator, node, along, low)
+    reduce_simdgroup(accumulator, low)
+    partial = low.index(digit(place, SIMD, low.domain.extent // SIMD))
+    arrays = partial_arrays(accumulator, low.domain.extent // SIMD, low)
     with low.branch(low.builtin("lane", "{lane} == 0", BOOL), op.loc):
-        for shared, variable in zip(arrays, running.variables, strict=True):
-            low.put(shared, share, low.read(variable), op.loc)
+        for shared, variable in zip(arrays, accumulator.variables, strict=True):
+            low.put(shared, partial, low.read(variable), op.loc)
 
 
-def lanes(op: Compute, low: Lowering) -> Node:
+def all_reduce_row(op: Compute, low: Lowering) -> Node:
     """An item of a loop over the elements: the lanes of a row, all in a simdgroup, reduce it."""
-    running, extent = begin(op, low), axis_of(op).extent
-    node = operand(op, running.kind, low.domain.indices_of(op.operands[0].shape), low)
+    accumulator, extent = make_accumulator(op, low), axis_of(op).extent
+    node = operand(op, accumulator.reduction, low.domain.indices_of(op.operands[0].shape), low)
     along = low.index(digit(of(element(low.domain.extent)), 1, extent))
-    running.first = first_of(running, node, along, low)
+    accumulator.first = first_of(accumulator, node, along, low)
     if extent == SIMD:
-        across_simdgroup(running, low)
-        return result(running, low)
-    low.declare(running.value, running.first[0], op.loc)
+        reduce_simdgroup(accumulator, low)
+        return result(accumulator, low)
+    low.declare(accumulator.value, accumulator.first[0], op.loc)
     with distances(1, f"< {extent}", "*= 2", low, op.loc) as apart:
-        other = shuffled("simd_shuffle_xor", low.read(running.value), apart, low)
-        take(running, other, other, low)
-    return result(running, low)
+        other = shuffled("simd_shuffle_xor", low.read(accumulator.value), apart, low)
+        update(accumulator, other, other, low)
+    return result(accumulator, low)
 
 
-def gather_row(op: Compute, low: Lowering) -> Node:
+def gather_partials(op: Compute, low: Lowering) -> Node:
     """An item of a loop over the results: its thread puts the shares of a row together."""
-    running = begin(op, low)
-    shares = shares_of(op)
-    arrays = partial_arrays(running, count(op.operands[0].shape) // SIMD, low)
+    accumulator = make_accumulator(op, low)
+    partials = partials_per_row(op)
+    arrays = partial_arrays(accumulator, count(op.operands[0].shape) // SIMD, low)
     row = of(element(low.domain.extent))
-    if is_for_rows(op):
+    if is_row_all_reduce(op):
         row = digit(row, axis_of(op).extent, axis_of(op).before)
-    first = low.index(scale(row, shares))
-    if shares == 1:
-        return in_own_dtype(running, low.element(arrays[-1], first), low)
-    if is_for_rows(op) and shares > _FEW_SHARES:  # a simdgroup has lanes of one row only
-        running.first = shares_of_lane(running, arrays, shares, low, first)
-        across_simdgroup(running, low)
-        return result(running, low)
-    for shared, variable in zip(arrays, running.variables, strict=True):
+    first = low.index(scale(row, partials))
+    if partials == 1:
+        return in_own_dtype(accumulator, low.element(arrays[-1], first), low)
+    if is_row_all_reduce(op) and partials > _FEW_PARTIALS:  # a simdgroup has lanes of one row only
+        accumulator.first = partials_of_lane(accumulator, arrays, partials, low, first)
+        reduce_simdgroup(accumulator, low)
+        return result(accumulator, low)
+    for shared, variable in zip(arrays, accumulator.variables, strict=True):
         low.declare(variable, low.element(shared, first), op.loc)
-    with low.counting(make_symbol("share", shares), start=1, loc=op.loc) as share:
-        place = low.infix("+", first, share, Level.SUM, I32)
+    with low.counting(make_symbol("share", partials), start=1, loc=op.loc) as partial:
+        place = low.infix("+", first, partial, Level.SUM, I32)
         nodes = [low.element(shared, place) for shared in arrays]
-        take_share(running, nodes[0], nodes[1] if len(nodes) > 1 else None, low)
-    return result(running, low)
+        merge_partial(accumulator, nodes[0], nodes[1] if len(nodes) > 1 else None, low)
+    return result(accumulator, low)
 
 
-def chunks(step: Chunks, low: Lowering) -> None:
+def reduce_chunks(step: ReduceChunks, low: Lowering) -> None:
     """A turn for each slot: all threads write their element, then those of the results read."""
     op = step.op
-    running = begin(op, low)
-    hint = f"{running.value.hint}_chunk"
-    chunk = low.share(chunk_name(op.result), hint, running.kind.dtype, low.threads)
-    so_far = partial_arrays(running, count(op.result.shape), low)
+    accumulator = make_accumulator(op, low)
+    hint = f"{accumulator.value.hint}_chunk"
+    chunk = low.threadgroup_array(
+        chunk_name(op.result), hint, accumulator.reduction.dtype, low.threads
+    )
+    so_far = partial_arrays(accumulator, count(op.result.shape), low)
     results = Domain((count(op.result.shape),))
     place = of(element(results.extent))
     with low.elements(results):
-        firsts = [identity(running, low), low.literal(0, I32)]
+        firsts = [identity(accumulator, low), low.literal(0, I32)]
         for shared, first in zip(so_far, firsts, strict=False):
             low.put(shared, low.index(place), first, op.loc)
-    with low.turns(Domain(op.operands[0].shape), op.loc) as turn:
-        with turn.elements():
-            node = operand(op, running.kind, low.domain.indices_of(op.operands[0].shape), low)
+    with low.rounds(Domain(op.operands[0].shape), op.loc) as round_:
+        with round_.elements():
+            node = operand(
+                op, accumulator.reduction, low.domain.indices_of(op.operands[0].shape), low
+            )
             low.put(chunk, low.thread(), node, op.loc)
         low.barrier(device=False, threadgroup=True)
         with low.elements(results):
-            _take_chunk(running, chunk, so_far, turn.start, low)
+            _reduce_chunk(accumulator, chunk, so_far, round_.start, low)
         low.barrier(device=False, threadgroup=True)
     with low.elements(results):
-        for shared, variable in zip(so_far, running.variables, strict=True):
+        for shared, variable in zip(so_far, accumulator.variables, strict=True):
             low.declare(variable, low.element(shared, low.index(place)), op.loc)
-        low.put(low.staged_array(op.result), low.index(place), result(running, low), op.loc)
+        low.put(low.staged_array(op.result), low.index(place), result(accumulator, low), op.loc)
 
 
-def _take_chunk(
-    running: Running, chunk: Shared, so_far: list[Shared], start: Node, low: Lowering
+def _reduce_chunk(
+    accumulator: Accumulator, chunk: Shared, so_far: list[Shared], start: Node, low: Lowering
 ) -> None:
     """Takes in what a turn has brought for the result of this thread."""
-    op, axis = running.op, axis_of(running.op)
+    op, axis = accumulator.op, axis_of(accumulator.op)
     own = of(element(low.domain.extent))
     before, after = coordinates(own, (axis.before, axis.after))
-    for shared, variable in zip(so_far, running.variables, strict=True):
+    for shared, variable in zip(so_far, accumulator.variables, strict=True):
         low.declare(variable, low.element(shared, low.index(own)), op.loc)
     symbol = make_symbol("along", axis.extent)
     with low.counting(symbol, loc=op.loc) as along:
@@ -142,8 +146,8 @@ def _take_chunk(
         wanted = low.index(add(first, scale(of(symbol), axis.after)))
         place = low.infix("-", wanted, start, Level.SUM, I32)
         with low.branch(low.node(BOOL, _is_in_chunk(low.threads), [place]), op.loc):
-            take(running, low.element(chunk, place), along, low)
-    for shared, variable in zip(so_far, running.variables, strict=True):
+            update(accumulator, low.element(chunk, place), along, low)
+    for shared, variable in zip(so_far, accumulator.variables, strict=True):
         low.put(shared, low.index(own), low.read(variable), op.loc)
 
 

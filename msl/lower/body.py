@@ -34,132 +34,132 @@ from eas.msl.cxx.tree import Node, Variable
 from eas.msl.layout.layout import Strategy, is_reduction
 from eas.msl.lower import axes, memory, mma, reductions, scans, simdgroups, user_reductions
 from eas.msl.lower.branches import lower_branch, lower_if
-from eas.msl.lower.control import Ways, end, is_left
+from eas.msl.lower.control import ExitTargets, end, is_left
 from eas.msl.lower.loops import lower_for, lower_while
 from eas.msl.lower.lowering import Lowering
 from eas.msl.lower.mma import Products
-from eas.msl.lower.reductions import Runnings
+from eas.msl.lower.reductions import Accumulators
 from eas.msl.lower.user_reductions import States
 from eas.msl.ops.text import Level
-from eas.msl.schedule.double_buffering import turns_of
+from eas.msl.schedule.double_buffering import stages_of
 from eas.msl.schedule.steps import (
     Assign,
-    Branch,
-    Chunks,
+    BroadcastResult,
+    CombineLanes,
+    CombinePartials,
     Elements,
-    End,
-    Finish,
-    Gather,
+    FinishScan,
+    GatherPartials,
     Item,
-    Join,
-    JoinLanes,
     Matrix,
-    Once,
-    Receive,
-    Spread,
+    ReduceChunks,
+    ReducePartials,
+    RegionEnd,
+    ScanPartials,
+    ScanRows,
+    SingleThread,
     Stage,
     Step,
+    StorePartials,
     Sync,
     Tile,
-    Total,
-    TotalLanes,
     Uniform,
-    WalkRows,
+    UniformControl,
     stays_in_simdgroups,
 )
 from eas.msl.schedule.value_sources import domain_of
 from eas.support.records import field, record
 
 Steps = tuple[Step, ...]
-LowerRegion = Callable[[Region, Ways], None]
+LowerRegion = Callable[[Region, ExitTargets], None]
 
 
-def lower(low: Lowering) -> None:
+def lower_body(low: Lowering) -> None:
     """Fills the tree with the whole body."""
     for op in low.plan.allocations:
         low.allocate(op)
-    turns = {number: Variable("turn", I32) for number in turns_of(low.plan.steps)}
-    for turn in turns.values():
-        low.declare(turn, low.literal(0, I32))
-    _Body(low, turns).steps(low.plan.steps, Ways())
+    stages = {number: Variable("turn", I32) for number in stages_of(low.plan.steps)}
+    for stage in stages.values():
+        low.declare(stage, low.literal(0, I32))
+    _Body(low, stages).steps(low.plan.steps, ExitTargets())
 
 
 @record
 class _Body:
     low: Lowering
-    turns: dict[int, Variable]
-    runnings: Runnings = field(default_factory=Runnings)
+    stages: dict[int, Variable]
+    accumulators: Accumulators = field(default_factory=Accumulators)
     states: States = field(default_factory=States)
     products: Products = field(default_factory=Products)
     plans: dict[int, Steps] = field(default_factory=dict[int, Steps])
 
-    def steps(self, steps: Steps, ways: Ways) -> None:
+    def steps(self, steps: Steps, targets: ExitTargets) -> None:
         for step in steps:
             if is_left(self.low.block):
                 return
-            self.step(step, ways)
+            self.step(step, targets)
 
-    def step(self, step: Step, ways: Ways) -> None:
+    def step(self, step: Step, targets: ExitTargets) -> None:
         low = self.low
         match step:
             case Elements():
                 self.elements(step)
             case Uniform(op=op):
                 self.value(op)
-            case Once(op=op):
-                memory.once(op, low)
-            case Receive(op=op):
-                memory.receive(op, low)
-            case Join():
-                reductions.join(step, low, self.runnings, self.turns.get(step.turn))
-            case Total():
-                reductions.total(step, low, self.runnings)
-            case Chunks():
-                axes.chunks(step, low)
-            case JoinLanes(op=op):
-                user_reductions.join(op, low, self.states)
-            case TotalLanes(op=op):
-                user_reductions.total(op, low, self.states)
-            case Spread(op=op):
-                scans.spread(op, low)
-            case WalkRows(op=op):
-                scans.walk_rows(op, low)
+            case SingleThread(op=op):
+                memory.single_thread(op, low)
+            case BroadcastResult(op=op):
+                memory.broadcast_result(op, low)
+            case StorePartials():
+                reductions.store_partials(step, low, self.accumulators, self.stages.get(step.stage))
+            case ReducePartials():
+                reductions.reduce_partials(step, low, self.accumulators)
+            case ReduceChunks():
+                axes.reduce_chunks(step, low)
+            case CombineLanes(op=op):
+                user_reductions.store_partials(op, low, self.states)
+            case CombinePartials(op=op):
+                user_reductions.reduce_partials(op, low, self.states)
+            case ScanPartials(op=op):
+                scans.scan_partials(op, low)
+            case ScanRows(op=op):
+                scans.scan_rows(op, low)
             case Matrix(op=op):
                 mma.lower_matrix(op, low, self.products)
-            case Branch():
-                self.branch(step, ways)
-            case End(op=op):
-                end(op, ways, low)
+            case UniformControl():
+                self.branch(step, targets)
+            case RegionEnd(op=op):
+                end(op, targets, low)
             case Sync():
                 low.barrier(step.device, step.threadgroup, step.loc)
 
-    def branch(self, step: Branch, ways: Ways) -> None:
+    def branch(self, step: UniformControl, targets: ExitTargets) -> None:
         """Control flow of all threads: its regions are plans."""
         self.plans.update(zip(map(id, regions_of(step.op)), step.plans, strict=True))
         for value in step.op.results:
-            self.declare_kept(value)
-        if isinstance(step.op, If) and _waits(step):
-            lower_branch(step.op, ways, self.planned_region, self.low)
+            self.declare_lane_variable(value)
+        if isinstance(step.op, If) and _has_barrier(step):
+            lower_branch(step.op, targets, self.planned_region, self.low)
         else:
-            self.control(step.op, ways, self.planned_region)
+            self.control(step.op, targets, self.planned_region)
 
-    def planned_region(self, region: Region, ways: Ways) -> None:
-        self.steps(self.plans[id(region)], ways)
+    def planned_region(self, region: Region, targets: ExitTargets) -> None:
+        self.steps(self.plans[id(region)], targets)
 
-    def control(self, op: Control, ways: Ways, region: LowerRegion) -> None:
+    def control(self, op: Control, targets: ExitTargets, region: LowerRegion) -> None:
         match op:
             case If():
-                lower_if(op, ways, region, self.low)
+                lower_if(op, targets, region, self.low)
             case For():
-                lower_for(op, ways, region, self.low)
+                lower_for(op, targets, region, self.low)
             case While():
-                lower_while(op, ways, region, self.low)
+                lower_while(op, targets, region, self.low)
 
-    def declare_kept(self, value: Value) -> None:
+    def declare_lane_variable(self, value: Value) -> None:
         """Declares the variable of a result that lanes keep."""
         low = self.low
         if (
-            not low.is_kept_by_lanes(value)
+            not low.is_lane_variable(value)
             or value in low.facts.aliases
             or not low.facts.uses_of(value)
         ):
@@ -184,29 +184,29 @@ class _Body:
                 self.assign(item)
             case Stage():
                 self.stage(item)
-            case Gather():
-                low.define(item.op.result, axes.gather_row(item.op, low))
-                self.keep(item.op.result)
+            case GatherPartials():
+                low.define(item.op.result, axes.gather_partials(item.op, low))
+                self.save_if_live_out(item.op.result)
             case Compute() if is_reduction(item) and not low.layout.is_serial(item):
                 if stays_in_simdgroups(item):
-                    low.define(item.result, axes.lanes(item, low))
-                    self.keep(item.result)
+                    low.define(item.result, axes.all_reduce_row(item, low))
+                    self.save_if_live_out(item.result)
                 elif item.result.shape:
-                    axes.rows(item, low)
+                    axes.store_row_partials(item, low)
                 else:
-                    reductions.accumulate(item, low, self.runnings)
+                    reductions.accumulate(item, low, self.accumulators)
             case Combine():
                 self.combination(item)
             case Tile():
                 mma.copy_tile(item, low, self.products)
-            case Finish():
+            case FinishScan():
                 scans.finish(item.op, low, self.states)
             case Store() | Assert() | Print():
                 memory.effect(item, low)
             case _:
-                self.lane_op(item, Ways())
+                self.lane_op(item, ExitTargets())
                 for value in results_of(item):
-                    self.keep(value)
+                    self.save_if_live_out(value)
 
     def combination(self, op: Combine) -> None:
         low = self.low
@@ -214,22 +214,22 @@ class _Body:
             case Strategy.SERIAL:
                 user_reductions.serial(op, low)
                 for value in op.results:
-                    self.keep(value)
-            case Strategy.SCAN:
+                    self.save_if_live_out(value)
+            case Strategy.SIMD_SCAN:
                 scans.scan_lanes(op, low, self.states)
-            case Strategy.WALK:
-                scans.copy_rows(op, low)
+            case Strategy.SERIAL_SCAN:
+                scans.stage_rows(op, low)
             case _:
                 user_reductions.accumulate(op, low, self.states)
 
-    def keep(self, value: Value) -> None:
+    def save_if_live_out(self, value: Value) -> None:
         """Keeps a value for a later loop over elements, if one needs it."""
         low = self.low
-        if low.loop is None or value not in low.plan.kept:
+        if low.loop is None or value not in low.plan.live_out:
             return
         slots = low.loop.slots if low.loop.slots > 1 else 0
         hint = value.hint or low.word_for(value)
-        variable = low.kept[value] = Variable(hint, value.ty.dtype, slots)
+        variable = low.live_out[value] = Variable(hint, value.ty.dtype, slots)
         with low.ahead():
             low.declare(variable)
         low.assign([(variable, low.at(value))], low.at(value).loc)
@@ -279,13 +279,13 @@ class _Body:
             condition = first
         return condition
 
-    def lane_region(self, region: Region, ways: Ways) -> None:
+    def lane_region(self, region: Region, targets: ExitTargets) -> None:
         for op in region.ops:
             if is_left(self.low.block):
                 return
-            self.lane_op(op, ways)
+            self.lane_op(op, targets)
 
-    def lane_op(self, op: Op, ways: Ways) -> None:
+    def lane_op(self, op: Op, targets: ExitTargets) -> None:
         low = self.low
         match op:
             case Compute() | Load() | Constant():
@@ -293,16 +293,16 @@ class _Body:
             case Store() | Atomic() | Assert() | Print():
                 memory.effect(op, low)
             case Yield() | Break() | Continue() | Condition():
-                end(op, ways, low)
+                end(op, targets, low)
             case _:
                 assert isinstance(op, Control)
-                self.control(op, ways, self.lane_region)
+                self.control(op, targets, self.lane_region)
 
     def value(self, op: Op) -> None:
         """A value of the lane at work, or a shared one."""
         low = self.low
         if isinstance(op, Compute) and op.op.name in SIMD_OPS:
-            low.define(op.result, simdgroups.meet(op, low))
+            low.define(op.result, simdgroups.lower_simd_op(op, low))
         elif isinstance(op, Compute) and op.op.name == "dot":
             low.define(op.result, mma.multiply_lanes(op, low))
         elif isinstance(op, Load) and not is_pure(op, low.facts):
@@ -311,12 +311,12 @@ class _Body:
             low.define(op.result, axes.serial(op, low))
         elif isinstance(op, Compute | Load) and not op.result.shape:
             low.at(op.result)
-        elif isinstance(op, Compute | Load) and op.result in low.layout.anchored:
+        elif isinstance(op, Compute | Load) and op.result in low.layout.materialized:
             indices = low.domain.indices_of(op.result.shape)
             node = low.find((op.result, indices)) or low.evaluate(op, indices)
             low.define(op.result, node)
 
 
-def _waits(step: Branch) -> bool:
+def _has_barrier(step: UniformControl) -> bool:
     """Whether threads wait for each other in one of the branches, which no expression can do."""
     return any(isinstance(inner, Sync) for plan in step.plans for inner in plan)

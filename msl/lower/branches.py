@@ -5,7 +5,7 @@ from __future__ import annotations
 from eas.ir.nodes import Compute, Constant, If, Load, Value, Yield
 from eas.msl.analysis.facts import is_collective, is_trivial
 from eas.msl.cxx.tree import Block, Branch, Node, Variable
-from eas.msl.lower.control import Body, Ways, begin_variable, define_results, own_results
+from eas.msl.lower.control import Body, ExitTargets, begin_variable, define_results, own_results
 from eas.msl.lower.lowering import Lowering
 from eas.msl.ops.text import Level, Text, infix, ternary
 from eas.support.location import Loc
@@ -14,18 +14,18 @@ from eas.support.records import replace
 MAX_EXPRESSION = 6
 
 
-def lower_if(op: If, ways: Ways, body: Body, low: Lowering) -> None:
+def lower_if(op: If, targets: ExitTargets, body: Body, low: Lowering) -> None:
     if not expression(op, low):
-        lower_branch(op, ways, body, low)
+        lower_branch(op, targets, body, low)
 
 
-def lower_branch(op: If, ways: Ways, body: Body, low: Lowering) -> None:
+def lower_branch(op: If, targets: ExitTargets, body: Body, low: Lowering) -> None:
     """Prints an `if` as a statement."""
     condition = low.at(op.condition)
     results = own_results(op, low)
     then, orelse = Block(low.block), Block(low.block)
     is_optional = is_trivial(op.orelse) and isinstance(op.orelse.terminator, Yield)
-    if is_optional and not any(low.is_kept_by_lanes(value) for value in op.results):
+    if is_optional and not any(low.is_lane_variable(value) for value in op.results):
         late = _begin_with_else(op, results, low)
         with low.region(orelse, op.orelse):
             low.assign(late, op.orelse.terminator.loc)
@@ -33,7 +33,7 @@ def lower_branch(op: If, ways: Ways, body: Body, low: Lowering) -> None:
         is_optional = False
         for result in results:
             begin_variable(result, None, op.loc, low)
-    inside = replace(ways, yielded=op.results, is_direct=False)
+    inside = replace(targets, yielded=op.results, is_direct=False)
     with low.region(then, op.then):
         body(op.then, inside)
     if not is_optional:
@@ -61,7 +61,7 @@ def _begin_with_else(op: If, results: list[Value], low: Lowering) -> list[tuple[
 def expression(op: If, low: Lowering) -> bool:
     """Prints a small `if` that only computes a value as `&&`, `||` or `? :`."""
     results = own_results(op, low)
-    if len(results) != 1 or any(low.is_kept_by_lanes(value) for value in op.results):
+    if len(results) != 1 or any(low.is_lane_variable(value) for value in op.results):
         return False
     ends = [r.terminator for r in (op.then, op.orelse) if isinstance(r.terminator, Yield)]
     guarded = _values_from_memory(op, low)

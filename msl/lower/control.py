@@ -18,18 +18,18 @@ from eas.msl.lower.lowering import Lowering
 from eas.support.location import Loc
 from eas.support.records import frozen
 
-Body = Callable[[Region, "Ways"], None]
+Body = Callable[[Region, "ExitTargets"], None]
 Jump = Literal["break", "continue"]
 Values = tuple[Value, ...]
 
 
 @frozen
-class Ways:
-    """What the values of each kind of terminator become; `left` notes a `Break`.
+class ExitTargets:
+    """What the values of each kind of terminator become; `left` is set by a `Break`.
 
-    If it `is_direct`, only one `Yield` leads here, and results need no variables. `detour` is set
-    in an `orelse` that is printed inside of its loop: a jump notes itself there and leaves that
-    loop, behind which it goes on.
+    If it `is_direct`, only one `Yield` leads here, and results need no variables. An `orelse` that
+    is printed inside of its loop has `jump_flags`: a jump sets its flag and breaks out of the loop,
+    and the jump itself is taken behind the loop.
     """
 
     yielded: Values = ()
@@ -37,7 +37,7 @@ class Ways:
     continued: Values = ()
     left: Variable | None = None
     is_direct: bool = False
-    detour: Mapping[Jump, Variable] | None = None
+    jump_flags: Mapping[Jump, Variable] | None = None
 
 
 def own_results(op: Control, low: Lowering) -> list[Value]:
@@ -47,7 +47,7 @@ def own_results(op: Control, low: Lowering) -> list[Value]:
         for value in op.results
         if value not in low.facts.aliases
         and low.facts.uses_of(value)
-        and not low.is_kept_by_lanes(value)
+        and not low.is_lane_variable(value)
     ]
 
 
@@ -67,28 +67,28 @@ def begin_variable(value: Value, first: Node | None, loc: Loc, low: Lowering) ->
         low.assign([(variable, first)], loc)
 
 
-def end(op: Terminator, ways: Ways, low: Lowering) -> None:
+def end(op: Terminator, targets: ExitTargets, low: Lowering) -> None:
     """Passes values on, and leaves."""
     if is_left(low.block):
         return
     match op:
         case Yield():
-            _pass_on(ways.yielded, op.values, ways.is_direct, op.loc, low)
+            _pass_on(targets.yielded, op.values, targets.is_direct, op.loc, low)
         case Break():
-            _pass_on(ways.broken, op.values, False, op.loc, low)
-            if ways.left is not None:
-                low.assign([(ways.left, low.literal(True, BOOL))], op.loc)
-            take_jump("break", ways, op.loc, low)
+            _pass_on(targets.broken, op.values, False, op.loc, low)
+            if targets.left is not None:
+                low.assign([(targets.left, low.literal(True, BOOL))], op.loc)
+            take_jump("break", targets, op.loc, low)
         case Continue():
-            _pass_on(ways.continued, op.values, False, op.loc, low)
-            take_jump("continue", ways, op.loc, low)
+            _pass_on(targets.continued, op.values, False, op.loc, low)
+            take_jump("continue", targets, op.loc, low)
         case _:
             pass
 
 
-def take_jump(jump: Jump, ways: Ways, loc: Loc | None, low: Lowering) -> None:
-    if ways.detour is not None:
-        low.assign([(ways.detour[jump], low.literal(True, BOOL))], loc)
+def take_jump(jump: Jump, targets: ExitTargets, loc: Loc | None, low: Lowering) -> None:
+    if targets.jump_flags is not None:
+        low.assign([(targets.jump_flags[jump], low.literal(True, BOOL))], loc)
         jump = "break"
     low.act(jump, loc=loc)
 
@@ -100,7 +100,7 @@ def _pass_on(targets: Values, values: Values, is_direct: bool, loc: Loc, low: Lo
     for target, value in zip(targets, values, strict=True):
         if target in low.facts.aliases or not low.facts.is_needed(target):
             continue
-        if low.is_kept_by_lanes(target):
+        if low.is_lane_variable(target):
             continue
         if is_direct:
             low.define(target, low.at(value))

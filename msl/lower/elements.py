@@ -71,7 +71,7 @@ class ElementBuilder(TreeBuilder):
             offset = index.offset
             node = self.node(I32, lambda texts: _sum(texts, factors, offset), parts)
             node.is_light = True
-            node.home.nodes["index", index] = node
+            node.scope.nodes["index", index] = node
         return node
 
     def part(self, part: Part) -> Node:
@@ -83,7 +83,7 @@ class ElementBuilder(TreeBuilder):
             node = self.node(I32, lambda texts: _digit(texts[0], part), [base])
             node.hint = self._axis_name(part)
             node.is_light = True
-            node.home.nodes["part", part] = node
+            node.scope.nodes["part", part] = node
         return node
 
     def _axis_name(self, part: Part) -> str:
@@ -151,10 +151,10 @@ class ElementBuilder(TreeBuilder):
     def _thread_inside(self, body: Block) -> Node:
         """The thread's index where not all threads are: what reads memory by it stays there."""
         thread = Text(self.names["t"])
-        return self.node(I32, lambda _: thread, home=body, plain=True)
+        return self.node(I32, lambda _: thread, scope=body, plain=True)
 
     @contextmanager
-    def turns(self, domain: Domain, loc: Loc) -> Generator[Turn]:
+    def rounds(self, domain: Domain, loc: Loc) -> Generator[Round]:
         """Statements that all threads go through together, once for each slot of a domain."""
         around = self.domain, self.loop
         body = Block(self.block, is_loop=True)
@@ -170,13 +170,13 @@ class ElementBuilder(TreeBuilder):
         with self.inside(body):
             size = self.literal(self.threads, I32)
             start = self.infix("*", self.read(slot), size, Level.PRODUCT, I32)
-            yield Turn(self, domain, loop, start)
+            yield Round(self, domain, loop, start)
         self.domain, self.loop = around
         self.emit(Loop([], loc=loc, spell=head, body=body, counters=[slot]))
 
 
 @frozen
-class Turn:
+class Round:
     """One slot of all threads: `start` is the index of the first thread's element."""
 
     low: ElementBuilder

@@ -11,9 +11,9 @@ from eas.msl.cxx.spelling import negated
 from eas.msl.cxx.tree import Block, Loop, Node, Test, Variable
 from eas.msl.lower.control import (
     Body,
+    ExitTargets,
     Jump,
     Values,
-    Ways,
     begin_variable,
     define_results,
     own_results,
@@ -25,7 +25,7 @@ from eas.msl.ops.text import Level, Text, call, infix
 from eas.support.records import replace
 
 
-def lower_for(op: For, ways: Ways, body: Body, low: Lowering) -> None:
+def lower_for(op: For, targets: ExitTargets, body: Body, low: Lowering) -> None:
     carried = carried_by(op)
     inside = begin_loop(op, carried, low)
     counter = Variable(op.body.args[0].hint or "i", op.start.ty.dtype)
@@ -37,7 +37,7 @@ def lower_for(op: For, ways: Ways, body: Body, low: Lowering) -> None:
         body(op.body, inside)
     if block.statements:
         low.emit(loop)
-    end_loop(op, inside, ways, body, low)
+    end_loop(op, inside, targets, body, low)
 
 
 def _count_exactly(op: For, counter: Variable, block: Block, low: Lowering) -> Loop:
@@ -123,32 +123,35 @@ def _counter_node(op: For, counter: Variable, loop: Loop, low: Lowering) -> Node
     return low.node(dtype, spell, operands, hint=op.body.args[0].hint, loc=op.loc)
 
 
-def lower_while(op: While, ways: Ways, body: Body, low: Lowering) -> None:
+def lower_while(op: While, targets: ExitTargets, body: Body, low: Lowering) -> None:
     carried = carried_by(op)
     inside = begin_loop(op, carried, low)
-    detour = _begin_detour(op, low) if _leaves_inside(op, low) else {}
+    jump_flags = _begin_jump_flags(op, low) if _leaves_inside(op, low) else {}
     block = Block(low.block, is_loop=True)
     test = op.test.terminator
     assert isinstance(test, Condition)
     with low.region(block, op.test):
         low.regions[id(op.body)] = block
         _define_carried(carried, low)
-        body(op.test, Ways())
+        body(op.test, ExitTargets())
         leaving = Block(block)
         if _leaves_inside(op, low):
             with low.region(leaving, op.orelse):
                 _define_carried([argument for argument, _ in left_with(op)], low)
-                body(op.orelse, replace(ways, yielded=op.results, is_direct=False, detour=detour))
+                body(
+                    op.orelse,
+                    replace(targets, yielded=op.results, is_direct=False, jump_flags=jump_flags),
+                )
         low.emit(Test([low.at(test.condition)], loc=op.loc, leaving=leaving))
         body(op.body, inside)
     low.emit(Loop([], loc=op.loc, spell=lambda _: "while (true)", body=block))
-    for jump, taken in detour.items():
+    for jump, taken in jump_flags.items():
         with low.branch(low.read(taken), op.loc):
-            take_jump(jump, ways, op.loc, low)
-    end_loop(op, inside, ways, body, low)
+            take_jump(jump, targets, op.loc, low)
+    end_loop(op, inside, targets, body, low)
 
 
-def _begin_detour(op: While, low: Lowering) -> dict[Jump, Variable]:
+def _begin_jump_flags(op: While, low: Lowering) -> dict[Jump, Variable]:
     """Flags for the jumps out of an `orelse` that stands inside of its loop."""
     kinds = {type(jump) for jump in exits_of(op.orelse)}
     words: list[tuple[type[Break | Continue], Jump]] = [(Break, "break"), (Continue, "continue")]
@@ -168,12 +171,12 @@ def _leaves_inside(op: While, low: Lowering) -> bool:
     return computed or (bool(breaks_of(op)) and not _is_settled(op, low))
 
 
-def begin_loop(op: For | While, carried: Values, low: Lowering) -> Ways:
+def begin_loop(op: For | While, carried: Values, low: Lowering) -> ExitTargets:
     """Declares the variables of a loop; gives what its terminators set."""
     needed = [
         (value, low.at(init))
         for value, init in zip(carried, op.inits, strict=True)
-        if low.facts.is_needed(value) and not low.is_kept_by_lanes(value)
+        if low.facts.is_needed(value) and not low.is_lane_variable(value)
     ]
     # New variables first: they may begin with what one that is there still holds.
     for value, init in sorted(needed, key=lambda pair: low.variable_of(pair[0]) in low.declared):
@@ -181,7 +184,7 @@ def begin_loop(op: For | While, carried: Values, low: Lowering) -> Ways:
     left = None
     if breaks_of(op) or (isinstance(op, While) and _leaves_inside(op, low)):
         left = _begin_results(op, carried, low)
-    return Ways(carried, op.results, carried, left)
+    return ExitTargets(carried, op.results, carried, left)
 
 
 def _begin_results(op: For | While, carried: Values, low: Lowering) -> Variable | None:
@@ -213,7 +216,7 @@ def _is_settled(op: For | While, low: Lowering) -> bool:
         value = low.facts.resolve(given)
         number = low.storage.numbers.get(result)
         is_carried = number is not None and low.storage.numbers.get(value) == number
-        is_late = low.facts.is_inside(value, op) or low.is_kept_by_lanes(result)
+        is_late = low.facts.is_inside(value, op) or low.is_lane_variable(result)
         if is_late and not is_carried and low.facts.uses_of(result):
             return False
     return True
@@ -221,16 +224,18 @@ def _is_settled(op: For | While, low: Lowering) -> bool:
 
 def _define_carried(carried: Sequence[Value], low: Lowering) -> None:
     for value in carried:
-        if low.facts.is_needed(value) and not low.is_kept_by_lanes(value):
+        if low.facts.is_needed(value) and not low.is_lane_variable(value):
             variable = low.variable_of(value)
             assert variable is not None
             low.define(value, low.read(variable))
 
 
-def end_loop(op: For | While, inside: Ways, ways: Ways, body: Body, low: Lowering) -> None:
+def end_loop(
+    op: For | While, inside: ExitTargets, targets: ExitTargets, body: Body, low: Lowering
+) -> None:
     """What follows a loop: its `orelse`, unless the loop was left."""
     _define_carried([argument for argument, _ in left_with(op)], low)
-    passing = replace(ways, yielded=op.results, is_direct=False)
+    passing = replace(targets, yielded=op.results, is_direct=False)
     if inside.left is not None:
         stays = low.node(BOOL, lambda t: negated(t[0]), [low.read(inside.left)])
         with low.branch(stays, op.loc):

@@ -15,8 +15,8 @@ from eas.msl.analysis.numbers import Numbers
 from eas.msl.cxx.helpers import Helpers
 from eas.msl.cxx.spelling import Spelling, spell
 from eas.msl.cxx.tree import Block, LoadNode, Node, Variable
-from eas.msl.layout.layout import is_home, is_view
-from eas.msl.lower.shared_arrays import MEMORY, SharingBuilder
+from eas.msl.layout.layout import is_owned, is_view
+from eas.msl.lower.shared_arrays import MEMORY, SharedArrayBuilder
 from eas.msl.ops.errors import UnsupportedError
 from eas.msl.ops.text import Level, Text, subscript, ternary
 from eas.msl.schedule.storage import Storage
@@ -28,11 +28,12 @@ LIGHT_OPS = {"add", "sub", "mul", "lt", "le", "gt", "ge", "eq", "ne", "and", "or
 
 
 @record(kw_only=True)
-class Lowering(SharingBuilder):
-    """What it takes to turn values of the IR into expressions.
+class Lowering(SharedArrayBuilder):
+    """Turns values of the IR into expressions.
 
-    `regions` are the blocks of regions, `kept` the variables of values that outlive their loop over
-    elements, `variables` those of carried values and results, by their number in `storage`.
+    `regions` has the block of each region. `live_out` has the variables of values that outlive
+    their loop over elements, `variables` those of carried values and results, by their number in
+    `storage`.
     """
 
     numbers: Numbers
@@ -42,7 +43,7 @@ class Lowering(SharingBuilder):
     parameters: list[str] = field(default_factory=list[str])
     version: tuple[int, int] = (2, 3)
     variables: dict[int, Variable] = field(default_factory=dict[int, Variable])
-    kept: dict[Value, Variable] = field(default_factory=dict[Value, Variable])
+    live_out: dict[Value, Variable] = field(default_factory=dict[Value, Variable])
     declared: set[Variable] = field(default_factory=set[Variable])
     regions: dict[int, Block] = field(default_factory=dict[int, Block])
 
@@ -62,7 +63,7 @@ class Lowering(SharingBuilder):
         node = self.find(key)
         if node is None:
             node = self._make(value, indices)
-            node.home.nodes[key] = node
+            node.scope.nodes[key] = node
         return node
 
     def define(self, value: Value, node: Node) -> None:
@@ -79,22 +80,22 @@ class Lowering(SharingBuilder):
         op = self.facts.definition(value)
         if isinstance(op, Constant):
             return self.literal(op.value, op.result.ty.dtype)
-        variable = self._home_variable(value, indices)
+        variable = self._owned_variable(value, indices)
         if variable is not None:
             return self.read(variable)
-        if value in self.layout.staged or self.layout.is_resident(value):
+        if value in self.layout.staged or self.layout.is_threadgroup_only(value):
             return self.read_staged(value, indices)
         assert isinstance(op, Compute | Load), f"%{value.id} is not to be had at {indices}"
         return self._name(self.evaluate(op, indices), value)
 
-    def _home_variable(self, value: Value, indices: Indices) -> Variable | None:
+    def _owned_variable(self, value: Value, indices: Indices) -> Variable | None:
         """The variable in which the lane at work has a block, if it has it in one."""
-        if not value.shape or (value not in self.kept and value not in self.storage.numbers):
+        if not value.shape or (value not in self.live_out and value not in self.storage.numbers):
             return None
-        is_repeated = value in self.layout.repeated
-        if is_repeated or not is_home(value, indices, self.domain.extent):
+        is_replicated = value in self.layout.replicated
+        if is_replicated or not is_owned(value, indices, self.domain.extent):
             return None
-        return self.kept.get(value) or self.variable_of(value)
+        return self.live_out.get(value) or self.variable_of(value)
 
     def variable_of(self, value: Value) -> Variable | None:
         """The variable of a carried value or of a result of control flow."""
@@ -102,16 +103,16 @@ class Lowering(SharingBuilder):
         if number is None:
             return None
         if number not in self.variables:
-            slots = self.layout.slots(count(value.shape)) if self.is_kept_by_lanes(value) else 1
+            slots = self.layout.slots(count(value.shape)) if self.is_lane_variable(value) else 1
             hint = next((v.hint for v in self.storage.holders[number] if v.hint), value.hint)
             variable = Variable(hint, value.ty.dtype, slots if slots > 1 else 0)
             self.variables[number] = variable
         return self.variables[number]
 
-    def is_kept_by_lanes(self, value: Value) -> bool:
+    def is_lane_variable(self, value: Value) -> bool:
         """Whether lanes keep a value of control flow from one loop over elements to the next."""
         op = self.facts.definition(value) or self.facts.owners.get(value)
-        return bool(value.shape) and id(op) in self.layout.shared_control
+        return bool(value.shape) and id(op) in self.layout.uniform_control
 
     def evaluate(self, op: Compute | Load, indices: Indices) -> Node:
         return self.compute(op, indices) if isinstance(op, Compute) else self.load(op, indices)
@@ -133,7 +134,7 @@ class Lowering(SharingBuilder):
             op.result.ty.dtype,
             lambda texts: spell(spelling, texts),
             operands,
-            home=self._home(op.result),
+            scope=self._defining_block(op.result),
             loc=op.loc,
         )
         if name == "and" and op.result.ty.dtype.is_bool:
@@ -171,7 +172,7 @@ class Lowering(SharingBuilder):
                 return zero
         return None
 
-    def _home(self, value: Value) -> Block:
+    def _defining_block(self, value: Value) -> Block:
         """The block of the region that defines a value."""
         region = self.facts.regions.get(value)
         return self.root if region is None else self.regions.get(id(region), self.root)
@@ -236,9 +237,9 @@ class Lowering(SharingBuilder):
             place = subscript(self.array_name(pointer), texts[0])
             return ternary(texts[1], place, texts[2]) if len(texts) == 3 else place
 
-        home = self._home(op.result) if not reads else self.block
+        scope = self._defining_block(op.result) if not reads else self.block
         node = self.node(
-            op.result.ty.dtype, spell_load, operands, home, kind=LoadNode, loc=op.loc, reads=reads
+            op.result.ty.dtype, spell_load, operands, scope, kind=LoadNode, loc=op.loc, reads=reads
         )
         node.fallback = f"{pointer.hint}_value"
         return node

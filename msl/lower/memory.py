@@ -30,7 +30,7 @@ def effect(op: Effect, low: Lowering) -> None:
             show(op, low)
 
 
-def once(op: Effect, low: Lowering) -> None:
+def single_thread(op: Effect, low: Lowering) -> None:
     """An effect that one thread has for all."""
     if low.threads == 1:
         if isinstance(op, Atomic):
@@ -47,7 +47,7 @@ def once(op: Effect, low: Lowering) -> None:
             effect(op, low)
 
 
-def receive(op: Atomic, low: Lowering) -> None:
+def broadcast_result(op: Atomic, low: Lowering) -> None:
     """Every thread gets what the atomic of one gave."""
     if low.threads > 1:
         low.define(op.result, low.element(_received(op, low), low.literal(0, I32)))
@@ -55,7 +55,7 @@ def receive(op: Atomic, low: Lowering) -> None:
 
 def _received(op: Atomic, low: Lowering) -> Shared:
     hint = f"{op.result.hint or 'old'}_shared"
-    return low.share(received_name(op.result), hint, op.result.ty.dtype, 1)
+    return low.threadgroup_array(received_name(op.result), hint, op.result.ty.dtype, 1)
 
 
 def store(op: Store, low: Lowering) -> None:
@@ -89,12 +89,12 @@ def atomic(op: Atomic, low: Lowering) -> Node:
         return low.literal(0, dtype)
     variable = Variable(op.result.hint or "old", dtype)
     if mask is None:
-        first = low.node(dtype, spell, values, home=low.block)
+        first = low.node(dtype, spell, values, scope=low.block)
         low.declare(variable, first, op.loc)
         low.block.statements[-1].changes |= changes
         return low.read(variable)
     low.declare(variable, low.literal(0, dtype), op.loc)
     with low.guard(mask, op.loc):
-        low.assign([(variable, low.node(dtype, spell, values, home=low.block))], op.loc)
+        low.assign([(variable, low.node(dtype, spell, values, scope=low.block))], op.loc)
         low.block.statements[-1].changes |= changes
     return low.read(variable)

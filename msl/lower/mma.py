@@ -100,8 +100,8 @@ def _share_tile(op: Compute, low: Lowering) -> Shared:
     value, dtype = op.operands[0], op.operands[0].ty.dtype
     hint = f"{value.hint or _word_for(op, low)}_tile"
     size = count(value.shape[:-1]) * _row_length(value.shape[-1], dtype, low)
-    halves = 2 if number(op, "turn") else 1
-    return low.share(tile_names(op)[0], hint, dtype, size, halves=halves, loc=op.loc)
+    buffers = 2 if number(op, "turn") else 1
+    return low.threadgroup_array(tile_names(op)[0], hint, dtype, size, buffers=buffers, loc=op.loc)
 
 
 def _word_for(op: Compute, low: Lowering) -> str:
@@ -256,7 +256,7 @@ def _scale_rows(op: Compute, low: Lowering, found: Fragments, tile: Shared) -> N
             return Text(f"{tile.name}[{_sum(row, start.others[0].text)}]")
 
         operands, reads = [*found.places, own_row], frozenset[object]({tile})
-        factor = low.node(F32, place, operands, home=low.block, reads=reads)
+        factor = low.node(F32, place, operands, scope=low.block, reads=reads)
         factor.fallback = "factor"
         with _counting("j", found.shares.n, 1, low, op) as j:
             _scale_fragment(op, low, found, factor, (z, i, j))
@@ -293,8 +293,8 @@ def _end_in_strips(op: Compute, low: Lowering, found: Fragments) -> None:
     each = rows * n // low.threads
     strips = count(value.shape) // (rows * n)
     hint = value.hint or "block"
-    shared = low.share(strip_name(value), f"{hint}_strip", F32, rows * n, loc=op.loc)
-    kept = low.kept[value] = Variable(hint, F32, strips * each)
+    shared = low.threadgroup_array(strip_name(value), f"{hint}_strip", F32, rows * n, loc=op.loc)
+    kept = low.live_out[value] = Variable(hint, F32, strips * each)
     low.declare(kept, None, op.loc)
     with _counting("strip", strips, 1, low, op) as strip:
         with _at_work(found, low, op), _each_fragment(found, low, op) as at:
@@ -337,7 +337,7 @@ def _store_if_in_strip(
         place = _sum(f"{_divided(row(start), '%', rows)} * {n}", _moved(start.column, j))
         return f"simdgroup_store({_own(found, *at)}, &{shared.name}[{place}], {n})"
 
-    with low.branch(low.node(BOOL, is_in_strip, found.places, home=low.block, plain=True), op.loc):
+    with low.branch(low.node(BOOL, is_in_strip, found.places, scope=low.block, plain=True), op.loc):
         _act(op, low, found, store, frozenset({shared}))
 
 
@@ -470,7 +470,7 @@ def multiply_lanes(op: Compute, low: Lowering) -> Node:
             for value, indices in zip(op.operands[:2], (left, right), strict=True)
         ]
         operands = [*factors, low.read(total)]
-        low.assign([(total, low.node(F32, _fma, operands, home=low.block))], op.loc)
+        low.assign([(total, low.node(F32, _fma, operands, scope=low.block))], op.loc)
     return low.read(total)
 
 

@@ -41,7 +41,7 @@ def show(op: Print, low: Lowering) -> None:
     def begin(texts: Sequence[Text]) -> Text:
         return call("report_record", "report", str(size), str(site), low.names["program"], texts[0])
 
-    begun = low.node(U32, begin, [_lane(values, low)], home=low.block)
+    begun = low.node(U32, begin, [_lane(values, low)], scope=low.block)
     if not values:
         low.act(lambda t: t[0], [begun], loc=op.loc)
         return

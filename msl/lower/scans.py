@@ -22,40 +22,40 @@ from eas.msl.lower.reductions import as_unsigned
 from eas.msl.lower.user_reductions import (
     State,
     States,
+    and_,
     as_int,
-    begin,
-    both,
     choose,
     declare,
     distances,
     fetch,
-    partials,
-    share_of_lane,
+    make_state,
+    partial_arrays,
+    partial_of_lane,
     shuffled,
-    take,
+    update,
 )
 from eas.msl.ops.text import Level, Text, call
-from eas.msl.schedule.steps import fits_simdgroup, needs_spread, shares_of_scan, staged_name
+from eas.msl.schedule.steps import fits_simdgroup, needs_partial_scan, partials_of_scan, staged_name
 
 
 def row_of(op: Combine) -> int:
     return op.operands[0].shape[-1]
 
 
-def _passed_on(op: Combine) -> int:
+def _count_partials(op: Combine) -> int:
     """How many shares there are: a last simdgroup with gaps passes on nothing."""
     return count(op.operands[0].shape) // SIMD
 
 
-def _shares(op: Combine, low: Lowering) -> list[Shared]:
-    return partials(op, low, shares_of_scan(op))
+def _partials(op: Combine, low: Lowering) -> list[Shared]:
+    return partial_arrays(op, low, partials_of_scan(op))
 
 
 def scan_lanes(op: Combine, low: Lowering, states: States) -> None:
     """An item of a loop over elements: each simdgroup scans its neighbours."""
-    state = states[op.results[0]] = begin(op, "running")
+    state = states[op.results[0]] = make_state(op, "running")
     slots = low.loop.slots if low.loop is not None and low.loop.slots > 1 else 0
-    kept, state.variables = (
+    saved, state.variables = (
         state.variables,
         [Variable(variable.hint, variable.dtype) for variable in state.variables],
     )
@@ -68,18 +68,18 @@ def scan_lanes(op: Combine, low: Lowering, states: States) -> None:
         _scan_neighbours(state, low)
     if not fits_simdgroup(op):
         with low.branch(low.builtin("lane", "{lane} == 31", BOOL), op.loc):
-            place = low.index(digit(of(element(low.domain.extent)), SIMD, shares_of_scan(op)))
-            for shared, node in zip(_shares(op, low), state.read(low), strict=True):
+            place = low.index(digit(of(element(low.domain.extent)), SIMD, partials_of_scan(op)))
+            for shared, node in zip(_partials(op, low), state.read(low), strict=True):
                 low.put(shared, place, node, op.loc)
     if low.loop is None:
         return
-    for variable in kept:
+    for variable in saved:
         variable.slots = slots
     with low.ahead():
-        for variable in kept:
+        for variable in saved:
             low.declare(variable, None, op.loc)
-    low.assign(list(zip(kept, state.read(low), strict=True)), op.loc)
-    state.variables = kept
+    low.assign(list(zip(saved, state.read(low), strict=True)), op.loc)
+    state.variables = saved
 
 
 def _scan_neighbours(state: State, low: Lowering) -> None:
@@ -88,7 +88,7 @@ def _scan_neighbours(state: State, low: Lowering) -> None:
     with distances(1, f"< {min(SIMD, row_of(op))}", "*= 2", low, op.loc) as distance:
         others = fetch(state, "simd_shuffle_up", distance, low)
         with low.branch(_has_lane(op, k, distance, low), op.loc):
-            take(state, others, state.read(low), low)
+            update(state, others, state.read(low), low)
 
 
 _PREFIXES = {"add": "simd_prefix_inclusive_sum", "mul": "simd_prefix_inclusive_product"}
@@ -112,7 +112,7 @@ def _prefix(function: str, node: Node, low: Lowering) -> Node:
     def spell(texts: Sequence[Text]) -> Text:
         return (as_unsigned if node.dtype == I32 else call)(function, texts[0])
 
-    return low.node(node.dtype, spell, [node], home=low.block)
+    return low.node(node.dtype, spell, [node], scope=low.block)
 
 
 def _place_in_row(op: Combine, low: Lowering) -> Node:
@@ -130,7 +130,7 @@ def _has_lane(op: Combine, k: Node, distance: Node, low: Lowering) -> Node:
     if SIMD % row_of(op) == 0:
         return in_row
     is_there = low.infix(">=", _lane(low), far, Level.RELATIONAL, BOOL)
-    return is_there if row_of(op) % SIMD == 0 or _is_one_row(op) else both(is_there, in_row, low)
+    return is_there if row_of(op) % SIMD == 0 or _is_one_row(op) else and_(is_there, in_row, low)
 
 
 def _is_one_row(op: Combine) -> bool:
@@ -141,16 +141,16 @@ def finish(op: Combine, low: Lowering, states: States) -> None:
     """An item of a second loop over elements: takes in what simdgroups before have passed on."""
     state = states[op.results[0]]
     if not fits_simdgroup(op):
-        chunk = low.index(digit(of(element(low.domain.extent)), SIMD, shares_of_scan(op)))
+        chunk = low.index(digit(of(element(low.domain.extent)), SIMD, partials_of_scan(op)))
         before = _before(state, chunk, low)
-        with low.branch(_goes_on(op, low), op.loc):
-            take(state, before, state.read(low), low)
+        with low.branch(_continues_row(op, low), op.loc):
+            update(state, before, state.read(low), low)
     for value, variable in zip(op.results, state.variables, strict=True):
-        low.kept[value] = variable
+        low.live_out[value] = variable
         low.define(value, low.read(variable))
 
 
-def _goes_on(op: Combine, low: Lowering) -> Node:
+def _continues_row(op: Combine, low: Lowering) -> Node:
     """Whether an element's row has begun before its 32 neighbours."""
     k = low.index(of(element(low.domain.extent))) if _is_one_row(op) else _place_in_row(op, low)
     return low.infix(">", k, _lane(low), Level.RELATIONAL, BOOL)
@@ -159,16 +159,16 @@ def _goes_on(op: Combine, low: Lowering) -> Node:
 def _before(state: State, chunk: Node, low: Lowering) -> list[Node]:
     """What comes of everything before the 32 neighbours, as far as it is in their row."""
     op = state.op
-    if needs_spread(op):
+    if needs_partial_scan(op):
         one = low.literal(1, I32)
         place = low.infix("-", chunk, one, Level.SUM, I32)
-        return [low.element(shared, place) for shared in _shares(op, low)]
-    scanned = begin(op, "before")
+        return [low.element(shared, place) for shared in _partials(op, low)]
+    scanned = make_state(op, "before")
     for variable in scanned.variables:
         variable.hint = "before"
-    nodes = [share_of_lane(shared, _passed_on(op), low) for shared in _shares(op, low)]
+    nodes = [partial_of_lane(shared, _count_partials(op), low) for shared in _partials(op, low)]
     declare(scanned, nodes, low)
-    _scan_shares(scanned, _lane(low), low)
+    _scan_across(scanned, _lane(low), low)
     found: list[Node] = []
     for variable in scanned.variables:
         last = Variable("earlier", variable.dtype)
@@ -184,20 +184,20 @@ def _lane_of(place: Node, low: Lowering) -> Node:
     def spell(texts: Sequence[Text]) -> Text:
         return call("ushort", call("max", texts[0], Text("0")))
 
-    return low.node(I32, spell, [place], home=low.block)
+    return low.node(I32, spell, [place], scope=low.block)
 
 
-def _scan_shares(state: State, chunk: Node, low: Lowering) -> None:
+def _scan_across(state: State, chunk: Node, low: Lowering) -> None:
     """Scans what simdgroups have passed on, a lane each; `chunk` is the number of the share."""
     op = state.op
-    with distances(1, f"< {min(SIMD, shares_of_scan(op))}", "*= 2", low, op.loc) as distance:
+    with distances(1, f"< {min(SIMD, partials_of_scan(op))}", "*= 2", low, op.loc) as distance:
         others = fetch(state, "simd_shuffle_up", distance, low)
         far = as_int(distance, low)
         condition = low.infix(">=", _lane(low), far, Level.RELATIONAL, BOOL)
         if not _is_one_row(op):
-            condition = both(condition, _reaches_back(op, chunk, far, low), low)
+            condition = and_(condition, _reaches_back(op, chunk, far, low), low)
         with low.branch(condition, op.loc):
-            take(state, others, state.read(low), low)
+            update(state, others, state.read(low), low)
 
 
 def _reaches_back(op: Combine, chunk: Node, far: Node, low: Lowering) -> Node:
@@ -215,21 +215,23 @@ def _reaches_back(op: Combine, chunk: Node, far: Node, low: Lowering) -> Node:
     return low.infix(">=", k, way, Level.RELATIONAL, BOOL)
 
 
-def spread(op: Combine, low: Lowering) -> None:
+def scan_partials(op: Combine, low: Lowering) -> None:
     """A step of its own where not every simdgroup can: one of them scans all shares."""
     with low.branch(low.builtin("simdgroup", "{simdgroup} == 0", BOOL), op.loc):
-        carried = begin(op, "carried")
+        carried = make_state(op, "carried")
         declare(carried, [low.literal(0, v.dtype) for v in carried.variables], low)
-        with low.counting(make_symbol("group", -(-_passed_on(op) // SIMD)), loc=op.loc) as group:
+        with low.counting(
+            make_symbol("group", -(-_count_partials(op) // SIMD)), loc=op.loc
+        ) as group:
             first = low.infix("*", group, low.literal(SIMD, I32), Level.PRODUCT, I32)
             own = low.infix("+", first, _lane(low), Level.SUM, I32)
-            is_share = _is_share(op, own, low)
-            state = begin(op, "share")
-            arrays = _shares(op, low)
-            declare(state, [_share_or_zero(s, own, is_share, low) for s in arrays], low)
-            _scan_shares(state, own, low)
-            _take_carried(state, carried, group, own, low)
-            with nullcontext() if is_share is None else low.branch(is_share, op.loc):
+            has_partial = _has_partial(op, own, low)
+            state = make_state(op, "share")
+            arrays = _partials(op, low)
+            declare(state, [_partial_or_zero(s, own, has_partial, low) for s in arrays], low)
+            _scan_across(state, own, low)
+            _add_carry(state, carried, group, own, low)
+            with nullcontext() if has_partial is None else low.branch(has_partial, op.loc):
                 for shared, node in zip(arrays, state.read(low), strict=True):
                     low.put(shared, own, node, op.loc)
             pairs = [
@@ -239,57 +241,63 @@ def spread(op: Combine, low: Lowering) -> None:
             low.assign(pairs, op.loc)
 
 
-def _is_share(op: Combine, own: Node, low: Lowering) -> Node | None:
+def _has_partial(op: Combine, own: Node, low: Lowering) -> Node | None:
     """Whether a lane has a share; none if all have one."""
-    if _passed_on(op) % SIMD == 0:
+    if _count_partials(op) % SIMD == 0:
         return None
-    found = low.infix("<", own, low.literal(_passed_on(op), I32), Level.RELATIONAL, BOOL)
+    found = low.infix("<", own, low.literal(_count_partials(op), I32), Level.RELATIONAL, BOOL)
     found.hint = "is_share"
     return found
 
 
-def _share_or_zero(shared: Shared, own: Node, is_share: Node | None, low: Lowering) -> Node:
+def _partial_or_zero(shared: Shared, own: Node, has_partial: Node | None, low: Lowering) -> Node:
     """A lane's share. Another one must not stand in for it: the lane of that one writes to it."""
-    share = low.element(shared, own)
-    return share if is_share is None else choose(is_share, share, low.literal(0, shared.dtype), low)
+    partial = low.element(shared, own)
+    return (
+        partial
+        if has_partial is None
+        else choose(has_partial, partial, low.literal(0, shared.dtype), low)
+    )
 
 
-def _take_carried(state: State, carried: State, group: Node, own: Node, low: Lowering) -> None:
+def _add_carry(state: State, carried: State, group: Node, own: Node, low: Lowering) -> None:
     op = state.op
     condition = low.infix(">", group, low.literal(0, I32), Level.RELATIONAL, BOOL)
     if not _is_one_row(op):
         one = low.literal(1, I32)
         far = low.infix("+", _lane(low), one, Level.SUM, I32)
-        condition = both(condition, _reaches_back(op, own, far, low), low)
+        condition = and_(condition, _reaches_back(op, own, far, low), low)
     with low.branch(condition, op.loc):
-        take(state, carried.read(low), state.read(low), low)
+        update(state, carried.read(low), state.read(low), low)
 
 
-def copy_rows(op: Combine, low: Lowering) -> None:
+def stage_rows(op: Combine, low: Lowering) -> None:
     """An item of a loop over elements: writes the operands to threadgroup memory."""
     place = low.index(of(element(low.domain.extent)))
-    for shared, value in zip(_copies(op, low), op.operands, strict=True):
+    for shared, value in zip(_staged_rows(op, low), op.operands, strict=True):
         low.put(shared, place, low.at(value), op.loc)
 
 
-def walk_rows(op: Combine, low: Lowering) -> None:
+def scan_rows(op: Combine, low: Lowering) -> None:
     """A step: the thread of each row walks along it, and leaves the results in its place."""
-    row, arrays = row_of(op), _copies(op, low)
+    row, arrays = row_of(op), _staged_rows(op, low)
     rows = Domain((count(op.operands[0].shape) // row,))
-    state = begin(op, "running")
+    state = make_state(op, "running")
     symbol = make_symbol("along", row)
     with low.elements(rows):
         first = scale(of(element(rows.extent)), row)
         declare(state, [low.element(shared, low.index(first)) for shared in arrays], low)
         with low.counting(symbol, start=1, loc=op.loc):
             place = low.index(add(first, of(symbol)))
-            take(state, state.read(low), [low.element(s, place) for s in arrays], low)
+            update(state, state.read(low), [low.element(s, place) for s in arrays], low)
             for shared, node in zip(arrays, state.read(low), strict=True):
                 low.put(shared, place, node, op.loc)
 
 
-def _copies(op: Combine, low: Lowering) -> list[Shared]:
+def _staged_rows(op: Combine, low: Lowering) -> list[Shared]:
     return [
-        low.share(staged_name(v), f"{v.hint or 'running'}_shared", v.ty.dtype, count(v.shape))
+        low.threadgroup_array(
+            staged_name(v), f"{v.hint or 'running'}_shared", v.ty.dtype, count(v.shape)
+        )
         for v in op.results
     ]

@@ -32,17 +32,17 @@ REDUCTION_WORDS = {
 
 
 @record(kw_only=True)
-class SharingBuilder(ElementBuilder):
+class SharedArrayBuilder(ElementBuilder):
     """A tree with arrays in threadgroup memory.
 
-    `arrays` has the names of parameters and what was allocated, `shared` all of the latter and the
-    writer's own. `homes` names arrays in which others lie, `home_dtypes` tells what they are of.
-    Nothing but atomics touches what is in `atomics`.
+    `arrays` has the names of the parameters and the arrays that the user allocates, `shared` the
+    latter and the compiler's own. `backings` maps an array to the one in whose memory it lies,
+    `backing_dtypes` has the dtypes of those. Only atomics access what is in `atomics`.
     """
 
     plan: Plan
-    homes: Mapping[str, str]
-    home_dtypes: Mapping[str, DType]
+    backings: Mapping[str, str]
+    backing_dtypes: Mapping[str, DType]
     shared: dict[str, Shared] = field(default_factory=dict[str, Shared])
     arrays: dict[Value, Shared | str] = field(default_factory=dict[Value, Shared | str])
     atomics: set[Value] = field(default_factory=set[Value])
@@ -63,7 +63,9 @@ class SharingBuilder(ElementBuilder):
         hint = f"{value.hint or self.word_for(value)}_shared"
         maker = self.facts.definition(value)
         loc = None if maker is None else maker.loc
-        return self.share(staged_name(value), hint, value.ty.dtype, count(value.shape), loc=loc)
+        return self.threadgroup_array(
+            staged_name(value), hint, value.ty.dtype, count(value.shape), loc=loc
+        )
 
     def word_for(self, value: Value) -> str:
         """A word of ours for a block without a name."""
@@ -75,30 +77,32 @@ class SharingBuilder(ElementBuilder):
         names = _names_above(value, self.facts)
         return f"{names.pop()}_part" if len(names) == 1 else "block"
 
-    def share(
+    def threadgroup_array(
         self,
         key: str,
         hint: str,
         dtype: DType,
         size: int,
         *,
-        halves: int = 1,
+        buffers: int = 1,
         loc: Loc | None = None,
     ) -> Shared:
         """An array of the writer's own in threadgroup memory."""
-        own = Shared(hint, dtype, size, halves=halves, loc=loc)
-        home = self.homes.get(key, key)
-        if home not in self.homes.values():
+        own = Shared(hint, dtype, size, buffers=buffers, loc=loc)
+        backing = self.backings.get(key, key)
+        if backing not in self.backings.values():
             own = self.shared.setdefault(key, own)
             own.size = max(own.size, size)
             return own
-        scratch = self.shared.setdefault(home, Shared("scratch", self.home_dtypes[home], 0))
-        own = scratch.tenants.setdefault(key, own)
+        scratch = self.shared.setdefault(
+            backing, Shared("scratch", self.backing_dtypes[backing], 0)
+        )
+        own = scratch.overlays.setdefault(key, own)
         scratch.size = max(scratch.size, -(-own.bytes * 8 // max(scratch.dtype.bits, 8)))
-        if dtype == scratch.dtype and halves == 1:
+        if dtype == scratch.dtype and buffers == 1:
             return scratch
-        own.inside = scratch
-        return self.shared.setdefault(f"{key} in {home}", own)
+        own.backing = scratch
+        return self.shared.setdefault(f"{key} in {backing}", own)
 
     def element(self, shared: Shared, index: Node) -> Node:
         """An element of threadgroup memory, as it is now."""
@@ -106,7 +110,7 @@ class SharingBuilder(ElementBuilder):
             shared.dtype,
             lambda texts: subscript(shared.name, texts[0]),
             [index],
-            home=self.block,
+            scope=self.block,
             reads=frozenset({shared, MEMORY}),
         )
 
@@ -116,12 +120,12 @@ class SharingBuilder(ElementBuilder):
         index: Node,
         node: Node,
         loc: Loc | None = None,
-        turn: Variable | None = None,
+        stage: Variable | None = None,
     ) -> None:
         """Writes an element of threadgroup memory; of two halves, to that whose turn it is."""
 
         def line(texts: Sequence[Text]) -> Text:
-            return Text(f"{half_name(shared, turn)}[{texts[0].text}] = {texts[1].text}")
+            return Text(f"{buffer_text(shared, stage)}[{texts[0].text}] = {texts[1].text}")
 
         self.act(line, [index, node], frozenset({shared}), loc)
 
@@ -151,9 +155,9 @@ class SharingBuilder(ElementBuilder):
         return device, bool(self.plan.allocations) or not device
 
 
-def half_name(shared: Shared, turn: Variable | None) -> str:
+def buffer_text(shared: Shared, stage: Variable | None) -> str:
     """An array, or the half of one whose turn it is."""
-    return shared.name if turn is None else f"{shared.name}[{turn.name} % 2]"
+    return shared.name if stage is None else f"{shared.name}[{stage.name} % 2]"
 
 
 def _names_above(value: Value, facts: Facts) -> set[str]:

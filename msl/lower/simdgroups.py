@@ -20,7 +20,7 @@ from eas.msl.ops.dtypes import greatest, least
 from eas.msl.ops.text import Level, Text, call, infix
 
 
-def meet(op: Compute, low: Lowering) -> Node:
+def lower_simd_op(op: Compute, low: Lowering) -> Node:
     """Declares the value that comes of a meeting of lanes."""
     if op.op.name == "mma_word":
         return _multiplied(op, low)
@@ -38,7 +38,7 @@ def _multiplied(op: Compute, low: Lowering) -> Node:
         low.helpers.need("mma", F32)
         nodes = [low.at(value) for value in op.operands]
         variable = Variable(op.result.hint or "product", F32, kind="float2")
-        low.declare(variable, low.node(F32, _product, nodes, home=low.block), op.loc)
+        low.declare(variable, low.node(F32, _product, nodes, scope=low.block), op.loc)
         known = low.block.nodes[key] = low.read(variable)
     word = op.attr("word")
     return low.node(F32, lambda texts: Text(f"{texts[0].text}.{'xy'[bool(word)]}"), [known])
@@ -54,7 +54,7 @@ def _spelled(op: Compute, nodes: Sequence[Node], low: Lowering) -> Node:
         return _reduced(op, nodes[0], low)
     if not _is_there(op, low) or not _takes_lane(op, low):
         return _shuffled_if_there(op, nodes, low)
-    lane = low.node(I32, lambda texts: call("ushort", texts[0]), nodes[1:], home=low.block)
+    lane = low.node(I32, lambda texts: call("ushort", texts[0]), nodes[1:], scope=low.block)
     return shuffled(op.op.name, nodes[0], lane, low)
 
 
@@ -90,7 +90,7 @@ def _shuffled_if_there(op: Compute, nodes: Sequence[Node], low: Lowering) -> Nod
         return call("lane_there", wanted, thread, threads)
 
     asked = [nodes[1], low.thread(), low.literal(low.threads, I32)]
-    lane = low.node(I32, spell, asked, home=low.block)
+    lane = low.node(I32, spell, asked, scope=low.block)
     return shuffled("simd_shuffle", nodes[0], lane, low)
 
 
@@ -109,7 +109,7 @@ def _reduced(op: Compute, node: Node, low: Lowering) -> Node:
         return found if carried == target else converted(found, carried, target)
 
     function, more = _function(op.op.name, carried, op.operands[0].shape[0], low)
-    return low.node(target, spell, [node, *more], home=low.block)
+    return low.node(target, spell, [node, *more], scope=low.block)
 
 
 def _function(

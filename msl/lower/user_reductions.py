@@ -20,7 +20,7 @@ from eas.msl.lower.lowering import Lowering
 from eas.msl.lower.shared_arrays import MEMORY
 from eas.msl.ops.dtypes import type_name
 from eas.msl.ops.text import Level, Text, call, infix, subscript
-from eas.msl.schedule.steps import partial_name, passes_shares
+from eas.msl.schedule.steps import crosses_simdgroups, partial_name
 from eas.support.location import Loc
 from eas.support.records import field, record
 
@@ -42,7 +42,7 @@ class State:
 States = dict[Value, State]
 
 
-def begin(op: Combine, word: str) -> State:
+def make_state(op: Combine, word: str) -> State:
     values = zip(op.results, op.operands, strict=True)
     return State(op, [Variable(v.hint.strip("_") or word, o.ty.dtype) for v, o in values])
 
@@ -65,7 +65,7 @@ def _compute(op: Compute, operands: Nodes, low: Lowering) -> Node:
         op.result.ty.dtype,
         lambda texts: spell(spelling, texts),
         operands,
-        home=low.block,
+        scope=low.block,
         hint=op.result.hint,
         loc=op.loc,
     )
@@ -74,7 +74,7 @@ def _compute(op: Compute, operands: Nodes, low: Lowering) -> Node:
     return node
 
 
-def take(state: State, first: Nodes, second: Nodes, low: Lowering) -> None:
+def update(state: State, first: Nodes, second: Nodes, low: Lowering) -> None:
     """Sets the variables to what comes of two elements."""
     given = apply(state.op.body, first, second, low)
     low.assign(list(zip(state.variables, given, strict=True)), state.op.loc)
@@ -82,7 +82,7 @@ def take(state: State, first: Nodes, second: Nodes, low: Lowering) -> None:
 
 def accumulate(op: Combine, low: Lowering, states: States) -> None:
     """An item of a loop over elements: each thread puts its own elements together."""
-    state = states[op.results[0]] = begin(op, "combined")
+    state = states[op.results[0]] = make_state(op, "combined")
     nodes = [low.at(value) for value in op.operands]
     if low.loop is None:
         declare(state, nodes, low)
@@ -104,7 +104,7 @@ def choose(condition: Node, node: Node, other: Node, low: Lowering) -> Node:
         test, a, b = (text.at(Level.LOGICAL_OR) for text in texts)
         return Text(f"{test} ? {a} : {b}", Level.TERNARY)
 
-    return low.node(node.dtype, spell_choice, [condition, node, other], home=low.block)
+    return low.node(node.dtype, spell_choice, [condition, node, other], scope=low.block)
 
 
 def declare(state: State, nodes: Nodes, low: Lowering) -> None:
@@ -114,50 +114,56 @@ def declare(state: State, nodes: Nodes, low: Lowering) -> None:
 
 def serial(op: Combine, low: Lowering) -> None:
     """An item of a loop over the results."""
-    state = begin(op, "combined")
+    state = make_state(op, "combined")
     indices = low.domain.indices_of(op.results[0].shape)
     first = combined_indices(indices, fixed(0))
     declare(state, [low.value(v, first) for v in op.operands], low)
     along = combined_indices(indices, of(combined_symbol(op)))
     with low.counting(combined_symbol(op), start=1, loc=op.loc):
-        take(state, state.read(low), [low.value(v, along) for v in op.operands], low)
+        update(state, state.read(low), [low.value(v, along) for v in op.operands], low)
     for value, node in zip(op.results, state.read(low), strict=True):
         low.define(value, node)
 
 
-def join(op: Combine, low: Lowering, states: States) -> None:
+def store_partials(op: Combine, low: Lowering, states: States) -> None:
     """The lanes of a simdgroup put what they have together; the first passes it on."""
-    state, taking = states[op.results[0]], taking_part(op, low)
+    state, participants = states[op.results[0]], count_participants(op, low)
     if low.threads == 1:
         return
-    is_whole = taking % SIMD == 0
+    is_whole = participants % SIMD == 0
     place = low.thread()
-    fold_lanes(state, SIMD if taking > SIMD else taking, None if is_whole else place, taking, low)
-    if passes_shares(low.threads):
-        with low.branch(_passes_on(taking, low), op.loc):
-            for shared, node in zip(partials(op, low), state.read(low), strict=True):
+    fold_lanes(
+        state,
+        SIMD if participants > SIMD else participants,
+        None if is_whole else place,
+        participants,
+        low,
+    )
+    if crosses_simdgroups(low.threads):
+        with low.branch(_stores_partial(participants, low), op.loc):
+            for shared, node in zip(partial_arrays(op, low), state.read(low), strict=True):
                 low.put(shared, low.builtin("simdgroup", "{simdgroup}"), node, op.loc)
 
 
-def _passes_on(taking: int, low: Lowering) -> Node:
+def _stores_partial(participants: int, low: Lowering) -> Node:
     """Whether a thread is the first lane of a simdgroup that has elements."""
     is_first = low.builtin("lane", "{lane} == 0", BOOL)
-    if -(-taking // SIMD) == -(-low.threads // SIMD):
+    if -(-participants // SIMD) == -(-low.threads // SIMD):
         return is_first
-    limit = low.literal(taking, I32)
-    return both(is_first, low.infix("<", low.thread(), limit, Level.RELATIONAL, BOOL), low)
+    limit = low.literal(participants, I32)
+    return and_(is_first, low.infix("<", low.thread(), limit, Level.RELATIONAL, BOOL), low)
 
 
-def total(op: Combine, low: Lowering, states: States) -> None:
+def reduce_partials(op: Combine, low: Lowering, states: States) -> None:
     """Every thread gets the result: each simdgroup puts all shares together, a lane each."""
-    state, shares = states[op.results[0]], -(-taking_part(op, low) // SIMD)
-    if passes_shares(low.threads) and (low.threads % SIMD or shares == 1):
-        _total_in_turn(state, low)
-    elif passes_shares(low.threads):
-        nodes = [share_of_lane(shared, shares, low) for shared in partials(op, low)]
+    state, partials = states[op.results[0]], -(-count_participants(op, low) // SIMD)
+    if crosses_simdgroups(low.threads) and (low.threads % SIMD or partials == 1):
+        _reduce_serially(state, low)
+    elif crosses_simdgroups(low.threads):
+        nodes = [partial_of_lane(shared, partials, low) for shared in partial_arrays(op, low)]
         low.assign(list(zip(state.variables, nodes, strict=True)), op.loc)
         lane = low.builtin("lane", "int({lane})")
-        fold_lanes(state, shares, None if shares == SIMD else lane, shares, low)
+        fold_lanes(state, partials, None if partials == SIMD else lane, partials, low)
     for value, variable in zip(op.results, state.variables, strict=True):
         node = low.read(variable)
         if low.threads > 1:
@@ -167,18 +173,18 @@ def total(op: Combine, low: Lowering, states: States) -> None:
         low.define(value, node)
 
 
-def _total_in_turn(state: State, low: Lowering) -> None:
+def _reduce_serially(state: State, low: Lowering) -> None:
     """Each thread reads all shares; a last simdgroup may have fewer lanes than there are shares."""
-    op, arrays = state.op, partials(state.op, low)
+    op, arrays = state.op, partial_arrays(state.op, low)
     firsts = [low.element(shared, low.literal(0, I32)) for shared in arrays]
     low.assign(list(zip(state.variables, firsts, strict=True)), op.loc)
     if arrays[0].size == 1:
         return
-    with low.counting(make_symbol("share", arrays[0].size), start=1, loc=op.loc) as share:
-        take(state, state.read(low), [low.element(shared, share) for shared in arrays], low)
+    with low.counting(make_symbol("share", arrays[0].size), start=1, loc=op.loc) as partial:
+        update(state, state.read(low), [low.element(shared, partial) for shared in arrays], low)
 
 
-def taking_part(op: Combine, low: Lowering) -> int:
+def count_participants(op: Combine, low: Lowering) -> int:
     """How many threads have an element."""
     return min(low.threads, count(op.operands[0].shape))
 
@@ -194,12 +200,12 @@ def fold_lanes(state: State, width: int, place: Node | None, most: int, low: Low
     with distances(start, "> 0", "/= 2", low, state.op.loc) as distance:
         others = fetch(state, *_lane_at(distance, low), low)
         if place is None:
-            take(state, state.read(low), others, low)
+            update(state, state.read(low), others, low)
             return
         reach = low.infix("+", place, as_int(distance, low), Level.SUM, I32)
         limit = low.literal(most, I32)
         with low.branch(low.infix("<", reach, limit, Level.RELATIONAL, BOOL), state.op.loc):
-            take(state, state.read(low), others, low)
+            update(state, state.read(low), others, low)
 
 
 def _lane_at(distance: Node, low: Lowering) -> tuple[str, Node]:
@@ -216,11 +222,11 @@ def _lane_at(distance: Node, low: Lowering) -> tuple[str, Node]:
         return call("ushort", infix("%", there, Text(str(SIMD)), Level.PRODUCT))
 
     operands = [low.thread(), as_int(distance, low)]
-    return "simd_shuffle", low.node(I32, spell_lane, operands, home=low.block)
+    return "simd_shuffle", low.node(I32, spell_lane, operands, scope=low.block)
 
 
 def as_int(distance: Node, low: Lowering) -> Node:
-    return low.node(I32, lambda texts: texts[0], [distance], home=low.block, plain=True)
+    return low.node(I32, lambda texts: texts[0], [distance], scope=low.block, plain=True)
 
 
 @contextmanager
@@ -257,7 +263,7 @@ def shuffled(function: str, node: Node, distance: Node | None, low: Lowering) ->
         return call(back, moved) if back else moved
 
     operands = [node] if distance is None else [node, distance]
-    return low.node(node.dtype, spell_shuffle, operands, home=low.block)
+    return low.node(node.dtype, spell_shuffle, operands, scope=low.block)
 
 
 def _carrier(dtype: DType) -> tuple[str, str]:
@@ -270,29 +276,29 @@ def _carrier(dtype: DType) -> tuple[str, str]:
     return ("as_type<uint2>", f"as_type<{own}>") if dtype.bits == 64 else ("", "")
 
 
-def partials(op: Combine, low: Lowering, size: int = 0) -> list[Shared]:
+def partial_arrays(op: Combine, low: Lowering, size: int = 0) -> list[Shared]:
     """An array for each operand with the simdgroups' shares."""
-    size = size or -(-taking_part(op, low) // SIMD)
+    size = size or -(-count_participants(op, low) // SIMD)
     arrays: list[Shared] = []
     for value, operand in zip(op.results, op.operands, strict=True):
         hint = f"{value.hint.strip('_') or 'combined'}_partial"
-        arrays.append(low.share(partial_name(value), hint, operand.ty.dtype, size))
+        arrays.append(low.threadgroup_array(partial_name(value), hint, operand.ty.dtype, size))
     return arrays
 
 
-def share_of_lane(shared: Shared, shares: int, low: Lowering) -> Node:
+def partial_of_lane(shared: Shared, partials: int, low: Lowering) -> Node:
     low.builtins.add("lane")
     lane = low.names["lane"]
-    place = lane if shares == SIMD else f"min({lane}, {shares - 1}u)"
+    place = lane if partials == SIMD else f"min({lane}, {partials - 1}u)"
     return low.node(
         shared.dtype,
         lambda _: subscript(shared.name, place),
-        home=low.block,
+        scope=low.block,
         reads=frozenset({shared, MEMORY}),
     )
 
 
-def both(a: Node, b: Node, low: Lowering) -> Node:
+def and_(a: Node, b: Node, low: Lowering) -> Node:
     return low.node(
-        BOOL, lambda t: infix("&&", t[0], t[1], Level.LOGICAL_AND), [a, b], home=low.block
+        BOOL, lambda t: infix("&&", t[0], t[1], Level.LOGICAL_AND), [a, b], scope=low.block
     )

@@ -17,13 +17,13 @@ from eas.ir.passes.dead import remove_dead
 from eas.ir.rewrite import builder_for, rebuild, substitute
 from eas.ir.types import Shape, make_type
 from eas.msl.analysis.outline import Outline, outline
-from eas.msl.layout.layout import SIMD, is_for_rows, is_reduction, is_wide
+from eas.msl.layout.layout import SIMD, is_64_bit, is_reduction, is_row_all_reduce
 from eas.support.records import field, record, replace
 
 _BY_PAIRS = ("reduce_sum", "reduce_prod", "reduce_max", "reduce_min")
 
 
-def widen_rows(function: Function) -> Function:
+def all_reduce_rows(function: Function) -> Function:
     """The function with such reductions, for simdgroups of 32 threads."""
     if not any(is_reduction(op) and isinstance(op, Compute) for op in walk(function.body)):
         return function
@@ -119,9 +119,9 @@ class _Change:
 def _suits(op: Compute, shape: Shape) -> bool:
     """Whether the lanes of each row can have a result: they are in one simdgroup, or in few."""
     operand, extent = op.operands[0], shape[-1]
-    if operand.shape != shape or op.attr("axis") != len(shape) - 1 or is_wide(op):
+    if operand.shape != shape or op.attr("axis") != len(shape) - 1 or is_64_bit(op):
         return False
-    if is_for_rows(op):
+    if is_row_all_reduce(op):
         return False
     if extent % SIMD == 0:
         return extent // SIMD <= SIMD

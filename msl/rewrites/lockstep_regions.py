@@ -26,7 +26,7 @@ from eas.msl.layout.layout import Layout
 from eas.support.records import replace
 
 
-def needing_lockstep(layout: Layout) -> set[int]:
+def find_lockstep_regions(layout: Layout) -> set[int]:
     """The outermost split ops whose lanes have to take each step together, by `id()`."""
     facts = layout.facts
     return {

@@ -28,7 +28,7 @@ from eas.msl.layout.layout import SIMD, axis_of, is_reduction
 from eas.support.records import frozen, replace
 
 
-def bring_together(function: Function) -> Function:
+def fuse_reductions(function: Function) -> Function:
     """The function with reductions moved up to earlier ones of the same region."""
     ops = list(walk(function.body))
     if sum(map(is_reduction, ops)) < 2:
@@ -37,7 +37,7 @@ def bring_together(function: Function) -> Function:
     return replace(function, body=_Change(written).region(function.body))
 
 
-def _takes_all_threads(op: Compute) -> bool:
+def _is_collective_reduction(op: Compute) -> bool:
     """Whether threads wait for each other in a reduction; not if one walks along an axis."""
     if not is_reduction(op):
         return False
@@ -56,7 +56,7 @@ class _Change:
     def region(self, region: Region) -> Region:
         ops: list[Op] = []
         for op in region.ops:
-            if isinstance(op, Compute) and _takes_all_threads(op):
+            if isinstance(op, Compute) and _is_collective_reduction(op):
                 self.insert(op, ops)
             else:
                 ops.append(rebuild(op, inner=self.region) if regions_of(op) else op)
@@ -77,7 +77,7 @@ class _Change:
         place = len(ops)
         for number in range(len(ops) - 1, -1, -1):
             before = ops[number]
-            if isinstance(before, Compute) and _takes_all_threads(before):
+            if isinstance(before, Compute) and _is_collective_reduction(before):
                 passes = any(isinstance(each, Store | Atomic | Print) for each in ops[number:])
                 return number + 1 if passes and _are_alike(before, op) else place
             if not self.may_pass(before):

@@ -12,10 +12,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from eas.ir.aliasing.conflicts import (
     ONCE,
     Access,
-    Half,
+    Parity,
     access_of,
+    after_swap,
     after_trip,
-    after_turn,
     conflict,
 )
 from eas.ir.nodes import Atomic, Break, Combine, Compute, Continue, For, If, Load, Store, While
@@ -23,34 +23,34 @@ from eas.ir.types import Pointer, count
 from eas.msl.layout.layout import Layout, Strategy, is_reduction
 from eas.msl.ops.mma import START, STEP, TURN, number, numbers
 from eas.msl.schedule.steps import (
-    Branch,
-    Chunks,
-    Combined,
+    BroadcastResult,
+    CombineLanes,
+    CombinePartials,
+    CombineStep,
     Elements,
-    End,
-    Finish,
-    Gather,
+    FinishScan,
+    GatherPartials,
     Item,
-    Join,
-    JoinLanes,
     Matrix,
-    Once,
     Plan,
-    Receive,
-    Spread,
+    ReduceChunks,
+    ReducePartials,
+    RegionEnd,
+    ScanPartials,
+    ScanRows,
+    SingleThread,
     Stage,
     Step,
+    StorePartials,
     Sync,
     Tile,
-    Total,
-    TotalLanes,
     Uniform,
-    WalkRows,
+    UniformControl,
     chunk_name,
+    crosses_simdgroups,
     fits_simdgroup,
     partial_name,
     partial_names,
-    passes_shares,
     received_name,
     staged_name,
     stays_in_simdgroups,
@@ -63,20 +63,20 @@ from eas.support.records import field, record, replace
 Open = tuple[Access, ...]
 
 
-def insert_barriers(plan: Plan, finder: Finder, homes: Mapping[str, str]) -> Plan:
-    """The plan with barriers; `homes` names arrays that lie in the memory of others."""
+def insert_barriers(plan: Plan, finder: Finder, backings: Mapping[str, str]) -> Plan:
+    """The plan with barriers; `backings` names arrays that lie in the memory of others."""
     layout = finder.layout
     if layout.threads == 1:
         return replace(plan, steps=tuple(_without_barriers(plan.steps)))
-    steps, _ = Walk(layout, finder, homes).steps(plan.steps, (), _Exits())
+    steps, _ = Walk(layout, finder, backings).steps(plan.steps, (), _Exits())
     return replace(plan, steps=tuple(steps))
 
 
 def _without_barriers(steps: Iterable[Step]) -> Iterable[Step]:
     """The steps of a single thread, which need not wait for anybody."""
     for step in steps:
-        if isinstance(step, Branch):
-            yield Branch(step.op, tuple(tuple(_without_barriers(p)) for p in step.plans))
+        if isinstance(step, UniformControl):
+            yield UniformControl(step.op, tuple(tuple(_without_barriers(p)) for p in step.plans))
         elif not isinstance(step, Sync):
             yield step
 
@@ -91,22 +91,22 @@ class _Exits:
 
 @record
 class Walk:
-    """A walk through steps; `homes` names arrays that lie in the memory of others."""
+    """A walk through steps; `backings` names arrays that lie in the memory of others."""
 
     layout: Layout
     finder: Finder
-    homes: Mapping[str, str]
+    backings: Mapping[str, str]
     known: dict[int, list[Access]] = field(default_factory=dict[int, list[Access]])
 
     def steps(self, steps: Sequence[Step], state: Open, exits: _Exits) -> tuple[list[Step], Open]:
         result: list[Step] = []
         for step in steps:
-            if isinstance(step, Branch):
+            if isinstance(step, UniformControl):
                 branch, state = self.branch(step, state, exits)
                 result.append(branch)
                 continue
             state = () if isinstance(step, Sync) else self.step(step, state, result)
-            if isinstance(step, End) and isinstance(step.op, Break | Continue):
+            if isinstance(step, RegionEnd) and isinstance(step.op, Break | Continue):
                 (exits.left if isinstance(step.op, Break) else exits.again).extend(state)
                 state = ()
             result.append(step)
@@ -123,27 +123,29 @@ class Walk:
                 a for a in state if not (sync.device if _is_device(a) else sync.threadgroup)
             )
         if isinstance(step, Matrix) and step.op.op in (START, TURN):
-            state = _turned(tile_names(step.op), state, begins=step.op.op is START)
-        if isinstance(step, Total) and step.turn:
-            return _turned(self.shares_of(step.ops), _union(state, touched), begins=False)
-        if isinstance(step, Chunks):  # its last turn ends with a barrier of its own
+            state = _swapped(tile_names(step.op), state, begins=step.op.op is START)
+        if isinstance(step, ReducePartials) and step.stage:
+            return _swapped(self.partials_of(step.ops), _union(state, touched), begins=False)
+        if isinstance(step, ReduceChunks):  # its last turn ends with a barrier of its own
             state, touched = tuple(filter(_is_device, state)), self.after_chunks(step.op)
-        if isinstance(step, Matrix) and self.goes_in_strips(step.op):
+        if isinstance(step, Matrix) and self.is_stored_in_strips(step.op):
             state, touched = tuple(filter(_is_device, state)), []
         return _union(state, touched)
 
-    def branch(self, step: Branch, state: Open, exits: _Exits) -> tuple[Branch, Open]:
+    def branch(
+        self, step: UniformControl, state: Open, exits: _Exits
+    ) -> tuple[UniformControl, Open]:
         op = step.op
         if isinstance(op, If):
             then, after_then = self.steps(step.plans[0], state, exits)
             orelse, after_else = self.steps(step.plans[1], state, exits)
-            return Branch(op, (tuple(then), tuple(orelse))), _union(after_then, after_else)
+            return UniformControl(op, (tuple(then), tuple(orelse))), _union(after_then, after_else)
         plans, after, own = self.loop(step, op, state)
         orelse, after = self.steps(step.plans[-1], after, exits)
-        return Branch(op, (*plans, tuple(orelse))), _union(after, own.left)
+        return UniformControl(op, (*plans, tuple(orelse))), _union(after, own.left)
 
     def loop(
-        self, step: Branch, op: For | While, state: Open
+        self, step: UniformControl, op: For | While, state: Open
     ) -> tuple[list[tuple[Step, ...]], Open, _Exits]:
         """The plans of a loop that is entered, and entered again, with all that can be open."""
         while True:
@@ -165,40 +167,45 @@ class Walk:
     def after_chunks(self, op: Compute) -> list[Access]:
         """The threads of the results read what they have so far, and put it where all find it."""
         read = [Access(name, "read") for name in partial_names(op)]
-        return [self.at_home(a) for a in (*read, Access(staged_name(op.result), "write"))]
+        return [self.in_backing(a) for a in (*read, Access(staged_name(op.result), "write"))]
 
     def accesses(self, step: Step) -> list[Access]:
         """What a step, without those inside of it, does to arrays and to threadgroup memory."""
         if id(step) not in self.known:
             found = self.find_accesses(step)
-            self.known[id(step)] = [self.at_home(access) for access in found]
+            self.known[id(step)] = [self.in_backing(access) for access in found]
         return self.known[id(step)]
 
-    def at_home(self, access: Access) -> Access:
+    def in_backing(self, access: Access) -> Access:
         array = access.array
-        home = self.homes.get(array) if isinstance(array, str) else None
-        return access if home is None else replace(access, array=home)
+        backing = self.backings.get(array) if isinstance(array, str) else None
+        return access if backing is None else replace(access, array=backing)
 
     def find_accesses(self, step: Step) -> list[Access]:
         facts = self.layout.facts
         match step:
             case Uniform(op=Load() as op) if (
-                op.pointer in facts.written and not self.is_own_affair()
+                op.pointer in facts.written and not self.has_user_barriers()
             ):
                 return [access_of(op, (), 1, facts)]
-            case Once(op=Store() | Atomic() as op):
+            case SingleThread(op=Store() | Atomic() as op):
                 return self.once(op)
-            case Receive(op=op):
+            case BroadcastResult(op=op):
                 return [Access(received_name(op.result), "read")]
-            case Join(ops=ops) | Total(ops=ops):
-                kind = "write" if isinstance(step, Join) else "read"
-                names = self.shares_of(ops)
-                turns = step.turn > 0
-                return [Access(n, kind, half=(n, "now") if turns else None) for n in names]
-            case Chunks(op=op):
+            case StorePartials(ops=ops) | ReducePartials(ops=ops):
+                kind = "write" if isinstance(step, StorePartials) else "read"
+                names = self.partials_of(ops)
+                is_double_buffered = step.stage > 0
+                return [
+                    Access(n, kind, parity=(n, "now") if is_double_buffered else None)
+                    for n in names
+                ]
+            case ReduceChunks(op=op):
                 names = [chunk_name(op.result), *partial_names(op), staged_name(op.result)]
                 return [*self.taken(op), *(Access(name, "write") for name in names)]
-            case JoinLanes(op=op) | TotalLanes(op=op) | Spread(op=op) | WalkRows(op=op):
+            case (
+                CombineLanes(op=op) | CombinePartials(op=op) | ScanPartials(op=op) | ScanRows(op=op)
+            ):
                 return self.combined(step, op)
             case Matrix(op=op):
                 return self.matrix(op)
@@ -207,48 +214,51 @@ class Walk:
             case _:
                 return []
 
-    def shares_of(self, ops: Sequence[Compute]) -> list[str]:
+    def partials_of(self, ops: Sequence[Compute]) -> list[str]:
         """The arrays for the simdgroups' shares of reductions."""
-        shared = [op for op in ops if self.layout.shares_memory(op)]
+        shared = [op for op in ops if self.layout.has_partials(op)]
         return [name for op in shared for name in partial_names(op)]
 
     def matrix(self, op: Compute) -> list[Access]:
         """What fragments are filled from, what they are multiplied from, or where they go."""
         if op.result.shape:
-            name = (strip_name if self.goes_in_strips(op) else staged_name)(op.result)
+            name = (strip_name if self.is_stored_in_strips(op) else staged_name)(op.result)
             return [Access(name, "write")]
         if op.op in (START, TURN):
             return []
         turning = [*numbers(op, "turning"), 0] if op.op is STEP else [0]
         pairs = zip(tile_names(op), turning, strict=False)
-        return [Access(n, "read", half=(n, "before") if turns else None) for n, turns in pairs]
+        return [
+            Access(n, "read", parity=(n, "before") if is_double_buffered else None)
+            for n, is_double_buffered in pairs
+        ]
 
-    def goes_in_strips(self, op: Compute) -> bool:
+    def is_stored_in_strips(self, op: Compute) -> bool:
         return self.layout.strategies.get(op.result) is Strategy.STRIPS
 
-    def combined(self, step: Combined, op: Combine) -> list[Access]:
-        if isinstance(step, WalkRows):
+    def combined(self, step: CombineStep, op: Combine) -> list[Access]:
+        if isinstance(step, ScanRows):
             return [Access(staged_name(value), "write") for value in op.results]
-        if not isinstance(step, Spread) and not passes_shares(self.layout.threads):
+        if not isinstance(step, ScanPartials) and not crosses_simdgroups(self.layout.threads):
             return []
-        kind = "read" if isinstance(step, TotalLanes) else "write"
+        kind = "read" if isinstance(step, CombinePartials) else "write"
         return [Access(partial_name(value), kind) for value in op.results]
 
-    def scan(self, item: Combine | Finish) -> list[Access]:
+    def scan(self, item: Combine | FinishScan) -> list[Access]:
         """The accesses of a scan in a loop over elements."""
-        op = item.op if isinstance(item, Finish) else item
+        op = item.op if isinstance(item, FinishScan) else item
         strategy = self.layout.strategies[op.results[0]]
-        if strategy is Strategy.WALK:
+        if strategy is Strategy.SERIAL_SCAN:
             extent = count(op.operands[0].shape)
             return [Access(staged_name(v), "write", (v, extent)) for v in op.results]
-        if strategy is not Strategy.SCAN or fits_simdgroup(op):
+        if strategy is not Strategy.SIMD_SCAN or fits_simdgroup(op):
             return []
-        kind = "read" if isinstance(item, Finish) else "write"
+        kind = "read" if isinstance(item, FinishScan) else "write"
         return [Access(partial_name(value), kind) for value in op.results]
 
     def once(self, op: Store | Atomic) -> list[Access]:
         touched: list[Access] = []
-        if not self.is_own_affair():
+        if not self.has_user_barriers():
             kind = "write" if isinstance(op, Store) else "atomic"
             touched.append(Access(op.pointer, kind, (ONCE,)))
         if isinstance(op, Atomic) and self.layout.facts.uses_of(op.result):
@@ -260,7 +270,7 @@ class Walk:
             return False
         return not self.layout.is_serial(op)
 
-    def is_own_affair(self) -> bool:
+    def has_user_barriers(self) -> bool:
         """In a thread program the user places the barriers."""
         return self.layout.facts.function.threads is not None
 
@@ -281,24 +291,24 @@ class Walk:
                 touched += [Access(name, "write") for name in partial_names(item)]
             elif isinstance(item, Tile):
                 [name] = tile_names(item.op)
-                half: Half | None = (name, "now") if number(item.op, "turn") else None
-                touched.append(Access(name, "write", (name, step.extent), half=half))
-            elif isinstance(item, Combine | Finish):
+                parity: Parity | None = (name, "now") if number(item.op, "turn") else None
+                touched.append(Access(name, "write", (name, step.extent), parity=parity))
+            elif isinstance(item, Combine | FinishScan):
                 touched += self.scan(item)
-            elif isinstance(item, Gather):
+            elif isinstance(item, GatherPartials):
                 touched += [Access(name, "read") for name in partial_names(item.op)]
         return touched
 
 
-def _turned(names: Sequence[str], state: Open, *, begins: bool) -> Open:
+def _swapped(names: Sequence[str], state: Open, *, begins: bool) -> Open:
     """What is open after the halves of arrays have changed places, or begin anew."""
 
-    def turn(access: Access) -> Access:
-        if access.half is None or access.half[0] not in names:
+    def swap(access: Access) -> Access:
+        if access.parity is None or access.parity[0] not in names:
             return access
-        return replace(access, half=None) if begins else after_turn(access)
+        return replace(access, parity=None) if begins else after_swap(access)
 
-    return _union(map(turn, state), ())
+    return _union(map(swap, state), ())
 
 
 def _union(state: Iterable[Access], more: Iterable[Access]) -> Open:
@@ -307,7 +317,7 @@ def _union(state: Iterable[Access], more: Iterable[Access]) -> Open:
 
 def _key(access: Access) -> tuple[object, ...]:
     form, earlier = id(access.form), id(access.earlier)
-    return access.array, access.kind, access.thread, form, earlier, access.half
+    return access.array, access.kind, access.thread, form, earlier, access.parity
 
 
 def _is_device(access: Access) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from eas.ir.nodes import For, While
 from eas.msl.cxx.tree import Shared
 from eas.msl.schedule.barriers import Walk
-from eas.msl.schedule.steps import Branch, Plan, Step
+from eas.msl.schedule.steps import Plan, Step, UniformControl
 from eas.msl.schedule.value_sources import Finder
 from eas.support.location import Loc
 from eas.support.records import frozen
@@ -35,7 +35,7 @@ class Span:
         return Span(min(self.first, other.first), max(self.last, other.last))
 
 
-def share_arrays(plan: Plan, finder: Finder, arrays: Mapping[str, Shared]) -> dict[str, str]:
+def overlay_arrays(plan: Plan, finder: Finder, arrays: Mapping[str, Shared]) -> dict[str, str]:
     """For each array of the writer's that can lie in another one's memory, the name of that.
 
     Small ones only do if that cannot be helped: it takes barriers.
@@ -43,9 +43,9 @@ def share_arrays(plan: Plan, finder: Finder, arrays: Mapping[str, Shared]) -> di
     touches, loops = _touches(plan, finder)
     spans = {name: _span(places, loops) for name, places in touches.items() if name in arrays}
     large = {name: span for name, span in spans.items() if arrays[name].bytes > SMALL_BYTES}
-    chosen = _choose_homes(large, arrays)
+    chosen = _assign_backings(large, arrays)
     if _bytes_with(chosen, arrays) > MAX_BYTES:
-        chosen = _choose_homes(spans, arrays)
+        chosen = _assign_backings(spans, arrays)
     return _without_needless(chosen, arrays)
 
 
@@ -63,18 +63,18 @@ def _without_needless(chosen: dict[str, str], arrays: Mapping[str, Shared]) -> d
     return chosen
 
 
-def _choose_homes(spans: Mapping[str, Span], arrays: Mapping[str, Shared]) -> dict[str, str]:
+def _assign_backings(spans: Mapping[str, Span], arrays: Mapping[str, Shared]) -> dict[str, str]:
     chosen: dict[str, str] = {}
-    homes: dict[str, list[str]] = {}
+    backings: dict[str, list[str]] = {}
     for name in sorted(spans, key=lambda each: (-arrays[each].bytes, spans[each].first)):
-        for home, tenants in homes.items():
-            fits = arrays[home].dtype.bits >= arrays[name].dtype.bits  # and so it is aligned
-            if fits and not any(spans[name].meets(spans[other]) for other in tenants):
-                tenants.append(name)
-                chosen[name] = home
+        for backing, overlays in backings.items():
+            fits = arrays[backing].dtype.bits >= arrays[name].dtype.bits  # and so it is aligned
+            if fits and not any(spans[name].meets(spans[other]) for other in overlays):
+                overlays.append(name)
+                chosen[name] = backing
                 break
         else:
-            homes[name] = [name]
+            backings[name] = [name]
     return chosen
 
 
@@ -92,7 +92,7 @@ def _touches(plan: Plan, finder: Finder) -> tuple[dict[str, list[int]], list[Spa
             for access in walk.accesses(step):
                 if isinstance(access.array, str):
                     touches.setdefault(access.array, []).append(number)
-            if isinstance(step, Branch):
+            if isinstance(step, UniformControl):
                 first = number
                 for inner in step.plans:
                     visit(inner)
@@ -115,25 +115,25 @@ def _span(places: list[int], loops: list[Span]) -> Span:
 
 def bytes_of(arrays: Iterable[Shared]) -> int:
     """How much memory arrays take, those that lie in others not counted."""
-    return sum(shared.bytes for shared in arrays if shared.inside is None)
+    return sum(shared.bytes for shared in arrays if shared.backing is None)
 
 
-def tell_memory(arrays: Iterable[Shared]) -> tuple[str, list[str], Loc | None]:
+def describe_memory(arrays: Iterable[Shared]) -> tuple[str, list[str], Loc | None]:
     """How much threadgroup memory is wanted, a line for each array, and the place of the largest.
 
     The largest comes first.
     """
-    own = sorted((each for each in arrays if each.inside is None), key=lambda each: -each.bytes)
+    own = sorted((each for each in arrays if each.backing is None), key=lambda each: -each.bytes)
     message = f"{bytes_of(own)} bytes of threadgroup memory, Metal has {MAX_BYTES}"
-    tenants = [list(each.tenants.values()) or [each] for each in own]
+    overlays = [list(each.overlays.values()) or [each] for each in own]
     lines = [
         f"{each.bytes:>6}  {' in turns with '.join(map(_describe, inside))}"
-        for each, inside in zip(own, tenants, strict=True)
+        for each, inside in zip(own, overlays, strict=True)
     ]
-    return message, lines, next((each.loc for each in tenants[0] if each.loc is not None), None)
+    return message, lines, next((each.loc for each in overlays[0] if each.loc is not None), None)
 
 
 def _describe(shared: Shared) -> str:
-    times = f"{shared.halves} x " if shared.halves > 1 else ""
+    times = f"{shared.buffers} x " if shared.buffers > 1 else ""
     place = f" ({shared.loc})" if shared.loc is not None else ""
     return f"`{shared.hint}`, {times}{shared.size} x {shared.dtype}{place}"

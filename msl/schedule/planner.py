@@ -47,29 +47,29 @@ from eas.msl.layout.layout import Layout, Strategy, is_reduction
 from eas.msl.ops.mma import BEGIN, HOLD, KEEP, MMA_OPS, START, numbers
 from eas.msl.schedule.steps import (
     Assign,
-    Branch,
-    Chunks,
+    BroadcastResult,
+    CombineLanes,
+    CombinePartials,
     Elements,
-    End,
-    Finish,
-    Gather,
+    FinishScan,
+    GatherPartials,
     Item,
-    Join,
-    JoinLanes,
     Matrix,
-    Once,
     Plan,
-    Receive,
-    Spread,
+    ReduceChunks,
+    ReducePartials,
+    RegionEnd,
+    ScanPartials,
+    ScanRows,
+    SingleThread,
     Stage,
     Step,
+    StorePartials,
     Sync,
     Tile,
-    Total,
-    TotalLanes,
     Uniform,
-    WalkRows,
-    needs_spread,
+    UniformControl,
+    needs_partial_scan,
     stays_in_simdgroups,
 )
 from eas.msl.schedule.value_sources import Finder, Needs, domain_of, shape_of_effect
@@ -82,7 +82,7 @@ Values = tuple[Value, ...]
 def make_plan(layout: Layout, finder: Finder) -> Plan:
     planner = Planner(layout, finder)
     steps = planner.region(layout.facts.function.body, _Targets())
-    return Plan(tuple(steps), frozenset(planner.kept), tuple(planner.allocations))
+    return Plan(tuple(steps), frozenset(planner.live_out), tuple(planner.allocations))
 
 
 @frozen
@@ -111,7 +111,7 @@ class Planner:
     unready: set[Value] = field(default_factory=set[Value])
     copied: set[Value] = field(default_factory=set[Value])
     made_in: dict[Value, Elements] = field(default_factory=dict[Value, Elements])
-    kept: set[Value] = field(default_factory=set[Value])
+    live_out: set[Value] = field(default_factory=set[Value])
     allocations: list[Alloc] = field(default_factory=list[Alloc])
 
     @property
@@ -160,7 +160,7 @@ class Planner:
             self.reduction(op)
         elif not value.shape:
             self.uniform(op)
-        elif value in self.layout.anchored or not is_pure(op, facts):
+        elif value in self.layout.materialized or not is_pure(op, facts):
             self.add(op)
 
     def uniform(self, op: Compute | Load) -> None:
@@ -185,18 +185,18 @@ class Planner:
     def reduction(self, op: Compute) -> None:
         strategy = self.layout.strategies[op.result]
         if strategy is Strategy.SERIAL:
-            if op.result in self.layout.anchored:
+            if op.result in self.layout.materialized:
                 self.add(op)
-        elif strategy is Strategy.CHUNKS:
-            self.add(op, is_kept=True)
+        elif strategy is Strategy.CHUNKED:
+            self.add(op, keeps_operands=True)
             self.close()
-            self.steps.append(Chunks(op))
+            self.steps.append(ReduceChunks(op))
         else:
             self.add(op)
 
     def matrix(self, op: Compute) -> None:
         if op.op in (HOLD, KEEP):
-            self.add(Tile(op), is_kept=op.op is HOLD)
+            self.add(Tile(op), keeps_operands=op.op is HOLD)
             return
         if op.op is not START and (op.op is not BEGIN or numbers(op, "tiles")):
             self.close()  # the others have nothing to do with what is open
@@ -208,23 +208,23 @@ class Planner:
 
     def combination(self, op: Combine) -> None:
         self.add(op)
-        if self.layout.strategies[op.results[0]] is Strategy.WALK:
+        if self.layout.strategies[op.results[0]] is Strategy.SERIAL_SCAN:
             self.close()
-            self.steps.append(WalkRows(op))
+            self.steps.append(ScanRows(op))
 
     def effect(self, op: Store | Atomic | Assert | Print) -> None:
         if shape_of_effect(op):
             self.add(op)
             return
         self.close()
-        self.steps.append(Once(op))
+        self.steps.append(SingleThread(op))
         if isinstance(op, Atomic) and self.layout.facts.uses_of(op.result):
-            self.steps.append(Receive(op))
+            self.steps.append(BroadcastResult(op))
 
-    def add(self, item: Item, is_kept: bool = False) -> None:
+    def add(self, item: Item, keeps_operands: bool = False) -> None:
         """Puts an item into the open loop if it may go there, or else into a new one.
 
-        Of an item that `is_kept` only what it needs is kept for later.
+        Of an item that `keeps_operands` only what it needs is kept for later.
         """
         domain = domain_of(item, self.layout)
         needs = self.finder.item(item, domain)
@@ -233,9 +233,9 @@ class Planner:
             self.finish()
         if self.open is None:
             self.open = Elements(domain.extent)
-        self.kept |= {v for v in needs.home if self.made_in.get(v, self.open) is not self.open}
-        if is_kept:
-            self.kept |= needs.home
+        self.live_out |= {v for v in needs.owned if self.made_in.get(v, self.open) is not self.open}
+        if keeps_operands:
+            self.live_out |= needs.owned
             return
         self.open.items.append(item)
         self.open.touched += touched
@@ -243,7 +243,7 @@ class Planner:
 
     def _must_wait(self, needs: Needs, domain: Domain, touched: list[Access]) -> bool:
         assert self.open is not None
-        waits = any(value in self.unready for value in needs.home | needs.shared)
+        waits = any(value in self.unready for value in needs.owned | needs.shared)
         waits = waits or any(value in self.copied for value in needs.shared)
         return waits or self.open.extent != domain.extent or self._overtakes(touched)
 
@@ -252,7 +252,7 @@ class Planner:
         match item:
             case Stage():
                 self.copied.add(item.value)
-            case Gather():
+            case GatherPartials():
                 self._made((item.op.result,), domain)
             case Compute() if is_reduction(item) and self.is_joined_later(item):
                 self.pending.append(item)
@@ -260,7 +260,7 @@ class Planner:
             case Combine() if not self.layout.is_serial(item):
                 self.pending.append(item)
                 self.unready.update(item.results)
-            case Finish():
+            case FinishScan():
                 self._made(item.op.results, domain)
             case Assign() | Tile():
                 pass
@@ -297,29 +297,29 @@ class Planner:
         combinations = [op for op in pending if isinstance(op, Combine)]
         whole = tuple(op for op in reductions if not op.result.shape)
         if whole:
-            self.steps += [Join(whole), Total(whole)]
+            self.steps += [StorePartials(whole), ReducePartials(whole)]
         self._join_lanes([op for op in combinations if op.kind == "reduce"])
         self.steps += [Uniform(op) for op in deferred]
         for op in reductions:
             if op.result.shape:
-                self.add(Gather(op))
+                self.add(GatherPartials(op))
         for op in combinations:
             self._finish_scan(op)
 
     def _join_lanes(self, ops: Sequence[Combine]) -> None:
-        self.steps += [JoinLanes(op) for op in ops]
-        self.steps += [TotalLanes(op) for op in ops]
+        self.steps += [CombineLanes(op) for op in ops]
+        self.steps += [CombinePartials(op) for op in ops]
 
     def _finish_scan(self, op: Combine) -> None:
-        if self.layout.strategies[op.results[0]] is not Strategy.SCAN:
+        if self.layout.strategies[op.results[0]] is not Strategy.SIMD_SCAN:
             return
-        if needs_spread(op):
+        if needs_partial_scan(op):
             self.close()
-            self.steps.append(Spread(op))
-        self.add(Finish(op))
+            self.steps.append(ScanPartials(op))
+        self.add(FinishScan(op))
 
     def _accesses(self, item: Item, domain: Domain) -> list[Access]:
-        if isinstance(item, Assign | Stage | Gather | Finish | Tile):
+        if isinstance(item, Assign | Stage | GatherPartials | FinishScan | Tile):
             return []
         if self.is_for_threads:  # there the user places the barriers
             return []
@@ -341,7 +341,7 @@ class Planner:
         self.assign(carried_by(op), inits, op.loc)
         self.close()
         plans = [tuple(self.region(*each)) for each in self._regions(op, targets)]
-        self.steps.append(Branch(op, tuple(plans)))
+        self.steps.append(UniformControl(op, tuple(plans)))
         for value in op.results:
             if value in self.layout.staged:
                 self.add(Stage(value, Domain(value.shape)))
@@ -371,7 +371,7 @@ class Planner:
                 pass
         self.assign(into, op.values if into else (), op.loc)
         self.close()
-        self.steps.append(End(op))
+        self.steps.append(RegionEnd(op))
 
     def assign(self, into: Values, values: Values, loc: Loc) -> None:
         """Sets the variables that lanes keep, a loop over elements for each size of domain."""
@@ -386,6 +386,6 @@ class Planner:
 
 def _ops_in(item: Item) -> list[Op]:
     """The ops of an item of a loop over elements, and of what is nested in it."""
-    if isinstance(item, Assign | Stage | Gather | Finish | Tile):
+    if isinstance(item, Assign | Stage | GatherPartials | FinishScan | Tile):
         return []
     return [item, *(op for region in regions_of(item) for op in walk(region))]

@@ -18,7 +18,7 @@ from eas.ir.nodes import (
 )
 from eas.ir.types import count
 from eas.msl.analysis.facts import Control
-from eas.msl.layout.layout import SIMD, axis_of, is_for_rows
+from eas.msl.layout.layout import SIMD, axis_of, is_row_all_reduce
 from eas.msl.ops.mma import numbers
 from eas.support.location import Loc
 from eas.support.records import field, frozen, record
@@ -41,14 +41,14 @@ class Stage:
 
 
 @frozen
-class Gather:
+class GatherPartials:
     """The threads of the results of a reduction along the last axis collect the shares of rows."""
 
     op: Compute
 
 
 @frozen
-class Finish:
+class FinishScan:
     """The lanes of a scan take in what the simdgroups before them have passed on."""
 
     op: Combine
@@ -61,7 +61,7 @@ class Tile:
     op: Compute
 
 
-Item = Op | Assign | Stage | Gather | Finish | Tile
+Item = Op | Assign | Stage | GatherPartials | FinishScan | Tile
 
 
 @record(eq=False, slots=True)
@@ -81,68 +81,68 @@ class Uniform:
 
 
 @frozen
-class Once:
+class SingleThread:
     """One thread acts for all."""
 
     op: Store | Atomic | Assert | Print
 
 
 @frozen
-class Receive:
+class BroadcastResult:
     """Every thread reads what the one that acted for all got."""
 
     op: Atomic
 
 
 @frozen
-class Join:
+class StorePartials:
     """The simdgroups put what they have of some reductions into threadgroup memory.
 
-    If it has two places for them, `turn` is the number of the count that tells these apart.
+    If it has two places for them, `stage` is the number of the count that tells these apart.
     """
 
     ops: tuple[Compute, ...]
-    turn: int = 0
+    stage: int = 0
 
 
 @frozen
-class Total:
+class ReducePartials:
     """Every thread puts the simdgroups' shares together; then it is the other places' turn."""
 
     ops: tuple[Compute, ...]
-    turn: int = 0
+    stage: int = 0
 
 
 @frozen
-class Chunks:
+class ReduceChunks:
     """A reduction along an axis, in turns through threadgroup memory."""
 
     op: Compute
 
 
 @frozen
-class JoinLanes:
+class CombineLanes:
     """The lanes of each simdgroup reduce what they have by a function of the user's."""
 
     op: Combine
 
 
 @frozen
-class TotalLanes:
+class CombinePartials:
     """Every thread puts together what the simdgroups have of such a reduction."""
 
     op: Combine
 
 
 @frozen
-class Spread:
+class ScanPartials:
     """One simdgroup scans what all of them have passed on."""
 
     op: Combine
 
 
 @frozen
-class WalkRows:
+class ScanRows:
     """The thread of each row walks along it, in threadgroup memory."""
 
     op: Combine
@@ -159,7 +159,7 @@ class Matrix:
 
 
 @frozen
-class Branch:
+class UniformControl:
     """Control flow that all threads share, with a plan for each region."""
 
     op: Control
@@ -167,7 +167,7 @@ class Branch:
 
 
 @frozen
-class End:
+class RegionEnd:
     """The end of a region; the values of blocks are assigned before."""
 
     op: Terminator
@@ -182,17 +182,26 @@ class Sync:
     loc: Loc | None = None
 
 
-Combined = JoinLanes | TotalLanes | Spread | WalkRows
-Alone = Uniform | Once | Receive | Join | Total | Chunks | Combined | Matrix
-Step = Elements | Alone | Branch | End | Sync
+CombineStep = CombineLanes | CombinePartials | ScanPartials | ScanRows
+LeafStep = (
+    Uniform
+    | SingleThread
+    | BroadcastResult
+    | StorePartials
+    | ReducePartials
+    | ReduceChunks
+    | CombineStep
+    | Matrix
+)
+Step = Elements | LeafStep | UniformControl | RegionEnd | Sync
 
 
 @frozen
 class Plan:
-    """The steps of a function. `kept` values outlive the loop over elements that makes them."""
+    """The steps of a function. `live_out` values outlive the loop over elements that makes them."""
 
     steps: tuple[Step, ...]
-    kept: frozenset[Value]
+    live_out: frozenset[Value]
     allocations: tuple[Alloc, ...]
 
 
@@ -211,7 +220,7 @@ def strip_name(value: Value) -> str:
     return f"strip {value.id}"
 
 
-def passes_shares(threads: int) -> bool:
+def crosses_simdgroups(threads: int) -> bool:
     """Whether a reduction by a function needs threadgroup memory: several simdgroups want it."""
     return threads > SIMD
 
@@ -238,27 +247,27 @@ def received_name(value: Value) -> str:
     return f"received {value.id}"
 
 
-def shares_of_scan(op: Combine) -> int:
+def partials_of_scan(op: Combine) -> int:
     """How many simdgroups' worth of elements a scan has."""
     return -(-count(op.operands[0].shape) // SIMD)
 
 
 def fits_simdgroup(op: Combine) -> bool:
     """Whether no row of a scan goes on from one simdgroup to the next."""
-    return SIMD % op.operands[0].shape[-1] == 0 or shares_of_scan(op) == 1
+    return SIMD % op.operands[0].shape[-1] == 0 or partials_of_scan(op) == 1
 
 
-def needs_spread(op: Combine) -> bool:
+def needs_partial_scan(op: Combine) -> bool:
     """Whether a scan has more shares than some simdgroup has lanes at work."""
-    shares, in_last = shares_of_scan(op), count(op.operands[0].shape) % SIMD or SIMD
-    return not fits_simdgroup(op) and (shares > SIMD or shares - 1 > in_last)
+    partials, in_last = partials_of_scan(op), count(op.operands[0].shape) % SIMD or SIMD
+    return not fits_simdgroup(op) and (partials > SIMD or partials - 1 > in_last)
 
 
-def shares_of(op: Compute) -> int:
+def partials_per_row(op: Compute) -> int:
     """How many shares each row has in a reduction along the last axis."""
     return -(-axis_of(op).extent // SIMD)
 
 
 def stays_in_simdgroups(op: Compute) -> bool:
     """Whether a reduction for all lanes of a row is done when their simdgroup has done it."""
-    return is_for_rows(op) and shares_of(op) == 1
+    return is_row_all_reduce(op) and partials_per_row(op) == 1

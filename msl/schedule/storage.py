@@ -26,7 +26,7 @@ class Storage:
     numbers: dict[Value, int] = field(default_factory=dict[Value, int])
     holders: dict[int, list[Value]] = field(default_factory=dict[int, list[Value]])
 
-    def share(self, value: Value, number: int | None) -> None:
+    def assign(self, value: Value, number: int | None) -> None:
         """Puts a value into a variable, a new one for None."""
         if number is None:
             number = len(self.holders)
@@ -100,7 +100,7 @@ def _branch(op: If, wanted: dict[Value, int], here: set[Value], storage: Storage
             continue
         choices = [*_continued(op, place, here, storage), *_destination(result, wanted, storage)]
         number = next((n for n in choices if _may_take(n, result, op, taken, storage)), None)
-        storage.share(result, number)
+        storage.assign(result, number)
         taken.add(storage.numbers[result])
     targets = [storage.numbers.get(result) for result in op.results]
     for region in regions_of(op):
@@ -137,15 +137,15 @@ def _loop(op: For | While, wanted: dict[Value, int], here: set[Value], storage: 
         if place in results:
             choices += _destination(results[place], wanted, storage)
         number = next((n for n in choices if _may_carry(n, value, op, taken, storage)), None)
-        storage.share(value, number)
+        storage.assign(value, number)
         taken.add(storage.numbers[value])
     own = [storage.numbers[value] for value in carried]
     for argument, value in left_with(op):
-        storage.share(argument, storage.numbers[value])
+        storage.assign(argument, storage.numbers[value])
     for result in op.results:
         if result not in storage.facts.aliases:
             place = next((p for p, r in results.items() if r is result), None)
-            storage.share(result, None if place is None else own[place])
+            storage.assign(result, None if place is None else own[place])
     if isinstance(op, While):
         _region(op.test, (), storage)
     _region(op.body, own, storage)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from eas.ir.aliasing.lane_domains import Domain, home_indices
+from eas.ir.aliasing.lane_domains import Domain, owner_indices
 from eas.ir.aliasing.lane_indices import Indices, of, operand_indices
 from eas.ir.nodes import (
     Assert,
@@ -26,11 +26,11 @@ from eas.msl.layout.layout import (
     combined_indices,
     combined_symbol,
     dot_indices,
-    is_home,
+    is_owned,
     is_reduction,
     serial_indices,
 )
-from eas.msl.schedule.steps import Assign, Finish, Gather, Item, Stage, Tile
+from eas.msl.schedule.steps import Assign, FinishScan, GatherPartials, Item, Stage, Tile
 from eas.support.records import field, frozen, record
 
 
@@ -41,9 +41,9 @@ def domain_of(item: Item, layout: Layout) -> Domain:
             return Domain(item.pairs[0][0].shape)
         case Stage():
             return item.domain
-        case Gather():
+        case GatherPartials():
             return Domain(item.op.result.shape)
-        case Finish():
+        case FinishScan():
             return Domain(item.op.operands[0].shape)
         case Tile():
             return Domain(item.op.operands[0].shape)
@@ -71,11 +71,11 @@ def shape_of_effect(op: Store | Atomic | Assert | Print) -> Shape:
 class Needs:
     """Values at home in the lane's thread, and such as all threads share."""
 
-    home: frozenset[Value] = frozenset()
+    owned: frozenset[Value] = frozenset()
     shared: frozenset[Value] = frozenset()
 
     def __or__(self, other: Needs) -> Needs:
-        return Needs(self.home | other.home, self.shared | other.shared)
+        return Needs(self.owned | other.owned, self.shared | other.shared)
 
 
 @record
@@ -106,11 +106,11 @@ class Finder:
         if not value.shape:
             return Needs(shared=frozenset({value}))
         op = facts.definition(value)
-        is_there = not is_pure(op, facts) or value in layout.anchored
-        is_there = is_there and not layout.is_resident(value)
-        if is_there and is_home(value, indices, extent):
-            return Needs(home=frozenset({value}))
-        if value in layout.staged or layout.is_resident(value):
+        is_there = not is_pure(op, facts) or value in layout.materialized
+        is_there = is_there and not layout.is_threadgroup_only(value)
+        if is_there and is_owned(value, indices, extent):
+            return Needs(owned=frozenset({value}))
+        if value in layout.staged or layout.is_threadgroup_only(value):
             return Needs(shared=frozenset({value}))
         assert isinstance(op, Compute | Load), f"%{value.id} is not to be had at {indices}"
         below = operand_indices(op, indices) if isinstance(op, Compute) else indices
@@ -120,8 +120,8 @@ class Finder:
         """Everything that an item of a loop over elements needs."""
         layout, extent = self.layout, domain.extent
         if isinstance(item, Stage):
-            return Needs(home=frozenset({item.value}))
-        if isinstance(item, Gather | Finish):
+            return Needs(owned=frozenset({item.value}))
+        if isinstance(item, GatherPartials | FinishScan):
             return Needs()
         if isinstance(item, Assign):
             sources = [source for _, source in item.pairs]
@@ -131,17 +131,17 @@ class Finder:
                 self.inside[id(item)] = self._control(item, domain)
             return self.inside[id(item)]
         if isinstance(item, Compute) and layout.is_serial(item):
-            indices = serial_indices(item, home_indices(item.result.shape))
+            indices = serial_indices(item, owner_indices(item.result.shape))
             return self.of(item.operands[0], indices, extent)
         if isinstance(item, Tile):
             value = item.op.operands[0]
             return self.of(value, domain.indices_of(value.shape), extent)
         if isinstance(item, Compute) and item.op.name == "dot":
-            places = dot_indices(item, home_indices(item.result.shape))
+            places = dot_indices(item, owner_indices(item.result.shape))
             return self.all(zip(item.operands, places, strict=True), extent)
         if isinstance(item, Combine) and layout.is_serial(item):
             along = of(combined_symbol(item))
-            indices = combined_indices(home_indices(item.results[0].shape), along)
+            indices = combined_indices(owner_indices(item.results[0].shape), along)
             return self.all(((v, indices) for v in item.operands), extent)
         if isinstance(item, Compute) and not is_reduction(item):
             below = operand_indices(item, domain.indices_of(item.result.shape))

@@ -66,10 +66,10 @@ REDUCTION = """
 @pytest.mark.parametrize(
     ("shape", "axis", "strategy"),
     [
-        ((4, 64), 1, Strategy.ROWS),
+        ((4, 64), 1, Strategy.ROW_PARTIALS),
         ((4, 33), 1, Strategy.SERIAL),
         ((64, 4), 0, Strategy.SERIAL),
-        ((128, 65), 1, Strategy.CHUNKS),
+        ((128, 65), 1, Strategy.CHUNKED),
     ],
 )
 def test_the_shape_decides_how_an_axis_is_reduced(
@@ -94,7 +94,7 @@ def test_index_arithmetic_is_computed_where_it_is_needed() -> None:
         %13: bool[32] = lt %10, %11
         store %i.2[%12] = %10 if %13
     """
-    assert numbers(layout_of(ops).anchored) == []
+    assert numbers(layout_of(ops).materialized) == []
 
 
 def test_a_load_is_done_where_it_stands() -> None:
@@ -104,7 +104,7 @@ def test_a_load_is_done_where_it_stands() -> None:
         store %b.1[%10] = %11
     """
     layout = layout_of(ops)
-    assert (numbers(layout.anchored), numbers(layout.staged)) == ([11], [])
+    assert (numbers(layout.materialized), numbers(layout.staged)) == ([11], [])
 
 
 REPEATED = """
@@ -122,17 +122,17 @@ REPEATED = """
 
 def test_a_cheap_row_is_computed_again_at_each_element() -> None:
     layout = layout_of(REPEATED.format(op="neg", before=""))
-    assert (numbers(layout.anchored), numbers(layout.staged)) == ([], [])
+    assert (numbers(layout.materialized), numbers(layout.staged)) == ([], [])
 
 
 def test_a_dear_row_is_computed_once_and_staged() -> None:
     layout = layout_of(REPEATED.format(op="exp", before=""))
-    assert (numbers(layout.anchored), numbers(layout.staged)) == ([11, 12], [12])
+    assert (numbers(layout.materialized), numbers(layout.staged)) == ([11, 12], [12])
 
 
 def test_a_load_from_an_array_that_is_written_is_staged() -> None:
     layout = layout_of(REPEATED.format(op="neg", before="store %a.0[%10] = %12"))
-    assert (numbers(layout.anchored), numbers(layout.staged)) == ([12], [12])
+    assert (numbers(layout.materialized), numbers(layout.staged)) == ([12], [12])
 
 
 LOOP = """
@@ -158,7 +158,7 @@ def test_a_loop_with_a_reduction_is_shared_by_all_threads() -> None:
       store %i.2[%10] = %21
     """
     layout = layout_of(LOOP.format(size=64, body=body))
-    assert (domains_of(layout), len(layout.shared_control)) == ([], 1)
+    assert (domains_of(layout), len(layout.uniform_control)) == ([], 1)
 
 
 def test_a_loop_with_an_effect_of_all_lanes_is_shared_by_all_threads() -> None:

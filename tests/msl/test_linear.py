@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from eas.ir.aliasing.disjointness import Form, are_disjoint, form_of, is_injective, moves_on
-from eas.ir.aliasing.lane_domains import home_indices
+from eas.ir.aliasing.lane_domains import owner_indices
 from eas.ir.nodes import For, Store, walk
 from eas.msl.analysis.facts import gather
 from tests.msl.texts import function_of
@@ -26,7 +26,7 @@ TWO_STORES = """
 def forms_of(ops: str) -> list[Form]:
     facts = gather(function_of(ops))
     stores = [op for op in walk(facts.function.body) if isinstance(op, Store)]
-    return [form_of(op.offset, home_indices(op.offset.shape), facts) for op in stores]
+    return [form_of(op.offset, owner_indices(op.offset.shape), facts) for op in stores]
 
 
 @pytest.mark.parametrize(

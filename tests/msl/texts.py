@@ -9,7 +9,7 @@ from eas.ir.text import parse_function
 from eas.ir.verify import verify
 from eas.msl import MslKernel, write
 from eas.msl.analysis.facts import gather
-from eas.msl.layout.assignment import decide, part_control
+from eas.msl.layout.assignment import classify_control, complete_layout
 from eas.msl.layout.layout import Layout
 
 PARAMETERS = "%a.0: *f32, %b.1: *f32, %i.2: *i32, %j.3: *i32, %n.4: i32, %x.5: f32, %p.6: bool"
@@ -45,6 +45,6 @@ def lines(body: str) -> str:
 
 
 def layout_of(ops: str, threads: int | None = None) -> Layout:
-    layout = part_control(gather(function_of(ops)), threads)
-    decide(layout, threads)
+    layout = classify_control(gather(function_of(ops)), threads)
+    complete_layout(layout, threads)
     return layout
