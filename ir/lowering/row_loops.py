@@ -52,7 +52,7 @@ def _shape_of_rows(ops: list[Op]) -> Shape | None:
     """The shape of the blocks of rows that are reduced along their columns."""
     if not all(isinstance(op, _MADE | Store) for op in ops):
         return None
-    reductions = [op for op in ops if isinstance(op, Compute) and op.op.name.startswith("reduce_")]
+    reductions = [op for op in ops if isinstance(op, Compute) and op.op.reduction]
     shapes = {op.operands[0].shape for op in reductions}
     [shape] = shapes if len(shapes) == 1 else [()]
     if any(op.attr("axis") != 1 for op in reductions):
@@ -121,7 +121,7 @@ class _Rows:
             case "broadcast":
                 found = self.of(op.operands[0])
                 return found if found.shape else self.spread(found, is_column)
-            case _ if name.startswith("reduce_"):
+            case _ if op.op.reduction:
                 rows = self.of(op.operands[0])
                 self.build.loc = op.loc
                 return self.build.compute(name, rows, axis=0)

@@ -61,7 +61,8 @@ class OpDef:
     attributes as keywords, and gives an array of the result's dtype. Where `elementwise` is set the
     arrays broadcast against each other; otherwise they have the full shape of their blocks. Where
     `positional` is set the first argument is a `Position`. `ulps` is how far a target may be from
-    the true value, in units of the last place of the result's dtype.
+    the true value, in units of the last place of the result's dtype. `reduction` is the kind of a
+    reduction of a block, such as "sum"; empty for every other op.
     """
 
     name: str
@@ -76,6 +77,7 @@ class OpDef:
     positional: bool = False
     fault: Fault | None = None
     ulps: int = 0
+    reduction: str = ""
 
     def __repr__(self) -> str:
         return f"OpDef({self.name})"

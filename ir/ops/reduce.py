@@ -114,6 +114,7 @@ def _reduction(
         attrs=("axis",),
         elementwise=False,
         collective=True,
+        reduction=name,
     )
 
 

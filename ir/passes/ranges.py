@@ -192,7 +192,8 @@ class _Analysis:
         dtype = op.result.ty.dtype
         if dtype.is_float:
             return
-        rule = _RULES.get(op.op.name)
+        kind = op.op.reduction
+        rule = _REDUCTIONS.get(kind) if kind else _RULES.get(op.op.name)
         if rule is None or any(operand is None for operand in operands):
             return
         known = [o for o in operands if o is not None]
@@ -593,8 +594,6 @@ _RULES: dict[str, Rule] = {
     "reshape": _same,
     "permute": _same,
     "slice": _same,
-    "reduce_max": _same,
-    "reduce_min": _same,
     "lt": _compare,
     "le": _compare,
     "gt": _compare,
@@ -602,3 +601,6 @@ _RULES: dict[str, Rule] = {
     "eq": _compare,
     "ne": _compare,
 }
+
+# By `OpDef.reduction`; a target has ops of the same kinds.
+_REDUCTIONS: dict[str, Rule] = {"max": _same, "min": _same}

@@ -104,7 +104,7 @@ def _used_as_numbers(op: Op, offsets: set[Value]) -> Iterable[Value]:
             return (op.condition,)
         case Combine():
             return (*op.operands, *operands_of(op.body.terminator))
-        case Compute() if op.result.ty.dtype.is_float or op.op.name.startswith("reduce_"):
+        case Compute() if op.result.ty.dtype.is_float or op.op.reduction:
             return op.operands
         case Compute() if op.result.ty.dtype.is_bool:
             return [v for v in op.operands if v.ty.dtype.is_int and v not in offsets]

@@ -43,10 +43,10 @@ from eas.msl.layout.layout import (
     axis_of,
     is_64_bit,
     is_reduction,
-    is_row_all_reduce,
     is_view,
 )
 from eas.msl.layout.materialization import Demands
+from eas.msl.ops.all_reduce import is_all_reduce
 from eas.msl.ops.mma import EDGE, strip_rows
 
 MAX_THREADS = 1024
@@ -100,7 +100,7 @@ def _reduction_strategy(op: Compute, layout: Layout, whole_simdgroups: bool) -> 
     axis = axis_of(op)
     if not op.result.shape:
         return Strategy.ALL_REDUCE
-    if is_row_all_reduce(op):
+    if is_all_reduce(op):
         return Strategy.ROW_ALL_REDUCE
     if axis.after == 1 and axis.extent % SIMD == 0 and whole_simdgroups and not is_64_bit(op):
         return Strategy.ROW_PARTIALS

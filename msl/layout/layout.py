@@ -121,12 +121,8 @@ def dot_indices(op: Compute, indices: Indices) -> tuple[Indices, Indices, Indice
 
 
 def is_reduction(op: Op | None) -> bool:
-    return isinstance(op, Compute) and op.op.name.startswith("reduce_")
-
-
-def is_row_all_reduce(op: Op | None) -> bool:
-    """Whether a reduction along the last axis gives every lane of a row its result."""
-    return is_reduction(op) and isinstance(op, Compute) and op.result.shape == op.operands[0].shape
+    """Whether an op reduces a block: to one value, along an axis, or for all lanes of an axis."""
+    return isinstance(op, Compute) and op.op.reduction != ""
 
 
 @record

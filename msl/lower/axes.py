@@ -9,7 +9,7 @@ from eas.ir.aliasing.lane_indices import add, coordinates, digit, make_symbol, o
 from eas.ir.nodes import Compute
 from eas.ir.types import BOOL, I32, count
 from eas.msl.cxx.tree import Node, Shared
-from eas.msl.layout.layout import SIMD, axis_of, is_row_all_reduce, serial_indices, serial_symbol
+from eas.msl.layout.layout import SIMD, axis_of, serial_indices, serial_symbol
 from eas.msl.lower.lowering import Lowering
 from eas.msl.lower.reductions import (
     Accumulator,
@@ -26,6 +26,7 @@ from eas.msl.lower.reductions import (
     update,
 )
 from eas.msl.lower.user_reductions import distances, shuffled
+from eas.msl.ops.all_reduce import is_all_reduce
 from eas.msl.ops.text import Level, Text, infix
 from eas.msl.schedule.steps import ReduceChunks, chunk_name, partials_per_row
 
@@ -82,12 +83,12 @@ def gather_partials(op: Compute, low: Lowering) -> Node:
     partials = partials_per_row(op)
     arrays = partial_arrays(accumulator, count(op.operands[0].shape) // SIMD, low)
     row = of(element(low.domain.extent))
-    if is_row_all_reduce(op):
+    if is_all_reduce(op):
         row = digit(row, axis_of(op).extent, axis_of(op).before)
     first = low.index(scale(row, partials))
     if partials == 1:
         return in_own_dtype(accumulator, low.element(arrays[-1], first), low)
-    if is_row_all_reduce(op) and partials > _FEW_PARTIALS:  # a simdgroup has lanes of one row only
+    if is_all_reduce(op) and partials > _FEW_PARTIALS:  # a simdgroup has lanes of one row only
         accumulator.first = partials_of_lane(accumulator, arrays, partials, low, first)
         reduce_simdgroup(accumulator, low)
         return result(accumulator, low)

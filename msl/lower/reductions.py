@@ -88,11 +88,11 @@ _WRAPPING = {"sum": "wrap_add", "prod": "wrap_mul"}
 
 
 def reduction_of(op: Compute, numbers: Numbers) -> Reduction:
-    name = op.op.name.removeprefix("reduce_")
+    name = op.op.reduction
     dtype = carried_dtype(name, op.operands[0].ty.dtype)
     wraps = dtype.is_signed and name in _WRAPPING and _may_wrap(op, numbers)
     better = {"argmax": ">", "argmin": "<"}.get(name, "")
-    hint = op.result.hint or REDUCTION_WORDS[op.op.name]
+    hint = op.result.hint or REDUCTION_WORDS[op.op.reduction]
     return Reduction(name, dtype, _identity(name, dtype), _SIMD[name], hint, better, wraps)
 
 
@@ -121,7 +121,7 @@ def _identity(name: str, dtype: DType) -> Text:
 
 def _may_wrap(op: Compute, numbers: Numbers) -> bool:
     """Whether a sum of that many numbers may leave its dtype; of products nothing is known."""
-    if op.op.name != "reduce_sum":
+    if op.op.reduction != "sum":
         return True
     dtype, times = op.result.ty.dtype, count(op.operands[0].shape)
     if op.operands[0].ty.dtype.is_bool:

@@ -19,15 +19,15 @@ MEMORY = "memory"
 """Stands for all arrays in the `reads` of what a barrier may change."""
 
 REDUCTION_WORDS = {
-    "reduce_sum": "total",
-    "reduce_prod": "product",
-    "reduce_max": "high",
-    "reduce_min": "low",
-    "reduce_argmax": "best_index",
-    "reduce_argmin": "best_index",
-    "reduce_any": "found",
-    "reduce_all": "holds",
-    "reduce_xor": "parity",
+    "sum": "total",
+    "prod": "product",
+    "max": "high",
+    "min": "low",
+    "argmax": "best_index",
+    "argmin": "best_index",
+    "any": "found",
+    "all": "holds",
+    "xor": "parity",
 }
 
 
@@ -72,8 +72,8 @@ class SharedArrayBuilder(ElementBuilder):
         op = self.facts.definition(value)
         if isinstance(op, Load):
             return f"{op.pointer.hint}_value"
-        if isinstance(op, Compute) and op.op.name in REDUCTION_WORDS:
-            return REDUCTION_WORDS[op.op.name]
+        if isinstance(op, Compute) and op.op.reduction:
+            return REDUCTION_WORDS[op.op.reduction]
         names = _names_above(value, self.facts)
         return f"{names.pop()}_part" if len(names) == 1 else "block"
 

@@ -1,9 +1,10 @@
-"""Gives every lane the results of reductions along its row, where the rows want them back.
+"""Rewrites reductions whose rows want the result back as all-reduces.
 
-`x - mk.max(x, axis=1)[:, None]` needs the maximum of a row in each lane of that row, and those
-lanes have reduced it together: it need not go to the thread of the row first. So a reduction along
-the last axis whose result is broadcast to the block that it came from becomes one with a result of
-that block's shape. What is computed from it on the way is computed in each lane.
+`x - mk.max(x, axis=1)[:, None]` needs the maximum of a row in each lane of that row. Those lanes
+have reduced it together, so it need not go to the owner thread of the row first. A reduction along
+the last axis whose result is broadcast to the shape of its operand becomes an all-reduce of
+`eas.msl.ops.all_reduce`. Every lane computes for itself what is computed on the way from the
+reduction to the broadcast.
 """
 
 from __future__ import annotations
@@ -17,34 +18,35 @@ from eas.ir.passes.dead import remove_dead
 from eas.ir.rewrite import builder_for, rebuild, substitute
 from eas.ir.types import Shape, make_type
 from eas.msl.analysis.outline import Outline, outline
-from eas.msl.layout.layout import SIMD, is_64_bit, is_reduction, is_row_all_reduce
+from eas.msl.layout.layout import SIMD, is_64_bit, is_reduction
+from eas.msl.ops.all_reduce import ALL_REDUCE, is_all_reduce
 from eas.support.records import field, record, replace
 
-_BY_PAIRS = ("reduce_sum", "reduce_prod", "reduce_max", "reduce_min")
+_BY_PAIRS = ("sum", "prod", "max", "min")
 
 
 def all_reduce_rows(function: Function) -> Function:
-    """The function with such reductions, for simdgroups of 32 threads."""
-    if not any(is_reduction(op) and isinstance(op, Compute) for op in walk(function.body)):
+    """The function with all-reduces, for simdgroups of 32 threads."""
+    if not any(map(is_reduction, walk(function.body))):
         return function
     change = _Change(builder_for(function), outline(function))
     body = change.region(function.body)
-    if not change.wide:
+    if not change.all_reduces:
         return function
-    ops = substitute(change.with_reductions(body).ops, change.env)
+    ops = substitute(change.with_all_reduces(body).ops, change.env)
     return remove_dead(replace(function, body=Region(body.args, ops)), keeps_faults=False)
 
 
 @record
 class _Change:
-    """`wide` has the reductions that give their results to all lanes, by those they come from.
+    """`all_reduces` has the new ops, by the results of the reductions that they come from.
 
-    `env` has what takes the place of broadcast results.
+    `env` has what replaces the results of broadcasts.
     """
 
     build: Builder
     outline: Outline
-    wide: dict[Value, Compute] = field(default_factory=dict[Value, Compute])
+    all_reduces: dict[Value, Compute] = field(default_factory=dict[Value, Compute])
     env: dict[int, Value] = field(default_factory=dict[int, Value])
 
     def region(self, region: Region) -> Region:
@@ -55,17 +57,17 @@ class _Change:
             ops.append(rebuild(op, inner=self.region) if regions_of(op) else op)
         return Region(region.args, tuple(ops))
 
-    def with_reductions(self, region: Region) -> Region:
-        """A region with the reductions for all lanes behind those that they come from."""
+    def with_all_reduces(self, region: Region) -> Region:
+        """A region with each all-reduce behind the reduction that it comes from."""
         ops: list[Op] = []
         for op in region.ops:
-            ops.append(rebuild(op, inner=self.with_reductions) if regions_of(op) else op)
-            if isinstance(op, Compute) and op.result in self.wide:
-                ops.append(self.wide[op.result])
+            ops.append(rebuild(op, inner=self.with_all_reduces) if regions_of(op) else op)
+            if isinstance(op, Compute) and op.result in self.all_reduces:
+                ops.append(self.all_reduces[op.result])
         return Region(region.args, tuple(ops))
 
     def broadcast(self, op: Compute) -> list[Op]:
-        """What computes in each lane what is broadcast to it, if that comes of its own row."""
+        """Ops that compute in each lane what is broadcast to it, if that comes of its own row."""
         column, shape = self.outline.makers.get(op.operands[0]), op.result.shape
         if not isinstance(column, Compute) or column.op.name != "expand_dims":
             return []
@@ -76,54 +78,54 @@ class _Change:
         if None in leaves or not any(map(is_reduction, leaves)):
             return []
         self.build.ops, self.build.loc = [], op.loc
-        self.env[op.result.id] = self.widened(value, shape, {})
+        self.env[op.result.id] = self.in_each_lane(value, shape, {})
         return self.build.ops
 
     def leaves(self, value: Value, shape: Shape) -> Iterator[Op | None]:
-        """What a value of rows is computed from; None for what lanes cannot have again."""
+        """What a value of rows is computed from; None for what lanes cannot rematerialize."""
         op = self.outline.makers.get(value)
         if isinstance(op, Load) or (isinstance(op, Compute) and op.op.name in ("splat", "arange")):
             yield op
         elif isinstance(op, Compute) and is_reduction(op):
-            yield op if _suits(op, shape) else None
+            yield op if _is_suitable(op, shape) else None
         elif isinstance(op, Compute) and op.op.elementwise and not op.op.collective:
             for operand in op.operands:
                 yield from self.leaves(operand, shape)
         else:
             yield None
 
-    def widened(self, value: Value, shape: Shape, known: dict[Value, Value]) -> Value:
-        """A value of rows as each lane has it."""
+    def in_each_lane(self, value: Value, shape: Shape, known: dict[Value, Value]) -> Value:
+        """A value of rows as each lane of a row has it."""
         if value not in known:
             op = self.outline.makers[value]
             assert isinstance(op, Compute | Load)
-            known[value] = self.widened_op(op, shape, known)
+            known[value] = self.rematerialize(op, shape, known)
         return known[value]
 
-    def widened_op(self, op: Compute | Load, shape: Shape, known: dict[Value, Value]) -> Value:
+    def rematerialize(self, op: Compute | Load, shape: Shape, known: dict[Value, Value]) -> Value:
         value = op.result
         if isinstance(op, Load) or op.op.name == "arange":
             column = self.build.compute("expand_dims", value, axis=len(value.shape))
             return self.build.compute("broadcast", column, shape=shape)
         result = self.build.value(make_type(value.ty.dtype, shape), value.hint)
         if is_reduction(op):
-            made = self.wide.setdefault(value, replace(op, result=result))
-            return made.result
+            made = replace(op, op=ALL_REDUCE[op.op.reduction], result=result)
+            return self.all_reduces.setdefault(value, made).result
         if op.op.name == "splat":
             return self.build.compute("splat", op.operands[0], shape=shape)
-        operands = tuple(self.widened(operand, shape, known) for operand in op.operands)
+        operands = tuple(self.in_each_lane(operand, shape, known) for operand in op.operands)
         self.build.emit(Compute(OPS[op.op.name], operands, op.attrs, result, op.loc))
         return result
 
 
-def _suits(op: Compute, shape: Shape) -> bool:
+def _is_suitable(op: Compute, shape: Shape) -> bool:
     """Whether the lanes of each row can have a result: they are in one simdgroup, or in few."""
     operand, extent = op.operands[0], shape[-1]
     if operand.shape != shape or op.attr("axis") != len(shape) - 1 or is_64_bit(op):
         return False
-    if is_row_all_reduce(op):
+    if is_all_reduce(op):
         return False
     if extent % SIMD == 0:
         return extent // SIMD <= SIMD
     is_number = not operand.ty.dtype.is_bool
-    return extent > 1 and SIMD % extent == 0 and is_number and op.op.name in _BY_PAIRS
+    return extent > 1 and SIMD % extent == 0 and is_number and op.op.reduction in _BY_PAIRS

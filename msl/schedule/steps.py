@@ -18,7 +18,8 @@ from eas.ir.nodes import (
 )
 from eas.ir.types import count
 from eas.msl.analysis.facts import Control
-from eas.msl.layout.layout import SIMD, axis_of, is_row_all_reduce
+from eas.msl.layout.layout import SIMD, axis_of
+from eas.msl.ops.all_reduce import is_all_reduce
 from eas.msl.ops.mma import numbers
 from eas.support.location import Loc
 from eas.support.records import field, frozen, record
@@ -233,7 +234,7 @@ def partial_name(value: Value) -> str:
 def partial_names(op: Compute) -> list[str]:
     """The shares of a reduction, and for `argmax` and `argmin` those of its indices."""
     name = partial_name(op.result)
-    has_index = op.op.name in ("reduce_argmax", "reduce_argmin")
+    has_index = op.op.reduction in ("argmax", "argmin")
     return [name, f"{name} index"] if has_index else [name]
 
 
@@ -270,4 +271,4 @@ def partials_per_row(op: Compute) -> int:
 
 def stays_in_simdgroups(op: Compute) -> bool:
     """Whether a reduction for all lanes of a row is done when their simdgroup has done it."""
-    return is_row_all_reduce(op) and partials_per_row(op) == 1
+    return is_all_reduce(op) and partials_per_row(op) == 1
