@@ -11,11 +11,12 @@ from contextlib import contextmanager
 
 @contextmanager
 def timed(name: str, what: str) -> Generator[None]:
-    """With `EAS_TIMING=1`, tells on stderr how long a part of a compile took."""
+    """With `EAS_TIMING=1`, prints on stderr how long a part of a compile took."""
     if os.environ.get("EAS_TIMING") != "1":
         yield
         return
     start = time.perf_counter()
     yield
     took = (time.perf_counter() - start) * 1000
-    sys.stderr.write(f"eas: {name}: {what} took {took:.1f} ms\n")  # at once: threads tell too
+    # in one write: other threads print too
+    sys.stderr.write(f"eas: {name}: {what} took {took:.1f} ms\n")

@@ -106,7 +106,7 @@ def build_code(
         with timed(name, "loading it"), suppress(RuntimeError):  # what was kept is not code
             return _link(code, exported, symbols or {})
     code = make()
-    kept.keep(key, code)
+    kept.store(key, code)
     return _link(code, exported, symbols or {})
 
 

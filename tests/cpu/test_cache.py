@@ -90,7 +90,7 @@ def test_a_foreign_file_under_a_right_name_is_not_trusted(
 ) -> None:
     run(kept)
     [path] = files(tmp_path)
-    kept.keep(path.stem.removeprefix("eas-"), content)
+    kept.store(path.stem.removeprefix("eas-"), content)
     run(kept)
 
 
@@ -114,7 +114,7 @@ def test_a_folder_that_was_swapped_is_not_read_by_a_running_process(
     [square] = files(tmp_path / "other")
     foreign = other.read(square.stem.removeprefix("eas-"))
     assert foreign is not None
-    other.keep(key, foreign)
+    other.store(key, foreign)
     (tmp_path / FOLDER).rename(tmp_path / "ours")
     (tmp_path / "other" / FOLDER).rename(tmp_path / FOLDER)
     (tmp_path / FOLDER).chmod(0o777)
