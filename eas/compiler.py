@@ -1,4 +1,4 @@
-"""Compiles a Python function to everything that can be run or read."""
+"""The way from a Python function to everything that can be run or read."""
 
 from __future__ import annotations
 
@@ -14,15 +14,19 @@ from eas.frontend_ast import lower
 from eas.frontend_ast.source.errors import CompileError, internal_error, too_deep
 from eas.frontend_ast.source.parameters import Argument, Capture
 from eas.ir.nodes import Function
-from eas.ir.passes import guard_accesses, optimize, relax, with_bounds
+from eas.ir.passes import COMMON, RELAX, with_bounds
 from eas.ir.passes.strides import last_strides, with_unit_strides
+from eas.ir.pipeline import Pipeline, run
 from eas.ir.text import print_function
 from eas.ir.verify import VerifyError, verify
 from eas.msl import MslKernel
+from eas.msl.pipeline import RELAX_METAL
 from eas.runtime import cpu
+from eas.runtime.argument_values import Bound
 from eas.runtime.binding import Binding
 from eas.support.records import frozen, replace
 from eas.support.timing import timed
+from eas.targets import function_after
 
 
 @contextmanager
@@ -52,16 +56,44 @@ def compile(
     with timed(fn.__name__, "reading Python"):
         lowered = lower(fn, arguments, threads=threads, fast_math=fast_math)
     with _refusing_depth(lowered.function), timed(fn.__name__, "checking and optimizing"):
-        _check(lowered.function)
-        function = optimize(lowered.function)
-        _check(function, scopes=False)
+        with _reporting_faults(lowered.function):
+            verify(lowered.function, COMMON.start)
+        function = _run(COMMON, lowered.function)
     return CompiledKernel(function, threads, lowered.captures, lowered.messages)
 
 
-def _check(function: Function, scopes: bool = True) -> None:
+@_without_collector()
+def compile_until(
+    fn: Callable[..., Any],
+    arguments: Mapping[str, Argument],
+    target: str,
+    name: str,
+    *,
+    threads: int | None = None,
+    fast_math: bool = False,
+) -> Function:
+    """The function after a pass of a target, see `eas.targets`."""
+    lowered = lower(fn, arguments, threads=threads, fast_math=fast_math).function
+    with _refusing_depth(lowered), _reporting_faults(lowered):
+        try:
+            return function_after(lowered, target, name, threads)
+        except msl.UnsupportedError as error:
+            raise CompileError([error.diagnostic], lowered.name) from error
+
+
+def _run(pipeline: Pipeline[None], function: Function) -> Function:
+    """The function after the passes of a pipeline, verified."""
+    with _reporting_faults(function):
+        function = run(pipeline, function, None)
+        verify(function, pipeline.end)
+        return function
+
+
+@contextmanager
+def _reporting_faults(function: Function) -> Generator[None]:
     """What breaks the IR's contract here is a fault of the compiler, not of the kernel."""
     try:
-        verify(function, scopes)
+        yield
     except VerifyError as error:
         raise internal_error(error, error.loc, function.name) from error
 
@@ -70,10 +102,10 @@ def _check(function: Function, scopes: bool = True) -> None:
 def write_msl(function: Function, threads: int | None) -> MslKernel:
     """The Metal text of a compiled function."""
     with _refusing_depth(function), timed(function.name, "writing Metal"):
-        relaxed = relax(guard_accesses(function))
-        _check(relaxed, scopes=False)
+        relaxed = _run(RELAX_METAL, function)
         try:
-            return msl.write(relaxed, threads)
+            with _reporting_faults(function):
+                return msl.write(relaxed, threads)
         except msl.UnsupportedError as error:
             raise CompileError([error.diagnostic], function.name) from error
 
@@ -94,10 +126,10 @@ def write_llvm(function: Function, *, as_machine_code: bool = False) -> str:
 @contextmanager
 def _relaxed_for_cpu(function: Function) -> Generator[Function]:
     with _refusing_depth(function):
-        relaxed = relax(function)
-        _check(relaxed, scopes=False)
+        relaxed = _run(RELAX, function)
         try:
-            yield relaxed
+            with _reporting_faults(function):
+                yield relaxed
         except cpu.UnsupportedError as error:
             raise CompileError([error.diagnostic], function.name) from error
 
@@ -163,9 +195,17 @@ class CompiledKernel:
         """The machine code for this CPU, ready to run."""
         return build_executable(self.function)
 
+    def for_arrays(self, values: Mapping[str, Bound]) -> CompiledKernel:
+        """The kernel to run on the CPU for these arguments: `packed`, if it is for them."""
+        is_packed = all(
+            _is_side_by_side(values[param.array], param.axis)
+            for param in last_strides(self.function)
+        )
+        return self.packed if is_packed else self
+
     @cached_property
-    def unit_stride(self) -> CompiledKernel:
-        """The kernel for arrays whose last axis has unit stride."""
+    def packed(self) -> CompiledKernel:
+        """The kernel for arrays whose rows have no gaps between their elements."""
         if not last_strides(self.function):
             return self
         return replace(self, function=with_unit_strides(self.function))
@@ -177,13 +217,13 @@ class CompiledKernel:
 
     @property
     def llvm(self) -> str:
-        """The LLVM text for this CPU, for arrays of unit stride, without checks."""
-        return write_llvm(self.unit_stride.function)
+        """The LLVM text for this CPU, for arrays whose rows have no gaps, without checks."""
+        return write_llvm(self.packed.function)
 
     @property
     def asm(self) -> str:
         """The machine code for this CPU, as text, without checks."""
-        return write_llvm(self.unit_stride.function, as_machine_code=True)
+        return write_llvm(self.packed.function, as_machine_code=True)
 
     @cached_property
     def binding(self) -> Binding:
@@ -192,7 +232,7 @@ class CompiledKernel:
     def is_current(self) -> bool:
         """Whether the values that the kernel captured from outside are still the same.
 
-        Each launch asks. Most are the very same objects: that is found without a loop in Python.
+        Each launch asks: most are the very same objects, which is seen without a step of Python.
         """
         reads, seen = self._captured
         try:
@@ -205,3 +245,8 @@ class CompiledKernel:
     @cached_property
     def _captured(self) -> tuple[tuple[Callable[[], object], ...], tuple[object, ...]]:
         return tuple(c.read for c in self.captures), tuple(c.seen for c in self.captures)
+
+
+def _is_side_by_side(array: Any, axis: int) -> bool:
+    """Whether neighbours along an axis are; without any, the stride makes no difference."""
+    return array.shape[axis] <= 1 or array.strides[axis] == array.itemsize

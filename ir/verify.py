@@ -40,7 +40,8 @@ from eas.ir.nodes import (
     values_in,
     walk,
 )
-from eas.ir.ops import OPS, RuleError
+from eas.ir.ops import RuleError
+from eas.ir.stages import ASSERTS, SOURCE, Stage, kind_of
 from eas.ir.text import summarize
 from eas.ir.types import (
     BOOL,
@@ -69,12 +70,9 @@ class VerifyError(Exception):
         super().__init__(message if op is None else f"{place}{message}\n  {summarize(op)}")
 
 
-def verify(f: Function, scopes: bool = True) -> None:
-    """Raises `VerifyError` if the function breaks the contract.
-
-    Without `scopes`, as after the pass `exits`, a `Scope` is refused too.
-    """
-    form = _Form(f.threads, scopes)
+def verify(f: Function, stage: Stage = SOURCE) -> None:
+    """Raises `VerifyError` if the function breaks the contract, or has what its stage forbids."""
+    form = _Form(f.threads, stage)
     form.function(f)
     if form.has_splits:
         _check_splits(f)
@@ -100,7 +98,7 @@ class _Form:
     """One walk through a function. `visible` are the values that the next op may use."""
 
     threads: int | None
-    scopes: bool
+    stage: Stage
     has_splits: bool = False
     defined: set[int] = field(default_factory=set[int])
     visible: dict[int, Value] = field(default_factory=dict[int, Value])
@@ -157,18 +155,25 @@ class _Form:
             self.visible.popitem()
 
     def ops(self, ops: Sequence[Op], ways: _Ways) -> None:
-        has_ended = False
+        has_ended, legal = False, self.stage.nodes
         for op in ops:
             if has_ended:
                 raise VerifyError("nothing may follow an `if` whose branches both end in exits", op)
             self.use(operands_of(op), op)
+            if type(op) not in legal:
+                raise self.illegal(f"a `{type(op).__name__.lower()}`", op)
             self.op(op, ways)
             for value in results_of(op):
                 self.define(value, op)
             has_ended = isinstance(op, If) and _never_ends(op)
 
+    def illegal(self, what: str, op: Op) -> VerifyError:
+        return VerifyError(f"{what} is not legal at the stage `{self.stage.name}`", op)
+
     def end(self, op: Terminator, ways: _Ways) -> None:
         self.use(operands_of(op), op)
+        if type(op) not in self.stage.nodes:
+            raise self.illegal(f"a `{type(op).__name__.lower()}`", op)
         match op:
             case Yield():
                 _check_passed(op, ways.yielded, "the test of a `while` ends in a `condition`")
@@ -186,7 +191,7 @@ class _Form:
     def op(self, op: Op, ways: _Ways) -> None:
         match op:
             case Compute():
-                _check_compute(op)
+                _check_compute(op, self.stage)
             case Combine():
                 self.combine(op)
             case Constant():
@@ -202,6 +207,8 @@ class _Form:
             case Barrier():
                 pass
             case Assert():
+                if kind_of(op) not in self.stage.asserts:
+                    raise self.illegal(ASSERTS[kind_of(op)], op)
                 _check_bool(op.condition, "the condition", op)
                 for value in operands_of(op)[1:]:
                     _number(value, "a part of the fault", op)
@@ -271,8 +278,6 @@ class _Form:
         self.region(op.orelse, carried, ways.ending(results), op)
 
     def scope(self, op: Scope, ways: _Ways) -> None:
-        if not self.scopes:
-            raise VerifyError("there are no scopes after the pass `exits`", op)
         if op.label in ways.scopes:
             raise VerifyError(f"a scope around this has the label {op.label} too", op)
         results = _types(op.results)
@@ -339,10 +344,10 @@ def _check_int(value: Value, what: str, op: Op) -> None:
         raise VerifyError(f"{what} should be an integer, not {value.ty}", op)
 
 
-def _check_compute(op: Compute) -> None:
+def _check_compute(op: Compute, stage: Stage) -> None:
     record, name = op.op, op.op.name
-    if OPS.get(name) is not record:
-        raise VerifyError(f"`{name}` is not in the table of ops", op)
+    if stage.ops.get(name) is not record:
+        raise VerifyError(f"`{name}` is no op of the stage `{stage.name}`", op)
     if len(op.operands) != len(record.operands):
         wanted = ", ".join(record.operands)
         raise VerifyError(f"`{name}` has {len(op.operands)} operands, but takes ({wanted})", op)

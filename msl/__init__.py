@@ -1,7 +1,7 @@
 """Typed IR to Metal Shading Language: layouts, spelling, names, text."""
 
 from eas.ir.reports import Site
-from eas.msl.kernel import Buffer, Field, MslKernel, write
+from eas.msl.kernel import Buffer, Field, MslKernel, choose_budget, write
 from eas.msl.ops.errors import UnsupportedError
 
-__all__ = ["Buffer", "Field", "MslKernel", "Site", "UnsupportedError", "write"]
+__all__ = ["Buffer", "Field", "MslKernel", "Site", "UnsupportedError", "choose_budget", "write"]

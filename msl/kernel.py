@@ -5,9 +5,6 @@ from __future__ import annotations
 from typing import Literal
 
 from eas.ir.faults import Extent
-from eas.ir.lowering.dot_operands import shape_products
-from eas.ir.lowering.lane_continues import without_lane_continues
-from eas.ir.lowering.lockstep import in_lockstep
 from eas.ir.nodes import (
     Assert,
     Compute,
@@ -19,6 +16,7 @@ from eas.ir.nodes import (
     results_of,
     walk,
 )
+from eas.ir.pipeline import run
 from eas.ir.reports import Site, local_extents
 from eas.ir.types import BF16, F64, DType, Pointer
 from eas.msl.analysis.facts import Facts, gather
@@ -30,16 +28,13 @@ from eas.msl.cxx.printer import Printer
 from eas.msl.cxx.temporaries import place_temporaries
 from eas.msl.cxx.tree import Shared
 from eas.msl.layout.assignment import MAX_THREADS, classify_control, complete_layout
-from eas.msl.layout.layout import SIMD, Budget
+from eas.msl.layout.layout import Budget
 from eas.msl.lower.body import lower_body
 from eas.msl.lower.lowering import Lowering
 from eas.msl.ops.dtypes import type_name
 from eas.msl.ops.errors import UnsupportedError
 from eas.msl.ops.text import MAX_WIDTH, Writer
-from eas.msl.rewrites.all_reduce import all_reduce_rows
-from eas.msl.rewrites.dot_to_mma import with_fragments
-from eas.msl.rewrites.lockstep_regions import find_lockstep_regions
-from eas.msl.rewrites.reduction_fusion import fuse_reductions
+from eas.msl.pipeline import METAL, PREPARE, MetalOptions
 from eas.msl.schedule.barriers import insert_barriers
 from eas.msl.schedule.double_buffering import double_buffer_partials
 from eas.msl.schedule.memory_planning import MAX_BYTES, bytes_of, describe_memory, overlay_arrays
@@ -119,7 +114,7 @@ def write(function: Function, threads: int | None = None) -> MslKernel:
     stores: there an overflow is the caller's mistake. Different array arguments do not overlap.
     """
     _check(function, threads)
-    low = _lower_within(function, threads)
+    low = _lower_within(run(PREPARE, function, MetalOptions(threads)), threads)
     if bytes_of(low.shared.values()) > MAX_BYTES:
         message, table, loc = describe_memory(low.shared.values())
         loc = loc or low.function.body.ops[0].loc
@@ -164,30 +159,28 @@ def _check_dtype(value: Value, what: str, loc: Loc) -> None:
         raise UnsupportedError(f"Metal has no f64: {what} needs a dtype of up to 32 bits", loc)
 
 
+def choose_budget(function: Function, threads: int | None = None) -> Budget:
+    """The budget that a function is lowered with, which `PREPARE` has led to."""
+    _check(function, threads)
+    return _lower_within(function, threads).layout.budget
+
+
 def _lower_within(function: Function, threads: int | None) -> Lowering:
     """A function, lowered with the first budget that Metal has the threadgroup memory for."""
-    function = fuse_reductions(function)
     low: Lowering | None = None
-    has_fragments = (threads or SIMD) % SIMD == 0
-    if has_fragments:
-        function = all_reduce_rows(shape_products(function))
     for budget in _BUDGETS:
-        prepared = with_fragments(function, budget) if has_fragments else function
-        low = _lower(prepared, threads, budget)
+        options = MetalOptions(threads, budget)
+        low = _lower(run(METAL, function, options), options)
         if bytes_of(low.shared.values()) <= MAX_BYTES:
             break
     assert low is not None
     return low
 
 
-def _lower(function: Function, threads: int | None, budget: Budget) -> Lowering:
-    facts = gather(function)
-    layout = classify_control(facts, threads, budget)
-    simpler = without_lane_continues(function, layout.uniform_control)
-    if simpler is function:
-        simpler = in_lockstep(function, find_lockstep_regions(layout))
-    if simpler is not function:
-        return _lower(simpler, threads, budget)
+def _lower(function: Function, options: MetalOptions) -> Lowering:
+    """A function after all passes: which thread holds what, then the steps, then the C++."""
+    threads, budget = options.threads, options.budget
+    layout = classify_control(gather(function), threads, budget)
     complete_layout(layout, threads)
     finder = Finder(layout)
     plan = double_buffer_partials(make_plan(layout, finder), finder)

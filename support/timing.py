@@ -1,4 +1,4 @@
-"""Where compile time goes, for those who ask with `EAS_TIMING=1`."""
+"""Where compile time goes, for those who ask with `EAS_TIMING=1` or `EAS_TIMING=passes`."""
 
 from __future__ import annotations
 
@@ -10,13 +10,16 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def timed(name: str, what: str) -> Generator[None]:
-    """With `EAS_TIMING=1`, prints on stderr how long a part of a compile took."""
-    if os.environ.get("EAS_TIMING") != "1":
+def timed(name: str, what: str, *, of_pass: bool = False) -> Generator[None]:
+    """With `EAS_TIMING=1`, prints on stderr how long a part of a compile took.
+
+    With `EAS_TIMING=passes` so does each pass.
+    """
+    asked = os.environ.get("EAS_TIMING")
+    if asked != "passes" and (of_pass or asked != "1"):
         yield
         return
     start = time.perf_counter()
     yield
     took = (time.perf_counter() - start) * 1000
-    # in one write: other threads print too
-    sys.stderr.write(f"eas: {name}: {what} took {took:.1f} ms\n")
+    sys.stderr.write(f"eas: {name}: {what} took {took:.1f} ms\n")  # at once: threads print too

@@ -30,6 +30,14 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 
 @pytest.fixture(scope="session", autouse=True)
+def _verified_passes() -> Iterator[None]:
+    """Every function is verified after every pass."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("EAS_VERIFY", "1")
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
 def _much_time() -> Iterator[None]:
     """What limits time is for users: here the machine may be busy, or halt a process for others."""
     with pytest.MonkeyPatch.context() as patch:

@@ -15,6 +15,7 @@ from textwrap import dedent
 import pytest
 
 from eas.cli import explain, main
+from eas.targets import names_of
 
 # What the command prints on stdout and stderr, and its exit code.
 Outcome = tuple[str, str, int]
@@ -214,3 +215,112 @@ def test_without_a_command_the_usage_is_shown(capsys: pytest.CaptureFixture[str]
         "usage: eas [-h] [--version] COMMAND ...\n"
         "eas: error: the following arguments are required: COMMAND\n"
     )
+
+
+LOOP = """\
+import eas
+from eas import mk
+
+@eas.kernel
+def scale(a, n):
+    for i in range(n):
+        mk.store(a, i, mk.load(a, i) * (n + 1))
+"""
+
+
+@pytest.fixture
+def loop(file: str) -> str:
+    Path("loop.py").write_text(LOOP)
+    return f"{Path(file).parent / 'loop.py'}"
+
+
+def ops_of(text: str) -> list[str]:
+    """The ops of a printed function, without their locations."""
+    return [line.partition("@")[0].strip() for line in text.splitlines()]
+
+
+HOISTED = """\
+kernel scale(%a.0: *i32, %n.1: i32) from "loop.py" {
+  %2: i32 = 0                                                     @6:13-21
+  %3: i32 = 1                                                     @6:13-21
+  %7: i32 = add %n.1, %3                                          @7:40-45
+  for %i.4: i32 = %2 .. %n.1 by %3 {                              @6:4-21
+    %5: i32 = load %a.0[%i.4]                                     @7:23-36
+    %8: i32 = mul %5, %7                                          @7:23-46
+    store %a.0[%i.4] = %8                                         @7:8-47
+    yield                                                         @7:8-47
+  }
+  yield                                                           @5:0-9
+}
+"""
+
+
+@pytest.mark.parametrize("target", [(), ("--target", "cpu"), ("--target", "metal")])
+def test_the_ir_of_a_kernel_is_printed_after_a_pass(
+    eas: Run, loop: str, target: tuple[str, ...]
+) -> None:
+    assert eas("ir", loop, "*i32", "i32", "--after", "hoist", *target) == (HOISTED, "", 0)
+    before, _, _ = eas("ir", loop, "*i32", "i32", "--after", "fold-merged", *target)
+    moved = "%7: i32 = add %n.1, %3"
+    assert ops_of(before).index(moved) > ops_of(HOISTED).index(moved)
+
+
+@pytest.mark.parametrize(("target", "last"), [("cpu", "dot-operands"), ("metal", "lockstep")])
+def test_without_a_pass_all_those_of_a_target_run(
+    eas: Run, file: str, target: str, last: str
+) -> None:
+    whole = eas("ir", f"{file}::add", *ADD, "--target", target)
+    assert whole == eas("ir", f"{file}::add", *ADD, "--target", target, "--after", last)
+    assert whole[2] == 0
+    assert whole != eas("ir", f"{file}::add", *ADD)
+
+
+METAL_PASSES = (
+    "exits, fold, cse, fold-merged, hoist, cse-hoisted, dead, renumber, guard-accesses, "
+    "relax-ranges, relax-select, relax-fold, relax-cse, relax-dead, relax-renumber, "
+    "reduction-fusion, dot-operands, all-reduce, dot-to-mma, lane-continues, lockstep"
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("hoits", "did you mean `hoist`?"),
+        ("row-loops", "the target cpu has it"),
+        ("zzz", "no other target has it either"),
+    ],
+)
+def test_a_pass_that_there_is_not_is_explained(eas: Run, loop: str, name: str, hint: str) -> None:
+    message = f"eas: the target metal has no pass `{name}`; {hint}\n"
+    assert eas("ir", loop, "*i32", "i32", "--after", name) == (
+        "",
+        f"{message}its passes are {METAL_PASSES}\n",
+        2,
+    )
+
+
+def test_what_metal_cannot_do_is_an_error_after_a_pass_too(eas: Run, loop: str) -> None:
+    out, err, code = eas("ir", loop, "*f64", "i32", "--target", "metal")
+    assert (out, code) == ("", 1)
+    assert err == eas("msl", loop, "*f64", "i32")[1]
+
+
+def test_the_passes_are_listed_with_the_reasons_for_their_places(
+    eas: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    out, err, code = eas("passes", "--target", "cpu")
+    assert (err, code) == ("", 0)
+    lines = out.splitlines()
+    assert lines[0] == "target      pass            why it stands there"
+    assert lines[1] == (
+        "common  1   exits           First: every other pass knows no way out but `Break` and "
+        "`Continue`."
+    )
+    assert [line.split()[2] for line in lines[1:]] == list(names_of("cpu"))
+
+
+def test_the_passes_of_all_targets_are_listed_once(eas: Run) -> None:
+    out, _, _ = eas("passes")
+    names = [line.split()[:3] for line in out.splitlines() if line[:1] not in (" ", "t")]
+    assert len(names) == len(set(map(tuple, names))) == 8 + 13 + 12

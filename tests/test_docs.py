@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import eas
+from eas.cli.passes import rows
 
 REPOSITORY = Path(__file__).parent.parent
 PAGES = ["README.md", "docs/language.md", "docs/host.md"]
@@ -40,6 +41,19 @@ def test_excerpts_are_what_the_files_say(page: str, pytestconfig: pytest.Config)
     path = REPOSITORY / page
     text = path.read_text("utf-8")
     right = EXCERPT.sub(lambda found: found[1] + excerpt(found[2], found[3]), text)
+    if pytestconfig.option.update_snapshots:
+        path.write_text(right, "utf-8")
+    else:
+        assert text == right
+
+
+def test_the_table_of_passes_is_that_of_the_targets(pytestconfig: pytest.Config) -> None:
+    path = REPOSITORY / "ARCHITECTURE.md"
+    text = path.read_text("utf-8")
+    head = "| target | | pass | why it stands there |\n|---|---|---|---|\n"
+    table = "".join(f"| {where} | {n} | `{name}` | {why} |\n" for where, n, name, why in rows())
+    right = re.sub(f"{re.escape(head)}(\\|.*\n)*", lambda _: head + table, text)
+    assert right.count(head) == 1
     if pytestconfig.option.update_snapshots:
         path.write_text(right, "utf-8")
     else:

@@ -1,4 +1,4 @@
-"""The command `eas`: explain an error, show what a kernel compiles to."""
+"""The command `eas`: explain an error, show what a kernel compiles to, list the passes."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ import os
 import sys
 from collections.abc import Sequence
 
-from eas.cli import explain, show
+from eas.cli import explain, passes, show
 from eas.cli.usage import UsageError
 from eas.frontend_ast.source.errors import CompileError
 from eas.support.diagnostics import use_color
+from eas.targets import TARGETS
 
 FORMS = {
     "msl": "the Metal text of a kernel",
@@ -24,6 +25,8 @@ examples:
   eas explain E0312
   eas explain --list
   eas msl kernels/add.py::add '*f32' '*f32' '*f32' i32 BLOCK=256
+  eas ir kernels/add.py::add '*f32' '*f32' '*f32' i32 BLOCK=256 --after hoist
+  eas passes --target cpu
 """
 
 _TYPES = """\
@@ -41,6 +44,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         if parsed.command == "explain":
             text = explain.explain(None if parsed.list else parsed.code)
+        elif parsed.command == "passes":
+            text = passes.passes(parsed.target)
+        elif parsed.command == "ir" and (parsed.after or parsed.target):
+            target = parsed.target or TARGETS[0]
+            text = show.show_after(parsed.after, target, parsed.kernel, parsed.arguments)
         else:
             text = show.show(parsed.command, parsed.kernel, parsed.arguments)
     except CompileError as error:
@@ -86,4 +94,19 @@ def _parser() -> argparse.ArgumentParser:
         )
         command.add_argument("kernel", metavar="FILE::KERNEL")
         command.add_argument("arguments", nargs="*", metavar="TYPE | NAME=VALUE")
+        if form == "ir":
+            _add_passes(command)
+    table = commands.add_parser("passes", help="list the passes of each target, with reasons")
+    table.add_argument("--target", choices=TARGETS, help="only those of this target")
     return parser
+
+
+def _add_passes(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--after", metavar="PASS", help="as it is after this pass; `eas passes` lists them"
+    )
+    command.add_argument(
+        "--target",
+        choices=TARGETS,
+        help=f"whose passes to run, {TARGETS[0]} unless given; without --after, all of them",
+    )

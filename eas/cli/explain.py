@@ -16,11 +16,11 @@ def explain(code: str | None) -> str:
     """The page of a code, or the table of all codes; for a terminal it is laid out and coloured."""
     pages = read_pages()
     if code is None:
-        return _lay_out(_table(pages))
+        return lay_out(_table(pages))
     code = _full_form(code)
     if code not in pages:
         raise UsageError(_unknown(code, pages))
-    return _lay_out(Markdown(pages[code])) if Console().is_terminal else pages[code]
+    return lay_out(Markdown(pages[code])) if Console().is_terminal else pages[code]
 
 
 def read_pages() -> dict[str, str]:
@@ -62,7 +62,8 @@ def _table(pages: dict[str, str]) -> Table:
     return table
 
 
-def _lay_out(what: RenderableType) -> str:
+def lay_out(what: RenderableType) -> str:
+    """What the terminal shows of it, without spaces at the ends of lines."""
     console = Console()
     with console.capture() as capture:
         console.print(what)

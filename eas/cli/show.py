@@ -8,24 +8,42 @@ import importlib.util
 import os
 import sys
 from types import ModuleType
+from typing import Any
 
 from eas.cli.usage import UsageError
 from eas.ir.types import DTYPES
 from eas.kernel import Kernel
 from eas.runtime.refusals import LaunchError
+from eas.targets import UnknownPassError, check_pass, names_of
 
 
-def show(form: str, target: str, arguments: list[str]) -> str:
+def show(form: str, kernel_name: str, arguments: list[str]) -> str:
     """The text of the kernel `FILE::KERNEL` in the given form, for types and `NAME=VALUE`."""
-    path, _, name = target.partition("::")
-    kernel = _find_kernel(_load(path), path, name)
-    types = [argument for argument in arguments if "=" not in argument]
-    named = [argument.partition("=") for argument in arguments if "=" in argument]
-    values = {name: _value(kernel, name, text) for name, _, text in named}
+    kernel, types, values = _read(kernel_name, arguments)
     try:
         return getattr(kernel, f"to_{form}")(*types, **values)
     except LaunchError as error:
         raise UsageError(str(error)) from error
+
+
+def show_after(name: str | None, target: str, kernel_name: str, arguments: list[str]) -> str:
+    """The typed IR of a kernel after a pass of a target, or after the last one."""
+    name = names_of(target)[-1] if name is None else name
+    try:
+        check_pass(name, target)
+        kernel, types, values = _read(kernel_name, arguments)
+        return kernel.ir_after(name, target, *types, **values)
+    except (LaunchError, UnknownPassError) as error:
+        raise UsageError(str(error)) from error
+
+
+def _read(kernel_name: str, arguments: list[str]) -> tuple[Kernel, list[str], dict[str, Any]]:
+    """The kernel `FILE::KERNEL`, the types of its arguments, and those given by name."""
+    path, _, name = kernel_name.partition("::")
+    kernel = _find_kernel(_load(path), path, name)
+    types = [argument for argument in arguments if "=" not in argument]
+    named = [argument.partition("=") for argument in arguments if "=" in argument]
+    return kernel, types, {name: _value(kernel, name, text) for name, _, text in named}
 
 
 def _load(path: str) -> ModuleType:

@@ -12,6 +12,7 @@ from eas import mk
 from eas.ir.lowering.uniform_loops import level_loops
 from eas.ir.nodes import For, walk
 from eas.ir.passes import relax
+from eas.ir.stages import RELAXED
 from eas.ir.verify import verify
 
 BOUNDS = [
@@ -83,7 +84,7 @@ def far(visits, last, N, THREADS: eas.constexpr):
 
 def loops_of(kernel: Any, *types: str) -> list[For]:
     function = level_loops(relax(kernel.compile(*types, THREADS=64).function))
-    verify(function, scopes=False)
+    verify(function, RELAXED)
     return [op for op in walk(function.body) if isinstance(op, For)]
 
 

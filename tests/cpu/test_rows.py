@@ -12,6 +12,7 @@ from eas import mk
 from eas.ir.lowering.row_loops import split_rows
 from eas.ir.nodes import For, walk
 from eas.ir.passes import relax
+from eas.ir.stages import RELAXED
 from eas.ir.verify import verify
 from tests.kernels.case import floats
 
@@ -49,7 +50,7 @@ def test_rows_of_one_program_are_each_by_itself(rows: int, columns: int) -> None
 
 def loops_of(kernel: Any, *types: str, **options: int) -> list[For]:
     function = split_rows(relax(kernel.compile(*types, **options).function))
-    verify(function, scopes=False)
+    verify(function, RELAXED)
     return [op for op in walk(function.body) if isinstance(op, For)]
 
 

@@ -17,6 +17,7 @@ import pytest
 import eas
 from eas import mk
 from eas.ir.passes.ranges import Ranges
+from eas.ir.stages import CORE
 from eas.ir.verify import verify
 from eas.kernel import Kernel
 from eas.runtime.interpreter import wraps
@@ -243,7 +244,7 @@ def test_a_kernel_with_exact_offsets_beside_its_own_gives_the_same(
     expected = case.reference(**case.arguments())
     compiled = case.kernel.compile(**arguments)
     changed, exact = with_exact_offsets(compiled.function, {}, (1,))
-    verify(changed, scopes=False)
+    verify(changed, CORE)
     assert exact
     options = {} if case.grid is None else {"_grid": case.grid}
     case.kernel(**arguments, **options, _backend="interpret")

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from eas.ir.nodes import Function, Leave, Scope, walk
 from eas.ir.passes.exits import lower_exits
+from eas.ir.stages import CORE
 from eas.ir.text import parse_function, print_function
 from eas.ir.verify import verify
 from tests.ir.lanes import Event, run_lane
@@ -659,14 +660,14 @@ def test_every_lane_does_what_it_did_with_scopes(seed: int, depth: int) -> None:
     f = write_function(Random(seed).randrange, depth)
     verify(f)
     lowered = lower_exits(f)
-    verify(lowered, scopes=False)
+    verify(lowered, CORE)
     assert traces(lowered) == traces(f)
 
 
 @given(functions())
 def test_no_scope_is_left(f: Function) -> None:
     lowered = lower_exits(f)
-    verify(lowered, scopes=False)
+    verify(lowered, CORE)
     assert not any(isinstance(op, Scope | Leave) for op in walk(lowered.body))
 
 
@@ -753,4 +754,4 @@ kernel f(%out.0: *i32, %n.1: i32, %a.2: bool, %b.3: bool) from "f.py" {
 }
 """
     )
-    verify(lower_exits(f), scopes=False)
+    verify(lower_exits(f), CORE)

@@ -6,9 +6,13 @@ import pytest
 
 import eas
 from eas import mk
-from eas.ir.passes import guard_accesses, relax, with_bounds
+from eas.ir.passes import with_bounds
+from eas.ir.passes.guards import guard_accesses
+from eas.ir.pipeline import run
+from eas.ir.stages import GUARDED_RELAXED
 from eas.ir.text import parse_function, print_function
 from eas.ir.verify import verify
+from eas.msl.pipeline import RELAX_METAL
 from tests.test_kernels import case_of, every_kernel
 
 
@@ -49,6 +53,6 @@ def test_an_offset_that_is_below_zero_as_an_i64_is_outside(dtype: str, compariso
 def test_guarded_functions_verify_and_their_text_is_read_back(name: str) -> None:
     case = case_of(name)
     function = case.kernel.compile(**case.arguments()).function
-    guarded = relax(guard_accesses(with_bounds(function)))
-    verify(guarded, scopes=False)
+    guarded = run(RELAX_METAL, with_bounds(function), None)
+    verify(guarded, GUARDED_RELAXED)
     assert parse_function(print_function(guarded)) == guarded

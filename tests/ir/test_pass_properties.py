@@ -20,6 +20,7 @@ from eas.ir.passes.hoist import hoist
 from eas.ir.passes.relax import use_ranges
 from eas.ir.passes.select import use_selects
 from eas.ir.rewrite import renumber
+from eas.ir.stages import CORE
 from eas.ir.text import print_function
 from eas.ir.verify import verify
 from eas.runtime.argument_values import ArrayArgument
@@ -72,7 +73,7 @@ def outcome(f: Function) -> list[object]:
 def test_a_function_stays_valid_and_does_what_it_did(change: Pass, f: Function) -> None:
     before = lower_exits(f)
     after = change(before)
-    verify(after, scopes=False)
+    verify(after, CORE)
     assert outcome(after) == outcome(before)
 
 
@@ -82,7 +83,7 @@ def test_a_function_stays_valid_and_does_what_it_did(change: Pass, f: Function) 
 def test_every_lane_has_the_same_effects_and_faults(change: Pass, seed: int) -> None:
     before = lower_exits(write_function(Random(seed).randrange, faults=True))
     after = change(before)
-    verify(after, scopes=False)
+    verify(after, CORE)
     for s0, s1, lane in [(s0, 2, lane) for s0 in (-1, 1) for lane in range(LANES)]:
         arguments = {"out": [0] * 64, "s0": s0, "s1": s1}
         assert run_lane(after, arguments, lane) == run_lane(before, arguments, lane)

@@ -9,6 +9,7 @@ from hypothesis import given
 
 from eas.ir.nodes import Compute, Function, If, Region, Value
 from eas.ir.ops.record import OpDef
+from eas.ir.stages import CORE, SOURCE, Stage
 from eas.ir.text import parse_function
 from eas.ir.types import F32, Scalar
 from eas.ir.verify import VerifyError, verify
@@ -38,9 +39,9 @@ def refusal(body: str, head: str = HEAD) -> str:
     return refusal_of(function(body, head))
 
 
-def refusal_of(f: Function, scopes: bool = True) -> str:
+def refusal_of(f: Function, stage: Stage = SOURCE) -> str:
     with pytest.raises(VerifyError) as caught:
-        verify(f, scopes)
+        verify(f, stage)
     return str(caught.value)
 
 
@@ -461,9 +462,7 @@ def test_a_scope_yields_its_results() -> None:
 def test_scopes_are_gone_after_their_pass() -> None:
     f = function("scope 1 {\n}")
     verify(f)
-    assert refusal_of(f, scopes=False) == (
-        "there are no scopes after the pass `exits`\n  scope { ... }"
-    )
+    assert refusal_of(f, CORE) == ("a `scope` is not legal at the stage `core`\n  scope { ... }")
 
 
 def test_a_result_has_the_type_that_the_record_gives() -> None:
@@ -503,7 +502,7 @@ def test_an_op_is_of_the_table() -> None:
     own = OpDef("neg", ("a",), op.op.typing, op.op.meaning, "of its own")
     ops = (*f.body.ops[:-2], replace(op, op=own), f.body.ops[-1])
     assert refusal_of(replace(f, body=Region((), ops))) == (
-        "`neg` is not in the table of ops\n  %20: f32 = neg %s.3"
+        "`neg` is no op of the stage `source`\n  %20: f32 = neg %s.3"
     )
 
 

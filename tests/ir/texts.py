@@ -7,6 +7,7 @@ from textwrap import dedent, indent
 
 from eas.ir.nodes import Function
 from eas.ir.rewrite import renumber
+from eas.ir.stages import CORE
 from eas.ir.text import parse_function, print_function
 from eas.ir.verify import verify
 
@@ -23,7 +24,7 @@ def function_of(ops: str) -> Function:
 def change(ops: str, change: Callable[[Function], Function]) -> str:
     """The ops of such a function after a pass, numbered anew, as `lines` would give them."""
     f = renumber(change(function_of(ops)))
-    verify(f, scopes=False)
+    verify(f, CORE)
     text = print_function(f, locations=False).removeprefix(HEAD).removesuffix("}\n")
     return dedent(text)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from textwrap import dedent, indent
 
 from eas.ir.nodes import Function
+from eas.ir.stages import CORE
 from eas.ir.text import parse_function
 from eas.ir.verify import verify
 from eas.msl import MslKernel, write
@@ -19,7 +20,7 @@ HEAD = f'kernel f({PARAMETERS}) from "f.py" {{\n'
 def function_of(ops: str, head: str = HEAD) -> Function:
     """A function `a, b, i, j, n, x, p` with these ops; ids from 7 on are free."""
     f = parse_function(head + indent(dedent(ops).strip("\n"), "  ") + "\n}\n")
-    verify(f, scopes=False)
+    verify(f, CORE)
     return f
 
 

@@ -1,0 +1,36 @@
+"""The function after every pass, in files: `EAS_DUMP=folder`."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+from eas.ir.nodes import Function
+from eas.ir.text import print_function
+from eas.support.cache import digest
+
+_MOST_LETTERS = 40
+
+
+def dump(folder: str, function: Function, target: str, number: int, step: str) -> None:
+    """Writes a function's text to `folder/KERNEL-DIGEST/TARGET/NUMBER-STEP.ir`.
+
+    A compile never fails because of it: what cannot be written is reported on stderr.
+    """
+    path = Path(folder, _folder_name(function), target, f"{number:02}-{step}.ir")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(print_function(function), encoding="utf-8", newline="\n")
+    except OSError as error:
+        reason = error.strerror or str(error)
+        sys.stderr.write(f"eas: EAS_DUMP: {path} cannot be written: {reason}\n")
+
+
+def _folder_name(function: Function) -> str:
+    """A name that every file system takes, another one for each specialization of a kernel."""
+    letters = re.sub(r"[^A-Za-z0-9_]", "_", function.name)[:_MOST_LETTERS]
+    types = [f"{p.name}: {p.value.ty}" for p in function.params if p.role == "argument"]
+    signature = [function.source.name, function.name, *types, *map(str, function.constants)]
+    flags = (function.threads, function.fast_math, function.checked)
+    return f"{letters}-{digest(*signature, str(flags))[:8]}"

@@ -1,0 +1,60 @@
+"""The passes of the CPU, from a relaxed function to the one that LLVM text is written from."""
+
+from __future__ import annotations
+
+from eas.ir.analysis import divergences
+from eas.ir.lowering.dot_operands import shape_products
+from eas.ir.lowering.induction import carry_distances
+from eas.ir.lowering.lane_continues import without_lane_continues
+from eas.ir.lowering.row_loops import split_rows
+from eas.ir.lowering.uniform_loops import level_loops
+from eas.ir.nodes import Function
+from eas.ir.passes import RELAX
+from eas.ir.pipeline import Pass, Pipeline, without_options
+from eas.llvm.lockstep_regions import with_steps_together
+
+
+def _without_lane_continues(function: Function) -> Function:
+    """No lane is a trip ahead of others in a loop that all of them run in lockstep."""
+    together = {
+        key for key, each in divergences(function).items() if each.carried and not each.inside
+    }
+    return without_lane_continues(function, together)
+
+
+CPU = Pipeline(
+    "cpu",
+    (
+        Pass(
+            "lockstep",
+            without_options(with_steps_together),
+            "First: loops that it runs in lockstep are uniform for all passes below.",
+        ),
+        Pass(
+            "lane-continues",
+            without_options(_without_lane_continues),
+            "Uniform loops are known now; induction leaves loops with a `Continue` alone.",
+        ),
+        Pass(
+            "row-loops",
+            without_options(split_rows),
+            "It takes functions without loops only, and makes one: the next passes see it.",
+        ),
+        Pass(
+            "uniform-loops",
+            without_options(level_loops),
+            "Before induction, which takes uniform loops only.",
+        ),
+        Pass(
+            "induction",
+            without_options(carry_distances),
+            "All loops have their final form: what moves in them by a scalar is known.",
+        ),
+        Pass(
+            "dot-operands",
+            without_options(shape_products),
+            "Last: induction looks for plain sums, which a product may take into itself.",
+        ),
+    ),
+    RELAX,
+)

@@ -1,0 +1,127 @@
+"""The passes of Metal, from a function that every backend has to the one that is laid out.
+
+The first two lists run once. The third one runs for each budget that is tried: how products of
+matrices are tiled depends on it, and so does which control flow lanes have for themselves.
+"""
+
+from __future__ import annotations
+
+from eas.ir.analysis import has_splits
+from eas.ir.lowering.dot_operands import shape_products
+from eas.ir.lowering.lane_continues import without_lane_continues
+from eas.ir.lowering.lockstep import in_lockstep
+from eas.ir.nodes import Function
+from eas.ir.passes import COMMON, GUARD, relaxing
+from eas.ir.pipeline import Pass, Pipeline, without_options
+from eas.ir.stages import GUARDED_RELAXED, with_ops
+from eas.msl.analysis.facts import gather
+from eas.msl.layout.assignment import classify_control
+from eas.msl.layout.layout import SIMD, Budget, Layout
+from eas.msl.ops.all_reduce import ALL_REDUCE
+from eas.msl.rewrites.all_reduce import all_reduce_rows
+from eas.msl.rewrites.dot_to_mma import with_fragments
+from eas.msl.rewrites.lockstep_regions import find_lockstep_regions
+from eas.msl.rewrites.reduction_fusion import fuse_reductions
+from eas.support.records import frozen, replace
+
+
+@frozen
+class MetalOptions:
+    """How many threads a program has, if that is given, and what memory may be spent."""
+
+    threads: int | None = None
+    budget: Budget = Budget()
+
+    @property
+    def has_whole_simdgroups(self) -> bool:
+        return (self.threads or SIMD) % SIMD == 0
+
+
+def _shape_products(function: Function, options: MetalOptions) -> Function:
+    return shape_products(function) if options.has_whole_simdgroups else function
+
+
+def _all_reduce(function: Function, options: MetalOptions) -> Function:
+    return all_reduce_rows(function) if options.has_whole_simdgroups else function
+
+
+def _multiply_fragments(function: Function, options: MetalOptions) -> Function:
+    whole = options.has_whole_simdgroups
+    return with_fragments(function, options.budget) if whole else function
+
+
+def _remove_lane_continues(function: Function, options: MetalOptions) -> Function:
+    """To a fixed point: a loop that got another body may be shared now, or no more."""
+    while has_splits(function):
+        simpler = without_lane_continues(function, _control(function, options).uniform_control)
+        if simpler is function:
+            break
+        function = simpler
+    return function
+
+
+def _run_in_lockstep(function: Function, options: MetalOptions) -> Function:
+    """To a fixed point: control flow around what is in lockstep is shared by all threads."""
+    while has_splits(function):
+        simpler = in_lockstep(function, find_lockstep_regions(_control(function, options)))
+        if simpler is function:
+            break
+        function = _remove_lane_continues(simpler, options)
+    return function
+
+
+def _control(function: Function, options: MetalOptions) -> Layout:
+    return classify_control(gather(function), options.threads, options.budget)
+
+
+WITH_ALL_REDUCES = with_ops(GUARDED_RELAXED, "metal", *ALL_REDUCE.values())
+WITH_FRAGMENTS = replace(WITH_ALL_REDUCES, name="metal with fragments", has_rules=False)
+
+RELAX_METAL = Pipeline("metal", (GUARD, *relaxing(GUARDED_RELAXED)), COMMON)
+
+PREPARE = Pipeline(
+    "metal",
+    (
+        Pass(
+            "reduction-fusion",
+            without_options(fuse_reductions),
+            "Before all-reduce: it compares reductions by their shapes, as the user wrote them.",
+        ),
+        Pass(
+            "dot-operands",
+            _shape_products,
+            "Before dot-to-mma: a product that starts from its sum keeps the sum in fragments.",
+        ),
+        Pass(
+            "all-reduce",
+            _all_reduce,
+            "Before anything is laid out: it decides which lanes have the results of reductions.",
+            WITH_ALL_REDUCES,
+        ),
+    ),
+    RELAX_METAL,
+)
+
+METAL = Pipeline(
+    "metal",
+    (
+        Pass(
+            "dot-to-mma",
+            _multiply_fragments,
+            "Before control flow is divided among lanes: it makes ops that all threads take part "
+            "in.",
+            WITH_FRAGMENTS,
+        ),
+        Pass(
+            "lane-continues",
+            _remove_lane_continues,
+            "Loops that all threads share are known now; in lockstep there is no `Continue`.",
+        ),
+        Pass(
+            "lockstep",
+            _run_in_lockstep,
+            "Last: what still diverges is control flow of single lanes, and stays so.",
+        ),
+    ),
+    PREPARE,
+)
