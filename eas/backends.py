@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from eas.compiler import CompiledKernel
 from eas.config import Backend
+from eas.ir.passes.strides import last_strides
 from eas.msl.ops.errors import GridError
 from eas.runtime.argument_values import ArrayArgument, Bound
 from eas.runtime.errors import KernelError
@@ -54,8 +56,20 @@ def checks_by_default(backend: Backend) -> bool:
 
 def cpu_form(compiled: CompiledKernel, values: Mapping[str, Bound], checks: bool) -> CompiledKernel:
     """The kernel as the CPU runs it for these arguments."""
-    chosen = compiled.for_arrays(values)
+    chosen = compiled.unit_stride if has_unit_strides(compiled, values) else compiled
     return chosen.checked if checks else chosen
+
+
+def has_unit_strides(compiled: CompiledKernel, values: Mapping[str, Bound]) -> bool:
+    """Whether the last axes of the arrays that a kernel indexes have unit stride.
+
+    Of an axis with one element the stride makes no difference.
+    """
+    for param in last_strides(compiled.function):
+        array: Any = values[param.array]
+        if array.shape[param.axis] > 1 and array.strides[param.axis] != array.itemsize:
+            return False
+    return True
 
 
 def _form_for(

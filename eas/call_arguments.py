@@ -24,7 +24,7 @@ KeyPart = str | tuple[object, ...]
 
 
 @frozen
-class Specialised:
+class Specialized:
     """`key` is equal for calls that share a compiled kernel.
 
     `values` are the runtime arguments, `constants` the constexpr ones and those that are `None`.
@@ -37,9 +37,9 @@ class Specialised:
     overlapping: tuple[tuple[str, str], ...] = ()
 
 
-def specialise(
+def specialize_call(
     kernel: str, parameters: Sequence[Parameter], bound: Mapping[str, object], *, is_launch: bool
-) -> Specialised:
+) -> Specialized:
     """Takes the arguments of a call apart; a launch needs values, a compile does with types."""
     key: list[KeyPart] = []
     values: dict[str, Bound] = {}
@@ -59,11 +59,11 @@ def specialise(
                 values[p.name] = value
         except BadArgument as error:
             raise LaunchError(kernel, str(error), p.name) from error
-    return Specialised(tuple(key), values, constants, tuple(overlapping))
+    return Specialized(tuple(key), values, constants, tuple(overlapping))
 
 
-def argument_types(parameters: Sequence[Parameter], call: Specialised) -> dict[str, Argument]:
-    """What the front end is told about each parameter."""
+def argument_types(parameters: Sequence[Parameter], call: Specialized) -> dict[str, Argument]:
+    """What the front end takes for each parameter."""
     types: dict[str, Argument] = {}
     for p, part in zip(parameters, call.key, strict=True):
         if p.name in call.constants:
@@ -124,10 +124,10 @@ def _runtime_part(
         return dtype.name
     same_as: str | None = None
     for name, other in before.items():
-        met = relation(other, value) if isinstance(other, np.ndarray) else "apart"
-        if met == "same":
+        overlap = relation(other, value) if isinstance(other, np.ndarray) else "apart"
+        if overlap == "same":
             same_as = same_as or name
-        elif met == "overlapping":
+        elif overlap == "overlapping":
             overlapping.append((name, p.name))
     return (dtype.name, value.ndim, same_as, is_wide(value))
 

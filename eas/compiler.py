@@ -1,4 +1,4 @@
-"""The way from a Python function to everything that can be run or read."""
+"""Compiles a Python function to everything that can be run or read."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ from eas.ir.verify import VerifyError, verify
 from eas.msl import MslKernel
 from eas.msl.pipeline import RELAX_METAL
 from eas.runtime import cpu
-from eas.runtime.argument_values import Bound
 from eas.runtime.binding import Binding
 from eas.support.records import frozen, replace
 from eas.support.timing import timed
@@ -195,17 +194,9 @@ class CompiledKernel:
         """The machine code for this CPU, ready to run."""
         return build_executable(self.function)
 
-    def for_arrays(self, values: Mapping[str, Bound]) -> CompiledKernel:
-        """The kernel to run on the CPU for these arguments: `packed`, if it is for them."""
-        is_packed = all(
-            _is_side_by_side(values[param.array], param.axis)
-            for param in last_strides(self.function)
-        )
-        return self.packed if is_packed else self
-
     @cached_property
-    def packed(self) -> CompiledKernel:
-        """The kernel for arrays whose rows have no gaps between their elements."""
+    def unit_stride(self) -> CompiledKernel:
+        """The kernel for arrays whose last axis has unit stride."""
         if not last_strides(self.function):
             return self
         return replace(self, function=with_unit_strides(self.function))
@@ -217,13 +208,13 @@ class CompiledKernel:
 
     @property
     def llvm(self) -> str:
-        """The LLVM text for this CPU, for arrays whose rows have no gaps, without checks."""
-        return write_llvm(self.packed.function)
+        """The LLVM text for this CPU, for arrays of unit stride, without checks."""
+        return write_llvm(self.unit_stride.function)
 
     @property
     def asm(self) -> str:
         """The machine code for this CPU, as text, without checks."""
-        return write_llvm(self.packed.function, as_machine_code=True)
+        return write_llvm(self.unit_stride.function, as_machine_code=True)
 
     @cached_property
     def binding(self) -> Binding:
@@ -232,7 +223,7 @@ class CompiledKernel:
     def is_current(self) -> bool:
         """Whether the values that the kernel captured from outside are still the same.
 
-        Each launch asks: most are the very same objects, which is seen without a step of Python.
+        Each launch asks. Most are the very same objects: that is found without a loop in Python.
         """
         reads, seen = self._captured
         try:
@@ -245,8 +236,3 @@ class CompiledKernel:
     @cached_property
     def _captured(self) -> tuple[tuple[Callable[[], object], ...], tuple[object, ...]]:
         return tuple(c.read for c in self.captures), tuple(c.seen for c in self.captures)
-
-
-def _is_side_by_side(array: Any, axis: int) -> bool:
-    """Whether neighbours along an axis are; without any, the stride makes no difference."""
-    return array.shape[axis] <= 1 or array.strides[axis] == array.itemsize

@@ -38,14 +38,16 @@ class _Setting:
 
     def chosen(self) -> str:
         """What was chosen; empty if nothing was."""
-        return self.here.get() or self.process or self._told()
+        return self.here.get() or self.process or self._from_environment()
 
-    def _told(self) -> str:
+    def _from_environment(self) -> str:
         value = _variables.get(self._key)
         return os.environ.decodevalue(value) if value else ""
 
 
-# What is under `os.environ`, which takes a microsecond of every launch to find nothing.
+# The dict inside of `os.environ`. Every launch looks up both variables, mostly to find nothing. The
+# public `os.environ.get` encodes the key and catches a `KeyError`: two of them would nearly double
+# the time of a warm launch.
 _variables: Mapping[Any, Any] = vars(os.environ)["_data"]
 
 _backend = _Setting("EAS_BACKEND")
@@ -78,7 +80,7 @@ class _Chosen:
 class use_backend(_Chosen):
     """Chooses the backend of the launches that follow: `eas.use_backend("interpret")`.
 
-    As a context manager, `with eas.use_backend("interpret"):`, it counts inside the block only, and
+    As a context manager, `with eas.use_backend("interpret"):`, it holds inside the block only, and
     for this thread or task only.
     """
 
@@ -92,7 +94,7 @@ class checked(_Chosen):
     """Chooses whether launches that follow check their accesses to memory: `eas.checked(False)`.
 
     On, every backend checks; off, only the interpreter does. Without a choice `cpu` checks, and
-    `metal` and `msl-host` do not. As a context manager, `with eas.checked(False):`, it counts
+    `metal` and `msl-host` do not. As a context manager, `with eas.checked(False):`, it holds
     inside the block only, and for this thread or task only.
     """
 

@@ -1,8 +1,8 @@
-"""Short ways for launches that are like an earlier one: straight into the compiled code.
+"""The launch fast path: a launch that is like an earlier one calls its compiled code directly.
 
-A launch goes the long way first, which checks everything. If it ran on the CPU, a plan is kept for
-its like. The plan looks at the arguments itself, and the launch goes the long way again where they
-are not as they were.
+The first launch takes the slow path, which checks everything. If it ran on the CPU, a launch plan
+is cached. The plan compares the arguments of a later launch with those it was made for. Where they
+differ, the launch takes the slow path again.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import Any, TypeGuard, cast
 
 import numpy as np
 
-from eas.backends import cpu_form
-from eas.call_arguments import Specialised
+from eas.backends import cpu_form, has_unit_strides
+from eas.call_arguments import Specialized
 from eas.compiler import CompiledKernel
 from eas.ir.types import DType
 from eas.runtime.argument_values import Number, is_array, is_numpy_scalar, to_bound
@@ -23,7 +23,7 @@ from eas.runtime.grid import MAX_AXES, Grid, is_int, resolve_grid
 from eas.runtime.refusals import BadArgument
 from eas.signature import Parameter, Parameters
 
-MOST_PLANS = 16  # for launches that only their runtime arguments tell apart
+MOST_PLANS = 16  # with one key: they differ in their runtime arguments only
 MOST_KEYS = 1000
 
 # Constants of these types are equal only if kernels are the same for them.
@@ -37,19 +37,19 @@ Row = tuple[Any, ...]
 Extents = tuple[int, int, int]
 
 
-class Shortcuts:
+class FastPath:
     """The plans of one kernel, by what a launch says besides its grid and its runtime arguments."""
 
     def __init__(self, parameters: Parameters) -> None:
         self._parameters = parameters
         self._constants = frozenset(p.name for p in parameters.all if p.is_constexpr)
         self._declared = frozenset(p.name for p in parameters.all if p.dtype is not None)
-        self._found: dict[Key | None, list[tuple[CompiledKernel, Plan]]] = {}
+        self._plans: dict[Key | None, list[tuple[CompiledKernel, Plan]]] = {}
 
-    def take(self, build: Build, grid: Grid | None, args: Row, options: Options) -> bool:
-        """Runs the kernel if there is a short way for these arguments."""
-        key, row = self._parted(build, args, options)
-        found = self._found.get(key)
+    def run(self, build: Build, grid: Grid | None, args: Row, options: Options) -> bool:
+        """Runs the kernel if a cached plan fits these arguments; else gives False."""
+        key, row = self._key_and_row(build, args, options)
+        found = self._plans.get(key)
         if found is None:
             return False
         if grid is not None:
@@ -65,33 +65,35 @@ class Shortcuts:
             compiled.is_current() and plan.run(arrays) for compiled, plan in found
         )
 
-    def keep(
+    def add(
         self,
         build: Build,
         args: Row,
         options: Options,
         compiled: CompiledKernel,
-        call: Specialised,
+        call: Specialized,
     ) -> None:
-        """Makes a short way for launches like this one, if there is one."""
-        key, row = self._parted(build, args, options)
-        found = [each for each in self._found.get(key, ()) if each[0].is_current()]
+        """Caches a plan for launches like this one, if it can have one."""
+        key, row = self._key_and_row(build, args, options)
+        found = [each for each in self._plans.get(key, ()) if each[0].is_current()]
         if key is None or call.overlapping or len(found) == MOST_PLANS:
             return
         chosen = cpu_form(compiled, call.values, checks=build[1])
         plan = chosen.executable.plan(lambda: self._layout(row, len(args), options, chosen, call))
         if plan is None:
             return
-        if len(self._found) == MOST_KEYS:
-            self._found.clear()
-        made = [(chosen, plan)]  # one for arrays with gaps takes those without as well: comes last
-        is_packed = compiled.for_arrays(call.values) is compiled.packed
-        self._found[key] = made + found if is_packed else found + made
+        if len(self._plans) == MOST_KEYS:
+            self._plans.clear()
+        made = [(chosen, plan)]
+        # a plan for any stride takes arrays of unit stride too, so it comes last
+        is_general = not has_unit_strides(compiled, call.values)
+        self._plans[key] = found + made if is_general else made + found
 
-    def _parted(self, build: Build, args: Row, options: Options) -> tuple[Key | None, Row]:
-        """What tells launches apart besides runtime arguments, None if that is too much; and those.
+    def _key_and_row(self, build: Build, args: Row, options: Options) -> tuple[Key | None, Row]:
+        """The cache key of a launch and the row of its arguments that the plan compares.
 
-        They are the arguments by position, with the constants among them, then the others.
+        The key is None if a constant has no cheap identity. The row has the arguments by position,
+        with the constants among them, then the runtime arguments by name.
         """
         kinds = tuple(map(type, options.values()))  # `1` and `True` are equal, but not the same
         if _PLAIN.issuperset(kinds) and self._constants.issuperset(options):
@@ -102,7 +104,7 @@ class Shortcuts:
         return key, (*args, *named)
 
     def _layout(
-        self, row: Row, given: int, options: Options, compiled: CompiledKernel, call: Specialised
+        self, row: Row, given: int, options: Options, compiled: CompiledKernel, call: Specialized
     ) -> Layout:
         """What a plan has to know; `given` are the arguments by position."""
         names = [*self._parameters.by_position[:given]]
@@ -118,7 +120,7 @@ class Shortcuts:
             int(block) if has_size else 0,
         )
 
-    def _same(self, call: Specialised) -> dict[str, str]:
+    def _same(self, call: Specialized) -> dict[str, str]:
         """Which arrays are the same as an earlier one."""
         parts = zip(self._parameters.all, call.key, strict=True)
         arrays = {
@@ -127,7 +129,7 @@ class Shortcuts:
         return {name: str(part[2]) for name, part in arrays.items() if part[2] is not None}
 
     def _extents(self, grid: Grid, args: Row, options: Options) -> Extents | None:
-        """What the grid is; None if there is something to say about it."""
+        """The grid; None if it is wrong, which the slow path reports."""
         if isinstance(grid, int) and type(grid) is int:  # not a bool
             return (grid, 1, 1) if grid >= 0 else None
         if type(grid) is tuple and _is_grid(cast(Row, grid)):
@@ -146,7 +148,7 @@ class Shortcuts:
 
 
 def _identity(constant: object) -> object | None:
-    """Equal for constants that make one kernel; None if it takes longer to tell."""
+    """Equal for constants that make one kernel; None if finding out takes longer."""
     kind = type(constant)
     if kind in _PLAIN:
         return kind, constant

@@ -1,4 +1,4 @@
-"""The mark that tells the compiler which op a function of `mk` stands for."""
+"""The mark that says to the compiler which op a function of `mk` stands for."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from typing import Any, TypeVar, overload
 import numpy as np
 
 from eas.backends import checks_by_default, launch_on
-from eas.call_arguments import Specialised, argument_types, specialise
+from eas.call_arguments import Specialized, argument_types, specialize_call
 from eas.compiler import CompiledKernel, compile, compile_until
 from eas.config import (
     Backend,
@@ -23,7 +23,7 @@ from eas.config import (
     choose_checks,
     to_flag,
 )
-from eas.fast_path import Shortcuts
+from eas.fast_path import FastPath
 from eas.frontend_ast.source.errors import CompileError, Refusal
 from eas.frontend_ast.source.reading import read_source
 from eas.frontend_ast.source.specialized import specialize
@@ -99,7 +99,7 @@ class Kernel:
         self._parts = _parts(self._inner)
         self.parameters = Parameters(self._inner)
         self._compiled: dict[tuple[object, ...], CompiledKernel] = {}
-        self._shortcuts = Shortcuts(self.parameters)
+        self._fast_path = FastPath(self.parameters)
         self._lock = threading.RLock()
         functools.update_wrapper(self, fn)
 
@@ -139,9 +139,9 @@ class Kernel:
         if checks is None:
             checks = checks_by_default(backend)
         build = (_tptg, checks)
-        if backend == "cpu" and self._shortcuts.take(build, _grid, args, kwargs):
+        if backend == "cpu" and self._fast_path.run(build, _grid, args, kwargs):
             return
-        call = self._take_apart(args, kwargs, is_launch=True)
+        call = self._specialize(args, kwargs, is_launch=True)
         try:
             grid = self._grid(call, _grid)
         except BadArgument as error:
@@ -150,7 +150,7 @@ class Kernel:
         self._check_overlaps(call, compiled)
         launch_on(backend, compiled, call.values, grid, checks)
         if backend == "cpu":
-            self._shortcuts.keep(build, args, kwargs, compiled, call)
+            self._fast_path.add(build, args, kwargs, compiled, call)
 
     def __getitem__(self, grid: Grid) -> Callable[..., None]:
         """The kernel with a grid, to be called: `add[4](...)`, `add[4, 4](...)`."""
@@ -164,7 +164,7 @@ class Kernel:
 
     def compile(self, *args: Any, _tptg: int | None = None, **kwargs: Any) -> CompiledKernel:
         """The kernel compiled for these arguments, or for types of them: `"*f32"`, `"i32"`."""
-        return self._compile(self._take_apart(args, kwargs, is_launch=False), _tptg)
+        return self._compile(self._specialize(args, kwargs, is_launch=False), _tptg)
 
     def to_msl(self, *args: Any, _tptg: int | None = None, **kwargs: Any) -> str:
         """The Metal text for these arguments or types."""
@@ -187,7 +187,7 @@ class Kernel:
     ) -> str:
         """The typed IR after a pass of a target, `"metal"` or `"cpu"`: `eas passes` lists them."""
         self._check_threads(_tptg)
-        call = self._take_apart(args, kwargs, is_launch=False)
+        call = self._specialize(args, kwargs, is_launch=False)
         types = argument_types(self.parameters.all, call)
         fast_math = self.fast_math
         function = compile_until(self.fn, types, target, name, threads=_tptg, fast_math=fast_math)
@@ -195,21 +195,21 @@ class Kernel:
 
     def to_python(self, *args: Any, **kwargs: Any) -> str:
         """The Python that is left of the kernel once its constexpr arguments are known."""
-        call = self._take_apart(args, kwargs, is_launch=False)
+        call = self._specialize(args, kwargs, is_launch=False)
         try:
             return specialize(read_source(kernel_function(self.fn)), dict(call.constants))
         except Refusal as error:
             raise CompileError([error.diagnostic], self.name) from None
 
-    def _take_apart(
+    def _specialize(
         self, args: tuple[Any, ...], kwargs: dict[str, Any], *, is_launch: bool
-    ) -> Specialised:
+    ) -> Specialized:
         self._update_parameters()
         try:
             bound = self.parameters.bind(args, kwargs)
         except BadArgument as error:
             raise LaunchError(self.name, str(error)) from error
-        return specialise(self.name, self.parameters.all, bound, is_launch=is_launch)
+        return specialize_call(self.name, self.parameters.all, bound, is_launch=is_launch)
 
     def _update_parameters(self) -> None:
         """Reads the function's parameters again if somebody has assigned to its parts."""
@@ -218,9 +218,9 @@ class Kernel:
             return
         self._parts = parts
         self.parameters = Parameters(self._inner)
-        self._shortcuts = Shortcuts(self.parameters)
+        self._fast_path = FastPath(self.parameters)
 
-    def _compile(self, call: Specialised, threads: int | None) -> CompiledKernel:
+    def _compile(self, call: Specialized, threads: int | None) -> CompiledKernel:
         self._check_threads(threads)
         key = (threads, *call.key)
         found = self._find(key)
@@ -239,15 +239,15 @@ class Kernel:
             message = f"a constexpr cannot be compared ({type(error).__name__}: {error})"
             raise LaunchError(self.name, message) from error
 
-    def _compile_anew(self, call: Specialised, threads: int | None) -> CompiledKernel:
+    def _compile_anew(self, call: Specialized, threads: int | None) -> CompiledKernel:
         types = argument_types(self.parameters.all, call)
         compiled = compile(self.fn, types, threads=threads, fast_math=self.fast_math)
         for message in compiled.messages:
             print(message)
         return compiled
 
-    def _check_overlaps(self, call: Specialised, compiled: CompiledKernel) -> None:
-        """Backends count on it that what is written through one parameter is not another's."""
+    def _check_overlaps(self, call: Specialized, compiled: CompiledKernel) -> None:
+        """Backends assume that two parameters whose arrays overlap are only read."""
         for first, second in call.overlapping:
             written = [name for name in (first, second) if name in compiled.writes]
             if written:
@@ -265,7 +265,7 @@ class Kernel:
             message = f"`_tptg` is an int from 1 to {MAX_THREADS}, not {threads!r}"
             raise LaunchError(self.name, message)
 
-    def _grid(self, call: Specialised, grid: Grid | None) -> tuple[int, ...]:
+    def _grid(self, call: Specialized, grid: Grid | None) -> tuple[int, ...]:
         if grid is None:
             return implicit_grid(call.values, call.constants)
         scalars = {n: v.item() for n, v in call.values.items() if isinstance(v, np.generic)}

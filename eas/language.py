@@ -7,9 +7,9 @@ the array `out` eight f32 zeros. Below a line stands the value of its expression
 >>> mk.load(x, i) + 1.0
 [1.0, 2.0, 3.0, 4.0]
 
-A scalar meets a block as the same value in every lane. Blocks meet as NumPy's arrays do: their last
-axes are aligned, and extents of 1 are repeated. What is annotated `int`, `Shape` or `DTypeLike`
-must be known when the kernel is compiled.
+A scalar with a block is the same value in every lane. Blocks broadcast as NumPy's arrays do: the
+last axes are aligned, and extents of 1 are repeated. What is annotated `int`, `Shape` or
+`DTypeLike` must be known when the kernel is compiled.
 """
 
 from __future__ import annotations
@@ -322,7 +322,7 @@ def atomic_add(ptr: Value, offs: Int, value: Number, mask: Mask = None) -> Value
 def atomic_add(ptr: Value, value: Number, mask: Mask = None) -> Value: ...
 @intrinsic()
 def atomic_add(ptr: Value, offs: Any, value: Any, mask: Any = None) -> Value:
-    """Adds to the elements at `offs`, also where several lanes meet; gives what was there before.
+    """Adds to the elements at `offs`, also where lanes have equal offsets; gives the old values.
 
     As for all atomics, lanes where `mask` is false do nothing, and give zero.
 
@@ -1322,8 +1322,8 @@ def reduce(
 def reduce(a: Any, axis: int | None, fn: Any, keep_dims: builtins.bool = False) -> Any:
     """What a function makes of all elements of a block, or along one axis, two at a time.
 
-    `fn(x, y)` is associative and commutative: any two elements may meet, in any order. Of a tuple
-    of blocks it takes an element of each, then another one of each, and gives a tuple.
+    `fn(x, y)` is associative and commutative: any two elements may be combined, in any order. Of a
+    tuple of blocks it takes an element of each, then another one of each, and gives a tuple.
 
     >>> mk.reduce(mk.arange(1, 5), 0, lambda x, y: x * y)
     24

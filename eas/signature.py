@@ -1,4 +1,4 @@
-"""A kernel's parameters, and how the arguments of a call find them."""
+"""A kernel's parameters, and how the arguments of a call are bound to them."""
 
 from __future__ import annotations
 

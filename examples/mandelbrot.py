@@ -1,4 +1,4 @@
-"""Draws the Mandelbrot set, each lane at its own pace: `uv run python -m examples.mandelbrot`."""
+"""Draws the Mandelbrot set, with lanes that diverge: `uv run python -m examples.mandelbrot`."""
 
 import numpy as np
 

@@ -19,30 +19,30 @@ from eas.llvm.lanes.privatization import write_clear, write_flush
 from eas.llvm.lanes.program import Program
 from eas.llvm.lanes.proofs import launch_proofs
 from eas.llvm.pipeline import CPU
-from eas.llvm.program_body import Writer, check_spelled
+from eas.llvm.program_body import Writer, check_legal
 
 SLOT = 8  # bytes of an argument
 
 
-def write(function: Function, width: int, has_streams: bool) -> str:
+def write(function: Function, width: int, has_nontemporal: bool) -> str:
     """The LLVM text of a function that was relaxed, for vectors of so many lanes.
 
     `has_streams` tells that the machine can store past its caches, as x86 does.
     """
-    check_spelled(function)
+    check_legal(function)
     sites = sites_of(function)  # as those who read reports number them
     function = run(CPU, function, None)
     fast = "reassoc nsz arcp contract afn" if function.fast_math else ""
-    e = Emitter(fast=fast, has_scaling=width == 16, has_avx2=has_streams and width == 8)
+    e = Emitter(fast=fast, has_avx512=width == 16, has_avx2=has_nontemporal and width == 8)
     ids = tuple(V("i32", f"%{axis}") for axis in "xyz")
     extents = tuple(V("i32", f"%extent_{axis}") for axis in "xyz")
     for axis in "xyz":
-        e.first(f"%wide_{axis} = zext i32 %extent_{axis} to i64")
-    e.first("%plane = mul i64 %wide_x, %wide_y")
-    e.first("%programs = mul i64 %plane, %wide_z")
-    e.first("%report_place = getelementptr ptr, ptr %job, i64 2")
-    e.first("%report = load ptr, ptr %report_place")
-    program = Program(function, sites, width, e, ids, extents, has_streams)
+        e.entry_line(f"%wide_{axis} = zext i32 %extent_{axis} to i64")
+    e.entry_line("%plane = mul i64 %wide_x, %wide_y")
+    e.entry_line("%programs = mul i64 %plane, %wide_z")
+    e.entry_line("%p_report = getelementptr ptr, ptr %job, i64 2")
+    e.entry_line("%report = load ptr, ptr %p_report")
+    program = Program(function, sites, width, e, ids, extents, has_nontemporal)
     _read_arguments(program)
     proofs = _write_proofs(program)
     Writer(program).run(function.body)
@@ -54,50 +54,50 @@ def write(function: Function, width: int, has_streams: bool) -> str:
     defined = f"define internal void @program({head}, {more}) {how} {{\n{e.body}\n}}\n"
     declared = "\n".join(e.declared.values())
     reports_in_order = any(site.kind in ("assert", "print") for site in sites)
-    is_turned = not reports_in_order and is_along_y(program.facts)
-    buffers = list(program.buffers.values())
+    is_y_first = not reports_in_order and is_along_y(program.facts)
+    private_tables = list(program.private_tables.values())
     parts = [
         declared,
         defined,
         proofs,
-        _entry(e.scratch, has_streams, is_turned, bool(buffers), bool(sites)),
+        _entry(e.scratch, has_nontemporal, is_y_first, bool(private_tables), bool(sites)),
     ]
-    if buffers:
-        parts += [write_clear(buffers), write_flush(buffers)]
+    if private_tables:
+        parts += [write_clear(private_tables), write_flush(private_tables)]
     return "\n".join(parts)
 
 
 def _entry(
-    scratch: int, has_streams: bool, is_turned: bool, has_buffers: bool, has_sites: bool
+    scratch: int, has_nontemporal: bool, is_y_first: bool, has_private_tables: bool, has_sites: bool
 ) -> str:
     """The entry, which gets memory for large blocks once for all of its programs.
 
     Stores past the caches are only seen by others after a fence. Programs are counted along x
     first, or if `is_turned` along y.
     """
-    declared, taken, given = "", "  %scratch = bitcast ptr null to ptr", ""
+    declared, allocated, freed = "", "  %scratch = bitcast ptr null to ptr", ""
     if scratch:
         declared = "declare ptr @malloc(i64)\ndeclare void @free(ptr)"
-        taken = f"""\
+        allocated = f"""\
   %memory = call ptr @malloc(i64 {scratch + 64})
   %address = ptrtoint ptr %memory to i64
   %above = add i64 %address, 63
   %aligned = and i64 %above, -64
   %scratch = inttoptr i64 %aligned to ptr"""
-        given = "  call void @free(ptr %memory)"
-    if has_buffers:
-        taken += "\n  call void @clear(ptr %scratch)"
-        given = f"  call void @flush(ptr %arguments, ptr %scratch)\n{given}"
-    if has_streams:
+        freed = "  call void @free(ptr %memory)"
+    if has_private_tables:
+        allocated += "\n  call void @clear(ptr %scratch)"
+        freed = f"  call void @flush(ptr %arguments, ptr %scratch)\n{freed}"
+    if has_nontemporal:
         declared += "\ndeclare void @llvm.x86.sse.sfence()"
-        given += "\n  call void @llvm.x86.sse.sfence()"
+        freed += "\n  call void @llvm.x86.sse.sfence()"
     declared += '\n!0 = !{i32 1}\n!1 = !{!"branch_weights", i32 1, i32 2000}'
-    text = _ENTRY_TEXT.replace("FIRST", "xy"[is_turned]).replace("SECOND", "yx"[is_turned])
-    stops = has_sites and not is_turned
-    text = text.replace("NEXT", "look" if stops else "next")
-    text = text.replace("LOOK\n", _LOOK_TEXT if stops else "")
+    text = _ENTRY_TEXT.replace("FIRST", "xy"[is_y_first]).replace("SECOND", "yx"[is_y_first])
+    checks_faults = has_sites and not is_y_first
+    text = text.replace("NEXT", "check_fault" if checks_faults else "next")
+    text = text.replace("CHECK_FAULT\n", _FAULT_CHECK_TEXT if checks_faults else "")
     text = text.replace("SCRATCH_DECLARED", declared)
-    return text.replace("SCRATCH_TAKEN", taken).replace("SCRATCH_GIVEN", given)
+    return text.replace("SCRATCH_ALLOCATED", allocated).replace("SCRATCH_FREED", freed)
 
 
 def _read_arguments(program: Program) -> None:
@@ -144,10 +144,10 @@ def _write_proofs(program: Program) -> str:
 
 
 # After a fault only the programs before that one still begin.
-_LOOK_TEXT = """\
-look:
-  %report_place = getelementptr ptr, ptr %job, i64 2
-  %report = load ptr, ptr %report_place
+_FAULT_CHECK_TEXT = """\
+check_fault:
+  %p_report = getelementptr ptr, ptr %job, i64 2
+  %report = load ptr, ptr %p_report
   %fault = load atomic i32, ptr %report acquire, align 4
   %has_fault = icmp ne i32 %fault, 0
   br i1 %has_fault, label %compare, label %next
@@ -163,7 +163,7 @@ SCRATCH_DECLARED
 define void @{ENTRY}(ptr noalias %arguments, ptr %job, i64 %first, i64 %last, \
 i32 %extent_x, i32 %extent_y, i32 %extent_z) {{
 entry:
-SCRATCH_TAKEN
+SCRATCH_ALLOCATED
   %proven = call i64 @prove(ptr %arguments, i32 %extent_x, i32 %extent_y, i32 %extent_z)
   %wide_FIRST = zext i32 %extent_FIRST to i64
   %wide_SECOND = zext i32 %extent_SECOND to i64
@@ -180,9 +180,9 @@ head:
   %FIRST = phi i32 [ %FIRST0, %entry ], [ %FIRST_next, %next ]
   %SECOND = phi i32 [ %SECOND0, %entry ], [ %SECOND_next, %next ]
   %z = phi i32 [ %z0, %entry ], [ %z_next, %next ]
-  %goes_on = icmp slt i64 %n, %last
-  br i1 %goes_on, label %NEXT, label %end
-LOOK
+  %has_next = icmp slt i64 %n, %last
+  br i1 %has_next, label %NEXT, label %end
+CHECK_FAULT
 next:
   call void @program(ptr %arguments, ptr %job, ptr %scratch, i64 %proven, i32 %x, i32 %y, i32 %z, \
 i32 %extent_x, i32 %extent_y, i32 %extent_z)
@@ -199,7 +199,7 @@ i32 %extent_x, i32 %extent_y, i32 %extent_z)
   %z_next = select i1 %both_wrap, i32 %z_more, i32 %z
   br label %head
 end:
-SCRATCH_GIVEN
+SCRATCH_FREED
   ret void
 }}
 """

@@ -8,34 +8,34 @@ from eas.ir.nodes import Compute, For, Op, Value, While, results_of
 from eas.ir.types import Shape
 from eas.llvm.analysis.conflicts import Accesses
 from eas.llvm.analysis.facts import with_inner
-from eas.llvm.analysis.rematerialization import is_remade
+from eas.llvm.analysis.rematerialization import is_rematerialized
 from eas.llvm.emit.emit import V, const, vector
-from eas.llvm.emit.functions import WRITTEN_OUT
+from eas.llvm.emit.functions import EXPANDED
 from eas.llvm.lanes import reductions
-from eas.llvm.lanes.coordinates import ZERO, Coords, is_varied
+from eas.llvm.lanes.coordinates import ZERO, Coords, is_varying
 from eas.llvm.lanes.interior import (
     Assumption,
-    assumed_by,
-    first_lane,
-    full_lanes,
-    holds_for_all,
+    hoistable_assumptions,
+    holds_everywhere,
+    interior_end,
+    interior_start,
 )
-from eas.llvm.lanes.lane_values import Lanes, Steps, Uniform, Vector
+from eas.llvm.lanes.lane_values import LaneValue, Strided, Uniform, Vector
 from eas.llvm.lanes.program import Program
 from eas.llvm.lanes.proofs import prove_loop
 from eas.llvm.lanes.reductions import Reduction
-from eas.llvm.lanes.region_ops import step
+from eas.llvm.lanes.region_ops import emit_op
 from eas.llvm.lanes.tiles import Tile, make_tile, read_tile, write_tile
 from eas.llvm.lanes.vector_body import Assumed, Body, Mask
 from eas.support.records import field, frozen, record
 
 _MOST_REGISTERS = 12
 _FUNCTION = 9  # operations of a function that is written out
-_MOST_SPLIT = 32  # lanes that wait for each other in a loop
+_MOST_DIVERGENT = 32  # lanes that wait for each other in a loop
 
 
 @record
-class Group:
+class LaneLoop:
     """The ops of one loop."""
 
     shape: Shape
@@ -53,7 +53,7 @@ class Group:
         else:
             self.ops.append(op)
 
-    def takes(self, op: Op, shape: Shape) -> bool:
+    def can_fuse(self, op: Op, shape: Shape) -> bool:
         if shape != self.shape or self.accesses.conflicts(op):
             return False
         if not isinstance(op, Compute) or not is_reduction(op):
@@ -65,20 +65,20 @@ class Group:
         return {id(each) for op in (*self.ops, *self.reductions) for each in with_inner(op)}
 
 
-def _weight(op: Compute) -> int:
-    return _FUNCTION if op.op.name in WRITTEN_OUT else 1
+def _op_count(op: Compute) -> int:
+    return _FUNCTION if op.op.name in EXPANDED else 1
 
 
 def is_reduction(op: Op) -> bool:
     return isinstance(op, Compute) and op.op.name.startswith("reduce_")
 
 
-def new_group(program: Program, shape: Shape) -> Group:
-    return Group(shape, Accesses(shape, program.facts))
+def new_lane_loop(program: Program, shape: Shape) -> LaneLoop:
+    return LaneLoop(shape, Accesses(shape, program.facts))
 
 
-def write_group(program: Program, group: Group) -> None:
-    _Writer(program, group).run()
+def write_lane_loop(program: Program, lane_loop: LaneLoop) -> None:
+    _Writer(program, lane_loop).run()
 
 
 def tile_of(program: Program, value: Value) -> Tile:
@@ -92,7 +92,7 @@ def tile_of(program: Program, value: Value) -> Tile:
 
 def copy_block(program: Program, value: Value, target: Tile, source: Tile | None = None) -> None:
     """Fills a tile with a block, or with what was saved of it."""
-    writer = _Writer(program, new_group(program, value.shape))
+    writer = _Writer(program, new_lane_loop(program, value.shape))
     writer.copied = (value, target, source)
     writer.run()
 
@@ -106,30 +106,30 @@ class _Known:
 
 
 class _Writer:
-    def __init__(self, program: Program, group: Group) -> None:
-        self.program, self.group = program, group
-        self.e, self.shape, self.width = program.e, group.shape, program.width
-        wide = [axis for axis, extent in enumerate(group.shape) if extent > 1]
-        self.axis = wide[-1] if wide else len(group.shape) - 1
+    def __init__(self, program: Program, lane_loop: LaneLoop) -> None:
+        self.program, self.lane_loop = program, lane_loop
+        self.e, self.shape, self.width = program.e, lane_loop.shape, program.width
+        wide = [axis for axis, extent in enumerate(lane_loop.shape) if extent > 1]
+        self.axis = wide[-1] if wide else len(lane_loop.shape) - 1
         self.reduced = self._reduced_axis()
-        self.vectors, self.rows = self._pack()
+        self.vectors, self.rows = self._unroll_factors()
         self.escaping = self._escaping()
         self.copied: tuple[Value, Tile, Tile | None] | None = None
         self.order = self._order()
 
     def _reduced_axis(self) -> int | None:
         """The axis that is reduced, if only one is."""
-        if not self.group.reductions:
+        if not self.lane_loop.reductions:
             return None
-        axis = self.group.reductions[0].attr("axis")
+        axis = self.lane_loop.reductions[0].attr("axis")
         assert axis is None or isinstance(axis, int)
         return 0 if axis is None and len(self.shape) == 1 else axis
 
-    def _pack(self) -> tuple[int, int]:
+    def _unroll_factors(self) -> tuple[int, int]:
         """How many vectors along their axis and how many rows are computed side by side."""
-        ops = [each for op in self.group.ops for each in with_inner(op)]
+        ops = [each for op in self.lane_loop.ops for each in with_inner(op)]
         count = -(-self.shape[self.axis] // self.width)
-        along, room = self._room(ops)
+        along, room = self._register_limits(ops)
         vectors, rows = min(along, count), 1
         above = [extent for a, extent in enumerate(self.shape) if a < self.axis]
         if above and self.reduced is None:
@@ -137,34 +137,36 @@ class _Writer:
                 rows *= 2
         return vectors, rows
 
-    def _room(self, ops: Sequence[Op]) -> tuple[int, int]:
+    def _register_limits(self, ops: Sequence[Op]) -> tuple[int, int]:
         """The most vectors along their axis, and with all rows, that there are registers for."""
         facts = self.program.facts
         loops = [op for op in ops if isinstance(op, For | While)]
         if not loops:
             computed = [op for op in ops if isinstance(op, Compute)]
-            heavy = sum(_weight(op) for op in computed if not facts.is_cheap(op.result))
+            heavy = sum(_op_count(op) for op in computed if not facts.is_cheap(op.result))
             vectors = 4 if heavy <= 12 else 2 if heavy <= 40 else 1
             return vectors, vectors
         carried = max(sum(bool(arg.shape) for arg in loop.orelse.args) for loop in loops)
         room = max(_MOST_REGISTERS // max(carried, 1), 1)
-        is_split = any(facts.is_split(loop) for loop in loops)
+        is_divergent = any(facts.is_divergent(loop) for loop in loops)
         along = min(2 if carried > 3 else 4, room)
-        if is_split:
-            along = min(along, max(_MOST_SPLIT // self.width, 1))
-        return along, along if is_split else room
+        if is_divergent:
+            along = min(along, max(_MOST_DIVERGENT // self.width, 1))
+        return along, along if is_divergent else room
 
     def _escaping(self) -> dict[int, Value]:
         """What is used outside of the loop, but for what is made again there."""
-        members, facts = self.group.members, self.program.facts
+        members, facts = self.lane_loop.members, self.program.facts
         used = [
             value
-            for op in self.group.ops
+            for op in self.lane_loop.ops
             for value in results_of(op)
             if facts.users.get(value.id, set()) - members
         ]
-        self.program.remade |= {value.id for value in used if is_remade(value, facts)}
-        return {value.id: value for value in used if value.id not in self.program.remade}
+        self.program.rematerialized |= {
+            value.id for value in used if is_rematerialized(value, facts)
+        }
+        return {value.id: value for value in used if value.id not in self.program.rematerialized}
 
     def _order(self) -> list[int]:
         """The axes from the outermost loop to the innermost: the reduced one is inside."""
@@ -179,24 +181,28 @@ class _Writer:
         for value in self.escaping.values():
             if value.shape:
                 self.tiles[value.id] = make_tile(self.e, value, self.width)
-        for op in self.group.reductions:
+        for op in self.lane_loop.reductions:
             if op.result.shape:
                 self.tiles[op.result.id] = make_tile(self.e, op.result, self.width)
         program = self.program
-        ops = [*self.group.ops, *self.group.reductions]
-        assumed = assumed_by(ops, program.assumptions, program.remade, program.facts)
-        whole = [each for each in assumed if each.is_whole and not self.group.reductions]
-        assumed = [each for each in assumed if not each.is_whole]
-        limits = [limit for each in assumed for limit in each.limits]
-        self.assumed = {each.value.id: each.instead for each in assumed}
-        self.first = self.full = None
-        if limits:
-            self.first = first_lane(program.single, limits, self.shape, self.axis)
-            self.full = full_lanes(program.single, limits, self.shape, self.axis)
+        ops = [*self.lane_loop.ops, *self.lane_loop.reductions]
+        assumed = hoistable_assumptions(
+            ops, program.assumptions, program.rematerialized, program.facts
+        )
+        everywhere = [
+            each for each in assumed if each.for_all_lanes and not self.lane_loop.reductions
+        ]
+        assumed = [each for each in assumed if not each.for_all_lanes]
+        guards = [guard for each in assumed for guard in each.guards]
+        self.assumed = {each.value.id: each.replacement for each in assumed}
+        self.interior_start = self.interior_end = None
+        if guards:
+            self.interior_start = interior_start(program.single, guards, self.shape, self.axis)
+            self.interior_end = interior_end(program.single, guards, self.shape, self.axis)
         self.proven, self.holds = frozenset[int](), const("i1", True)
         if program.bounds:
             self.proven, self.holds = prove_loop(
-                program.single, ops, program.remade, program.bounds
+                program.single, ops, program.rematerialized, program.bounds
             )
         self.accumulators: list[Reduction] = []
         self.scalars = {
@@ -204,36 +210,36 @@ class _Writer:
             for value in self.escaping.values()
             if not value.shape
         }
-        is_total = self.group.reductions and self.reduced is None
+        is_total = self.lane_loop.reductions and self.reduced is None
         if is_total:
             self._begin(self.vectors * self.rows, self.width)
-        self._nest_in_versions(whole)
+        self._nest_versioned(everywhere)
         if is_total:
-            self._finish_whole()
+            self._finish_total()
         for id, tile in self.tiles.items():
             self.program.tiles[id] = tile
         for id, variable in self.scalars.items():
             self.program.single.bind(self.escaping[id], (), Uniform(self.e.get(variable)))
 
-    def _nest_in_versions(self, whole: Sequence[Assumption]) -> None:
+    def _nest_versioned(self, everywhere: Sequence[Assumption]) -> None:
         """The loops, and if something may hold for the whole domain, the loops where it does."""
         e = self.e
         self.always: dict[int, Value | None] = {}
-        if not whole:
+        if not everywhere:
             self._nest(0, {})
             return
-        steps, usual, after = e.label("steps"), e.label("usual"), e.label("after")
-        e.branch(holds_for_all(self.program.single, whole), steps, usual)
-        e.begin(steps)
-        self.always = {each.value.id: each.instead for each in whole}
+        fast, slow, after = e.label("unit_stride"), e.label("usual"), e.label("after")
+        e.branch(holds_everywhere(self.program.single, everywhere), fast, slow)
+        e.begin(fast)
+        self.always = {each.value.id: each.replacement for each in everywhere}
         self._nest(0, {})
         e.jump(after)
-        e.begin(usual)
+        e.begin(slow)
         self.always = {}
         self._nest(0, {})
         e.begin(after)
 
-    def _nest(self, depth: int, at: dict[int, list[Lanes]]) -> None:
+    def _nest(self, depth: int, at: dict[int, list[LaneValue]]) -> None:
         axis = self.order[depth]
         if axis == self.axis:
             if self.reduced == self.axis:
@@ -247,17 +253,17 @@ class _Writer:
             return
         self._rows(axis, depth, at)
 
-    def _edge(self, start: V, extent: int) -> Mask:
+    def _tail_mask(self, start: V, extent: int) -> Mask:
         """The lanes of a vector that are inside of the domain."""
         if extent % self.width == 0:
             return None
         if isinstance(start.known, int) and start.known + self.width <= extent:
             return None
         e, ty = self.e, vector("i32", self.width)
-        row = e.binary("add", e.splat(start, self.width), e.row("i32", range(self.width)))
+        row = e.binary("add", e.splat(start, self.width), e.constants("i32", range(self.width)))
         return Vector(e.icmp("slt", row, const(ty, extent)))
 
-    def _rows(self, axis: int, depth: int, at: dict[int, list[Lanes]]) -> None:
+    def _rows(self, axis: int, depth: int, at: dict[int, list[LaneValue]]) -> None:
         extent = self.shape[axis]
         if extent == 1:
             self._nest(depth + 1, {**at, axis: [ZERO]})
@@ -266,66 +272,72 @@ class _Writer:
         rows = self.rows if is_last and axis == self.axis - 1 else 1
 
         def body(now: V) -> None:
-            places: list[Lanes] = [Uniform(self.e.add(now, const("i32", n))) for n in range(rows)]
+            places: list[LaneValue] = [
+                Uniform(self.e.add(now, const("i32", n))) for n in range(rows)
+            ]
             self._nest(depth + 1, {**at, axis: places})
 
-        self.e.count(const("i32", 0), const("i32", extent), rows, body)
+        self.e.for_range(const("i32", 0), const("i32", extent), rows, body)
 
     def _vectors(
         self,
-        at: dict[int, list[Lanes]],
-        inner: Callable[[dict[int, list[Lanes]], Sequence[Lanes], list[Mask], _Known], None],
+        at: dict[int, list[LaneValue]],
+        inner: Callable[
+            [dict[int, list[LaneValue]], Sequence[LaneValue], list[Mask], _Known], None
+        ],
     ) -> None:
         """The loop along the vectors' axis: whole packs, single vectors before and behind them.
 
         Where accesses could not be proved, there are only single vectors, which are checked.
         """
         e, extent = self.e, self.shape[self.axis]
-        first, full = self._bounds(extent)
+        interior_start, interior_end = self._bounds(extent)
 
-        def whole(now: V) -> None:
-            places: list[Lanes] = [Steps(now, 1, start=n * self.width) for n in range(self.vectors)]
+        def main(now: V) -> None:
+            places: list[LaneValue] = [
+                Strided(now, 1, start=n * self.width) for n in range(self.vectors)
+            ]
             inner(at, places, [None] * len(places), _Known(self.assumed, self.proven))
 
-        def rest(now: V, proven: frozenset[int] = self.proven) -> None:
-            inner(at, [Steps(now, 1)], [self._edge(now, extent)], _Known(proven=proven))
+        def peeled(now: V, proven: frozenset[int] = self.proven) -> None:
+            inner(at, [Strided(now, 1)], [self._tail_mask(now, extent)], _Known(proven=proven))
 
         after = e.label("after")
         if self.holds.known is None:
             fast, slow = e.label("proven"), e.label("checked")
             e.branch(self.holds, fast, slow)
             e.begin(slow)
-            e.count(
-                const("i32", 0), const("i32", extent), self.width, lambda n: rest(n, frozenset())
+            e.for_range(
+                const("i32", 0), const("i32", extent), self.width, lambda n: peeled(n, frozenset())
             )
             e.jump(after)
             e.begin(fast)
-        if first.known != 0:
-            e.count(const("i32", 0), first, self.width, rest)
-        if full.known != 0:
-            e.count(first, full, self.width * self.vectors, whole)
-        if full.known != extent:
-            e.count(full, const("i32", extent), self.width, rest)
+        if interior_start.known != 0:
+            e.for_range(const("i32", 0), interior_start, self.width, peeled)
+        if interior_end.known != 0:
+            e.for_range(interior_start, interior_end, self.width * self.vectors, main)
+        if interior_end.known != extent:
+            e.for_range(interior_end, const("i32", extent), self.width, peeled)
         e.begin(after)
 
     def _bounds(self, extent: int) -> tuple[V, V]:
         """Where whole packs begin, and where they end."""
         e, pack = self.e, self.width * self.vectors
-        first = const("i32", 0)
-        if self.full is None:
-            return first, const("i32", extent // pack * pack)
-        room = self.full
-        if self.first is not None:
-            above = e.add(self.first, const("i32", self.width - 1))
-            first = e.both(above, const("i32", -self.width))
-            room = e.intrinsic("smax", e.sub(room, first), const("i32", 0))
+        interior_start = const("i32", 0)
+        if self.interior_end is None:
+            return interior_start, const("i32", extent // pack * pack)
+        room = self.interior_end
+        if self.interior_start is not None:
+            above = e.add(self.interior_start, const("i32", self.width - 1))
+            interior_start = e.and_(above, const("i32", -self.width))
+            room = e.intrinsic("smax", e.sub(room, interior_start), const("i32", 0))
         packs = e.binary("udiv", room, const("i32", pack))
-        return first, e.add(first, e.mul(packs, const("i32", pack)))
+        return interior_start, e.add(interior_start, e.mul(packs, const("i32", pack)))
 
     def _columns(
         self,
-        at: dict[int, list[Lanes]],
-        places: Sequence[Lanes],
+        at: dict[int, list[LaneValue]],
+        places: Sequence[LaneValue],
         edges: list[Mask],
         known: _Known,
     ) -> None:
@@ -337,7 +349,7 @@ class _Writer:
         def body(now: V) -> None:
             self._body({**at, axis: [Uniform(now)]}, places, edges, known)
 
-        self.e.count(const("i32", 0), const("i32", self.shape[axis]), 1, body)
+        self.e.for_range(const("i32", 0), const("i32", self.shape[axis]), 1, body)
         for r in self.accumulators:
             for n, place in enumerate(places):
                 points = self._points({**at, axis: [ZERO]}, [place])
@@ -346,7 +358,7 @@ class _Writer:
                 writer = Body(self.program, self.shape, points, [edges[n]])
                 write_tile(writer, self.tiles[r.op.result.id], coords, Vector(found), edges[n])
 
-    def _points(self, at: dict[int, list[Lanes]], places: Sequence[Lanes]) -> list[Coords]:
+    def _points(self, at: dict[int, list[LaneValue]], places: Sequence[LaneValue]) -> list[Coords]:
         points: list[Coords] = [()]
         for axis in range(len(self.shape)):
             found = places if axis == self.axis else at[axis]
@@ -355,8 +367,8 @@ class _Writer:
 
     def _body(
         self,
-        at: dict[int, list[Lanes]],
-        places: Sequence[Lanes],
+        at: dict[int, list[LaneValue]],
+        places: Sequence[LaneValue],
         edges: list[Mask],
         known: _Known,
     ) -> None:
@@ -365,41 +377,42 @@ class _Writer:
         assumed = {**self.always, **known.assumed}
         body = Body(self.program, self.shape, points, masks, assumed, proven=known.proven)
         now: Sequence[Mask] | None = masks
-        for op in self.group.ops:
+        for op in self.lane_loop.ops:
             assert now is not None
-            now = step(body, op, now)
+            now = emit_op(body, op, now)
         for r in self.accumulators:
             for n, point in enumerate(points):
                 reductions.accumulate(body, r, n, point, masks[n])
         for value in self.escaping.values():
-            self._keep(body, value, masks)
+            self._store_escaping(body, value, masks)
         if self.copied is not None:
             value, target, source = self.copied
             for n, point in enumerate(points):
                 found = body.at(value, point) if source is None else read_tile(body, source, point)
                 write_tile(body, target, point, found, masks[n])
 
-    def _keep(self, body: Body, value: Value, masks: Sequence[Mask]) -> None:
+    def _store_escaping(self, body: Body, value: Value, masks: Sequence[Mask]) -> None:
         if not value.shape:
             self.e.set(self.scalars[value.id], body.scalar(value))
             return
-        for coords, points in body.places(value.shape):
+        for coords, points in body.distinct_coords(value.shape):
             found = body.at(value, coords)
-            mask = masks[points[0]] if is_varied(coords) else None
+            mask = masks[points[0]] if is_varying(coords) else None
             write_tile(body, self.tiles[value.id], coords, found, mask)
 
     def _begin(self, count: int, lanes: int) -> None:
         self.accumulators = [
-            reductions.begin(self.e, op, count, lanes) for op in self.group.reductions
+            reductions.make_accumulators(self.e, op, count, lanes)
+            for op in self.lane_loop.reductions
         ]
         for r in self.accumulators:
             reductions.reset(self.e, r)
 
-    def _finish_whole(self) -> None:
+    def _finish_total(self) -> None:
         for r in self.accumulators:
             self.program.single.bind(r.op.result, (), Uniform(reductions.finish(self.e, r)))
 
-    def _finish_rows(self, at: dict[int, list[Lanes]]) -> None:
+    def _finish_rows(self, at: dict[int, list[LaneValue]]) -> None:
         """The vectors' axis was reduced: one number for each row, or for all."""
         for r in self.accumulators:
             found = Uniform(reductions.finish(self.e, r))

@@ -32,36 +32,36 @@ from eas.llvm.lanes.lane_control import domain_of
 from eas.llvm.lanes.reports import printed_shape
 
 
-def with_steps_together(function: Function) -> Function:
+def with_lockstep_regions(function: Function) -> Function:
     """The function with lanes in lockstep where one of them acts for several."""
-    parting = list(_parting(function.body, divergences(function)))
-    inside = (inner for op in parting for region in regions_of(op) for inner in walk(region))
+    divergent = list(_divergent_ops(function.body, divergences(function)))
+    inside = (inner for op in divergent for region in regions_of(op) for inner in walk(region))
     if not any(isinstance(inner, Atomic | Print | Store) for inner in inside):
         return function
     facts = Facts(function)
-    chosen = {id(op) for op in parting if _needs_lockstep(op, facts)}
-    checked = {id(op) for op in walk(function.body) if facts.is_checked_when_made(op)}
+    chosen = {id(op) for op in divergent if _needs_lockstep(op, facts)}
+    checked = {id(op) for op in walk(function.body) if facts.is_checked_at_definition(op)}
     return in_lockstep(function, chosen, checked if function.checked else set())
 
 
-def _parting(region: Region, found: Mapping[int, Divergence]) -> Iterator[Control]:
+def _divergent_ops(region: Region, found: Mapping[int, Divergence]) -> Iterator[Control]:
     """The outermost ops in which lanes part."""
     for op in region.ops:
         if isinstance(op, If | For | While) and found[id(op)].inside:
             yield op
         else:
             for inner in regions_of(op):
-                yield from _parting(inner, found)
+                yield from _divergent_ops(inner, found)
 
 
 def _needs_lockstep(op: Control, facts: Facts) -> bool:
     shape = domain_of(op, facts)
     if shape is None:
         return False
-    return any(True for _ in _effects(op, shape, False)) or _meet_in_memory(op, shape, facts)
+    return any(True for _ in _effects(op, shape, False)) or _conflict_in_memory(op, shape, facts)
 
 
-def _meet_in_memory(op: Control, shape: Shape, facts: Facts) -> bool:
+def _conflict_in_memory(op: Control, shape: Shape, facts: Facts) -> bool:
     """Whether a lane may touch what another one writes; between threads the user has barriers."""
     if facts.function.threads is not None:
         return False

@@ -8,13 +8,13 @@ from eas.llvm.analysis.facts import VIEWS
 from eas.llvm.emit.emit import Emitter, V, Variable, const, mangled, vector
 from eas.llvm.lane_loop import tile_of
 from eas.llvm.lanes.program import Program
-from eas.llvm.lanes.safepoints import ask
+from eas.llvm.lanes.safepoints import safepoint
 from eas.llvm.lanes.tiles import Tile, make_tile, transpose
 from eas.support.records import record
 
 _MOST_SUMS = 12  # vectors: with those of `b` and one of `a` they fill sixteen registers
 _MOST_COLUMNS = 3
-_LONG = 1 << 22  # products of numbers: about a millisecond
+_POLL_PRODUCTS = 1 << 22  # products of numbers: about a millisecond
 
 
 def write_dot(program: Program, op: Compute) -> None:
@@ -33,21 +33,25 @@ def write_dot(program: Program, op: Compute) -> None:
             return e.gep("float", tile.pointer, e.mul(n, const("i64", size)))
 
         sums = rows * columns
-        places = (matrix(left, rows * depth), matrix(right, depth * columns), matrix(result, sums))
+        pointers = (
+            matrix(left, rows * depth),
+            matrix(right, depth * columns),
+            matrix(result, sums),
+        )
         first = None if start is None else matrix(start, sums)
-        _Product(e, program.width, places, first, rows, depth, columns).run()
+        _Matmul(e, program.width, pointers, first, rows, depth, columns).run()
 
     if batch == 1:
         product(const("i64", 0))
     else:
-        e.count(const("i64", 0), const("i64", batch), 1, product)
+        e.for_range(const("i64", 0), const("i64", batch), 1, product)
     program.tiles[op.result.id] = result
 
 
 def _operand(program: Program, value: Value) -> Tile:
     """The tile of a factor; what is turned over in a tile is turned in squares of registers."""
     op = program.facts.definitions.get(value.id)
-    if value.id in program.tiles or not isinstance(op, Compute) or not _is_turned(op):
+    if value.id in program.tiles or not isinstance(op, Compute) or not _is_transposed(op):
         return tile_of(program, value)
     if any(extent % program.width for extent in value.shape[-2:]):
         return tile_of(program, value)
@@ -56,7 +60,7 @@ def _operand(program: Program, value: Value) -> Tile:
     return made
 
 
-def _is_turned(op: Compute) -> bool:
+def _is_transposed(op: Compute) -> bool:
     """Whether a block is another with its last two axes swapped."""
     axes = tuple(range(len(op.result.shape)))
     return op.op.name == "permute" and op.attr("axes") == (*axes[:-2], axes[-1], axes[-2])
@@ -83,7 +87,7 @@ def _new_tile(program: Program, op: Compute) -> Tile:
 
 
 @record
-class _Product:
+class _Matmul:
     """One product; `places` are where `a`, `b` and the sums lie, `start` what the sums start from.
 
     Without a start they start at zero. A start may be the place of the sums, a factor may not.
@@ -91,7 +95,7 @@ class _Product:
 
     e: Emitter
     width: int
-    places: tuple[V, V, V]
+    pointers: tuple[V, V, V]
     start: V | None
     rows: int
     depth: int
@@ -108,10 +112,10 @@ class _Product:
 
         def panel(now: V) -> None:
             self._panel(now, at_once, 0)
-            if step * self.rows * self.depth > _LONG:
-                ask(self.e)
+            if step * self.rows * self.depth > _POLL_PRODUCTS:
+                safepoint(self.e)
 
-        self.e.count(const("i64", 0), const("i64", whole * self.width), step, panel)
+        self.e.for_range(const("i64", 0), const("i64", whole * self.width), step, panel)
         for n in range(whole, vectors):
             rest = self.columns - n * self.width
             self._panel(const("i64", n * self.width), 1, rest if rest < self.width else 0)
@@ -127,13 +131,13 @@ class _Product:
         def block(row: V) -> None:
             self._block(row, column, at_once, vectors, lanes)
 
-        self.e.count(const("i64", 0), const("i64", whole), at_once, block)
+        self.e.for_range(const("i64", 0), const("i64", whole), at_once, block)
         if whole < self.rows:
             self._block(const("i64", whole), column, self.rows - whole, vectors, lanes)
 
     def _block(self, row: V, column: V, rows: int, vectors: int, lanes: int) -> None:
         """Sums of some rows and vectors of columns in registers, over all of the depth."""
-        e, (a, b, c) = self.e, self.places
+        e, (a, b, c) = self.e, self.pointers
         ty = vector("float", self.width)
         starts = [self._row(a, row, n, self.depth) for n in range(rows)]
         targets = self._targets(c, row, column, rows, vectors)
@@ -147,10 +151,10 @@ class _Product:
                 one = e.load("float", e.gep("float", start, k), 4)
                 self._add(row_sums, e.splat(one, self.width), factors)
 
-        e.count(const("i64", 0), const("i64", self.depth), 1, step)
-        for places, row_sums in zip(targets, sums, strict=True):
-            for place, total in zip(places, row_sums, strict=True):
-                self._store(e.get(total), place, lanes)
+        e.for_range(const("i64", 0), const("i64", self.depth), 1, step)
+        for pointers, row_sums in zip(targets, sums, strict=True):
+            for pointer, total in zip(pointers, row_sums, strict=True):
+                self._store(e.get(total), pointer, lanes)
 
     def _targets(self, c: V, row: V, column: V, rows: int, vectors: int) -> list[list[V]]:
         """Where the vectors of some rows of the sums lie."""
@@ -164,28 +168,28 @@ class _Product:
                 e.set(total, const(total.ty, 0.0))
             return
         firsts = self._targets(self.start, row, column, len(sums), len(sums[0]))
-        for places, row_sums in zip(firsts, sums, strict=True):
-            for place, total in zip(places, row_sums, strict=True):
-                e.set(total, e.load(total.ty, place, 4))
+        for pointers, row_sums in zip(firsts, sums, strict=True):
+            for pointer, total in zip(pointers, row_sums, strict=True):
+                e.set(total, e.load(total.ty, pointer, 4))
 
     def _add(self, sums: list[Variable], one: V, factors: list[V]) -> None:
         for total, factor in zip(sums, factors, strict=True):
             self.e.set(total, self.e.fma(one, factor, self.e.get(total)))
 
     def _row(self, start: V, row: V, n: int, length: int) -> V:
-        place = self.e.mul(self.e.add(row, const("i64", n)), const("i64", length))
-        return self.e.gep("float", start, place)
+        offset = self.e.mul(self.e.add(row, const("i64", n)), const("i64", length))
+        return self.e.gep("float", start, offset)
 
     def _shifted(self, line: V, column: V, n: int) -> V:
         return self.e.gep("float", line, self.e.add(column, const("i64", n * self.width)))
 
-    def _store(self, v: V, place: V, lanes: int) -> None:
+    def _store(self, v: V, pointer: V, lanes: int) -> None:
         e = self.e
         if not lanes:
-            e.store(v, place, 4)
+            e.store(v, pointer, 4)
             return
         bits = e.icmp(
-            "slt", e.row("i32", range(self.width)), const(vector("i32", self.width), lanes)
+            "slt", e.constants("i32", range(self.width)), const(vector("i32", self.width), lanes)
         )
-        target = V("ptr", f"align 4 {place.text}")
-        e.do(f"llvm.masked.store.{mangled(v.ty)}.p0", v, target, bits)
+        target = V("ptr", f"align 4 {pointer.text}")
+        e.call_void(f"llvm.masked.store.{mangled(v.ty)}.p0", v, target, bits)

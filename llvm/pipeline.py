@@ -11,7 +11,7 @@ from eas.ir.lowering.uniform_loops import level_loops
 from eas.ir.nodes import Function
 from eas.ir.passes import RELAX
 from eas.ir.pipeline import Pass, Pipeline, without_options
-from eas.llvm.lockstep_regions import with_steps_together
+from eas.llvm.lockstep_regions import with_lockstep_regions
 
 
 def _without_lane_continues(function: Function) -> Function:
@@ -27,7 +27,7 @@ CPU = Pipeline(
     (
         Pass(
             "lockstep",
-            without_options(with_steps_together),
+            without_options(with_lockstep_regions),
             "First: loops that it runs in lockstep are uniform for all passes below.",
         ),
         Pass(

@@ -33,19 +33,19 @@ from eas.ir.nodes import (
     walk,
 )
 from eas.ir.types import Shape
-from eas.llvm.analysis.facts import OVER_THREADS, VIEWS, Facts, with_inner
+from eas.llvm.analysis.facts import SIMDGROUP_OPS, VIEWS, Facts, with_inner
 from eas.llvm.emit.dtypes import register, stored
 from eas.llvm.emit.emit import Emitter, Variable, const
 from eas.llvm.emit.errors import refuse
-from eas.llvm.emit.spelling import SPELLED
-from eas.llvm.lane_loop import Group, copy_block, is_reduction, new_group, write_group
+from eas.llvm.emit.functions import SPELLED
+from eas.llvm.lane_loop import LaneLoop, copy_block, is_reduction, new_lane_loop, write_lane_loop
 from eas.llvm.lanes.lane_control import domain_of
 from eas.llvm.lanes.lane_values import Uniform
 from eas.llvm.lanes.loops import write_plain
 from eas.llvm.lanes.program import Program
-from eas.llvm.lanes.region_ops import step
+from eas.llvm.lanes.region_ops import emit_op
 from eas.llvm.lanes.reports import printed_shape
-from eas.llvm.lanes.slots import Frame, Masks, Places
+from eas.llvm.lanes.slots import JoinSlots, LoopFrame, Masks
 from eas.llvm.lanes.tiles import Tile, make_tile
 from eas.llvm.matmul import write_dot
 from eas.llvm.user_reductions import write_combine
@@ -53,12 +53,12 @@ from eas.support.records import field, record
 
 _POSITIONS = {"program_id", "num_programs", "arange", "thread_index"}
 _THREADS = {"lane_index", "simdgroup_index"}
-KNOWN = {
+LEGAL = {
     *SPELLED,
     *VIEWS,
     *_POSITIONS,
     *_THREADS,
-    *OVER_THREADS,
+    *SIMDGROUP_OPS,
     "cast",
     "bitcast",
     "dot",
@@ -72,7 +72,7 @@ class BlockSlots:
     def __init__(self, program: Program, values: Sequence[Value]) -> None:
         self.program = program
         e = program.e
-        self.places: list[Variable | Tile] = [
+        self.slots: list[Variable | Tile] = [
             make_tile(e, value, program.width)
             if value.shape
             else e.variable(program.register(value))
@@ -91,11 +91,11 @@ class BlockSlots:
                 safe = make_tile(e, value, program.width)
                 copy_block(program, value, safe)
             sources.append(safe)
-        for value, place, source in zip(values, self.places, sources, strict=True):
-            if isinstance(place, Variable):
-                e.set(place, numbers[value.id])
-            elif self.program.tiles.get(value.id) != place:
-                copy_block(program, value, place, source)
+        for value, slot, source in zip(values, self.slots, sources, strict=True):
+            if isinstance(slot, Variable):
+                e.set(slot, numbers[value.id])
+            elif self.program.tiles.get(value.id) != slot:
+                copy_block(program, value, slot, source)
 
     def _reads_slots(self, value: Value) -> bool:
         """Whether a value is, or is seen through, one of these places, but another's."""
@@ -105,15 +105,15 @@ class BlockSlots:
             op = self.program.facts.definitions.get(value.id)
         tile = self.program.tiles.get(value.id)
         return tile is not None and any(
-            isinstance(place, Tile) and place.pointer == tile.pointer for place in self.places
+            isinstance(slot, Tile) and slot.pointer == tile.pointer for slot in self.slots
         )
 
     def take(self, values: Sequence[Value]) -> None:
-        for value, place in zip(values, self.places, strict=True):
-            if isinstance(place, Tile):
-                self.program.tiles[value.id] = Tile(place.pointer, value.shape, place.dtype)
+        for value, slot in zip(values, self.slots, strict=True):
+            if isinstance(slot, Tile):
+                self.program.tiles[value.id] = Tile(slot.pointer, value.shape, slot.dtype)
             else:
-                self.program.single.bind(value, (), Uniform(self.program.e.get(place)))
+                self.program.single.bind(value, (), Uniform(self.program.e.get(slot)))
 
 
 @record
@@ -121,8 +121,8 @@ class Writer:
     """Writes a program's regions; `group` is the loop over lanes that is under way."""
 
     program: Program
-    group: Group | None = None
-    frames: list[Frame] = field(default_factory=list["Frame"])
+    lane_loop: LaneLoop | None = None
+    frames: list[LoopFrame] = field(default_factory=list["LoopFrame"])
 
     @property
     def e(self) -> Emitter:
@@ -135,10 +135,10 @@ class Writer:
     def run(self, region: Region) -> None:
         """The ops of a region but its terminator."""
         for op in region.ops[:-1]:
-            self._place(op)
+            self._emit(op)
         self.flush()
 
-    def _place(self, op: Op) -> None:
+    def _emit(self, op: Op) -> None:
         match op:
             case Constant():
                 v = const(register(op.result.ty.dtype), op.value)
@@ -150,68 +150,68 @@ class Writer:
             case Barrier():
                 self.flush()
             case Compute():
-                self._place_compute(op)
+                self._emit_compute(op)
             case Combine():
-                self._settle(op)
+                self._flush_if_used(op)
                 write_combine(self.program, op)
             case Load():
-                if op.result.id not in self.program.remade:
-                    self._place_effect(op, op.offset.shape)
+                if op.result.id not in self.program.rematerialized:
+                    self._emit_effect(op, op.offset.shape)
             case Store() | Atomic():
-                self._place_effect(op, op.offset.shape)
+                self._emit_effect(op, op.offset.shape)
             case Assert():
-                self._place_effect(op, op.condition.shape)
+                self._emit_effect(op, op.condition.shape)
             case Print():
-                self._place_print(op)
+                self._emit_print(op)
             case If() | For() | While():
-                self._place_structured(op)
+                self._emit_structured(op)
             case _:
                 raise AssertionError(f"{type(op).__name__} in a program")
 
-    def _place_compute(self, op: Compute) -> None:
+    def _emit_compute(self, op: Compute) -> None:
         name = op.op.name
         if is_reduction(op):
-            self._join(op, op.operands[0].shape)
+            self._fuse(op, op.operands[0].shape)
             return
         if name == "dot":
-            self._settle(op)
+            self._flush_if_used(op)
             write_dot(self.program, op)
         elif not op.result.shape:
-            self._settle(op)
+            self._flush_if_used(op)
             self.program.single.bind(op.result, (), self.program.single.compute(op, ()))
-        elif self.facts.is_cheap(op.result) or name in VIEWS or name in OVER_THREADS:
-            self._settle(op)
+        elif self.facts.is_cheap(op.result) or name in VIEWS or name in SIMDGROUP_OPS:
+            self._flush_if_used(op)
             tile = self.program.tiles.get(op.operands[0].id) if name == "reshape" else None
             if tile is not None:
                 self.program.tiles[op.result.id] = Tile(tile.pointer, op.result.shape, tile.dtype)
         else:
-            self._join(op, op.result.shape)
+            self._fuse(op, op.result.shape)
 
-    def _place_effect(self, op: Load | Store | Atomic | Assert, shape: Shape) -> None:
+    def _emit_effect(self, op: Load | Store | Atomic | Assert, shape: Shape) -> None:
         if shape:
-            self._join(op, shape)
+            self._fuse(op, shape)
             return
-        self._settle(op)
-        if self.group is not None:
-            is_ordered = isinstance(op, Assert) or self.group.accesses.conflicts(op)
+        self._flush_if_used(op)
+        if self.lane_loop is not None:
+            is_ordered = isinstance(op, Assert) or self.lane_loop.accesses.conflicts(op)
             if is_ordered:
                 self.flush()
-        step(self.program.single, op, [None])
+        emit_op(self.program.single, op, [None])
 
-    def _place_print(self, op: Print) -> None:
+    def _emit_print(self, op: Print) -> None:
         self.flush()
         if printed_shape(op):
-            self._join(op, printed_shape(op))
+            self._fuse(op, printed_shape(op))
             self.flush()
         else:
-            step(self.program.single, op, [None])
+            emit_op(self.program.single, op, [None])
 
-    def _place_structured(self, op: If | For | While) -> None:
+    def _emit_structured(self, op: If | For | While) -> None:
         shape = domain_of(op, self.facts)
         if shape is not None:
-            self._join(op, shape)
+            self._fuse(op, shape)
             return
-        if self.facts.is_split(op):
+        if self.facts.is_divergent(op):
             raise refuse("lanes of several shapes part here", op.loc)
         self.flush()
         if isinstance(op, If):
@@ -219,31 +219,33 @@ class Writer:
         else:
             self._run_loop(op)
 
-    def _join(self, op: Op, shape: Shape) -> None:
+    def _fuse(self, op: Op, shape: Shape) -> None:
         """Puts an op into the loop over lanes that is under way, or begins another."""
-        group = self.group
-        if group is not None and (not group.takes(op, shape) or self._bends(op, group)):
+        lane_loop = self.lane_loop
+        if lane_loop is not None and (
+            not lane_loop.can_fuse(op, shape) or self._uses_reduction_of(op, lane_loop)
+        ):
             self.flush()
-        if self.group is None:
-            self.group = new_group(self.program, shape)
-        self.group.add(op)
+        if self.lane_loop is None:
+            self.lane_loop = new_lane_loop(self.program, shape)
+        self.lane_loop.add(op)
 
-    def _bends(self, op: Op, group: Group) -> bool:
+    def _uses_reduction_of(self, op: Op, lane_loop: LaneLoop) -> bool:
         """Whether an op takes a result of the loop that is only there when the loop is over."""
-        late = {r.result.id for r in group.reductions}
+        late = {r.result.id for r in lane_loop.reductions}
         return any(value.id in late for value in _all_operands(op))
 
-    def _settle(self, op: Op) -> None:
+    def _flush_if_used(self, op: Op) -> None:
         """Ends the loop under way if an op outside of it needs its results."""
-        if self.group is not None and any(
-            value.id in self.group.defined for value in _all_operands(op)
+        if self.lane_loop is not None and any(
+            value.id in self.lane_loop.defined for value in _all_operands(op)
         ):
             self.flush()
 
     def flush(self) -> None:
-        group, self.group = self.group, None
-        if group is not None:
-            write_group(self.program, group)
+        lane_loop, self.lane_loop = self.lane_loop, None
+        if lane_loop is not None:
+            write_lane_loop(self.program, lane_loop)
 
     def _run_if(self, op: If) -> None:
         program, e = self.program, self.e
@@ -261,7 +263,7 @@ class Writer:
         slots = (BlockSlots(self.program, op.results), BlockSlots(self.program, op.orelse.args))
         write_plain(self.program.single, op, slots, None, self.frames, self.run, self._run)
 
-    def _run(self, region: Region, slots: Places) -> None:
+    def _run(self, region: Region, slots: JoinSlots) -> None:
         """A region; what it yields goes to the slots, an exit to those of its loop."""
         self.program.single.scopes.append({})
         self.run(region)
@@ -277,10 +279,10 @@ class Writer:
         self.program.single.scopes.pop()
 
 
-def check_spelled(function: Function) -> None:
+def check_legal(function: Function) -> None:
     """Refuses the first op that has no spelling here."""
     for op in walk(function.body):
-        if isinstance(op, Compute) and op.op.name not in KNOWN and not is_reduction(op):
+        if isinstance(op, Compute) and op.op.name not in LEGAL and not is_reduction(op):
             raise refuse(f"`{op.op.name}` is not spelled for the cpu backend yet", op.loc)
 
 

@@ -8,7 +8,7 @@ from eas.ir.nodes import Combine, Yield
 from eas.ir.types import count
 from eas.llvm.emit.emit import V, Variable, const, vector
 from eas.llvm.lane_loop import tile_of
-from eas.llvm.lanes.lane_values import Lanes, Steps, Uniform, Vector
+from eas.llvm.lanes.lane_values import LaneValue, Strided, Uniform, Vector
 from eas.llvm.lanes.memory import read, write
 from eas.llvm.lanes.program import Program
 from eas.llvm.lanes.tiles import Tile, make_tile
@@ -41,7 +41,7 @@ class _Writer:
         if rows == 1:
             row(const("i64", 0))
         else:
-            self.e.count(const("i64", 0), const("i64", rows), 1, row)
+            self.e.for_range(const("i64", 0), const("i64", rows), 1, row)
         for value, tile, total in zip(self.op.results, self.targets, self.totals, strict=True):
             if tile is None:
                 self.body.bind(value, (), Uniform(self.e.get(total)))
@@ -57,38 +57,38 @@ class _Writer:
             self._scan_vectors(start, whole)
         else:
             self._set(self._read(Uniform(start)))
-            self._keep(start)
+            self._store(start)
 
         def step(k: V) -> None:
-            place = e.add(start, k)
-            self._set(self._combined(self._now(), self._read(Uniform(place))))
-            self._keep(place)
+            position = e.add(start, k)
+            self._set(self._combined(self._now(), self._read(Uniform(position))))
+            self._store(position)
 
-        e.count(const("i64", whole or 1), const("i64", self.length), 1, step)
+        e.for_range(const("i64", whole or 1), const("i64", self.length), 1, step)
 
     def _scan_vectors(self, start: V, whole: int) -> None:
         """Each vector by itself, and then on top of the last element before it."""
         e, width = self.e, self.program.width
         carried = [e.variable(vector(total.ty, width)) for total in self.totals]
-        self._put(start, self._scan_lanes(self._read(Steps(start, 1))), carried)
+        self._put(start, self._scan_lanes(self._read(Strided(start, 1))), carried)
 
         def step(k: V) -> None:
-            place = e.add(start, k)
-            found = self._scan_lanes(self._read(Steps(place, 1)))
-            now: list[Lanes] = [Vector(e.get(total)) for total in carried]
-            self._put(place, self._combined(now, found), carried)
+            position = e.add(start, k)
+            found = self._scan_lanes(self._read(Strided(position, 1)))
+            now: list[LaneValue] = [Vector(e.get(total)) for total in carried]
+            self._put(position, self._combined(now, found), carried)
 
-        e.count(const("i64", width), const("i64", whole), width, step)
+        e.for_range(const("i64", width), const("i64", whole), width, step)
         self._set([Uniform(e.extract(e.get(total), 0)) for total in carried])
 
-    def _scan_lanes(self, found: list[Lanes]) -> list[Lanes]:
+    def _scan_lanes(self, found: list[LaneValue]) -> list[LaneValue]:
         """Running results of a vector's lanes: the reach doubles with each step."""
         e, width = self.e, self.program.width
         reach = 1
         while reach < width:
-            moved: list[Lanes] = [self._turned(lanes, width - reach) for lanes in found]
-            both = self._combined(moved, found)
-            has_left = e.row("i1", [lane >= reach for lane in range(width)])
+            rotated: list[LaneValue] = [self._rotated(lanes, width - reach) for lanes in found]
+            both = self._combined(rotated, found)
+            has_left = e.constants("i1", [lane >= reach for lane in range(width)])
             found = [
                 Vector(e.select(has_left, self.body.to_vector(a), self.body.to_vector(b)))
                 for a, b in zip(both, found, strict=True)
@@ -96,16 +96,16 @@ class _Writer:
             reach *= 2
         return found
 
-    def _put(self, place: V, found: Sequence[Lanes], carried: Sequence[Variable]) -> None:
+    def _put(self, position: V, found: Sequence[LaneValue], carried: Sequence[Variable]) -> None:
         """Keeps a vector of results; its last lane is what the next one goes on from."""
         width = self.program.width
         for tile, total, lanes in zip(self.targets, carried, found, strict=True):
             assert tile is not None
-            write(self.body, tile.pointer, tile.dtype, Steps(place, 1), lanes, None)
+            write(self.body, tile.pointer, tile.dtype, Strided(position, 1), lanes, None)
             v = self.body.to_vector(lanes)
             self.e.set(total, self.e.shuffle(v, V(v.ty, "poison"), [width - 1] * width))
 
-    def _now(self) -> list[Lanes]:
+    def _now(self) -> list[LaneValue]:
         return [Uniform(self.e.get(total)) for total in self.totals]
 
     def _reduce(self, row: V) -> None:
@@ -121,37 +121,37 @@ class _Writer:
         def step(k: V) -> None:
             self._set(self._combined(self._now(), self._read(Uniform(e.add(start, k)))))
 
-        e.count(const("i64", whole or 1), const("i64", self.length), 1, step)
+        e.for_range(const("i64", whole or 1), const("i64", self.length), 1, step)
         if any(tile is not None for tile in self.targets):
-            self._keep(row)
+            self._store(row)
 
-    def _reduce_vectors(self, start: V, whole: int) -> list[Lanes]:
+    def _reduce_vectors(self, start: V, whole: int) -> list[LaneValue]:
         e, width = self.e, self.program.width
         sums = [e.variable(vector(total.ty, width)) for total in self.totals]
-        for total, first in zip(sums, self._read(Steps(start, 1)), strict=True):
+        for total, first in zip(sums, self._read(Strided(start, 1)), strict=True):
             e.set(total, self.body.to_vector(first))
 
         def step(k: V) -> None:
-            now: list[Lanes] = [Vector(e.get(total)) for total in sums]
-            found = self._combined(now, self._read(Steps(e.add(start, k), 1)))
+            now: list[LaneValue] = [Vector(e.get(total)) for total in sums]
+            found = self._combined(now, self._read(Strided(e.add(start, k), 1)))
             for total, lanes in zip(sums, found, strict=True):
                 e.set(total, self.body.to_vector(lanes))
 
-        e.count(const("i64", width), const("i64", whole), width, step)
-        found: list[Lanes] = [Vector(e.get(total)) for total in sums]
+        e.for_range(const("i64", width), const("i64", whole), width, step)
+        found: list[LaneValue] = [Vector(e.get(total)) for total in sums]
         half = width // 2
         while half:
-            turned: list[Lanes] = [self._turned(lanes, half) for lanes in found]
-            found = self._combined(found, turned)
+            rotated: list[LaneValue] = [self._rotated(lanes, half) for lanes in found]
+            found = self._combined(found, rotated)
             half //= 2
         return [Uniform(e.extract(self.body.to_vector(lanes), 0)) for lanes in found]
 
-    def _turned(self, lanes: Lanes, by: int) -> Lanes:
+    def _rotated(self, lanes: LaneValue, by: int) -> LaneValue:
         v, width = self.body.to_vector(lanes), self.program.width
         places = [(lane + by) % width for lane in range(width)]
         return Vector(self.e.shuffle(v, V(v.ty, "poison"), places))
 
-    def _combined(self, a: Sequence[Lanes], b: Sequence[Lanes]) -> list[Lanes]:
+    def _combined(self, a: Sequence[LaneValue], b: Sequence[LaneValue]) -> list[LaneValue]:
         """What the user's function makes of two elements, or of two vectors of them."""
         region, body = self.op.body, self.body
         body.scopes.append({})
@@ -164,16 +164,16 @@ class _Writer:
         body.scopes.pop()
         return found
 
-    def _read(self, place: Lanes) -> list[Lanes]:
-        return [read(self.body, t.pointer, t.dtype, place, None) for t in self.sources]
+    def _read(self, position: LaneValue) -> list[LaneValue]:
+        return [read(self.body, t.pointer, t.dtype, position, None) for t in self.sources]
 
-    def _set(self, values: Sequence[Lanes]) -> None:
+    def _set(self, values: Sequence[LaneValue]) -> None:
         for total, lanes in zip(self.totals, values, strict=True):
             assert isinstance(lanes, Uniform)
             self.e.set(total, lanes.v)
 
-    def _keep(self, place: V) -> None:
+    def _store(self, position: V) -> None:
         for tile, total in zip(self.targets, self.totals, strict=True):
             assert tile is not None
             value = Uniform(self.e.get(total))
-            write(self.body, tile.pointer, tile.dtype, Uniform(place), value, None)
+            write(self.body, tile.pointer, tile.dtype, Uniform(position), value, None)

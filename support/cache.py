@@ -3,10 +3,10 @@
 A cache has a folder and file names of its own; nothing else is read, changed or removed. The name
 of a file holds its key, a digest of all that went into it. At its end stands a seal, a digest of
 the key and the content: a file that was cut off, changed or put under another key's name is not
-used, and is made again. Files appear under their name at once, complete.
+used, and is rebuilt. Files appear under their name at once, complete.
 
-A cache gives contents, never paths: what stands at a path when it is opened again is not what was
-checked.
+A cache gives contents, never paths: a file may be replaced after its check, before its path is
+opened again.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pathlib import Path
 from eas.support.folders import Folder, enter
 from eas.support.records import field, record
 
-# Bytes that the files of a cache may have together. A process measures them when it first keeps a
+# Bytes that the files of a cache may have together. A process measures them when it first stores a
 # file, and after each sixteenth of the limit; a quarter of it is freed then.
 LIMIT = 256 << 20
 
@@ -61,7 +61,7 @@ class Cache:
         content = sealed[:-_SEAL_SIZE]
         return content if sealed[-_SEAL_SIZE:] == _seal(key, content) else None
 
-    def keep(self, key: str, content: bytes) -> None:
+    def store(self, key: str, content: bytes) -> None:
         """Puts a file with this content into the cache, if that is possible."""
         if self.folder is None or len(content) > LIMIT // 4:
             return

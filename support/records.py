@@ -137,7 +137,7 @@ def _with_slots(cls: type[T], own: Sequence[str], added: dict[str, object]) -> t
 
 
 def _init(fields: dict[str, _Field], cls: type[Any]) -> dict[str, object]:
-    """`__init__`, and what tells in which order it takes the fields."""
+    """`__init__`, and the order in which it takes the fields."""
     given = {name: each for name, each in fields.items() if each.init}
     positional = tuple(name for name, each in given.items() if not each.kw_only)
     names = (*positional, *(name for name, each in given.items() if each.kw_only))

@@ -22,4 +22,5 @@ def timed(name: str, what: str, *, of_pass: bool = False) -> Generator[None]:
     start = time.perf_counter()
     yield
     took = (time.perf_counter() - start) * 1000
-    sys.stderr.write(f"eas: {name}: {what} took {took:.1f} ms\n")  # at once: threads print too
+    # in one write: other threads print too
+    sys.stderr.write(f"eas: {name}: {what} took {took:.1f} ms\n")

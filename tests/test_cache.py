@@ -22,7 +22,7 @@ NOBODY = 65534
 def kept(tmp_path: Path) -> Cache:
     """A cache that holds `content` under `KEY`."""
     cache = open_cache(tmp_path)
-    cache.keep(KEY, b"content")
+    cache.store(KEY, b"content")
     assert cache.read(KEY) == b"content"
     return cache
 
@@ -140,7 +140,7 @@ def fill(cache: Cache, count: int) -> list[str]:
     """Keeps files of 100 bytes, each a second older than the next, and gives their keys."""
     keys = [digest(str(number)) for number in range(count)]
     for number, key in enumerate(keys):
-        cache.keep(key, bytes(100 - 32))
+        cache.store(key, bytes(100 - 32))
         os.utime(place_of(cache, key), (number, number))
     return keys
 
@@ -151,7 +151,7 @@ def test_the_files_that_were_made_first_make_room(
     monkeypatch.setattr(caches, "LIMIT", 1000)
     cache = open_cache(tmp_path)
     keys = fill(cache, 10)
-    cache.keep(KEY, bytes(100 - 32))
+    cache.store(KEY, bytes(100 - 32))
     left = {path.name for path in (tmp_path / FOLDER).iterdir()}
     assert left == {cache.name(key) for key in (*keys[4:], KEY)}  # three quarters of the limit
 
@@ -166,13 +166,13 @@ def test_files_of_all_suffixes_and_of_killed_processes_count(
         path = tmp_path / FOLDER / name
         path.write_bytes(bytes(800))
         os.utime(path, (0, 0))
-    cache.keep(KEY, bytes(68))
+    cache.store(KEY, bytes(68))
     assert [path.name for path in (tmp_path / FOLDER).iterdir()] == [cache.name(KEY)]
 
 
 def test_a_file_that_would_need_much_of_the_limit_is_not_kept(tmp_path: Path) -> None:
     cache = open_cache(tmp_path)
-    cache.keep(KEY, bytes(LIMIT // 4 + 1))
+    cache.store(KEY, bytes(LIMIT // 4 + 1))
     assert cache.read(KEY) is None
 
 
@@ -180,7 +180,7 @@ def test_only_the_user_can_enter_what_is_made(tmp_path: Path) -> None:
     before = os.umask(0)
     try:
         cache = open_cache(tmp_path / "some" / "where")
-        cache.keep(KEY, b"content")
+        cache.store(KEY, b"content")
     finally:
         os.umask(before)
     made = [tmp_path / "some" / "where", tmp_path / "some" / "where" / FOLDER]
@@ -195,7 +195,7 @@ def test_a_folder_that_others_can_write_to_is_not_used(
 ) -> None:
     (tmp_path / inner).chmod(mode)
     assert kept.read(KEY) is None
-    kept.keep(digest("another"), b"content")
+    kept.store(digest("another"), b"content")
     assert [path.name for path in (tmp_path / FOLDER).iterdir()] == [kept.name(KEY)]
     (tmp_path / inner).chmod(0o700)
     assert kept.read(KEY) == b"content"
@@ -203,7 +203,7 @@ def test_a_folder_that_others_can_write_to_is_not_used(
 
 def test_nothing_is_made_in_a_folder_that_others_can_write_to(tmp_path: Path) -> None:
     tmp_path.chmod(0o777)
-    open_cache(tmp_path).keep(KEY, b"content")
+    open_cache(tmp_path).store(KEY, b"content")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -239,7 +239,7 @@ def test_a_link_in_place_of_a_file_is_not_followed(kept: Cache, tmp_path: Path) 
     place_of(kept).rename(tmp_path / "elsewhere")
     place_of(kept).symlink_to(tmp_path / "elsewhere")
     assert kept.read(KEY) is None
-    kept.keep(KEY, b"other")
+    kept.store(KEY, b"other")
     assert not place_of(kept).is_symlink()
     assert kept.read(KEY) == b"other"
 
@@ -286,7 +286,7 @@ def test_the_file_of_another_key_is_not_read(kept: Cache) -> None:
 def test_a_folder_that_vanishes_is_made_again(kept: Cache, tmp_path: Path) -> None:
     shutil.rmtree(tmp_path / FOLDER)
     assert kept.read(KEY) is None
-    kept.keep(KEY, b"again")
+    kept.store(KEY, b"again")
     assert kept.read(KEY) == b"again"
 
 
@@ -297,7 +297,7 @@ def test_a_write_that_fails_leaves_no_file(
         raise OSError("no space left")
 
     monkeypatch.setattr(os, "replace", fail)
-    kept.keep(digest("another"), b"content")
+    kept.store(digest("another"), b"content")
     assert [path.name for path in (tmp_path / FOLDER).iterdir()] == [kept.name(KEY)]
 
 
@@ -307,7 +307,7 @@ def test_no_descriptor_stays_open(kept: Cache, tmp_path: Path) -> None:
         (tmp_path / FOLDER).chmod(mode)
         kept.read(KEY)
         kept.read(digest("missing"))
-        kept.keep(KEY, b"content")
+        kept.store(KEY, b"content")
     assert next_descriptor() == before
 
 

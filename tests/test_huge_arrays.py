@@ -244,9 +244,9 @@ def test_a_plan_is_for_small_or_for_huge_arrays(square: Array, is_first: bool) -
     first, second = arrays if is_first else arrays[::-1]
     found = np.zeros(1, np.uint8)
     kernel[1](first, found, _backend="cpu")
-    shortcuts: Any = vars(kernel)["_shortcuts"]
-    assert shortcuts.take((None, True), 1, (first, found), {})
-    assert not shortcuts.take((None, True), 1, (second, found), {})
+    fast_path: Any = vars(kernel)["_fast_path"]
+    assert fast_path.run((None, True), 1, (first, found), {})
+    assert not fast_path.run((None, True), 1, (second, found), {})
 
 
 def test_the_text_for_a_huge_array_computes_its_offsets_in_long() -> None:

@@ -265,7 +265,7 @@ def test_match_statements_are_printed() -> None:
     )
 
 
-def test_a_lambda_is_specialised_as_well() -> None:
+def test_a_lambda_is_specialized_as_well() -> None:
     expect(lambda a, SIZE: a + SIZE, {"SIZE": 3}, "(lambda a: a + 3)\n")
 
 

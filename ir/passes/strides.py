@@ -1,4 +1,4 @@
-"""A function for arrays whose neighbours along the last axis lie side by side, as most do."""
+"""A function specialized for arrays whose last axis has unit stride, as most have."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from eas.support.records import replace
 def last_strides(f: Function) -> tuple[Param, ...]:
     """The parameters that are the stride along the last axis of an array that is indexed.
 
-    Of an axis with one element it makes no difference, unless the kernel looks at it itself.
+    Strides that the kernel uses for anything else are left out.
     """
     makers = {op.result.id: op for op in walk(f.body) if isinstance(op, Compute)}
     last: dict[str, int] = {}
@@ -22,12 +22,12 @@ def last_strides(f: Function) -> tuple[Param, ...]:
             assert isinstance(axis, int)
             last[array] = max(axis, last.get(array, 0))
     found = [p for p in f.params if p.role == "stride" and last.get(p.array) == p.axis]
-    seen = _seen(f, makers) if found else set[int]()
-    return tuple(p for p in found if p.value.id not in seen)
+    others = _used_otherwise(f, makers) if found else set[int]()
+    return tuple(p for p in found if p.value.id not in others)
 
 
-def _seen(f: Function, makers: Mapping[int, Compute]) -> set[int]:
-    """What is used for more than to be the factor of an index, as a number or in all lanes."""
+def _used_otherwise(f: Function, makers: Mapping[int, Compute]) -> set[int]:
+    """The values with any use but as the factor of an index, as a scalar or as a splat."""
 
     def is_made_by(name: str, value: Value) -> bool:
         return value.id in makers and makers[value.id].op.name == name
@@ -43,7 +43,7 @@ def _seen(f: Function, makers: Mapping[int, Compute]) -> set[int]:
 
 
 def with_unit_strides(f: Function) -> Function:
-    """The function without those parameters: they are 1."""
+    """The function with 1 in place of those parameters."""
     known = last_strides(f)
     loc = f.body.ops[0].loc
     ones: list[Op] = [Constant(1, param.value, loc) for param in known]

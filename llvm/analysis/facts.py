@@ -42,7 +42,7 @@ MODS = {"mod", "truncmod"}
 LIGHT = {*_LEAVES, *_CHEAP}
 VIEWS = {"splat", "broadcast", "expand_dims", "permute", "slice", "reshape", "cycle"}
 # what the threads of a simdgroup do together
-OVER_THREADS = {
+SIMDGROUP_OPS = {
     *("simd_sum", "simd_max", "simd_min", "simd_any", "simd_all"),
     *("simd_shuffle", "simd_broadcast", "simd_shuffle_xor", "mma_word"),
 }
@@ -67,8 +67,8 @@ class Facts:
     read: set[int] = field(default_factory=set[int])
     written: set[int] = field(default_factory=set[int])
     ops: dict[int, Op] = field(default_factory=dict[int, Op])
-    nests: dict[int, Op | None] = field(default_factory=dict[int, "Op | None"])
-    homes: dict[int, Op | None] = field(default_factory=dict[int, "Op | None"])
+    op_loops: dict[int, Op | None] = field(default_factory=dict[int, "Op | None"])
+    value_loops: dict[int, Op | None] = field(default_factory=dict[int, "Op | None"])
     indexed: set[int] = field(default_factory=set[int])
     owners: dict[Value, Op] = field(default_factory=dict[Value, Op])
     strides: frozenset[Value] = frozenset()
@@ -76,11 +76,11 @@ class Facts:
         default_factory=dict[tuple[Value, Indices], Form]
     )
     counters: dict[int, For] = field(default_factory=dict[int, For])
-    passed: dict[int, Value] = field(default_factory=dict[int, Value])
+    while_values: dict[int, Value] = field(default_factory=dict[int, Value])
 
     def __post_init__(self) -> None:
         found = divergences(self.function)
-        self._split = {key for key, each in found.items() if each.inside}
+        self._divergent = {key for key, each in found.items() if each.inside}
         self._yielded: set[int] = set()
         self.ranges = analyze(self.function)
         self.wrapping = self.ranges.wrapping
@@ -93,7 +93,7 @@ class Facts:
             for operand in operands_of(op):
                 self.users.setdefault(operand.id, set()).add(id(op))
             if isinstance(op, Compute) and op.result.shape:
-                self._weigh(op)
+                self._count_ops(op)
             if isinstance(op, Compute) and self._is_indexed(op):
                 self.indexed.add(op.result.id)
             if isinstance(op, Yield):
@@ -111,10 +111,10 @@ class Facts:
         self._nest(self.function.body, None)
 
     def _nest(self, region: Region, loop: Op | None) -> None:
-        self.homes.update((value.id, loop) for value in region.args)
+        self.value_loops.update((value.id, loop) for value in region.args)
         for op in region.ops:
-            self.ops[id(op)], self.nests[id(op)] = op, loop
-            self.homes.update((value.id, loop) for value in results_of(op))
+            self.ops[id(op)], self.op_loops[id(op)] = op, loop
+            self.value_loops.update((value.id, loop) for value in results_of(op))
             inner = op if isinstance(op, For | While) else loop
             for each in regions_of(op):
                 self.owners.update(dict.fromkeys(each.args, op))
@@ -124,23 +124,25 @@ class Facts:
         """What the body of a `while` gets is what its test passes on."""
         test = op.test.terminator
         assert isinstance(test, Condition)
-        self.passed.update((arg.id, v) for arg, v in zip(op.body.args, test.values, strict=True))
+        self.while_values.update(
+            (arg.id, v) for arg, v in zip(op.body.args, test.values, strict=True)
+        )
 
     def _is_indexed(self, op: Compute) -> bool:
         return op.op.name == "index" or any(v.id in self.indexed for v in op.operands)
 
-    def _weigh(self, op: Compute) -> None:
+    def _count_ops(self, op: Compute) -> None:
         if op.op.name in _LEAVES:
             self.cheap[op.result.id] = 1
             return
         if op.op.name not in _CHEAP or op.result.ty.dtype.is_float:
             return
-        weights = [self._weight(v, op) for v in op.operands if v.shape]
-        total = 1 + sum(weight or 0 for weight in weights)
-        if None not in weights and total <= _MOST_CHEAP_OPS:
+        counts = [self._ops_of(v, op) for v in op.operands if v.shape]
+        total = 1 + sum(count or 0 for count in counts)
+        if None not in counts and total <= _MOST_CHEAP_OPS:
             self.cheap[op.result.id] = total
 
-    def _weight(self, value: Value, user: Compute) -> int | None:
+    def _ops_of(self, value: Value, user: Compute) -> int | None:
         """What a value adds to what its user takes; one that only goes round is kept."""
         op = self.definitions.get(value.id)
         if user.op.name == "expand_dims" and isinstance(op, Compute) and op.op.name in MODS:
@@ -150,16 +152,16 @@ class Facts:
     def is_cheap(self, value: Value) -> bool:
         return value.id in self.cheap
 
-    def is_checked_when_made(self, op: Op) -> bool:
+    def is_checked_at_definition(self, op: Op) -> bool:
         """Whether an op is an index that is checked here, and not where it is used."""
         if not isinstance(op, Compute) or op.op.name != "index":
             return False
-        is_kept = not self.is_cheap(op.result) or op.result.id in self._yielded
-        return bool(op.result.shape) and is_kept
+        is_materialized = not self.is_cheap(op.result) or op.result.id in self._yielded
+        return bool(op.result.shape) and is_materialized
 
-    def is_split(self, op: If | For | While) -> bool:
+    def is_divergent(self, op: If | For | While) -> bool:
         """Whether lanes go different ways in an op."""
-        return id(op) in self._split
+        return id(op) in self._divergent
 
     def definition(self, value: Value) -> Op | None:
         return self.definitions.get(value.id)
@@ -170,10 +172,10 @@ class Facts:
 
     def is_inside(self, value: Value, op: Op) -> bool:
         """Whether a value is defined in the regions of a loop."""
-        home = self.homes.get(value.id)
-        while home is not None and home is not op:
-            home = self.nests[id(home)]
-        return home is op
+        loop = self.value_loops.get(value.id)
+        while loop is not None and loop is not op:
+            loop = self.op_loops[id(loop)]
+        return loop is op
 
     def is_last_use(self, value: Value, op: Op) -> bool:
         """Whether nothing but one operand of an op ever reads a value.
@@ -182,7 +184,7 @@ class Facts:
         """
         if self.users[value.id] != {id(op)} or operands_of(op).count(value) != 1:
             return False
-        return self.homes[value.id] is self.nests[id(op)]
+        return self.value_loops[value.id] is self.op_loops[id(op)]
 
     def constant(self, value: Value) -> bool | int | float | None:
         """The number that a value is in all lanes, if it is known."""
@@ -192,13 +194,13 @@ class Facts:
         return op.value if isinstance(op, Constant) else None
 
 
-def leaves(region: Region, kinds: tuple[type[Break | Continue], ...] = (Break, Continue)) -> bool:
+def has_exit(region: Region, kinds: tuple[type[Break | Continue], ...] = (Break, Continue)) -> bool:
     """Whether an exit in a region leaves it: one of a loop inside does not."""
     for op in region.ops:
         if isinstance(op, kinds):
             return True
         inner = (op.orelse,) if isinstance(op, For | While) else regions_of(op)
-        if any(leaves(each, kinds) for each in inner):
+        if any(has_exit(each, kinds) for each in inner):
             return True
     return False
 

@@ -11,24 +11,24 @@ _MOST_OPS = 3
 _LIGHT = {"add", "sub", "mul", "neg", "abs", "minimum", "maximum", "select"}
 
 
-def is_remade(value: Value, facts: Facts) -> bool:
+def is_rematerialized(value: Value, facts: Facts) -> bool:
     """Whether a block is read in a row, or nearly, and used in such rows in the same loop."""
     if not value.shape or _cost(value, facts, _MOST_OPS) is None:
         return False
     return all(_fits(value, facts))
 
 
-def repeated_rows(facts: Facts) -> set[int]:
+def rematerialized_rows(facts: Facts) -> set[int]:
     """Rows of arrays that are only used repeated along another axis: each use reads them."""
     loads = [op for op in facts.ops.values() if isinstance(op, Load) and op.result.shape]
     return {op.result.id for op in loads if _is_row(op, facts) and _is_repeated(op.result, facts)}
 
 
 def _is_repeated(value: Value, facts: Facts) -> bool:
-    nest = facts.nests[id(facts.definitions[value.id])]
+    nest = facts.op_loops[id(facts.definitions[value.id])]
     users = [facts.ops[user] for user in facts.users.get(value.id, ())]
     for op in users:
-        if not isinstance(op, Compute) or facts.nests[id(op)] is not nest:
+        if not isinstance(op, Compute) or facts.op_loops[id(op)] is not nest:
             return False
         if op.op.name not in ("broadcast", "expand_dims"):
             return False
@@ -39,9 +39,9 @@ def _is_repeated(value: Value, facts: Facts) -> bool:
 
 
 def _fits(value: Value, facts: Facts) -> list[bool]:
-    nest = facts.nests[id(facts.definitions[value.id])]
+    nest = facts.op_loops[id(facts.definitions[value.id])]
     users = [facts.ops[user] for user in facts.users.get(value.id, ())]
-    return [facts.nests[id(op)] is nest and _is_along(op, value) for op in users]
+    return [facts.op_loops[id(op)] is nest and _is_along(op, value) for op in users]
 
 
 def _is_along(op: Op, value: Value) -> bool:

@@ -62,7 +62,7 @@ def _is_moved(e: Emitter, rest: V, y: V) -> V:
     """Whether a remainder as C has it is there and lacks the sign of the divisor."""
     zero = const(rest.ty, 0.0)
     differs = e.xor(e.fcmp("olt", y, zero), e.fcmp("olt", rest, zero))
-    return e.both(e.fcmp("une", rest, zero), differs)
+    return e.and_(e.fcmp("une", rest, zero), differs)
 
 
 def _truncdiv(e: Emitter, a: list[V], dtype: DType) -> V:
@@ -142,12 +142,12 @@ def _clamp(e: Emitter, a: list[V], dtype: DType) -> V:
 
 def _and(e: Emitter, a: list[V], dtype: DType) -> V:
     del dtype
-    return e.both(a[0], a[1])
+    return e.and_(a[0], a[1])
 
 
 def _or(e: Emitter, a: list[V], dtype: DType) -> V:
     del dtype
-    return e.either(a[0], a[1])
+    return e.or_(a[0], a[1])
 
 
 def _xor(e: Emitter, a: list[V], dtype: DType) -> V:
@@ -157,14 +157,14 @@ def _xor(e: Emitter, a: list[V], dtype: DType) -> V:
 
 def _not(e: Emitter, a: list[V], dtype: DType) -> V:
     del dtype
-    return e.invert(a[0])
+    return e.not_(a[0])
 
 
 def _amount(e: Emitter, b: V, dtype: DType) -> V:
     """An amount that the hardware can shift by; a wrong one gives some value."""
     if b.known is not None and 0 <= b.known < dtype.bits:
         return b
-    return e.both(b, const(b.ty, dtype.bits - 1))
+    return e.and_(b, const(b.ty, dtype.bits - 1))
 
 
 def _shl(e: Emitter, a: list[V], dtype: DType) -> V:

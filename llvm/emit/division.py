@@ -37,7 +37,7 @@ def floor_remainder(e: Emitter, a: V, b: V, dtype: DType) -> V:
         return rest
     zero = const(rest.ty, 0)
     differs = e.icmp("slt", e.xor(rest, b), zero)
-    wrong = e.both(e.icmp("ne", rest, zero), differs)
+    wrong = e.and_(e.icmp("ne", rest, zero), differs)
     return e.add(rest, e.select(wrong, b, zero))
 
 
@@ -45,7 +45,7 @@ def _rounds_down(e: Emitter, a: V, b: V, quotient: V) -> V:
     """Where the signs differ and something is left."""
     rest = e.sub(a, e.mul(quotient, b))
     zero = const(a.ty, 0)
-    return e.both(e.icmp("ne", rest, zero), e.icmp("slt", e.xor(rest, b), zero))
+    return e.and_(e.icmp("ne", rest, zero), e.icmp("slt", e.xor(rest, b), zero))
 
 
 def _is_plain(b: V) -> bool:
@@ -57,9 +57,9 @@ def _divide_single(e: Emitter, a: V, b: V, dtype: DType) -> V:
     safe = e.select(e.icmp("eq", b, zero), one, b)
     if not dtype.is_signed:
         return e.binary("udiv", a, safe)
-    turns = e.icmp("eq", b, const(b.ty, -1))
-    quotient = e.binary("sdiv", a, e.select(turns, one, safe))
-    return e.select(turns, e.sub(zero, a), quotient)
+    is_minus_one = e.icmp("eq", b, const(b.ty, -1))
+    quotient = e.binary("sdiv", a, e.select(is_minus_one, one, safe))
+    return e.select(is_minus_one, e.sub(zero, a), quotient)
 
 
 def _lane_by_lane(e: Emitter, a: V, b: V, dtype: DType) -> V:
@@ -74,11 +74,11 @@ def _through_floats(e: Emitter, a: V, b: V, dtype: DType) -> V:
     """A float with more than twice the digits has the exact quotient before its point."""
     wide = "double" if bits_of(a.ty) == 32 else "float"
     to_float = "sitofp" if dtype.is_signed else "uitofp"
-    number, divisor = e.cast(to_float, a, wide), e.repeated(b)
+    number, divisor = e.cast(to_float, a, wide), e.splat_source(b)
     if divisor is None:
         ratio = e.fdiv(number, e.cast(to_float, b, wide))
     else:
-        ratio = _by_inverse(e, number, e.cast(to_float, divisor, wide))
+        ratio = _by_reciprocal(e, number, e.cast(to_float, divisor, wide))
     whole = e.value(like(a, "i32"), f"fptosi {ratio} to {vector('i32', a.lanes)}")
     quotient = e.value(whole.ty, f"freeze {whole}")
     narrow = e.cast("trunc", quotient, a.element)
@@ -88,7 +88,7 @@ def _through_floats(e: Emitter, a: V, b: V, dtype: DType) -> V:
     return e.select(e.icmp("eq", b, const(b.ty, 1)), a, narrow)
 
 
-def _by_inverse(e: Emitter, a: V, b: V) -> V:
+def _by_reciprocal(e: Emitter, a: V, b: V) -> V:
     """Whole numbers by one and the same, which is inverted once.
 
     Half of one more moves them so far away from the next whole quotient that rounding errors do not

@@ -70,10 +70,10 @@ def _bf16_bits(e: Emitter, v: V) -> V:
     """The upper half of a float's bits, rounded to nearest, halves to even; a NaN stays one."""
     bits = e.bits(v)
     sixteen = const(bits.ty, 16)
-    lowest = e.both(e.binary("lshr", bits, sixteen), const(bits.ty, 1))
+    lowest = e.and_(e.binary("lshr", bits, sixteen), const(bits.ty, 1))
     bias = e.add(lowest, const(bits.ty, 0x7FFF))
     near = e.binary("lshr", e.add(bits, bias), sixteen)
-    quiet = e.either(e.binary("lshr", bits, sixteen), const(bits.ty, 0x40))
+    quiet = e.or_(e.binary("lshr", bits, sixteen), const(bits.ty, 0x40))
     return e.select(e.fcmp("uno", v, v), quiet, near)
 
 
@@ -86,8 +86,8 @@ def odd_sum(e: Emitter, a: V, b: V) -> V:
     one = const(bits.ty, 1)
     is_away = e.icmp("eq", e.fcmp("ogt", lost, zero), e.fcmp("ogt", total, zero))
     other = e.select(is_away, e.add(bits, one), e.binary("sub", bits, one))
-    is_even = e.icmp("eq", e.both(bits, one), const(bits.ty, 0))
-    moves = e.both(is_even, e.fcmp("one", lost, zero))
+    is_even = e.icmp("eq", e.and_(bits, one), const(bits.ty, 0))
+    moves = e.and_(is_even, e.fcmp("one", lost, zero))
     return e.floats(e.select(moves, other, bits))
 
 
@@ -99,6 +99,6 @@ def to_single(e: Emitter, v: V) -> V:
     one = const(bits.ty, 1)
     away = e.fcmp("olt", e.intrinsic("fabs", back), e.intrinsic("fabs", v))
     other = e.select(away, e.add(bits, one), e.binary("sub", bits, one))
-    is_even = e.icmp("eq", e.both(bits, one), const(bits.ty, 0))
-    moves = e.both(is_even, e.fcmp("one", back, v))
+    is_even = e.icmp("eq", e.and_(bits, one), const(bits.ty, 0))
+    moves = e.and_(is_even, e.fcmp("one", back, v))
     return e.bitcast(e.select(moves, other, bits), like(v, "float"))

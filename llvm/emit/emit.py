@@ -92,9 +92,9 @@ def _to_single(value: float) -> float:
 class Variable:
     """A place on the stack that LLVM turns into registers."""
 
-    place: V
+    pointer: V
     ty: str
-    held: str
+    memory_ty: str
 
 
 # Instructions that may give something else the next time.
@@ -111,7 +111,7 @@ class Emitter:
 
     declared: dict[str, str] = field(default_factory=dict[str, str])
     fast: str = ""
-    has_scaling: bool = False
+    has_avx512: bool = False
     has_avx2: bool = False
     scratch: int = 0
     _entry: list[str] = field(default_factory=list[str])
@@ -120,10 +120,10 @@ class Emitter:
     _is_open: bool = True
     _computed: dict[str, V] = field(default_factory=dict[str, V])
     _splats: dict[str, V] = field(default_factory=dict[str, V])
-    _twins: dict[tuple[str, int], V] = field(default_factory=dict[tuple[str, int], V])
+    _vector_copies: dict[tuple[str, int], V] = field(default_factory=dict[tuple[str, int], V])
     _sums: dict[str, tuple[V, V]] = field(default_factory=dict[str, tuple[V, V]])
-    _wholes: dict[str, V] = field(default_factory=dict[str, V])
-    _joined: dict[str, tuple[str, V, V]] = field(default_factory=dict[str, tuple[str, V, V]])
+    _integer_masks: dict[str, V] = field(default_factory=dict[str, V])
+    _mask_ops: dict[str, tuple[str, V, V]] = field(default_factory=dict[str, tuple[str, V, V]])
 
     @property
     def body(self) -> str:
@@ -144,8 +144,8 @@ class Emitter:
     def jump(self, label: str) -> None:
         self._end(f"br label %{label}")
 
-    def branch(self, condition: V, then: str, orelse: str, is_rare: bool = False) -> None:
-        odds = ", !prof !1" if is_rare else ""
+    def branch(self, condition: V, then: str, orelse: str, is_unlikely: bool = False) -> None:
+        odds = ", !prof !1" if is_unlikely else ""
         self._end(f"br i1 {condition.text}, label %{then}, label %{orelse}{odds}")
 
     def leave(self) -> None:
@@ -156,20 +156,20 @@ class Emitter:
             self._lines.append(f"  {line}")
         self._is_open = False
 
-    def when(self, condition: V, then: Callable[[], None], is_rare: bool = False) -> None:
+    def when(self, condition: V, then: Callable[[], None], is_unlikely: bool = False) -> None:
         """Runs code only if a condition holds."""
         if condition.known is not None:
             if condition.known:
                 then()
             return
         inside, after = self.label("then"), self.label("after")
-        self.branch(condition, inside, after, is_rare)
+        self.branch(condition, inside, after, is_unlikely)
         self.begin(inside)
         then()
         self.jump(after)
         self.begin(after)
 
-    def count(self, start: V, stop: V, step: int, body: Callable[[V], None]) -> None:
+    def for_range(self, start: V, stop: V, step: int, body: Callable[[V], None]) -> None:
         """A loop from start to stop, both of one integer type."""
         counter = self.variable(start.ty)
         self.set(counter, start)
@@ -221,40 +221,41 @@ class Emitter:
         self.scratch += -(-_size(ty, count) // 64) * 64
         return V("ptr", name)
 
-    def early(self, text: str, ty: str) -> V:
+    def entry_value(self, text: str, ty: str) -> V:
         """A value that is computed at the start of the function."""
         self._count += 1
         self._entry.append(f"  %v{self._count} = {text}")
         return V(ty, f"%v{self._count}")
 
-    def first(self, text: str) -> None:
+    def entry_line(self, text: str) -> None:
         """A line at the start of the function."""
         self._entry.append(f"  {text}")
 
     def variable(self, ty: str) -> Variable:
         # a vector of bits is dear to keep: as whole numbers it is a vector that blends can take
-        has_bits = self.has_scaling  # AVX-512 keeps them in registers of their own
-        held = ty if has_bits or ty[0] != "<" else ty.replace(" i1>", " i32>")
-        return Variable(self.alloca(held, align=32), ty, held)
+        has_bits = self.has_avx512  # AVX-512 keeps them in registers of their own
+        memory_ty = ty if has_bits or ty[0] != "<" else ty.replace(" i1>", " i32>")
+        return Variable(self.alloca(memory_ty, align=32), ty, memory_ty)
 
     def get(self, variable: Variable) -> V:
-        held = self.load(variable.held, variable.place)
-        if variable.held == variable.ty:
-            return held
-        bits = self.icmp("slt", held, const(held.ty, 0))
-        self._wholes[bits.text] = held
+        loaded = self.load(variable.memory_ty, variable.pointer)
+        if variable.memory_ty == variable.ty:
+            return loaded
+        bits = self.icmp("slt", loaded, const(loaded.ty, 0))
+        self._integer_masks[bits.text] = loaded
         return bits
 
     def set(self, variable: Variable, v: V) -> None:
-        self.store(v if variable.held == variable.ty else self._whole(v), variable.place)
+        is_same = variable.memory_ty == variable.ty
+        self.store(v if is_same else self._integer_mask(v), variable.pointer)
 
-    def _whole(self, bits: V) -> V:
+    def _integer_mask(self, bits: V) -> V:
         """Bits as whole numbers: made of those that they came from, or LLVM would keep the bits."""
-        if bits.text in self._wholes:
-            return self._wholes[bits.text]
-        if bits.text in self._joined:
-            op, a, b = self._joined[bits.text]
-            return self.binary(op, self._whole(a), self._whole(b))
+        if bits.text in self._integer_masks:
+            return self._integer_masks[bits.text]
+        if bits.text in self._mask_ops:
+            op, a, b = self._mask_ops[bits.text]
+            return self.binary(op, self._integer_mask(a), self._integer_mask(b))
         return self.cast("sext", bits, "i32")
 
     def binary(self, op: str, a: V, b: V) -> V:
@@ -296,31 +297,31 @@ class Emitter:
     def fneg(self, a: V) -> V:
         return self.value(a.ty, f"fneg {a}")
 
-    def both(self, a: V, b: V) -> V:
+    def and_(self, a: V, b: V) -> V:
         """`and`, of bits or bools."""
         if a.element == "i1" and a.known is not None:
             return b if a.known else a
         if b.element == "i1" and b.known is not None:
             return a if b.known else b
-        return self._join("and", a, b)
+        return self._bitwise("and", a, b)
 
-    def either(self, a: V, b: V) -> V:
+    def or_(self, a: V, b: V) -> V:
         if a.element == "i1" and a.known is not None:
             return a if a.known else b
         if b.element == "i1" and b.known is not None:
             return b if b.known else a
-        return self._join("or", a, b)
+        return self._bitwise("or", a, b)
 
-    def _join(self, op: str, a: V, b: V) -> V:
+    def _bitwise(self, op: str, a: V, b: V) -> V:
         made = self.binary(op, a, b)
         if made.lanes and made.element == "i1":
-            self._joined[made.text] = (op, a, b)
+            self._mask_ops[made.text] = (op, a, b)
         return made
 
     def xor(self, a: V, b: V) -> V:
         return self.binary("xor", a, b)
 
-    def invert(self, a: V) -> V:
+    def not_(self, a: V) -> V:
         if a.element == "i1" and a.known is not None:
             return const(a.ty, not a.known)
         return self.binary("xor", a, const(a.ty, -1 if a.element != "i1" else True))
@@ -343,7 +344,7 @@ class Emitter:
     def bitcast(self, a: V, ty: str) -> V:
         return a if a.ty == ty else self.value(ty, f"bitcast {a} to {ty}")
 
-    def hidden(self, mask: V) -> V:
+    def opaque(self, mask: V) -> V:
         """A mask of lanes of which LLVM knows nothing: code that is empty could have changed it."""
         bits = self.cast("zext", self.bitcast(mask, f"i{mask.lanes}"), "i64")
         same = self.value("i64", f'call i64 asm "", "=r,0"({bits})')
@@ -360,7 +361,7 @@ class Emitter:
     def call(self, name: str, ty: str, *arguments: V) -> V:
         return self.value(ty, self._called(name, ty, arguments))
 
-    def do(self, name: str, *arguments: V) -> None:
+    def call_void(self, name: str, *arguments: V) -> None:
         self.line(self._called(name, "void", arguments))
 
     def _called(self, name: str, ty: str, arguments: Sequence[V]) -> str:
@@ -372,7 +373,7 @@ class Emitter:
         """An intrinsic whose operands and result have one type."""
         return self.call(f"llvm.{name}.{mangled(a.ty)}", a.ty, a, *more)
 
-    def root(self, a: V) -> V:
+    def sqrt(self, a: V) -> V:
         """The square root, with the freedoms that the user gave."""
         name = f"llvm.sqrt.{mangled(a.ty)}"
         self.declared[name] = f"declare {a.ty} @{name}({a.ty})"
@@ -385,7 +386,7 @@ class Emitter:
         ty = vector(a.ty, lanes)
         if a.known is not None:
             return const(ty, a.known)
-        made = self._twins.get((a.text, lanes)) or self._moved_twin(a, lanes)
+        made = self._vector_copies.get((a.text, lanes)) or self._splat_of_sum(a, lanes)
         if made is not None:
             return made
         first = self.value(ty, f"insertelement {ty} poison, {a}, i64 0")
@@ -396,38 +397,38 @@ class Emitter:
             self._splats[made.text] = a
         return made
 
-    def _moved_twin(self, a: V, lanes: int) -> V | None:
+    def _splat_of_sum(self, a: V, lanes: int) -> V | None:
         """The vector of a sum whose first part has a twin, and whose second one is known."""
         first, second = self._sums.get(a.text, (a, a))
-        twin = self._twins.get((first.text, lanes))
-        if twin is None or second.known is None:
+        copy = self._vector_copies.get((first.text, lanes))
+        if copy is None or second.known is None:
             return None
-        return self.binary("add", twin, const(twin.ty, second.known))
+        return self.binary("add", copy, const(copy.ty, second.known))
 
-    def pair(self, a: V, twin: V) -> None:
+    def note_splat(self, a: V, copy: V) -> None:
         """Tells that a vector has a number in all lanes, which need not be spread again then."""
         if self._is_open:
-            self._twins[a.text, twin.lanes] = twin
-            self._splats[twin.text] = a
+            self._vector_copies[a.text, copy.lanes] = copy
+            self._splats[copy.text] = a
 
-    def repeated(self, v: V) -> V | None:
+    def splat_source(self, v: V) -> V | None:
         """The number that is in all lanes of a vector, if it was made of one."""
         return self._splats.get(v.text)
 
     def extract(self, a: V, lane: V | int) -> V:
-        place = V("i64", str(lane)) if isinstance(lane, int) else lane
-        return self.value(a.element, f"extractelement {a}, {place}")
+        index = V("i64", str(lane)) if isinstance(lane, int) else lane
+        return self.value(a.element, f"extractelement {a}, {index}")
 
     def insert(self, a: V, b: V, lane: V | int) -> V:
-        place = V("i64", str(lane)) if isinstance(lane, int) else lane
-        return self.value(a.ty, f"insertelement {a}, {b}, {place}")
+        index = V("i64", str(lane)) if isinstance(lane, int) else lane
+        return self.value(a.ty, f"insertelement {a}, {b}, {index}")
 
     def shuffle(self, a: V, b: V, lanes: Sequence[int]) -> V:
         places = ", ".join(f"i32 {lane}" for lane in lanes)
         ty = vector(a.element, len(lanes))
         return self.value(ty, f"shufflevector {a}, {b}, <{len(lanes)} x i32> <{places}>")
 
-    def row(self, element: str, numbers: Sequence[int]) -> V:
+    def constants(self, element: str, numbers: Sequence[int]) -> V:
         """A vector of constants."""
         parts = ", ".join(f"{element} {_literal(element, number)}" for number in numbers)
         return V(vector(element, len(numbers)), f"<{parts}>")

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from eas.llvm.emit.emit import Emitter, V, const
 from eas.llvm.emit.polynomials import (
-    limited,
-    nearest,
+    clamped,
     polynomial,
     power_of_two,
+    round_even,
     to_double,
     to_float,
-    whole,
+    to_int,
 )
 
 _LOG2_E = 1.4426950408889634
@@ -98,19 +98,19 @@ _EXP2_ERFC = (
 
 
 def exp(e: Emitter, x: V) -> V:
-    value, n = _exp_parts(e, limited(e, x, -104.0, 89.0))
+    value, n = _exp_parts(e, clamped(e, x, -104.0, 89.0))
     return _scaled(e, value, n)
 
 
 def _exp_near(e: Emitter, x: V) -> V:
     """Of numbers whose power is neither tiny nor huge."""
     value, n = _exp_parts(e, x)
-    return e.fmul(value, power_of_two(e, whole(e, n, "i32")))
+    return e.fmul(value, power_of_two(e, to_int(e, n, "i32")))
 
 
 def _exp_parts(e: Emitter, x: V) -> tuple[V, V]:
     """exp(x) as a number near 1 and a power of two."""
-    n = nearest(e, e.fmul(x, const(x.ty, _LOG2_E)))
+    n = round_even(e, e.fmul(x, const(x.ty, _LOG2_E)))
     rest = e.fma(n, const(x.ty, -_LN2_HIGH), x)
     rest = e.fma(n, const(x.ty, -_LN2_LOW), rest)
     more = e.fma(e.fmul(rest, rest), polynomial(e, rest, _EXP), rest)
@@ -128,19 +128,19 @@ def expm1(e: Emitter, x: V) -> V:
 
 
 def exp2(e: Emitter, x: V) -> V:
-    x = limited(e, x, -151.0, 129.0)
-    n = nearest(e, x)
+    x = clamped(e, x, -151.0, 129.0)
+    n = round_even(e, x)
     rest = e.fsub(x, n)
     return _scaled(e, e.fma(rest, polynomial(e, rest, _EXP2), const(x.ty, 1.0)), n)
 
 
 def _scaled(e: Emitter, x: V, n: V, is_near: bool = False) -> V:
     """x * 2**n: by one instruction, or in two steps unless 2**n `is_near` enough to be a float."""
-    if e.has_scaling and x.lanes == 16:
+    if e.has_avx512 and x.lanes == 16:
         all_lanes, usual_rounding = const("i16", -1), const("i32", 4)
         name = "llvm.x86.avx512.mask.scalef.ps.512"
         return e.call(name, x.ty, x, n, x, all_lanes, usual_rounding)
-    n = whole(e, n, "i32")
+    n = to_int(e, n, "i32")
     if is_near:
         return e.fmul(x, power_of_two(e, n))
     half = e.binary("ashr", n, const(n.ty, 1))
@@ -150,15 +150,15 @@ def _scaled(e: Emitter, x: V, n: V, is_near: bool = False) -> V:
 
 def exp2_double(e: Emitter, x: V) -> V:
     """2**x of doubles, as good as an f32 of the result needs; out of its range, 0 or large."""
-    x = limited(e, x, -1000.0, 1000.0)
-    n = nearest(e, x)
+    x = clamped(e, x, -1000.0, 1000.0)
+    n = round_even(e, x)
     value = polynomial(e, e.fsub(x, n), _EXP2_DOUBLE)
-    return e.fmul(value, power_of_two(e, _whole_double(e, n)))
+    return e.fmul(value, power_of_two(e, _to_int64(e, n)))
 
 
-def _whole_double(e: Emitter, n: V) -> V:
+def _to_int64(e: Emitter, n: V) -> V:
     """A small whole double as an integer of 64 bits: the conversion is one of 32 bits only."""
-    return e.cast("sext", whole(e, n, "i32"), "i64")
+    return e.cast("sext", to_int(e, n, "i32"), "i64")
 
 
 def sigmoid(e: Emitter, x: V) -> V:
@@ -180,7 +180,7 @@ def tanh(e: Emitter, x: V) -> V:
     square = e.fmul(x, x)
     small = e.fma(e.fmul(square, x), polynomial(e, square, _TANH), x)
     one = const(x.ty, 1.0)
-    near = limited(e, size, 0.0, 20.0)  # from 10 on it is 1
+    near = clamped(e, size, 0.0, 20.0)  # from 10 on it is 1
     power = _exp_near(e, e.fadd(near, near))
     large = e.fsub(one, e.fdiv(const(x.ty, 2.0), e.fadd(power, one)))
     value = e.select(e.fcmp("olt", size, const(x.ty, 0.625)), small, large)
@@ -192,7 +192,7 @@ def erf(e: Emitter, x: V) -> V:
     small = e.fma(x, polynomial(e, e.fmul(x, x), _ERF), x)
     one, most = const(x.ty, 1.0), const(x.ty, 4.0)  # from there on it is 1
     power = polynomial(e, e.select(e.fcmp("ogt", size, most), most, size), _LOG2_ERFC)
-    n = nearest(e, power)
+    n = round_even(e, power)
     rest = e.fsub(power, n)
     tail = e.fma(rest, polynomial(e, rest, _EXP2_ERFC), one)
     tail = _scaled(e, tail, n, is_near=True)

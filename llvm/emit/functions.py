@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from eas.ir.types import DType
 from eas.llvm.emit import exponentials, logarithms, trigonometry
-from eas.llvm.emit.arithmetic import Spelling
+from eas.llvm.emit.arithmetic import ARITHMETIC, Spelling
 from eas.llvm.emit.emit import Emitter, V, const
 from eas.llvm.emit.libm import each_lane
 
@@ -29,19 +29,19 @@ def _function(name: str, ours: Callable[..., V]) -> Spelling:
 
 def _sqrt(e: Emitter, a: list[V], dtype: DType) -> V:
     del dtype
-    return e.root(a[0])
+    return e.sqrt(a[0])
 
 
 def _rsqrt(e: Emitter, a: list[V], dtype: DType) -> V:
     del dtype
     x = a[0]
-    if e.fast and x.ty == "<16 x float>" and e.has_scaling:
+    if e.fast and x.ty == "<16 x float>" and e.has_avx512:
         all_lanes = const("i16", -1)
         name = "llvm.x86.avx512.rsqrt14.ps.512"
         return _improved(e, x, e.call(name, x.ty, x, const(x.ty, 0.0), all_lanes))
     if e.fast and x.ty == "<8 x float>" and e.has_avx2:
         return _improved(e, x, e.call("llvm.x86.avx.rsqrt.ps.256", x.ty, x))
-    return e.binary(f"fdiv {e.fast}".strip(), const(x.ty, 1.0), e.root(x))
+    return e.binary(f"fdiv {e.fast}".strip(), const(x.ty, 1.0), e.sqrt(x))
 
 
 def _improved(e: Emitter, a: V, r: V) -> V:
@@ -95,4 +95,7 @@ FUNCTIONS: dict[str, Spelling] = {
 }
 
 # those that take many operations and constants
-WRITTEN_OUT = FUNCTIONS.keys() - {"ceil", "floor", "round", "trunc", "sqrt", "rsqrt"}
+EXPANDED = FUNCTIONS.keys() - {"ceil", "floor", "round", "trunc", "sqrt", "rsqrt"}
+
+# All element-wise ops.
+SPELLED: dict[str, Spelling] = {**ARITHMETIC, **FUNCTIONS}

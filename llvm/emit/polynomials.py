@@ -15,17 +15,17 @@ def polynomial(e: Emitter, x: V, coefficients: Sequence[float]) -> V:
     return total
 
 
-def limited(e: Emitter, x: V, low: float, high: float) -> V:
+def clamped(e: Emitter, x: V, low: float, high: float) -> V:
     """x, but not below low or above high; a NaN stays one."""
     x = e.select(e.fcmp("ogt", x, const(x.ty, high)), const(x.ty, high), x)
     return e.select(e.fcmp("olt", x, const(x.ty, low)), const(x.ty, low), x)
 
 
-def nearest(e: Emitter, x: V) -> V:
+def round_even(e: Emitter, x: V) -> V:
     return e.intrinsic("roundeven", x)
 
 
-def whole(e: Emitter, x: V, element: str) -> V:
+def to_int(e: Emitter, x: V, element: str) -> V:
     """A float without a fraction as an integer; of a NaN, anything."""
     ty = like(x, element)
     return e.value(ty, f"freeze {e.value(ty, f'fptosi {x} to {ty}')}")

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from eas.llvm.emit.emit import Emitter, V, const
 from eas.llvm.emit.libm import each_lane
-from eas.llvm.emit.polynomials import nearest, polynomial, to_double, to_float, whole
+from eas.llvm.emit.polynomials import polynomial, round_even, to_double, to_float, to_int
 
 # (sin(x) - x) / x**3 and (cos(x) - 1) / x**2, of x**2, up to a quarter of pi
 _SIN = (
@@ -82,20 +82,20 @@ def _for_all_sizes(e: Emitter, x: V, name: str, near: Callable[[], V]) -> V:
     size = e.intrinsic("fabs", x)
     is_huge = e.fcmp("oge", size, const(x.ty, _MOST_REDUCED))
     is_finite = e.fcmp("one", size, const(x.ty, float("inf")))
-    e.when(e.any(e.both(is_huge, is_finite)), lambda: e.set(result, each_lane(e, name, [x])))
+    e.when(e.any(e.and_(is_huge, is_finite)), lambda: e.set(result, each_lane(e, name, [x])))
     return e.get(result)
 
 
 def _reduced(e: Emitter, x: V) -> tuple[V, V, V]:
     """Sine and cosine of what is left of an angle after quarters of a turn, and their number."""
     wide = to_double(e, x)
-    n = nearest(e, e.fmul(wide, const(wide.ty, 2 / math.pi)))
+    n = round_even(e, e.fmul(wide, const(wide.ty, 2 / math.pi)))
     rest = e.fma(n, const(wide.ty, -_HALF_PI), wide)
     rest = e.fma(n, const(wide.ty, -_HALF_PI_LOW), rest)
     square = e.fmul(rest, rest)
     sine = e.fma(e.fmul(square, rest), polynomial(e, square, _SIN), rest)
     cosine = e.fma(square, polynomial(e, square, _COS), const(wide.ty, 1.0))
-    return sine, cosine, whole(e, n, "i32")
+    return sine, cosine, to_int(e, n, "i32")
 
 
 def _sine(e: Emitter, x: V, quarters: int) -> V:
@@ -106,7 +106,7 @@ def _sine(e: Emitter, x: V, quarters: int) -> V:
 
 
 def _has_bit(e: Emitter, n: V, bit: int) -> V:
-    return e.icmp("ne", e.both(n, const(n.ty, bit)), const(n.ty, 0))
+    return e.icmp("ne", e.and_(n, const(n.ty, bit)), const(n.ty, 0))
 
 
 def asin(e: Emitter, x: V) -> V:

@@ -6,11 +6,11 @@ from eas.ir.nodes import Value
 from eas.ir.types import DType
 from eas.llvm.emit.emit import V, const, like
 from eas.llvm.lanes.coordinates import Coords
-from eas.llvm.lanes.lane_values import Lanes, Steps, Uniform, Vector
+from eas.llvm.lanes.lane_values import LaneValue, Strided, Uniform, Vector
 from eas.llvm.lanes.vector_body import Body
 
 
-def offsets(body: Body, value: Value, coords: Coords) -> Lanes:
+def offsets(body: Body, value: Value, coords: Coords) -> LaneValue:
     """The offsets of the lanes, as wide as an address.
 
     Signed ones in steps are taken not to wrap, in vectors side by side as well; the interpreter
@@ -21,10 +21,10 @@ def offsets(body: Body, value: Value, coords: Coords) -> Lanes:
     match found:
         case Uniform(v):
             return Uniform(widened(body, v, how))
-        case Steps(is_exact=False) if _may_wrap(value.ty.dtype):
+        case Strided(is_exact=False) if _may_wrap(value.ty.dtype):
             return Vector(widened(body, body.to_vector(found), how))
-        case Steps(base=base, step=step, start=start):
-            return Steps(widened(body, base, how), step, start=start)
+        case Strided(base=base, step=step, start=start):
+            return Strided(widened(body, base, how), step, start=start)
         case Vector(v):
             return Vector(widened(body, v, how))
 

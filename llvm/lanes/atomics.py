@@ -17,25 +17,25 @@ from eas.llvm.emit.dtypes import (
 from eas.llvm.emit.emit import V, const
 from eas.llvm.lanes import privatization
 from eas.llvm.lanes.addresses import offsets
-from eas.llvm.lanes.bounds_checks import guard
-from eas.llvm.lanes.coordinates import Coords, is_varied
-from eas.llvm.lanes.lane_values import Lanes, Uniform, Vector, number
+from eas.llvm.lanes.bounds_checks import check_access
+from eas.llvm.lanes.coordinates import Coords, is_varying
+from eas.llvm.lanes.lane_values import LaneValue, Uniform, Vector, number
 from eas.llvm.lanes.masks import condition, narrow, when
-from eas.llvm.lanes.serialization import Answers, in_turn
+from eas.llvm.lanes.serialization import LaneResults, serialize
 from eas.llvm.lanes.vector_body import Body, Mask
 
 _FLOAT_KINDS = {"add": "fadd", "max": "fmax", "min": "fmin", "xchg": "xchg"}
 
 
-def atomic(body: Body, op: Atomic, coords: Coords, mask: Mask) -> Lanes:
+def atomic(body: Body, op: Atomic, coords: Coords, mask: Mask) -> LaneValue:
     """What each lane found before its step; zero for those that take none."""
     if op.mask is not None:
         mask = narrow(body, mask, body.at(op.mask, coords))
     parts = [offsets(body, op.offset, coords), body.at(op.value, coords)]
-    guard(body, op, coords, parts[0], mask)
+    check_access(body, op, coords, parts[0], mask)
     if op.expected is not None:
         parts.append(body.at(op.expected, coords))
-    if not is_varied(coords):
+    if not is_varying(coords):
         return Uniform(_single(body, op, [number(part) for part in parts], mask))
     return Vector(_lane_by_lane(body, op, parts, mask))
 
@@ -43,64 +43,64 @@ def atomic(body: Body, op: Atomic, coords: Coords, mask: Mask) -> Lanes:
 def _single(body: Body, op: Atomic, parts: list[V], mask: Mask) -> V:
     result = body.e.variable(register(op.value.ty.dtype))
     body.e.set(result, const(result.ty, 0))
-    when(body, condition(body, mask), lambda: body.e.set(result, _act(body, op, parts)))
+    when(body, condition(body, mask), lambda: body.e.set(result, _update(body, op, parts)))
     return body.e.get(result)
 
 
-def _lane_by_lane(body: Body, op: Atomic, parts: list[Lanes], mask: Mask) -> V:
-    answers = Answers(body, register(op.value.ty.dtype))
+def _lane_by_lane(body: Body, op: Atomic, parts: list[LaneValue], mask: Mask) -> V:
+    results = LaneResults(body, register(op.value.ty.dtype))
     is_used = bool(body.facts.users.get(op.result.id))
 
     def act(lane: V, numbers: list[V]) -> None:
-        old = _act(body, op, numbers)
+        old = _update(body, op, numbers)
         if is_used:
-            answers.put(lane, old)
+            results.put(lane, old)
 
-    in_turn(body, parts, mask, act)
-    return answers.take()
+    serialize(body, parts, mask, act)
+    return results.take()
 
 
-def _act(body: Body, op: Atomic, parts: list[V]) -> V:
+def _update(body: Body, op: Atomic, parts: list[V]) -> V:
     """One step on memory; gives what was there before."""
     e, dtype = body.e, op.value.ty.dtype
-    place = e.gep(stored(dtype), body.program.pointer(op.pointer), parts[0])
+    pointer = e.gep(stored(dtype), body.program.pointer(op.pointer), parts[0])
     numbers = [to_stored(e, part, dtype) for part in parts[1:]]
-    buffer = body.program.buffers.get(op.pointer.id)
-    if buffer is not None:
-        privatization.add(e, buffer, body.program.pointer(op.pointer), parts[0], numbers[0])
+    table = body.program.private_tables.get(op.pointer.id)
+    if table is not None:
+        privatization.accumulate(e, table, body.program.pointer(op.pointer), parts[0], numbers[0])
         return parts[1]  # nobody asks what was there
     if op.kind == "cas":
-        return to_register(e, _compare_and_swap(body, place, numbers, dtype), dtype)
+        return to_register(e, _compare_and_swap(body, pointer, numbers, dtype), dtype)
     if is_narrow(dtype):
-        return _repeated_step(body, op, place, numbers[0])
+        return _compare_and_swap_loop(body, op, pointer, numbers[0])
     how = _FLOAT_KINDS[op.kind] if dtype.is_float else op.kind
     if op.kind in ("max", "min") and not dtype.is_float and not dtype.is_signed:
         how = f"u{op.kind}"
     if op.pointer.ty == Pointer(dtype, "threadgroup"):
-        return _plain_step(body, op, place, numbers[0])
-    step = f"atomicrmw {how} {place}, {numbers[0]} monotonic"
+        return _plain_update(body, op, pointer, numbers[0])
+    step = f"atomicrmw {how} {pointer}, {numbers[0]} monotonic"
     return to_register(e, e.value(numbers[0].ty, step), dtype)
 
 
-def _plain_step(body: Body, op: Atomic, place: V, new: V) -> V:
+def _plain_update(body: Body, op: Atomic, pointer: V, new: V) -> V:
     """A step on memory that only the thread of this program sees."""
     e, dtype = body.e, op.value.ty.dtype
-    old = e.load(stored(dtype), place, size_of(dtype))
-    e.store(_stepped(body, op, old, new), place, size_of(dtype))
+    old = e.load(stored(dtype), pointer, size_of(dtype))
+    e.store(_updated(body, op, old, new), pointer, size_of(dtype))
     return to_register(e, old, dtype)
 
 
-def _repeated_step(body: Body, op: Atomic, place: V, new: V) -> V:
+def _compare_and_swap_loop(body: Body, op: Atomic, pointer: V, new: V) -> V:
     """A step of 16 bits, tried again until nobody has been faster."""
     e, dtype = body.e, op.value.ty.dtype
     seen = e.variable(new.ty)
-    e.set(seen, e.load(new.ty, place, 2))
+    e.set(seen, e.load(new.ty, pointer, 2))
     again, after = e.label("again"), e.label("after")
     e.begin(again)
     before = e.get(seen)
-    wanted = _stepped(body, op, before, new)
+    wanted = _updated(body, op, before, new)
     bits, target = e.bitcast(before, "i16"), e.bitcast(wanted, "i16")
-    step = f"cmpxchg {place}, {bits}, {target} monotonic monotonic"
+    step = f"cmpxchg {pointer}, {bits}, {target} monotonic monotonic"
     pair = e.value("{ i16, i1 }", step)
     e.set(seen, e.bitcast(e.value("i16", f"extractvalue {pair}, 0"), new.ty))
     e.branch(e.value("i1", f"extractvalue {pair}, 1"), after, again)
@@ -108,7 +108,7 @@ def _repeated_step(body: Body, op: Atomic, place: V, new: V) -> V:
     return to_register(e, before, dtype)
 
 
-def _stepped(body: Body, op: Atomic, old: V, new: V) -> V:
+def _updated(body: Body, op: Atomic, old: V, new: V) -> V:
     """What memory holds after a step, as it is stored."""
     e, dtype = body.e, op.value.ty.dtype
     if op.kind == "xchg":
@@ -119,10 +119,10 @@ def _stepped(body: Body, op: Atomic, old: V, new: V) -> V:
     return to_stored(e, rounded(e, value, dtype), dtype)
 
 
-def _compare_and_swap(body: Body, place: V, numbers: list[V], dtype: DType) -> V:
+def _compare_and_swap(body: Body, pointer: V, numbers: list[V], dtype: DType) -> V:
     new, expected = numbers
     e, bits = body.e, f"i{size_of(dtype) * 8}"
     before, after = e.bitcast(expected, bits), e.bitcast(new, bits)
-    step = f"cmpxchg {place}, {before}, {after} monotonic monotonic"
+    step = f"cmpxchg {pointer}, {before}, {after} monotonic monotonic"
     pair = e.value(f"{{ {bits}, i1 }}", step)
     return e.bitcast(e.value(bits, f"extractvalue {pair}, 0"), new.ty)

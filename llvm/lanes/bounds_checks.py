@@ -14,16 +14,16 @@ from eas.ir.types import Shape
 from eas.llvm.analysis.facts import VIEWS
 from eas.llvm.emit.emit import Emitter, V, const
 from eas.llvm.lanes.addresses import offsets
-from eas.llvm.lanes.coordinates import ZERO, Coords, linear, seen_through
-from eas.llvm.lanes.lane_values import Lanes, Steps, Uniform, Vector, first, number
-from eas.llvm.lanes.masks import is_any, narrow, written
+from eas.llvm.lanes.coordinates import ZERO, Coords, ravel, view_coords
+from eas.llvm.lanes.lane_values import LaneValue, Strided, Uniform, Vector, first, number
+from eas.llvm.lanes.masks import is_any, mask_vector, narrow
 from eas.llvm.lanes.vector_body import Body, Mask
 from eas.support.records import frozen
 
 Access = Load | Store | Atomic
 
-_MOST_NARROW = (1 << 31) - 1
-FAULT, LANES, STEPS, RECORD = 20, 21, 22, 23  # words of a job: what programs call to report
+_MOST_I32 = (1 << 31) - 1
+FAULT, LANES, STRIDED, RECORD = 20, 21, 22, 23  # words of a job: what programs call to report
 
 
 @frozen
@@ -45,14 +45,14 @@ class _Check:
     site: int
     shape: Shape | None
     coords: Coords
-    lanes: Lanes
-    narrow: Lanes
+    lanes: LaneValue
+    narrow: LaneValue
     low: V
     high: V
     extent: V
 
 
-def guard(body: Body, op: Access, coords: Coords, offset: Lanes, mask: Mask) -> None:
+def check_access(body: Body, op: Access, coords: Coords, offset: LaneValue, mask: Mask) -> None:
     """Ends the program if a lane is about to touch memory outside of the array."""
     bounds = body.program.bounds.get(op.pointer.id)
     if bounds is None or id(op) in body.proven:
@@ -70,7 +70,7 @@ def _index_checks(body: Body, value: Value, coords: Coords) -> Iterator[_Check]:
     if not isinstance(op, Compute) or value.id not in body.facts.indexed:
         return
     if op.op.name in VIEWS:
-        yield from _index_checks(body, op.operands[0], seen_through(body.e, op, coords, body.width))
+        yield from _index_checks(body, op.operands[0], view_coords(body.e, op, coords, body.width))
         return
     if op.op.name != "index":
         for operand in op.operands:
@@ -102,23 +102,23 @@ def _require(body: Body, check: _Check, mask: Mask) -> None:
         case Uniform(v):
             bad = e.icmp("uge", e.sub(v, check.low), size)
             if mask is None or isinstance(mask, Uniform):
-                tell = partial(_report, body, check, v)
+                report = partial(_report, body, check, v)
             else:  # the first lane may not be one that takes part
-                tell = partial(_look_closely, body, check, mask, size)
+                report = partial(_check_lanes, body, check, mask, size)
             if mask is not None:
-                bad = e.both(bad, is_any(body, [mask]))
-            e.when(bad, tell, is_rare=True)
-        case Steps() as steps:
+                bad = e.and_(bad, is_any(body, [mask]))
+            e.when(bad, report, is_unlikely=True)
+        case Strided() as steps:
             ends = _ends(body, steps)
-            suspect = e.either(*(e.icmp("uge", e.sub(end, check.low), size) for end in ends))
-            e.when(suspect, lambda: _look_closely(body, check, mask, size), is_rare=True)
+            suspect = e.or_(*(e.icmp("uge", e.sub(end, check.low), size) for end in ends))
+            e.when(suspect, lambda: _check_lanes(body, check, mask, size), is_unlikely=True)
         case Vector(v):
             outside = _is_outside(body, check, v, size)
             suspect = is_any(body, [narrow(body, mask, Vector(outside))])
-            e.when(suspect, lambda: _look_closely(body, check, mask, size), is_rare=True)
+            e.when(suspect, lambda: _check_lanes(body, check, mask, size), is_unlikely=True)
 
 
-def _ends(body: Body, steps: Steps) -> tuple[V, V]:
+def _ends(body: Body, steps: Strided) -> tuple[V, V]:
     """The numbers of the first and of the last lane."""
     e, last = body.e, steps.start + steps.step * (body.width - 1)
     return e.add(steps.base, const("i64", steps.start)), e.add(steps.base, const("i64", last))
@@ -132,31 +132,31 @@ def _is_outside(body: Body, check: _Check, v: V, size: V) -> V:
         return e.icmp("uge", distance, e.splat(size, width))
     if check.narrow.v.element != "i32":
         return e.icmp("uge", v, e.splat(size, width))
-    end = e.cast("trunc", e.intrinsic("smin", check.high, const("i64", _MOST_NARROW)), "i32")
+    end = e.cast("trunc", e.intrinsic("smin", check.high, const("i64", _MOST_I32)), "i32")
     return e.icmp("uge", check.narrow.v, e.splat(end, width))
 
 
-def _look_closely(body: Body, check: _Check, mask: Mask, size: V) -> None:
+def _check_lanes(body: Body, check: _Check, mask: Mask, size: V) -> None:
     """Looks at each lane of a vector; out of line, because it happens rarely."""
     e, program, width = body.e, body.program, body.width
-    place: Lanes = Uniform(const("i32", -1))
+    position: LaneValue = Uniform(const("i32", -1))
     if check.shape is not None:
-        place = linear(e, check.coords, check.shape)
+        position = ravel(e, check.coords, check.shape)
     head = (program.report, const("i32", check.site), *program.ids, *program.extents[:2])
-    active = e.cast("zext", e.bitcast(written(body, mask), f"i{width}"), "i64")
+    active = e.cast("zext", e.bitcast(mask_vector(body, mask), f"i{width}"), "i64")
     numbers = (check.low, size, active, const("i64", width), check.extent)
-    if isinstance(place, Vector) or isinstance(check.lanes, Vector):
-        kept = [program.rare_memory(element) for element in ("i32", "i64")]
-        for memory, lanes in zip(kept, (place, check.lanes), strict=True):
+    if isinstance(position, Vector) or isinstance(check.lanes, Vector):
+        memories = [program.slow_path_memory(element) for element in ("i32", "i64")]
+        for memory, lanes in zip(memories, (position, check.lanes), strict=True):
             e.store(body.to_vector(lanes), memory)
-        failed = reporter(e, LANES, "i1", *head, *kept, *numbers)
+        failed = reporter(e, LANES, "i1", *head, *memories, *numbers)
     else:
-        steps = (*_start_and_step(e, place), *_start_and_step(e, check.lanes))
-        failed = reporter(e, STEPS, "i1", *head, *steps, *numbers)
-    e.when(failed, e.leave, is_rare=True)
+        steps = (*_start_and_step(e, position), *_start_and_step(e, check.lanes))
+        failed = reporter(e, STRIDED, "i1", *head, *steps, *numbers)
+    e.when(failed, e.leave, is_unlikely=True)
 
 
-def _start_and_step(e: Emitter, lanes: Uniform | Steps) -> tuple[V, V]:
+def _start_and_step(e: Emitter, lanes: Uniform | Strided) -> tuple[V, V]:
     if isinstance(lanes, Uniform):
         return lanes.v, const(lanes.v.ty, 0)
     return first(e, lanes), const(lanes.base.ty, lanes.step)
@@ -166,8 +166,10 @@ def _report(body: Body, check: _Check, value: V) -> None:
     """Reports what all lanes share, as the first of them."""
     e, lane = body.e, const("i32", -1)
     if check.shape is not None:
-        place = linear(e, check.coords, check.shape)
-        lane = place.v if isinstance(place, Uniform) else e.extract(body.to_vector(place), 0)
+        position = ravel(e, check.coords, check.shape)
+        lane = (
+            position.v if isinstance(position, Uniform) else e.extract(body.to_vector(position), 0)
+        )
     report_fault(body, check.site, lane, value, check.extent)
 
 
@@ -181,8 +183,8 @@ def report_fault(body: Body, site: int, lane: V, value: V, extent: V) -> None:
 
 def reporter(e: Emitter, word: int, ty: str, *arguments: V) -> V:
     """Calls a function whose address is in a word of the job, see `support.ll`."""
-    place = e.gep("i64", V("ptr", "%job"), const("i64", word))
-    function = e.load("ptr", place, 8)
+    pointer = e.gep("i64", V("ptr", "%job"), const("i64", word))
+    function = e.load("ptr", pointer, 8)
     call = f"call {ty} {function.text}({', '.join(map(str, arguments))})"
     if ty != "void":
         return e.value(ty, call)

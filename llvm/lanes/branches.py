@@ -7,27 +7,29 @@ masks.
 from __future__ import annotations
 
 from eas.ir.nodes import Break, Continue, If, Region, Yield
-from eas.llvm.analysis.facts import is_pure, leaves
+from eas.llvm.analysis.facts import has_exit, is_pure
 from eas.llvm.lanes.lane_values import Uniform
 from eas.llvm.lanes.masks import is_any, narrow
-from eas.llvm.lanes.slots import Frame, Masks, MaskSlots, Places, Slots
+from eas.llvm.lanes.slots import JoinSlots, LaneSlots, LoopFrame, Masks, MaskSlots
 from eas.llvm.lanes.vector_body import Body
 
 
 def run_if(body: Body, op: If, masks: Masks) -> Masks | None:
     is_masked = bool(body.loops) and body.loops[-1].labels is None
-    exits = is_masked and (leaves(op.then) or leaves(op.orelse))
+    exits = is_masked and (has_exit(op.then) or has_exit(op.orelse))
     after = MaskSlots(body, None) if exits else None
-    slots = Slots(body, op.results)
+    slots = LaneSlots(body, op.results)
     if op.condition.shape:
-        _run_parted(body, op, masks, slots, after)
+        _run_divergent_if(body, op, masks, slots, after)
     else:
-        _run_jumps(body, op, masks, slots, after)
+        _run_uniform_if(body, op, masks, slots, after)
     slots.take(op.results)
     return masks if after is None else after.take()
 
 
-def _run_jumps(body: Body, op: If, masks: Masks, slots: Slots, after: MaskSlots | None) -> None:
+def _run_uniform_if(
+    body: Body, op: If, masks: Masks, slots: LaneSlots, after: MaskSlots | None
+) -> None:
     e = body.e
     then, orelse, end = e.label("then"), e.label("else"), e.label("endif")
     e.branch(body.scalar(op.condition), then, orelse)
@@ -38,26 +40,28 @@ def _run_jumps(body: Body, op: If, masks: Masks, slots: Slots, after: MaskSlots 
     e.begin(end)
 
 
-def _run_parted(body: Body, op: If, masks: Masks, slots: Slots, after: MaskSlots | None) -> None:
-    conditions = [body.at(op.condition, body.natural(op.condition.shape, p)) for p in body.points]
+def _run_divergent_if(
+    body: Body, op: If, masks: Masks, slots: LaneSlots, after: MaskSlots | None
+) -> None:
+    conditions = [body.at(op.condition, body.coords_in(op.condition.shape, p)) for p in body.points]
     if all(isinstance(each, Uniform) and each.v.known for each in conditions):
-        _run_through(body, op.then, masks, slots, after)
+        _run_inline(body, op.then, masks, slots, after)
         return
     for region, expected in ((op.then, True), (op.orelse, False)):
         here = [
             narrow(body, mask, condition, expected)
             for mask, condition in zip(masks, conditions, strict=True)
         ]
-        run_parted(body, region, here, slots, after)
+        run_divergent(body, region, here, slots, after)
 
 
-def run_parted(
-    body: Body, region: Region, masks: Masks, slots: Places, after: MaskSlots | None
+def run_divergent(
+    body: Body, region: Region, masks: Masks, slots: JoinSlots, after: MaskSlots | None
 ) -> None:
     """A region that some lanes come to: not at all if none does, unless it only computes."""
 
     def run() -> None:
-        run_region(body, region, masks, slots, after, is_parted=True)
+        run_region(body, region, masks, slots, after, is_divergent=True)
 
     if is_pure(region):
         run()
@@ -69,34 +73,34 @@ def run_region(
     body: Body,
     region: Region,
     masks: Masks,
-    slots: Places,
+    slots: JoinSlots,
     after: MaskSlots | None = None,
-    is_parted: bool = False,
+    is_divergent: bool = False,
 ) -> Masks | None:
     """A region; gives the lanes that come to its end, which `after` is told of as well.
 
     What they yield goes to the slots, in these lanes only if they have parted from others.
     """
     body.scopes.append({})
-    reached = _run_through(body, region, masks, slots, after, is_parted)
+    reached = _run_inline(body, region, masks, slots, after, is_divergent)
     body.scopes.pop()
     return reached
 
 
-def _run_through(
+def _run_inline(
     body: Body,
     region: Region,
     masks: Masks,
-    slots: Places,
+    slots: JoinSlots,
     after: MaskSlots | None,
-    is_parted: bool = False,
+    is_divergent: bool = False,
 ) -> Masks | None:
     """A region as part of the one around it."""
     reached = body.run(region, masks)
     last = region.terminator
     if reached is not None:
         if isinstance(last, Yield):
-            slots.put(last.values, reached if is_parted else None)
+            slots.put(last.values, reached if is_divergent else None)
             if after is not None:
                 after.add(reached)
         else:
@@ -108,7 +112,7 @@ def _run_through(
 
 def leave(body: Body, op: Break | Continue, masks: Masks) -> None:
     """Lanes leave the innermost loop, or go on to its next trip."""
-    frame: Frame = body.loops[-1]
+    frame: LoopFrame = body.loops[-1]
     slots = frame.results if isinstance(op, Break) else frame.carried
     slots.put(op.values, masks if frame.labels is None else None)
     if isinstance(op, Break):

@@ -7,19 +7,19 @@ from typing import Any
 from eas.ir.nodes import Compute
 from eas.ir.types import Shape
 from eas.llvm.emit.emit import Emitter, const
-from eas.llvm.lanes.lane_values import Lanes, Steps, Uniform, Vector, add, to_vector
+from eas.llvm.lanes.lane_values import LaneValue, Strided, Uniform, Vector, add, to_vector
 
-Coords = tuple[Lanes, ...]
+Coords = tuple[LaneValue, ...]
 
 ZERO = Uniform(const("i32", 0))
 
 
-def is_varied(coords: Coords) -> bool:
+def is_varying(coords: Coords) -> bool:
     """Whether the lanes of a vector are at different coordinates."""
     return any(not isinstance(at, Uniform) for at in coords)
 
 
-def seen_through(e: Emitter, op: Compute, coords: Coords, width: int) -> Coords:
+def view_coords(e: Emitter, op: Compute, coords: Coords, width: int) -> Coords:
     """Where a view's element lies in its operand."""
     shape = op.operands[0].shape
     attrs: dict[str, Any] = dict(op.attrs)
@@ -33,22 +33,22 @@ def seen_through(e: Emitter, op: Compute, coords: Coords, width: int) -> Coords:
             axis = attrs["axis"]
             return (*coords[:axis], *coords[axis + 1 :])
         case "permute":
-            found = {axis: coords[place] for place, axis in enumerate(attrs["axes"])}
+            found = {axis: coords[position] for position, axis in enumerate(attrs["axes"])}
             return tuple(found[axis] for axis in range(len(shape)))
         case "slice":
             parts = zip(coords, attrs["starts"], attrs["steps"], strict=True)
-            return tuple(moved(e, at, step, start) for at, start, step in parts)
+            return tuple(scale_and_add(e, at, step, start) for at, start, step in parts)
         case "cycle":
             return _cycled(e, op, coords, width)
         case _:
-            return _unravel(e, linear(e, coords, op.result.shape), shape, width)
+            return _unravel(e, ravel(e, coords, op.result.shape), shape, width)
 
 
 def _cycled(e: Emitter, op: Compute, coords: Coords, width: int) -> Coords:
     axis, start, size = (_number(op, name) for name in ("axis", "start", "size"))
     extent = op.operands[0].shape[axis]
-    at = moved(e, coords[axis], 1, start % extent)
-    at = at if start % extent + size <= extent else _divided(e, at, extent, width)[1]
+    at = scale_and_add(e, coords[axis], 1, start % extent)
+    at = at if start % extent + size <= extent else _divmod(e, at, extent, width)[1]
     return (*coords[:axis], at, *coords[axis + 1 :])
 
 
@@ -58,7 +58,7 @@ def _number(op: Compute, name: str) -> int:
     return number
 
 
-def _divided(e: Emitter, at: Lanes, extent: int, width: int) -> tuple[Lanes, Lanes]:
+def _divmod(e: Emitter, at: LaneValue, extent: int, width: int) -> tuple[LaneValue, LaneValue]:
     """How often a coordinate goes round, and where it is then."""
     if isinstance(at, Uniform):
         by = const("i32", extent)
@@ -68,28 +68,28 @@ def _divided(e: Emitter, at: Lanes, extent: int, width: int) -> tuple[Lanes, Lan
     return Vector(e.binary("udiv", v, by)), Vector(e.binary("urem", v, by))
 
 
-def moved(e: Emitter, at: Lanes, factor: int, offset: int) -> Lanes:
+def scale_and_add(e: Emitter, at: LaneValue, factor: int, offset: int) -> LaneValue:
     """`at * factor + offset` of a coordinate."""
     by, more = const("i32", factor), const("i32", offset)
     match at:
         case Uniform(v):
             return Uniform(e.add(e.mul(v, by), more))
-        case Steps(base=base, step=step, start=start):
-            return Steps(e.add(e.mul(base, by), more), step * factor, start=start * factor)
+        case Strided(base=base, step=step, start=start):
+            return Strided(e.add(e.mul(base, by), more), step * factor, start=start * factor)
         case Vector(v):
             scaled = e.mul(v, const(v.ty, factor))
             return Vector(e.add(scaled, const(v.ty, offset)))
 
 
-def linear(e: Emitter, coords: Coords, shape: Shape) -> Lanes:
+def ravel(e: Emitter, coords: Coords, shape: Shape) -> LaneValue:
     """The place of an element in row-major order."""
-    total: Lanes = ZERO
+    total: LaneValue = ZERO
     for at, extent in zip(coords, shape, strict=True):
-        total = _plus(e, moved(e, total, extent, 0), at)
+        total = _plus(e, scale_and_add(e, total, extent, 0), at)
     return total
 
 
-def _plus(e: Emitter, a: Lanes, b: Lanes) -> Lanes:
+def _plus(e: Emitter, a: LaneValue, b: LaneValue) -> LaneValue:
     found = add(e, a, b, 1, False)
     if found is not None:
         return found
@@ -97,12 +97,12 @@ def _plus(e: Emitter, a: Lanes, b: Lanes) -> Lanes:
     return Vector(e.add(to_vector(e, a, width), to_vector(e, b, width)))
 
 
-def _unravel(e: Emitter, place: Lanes, shape: Shape, width: int) -> Coords:
+def _unravel(e: Emitter, position: LaneValue, shape: Shape, width: int) -> Coords:
     """The coordinates of the element at a place in row-major order."""
     if sum(extent > 1 for extent in shape) <= 1:
-        return tuple(place if extent > 1 else ZERO for extent in shape)
-    found: list[Lanes] = []
+        return tuple(position if extent > 1 else ZERO for extent in shape)
+    found: list[LaneValue] = []
     for extent in reversed(shape):
-        place, at = _divided(e, place, extent, width)
+        position, at = _divmod(e, position, extent, width)
         found.append(at)
     return tuple(reversed(found))

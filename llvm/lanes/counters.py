@@ -8,7 +8,7 @@ from eas.llvm.emit.division import divide
 from eas.llvm.emit.dtypes import register
 from eas.llvm.emit.emit import Emitter, V, const
 from eas.llvm.lanes.coordinates import Coords
-from eas.llvm.lanes.lane_values import Lanes, Steps, Uniform, Vector, first, number
+from eas.llvm.lanes.lane_values import LaneValue, Strided, Uniform, Vector, first, number
 from eas.llvm.lanes.vector_body import Body
 
 
@@ -53,8 +53,8 @@ class LaneCounter:
         self.trip = e.variable(register(dtype))
         e.set(self.trip, const(register(dtype), 0))
         self.counters: dict[Coords, _Moving] = {}
-        self.trips: dict[Coords, Lanes] = {}
-        for coords, _ in body.places(op.start.shape):
+        self.trips: dict[Coords, LaneValue] = {}
+        for coords, _ in body.distinct_coords(op.start.shape):
             bounds = [body.at(v, coords) for v in (op.start, op.stop, op.step)]
             self.counters[coords] = _Moving(body, bounds[0], bounds[2])
             if all(isinstance(each, Uniform) for each in bounds):
@@ -68,13 +68,13 @@ class LaneCounter:
         for coords, counter in self.counters.items():
             self.body.bind(value, coords, counter.take())
 
-    def goes_on(self) -> list[Lanes]:
+    def goes_on(self) -> list[LaneValue]:
         """Whether there is another trip, at each point."""
         body, now = self.body, self.body.e.get(self.trip)
         found = {coords: self._is_before(now, trips) for coords, trips in self.trips.items()}
-        return [found[body.natural(self.op.start.shape, point)] for point in body.points]
+        return [found[body.coords_in(self.op.start.shape, point)] for point in body.points]
 
-    def _is_before(self, now: V, trips: Lanes) -> Lanes:
+    def _is_before(self, now: V, trips: LaneValue) -> LaneValue:
         e, body = self.body.e, self.body
         if isinstance(trips, Uniform):
             return Uniform(e.icmp("ult", now, trips.v))
@@ -90,7 +90,7 @@ class LaneCounter:
 class _Moving:
     """Integers that all move by their steps; where they stand in steps, only the first is kept."""
 
-    def __init__(self, body: Body, start: Lanes, step: Lanes) -> None:
+    def __init__(self, body: Body, start: LaneValue, step: LaneValue) -> None:
         self.body, self.start = body, start
         self.is_vector = isinstance(start, Vector) or not isinstance(step, Uniform)
         before = body.to_vector(start) if self.is_vector else _first(body.e, start)
@@ -98,12 +98,12 @@ class _Moving:
         self.variable = body.e.variable(before.ty)
         body.e.set(self.variable, before)
 
-    def take(self) -> Lanes:
+    def take(self) -> LaneValue:
         v = self.body.e.get(self.variable)
         if self.is_vector:
             return Vector(v)
-        if isinstance(self.start, Steps):
-            return Steps(v, self.start.step, is_exact=False)
+        if isinstance(self.start, Strided):
+            return Strided(v, self.start.step, is_exact=False)
         return Uniform(v)
 
     def advance(self) -> None:
@@ -111,8 +111,8 @@ class _Moving:
         e.set(self.variable, e.add(e.get(self.variable), self.step))
 
 
-def _first(e: Emitter, lanes: Lanes) -> V:
-    return first(e, lanes) if isinstance(lanes, Steps) else number(lanes)
+def _first(e: Emitter, lanes: LaneValue) -> V:
+    return first(e, lanes) if isinstance(lanes, Strided) else number(lanes)
 
 
 def trip_count(e: Emitter, bounds: list[V], dtype: DType) -> V:
@@ -124,9 +124,7 @@ def trip_count(e: Emitter, bounds: list[V], dtype: DType) -> V:
     falls = e.icmp("slt", step, zero) if dtype.is_signed else const(rises.ty, False)
     way = e.select(rises, e.binary("sub", stop, start), e.binary("sub", start, stop))
     size = e.select(rises, step, e.binary("sub", zero, step))
-    runs = e.either(
-        e.both(rises, e.icmp(less, start, stop)), e.both(falls, e.icmp(less, stop, start))
-    )
+    runs = e.or_(e.and_(rises, e.icmp(less, start, stop)), e.and_(falls, e.icmp(less, stop, start)))
     unsigned = DTYPES[f"u{dtype.bits}"]
     if step.known in (1, -1):
         trips = way

@@ -16,11 +16,11 @@ from eas.support.records import frozen, replace
 
 Form = dict[int, int]  # how much a coordinate counts, by its axis
 
-_TURNED = {"gt": "lt", "ge": "le"}
+_SWAPPED = {"gt": "lt", "ge": "le"}
 
 
 @frozen
-class Limit:
+class Guard:
     """A comparison `index < bound` (or `<=`) whose index goes up by one along one axis.
 
     If `is_lower`, it is `bound < index`. `seen` are the axes that it lies along where it is used,
@@ -32,14 +32,14 @@ class Limit:
     is_closed: bool
     axis: int
     is_lower: bool = False
-    seen: frozenset[tuple[int, int]] = frozenset()
+    axes_by_rank: frozenset[tuple[int, int]] = frozenset()
 
     def is_along(self, shape: Shape, axis: int) -> bool:
         return self.axis_in(len(shape)) == axis
 
     def axis_in(self, rank: int) -> int | None:
         """Along which axis it lies where there are so many, if along one only."""
-        axes = [axis for many, axis in self.seen if many == rank]
+        axes = [axis for many, axis in self.axes_by_rank if many == rank]
         return axes[0] if len(axes) == 1 else None
 
 
@@ -51,10 +51,10 @@ class Assumption:
     """
 
     value: Value
-    limits: tuple[Limit, ...]
-    instead: Value | None = None
-    is_whole: bool = False
-    ones: tuple[Value, ...] = ()
+    guards: tuple[Guard, ...]
+    replacement: Value | None = None
+    for_all_lanes: bool = False
+    unit_factors: tuple[Value, ...] = ()
 
 
 Assumptions = dict[int, Assumption]
@@ -65,7 +65,7 @@ def assumptions_of(facts: Facts) -> Assumptions:
     found: Assumptions = {}
     for op in facts.ops.values():
         if isinstance(op, Load | Store | Atomic) and op.offset.shape:
-            _assume_steps(op.offset, facts, found)
+            _assume_strided(op.offset, facts, found)
             if op.mask is not None:
                 _assume_true(op.mask, facts, found)
         elif isinstance(op, If) and op.condition.shape:
@@ -73,17 +73,17 @@ def assumptions_of(facts: Facts) -> Assumptions:
     return found
 
 
-def assumed_by(
-    ops: list[Op], known: Assumptions, remade: set[int], facts: Facts
+def hoistable_assumptions(
+    ops: list[Op], known: Assumptions, rematerialized: set[int], facts: Facts
 ) -> list[Assumption]:
     """Those assumptions that some ops need and whose limits are there before their loop."""
     inside = {id for op in ops for id in defined_inside(op)}
-    needed = needed_by(ops, known, remade, facts)
+    needed = needed_by(ops, known, rematerialized, facts)
     return [each for each in needed if not depends(each.value, inside, facts)]
 
 
 def needed_by(
-    ops: list[Op], known: Assumptions, remade: set[int], facts: Facts
+    ops: list[Op], known: Assumptions, rematerialized: set[int], facts: Facts
 ) -> list[Assumption]:
     """Those assumptions that some ops need, or what they make on demand."""
     everything = [each for op in ops for each in with_inner(op)]
@@ -97,7 +97,7 @@ def needed_by(
         seen.add(value.id)
         if value.id in known:
             found.append(known[value.id])
-        if facts.is_cheap(value) or value.id in remade or _is_view(value, facts):
+        if facts.is_cheap(value) or value.id in rematerialized or _is_view(value, facts):
             waiting += operands_of(facts.definitions[value.id])
     return found
 
@@ -134,16 +134,16 @@ def _assume_true(
             _assume_true(operand, facts, found, added)
     elif name in ("lt", "le", "gt", "ge") and op.operands[0].ty.dtype.is_int:
         index, bound = op.operands
-        if name in _TURNED:
-            index, bound, name = bound, index, _TURNED[name]
+        if name in _SWAPPED:
+            index, bound, name = bound, index, _SWAPPED[name]
         is_lower = form_of(index, facts) == {}
         if is_lower:
             index, bound = bound, index
-        limit = _limit(index, bound, facts, is_lower, name == "le", added)
-        _note(Assumption(mask, ()), [limit], found)
+        guard = _guard(index, bound, facts, is_lower, name == "le", added)
+        _add(Assumption(mask, ()), [guard], found)
 
 
-def _assume_steps(
+def _assume_strided(
     offset: Value, facts: Facts, found: Assumptions, added: tuple[int, ...] = ()
 ) -> None:
     """Notes what keeps an offset from being in steps, but in most lanes or launches does not."""
@@ -153,37 +153,39 @@ def _assume_steps(
     if op.op.name == "expand_dims":
         axis = op.attr("axis")
         assert isinstance(axis, int)
-        _assume_steps(op.operands[0], facts, found, (axis, *added))
+        _assume_strided(op.operands[0], facts, found, (axis, *added))
         return
     for operand in op.operands:
-        _assume_steps(operand, facts, found, added)
+        _assume_strided(operand, facts, found, added)
     for index, lower, upper in _bounded(op):
-        limits = [_limit(index, bound, facts, True, True, added) for bound in lower]
-        limits += [_limit(index, bound, facts, False, True, added) for bound in upper]
-        _note(Assumption(offset, (), index), limits, found)
-    _assume_whole(op, facts, found, added)
+        guards = [_guard(index, bound, facts, True, True, added) for bound in lower]
+        guards += [_guard(index, bound, facts, False, True, added) for bound in upper]
+        _add(Assumption(offset, (), index), guards, found)
+    _assume_for_all_lanes(op, facts, found, added)
 
 
-def _assume_whole(op: Compute, facts: Facts, found: Assumptions, added: tuple[int, ...]) -> None:
+def _assume_for_all_lanes(
+    op: Compute, facts: Facts, found: Assumptions, added: tuple[int, ...]
+) -> None:
     """Notes neighbours that only go round an end, or are as far apart as a launch says."""
     if op.op.name in MODS:
         index, size = op.operands
-        limits = [_limit(index, None, facts, True, True, added)]
-        limits.append(_limit(index, size, facts, False, False, added))
-        if limits[0] is not None and _is_last(limits[0]):
-            _note(Assumption(op.result, (), index, is_whole=True), limits, found)
+        guards = [_guard(index, None, facts, True, True, added)]
+        guards.append(_guard(index, size, facts, False, False, added))
+        if guards[0] is not None and _is_along_last_axis(guards[0]):
+            _add(Assumption(op.result, (), index, for_all_lanes=True), guards, found)
     elif op.op.name == "mul":
         for index, factor in (op.operands, op.operands[::-1]):
             number = facts.definitions.get(factor.id)
-            limit = _limit(_unwrapped(index, facts), None, facts, True, True, added)
-            if limit is None or not _is_last(limit) or not isinstance(number, Compute):
+            guard = _guard(_without_mod(index, facts), None, facts, True, True, added)
+            if guard is None or not _is_along_last_axis(guard) or not isinstance(number, Compute):
                 continue
             if number.op.name == "splat":
-                ones = number.operands
-                found[op.result.id] = Assumption(op.result, (), index, True, ones)
+                unit_factors = number.operands
+                found[op.result.id] = Assumption(op.result, (), index, True, unit_factors)
 
 
-def _unwrapped(index: Value, facts: Facts) -> Value:
+def _without_mod(index: Value, facts: Facts) -> Value:
     """An index before it went round."""
     op = facts.definitions.get(index.id)
     if isinstance(op, Compute) and op.op.name in MODS:
@@ -191,9 +193,9 @@ def _unwrapped(index: Value, facts: Facts) -> Value:
     return index
 
 
-def _is_last(limit: Limit) -> bool:
+def _is_along_last_axis(guard: Guard) -> bool:
     """Whether an index goes up along the last axis of where it is used."""
-    rank, axis = max(limit.seen)
+    rank, axis = max(guard.axes_by_rank)
     return axis == rank - 1
 
 
@@ -215,14 +217,14 @@ def _bounded(op: Compute) -> list[tuple[Value, Bounds, Bounds]]:
             return []
 
 
-def _limit(
+def _guard(
     index: Value,
     bound: Value | None,
     facts: Facts,
     is_lower: bool,
     is_closed: bool,
     added: tuple[int, ...] = (),
-) -> Limit | None:
+) -> Guard | None:
     form = form_of(index, facts)
     if form is None or list(form.values()) != [1]:
         return None
@@ -233,18 +235,18 @@ def _limit(
     for new in added:
         rank, at = seen[-1]
         seen.append((rank + 1, at + (at >= new)))
-    return Limit(index, bound, is_closed, axis, is_lower, frozenset(seen))
+    return Guard(index, bound, is_closed, axis, is_lower, frozenset(seen))
 
 
-def _note(made: Assumption, limits: Sequence[Limit | None], found: Assumptions) -> None:
+def _add(made: Assumption, guards: Sequence[Guard | None], found: Assumptions) -> None:
     """Adds an assumption, if all of its limits are such; what was noted before stays."""
-    known = tuple(limit for limit in limits if limit is not None)
-    if len(known) < len(limits):
+    known = tuple(guard for guard in guards if guard is not None)
+    if len(known) < len(guards):
         return
     before = found.get(made.value.id)
     if before is not None:
-        known = (*before.limits, *(limit for limit in known if limit not in before.limits))
-    found[made.value.id] = replace(made, limits=known)
+        known = (*before.guards, *(guard for guard in known if guard not in before.guards))
+    found[made.value.id] = replace(made, guards=known)
 
 
 def form_of(value: Value, facts: Facts) -> Form | None:
@@ -299,74 +301,74 @@ def _sum(a: Form, b: Form, sign: int) -> Form:
     return {axis: factor for axis, factor in total.items() if factor}
 
 
-def full_lanes(body: Body, limits: list[Limit], shape: Shape, axis: int) -> V:
+def interior_end(body: Body, guards: list[Guard], shape: Shape, axis: int) -> V:
     """Before which lane along the vectors' axis all the comparisons hold, but for the first."""
     e = body.e
     total = const("i64", shape[axis])
-    for limit in limits:
-        space = room(body, limit)
-        if not limit.is_along(shape, axis):
-            enough = e.icmp("sge", space, const("i64", limit.index.shape[limit.axis]))
-            space = e.select(enough, const("i64", shape[axis]), const("i64", 0))
-        total = e.intrinsic("smin", total, space)
+    for guard in guards:
+        within = lanes_within(body, guard)
+        if not guard.is_along(shape, axis):
+            enough = e.icmp("sge", within, const("i64", guard.index.shape[guard.axis]))
+            within = e.select(enough, const("i64", shape[axis]), const("i64", 0))
+        total = e.intrinsic("smin", total, within)
     return e.cast("trunc", e.intrinsic("smax", total, const("i64", 0)), "i32")
 
 
-def holds_for_all(body: Body, assumptions: Sequence[Assumption]) -> V:
+def holds_everywhere(body: Body, assumptions: Sequence[Assumption]) -> V:
     """Whether assumptions about whole domains hold."""
     e, total = body.e, const("i1", True)
     for each in assumptions:
-        for one in each.ones:
-            number = body.scalar(one)
-            total = e.both(total, e.icmp("eq", number, const(number.ty, 1)))
-        for limit in each.limits:
-            index, bound = _ends(body, limit)
-            last = e.add(index, const("i64", limit.index.shape[limit.axis] - 1))
-            if limit.is_lower:
-                total = e.both(total, e.icmp("sge", index, bound))
+        for factor in each.unit_factors:
+            number = body.scalar(factor)
+            total = e.and_(total, e.icmp("eq", number, const(number.ty, 1)))
+        for guard in each.guards:
+            index, bound = _index_and_bound(body, guard)
+            last = e.add(index, const("i64", guard.index.shape[guard.axis] - 1))
+            if guard.is_lower:
+                total = e.and_(total, e.icmp("sge", index, bound))
             else:
-                total = e.both(total, e.icmp("slt", last, bound))
+                total = e.and_(total, e.icmp("slt", last, bound))
     return total
 
 
-def first_lane(body: Body, limits: list[Limit], shape: Shape, axis: int) -> V | None:
+def interior_start(body: Body, guards: list[Guard], shape: Shape, axis: int) -> V | None:
     """From which lane on the lower limits hold; None if there are none."""
-    e, lower = body.e, [limit for limit in limits if limit.is_lower]
+    e, lower = body.e, [guard for guard in guards if guard.is_lower]
     total = const("i64", 0)
-    for limit in lower:
-        missing = shortfall(body, limit)
-        if not limit.is_along(shape, axis):
-            some = e.icmp("sgt", missing, const("i64", 0))
-            missing = e.select(some, const("i64", shape[axis]), const("i64", 0))
-        total = e.intrinsic("smax", total, missing)
+    for guard in lower:
+        before = lanes_before(body, guard)
+        if not guard.is_along(shape, axis):
+            some = e.icmp("sgt", before, const("i64", 0))
+            before = e.select(some, const("i64", shape[axis]), const("i64", 0))
+        total = e.intrinsic("smax", total, before)
     total = e.intrinsic("smin", total, const("i64", shape[axis]))
     return e.cast("trunc", total, "i32") if lower else None
 
 
-def shortfall(body: Body, limit: Limit) -> V:
+def lanes_before(body: Body, guard: Guard) -> V:
     """How many lanes there are before a lower limit holds; none if that is below one."""
-    index, bound = _ends(body, limit)
-    missing = body.e.sub(bound, index)
-    return missing if limit.is_closed else body.e.add(missing, const("i64", 1))
+    index, bound = _index_and_bound(body, guard)
+    before = body.e.sub(bound, index)
+    return before if guard.is_closed else body.e.add(before, const("i64", 1))
 
 
-def room(body: Body, limit: Limit) -> V:
+def lanes_within(body: Body, guard: Guard) -> V:
     """How many lanes there are before the bound; it cannot overflow, unlike the index.
 
     Of a lower limit, they end where the index would wrap.
     """
-    index, bound = _ends(body, limit)
-    if limit.is_lower:
-        bound = const("i64", min(limit.index.ty.dtype.max, (1 << 62)))
-    space = body.e.binary("sub", bound, index)
-    is_closed = limit.is_closed or limit.is_lower
-    return body.e.add(space, const("i64", 1)) if is_closed else space
+    index, bound = _index_and_bound(body, guard)
+    if guard.is_lower:
+        bound = const("i64", min(guard.index.ty.dtype.max, (1 << 62)))
+    within = body.e.binary("sub", bound, index)
+    is_closed = guard.is_closed or guard.is_lower
+    return body.e.add(within, const("i64", 1)) if is_closed else within
 
 
-def _ends(body: Body, limit: Limit) -> tuple[V, V]:
+def _index_and_bound(body: Body, guard: Guard) -> tuple[V, V]:
     """The index of the first lane, and the bound."""
-    how = "sext" if limit.index.ty.dtype.is_signed else "zext"
-    origin = tuple(ZERO for _ in limit.index.shape)
-    ends = (limit.index,) if limit.bound is None else (limit.index, limit.bound)
+    how = "sext" if guard.index.ty.dtype.is_signed else "zext"
+    origin = tuple(ZERO for _ in guard.index.shape)
+    ends = (guard.index,) if guard.bound is None else (guard.index, guard.bound)
     found = [widened(body, number(body.at(v, origin if v.shape else ())), how) for v in ends]
-    return found[0], found[1] if limit.bound is not None else const("i64", 0)
+    return found[0], found[1] if guard.bound is not None else const("i64", 0)

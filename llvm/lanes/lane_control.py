@@ -25,7 +25,7 @@ from eas.ir.nodes import (
 )
 from eas.ir.types import Shape, broadcast_shapes
 from eas.llvm.analysis.conflicts import Accesses
-from eas.llvm.analysis.facts import Facts, defined_inside, leaves, with_inner
+from eas.llvm.analysis.facts import Facts, defined_inside, has_exit, with_inner
 from eas.llvm.lanes.interior import depends
 
 
@@ -34,7 +34,7 @@ def domain_of(op: If | For | While, facts: Facts) -> Shape | None:
     inside = with_inner(op)[1:]
     if any(isinstance(each, Barrier | Alloc | Combine) or _is_collective(each) for each in inside):
         return None
-    if any(leaves(region) for region in _passed(op)):
+    if any(has_exit(region) for region in _passed(op)):
         return None
     shapes = {value.shape for each in (op, *inside) for value in _blocks(each)}
     rank = max(map(len, shapes), default=0)
@@ -43,7 +43,7 @@ def domain_of(op: If | For | While, facts: Facts) -> Shape | None:
         return None
     if any(len(value.shape) != rank for each in (op, *inside) for value in _fixed(each)):
         return None
-    if facts.is_split(op):
+    if facts.is_divergent(op):
         return domain
     if isinstance(op, For | While) and not any(value.shape for value in op.inits):
         return None  # each trip goes along memory; nothing of it stays in registers

@@ -14,7 +14,7 @@ class Uniform:
 
 
 @frozen
-class Steps:
+class Strided:
     """`base + start`, `base + start + step`, ...: integers that are not written out if possible.
 
     `is_exact` tells that no step wraps around. Vectors side by side have one base.
@@ -31,32 +31,32 @@ class Vector:
     v: V
 
 
-Lanes = Uniform | Steps | Vector
+LaneValue = Uniform | Strided | Vector
 
 
-def number(lanes: Lanes) -> V:
+def number(lanes: LaneValue) -> V:
     """The one number of all lanes."""
     assert isinstance(lanes, Uniform)
     return lanes.v
 
 
-def first(e: Emitter, steps: Steps) -> V:
+def first(e: Emitter, steps: Strided) -> V:
     """The number of the first lane."""
     return e.add(steps.base, const(steps.base.ty, steps.start))
 
 
-def to_vector(e: Emitter, lanes: Lanes, width: int) -> V:
+def to_vector(e: Emitter, lanes: LaneValue, width: int) -> V:
     match lanes:
         case Uniform(v):
             return e.splat(v, width)
-        case Steps(base=base, step=step, start=start):
-            row = e.row(base.ty, [start + step * lane for lane in range(width)])
+        case Strided(base=base, step=step, start=start):
+            row = e.constants(base.ty, [start + step * lane for lane in range(width)])
             return row if base.known == 0 else e.binary("add", e.splat(base, width), row)
         case Vector(v):
             return v
 
 
-def add(e: Emitter, a: Lanes, b: Lanes, sign: int, wraps: bool) -> Lanes | None:
+def add(e: Emitter, a: LaneValue, b: LaneValue, sign: int, wraps: bool) -> LaneValue | None:
     """The sum (or difference) of integers, if it is one of steps."""
     first, second = _parts(a), _parts(b)
     if first is None or second is None:
@@ -65,27 +65,27 @@ def add(e: Emitter, a: Lanes, b: Lanes, sign: int, wraps: bool) -> Lanes | None:
     start, step = first.start + sign * second.start, first.step + sign * second.step
     if not step:
         return Uniform(e.add(base, const(base.ty, start)))
-    return Steps(base, step, first.is_exact and second.is_exact and not wraps, start)
+    return Strided(base, step, first.is_exact and second.is_exact and not wraps, start)
 
 
-def scale(e: Emitter, a: Lanes, b: Lanes, wraps: bool) -> Lanes | None:
+def scale(e: Emitter, a: LaneValue, b: LaneValue, wraps: bool) -> LaneValue | None:
     """The product of integers in steps and a constant, if it is that."""
     for one, other in ((a, b), (b, a)):
-        if isinstance(one, Uniform) and isinstance(one.v.known, int) and isinstance(other, Steps):
+        if isinstance(one, Uniform) and isinstance(one.v.known, int) and isinstance(other, Strided):
             factor = one.v.known
             if not factor:
                 return one
             base = e.mul(other.base, one.v)
             is_exact = other.is_exact and not wraps
-            return Steps(base, other.step * factor, is_exact, other.start * factor)
+            return Strided(base, other.step * factor, is_exact, other.start * factor)
     return None
 
 
-def _parts(a: Lanes) -> Steps | None:
+def _parts(a: LaneValue) -> Strided | None:
     match a:
         case Uniform(v):
-            return Steps(v, 0)
-        case Steps():
+            return Strided(v, 0)
+        case Strided():
             return a
         case Vector():
             return None

@@ -9,38 +9,38 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from eas.ir.nodes import Compute, Condition, Continue, For, Region, Value, While, Yield
-from eas.llvm.analysis.facts import Facts, is_pure, leaves
+from eas.llvm.analysis.facts import Facts, has_exit, is_pure
 from eas.llvm.emit.emit import V, const
-from eas.llvm.lanes.branches import run_parted, run_region
+from eas.llvm.lanes.branches import run_divergent, run_region
 from eas.llvm.lanes.counters import Counter, LaneCounter
-from eas.llvm.lanes.lane_values import Lanes, Uniform
-from eas.llvm.lanes.loop_versioning import run_in_versions
+from eas.llvm.lanes.lane_values import LaneValue, Uniform
+from eas.llvm.lanes.loop_versioning import run_versioned
 from eas.llvm.lanes.masks import is_any, narrow
-from eas.llvm.lanes.safepoints import breathe
-from eas.llvm.lanes.slots import Frame, Masks, MaskSlots, Places, Slots
+from eas.llvm.lanes.safepoints import poll
+from eas.llvm.lanes.slots import JoinSlots, LaneSlots, LoopFrame, Masks, MaskSlots
 from eas.llvm.lanes.vector_body import Body
 from eas.support.records import frozen
 
 
 def run_loop(body: Body, op: For | While, masks: Masks) -> Masks | None:
-    if body.facts.is_split(op):
+    if body.facts.is_divergent(op):
         return _Masked(body, op, masks).run()
     return _run_plain(body, op, masks)
 
 
 def _run_plain(body: Body, op: For | While, masks: Masks) -> Masks | None:
-    done = MaskSlots(body, None) if leaves(op.orelse) else None
+    done = MaskSlots(body, None) if has_exit(op.orelse) else None
 
-    def run(region: Region, slots: Places) -> None:
+    def run(region: Region, slots: JoinSlots) -> None:
         if region is op.body:
-            run_in_versions(body, region, lambda: run_region(body, region, masks, slots))
+            run_versioned(body, region, lambda: run_region(body, region, masks, slots))
         else:
             run_region(body, region, masks, slots, done)
 
     def test(region: Region) -> None:
         body.run(region, masks)
 
-    slots = (Slots(body, op.results), Slots(body, op.orelse.args))
+    slots = (LaneSlots(body, op.results), LaneSlots(body, op.orelse.args))
     write_plain(body, op, slots, done, body.loops, test, run)
     return masks if done is None else done.take()
 
@@ -48,11 +48,11 @@ def _run_plain(body: Body, op: For | While, masks: Masks) -> Masks | None:
 def write_plain(
     body: Body,
     op: For | While,
-    slots: tuple[Places, Places],
+    slots: tuple[JoinSlots, JoinSlots],
     done: MaskSlots | None,
     frames: list[Any],
     test: Callable[[Region], None],
-    run: Callable[[Region, Places], None],
+    run: Callable[[Region, JoinSlots], None],
 ) -> None:
     """The jumps of a loop whose scalars are in `body`.
 
@@ -70,13 +70,13 @@ def write_plain(
     e.branch(_goes_on(body, op, counter, carried, test), inside, end)
     e.begin(inside)
     carried.take(op.body.args if counter is None else op.body.args[1:])
-    frames.append(Frame(results, carried, (again, after), done=done))
+    frames.append(LoopFrame(results, carried, (again, after), done=done))
     run(op.body, carried)
     frames.pop()
     e.begin(again)
     if counter is not None:
         counter.advance()
-    breathe(body)
+    poll(body)
     e.jump(head)
     body.scopes.pop()
     e.begin(end)
@@ -92,7 +92,7 @@ def _goes_on(
     body: Body,
     op: For | While,
     counter: Counter | None,
-    carried: Places,
+    carried: JoinSlots,
     test: Callable[[Region], None],
 ) -> V:
     """Whether there is another trip; what the test of a `while` passes on is carried then."""
@@ -124,13 +124,13 @@ def _conjuncts(condition: Value, facts: Facts) -> list[Value]:
     return [condition]
 
 
-def _joined(body: Body, parts: Sequence[Sequence[Lanes]]) -> _Test:
+def _joined(body: Body, parts: Sequence[Sequence[LaneValue]]) -> _Test:
     """Several conditions at each point: one that is the same everywhere is for all lanes."""
     whole = const("i1", True)
     lanes: Masks = [None] * len(body.points)
     for part in parts:
         if isinstance(part[0], Uniform) and all(each == part[0] for each in part):
-            whole = body.e.both(whole, part[0].v)
+            whole = body.e.and_(whole, part[0].v)
         else:
             lanes = [narrow(body, *pair) for pair in zip(lanes, part, strict=True)]
     return _Test(whole, lanes)
@@ -141,11 +141,11 @@ class _Masked:
 
     def __init__(self, body: Body, op: For | While, masks: Masks) -> None:
         self.body, self.op, self.masks = body, op, masks
-        self.frame = Frame(
-            Slots(body, op.results),
-            Slots(body, op.orelse.args, has_twins=True),
-            early=MaskSlots(body, None) if leaves(op.body, (Continue,)) else None,
-            done=MaskSlots(body, None) if leaves(op.orelse) else None,
+        self.frame = LoopFrame(
+            LaneSlots(body, op.results),
+            LaneSlots(body, op.orelse.args, has_vector_copies=True),
+            early=MaskSlots(body, None) if has_exit(op.body, (Continue,)) else None,
+            done=MaskSlots(body, None) if has_exit(op.orelse) else None,
         )
 
     def run(self) -> Masks | None:
@@ -162,13 +162,13 @@ class _Masked:
         _rename(body, op.orelse.args, passed)
         self._end(here, test)
         going.put(goes)
-        e.branch(e.both(is_any(body, goes), test.all), inside, after)
+        e.branch(e.and_(is_any(body, goes), test.all), inside, after)
         e.begin(inside)
         _rename(body, op.body.args if counter is None else op.body.args[1:], passed)
         self._body(going, goes)
         if counter is not None:
             counter.advance()
-        breathe(body)
+        poll(body)
         e.jump(head)
         body.scopes.pop()
         e.begin(after)
@@ -188,7 +188,7 @@ class _Masked:
         last = op.test.terminator
         assert isinstance(last, Condition)
         parts = _conjuncts(last.condition, body.facts)
-        found = [[body.at(v, body.natural(v.shape, p)) for p in body.points] for v in parts]
+        found = [[body.at(v, body.coords_in(v.shape, p)) for p in body.points] for v in parts]
         return _joined(body, found), last.values
 
     def _end(self, here: Masks, test: _Test) -> None:
@@ -198,20 +198,20 @@ class _Masked:
         """
         body, frame, region = self.body, self.frame, self.op.orelse
         if is_pure(region) and isinstance(region.terminator, Yield):
-            run_region(body, region, here, frame.results, is_parted=True)
+            run_region(body, region, here, frame.results, is_divergent=True)
             return
         stays = [narrow(body, Uniform(test.all), each) for each in test.lanes]
         pairs = zip(here, stays, strict=True)
         ended = [narrow(body, mask, each, False) for mask, each in pairs]
-        run_parted(body, region, ended, frame.results, frame.done)
+        run_divergent(body, region, ended, frame.results, frame.done)
 
     def _body(self, going: MaskSlots, goes: Masks) -> None:
         body, frame = self.body, self.frame
         if frame.early is not None:
             frame.early.put(None)
         body.loops.append(frame)
-        is_parted = frame.early is not None
-        reached = run_region(body, self.op.body, goes, frame.carried, is_parted=is_parted)
+        is_divergent = frame.early is not None
+        reached = run_region(body, self.op.body, goes, frame.carried, is_divergent=is_divergent)
         body.loops.pop()
         if reached is not goes:
             going.put(reached)
@@ -222,5 +222,5 @@ class _Masked:
 def _rename(body: Body, names: Sequence[Value], values: Sequence[Value]) -> None:
     """Binds values to those of others, at all of their places."""
     for name, value in zip(names, values, strict=True):
-        for coords, _ in body.places(name.shape):
+        for coords, _ in body.distinct_coords(name.shape):
             body.bind(name, coords, body.at(value, coords))

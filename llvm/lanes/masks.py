@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from eas.llvm.emit.emit import V, const, vector
-from eas.llvm.lanes.coordinates import Coords, is_varied
-from eas.llvm.lanes.lane_values import Lanes, Uniform, Vector
+from eas.llvm.lanes.coordinates import Coords, is_varying
+from eas.llvm.lanes.lane_values import LaneValue, Uniform, Vector
 from eas.llvm.lanes.vector_body import Body, Mask
 
 
@@ -15,30 +15,30 @@ def narrow(body: Body, mask: Mask, condition: Mask, expected: bool = True) -> Ma
     if condition is None:
         condition = Uniform(const("i1", True))
     if not expected:
-        condition = _map(body, condition)
+        condition = _negated(body, condition)
     if mask is None:
         is_all = isinstance(condition, Uniform) and condition.v.known is True
         return None if is_all else condition
     if isinstance(mask, Uniform) and isinstance(condition, Uniform):
-        return Uniform(body.e.both(mask.v, condition.v))
-    return Vector(body.e.both(body.to_vector(mask), body.to_vector(condition)))
+        return Uniform(body.e.and_(mask.v, condition.v))
+    return Vector(body.e.and_(body.to_vector(mask), body.to_vector(condition)))
 
 
-def _map(body: Body, lanes: Lanes) -> Lanes:
+def _negated(body: Body, lanes: LaneValue) -> LaneValue:
     if isinstance(lanes, Uniform):
-        return Uniform(body.e.invert(lanes.v))
-    return Vector(body.e.invert(body.to_vector(lanes)))
+        return Uniform(body.e.not_(lanes.v))
+    return Vector(body.e.not_(body.to_vector(lanes)))
 
 
 def union(body: Body, a: Mask, b: Mask) -> Mask:
     if a is None or b is None:
         return None
     if isinstance(a, Uniform) and isinstance(b, Uniform):
-        return Uniform(body.e.either(a.v, b.v))
-    return Vector(body.e.either(body.to_vector(a), body.to_vector(b)))
+        return Uniform(body.e.or_(a.v, b.v))
+    return Vector(body.e.or_(body.to_vector(a), body.to_vector(b)))
 
 
-def written(body: Body, mask: Mask) -> V:
+def mask_vector(body: Body, mask: Mask) -> V:
     """A mask as a vector of bools."""
     if mask is None:
         return const(vector("i1", body.width), True)
@@ -53,23 +53,23 @@ def is_any(body: Body, masks: Sequence[Mask]) -> V:
         if mask is None:
             return const("i1", True)
         if isinstance(mask, Uniform):
-            single = mask.v if single is None else body.e.either(single, mask.v)
+            single = mask.v if single is None else body.e.or_(single, mask.v)
         else:
             v = body.to_vector(mask)
-            total = v if total is None else body.e.either(total, v)
+            total = v if total is None else body.e.or_(total, v)
     if total is None:
         assert single is not None
         return single
     found = body.e.any(total)
-    return found if single is None else body.e.either(found, single)
+    return found if single is None else body.e.or_(found, single)
 
 
-def shared(body: Body, masks: Sequence[Mask], points: Sequence[int], coords: Coords) -> Mask:
+def joint_mask(body: Body, masks: Sequence[Mask], points: Sequence[int], coords: Coords) -> Mask:
     """The mask of what several points share; one value for all lanes is wanted if any lane is."""
     chosen = [masks[n] for n in points]
     if any(mask is None for mask in chosen):
         return None
-    if not is_varied(coords):
+    if not is_varying(coords):
         return Uniform(is_any(body, chosen))
     total = chosen[0]
     for mask in chosen[1:]:
@@ -77,13 +77,13 @@ def shared(body: Body, masks: Sequence[Mask], points: Sequence[int], coords: Coo
     return total
 
 
-def edge(body: Body, coords: Coords) -> Mask:
+def tail_mask(body: Body, coords: Coords) -> Mask:
     """The lanes at these coordinates that are inside of the domain."""
-    varied = [at for at in coords if not isinstance(at, Uniform)]
+    varying = [at for at in coords if not isinstance(at, Uniform)]
     for point, mask in zip(body.points, body.start, strict=True):
-        if any(at in point for at in varied):
+        if any(at in point for at in varying):
             return mask
-    return body.start[0] if varied else None
+    return body.start[0] if varying else None
 
 
 def condition(body: Body, mask: Mask) -> V | None:

@@ -9,16 +9,16 @@ from eas.ir.types import DType
 from eas.llvm.emit.dtypes import register, size_of, stored, to_register, to_stored
 from eas.llvm.emit.emit import V, bits_of, const, is_float, mangled, vector
 from eas.llvm.lanes.addresses import offsets
-from eas.llvm.lanes.bounds_checks import guard
+from eas.llvm.lanes.bounds_checks import check_access
 from eas.llvm.lanes.coordinates import Coords
-from eas.llvm.lanes.lane_values import Lanes, Steps, Uniform, Vector, number
-from eas.llvm.lanes.masks import condition, narrow, shared, when, written
+from eas.llvm.lanes.lane_values import LaneValue, Strided, Uniform, Vector, number
+from eas.llvm.lanes.masks import condition, joint_mask, mask_vector, narrow, when
 from eas.llvm.lanes.vector_body import Body, Mask
 
-_PART = 16  # bytes that NumPy aligns arrays to, so that they are stored at once past the caches
+_ALIGNED_BYTES = 16  # NumPy aligns arrays to this, so one nontemporal store writes as much
 
 
-def load(body: Body, op: Load, coords: Coords, mask: Mask) -> Lanes:
+def load(body: Body, op: Load, coords: Coords, mask: Mask) -> LaneValue:
     """What the lanes at these coordinates read.
 
     LLVM 22 moves a masked load to a select by the same mask, even beyond a store between them: what
@@ -31,13 +31,13 @@ def load(body: Body, op: Load, coords: Coords, mask: Mask) -> Lanes:
     return Vector(body.e.value(found.v.ty, f"freeze {found.v}"))
 
 
-def _loaded(body: Body, op: Load, coords: Coords, mask: Mask) -> Lanes:
+def _loaded(body: Body, op: Load, coords: Coords, mask: Mask) -> LaneValue:
     """Elements, and in the lanes that a mask leaves out what the load gives instead."""
     own = None if op.mask is None else body.at(op.mask, coords)
     if own is not None:
         mask = narrow(body, mask, own)
     offset = offsets(body, op.offset, coords)
-    guard(body, op, coords, offset, mask)
+    check_access(body, op, coords, offset, mask)
     found = read(body, body.program.pointer(op.pointer), op.result.ty.dtype, offset, mask)
     if op.other is None or mask is None:
         return found
@@ -48,7 +48,7 @@ def _loaded(body: Body, op: Load, coords: Coords, mask: Mask) -> Lanes:
         return found
     if all(isinstance(each, Uniform) for each in (mask, found, other)):
         return Uniform(body.e.select(number(mask), number(found), number(other)))
-    condition = mask.v if isinstance(mask, Uniform) else written(body, mask)
+    condition = mask.v if isinstance(mask, Uniform) else mask_vector(body, mask)
     return Vector(body.e.select(condition, body.to_vector(found), body.to_vector(other)))
 
 
@@ -56,11 +56,11 @@ def _is_zero(v: V) -> bool:
     return v.known == 0 and not str(v.known).startswith("-")
 
 
-def read(body: Body, pointer: V, dtype: DType, offset: Lanes, mask: Mask) -> Lanes:
+def read(body: Body, pointer: V, dtype: DType, offset: LaneValue, mask: Mask) -> LaneValue:
     """Elements of an array; masked-off lanes touch nothing and get zero."""
     if isinstance(offset, Uniform):
         return Uniform(_read_single(body, pointer, dtype, offset.v, mask))
-    if isinstance(offset, Steps) and abs(offset.step) == 1:
+    if isinstance(offset, Strided) and abs(offset.step) == 1:
         found = _read_row(body, pointer, dtype, offset, mask)
     else:
         found = _gather(body, pointer, dtype, offset, mask)
@@ -71,8 +71,8 @@ def _read_single(body: Body, pointer: V, dtype: DType, offset: V, mask: Mask) ->
     e = body.e
 
     def fetch() -> V:
-        place = e.gep(stored(dtype), pointer, offset)
-        return to_register(e, e.load(stored(dtype), place, size_of(dtype)), dtype)
+        element = e.gep(stored(dtype), pointer, offset)
+        return to_register(e, e.load(stored(dtype), element, size_of(dtype)), dtype)
 
     holds = condition(body, mask)
     if holds is None:
@@ -83,45 +83,45 @@ def _read_single(body: Body, pointer: V, dtype: DType, offset: V, mask: Mask) ->
     return e.get(result)
 
 
-def _read_row(body: Body, pointer: V, dtype: DType, offset: Steps, mask: Mask) -> V:
+def _read_row(body: Body, pointer: V, dtype: DType, offset: Strided, mask: Mask) -> V:
     """Neighbouring elements: one load, turned round if they go down."""
     e = body.e
     ty = vector(stored(dtype), body.width)
-    place, is_turned = _row(body, pointer, dtype, offset)
+    pointer, is_reversed = _row(body, pointer, dtype, offset)
     if isinstance(mask, Uniform):
-        place, mask = e.select(mask.v, place, body.program.zero()), None
+        pointer, mask = e.select(mask.v, pointer, body.program.zero()), None
     if mask is None:
-        found = e.load(ty, place, size_of(dtype))
+        found = e.load(ty, pointer, size_of(dtype))
     else:
-        bits = _turn(body, written(body, mask)) if is_turned else written(body, mask)
-        aligned = V("ptr", f"align {size_of(dtype)} {place.text}")
+        bits = _reverse(body, mask_vector(body, mask)) if is_reversed else mask_vector(body, mask)
+        aligned = V("ptr", f"align {size_of(dtype)} {pointer.text}")
         none = V(ty, "zeroinitializer")
         found = e.call(f"llvm.masked.load.{mangled(ty)}.p0", ty, aligned, bits, none)
-    return _turn(body, found) if is_turned else found
+    return _reverse(body, found) if is_reversed else found
 
 
-def _row(body: Body, pointer: V, dtype: DType, offset: Steps) -> tuple[V, bool]:
+def _row(body: Body, pointer: V, dtype: DType, offset: Strided) -> tuple[V, bool]:
     """Where a row of neighbours begins, and whether it is read backwards."""
-    e, is_turned = body.e, offset.step < 0
-    start = offset.start - (body.width - 1 if is_turned else 0)
-    place = e.gep(stored(dtype), pointer, offset.base)
-    return e.gep(stored(dtype), place, const("i64", start)), is_turned
+    e, is_reversed = body.e, offset.step < 0
+    start = offset.start - (body.width - 1 if is_reversed else 0)
+    pointer = e.gep(stored(dtype), pointer, offset.base)
+    return e.gep(stored(dtype), pointer, const("i64", start)), is_reversed
 
 
-def _turn(body: Body, v: V) -> V:
+def _reverse(body: Body, v: V) -> V:
     return body.e.shuffle(v, V(v.ty, "poison"), range(body.width - 1, -1, -1))
 
 
-def _gather(body: Body, pointer: V, dtype: DType, offset: Lanes, mask: Mask) -> V:
+def _gather(body: Body, pointer: V, dtype: DType, offset: LaneValue, mask: Mask) -> V:
     """One load per lane. Lanes that are masked off read a zero of ours instead of branching."""
     e = body.e
-    places = e.gep(stored(dtype), pointer, body.to_vector(offset))
+    pointers = e.gep(stored(dtype), pointer, body.to_vector(offset))
     if mask is not None:
         zeros = e.splat(body.program.zero(), body.width)
-        places = e.select(written(body, mask), places, zeros)
+        pointers = e.select(mask_vector(body, mask), pointers, zeros)
     found = V(vector(stored(dtype), body.width), "poison")
     for lane in range(body.width):
-        element = e.load(stored(dtype), e.extract(places, lane), size_of(dtype))
+        element = e.load(stored(dtype), e.extract(pointers, lane), size_of(dtype))
         found = e.insert(found, element, lane)
     return found
 
@@ -129,84 +129,88 @@ def _gather(body: Body, pointer: V, dtype: DType, offset: Lanes, mask: Mask) -> 
 def store(body: Body, op: Store, masks: Sequence[Mask]) -> None:
     """The stores of all points; past the caches, if they are whole rows of a large launch."""
     rows: list[tuple[V, V]] = []
-    past_cache = body.program.past_cache(op) if len(body.scopes) == 1 else None
-    for coords, points in body.places(op.offset.shape):
-        mask = shared(body, masks, points, coords)
+    nontemporal = body.program.nontemporal(op) if len(body.scopes) == 1 else None
+    for coords, points in body.distinct_coords(op.offset.shape):
+        mask = joint_mask(body, masks, points, coords)
         if op.mask is not None:
             mask = narrow(body, mask, body.at(op.mask, coords))
         pointer, dtype = body.program.pointer(op.pointer), op.value.ty.dtype
         value, offset = body.at(op.value, coords), offsets(body, op.offset, coords)
-        guard(body, op, coords, offset, mask)
-        is_whole = past_cache is not None and mask is None
-        if is_whole and isinstance(offset, Steps) and offset.step == 1:
+        check_access(body, op, coords, offset, mask)
+        is_whole = nontemporal is not None and mask is None
+        if is_whole and isinstance(offset, Strided) and offset.step == 1:
             v = to_stored(body.e, body.to_vector(value), dtype)
             rows.append((v, _row(body, pointer, dtype, offset)[0]))
         else:
             write(body, pointer, dtype, offset, value, mask)
-    if rows and past_cache is not None:
-        _write_rows(body, rows, size_of(op.value.ty.dtype), past_cache)
+    if rows and nontemporal is not None:
+        _write_rows(body, rows, size_of(op.value.ty.dtype), nontemporal)
 
 
 def _write_rows(body: Body, rows: Sequence[tuple[V, V]], size: int, is_large: V) -> None:
     """Stores that do not read the lines first, if there are many and all places are aligned."""
     e = body.e
-    aligned, past, usual, after = (e.label(hint) for hint in ("aligned", "past", "usual", "after"))
+    aligned, nontemporal_block, usual, after = (
+        e.label(hint) for hint in ("aligned", "nontemporal", "usual", "after")
+    )
     e.branch(is_large, aligned, usual)
     e.begin(aligned)
     low = const("i64", 0)
-    for _, place in rows:
-        low = e.either(low, e.value("i64", f"ptrtoint {place} to i64"))
-    low = e.both(low, const("i64", _PART - 1))
-    e.branch(e.icmp("eq", low, const("i64", 0)), past, usual)
-    e.begin(past)
-    for v, place in rows:
-        _write_past_cache(body, v, place, size)
+    for _, pointer in rows:
+        low = e.or_(low, e.value("i64", f"ptrtoint {pointer} to i64"))
+    low = e.and_(low, const("i64", _ALIGNED_BYTES - 1))
+    e.branch(e.icmp("eq", low, const("i64", 0)), nontemporal_block, usual)
+    e.begin(nontemporal_block)
+    for v, pointer in rows:
+        _write_nontemporal(body, v, pointer, size)
     e.jump(after)
     e.begin(usual)
-    for v, place in rows:
-        e.store(v, place, size)
+    for v, pointer in rows:
+        e.store(v, pointer, size)
     e.begin(after)
 
 
-def _write_past_cache(body: Body, v: V, place: V, size: int) -> None:
-    e, lanes = body.e, max(_PART // size, 1)
+def _write_nontemporal(body: Body, v: V, pointer: V, size: int) -> None:
+    e, lanes = body.e, max(_ALIGNED_BYTES // size, 1)
     for start in range(0, body.width, lanes):
         part = e.shuffle(v, V(v.ty, "poison"), range(start, min(start + lanes, body.width)))
-        target = e.gep(v.element, place, const("i64", start))
-        e.store(part, target, min(_PART, size * part.lanes), ", !nontemporal !0")
+        target = e.gep(v.element, pointer, const("i64", start))
+        e.store(part, target, min(_ALIGNED_BYTES, size * part.lanes), ", !nontemporal !0")
 
 
-def write(body: Body, pointer: V, dtype: DType, offset: Lanes, value: Lanes, mask: Mask) -> None:
+def write(
+    body: Body, pointer: V, dtype: DType, offset: LaneValue, value: LaneValue, mask: Mask
+) -> None:
     """Elements of an array; where several lanes write to one place, the last one stays."""
     e = body.e
     if isinstance(offset, Uniform) and isinstance(value, Uniform):
-        place = e.gep(stored(dtype), pointer, offset.v)
+        pointer = e.gep(stored(dtype), pointer, offset.v)
         number = to_stored(e, value.v, dtype)
-        when(body, condition(body, mask), lambda: e.store(number, place, size_of(dtype)))
+        when(body, condition(body, mask), lambda: e.store(number, pointer, size_of(dtype)))
         return
     v = to_stored(e, body.to_vector(value), dtype)
-    if isinstance(offset, Steps) and abs(offset.step) == 1:
+    if isinstance(offset, Strided) and abs(offset.step) == 1:
         _write_row(body, pointer, dtype, offset, v, mask)
         return
-    places = e.gep(stored(dtype), pointer, body.to_vector(offset))
-    aligned = V(places.ty, f"align {size_of(dtype)} {places.text}")
-    name = f"llvm.masked.scatter.{mangled(v.ty)}.{mangled(places.ty)}"
-    e.do(name, v, aligned, written(body, mask))
+    pointers = e.gep(stored(dtype), pointer, body.to_vector(offset))
+    aligned = V(pointers.ty, f"align {size_of(dtype)} {pointers.text}")
+    name = f"llvm.masked.scatter.{mangled(v.ty)}.{mangled(pointers.ty)}"
+    e.call_void(name, v, aligned, mask_vector(body, mask))
 
 
-def _write_row(body: Body, pointer: V, dtype: DType, offset: Steps, v: V, mask: Mask) -> None:
+def _write_row(body: Body, pointer: V, dtype: DType, offset: Strided, v: V, mask: Mask) -> None:
     e = body.e
-    place, is_turned = _row(body, pointer, dtype, offset)
-    v = _turn(body, v) if is_turned else v
+    pointer, is_reversed = _row(body, pointer, dtype, offset)
+    v = _reverse(body, v) if is_reversed else v
     if mask is None or isinstance(mask, Uniform):
         holds = None if mask is None else mask.v
-        when(body, holds, lambda: e.store(v, place, size_of(dtype)))
+        when(body, holds, lambda: e.store(v, pointer, size_of(dtype)))
         return
-    bits = _turn(body, body.to_vector(mask)) if is_turned else body.to_vector(mask)
+    bits = _reverse(body, body.to_vector(mask)) if is_reversed else body.to_vector(mask)
     if _may_be_known(body, v):
-        bits = e.hidden(bits)
-    aligned = V("ptr", f"align {size_of(dtype)} {place.text}")
-    e.do(f"llvm.masked.store.{mangled(v.ty)}.p0", v, aligned, bits)
+        bits = e.opaque(bits)
+    aligned = V("ptr", f"align {size_of(dtype)} {pointer.text}")
+    e.call_void(f"llvm.masked.store.{mangled(v.ty)}.p0", v, aligned, bits)
 
 
 def _may_be_known(body: Body, v: V) -> bool:
@@ -218,5 +222,7 @@ def _may_be_known(body: Body, v: V) -> bool:
     if is_float(v.ty) or bits_of(v.ty) == 64:
         return False
     extent = next((extent for extent in reversed(body.shape) if extent > 1), 1)
-    is_unrolled = any(isinstance(at, Steps) and at.base.known is not None for at in body.points[0])
+    is_unrolled = any(
+        isinstance(at, Strided) and at.base.known is not None for at in body.points[0]
+    )
     return is_unrolled or extent <= body.width or extent % body.width == 1

@@ -18,21 +18,21 @@ from eas.llvm.emit.emit import Emitter, V, const
 from eas.support.records import frozen
 
 _SLOTS = 512
-_NONE = -(1 << 63)  # no offset: those below zero are the places of a view that runs backwards
+_EMPTY = -(1 << 63)  # no offset: those below zero are the places of a view that runs backwards
 
 
 @frozen
-class Buffer:
+class PrivateTable:
     """`number` is that of the array among the arguments, `start` where in the scratch it lies."""
 
     number: int
     dtype: DType
     start: int
-    places: V
-    sums: V
+    offsets: V
+    partials: V
 
 
-def buffered(facts: Facts) -> set[int]:
+def privatized_arrays(facts: Facts) -> set[int]:
     """The arrays of arguments to which nothing is done but that numbers are added."""
     arrays = {param.value.id for param in facts.function.params}
     found = {op.pointer.id for op in facts.ops.values() if isinstance(op, Atomic)} & arrays
@@ -48,79 +48,82 @@ def _only_adds(op: Atomic, facts: Facts) -> bool:
     return op.kind == "add" and is_wide and not is_used and isinstance(op.pointer.ty, Pointer)
 
 
-def make_buffer(e: Emitter, number: int, dtype: DType) -> Buffer:
+def make_table(e: Emitter, number: int, dtype: DType) -> PrivateTable:
     start = e.scratch
-    places = e.heap("i64", _SLOTS)
-    return Buffer(number, dtype, start, places, e.heap(register(dtype), _SLOTS))
+    offsets = e.heap("i64", _SLOTS)
+    return PrivateTable(number, dtype, start, offsets, e.heap(register(dtype), _SLOTS))
 
 
-def add(e: Emitter, buffer: Buffer, array: V, offset: V, number: V) -> None:
+def accumulate(e: Emitter, table: PrivateTable, array: V, offset: V, number: V) -> None:
     """Adds a number to the sum of a place; another place's sum that is in the way goes first."""
-    slot = e.both(offset, const("i64", _SLOTS - 1))
-    place, total = e.gep("i64", buffer.places, slot), e.gep(number.ty, buffer.sums, slot)
-    held, size = e.load("i64", place, 8), size_of(buffer.dtype)
+    slot = e.and_(offset, const("i64", _SLOTS - 1))
+    p_offset, partial = e.gep("i64", table.offsets, slot), e.gep(number.ty, table.partials, slot)
+    owner, size = e.load("i64", p_offset, 8), size_of(table.dtype)
     hit, miss, after = e.label("hit"), e.label("miss"), e.label("after")
-    e.branch(e.icmp("eq", held, offset), hit, miss)
+    e.branch(e.icmp("eq", owner, offset), hit, miss)
     e.begin(miss)
-    is_taken = e.icmp("ne", held, const("i64", _NONE))
-    e.when(is_taken, lambda: _give(e, buffer.dtype, array, held, e.load(number.ty, total, size)))
-    e.store(offset, place, 8)
-    e.store(number, total, size)
+    is_taken = e.icmp("ne", owner, const("i64", _EMPTY))
+    e.when(
+        is_taken,
+        lambda: _add_atomically(e, table.dtype, array, owner, e.load(number.ty, partial, size)),
+    )
+    e.store(offset, p_offset, 8)
+    e.store(number, partial, size)
     e.jump(after)
     e.begin(hit)
-    old = e.load(number.ty, total, size)
-    e.store(ARITHMETIC["add"](e, [old, number], buffer.dtype), total, size)
+    old = e.load(number.ty, partial, size)
+    e.store(ARITHMETIC["add"](e, [old, number], table.dtype), partial, size)
     e.begin(after)
 
 
-def _give(e: Emitter, dtype: DType, array: V, offset: V, total: V) -> None:
+def _add_atomically(e: Emitter, dtype: DType, array: V, offset: V, partial: V) -> None:
     how = "fadd" if dtype.is_float else "add"
-    place = e.gep(total.ty, array, offset)
-    e.value(total.ty, f"atomicrmw {how} {place}, {total} monotonic")
+    element = e.gep(partial.ty, array, offset)
+    e.value(partial.ty, f"atomicrmw {how} {element}, {partial} monotonic")
 
 
-def write_clear(buffers: Sequence[Buffer]) -> str:
+def write_clear(tables: Sequence[PrivateTable]) -> str:
     """The text of a function that makes the slots of all buffers free."""
     e = Emitter()
-    for buffer in buffers:
-        _clear(e, _places(e, buffer))
+    for table in tables:
+        _clear(e, _offsets(e, table))
     e.leave()
     return f"define internal void @clear(ptr noalias %scratch) {{\n{e.body}\n}}\n"
 
 
-def _clear(e: Emitter, places: V) -> None:
-    free = const("<8 x i64>", _NONE)
+def _clear(e: Emitter, offsets: V) -> None:
+    free = const("<8 x i64>", _EMPTY)
 
     def clear(slot: V) -> None:
-        e.store(free, e.gep("i64", places, slot), 8)
+        e.store(free, e.gep("i64", offsets, slot), 8)
 
-    e.count(const("i64", 0), const("i64", _SLOTS), free.lanes, clear)
+    e.for_range(const("i64", 0), const("i64", _SLOTS), free.lanes, clear)
 
 
-def write_flush(buffers: Sequence[Buffer]) -> str:
+def write_flush(tables: Sequence[PrivateTable]) -> str:
     """The text of a function that gives all sums to their places."""
     e = Emitter()
-    for buffer in buffers:
-        _flush(e, buffer)
+    for table in tables:
+        _flush(e, table)
     e.leave()
     head = "ptr noalias %arguments, ptr noalias %scratch"
     return f"define internal void @flush({head}) {{\n{e.body}\n}}\n"
 
 
-def _flush(e: Emitter, buffer: Buffer) -> None:
-    ty, places = register(buffer.dtype), _places(e, buffer)
-    sums = e.gep("i64", places, const("i64", _SLOTS))
-    argument = e.gep("i64", V("ptr", "%arguments"), const("i64", buffer.number))
+def _flush(e: Emitter, table: PrivateTable) -> None:
+    ty, offsets = register(table.dtype), _offsets(e, table)
+    partials = e.gep("i64", offsets, const("i64", _SLOTS))
+    argument = e.gep("i64", V("ptr", "%arguments"), const("i64", table.number))
     array = e.load("ptr", argument, 8)
 
     def flush(slot: V) -> None:
-        held = e.load("i64", e.gep("i64", places, slot), 8)
-        total = e.load(ty, e.gep(ty, sums, slot), size_of(buffer.dtype))
-        is_taken = e.icmp("ne", held, const("i64", _NONE))
-        e.when(is_taken, lambda: _give(e, buffer.dtype, array, held, total))
+        owner = e.load("i64", e.gep("i64", offsets, slot), 8)
+        partial = e.load(ty, e.gep(ty, partials, slot), size_of(table.dtype))
+        is_taken = e.icmp("ne", owner, const("i64", _EMPTY))
+        e.when(is_taken, lambda: _add_atomically(e, table.dtype, array, owner, partial))
 
-    e.count(const("i64", 0), const("i64", _SLOTS), 1, flush)
+    e.for_range(const("i64", 0), const("i64", _SLOTS), 1, flush)
 
 
-def _places(e: Emitter, buffer: Buffer) -> V:
-    return e.gep("i8", V("ptr", "%scratch"), const("i64", buffer.start))
+def _offsets(e: Emitter, table: PrivateTable) -> V:
+    return e.gep("i8", V("ptr", "%scratch"), const("i64", table.start))

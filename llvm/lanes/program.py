@@ -8,23 +8,23 @@ from eas.ir.nodes import Compute, Function, Load, Op, Store, Value
 from eas.ir.reports import Site, site_of
 from eas.ir.types import Shape, count
 from eas.llvm.analysis.facts import Facts
-from eas.llvm.analysis.rematerialization import repeated_rows
+from eas.llvm.analysis.rematerialization import rematerialized_rows
 from eas.llvm.emit.dtypes import register, size_of
 from eas.llvm.emit.emit import Emitter, V, Variable
 from eas.llvm.lanes.bounds_checks import Bounds
 from eas.llvm.lanes.coordinates import Coords
 from eas.llvm.lanes.interior import assumptions_of
-from eas.llvm.lanes.lane_values import Lanes
-from eas.llvm.lanes.masks import edge
+from eas.llvm.lanes.lane_values import LaneValue
+from eas.llvm.lanes.masks import tail_mask
 from eas.llvm.lanes.memory import load
-from eas.llvm.lanes.privatization import Buffer, buffered, make_buffer
-from eas.llvm.lanes.region_ops import step
+from eas.llvm.lanes.privatization import PrivateTable, make_table, privatized_arrays
+from eas.llvm.lanes.region_ops import emit_op
 from eas.llvm.lanes.safepoints import TRIPS
 from eas.llvm.lanes.simdgroups import simd
 from eas.llvm.lanes.tiles import Tile, read_tile
 from eas.llvm.lanes.vector_body import Body, Mask
 
-_MOST_THROUGH_CACHE = 24 << 20  # bytes
+_MOST_CACHED_BYTES = 24 << 20  # bytes
 
 
 class Program:
@@ -42,36 +42,36 @@ class Program:
         e: Emitter,
         ids: tuple[V, ...],
         extents: tuple[V, ...],
-        has_streams: bool,
+        has_nontemporal: bool,
     ) -> None:
         self.function, self.width, self.e = function, width, e
-        self.ids, self.extents, self.has_streams = ids, extents, has_streams
+        self.ids, self.extents, self.has_nontemporal = ids, extents, has_nontemporal
         self.report = V("ptr", "%report")
         self.facts = Facts(function)
         self.single = Body(self, (), [()], [None])
         self.assumptions = assumptions_of(self.facts)
         self.tiles: dict[int, Tile] = {}
-        self.remade = repeated_rows(self.facts)
+        self.rematerialized = rematerialized_rows(self.facts)
         self.pointers: dict[int, V] = {}
-        self.buffers = self._make_buffers()
+        self.private_tables = self._make_private_tables()
         self.sites = sites
         self.bounds: dict[int, Bounds] = {}
         self.proofs: dict[int, int] = {}  # see `launch_proofs`
         self.proven = V("i64", "%proven")
         self._zero: V | None = None
         self._trips_left: Variable | None = None
-        self._streams: dict[int, V] = {}
-        self._rare: dict[str, V] = {}
+        self._nontemporal: dict[int, V] = {}
+        self._slow_path: dict[str, V] = {}
 
-    def _make_buffers(self) -> dict[int, Buffer]:
-        wanted = buffered(self.facts)
+    def _make_private_tables(self) -> dict[int, PrivateTable]:
+        wanted = privatized_arrays(self.facts)
         return {
-            param.value.id: make_buffer(self.e, number, param.value.ty.dtype)
+            param.value.id: make_table(self.e, number, param.value.ty.dtype)
             for number, param in enumerate(self.function.params)
             if param.value.id in wanted
         }
 
-    def outside(self, body: Body, value: Value, coords: Coords) -> Lanes | None:
+    def outside(self, body: Body, value: Value, coords: Coords) -> LaneValue | None:
         """A value that was made before the loop over lanes, if it was."""
         if not value.shape and body is not self.single:
             for scope in reversed(self.single.scopes):
@@ -80,31 +80,31 @@ class Program:
         tile = self.tiles.get(value.id)
         return None if tile is None else read_tile(body, tile, coords)
 
-    def step(self, body: Body, op: Op, masks: Sequence[Mask]) -> Sequence[Mask] | None:
+    def emit_op(self, body: Body, op: Op, masks: Sequence[Mask]) -> Sequence[Mask] | None:
         """Writes the code of one op."""
-        return step(body, op, masks)
+        return emit_op(body, op, masks)
 
-    def load(self, body: Body, op: Load, coords: Coords) -> Lanes:
+    def load(self, body: Body, op: Load, coords: Coords) -> LaneValue:
         """What the lanes at these coordinates read."""
-        return load(body, op, coords, edge(body, coords))
+        return load(body, op, coords, tail_mask(body, coords))
 
-    def over_threads(self, body: Body, op: Compute, coords: Coords) -> Lanes:
+    def simdgroup_op(self, body: Body, op: Compute, coords: Coords) -> LaneValue:
         """What the threads of a simdgroup do together."""
         return simd(body, op, coords)
 
-    def past_cache(self, op: Store) -> V | None:
+    def nontemporal(self, op: Store) -> V | None:
         """Whether a launch stores so much that it had better not go through the caches.
 
         Only for arrays that the kernel does not read: their lines are not there anyway.
         """
-        if not self.has_streams or op.pointer.id in self.facts.read:
+        if not self.has_nontemporal or op.pointer.id in self.facts.read:
             return None
         size = count(op.offset.shape) * size_of(op.value.ty.dtype)
-        if size not in self._streams:
-            self._streams[size] = self.e.early(
-                f"icmp ugt i64 %programs, {_MOST_THROUGH_CACHE // size}", "i1"
+        if size not in self._nontemporal:
+            self._nontemporal[size] = self.e.entry_value(
+                f"icmp ugt i64 %programs, {_MOST_CACHED_BYTES // size}", "i1"
             )
-        return self._streams[size]
+        return self._nontemporal[size]
 
     def pointer(self, value: Value) -> V:
         return self.pointers[value.id]
@@ -116,20 +116,20 @@ class Program:
         """A place with a vector of zeros, for lanes that must not read anything else."""
         if self._zero is None:
             self._zero = self.e.alloca("i64", self.width)
-            self.e.first(f"store <{self.width} x i64> zeroinitializer, {self._zero}")
+            self.e.entry_line(f"store <{self.width} x i64> zeroinitializer, {self._zero}")
         return self._zero
 
-    def rare_memory(self, element: str) -> V:
+    def slow_path_memory(self, element: str) -> V:
         """Memory for a vector of numbers that a function out of line looks at."""
-        if element not in self._rare:
-            self._rare[element] = self.e.alloca(element, self.width)
-        return self._rare[element]
+        if element not in self._slow_path:
+            self._slow_path[element] = self.e.alloca(element, self.width)
+        return self._slow_path[element]
 
     def trips_left(self) -> Variable:
         """How many trips of loops the program still makes before it asks whether to give up."""
         if self._trips_left is None:
             self._trips_left = self.e.variable("i32")
-            self.e.first(f"store i32 {TRIPS}, {self._trips_left.place}")
+            self.e.entry_line(f"store i32 {TRIPS}, {self._trips_left.pointer}")
         return self._trips_left
 
     def site(self, op: Op) -> tuple[int, Shape | None]:

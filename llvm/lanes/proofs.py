@@ -37,18 +37,18 @@ Access = Load | Store | Atomic
 
 
 @frozen
-class Guarded:
+class GuardedAccess:
     """An access, and the conditions that hold in the lanes that have it."""
 
     op: Access
     conditions: tuple[Value, ...]
 
 
-def accesses_in(ops: Sequence[Op], around: tuple[Value, ...] = ()) -> Iterator[Guarded]:
+def accesses_in(ops: Sequence[Op], around: tuple[Value, ...] = ()) -> Iterator[GuardedAccess]:
     """The accesses of ops and of their regions."""
     for op in ops:
         if isinstance(op, Access):
-            yield Guarded(op, around if op.mask is None else (*around, op.mask))
+            yield GuardedAccess(op, around if op.mask is None else (*around, op.mask))
         for region in regions_of(op):
             yield from accesses_in(region.ops, (*around, *_holding(op, region)))
 
@@ -64,7 +64,7 @@ def _holding(op: Op, region: Region) -> tuple[Value, ...]:
     return ()
 
 
-def inside(spans: Spans, access: Guarded, bounds: Bounds) -> V | None:
+def inside(spans: Spans, access: GuardedAccess, bounds: Bounds) -> V | None:
     """Whether an access is inside of its array in all lanes that have it; None if unknown."""
     e, op = spans.e, access.op
     spans.under(access.conditions)
@@ -72,9 +72,9 @@ def inside(spans: Spans, access: Guarded, bounds: Bounds) -> V | None:
     if span is None:
         return None
     span = spans.fit(span, op.offset.ty.dtype)
-    holds = e.both(e.icmp("sge", span.low, bounds.low), e.icmp("slt", span.high, bounds.high))
+    holds = e.and_(e.icmp("sge", span.low, bounds.low), e.icmp("slt", span.high, bounds.high))
     for condition in spans.relied_on:
-        holds = e.both(holds, condition)
+        holds = e.and_(holds, condition)
     return holds
 
 
@@ -106,7 +106,7 @@ def launch_proofs(
         if holds is not None:
             bit = bits[id(access.op)] = _signed(1 << len(bits))
             set_bit = e.select(holds, const("i64", bit), const("i64", 0))
-            word = e.either(word, set_bit)
+            word = e.or_(word, set_bit)
     return bits, word
 
 
@@ -121,11 +121,11 @@ def _axis(op: Compute) -> int:
 
 
 def prove_loop(
-    body: Body, ops: Sequence[Op], remade: set[int], bounds: Mapping[int, Bounds]
+    body: Body, ops: Sequence[Op], rematerialized: set[int], bounds: Mapping[int, Bounds]
 ) -> tuple[frozenset[int], V]:
     """The accesses of a loop that a condition proves, by the ids of their ops; and that one."""
     accesses = [each for each in accesses_in(ops) if each.op.pointer.id in bounds]
-    accesses += _remade_loads(ops, remade, body.facts, bounds)
+    accesses += _rematerialized_loads(ops, rematerialized, body.facts, bounds)
     early = [each for each in accesses if id(each.op) in body.program.proofs]
     late = [each for each in accesses if id(each.op) not in body.program.proofs]
     proven, holds = _prove_here(body, ops, late, bounds)
@@ -134,7 +134,7 @@ def prove_loop(
     e = body.e
     known = e.variable("i1")
     wanted = const("i64", _signed(sum(body.program.proofs[id(each.op)] for each in early)))
-    is_known = e.icmp("eq", e.both(body.program.proven, wanted), wanted)
+    is_known = e.icmp("eq", e.and_(body.program.proven, wanted), wanted)
     e.set(known, is_known)
 
     def try_again() -> None:
@@ -142,12 +142,12 @@ def prove_loop(
         if len(found) == len(early):
             e.set(known, all_hold)
 
-    e.when(e.invert(is_known), try_again, is_rare=True)
-    return proven | {id(each.op) for each in early}, e.both(e.get(known), holds)
+    e.when(e.not_(is_known), try_again, is_unlikely=True)
+    return proven | {id(each.op) for each in early}, e.and_(e.get(known), holds)
 
 
 def _prove_here(
-    body: Body, ops: Sequence[Op], accesses: Sequence[Guarded], bounds: Mapping[int, Bounds]
+    body: Body, ops: Sequence[Op], accesses: Sequence[GuardedAccess], bounds: Mapping[int, Bounds]
 ) -> tuple[frozenset[int], V]:
     """What can be proved before a loop over lanes, from the scalars that are there."""
     e = body.e
@@ -170,17 +170,17 @@ def _prove_here(
         found = inside(spans, access, bounds[access.op.pointer.id])
         if found is not None:
             proven.add(id(access.op))
-            holds = e.both(holds, found)
+            holds = e.and_(holds, found)
     body.scopes.pop()
     return frozenset(proven), holds
 
 
-def _remade_loads(
-    ops: Sequence[Op], remade: set[int], facts: Facts, bounds: Mapping[int, Bounds]
-) -> list[Guarded]:
+def _rematerialized_loads(
+    ops: Sequence[Op], rematerialized: set[int], facts: Facts, bounds: Mapping[int, Bounds]
+) -> list[GuardedAccess]:
     """The loads that are rematerialized where a loop needs them."""
     members = {id(each) for op in ops for each in with_inner(op)}
-    found: dict[int, Guarded] = {}
+    found: dict[int, GuardedAccess] = {}
     seen: set[int] = set()
     waiting = [value for op in ops for each in with_inner(op) for value in operands_of(each)]
     while waiting:
@@ -189,8 +189,8 @@ def _remade_loads(
         if value.id in seen or op is None:
             continue
         seen.add(value.id)
-        if isinstance(op, Load) and value.id in remade and op.pointer.id in bounds:
-            found[id(op)] = Guarded(op, () if op.mask is None else (op.mask,))
-        if isinstance(op, Compute) or value.id in remade:
+        if isinstance(op, Load) and value.id in rematerialized and op.pointer.id in bounds:
+            found[id(op)] = GuardedAccess(op, () if op.mask is None else (op.mask,))
+        if isinstance(op, Compute) or value.id in rematerialized:
             waiting += operands_of(op)
     return [each for key, each in found.items() if key not in members]

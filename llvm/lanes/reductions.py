@@ -11,13 +11,13 @@ from eas.llvm.emit.arithmetic import ARITHMETIC, with_ordered_zeros
 from eas.llvm.emit.casts import cast
 from eas.llvm.emit.dtypes import register, rounded
 from eas.llvm.emit.emit import Emitter, V, Variable, const, vector
-from eas.llvm.lanes.coordinates import Coords, linear
-from eas.llvm.lanes.masks import written
+from eas.llvm.lanes.coordinates import Coords, ravel
+from eas.llvm.lanes.masks import mask_vector
 from eas.llvm.lanes.vector_body import Body, Mask
 from eas.support.records import record
 
-_JOINS = {"sum": "add", "prod": "mul", "any": "or", "all": "and", "xor": "xor"}
-_FAR = 2**31 - 1
+_COMBINE = {"sum": "add", "prod": "mul", "any": "or", "all": "and", "xor": "xor"}
+_NO_INDEX = 2**31 - 1
 
 Pair = tuple[V, V | None]  # a number and, if it is asked for, its index
 
@@ -39,7 +39,7 @@ class Reduction:
         return axis
 
 
-def begin(e: Emitter, op: Compute, count: int, lanes: int) -> Reduction:
+def make_accumulators(e: Emitter, op: Compute, count: int, lanes: int) -> Reduction:
     """A reduction with so many accumulators of so many lanes."""
     kind = op.op.name.removeprefix("reduce_")
     dtype = op.operands[0].ty.dtype
@@ -51,12 +51,12 @@ def begin(e: Emitter, op: Compute, count: int, lanes: int) -> Reduction:
     return Reduction(op, kind, dtype, register(dtype), variables, indices)
 
 
-def partial(op: Compute, kind: str, dtype: DType) -> Reduction:
+def without_accumulators(op: Compute, kind: str, dtype: DType) -> Reduction:
     """A reduction without accumulators of its own."""
     return Reduction(op, kind, dtype, register(dtype), [], [])
 
 
-def across(e: Emitter, r: Reduction, v: V) -> V:
+def reduce_lanes(e: Emitter, r: Reduction, v: V) -> V:
     """The lanes of a vector as one number."""
     pair: Pair = (v, None)
     while pair[0].lanes:
@@ -66,12 +66,12 @@ def across(e: Emitter, r: Reduction, v: V) -> V:
 
 def reset(e: Emitter, r: Reduction) -> None:
     for variable in r.variables:
-        e.set(variable, neutral(r, variable.ty))
+        e.set(variable, identity(r, variable.ty))
     for variable in r.indices:
-        e.set(variable, const(variable.ty, _FAR))
+        e.set(variable, const(variable.ty, _NO_INDEX))
 
 
-def neutral(r: Reduction, ty: str) -> V:
+def identity(r: Reduction, ty: str) -> V:
     """The number that changes nothing."""
     is_least = r.kind in ("max", "argmax")
     match r.kind:
@@ -94,27 +94,27 @@ def accumulate(body: Body, r: Reduction, n: int, coords: Coords, mask: Mask) -> 
     v = body.to_vector(found)
     v = cast(e, v, operand.ty.dtype, r.dtype)
     if r.kind[:3] == "arg" and r.dtype.is_float:
-        v = e.select(e.fcmp("uno", v, v), neutral(r, v.ty), v)
+        v = e.select(e.fcmp("uno", v, v), identity(r, v.ty), v)
     if mask is not None:
-        bits = written(body, mask)
-        v = e.select(bits, v, neutral(r, v.ty))
+        bits = mask_vector(body, mask)
+        v = e.select(bits, v, identity(r, v.ty))
     if not r.indices:
-        e.set(variable, join(e, r, e.get(variable), v))
+        e.set(variable, combine(e, r, e.get(variable), v))
         return
-    place = coords[r.axis] if r.axis is not None else linear(e, coords, operand.shape)
+    place = coords[r.axis] if r.axis is not None else ravel(e, coords, operand.shape)
     index = body.to_vector(place)
     if mask is not None:
-        bits = written(body, mask)
-        index = e.select(bits, index, const(index.ty, _FAR))
+        bits = mask_vector(body, mask)
+        index = e.select(bits, index, const(index.ty, _NO_INDEX))
     best = _better(e, r, (e.get(variable), e.get(r.indices[n])), (v, index))
     e.set(variable, best[0])
     e.set(r.indices[n], best[1])
 
 
-def join(e: Emitter, r: Reduction, a: V, b: V) -> V:
+def combine(e: Emitter, r: Reduction, a: V, b: V) -> V:
     """Two partial results as one."""
-    if r.kind in _JOINS:
-        return ARITHMETIC[_JOINS[r.kind]](e, [a, b], r.dtype)
+    if r.kind in _COMBINE:
+        return ARITHMETIC[_COMBINE[r.kind]](e, [a, b], r.dtype)
     if not r.dtype.is_float:
         return ARITHMETIC["maximum" if r.kind == "max" else "minimum"](e, [a, b], r.dtype)
     # a NaN in `b` compares as false, so the number stays
@@ -131,7 +131,7 @@ def _better(e: Emitter, r: Reduction, a: tuple[V, V], b: tuple[V, V]) -> tuple[V
     else:
         how = ("s" if r.dtype.is_signed else "u") + ("gt" if r.kind == "argmax" else "lt")
         beats, ties = e.icmp(how, b[0], a[0]), e.icmp("eq", b[0], a[0])
-    wins = e.either(beats, e.both(ties, e.icmp("slt", b[1], a[1])))
+    wins = e.or_(beats, e.and_(ties, e.icmp("slt", b[1], a[1])))
     return e.select(wins, b[0], a[0]), e.select(wins, b[1], a[1])
 
 
@@ -148,7 +148,7 @@ def finish(e: Emitter, r: Reduction) -> V:
         (e.get(v), e.get(r.indices[n]) if r.indices else None) for n, v in enumerate(r.variables)
     ]
     while len(pairs) > 1:
-        pairs = [_joined(e, r, pairs[n : n + 2]) for n in range(0, len(pairs), 2)]
+        pairs = [_combined(e, r, pairs[n : n + 2]) for n in range(0, len(pairs), 2)]
     pair = pairs[0]
     while pair[0].lanes:
         pair = _halved(e, r, pair)
@@ -158,12 +158,12 @@ def finish(e: Emitter, r: Reduction) -> V:
     return rounded(e, value, r.op.result.ty.dtype)
 
 
-def _joined(e: Emitter, r: Reduction, pairs: list[Pair]) -> Pair:
+def _combined(e: Emitter, r: Reduction, pairs: list[Pair]) -> Pair:
     if len(pairs) == 1:
         return pairs[0]
     (a, i), (b, j) = pairs
     if i is None or j is None:
-        return join(e, r, a, b), None
+        return combine(e, r, a, b), None
     return _better(e, r, (a, i), (b, j))
 
 
@@ -178,4 +178,4 @@ def _halved(e: Emitter, r: Reduction, pair: Pair) -> Pair:
         value_part = e.shuffle(value, V(value.ty, "poison"), places)
         index_part = None if index is None else e.shuffle(index, V(index.ty, "poison"), places)
         parts.append((value_part, index_part))
-    return _joined(e, r, parts)
+    return _combined(e, r, parts)

@@ -23,7 +23,7 @@ from eas.llvm.lanes.atomics import atomic
 from eas.llvm.lanes.bounds_checks import check_index
 from eas.llvm.lanes.branches import leave, run_if
 from eas.llvm.lanes.loops import run_loop
-from eas.llvm.lanes.masks import shared
+from eas.llvm.lanes.masks import joint_mask
 from eas.llvm.lanes.memory import load, store
 from eas.llvm.lanes.reports import check, show
 from eas.llvm.lanes.vector_body import Body, Mask
@@ -31,26 +31,30 @@ from eas.llvm.lanes.vector_body import Body, Mask
 Masks = Sequence[Mask]
 
 
-def step(body: Body, op: Op, masks: Masks) -> Masks | None:
+def emit_op(body: Body, op: Op, masks: Masks) -> Masks | None:
     """Writes the code of an op; gives the lanes that go on behind it, None if there are none."""
     match op:
         case Constant():
             pass
         case Compute():
-            if body.facts.is_checked_when_made(op):
-                for coords, points in body.places(op.result.shape):
-                    check_index(body, op, coords, shared(body, masks, points, coords))
+            if body.facts.is_checked_at_definition(op):
+                for coords, points in body.distinct_coords(op.result.shape):
+                    check_index(body, op, coords, joint_mask(body, masks, points, coords))
             if not body.facts.is_cheap(op.result):
-                body.push(op, op.result, lambda coords, _: body.compute(op, coords))
+                body.compute_now(op, op.result, lambda coords, _: body.compute(op, coords))
         case Load():
-            body.push(op, op.result, lambda c, n: load(body, op, c, shared(body, masks, n, c)))
+            body.compute_now(
+                op, op.result, lambda c, n: load(body, op, c, joint_mask(body, masks, n, c))
+            )
         case Atomic():
-            body.push(op, op.result, lambda c, n: atomic(body, op, c, shared(body, masks, n, c)))
+            body.compute_now(
+                op, op.result, lambda c, n: atomic(body, op, c, joint_mask(body, masks, n, c))
+            )
         case Store():
             store(body, op, masks)
         case Assert():
-            for coords, points in body.places(op.condition.shape):
-                check(body, op, coords, shared(body, masks, points, coords))
+            for coords, points in body.distinct_coords(op.condition.shape):
+                check(body, op, coords, joint_mask(body, masks, points, coords))
         case Print():
             show(body, op, masks)
         case If():

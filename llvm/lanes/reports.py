@@ -9,10 +9,10 @@ from eas.ir.reports import RECORD_HEAD, words_of
 from eas.ir.types import DType, Shape, broadcast_shapes
 from eas.llvm.emit.emit import Emitter, V, const
 from eas.llvm.lanes.bounds_checks import RECORD, report_fault, reporter
-from eas.llvm.lanes.coordinates import ZERO, Coords, linear
-from eas.llvm.lanes.lane_values import Lanes, Uniform, number
-from eas.llvm.lanes.masks import condition, is_any, narrow, shared, when
-from eas.llvm.lanes.serialization import in_turn
+from eas.llvm.lanes.coordinates import ZERO, Coords, ravel
+from eas.llvm.lanes.lane_values import LaneValue, Uniform, number
+from eas.llvm.lanes.masks import condition, is_any, joint_mask, narrow, when
+from eas.llvm.lanes.serialization import serialize
 from eas.llvm.lanes.vector_body import Body, Mask
 
 Masks = Sequence[Mask]
@@ -25,15 +25,15 @@ def check(body: Body, op: Assert, coords: Coords, mask: Mask) -> None:
     failed = narrow(body, mask, body.at(op.condition, coords), expected=False)
 
     def report() -> None:
-        place = linear(e, coords, op.condition.shape) if op.condition.shape else ZERO
+        place = ravel(e, coords, op.condition.shape) if op.condition.shape else ZERO
         lane = _first(body, failed, place)
         none = const("i64", 0)
         report_fault(body, site, lane, none, none)
 
-    e.when(is_any(body, [failed]), report, is_rare=True)
+    e.when(is_any(body, [failed]), report, is_unlikely=True)
 
 
-def _first(body: Body, failed: Mask, place: Lanes) -> V:
+def _first(body: Body, failed: Mask, place: LaneValue) -> V:
     """The place of the first lane that failed."""
     e = body.e
     if isinstance(place, Uniform):
@@ -59,14 +59,14 @@ def show(body: Body, op: Print, masks: Masks) -> None:
     """A record for each lane that prints, or one for all that print the same."""
     values = [part for part in op.parts if isinstance(part, Value)]
     shape = printed_shape(op)
-    for coords, points in body.places(shape):
+    for coords, points in body.distinct_coords(shape):
         point = body.points[points[0]]
-        parts = [body.at(value, body.natural(value.shape, point)) for value in values]
-        parts.append(linear(body.e, coords, shape))
-        _print(body, op, parts, shared(body, masks, points, coords))
+        parts = [body.at(value, body.coords_in(value.shape, point)) for value in values]
+        parts.append(ravel(body.e, coords, shape))
+        _print(body, op, parts, joint_mask(body, masks, points, coords))
 
 
-def _print(body: Body, op: Print, parts: Sequence[Lanes], mask: Mask) -> None:
+def _print(body: Body, op: Print, parts: Sequence[LaneValue], mask: Mask) -> None:
     """The records of a vector of lanes, or of one; the lane itself is the last of the parts."""
     site, _ = body.program.site(op)
     dtypes = [part.ty.dtype for part in op.parts if isinstance(part, Value)]
@@ -77,7 +77,7 @@ def _print(body: Body, op: Print, parts: Sequence[Lanes], mask: Mask) -> None:
     if isinstance(parts[-1], Uniform):
         when(body, condition(body, mask), lambda: act([number(part) for part in parts]))
         return
-    in_turn(body, parts, mask, lambda _, numbers: act(numbers))
+    serialize(body, parts, mask, lambda _, numbers: act(numbers))
 
 
 def _record(body: Body, site: int, lane: V, numbers: Sequence[tuple[V, DType]]) -> None:

@@ -10,28 +10,28 @@ from eas.llvm.emit.emit import Emitter, V, const
 from eas.llvm.lanes.vector_body import Body
 
 TRIPS = 1024
-ASKED, STOPPED = 13, 16  # the words of a job that say what to call, and whether to give up
+POLL, CANCELLED = 13, 16  # the words of a job that say what to call, and whether to give up
 
 
-def breathe(body: Body) -> None:
+def poll(body: Body) -> None:
     """At the end of a trip: leaves the program if the launch is to be given up."""
     e, left = body.e, body.program.trips_left()
     now = e.sub(e.get(left), const("i32", 1))
     e.set(left, now)
 
-    def ask_again() -> None:
+    def reach_safepoint() -> None:
         e.set(left, const("i32", TRIPS))
-        ask(e)
+        safepoint(e)
 
-    e.when(e.icmp("eq", now, const("i32", 0)), ask_again, is_rare=True)
+    e.when(e.icmp("eq", now, const("i32", 0)), reach_safepoint, is_unlikely=True)
 
 
-def ask(e: Emitter) -> None:
+def safepoint(e: Emitter) -> None:
     """Leaves the program if the launch is to be given up."""
-    asked = e.load("ptr", _word(e, ASKED))
-    e.line(f"call preserve_allcc void {asked.text}(ptr %job) cold")
-    stopped = e.icmp("ne", e.load("i64", _word(e, STOPPED)), const("i64", 0))
-    e.when(stopped, e.leave, is_rare=True)
+    poll_function = e.load("ptr", _word(e, POLL))
+    e.line(f"call preserve_allcc void {poll_function.text}(ptr %job) cold")
+    is_cancelled = e.icmp("ne", e.load("i64", _word(e, CANCELLED)), const("i64", 0))
+    e.when(is_cancelled, e.leave, is_unlikely=True)
 
 
 def _word(e: Emitter, number: int) -> V:

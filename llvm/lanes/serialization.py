@@ -9,21 +9,21 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from eas.llvm.emit.emit import V, const, like
-from eas.llvm.lanes.lane_values import Lanes, Uniform
-from eas.llvm.lanes.masks import written
+from eas.llvm.lanes.lane_values import LaneValue, Uniform
+from eas.llvm.lanes.masks import mask_vector
 from eas.llvm.lanes.vector_body import Body, Mask
 
 
-def in_turn(
-    body: Body, parts: Sequence[Lanes], mask: Mask, act: Callable[[V, list[V]], None]
+def serialize(
+    body: Body, parts: Sequence[LaneValue], mask: Mask, act: Callable[[V, list[V]], None]
 ) -> None:
     """Acts for each lane of a mask: with its number, and its numbers of some values."""
     e = body.e
     sources = [_source(body, part) for part in parts]
-    bits = e.cast("zext", e.bitcast(written(body, mask), f"i{body.width}"), "i32")
+    bits = e.cast("zext", e.bitcast(mask_vector(body, mask), f"i{body.width}"), "i32")
     left = e.variable(bits.ty)
     e.set(left, bits)
-    head, inside, after = e.label("head"), e.label("turn"), e.label("after")
+    head, inside, after = e.label("head"), e.label("lane"), e.label("after")
     e.begin(head)
     now = e.get(left)
     e.branch(e.icmp("ne", now, const(now.ty, 0)), inside, after)
@@ -31,12 +31,12 @@ def in_turn(
     lane = e.cast("zext", e.intrinsic("cttz", now, const("i1", True)), "i64")
     act(lane, [source(lane) for source in sources])
     lower = e.sub(now, const(now.ty, 1))
-    e.set(left, e.both(now, lower))
+    e.set(left, e.and_(now, lower))
     e.jump(head)
     e.begin(after)
 
 
-def _source(body: Body, part: Lanes) -> Callable[[V], V]:
+def _source(body: Body, part: LaneValue) -> Callable[[V], V]:
     """What gives the number of a lane: from memory, which the lane's number is a place in."""
     e = body.e
     if isinstance(part, Uniform):
@@ -54,7 +54,7 @@ def _source(body: Body, part: Lanes) -> Callable[[V], V]:
     return read
 
 
-class Answers:
+class LaneResults:
     """What lanes have got in their turns; those that had none have zero."""
 
     def __init__(self, body: Body, element: str) -> None:

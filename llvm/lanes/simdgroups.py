@@ -3,72 +3,72 @@
 from __future__ import annotations
 
 from eas.ir.nodes import Compute
+from eas.ir.ops.simdgroup import SIMD
 from eas.llvm.emit.casts import cast
 from eas.llvm.emit.emit import V, const
 from eas.llvm.lanes.coordinates import Coords
-from eas.llvm.lanes.lane_values import Lanes, Steps, Uniform, Vector, first
-from eas.llvm.lanes.reductions import across, join, neutral, partial
+from eas.llvm.lanes.lane_values import LaneValue, Strided, Uniform, Vector, first
+from eas.llvm.lanes.reductions import combine, identity, reduce_lanes, without_accumulators
 from eas.llvm.lanes.vector_body import Body
 
-SIMD = 32
 _FETCHES = {"simd_shuffle", "simd_broadcast", "simd_shuffle_xor"}
 
 
-def simd(body: Body, op: Compute, coords: Coords) -> Lanes:
+def simd(body: Body, op: Compute, coords: Coords) -> LaneValue:
     """A value of an op over simdgroups in the threads at these coordinates."""
     if op.op.name in _FETCHES:
         return _fetch(body, op, coords)
     return _mma(body, op, coords) if op.op.name == "mma_word" else _reduce(body, op, coords)
 
 
-def _start(body: Body, place: Lanes) -> V:
+def _start(body: Body, place: LaneValue) -> V:
     """The first thread of the simdgroup that a vector is in."""
     e = body.e
-    lowest = first(e, place) if isinstance(place, Steps) else e.extract(body.to_vector(place), 0)
-    return e.both(lowest, const("i32", -SIMD))
+    lowest = first(e, place) if isinstance(place, Strided) else e.extract(body.to_vector(place), 0)
+    return e.and_(lowest, const("i32", -SIMD))
 
 
-def _fetch(body: Body, op: Compute, coords: Coords) -> Lanes:
+def _fetch(body: Body, op: Compute, coords: Coords) -> LaneValue:
     """The values of other lanes; of one that is not there, a lane's own."""
     e, own = body.e, body.to_vector(coords[0])
     lane = body.vector_at(op.operands[1], coords)
     if op.op.name == "simd_shuffle_xor":
-        lane = e.xor(e.both(own, const(own.ty, SIMD - 1)), lane)
-    place = e.add(e.both(own, const(own.ty, -SIMD)), lane)
+        lane = e.xor(e.and_(own, const(own.ty, SIMD - 1)), lane)
+    place = e.add(e.and_(own, const(own.ty, -SIMD)), lane)
     is_there = e.icmp("ult", lane, const(own.ty, SIMD))
     threads = op.operands[0].shape[0]
-    is_there = e.both(is_there, e.icmp("ult", place, const(own.ty, threads)))
+    is_there = e.and_(is_there, e.icmp("ult", place, const(own.ty, threads)))
     # a lane beyond the last thread has no value of its own either
     own = e.intrinsic("umin", own, const(own.ty, threads - 1))
     return body.at(op.operands[0], (Vector(e.select(is_there, place, own)),))
 
 
-def _reduce(body: Body, op: Compute, coords: Coords) -> Lanes:
+def _reduce(body: Body, op: Compute, coords: Coords) -> LaneValue:
     """What the threads of a simdgroup, as far as they are there, come to."""
     e, operand = body.e, op.operands[0]
-    r = partial(op, op.op.name.removeprefix("simd_"), op.result.ty.dtype)
+    r = without_accumulators(op, op.op.name.removeprefix("simd_"), op.result.ty.dtype)
     start, threads = _start(body, coords[0]), operand.shape[0]
     total: V | None = None
     for offset in range(0, SIMD, body.width):
-        place = Steps(e.add(start, const("i32", offset)), 1)
+        place = Strided(e.add(start, const("i32", offset)), 1)
         v = cast(e, body.vector_at(operand, (place,)), operand.ty.dtype, r.dtype)
         if threads % SIMD:
             at = body.to_vector(place)
-            v = e.select(e.icmp("ult", at, const(at.ty, threads)), v, neutral(r, v.ty))
+            v = e.select(e.icmp("ult", at, const(at.ty, threads)), v, identity(r, v.ty))
         if r.dtype.is_float and r.kind != "sum":  # a NaN gives way to any number
-            v = join(e, r, neutral(r, v.ty), v)
-        total = v if total is None else join(e, r, total, v)
+            v = combine(e, r, identity(r, v.ty), v)
+        total = v if total is None else combine(e, r, total, v)
     assert total is not None
-    return Uniform(across(e, r, total))
+    return Uniform(reduce_lanes(e, r, total))
 
 
-def _mma(body: Body, op: Compute, coords: Coords) -> Lanes:
+def _mma(body: Body, op: Compute, coords: Coords) -> LaneValue:
     """One of a lane's two elements of a @ b + c."""
     e, word = body.e, op.attr("word")
     assert isinstance(word, int)
     a, b, c = op.operands[:2], op.operands[2:4], op.operands[4:]
     own = body.to_vector(coords[0])
-    start = e.both(own, const(own.ty, -SIMD))
+    start = e.and_(own, const(own.ty, -SIMD))
     row = _bits(body, own, [(16, 4), (4, 2), (2, 1)])
     column = _bits(body, own, [(8, 4), (1, 2)])
     total = body.vector_at(c[word], coords)
@@ -85,15 +85,15 @@ def _lane(body: Body, row: V, column: V) -> V:
     """The lane that holds the elements at a row and an even column."""
     e = body.e
     parts = [_bits(body, row, [(4, 16), (2, 4), (1, 2)]), _bits(body, column, [(4, 8), (2, 1)])]
-    return e.either(*parts)
+    return e.or_(*parts)
 
 
 def _bits(body: Body, v: V, moves: list[tuple[int, int]]) -> V:
     """A number made of some bits of another, each at a place of its own."""
     e, total = body.e, const(v.ty, 0)
     for old, new in moves:
-        bit = e.both(v, const(v.ty, old))
+        bit = e.and_(v, const(v.ty, old))
         shift = const(v.ty, abs(old.bit_length() - new.bit_length()))
         moved = e.binary("shl" if new > old else "lshr", bit, shift)
-        total = moved if total.known == 0 else e.either(total, moved)
+        total = moved if total.known == 0 else e.or_(total, moved)
     return total

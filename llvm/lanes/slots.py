@@ -9,16 +9,16 @@ from eas.ir.nodes import Value
 from eas.ir.types import Shape
 from eas.llvm.emit.dtypes import register
 from eas.llvm.emit.emit import Variable, const, vector
-from eas.llvm.lanes.coordinates import Coords, is_varied
-from eas.llvm.lanes.lane_values import Lanes, Uniform, Vector
-from eas.llvm.lanes.masks import shared, union, written
+from eas.llvm.lanes.coordinates import Coords, is_varying
+from eas.llvm.lanes.lane_values import LaneValue, Uniform, Vector
+from eas.llvm.lanes.masks import joint_mask, mask_vector, union
 from eas.llvm.lanes.vector_body import Body, Mask
 from eas.support.records import record
 
 Masks = Sequence[Mask]
 
 
-class Places(Protocol):
+class JoinSlots(Protocol):
     """Where values are kept that several ways lead to."""
 
     def put(self, values: Sequence[Value], masks: Masks | None = None) -> None:
@@ -30,26 +30,28 @@ class Places(Protocol):
         ...
 
 
-class Slots:
+class LaneSlots:
     """A variable for each of some values, at each place of theirs.
 
     If `has_twins`, whole numbers that all lanes share are kept as vectors as well: to count in a
     vector costs less than to spread a number in each trip, for the lanes that leave with it.
     """
 
-    def __init__(self, body: Body, values: Sequence[Value], has_twins: bool = False) -> None:
+    def __init__(
+        self, body: Body, values: Sequence[Value], has_vector_copies: bool = False
+    ) -> None:
         self.body = body
         self.values = values
-        self.twins: dict[Variable, Variable] = {}
+        self.vector_copies: dict[Variable, Variable] = {}
         self.variables: list[dict[Coords, Variable]] = []
         for value in values:
             element = register(value.ty.dtype)
             made: dict[Coords, Variable] = {}
-            for coords, _ in body.places(value.shape):
-                ty = vector(element, body.width) if is_varied(coords) else element
+            for coords, _ in body.distinct_coords(value.shape):
+                ty = vector(element, body.width) if is_varying(coords) else element
                 made[coords] = variable = body.e.variable(ty)
-                if has_twins and not is_varied(coords) and value.ty.dtype.is_int:
-                    self.twins[variable] = body.e.variable(vector(element, body.width))
+                if has_vector_copies and not is_varying(coords) and value.ty.dtype.is_int:
+                    self.vector_copies[variable] = body.e.variable(vector(element, body.width))
             self.variables.append(made)
 
     def put(self, values: Sequence[Value], masks: Masks | None = None) -> None:
@@ -65,21 +67,21 @@ class Slots:
                 self._set(variable, new[coords], mask)
 
     def _mask_at(self, shape: Shape, coords: Coords, masks: Masks) -> Mask:
-        return shared(self.body, masks, dict(self.body.places(shape))[coords], coords)
+        return joint_mask(self.body, masks, dict(self.body.distinct_coords(shape))[coords], coords)
 
-    def _set(self, variable: Variable, value: Lanes, mask: Mask) -> None:
+    def _set(self, variable: Variable, value: LaneValue, mask: Mask) -> None:
         e = self.body.e
         if variable.ty[0] != "<":
             assert isinstance(value, Uniform)
             new = value.v
             if isinstance(mask, Uniform):
                 new = e.select(mask.v, new, e.get(variable))
-            if variable in self.twins:
-                e.set(self.twins[variable], e.splat(new, self.body.width))
+            if variable in self.vector_copies:
+                e.set(self.vector_copies[variable], e.splat(new, self.body.width))
         else:
             new = self.body.to_vector(value)
             if mask is not None:
-                new = e.select(written(self.body, mask), new, e.get(variable))
+                new = e.select(mask_vector(self.body, mask), new, e.get(variable))
         e.set(variable, new)
 
     def take(self, values: Sequence[Value]) -> None:
@@ -87,8 +89,8 @@ class Slots:
         for value, variables in zip(values, self.variables, strict=True):
             for coords, variable in variables.items():
                 v = self.body.e.get(variable)
-                if variable in self.twins:
-                    self.body.e.pair(v, self.body.e.get(self.twins[variable]))
+                if variable in self.vector_copies:
+                    self.body.e.note_splat(v, self.body.e.get(self.vector_copies[variable]))
                 self.body.bind(value, coords, Vector(v) if v.lanes else Uniform(v))
 
 
@@ -105,7 +107,7 @@ class MaskSlots:
         """Sets the masks; None stands for no lane at all."""
         for n, variable in enumerate(self.variables):
             none = const(variable.ty, False)
-            v = none if masks is None else written(self.body, masks[n])
+            v = none if masks is None else mask_vector(self.body, masks[n])
             self.body.e.set(variable, v)
 
     def add(self, masks: Masks | None) -> None:
@@ -118,7 +120,7 @@ class MaskSlots:
 
 
 @record
-class Frame:
+class LoopFrame:
     """A loop under way.
 
     `labels` are where a jump goes on and where it leaves, None if the loop is masked. `early` are
@@ -126,8 +128,8 @@ class Frame:
     kept where somebody asks.
     """
 
-    results: Places
-    carried: Places
+    results: JoinSlots
+    carried: JoinSlots
     labels: tuple[str, str] | None = None
     early: MaskSlots | None = None
     done: MaskSlots | None = None

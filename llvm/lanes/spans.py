@@ -109,7 +109,7 @@ class Spans:
             for operand in a:
                 self._clip(operand, box, seen)
         elif name in VIEWS:
-            self._clip(a[0], self.seen(op, box), seen)
+            self._clip(a[0], self.view_box(op, box), seen)
         elif name in _COMPARISONS and a[0].ty.dtype.is_int:
             is_upper, is_closed = _COMPARISONS[name]
             for value, bound, way in ((a[0], a[1], is_upper), (a[1], a[0], not is_upper)):
@@ -131,14 +131,14 @@ class Spans:
         self.relied_on |= relied_on
         return span
 
-    def seen(self, op: Compute, box: Box) -> Box:
+    def view_box(self, op: Compute, box: Box) -> Box:
         """Which box of a view's operand the lanes see.
 
         A view that mixes axes may give a lane any coordinates; only an equal view gives the same.
         """
         name, shape = op.op.name, op.operands[0].shape
-        if name in _VIEWS:
-            return _VIEWS[name](op, box)
+        if name in _VIEW_BOXES:
+            return _VIEW_BOXES[name](op, box)
         view = (name, op.attrs, op.result.shape, shape, box)
         number = self.views.setdefault(view, len(self.views))
         return tuple(Axis(extent, (number, axis)) for axis, extent in enumerate(shape))
@@ -174,9 +174,9 @@ class Spans:
         e, one, bits = self.e, const("i64", 1), max(span.bits, min(bound.bits + 1, 63))
         if clip.is_upper:
             last = bound.high if clip.is_closed else e.sub(bound.high, one)
-            return replace(span, high=_least(e, "smin", span.high, last), bits=bits)
+            return replace(span, high=_min_or_max(e, "smin", span.high, last), bits=bits)
         first = bound.low if clip.is_closed else e.add(bound.low, one)
-        return replace(span, low=_least(e, "smax", span.low, first), bits=bits)
+        return replace(span, low=_min_or_max(e, "smax", span.low, first), bits=bits)
 
     def fit(self, span: Span, dtype: DType) -> Span:
         """The span as one that holds the numbers themselves, because it has to fit the dtype."""
@@ -200,7 +200,7 @@ class Spans:
             v = self.number(value)
             if v is not None:
                 return self._point(v, value.ty.dtype)
-        same = self.facts.passed.get(value.id)
+        same = self.facts.while_values.get(value.id)
         if same is not None:
             return self.of(same, box)
         loop = self.facts.counters.get(value.id)
@@ -242,11 +242,11 @@ class Spans:
         """A sum or product that must not overflow."""
         e, pair = self.e, "{ i64, i1 }"
         both = e.call(f"llvm.{name}.with.overflow.i64", pair, a, b)
-        self.rely_on(e.invert(e.value("i1", f"extractvalue {both}, 1")))
+        self.rely_on(e.not_(e.value("i1", f"extractvalue {both}, 1")))
         return e.value("i64", f"extractvalue {both}, 0")
 
 
-def _least(e: Emitter, how: str, a: V, b: V) -> V:
+def _min_or_max(e: Emitter, how: str, a: V, b: V) -> V:
     """The smaller (`smin`) or the larger (`smax`) of two numbers."""
     if isinstance(a.known, int) and isinstance(b.known, int):
         return const("i64", min(a.known, b.known) if how == "smin" else max(a.known, b.known))
@@ -256,32 +256,32 @@ def _least(e: Emitter, how: str, a: V, b: V) -> V:
 # Views: which box of the operand the lanes see, for those that keep the axes apart.
 
 
-def _seen_broadcast(op: Compute, box: Box) -> Box:
+def _broadcast_box(op: Compute, box: Box) -> Box:
     pairs = zip(op.operands[0].shape, box, strict=True)
     return tuple(Axis(1, _NONE) if extent == 1 else at for extent, at in pairs)
 
 
-def _seen_expanded(op: Compute, box: Box) -> Box:
+def _expanded_box(op: Compute, box: Box) -> Box:
     axis: Any = op.attr("axis")
     return (*box[:axis], *box[axis + 1 :])
 
 
-def _seen_permuted(op: Compute, box: Box) -> Box:
+def _permuted_box(op: Compute, box: Box) -> Box:
     axes: Any = op.attr("axes")
     found = {axis: box[place] for place, axis in enumerate(axes)}
     return tuple(found[axis] for axis in range(len(box)))
 
 
-def _seen_splat(op: Compute, box: Box) -> Box:
+def _splat_box(op: Compute, box: Box) -> Box:
     del op, box
     return ()
 
 
-_VIEWS: Mapping[str, Callable[[Compute, Box], Box]] = {
-    "splat": _seen_splat,
-    "broadcast": _seen_broadcast,
-    "expand_dims": _seen_expanded,
-    "permute": _seen_permuted,
+_VIEW_BOXES: Mapping[str, Callable[[Compute, Box], Box]] = {
+    "splat": _splat_box,
+    "broadcast": _broadcast_box,
+    "expand_dims": _expanded_box,
+    "permute": _permuted_box,
 }
 
 
@@ -291,7 +291,7 @@ Rule = Callable[[Spans, Compute, Box], Span | None]
 
 
 def _view(spans: Spans, op: Compute, box: Box) -> Span | None:
-    return spans.of(op.operands[0], spans.seen(op, box))
+    return spans.of(op.operands[0], spans.view_box(op, box))
 
 
 def _exact_operands(spans: Spans, op: Compute, box: Box) -> list[Span] | None:
@@ -340,8 +340,8 @@ def _mul(spans: Spans, a: Span, b: Span) -> Span:
         return Span(ordered[0], ordered[-1], min(bits, 63))
     low = high = products[0]
     for product in products[1:]:
-        low = _least(spans.e, "smin", low, product)
-        high = _least(spans.e, "smax", high, product)
+        low = _min_or_max(spans.e, "smin", low, product)
+        high = _min_or_max(spans.e, "smax", high, product)
     return Span(low, high, min(bits, 63))
 
 
@@ -368,7 +368,7 @@ def _chosen(how: str) -> Rule:
 
 
 def _meet(e: Emitter, how: str, a: Span, b: Span) -> Span:
-    low, high = _least(e, how, a.low, b.low), _least(e, how, a.high, b.high)
+    low, high = _min_or_max(e, how, a.low, b.low), _min_or_max(e, how, a.high, b.high)
     return Span(low, high, max(a.bits, b.bits))
 
 
@@ -384,7 +384,7 @@ def _select(spans: Spans, op: Compute, box: Box) -> Span | None:
     if a is None or b is None:
         return None
     a, b = (spans.fit(span, op.result.ty.dtype) for span in (a, b))
-    low, high = _least(e, "smin", a.low, b.low), _least(e, "smax", a.high, b.high)
+    low, high = _min_or_max(e, "smin", a.low, b.low), _min_or_max(e, "smax", a.high, b.high)
     return Span(low, high, max(a.bits, b.bits))
 
 
@@ -398,7 +398,7 @@ def _mod(spans: Spans, op: Compute, box: Box) -> Span | None:
     is_positive = e.icmp("sge", a.low, zero)
     if op.op.name == "truncmod":
         spans.rely_on(is_positive)
-    stays = e.both(is_positive, e.icmp("slt", a.high, n.low))
+    stays = e.and_(is_positive, e.icmp("slt", a.high, n.low))
     last = e.sub(n.high, const("i64", 1))
     return Span(e.select(stays, a.low, zero), e.select(stays, a.high, last), n.bits)
 
@@ -410,9 +410,9 @@ def _quotient(spans: Spans, op: Compute, box: Box) -> Span | None:
         return None
     e, (a, n), zero = spans.e, found, const("i64", 0)
     spans.rely_on(e.icmp("sgt", n.low, zero))
-    by_low, by_high = (_least(e, "smax", end, const("i64", 1)) for end in (n.low, n.high))
+    by_low, by_high = (_min_or_max(e, "smax", end, const("i64", 1)) for end in (n.low, n.high))
     low = e.select(e.icmp("sge", a.low, zero), e.binary("sdiv", a.low, by_high), a.low)
-    high = _least(e, "smax", e.binary("sdiv", a.high, by_low), zero)
+    high = _min_or_max(e, "smax", e.binary("sdiv", a.high, by_low), zero)
     return Span(low, high, a.bits)
 
 

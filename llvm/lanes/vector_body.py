@@ -11,27 +11,27 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from eas.ir.nodes import Compute, Constant, Load, Op, Region, Store, Value
 from eas.ir.types import Shape
-from eas.llvm.analysis.facts import OVER_THREADS, VIEWS, Facts
+from eas.llvm.analysis.facts import SIMDGROUP_OPS, VIEWS, Facts
 from eas.llvm.emit.casts import bitcast, cast
 from eas.llvm.emit.dtypes import register, rounded
 from eas.llvm.emit.emit import Emitter, V, Variable, const, vector
+from eas.llvm.emit.functions import SPELLED
 from eas.llvm.emit.philox import philox
-from eas.llvm.emit.spelling import SPELLED
 from eas.llvm.lanes import lane_values as lanes_of
-from eas.llvm.lanes.coordinates import ZERO, Coords, moved, seen_through
-from eas.llvm.lanes.lane_values import Lanes, Steps, Uniform, Vector, number
+from eas.llvm.lanes.coordinates import ZERO, Coords, scale_and_add, view_coords
+from eas.llvm.lanes.lane_values import LaneValue, Strided, Uniform, Vector, number
 from eas.support.records import field, record
 
 if TYPE_CHECKING:
     from eas.llvm.lanes.bounds_checks import Bounds
     from eas.llvm.lanes.interior import Assumptions
-    from eas.llvm.lanes.privatization import Buffer
+    from eas.llvm.lanes.privatization import PrivateTable
 
-Mask = Lanes | None  # None: all lanes
+Mask = LaneValue | None  # None: all lanes
 Assumed = Mapping[int, Value | None]  # what values are in all lanes, by their ids; None: true
 
 
-class Surroundings(Protocol):
+class ProgramContext(Protocol):
     """What a body sees of its program."""
 
     e: Emitter
@@ -41,34 +41,34 @@ class Surroundings(Protocol):
     extents: tuple[V, ...]
     report: V
     assumptions: Assumptions
-    buffers: dict[int, Buffer]
+    private_tables: dict[int, PrivateTable]
     bounds: dict[int, Bounds]
     proofs: dict[int, int]
     proven: V
 
-    def outside(self, body: Body, value: Value, coords: Coords) -> Lanes | None:
+    def outside(self, body: Body, value: Value, coords: Coords) -> LaneValue | None:
         """A value that was made before the loop over lanes, if it was."""
         ...
 
-    def step(self, body: Body, op: Op, masks: Sequence[Mask]) -> Sequence[Mask] | None:
+    def emit_op(self, body: Body, op: Op, masks: Sequence[Mask]) -> Sequence[Mask] | None:
         """Writes the code of one op."""
         ...
 
-    def load(self, body: Body, op: Load, coords: Coords) -> Lanes:
+    def load(self, body: Body, op: Load, coords: Coords) -> LaneValue:
         """What the lanes at these coordinates read."""
         ...
 
-    def past_cache(self, op: Store) -> V | None:
+    def nontemporal(self, op: Store) -> V | None:
         """Whether a launch stores so much that it had better not go through the caches."""
         ...
 
-    def over_threads(self, body: Body, op: Compute, coords: Coords) -> Lanes:
+    def simdgroup_op(self, body: Body, op: Compute, coords: Coords) -> LaneValue:
         """What the threads of a simdgroup do together."""
         ...
 
     def pointer(self, value: Value) -> V: ...
     def zero(self) -> V: ...
-    def rare_memory(self, element: str) -> V: ...
+    def slow_path_memory(self, element: str) -> V: ...
     def trips_left(self) -> Variable: ...
     def site(self, op: Op) -> tuple[int, Shape | None]: ...
 
@@ -81,13 +81,13 @@ class Body:
     accesses of the ops in `proven`, which are their ids, are known to be inside of their arrays.
     """
 
-    program: Surroundings
+    program: ProgramContext
     shape: Shape
     points: Sequence[Coords]
     start: Sequence[Mask]
     assumed: Assumed = field(default_factory=dict[int, "Value | None"])
-    scopes: list[dict[tuple[int, Coords], Lanes]] = field(
-        default_factory=lambda: [dict[tuple[int, Coords], Lanes]()]
+    scopes: list[dict[tuple[int, Coords], LaneValue]] = field(
+        default_factory=lambda: [dict[tuple[int, Coords], LaneValue]()]
     )
     proven: frozenset[int] = frozenset()
     # the loops under way, of which `loops` knows
@@ -105,7 +105,7 @@ class Body:
     def width(self) -> int:
         return self.program.width
 
-    def natural(self, shape: Shape, point: Coords) -> Coords:
+    def coords_in(self, shape: Shape, point: Coords) -> Coords:
         """The coordinates of a point in a block of the domain's rank; a scalar has none."""
         if not shape:
             return ()
@@ -120,21 +120,23 @@ class Body:
             mine in (1, whole) for mine, whole in zip(shape, self.shape, strict=True)
         )
 
-    def places(self, shape: Shape) -> Iterator[tuple[Coords, list[int]]]:
+    def distinct_coords(self, shape: Shape) -> Iterator[tuple[Coords, list[int]]]:
         """The different coordinates that a block of a shape has, and the points that share them."""
         found: dict[Coords, list[int]] = {}
         for n, point in enumerate(self.points):
-            found.setdefault(self.natural(shape, point), []).append(n)
+            found.setdefault(self.coords_in(shape, point), []).append(n)
         yield from found.items()
 
-    def bind(self, value: Value, coords: Coords, found: Lanes) -> None:
+    def bind(self, value: Value, coords: Coords, found: LaneValue) -> None:
         self.scopes[-1][value.id, coords] = found
 
-    def at(self, value: Value, coords: Coords) -> Lanes:
+    def at(self, value: Value, coords: Coords) -> LaneValue:
         """A value in the lanes at these coordinates."""
         if value.id in self.assumed:
-            instead = self.assumed[value.id]
-            return Uniform(const("i1", True)) if instead is None else self.at(instead, coords)
+            replacement = self.assumed[value.id]
+            return (
+                Uniform(const("i1", True)) if replacement is None else self.at(replacement, coords)
+            )
         key = (value.id, coords)
         for scope in reversed(self.scopes):
             if key in scope:
@@ -151,10 +153,10 @@ class Body:
     def scalar(self, value: Value) -> V:
         return number(self.at(value, ()))
 
-    def to_vector(self, lanes: Lanes) -> V:
+    def to_vector(self, lanes: LaneValue) -> V:
         return lanes_of.to_vector(self.e, lanes, self.width)
 
-    def _make(self, value: Value, coords: Coords) -> Lanes:
+    def _make(self, value: Value, coords: Coords) -> LaneValue:
         op = self.facts.definitions[value.id]
         if isinstance(op, Constant):
             return Uniform(const(register(value.ty.dtype), op.value))
@@ -163,18 +165,18 @@ class Body:
         assert isinstance(op, Compute), f"{op} is not there yet"
         return self.compute(op, coords)
 
-    def compute(self, op: Compute, coords: Coords) -> Lanes:
+    def compute(self, op: Compute, coords: Coords) -> LaneValue:
         name = op.op.name
         if name in VIEWS:
-            return self.at(op.operands[0], seen_through(self.e, op, coords, self.width))
+            return self.at(op.operands[0], view_coords(self.e, op, coords, self.width))
         if name in POSITIONS:
             return POSITIONS[name](self, op, coords)
-        if name in OVER_THREADS:
-            return self.program.over_threads(self, op, coords)
+        if name in SIMDGROUP_OPS:
+            return self.program.simdgroup_op(self, op, coords)
         operands = [self.at(v, coords) for v in op.operands]
-        stepped = self._in_steps(op, operands)
-        if stepped is not None:
-            return stepped
+        strided = self._strided(op, operands)
+        if strided is not None:
+            return strided
         if all(isinstance(each, Uniform) for each in operands):
             return Uniform(spell(self.e, op, [number(each) for each in operands]))
         vectors = [self.to_vector(each) for each in operands]
@@ -182,9 +184,9 @@ class Body:
             vectors[0] = operands[0].v
         return Vector(spell(self.e, op, vectors))
 
-    def _in_steps(self, op: Compute, a: Sequence[Lanes]) -> Lanes | None:
+    def _strided(self, op: Compute, a: Sequence[LaneValue]) -> LaneValue | None:
         """The result of integers in steps, where it is one of steps as well."""
-        if not op.result.ty.dtype.is_int or not any(isinstance(each, Steps) for each in a):
+        if not op.result.ty.dtype.is_int or not any(isinstance(each, Strided) for each in a):
             return None
         wraps = op.result.id in self.facts.wrapping
         match op.op.name:
@@ -195,33 +197,35 @@ class Body:
             case "mul":
                 return lanes_of.scale(self.e, a[0], a[1], wraps)
             case "cast":
-                return self._cast_steps(op, a[0])
+                return self._cast_strided(op, a[0])
             case _:
                 return None
 
-    def _cast_steps(self, op: Compute, a: Lanes) -> Lanes | None:
+    def _cast_strided(self, op: Compute, a: LaneValue) -> LaneValue | None:
         old, new = op.operands[0].ty.dtype, op.result.ty.dtype
-        if not isinstance(a, Steps) or not old.is_int:
+        if not isinstance(a, Strided) or not old.is_int:
             return None
         if new.bits > old.bits and not a.is_exact:
             return None
         low, high = self.facts.ranges.bounds(op.operands[0]) or (old.min, old.max)
         exact = a.is_exact and new.min <= low and high <= new.max
-        return Steps(cast(self.e, a.base, old, new), a.step, exact, a.start)
+        return Strided(cast(self.e, a.base, old, new), a.step, exact, a.start)
 
     def run(self, region: Region, masks: Sequence[Mask]) -> Sequence[Mask] | None:
         """The ops of a region but its terminator; gives the lanes that reach its end."""
         now: Sequence[Mask] | None = masks
         for op in region.ops[:-1]:
-            now = self.program.step(self, op, now)
+            now = self.program.emit_op(self, op, now)
             if now is None:
                 return None
         return now
 
-    def push(self, op: Op, value: Value, make: Callable[[Coords, list[int]], Lanes]) -> None:
+    def compute_now(
+        self, op: Op, value: Value, make: Callable[[Coords, list[int]], LaneValue]
+    ) -> None:
         """Computes a value at all of its places now; one of another rank waits until asked for."""
         if self.fits(value.shape):
-            for coords, points in self.places(value.shape):
+            for coords, points in self.distinct_coords(value.shape):
                 self.bind(value, coords, make(coords, points))
 
 
@@ -243,48 +247,48 @@ def spell(e: Emitter, op: Compute, operands: list[V]) -> V:
 _EXACT = {"select", "neg", "abs", "minimum", "maximum", "copysign", "clamp", "floor", "ceil"}
 
 
-def _arange(body: Body, op: Compute, coords: Coords) -> Lanes:
+def _arange(body: Body, op: Compute, coords: Coords) -> LaneValue:
     start: Any = op.attr("start")
-    return moved(body.e, coords[0], 1, start)
+    return scale_and_add(body.e, coords[0], 1, start)
 
 
-def _thread_index(body: Body, op: Compute, coords: Coords) -> Lanes:
+def _thread_index(body: Body, op: Compute, coords: Coords) -> LaneValue:
     del body, op
     return coords[0]
 
 
-def _lane_index(body: Body, op: Compute, coords: Coords) -> Lanes:
+def _lane_index(body: Body, op: Compute, coords: Coords) -> LaneValue:
     del op
     return _part(body, coords[0], "and", 31)
 
 
-def _simdgroup_index(body: Body, op: Compute, coords: Coords) -> Lanes:
+def _simdgroup_index(body: Body, op: Compute, coords: Coords) -> LaneValue:
     del op
     return _part(body, coords[0], "lshr", 5)
 
 
-def _part(body: Body, at: Lanes, how: str, number: int) -> Lanes:
+def _part(body: Body, at: LaneValue, how: str, number: int) -> LaneValue:
     if isinstance(at, Uniform):
         return Uniform(body.e.binary(how, at.v, const("i32", number)))
     v = body.to_vector(at)
     return Vector(body.e.binary(how, v, const(vector("i32", body.width), number)))
 
 
-def _program_id(body: Body, op: Compute, coords: Coords) -> Lanes:
+def _program_id(body: Body, op: Compute, coords: Coords) -> LaneValue:
     del coords
     axis = op.attr("axis")
     assert isinstance(axis, int)
     return Uniform(body.program.ids[axis])
 
 
-def _num_programs(body: Body, op: Compute, coords: Coords) -> Lanes:
+def _num_programs(body: Body, op: Compute, coords: Coords) -> LaneValue:
     del coords
     axis = op.attr("axis")
     assert isinstance(axis, int)
     return Uniform(body.program.extents[axis])
 
 
-POSITIONS: dict[str, Callable[[Body, Compute, Coords], Lanes]] = {
+POSITIONS: dict[str, Callable[[Body, Compute, Coords], LaneValue]] = {
     "arange": _arange,
     "thread_index": _thread_index,
     "lane_index": _lane_index,

@@ -72,15 +72,15 @@ def spell_atomic(
         helpers.need(f"exchange_{op.kind}_{space}", dtype)
 
     def spell(texts: Texts) -> Text:
-        place = f"&{subscript(array(), texts[0]).text}"
+        address = f"&{subscript(array(), texts[0]).text}"
         if not is_direct(op):
-            words = f"({space} atomic_uint*){place if dtype.bits == 32 else array()}"
+            words = f"({space} atomic_uint*){address if dtype.bits == 32 else array()}"
             index = () if dtype.bits == 32 else (texts[0],)
             return call(f"atomic_{op.kind}_{type_name(dtype)}", words, *index, *texts[1:])
         if not is_declared:
-            place = f"({space} atomic_{type_name(dtype)}*){place}"
+            address = f"({space} atomic_{type_name(dtype)}*){address}"
         if op.kind == "cas":
-            return call("atomic_cas", place, texts[1], texts[2])
-        return call(_FUNCTIONS[op.kind], place, texts[1], "memory_order_relaxed")
+            return call("atomic_cas", address, texts[1], texts[2])
+        return call(_FUNCTIONS[op.kind], address, texts[1], "memory_order_relaxed")
 
     return spell

@@ -41,12 +41,12 @@ def by_exchange(kind: str, space: str) -> Callable[[DType], str]:
         head = f"inline {t} atomic_{kind}_{t}({space} atomic_uint*"
         if dtype.bits == 32:
             return f"""
-// Tries until nobody came between: Metal has no atomic `{kind}` of `{t}` here.
-{head} place, {expected}{t} x) {{
-    uint found = atomic_load_explicit(place, memory_order_relaxed);
+// A compare-and-swap loop: Metal has no atomic `{kind}` of `{t}` here.
+{head} address, {expected}{t} x) {{
+    uint found = atomic_load_explicit(address, memory_order_relaxed);
     while (true) {{
         const {t} old = as_type<{t}>(found);
-        if (atomic_compare_exchange_weak_explicit(place, &found, as_type<uint>({update}),
+        if (atomic_compare_exchange_weak_explicit(address, &found, as_type<uint>({update}),
                                                   memory_order_relaxed, memory_order_relaxed)) {{
             return old;
         }}
@@ -55,7 +55,7 @@ def by_exchange(kind: str, space: str) -> Callable[[DType], str]:
 """
         per_word, mask = 32 // dtype.bits, hex((1 << dtype.bits) - 1)
         return f"""
-// Tries until nobody came between: Metal updates words of 32 bits only, of which this is a part.
+// A compare-and-swap loop: Metal updates words of 32 bits only, of which this is a part.
 {head} words, int index, {expected}{t} x) {{
     {space} atomic_uint* word = &words[index / {per_word}];
     const uint shift = uint(index % {per_word}) * {dtype.bits}u;

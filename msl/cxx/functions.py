@@ -30,7 +30,7 @@ inline float erf_of(float x) {
 
 # exp(x) = 2^n exp(r) with a small r, whose Taylor series is cut where it no longer counts.
 _EXPM1 = """
-// exp(x) - 1 for small x too.
+// exp(x) - 1, accurate for small x too.
 inline float expm1_of(float x) {
     if (!(fabs(x) > 1e-8f && x < 17.0f)) {
         return x > 1.0f ? precise::exp(x) : x;
@@ -51,33 +51,33 @@ inline float expm1_of(float x) {
 
 # Of the two forms, the one whose power does not overflow; what `1 + power` rounds off is added.
 _SIGMOID = """
-// 1 / (1 + exp(-x)), without an overflow on the way.
+// 1 / (1 + exp(-x)), without an intermediate overflow.
 inline float sigmoid_of(float x) {
-    const float power = precise::exp(-fabs(x));
-    const float below = 1.0f + power;
-    const float lost = power - (below - 1.0f);
-    const float quotient = (x < 0.0f ? power : 1.0f) / below;
-    return fma(-quotient, lost / below, quotient);
+    const float exponential = precise::exp(-fabs(x));
+    const float denominator = 1.0f + exponential;
+    const float error = exponential - (denominator - 1.0f);
+    const float quotient = (x < 0.0f ? exponential : 1.0f) / denominator;
+    return fma(-quotient, error / denominator, quotient);
 }
 """
 
 # What is lost in `1 + x` is added again, divided by the slope of the logarithm.
 _LOG1P = """
-// log(1 + x) for small x too.
+// log(1 + x), accurate for small x too.
 inline float log1p_of(float x) {
     const float u = 1.0f + x;
     if (u == 1.0f) {
         return x;
     }
-    const float lost = x - (u - 1.0f);
-    return u > 0.0f && u < INFINITY ? precise::log(u) + lost / u : precise::log(u);
+    const float error = x - (u - 1.0f);
+    return u > 0.0f && u < INFINITY ? precise::log(u) + error / u : precise::log(u);
 }
 """
 
 _PHILOX = """
 // Philox 4x32-10: four random words for each counter and key.
 inline uint4 philox(uint4 counter, uint2 key) {
-    for (int turn = 0; turn < 10; ++turn) {
+    for (int i = 0; i < 10; ++i) {
         const uint high0 = mulhi(counter.x, 0xD2511F53u);
         const uint high1 = mulhi(counter.z, 0xCD9E8D57u);
         counter = uint4(high1 ^ counter.y ^ key.x, counter.z * 0xCD9E8D57u,
@@ -111,10 +111,10 @@ inline float odd_fma(float a, float b, float c) {
     const float product = a * b;
     const float sum = fma(a, b, c);
     const float part = sum - product;
-    const float lost = (product - (sum - part)) + (c - part);
+    const float error = (product - (sum - part)) + (c - part);
     const uint bits = as_type<uint>(sum);
-    const bool moves = (bits & 1) == 0 && (lost < 0 || lost > 0);
-    const uint other = (lost > 0) == (sum > 0) ? bits + 1 : bits - 1;
+    const bool moves = (bits & 1) == 0 && (error < 0 || error > 0);
+    const uint other = (error > 0) == (sum > 0) ? bits + 1 : bits - 1;
     return (moves ? as_type<float>(other) : sum) / scale;
 }
 """

@@ -50,10 +50,10 @@ def _calls(name: str, dtype: DType) -> tuple[str, ...]:
     if name in ("trunc_div", "floor_div", "wrap_abs") and dtype.is_signed and dtype.bits >= 32:
         return ("wrap_neg",)
     if name in _STEPS_64:
-        return ("simd_other_64", *_WRAPPED_STEPS.get((name, dtype.is_signed), ()))
-    if name.endswith("_64_of_some"):
-        steps = _WRAPPED_STEPS.get((name.removesuffix("_of_some"), dtype.is_signed), ())
-        return ("lane_there", *steps)
+        return ("simd_shuffle_xor_64", *_WRAPPED_STEPS.get((name, dtype.is_signed), ()))
+    if name.endswith("_64_ragged"):
+        steps = _WRAPPED_STEPS.get((name.removesuffix("_ragged"), dtype.is_signed), ())
+        return ("valid_lane", *steps)
     return ()
 
 
@@ -90,7 +90,7 @@ inline {t} wrap_abs({t} a) {{
 def _wrap_index(dtype: DType) -> str:
     t = type_name(dtype)
     return f"""
-// Python's index: below zero it counts from the end.
+// Python's index: a negative one counts from the end.
 inline {t} wrap_index({t} a, {t} extent) {{
     return a < 0 ? {_back(dtype, "a + extent")} : a;
 }}
@@ -155,13 +155,13 @@ def _trip_count(dtype: DType) -> str:
     t, u = type_name(dtype), "ulong" if dtype.bits == 64 else "uint"
     if dtype.is_unsigned:
         return f"""
-// How many steps a range has.
+// The trip count of a range.
 inline {u} trip_count({t} start, {t} stop, {t} step) {{
     return start < stop && step > 0 ? ({u}(stop) - {u}(start) - 1) / {u}(step) + 1 : 0;
 }}
 """
     return f"""
-// How many steps a range has.
+// The trip count of a range.
 inline {u} trip_count({t} start, {t} stop, {t} step) {{
     if (step > 0) {{
         return start < stop ? ({u}(stop) - {u}(start) - 1) / {u}(step) + 1 : 0;
@@ -227,24 +227,24 @@ def _function(name: str) -> Definition:
     return define
 
 
-def _simd_other_64(dtype: DType) -> str:
+def _simd_shuffle_xor_64(dtype: DType) -> str:
     t = type_name(dtype)
     return f"""
-// Another lane's value: Metal shuffles 32 bits at a time.
-inline {t} simd_other_64({t} x, ushort distance) {{
-    return as_type<{t}>(simd_shuffle_xor(as_type<uint2>(x), distance));
+// Metal shuffles 32 bits at a time.
+inline {t} simd_shuffle_xor_64({t} x, ushort mask) {{
+    return as_type<{t}>(simd_shuffle_xor(as_type<uint2>(x), mask));
 }}
 """
 
 
-def _lane_there(dtype: DType) -> str:
+def _valid_lane(dtype: DType) -> str:
     del dtype
     return """
-// The lane that is asked for; a thread's own if that one is missing.
-inline ushort lane_there(int lane, int thread_index, int threads) {
+// The lane that is asked for, or the thread's own lane if that one does not exist.
+inline ushort valid_lane(int lane, int thread_index, int threads) {
     const int own = thread_index % 32;
-    const bool is_there = lane >= 0 && lane < 32 && thread_index - own + lane < threads;
-    return ushort(is_there ? lane : own);
+    const bool is_valid = lane >= 0 && lane < 32 && thread_index - own + lane < threads;
+    return ushort(is_valid ? lane : own);
 }
 """
 
@@ -267,8 +267,8 @@ def _simd_64(name: str) -> Definition:
         t = type_name(dtype)
         return f"""
 inline {t} {name}({t} x) {{
-    for (ushort distance = 16; distance > 0; distance /= 2) {{
-        const {t} other = simd_other_64(x, distance);
+    for (ushort delta = 16; delta > 0; delta /= 2) {{
+        const {t} other = simd_shuffle_xor_64(x, delta);
         x = {_step_64(name, dtype)};
     }}
     return x;
@@ -278,16 +278,16 @@ inline {t} {name}({t} x) {{
     return define
 
 
-def _simd_64_of_some(name: str) -> Definition:
+def _simd_64_ragged(name: str) -> Definition:
     def define(dtype: DType) -> str:
         t = type_name(dtype)
         return f"""
-// Of a simdgroup some of whose lanes are missing: the first lane gets all that there are.
-inline {t} {name}_of_some({t} x, int thread_index, int threads) {{
-    for (ushort distance = 16; distance > 0; distance /= 2) {{
-        const ushort lane = lane_there(thread_index % 32 + distance, thread_index, threads);
+// For a simdgroup without its last lanes: the first lane gets the result and broadcasts it.
+inline {t} {name}_ragged({t} x, int thread_index, int threads) {{
+    for (ushort delta = 16; delta > 0; delta /= 2) {{
+        const ushort lane = valid_lane(thread_index % 32 + delta, thread_index, threads);
         const {t} other = as_type<{t}>(simd_shuffle(as_type<uint2>(x), lane));
-        x = thread_index + distance < threads ? {_step_64(name, dtype)} : x;
+        x = thread_index + delta < threads ? {_step_64(name, dtype)} : x;
     }}
     return as_type<{t}>(simd_broadcast_first(as_type<uint2>(x)));
 }}
@@ -307,10 +307,10 @@ def _atomic_cas(space: str) -> Definition:
     def define(dtype: DType) -> str:
         t = type_name(dtype)
         return f"""
-// Tries again where the exchange fails without a reason.
-inline {t} atomic_cas({space} atomic_{t}* place, {t} expected, {t} desired) {{
+// Retries where the weak exchange fails spuriously.
+inline {t} atomic_cas({space} atomic_{t}* address, {t} expected, {t} desired) {{
     {t} found = expected;
-    while (!atomic_compare_exchange_weak_explicit(place, &found, desired,
+    while (!atomic_compare_exchange_weak_explicit(address, &found, desired,
                                                   memory_order_relaxed, memory_order_relaxed)) {{
         if (found != expected) {{
             break;
@@ -326,7 +326,7 @@ inline {t} atomic_cas({space} atomic_{t}* place, {t} expected, {t} desired) {{
 def _report_failure(dtype: DType) -> str:
     del dtype
     return """
-// Notes the first assert that fails: its number plus one, the program and the lane.
+// Records the first assert that fails: its number plus one, the program and the lane.
 inline void report_failure(device atomic_uint* report, uint site, uint3 program, int lane) {
     uint found = 0;
     while (!atomic_compare_exchange_weak_explicit(report, &found, site + 1,
@@ -346,7 +346,7 @@ inline void report_failure(device atomic_uint* report, uint site, uint3 program,
 def _report_fault(dtype: DType) -> str:
     del dtype
     return """
-// Notes the first access outside of an array: its number plus one, the program and the lane, the
+// Records the first access outside of an array: its number plus one, the program and the lane, the
 // offset or the index, and the extent of the axis that the index does not fit.
 inline void report_fault(device atomic_uint* report, uint site, uint3 program, int lane,
                          long number, long extent) {
@@ -370,7 +370,7 @@ inline void report_fault(device atomic_uint* report, uint site, uint3 program, i
 def _report_record(dtype: DType) -> str:
     del dtype
     return """
-// Begins a record of a print, if there is room; gives the place of its first value, or 0.
+// Reserves a record for a print; returns the index of its first value, or 0 if it is full.
 inline uint report_record(device atomic_uint* report, uint words, uint site, uint3 program,
                           int lane) {
     const uint room = atomic_load_explicit(&report[5], memory_order_relaxed);
@@ -392,15 +392,15 @@ inline uint report_record(device atomic_uint* report, uint words, uint site, uin
 def _report_value(dtype: DType) -> str:
     t = type_name(dtype)
     words = {True: "as_type<uint>(float(x))", False: "uint(x)"}[dtype.is_float]
-    lines = [f"    atomic_store_explicit(&report[place], {words}, memory_order_relaxed);"]
+    lines = [f"    atomic_store_explicit(&report[index], {words}, memory_order_relaxed);"]
     if dtype.bits == 64:
         high = "uint(as_type<ulong>(x) >> 32)"
         lines.append(
-            f"    atomic_store_explicit(&report[place + 1], {high}, memory_order_relaxed);"
+            f"    atomic_store_explicit(&report[index + 1], {high}, memory_order_relaxed);"
         )
     body = "\n".join(lines)
     return f"""
-inline void report_value(device atomic_uint* report, uint place, {t} x) {{
+inline void report_value(device atomic_uint* report, uint index, {t} x) {{
 {body}
 }}
 """
@@ -421,10 +421,10 @@ HELPERS: dict[str, Definition] = {
     "trip_count": _trip_count,
     "sign_of": _sign_of,
     **{name: _function(name) for name in FUNCTIONS},
-    "lane_there": _lane_there,
-    "simd_other_64": _simd_other_64,
+    "valid_lane": _valid_lane,
+    "simd_shuffle_xor_64": _simd_shuffle_xor_64,
     **{name: _simd_64(name) for name in _STEPS_64},
-    **{f"{name}_of_some": _simd_64_of_some(name) for name in _STEPS_64},
+    **{f"{name}_ragged": _simd_64_ragged(name) for name in _STEPS_64},
     "atomic_cas": _atomic_cas("device"),
     "atomic_cas_threadgroup": _atomic_cas("threadgroup"),
     **{f"exchange_{kind}_{space}": by_exchange(kind, space) for kind in KINDS for space in SPACES},

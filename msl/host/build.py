@@ -153,7 +153,7 @@ class Builder:
             code = make(folder).read_bytes()
         finally:
             shutil.rmtree(folder, ignore_errors=True)
-        self.cache.keep(key, code)
+        self.cache.store(key, code)
         return code
 
     def _own_folder(self) -> Path:

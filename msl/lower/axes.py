@@ -71,8 +71,8 @@ def all_reduce_row(op: Compute, low: Lowering) -> Node:
         reduce_simdgroup(accumulator, low)
         return result(accumulator, low)
     low.declare(accumulator.value, accumulator.first[0], op.loc)
-    with distances(1, f"< {extent}", "*= 2", low, op.loc) as apart:
-        other = shuffled("simd_shuffle_xor", low.read(accumulator.value), apart, low)
+    with distances(1, f"< {extent}", "*= 2", low, op.loc) as delta:
+        other = shuffled("simd_shuffle_xor", low.read(accumulator.value), delta, low)
         update(accumulator, other, other, low)
     return result(accumulator, low)
 
@@ -94,7 +94,7 @@ def gather_partials(op: Compute, low: Lowering) -> Node:
         return result(accumulator, low)
     for shared, variable in zip(arrays, accumulator.variables, strict=True):
         low.declare(variable, low.element(shared, first), op.loc)
-    with low.counting(make_symbol("share", partials), start=1, loc=op.loc) as partial:
+    with low.counting(make_symbol("partial", partials), start=1, loc=op.loc) as partial:
         place = low.infix("+", first, partial, Level.SUM, I32)
         nodes = [low.element(shared, place) for shared in arrays]
         merge_partial(accumulator, nodes[0], nodes[1] if len(nodes) > 1 else None, low)

@@ -78,7 +78,7 @@ def lower_body(low: Lowering) -> None:
     """Fills the tree with the whole body."""
     for op in low.plan.allocations:
         low.allocate(op)
-    stages = {number: Variable("turn", I32) for number in stages_of(low.plan.steps)}
+    stages = {number: Variable("stage", I32) for number in stages_of(low.plan.steps)}
     for stage in stages.values():
         low.declare(stage, low.literal(0, I32))
     _Body(low, stages).steps(low.plan.steps, ExitTargets())

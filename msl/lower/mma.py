@@ -128,7 +128,7 @@ def _row_length(columns: int, dtype: DType, low: Lowering) -> int:
 
 def lower_matrix(op: Compute, low: Lowering, products: Products) -> None:
     if op.op is START:
-        turn = products.turns[number(op, "turn")] = Variable("turn", I32)
+        turn = products.turns[number(op, "turn")] = Variable("stage", I32)
         low.declare(turn, low.literal(0, I32), op.loc)
     elif op.op is TURN:
         turn = products.turns[number(op, "turn")]

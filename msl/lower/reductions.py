@@ -438,7 +438,7 @@ def _reduce_serially(accumulator: Accumulator, low: Lowering) -> None:
     firsts = [low.element(shared, zero) for shared in arrays]
     low.assign(list(zip(accumulator.variables, firsts, strict=True)), accumulator.op.loc)
     with low.counting(
-        make_symbol("share", arrays[0].size), start=1, loc=accumulator.op.loc
+        make_symbol("partial", arrays[0].size), start=1, loc=accumulator.op.loc
     ) as partial:
         index = low.element(arrays[1], partial) if accumulator.index is not None else None
         merge_partial(accumulator, low.element(arrays[0], partial), index, low)

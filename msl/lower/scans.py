@@ -129,8 +129,8 @@ def _has_lane(op: Combine, k: Node, distance: Node, low: Lowering) -> Node:
     in_row = low.infix(">=", k, far, Level.RELATIONAL, BOOL)
     if SIMD % row_of(op) == 0:
         return in_row
-    is_there = low.infix(">=", _lane(low), far, Level.RELATIONAL, BOOL)
-    return is_there if row_of(op) % SIMD == 0 or _is_one_row(op) else and_(is_there, in_row, low)
+    exists = low.infix(">=", _lane(low), far, Level.RELATIONAL, BOOL)
+    return exists if row_of(op) % SIMD == 0 or _is_one_row(op) else and_(exists, in_row, low)
 
 
 def _is_one_row(op: Combine) -> bool:
@@ -163,15 +163,15 @@ def _before(state: State, chunk: Node, low: Lowering) -> list[Node]:
         one = low.literal(1, I32)
         place = low.infix("-", chunk, one, Level.SUM, I32)
         return [low.element(shared, place) for shared in _partials(op, low)]
-    scanned = make_state(op, "before")
+    scanned = make_state(op, "prefix")
     for variable in scanned.variables:
-        variable.hint = "before"
+        variable.hint = "prefix"
     nodes = [partial_of_lane(shared, _count_partials(op), low) for shared in _partials(op, low)]
     declare(scanned, nodes, low)
     _scan_across(scanned, _lane(low), low)
     found: list[Node] = []
     for variable in scanned.variables:
-        last = Variable("earlier", variable.dtype)
+        last = Variable("carry_in", variable.dtype)
         place = low.infix("-", chunk, low.literal(1, I32), Level.SUM, I32)
         low.declare(last, shuffled("simd_shuffle", low.read(variable), _lane_of(place, low), low))
         found.append(low.read(last))
@@ -218,7 +218,7 @@ def _reaches_back(op: Combine, chunk: Node, far: Node, low: Lowering) -> Node:
 def scan_partials(op: Combine, low: Lowering) -> None:
     """A step of its own where not every simdgroup can: one of them scans all shares."""
     with low.branch(low.builtin("simdgroup", "{simdgroup} == 0", BOOL), op.loc):
-        carried = make_state(op, "carried")
+        carried = make_state(op, "carry")
         declare(carried, [low.literal(0, v.dtype) for v in carried.variables], low)
         with low.counting(
             make_symbol("group", -(-_count_partials(op) // SIMD)), loc=op.loc
@@ -226,7 +226,7 @@ def scan_partials(op: Combine, low: Lowering) -> None:
             first = low.infix("*", group, low.literal(SIMD, I32), Level.PRODUCT, I32)
             own = low.infix("+", first, _lane(low), Level.SUM, I32)
             has_partial = _has_partial(op, own, low)
-            state = make_state(op, "share")
+            state = make_state(op, "scanned")
             arrays = _partials(op, low)
             declare(state, [_partial_or_zero(s, own, has_partial, low) for s in arrays], low)
             _scan_across(state, own, low)
@@ -246,7 +246,7 @@ def _has_partial(op: Combine, own: Node, low: Lowering) -> Node | None:
     if _count_partials(op) % SIMD == 0:
         return None
     found = low.infix("<", own, low.literal(_count_partials(op), I32), Level.RELATIONAL, BOOL)
-    found.hint = "is_share"
+    found.hint = "has_partial"
     return found
 
 

@@ -52,8 +52,8 @@ def _product(texts: Sequence[Text]) -> Text:
 def _spelled(op: Compute, nodes: Sequence[Node], low: Lowering) -> Node:
     if len(nodes) == 1:
         return _reduced(op, nodes[0], low)
-    if not _is_there(op, low) or not _takes_lane(op, low):
-        return _shuffled_if_there(op, nodes, low)
+    if not _exists(op, low) or not _takes_lane(op, low):
+        return _shuffled_if_valid(op, nodes, low)
     lane = low.node(I32, lambda texts: call("ushort", texts[0]), nodes[1:], scope=low.block)
     return shuffled(op.op.name, nodes[0], lane, low)
 
@@ -68,7 +68,7 @@ def _takes_lane(op: Compute, low: Lowering) -> bool:
     return not maker.operands[0].shape
 
 
-def _is_there(op: Compute, low: Lowering) -> bool:
+def _exists(op: Compute, low: Lowering) -> bool:
     """Whether each thread asks for a lane that its simdgroup has."""
     least_lane, most = low.numbers.bounds(op, 1)
     last = low.threads % SIMD or SIMD  # how many lanes the last simdgroup has
@@ -77,9 +77,9 @@ def _is_there(op: Compute, low: Lowering) -> bool:
     return least_lane >= 0 and most < last
 
 
-def _shuffled_if_there(op: Compute, nodes: Sequence[Node], low: Lowering) -> Node:
+def _shuffled_if_valid(op: Compute, nodes: Sequence[Node], low: Lowering) -> Node:
     """What Metal does with the value of a missing lane is not specified."""
-    low.helpers.need("lane_there", I32)
+    low.helpers.need("valid_lane", I32)
     is_across = op.op.name == "simd_shuffle_xor"
 
     def spell(texts: Sequence[Text]) -> Text:
@@ -87,7 +87,7 @@ def _shuffled_if_there(op: Compute, nodes: Sequence[Node], low: Lowering) -> Nod
         if is_across:
             own = infix("%", thread, Text(str(SIMD)), Level.PRODUCT)
             wanted = infix("^", own, wanted, Level.BIT_XOR)
-        return call("lane_there", wanted, thread, threads)
+        return call("valid_lane", wanted, thread, threads)
 
     asked = [nodes[1], low.thread(), low.literal(low.threads, I32)]
     lane = low.node(I32, spell, asked, scope=low.block)
@@ -117,7 +117,7 @@ def _function(
 ) -> tuple[Callable[..., Text], list[Node]]:
     """What is called with a value of each thread, and with what more."""
     if dtype.bits == 64 and threads % SIMD:
-        helper = low.helpers.need(f"{name}_64_of_some", dtype)
+        helper = low.helpers.need(f"{name}_64_ragged", dtype)
         return partial(call, helper), [low.thread(), low.literal(threads, I32)]
     if dtype.bits == 64:
         return partial(call, low.helpers.need(f"{name}_64", dtype)), []

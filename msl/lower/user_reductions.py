@@ -180,7 +180,7 @@ def _reduce_serially(state: State, low: Lowering) -> None:
     low.assign(list(zip(state.variables, firsts, strict=True)), op.loc)
     if arrays[0].size == 1:
         return
-    with low.counting(make_symbol("share", arrays[0].size), start=1, loc=op.loc) as partial:
+    with low.counting(make_symbol("partial", arrays[0].size), start=1, loc=op.loc) as partial:
         update(state, state.read(low), [low.element(shared, partial) for shared in arrays], low)
 
 
@@ -232,7 +232,7 @@ def as_int(distance: Node, low: Lowering) -> Node:
 @contextmanager
 def distances(start: int, test: str, step: str, low: Lowering, loc: Loc) -> Generator[Node]:
     """Statements for each distance between lanes that exchange values."""
-    body, counter = Block(low.block, is_loop=True), Variable("apart", U32)
+    body, counter = Block(low.block, is_loop=True), Variable("lane_delta", U32)
 
     def head(_: object) -> str:
         name = counter.name

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from eas.support.diagnostics import Diagnostic
 from eas.support.location import Loc
+from eas.support.named_errors import NamedKernelError
 
 REFUSED_TEXT = "E1002"
 
@@ -23,16 +24,8 @@ class UnsupportedError(Exception):
         return Diagnostic("E1001", self.message, self.loc, notes=self.notes, help=self.help)
 
 
-class RunError(RuntimeError):
+class RunError(NamedKernelError):
     """A written kernel cannot be compiled or run here: names the kernel and says why."""
-
-    def __init__(self, message: str, kernel: str = "") -> None:
-        super().__init__(message, kernel)
-        self.message = message
-        self.kernel = kernel
-
-    def __str__(self) -> str:
-        return f"kernel `{self.kernel}`: {self.message}" if self.kernel else self.message
 
 
 class GridError(RunError):

@@ -44,7 +44,7 @@ def to_asm(function: Function) -> str:
     return jit.assembly(to_llvm(function))
 
 
-def build(function: Function, kept: Cache | None, beside: Callable[[], object]) -> Code:
+def build(function: Function, code_cache: Cache | None, background: Callable[[], object]) -> Code:
     """A function's code, with its `ENTRY`.
 
     If it has to be compiled, another thread loads LLVM meanwhile and then calls `beside`.
@@ -53,7 +53,7 @@ def build(function: Function, kept: Cache | None, beside: Callable[[], object]) 
     def make() -> bytes:
         from eas.runtime.cpu import jit, llvm
 
-        with _another_thread(llvm.library, beside):
+        with _in_background(llvm.library, background):
             with timed(function.name, "writing LLVM"):
                 text = to_llvm(function)
             with timed(function.name, "compiling it"):
@@ -61,13 +61,13 @@ def build(function: Function, kept: Cache | None, beside: Callable[[], object]) 
 
     # What the constants were called, and where in its file an op stood, makes no difference, but
     # for two asserts or prints on one line, which report as one.
-    what = print_function(replace(function, constants=()), locations=False)
-    what = f"{what}{site_numbers(function)}"
-    return build_code(function.name, what, make, [ENTRY], kept)
+    key_text = print_function(replace(function, constants=()), locations=False)
+    key_text = f"{key_text}{site_numbers(function)}"
+    return build_code(function.name, key_text, make, [ENTRY], code_cache)
 
 
 @contextmanager
-def _another_thread(*steps: Callable[[], object]) -> Generator[None]:
+def _in_background(*steps: Callable[[], object]) -> Generator[None]:
     """Calls the steps in another thread, if there can be one: the caller will need what they make.
 
     What goes wrong with them is told when the caller takes them itself.
@@ -92,21 +92,21 @@ def _another_thread(*steps: Callable[[], object]) -> Generator[None]:
 
 def build_code(
     name: str,
-    what: str,
+    key_text: str,
     make: Callable[[], bytes],
     exported: Sequence[str],
-    kept: Cache | None = None,
+    code_cache: Cache | None = None,
     symbols: Mapping[str, int] | None = None,
 ) -> Code:
     """The functions of an object file that is made of `what`: kept on disk, or made now."""
-    kept = kept or default_cache()
-    key = digest(generator_name(), machine_name(), what)
-    code = kept.read(key)
+    code_cache = code_cache or default_cache()
+    key = digest(generator_name(), machine_name(), key_text)
+    code = code_cache.read(key)
     if code is not None:
         with timed(name, "loading it"), suppress(RuntimeError):  # what was kept is not code
             return _link(code, exported, symbols or {})
     code = make()
-    kept.keep(key, code)
+    code_cache.store(key, code)
     return _link(code, exported, symbols or {})
 
 

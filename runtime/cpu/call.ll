@@ -72,12 +72,12 @@ entry:
   %with_extents = add i64 %wanted, 3
   %is_explicit = icmp eq i64 %count, %with_extents
   %has_all = or i1 %is_implicit, %is_explicit
-  br i1 %has_all, label %head, label %refuse
+  br i1 %has_all, label %head, label %slow_path
 
 head:
   %n = phi i64 [ 0, %entry ], [ %n_next, %next ]
-  %goes_on = icmp slt i64 %n, %slot_count
-  br i1 %goes_on, label %slot, label %grid
+  %has_next = icmp slt i64 %n, %slot_count
+  br i1 %has_next, label %slot, label %grid
 slot:
   %s = getelementptr %plan, ptr %plan, i64 0, i32 15, i64 %n
   %kind = load i64, ptr %s
@@ -97,13 +97,13 @@ slot:
   store i64 0, ptr %p_end
   %target = getelementptr i64, ptr %slots, i64 %n
   %is_fixed = icmp eq i64 %kind, 10
-  br i1 %is_fixed, label %given, label %look
-look:
-  %place = getelementptr ptr, ptr %args, i64 %index
-  %object = load ptr, ptr %place
-  %type_place = getelementptr %array, ptr %object, i64 0, i32 1
-  %type = load ptr, ptr %type_place
-  switch i64 %kind, label %refuse [
+  br i1 %is_fixed, label %constant, label %read
+read:
+  %p_object = getelementptr ptr, ptr %args, i64 %index
+  %object = load ptr, ptr %p_object
+  %p_type = getelementptr %array, ptr %object, i64 0, i32 1
+  %type = load ptr, ptr %p_type
+  switch i64 %kind, label %slow_path [
     i64 0, label %array
     i64 1, label %int
     i64 2, label %single
@@ -113,14 +113,14 @@ look:
     i64 6, label %bool
     i64 7, label %numpy
     i64 8, label %same
-    i64 9, label %certain
-    i64 11, label %limit
-    i64 12, label %limit
+    i64 9, label %identical
+    i64 11, label %bound
+    i64 12, label %bound
   ]
 
 array:
   %is_array = icmp eq ptr %type, %array_type
-  br i1 %is_array, label %array_dtype, label %refuse
+  br i1 %is_array, label %array_dtype, label %slow_path
 array_dtype:
   %p_descr = getelementptr %array, ptr %object, i64 0, i32 7
   %descr = load i64, ptr %p_descr
@@ -150,7 +150,7 @@ array_dtype:
   %p_steps = getelementptr %array, ptr %object, i64 0, i32 5
   %steps = load ptr, ptr %p_steps
   %data_end = add i64 %data, %d
-  br i1 %fits, label %sizes, label %refuse
+  br i1 %fits, label %sizes, label %slow_path
 sizes:  ; from the last axis on: where its elements are, and whether it leaves a gap
   %axis_after = phi i64 [ %axes, %array_dtype ], [ %axis, %sized ]
   %low = phi i64 [ %data, %array_dtype ], [ %low_next, %sized ]
@@ -178,10 +178,10 @@ sized:
   %is_taken = trunc i64 %taken_here to i1
   %is_packed = icmp eq i64 %step, %packed
   %is_single = icmp sle i64 %length, 1
-  %right0 = or i1 %is_taken, %is_packed
-  %right1 = or i1 %right0, %is_single
-  %right2 = or i1 %right1, %is_contiguous
-  br i1 %right2, label %sizes, label %refuse
+  %fits_0 = or i1 %is_taken, %is_packed
+  %fits_1 = or i1 %fits_0, %is_single
+  %fits_2 = or i1 %fits_1, %is_contiguous
+  br i1 %fits_2, label %sizes, label %slow_path
 ended:  ; how far from the first element the others are
   %below = sub i64 %data, %low
   %above = sub i64 %high, %data_end
@@ -190,7 +190,7 @@ ended:  ; how far from the first element the others are
   %is_far = icmp sgt i64 %farthest, %most_narrow
   %is_wide = zext i1 %is_far to i64
   %is_as_wide = icmp eq i64 %is_wide, %wide_wanted
-  br i1 %is_as_wide, label %bounded, label %refuse
+  br i1 %is_as_wide, label %bounded, label %slow_path
 bounded:
   %begin = select i1 %is_empty, i64 %data, i64 %low
   %end = select i1 %is_empty, i64 %data, i64 %high
@@ -210,11 +210,11 @@ other:
   %ends_after = icmp ult i64 %other_begin, %end
   %is_shared = and i1 %begins_before, %ends_after
   %m_next = add i64 %m, 1
-  br i1 %is_shared, label %refuse, label %others
+  br i1 %is_shared, label %slow_path, label %others
 
 int:
   %is_int = icmp eq ptr %type, %int_type
-  br i1 %is_int, label %int_value, label %refuse
+  br i1 %is_int, label %int_value, label %slow_path
 int_value:
   %number = call i64 @PyLong_AsLongAndOverflow(ptr %object, ptr %overflow)
   %over = load i32, ptr %overflow
@@ -228,11 +228,11 @@ int_value:
   %is_no_gap = or i1 %is_below_gap, %is_above_gap
   %in = and i1 %in1, %is_no_gap
   store i64 %number, ptr %target
-  br i1 %in, label %next, label %refuse
+  br i1 %in, label %next, label %slow_path
 
 single:
   %is_float = icmp eq ptr %type, %float_type
-  br i1 %is_float, label %single_value, label %refuse
+  br i1 %is_float, label %single_value, label %slow_path
 single_value:
   %wide = call double @PyFloat_AsDouble(ptr %object)
   %narrow = fptrunc double %wide to float
@@ -240,11 +240,11 @@ single_value:
   %is_finite = fcmp one float %size, 0x7FF0000000000000
   store i64 0, ptr %target
   store float %narrow, ptr %target
-  br i1 %is_finite, label %next, label %refuse  ; what has become infinite is told the long way
+  br i1 %is_finite, label %next, label %slow_path  ; what has become infinite is told the long way
 
 double:
   %is_double = icmp eq ptr %type, %float_type
-  br i1 %is_double, label %double_value, label %refuse
+  br i1 %is_double, label %double_value, label %slow_path
 double_value:
   %real = call double @PyFloat_AsDouble(ptr %object)
   store double %real, ptr %target
@@ -252,7 +252,7 @@ double_value:
 
 extent:
   %is_array_4 = icmp eq ptr %type, %array_type
-  br i1 %is_array_4, label %extent_value, label %refuse
+  br i1 %is_array_4, label %extent_value, label %slow_path
 extent_value:
   %p_dims = getelementptr %array, ptr %object, i64 0, i32 4
   %dims = load ptr, ptr %p_dims
@@ -260,11 +260,11 @@ extent_value:
   %dim = load i64, ptr %p_dim
   store i64 %dim, ptr %target
   %dim_fits = icmp sle i64 %dim, %b
-  br i1 %dim_fits, label %next, label %refuse
+  br i1 %dim_fits, label %next, label %slow_path
 
 stride:
   %is_array_5 = icmp eq ptr %type, %array_type
-  br i1 %is_array_5, label %stride_value, label %refuse
+  br i1 %is_array_5, label %stride_value, label %slow_path
 stride_value:
   %p_strides = getelementptr %array, ptr %object, i64 0, i32 5
   %strides = load ptr, ptr %p_strides
@@ -275,7 +275,7 @@ stride_value:
   %stride_fits0 = icmp sge i64 %elements, %d
   %stride_fits1 = icmp sle i64 %elements, %b
   %stride_fits = and i1 %stride_fits0, %stride_fits1
-  br i1 %stride_fits, label %next, label %refuse
+  br i1 %stride_fits, label %next, label %slow_path
 
 bool:
   %p_true = getelementptr %plan, ptr %plan, i64 0, i32 12
@@ -287,12 +287,12 @@ bool:
   %truth = zext i1 %is_true to i64
   store i64 %truth, ptr %target
   %is_bool = or i1 %is_true, %is_false
-  br i1 %is_bool, label %next, label %refuse
+  br i1 %is_bool, label %next, label %slow_path
 
 numpy:
   %type_address = ptrtoint ptr %type to i64
   %is_scalar = icmp eq i64 %type_address, %a
-  br i1 %is_scalar, label %numpy_value, label %refuse
+  br i1 %is_scalar, label %numpy_value, label %slow_path
 numpy_value:  ; it lies behind the head of the object, which is as long as two words
   %p_value = getelementptr i64, ptr %object, i64 2
   %padded = load i64, ptr %p_value
@@ -305,85 +305,85 @@ numpy_value:  ; it lies behind the head of the object, which is as long as two w
   br label %next
 
 same:
-  %p_twin = getelementptr ptr, ptr %args, i64 %a
-  %twin = load ptr, ptr %p_twin
-  %is_same = icmp eq ptr %object, %twin
-  br i1 %is_same, label %next, label %alike
-alike:  ; or another array of the same elements in the same order
-  %p_twin_type = getelementptr %array, ptr %twin, i64 0, i32 1
-  %twin_type = load ptr, ptr %p_twin_type
+  %p_first = getelementptr ptr, ptr %args, i64 %a
+  %first = load ptr, ptr %p_first
+  %is_same = icmp eq ptr %object, %first
+  br i1 %is_same, label %next, label %equal
+equal:  ; or another array of the same elements in the same order
+  %p_first_type = getelementptr %array, ptr %first, i64 0, i32 1
+  %first_type = load ptr, ptr %p_first_type
   %is_first_array = icmp eq ptr %type, %array_type
-  %is_second_array = icmp eq ptr %twin_type, %array_type
+  %is_second_array = icmp eq ptr %first_type, %array_type
   %are_arrays = and i1 %is_first_array, %is_second_array
-  br i1 %are_arrays, label %alike_head, label %refuse
-alike_head:
+  br i1 %are_arrays, label %equal_head, label %slow_path
+equal_head:
   %p_data_1 = getelementptr %array, ptr %object, i64 0, i32 2
   %data_1 = load i64, ptr %p_data_1
-  %p_data_2 = getelementptr %array, ptr %twin, i64 0, i32 2
+  %p_data_2 = getelementptr %array, ptr %first, i64 0, i32 2
   %data_2 = load i64, ptr %p_data_2
-  %is_data_alike = icmp eq i64 %data_1, %data_2
+  %is_data_equal = icmp eq i64 %data_1, %data_2
   %p_axes_1 = getelementptr %array, ptr %object, i64 0, i32 3
   %axes_1 = load i32, ptr %p_axes_1
-  %p_axes_2 = getelementptr %array, ptr %twin, i64 0, i32 3
+  %p_axes_2 = getelementptr %array, ptr %first, i64 0, i32 3
   %axes_2 = load i32, ptr %p_axes_2
-  %are_axes_alike = icmp eq i32 %axes_1, %axes_2
+  %are_axes_equal = icmp eq i32 %axes_1, %axes_2
   %p_descr_1 = getelementptr %array, ptr %object, i64 0, i32 7
   %descr_1 = load i64, ptr %p_descr_1
-  %p_descr_2 = getelementptr %array, ptr %twin, i64 0, i32 7
+  %p_descr_2 = getelementptr %array, ptr %first, i64 0, i32 7
   %descr_2 = load i64, ptr %p_descr_2
-  %is_dtype_alike = icmp eq i64 %descr_1, %descr_2
-  %alike_0 = and i1 %is_data_alike, %are_axes_alike
-  %is_alike = and i1 %alike_0, %is_dtype_alike
+  %is_dtype_equal = icmp eq i64 %descr_1, %descr_2
+  %equal_0 = and i1 %is_data_equal, %are_axes_equal
+  %is_equal = and i1 %equal_0, %is_dtype_equal
   %p_shape_1 = getelementptr %array, ptr %object, i64 0, i32 4
   %shape_1 = load ptr, ptr %p_shape_1
-  %p_shape_2 = getelementptr %array, ptr %twin, i64 0, i32 4
+  %p_shape_2 = getelementptr %array, ptr %first, i64 0, i32 4
   %shape_2 = load ptr, ptr %p_shape_2
   %p_strides_1 = getelementptr %array, ptr %object, i64 0, i32 5
   %strides_1 = load ptr, ptr %p_strides_1
-  %p_strides_2 = getelementptr %array, ptr %twin, i64 0, i32 5
+  %p_strides_2 = getelementptr %array, ptr %first, i64 0, i32 5
   %strides_2 = load ptr, ptr %p_strides_2
   %axes_wide = zext i32 %axes_1 to i64
-  br i1 %is_alike, label %alike_axes, label %refuse
-alike_axes:
-  %k = phi i64 [ 0, %alike_head ], [ %k_next, %alike_axis ]
+  br i1 %is_equal, label %equal_axes, label %slow_path
+equal_axes:
+  %k = phi i64 [ 0, %equal_head ], [ %k_next, %equal_axis ]
   %has_more_axes = icmp slt i64 %k, %axes_wide
-  br i1 %has_more_axes, label %alike_axis, label %next
-alike_axis:
+  br i1 %has_more_axes, label %equal_axis, label %next
+equal_axis:
   %p_extent_1 = getelementptr i64, ptr %shape_1, i64 %k
   %extent_1 = load i64, ptr %p_extent_1
   %p_extent_2 = getelementptr i64, ptr %shape_2, i64 %k
   %extent_2 = load i64, ptr %p_extent_2
-  %is_extent_alike = icmp eq i64 %extent_1, %extent_2
+  %is_extent_equal = icmp eq i64 %extent_1, %extent_2
   %p_step_1 = getelementptr i64, ptr %strides_1, i64 %k
   %step_1 = load i64, ptr %p_step_1
   %p_step_2 = getelementptr i64, ptr %strides_2, i64 %k
   %step_2 = load i64, ptr %p_step_2
-  %is_step_alike = icmp eq i64 %step_1, %step_2
-  %is_axis_alike = and i1 %is_extent_alike, %is_step_alike
+  %is_step_equal = icmp eq i64 %step_1, %step_2
+  %is_axis_equal = and i1 %is_extent_equal, %is_step_equal
   %k_next = add i64 %k, 1
-  br i1 %is_axis_alike, label %alike_axes, label %refuse
+  br i1 %is_axis_equal, label %equal_axes, label %slow_path
 
-certain:
+identical:
   %address = ptrtoint ptr %object to i64
-  %is_it = icmp eq i64 %address, %a
-  br i1 %is_it, label %next, label %refuse
+  %is_identical = icmp eq i64 %address, %a
+  br i1 %is_identical, label %next, label %slow_path
 
-given:
+constant:
   store i64 %a, ptr %target
   br label %next
 
-limit:  ; of an array whose slot comes before
-  %p_limited = getelementptr i64, ptr %slots, i64 %a
-  %limited = load i64, ptr %p_limited
-  %p_limited_begin = getelementptr i64, ptr %begins, i64 %a
-  %limited_begin = load i64, ptr %p_limited_begin
-  %p_limited_end = getelementptr i64, ptr %ends, i64 %a
-  %limited_end = load i64, ptr %p_limited_end
+bound:  ; of an array whose slot comes before
+  %p_array_data = getelementptr i64, ptr %slots, i64 %a
+  %array_data = load i64, ptr %p_array_data
+  %p_array_begin = getelementptr i64, ptr %begins, i64 %a
+  %array_begin = load i64, ptr %p_array_begin
+  %p_array_end = getelementptr i64, ptr %ends, i64 %a
+  %array_end = load i64, ptr %p_array_end
   %is_low = icmp eq i64 %kind, 11
-  %limit_at = select i1 %is_low, i64 %limited_begin, i64 %limited_end
-  %limit_bytes = sub i64 %limit_at, %limited
-  %limit_offset = sdiv i64 %limit_bytes, %b
-  store i64 %limit_offset, ptr %target
+  %bound_address = select i1 %is_low, i64 %array_begin, i64 %array_end
+  %bound_bytes = sub i64 %bound_address, %array_data
+  %bound_offset = sdiv i64 %bound_bytes, %b
+  store i64 %bound_offset, ptr %target
   br label %next
 
 next:
@@ -408,19 +408,19 @@ extents:
   %xy_over = or i32 %x_over, %y_over
   %xyz_over = or i32 %xy_over, %z_over
   %is_grid = icmp eq i32 %xyz_over, 0
-  br i1 %is_grid, label %run, label %refuse
+  br i1 %is_grid, label %run, label %slow_path
 implicit:
   %p4 = getelementptr %plan, ptr %plan, i64 0, i32 4
   %n_slot = load i64, ptr %p4
   %p5 = getelementptr %plan, ptr %plan, i64 0, i32 5
   %block = load i64, ptr %p5
   %has_n = icmp sge i64 %n_slot, 0
-  br i1 %has_n, label %follow, label %refuse
-follow:
+  br i1 %has_n, label %divide_n, label %slow_path
+divide_n:
   %p_n = getelementptr i64, ptr %slots, i64 %n_slot
   %big = load i64, ptr %p_n
   %is_count = icmp sge i64 %big, 0
-  br i1 %is_count, label %divide, label %refuse
+  br i1 %is_count, label %divide, label %slow_path
 divide:
   %less = sub i64 %block, 1
   %more = add i64 %big, %less
@@ -437,13 +437,13 @@ run:
   %z_fits = icmp ule i64 %z, %most
   %xy_fit = and i1 %x_fits, %y_fits
   %xyz_fit = and i1 %xy_fit, %z_fits
-  br i1 %xyz_fit, label %start, label %refuse
+  br i1 %xyz_fit, label %start, label %slow_path
 start:
   %xy = mul i64 %x, %y
   %product = call { i64, i1 } @llvm.smul.with.overflow.i64(i64 %xy, i64 %z)
   %total = extractvalue { i64, i1 } %product, 0
   %is_too_much = extractvalue { i64, i1 } %product, 1
-  br i1 %is_too_much, label %refuse, label %begin_job
+  br i1 %is_too_much, label %slow_path, label %begin_job
 begin_job:
   %program = load ptr, ptr %plan
   %p1 = getelementptr %plan, ptr %plan, i64 0, i32 1
@@ -485,16 +485,16 @@ begin_job:
   %is_finished = icmp ne i32 %finished, 0
   br i1 %is_finished, label %done, label %signals
 signals:
-  %stopped = call i32 @PyErr_CheckSignals()
-  %is_stopped = icmp ne i32 %stopped, 0
-  br i1 %is_stopped, label %stop, label %again
+  %raised_now = call i32 @PyErr_CheckSignals()
+  %is_raised_now = icmp ne i32 %raised_now, 0
+  br i1 %is_raised_now, label %cancel, label %again
 again:
   %thread_2 = call ptr @PyEval_SaveThread()
   %finished_2 = call i32 @eas_work(ptr %pool, ptr %job)
   call void @PyEval_RestoreThread(ptr %thread_2)
   %is_finished_2 = icmp ne i32 %finished_2, 0
   br i1 %is_finished_2, label %done, label %signals
-stop:  ; no more programs begin; those that run are waited for
+cancel:  ; no more programs begin; those that run are waited for
   store atomic i64 1, ptr %j16 monotonic, align 8
   %thread_3 = call ptr @PyEval_SaveThread()
   %finished_3 = call i32 @eas_work(ptr %pool, ptr %job)
@@ -504,7 +504,7 @@ stop:  ; no more programs begin; those that run are waited for
 done:
   %raised = load i64, ptr %j16
   %is_raised = icmp ne i64 %raised, 0
-  br i1 %is_raised, label %raise, label %right
+  br i1 %is_raised, label %raise, label %completed
 raise:
   %j17_0 = getelementptr %job, ptr %job, i64 0, i32 17, i64 0
   %exception = load ptr, ptr %j17_0
@@ -514,10 +514,10 @@ raise:
   %traceback = load ptr, ptr %j17_2
   call void @PyErr_Restore(ptr %exception, ptr %exception_value, ptr %traceback)
   ret ptr null
-right:
+completed:
   %fault = load i32, ptr %report
   %is_faulty = icmp ne i32 %fault, 0
-  br i1 %is_faulty, label %faulty, label %fine
+  br i1 %is_faulty, label %faulty, label %succeeded
 faulty:  ; words 5 to 7 are free here and get the grid
   %report_x = getelementptr i32, ptr %report, i64 5
   %x32 = trunc i64 %x to i32
@@ -530,12 +530,12 @@ faulty:  ; words 5 to 7 are free here and get the grid
   store i32 %z32, ptr %report_z
   %report_bytes = call ptr @PyBytes_FromStringAndSize(ptr %report, i64 64)
   ret ptr %report_bytes
-fine:
+succeeded:
   %p10 = getelementptr %plan, ptr %plan, i64 0, i32 10
   %none = load ptr, ptr %p10
   call void @Py_IncRef(ptr %none)
   ret ptr %none
-refuse:
+slow_path:
   %p11 = getelementptr %plan, ptr %plan, i64 0, i32 11
   %false = load ptr, ptr %p11
   call void @Py_IncRef(ptr %false)

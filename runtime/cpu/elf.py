@@ -19,7 +19,7 @@ from typing import NamedTuple
 from eas.runtime.cpu.code import Code
 from eas.runtime.cpu.process import address_of, architecture, process
 
-_IS_HERE = sys.platform == "linux" and architecture() == "x86_64" and sys.maxsize > 2**32
+_IS_SUPPORTED = sys.platform == "linux" and architecture() == "x86_64" and sys.maxsize > 2**32
 
 # Names as in the System V ABI and its supplement for x86-64.
 _HEADER = struct.Struct("<6s10xHHI8x8xQ4xHHHHHH")
@@ -68,15 +68,15 @@ class _Symbol(NamedTuple):
     value: int
 
 
-def link(code: bytes, names: Sequence[str], given: Mapping[str, int]) -> Code:
+def link(code: bytes, names: Sequence[str], imported: Mapping[str, int]) -> Code:
     """The functions of these names, in memory.
 
     `given` are addresses of symbols that the process itself may not tell.
     """
-    if not _IS_HERE:
+    if not _IS_SUPPORTED:
         raise LinkError("object files of this machine are LLVM's to link")
     try:
-        return _Link(code, given).run(names)
+        return _Link(code, imported).run(names)
     except (struct.error, IndexError, ValueError) as error:
         raise LinkError(f"not a whole object file: {error}") from error
 
@@ -84,31 +84,35 @@ def link(code: bytes, names: Sequence[str], given: Mapping[str, int]) -> Code:
 class _Link:
     """One object file on its way into memory: code, stubs | data, table of addresses."""
 
-    def __init__(self, code: bytes, given: Mapping[str, int]) -> None:
+    def __init__(self, code: bytes, imported: Mapping[str, int]) -> None:
         self.code = code
-        self.given = given
+        self.imported = imported
         self.sections = _read_sections(code)
         self.symbols = _read_symbols(code, self.sections)
-        self.outside = [n for n, s in enumerate(self.symbols) if s.section == _UNDEFINED and s.name]
+        self.undefined = [
+            n for n, s in enumerate(self.symbols) if s.section == _UNDEFINED and s.name
+        ]
         self._lay_out()
 
     def _lay_out(self) -> None:
-        self.places: dict[int, int] = {}
-        end = self._place((s.flags & _EXECUTABLE for s in self.sections), 0)
+        self.offsets: dict[int, int] = {}
+        end = self._assign_offsets((s.flags & _EXECUTABLE for s in self.sections), 0)
         self.stubs = _rounded(end, _STUB_SIZE)
-        self.code_size = _rounded(self.stubs + _STUB_SIZE * len(self.outside), mmap.PAGESIZE)
-        end = self._place((not s.flags & _EXECUTABLE for s in self.sections), self.code_size)
+        self.code_size = _rounded(self.stubs + _STUB_SIZE * len(self.undefined), mmap.PAGESIZE)
+        end = self._assign_offsets(
+            (not s.flags & _EXECUTABLE for s in self.sections), self.code_size
+        )
         self.table = _rounded(end, _ENTRY_SIZE)
         self.size = _rounded(self.table + _ENTRY_SIZE * len(self.symbols), mmap.PAGESIZE)
         if self.size > _MOST_BYTES:
             raise LinkError(f"{self.size} bytes of code")
 
-    def _place(self, chosen: Iterable[object], end: int) -> int:
+    def _assign_offsets(self, chosen: Iterable[object], end: int) -> int:
         """Places for the sections that are loaded, one after the other; where they end."""
         for number, (section, is_chosen) in enumerate(zip(self.sections, chosen, strict=True)):
             if is_chosen and section.is_loaded:
-                self.places[number] = _rounded(end, max(section.alignment, 1))
-                end = self.places[number] + section.size
+                self.offsets[number] = _rounded(end, max(section.alignment, 1))
+                end = self.offsets[number] + section.size
         return end
 
     def run(self, names: Sequence[str]) -> Code:
@@ -128,7 +132,7 @@ class _Link:
         _protect(base + self.code_size, self.size - self.code_size, mmap.PROT_READ)
 
     def _exported(self, base: int, names: Sequence[str]) -> dict[str, int]:
-        found = {s.name: base + self._address(s) for s in self.symbols if s.section in self.places}
+        found = {s.name: base + self._address(s) for s in self.symbols if s.section in self.offsets}
         missing = [name for name in names if name not in found]
         if missing:
             raise LinkError(f"there is no {missing[0]}")
@@ -137,30 +141,30 @@ class _Link:
     def _image(self, base: int) -> bytearray:
         """All of the memory as it has to be at this address."""
         image = bytearray(self.size)
-        for number, place in self.places.items():
+        for number, offset in self.offsets.items():
             section = self.sections[number]
             if section.kind != _ZEROS:
                 content = _part(self.code, section.offset, section.size)
-                image[place : place + section.size] = content
+                image[offset : offset + section.size] = content
         self._fill_table(image, base)
         for section in self.sections:
-            if section.kind == _RELOCATIONS and section.info in self.places:
+            if section.kind == _RELOCATIONS and section.info in self.offsets:
                 content = _part(self.code, section.offset, section.size)
                 for relocation in _RELOCATION.iter_unpack(content):
-                    self._relocate(image, base, self.places[section.info], *relocation)
+                    self._relocate(image, base, self.offsets[section.info], *relocation)
         return image
 
     def _fill_table(self, image: bytearray, base: int) -> None:
         """The addresses of all symbols, and stubs that jump to those outside."""
         for number, symbol in enumerate(self.symbols):
-            if symbol.section in self.places:
+            if symbol.section in self.offsets:
                 address = base + self._address(symbol)
             elif symbol.section == _UNDEFINED and symbol.name:
-                address = self.given.get(symbol.name) or _address_in_process(symbol.name)
+                address = self.imported.get(symbol.name) or _address_in_process(symbol.name)
             else:
                 continue
             struct.pack_into("<Q", image, self._entry(number), address)
-        for count, number in enumerate(self.outside):
+        for count, number in enumerate(self.undefined):
             stub = self.stubs + _STUB_SIZE * count
             ahead = self._entry(number) - (stub + len(_JUMP) + 4)
             struct.pack_into("<2si", image, stub, _JUMP, ahead)
@@ -168,27 +172,27 @@ class _Link:
     def _relocate(
         self, image: bytearray, base: int, section: int, at: int, kind: int, of: int, addend: int
     ) -> None:
-        place = section + at
+        offset = section + at
         if kind in _THROUGH_TABLE:
-            struct.pack_into("<i", image, place, self._entry(of) + addend - place)
-        elif kind == _CALL_32 and of in self.outside:
-            stub = self.stubs + _STUB_SIZE * self.outside.index(of)
-            struct.pack_into("<i", image, place, stub + addend - place)
+            struct.pack_into("<i", image, offset, self._entry(of) + addend - offset)
+        elif kind == _CALL_32 and of in self.undefined:
+            stub = self.stubs + _STUB_SIZE * self.undefined.index(of)
+            struct.pack_into("<i", image, offset, stub + addend - offset)
         elif kind in (_RELATIVE_32, _CALL_32):
-            struct.pack_into("<i", image, place, self._address(self.symbols[of]) + addend - place)
+            struct.pack_into("<i", image, offset, self._address(self.symbols[of]) + addend - offset)
         elif kind == _RELATIVE_64:
-            struct.pack_into("<q", image, place, self._address(self.symbols[of]) + addend - place)
+            struct.pack_into("<q", image, offset, self._address(self.symbols[of]) + addend - offset)
         elif kind == _ABSOLUTE_64:
             address = base + self._address(self.symbols[of]) + addend
-            struct.pack_into("<Q", image, place, address)
+            struct.pack_into("<Q", image, offset, address)
         else:
             raise LinkError(f"a relocation of the kind {kind}")
 
     def _address(self, symbol: _Symbol) -> int:
         """Where a symbol of a loaded section is, from the start of the memory."""
-        if symbol.section not in self.places:
+        if symbol.section not in self.offsets:
             raise LinkError(f"the address of {symbol.name or 'a section'}")
-        return self.places[symbol.section] + symbol.value
+        return self.offsets[symbol.section] + symbol.value
 
     def _entry(self, number: int) -> int:
         if not 0 <= number < len(self.symbols):

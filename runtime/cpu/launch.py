@@ -38,13 +38,13 @@ Words = np.ndarray[Any, np.dtype[Any]]
 class Executable:
     """A function that was relaxed, as machine code."""
 
-    def __init__(self, function: Function, kept: Cache | None = None) -> None:
+    def __init__(self, function: Function, code_cache: Cache | None = None) -> None:
         self.function = function
         self.sites = sites_of(function)
-        self.code = build(function, kept, beside=support)
+        self.code = build(function, code_cache, background=support)
         self.entry = self.code[ENTRY]
         self._plans_asked = 0
-        self._long = np.full(1, (1 << 63) - 1, np.int64)
+        self._long_total = np.full(1, (1 << 63) - 1, np.int64)
 
     def run(
         self,
@@ -59,7 +59,7 @@ class Executable:
         x, y, z = (*grid, 1, 1)[:3]
         has_prints = any(site.kind == "print" for site in self.sites)
         report = report_buffer(PRINT_WORDS if has_prints else 0)
-        self._work(pack(arguments), report, (x, y, z))
+        self._run_job(pack(arguments), report, (x, y, z))
         for line in printed(report, self.sites):
             program_output(line)
         lost = lost_records(report)
@@ -107,13 +107,13 @@ class Executable:
         assert found is not None
         return found
 
-    def _work(self, slots: Words, report: Words, extents: tuple[int, int, int]) -> None:
+    def _run_job(self, slots: Words, report: Words, extents: tuple[int, int, int]) -> None:
         """Runs the programs in parts, so that Python sees signals in between."""
         shared = support()
         shared.start()
         x, y, z = extents
         head = [self.entry, slots.ctypes.data, report.ctypes.data if self.sites else 0]
-        tail = [self._long.ctypes.data, 1, *[0] * 11]
+        tail = [self._long_total.ctypes.data, 1, *[0] * 11]
         job = np.array([*head, x * y * z, 0, 1, x, y, z, 0, 0, *tail], np.int64)
         try:
             while not shared.work(shared.pool, job.ctypes.data):

@@ -58,9 +58,9 @@ class Plan:
     extents of a grid. What the words are addresses of is `kept`.
     """
 
-    def __init__(self, words: list[int], kept: object, explain: Explain) -> None:
+    def __init__(self, words: list[int], keep_alive: object, explain: Explain) -> None:
         self._words = np.array(words, np.int64)
-        self._kept = kept
+        self._keep_alive = keep_alive
         self._explain = explain
         self._method = _Method(b"launch", support().call, _FASTCALL, None)
         make_capsule, make_function = _makers()
@@ -109,7 +109,7 @@ def make_plan(
         return None
     names = [param.name for param in function.params]
     slots = [_slot(param, names, layout) for param in function.params]
-    slots += [_look(name, layout) for name in layout.row if name not in names]
+    slots += [_check_only_slot(name, layout) for name in layout.row if name not in names]
     if None in slots or len(slots) > MOST_SLOTS:
         return None
     n_slot = names.index("N") if layout.block and "N" in names else -1
@@ -125,7 +125,7 @@ def make_plan(
 
 _SLOT = 6  # words
 (
-    _ARRAY, _INT, _SINGLE, _DOUBLE, _EXTENT, _STRIDE, _BOOL, _NUMPY, _SAME, _CERTAIN, _GIVEN,
+    _ARRAY, _INT, _SINGLE, _DOUBLE, _EXTENT, _STRIDE, _BOOL, _NUMPY, _SAME, _IDENTICAL, _CONSTANT,
     _LOW, _HIGH,
 ) = range(13)  # fmt: skip
 
@@ -139,57 +139,57 @@ def _slot(param: Param, names: Sequence[str], layout: Layout) -> Slot | None:
     name = param.name if param.role == "argument" else param.array
     value = layout.values[name]
     if name not in layout.row:
-        return (_GIVEN, 0, _bits(value)) if isinstance(value, np.generic) else None
-    place, dtype = _place(name, layout), param.value.ty.dtype
+        return (_CONSTANT, 0, _bits(value)) if isinstance(value, np.generic) else None
+    index, dtype = _argument_index(name, layout), param.value.ty.dtype
     if not isinstance(value, np.ndarray):
-        return _number(place, dtype, layout.row[name], name in layout.declared)
+        return _number(index, dtype, layout.row[name], name in layout.declared)
     match param.role:
         case "extent":
-            return _EXTENT, place, param.axis, dtype.max
+            return _EXTENT, index, param.axis, dtype.max
         case "stride":
-            return _STRIDE, place, param.axis, dtype.max, value.itemsize, dtype.min
+            return _STRIDE, index, param.axis, dtype.max, value.itemsize, dtype.min
         case "low" | "high":
             kind = _LOW if param.role == "low" else _HIGH
-            return kind, place, names.index(name), value.itemsize
+            return kind, index, names.index(name), value.itemsize
         case "argument":
-            return _array(place, dtype, value, layout.uses[name])
+            return _array(index, dtype, value, layout.uses[name])
 
 
-def _array(place: int, dtype: DType, value: Array, use: ArrayUse) -> Slot:
+def _array(index: int, dtype: DType, value: Array, use: ArrayUse) -> Slot:
     flags = _ALIGNED | (_WRITEABLE if use.is_written else 0)
     taken = sum(1 << axis for axis in use.taken_strides)
     if not use.is_read and not use.is_written:
         taken = _EVERY_AXIS
     axes = value.ndim | is_wide(value) << 32
-    return _ARRAY, place, id(dtype.numpy), axes, flags | taken << 32, value.itemsize
+    return _ARRAY, index, id(dtype.numpy), axes, flags | taken << 32, value.itemsize
 
 
-def _number(place: int, dtype: DType, given: object, is_declared: bool) -> Slot | None:
+def _number(index: int, dtype: DType, given: object, is_declared: bool) -> Slot | None:
     """A number, read as what it is in Python; one that would have to be converted is not."""
     kind = type(given)
     if kind is int and dtype.is_int:
         gap = _NO_GAP if is_declared or dtype == I32 else (I32.min, I32.max)  # those would be i32
-        return _INT, place, dtype.min, min(dtype.max, I64.max), *gap
+        return _INT, index, dtype.min, min(dtype.max, I64.max), *gap
     if kind is float and dtype.name in ("f32", "f64"):
-        return (_SINGLE if dtype.name == "f32" else _DOUBLE), place
+        return (_SINGLE if dtype.name == "f32" else _DOUBLE), index
     if kind is bool and dtype == BOOL:
-        return _BOOL, place
+        return _BOOL, index
     if kind is dtype.numpy.type and kind.__module__ == "numpy":
-        return _NUMPY, place, id(kind), 64 - 8 * dtype.numpy.itemsize, int(dtype.is_signed)
+        return _NUMPY, index, id(kind), 64 - 8 * dtype.numpy.itemsize, int(dtype.is_signed)
     return None
 
 
-def _look(name: str, layout: Layout) -> Slot | None:
+def _check_only_slot(name: str, layout: Layout) -> Slot | None:
     """What must be true of an argument that no parameter gets: it is part of the compiled code."""
-    place, given = _place(name, layout), layout.row[name]
+    index, given = _argument_index(name, layout), layout.row[name]
     if name in layout.same:
-        return _SAME, place, _place(layout.same[name], layout)
+        return _SAME, index, _argument_index(layout.same[name], layout)
     if type(given) is int and I64.min <= given <= I64.max:
-        return _INT, place, given, given, *_NO_GAP
-    return (_CERTAIN, place, id(given)) if name not in layout.values else None
+        return _INT, index, given, given, *_NO_GAP
+    return (_IDENTICAL, index, id(given)) if name not in layout.values else None
 
 
-def _place(name: str, layout: Layout) -> int:
+def _argument_index(name: str, layout: Layout) -> int:
     return list(layout.row).index(name)
 
 

@@ -66,11 +66,11 @@ class _Library:
         package: Any = import_module("llvmlite")
         name: str = import_module("llvmlite.utils").get_library_name()
         path = str(Path(package.__file__).parent / "binding" / name)
-        self._letting_others_run, self._holding = ctypes.CDLL(path), ctypes.PyDLL(path)
+        self._releasing_gil, self._holding_gil = ctypes.CDLL(path), ctypes.PyDLL(path)
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         given, *taken = LONG.get(name) or SHORT.get(name, _PASS)
-        holder = self._letting_others_run if name in LONG else self._holding
+        holder = self._releasing_gil if name in LONG else self._holding_gil
         function = getattr(holder, PREFIX + name)
         function.restype, function.argtypes = given, taken
         setattr(self, name, function)
@@ -176,7 +176,7 @@ def _checked(function: Callable[..., int | None], *arguments: object) -> int:
     """What a function gives that tells by its last argument why it gives nothing."""
     message = ctypes.c_char_p()
     made = function(*arguments, ctypes.byref(message))
-    why = _taken(message)
+    why = _take_text(message)
     if not made:
         raise RuntimeError(f"LLVM: {why}")
     return made
@@ -186,10 +186,10 @@ def _text(function: Callable[..., object], *arguments: object) -> str:
     """The text that a function puts where its last argument says."""
     place = ctypes.c_char_p()
     function(*arguments, ctypes.byref(place))
-    return _taken(place)
+    return _take_text(place)
 
 
-def _taken(place: ctypes.c_char_p) -> str:
+def _take_text(place: ctypes.c_char_p) -> str:
     text = (place.value or b"").decode(errors="replace")
     if place:
         library().DisposeString(place)

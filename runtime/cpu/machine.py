@@ -17,7 +17,7 @@ from eas.support.folders import HAS_DESCRIPTORS
 _llvmlite: Any = import_module("llvmlite")  # which is small; LLVM comes with `llvmlite.binding`
 
 # The lines of /proc/cpuinfo that tell one kind of processor from another.
-_TELLING = (
+_IDENTIFYING = (
     "vendor_id", "cpu family", "model", "model name", "stepping", "flags",
     "CPU implementer", "CPU architecture", "CPU variant", "CPU part", "CPU revision", "Features",
 )  # fmt: skip
@@ -47,7 +47,9 @@ def _described_by_linux() -> str:
     except OSError:
         return ""
     pairs = [line.partition(":") for line in first.splitlines()]
-    lines = [f"{key.strip()}={value.strip()}" for key, _, value in pairs if key.strip() in _TELLING]
+    lines = [
+        f"{key.strip()}={value.strip()}" for key, _, value in pairs if key.strip() in _IDENTIFYING
+    ]
     has_features = any(line.startswith(("flags=", "Features=")) for line in lines)
     return " ".join([architecture(), *lines]) if has_features else ""
 
@@ -60,13 +62,13 @@ def generator_name() -> str:
     who installs files can choose the time of their content, not this one.
     """
     ours = os.path.dirname(eas.ir.__file__), os.path.dirname(eas.llvm.__file__)
-    folders = (os.path.dirname(__file__), *(each for top in ours for each in _with_inner(top)))
+    folders = (os.path.dirname(__file__), *(each for top in ours for each in _with_subfolders(top)))
     found = [pair for folder in folders for pair in _files(folder)]
     lines = [f"{name} {s.st_size} {s.st_mtime_ns} {s.st_ctime_ns}" for name, s in found]
     return digest("\n".join(sorted(lines)))
 
 
-def _with_inner(folder: str) -> list[str]:
+def _with_subfolders(folder: str) -> list[str]:
     """A folder of modules and those in it."""
     with os.scandir(folder) as entries:
         inner = [entry.path for entry in entries if entry.is_dir() and entry.name != "__pycache__"]

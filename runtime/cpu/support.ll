@@ -70,25 +70,25 @@ define internal i64 @now() {
   %time = alloca { i64, i64 }
   %failed = call i32 @clock_gettime(i32 CLOCK, ptr %time)
   %seconds = load i64, ptr %time
-  %place = getelementptr { i64, i64 }, ptr %time, i64 0, i32 1
-  %rest = load i64, ptr %place
+  %p_rest = getelementptr { i64, i64 }, ptr %time, i64 0, i32 1
+  %rest = load i64, ptr %p_rest
   %wide = mul i64 %seconds, 1000000000
   %sum = add i64 %wide, %rest
   ret i64 %sum
 }
 
 ; A time of day 50 milliseconds from now.
-define internal void @in_a_moment(ptr %time) {
+define internal void @deadline(ptr %time) {
   %failed = call i32 @clock_gettime(i32 0, ptr %time)
   %seconds = load i64, ptr %time
-  %place = getelementptr { i64, i64 }, ptr %time, i64 0, i32 1
-  %rest = load i64, ptr %place
+  %p_rest = getelementptr { i64, i64 }, ptr %time, i64 0, i32 1
+  %rest = load i64, ptr %p_rest
   %later = add i64 %rest, 50000000
   %carry = udiv i64 %later, 1000000000
   %new_rest = urem i64 %later, 1000000000
   %new_seconds = add i64 %seconds, %carry
   store i64 %new_seconds, ptr %time
-  store i64 %new_rest, ptr %place
+  store i64 %new_rest, ptr %p_rest
   ret void
 }
 
@@ -118,8 +118,8 @@ define internal void @stop(ptr %job) {
   br label %head
 head:
   %n = phi i64 [ 0, %0 ], [ %n_next, %body ]
-  %goes_on = icmp slt i64 %n, %count
-  br i1 %goes_on, label %body, label %done
+  %has_next = icmp slt i64 %n, %count
+  br i1 %has_next, label %body, label %done
 body:
   %region = getelementptr %region, ptr %regions, i64 %n
   %end = load i64, ptr %region
@@ -141,8 +141,8 @@ define internal i1 @take_programs(ptr %job, i64 %thread, i64 %until) {
   br label %head
 head:
   %n = phi i64 [ 0, %0 ], [ %n_next, %body ]
-  %goes_on = icmp slt i64 %n, %count
-  br i1 %goes_on, label %body, label %done
+  %has_next = icmp slt i64 %n, %count
+  br i1 %has_next, label %body, label %done
 body:
   %sum = add i64 %thread, %n
   %number = urem i64 %sum, %count
@@ -165,16 +165,16 @@ define internal i1 @take_region(ptr %job, ptr %region, i64 %until) {
   %start = call i64 @now()
   br label %head
 head:
-  %wanted = phi i64 [ 1, %0 ], [ %wanted_next, %look ]
-  %before = phi i64 [ %start, %0 ], [ %time, %look ]
-  %seen = load atomic i64, ptr %p4 monotonic, align 8
-  %left = sub i64 %total, %seen
-  %share = sdiv i64 %left, 8
-  %at_most = call i64 @llvm.smax.i64(i64 %share, i64 1)
+  %wanted = phi i64 [ 1, %0 ], [ %wanted_next, %check ]
+  %before = phi i64 [ %start, %0 ], [ %time, %check ]
+  %taken = load atomic i64, ptr %p4 monotonic, align 8
+  %left = sub i64 %total, %taken
+  %part = sdiv i64 %left, 8
+  %at_most = call i64 @llvm.smax.i64(i64 %part, i64 1)
   %size = call i64 @llvm.smin.i64(i64 %wanted, i64 %at_most)
   %first = atomicrmw add ptr %p4, i64 %size monotonic
-  %goes_on = icmp slt i64 %first, %total
-  br i1 %goes_on, label %body, label %done
+  %has_next = icmp slt i64 %first, %total
+  br i1 %has_next, label %body, label %done
 body:
   %sum = add i64 %first, %size
   %last = call i64 @llvm.smin.i64(i64 %sum, i64 %total)
@@ -190,8 +190,8 @@ body:
   %wanted_next = select i1 %is_long, i64 %smaller, i64 %size_up
   %is_over = icmp sgt i64 %time, %until
   %is_late = and i1 %has_end, %is_over
-  br i1 %is_late, label %late, label %look
-look:
+  br i1 %is_late, label %late, label %check
+check:
   br label %head
 done:
   ret i1 true
@@ -205,19 +205,19 @@ declare i64 @llvm.smax.i64(i64, i64)
 ; Called by programs in long loops, which give up if field 16 is set behind it. The launching thread
 ; looks for signals, as Python does between two instructions. If a handler raises an exception, this
 ; is kept in the job. A program's registers are left as they are, so that its loops keep theirs.
-define internal preserve_allcc void @breathe(ptr %job) KEEPING {
+define internal preserve_allcc void @poll(ptr %job) PRESERVING {
   %p16 = getelementptr %job, ptr %job, i64 0, i32 16
   %p14 = getelementptr %job, ptr %job, i64 0, i32 14
   %owner = load ptr, ptr %p14
   %self = call ptr @pthread_self()
   %is_owner = icmp eq ptr %owner, %self
-  br i1 %is_owner, label %look, label %go_on
-look:
+  br i1 %is_owner, label %check, label %resume_work
+check:
   %p15 = getelementptr %job, ptr %job, i64 0, i32 15
   %due = load i64, ptr %p15
   %time = call i64 @now()
   %is_due = icmp sge i64 %time, %due
-  br i1 %is_due, label %signals, label %go_on
+  br i1 %is_due, label %signals, label %resume_work
 signals:
   %next = add i64 %time, 50000000
   store i64 %next, ptr %p15
@@ -235,14 +235,14 @@ keep:
   br label %release
 release:
   call void @PyGILState_Release(i32 %held)
-  br label %go_on
-go_on:
+  br label %resume_work
+resume_work:
   ret void
 }
 
-; The life of a helper: it joins each job once. It sleeps only if none has come for SPIN nanoseconds:
+; The life of a helper: it joins each job once. It sleeps only if none has come for SPIN_NS nanoseconds:
 ; to wake it takes long.
-define void @eas_help(ptr %pool) {
+define void @eas_worker(ptr %pool) {
   %condition = getelementptr %pool, ptr %pool, i64 0, i32 1
   %done_condition = getelementptr %pool, ptr %pool, i64 0, i32 2
   %open = getelementptr %pool, ptr %pool, i64 0, i32 3
@@ -255,7 +255,7 @@ define void @eas_help(ptr %pool) {
 begin:
   %last = phi i64 [ 0, %0 ], [ %number, %join ], [ %number, %wake ], [ %number, %missed ]
   %start = call i64 @now()
-  %until = add i64 %start, SPIN
+  %until = add i64 %start, SPIN_NS
   br label %spin
 spin:
   %newest = load atomic i64, ptr %opened monotonic, align 8
@@ -266,21 +266,21 @@ spin:
   br i1 %is_over, label %lock, label %spin
 lock:
   %locked = call i32 @pthread_mutex_lock(ptr %pool)
-  br label %look
-look:
+  br label %check
+check:
   %job = load ptr, ptr %open
   %is_open = icmp ne ptr %job, null
   %number = load i64, ptr %opened
   %is_other = icmp ne i64 %number, %last
-  br i1 %is_other, label %look_closer, label %wait
-look_closer:
+  br i1 %is_other, label %check_open, label %wait
+check_open:
   br i1 %is_open, label %join, label %missed
 missed:
   %unlocked_again = call i32 @pthread_mutex_unlock(ptr %pool)
   br label %begin
 wait:
   %woken = call i32 @pthread_cond_wait(ptr %condition, ptr %pool)
-  br label %look
+  br label %check
 join:
   %active = getelementptr %job, ptr %job, i64 0, i32 9
   %before = atomicrmw add ptr %active, i64 1 acquire
@@ -298,20 +298,20 @@ wake:
 }
 
 ; Works on a job for some time; 1 if it is done, 0 if it wants to be called again.
-; A small job never wakes the pool: for ALONE nanoseconds the launching thread works alone.
+; A small job never wakes the pool: for SERIAL_NS nanoseconds the launching thread works alone.
 define i32 @eas_work(ptr %pool, ptr %job) {
-  %moment = alloca { i64, i64 }
+  %deadline = alloca { i64, i64 }
   %start = call i64 @now()
   %until = add i64 %start, 50000000
-  %alone_until = add i64 %start, ALONE
+  %serial_until = add i64 %start, SERIAL_NS
   %p13 = getelementptr %job, ptr %job, i64 0, i32 13
-  store ptr @breathe, ptr %p13
+  store ptr @poll, ptr %p13
   %p18 = getelementptr %job, ptr %job, i64 0, i32 18
   store ptr @eas_report_fault, ptr %p18
   %p19 = getelementptr %job, ptr %job, i64 0, i32 19
   store ptr @eas_report_lanes, ptr %p19
   %p20 = getelementptr %job, ptr %job, i64 0, i32 20
-  store ptr @eas_report_steps, ptr %p20
+  store ptr @eas_report_strided, ptr %p20
   %p21 = getelementptr %job, ptr %job, i64 0, i32 21
   store ptr @eas_report_record, ptr %p21
   %self = call ptr @pthread_self()
@@ -332,19 +332,19 @@ define i32 @eas_work(ptr %pool, ptr %job) {
   br i1 %is_fresh, label %fresh, label %resume
 resume:
   %p16 = getelementptr %job, ptr %job, i64 0, i32 16
-  %stopped = load atomic i64, ptr %p16 monotonic, align 8
-  %is_stopped = icmp ne i64 %stopped, 0
-  br i1 %is_stopped, label %give_up, label %go_on
-give_up:
+  %cancelled_before = load atomic i64, ptr %p16 monotonic, align 8
+  %is_cancelled = icmp ne i64 %cancelled_before, 0
+  br i1 %is_cancelled, label %cancel, label %resume_work
+cancel:
   call void @stop(ptr %job)
-  br label %go_on
+  br label %resume_work
 fresh:
   store i64 1, ptr %p5
   store ptr %p3, ptr %p12
   %long = load i64, ptr %p_long
   %is_known = icmp sge i64 %total, %long
-  br i1 %is_known, label %open, label %alone
-alone:
+  br i1 %is_known, label %open, label %serial
+serial:
   %size = phi i64 [ 1, %fresh ], [ %twice, %count ]
   %first = load i64, ptr %p4
   %has_some = icmp slt i64 %first, %total
@@ -359,29 +359,29 @@ some:
 count:
   %twice = shl i64 %size, 1
   %time = call i64 @now()
-  %is_long = icmp sgt i64 %time, %alone_until
-  br i1 %is_long, label %learn, label %alone
+  %is_long = icmp sgt i64 %time, %serial_until
+  br i1 %is_long, label %learn, label %serial
 learn:
   store i64 %total, ptr %p_long
   br label %open
 open:
   %done_now = load i64, ptr %p4
   %left = sub i64 %total, %done_now
-  %p_helpers = getelementptr %pool, ptr %pool, i64 0, i32 5
-  %helpers = load i64, ptr %p_helpers
+  %p_workers = getelementptr %pool, ptr %pool, i64 0, i32 5
+  %workers = load i64, ptr %p_workers
   store i64 1, ptr %p10
-  %has_helpers = icmp sgt i64 %helpers, 0
+  %has_workers = icmp sgt i64 %workers, 0
   %is_enough = icmp sgt i64 %left, 1
-  %is_wanted = and i1 %has_helpers, %is_enough
-  br i1 %is_wanted, label %claim, label %go_on
+  %is_wanted = and i1 %has_workers, %is_enough
+  br i1 %is_wanted, label %claim, label %resume_work
 claim:
   %p_used = getelementptr %pool, ptr %pool, i64 0, i32 4
   %pair = cmpxchg ptr %p_used, i64 0, i64 1 acquire monotonic
   %is_ours = extractvalue { i64, i1 } %pair, 1
-  br i1 %is_ours, label %publish, label %go_on
+  br i1 %is_ours, label %publish, label %resume_work
 publish:
   store i64 2, ptr %p10
-  %threads = add i64 %helpers, 1
+  %threads = add i64 %workers, 1
   %regions = getelementptr %pool, ptr %pool, i64 0, i32 10
   store i64 %threads, ptr %p5
   store ptr %regions, ptr %p12
@@ -398,8 +398,8 @@ divide:
   %p_next = getelementptr %region, ptr %region, i64 0, i32 1
   store i64 %begin, ptr %p_next
   %is_last_region = icmp eq i64 %thread_next, %threads
-  br i1 %is_last_region, label %tell, label %divide
-tell:
+  br i1 %is_last_region, label %announce, label %divide
+announce:
   %locked = call i32 @pthread_mutex_lock(ptr %pool)
   %p_open = getelementptr %pool, ptr %pool, i64 0, i32 3
   store ptr %job, ptr %p_open
@@ -410,22 +410,22 @@ tell:
   %p_condition = getelementptr %pool, ptr %pool, i64 0, i32 1
   %woken = call i32 @pthread_cond_broadcast(ptr %p_condition)
   %unlocked = call i32 @pthread_mutex_unlock(ptr %pool)
-  br label %go_on
-go_on:
+  br label %resume_work
+resume_work:
   %is_done = call i1 @take_programs(ptr %job, i64 0, i64 %until)
   br i1 %is_done, label %close, label %unfinished
 close:
   %now_state = load i64, ptr %p10
   %is_open = icmp eq i64 %now_state, 2
-  br i1 %is_open, label %take_back, label %finished
-take_back:
+  br i1 %is_open, label %withdraw, label %finished
+withdraw:
   %locked_again = call i32 @pthread_mutex_lock(ptr %pool)
   %p_open_job = getelementptr %pool, ptr %pool, i64 0, i32 3
   store ptr null, ptr %p_open_job
   %unlocked_again = call i32 @pthread_mutex_unlock(ptr %pool)
   %p9 = getelementptr %job, ptr %job, i64 0, i32 9
-  %taken_back = call i64 @now()
-  %spin_until = add i64 %taken_back, SPIN
+  %withdrawn = call i64 @now()
+  %spin_until = add i64 %withdrawn, SPIN_NS
   br label %wait
 wait:
   %active = load atomic i64, ptr %p9 acquire, align 8
@@ -438,11 +438,11 @@ spin:
 sleep:
   %p_done_condition = getelementptr %pool, ptr %pool, i64 0, i32 2
   %p_sleeps = getelementptr %pool, ptr %pool, i64 0, i32 8
-  call void @in_a_moment(ptr %moment)
+  call void @deadline(ptr %deadline)
   %locked_to_sleep = call i32 @pthread_mutex_lock(ptr %pool)
   store atomic i64 1, ptr %p_sleeps seq_cst, align 8
-  br label %look_again
-look_again:
+  br label %recheck
+recheck:
   %timed_out = phi i32 [ 0, %sleep ], [ %risen, %sleep_on ]
   %still_active = load atomic i64, ptr %p9 seq_cst, align 8
   %is_done_now = icmp eq i64 %still_active, 0
@@ -450,21 +450,21 @@ look_again:
   %is_risen = or i1 %is_done_now, %is_time
   br i1 %is_risen, label %rise, label %sleep_on
 sleep_on:
-  %risen = call i32 @pthread_cond_timedwait(ptr %p_done_condition, ptr %pool, ptr %moment)
-  br label %look_again
+  %risen = call i32 @pthread_cond_timedwait(ptr %p_done_condition, ptr %pool, ptr %deadline)
+  br label %recheck
 rise:
   store atomic i64 0, ptr %p_sleeps monotonic, align 8
   %unlocked_risen = call i32 @pthread_mutex_unlock(ptr %pool)
-  br i1 %is_done_now, label %release, label %look_at_job
-look_at_job:  ; one that is given up is not left before its helpers have
-  %p_given_up = getelementptr %job, ptr %job, i64 0, i32 16
-  %given_up = load atomic i64, ptr %p_given_up monotonic, align 8
-  %is_left = icmp eq i64 %given_up, 0
+  br i1 %is_done_now, label %release, label %check_cancelled
+check_cancelled:  ; one that is given up is not left before its helpers have
+  %p_cancelled = getelementptr %job, ptr %job, i64 0, i32 16
+  %cancelled = load atomic i64, ptr %p_cancelled monotonic, align 8
+  %is_left = icmp eq i64 %cancelled, 0
   br i1 %is_left, label %unfinished, label %sleep
 release:
   store i64 1, ptr %p10
   %end = call i64 @now()
-  %is_short = icmp slt i64 %end, %alone_until
+  %is_short = icmp slt i64 %end, %serial_until
   br i1 %is_short, label %forget, label %free
 forget:
   store i64 9223372036854775807, ptr %p_long
@@ -498,14 +498,14 @@ entry:
 lock:
   %pair = cmpxchg ptr %p12, i32 0, i32 1 acquire monotonic
   %is_locked = extractvalue { i32, i1 } %pair, 1
-  br i1 %is_locked, label %look, label %lock
-look:
+  br i1 %is_locked, label %check, label %lock
+check:
   %known = load atomic i32, ptr %report monotonic, align 4
   %is_first = icmp eq i32 %known, 0
   %known_program = load atomic i64, ptr %p14 monotonic, align 8
   %is_earlier = icmp slt i64 %program, %known_program
-  %is_kept = or i1 %is_first, %is_earlier
-  br i1 %is_kept, label %keep, label %end
+  %is_new_first = or i1 %is_first, %is_earlier
+  br i1 %is_new_first, label %keep, label %end
 keep:
   store atomic i64 %program, ptr %p14 monotonic, align 8
   %p8 = getelementptr i32, ptr %report, i64 8
@@ -535,8 +535,8 @@ entry:
   br label %head
 head:
   %n = phi i64 [ 0, %entry ], [ %n_next, %body ]
-  %goes_on = icmp slt i64 %n, %count
-  br i1 %goes_on, label %body, label %end
+  %has_next = icmp slt i64 %n, %count
+  br i1 %has_next, label %body, label %end
 body:
   %p_value = getelementptr i64, ptr %values, i64 %n
   %value = load i64, ptr %p_value, align 8
@@ -554,15 +554,15 @@ end:
 }
 
 ; or in steps.
-define internal i1 @eas_report_steps(ptr %report, i32 %site, i32 %x, i32 %y, i32 %z, i32 %extent_x, i32 %extent_y, i32 %lane_start, i32 %lane_step, i64 %start, i64 %step, i64 %low, i64 %size, i64 %active, i64 %count, i64 %length) {
+define internal i1 @eas_report_strided(ptr %report, i32 %site, i32 %x, i32 %y, i32 %z, i32 %extent_x, i32 %extent_y, i32 %lane_start, i32 %lane_step, i64 %start, i64 %step, i64 %low, i64 %size, i64 %active, i64 %count, i64 %length) {
 entry:
   br label %head
 head:
   %n = phi i64 [ 0, %entry ], [ %n_next, %body ]
   %lane = phi i32 [ %lane_start, %entry ], [ %lane_next, %body ]
   %value = phi i64 [ %start, %entry ], [ %value_next, %body ]
-  %goes_on = icmp slt i64 %n, %count
-  br i1 %goes_on, label %body, label %end
+  %has_next = icmp slt i64 %n, %count
+  br i1 %has_next, label %body, label %end
 body:
   %shifted = lshr i64 %active, %n
   %is_active = trunc i64 %shifted to i1
@@ -590,12 +590,12 @@ end:
 }
 
 define internal ptr @eas_report_record(ptr %report, i32 %size, i32 %site, i32 %x, i32 %y, i32 %z, i32 %lane) {
-  %proom = getelementptr i32, ptr %report, i64 5
-  %room = load i32, ptr %proom
-  %pneeded = getelementptr i32, ptr %report, i64 6
-  %start = atomicrmw add ptr %pneeded, i32 %size monotonic
+  %p_capacity = getelementptr i32, ptr %report, i64 5
+  %capacity = load i32, ptr %p_capacity
+  %p_needed = getelementptr i32, ptr %report, i64 6
+  %start = atomicrmw add ptr %p_needed, i32 %size monotonic
   %end = add i32 %start, %size
-  %fits = icmp ule i32 %end, %room
+  %fits = icmp ule i32 %end, %capacity
   br i1 %fits, label %write, label %full
 write:
   %at = add i32 %start, 16
@@ -612,7 +612,7 @@ write:
   store i32 %lane, ptr %p4
   ret ptr %record
 full:
-  %plost = getelementptr i32, ptr %report, i64 7
-  %lost = atomicrmw add ptr %plost, i32 1 monotonic
+  %p_lost = getelementptr i32, ptr %report, i64 7
+  %lost = atomicrmw add ptr %p_lost, i32 1 monotonic
   ret ptr null
 }

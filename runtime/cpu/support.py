@@ -17,10 +17,10 @@ from eas.support.timing import timed
 
 MOST_SLOTS = 128
 MOST_THREADS = 1024
-ALONE = 20_000  # nanoseconds that a launch stays on one thread
-SPIN = 50_000  # nanoseconds that a helper waits for the next launch before it sleeps
+SERIAL_NS = 20_000  # nanoseconds that a launch stays on one thread
+SPIN_NS = 50_000  # nanoseconds that a helper waits for the next launch before it sleeps
 _CLOCK = 6 if sys.platform == "darwin" else 1  # CLOCK_MONOTONIC
-_MUTEX, _CONDITIONS, _HELPERS, _REGIONS, _REGION = 0, (128, 256), 400, 448, 64
+_MUTEX, _CONDITIONS, _WORKERS, _REGIONS, _REGION = 0, (128, 256), 400, 448, 64
 _SIZE = _REGIONS + MOST_THREADS * _REGION
 _PYTHON = (
     "PyCapsule_GetPointer",
@@ -46,7 +46,7 @@ class Support:
 
     def __init__(self) -> None:
         symbols = {name: address_of(name, ctypes.pythonapi) or 0 for name in _PYTHON}
-        exported = ["eas_help", "eas_work", "eas_call"]
+        exported = ["eas_worker", "eas_work", "eas_call"]
         self._code = build_code("support", "support", _compile, exported, symbols=symbols)
         self.call = self._code["eas_call"]
         self.work = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p)(
@@ -54,7 +54,7 @@ class Support:
         )
         pointers = (ctypes.c_void_p,) * 3
         self.raise_again = ctypes.PYFUNCTYPE(None, *pointers)(("PyErr_Restore", ctypes.pythonapi))
-        self._help = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(self._code["eas_help"])
+        self._worker = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(self._code["eas_worker"])
         self.memory = ctypes.create_string_buffer(_SIZE + 64)
         self.pool = (ctypes.addressof(self.memory) + 63) & ~63
         self._reset()
@@ -77,18 +77,18 @@ class Support:
         with self._lock:
             if self._is_started:
                 return
-            helpers = self._start_helpers(thread_count() - 1)
-            ctypes.c_int64.from_address(self.pool + _HELPERS).value = helpers
+            workers = self._start_workers(thread_count() - 1)
+            ctypes.c_int64.from_address(self.pool + _WORKERS).value = workers
             self._is_started = True
 
-    def _start_helpers(self, wanted: int) -> int:
+    def _start_workers(self, wanted: int) -> int:
         """How many of them could be started: the system may have no room for more threads.
 
         They run no Python, and are not waited for: neither until they run, nor at the end.
         """
         for n in range(wanted):
             try:
-                _thread.start_new_thread(self._help, (self.pool,))
+                _thread.start_new_thread(self._worker, (self.pool,))
             except RuntimeError:
                 return n
         return wanted
@@ -113,16 +113,16 @@ def _compile() -> bytes:
 
     folder = Path(__file__).parent
     text = "".join((folder / name).read_text("utf-8") for name in ("support.ll", "call.ll"))
-    numbers = {"CLOCK": _CLOCK, "ALONE": ALONE, "SPIN": SPIN, "SLOTS": MOST_SLOTS}
+    numbers = {"CLOCK": _CLOCK, "SERIAL_NS": SERIAL_NS, "SPIN_NS": SPIN_NS, "SLOTS": MOST_SLOTS}
     for name, number in numbers.items():
         text = text.replace(f" {name},", f" {number},").replace(f"[{name} ", f"[{number} ")
         text = text.replace(f" {name}\n", f" {number}\n")
-    text = text.replace(" KEEPING ", f" {_keeping()} ")
+    text = text.replace(" PRESERVING ", f" {_preserving_attributes()} ")
     with timed("support", "compiling it"):
         return jit.plain_object_code(text)
 
 
-def _keeping() -> str:
+def _preserving_attributes() -> str:
     """Attributes of a function that leaves all registers as they are.
 
     Of x86, LLVM would clear the upper halves of vectors where it returns.

@@ -15,9 +15,9 @@ from eas.runtime.interpreter.chunk import Chunk
 from eas.runtime.interpreter.report import (
     Spot,
     check_exact,
+    describe_lane,
     fail,
     first_true,
-    tell_place,
     value_at,
 )
 from eas.runtime.report_codes import READ_BEFORE_WRITE
@@ -115,7 +115,7 @@ def _report_outside(
     bad = (offset < memory.low) | (offset >= memory.high)
     spot = first_true(bad if where is None else bad & where)
     extent = Extent(memory.name, memory.shape, memory.low, memory.high)
-    at, place = int(value_at(offset, spot)), tell_place(chunk, spot)
+    at, place = int(value_at(offset, spot)), describe_lane(chunk, spot)
     is_masked = op.mask is not None
     raise KernelError((outside(ACCESS_KINDS[type(op)], extent, at, op.loc, place, is_masked),))
 
@@ -134,6 +134,6 @@ def check_written(chunk: Chunk, op: Load | Atomic, access: Access) -> None:
             f"`{memory.name}` is read at offset {at}, where nothing was written",
             op.loc,
             f"offset {at}",
-            notes=(tell_place(chunk, spot),),
+            notes=(describe_lane(chunk, spot),),
             help=("threadgroup memory has no values before the program stores some",),
         )

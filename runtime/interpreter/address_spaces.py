@@ -7,26 +7,26 @@ import numpy as np
 from eas.ir.ops.record import Array
 from eas.ir.types import DType
 from eas.runtime.argument_values import ArrayArgument
-from eas.runtime.interpreter.register import Register
+from eas.runtime.interpreter.shadow_memory import ShadowMemory
 from eas.support.records import frozen
 
 
 @frozen
-class Order:
+class Shadows:
     """Who wrote, read and updated the elements, among programs or threads that have no order.
 
     `readers` is None if nothing reads them, `updaters` if there are no atomics.
     """
 
-    writers: Register
-    readers: Register | None
-    updaters: Register | None
+    writers: ShadowMemory
+    readers: ShadowMemory | None
+    updaters: ShadowMemory | None
     of_threads: bool = False
 
     @property
-    def registers(self) -> tuple[Register, ...]:
+    def all(self) -> tuple[ShadowMemory, ...]:
         every = (self.writers, self.readers, self.updaters)
-        return tuple(register for register in every if register is not None)
+        return tuple(shadow for shadow in every if shadow is not None)
 
 
 @frozen
@@ -48,11 +48,11 @@ class Memory:
     stride: int = 0
     written: Array | None = None
     is_constant: bool = False
-    orders: tuple[Order, ...] = ()
+    shadows: tuple[Shadows, ...] = ()
 
 
 def device_memory(
-    name: str, argument: ArrayArgument, is_constant: bool, orders: tuple[Order, ...]
+    name: str, argument: ArrayArgument, is_constant: bool, shadows: tuple[Shadows, ...]
 ) -> Memory:
     flat, origin = argument.flat, argument.origin
     return Memory(
@@ -63,7 +63,7 @@ def device_memory(
         high=flat.size - origin,
         shape=(flat.size,) if argument.shape is None else argument.shape,
         is_constant=is_constant,
-        orders=orders,
+        shadows=shadows,
     )
 
 
@@ -80,9 +80,9 @@ def threadgroup_memory(
         shape=None,
         stride=size,
         written=np.zeros(total, np.bool_),
-        orders=(_order_of_threads(total),) * has_threads,
+        shadows=(_shadows_of_threads(total),) * has_threads,
     )
 
 
-def _order_of_threads(size: int) -> Order:
-    return Order(Register(size), Register(size), Register(size), of_threads=True)
+def _shadows_of_threads(size: int) -> Shadows:
+    return Shadows(ShadowMemory(size), ShadowMemory(size), ShadowMemory(size), of_threads=True)

@@ -64,47 +64,51 @@ class _Queue:
     """Updates sorted by their place; those of one place stand in the order in which they come."""
 
     flat: Array
-    places: Array
+    elements: Array
     value: Array
 
-    def turns(self) -> Array:
+    def ranks(self) -> Array:
         """How many updates of the same place come before each one."""
-        numbers = np.arange(self.places.size)
-        is_first = np.ones(self.places.size, np.bool_)
-        is_first[1:] = self.places[1:] != self.places[:-1]
+        numbers = np.arange(self.elements.size)
+        is_first = np.ones(self.elements.size, np.bool_)
+        is_first[1:] = self.elements[1:] != self.elements[:-1]
         return numbers - np.maximum.accumulate(np.where(is_first, numbers, 0))
 
     def exchange(self) -> Array:
-        found = np.where(self.turns() == 0, gather(self.flat, self.places), np.roll(self.value, 1))
-        self.flat[self.places] = self.value  # of equal places the last one stays
+        found = np.where(
+            self.ranks() == 0, gather(self.flat, self.elements), np.roll(self.value, 1)
+        )
+        self.flat[self.elements] = self.value  # of equal places the last one stays
         return found
 
     def combine(self, ufunc: Any) -> Array:
         """An associative update: a scan in as many steps as the longest queue has binary digits."""
-        turns, start = self.turns(), gather(self.flat, self.places)
-        after = np.where(turns == 0, ufunc(start, self.value), self.value)
-        distance, longest = 1, int(turns.max(initial=0))
+        ranks, start = self.ranks(), gather(self.flat, self.elements)
+        after = np.where(ranks == 0, ufunc(start, self.value), self.value)
+        distance, longest = 1, int(ranks.max(initial=0))
         while distance <= longest:
             joined = ufunc(after[:-distance], after[distance:])
-            after[distance:] = np.where(turns[distance:] >= distance, joined, after[distance:])
+            after[distance:] = np.where(ranks[distance:] >= distance, joined, after[distance:])
             distance *= 2
-        self.flat[self.places] = after
-        return np.where(turns == 0, start, np.roll(after, 1))
+        self.flat[self.elements] = after
+        return np.where(ranks == 0, start, np.roll(after, 1))
 
     def add(self) -> Array:
         """Floats: each sum is rounded, so the order counts."""
-        return self._in_turn(lambda old, now: old + self.value[now])
+        return self._serialized(lambda old, now: old + self.value[now])
 
     def swap(self, expected: Array) -> Array:
-        return self._in_turn(lambda old, now: np.where(old == expected[now], self.value[now], old))
+        return self._serialized(
+            lambda old, now: np.where(old == expected[now], self.value[now], old)
+        )
 
-    def _in_turn(self, update: Callable[[Array, Array], Array]) -> Array:
+    def _serialized(self, update: Callable[[Array, Array], Array]) -> Array:
         """All first updates of a place, then all second ones, and so on."""
-        turns = self.turns()
-        order = np.argsort(turns, kind="stable")
-        ends = np.cumsum(np.bincount(turns))
+        ranks = self.ranks()
+        order = np.argsort(ranks, kind="stable")
+        ends = np.cumsum(np.bincount(ranks))
         found = np.empty_like(self.value)
         for now in np.split(order, ends[:-1]):
-            found[now] = self.flat[self.places[now]]
-            self.flat[self.places[now]] = update(found[now], now)
+            found[now] = self.flat[self.elements[now]]
+            self.flat[self.elements[now]] = update(found[now], now)
         return found

@@ -12,7 +12,7 @@ from eas.runtime.errors import KernelError
 from eas.runtime.interpreter.active_lanes import Lanes, full
 from eas.runtime.interpreter.chunk import Chunk
 from eas.runtime.interpreter.races import pass_barrier
-from eas.runtime.interpreter.report import check_exact, fail, find, tell_place, value_at
+from eas.runtime.interpreter.report import check_exact, describe_lane, fail, find, value_at
 from eas.runtime.report_codes import (
     ASSERTION,
     BAD_SHIFT,
@@ -70,7 +70,7 @@ def _check_fault(
     spot = find(bad, lanes, op.result.shape)
     if spot is None:
         return
-    values, place = [value_at(a, spot) for a in arrays], tell_place(chunk, spot)
+    values, place = [value_at(a, spot) for a in arrays], describe_lane(chunk, spot)
     if op.op.name == "index":
         array, axis = str(attrs["array"]), int(str(attrs["axis"]))
         index, extent = map(int, values)
@@ -86,7 +86,7 @@ def run_assert(chunk: Chunk, op: Assert, lanes: Lanes) -> Lanes:
     spot = find(~condition, lanes, op.condition.shape)
     if spot is not None:
         message = f"assertion failed: {op.message}" if op.message else "assertion failed"
-        fail(ASSERTION, message, op.loc, "false here", notes=(tell_place(chunk, spot),))
+        fail(ASSERTION, message, op.loc, "false here", notes=(describe_lane(chunk, spot),))
     return lanes
 
 

@@ -14,7 +14,7 @@ from eas.ir.nodes import Break, Continue, For, If, Leave, Op, Scope, While
 from eas.ir.ops.record import Array
 from eas.runtime.interpreter.active_lanes import Join, Lanes, split, union, without
 from eas.runtime.interpreter.chunk import Chunk
-from eas.runtime.interpreter.report import fail, find, first_active, tell_place
+from eas.runtime.interpreter.report import describe_lane, fail, find, first_active
 from eas.runtime.report_codes import LOOP_BUDGET, ZERO_STEP
 from eas.support.records import field, record
 
@@ -98,7 +98,7 @@ class Loop:
                 f"a loop has not ended after {self.trips} trips{inner}",
                 self.op.loc,
                 "still running",
-                notes=(tell_place(self.chunk, first_active(lanes)),),
+                notes=(describe_lane(self.chunk, first_active(lanes)),),
                 help=("if it is meant to run that long, set EAS_MAX_TRIPS to more",),
             )
         self.trips += 1
@@ -166,7 +166,7 @@ def _bounds(chunk: Chunk, op: For, lanes: Lanes) -> tuple[Array, Array, Array]:
 def _check_step(chunk: Chunk, op: For, lanes: Lanes) -> None:
     spot = find(chunk[op.step] == 0, lanes, op.step.shape)
     if spot is not None:
-        place = tell_place(chunk, spot)
+        place = describe_lane(chunk, spot)
         fail(ZERO_STEP, "the step of a `range` is zero", op.loc, "step 0", notes=(place,))
 
 

@@ -13,10 +13,10 @@ from eas.ir.nodes import Atomic, Load, Store
 from eas.ir.ops.record import Array
 from eas.runtime.interpreter.access import Access, gather
 from eas.runtime.interpreter.active_lanes import Lanes, broadcast, raise_rank
-from eas.runtime.interpreter.address_spaces import Order
+from eas.runtime.interpreter.address_spaces import Shadows
 from eas.runtime.interpreter.chunk import Chunk
-from eas.runtime.interpreter.register import NOBODY, SEVERAL
-from eas.runtime.interpreter.report import Spot, fail, tell_place, tell_program, value_at
+from eas.runtime.interpreter.report import Spot, describe_lane, describe_program, fail, value_at
+from eas.runtime.interpreter.shadow_memory import NOBODY, SEVERAL
 from eas.runtime.report_codes import CONFLICTING_WRITES, READ_AND_WRITTEN
 
 
@@ -25,89 +25,89 @@ def check_read(chunk: Chunk, op: Load, access: Access, lanes: Lanes) -> None:
 
     Where several have written one value, the reader is taken for one of them.
     """
-    for order in chunk.memories[op.pointer.id].orders:
-        if order.readers is None or _is_empty(access):
+    for shadows in chunk.memories[op.pointer.id].shadows:
+        if shadows.readers is None or _is_empty(access):
             continue
-        numbers = _numbers(chunk, order, access, lanes)
-        others = order.writers.others(access.place, numbers)
+        numbers = _numbers(chunk, shadows, access, lanes)
+        others = shadows.writers.others(access.place, numbers)
         bad = None if others is None else (others != NOBODY) & (others != SEVERAL)
         if others is not None and bad is not None and bad.any():
             number = int(bad.argmax())
             spot = access.spot(number)
-            writer = _tell(chunk, order, int(others[number]))
-            _report_read(chunk, op, order, spot, (tell_place(chunk, spot), writer))
-        _check_updated(chunk, op, order, access, numbers)
-        order.readers.add(access.place, numbers)
+            writer = _describe(chunk, shadows, int(others[number]))
+            _report_read(chunk, op, shadows, spot, (describe_lane(chunk, spot), writer))
+        _check_updated(chunk, op, shadows, access, numbers)
+        shadows.readers.add(access.place, numbers)
 
 
 def check_write(chunk: Chunk, op: Store, access: Access, value: Array, lanes: Lanes) -> None:
     """Reports a lane that is about to change what another one has written or read."""
     memory = chunk.memories[op.pointer.id]
-    for order in memory.orders:
+    for shadows in memory.shadows:
         if _is_empty(access):
             continue
-        numbers = _numbers(chunk, order, access, lanes)
-        writers = order.writers.others(access.place, numbers)
-        readers = None if order.readers is None else order.readers.others(access.place, numbers)
-        order.writers.enter(access.place, numbers)
-        if writers is None and readers is None and order.updaters is None:
+        numbers = _numbers(chunk, shadows, access, lanes)
+        writers = shadows.writers.others(access.place, numbers)
+        readers = None if shadows.readers is None else shadows.readers.others(access.place, numbers)
+        shadows.writers.enter(access.place, numbers)
+        if writers is None and readers is None and shadows.updaters is None:
             continue
         found = gather(memory.flat, access.place)
         changed = differ(found, value)
-        _check_updated(chunk, op, order, access, numbers, changed)
+        _check_updated(chunk, op, shadows, access, numbers, changed)
         for others in (writers, readers):
             bad = None if others is None else changed & (others != NOBODY)
             if others is None or bad is None or not bad.any():
                 continue
             number = int(bad.argmax())
-            spot, other = access.spot(number), _tell(chunk, order, int(others[number]))
+            spot, other = access.spot(number), _describe(chunk, shadows, int(others[number]))
             if others is writers:
                 values = [str(found[number]), str(value[number])]
-                report_conflict(chunk, op, spot, values, [other, tell_place(chunk, spot)])
-            _report_read(chunk, op, order, spot, (other, tell_place(chunk, spot)))
+                report_conflict(chunk, op, spot, values, [other, describe_lane(chunk, spot)])
+            _report_read(chunk, op, shadows, spot, (other, describe_lane(chunk, spot)))
 
 
 def check_update(chunk: Chunk, op: Atomic, access: Access, lanes: Lanes) -> None:
     """Reports an atomic on what another lane has read or written without one."""
-    for order in chunk.memories[op.pointer.id].orders:
-        if order.updaters is None or _is_empty(access):
+    for shadows in chunk.memories[op.pointer.id].shadows:
+        if shadows.updaters is None or _is_empty(access):
             continue
-        numbers = _numbers(chunk, order, access, lanes)
-        for register, word in ((order.writers, "written"), (order.readers, "read")):
-            others = None if register is None else register.others(access.place, numbers)
-            number = None if others is None else _first_other(order, others)
+        numbers = _numbers(chunk, shadows, access, lanes)
+        for shadow, word in ((shadows.writers, "written"), (shadows.readers, "read")):
+            others = None if shadow is None else shadow.others(access.place, numbers)
+            number = None if others is None else _first_other(shadows, others)
             if others is not None and number is not None:
-                spot, other = access.spot(number), _tell(chunk, order, int(others[number]))
-                _report_atomic(chunk, op, order, spot, word, (tell_place(chunk, spot), other))
-        order.updaters.add(access.place, numbers)
+                spot, other = access.spot(number), _describe(chunk, shadows, int(others[number]))
+                _report_atomic(chunk, op, shadows, spot, word, (describe_lane(chunk, spot), other))
+        shadows.updaters.add(access.place, numbers)
 
 
 def _check_updated(
     chunk: Chunk,
     op: Load | Store,
-    order: Order,
+    shadows: Shadows,
     access: Access,
     numbers: Array,
     changed: Array | None = None,
 ) -> None:
     """Reports a lane that reads or changes what an atomic of another one has updated."""
-    others = None if order.updaters is None else order.updaters.others(access.place, numbers)
+    others = None if shadows.updaters is None else shadows.updaters.others(access.place, numbers)
     if others is None:
         return
-    number = _first_other(order, others if changed is None else np.where(changed, others, NOBODY))
+    number = _first_other(shadows, others if changed is None else np.where(changed, others, NOBODY))
     if number is not None:
-        spot, other = access.spot(number), _tell(chunk, order, int(others[number]))
+        spot, other = access.spot(number), _describe(chunk, shadows, int(others[number]))
         word = "read" if isinstance(op, Load) else "written"
-        _report_atomic(chunk, op, order, spot, word, (other, tell_place(chunk, spot)))
+        _report_atomic(chunk, op, shadows, spot, word, (other, describe_lane(chunk, spot)))
 
 
-def _first_other(order: Order, others: Array) -> int | None:
+def _first_other(shadows: Shadows, others: Array) -> int | None:
     """The first element that somebody else has touched, if there is one.
 
     Several programs are others, too. Several threads may be all threads, which act as one.
     """
     bad = others != NOBODY
-    if order.of_threads:
+    if shadows.of_threads:
         bad &= others != SEVERAL
     return int(bad.argmax()) if bad.any() else None
 
@@ -115,23 +115,23 @@ def _first_other(order: Order, others: Array) -> int | None:
 def pass_barrier(chunk: Chunk) -> None:
     """What the threads did before a barrier comes before what they do after it."""
     for memory in chunk.memories.values():
-        for order in memory.orders:
-            if order.of_threads:
-                for register in order.registers:
-                    register.forget()
+        for shadows in memory.shadows:
+            if shadows.of_threads:
+                for shadow in shadows.all:
+                    shadow.forget()
 
 
 def _is_empty(access: Access) -> bool:
     return isinstance(access.place, slice) and access.place.start == access.place.stop
 
 
-def _numbers(chunk: Chunk, order: Order, access: Access, lanes: Lanes) -> Array:
+def _numbers(chunk: Chunk, shadows: Shadows, access: Access, lanes: Lanes) -> Array:
     """Who takes part in an access: one number for each element, or for equal parts of them."""
     rows, rank = access.shape[0], len(access.shape)
     if rows != chunk.programs.size:
         return np.full(1, SEVERAL)
     numbers = np.arange(chunk.programs.first, chunk.programs.first + rows)
-    if order.of_threads:
+    if shadows.of_threads:
         is_each = rank == 2 and access.shape[1] == chunk.threads
         threads = np.arange(chunk.threads) if is_each else _only_thread(chunk, lanes, rank)
         numbers = raise_rank(numbers, rank) * chunk.threads + threads
@@ -152,20 +152,20 @@ def _only_thread(chunk: Chunk, lanes: Lanes, rank: int) -> Array:
     return raise_rank(only, rank)
 
 
-def _tell(chunk: Chunk, order: Order, number: int) -> str:
+def _describe(chunk: Chunk, shadows: Shadows, number: int) -> str:
     if number == SEVERAL:
-        return "several threads" if order.of_threads else "several programs"
-    if not order.of_threads:
-        return tell_program(chunk.programs, number)
+        return "several threads" if shadows.of_threads else "several programs"
+    if not shadows.of_threads:
+        return describe_program(chunk.programs, number)
     program, thread = divmod(number, chunk.threads)
-    return f"{tell_program(chunk.programs, program)}, thread {thread}"
+    return f"{describe_program(chunk.programs, program)}, thread {thread}"
 
 
 def _report_read(
-    chunk: Chunk, op: Load | Store, order: Order, spot: Spot, who: tuple[str, str]
+    chunk: Chunk, op: Load | Store, shadows: Shadows, spot: Spot, who: tuple[str, str]
 ) -> None:
     name, at = chunk.memories[op.pointer.id].name, value_at(chunk[op.offset], spot)
-    word = "thread" if order.of_threads else "program"
+    word = "thread" if shadows.of_threads else "program"
     fail(
         READ_AND_WRITTEN,
         f"`{name}` is read at offset {at} by one {word}, and written by another",
@@ -174,7 +174,7 @@ def _report_read(
         notes=(f"it is read by {who[0]}", f"it is written by {who[1]}"),
         help=(
             "put `mk.barrier()` between the two"
-            if order.of_threads
+            if shadows.of_threads
             else "programs run in no order: write to another array, or in a second launch",
         ),
     )
@@ -183,13 +183,13 @@ def _report_read(
 def _report_atomic(
     chunk: Chunk,
     op: Load | Store | Atomic,
-    order: Order,
+    shadows: Shadows,
     spot: Spot,
     word: str,
     who: tuple[str, str],
 ) -> None:
     name, at = chunk.memories[op.pointer.id].name, value_at(chunk[op.offset], spot)
-    one = "thread" if order.of_threads else "program"
+    one = "thread" if shadows.of_threads else "program"
     fail(
         READ_AND_WRITTEN,
         f"`{name}` is updated at offset {at} by an atomic of one {one}, and {word} by another",
@@ -198,7 +198,7 @@ def _report_atomic(
         notes=(f"it is updated by {who[0]}", f"it is {word} by {who[1]}"),
         help=(
             "put `mk.barrier()` between the two"
-            if order.of_threads
+            if shadows.of_threads
             else "use atomics only, or a second launch: programs run in no order",
         ),
     )

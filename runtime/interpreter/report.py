@@ -58,7 +58,7 @@ def check_exact(
         f"{name} has wrapped: {meant} became {at}",
         loc,
         "a part of it has wrapped" if _fits(meant, dtype) else f"{meant} does not fit into {dtype}",
-        notes=(tell_place(chunk, spot),),
+        notes=(describe_lane(chunk, spot),),
         help=(f"compute it in i64, as in `{way}`",),
     )
 
@@ -80,16 +80,16 @@ def value_at(a: Array, spot: Spot) -> str:
     return str(a[tuple(min(i, extent - 1) for i, extent in zip(spot, a.shape, strict=True))])
 
 
-def tell_place(chunk: Chunk, spot: Spot) -> str:
+def describe_lane(chunk: Chunk, spot: Spot) -> str:
     """Which program of the grid, and which of its lanes."""
-    program = tell_program(chunk.programs, chunk.programs.first + spot[0])
+    program = describe_program(chunk.programs, chunk.programs.first + spot[0])
     if len(spot) == 1:
         return program
     word = "lane" if chunk.function.threads is None else "thread"
     return f"{program}, {word} {_index(spot[1:])}"
 
 
-def tell_program(programs: Programs, number: int) -> str:
+def describe_program(programs: Programs, number: int) -> str:
     rank = max((i for i, extent in enumerate(programs.grid, 1) if extent > 1), default=1)
     place, grid = programs.place(number)[:rank], programs.grid[:rank]
     return f"program {_index(place)} of a grid of {_index(grid)}"

@@ -17,13 +17,13 @@ from eas.ir.nodes import Alloc, Atomic, Function, Load, Store, Value, results_of
 from eas.ir.types import count
 from eas.runtime.argument_values import ArrayArgument
 from eas.runtime.interpreter.active_lanes import EVERYONE
-from eas.runtime.interpreter.address_spaces import Memory, Order, device_memory
+from eas.runtime.interpreter.address_spaces import Memory, Shadows, device_memory
 from eas.runtime.interpreter.budgets import Limits
 from eas.runtime.interpreter.chunk import Chunk
 from eas.runtime.interpreter.handlers import HANDLERS
 from eas.runtime.interpreter.liveness import Plan, make_plan
 from eas.runtime.interpreter.programs import Programs
-from eas.runtime.interpreter.register import Register
+from eas.runtime.interpreter.shadow_memory import ShadowMemory
 from eas.runtime.interpreter.wraps import with_exact_offsets
 
 ScalarArgument = bool | int | float | np.generic
@@ -104,16 +104,16 @@ def _bind(
         ty = param.value.ty
         if isinstance(argument, ArrayArgument):
             is_constant = not any(np.may_share_memory(argument.flat, flat) for flat in written)
-            orders = _orders(function, param.value, argument.flat.size, has_many_programs)
-            memories[param.value.id] = device_memory(param.name, argument, is_constant, orders)
+            shadows = _shadows(function, param.value, argument.flat.size, has_many_programs)
+            memories[param.value.id] = device_memory(param.name, argument, is_constant, shadows)
         else:
             values[param.value.id] = np.array([argument], ty.dtype.numpy)
     return memories, values
 
 
-def _orders(
+def _shadows(
     function: Function, pointer: Value, size: int, has_many_programs: bool
-) -> tuple[Order, ...]:
+) -> tuple[Shadows, ...]:
     """Who must be kept in mind for an array; nobody if it is only read, or only by atomics."""
     touching = [op for op in walk(function.body) if isinstance(op, Load | Store | Atomic)]
     kinds = {type(op) for op in touching if op.pointer == pointer}
@@ -121,10 +121,10 @@ def _orders(
         return ()
     levels = [False] * has_many_programs + [True] * (function.threads is not None)
     return tuple(
-        Order(
-            Register(size),
-            Register(size) if Load in kinds else None,
-            Register(size) if Atomic in kinds else None,
+        Shadows(
+            ShadowMemory(size),
+            ShadowMemory(size) if Load in kinds else None,
+            ShadowMemory(size) if Atomic in kinds else None,
             of_threads,
         )
         for of_threads in levels

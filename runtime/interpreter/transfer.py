@@ -12,7 +12,7 @@ from eas.runtime.interpreter.active_lanes import Lanes
 from eas.runtime.interpreter.address_spaces import threadgroup_memory
 from eas.runtime.interpreter.chunk import Chunk
 from eas.runtime.interpreter.races import check_read, check_write, differ, report_conflict
-from eas.runtime.interpreter.report import tell_place
+from eas.runtime.interpreter.report import describe_lane
 
 
 def run_alloc(chunk: Chunk, op: Alloc, lanes: Lanes) -> Lanes:
@@ -58,5 +58,5 @@ def _check_stored(chunk: Chunk, op: Store, access: Access, index: Array, value: 
         loser = int(differs.argmax())
         winner = int(np.flatnonzero(index == index[loser])[-1])
         spots = access.spot(loser), access.spot(winner)
-        writers = [tell_place(chunk, spot) for spot in spots]
+        writers = [describe_lane(chunk, spot) for spot in spots]
         report_conflict(chunk, op, spots[0], [str(value[loser]), str(value[winner])], writers)

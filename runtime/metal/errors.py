@@ -5,19 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from eas.support.named_errors import NamedKernelError
 from eas.support.records import frozen
 
 
-class MetalError(RuntimeError):
+class MetalError(NamedKernelError):
     """A kernel cannot be run on the GPU, or was stopped there: names the kernel and says why."""
-
-    def __init__(self, message: str, kernel: str = "") -> None:
-        super().__init__(message, kernel)
-        self.message = message
-        self.kernel = kernel
-
-    def __str__(self) -> str:
-        return f"kernel `{self.kernel}`: {self.message}" if self.kernel else self.message
 
 
 @frozen

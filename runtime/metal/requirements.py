@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from eas.ir.ops.simdgroup import SIMD
 from eas.runtime.metal.errors import MetalError
 from eas.runtime.metal.framework import Framework
 from eas.runtime.metal.objects import PipelineState, RawDevice
@@ -40,8 +41,6 @@ NEEDS: dict[tuple[int, int], Need] = {
 }
 MATRICES = Need("multiplies matrices in simdgroups", (11, 0), ("MTLGPUFamilyApple7",))
 
-SIMDGROUP_THREADS = 32  # texts count on that; GPUs that are not Apple's have others
-
 
 def check_needs(
     framework: Framework, raw: RawDevice, system: tuple[int, int], program: Program
@@ -71,9 +70,9 @@ def _needs_of(program: Program) -> Iterator[Need]:
 def check_width(raw: RawDevice, state: PipelineState, program: Program) -> None:
     """Raises `MetalError` for a program with simdgroups, if they are of another size here."""
     width = state.threadExecutionWidth()
-    if "simd" in program.text and width != SIMDGROUP_THREADS:
+    if "simd" in program.text and width != SIMD:
         raise MetalError(
-            f"it is written for simdgroups of {SIMDGROUP_THREADS} threads, and those of "
+            f"it is written for simdgroups of {SIMD} threads, and those of "
             f"{raw.name()} have {width}",
             program.kernel,
         )

@@ -42,7 +42,7 @@ kernel void batched_dot(device const half* q [[buffer(0)]],
     for (int n = 0; n < 8; ++n) {
         scores[n] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
     }
-    int turn = 0;
+    int stage = 0;
     const int batch = int(simdgroup) * 2;
     for (long start = 0; start < D; start += 8) {           // batched_dot.py:17
         half queries[8];
@@ -58,21 +58,21 @@ kernel void batched_dot(device const half* q [[buffer(0)]],
             keys[slot] = key < N && d < D ? k[(i * N + key) * D + d] : 0.0h; // batched_dot.py:20
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
-        if (turn > 0) {                                     // batched_dot.py:21
-            multiply_4x16x8x16_nt(scores, queries_tile[(turn - 1) % 2], keys_tile[(turn - 1) % 2],
-                batch);
+        if (stage > 0) {                                    // batched_dot.py:21
+            multiply_4x16x8x16_nt(scores, queries_tile[(stage - 1) % 2],
+                keys_tile[(stage - 1) % 2], batch);
         }
         for (int slot = 0; slot < 8; ++slot) {
             const int e = t + 64 * slot;
             const int place = e / 8 * 16 + e % 8;
-            queries_tile[turn % 2][place] = queries[slot];
-            keys_tile[turn % 2][place] = keys[slot];
+            queries_tile[stage % 2][place] = queries[slot];
+            keys_tile[stage % 2][place] = keys[slot];
         }
-        turn += 1;
+        stage += 1;
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
-    if (turn > 0) {
-        multiply_4x16x8x16_nt(scores, queries_tile[(turn - 1) % 2], keys_tile[(turn - 1) % 2],
+    if (stage > 0) {
+        multiply_4x16x8x16_nt(scores, queries_tile[(stage - 1) % 2], keys_tile[(stage - 1) % 2],
             batch);
     }
     for (int z = 0; z < 2; ++z) {

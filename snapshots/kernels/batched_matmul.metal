@@ -41,7 +41,7 @@ kernel void batched_matmul(device const float* a [[buffer(0)]],
     for (int n = 0; n < 4; ++n) {
         acc[n] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
     }
-    int turn = 0;
+    int stage = 0;
     const int z = int(program.z);                           // batched_matmul.py:14
     int x = 0;                                              // batched_matmul.py:18
     int y = 0;
@@ -60,22 +60,22 @@ kernel void batched_matmul(device const float* a [[buffer(0)]],
                 ? b[z * a_extent_2 * b_extent_2 + ((i + y) * b_extent_2 + n_2)] : 0.0f;
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
-        if (turn > 0) {                                     // batched_matmul.py:20
-            multiply_16x16x16(acc, left_tile[(turn - 1) % 2], right_tile[(turn - 1) % 2]);
+        if (stage > 0) {                                    // batched_matmul.py:20
+            multiply_16x16x16(acc, left_tile[(stage - 1) % 2], right_tile[(stage - 1) % 2]);
         }
         for (int slot = 0; slot < 8; ++slot) {
             const int e = t + 32 * slot;
             const int place = e / 16 * 20 + e % 16;
-            left_tile[turn % 2][place] = left[slot];
-            right_tile[turn % 2][place] = right[slot];
+            left_tile[stage % 2][place] = left[slot];
+            right_tile[stage % 2][place] = right[slot];
         }
-        turn += 1;
+        stage += 1;
         x += 16;                                            // batched_matmul.py:21
         y += 16;
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
-    if (turn > 0) {                                         // batched_matmul.py:20
-        multiply_16x16x16(acc, left_tile[(turn - 1) % 2], right_tile[(turn - 1) % 2]);
+    if (stage > 0) {                                        // batched_matmul.py:20
+        multiply_16x16x16(acc, left_tile[(stage - 1) % 2], right_tile[(stage - 1) % 2]);
     }
     for (int i = 0; i < 2; ++i) {
         for (int j = 0; j < 2; ++j) {

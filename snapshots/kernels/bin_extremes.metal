@@ -3,7 +3,7 @@
 #include <metal_stdlib>
 using namespace metal;
 
-// Tries until nobody came between: Metal updates words of 32 bits only, of which this is a part.
+// A compare-and-swap loop: Metal updates words of 32 bits only, of which this is a part.
 inline half atomic_max_half(device atomic_uint* words, int index, half x) {
     device atomic_uint* word = &words[index / 2];
     const uint shift = uint(index % 2) * 16u;
@@ -19,12 +19,12 @@ inline half atomic_max_half(device atomic_uint* words, int index, half x) {
     }
 }
 
-// Tries until nobody came between: Metal has no atomic `min` of `float` here.
-inline float atomic_min_float(device atomic_uint* place, float x) {
-    uint found = atomic_load_explicit(place, memory_order_relaxed);
+// A compare-and-swap loop: Metal has no atomic `min` of `float` here.
+inline float atomic_min_float(device atomic_uint* address, float x) {
+    uint found = atomic_load_explicit(address, memory_order_relaxed);
     while (true) {
         const float old = as_type<float>(found);
-        if (atomic_compare_exchange_weak_explicit(place, &found, as_type<uint>(fmin(old, x)),
+        if (atomic_compare_exchange_weak_explicit(address, &found, as_type<uint>(fmin(old, x)),
                                                   memory_order_relaxed, memory_order_relaxed)) {
             return old;
         }

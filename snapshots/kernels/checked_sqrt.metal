@@ -2,7 +2,7 @@
 #include <metal_stdlib>
 using namespace metal;
 
-// Notes the first assert that fails: its number plus one, the program and the lane.
+// Records the first assert that fails: its number plus one, the program and the lane.
 inline void report_failure(device atomic_uint* report, uint site, uint3 program, int lane) {
     uint found = 0;
     while (!atomic_compare_exchange_weak_explicit(report, &found, site + 1,
@@ -17,7 +17,7 @@ inline void report_failure(device atomic_uint* report, uint site, uint3 program,
     atomic_store_explicit(&report[4], uint(lane), memory_order_relaxed);
 }
 
-// Begins a record of a print, if there is room; gives the place of its first value, or 0.
+// Reserves a record for a print; returns the index of its first value, or 0 if it is full.
 inline uint report_record(device atomic_uint* report, uint words, uint site, uint3 program,
                           int lane) {
     const uint room = atomic_load_explicit(&report[5], memory_order_relaxed);
@@ -34,8 +34,8 @@ inline uint report_record(device atomic_uint* report, uint words, uint site, uin
     return used + 21;
 }
 
-inline void report_value(device atomic_uint* report, uint place, float x) {
-    atomic_store_explicit(&report[place], as_type<uint>(float(x)), memory_order_relaxed);
+inline void report_value(device atomic_uint* report, uint index, float x) {
+    atomic_store_explicit(&report[index], as_type<uint>(float(x)), memory_order_relaxed);
 }
 
 kernel void checked_sqrt(device const float* x [[buffer(0)]],

@@ -15,7 +15,7 @@ inline int wrap_neg(int a) {
     return as_type<int>(-as_type<uint>(a));
 }
 
-// Python's index: below zero it counts from the end.
+// Python's index: a negative one counts from the end.
 inline int wrap_index(int a, int extent) {
     return a < 0 ? a + extent : a;
 }

@@ -4,12 +4,12 @@
 using namespace metal;
 #pragma METAL fp contract(off)
 
-// Python's index: below zero it counts from the end.
+// Python's index: a negative one counts from the end.
 inline int wrap_index(int a, int extent) {
     return a < 0 ? a + extent : a;
 }
 
-// Python's index: below zero it counts from the end.
+// Python's index: a negative one counts from the end.
 inline long wrap_index(long a, long extent) {
     return a < 0 ? a + extent : a;
 }

@@ -6,7 +6,7 @@ using namespace metal;
 
 // Philox 4x32-10: four random words for each counter and key.
 inline uint4 philox(uint4 counter, uint2 key) {
-    for (int turn = 0; turn < 10; ++turn) {
+    for (int i = 0; i < 10; ++i) {
         const uint high0 = mulhi(counter.x, 0xD2511F53u);
         const uint high1 = mulhi(counter.z, 0xCD9E8D57u);
         counter = uint4(high1 ^ counter.y ^ key.x, counter.z * 0xCD9E8D57u,

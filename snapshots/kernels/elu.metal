@@ -2,7 +2,7 @@
 #include <metal_stdlib>
 using namespace metal;
 
-// exp(x) - 1 for small x too.
+// exp(x) - 1, accurate for small x too.
 inline float expm1_of(float x) {
     if (!(fabs(x) > 1e-8f && x < 17.0f)) {
         return x > 1.0f ? precise::exp(x) : x;

@@ -4,13 +4,13 @@
 using namespace metal;
 #pragma METAL fp contract(off)
 
-// 1 / (1 + exp(-x)), without an overflow on the way.
+// 1 / (1 + exp(-x)), without an intermediate overflow.
 inline float sigmoid_of(float x) {
-    const float power = precise::exp(-fabs(x));
-    const float below = 1.0f + power;
-    const float lost = power - (below - 1.0f);
-    const float quotient = (x < 0.0f ? power : 1.0f) / below;
-    return fma(-quotient, lost / below, quotient);
+    const float exponential = precise::exp(-fabs(x));
+    const float denominator = 1.0f + exponential;
+    const float error = exponential - (denominator - 1.0f);
+    const float quotient = (x < 0.0f ? exponential : 1.0f) / denominator;
+    return fma(-quotient, error / denominator, quotient);
 }
 
 // Adds the product of a 32x16 and a 16x32 tile to a simdgroup's 4x2 fragments.
@@ -59,7 +59,7 @@ kernel void gated_linear(device const half* x [[buffer(0)]],
     for (int n = 0; n < 8; ++n) {
         gates[n] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
     }
-    int turn = 0;
+    int stage = 0;
     const int column = int(simdgroup) * 16;
     for (long start = 0; start < K; start += 16) {          // gated_linear.py:18
         half rows[8];
@@ -77,23 +77,24 @@ kernel void gated_linear(device const half* x [[buffer(0)]],
             gate_value[slot] = inside ? gate[k_1 * N + n] : 0.0h; // gated_linear.py:23
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
-        if (turn > 0) {                                     // gated_linear.py:22
-            multiply_32x16x32(acc, rows_tile[(turn - 1) % 2], w_tile[(turn - 1) % 2], column);
-            multiply_32x16x32(gates, rows_tile[(turn - 1) % 2], gate_tile[(turn - 1) % 2], column); // gated_linear.py:23
+        if (stage > 0) {                                    // gated_linear.py:22
+            multiply_32x16x32(acc, rows_tile[(stage - 1) % 2], w_tile[(stage - 1) % 2], column);
+            multiply_32x16x32(gates, rows_tile[(stage - 1) % 2], gate_tile[(stage - 1) % 2], // gated_linear.py:23
+                column);
         }
         for (int slot = 0; slot < 8; ++slot) {
             const int e = t + 64 * slot;
-            rows_tile[turn % 2][e / 16 * 24 + e % 16] = rows[slot];
+            rows_tile[stage % 2][e / 16 * 24 + e % 16] = rows[slot];
             const int place = e / 32 * 40 + e % 32;
-            w_tile[turn % 2][place] = w_value[slot];
-            gate_tile[turn % 2][place] = gate_value[slot];
+            w_tile[stage % 2][place] = w_value[slot];
+            gate_tile[stage % 2][place] = gate_value[slot];
         }
-        turn += 1;
+        stage += 1;
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
-    if (turn > 0) {                                         // gated_linear.py:22
-        multiply_32x16x32(acc, rows_tile[(turn - 1) % 2], w_tile[(turn - 1) % 2], column);
-        multiply_32x16x32(gates, rows_tile[(turn - 1) % 2], gate_tile[(turn - 1) % 2], column); // gated_linear.py:23
+    if (stage > 0) {                                        // gated_linear.py:22
+        multiply_32x16x32(acc, rows_tile[(stage - 1) % 2], w_tile[(stage - 1) % 2], column);
+        multiply_32x16x32(gates, rows_tile[(stage - 1) % 2], gate_tile[(stage - 1) % 2], column); // gated_linear.py:23
     }
     for (int i = 0; i < 4; ++i) {                           // gated_linear.py:22
         for (int j = 0; j < 2; ++j) {

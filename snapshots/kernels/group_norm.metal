@@ -34,7 +34,7 @@ kernel void group_norm(device const float* x [[buffer(0)]],
     threadgroup float total_partial_1[2][2];
     const int t = int(thread_position.x);
 
-    int turn = 0;
+    int stage = 0;
     const int group = int(program.y);                       // group_norm.py:12
     const int n = floor_div(C, 3);                          // group_norm.py:13
     const int size = wrap_mul(n, HW);
@@ -47,13 +47,13 @@ kernel void group_norm(device const float* x [[buffer(0)]],
         float total_1 = simd_sum(v);                        // group_norm.py:19
         float total_2 = simd_sum(v * v);                    // group_norm.py:20
         if (lane == 0) {
-            total_partial[turn % 2][simdgroup] = total_1;   // group_norm.py:19
-            total_partial_1[turn % 2][simdgroup] = total_2; // group_norm.py:20
+            total_partial[stage % 2][simdgroup] = total_1;  // group_norm.py:19
+            total_partial_1[stage % 2][simdgroup] = total_2; // group_norm.py:20
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
-        total_1 = simd_sum(lane < 2 ? total_partial[turn % 2][lane] : 0.0f); // group_norm.py:19
-        total_2 = simd_sum(lane < 2 ? total_partial_1[turn % 2][lane] : 0.0f); // group_norm.py:20
-        turn += 1;
+        total_1 = simd_sum(lane < 2 ? total_partial[stage % 2][lane] : 0.0f); // group_norm.py:19
+        total_2 = simd_sum(lane < 2 ? total_partial_1[stage % 2][lane] : 0.0f); // group_norm.py:20
+        stage += 1;
         total += total_1;                                   // group_norm.py:19
         squares += total_2;                                 // group_norm.py:20
     }

@@ -4,13 +4,13 @@
 using namespace metal;
 #pragma METAL fp contract(off)
 
-// 1 / (1 + exp(-x)), without an overflow on the way.
+// 1 / (1 + exp(-x)), without an intermediate overflow.
 inline float sigmoid_of(float x) {
-    const float power = precise::exp(-fabs(x));
-    const float below = 1.0f + power;
-    const float lost = power - (below - 1.0f);
-    const float quotient = (x < 0.0f ? power : 1.0f) / below;
-    return fma(-quotient, lost / below, quotient);
+    const float exponential = precise::exp(-fabs(x));
+    const float denominator = 1.0f + exponential;
+    const float error = exponential - (denominator - 1.0f);
+    const float quotient = (x < 0.0f ? exponential : 1.0f) / denominator;
+    return fma(-quotient, error / denominator, quotient);
 }
 
 // Adds the product of a 64x16 and a 16x128 tile to a simdgroup's 4x4 fragments.
@@ -53,7 +53,7 @@ kernel void linear_bf16(device const bfloat* x [[buffer(0)]],
     for (int n = 0; n < 16; ++n) {
         acc[n] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
     }
-    int turn = 0;
+    int stage = 0;
     const int row = int(simdgroup / 4) * 32;
     const int column = int(simdgroup % 4) * 32;
     for (long start = 0; start < K; start += 16) {          // linear_bf16.py:16
@@ -72,23 +72,23 @@ kernel void linear_bf16(device const bfloat* x [[buffer(0)]],
             weights[slot] = n < N && k < K ? w[n * K + k] : bfloat(0.0f); // linear_bf16.py:19
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
-        if (turn > 0) {                                     // linear_bf16.py:20
-            multiply_64x16x128_nt(acc, rows_tile[(turn - 1) % 2], weights_tile[(turn - 1) % 2],
+        if (stage > 0) {                                    // linear_bf16.py:20
+            multiply_64x16x128_nt(acc, rows_tile[(stage - 1) % 2], weights_tile[(stage - 1) % 2],
                 row, column);
         }
         for (int slot = 0; slot < 4; ++slot) {
             const int e = t + 256 * slot;
-            rows_tile[turn % 2][e / 16 * 24 + e % 16] = rows[slot];
+            rows_tile[stage % 2][e / 16 * 24 + e % 16] = rows[slot];
         }
         for (int slot = 0; slot < 8; ++slot) {
             const int e = t + 256 * slot;
-            weights_tile[turn % 2][e / 16 * 24 + e % 16] = weights[slot];
+            weights_tile[stage % 2][e / 16 * 24 + e % 16] = weights[slot];
         }
-        turn += 1;
+        stage += 1;
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
-    if (turn > 0) {
-        multiply_64x16x128_nt(acc, rows_tile[(turn - 1) % 2], weights_tile[(turn - 1) % 2], row,
+    if (stage > 0) {
+        multiply_64x16x128_nt(acc, rows_tile[(stage - 1) % 2], weights_tile[(stage - 1) % 2], row,
             column);
     }
     float acc_1[32];

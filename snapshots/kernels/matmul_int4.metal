@@ -53,7 +53,7 @@ kernel void matmul_int4(device const float* x [[buffer(0)]],
     for (int n = 0; n < 4; ++n) {
         acc[n] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
     }
-    int turn = 0;
+    int stage = 0;
     const int n_1 = floor_div(K, 2);                        // matmul_int4.py:20
     for (long start = 0; start < K; start += 16) {          // matmul_int4.py:16
         const int pair_base = int(start) / 2;               // matmul_int4.py:19
@@ -70,20 +70,20 @@ kernel void matmul_int4(device const float* x [[buffer(0)]],
             weights[slot] = float(e % 2 < 1 ? uchar(byte & 15) : uchar(byte >> 4)) - 8.0f; // matmul_int4.py:21
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
-        if (turn > 0) {                                     // matmul_int4.py:22
-            multiply_16x16x16_nt(acc, left_tile[(turn - 1) % 2], weights_tile[(turn - 1) % 2]);
+        if (stage > 0) {                                    // matmul_int4.py:22
+            multiply_16x16x16_nt(acc, left_tile[(stage - 1) % 2], weights_tile[(stage - 1) % 2]);
         }
         for (int slot = 0; slot < 8; ++slot) {
             const int e = t + 32 * slot;
             const int place = e / 16 * 20 + e % 16;
-            left_tile[turn % 2][place] = left[slot];
-            weights_tile[turn % 2][place] = weights[slot];
+            left_tile[stage % 2][place] = left[slot];
+            weights_tile[stage % 2][place] = weights[slot];
         }
-        turn += 1;
+        stage += 1;
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
-    if (turn > 0) {
-        multiply_16x16x16_nt(acc, left_tile[(turn - 1) % 2], weights_tile[(turn - 1) % 2]);
+    if (stage > 0) {
+        multiply_16x16x16_nt(acc, left_tile[(stage - 1) % 2], weights_tile[(stage - 1) % 2]);
     }
     for (int i = 0; i < 2; ++i) {
         for (int j = 0; j < 2; ++j) {

@@ -41,7 +41,7 @@ kernel void matmul_int8(device const char* a [[buffer(0)]],
     for (int n = 0; n < 4; ++n) {
         acc[n] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
     }
-    int turn = 0;
+    int stage = 0;
     for (long start = 0; start < K; start += 16) {          // matmul_int8.py:15
         half block[8];
         half block_1[8];
@@ -57,20 +57,20 @@ kernel void matmul_int8(device const char* a [[buffer(0)]],
             block_1[slot] = half(k_1 < K && n < N ? b[k_1 * N + n] : char(0)); // matmul_int8.py:19
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
-        if (turn > 0) {
-            multiply_16x16x16(acc, left_tile[(turn - 1) % 2], right_tile[(turn - 1) % 2]);
+        if (stage > 0) {
+            multiply_16x16x16(acc, left_tile[(stage - 1) % 2], right_tile[(stage - 1) % 2]);
         }
         for (int slot = 0; slot < 8; ++slot) {
             const int e = t + 32 * slot;
             const int place = e / 16 * 24 + e % 16;
-            left_tile[turn % 2][place] = block[slot];
-            right_tile[turn % 2][place] = block_1[slot];
+            left_tile[stage % 2][place] = block[slot];
+            right_tile[stage % 2][place] = block_1[slot];
         }
-        turn += 1;
+        stage += 1;
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
-    if (turn > 0) {
-        multiply_16x16x16(acc, left_tile[(turn - 1) % 2], right_tile[(turn - 1) % 2]);
+    if (stage > 0) {
+        multiply_16x16x16(acc, left_tile[(stage - 1) % 2], right_tile[(stage - 1) % 2]);
     }
     for (int i = 0; i < 2; ++i) {
         for (int j = 0; j < 2; ++j) {

@@ -63,7 +63,7 @@ kernel void matmul_tiles(device const half* a [[buffer(0)]],
     for (int n = 0; n < 8; ++n) {
         acc[n] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
     }
-    int turn = 0;
+    int stage = 0;
     const int pid = int(program.x);                         // matmul_tiles.py:15
     const int tall_part = floor_div(M, 32);                 // matmul_tiles.py:16
     const int wide_part = floor_div(N, 32);
@@ -87,19 +87,19 @@ kernel void matmul_tiles(device const half* a [[buffer(0)]],
             y[slot] = k_1 < K && n < N ? b[k_1 * N + n] : 0.0h; // matmul_tiles.py:27
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
-        if (turn > 0) {                                     // matmul_tiles.py:28
-            multiply_32x16x32(acc, x_tile[(turn - 1) % 2], y_tile[(turn - 1) % 2], column_1);
+        if (stage > 0) {                                    // matmul_tiles.py:28
+            multiply_32x16x32(acc, x_tile[(stage - 1) % 2], y_tile[(stage - 1) % 2], column_1);
         }
         for (int slot = 0; slot < 8; ++slot) {
             const int e = t + 64 * slot;
-            x_tile[turn % 2][e / 16 * 24 + e % 16] = x[slot];
-            y_tile[turn % 2][e / 32 * 40 + e % 32] = y[slot];
+            x_tile[stage % 2][e / 16 * 24 + e % 16] = x[slot];
+            y_tile[stage % 2][e / 32 * 40 + e % 32] = y[slot];
         }
-        turn += 1;
+        stage += 1;
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
-    if (turn > 0) {
-        multiply_32x16x32(acc, x_tile[(turn - 1) % 2], y_tile[(turn - 1) % 2], column_1);
+    if (stage > 0) {
+        multiply_32x16x32(acc, x_tile[(stage - 1) % 2], y_tile[(stage - 1) % 2], column_1);
     }
     for (int i = 0; i < 4; ++i) {
         for (int j = 0; j < 2; ++j) {

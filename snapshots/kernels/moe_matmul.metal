@@ -41,7 +41,7 @@ kernel void moe_matmul(device const float* x [[buffer(0)]],
     for (int n = 0; n < 4; ++n) {
         acc[n] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
     }
-    int turn = 0;
+    int stage = 0;
     const int pid = int(program.x);                         // moe_matmul.py:15
     if (t < 16) {
         const int token = tokens[pid * 16 + t];             // moe_matmul.py:17
@@ -62,19 +62,19 @@ kernel void moe_matmul(device const float* x [[buffer(0)]],
             const int n = int(program.y) * 16 + e % 16;     // moe_matmul.py:18
             w_value[slot] = k_1 < K && n < N ? w[(expert * K + k_1) * N + n] : 0.0f; // moe_matmul.py:24
         }
-        if (turn > 0) {
-            multiply_16x8x16(acc, rows_tile[(turn - 1) % 2], w_tile[(turn - 1) % 2]);
+        if (stage > 0) {
+            multiply_16x8x16(acc, rows_tile[(stage - 1) % 2], w_tile[(stage - 1) % 2]);
         }
         for (int slot = 0; slot < 4; ++slot) {
             const int e = t + 32 * slot;
-            rows_tile[turn % 2][e / 8 * 12 + e % 8] = rows[slot];
-            w_tile[turn % 2][e / 16 * 20 + e % 16] = w_value[slot];
+            rows_tile[stage % 2][e / 8 * 12 + e % 8] = rows[slot];
+            w_tile[stage % 2][e / 16 * 20 + e % 16] = w_value[slot];
         }
-        turn += 1;
+        stage += 1;
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
-    if (turn > 0) {
-        multiply_16x8x16(acc, rows_tile[(turn - 1) % 2], w_tile[(turn - 1) % 2]);
+    if (stage > 0) {
+        multiply_16x8x16(acc, rows_tile[(stage - 1) % 2], w_tile[(stage - 1) % 2]);
     }
     for (int i = 0; i < 2; ++i) {
         for (int j = 0; j < 2; ++j) {

@@ -7,7 +7,7 @@ inline int wrap_add(int a, int b) {
     return as_type<int>(as_type<uint>(a) + as_type<uint>(b));
 }
 
-// How many steps a range has.
+// The trip count of a range.
 inline uint trip_count(int start, int stop, int step) {
     if (step > 0) {
         return start < stop ? (uint(stop) - uint(start) - 1) / uint(step) + 1 : 0;

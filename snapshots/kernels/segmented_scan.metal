@@ -23,10 +23,10 @@ kernel void segmented_scan(device const int* x [[buffer(0)]],
         const int i = t + 256 * slot;
         int sums_1 = i < N ? x[i] : 0;
         bool running_1 = i < N ? begins[i] : true;
-        for (ushort apart = 1; apart < 32; apart *= 2) {
-            const int other_sums = simd_shuffle_up(sums_1, apart);
-            const bool other_running = bool(simd_shuffle_up(ushort(running_1), apart));
-            if (int(lane) >= apart) {
+        for (ushort lane_delta = 1; lane_delta < 32; lane_delta *= 2) {
+            const int other_sums = simd_shuffle_up(sums_1, lane_delta);
+            const bool other_running = bool(simd_shuffle_up(ushort(running_1), lane_delta));
+            if (int(lane) >= lane_delta) {
                 sums_1 = running_1 ? sums_1 : wrap_add(other_sums, sums_1); // segmented_scan.py:11
                 running_1 = other_running || running_1;
             }
@@ -41,21 +41,21 @@ kernel void segmented_scan(device const int* x [[buffer(0)]],
     threadgroup_barrier(mem_flags::mem_threadgroup);
     for (int slot = 0; slot < 2; ++slot) {
         const int i = t + 256 * slot;
-        int before = sums_partial[min(lane, 15u)];
-        bool before_1 = combined_partial[min(lane, 15u)];
-        for (ushort apart = 1; apart < 16; apart *= 2) {
-            const int other_before = simd_shuffle_up(before, apart);
-            const bool other_before_1 = bool(simd_shuffle_up(ushort(before_1), apart));
-            if (int(lane) >= apart) {
-                before = before_1 ? before : wrap_add(other_before, before); // segmented_scan.py:11
-                before_1 = other_before_1 || before_1;
+        int prefix = sums_partial[min(lane, 15u)];
+        bool prefix_1 = combined_partial[min(lane, 15u)];
+        for (ushort lane_delta = 1; lane_delta < 16; lane_delta *= 2) {
+            const int other_prefix = simd_shuffle_up(prefix, lane_delta);
+            const bool other_prefix_1 = bool(simd_shuffle_up(ushort(prefix_1), lane_delta));
+            if (int(lane) >= lane_delta) {
+                prefix = prefix_1 ? prefix : wrap_add(other_prefix, prefix); // segmented_scan.py:11
+                prefix_1 = other_prefix_1 || prefix_1;
             }
         }
-        const int earlier = simd_shuffle(before, ushort(max(i / 32 - 1, 0)));
-        const bool earlier_1 = bool(simd_shuffle(ushort(before_1), ushort(max(i / 32 - 1, 0))));
+        const int carry_in = simd_shuffle(prefix, ushort(max(i / 32 - 1, 0)));
+        const bool carry_in_1 = bool(simd_shuffle(ushort(prefix_1), ushort(max(i / 32 - 1, 0))));
         if (i > int(lane)) {                                // segmented_scan.py:19
-            sums[slot] = running[slot] ? sums[slot] : wrap_add(earlier, sums[slot]); // segmented_scan.py:11
-            running[slot] = earlier_1 || running[slot];
+            sums[slot] = running[slot] ? sums[slot] : wrap_add(carry_in, sums[slot]); // segmented_scan.py:11
+            running[slot] = carry_in_1 || running[slot];
         }
         if (i < N) { y[i] = sums[slot]; }                   // segmented_scan.py:20
     }

@@ -2,14 +2,14 @@
 #include <metal_stdlib>
 using namespace metal;
 
-// log(1 + x) for small x too.
+// log(1 + x), accurate for small x too.
 inline float log1p_of(float x) {
     const float u = 1.0f + x;
     if (u == 1.0f) {
         return x;
     }
-    const float lost = x - (u - 1.0f);
-    return u > 0.0f && u < INFINITY ? precise::log(u) + lost / u : precise::log(u);
+    const float error = x - (u - 1.0f);
+    return u > 0.0f && u < INFINITY ? precise::log(u) + error / u : precise::log(u);
 }
 
 kernel void softplus(device const float* x [[buffer(0)]],

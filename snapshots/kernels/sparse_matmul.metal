@@ -46,7 +46,7 @@ kernel void sparse_matmul(device const float* a [[buffer(0)]],
     for (int n = 0; n < 4; ++n) {
         acc[n] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
     }
-    int turn = 0;
+    int stage = 0;
     int step_ = 0;                                          // sparse_matmul.py:21
     while (wrap_mul(step_, 8) < K) {
         const int kind = kinds[step_];                      // sparse_matmul.py:22
@@ -68,20 +68,20 @@ kernel void sparse_matmul(device const float* a [[buffer(0)]],
             y[slot] = k_1 < K && n < N ? b[k_1 * N + n] : 0.0f; // sparse_matmul.py:30
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
-        if (turn > 0) {                                     // sparse_matmul.py:31
-            multiply_16x8x16(acc, x_tile[(turn - 1) % 2], y_tile[(turn - 1) % 2]);
+        if (stage > 0) {                                    // sparse_matmul.py:31
+            multiply_16x8x16(acc, x_tile[(stage - 1) % 2], y_tile[(stage - 1) % 2]);
         }
         for (int slot = 0; slot < 4; ++slot) {
             const int e = t + 32 * slot;
-            x_tile[turn % 2][e / 8 * 12 + e % 8] = x[slot];
-            y_tile[turn % 2][e / 16 * 20 + e % 16] = y[slot];
+            x_tile[stage % 2][e / 8 * 12 + e % 8] = x[slot];
+            y_tile[stage % 2][e / 16 * 20 + e % 16] = y[slot];
         }
-        turn += 1;
+        stage += 1;
         step_ = step_1;
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
-    if (turn > 0) {
-        multiply_16x8x16(acc, x_tile[(turn - 1) % 2], y_tile[(turn - 1) % 2]);
+    if (stage > 0) {
+        multiply_16x8x16(acc, x_tile[(stage - 1) % 2], y_tile[(stage - 1) % 2]);
     }
     for (int i = 0; i < 2; ++i) {
         for (int j = 0; j < 2; ++j) {

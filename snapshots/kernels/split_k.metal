@@ -37,7 +37,7 @@ kernel void split_k(device const float* a [[buffer(0)]],
     for (int n = 0; n < 4; ++n) {
         acc[n] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
     }
-    int turn = 0;
+    int stage = 0;
     for (long start = int(program.z) * 8; start < K; start += 24) { // split_k.py:15
         float x[4];
         float y[4];
@@ -51,19 +51,19 @@ kernel void split_k(device const float* a [[buffer(0)]],
             y[slot] = k_1 < K && n < N ? b[k_1 * N + n] : 0.0f; // split_k.py:18
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
-        if (turn > 0) {                                     // split_k.py:19
-            multiply_16x8x16(acc, x_tile[(turn - 1) % 2], y_tile[(turn - 1) % 2]);
+        if (stage > 0) {                                    // split_k.py:19
+            multiply_16x8x16(acc, x_tile[(stage - 1) % 2], y_tile[(stage - 1) % 2]);
         }
         for (int slot = 0; slot < 4; ++slot) {
             const int e = t + 32 * slot;
-            x_tile[turn % 2][e / 8 * 12 + e % 8] = x[slot];
-            y_tile[turn % 2][e / 16 * 20 + e % 16] = y[slot];
+            x_tile[stage % 2][e / 8 * 12 + e % 8] = x[slot];
+            y_tile[stage % 2][e / 16 * 20 + e % 16] = y[slot];
         }
-        turn += 1;
+        stage += 1;
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
-    if (turn > 0) {
-        multiply_16x8x16(acc, x_tile[(turn - 1) % 2], y_tile[(turn - 1) % 2]);
+    if (stage > 0) {
+        multiply_16x8x16(acc, x_tile[(stage - 1) % 2], y_tile[(stage - 1) % 2]);
     }
     for (int i = 0; i < 2; ++i) {
         for (int j = 0; j < 2; ++j) {

@@ -24,10 +24,10 @@ kernel void ssm_scan(device const float* decay [[buffer(0)]],
         const int at = j * 6 + t / 37;                      // ssm_scan.py:17
         float running_2 = decay[at];                        // ssm_scan.py:18
         float running_3 = gain[at];
-        for (ushort apart = 1; apart < 32; apart *= 2) {
-            const float other_running = simd_shuffle_up(running_2, apart);
-            const float other_running_1 = simd_shuffle_up(running_3, apart);
-            if (int(lane) >= apart && j >= apart) {
+        for (ushort lane_delta = 1; lane_delta < 32; lane_delta *= 2) {
+            const float other_running = simd_shuffle_up(running_2, lane_delta);
+            const float other_running_1 = simd_shuffle_up(running_3, lane_delta);
+            if (int(lane) >= lane_delta && j >= lane_delta) {
                 running_3 = other_running_1 * running_2 + running_3; // ssm_scan.py:12
                 running_2 = other_running * running_2;
             }
@@ -42,22 +42,22 @@ kernel void ssm_scan(device const float* decay [[buffer(0)]],
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
     if (t < 222) {
-        float before = combined_partial[min(lane, 5u)];     // ssm_scan.py:18
-        float before_1 = combined_partial_1[min(lane, 5u)];
+        float prefix = combined_partial[min(lane, 5u)];     // ssm_scan.py:18
+        float prefix_1 = combined_partial_1[min(lane, 5u)];
         const int n = (int(lane) * 32 + 31) % 37;
-        for (ushort apart = 1; apart < 7; apart *= 2) {
-            const float other_before = simd_shuffle_up(before, apart);
-            const float other_before_1 = simd_shuffle_up(before_1, apart);
-            if (int(lane) >= apart && n >= apart * 32) {
-                before_1 = other_before_1 * before + before_1; // ssm_scan.py:12
-                before = other_before * before;
+        for (ushort lane_delta = 1; lane_delta < 7; lane_delta *= 2) {
+            const float other_prefix = simd_shuffle_up(prefix, lane_delta);
+            const float other_prefix_1 = simd_shuffle_up(prefix_1, lane_delta);
+            if (int(lane) >= lane_delta && n >= lane_delta * 32) {
+                prefix_1 = other_prefix_1 * prefix + prefix_1; // ssm_scan.py:12
+                prefix = other_prefix * prefix;
             }
         }
-        const float earlier = simd_shuffle(before, ushort(max(t / 32 - 1, 0)));
-        const float earlier_1 = simd_shuffle(before_1, ushort(max(t / 32 - 1, 0)));
+        const float carry_in = simd_shuffle(prefix, ushort(max(t / 32 - 1, 0)));
+        const float carry_in_1 = simd_shuffle(prefix_1, ushort(max(t / 32 - 1, 0)));
         if (t % 37 > int(lane)) {                           // ssm_scan.py:18
-            running_1 = earlier_1 * running + running_1;    // ssm_scan.py:12
-            running = earlier * running;
+            running_1 = carry_in_1 * running + running_1;   // ssm_scan.py:12
+            running = carry_in * running;
         }
         state_part_shared[t] = running_1;
     }

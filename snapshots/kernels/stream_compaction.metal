@@ -32,21 +32,21 @@ kernel void stream_compaction(device const float* x [[buffer(0)]],
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
     if (simdgroup == 0) {
-        int carried = 0;
+        int carry = 0;
         for (int k = 0; k < 2; ++k) {
-            const int share_part = k * 32 + int(lane);
-            int share = combined_partial[share_part];
-            for (ushort apart = 1; apart < 32; apart *= 2) {
-                const int other_share = simd_shuffle_up(share, apart);
-                if (int(lane) >= apart) {
-                    share = wrap_add(other_share, share);
+            const int scanned_part = k * 32 + int(lane);
+            int scanned = combined_partial[scanned_part];
+            for (ushort lane_delta = 1; lane_delta < 32; lane_delta *= 2) {
+                const int other_scanned = simd_shuffle_up(scanned, lane_delta);
+                if (int(lane) >= lane_delta) {
+                    scanned = wrap_add(other_scanned, scanned);
                 }
             }
             if (k > 0) {
-                share = wrap_add(carried, share);
+                scanned = wrap_add(carry, scanned);
             }
-            combined_partial[share_part] = share;
-            carried = simd_shuffle(share, 31);
+            combined_partial[scanned_part] = scanned;
+            carry = simd_shuffle(scanned, 31);
         }
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);

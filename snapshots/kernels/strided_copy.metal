@@ -2,7 +2,7 @@
 #include <metal_stdlib>
 using namespace metal;
 
-// Python's index: below zero it counts from the end.
+// Python's index: a negative one counts from the end.
 inline int wrap_index(int a, int extent) {
     return a < 0 ? a + extent : a;
 }

@@ -3,13 +3,13 @@
 using namespace metal;
 #pragma METAL fp contract(off)
 
-// 1 / (1 + exp(-x)), without an overflow on the way.
+// 1 / (1 + exp(-x)), without an intermediate overflow.
 inline float sigmoid_of(float x) {
-    const float power = precise::exp(-fabs(x));
-    const float below = 1.0f + power;
-    const float lost = power - (below - 1.0f);
-    const float quotient = (x < 0.0f ? power : 1.0f) / below;
-    return fma(-quotient, lost / below, quotient);
+    const float exponential = precise::exp(-fabs(x));
+    const float denominator = 1.0f + exponential;
+    const float error = exponential - (denominator - 1.0f);
+    const float quotient = (x < 0.0f ? exponential : 1.0f) / denominator;
+    return fma(-quotient, error / denominator, quotient);
 }
 
 kernel void swiglu(device const half* x [[buffer(0)]],

@@ -16,7 +16,7 @@ kernel void top_k(device const float* x [[buffer(0)]],
     threadgroup float high_partial[2][8];
     const int t = int(thread_position.x);
 
-    int turn = 0;
+    int stage = 0;
     const int row = int(program.x);                         // top_k.py:14
     float v[2];                                             // top_k.py:17
     for (int slot = 0; slot < 2; ++slot) {
@@ -40,17 +40,17 @@ kernel void top_k(device const float* x [[buffer(0)]],
         best = simd_best;
         high = simd_max(high);                              // top_k.py:19
         if (lane == 0) {
-            best_partial[turn % 2][simdgroup] = best;       // top_k.py:18
-            best_partial_1[turn % 2][simdgroup] = best_1;
-            high_partial[turn % 2][simdgroup] = high;       // top_k.py:19
+            best_partial[stage % 2][simdgroup] = best;      // top_k.py:18
+            best_partial_1[stage % 2][simdgroup] = best_1;
+            high_partial[stage % 2][simdgroup] = high;      // top_k.py:19
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
-        best = lane < 8 ? best_partial[turn % 2][lane] : -INFINITY; // top_k.py:18
-        best_1 = lane < 8 ? best_partial_1[turn % 2][lane] : INT_MAX;
+        best = lane < 8 ? best_partial[stage % 2][lane] : -INFINITY; // top_k.py:18
+        best_1 = lane < 8 ? best_partial_1[stage % 2][lane] : INT_MAX;
         const float simd_best_1 = simd_max(best);
         best_1 = simd_min(best == simd_best_1 ? best_1 : INT_MAX);
-        high = simd_max(lane < 8 ? high_partial[turn % 2][lane] : -INFINITY); // top_k.py:19
-        turn += 1;
+        high = simd_max(lane < 8 ? high_partial[stage % 2][lane] : -INFINITY); // top_k.py:19
+        stage += 1;
         if (t == 0) {
             values[row * 5 + k] = high;
             places[row * 5 + k] = best_1;                   // top_k.py:20

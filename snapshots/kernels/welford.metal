@@ -32,10 +32,10 @@ kernel void welford(device const float* x [[buffer(0)]],
         m2 = test ? 0.0f : m2 + 0.0f + delta * delta * total * share;
         total = test ? counts : total_1;
     }
-    for (ushort apart = 16; apart > 0; apart /= 2) {
-        const float other_total = simd_shuffle_down(total, apart);
-        const float other_average = simd_shuffle_down(average, apart);
-        const float other_m2 = simd_shuffle_down(m2, apart);
+    for (ushort lane_delta = 16; lane_delta > 0; lane_delta /= 2) {
+        const float other_total = simd_shuffle_down(total, lane_delta);
+        const float other_average = simd_shuffle_down(average, lane_delta);
+        const float other_m2 = simd_shuffle_down(m2, lane_delta);
         const float total_1 = total + other_total;          // welford.py:12
         const float delta = other_average - average;        // welford.py:13
         const float share = total_1 > 0.0f ? other_total / total_1 : 0.0f; // welford.py:14
@@ -52,11 +52,11 @@ kernel void welford(device const float* x [[buffer(0)]],
     total = total_partial[min(lane, 7u)];
     average = average_partial[min(lane, 7u)];
     m2 = m2_partial[min(lane, 7u)];
-    for (ushort apart = 4; apart > 0; apart /= 2) {
-        const float other_total = simd_shuffle_down(total, apart);
-        const float other_average = simd_shuffle_down(average, apart);
-        const float other_m2 = simd_shuffle_down(m2, apart);
-        if (int(lane) + apart < 8) {
+    for (ushort lane_delta = 4; lane_delta > 0; lane_delta /= 2) {
+        const float other_total = simd_shuffle_down(total, lane_delta);
+        const float other_average = simd_shuffle_down(average, lane_delta);
+        const float other_m2 = simd_shuffle_down(m2, lane_delta);
+        if (int(lane) + lane_delta < 8) {
             const float total_1 = total + other_total;      // welford.py:12
             const float delta = other_average - average;    // welford.py:13
             const float share = total_1 > 0.0f ? other_total / total_1 : 0.0f; // welford.py:14

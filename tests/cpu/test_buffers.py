@@ -9,7 +9,7 @@ import eas
 from eas import mk
 from eas.ir.passes import relax
 from eas.llvm.analysis.facts import Facts
-from eas.llvm.lanes.privatization import buffered
+from eas.llvm.lanes.privatization import privatized_arrays
 
 
 @eas.kernel
@@ -60,9 +60,9 @@ def tickets(counts, taken, seen, shared, BLOCK: eas.constexpr):
 
 def test_an_array_that_is_looked_at_is_added_to_at_once() -> None:
     function = relax(tickets.compile("*i32", "*i32", "*i32", "*i32", BLOCK=8).function)
-    assert buffered(Facts(function)) == set()
+    assert privatized_arrays(Facts(function)) == set()
     function = relax(tally.compile("*i32", "*i32", "*i32", "i32", BLOCK=8).function)
-    assert buffered(Facts(function)) == {function.params[2].value.id}
+    assert privatized_arrays(Facts(function)) == {function.params[2].value.id}
     arrays = [np.zeros(8, "i4") for _ in range(4)]
     tickets[1](*arrays, BLOCK=8, _backend="cpu")
     np.testing.assert_array_equal([array[0] for array in arrays], [1, 2, 2, 4])

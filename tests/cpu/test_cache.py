@@ -32,16 +32,16 @@ kernel double(%x.0: *f32) from "double.py" {
 SQUARE = TEXT.replace("add %2", "mul %2")
 
 
-def result_of(text: str, kept: Cache) -> list[float]:
+def result_of(text: str, code_cache: Cache) -> list[float]:
     """Builds a kernel with a cache and runs it on the numbers 0 to 7."""
-    executable = Executable(parse_function(text), kept)
+    executable = Executable(parse_function(text), code_cache)
     x = np.arange(8, dtype=np.float32)
     executable.run([ArrayArgument(x)], (1,))
     return x.tolist()
 
 
-def run(kept: Cache) -> None:
-    assert result_of(TEXT, kept) == [0, 2, 4, 6, 8, 10, 12, 14]
+def run(code_cache: Cache) -> None:
+    assert result_of(TEXT, code_cache) == [0, 2, 4, 6, 8, 10, 12, 14]
 
 
 def files(folder: Path) -> list[Path]:
@@ -49,64 +49,64 @@ def files(folder: Path) -> list[Path]:
 
 
 @pytest.fixture
-def kept(tmp_path: Path) -> Cache:
+def code_cache(tmp_path: Path) -> Cache:
     tmp_path.chmod(0o700)
     return open_cache(tmp_path, SUFFIX)
 
 
-def test_code_is_compiled_once(kept: Cache, monkeypatch: pytest.MonkeyPatch) -> None:
-    run(kept)
+def test_code_is_compiled_once(code_cache: Cache, monkeypatch: pytest.MonkeyPatch) -> None:
+    run(code_cache)
 
     def fail(text: str) -> bytes:
         raise AssertionError(f"compiled again:\n{text}")
 
     monkeypatch.setattr(jit, "object_code", fail)
-    run(kept)
+    run(code_cache)
 
 
 @pytest.mark.parametrize("content", [b"", b"not code", b"\x7fELF" + bytes(60)])
-def test_a_damaged_file_is_replaced(kept: Cache, tmp_path: Path, content: bytes) -> None:
-    run(kept)
+def test_a_damaged_file_is_replaced(code_cache: Cache, tmp_path: Path, content: bytes) -> None:
+    run(code_cache)
     [path] = files(tmp_path)
     path.write_bytes(content)
-    run(kept)
+    run(code_cache)
     [path] = files(tmp_path)
     assert path.read_bytes() != content
 
 
-def test_a_file_that_was_cut_off_is_replaced(kept: Cache, tmp_path: Path) -> None:
-    run(kept)
+def test_a_file_that_was_cut_off_is_replaced(code_cache: Cache, tmp_path: Path) -> None:
+    run(code_cache)
     [path] = files(tmp_path)
     whole = path.read_bytes()
     path.write_bytes(whole[:200])
-    run(kept)
+    run(code_cache)
     [path] = files(tmp_path)
     assert path.read_bytes() == whole
 
 
 @pytest.mark.parametrize("content", [b"not code", b"\x7fELF" + bytes(60)])
 def test_a_foreign_file_under_a_right_name_is_not_trusted(
-    kept: Cache, tmp_path: Path, content: bytes
+    code_cache: Cache, tmp_path: Path, content: bytes
 ) -> None:
-    run(kept)
+    run(code_cache)
     [path] = files(tmp_path)
-    kept.keep(path.stem.removeprefix("eas-"), content)
-    run(kept)
+    code_cache.store(path.stem.removeprefix("eas-"), content)
+    run(code_cache)
 
 
-def test_the_code_of_another_kernel_is_not_trusted(kept: Cache, tmp_path: Path) -> None:
-    run(kept)
+def test_the_code_of_another_kernel_is_not_trusted(code_cache: Cache, tmp_path: Path) -> None:
+    run(code_cache)
     [double] = files(tmp_path)
-    assert result_of(SQUARE, kept) == [0, 1, 4, 9, 16, 25, 36, 49]
+    assert result_of(SQUARE, code_cache) == [0, 1, 4, 9, 16, 25, 36, 49]
     [square] = [path for path in files(tmp_path) if path != double]
     square.rename(double)
-    run(kept)
+    run(code_cache)
 
 
 def test_a_folder_that_was_swapped_is_not_read_by_a_running_process(
-    kept: Cache, tmp_path: Path
+    code_cache: Cache, tmp_path: Path
 ) -> None:
-    run(kept)
+    run(code_cache)
     [double] = files(tmp_path)
     key = double.stem.removeprefix("eas-")
     other = open_cache(tmp_path / "other", SUFFIX)
@@ -114,16 +114,18 @@ def test_a_folder_that_was_swapped_is_not_read_by_a_running_process(
     [square] = files(tmp_path / "other")
     foreign = other.read(square.stem.removeprefix("eas-"))
     assert foreign is not None
-    other.keep(key, foreign)
+    other.store(key, foreign)
     (tmp_path / FOLDER).rename(tmp_path / "ours")
     (tmp_path / "other" / FOLDER).rename(tmp_path / FOLDER)
     (tmp_path / FOLDER).chmod(0o777)
-    run(kept)
+    run(code_cache)
 
 
-def test_a_kernel_that_moved_in_its_file_is_not_compiled_again(kept: Cache, tmp_path: Path) -> None:
-    run(kept)
-    result_of(TEXT.replace("@1:", "@9:"), kept)
+def test_a_kernel_that_moved_in_its_file_is_not_compiled_again(
+    code_cache: Cache, tmp_path: Path
+) -> None:
+    run(code_cache)
+    result_of(TEXT.replace("@1:", "@9:"), code_cache)
     assert len(files(tmp_path)) == 1
 
 
@@ -196,8 +198,8 @@ IN_A_LOOP = ASSERTS.replace("@6:", "@5:")
 def test_kept_code_reports_the_line_of_the_kernel_that_runs_it(
     texts: tuple[str, str], tmp_path: Path
 ) -> None:
-    kept = open_cache(tmp_path, SUFFIX)
+    code_cache = open_cache(tmp_path, SUFFIX)
     for text in texts:
-        executable = Executable(parse_function(text), kept)
+        executable = Executable(parse_function(text), code_cache)
         [found] = executable.run([ArrayArgument(np.array([True, False]))], (1,))
         assert found.loc.line == (5 if text is IN_A_LOOP else 6)

@@ -11,7 +11,7 @@ import pytest
 
 import eas
 from eas import mk
-from eas.fast_path import Shortcuts
+from eas.fast_path import FastPath
 from eas.kernel import Kernel
 from eas.runtime.cpu import launch_plan
 from eas.runtime.refusals import LaunchError
@@ -60,15 +60,15 @@ class Tensor:
 
 
 @pytest.fixture
-def short(monkeypatch: pytest.MonkeyPatch) -> Callable[[Launch], None]:
-    """Launches in a way that must be short."""
+def fast(monkeypatch: pytest.MonkeyPatch) -> Callable[[Launch], None]:
+    """Launches that must take the fast path."""
 
     def refuse(*args: object, **kwargs: object) -> None:
-        raise AssertionError("the long way")
+        raise AssertionError("the slow path")
 
     def check(launch: Launch) -> None:
         with monkeypatch.context() as patch:
-            patch.setattr(Kernel, "_take_apart", refuse)
+            patch.setattr(Kernel, "_specialize", refuse)
             launch()
 
     return check
@@ -79,14 +79,14 @@ def on_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EAS_BACKEND", "cpu")
     for kernel in (add, scale, copy, typed):
         monkeypatch.setattr(kernel, "_compiled", {})
-        monkeypatch.setattr(kernel, "_shortcuts", Shortcuts(kernel.parameters))
+        monkeypatch.setattr(kernel, "_fast_path", FastPath(kernel.parameters))
 
 
 def floats(*shape: int) -> Array:
     return np.random.default_rng(0).random(shape).astype("f4")
 
 
-def test_there_are_short_ways_here() -> None:
+def test_the_fast_path_exists_here() -> None:
     assert launch_plan.is_possible()
 
 
@@ -94,21 +94,21 @@ FACTORS = (2, 3), (2.0, 0.5), (np.float32(2), np.float32(0.5)), (np.int16(-2), n
 
 
 @pytest.mark.parametrize("factors", [*FACTORS, (np.float64(2), np.float64(0.1)), (True, False)])
-def test_scalars_arrive(short: Callable[[Launch], None], factors: tuple[Any, Any]) -> None:
+def test_scalars_arrive(fast: Callable[[Launch], None], factors: tuple[Any, Any]) -> None:
     x, y, z = floats(N), floats(N), floats(N)
     scale(x, y, factors[0], N, BLOCK=32)
-    short(lambda: scale(x, y, factors[1], N, BLOCK=32))
+    fast(lambda: scale(x, y, factors[1], N, BLOCK=32))
     scale(x, z, factors[1], N, BLOCK=32, _backend="interpret")
     np.testing.assert_array_equal(y, z)
 
 
 @pytest.mark.parametrize("size", [np.int32, np.int64, np.int16, np.uint8])
 def test_a_grid_follows_from_a_numpy_scalar(
-    short: Callable[[Launch], None], size: type[np.integer[Any]]
+    fast: Callable[[Launch], None], size: type[np.integer[Any]]
 ) -> None:
     a, b, c = floats(N), floats(N), floats(N)
     add(a, b, c, size(3), BLOCK=4)
-    short(lambda: add(a, b, c, size(N), BLOCK=4))
+    fast(lambda: add(a, b, c, size(N), BLOCK=4))
     np.testing.assert_array_equal(c, a + b)
 
 
@@ -119,10 +119,10 @@ def test_a_numpy_scalar_below_zero_gives_no_grid() -> None:
         add(a, b, c, np.int32(-5), BLOCK=4)
 
 
-def test_declared_scalars_arrive_and_are_checked(short: Callable[[Launch], None]) -> None:
+def test_declared_scalars_arrive_and_are_checked(fast: Callable[[Launch], None]) -> None:
     y = np.zeros(5)
     typed[1](y, 1, 2, 3, 4.0, 5)
-    short(lambda: typed[1](y, -128, 65535, -(1 << 40), 0.1, 1 << 40))
+    fast(lambda: typed[1](y, -128, 65535, -(1 << 40), 0.1, 1 << 40))
     assert y.tolist() == [-128, 65535, -(1 << 40), 0.1, 1 << 40]
     for name, wrong in (("A", 128), ("B", -1), ("E", -1)):
         row = {"A": 1, "B": 2, "C": 3, "D": 4.0, "E": 5} | {name: wrong}
@@ -143,26 +143,26 @@ def test_a_number_that_fits_into_32_bits_is_one_of_32_bits_after_larger_ones() -
         assert y == expected, n
 
 
-def test_one_array_for_several_parameters(short: Callable[[Launch], None]) -> None:
+def test_one_array_for_several_parameters(fast: Callable[[Launch], None]) -> None:
     a, b, c = floats(N), floats(N), floats(N)
     expected = a + a
     add(a, b, c, N, BLOCK=32)
     add(a, a, c, N, BLOCK=32)
-    short(lambda: add(b, b, c, N, BLOCK=32))
+    fast(lambda: add(b, b, c, N, BLOCK=32))
     np.testing.assert_array_equal(c, b + b)
     add(a, a, a, N, BLOCK=32)
     np.testing.assert_array_equal(a, expected)
     expected = c + c
-    short(lambda: add(c, c, c, N, BLOCK=32))
+    fast(lambda: add(c, c, c, N, BLOCK=32))
     np.testing.assert_array_equal(c, expected)
-    short(lambda: add(a, b, c, N, BLOCK=32))
+    fast(lambda: add(a, b, c, N, BLOCK=32))
     np.testing.assert_array_equal(c, a + b)
 
 
-def test_views_of_the_same_elements_are_one_array(short: Callable[[Launch], None]) -> None:
+def test_views_of_the_same_elements_are_one_array(fast: Callable[[Launch], None]) -> None:
     a, c = floats(N), floats(N)
     add(a[:50], a[:50], c, 50, BLOCK=32)
-    short(lambda: add(a[50:], a[50:], c, 50, BLOCK=32))
+    fast(lambda: add(a[50:], a[50:], c, 50, BLOCK=32))
     np.testing.assert_array_equal(c[:50], a[50:] + a[50:])
     add(a[50:], a[40:90], c, 50, BLOCK=32)
     np.testing.assert_array_equal(c[:50], a[50:] + a[40:90])
@@ -176,20 +176,20 @@ VIEWS = (
 
 
 @pytest.mark.parametrize("view", VIEWS)
-def test_views_are_read_through_their_strides(short: Callable[[Launch], None], view: Array) -> None:
+def test_views_are_read_through_their_strides(fast: Callable[[Launch], None], view: Array) -> None:
     x, y = floats(3, 4), np.zeros((3, 4), "f4")
     copy[3, 2](x[:, ::2], y[:, :2])
     copy[3, 4](x, y)
     target = np.zeros(view.shape, "f4")
-    short(lambda: copy[view.shape](view, target))
+    fast(lambda: copy[view.shape](view, target))
     np.testing.assert_array_equal(target, view)
 
 
-def test_a_view_is_written_through_its_strides(short: Callable[[Launch], None]) -> None:
+def test_a_view_is_written_through_its_strides(fast: Callable[[Launch], None]) -> None:
     x = floats(6, 7)
     copy[6, 3](x[:, ::2], np.zeros((6, 7), "f4"))
     whole = np.zeros((12, 14), "f4")
-    short(lambda: copy[6, 7](x, whole[::-2, 1::2]))
+    fast(lambda: copy[6, 7](x, whole[::-2, 1::2]))
     np.testing.assert_array_equal(whole[::-2, 1::2], x)
     assert np.count_nonzero(whole) == np.count_nonzero(x)
 
@@ -215,10 +215,10 @@ def test_views_that_only_lie_among_each_other_are_taken() -> None:
     np.testing.assert_array_equal(whole[::2], whole[1::2])
 
 
-def test_an_array_without_elements_is_taken(short: Callable[[Launch], None]) -> None:
+def test_an_array_without_elements_is_taken(fast: Callable[[Launch], None]) -> None:
     a, b, c = floats(N), floats(N), floats(N)
     add(a, b, c, 0, BLOCK=32)
-    short(lambda: add(a[:0], b[:0], c[:0], 0, BLOCK=32))
+    fast(lambda: add(a[:0], b[:0], c[:0], 0, BLOCK=32))
 
 
 CALLS = (
@@ -239,11 +239,11 @@ CALLS = (
 
 @pytest.mark.parametrize("call", CALLS)
 def test_arguments_and_grids_may_be_given_in_all_ways(
-    short: Callable[[Launch], None], call: Callable[[Array, Array, Array, int], None]
+    fast: Callable[[Launch], None], call: Callable[[Array, Array, Array, int], None]
 ) -> None:
     call(floats(N), floats(N), floats(N), N // 2)
     a, b, c = floats(2 * N), floats(2 * N), floats(2 * N)
-    short(lambda: call(a, b, c, 2 * N))
+    fast(lambda: call(a, b, c, 2 * N))
     np.testing.assert_array_equal(c, a + b)
 
 
@@ -256,21 +256,21 @@ def test_arrays_of_earlier_launches_are_let_go() -> None:
     assert [reference() for reference in watched] == [None] * 3
 
 
-def test_a_tensor_that_is_passed_twice_is_one_array(short: Callable[[Launch], None]) -> None:
+def test_a_tensor_that_is_passed_twice_is_one_array(fast: Callable[[Launch], None]) -> None:
     a, c = floats(N), floats(N)
     both = Tensor(a)
     add(both, both, c, N, BLOCK=32)
-    short(lambda: add(both, both, c, N, BLOCK=32))
+    fast(lambda: add(both, both, c, N, BLOCK=32))
     np.testing.assert_array_equal(c, a + a)
 
 
-def test_defaults_are_used(short: Callable[[Launch], None]) -> None:
+def test_defaults_are_used(fast: Callable[[Launch], None]) -> None:
     x, y = floats(N), floats(N)
     scale(x, y, 2.0, N, BLOCK=32)
-    short(lambda: scale(x, y, 3.0, N, BLOCK=32))
+    fast(lambda: scale(x, y, 3.0, N, BLOCK=32))
     np.testing.assert_array_equal(y, x * np.float32(3) + np.float32(1))
     scale(x, y, 3.0, N, BLOCK=32, SHIFT=5.0)
-    short(lambda: scale(x, y, 3.0, N, BLOCK=32, SHIFT=6.0))
+    fast(lambda: scale(x, y, 3.0, N, BLOCK=32, SHIFT=6.0))
     np.testing.assert_array_equal(y, x * np.float32(3) + np.float32(6))
 
 
@@ -282,7 +282,7 @@ def test_constants_that_are_equal_but_not_the_same_make_different_kernels() -> N
             assert (np.signbit(y) == np.signbit(np.float32(sign))).all(), repr(sign)
 
 
-def test_constants_by_position_are_looked_at(short: Callable[[Launch], None]) -> None:
+def test_constants_by_position_are_looked_at(fast: Callable[[Launch], None]) -> None:
     x, y = floats(N), floats(N)
     for block, sign in ((32, 1), (4, 1), (4, -1), (4, True), (64, 1), (4, 1.0), (4, None)):
         if sign is None:
@@ -292,7 +292,7 @@ def test_constants_by_position_are_looked_at(short: Callable[[Launch], None]) ->
         y[:] = 0
         scale[1](x, y, 2.0, N, block, 1.0, sign)
         y[:] = 0
-        short(lambda b=block, s=sign: scale[1](x, y, 2.0, N, b, 1.0, s))
+        fast(lambda b=block, s=sign: scale[1](x, y, 2.0, N, b, 1.0, s))
         expected = np.where(np.arange(N) < block, (2 * x + 1) * sign, 0)
         np.testing.assert_allclose(y, expected, rtol=1e-6)
 
@@ -327,7 +327,7 @@ def test_the_function_that_gives_the_grid_gets_rounded_floats() -> None:
 
 
 def test_a_captured_value_that_changes_is_seen_each_time(
-    short: Callable[[Launch], None],
+    fast: Callable[[Launch], None],
 ) -> None:
     factor = 1
 
@@ -339,11 +339,11 @@ def test_a_captured_value_that_changes_is_seen_each_time(
     for factor in range(1, 30):
         y[0] = 1
         times[1](y)
-        short(lambda: times[1](y))
+        fast(lambda: times[1](y))
         assert y[0] == factor * factor
 
 
-def test_more_arguments_are_not_taken_for_a_grid(short: Callable[[Launch], None]) -> None:
+def test_more_arguments_are_not_taken_for_a_grid(fast: Callable[[Launch], None]) -> None:
     @eas.kernel
     def digits(y, N, A=1, B=2, C=3, BLOCK: eas.constexpr = 4):
         i = mk.program_id(0) * BLOCK + mk.arange(0, BLOCK)
@@ -356,5 +356,5 @@ def test_more_arguments_are_not_taken_for_a_grid(short: Callable[[Launch], None]
         assert y.tolist() == [123] * 4 + [0] * 4
         digits(y, 8, 2, 1, 1)
         assert y.tolist() == [211] * 8
-    short(lambda: digits[2](y, 8))
+    fast(lambda: digits[2](y, 8))
     assert y.tolist() == [123] * 8

@@ -339,7 +339,7 @@ def test_the_stride_of_an_axis_with_one_element_is_what_numpy_says() -> None:
 
 def test_code_for_arrays_without_gaps_takes_no_stride() -> None:
     compiled = copy.compile("*f32[:]", "*f32[:]", BLOCK=64)
-    assert not any(param.role == "stride" for param in compiled.packed.function.params)
+    assert not any(param.role == "stride" for param in compiled.unit_stride.function.params)
 
 
 @eas.kernel

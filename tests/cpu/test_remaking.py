@@ -49,13 +49,13 @@ def test_a_block_is_kept_for_a_loop_that_would_read_it_in_each_trip() -> None:
     x, y = np.ones(100, "f4"), np.zeros(300, "f4")
     scale[1](x, y, 3, BLOCK=100, _backend="cpu")
     np.testing.assert_array_equal(y, 100)
-    text = write(relax(scale.compile(x, y, 3, BLOCK=100).function), 8, has_streams=False)
+    text = write(relax(scale.compile(x, y, 3, BLOCK=100).function), 8, has_nontemporal=False)
     assert text.count("alloca [108 x float]") == 1
 
 
 def test_rows_in_place_of_blocks_are_not_kept() -> None:
     arguments = (np.ones(100, "f4"), np.ones(100, "f4"), np.ones(100, "f4"), 100)
-    text = write(relax(centre.compile(*arguments, BLOCK=128).function), 8, has_streams=False)
+    text = write(relax(centre.compile(*arguments, BLOCK=128).function), 8, has_nontemporal=False)
     assert "x float], align" not in text
 
 
@@ -118,5 +118,5 @@ def test_a_row_that_is_repeated_is_read_up_to_its_end(rows: int, columns: int) -
 
 def test_a_row_that_is_repeated_is_not_kept() -> None:
     function = weigh.compile("*f32", "*f32", "*f32", "i32", ROWS=4, COLUMNS=100).function
-    assert "[408 x float]" not in write(relax(function), 8, has_streams=False)
-    assert "[108 x float]" not in write(relax(function), 8, has_streams=False)
+    assert "[408 x float]" not in write(relax(function), 8, has_nontemporal=False)
+    assert "[108 x float]" not in write(relax(function), 8, has_nontemporal=False)

@@ -84,7 +84,7 @@ def test_a_load_waits_for_a_store_and_starts_another_loop() -> None:
     assert body_of(ops) == lines(expected)
 
 
-def test_a_reduction_in_a_loop_takes_turns_with_two_places_and_waits_once() -> None:
+def test_a_reduction_in_a_loop_is_double_buffered_and_has_one_barrier() -> None:
     ops = """
         %10: i32[64] = arange start=0 size=64
         %11: i32 = 0
@@ -104,16 +104,16 @@ def test_a_reduction_in_a_loop_takes_turns_with_two_places_and_waits_once() -> N
         threadgroup float total_partial[2][2];
         const int t = int(thread_position.x);
 
-        int turn = 0;
+        int stage = 0;
         float s = 0.0f;
         for (int k = 0; k < n; ++k) {
             float total = simd_sum(a[t + k]);
             if (lane == 0) {
-                total_partial[turn % 2][simdgroup] = total;
+                total_partial[stage % 2][simdgroup] = total;
             }
             threadgroup_barrier(mem_flags::mem_threadgroup);
-            total = simd_sum(lane < 2 ? total_partial[turn % 2][lane] : 0.0f);
-            turn += 1;
+            total = simd_sum(lane < 2 ? total_partial[stage % 2][lane] : 0.0f);
+            stage += 1;
             s += total;
         }
         if (t == 0) { b[0] = s; }

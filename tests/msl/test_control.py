@@ -339,14 +339,16 @@ def test_a_lane_that_continues_lets_the_others_finish_the_trip() -> None:
         threadgroup int high_partial[2][2];
         const int t = int(thread_position.x);
 
-        int turn = 0;
+        int stage = 0;
         int v = i[t];
         for (int k = 0; k < n; ++k) {
             int high = simd_max(v);
-            if (lane == 0) { high_partial[turn % 2][simdgroup] = high; }
+            if (lane == 0) {
+                high_partial[stage % 2][simdgroup] = high;
+            }
             threadgroup_barrier(mem_flags::mem_threadgroup);
-            high = simd_max(lane < 2 ? high_partial[turn % 2][lane] : INT_MIN);
-            turn += 1;
+            high = simd_max(lane < 2 ? high_partial[stage % 2][lane] : INT_MIN);
+            stage += 1;
             v = v == high ? v : v ^ high;
         }
         j[t] = v;

@@ -19,7 +19,7 @@ _NORESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000 if sys.platform == "linux" el
 
 
 @record(slots=True)
-class Register:
+class ShadowMemory:
     """The number of the program or thread that touched each element of an array.
 
     As long as they touch ever higher stretches of consecutive elements, as in most kernels, these
