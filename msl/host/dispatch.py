@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
 from eas.msl.arrays import Array, Bound, Extents
 from eas.msl.host.build import Library
 from eas.msl.host.findings import KernelFault, to_finding
+from eas.msl.host.protocol import Request
 from eas.msl.host.shared_buffers import Placed, copy_in, copy_out, place
 from eas.msl.host.worker_client import Host
 from eas.support.records import field, record
@@ -45,11 +45,11 @@ class Dispatch:
         self._placed = place(flats)
         shared = self._memory()
         copy_in(shared, self._placed, flats)
-        reply = self.host.ask(self._request(self._placed), self.kernel)
-        if reply["kind"]:
+        report = self.host.ask(self._request(self._placed), self.kernel)
+        if report["kind"]:
             unit = self.library.units[self.unit]
-            finding = to_finding(reply, self.library.path, unit.type_lines)
-            raise KernelFault(finding.tell(), self.kernel, finding)
+            finding = to_finding(report, self.library.path, unit.type_lines)
+            raise KernelFault(finding.describe(), self.kernel, finding)
 
     def write_back(self, *indices: int) -> None:
         """Copies the buffers at some indices back into their arrays."""
@@ -63,26 +63,27 @@ class Dispatch:
         assert self._placed is not None
         return np.frombuffer(self.host.arrays(self._placed.size), np.uint8)
 
-    def _request(self, placed: Placed) -> dict[str, Any]:
+    def _request(self, placed: Placed) -> Request:
         unit = self.library.units[self.unit]
-        return {
-            "library": str(self.library.path),
-            "unit": self.unit,
-            "entry": unit.entry(self.kernel),
-            "bytes": placed.size,
-            "buffers": [
-                [
+        whole_grid = tuple(a * b for a, b in zip(self.threads, self.groups, strict=True))
+        return Request(
+            library=str(self.library.path),
+            unit=self.unit,
+            entry=unit.entry(self.kernel),
+            bytes=placed.size,
+            buffers=[
+                (
                     bound.index,
                     offset + bound.origin * bound.flat.itemsize,
                     offset,
                     offset + bound.flat.nbytes,
-                ]
+                )
                 for bound, offset in zip(self.buffers, placed.offsets, strict=True)
             ],
-            "shared": list(self.shared.items()),
-            "threads": self.threads,
-            "groups": self.groups,
-            "grid": self.grid or [a * b for a, b in zip(self.threads, self.groups, strict=True)],
-            "order": ORDERS.index(self.order),
-            "waits": unit.waits or self.host.is_checked,
-        }
+            shared=list(self.shared.items()),
+            threads=self.threads,
+            groups=self.groups,
+            grid=self.grid or whole_grid,
+            order=ORDERS.index(self.order),
+            has_fibers=unit.waits or self.host.is_checked,
+        )

@@ -1,13 +1,13 @@
-"""What the runtime has found in a kernel that runs: in words, with lines of the text."""
+"""The bugs that the runtime finds in a running kernel: in words, with lines of the text."""
 
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
 from pathlib import Path
-from typing import Any
 
 from eas.msl.host.errors import HostError
 from eas.msl.host.lines import line_of
+from eas.msl.host.protocol import Report
 from eas.support.records import frozen
 
 BARRIERS = {
@@ -97,7 +97,7 @@ class Finding:
             threads = f"threads {self.other_thread} and {self.thread} of threadgroup {self.group}"
         return f"{threads}, byte {self.offset}" if self.kind in MEMORY else threads
 
-    def tell(self) -> str:
+    def describe(self) -> str:
         lines = f"line {self.line}"
         if self.other_line not in (0, self.line):
             lines = f"lines {min(self.line, self.other_line)} and {max(self.line, self.other_line)}"
@@ -112,37 +112,34 @@ class KernelFault(HostError):
         self.finding = finding
 
 
-def to_finding(
-    reply: dict[str, Any], library: Path, type_lines: Container[int] = frozenset()
-) -> Finding:
-    """A reply of the worker in words of the text."""
-    kind: int = reply["kind"]
-    places = (reply["pc"], *reply["callers"]) if reply["pc"] else ()
+def to_finding(report: Report, library: Path, type_lines: Container[int] = frozenset()) -> Finding:
+    """A report of the worker with lines of the text for addresses of code."""
+    addresses = (report["pc"], *report["callers"]) if report["pc"] else ()
     return Finding(
-        KINDS[kind],
-        _line(library, places, type_lines) or reply["site"] >> 16,
-        _line(library, (reply["other_pc"],), ()) or reply["other_site"] >> 16,
-        tuple(reply["group"]),
-        reply["thread"],
-        reply["waiting"],
-        _memory(reply),
-        reply["offset"],
-        reply["buffer"],
-        tuple(line for place in reply["callers"] if (line := line_of(library, place))),
+        KINDS[report["kind"]],
+        _line(library, addresses, type_lines) or report["site"] >> 16,
+        _line(library, (report["other_pc"],), ()) or report["other_site"] >> 16,
+        tuple(report["group"]),
+        report["thread"],
+        report["waiting"],
+        _memory(report),
+        report["offset"],
+        report["buffer"],
+        tuple(line for address in report["callers"] if (line := line_of(library, address))),
     )
 
 
-def _line(library: Path, places: Sequence[int], type_lines: Container[int]) -> int:
-    """The line of the first of some places that is in the text, and of a statement.
+def _line(library: Path, addresses: Sequence[int], type_lines: Container[int]) -> int:
+    """The line of the first address that belongs to a statement of the text.
 
-    A type's own line is that of its copying, which the compiler has written.
+    The line of a type is that of its copy constructor, which the compiler has generated.
     """
-    lines = [line_of(library, place) for place in places if place]
+    lines = [line_of(library, address) for address in addresses if address]
     statements = [line for line in lines if line and line not in type_lines]
     return next((line for line in (*statements, *lines) if line), 0)
 
 
-def _memory(reply: dict[str, Any]) -> str:
-    if reply["name"]:
-        return f"`{reply['name']}`"
-    return f"buffer {reply['buffer']}" if reply["buffer"] >= 0 else "memory"
+def _memory(report: Report) -> str:
+    if report["name"]:
+        return f"`{report['name']}`"
+    return f"buffer {report['buffer']}" if report["buffer"] >= 0 else "memory"

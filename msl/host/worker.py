@@ -1,7 +1,8 @@
-"""The process in which kernels run: loads libraries, runs what it is told, says how it went.
+"""The process in which kernels run: it loads libraries, runs launches and reports on them.
 
-It is started as a script and imports nothing of ours. Requests and replies are JSON behind a length
-of four bytes; arrays lie in a file that is shared with the process that asks.
+It is started as a script and imports nothing of ours. Requests and replies are those of
+`protocol.py`, as JSON behind a length of four bytes. Arrays lie in a file that is shared with the
+process that sends the requests.
 """
 
 from __future__ import annotations
@@ -16,7 +17,10 @@ import signal
 import sys
 import threading
 import time
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+if TYPE_CHECKING:
+    from eas.msl.host import protocol
 
 STACKS_BYTES = 256 << 20
 PAGE = mmap.PAGESIZE
@@ -116,8 +120,8 @@ class Worker:
         self._arrays: mmap.mmap | None = None
         self._stacks = Stacks()
 
-    def run(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Runs one launch; gives what the runtime reports."""
+    def run(self, request: protocol.Request) -> protocol.Report:
+        """Runs one launch; returns what the runtime reports."""
         loaded, unit = self._library(request["library"]), request["unit"]
         library = loaded.functions
         base = self._base(request["bytes"])
@@ -134,10 +138,11 @@ class Worker:
         launch.shared_bytes = ctypes.addressof(shared_bytes)
         launch.variables = _address(library, f"eas_variables_{unit}")
         launch.variables_end = _address(library, f"eas_variables_end_{unit}")
-        for name in ("threads", "groups", "grid"):
-            setattr(launch, name, Uint3(*request[name]))
-        launch.order, launch.has_fibers = request["order"], request["waits"]
-        if request["waits"]:
+        launch.threads = Uint3(*request["threads"])
+        launch.groups = Uint3(*request["groups"])
+        launch.grid = Uint3(*request["grid"])
+        launch.order, launch.has_fibers = request["order"], request["has_fibers"]
+        if request["has_fibers"]:
             x, y, z = request["threads"]
             launch.stacks = self._stacks.address
             launch.stack_bytes = self._stacks.divide(x * y * z)
@@ -168,7 +173,7 @@ def _load_math() -> None:
             continue
 
 
-def _shared_memory(wanted: list[list[int]]) -> tuple[Any, Any, list[Any]]:
+def _shared_memory(wanted: list[tuple[int, int]]) -> tuple[Any, Any, list[Any]]:
     addresses, sizes = (ctypes.c_void_p * SLOTS)(), (ctypes.c_ulong * SLOTS)()
     keep: list[Any] = []
     for index, size in wanted:
@@ -199,8 +204,8 @@ def _loaded_range(path: str) -> tuple[int, int]:
     return begin, end
 
 
-def _as_dict(report: Report, library: int | None) -> dict[str, Any]:
-    """The report; places in the code are counted from the library's start."""
+def _as_dict(report: Report, library: int | None) -> protocol.Report:
+    """The report; addresses of code are offsets in the library."""
     start = library or 0
     return {
         "kind": report.kind,
@@ -211,7 +216,7 @@ def _as_dict(report: Report, library: int | None) -> dict[str, Any]:
         "other_site": report.other_site,
         "pc": max(report.pc - start, 0),
         "other_pc": max(report.other_pc - start, 0),
-        "callers": [max(place - start, 0) for place in report.callers],
+        "callers": [max(address - start, 0) for address in report.callers],
         "offset": report.offset,
         "size": report.size,
         "buffer": report.buffer,
@@ -219,7 +224,7 @@ def _as_dict(report: Report, library: int | None) -> dict[str, Any]:
     }
 
 
-def read_message(stream: BinaryIO) -> dict[str, Any] | None:
+def read_message(stream: BinaryIO) -> protocol.Request | None:
     head = stream.read(4)
     if len(head) < 4:
         return None
@@ -227,7 +232,7 @@ def read_message(stream: BinaryIO) -> dict[str, Any] | None:
     return json.loads(body)
 
 
-def write_message(stream: BinaryIO, message: dict[str, Any]) -> None:
+def write_message(stream: BinaryIO, message: protocol.Reply) -> None:
     body = json.dumps(message).encode()
     stream.write(len(body).to_bytes(4, "little") + body)
     stream.flush()
@@ -243,7 +248,7 @@ def main(runtime: str, shared_file: str, memory: str, parent: str) -> None:
     worker = Worker(runtime, int(shared_file))
     while (request := read_message(requests)) is not None:
         try:
-            reply = worker.run(request)
+            reply: protocol.Reply = {"report": worker.run(request)}
         except (OSError, ValueError, AttributeError, MemoryError) as error:
             reply = {"error": f"{type(error).__name__}: {error}"}
         write_message(replies, reply)

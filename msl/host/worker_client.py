@@ -1,4 +1,4 @@
-"""The other side of the worker: starts it, asks it, and survives it."""
+"""The client of the worker: starts it, sends it requests, and survives its crashes."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from typing import IO, Any, cast
 
 from eas.msl.host.build import Builder, default_builder
 from eas.msl.host.errors import HostError
+from eas.msl.host.protocol import Reply, Report, Request
 from eas.support.records import field, frozen, record
 
 WORKER = Path(__file__).parent / "worker.py"
@@ -64,8 +65,8 @@ class Host:
                 raise HostError(f"there is no memory for {size} bytes of arrays: {error}") from None
         return self._arrays
 
-    def ask(self, request: dict[str, Any], kernel: str) -> dict[str, Any]:
-        """Has a launch run; raises `HostError` if the worker does not live to tell."""
+    def ask(self, request: Request, kernel: str) -> Report:
+        """Has the worker run a launch; raises `HostError` if it does not answer."""
         process = self._started()
         try:
             _send(process, request)
@@ -83,9 +84,9 @@ class Host:
         except BaseException:
             self.stop()
             raise
-        if "error" in reply:
-            raise HostError(f"it cannot be run: {reply['error']}", kernel)
-        return reply
+        if "report" not in reply:
+            raise HostError(f"it cannot be run: {reply.get('error')}", kernel)
+        return reply["report"]
 
     def stop(self) -> None:
         """Ends the worker; the next launch starts another one."""
@@ -197,7 +198,7 @@ class _Nonsense(Exception):
     """What the worker says is no reply."""
 
 
-def _send(process: subprocess.Popen[bytes], message: dict[str, Any]) -> None:
+def _send(process: subprocess.Popen[bytes], message: Request) -> None:
     assert process.stdin is not None
     body = json.dumps(message).encode()
     try:
@@ -207,7 +208,7 @@ def _send(process: subprocess.Popen[bytes], message: dict[str, Any]) -> None:
         raise _Ended from None
 
 
-def _receive(process: subprocess.Popen[bytes], deadline: float) -> dict[str, Any]:
+def _receive(process: subprocess.Popen[bytes], deadline: float) -> Reply:
     assert process.stdout is not None
     stream = process.stdout.fileno()
     size = int.from_bytes(_read(stream, 4, deadline), "little")
@@ -217,9 +218,9 @@ def _receive(process: subprocess.Popen[bytes], deadline: float) -> dict[str, Any
         reply: Any = json.loads(_read(stream, size, deadline))
     except ValueError:
         raise _Nonsense from None
-    if type(reply) is not dict or ("kind" not in reply and "error" not in reply):
+    if type(reply) is not dict or ("report" not in reply and "error" not in reply):
         raise _Nonsense
-    return cast("dict[str, Any]", reply)
+    return cast(Reply, reply)
 
 
 def _read(stream: int, size: int, deadline: float) -> bytes:
