@@ -27,7 +27,7 @@ class Child:
         self.ending = "it was stopped"
 
     def output(self, patience: float) -> Iterator[str]:
-        """What it says, piece by piece; it is ended if it says nothing for so many seconds."""
+        """Its output, piece by piece; it is ended if it prints nothing for so many seconds."""
         process = subprocess.Popen(
             self.command,
             cwd=REPOSITORY,
@@ -60,7 +60,7 @@ class Child:
 
 
 def _signal(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
-    """Signals a process and its like; macOS forbids it where only an ended one is left."""
+    """Signals a process and its children; macOS forbids it if only an ended one is left."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, number)
 
@@ -68,7 +68,7 @@ def _signal(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
 def _last_words(
     process: subprocess.Popen[bytes], pieces: queue.SimpleQueue[bytes]
 ) -> Iterator[str]:
-    """Interrupts a process, and gives what it has to say about that: pytest tells where it was."""
+    """Interrupts a process and yields its last output: pytest says which test was running."""
     end = time.monotonic() + LAST_SECONDS
     _signal(process, signal.SIGINT)
     with suppress(queue.Empty):

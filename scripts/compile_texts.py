@@ -1,4 +1,4 @@
-"""Compiles Metal texts on the GPU at hand, and tells as JSON, line by line, how that goes.
+"""Compiles Metal texts on this machine's GPU, and prints a line of JSON about each.
 
     python -m scripts.compile_texts snapshots/kernels/add.metal ...
 
@@ -17,24 +17,24 @@ from eas.runtime import metal
 
 
 def main(files: Sequence[str]) -> int:
-    """The first line is about the GPU, the others about a text each: what speaks against it."""
+    """The first line describes the GPU. Each other line has the complaint about one text, or ''."""
     why = metal.missing()
     if why:
-        _tell({"missing": why})
+        _print({"missing": why})
         return 2
     device = metal.default_device()
-    _tell({"GPU": device.name, "macOS": ".".join(map(str, device.system))})
+    _print({"GPU": device.name, "macOS": ".".join(map(str, device.system))})
     for file in files:
-        _tell({"told": compile_on(device, read_program(Path(file)))})
+        _print({"complaint": compile_on(device, read_program(Path(file)))})
     return 0
 
 
-def _tell(line: dict[str, str]) -> None:
+def _print(line: dict[str, str]) -> None:
     print(json.dumps(line), flush=True)
 
 
 def compile_on(device: metal.Device, program: metal.Program) -> str:
-    """What speaks against a program; nothing if the GPU can run it."""
+    """The complaint about a program; empty if the GPU can run it."""
     try:
         device.pipeline(program)
     except metal.MetalError as error:

@@ -1,4 +1,4 @@
-"""Tries easy_as on the Mac at hand and writes a report that can be pasted into an issue.
+"""Tries easy_as on this Mac and writes a report that can be pasted into an issue.
 
     uv run python -m scripts.on_a_mac                  # writes on_a_mac.md
     uv run python -m scripts.on_a_mac --output -       # or prints it
@@ -94,7 +94,7 @@ def _write(text: str, output: str) -> None:
 
 
 class Trial:
-    """What is tried here, and how far it has come."""
+    """The facts, compiled texts and test results so far."""
 
     def __init__(self, is_simulated: bool, patience: float) -> None:
         self.simulation = ("-m", "tests.metal.simulated") if is_simulated else ()
@@ -127,7 +127,7 @@ class Trial:
         return "\n".join([*parts, ""])
 
     def _compile_on_gpu(self, files: Sequence[Path]) -> None:
-        """A process that a text puts an end to is followed by one for the texts behind it."""
+        """If a text crashes the process, another process compiles the texts after it."""
         todo, texts = list(files), Texts("Metal", len(files))
         while todo:
             command = [*self.simulation, "-m", "scripts.compile_texts", *map(str, todo)]
@@ -140,16 +140,16 @@ class Trial:
                 self.remark = f"There is nothing to try here: {why}"
                 return
             if todo:
-                told = [*words[-MOST_LINES:], f"the process that compiles it: {child.ending}"]
-                texts.told[todo.pop(0).stem] = "\n".join(told)
+                said = [*words[-MOST_LINES:], f"the process that compiles it: {child.ending}"]
+                texts.complaints[todo.pop(0).stem] = "\n".join(said)
 
     def _hear(self, line: str, texts: Texts, todo: list[Path], words: list[str]) -> None:
         """Takes in a line of `scripts.compile_texts`; Metal may say something in between."""
         heard = _message(line)
         if heard is None:
             words.append(line)
-        elif "told" in heard:
-            texts.told[todo.pop(0).stem] = heard["told"]
+        elif "complaint" in heard:
+            texts.complaints[todo.pop(0).stem] = heard["complaint"]
         elif "missing" in heard:
             words.append(heard["missing"])
         elif not self.facts:
@@ -163,7 +163,7 @@ class Trial:
             texts = Texts(f"Xcode's {version}", len(files))
             self.texts.append(texts)
             for file in files:
-                texts.told[file.stem] = compile_with_xcode(file, self.patience)
+                texts.complaints[file.stem] = compile_with_xcode(file, self.patience)
 
     def _run_tests(self, tests: Sequence[str]) -> None:
         self.suite = Suite()
@@ -185,26 +185,27 @@ def _lines(pieces: Iterator[str]) -> Iterator[str]:
 
 @dataclass
 class Texts:
-    """What a compiler says against each text that it was given: nothing is well."""
+    """The complaint of a compiler about each text that it was given; empty if it compiles."""
 
     compiler: str
     count: int
-    told: dict[str, str] = field(default_factory=dict[str, str])
+    complaints: dict[str, str] = field(default_factory=dict[str, str])
 
     @property
     def is_good(self) -> bool:
-        return len(self.told) == self.count and not any(self.told.values())
+        return len(self.complaints) == self.count and not any(self.complaints.values())
 
     @property
     def summary(self) -> str:
-        good = sum(not told for told in self.told.values())
-        tried = "" if len(self.told) == self.count else f" ({len(self.told)} were tried)"
+        good = sum(not complaint for complaint in self.complaints.values())
+        count = len(self.complaints)
+        tried = "" if count == self.count else f" ({count} were tried)"
         return f"- {self.compiler}: {good} of {self.count} compile{tried}"
 
     def details(self) -> Iterator[str]:
-        for name, told in self.told.items():
-            if told:
-                yield from ("", f"`{name}.metal`, {self.compiler}:", *_block(told))
+        for name, complaint in self.complaints.items():
+            if complaint:
+                yield from ("", f"`{name}.metal`, {self.compiler}:", *_block(complaint))
 
 
 def xcode_version() -> str:
@@ -217,7 +218,7 @@ def xcode_version() -> str:
 
 
 def compile_with_xcode(file: Path, patience: float) -> str:
-    """What Xcode's compiler says against a text, warnings included."""
+    """The complaint of Xcode's compiler about a text, warnings included."""
     major, minor = read_program(file).version
     standard = f"metal{major}.{minor}" if major >= 3 else f"macos-metal{major}.{minor}"
     with tempfile.TemporaryDirectory() as folder:
@@ -236,7 +237,7 @@ def _call(command: Sequence[str], seconds: float = 60.0) -> subprocess.Completed
 
 @dataclass
 class Suite:
-    """What pytest has said, and how it ended: in words, if not well."""
+    """The output of pytest, and how it ended: empty if it ended well."""
 
     output: str = ""
     ending: str = "it was stopped"

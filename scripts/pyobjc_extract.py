@@ -38,7 +38,7 @@ def main(arguments: list[str]) -> int:
 
 
 class Tables(ModuleType):
-    """Stands in for `objc` while `Metal/_metadata.py` runs, and keeps what that registers."""
+    """Stands in for `objc` while `Metal/_metadata.py` runs, and records what that registers."""
 
     arch = "arm64"
     NULL = None

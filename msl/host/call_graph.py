@@ -11,7 +11,10 @@ from eas.support.records import frozen
 
 @frozen
 class Function:
-    """A definition. The rest are places among the words: of its name, of `)`, of `{` and of `}`."""
+    """A definition. `at`, `end`, `opening` and `last` are indices in the list of tokens.
+
+    They are those of its name, of the `)` of its parameters, and of the `{` and `}` of its body.
+    """
 
     name: str
     parameters: tuple[Token, ...]

@@ -1,4 +1,4 @@
-"""Check mode: runs a kernel with every access watched, and tells its bugs by their Python lines."""
+"""Check mode: runs a kernel with every access checked, and reports bugs at their Python lines."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def to_diagnostic(
     finding: Finding, text: str, function: Function | None = None, kernel: MslKernel | None = None
 ) -> Diagnostic:
     """A finding at the place in the Python source, or in the text if that names none."""
-    line = _told_line(finding, text)
+    line = _reported_line(finding, text)
     loc = _loc(line, finding.is_write, finding, text, function, kernel)
     secondary: tuple[Label, ...] = ()
     if finding.other_line not in (0, finding.line):
@@ -64,11 +64,11 @@ def to_diagnostic(
     return Diagnostic(finding.code, finding.title, loc, "here", secondary, notes)
 
 
-def _told_line(finding: Finding, text: str) -> int:
-    """The line of the text whose Python line is told: of our helpers, that of the call."""
+def _reported_line(finding: Finding, text: str) -> int:
+    """The line of the text whose Python line is reported: for a helper of ours, its call."""
     lines = (finding.line, *finding.callers)
-    told = (line for line in lines if python_loc(text, line, {}).source.name != FILE_NAME)
-    return next(told, finding.line)
+    users = (line for line in lines if python_loc(text, line, {}).source.name != FILE_NAME)
+    return next(users, finding.line)
 
 
 def _loc(

@@ -21,7 +21,7 @@ from eas.msl.host.tokens import Token, closing, tokenize
 
 # An `else` of ours after each `if` of ours, so that an `else` of the text belongs to its own `if`.
 _LOOP = "if (eas_step eas_loop; false) {} else "
-_TRIP = " if (eas_trip eas_turn; false) {} else "
+_TRIP = " if (eas_trip eas_this_trip; false) {} else "
 _CALLER = "EAS_CALLER"
 _CALL = " eas_step eas_call(eas_from.site); "
 

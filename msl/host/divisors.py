@@ -23,7 +23,7 @@ def with_divisors(text: str) -> str:
 
 
 def _divides(function: Function) -> bool:
-    """Whether a function is `T floor_div(T a, T b)` of integers, or one of its like."""
+    """Whether a function is `T floor_div(T a, T b)` of integers, or another division helper."""
     words = [token.text for token in function.parameters]
     is_ours = function.name in DIVISIONS and words[1:3] + words[4:] == ["a", ",", "b"]
     return is_ours and {words[0], words[3]} <= _INTEGERS

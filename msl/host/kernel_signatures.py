@@ -152,8 +152,8 @@ def _parameter(kernel: str, tokens: list[Token]) -> Parameter:
 def _attribute(tokens: Sequence[Token]) -> str:
     """What a parameter stands for: the other attribute may be the constant that switches it on."""
     attributes = ["".join(token.text for token in part) for part in split(tokens)]
-    kept = [each for each in attributes if not each.startswith("function_constant(")]
-    return ", ".join(kept)
+    others = [each for each in attributes if not each.startswith("function_constant(")]
+    return ", ".join(others)
 
 
 def find_function_constants(tokens: Sequence[Token]) -> Iterator[FunctionConstant]:

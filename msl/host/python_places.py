@@ -1,4 +1,4 @@
-"""Where in Python an access happens: a line of the text may hold several lines of Python."""
+"""The Python line of an access: one line of the text may come from several lines of Python."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ Access = Load | Store | Atomic
 def access_loc(
     loc: Loc, kernel: MslKernel, function: Function, buffer: int, is_write: bool | None
 ) -> Loc:
-    """The place of an access to a buffer, or to threadgroup memory if that is -1.
+    """The source position of an access to a buffer, or to threadgroup memory if `buffer` is -1.
 
-    `loc` is what the text's line says. Values that are used once, and branches of one statement,
-    stand there with the line that holds them: the accesses are looked for among its operands and in
-    its body.
+    `loc` is the position that the line of the text has. A value with one use is written inside the
+    line that uses it, and so is a branch of one statement. So the access may be among the operands
+    or in the body of the op at `loc`.
     """
     pointers = _pointers(kernel, function, buffer)
     held = [op for op in _held(function, loc) if _is_access(op, pointers, is_write)]

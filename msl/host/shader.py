@@ -104,8 +104,8 @@ class Kernel:
                 self.shader.text, constants=self.shader.constants, host=default_checked_host()
             )
             for each in ORDERS:
-                launch.run(checked, bound, each, is_kept=False)
-        launch.run(self.shader, bound, order, is_kept=True)
+                launch.run(checked, bound, each, writes_back=False)
+        launch.run(self.shader, bound, order, writes_back=True)
 
     def _bind(self, buffers: Sequence[Any], named: Mapping[str, Any]) -> Iterator[Bound]:
         wanted = [p for p in self.signature.parameters if p.attribute.startswith("buffer(")]
@@ -132,7 +132,7 @@ class _Launch:
     per_group: Extent
     shared: dict[int, int] = field(default_factory=dict[int, int])
 
-    def run(self, shader: Shader, bound: list[Bound], order: str, *, is_kept: bool) -> None:
+    def run(self, shader: Shader, bound: list[Bound], order: str, *, writes_back: bool) -> None:
         per_group, groups, grid = self._extents()
         if 0 in groups:
             return
@@ -142,7 +142,7 @@ class _Launch:
         )  # fmt: skip
         with shader.host.lock:
             dispatch.run()
-            if is_kept:
+            if writes_back:
                 dispatch.write_back(*(each.index for each in bound if not each.is_constant))
 
     def _extents(self) -> tuple[Extents, Extents, Extents]:

@@ -34,7 +34,7 @@ FLAGS = (
 
 @frozen
 class Toolchain:
-    """How to call the compiler and the linker. `version` tells two compilers apart."""
+    """How to call the compiler and the linker. `version` identifies the compiler."""
 
     compiler: tuple[str, ...]
     linker: tuple[str, ...]

@@ -130,7 +130,7 @@ class Worker:
         for index, offset, low, high in request["buffers"]:
             buffers[index] = base + offset
             launch.lows[index], launch.highs[index] = base + low, base + high
-        shared, shared_bytes, _keep = _shared_memory(request["shared"])
+        shared, shared_bytes, _arrays = _shared_memory(request["shared"])
         launch.library, launch.library_end = loaded.low, loaded.high
         launch.kernel = ctypes.cast(library[request["entry"]], ctypes.c_void_p).value
         launch.buffers = ctypes.addressof(buffers)
@@ -175,11 +175,11 @@ def _load_math() -> None:
 
 def _shared_memory(wanted: list[tuple[int, int]]) -> tuple[Any, Any, list[Any]]:
     addresses, sizes = (ctypes.c_void_p * SLOTS)(), (ctypes.c_ulong * SLOTS)()
-    keep: list[Any] = []
+    arrays: list[Any] = []
     for index, size in wanted:
-        keep.append((ctypes.c_ulonglong * -(-size // 8))())
-        addresses[index], sizes[index] = ctypes.addressof(keep[-1]), size
-    return addresses, sizes, keep
+        arrays.append((ctypes.c_ulonglong * -(-size // 8))())
+        addresses[index], sizes[index] = ctypes.addressof(arrays[-1]), size
+    return addresses, sizes, arrays
 
 
 def _address(library: ctypes.CDLL, function: str) -> int:

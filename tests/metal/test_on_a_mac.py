@@ -17,7 +17,7 @@ from scripts.children import REPOSITORY, Child
 from scripts.on_a_mac import SNAPSHOTS
 from tests.metal.conftest import forget_device
 from tests.metal.simulated import Machine
-from tests.processes import is_alive
+from tests.processes import is_alive, wait_until
 
 GPU = "Apple M1 (simulated)"
 
@@ -107,9 +107,10 @@ raise SystemExit(main())
 
 
 def test_ctrl_c_leaves_a_report(tmp_path: Path) -> None:
-    test, output = tmp_path / "test_that_hangs.py", tmp_path / "report.md"
+    test, output, mark = (tmp_path / name for name in ("test_hang.py", "report.md", "mark"))
     test.write_text(
-        "import time\ndef test_a():\n    assert 2 == 3\ndef test_b():\n    time.sleep(600)\n"
+        "import pathlib, time\ndef test_a():\n    assert 2 == 3\n"
+        f"def test_b():\n    pathlib.Path({str(mark)!r}).touch()\n    time.sleep(600)\n"
     )
     command = [sys.executable, "-c", INTERRUPTIBLE, "--simulated", "--output", str(output)]
     script = subprocess.Popen(
@@ -123,7 +124,7 @@ def test_ctrl_c_leaves_a_report(tmp_path: Path) -> None:
         piece = os.read(script.stderr.fileno(), 4096)
         assert piece, said
         said += piece
-    time.sleep(1.0)  # it waits for more to come
+    wait_until(mark.exists)
     script.send_signal(signal.SIGINT)
     assert script.wait(60) == 130
     script.stderr.close()
@@ -187,8 +188,8 @@ def test_a_text_that_puts_an_end_to_the_process_is_named(
 ) -> None:
     """The GPU and the first text, then it dies; the next process goes on behind the second."""
     said = iter([
-        ['{"GPU": "M9", "macOS": "30.0"}\n{"to', 'ld": ""}\nfailed assertion `length(0)\'\n'],
-        ['{"GPU": "M9", "macOS": "30.0"}\n', '{"told": "no"}\n'],
+        ['{"GPU": "M9", "macOS": "30.0"}\n{"com', 'plaint": ""}\nfailed assertion `length(0)\'\n'],
+        ['{"GPU": "M9", "macOS": "30.0"}\n', '{"complaint": "no"}\n'],
         ["3 passed"],
     ])  # fmt: skip
     endings = iter(["it ended with SIGABRT", "", ""])

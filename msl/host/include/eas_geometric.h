@@ -61,8 +61,7 @@ EAS_FUNC eas_arrow<A, B, C> faceforward(A normal, B x, C reference) {
     return dot(reference, x) < 0 ? normal : -normal;
 }
 
-// --- matrices: columns of vectors, as in Metal
-
+// A matrix has columns of vectors, as in Metal.
 template <class T, int columns, int rows>
 struct matrix {
     typedef vec<T, rows> eas_column;

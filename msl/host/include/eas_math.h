@@ -111,8 +111,6 @@ EAS_FUNC eas_real<A, B, C> fmedian3(A x, B y, C z) {
     return fmax(fmin(R(x), R(y)), fmin(fmax(R(x), R(y)), R(z)));
 }
 
-// --- functions with a second result
-
 template <class A>
 EAS_FUNC eas_real<A> ldexp(A x, eas_like<A, int> exponent) {
     return eas_each<eas_real<A>>(
@@ -146,8 +144,6 @@ EAS_FUNC eas_real<A> sincos(A x, EAS_THREAD eas_real<A>& cosine) {
     cosine = cos(x);
     return sin(x);
 }
-
-// --- questions about floats
 
 #define EAS_QUESTION(name, expression)                                                               \
     template <class A>                                                                               \
@@ -191,8 +187,6 @@ EAS_FUNC eas_any_type<A, B> select(A no, B yes, eas_like<eas_any_type<A, B>, boo
     typedef eas_element<R> T;
     return eas_each<R>([](T a, T b, bool c) EAS_LAMBDA { return c ? b : a; }, no, yes, condition);
 }
-
-// --- of floats and ints
 
 template <class A>
 EAS_FUNC eas_number<A> abs(A x) {

@@ -46,8 +46,7 @@ EAS_FUNC T eas_read(const eas_slots* slots, uint lane) {
     return value;
 }
 
-// --- all lanes of a simdgroup, or of a quad, to one value
-
+// A reduction over all lanes of a simdgroup, or of a quad.
 template <class T, class F>
 EAS_FUNC T eas_fold(T x, uint first, uint count, F f, ulong site) {
     const eas_slots* slots = eas_exchange(&x, sizeof(T), 0, site);
@@ -80,8 +79,7 @@ EAS_FOLD(or, eas_is_whole<T>, a | b)
 EAS_FOLD(xor, eas_is_whole<T>, a ^ b)
 #undef EAS_FOLD
 
-// --- prefixes
-
+// A prefix sum or product over the lanes up to this one.
 template <class T, class F>
 EAS_FUNC T eas_prefix(T x, T start, bool inclusive, F f, ulong site) {
     const uint me = eas_lane();
@@ -105,7 +103,7 @@ EAS_PREFIX(simd_prefix_inclusive_product, 1, true, a* b)
 EAS_PREFIX(simd_prefix_exclusive_product, 1, false, a* b)
 #undef EAS_PREFIX
 
-// --- another lane's value; where there is no such lane, the lane's own
+// Shuffles read the value of another lane. Where there is no such lane they give the lane's own.
 
 // Meets the other lanes with a value and the number `n` of a lane, a distance or a mask.
 template <class T>
@@ -193,8 +191,6 @@ EAS_FUNC eas_lane_value<T> simd_broadcast_first(T x, EAS_SITE) {
     const eas_slots* slots = eas_exchange(&x, sizeof(T), 0, site);
     return eas_read<T>(slots, __builtin_ctz(slots->active));
 }
-
-// --- votes
 
 struct simd_vote {
     typedef ulong vote_t;

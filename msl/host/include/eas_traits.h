@@ -56,7 +56,7 @@ EAS_REMOVE(remove_reference, T&)
 EAS_REMOVE(remove_pointer, T*)
 #undef EAS_REMOVE
 
-// A value's own type: without `const`, `volatile` and the memory that it is kept in.
+// A value's own type: without `const`, `volatile` and its address space.
 template <class T>
 struct eas_plain {
     typedef T type;

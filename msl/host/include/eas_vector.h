@@ -9,8 +9,7 @@ struct vec;
 template <class T, int n>
 struct packed_vec;
 
-// --- components: `x` and `r` are one, and so are `xy` and `rg`
-
+// Components: `x` and `r` are the same one, and so are `xy` and `rg`.
 constexpr int eas_at_x = 0, eas_at_y = 1, eas_at_z = 2, eas_at_w = 3;
 
 template <class T, class... Places>
@@ -99,8 +98,7 @@ struct eas_parts<T, 4> {
 #undef EAS_SWIZZLE
 #undef EAS_PUT
 
-// --- the element, the length and the unpacked type of what may be a vector
-
+// The element, the length and the unpacked type of a type that may be a vector.
 template <class T>
 struct eas_shape {
     typedef T element;
@@ -123,8 +121,6 @@ template <class T>
 using eas_value = typename eas_shape<T>::value;
 template <class T>
 constexpr bool eas_is_vector = eas_shape<T>::is_vector;
-
-// --- making vectors
 
 // An element, or the number that counts for all elements.
 template <class V>
@@ -225,8 +221,6 @@ EAS_FUNC R eas_each(F f, Values... values) {
         return result;
     }
 }
-
-// --- operators
 
 // The vector that two operands become: both are of one type, or one is a number. A float is never
 // cut off to become an element of ints.

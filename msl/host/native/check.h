@@ -72,7 +72,7 @@ void forget_group() {
     __builtin_trap();
 }
 
-// The places in the kernel's code that the calls on this fiber's stack return to, but for the last.
+// The return addresses of the calls on this fiber's stack, but for the last.
 void note_callers(ulong* callers, uint count) {
     ulong* frame = (ulong*)__builtin_frame_address(0);
     ulong* end = (ulong*)(launch->stacks + (current + 1) * launch->stack_bytes);
@@ -155,7 +155,7 @@ const Region* find_region(uchar* place) {
     return nullptr;
 }
 
-// The region that a place is in, or closest to.
+// The region that an address is in, or closest to.
 const Region* nearest_region(uchar* place, long& offset) {
     const Region* nearest = nullptr;
     ulong least = ~0ul;
@@ -289,8 +289,8 @@ void* __tsan_memset(void* to, int value, ulong size) {
     return __builtin_memset(to, value, size);
 }
 
-// The first thing that a handler of undefined behaviour gets is the place in the source. In a file of
-// our library, the place in the code tells the line that called it.
+// The first argument of a handler of undefined behaviour is the position in the source. For a file of
+// our library the address in the code gives the line that called it.
 struct eas_source {
     const char* file;
     uint line, column;

@@ -62,8 +62,8 @@ struct Fiber {
     eas_thread thread;
 };
 
-// The calls and loops that a thread is in, each with its place in the text and how often the loop
-// has turned. What is nested deeper than `MAX_STEPS` is not told apart.
+// The calls and loops that a thread is in, each with its position in the text and how often the loop
+// has run. Loops and calls that are nested deeper than `MAX_STEPS` are not distinguished.
 constexpr uint MAX_STEPS = 30;
 struct Step {
     ulong site, trip;
@@ -81,8 +81,6 @@ ulong group_number;
 void* scheduler_stack;
 uchar values[MAX_THREADS][64];
 eas_slots slots[MAX_THREADS / SIMD_WIDTH];
-
-// --- switching stacks
 
 extern "C" void eas_switch(void** save, void* load);
 #if defined(__APPLE__)
@@ -154,13 +152,11 @@ void report(eas_kind kind, ulong site, uint waiting = 0, ulong other_site = 0) {
 #endif
 namespace {
 
-// --- the schedule
-
-// The place of the n-th of a number of things that may happen in any order, differently each turn.
-ulong in_order(ulong n, ulong count, uint turn) {
+// The position of the n-th of some things that may happen in any order; it differs in each pass.
+ulong in_order(ulong n, ulong count, uint pass) {
     switch (launch->order) {
         case REVERSE: return count - 1 - n;
-        case ROTATED: return (n + turn * 7 + count / 3) % count;
+        case ROTATED: return (n + pass * 7 + count / 3) % count;
         default: return n;
     }
 }
@@ -283,9 +279,9 @@ void run_with_fibers(const eas_thread& start) {
     start_fibers(start);
     const uint simdgroups = start.simdgroups;
     do {
-        const uint turn = round;
+        const uint pass = round;
         for (uint n = 0; n < simdgroups; ++n) {
-            run_simdgroup(in_order(n, simdgroups, turn));
+            run_simdgroup(in_order(n, simdgroups, pass));
         }
     } while (launch->report.kind == NOTHING && release());
 }
@@ -324,8 +320,6 @@ void spoil_shared_memory() {
 }
 
 }  // namespace
-
-// --- what kernels call
 
 extern "C" void eas_enter(ulong site) {
     Path& path = paths[current];
@@ -426,7 +420,7 @@ extern "C" void eas_run(eas_launch* wanted) {
 #endif
 }
 
-// --- what the compiler calls on machines without instructions for it
+// The compiler calls these on machines without instructions for them.
 
 extern "C" __bf16 __truncsfbf2(float x) {
     uint bits = __builtin_bit_cast(uint, x);
