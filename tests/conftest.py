@@ -1,9 +1,10 @@
-"""Fixtures for all tests: a cache of their own, and texts that are compared with a snapshot."""
+"""Hooks and fixtures for all tests: how the suite runs, a cache of its own, snapshots."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -11,21 +12,71 @@ from syrupy.assertion import SnapshotAssertion
 
 from eas.config import automatic
 from eas.msl.host import toolchain
+from tests import suite
 from tests.processes import PATIENCE
 from tests.snapshot_files import ErrorFile, IrFile, MetalFile, TextFile
 
 # No test depends on how busy the machine is.
-settings.register_profile("eas", deadline=None)
-settings.load_profile("eas")
+settings.register_profile("eas", deadline=None, max_examples=suite.EXAMPLES)
+settings.register_profile("thorough", deadline=None)
 
 # Takes the file's name without its suffix, and the text that should be in it.
 SnapshotCheck = Callable[[str, str], None]
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    words = "run the thorough tests, too, and more random programs in the others"
+    parser.addoption("--thorough", action="store_true", help=words)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    settings.load_profile("thorough" if config.getoption("--thorough") else "eas")
+
+
+@pytest.hookimpl(tryfirst=True)  # before pytest-xdist starts workers
+def pytest_cmdline_main(config: pytest.Config) -> None:
+    suite.choose_workers(config)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    suite.leave_out_thorough(config, items)
+
+
+def pytest_collection_finish() -> None:
+    suite.freeze_collected()
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    suite.send_left_out(session)
+
+
+@pytest.hookimpl(optionalhook=True)  # there is no such hook without pytest-xdist
+def pytest_testnodedown(node: Any) -> None:
+    suite.receive_left_out(node.config, getattr(node, "workeroutput", {}))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    suite.report_left_out(terminalreporter)
+
+
 @pytest.fixture(scope="session", autouse=True)
-def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+def _own_cache(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[None]:
+    """Compiled kernels of this run only; all workers share them."""
+    folder = tmp_path_factory.getbasetemp()
+    if hasattr(request.config, "workerinput"):
+        folder = folder.parent
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("EAS_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
+        patch.setenv("EAS_CACHE_DIR", str(folder / "cache"))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _modules_for_children(request: pytest.FixtureRequest) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in suite.share_modules(request.config.rootpath).items():
+            patch.setenv(name, value)
         yield
 
 

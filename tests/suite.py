@@ -1,0 +1,88 @@
+"""How the suite runs: on all cores, and without the thorough tests unless they are asked for.
+
+`tests/conftest.py` calls these functions from the hooks of pytest.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+# So few files start sooner in one process than on workers, which import and collect by themselves.
+FEW_FILES = 3
+
+# How many cases a property of hypothesis is tried on; `--thorough` takes its own default, 100.
+EXAMPLES = 25
+
+_LEFT_OUT = pytest.StashKey[int]()
+_SENT = "thorough tests left out"
+
+
+def choose_workers(config: pytest.Config) -> None:
+    """Distributes the tests over all cores, if there are many and no option says otherwise.
+
+    `-n 0` runs them in one process, as do `-p no:xdist`, `--pdb` and `-s`.
+    """
+    option = config.option
+    if not config.pluginmanager.hasplugin("xdist") or hasattr(config, "workerinput"):
+        return
+    is_chosen = option.numprocesses is not None or option.dist != "no" or option.tx
+    if is_chosen or option.usepdb or option.capture == "no" or _names_few_files(config.args):
+        return
+    option.numprocesses = "logical"
+    option.dist = "worksteal"
+
+
+def _names_few_files(arguments: Sequence[str]) -> bool:
+    paths = {argument.partition("::")[0] for argument in arguments}
+    return len(paths) <= FEW_FILES and all(Path(path).is_file() for path in paths)
+
+
+def leave_out_thorough(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Deselects the tests that are marked `thorough`, unless `--thorough` is given."""
+    if config.getoption("--thorough"):
+        return
+    left_out = [item for item in items if item.get_closest_marker("thorough")]
+    if left_out:
+        items[:] = [item for item in items if not item.get_closest_marker("thorough")]
+        config.stash[_LEFT_OUT] = len(left_out)
+        config.hook.pytest_deselected(items=left_out)
+
+
+def send_left_out(session: pytest.Session) -> None:
+    """A worker says how many tests it has left out: the same number as any other worker."""
+    output: dict[str, Any] | None = getattr(session.config, "workeroutput", None)
+    if output is not None:
+        output[_SENT] = session.config.stash.get(_LEFT_OUT, 0)
+
+
+def receive_left_out(config: pytest.Config, output: dict[str, Any]) -> None:
+    """Takes the number that a worker has sent."""
+    config.stash[_LEFT_OUT] = max(output.get(_SENT, 0), config.stash.get(_LEFT_OUT, 0))
+
+
+def report_left_out(reporter: pytest.TerminalReporter) -> None:
+    """Ends the summary with the number of tests that were left out, and the option for them."""
+    count = reporter.config.stash.get(_LEFT_OUT, 0)
+    if count:
+        reporter.write_line(f"{count} thorough tests were left out; --thorough runs them, too.")
+
+
+def freeze_collected() -> None:
+    """Tells the collector of garbage that thousands of tests are there to stay.
+
+    A test that collects garbage would go through all of them, which takes half a second.
+    """
+    gc.collect()
+    gc.freeze()
+
+
+def share_modules(root: Path) -> dict[str, str]:
+    """The environment in which processes that tests start find `eas`, installed or not."""
+    paths = [str(root), *filter(None, [os.environ.get("PYTHONPATH")])]
+    return {"PYTHONPATH": os.pathsep.join(paths)}
