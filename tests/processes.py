@@ -4,11 +4,20 @@ from __future__ import annotations
 
 import os
 import subprocess
+import time
 import warnings
 from collections.abc import Callable
 
 # Seconds until something that should end counts as endless, however busy the machine is.
 PATIENCE = 600.0
+
+
+def wait_until(holds: Callable[[], bool]) -> None:
+    """Waits for something that no event announces; fails if it does not come."""
+    end = time.monotonic() + PATIENCE
+    while not holds():
+        assert time.monotonic() < end, "it did not come"
+        time.sleep(0.005)
 
 
 def is_alive(process: int) -> bool:

@@ -139,8 +139,15 @@ def test_an_empty_grid_runs_nothing(grid: Any) -> None:
 
 
 def test_an_empty_array_has_an_empty_grid() -> None:
-    a, b, c = inputs(0)
-    add(a, b, c, 0, BLOCK=256)
+    @eas.kernel
+    def write_without_a_mask(x, N, BLOCK: eas.constexpr):
+        mk.store(x, mk.program_id(0) * BLOCK + mk.arange(0, BLOCK), 1.0)
+
+    memory = np.zeros(4, np.float32)
+    write_without_a_mask(memory[:0], 0, BLOCK=4)
+    np.testing.assert_array_equal(memory, 0)
+    with pytest.raises(eas.KernelError):
+        write_without_a_mask[1](memory[:0], 0, BLOCK=4)
 
 
 @pytest.mark.parametrize(

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 from typing import Any
 
@@ -212,27 +212,30 @@ def test_a_block_may_be_larger_than_the_stack() -> None:
 
 
 _ENDLESS = """
-import signal
+import signal, threading, time
 import numpy as np
 import eas
 from eas import mk
 
 @eas.kernel
-def spin(x, TIMES):
+def spin(x, seen, TIMES):
+    mk.store(seen, mk.program_id(0), 1)
     total = 0.0
     for i in range(TIMES):
         total += mk.sqrt(mk.load(x, 0) + total)
     mk.store(x, 0, total)
 
 @eas.kernel
-def wait(x, TIMES):
+def wait(x, seen, TIMES):
+    mk.store(seen, mk.program_id(0), 1)
     waited = 0
     while mk.load(x, 0) > 0.5:
         waited += TIMES
     mk.store(x, 0, waited)
 
 @eas.kernel
-def wait_in_lanes(x, TIMES):
+def wait_in_lanes(x, seen, TIMES):
+    mk.store(seen, mk.program_id(0), 1)
     i = mk.arange(0, 100)
     waited = 0
     while mk.load(x, i) > 0.5:
@@ -240,7 +243,7 @@ def wait_in_lanes(x, TIMES):
     mk.store(x, i, waited)
 
 @eas.kernel
-def wait_beside(x, TIMES):
+def wait_beside(x, seen, TIMES):
     if mk.program_id(0) == 110:
         while mk.load(x, 0) > 0.5:
             pass
@@ -248,37 +251,48 @@ def wait_beside(x, TIMES):
     for i in range(TIMES):
         total += mk.sqrt(mk.load(x, 0) + total)
     mk.store(x, 1, total)
+    mk.store(seen, mk.program_id(0), 1)
+
+def report():
+    while seen.sum() < EXPECTED:
+        time.sleep(0.001)
+    print("running", flush=True)
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background ignores it
-x = np.zeros(100, "f4")
-KERNEL[1](x, 1, _backend="cpu")
-print("ready", flush=True)
+x, seen = np.zeros(100, "f4"), np.zeros(PROGRAMS, "i4")
+KERNEL[1](x, seen, 1, _backend="cpu")
+seen[:] = 0
+threading.Thread(target=report, daemon=True).start()
 try:
-    KERNEL[PROGRAMS](x + 1, 100_000, _backend="cpu")
+    KERNEL[PROGRAMS](x + 1, seen, 100_000, _backend="cpu")
 except KeyboardInterrupt:
     print("stopped", flush=True)
 """
 
 
 @pytest.mark.parametrize(
-    ("kernel", "programs"),
+    ("kernel", "programs", "expected"),
     [
-        ("spin", 100_000),
-        ("wait", 1),
-        ("wait", 4),
-        ("wait_in_lanes", 1),
-        ("wait_beside", 200),  # the launching thread is done and waits for another one
+        ("spin", 100_000, 1),
+        ("wait", 1, 1),
+        ("wait", 4, 1),
+        ("wait_in_lanes", 1, 1),
+        ("wait_beside", 200, 199),  # the launching thread is done and waits for another one
     ],
 )
-def test_a_long_launch_can_be_interrupted(tmp_path: Path, kernel: str, programs: int) -> None:
+def test_a_long_launch_can_be_interrupted(
+    tmp_path: Path, kernel: str, programs: int, expected: int
+) -> None:
+    """The signal comes when so many programs as `expected` have run, or at least begun."""
+    text = _ENDLESS.replace("KERNEL", kernel).replace("PROGRAMS", str(programs))
     script = tmp_path / "spin.py"
-    script.write_text(_ENDLESS.replace("KERNEL", kernel).replace("PROGRAMS", str(programs)))
+    script.write_text(text.replace("EXPECTED", str(expected)))
     command = [sys.executable, str(script)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+    variables = {**os.environ, "EAS_NUM_THREADS": "2"}  # one may wait while the other one works
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=variables) as process:
         try:
             assert process.stdout is not None
-            assert process.stdout.readline() == "ready\n"
-            time.sleep(1)
+            assert process.stdout.readline() == "running\n"
             process.send_signal(signal.SIGINT)
             out, _ = process.communicate(timeout=PATIENCE)
         finally:

@@ -172,10 +172,11 @@ def test_all_that_was_found_is_raised_at_once() -> None:
 
 
 def test_without_an_error_nothing_is_raised() -> None:
-    found = Diagnostics()
+    found, warning = Diagnostics(), Diagnostic("E1", "slow", NOWHERE, severity="warning")
     found.raise_if_any("blur")
-    found.add(Diagnostic("E1", "slow", NOWHERE, severity="warning"))
+    found.add(warning)
     found.raise_if_any("blur")
+    assert found.items == (warning,)
 
 
 def test_a_notebook_shows_the_cell_and_every_diagnostic(

@@ -11,15 +11,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from eas.msl.host import Builder, Host, HostError, MslError
+from eas.msl.host import Builder, Host, HostError, Limits, MslError
 from eas.support.cache import FOLDER, Cache, open_cache
 from tests.host.texts import HEAD, run_text
+from tests.processes import PATIENCE
 
 TEXT = HEAD + "kernel void seven(device int* x [[buffer(0)]]) { x[0] = 7; }\n"
 
 
 def seven(cache: Cache) -> int:
-    host = Host(Builder(cache))
+    host = Host(Builder(cache), Limits(PATIENCE))
     x = np.zeros(1, np.int32)
     try:
         run_text(host, TEXT, x)

@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from contextlib import suppress
 
 import numpy as np
@@ -18,7 +17,7 @@ from eas.msl.host import Builder, Host, HostError, Limits, load
 from eas.msl.host.worker_client import patience
 from eas.support.cache import open_cache
 from tests.host.texts import HEAD, run_text
-from tests.processes import PATIENCE, in_a_fork, is_alive
+from tests.processes import PATIENCE, in_a_fork, is_alive, wait_until
 
 DOUBLE = HEAD + (
     "kernel void twice(device int* x [[buffer(0)]], uint i [[thread_position_in_grid]]) {\n"
@@ -110,10 +109,12 @@ def kill_again_and_again(host: Host, done: threading.Event) -> None:
 
 def test_a_worker_that_died_between_launches_is_replaced(host: Host) -> None:
     assert works(host)
-    assert host.pid is not None
-    os.kill(host.pid, signal.SIGKILL)
-    time.sleep(0.05)
+    worker = host.pid
+    assert worker is not None
+    os.kill(worker, signal.SIGKILL)
+    wait_until(lambda: not is_alive(worker))
     assert works(host)
+    assert host.pid != worker
 
 
 @pytest.mark.skipif(os.uname().machine != "x86_64", reason="the instructions are of one machine")
@@ -264,18 +265,25 @@ def test_a_worker_outlives_the_thread_that_started_it(host: Host) -> None:
     starter.start()
     starter.join()
     started = host.pid
-    time.sleep(0.2)  # a signal at the end of the thread would have come by now
+    # Linux can send a signal when the thread has ended, which is after `join`.
+    wait_until(lambda: not os.path.exists(f"/proc/self/task/{starter.native_id}"))
     assert works(host)
     assert host.pid == started
 
 
 ORPHAN = """
-import threading
 import numpy as np
 from eas.msl import host
-shader = host.load({text!r})
-threading.Timer(0.5, lambda: print(host.default_host().pid, flush=True)).start()
-shader.endless(np.zeros(4, np.int32), threads=4)
+from eas.msl.host import worker_client
+
+receive = worker_client._receive
+
+def announce_and_receive(process, deadline):
+    print(process.pid, flush=True)  # the request was sent
+    return receive(process, deadline)
+
+worker_client._receive = announce_and_receive
+host.load({text!r}).endless(np.zeros(4, np.int32), threads=4)
 """
 
 
@@ -284,12 +292,9 @@ def test_an_endless_kernel_ends_with_the_process_that_launched_it() -> None:
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) as launcher:
         assert launcher.stdout is not None
         worker = int(launcher.stdout.readline())
+        assert is_alive(worker)
         launcher.kill()
-    for _ in range(200):
-        if not is_alive(worker):
-            return
-        time.sleep(0.1)
-    pytest.fail("the worker is still there")
+    wait_until(lambda: not is_alive(worker))
 
 
 AT_EXIT = """
@@ -332,11 +337,9 @@ os._exit(0)
 
 
 def test_a_process_that_ends_at_once_leaves_no_files() -> None:
-    told = subprocess.check_output([sys.executable, "-c", f"import sys\n{ENDS_AT_ONCE}"], text=True)
-    folder, worker = told.rsplit(maxsplit=1)
-    deadline = time.monotonic() + PATIENCE
-    while is_alive(int(worker)) and time.monotonic() < deadline:
-        time.sleep(0.05)
+    said = subprocess.check_output([sys.executable, "-c", f"import sys\n{ENDS_AT_ONCE}"], text=True)
+    folder, worker = said.rsplit(maxsplit=1)
+    wait_until(lambda: not is_alive(int(worker)))
     assert not os.path.exists(folder)
 
 

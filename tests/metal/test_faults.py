@@ -23,7 +23,7 @@ from tests.metal.kernels import shift, spin, stray, twice
 from tests.metal.simulated import Machine
 from tests.metal.simulated.encoders import MTLComputeCommandEncoder
 from tests.metal.simulated.objects import constant
-from tests.processes import PATIENCE, in_a_fork
+from tests.processes import PATIENCE, in_a_fork, wait_until
 
 GPU = "Apple M1 (simulated)"
 
@@ -283,10 +283,7 @@ def test_many_launches_leave_nothing_behind(machine: Machine) -> None:
     for _ in range(60):
         twice(x, 4, BLOCK=4)
     kept = {"MTLDevice": 1, "MTLCommandQueue": 1, "MTLComputePipelineState": 1}
-    end = time.monotonic() + 20
-    while +machine.alive != kept and time.monotonic() < end:
-        time.sleep(0.01)  # the queue's thread has not let go of the last commands yet
-    assert +machine.alive == kept
+    wait_until(lambda: +machine.alive == kept)  # the queue's thread lets go of the last commands
 
 
 @pytest.mark.parametrize("own_references", [0, 2])

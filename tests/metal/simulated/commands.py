@@ -37,6 +37,7 @@ class MTLCommandQueue(Object):
         super().__init__(machine)
         self.work: Work = queue.SimpleQueue()
         self.unfinished: weakref.WeakSet[MTLCommandBuffer] = weakref.WeakSet()
+        self._lock = threading.Lock()
         threading.Thread(target=_run_all, args=(self.work,), daemon=True).start()
         weakref.finalize(self, self.work.put, None).atexit = False
 
@@ -44,10 +45,11 @@ class MTLCommandQueue(Object):
     def commandBuffer(self) -> MTLCommandBuffer | None:
         if self.machine.faults.takes_no_commands:
             return None
-        count = sum(not each.done.is_set() for each in self.unfinished)
-        require(count < MOST_UNFINISHED, f"waits until one of {count} command buffers is done")
-        made = autorelease(MTLCommandBuffer(self.machine, self))
-        self.unfinished.add(made)
+        with self._lock:  # a set must not grow while another thread goes through it
+            count = sum(not each.done.is_set() for each in self.unfinished)
+            require(count < MOST_UNFINISHED, f"waits until one of {count} command buffers is done")
+            made = autorelease(MTLCommandBuffer(self.machine, self))
+            self.unfinished.add(made)
         return made
 
 
@@ -57,7 +59,7 @@ def _run_all(work: Work) -> None:
 
 
 def _run_next(work: Work) -> bool:
-    """Runs the next commands and lets go of them; tells whether more may come."""
+    """Runs the next commands and lets go of them; returns whether more may come."""
     commands = work.get()
     if commands is not None:
         commands.execute()

@@ -62,6 +62,12 @@ class Machine:
     alive: Counter[str] = field(default_factory=Counter[str])
     libraries: list[dict[str, object]] = field(default_factory=list[dict[str, object]])
     labels: list[str] = field(default_factory=list[str])
+    _lock: threading.RLock = field(default_factory=threading.RLock)
+
+    def note_birth(self, kind: str) -> None:
+        """An object was made, by any thread."""
+        with self._lock:
+            self.alive[kind] += 1
 
     def note_autorelease(self, kind: str) -> None:
         """An object is left to the innermost pool of this thread; without one, to nobody."""
@@ -70,6 +76,7 @@ class Machine:
 
     def note_death(self, kind: str, references: list[int]) -> None:
         """Python has let go of an object: if that was not the last reference, it is leaked."""
-        self.alive[kind] -= 1
+        with self._lock:
+            self.alive[kind] -= 1
         if references[0] > 1 + self.own_references:
             self.troubles.append(f"{kind} is leaked")

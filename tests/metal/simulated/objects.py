@@ -86,7 +86,7 @@ class Object:
         self.process = os.getpid()
         self.references = [1]
         kind = type(self).__name__
-        machine.alive[kind] += 1
+        machine.note_birth(kind)
         weakref.finalize(self, machine.note_death, kind, self.references).atexit = False
 
     def require_usable(self, method: str) -> None:
