@@ -19,6 +19,7 @@ BELOW: dict[str, set[str]] = {
     "llvm": {"support", "ir"},
     "msl": {"support", "ir"},
     "runtime": {"support", "ir", "llvm"},  # runtime/cpu builds and runs what llvm writes
+    "septran": {"support", "ir", "frontend_ast"},  # `eas` hands in what compiles and runs
 }
 
 # The stages of the code generators, the first one first; `top` are the files beside them.

@@ -12,7 +12,7 @@ import pytest
 REPOSITORY = Path(__file__).parent.parent
 PROJECT: dict[str, Any] = tomllib.loads((REPOSITORY / "pyproject.toml").read_text("utf-8"))
 SETUPTOOLS: dict[str, Any] = PROJECT["tool"]["setuptools"]
-STAGES = ["frontend_ast", "ir", "llvm", "msl", "runtime", "support"]
+STAGES = ["frontend_ast", "ir", "llvm", "msl", "runtime", "septran", "support"]
 NOT_INSTALLED = {"tests", "examples", "benchmarks", "build"}
 
 

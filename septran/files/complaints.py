@@ -1,0 +1,94 @@
+"""How mistakes in files leave this package: collected as diagnostics, raised all at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from eas.frontend_ast.name_lookup import close_matches
+from eas.frontend_ast.source.errors import CompileError
+from eas.support.diagnostics import Diagnostic, Label
+from eas.support.location import Loc
+
+SHOWN = 40  # a hostile file could have one mistake per byte
+
+
+class SeptranError(CompileError):
+    """Files that cannot be used: `diagnostics` says why and where."""
+
+    def _closing_line(self) -> str:
+        count = len(self.diagnostics)
+        names = list(dict.fromkeys(each.loc.source.name for each in self.diagnostics))
+        where = f"`{names[0]}`" if len(names) == 1 else f"{len(names)} files"
+        return f"{count} error{'' if count == 1 else 's'} in {where}"
+
+
+class Complaints:
+    """What was found wrong so far."""
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[str, str, Loc], Diagnostic] = {}
+        self._unshown = 0
+
+    def add(
+        self,
+        code: str,
+        message: str,
+        loc: Loc,
+        *,
+        label: str = "",
+        secondary: Sequence[Label] = (),
+        notes: Sequence[str] = (),
+        help: Sequence[str] = (),
+    ) -> None:
+        """Keep a mistake, unless it was found before: a file may be read for several reasons."""
+        if len(self._found) >= SHOWN:
+            self._unshown += 1
+            return
+        diagnostic = Diagnostic(
+            code, message, loc, label, tuple(secondary), tuple(notes), tuple(help)
+        )
+        self._found.setdefault((code, message, loc), diagnostic)
+
+    def __bool__(self) -> bool:
+        return bool(self._found)
+
+    def error(self) -> SeptranError:
+        """All of them as one exception, in the order of the text."""
+        files = list(dict.fromkeys(each.loc.source for each in self._found.values()))
+        found = sorted(
+            self._found.values(),
+            key=lambda each: (files.index(each.loc.source), each.loc.line, each.loc.column),
+        )
+        if self._unshown:
+            last = found[-1]
+            note = f"{self._unshown} more mistakes are not shown"
+            found[-1] = Diagnostic(
+                last.code,
+                last.message,
+                last.loc,
+                last.label,
+                last.secondary,
+                (*last.notes, note),
+                last.help,
+            )
+        return SeptranError(found)
+
+    def raise_if_any(self) -> None:
+        if self._found:
+            raise self.error()
+
+
+def suggest(name: str, known: Iterable[str], what: str = "") -> tuple[str, ...]:
+    """The likeliest name that was meant; if none is like it, all there are (`what` names them)."""
+    known = list(known)
+    if close := close_matches(name, known):
+        return (f"did you mean `{close[0]}`?",)
+    if not what or not known:
+        return ()
+    return (f"{what}: {', '.join(f'`{each}`' for each in known[:SHOWN])}",)
+
+
+def quoted(text: str, limit: int = 60) -> str:
+    """A text of the user's in a message, cut where it is long."""
+    shown = text if len(text) <= limit else f"{text[: limit - 3]}..."
+    return f"`{shown}`"

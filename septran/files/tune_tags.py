@@ -1,0 +1,174 @@
+"""`!tune`: a value that is still open, and the values that it can have."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Literal, Self
+
+from pydantic import Discriminator, Field, Tag, model_validator
+
+from eas.septran.files.model import Name, Positive, Small, Strict, wrong
+from eas.septran.files.nodes import TuneData
+
+MOST_OPTIONS = 1000
+MOST_STAGES = 64
+TUNE_TYPES = ("choice", "int", "pow2", "bool", "memory", "binding", "instance")
+
+
+class _Listed(Strict):
+    """A tune whose options are listed; none of them twice."""
+
+    @model_validator(mode="after")
+    def _check_values(self) -> Self:
+        values: list[object] = getattr(self, "values", None) or []
+        kinds = [(type(each), each) for each in values]
+        if len(set(kinds)) < len(kinds):
+            twice = next(each for n, (_, each) in enumerate(kinds) if kinds[n] in kinds[:n])
+            raise wrong("S123", f"`{twice}` is listed twice", "values")
+        return self
+
+
+class ValueChoice(_Listed):
+    """One of some numbers, or of true and false."""
+
+    type: Literal["choice"]
+    values: list[Small | bool] = Field(min_length=1, max_length=MOST_OPTIONS)
+
+    def options(self) -> Sequence[int | bool]:
+        return self.values
+
+
+class IntChoice(_Listed):
+    """One of some numbers."""
+
+    type: Literal["choice"]
+    values: list[Small] = Field(min_length=1, max_length=MOST_OPTIONS)
+
+    def options(self) -> Sequence[int]:
+        return self.values
+
+
+class NameChoice(_Listed):
+    """One of some names."""
+
+    type: Literal["choice"]
+    values: list[Name] = Field(min_length=1, max_length=MOST_OPTIONS)
+
+    def options(self) -> Sequence[str]:
+        return self.values
+
+
+class IntRange(Strict):
+    """A number from `low` to `high`, both included, in steps."""
+
+    type: Literal["int"]
+    low: Small
+    high: Small
+    step: Positive = 1
+
+    @model_validator(mode="after")
+    def _check_bounds(self) -> Self:
+        if self.low > self.high:
+            raise wrong("S123", f"no number is from {self.low} to {self.high}", "high")
+        if len(self.options()) > MOST_OPTIONS:
+            raise wrong("S123", f"these are more than {MOST_OPTIONS} numbers", "high")
+        return self
+
+    def options(self) -> Sequence[int]:
+        return range(self.low, self.high + 1, self.step)
+
+
+class PowerOfTwo(Strict):
+    """A power of two from `low` to `high`, both included."""
+
+    type: Literal["pow2"]
+    low: Positive
+    high: Positive
+
+    @model_validator(mode="after")
+    def _check_bounds(self) -> Self:
+        if not self.options():
+            raise wrong("S123", f"no power of two is from {self.low} to {self.high}", "high")
+        return self
+
+    def options(self) -> Sequence[int]:
+        return [1 << n for n in range(31) if self.low <= 1 << n <= self.high]
+
+
+class Either(Strict):
+    """True or false."""
+
+    type: Literal["bool"]
+
+    def options(self) -> Sequence[bool]:
+        return [False, True]
+
+
+class MemoryChoice(_Listed):
+    """A memory of the machine: one of these, or any that the instance's processor sees."""
+
+    type: Literal["memory"]
+    values: list[Name] | None = Field(default=None, min_length=1, max_length=MOST_OPTIONS)
+
+    def options(self) -> Sequence[str] | None:
+        return self.values
+
+
+class BindingChoice(_Listed):
+    """A primitive of the machine: one of these, or any."""
+
+    type: Literal["binding"]
+    values: list[Name] | None = Field(default=None, min_length=1, max_length=MOST_OPTIONS)
+
+    def options(self) -> Sequence[str] | None:
+        return self.values
+
+
+def kind_of(value: object) -> str:
+    """Which branch a value belongs to: errors then speak of this branch only."""
+    is_tune = isinstance(value, TuneData) or getattr(value, "type", None) in TUNE_TYPES
+    return "<tune>" if is_tune else "<value>"
+
+
+_IntTune = Annotated[IntChoice | IntRange | PowerOfTwo, Field(discriminator="type")]
+_ValueTune = Annotated[ValueChoice | IntRange | PowerOfTwo | Either, Field(discriminator="type")]
+_MemoryTune = Annotated[NameChoice | MemoryChoice, Field(discriminator="type")]
+_BindingTune = Annotated[NameChoice | BindingChoice, Field(discriminator="type")]
+
+AnyTune = (
+    ValueChoice
+    | IntChoice
+    | NameChoice
+    | IntRange
+    | PowerOfTwo
+    | Either
+    | MemoryChoice
+    | BindingChoice
+)
+
+# What may stand at each kind of place.
+Value = Annotated[
+    Annotated[Small | bool, Tag("<value>")] | Annotated[_ValueTune, Tag("<tune>")],
+    Discriminator(kind_of),
+]
+_Depth = Annotated[int, Field(ge=1, le=MOST_STAGES)]
+Stages = Annotated[
+    Annotated[_Depth, Tag("<value>")] | Annotated[_IntTune, Tag("<tune>")], Discriminator(kind_of)
+]
+Threads = Annotated[
+    Annotated[int, Field(ge=1, le=65536), Tag("<value>")] | Annotated[_IntTune, Tag("<tune>")],
+    Discriminator(kind_of),
+]
+Padding = Annotated[
+    Annotated[int, Field(ge=0, le=4096), Tag("<value>")] | Annotated[_IntTune, Tag("<tune>")],
+    Discriminator(kind_of),
+]
+MemoryName = Annotated[
+    Annotated[Name, Tag("<value>")] | Annotated[_MemoryTune, Tag("<tune>")], Discriminator(kind_of)
+]
+BindingName = Annotated[
+    Annotated[Name, Tag("<value>")] | Annotated[_BindingTune, Tag("<tune>")], Discriminator(kind_of)
+]
+InstanceName = Annotated[
+    Annotated[Name, Tag("<value>")] | Annotated[NameChoice, Tag("<tune>")], Discriminator(kind_of)
+]
