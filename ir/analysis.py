@@ -1,4 +1,4 @@
-"""What a function does to its arrays, and where its lanes go different ways."""
+"""Which arrays a function reads and writes, and where its lanes diverge and join."""
 
 from __future__ import annotations
 
@@ -57,10 +57,10 @@ class Split:
 
 @frozen
 class Join:
-    """Ways that meet again: what the lanes on them were split by, and what each way passes."""
+    """A join of paths: the split of the lanes on them, and the values that each path passes."""
 
     split: Split | None
-    ways: tuple[tuple[Value, ...], ...]
+    paths: tuple[tuple[Value, ...], ...]
 
 
 Outgoing = tuple[tuple[Exit, Split | None], ...]
@@ -68,11 +68,11 @@ Outgoing = tuple[tuple[Exit, Split | None], ...]
 
 @frozen
 class Divergence:
-    """How lanes part and meet in an op with regions, whatever has split them before.
+    """How lanes diverge and join in an op with regions, apart from splits around it.
 
-    `inside` splits its regions. `results` tells how lanes get out of it, `carried` how they get
-    from one trip of a loop to the next. `exits` are those below it that leave something around it:
-    the ops after it run without the lanes that took them.
+    `inside` splits its regions. `results` joins the paths out of it, `carried` the paths from one
+    trip of a loop to the next. `exits` are those below it that leave something around it: the ops
+    after it run without the lanes that took them.
     """
 
     inside: Split | None
@@ -87,7 +87,7 @@ def splits(f: Function) -> dict[int, Split]:
 
 
 def has_splits(f: Function) -> bool:
-    """Whether any condition or loop splits lanes: without one they all go the same way."""
+    """Whether any condition or loop splits lanes: without one they never diverge."""
     for op in walk(f.body):
         match op:
             case If() | Condition():
@@ -116,19 +116,19 @@ def placed(
 
 
 def divergences(f: Function) -> dict[int, Divergence]:
-    """How lanes part and meet in each op with regions, by the op's `id()`."""
+    """How lanes diverge and join in each op with regions, by the op's `id()`."""
     found: dict[int, Divergence] = {}
     _follow(f.body, found)
     return found
 
 
 def divergence(op: Structured) -> Divergence:
-    """How lanes part and meet in one op."""
+    """How lanes diverge and join in one op."""
     return _diverge(op, {})
 
 
 def exhaustion(loop: Loop) -> Split | None:
-    """What makes lanes come to the end of a loop in different trips, its exits aside."""
+    """The split by which lanes exhaust a loop in different trips, apart from its exits."""
     if isinstance(loop, For):
         return _split_by(loop.start, loop.loc)
     test = loop.test.terminator
@@ -141,7 +141,7 @@ def covers(shape: Shape, split: Shape) -> bool:
 
 
 def cover(a: Split | None, b: Split | None) -> Split | None:
-    """Both splits, one after the other. Shapes that do not go together stay the first's."""
+    """Both splits, one after the other. Of shapes that do not broadcast the first is used."""
     if a is None or b is None:
         return a or b
     return Split(broadcast_shapes(a.shape, b.shape) or a.shape, b.loc)
@@ -156,7 +156,7 @@ def cover_all(split: Split | None, exits: Iterable[tuple[Exit, Split | None]]) -
 
 @frozen
 class _Flow:
-    """How lanes get out of a region: its exits, and what its end passes on, if that is reached."""
+    """The paths out of a region: its exits, and what its end passes, if that is reached."""
 
     exits: Outgoing
     end: tuple[tuple[Value, ...], ...]
@@ -173,7 +173,7 @@ def _follow(region: Region, found: dict[int, Divergence]) -> _Flow:
                 exits += [(leaving, cover(skipped, split)) for leaving, split in divergence.exits]
             skips = [each for each in divergence.exits if isinstance(each[0], Continue)]
             skipped = cover_all(skipped, skips)
-            reached = reached and bool(divergence.results.ways)
+            reached = reached and bool(divergence.results.paths)
     last = region.terminator
     if reached and isinstance(last, Exit):
         exits.append((last, skipped))
@@ -212,8 +212,8 @@ def _diverge_scope(op: Scope, found: dict[int, Divergence]) -> Divergence:
     for leaving, split in body.exits:
         is_own = isinstance(leaving, Leave) and leaving.label == op.label
         (own if is_own else passing).append((leaving, split))
-    ways = (*(leaving.values for leaving, _ in own), *body.end)
-    return Divergence(None, Join(cover_all(None, own), ways), tuple(passing))
+    paths = (*(leaving.values for leaving, _ in own), *body.end)
+    return Divergence(None, Join(cover_all(None, own), paths), tuple(passing))
 
 
 def _diverge_loop(op: Loop, found: dict[int, Divergence]) -> Divergence:

@@ -27,7 +27,7 @@ from eas.support.records import field, record
 
 @record
 class Builder:
-    """Appends ops to `ops`, the list under way, at the location `loc`."""
+    """Appends ops to `ops`, the current list, at the location `loc`."""
 
     ops: list[Op] = field(default_factory=list[Op])
     loc: Loc = NOWHERE

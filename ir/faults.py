@@ -49,7 +49,7 @@ class Extent:
 def outside(
     kind: AccessKind, extent: Extent, offset: int, loc: Loc, place: str, is_masked: bool
 ) -> Diagnostic:
-    """An access at an offset that is not inside of its array; `place` is the program and lane."""
+    """An access at an offset outside of its array; `place` names the program and lane."""
     return Diagnostic(
         _CODES[kind],
         f"`{extent.name}` is {kind} out of bounds, at offset {offset}",

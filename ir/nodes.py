@@ -1,4 +1,4 @@
-"""The IR's data: values, regions, ops, functions. What they mean is told in `eas.ir`."""
+"""The IR's data: values, regions, ops, functions. Their meaning is described in `eas.ir`."""
 
 from __future__ import annotations
 
@@ -80,11 +80,11 @@ CombineKind = Literal["reduce", "scan"]
 
 @frozen
 class Combine:
-    """Puts the elements along the last axis together, two at a time, by a function of the user's.
+    """Combines the elements along the last axis, two at a time, by a function of the user's.
 
-    A `reduce` gives what comes of all of them, a `scan` for each what comes of those up to it. The
-    operands are blocks of one shape. `body` takes an element of each, then another one of each, and
-    yields as many values. It computes with scalars only, and uses nothing from outside.
+    A `reduce` combines all of them, a `scan` gives for each the combination up to it. The operands
+    are blocks of one shape. `body` takes an element of each, then another one of each, and yields
+    as many values. It computes with scalars only, and uses nothing from outside.
     """
 
     kind: CombineKind

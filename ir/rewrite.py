@@ -238,7 +238,7 @@ def builder_for(f: Function) -> Builder:
 
 
 def falls_through(region: Region) -> bool:
-    """Whether the end of a region can be reached, as far as its shape tells."""
+    """Whether the end of a region can be reached, as far as its structure shows."""
     return isinstance(region.terminator, Yield | Condition) and not ends_dead(region.ops[:-1])
 
 

@@ -18,7 +18,7 @@ def as_dtype(a: Array, dtype: np.dtype[Any]) -> Array:
 
 
 def _to_odd(a: Array) -> Array:
-    """The f32 next to an f64, that with an odd last digit: this keeps what it takes to round on."""
+    """The f32 next to an f64, rounded to odd: that can be rounded again without an error."""
     with np.errstate(all="ignore"):
         near = a.astype(F32.numpy)
         back = near.astype(F64.numpy)

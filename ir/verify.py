@@ -79,8 +79,8 @@ def verify(f: Function, stage: Stage = SOURCE) -> None:
 
 
 @frozen
-class _Ways:
-    """The types that each kind of terminator passes here, None where there is no place for one."""
+class _Targets:
+    """The types that each kind of terminator passes here, None where it is not allowed."""
 
     yielded: Types | None = None
     tested: Types | None = None
@@ -88,9 +88,9 @@ class _Ways:
     continued: Types | None = None
     scopes: dict[int, Types] = field(default_factory=dict[int, Types])
 
-    def ending(self, passed: Types) -> _Ways:
-        """Those of a region inside that yields."""
-        return _Ways(passed, None, self.broken, self.continued, self.scopes)
+    def ending(self, passed: Types) -> _Targets:
+        """The targets of a region inside that yields."""
+        return _Targets(passed, None, self.broken, self.continued, self.scopes)
 
 
 @record
@@ -114,7 +114,7 @@ class _Form:
                 raise VerifyError(f"two parameters are called `{param.name}`")
             names.add(param.name)
             self.define(param.value, None)
-        self.region(f.body, (), _Ways(yielded=()), None)
+        self.region(f.body, (), _Targets(yielded=()), None)
 
     def define(self, value: Value, op: Op | None) -> None:
         if value.id in self.defined:
@@ -140,7 +140,7 @@ class _Form:
             return "is used outside of the region that defines it"
         return "is used before its definition"
 
-    def region(self, region: Region, entered: Types, ways: _Ways, around: Op | None) -> None:
+    def region(self, region: Region, entered: Types, targets: _Targets, around: Op | None) -> None:
         """A region of an op, or of the function, that is entered with values of some types."""
         _check_types(region.args, entered, "a region's arguments", around)
         last = region.ops[-1] if region.ops else None
@@ -149,12 +149,12 @@ class _Form:
         before = len(self.visible)
         for value in region.args:
             self.define(value, around)
-        self.ops(region.ops[:-1], ways)
-        self.end(last, ways)
+        self.ops(region.ops[:-1], targets)
+        self.end(last, targets)
         while len(self.visible) > before:
             self.visible.popitem()
 
-    def ops(self, ops: Sequence[Op], ways: _Ways) -> None:
+    def ops(self, ops: Sequence[Op], targets: _Targets) -> None:
         has_ended, legal = False, self.stage.nodes
         for op in ops:
             if has_ended:
@@ -162,7 +162,7 @@ class _Form:
             self.use(operands_of(op), op)
             if type(op) not in legal:
                 raise self.illegal(f"a `{type(op).__name__.lower()}`", op)
-            self.op(op, ways)
+            self.op(op, targets)
             for value in results_of(op):
                 self.define(value, op)
             has_ended = isinstance(op, If) and _never_ends(op)
@@ -170,25 +170,27 @@ class _Form:
     def illegal(self, what: str, op: Op) -> VerifyError:
         return VerifyError(f"{what} is not legal at the stage `{self.stage.name}`", op)
 
-    def end(self, op: Terminator, ways: _Ways) -> None:
+    def end(self, op: Terminator, targets: _Targets) -> None:
         self.use(operands_of(op), op)
         if type(op) not in self.stage.nodes:
             raise self.illegal(f"a `{type(op).__name__.lower()}`", op)
         match op:
             case Yield():
-                _check_passed(op, ways.yielded, "the test of a `while` ends in a `condition`")
+                _check_passed(op, targets.yielded, "the test of a `while` ends in a `condition`")
             case Condition():
-                _check_passed(op, ways.tested, "only the test of a `while` ends in a `condition`")
+                _check_passed(
+                    op, targets.tested, "only the test of a `while` ends in a `condition`"
+                )
                 self.condition(op)
             case Break():
-                _check_passed(op, ways.broken, "there is no loop here to break")
+                _check_passed(op, targets.broken, "there is no loop here to break")
             case Continue():
-                _check_passed(op, ways.continued, "there is no loop here to continue")
+                _check_passed(op, targets.continued, "there is no loop here to continue")
             case Leave():
                 missing = f"no scope around this has the label {op.label}"
-                _check_passed(op, ways.scopes.get(op.label), missing)
+                _check_passed(op, targets.scopes.get(op.label), missing)
 
-    def op(self, op: Op, ways: _Ways) -> None:
+    def op(self, op: Op, targets: _Targets) -> None:
         match op:
             case Compute():
                 _check_compute(op, self.stage)
@@ -216,13 +218,13 @@ class _Form:
                 for value in operands_of(op):
                     _number(value, "a part", op)
             case If():
-                self.branch(op, ways)
+                self.branch(op, targets)
             case For():
-                self.loop_for(op, ways)
+                self.loop_for(op, targets)
             case While():
-                self.loop_while(op, ways)
+                self.loop_while(op, targets)
             case Scope():
-                self.scope(op, ways)
+                self.scope(op, targets)
             case _:
                 raise VerifyError("a terminator stands before the end of its region", op)
 
@@ -241,14 +243,14 @@ class _Form:
                 raise VerifyError("the function of a combination only computes with scalars", inner)
         elements = tuple(Scalar(dtype) for dtype in dtypes)
         visible, self.visible = self.visible, {}
-        self.region(op.body, (*elements, *elements), _Ways(yielded=elements), op)
+        self.region(op.body, (*elements, *elements), _Targets(yielded=elements), op)
         self.visible = visible
 
-    def branch(self, op: If, ways: _Ways) -> None:
+    def branch(self, op: If, targets: _Targets) -> None:
         self.condition(op)
         if op.results and _never_ends(op):
             raise VerifyError("an `if` whose branches both end in exits has no results", op)
-        inside = ways.ending(_types(op.results))
+        inside = targets.ending(_types(op.results))
         self.region(op.then, (), inside, op)
         self.region(op.orelse, (), inside, op)
 
@@ -256,32 +258,32 @@ class _Form:
         _check_bool(op.condition, "the condition", op)
         self.has_splits = self.has_splits or op.condition.shape != ()
 
-    def loop_for(self, op: For, ways: _Ways) -> None:
+    def loop_for(self, op: For, targets: _Targets) -> None:
         bound = op.start.ty
         for value in (op.start, op.stop, op.step):
             _check_int(value, "a bound", op)
             if value.ty != bound:
                 raise VerifyError(f"the bounds differ in type: {bound} and {value.ty}", op)
         self.has_splits = self.has_splits or isinstance(bound, Block)
-        self.trips(op, (bound, *_types(op.inits)), ways)
+        self.trips(op, (bound, *_types(op.inits)), targets)
 
-    def loop_while(self, op: While, ways: _Ways) -> None:
+    def loop_while(self, op: While, targets: _Targets) -> None:
         carried = _types(op.inits)
-        # Nothing that the test is part of can be left from it: that would leave half a trip.
-        self.region(op.test, carried, _Ways(tested=carried), op)
-        self.trips(op, carried, ways)
+        # An exit in the test would leave half a trip.
+        self.region(op.test, carried, _Targets(tested=carried), op)
+        self.trips(op, carried, targets)
 
-    def trips(self, op: Loop, entered: Types, ways: _Ways) -> None:
+    def trips(self, op: Loop, entered: Types, targets: _Targets) -> None:
         carried, results = _types(op.inits), _types(op.results)
-        inside = _Ways(carried, None, results, carried, ways.scopes)
+        inside = _Targets(carried, None, results, carried, targets.scopes)
         self.region(op.body, entered, inside, op)
-        self.region(op.orelse, carried, ways.ending(results), op)
+        self.region(op.orelse, carried, targets.ending(results), op)
 
-    def scope(self, op: Scope, ways: _Ways) -> None:
-        if op.label in ways.scopes:
+    def scope(self, op: Scope, targets: _Targets) -> None:
+        if op.label in targets.scopes:
             raise VerifyError(f"a scope around this has the label {op.label} too", op)
         results = _types(op.results)
-        inside = replace(ways.ending(results), scopes={**ways.scopes, op.label: results})
+        inside = replace(targets.ending(results), scopes={**targets.scopes, op.label: results})
         self.region(op.body, (), inside, op)
 
 
@@ -462,7 +464,7 @@ def _check_structured(op: Structured, split: Split | None, divergence: Divergenc
     if divergence.carried is not None:
         _check_join(op, _carried(op), divergence.carried, "carried value")
     for _, taken in divergence.exits:
-        _check_meeting(split, taken, op)
+        _check_exit_splits(split, taken, op)
         split = cover(split, taken)
 
 
@@ -479,7 +481,7 @@ def _check_ranks(values: Sequence[Value], split: Split | None, op: Op) -> None:
             )
 
 
-def _check_meeting(a: Split | None, b: Split | None, op: Op) -> None:
+def _check_exit_splits(a: Split | None, b: Split | None, op: Op) -> None:
     if a is not None and b is not None and broadcast_shapes(a.shape, b.shape) is None:
         raise VerifyError(
             f"lanes leave by {list(a.shape)} at {a.loc} and by {list(b.shape)} at {b.loc}", op
@@ -497,23 +499,23 @@ def _carried(op: Structured) -> tuple[Value, ...]:
 
 
 def _check_join(op: Structured, joined: Sequence[Value], join: Join, what: str) -> None:
-    """Lanes that were split meet in a value for each lane, or all bring the same value."""
+    """A join of split lanes has a value for each lane, or all paths pass the same value."""
     if join.split is None:
         return
-    for value, *brought in zip(joined, *join.ways, strict=True):
+    for value, *passed in zip(joined, *join.paths, strict=True):
         if covers(value.shape, join.split.shape):
             continue
-        differ = any(other != brought[0] for other in brought[1:])
-        if differ or (brought and what == "result" and _varies(brought[0], op)):
+        differ = any(other != passed[0] for other in passed[1:])
+        if differ or (passed and what == "result" and _varies(passed[0], op)):
             raise VerifyError(
                 f"the {what} %{value.id} is {value.ty}, but lanes that were split by"
-                f" {list(join.split.shape)} at {join.split.loc} bring different values",
+                f" {list(join.split.shape)} at {join.split.loc} have different values",
                 op,
             )
 
 
 def _varies(value: Value, op: Structured) -> bool:
-    """Whether lanes that leave an op on different trips may bring different values of this name."""
+    """Whether lanes that leave an op in different trips may have different values of this name."""
     loops = [op] if isinstance(op, Loop) else _loops_in(op)
     return any(value in values_in(region) for loop in loops for region in regions_of(loop))
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from eas.ir.aliasing.conflicts import are_planes, conflicts
+from eas.ir.aliasing.conflicts import conflicts, write_different_planes
 from eas.ir.analysis import Divergence, divergences
 from eas.ir.lowering.lockstep import Control, in_lockstep
 from eas.ir.nodes import (
@@ -66,7 +66,7 @@ def _conflict_in_memory(op: Control, shape: Shape, facts: Facts) -> bool:
     if facts.function.threads is not None:
         return False
     touches = [each for each in touches_of(op, shape, facts) if each.op.pointer.id in facts.written]
-    return any(not are_planes(a, b) for a, b in conflicts(touches, facts))
+    return any(not write_different_planes(a, b) for a, b in conflicts(touches, facts))
 
 
 def _effects(op: Op, shape: Shape, is_repeated: bool) -> Iterator[Atomic | Print | Store]:

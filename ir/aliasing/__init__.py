@@ -1,1 +1,1 @@
-"""Where lanes touch arrays: offsets as sums of terms, and proofs that accesses never meet."""
+"""Alias analysis of lanes: offsets as affine forms, and proofs that accesses are disjoint."""

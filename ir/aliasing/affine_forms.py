@@ -1,4 +1,4 @@
-"""Offsets as sums: what `eas.ir.aliasing.disjointness` proves with."""
+"""Affine forms of offsets, on which the proofs of `eas.ir.aliasing.disjointness` work."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Form:
 
     @property
     def span(self) -> tuple[int, int]:
-        """The least and the greatest that the lanes' coordinates add."""
+        """The least and the greatest value of the sum over the lanes' coordinates."""
         low = sum(f * (p.extent - 1) for p, f in self.lanes.items() if f < 0)
         high = sum(f * (p.extent - 1) for p, f in self.lanes.items() if f > 0)
         return low, high

@@ -1,7 +1,7 @@
-"""Who touches which array, and which two accesses must not change places.
+"""Accesses of arrays by lanes, and which two of them must not be reordered.
 
-Threads run at their own pace between barriers. An access that another thread's access must not
-overtake *conflicts* with it: then the two never share a loop over elements, and a barrier stands
+Threads run independently between barriers. Two accesses *conflict* if one thread's must not
+overtake another thread's: then the two are never in one loop over elements, and there is a barrier
 between them.
 """
 
@@ -11,7 +11,13 @@ from collections.abc import Iterator
 from itertools import combinations_with_replacement
 from typing import Literal
 
-from eas.ir.aliasing.disjointness import Form, are_disjoint, form_of, is_injective, moves_on
+from eas.ir.aliasing.disjointness import (
+    Form,
+    are_disjoint,
+    are_disjoint_across_trips,
+    form_of,
+    is_injective,
+)
 from eas.ir.aliasing.lane_indices import Indices
 from eas.ir.aliasing.masked_rows import are_masked_rows
 from eas.ir.aliasing.queries import Facts
@@ -27,9 +33,10 @@ ONCE = "once"
 class Access:
     """One access of an array, a parameter or (by name) one of the writer's own.
 
-    `thread` tells by which thread: equal ones are the same thread (a lane's own offset, or the one
-    thread that acts for all); None is anybody. `earlier` is set for an access of an earlier trip.
-    `parity` tells which half of which tile, where a product has two that change places.
+    `thread` identifies the thread: equal ones are the same thread (a lane's own offset, or the one
+    thread that acts for all); None is any thread. `earlier` is set for an access of an earlier
+    trip. `parity` is set for a tile that is double buffered: the tile, and which of its two
+    buffers.
     """
 
     array: Value | str
@@ -50,7 +57,7 @@ class Touch:
 
 
 def access_of(op: Load | Store | Atomic, indices: Indices, extent: int, facts: Facts) -> Access:
-    """The access by the lanes of a domain, each at its own offset; of a scalar, by anybody."""
+    """The access by the lanes of a domain, each at its own offset; of a scalar, by any thread."""
     offset = facts.resolve(op.offset)
     kind: Kind = "read" if isinstance(op, Load) else "atomic" if isinstance(op, Atomic) else "write"
     form = form_of(offset, indices, facts)
@@ -69,11 +76,13 @@ def conflict(a: Access, b: Access, facts: Facts) -> bool:
         return True
     if are_disjoint(a.form, b.form):
         return False
-    return not (isinstance(a.earlier, For) and moves_on(a.form, b.form, a.earlier, facts))
+    return not (
+        isinstance(a.earlier, For) and are_disjoint_across_trips(a.form, b.form, a.earlier, facts)
+    )
 
 
 def _are_of_one_lane(a: Access, b: Access) -> bool:
-    """Whether each place is touched by the same lane both times."""
+    """Whether each element is accessed by the same lane both times."""
     if a.thread is None or b.thread is None:
         return False
     is_same_trip = a.earlier is None and b.earlier is None
@@ -96,14 +105,14 @@ def _are_other_buffers(a: Access, b: Access) -> bool:
 
 
 def after_swap(access: Access) -> Access:
-    """How an access looks when the halves of its tile have changed places."""
+    """How an access looks after the two buffers of its tile were swapped."""
     assert access.parity is not None
     name, phase = access.parity
     return replace(access, parity=(name, "before" if phase == "now" else "now"))
 
 
 def conflicts(touches: list[Touch], facts: Facts) -> Iterator[tuple[Access, Access]]:
-    """The pairs of accesses that must not happen at each lane's own pace."""
+    """The pairs of accesses that need the lanes in lockstep."""
     for a, b in _pairs(touches):
         loop = a.loop or b.loop
         first, second = a.access, b.access
@@ -122,10 +131,10 @@ def _pairs(touches: list[Touch]) -> Iterator[tuple[Touch, Touch]]:
         yield from combinations_with_replacement(group, 2)
 
 
-def are_planes(a: Access, b: Access) -> bool:
-    """Whether lanes write, each its own elements, at offsets that differ by some shared number.
+def write_different_planes(a: Access, b: Access) -> bool:
+    """Whether lanes write, each its own elements, at offsets that differ by a uniform value.
 
-    These are taken to be different parts of an array, of a size that only the caller knows.
+    Such offsets are assumed to be different planes of an array, whose size only the caller knows.
     """
     if a.kind != "write" or b.kind != "write" or a.thread is None or b.thread is None:
         return False

@@ -1,7 +1,7 @@
-"""Proofs that two accesses of an array touch different places.
+"""Proofs that two accesses of an array are to different elements.
 
-An offset is seen as a sum of multiples: of numbers that all lanes share, of the lane's coordinates,
-and of what is not understood. Offsets are taken not to overflow, as everywhere in addresses.
+An offset is an affine form: a sum of multiples of uniform values, of the lane's coordinates, and of
+values that are not understood. Offsets are assumed not to overflow, as in all addresses.
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ A = TypeVar("A", Value, Part, tuple[Value, Indices])
 
 
 def is_injective(form: Form, lanes: int) -> bool:
-    """Whether no two of so many lanes have one offset: each coordinate has its own place.
+    """Whether no two of so many lanes have the same offset.
 
-    The elements of an array do not overlap, so indices along its axes have theirs.
+    The elements of an array do not overlap, so indices along its axes are like digits of an offset.
     """
     if form.lanes and form.strided:
         return False
-    return has_own_places([form, *form.strided.values()], lanes)
+    return are_distinct([form, *form.strided.values()], lanes)
 
 
-def has_own_places(axes: Sequence[Form], lanes: int) -> bool:
-    """Whether each of so many lanes has other indices along some axes than all the others."""
+def are_distinct(axes: Sequence[Form], lanes: int) -> bool:
+    """Whether no two of so many lanes have the same indices along all of these axes."""
     parts = [part for axis in axes for part in axis.lanes]
     is_known = not any(axis.unknown for axis in axes)
-    return is_known and all(map(_has_places, axes)) and _tell_apart(parts, lanes)
+    return is_known and all(map(_is_positional, axes)) and _identify_lane(parts, lanes)
 
 
-def _has_places(form: Form) -> bool:
-    """Whether the greatest sum of all lesser terms never reaches the next one."""
+def _is_positional(form: Form) -> bool:
+    """Whether the terms are like digits: each factor exceeds the sum of all lesser terms."""
     reach = 0
     for part, factor in sorted(form.lanes.items(), key=lambda term: abs(term[1])):
         if abs(factor) <= reach:
@@ -46,8 +46,8 @@ def _has_places(form: Form) -> bool:
     return True
 
 
-def _tell_apart(parts: list[Part], lanes: int) -> bool:
-    """Whether these digits of a lane's index tell which one of so many it is."""
+def _identify_lane(parts: list[Part], lanes: int) -> bool:
+    """Whether these digits of a lane's index determine the index, of so many lanes."""
     known = 1
     for part in sorted(parts, key=lambda part: part.divisor):
         if not isinstance(part.base, Symbol) or part.base.extent != lanes or part.divisor > known:
@@ -138,7 +138,7 @@ def _product(a: Form, b: Form, facts: Facts) -> Form | None:
 
 
 def _stride(form: Form, facts: Facts) -> Value | None:
-    """The stride of an array that a form is nothing but."""
+    """The stride of an array, if that is all of a form."""
     if len(form.shared) != 1 or form.lanes or form.strided or form.unknown or form.constant:
         return None
     ((value, factor),) = form.shared.items()
@@ -146,7 +146,7 @@ def _stride(form: Form, facts: Facts) -> Value | None:
 
 
 def are_disjoint(a: Form, b: Form) -> bool:
-    """Whether no lane touches by one offset what a lane touches by the other, in any trip."""
+    """Whether no lane accesses by one offset what a lane accesses by the other, in any trip."""
     if a.strided or b.strided:
         return _are_different_elements(a, b)
     step = 0
@@ -173,8 +173,8 @@ def _are_different_elements(a: Form, b: Form) -> bool:
     )
 
 
-def moves_on(a: Form, b: Form, loop: For, facts: Facts) -> bool:
-    """Whether two accesses in different trips of a loop are in different places."""
+def are_disjoint_across_trips(a: Form, b: Form, loop: For, facts: Facts) -> bool:
+    """Whether two accesses in different trips of a loop are to different elements."""
     counter = loop.body.args[0]
     step = facts.definition(facts.resolve(loop.step))
     if a.unknown or b.unknown or a.shared != b.shared or not isinstance(step, Constant):

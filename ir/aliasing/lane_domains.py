@@ -39,5 +39,5 @@ def element(extent: int) -> Symbol:
 
 @cache
 def owner_indices(shape: Shape) -> Indices:
-    """The coordinates of the element at home in a lane of a domain of the block's own size."""
+    """The coordinates of the element that a lane owns, in a domain of the block's own size."""
     return coordinates(of(element(count(shape))), shape)

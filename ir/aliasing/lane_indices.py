@@ -1,8 +1,8 @@
-"""Where a lane finds an element of a block: integer expressions of the lane's own index.
+"""The element of a block that a lane needs, as integer expressions of the lane's index.
 
 The element of a block that a lane needs is known at compile time as a function of the index `e` of
-the lane in its domain: `e` itself, a coordinate `e / 32`, `e % 32`, a fixed place, ... Changes of
-shape are changes of these expressions and cost nothing in the text.
+the lane in its domain: `e` itself, a coordinate `e / 32`, `e % 32`, a fixed index, ... Views
+(changes of shape) only change these expressions and generate no code.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Index:
 Indices = tuple[Index, ...]
 
 
-# Equal ones are the same object, so that they are compared and looked up at once: no defaults.
+# Interned: equal ones are the same object, which makes comparing them cheap. So no defaults.
 @cache
 def make_symbol(name: str, extent: int) -> Symbol:
     return Symbol(name, extent)
@@ -87,7 +87,7 @@ def scale(index: Index, factor: int) -> Index:
 
 
 def add(a: Index, b: Index) -> Index:
-    """The sum, with `e / 8 * 8 + e % 8` brought together again."""
+    """The sum, with `e / 8 * 8 + e % 8` simplified to `e`."""
     terms = list(a.terms)
     for factor, part in b.terms:
         _add_term(terms, factor, part)
@@ -148,7 +148,7 @@ def _digit_of(base: Symbol | Index, divisor: int, modulus: int) -> Index:
 
 
 def _base(index: Index) -> Symbol | Index:
-    """The symbol behind an index that is nothing but one."""
+    """The symbol that an index consists of, if that is all."""
     if len(index.terms) == 1 and index.offset == 0:
         factor, part = index.terms[0]
         if factor == 1 and part.divisor == 1 and not part.modulus:
@@ -157,7 +157,7 @@ def _base(index: Index) -> Symbol | Index:
 
 
 def _without_multiples(index: Index, modulus: int) -> Index:
-    """The index without terms that a remainder does not see, if the rest stays positive."""
+    """The index without the terms that are multiples of a modulus, if the rest stays positive."""
     kept = tuple((f, p) for f, p in index.terms if f % modulus)
     rest = make_index(kept, index.offset % modulus)
     return rest if rest.low >= 0 else index
@@ -220,7 +220,7 @@ def project(indices: Indices, shape: Shape) -> Indices:
 
 
 def operand_indices(op: Compute, indices: Indices) -> Indices:
-    """Where an op of the family of shapes finds what it gives at these coordinates."""
+    """The coordinates in its operand of what a view gives at these coordinates."""
     change = _CHANGES.get(op.op.name)
     return indices if change is None else change(op, indices)
 

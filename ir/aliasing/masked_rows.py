@@ -1,14 +1,14 @@
-"""Whether the lanes of an access have places of their own, because of what its mask says.
+"""Proofs that the lanes of an access have distinct offsets because of its mask.
 
-`row * N + col` is another place for each row and column as long as `0 <= col < N`, whatever `N` is:
-a mask that says `col < N`, as those of ragged tiles do, makes it so.
+`row * N + col` is distinct for each row and column as long as `0 <= col < N`, whatever `N` is. A
+mask with `col < N`, as those of ragged tiles have, guarantees that.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from eas.ir.aliasing.disjointness import form_of, has_own_places
+from eas.ir.aliasing.disjointness import are_distinct, form_of
 from eas.ir.aliasing.lane_indices import Indices, operand_indices
 from eas.ir.aliasing.queries import Facts
 from eas.ir.nodes import Compute, Constant, For, Value
@@ -19,7 +19,7 @@ _VIEWS = ("splat", "broadcast", "expand_dims", "cast")
 def are_masked_rows(
     offset: Value, mask: Value | None, indices: Indices, lanes: int, facts: Facts
 ) -> bool:
-    """Whether those of some lanes that a mask lets pass have offsets of their own, in rows."""
+    """Whether the lanes that pass a mask have distinct offsets, in rows."""
     if mask is None:
         return False
     total = facts.definition(facts.resolve(offset))
@@ -33,7 +33,7 @@ def are_masked_rows(
             continue
         axes = [form_of(row, below, facts), form_of(column, below, facts)]
         is_plain = not any(axis.strided for axis in axes) and _is_natural(column, facts)
-        if is_plain and has_own_places(axes, lanes):
+        if is_plain and are_distinct(axes, lanes):
             return True
     return False
 
@@ -50,7 +50,7 @@ def _row_and_length(value: Value, facts: Facts) -> tuple[Value | None, Value | N
 
 
 def _limits(mask: Value, facts: Facts) -> Iterator[tuple[Value, Value]]:
-    """What a mask says to be less than what."""
+    """The pairs of which a mask says that the first is less than the second."""
     op = facts.definition(_source(mask, facts))
     if not isinstance(op, Compute):
         return
@@ -63,7 +63,7 @@ def _limits(mask: Value, facts: Facts) -> Iterator[tuple[Value, Value]]:
 
 
 def _source(value: Value, facts: Facts) -> Value:
-    """The value that others only repeat."""
+    """The value that others only repeat in more lanes."""
     value = facts.resolve(value)
     op = facts.definition(value)
     if (
@@ -76,7 +76,7 @@ def _source(value: Value, facts: Facts) -> Value:
 
 
 def _is_natural(value: Value, facts: Facts) -> bool:
-    """Whether a number is never negative, as far as its making tells."""
+    """Whether a number is never negative, as far as its definition shows."""
     value = _source(value, facts)
     op = facts.definition(value)
     if isinstance(op, Constant):

@@ -1,4 +1,4 @@
-"""Products of matrices in the form that is computed best: added to a sum, their factors in rows."""
+"""Brings `dot`s to the form that is fastest: with an accumulator, and operands read along rows."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from eas.support.records import field, frozen, record, replace
 
 
 def shape_products(f: Function) -> Function:
-    """`s + dot(a, b)` as one product that starts from `s`; factors read in columns turned."""
+    """The function with `s + dot(a, b)` as one `dot` that starts from `s`, and loads along rows."""
     known = _Known()
     for op in walk(f.body):
         known.note(op)
@@ -27,7 +27,7 @@ def shape_products(f: Function) -> Function:
 
 @record
 class _Known:
-    """What made values, which are literals, and by how many ops each is used."""
+    """The definitions of values, which are literals, and by how many ops each is used."""
 
     makers: dict[int, Op] = field(default_factory=dict[int, Op])
     literals: dict[int, Literal] = field(default_factory=dict[int, Literal])
@@ -69,7 +69,7 @@ class _Change:
         return Region(region.args, tuple(ops))
 
     def joined(self, op: Compute, here: Mapping[int, Compute]) -> Compute:
-        """A sum as the product that is its one part, if that is only needed for it."""
+        """A sum fused into the `dot` that is one of its operands, if nothing else uses that."""
         if op.op.name != "add" or op.result.ty.dtype != F32:
             return op
         for product, start in (op.operands, op.operands[::-1]):
@@ -82,7 +82,7 @@ class _Change:
         return op
 
     def turned(self, op: Load) -> list[Op]:
-        """A factor whose columns lie in rows of memory, read as these."""
+        """A factor that is stored transposed, loaded along the rows of memory and permuted."""
         rank = len(op.result.shape)
         if rank < 2 or not self.known.is_only_a_factor(op.result):
             return [op]
@@ -105,7 +105,7 @@ class _Change:
 
 
 def steps_along(value: Value, axis: int, makers: Mapping[int, Op]) -> int | None:
-    """By how much integers go up from one lane to the next along an axis, where that is known."""
+    """The difference of integers from one lane to the next along an axis, where that is known."""
     return _Steps(makers).along(value, axis)
 
 
@@ -114,7 +114,7 @@ _MOST_OPS = 50
 
 @record
 class _Steps:
-    """How far an offset was followed: no further than it matters for those that people write."""
+    """A limit on how far an offset is followed; real kernels stay below it."""
 
     makers: Mapping[int, Op]
     followed: int = 0
@@ -142,7 +142,7 @@ class _Steps:
 
 
 def _combined(name: str, steps: list[int | None]) -> int | None:
-    """The steps of an op whose operands lie as its result does."""
+    """The steps of an op whose operands have the axes of its result."""
     match name, steps:
         case (("broadcast" | "cast"), [step]):
             return step

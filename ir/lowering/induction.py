@@ -1,7 +1,7 @@
-"""Blocks of integers that a loop moves as a whole, like pointers that advance.
+"""Induction variables of block type: blocks of integers that a loop advances by uniform steps.
 
-What is carried is how far they have moved, one number for all lanes. So each trip's block is the
-first one and a number, and where it lies is still known.
+The loop carries the distance from the first block instead, one scalar for all lanes. So each trip's
+block is the first one plus a scalar, and its affine form is still known.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from eas.support.records import frozen, replace
 
 
 def carry_distances(f: Function) -> Function:
-    """The function with numbers in place of the blocks that its loops carry and only move."""
+    """The function whose loops carry scalar distances instead of blocks that they only advance."""
     if not any(isinstance(op, Loop) and any(v.shape for v in op.inits) for op in walk(f.body)):
         return f
     makers = {op.result.id: op for op in walk(f.body) if isinstance(op, Compute)}
@@ -43,7 +43,7 @@ def carry_distances(f: Function) -> Function:
 
 @frozen
 class _Change:
-    """`makers` are the ops that made values, `split` the loops that lanes go through apart."""
+    """`makers` are the ops that define values, `split` the loops in which lanes diverge."""
 
     build: Builder
     makers: Mapping[int, Compute]
@@ -82,7 +82,7 @@ class _Change:
         return self.added(last.values[place], op.body.args[place + first]) or ()
 
     def added(self, value: Value, start: Value) -> Sequence[Value] | None:
-        """What was added to `start` to get a value, if that are numbers."""
+        """What was added to `start` to get a value, if that are scalars only."""
         if value == start:
             return ()
         op = self.makers.get(value.id)
@@ -123,7 +123,7 @@ class _Change:
         moves: Mapping[int, Sequence[Value]],
         steps: bool = False,
     ) -> Region:
-        """A region that is entered with distances; at its end they are passed on, or grow."""
+        """A region that is entered with distances; at its end they are advanced and passed on."""
         self.build.ops, self.build.loc = [], op.loc
         args, distances = list(region.args), dict[int, Value]()
         for place in moves:

@@ -1,7 +1,7 @@
-"""Takes `Continue`s of single lanes out of loops that all threads go through together.
+"""Removes divergent `Continue`s from loops that are uniform over all threads.
 
 Some lanes of such a loop would be in the next trip already, while others are still in this one. So
-the rest of the body becomes the other branch of what those lanes do, as for a `return`.
+the rest of the body moves to the other branch of the `If`, as for a `return`.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Lets the lanes of split control flow take each step together, where one acts for several.
+"""Runs divergent control flow in lockstep, by predication.
 
-A lane is a thread, or a turn of one, and goes its own way at its own pace. That is wrong where an
-effect belongs to several lanes at once (a store of a scalar in a branch that some lanes take
-happens once), and where one lane reads or overwrites what another one writes. There the control
-flow becomes one that all threads share: ops run under a mask of the lanes that are active, loops
-run as long as one is.
+A lane is a thread, or one iteration of a thread's loop over elements, and executes divergent code
+independently of the others. That is wrong where an effect belongs to several lanes at once (a store
+of a scalar in a branch that some lanes take happens once), and where one lane reads or overwrites
+what another one writes. There the control flow becomes uniform: ops are predicated by a mask of the
+active lanes, and a loop runs as long as one lane is active.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ Values = tuple[Value, ...]
 def in_lockstep(
     function: Function, chosen: set[int], masked: AbstractSet[int] = frozenset()
 ) -> Function:
-    """The function with the control ops of these `id()`s as control flow that all lanes share.
+    """The function with the control ops of these `id()`s as uniform, predicated control flow.
 
     The pure ops of the `id()`s in `masked` are run for active lanes only: they may have faults.
     """
@@ -75,7 +75,7 @@ def in_lockstep(
 
 @record
 class _Change:
-    """Rewrites the regions around the chosen ops; `env` has what their results become."""
+    """Rewrites the regions around the chosen ops; `env` replaces their results."""
 
     chosen: set[int]
     masked: AbstractSet[int]
@@ -97,7 +97,7 @@ class _Change:
 
 
 def _split_shape(op: Control) -> Shape:
-    """The shape that the conditions inside of an op split its lanes by, all together."""
+    """The shape by which all conditions inside of an op split its lanes."""
     shapes = [shape for shape in _conditions(op) if shape]
     return tuple(max(extents) for extents in zip(*shapes, strict=True))
 
@@ -114,8 +114,8 @@ def _conditions(op: Op) -> Iterator[Shape]:
 
 
 @record
-class _Way:
-    """Lanes that take one way, with the values that they bring along; no `lanes` if none do yet."""
+class _Path:
+    """The lanes on one path, with the values that they pass; no `lanes` if there are none yet."""
 
     likes: Values
     lanes: Value | None = None
@@ -124,23 +124,23 @@ class _Way:
 
 @record
 class _Frame:
-    """A loop under way: the lanes that break out of it, and those in its next trip already."""
+    """A loop that is being rewritten: the lanes that break out of it, and those that continue."""
 
-    broken: _Way
-    continued: _Way
+    broken: _Path
+    continued: _Path
 
     def state(self, build: Builder, like: Value) -> list[Value]:
-        """All of it as values, with masks like a given one."""
+        """The frame as a list of values, with masks like a given one."""
         values: list[Value] = []
-        for way in (self.broken, self.continued):
-            if way.lanes is None:
-                way.lanes = zero(build, like)
-                way.values = [zero(build, each) for each in way.likes]
-            values += [way.lanes, *way.values]
+        for path in (self.broken, self.continued):
+            if path.lanes is None:
+                path.lanes = zero(build, like)
+                path.values = [zero(build, each) for each in path.likes]
+            values += [path.lanes, *path.values]
         return values
 
     def take(self, values: Sequence[Value]) -> None:
-        """The state from values that it was made to."""
+        """Sets the frame from such a list of values."""
         cut = 1 + len(self.broken.likes)
         self.broken.lanes, *self.broken.values = values[:cut]
         self.continued.lanes, *self.continued.values = values[cut:]
@@ -172,8 +172,8 @@ class _Lockstep:
     def whole(self, op: Control) -> None:
         """An op that all lanes reach."""
         self.build.loc = op.loc
-        everyone = self.spread(self.build.constant(True, BOOL), self.shape)
-        self.op(op, everyone)
+        all_lanes = self.spread(self.build.constant(True, BOOL), self.shape)
+        self.op(op, all_lanes)
 
     def spread(self, value: Value, shape: Shape) -> Value:
         """A scalar or a smaller block as a block of some shape."""
@@ -191,7 +191,7 @@ class _Lockstep:
                 mask = self.compute("expand_dims", mask, axis=axis)
         return self.spread(mask, shape)
 
-    def both(self, a: Value, b: Value | None) -> Value:
+    def and_(self, a: Value, b: Value | None) -> Value:
         return a if b is None else self.compute("and", a, b)
 
     def choose(self, lanes: Value, values: Sequence[Value], others: Sequence[Value]) -> list[Value]:
@@ -201,16 +201,16 @@ class _Lockstep:
             for a, b in zip(values, others, strict=True)
         ]
 
-    def join(self, way: _Way, lanes: Value, values: Sequence[Value]) -> None:
-        """More lanes take a way."""
-        if way.lanes is None:
-            way.lanes, way.values = lanes, list(values)
+    def join(self, path: _Path, lanes: Value, values: Sequence[Value]) -> None:
+        """Adds lanes to a path."""
+        if path.lanes is None:
+            path.lanes, path.values = lanes, list(values)
         else:
-            way.values = self.choose(lanes, values, way.values)
-            way.lanes = self.compute("or", way.lanes, lanes)
+            path.values = self.choose(lanes, values, path.values)
+            path.lanes = self.compute("or", path.lanes, lanes)
 
     def ops(self, region: Region, lanes: Value) -> Value | None:
-        """Runs a region; gives the lanes that come to its end, None if none can."""
+        """Emits a region; gives the lanes that reach its end, None if none can."""
         going: Value | None = lanes
         for op in region.ops:
             if going is None:
@@ -241,7 +241,7 @@ class _Lockstep:
                 return lanes
 
     def run_masked(self, op: Op, mask: Value) -> None:
-        """A pure op in some lanes, and zero in the others."""
+        """A pure op in the lanes of a mask, and zero in the others."""
         assert isinstance(op, Compute)
         own, idle = replace(op, result=self.build.value(op.result.ty)), zero(self.build, op.result)
         then = Region((), (own, Yield((own.result,), op.loc)))
@@ -249,15 +249,15 @@ class _Lockstep:
         self.build.emit(If(mask, then, orelse, (op.result,), op.loc))
 
     def effect(self, op: Op, lanes: Value) -> None:
-        """An op that does nothing for lanes that are not active."""
+        """An effect, predicated by the active lanes."""
         build = self.build
         match op:
             case Load():
-                mask = self.both(self.fit(lanes, op.offset.shape), op.mask)
+                mask = self.and_(self.fit(lanes, op.offset.shape), op.mask)
                 other = op.other or zero(build, op.result)
                 build.emit(replace(op, mask=mask, other=other))
             case Store() | Atomic():
-                mask = self.both(self.fit(lanes, op.offset.shape), op.mask)
+                mask = self.and_(self.fit(lanes, op.offset.shape), op.mask)
                 build.emit(replace(op, mask=mask))
             case Assert():
                 idle = self.compute("not", self.fit(lanes, op.condition.shape))
@@ -294,7 +294,7 @@ class _Lockstep:
         return self.uses(end.values)
 
     def loop(self, op: For | While, lanes: Value) -> Value:
-        """A loop that goes on while any lane does; what the others have stays."""
+        """A loop that runs while any lane is active; the values of the other lanes stay."""
         results = [zero(self.build, value) for value in op.results]
         frame = self.frames[-1] if any(True for _ in loop_exits(op.orelse)) else None
         outer = [] if frame is None else frame.state(self.build, lanes)
@@ -315,10 +315,10 @@ class _Lockstep:
         return self.without(lanes, frame)
 
     def without(self, lanes: Value, frame: _Frame) -> Value:
-        """The lanes that have not left by an exit of a loop around."""
-        for way in (frame.broken, frame.continued):
-            assert way.lanes is not None
-            lanes = self.compute("and", lanes, self.compute("not", way.lanes))
+        """The lanes without those that took an exit of a loop around."""
+        for path in (frame.broken, frame.continued):
+            assert path.lanes is not None
+            lanes = self.compute("and", lanes, self.compute("not", path.lanes))
         return lanes
 
     def begin(self, op: For | While) -> list[Value]:
@@ -328,8 +328,8 @@ class _Lockstep:
         start, stop, step = self.uses((op.start, op.stop, op.step))
         nothing = zero(self.build, step)
         up = self.compute("gt", step, nothing)
-        down = self.both(self.compute("gt", start, stop), self.compute("lt", step, nothing))
-        is_entered = self.compute("or", self.both(self.compute("lt", start, stop), up), down)
+        down = self.and_(self.compute("gt", start, stop), self.compute("lt", step, nothing))
+        is_entered = self.compute("or", self.and_(self.compute("lt", start, stop), up), down)
         return [is_entered, start, *self.uses(op.inits)]
 
     def emit_loop(self, op: For | While, inits: list[Value], body: Region) -> Values:
@@ -348,9 +348,9 @@ class _Lockstep:
         return results
 
     def trip(self, op: For | While, parts: list[list[Value]], frame: _Frame | None) -> list[Value]:
-        """One trip: tests, has lanes that are done run the `orelse`, the others the body.
+        """One trip: the test, the `orelse` for lanes that are done, the body for the others.
 
-        The `orelse` is run here because later the carried scalars are those of other lanes.
+        The `orelse` runs here because later the carried scalars are those of other lanes.
         """
         (lanes,), state, results, outer = parts
         condition = self.spread(self.test(op, state, lanes), self.shape)
@@ -382,8 +382,8 @@ class _Lockstep:
     def body(
         self, op: For | While, state: list[Value], results: list[Value], lanes: Value
     ) -> tuple[Value, list[Value], list[Value]]:
-        """Runs the body; gives the lanes of the next trip, what they carry, and the results."""
-        frame = _Frame(_Way(op.results), _Way(carried_by(op)))
+        """Emits the body; gives the lanes of the next trip, what they carry, and the results."""
+        frame = _Frame(_Path(op.results), _Path(carried_by(op)))
         self.frames.append(frame)
         after = self.ops(op.body, lanes)
         self.frames.pop()
@@ -398,14 +398,14 @@ class _Lockstep:
         return again.lanes, self.keep(again.lanes, [*advanced, *again.values], state), results
 
     def keep(self, lanes: Value, values: list[Value], old: list[Value]) -> list[Value]:
-        """New values for lanes that go on; what others have stays, so that it never overflows."""
+        """New values for active lanes; those of the others stay, so that they never overflow."""
         return [
             self.compute("select", lanes, a, b) if a.shape == self.shape and a != b else a
             for a, b in zip(values, old, strict=True)
         ]
 
     def advance(self, op: For, counter: Value) -> list[Value]:
-        """Whether a `For` has another trip, and its counter there; exact at any width."""
+        """Whether a `For` has another trip, and its next counter; exact at any width."""
         stop, step = self.uses((op.stop, op.step))
         one = self.spread(self.build.constant(1, counter.ty.dtype), counter.shape)
         ahead = self.distance(stop, one, counter)

@@ -1,7 +1,7 @@
-"""Blocks of rows, each of which is reduced by itself, one row after the other.
+"""Loops over rows: a block of rows that are reduced independently is processed row by row.
 
-A program that takes several rows at once is turned into a loop over them. What is computed of a row
-then stays near, and the numbers that each row has of its own are scalars.
+A program over several rows becomes a loop over them. The values of one row then stay in registers
+or the cache, and the results per row are scalars.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ _LEAST_COLUMNS = 64
 
 
 def split_rows(f: Function) -> Function:
-    """The function with a loop over its rows, if all that it does is done row by row."""
+    """The function as a loop over its rows, if it computes each row by itself."""
     *ops, last = f.body.ops
     shape = _shape_of_rows(ops)
-    if shape is None or not _are_apart(ops):
+    if shape is None or not _are_independent(ops):
         return f
     build = builder_for(f)
     build.loc = last.loc
@@ -45,7 +45,7 @@ _MADE = Compute | Load | Constant
 
 
 class _NotByRows(Exception):
-    """Something is not done row by row."""
+    """Something is not computed row by row."""
 
 
 def _shape_of_rows(ops: list[Op]) -> Shape | None:
@@ -62,8 +62,8 @@ def _shape_of_rows(ops: list[Op]) -> Shape | None:
     return shape
 
 
-def _are_apart(ops: list[Op]) -> bool:
-    """Whether no row can meet what another has written."""
+def _are_independent(ops: list[Op]) -> bool:
+    """Whether no row can read or overwrite what another has written."""
     written = [op.pointer.id for op in ops if isinstance(op, Store)]
     read = {op.pointer.id for op in ops if isinstance(op, Load)}
     return len(set(written)) == len(written) and not read & set(written)
@@ -71,7 +71,7 @@ def _are_apart(ops: list[Op]) -> bool:
 
 @record
 class _Rows:
-    """Makes what one row is of each block: of a block of rows a row, of a column a number."""
+    """Rewrites values for one row: a block of rows becomes a row, a column becomes a scalar."""
 
     build: Builder
     shape: Shape
@@ -133,7 +133,7 @@ class _Rows:
                 raise _NotByRows
 
     def again(self, row: Value) -> Value:
-        """A row that all rows share; one that is read is read for each of them."""
+        """A row that is the same for all rows; a load of one is repeated for each of them."""
         op = self.makers.get(row.id)
         if not isinstance(op, Load):
             return row

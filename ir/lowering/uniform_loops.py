@@ -1,8 +1,8 @@
-"""Loops that lanes enter at places of their own, but leave together but for the last trip.
+"""Makes loops uniform whose lanes start at different counters, but have nearly equal trip counts.
 
-`for i in range(start + t, stop, step)`, where `t` is the thread, is for all threads
-`for j in range(start, stop, step)` with `i = j + t`, and below it `if t < stop - j`: a loop that no
-lane is in alone.
+`for i in range(start + t, stop, step)`, where `t` is the thread, becomes the
+uniform loop `for j in range(start, stop, step)` with `i = j + t` under a predicate
+`if t < stop - j`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from eas.support.records import frozen, replace
 
 
 def level_loops(f: Function) -> Function:
-    """The function with such loops for all lanes together."""
+    """The function with such loops made uniform."""
     if not any(isinstance(op, For) and op.start.shape for op in walk(f.body)):
         return f
     makers = {op.result.id: op for op in walk(f.body) if isinstance(op, Compute)}
@@ -55,13 +55,13 @@ class _Change:
         return Region(region.args, tuple(ops))
 
     def level(self, op: For) -> Sequence[Op]:
-        parts = self.apart(op.start)
+        parts = self.first_and_lane(op.start)
         stop, step = self.number(op.stop), self.number(op.step)
         if parts is None or stop is None or step is None or _exits(op.body):
             return [op]
         first, lane = parts
         if self.low(step) < 1 or (first is not None and self.low(first) < 0):
-            return [op]  # the numbers of lanes that are beyond the end might wrap
+            return [op]  # the counters of lanes that are beyond the end might wrap
         if any(value.shape != lane.shape for value in op.inits):
             return [op]
         self.build.ops, self.build.loc = [], op.loc
@@ -74,7 +74,7 @@ class _Change:
         return [*before, replace(op, start=first, stop=stop, step=step, body=inside)]
 
     def body(self, op: For, counter: Value, lane: Value, stop: Value) -> tuple[Op, ...]:
-        """The ops of a trip: what the lanes that are still there do."""
+        """The ops of a trip, under a predicate of the lanes that are still active."""
         build, old = self.build, op.body
         start = build.compute("splat", counter, shape=lane.shape)
         left = build.compute("sub", stop, counter)
@@ -87,14 +87,14 @@ class _Change:
         results = tuple(build.value(value.ty, value.hint) for value in carried)
         return (*build.ops, If(here, then, orelse, results, op.loc), Yield(results, last.loc))
 
-    def apart(self, start: Value) -> tuple[Value | None, Value] | None:
-        """A number that all lanes have, and how far each is from it, which is not below zero."""
+    def first_and_lane(self, start: Value) -> tuple[Value | None, Value] | None:
+        """A uniform value, and how far each lane is from it, which is not below zero."""
         op = self.makers.get(start.id)
         if op is None:
             return None
         if op.op.name == "add":
             for one, other in (op.operands, op.operands[::-1]):
-                first, lane = self.number(one), self.apart(other)
+                first, lane = self.number(one), self.first_and_lane(other)
                 if first is not None and lane is not None and lane[0] is None:
                     return first, lane[1]
         is_lane = op.op.name in ("thread_index", "arange") and self.low(start) >= 0

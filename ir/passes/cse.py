@@ -1,4 +1,4 @@
-"""Common subexpressions: what has been computed before, in this region or around it, is used again.
+"""Common subexpressions: an op equal to one before it, in this region or around it, is removed.
 
 A merged op keeps the first's place, so an op that can fault never moves; and the user's name for
 the value, if only the second has one.

@@ -47,7 +47,7 @@ def remove_dead(f: Function, keeps_faults: bool) -> Function:
 
 @record(eq=False)
 class _Loop:
-    """A loop under way: its exits, and the ops with regions inside that hold them."""
+    """A loop that is being marked: its exits, and the ops with regions that they are in."""
 
     op: Loop
     breaks: list[Sequence[Value]] = field(default_factory=list[Sequence[Value]])
@@ -65,7 +65,7 @@ class _Source:
 
 @record
 class _Marking:
-    """`sources` tells what each value needs, `live` which are needed, `kept` which ops stay."""
+    """`sources` has what each value needs, `live` the needed values, `kept` the ops that stay."""
 
     keeps_faults: bool
     sources: dict[int, _Source] = field(default_factory=dict[int, _Source])
@@ -149,11 +149,11 @@ class _Marking:
         ends: Sequence[Op],
         more: Sequence[Sequence[Value]] = (),
     ) -> None:
-        """Notes what values come from: the same places of terminators, and of other lists."""
+        """Notes the sources of values: those at the same index of terminators and other lists."""
         given = [end.values for end in ends if isinstance(end, Yield | Condition)]
-        ways = [*given, *more]
+        paths = [*given, *more]
         for place, value in enumerate(values):
-            self.sources[value.id] = _Source([way[place] for way in ways], op)
+            self.sources[value.id] = _Source([values[place] for values in paths], op)
 
     def follow(self) -> None:
         """Marks everything that a marked value needs."""
@@ -168,7 +168,7 @@ class _Marking:
                 self.keep(source.op)
 
     def keep(self, op: Op) -> None:
-        """Marks an op with regions, and what decides which way is taken in it."""
+        """Marks an op with regions, and what decides which path is taken in it."""
         if id(op) in self.kept:
             return
         self.kept.add(id(op))
@@ -188,14 +188,14 @@ class _Marking:
                 self.keep(holder)
 
     def places(self, *columns: Sequence[Value]) -> Places:
-        """The places at which any of these values is needed."""
+        """The indices at which any of these values is needed."""
         needed = [any(value.id in self.live for value in row) for row in zip(*columns, strict=True)]
         return tuple(place for place, is_needed in enumerate(needed) if is_needed)
 
 
 @frozen
 class _Trips:
-    """The places that stay of a loop's results and of its carried values."""
+    """The indices that stay of a loop's results and of its carried values."""
 
     results: Places
     carried: Places
@@ -210,7 +210,7 @@ class _Sweep:
     def region(
         self, region: Region, yielded: Places, trips: _Trips | None, args: Sequence[Value] = ()
     ) -> Region:
-        """A region that yields what stands at these places, in a loop with these trips."""
+        """A region that yields the values at these indices, in a loop with these trips."""
         ops: list[Op] = []
         for op in region.ops:
             match op:

@@ -1,10 +1,10 @@
 """Removes every `Scope` and `Leave`: leaving becomes plain `If`s, or a `Break` out of a loop.
 
-The code after a place where some lanes leave goes to the other branch, if only one way leads to
-it: `if c {leave a}; rest` becomes `if c {yield a} else {rest}`, and after a loop it goes to the
-`orelse`. Where several ways lead to it, they yield a flag that says which lanes left, and what they
-left with; the code after stands in the `orelse` of an `If` on that flag. A value that is never read
-is a zero.
+The code after an exit moves to the other branch, if only one path leads to it:
+`if c {leave a}; rest` becomes `if c {yield a} else {rest}`, and after a loop it moves to the
+`orelse`. Where several paths lead to it, they yield a flag that says which lanes left, and the
+values they left with; the code after them moves to the `orelse` of an `If` on that flag. A value
+that is never read is a zero.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ from eas.support.location import Loc
 from eas.support.records import field, frozen, record, replace
 
 Values = tuple[Value, ...]
-Way = Callable[[Values, "_Ending"], Values]
+Finish = Callable[[Values, "_Ending"], Values]
 
 
 def lower_exits(f: Function) -> Function:
@@ -103,7 +103,7 @@ class _Ending:
 
     At the end of the scope itself (`flag` is None) that is the scope's results. Elsewhere it is the
     region's own values, a flag of the shape `flag`, and the scope's results for lanes that left.
-    `kept` are the places of those values that differ by the way on which the end is reached.
+    `kept` are the indices of those values that differ between the paths to the end.
     """
 
     own: Values
@@ -132,7 +132,7 @@ class _ScopeLowering:
 
     @staticmethod
     def of(state: _State, scope: Scope) -> _ScopeLowering:
-        """Results that are the same value on every way out need no join."""
+        """Results that are the same value on every path need no join."""
         end = scope.body.terminator
         inner = [op for op in walk(scope.body) if isinstance(op, Leave)]
         leaves = [op.values for op in inner if op.label == scope.label]
@@ -161,10 +161,10 @@ class _ScopeLowering:
         return any(self._is_left(region) for region in regions_of(op))
 
     def _leave_split(self, op: If | Loop) -> Shape:
-        """The shape by which lanes part at the `Leave`s of this scope in an op."""
-        parted = divergence(op)
-        leaves = [each for each in parted.exits if self._is_own(each[0])]
-        split = cover_all(parted.inside, leaves)
+        """The shape by which lanes diverge at the `Leave`s of this scope in an op."""
+        diverged = divergence(op)
+        leaves = [each for each in diverged.exits if self._is_own(each[0])]
+        split = cover_all(diverged.inside, leaves)
         for region in regions_of(op):
             for inner in walk(region):
                 # it is left after its end, where lanes that took another exit in it are gone
@@ -180,7 +180,7 @@ class _ScopeLowering:
         for place, op in enumerate(ops):
             if self._is_left_in(op):
                 before, rest = ops[:place], ops[place + 1 :]
-                after = self._part_if if isinstance(op, If) else self._part_loop
+                after = self._split_at_if if isinstance(op, If) else self._split_at_loop
                 return [*before, *after(op, rest, ending)]
         return self._end(ops, ending)
 
@@ -188,8 +188,8 @@ class _ScopeLowering:
         """The ops with the values that the ending asks for, and a terminator that yields them."""
         *before, last = ops
         if isinstance(last, Yield):
-            way = self._nowhere if ends_dead(before) else self._stay
-            values, constants = self._at(last.loc, way, last.values, ending)
+            finish = self._nowhere if ends_dead(before) else self._stay
+            values, constants = self._at(last.loc, finish, last.values, ending)
         elif isinstance(last, Leave) and last.label == self.scope.label:
             values, constants = self._at(
                 last.loc, self._leave, self.ending.pick(last.values), ending
@@ -199,10 +199,12 @@ class _ScopeLowering:
         place = len(before) - ends_dead(before)
         return [*before[:place], *constants, *before[place:], Yield(values, last.loc)]
 
-    def _at(self, loc: Loc, way: Way, values: Values, ending: _Ending) -> tuple[Values, list[Op]]:
-        """What lanes that go this way yield, and the constants for it."""
+    def _at(
+        self, loc: Loc, finish: Finish, values: Values, ending: _Ending
+    ) -> tuple[Values, list[Op]]:
+        """What the lanes of this path yield, and the constants for it."""
         self.state.build.ops, self.state.build.loc = [], loc
-        return way(values, ending), self.state.build.ops
+        return finish(values, ending), self.state.build.ops
 
     def _stay(self, values: Values, ending: _Ending) -> Values:
         if ending.flag is None:
@@ -241,7 +243,7 @@ class _ScopeLowering:
         flag = self.state.build.value(make_type(BOOL, ending.flag or ()), "left")
         return flag, self._fresh(self.ending.own)
 
-    def _part_if(self, op: Op, rest: Sequence[Op], ending: _Ending) -> list[Op]:
+    def _split_at_if(self, op: Op, rest: Sequence[Op], ending: _Ending) -> list[Op]:
         assert isinstance(op, If)
         goes_on = [falls_through(op.then), falls_through(op.orelse)]
         if all(goes_on) and _is_short(rest):
@@ -256,7 +258,7 @@ class _ScopeLowering:
         split = self._leave_split(op)
         if self._can_join(op, split):
             return self._flag_if(op, rest, ending, self._inner(op, split))
-        # A scalar cannot be joined with what the lanes that left would bring.
+        # A scalar cannot be joined with the values of the lanes that left.
         copied = self._copy_after(op.orelse, op.results, rest)
         return self._choose(op, [self._then(op.then, op.results, rest), copied], ending)
 
@@ -271,7 +273,7 @@ class _ScopeLowering:
         return [*region.ops[:-1], self._renamed(terminator, results, region.terminator.values)]
 
     def _renamed(self, terminator: Terminator, results: Values, values: Values) -> Terminator:
-        """A terminator that uses the values in the place of the results."""
+        """A terminator that uses the values instead of the results."""
         names = {result.id: value for result, value in zip(results, values, strict=True)}
         used = [last_of(self.state.bound, value) for value in terminator.values]
         return with_values(terminator, [names.get(value.id, value) for value in used])
@@ -307,24 +309,24 @@ class _ScopeLowering:
         return all(v.id in shared or covers(v.shape, split) for v in op.results)
 
     def _inner(self, op: If | Loop, split: Shape) -> _Ending:
-        """The ending of an op that gets a flag. A result that all ways share is bound to it."""
+        """The ending of an op that gets a flag. A result that is equal on all paths is bound."""
         if not self._can_join(op, split):
-            raise ValueError(f"{op.loc}: lanes leave one by one, but a result is a scalar")
+            raise ValueError(f"{op.loc}: lanes leave in different trips, but a result is a scalar")
         shared = self._shared(op)
         self.state.bound.update(shared)
         kept = [place for place, result in enumerate(op.results) if result.id not in shared]
         return _Ending(tuple(op.results[place] for place in kept), tuple(kept), split)
 
     def _shared(self, op: If | Loop) -> dict[int, Value]:
-        """The results, by id, that are one value from outside of the op, whatever the way."""
+        """The results, by id, that are one value from outside of the op on every path."""
         end, inside = op.orelse.terminator, _defined_in(op.orelse)
         others = [op.then.terminator] if isinstance(op, If) else _breaks(op)
-        ways = [way.values for way in (end, *others) if isinstance(way, Yield | Break)]
-        if not isinstance(end, Yield) or len(ways) != 1 + len(others):
+        paths = [each.values for each in (end, *others) if isinstance(each, Yield | Break)]
+        if not isinstance(end, Yield) or len(paths) != 1 + len(others):
             return {}
         shared: dict[int, Value] = {}
         for place, result in enumerate(op.results):
-            value, *rest = (last_of(self.state.bound, values[place]) for values in ways)
+            value, *rest = (last_of(self.state.bound, values[place]) for values in paths)
             if value.id not in inside and all(other == value for other in rest):
                 shared[result.id] = value
         return shared
@@ -338,7 +340,7 @@ class _ScopeLowering:
         orelse = Region((), tuple(self._finish(rest, ending)))
         return [If(flag, then, orelse, results, loc), Yield(results, loc)]
 
-    def _part_loop(self, op: Op, rest: Sequence[Op], ending: _Ending) -> list[Op]:
+    def _split_at_loop(self, op: Op, rest: Sequence[Op], ending: _Ending) -> list[Op]:
         assert isinstance(op, Loop)
         if not _breaks(op) and not exhaustion(op):
             # If lanes got there in several trips, a scalar op in `rest` would happen several times.
@@ -415,12 +417,12 @@ class _ScopeLowering:
 
         return on_leave
 
-    def _break(self, way: Way, values: Values, ending: _Ending, loc: Loc) -> list[Op]:
-        given, constants = self._at(loc, way, values, ending)
+    def _break(self, finish: Finish, values: Values, ending: _Ending, loc: Loc) -> list[Op]:
+        given, constants = self._at(loc, finish, values, ending)
         return [*constants, Break(given, loc)]
 
     def _in_loop(self, region: Region, jumps: _Jumps) -> Region:
-        """A part of a loop's body, in which to leave is to break."""
+        """A region of a loop's body, in which a `Leave` becomes a `Break`."""
         ops: list[Op] = []
         for op in region.ops:
             match op:
@@ -450,7 +452,7 @@ class _ScopeLowering:
 
 
 def _loop_split(loop: Loop) -> Shape:
-    """The shape by which lanes end a loop in different trips, whatever the way."""
+    """The shape by which lanes end a loop in different trips, on any path."""
     split = divergence(loop).inside
     return split.shape if split else ()
 

@@ -1,4 +1,4 @@
-"""Constant folding: computes what is known, and takes the branches that are."""
+"""Constant folding: computes what is known, and inlines the branch of a known condition."""
 
 from __future__ import annotations
 
@@ -56,10 +56,10 @@ def fold(f: Function) -> Function:
 
 @record
 class _Folder:
-    """One walk in the order of the text. `build.ops` are the new ops of the region under way.
+    """One walk in the order of the text. `build.ops` are the new ops of the current region.
 
     `env` replaces values, by id; `known` are those that are literals, or a block of equal ones;
-    `assumed` are the conditions among them that only hold in the region under way.
+    `assumed` are the conditions among them that only hold in the current region.
     """
 
     build: Builder
@@ -85,7 +85,7 @@ class _Folder:
         return Region(region.args, tuple(made))
 
     def run(self, ops: Iterable[Op]) -> bool:
-        """Folds ops into the region under way; whether the code after them is reached."""
+        """Folds ops into the current region; whether the code after them is reached."""
         return all(self.op(with_operands(op, self.env)) for op in ops)
 
     def assume(self, condition: Value, holds: bool) -> None:
@@ -101,7 +101,7 @@ class _Folder:
                 self.assume(operand, holds)
 
     def op(self, op: Op) -> bool:
-        """Folds an op into the region under way; whether the code after it is reached."""
+        """Folds an op into the current region; whether the code after it is reached."""
         match op:
             case Compute():
                 self.compute(op)
@@ -241,13 +241,13 @@ class _Folder:
             self.build.loc = op.loc
             self.share(op.results, [end.values for end in ends])
         self.build.emit(op)
-        for region, way in ((then, False), (orelse, True)):
+        for region, truth in ((then, False), (orelse, True)):
             if not falls_through(region):
-                self.assume(op.condition, way)
+                self.assume(op.condition, truth)
         return True
 
     def inline(self, region: Region, results: Sequence[Value]) -> bool:
-        """Runs a region in the one under way, in the place of the op with these results."""
+        """Folds a region into the current one, in place of the op with these results."""
         if not self.run(region.ops[:-1]):
             return False
         end = with_operands(region.terminator, self.env)
@@ -262,10 +262,10 @@ class _Folder:
         self.env.update((r.id, v) for r, v in zip(results, values, strict=True))
 
     def share(
-        self, results: Sequence[Value], ways: Sequence[Sequence[Value]], outside: bool = True
+        self, results: Sequence[Value], paths: Sequence[Sequence[Value]], outside: bool = True
     ) -> None:
-        """Binds the results that are equal on all ways; without `outside`, to literals only."""
-        for result, *values in zip(results, *ways, strict=True):
+        """Binds the results that are equal on all paths; without `outside`, to literals only."""
+        for result, *values in zip(results, *paths, strict=True):
             first = values[0]
             if outside and all(value == first for value in values[1:]):
                 self.env[result.id] = first
@@ -314,16 +314,16 @@ class _Folder:
         self, inits: Sequence[Value], arguments: Sequence[Sequence[Value]], passed: Sequence[Op]
     ) -> None:
         """Replaces the carried values that every trip passes on as they are."""
-        ways = [op.values for op in passed if isinstance(op, Terminator)]
+        paths = [op.values for op in passed if isinstance(op, Terminator)]
         for place, init in enumerate(inits):
             same = {init.id, *(args[place].id for args in arguments)}
-            given = [self.env.get(values[place].id, values[place]) for values in ways]
+            given = [self.env.get(values[place].id, values[place]) for values in paths]
             if all(v.id in same or self.same_literal([v, init]) is not None for v in given):
                 for args in arguments:
                     self.env[args[place].id] = init
 
     def results(self, op: Loop) -> None:
-        """Replaces the results that are the same whatever the way out."""
+        """Replaces the results that are the same on every path out."""
         end = op.orelse.terminator
         if not isinstance(end, Yield):
             return
@@ -331,8 +331,8 @@ class _Folder:
         inits = {value.id for value in op.inits}
         self.build.loc = op.loc
         for place, result in enumerate(op.results):
-            ways = [values[place] for values in (end.values, *breaks)]
-            self.share([result], [[way] for way in ways], outside=ways[0].id in inits)
+            paths = [values[place] for values in (end.values, *breaks)]
+            self.share([result], [[value] for value in paths], outside=paths[0].id in inits)
 
 
 def _is(a: object, b: object) -> bool:

@@ -1,8 +1,8 @@
 """Checks of memory as ops, for backends that do not check accesses themselves.
 
-Before each access of a checked function stands an `Assert` that names the fault, and the access is
-masked, so that a lane outside of the array touches nothing: a store does not happen, a load gives
-zero. The policy is that of `ReadZeroSkipWrite` in WebGPU's implementations.
+Each access of a checked function is preceded by an `Assert` that names the fault. The access is
+masked, so that a lane outside of the array accesses no memory: a store does not happen, a load
+gives zero. The policy is that of `ReadZeroSkipWrite` in WebGPU's implementations.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _NEVER_BELOW = (U8, U16, U32)  # dtypes of which no number is below zero as an i
 
 
 def guard_accesses(f: Function) -> Function:
-    """The function with its checks written out, if it is one whose accesses are checked."""
+    """The function with its checks as ops, if its accesses are checked."""
     if not f.checked:
         return f
     guards = _Guards(builder_for(f), bounds_of(f))

@@ -1,4 +1,4 @@
-"""Loop-invariant motion: what every trip of a loop computes alike is computed before it.
+"""Loop-invariant motion: what every trip of a loop computes equally is hoisted above it.
 
 Only ops that stand in the loop itself move; those in a branch may never run, and stay there.
 """
@@ -35,7 +35,7 @@ def hoist(f: Function) -> Function:
 class _Hoister:
     """`loops` has one item for each region around: the ops to put before the loop, or None.
 
-    `depths` tells in how many regions a value is defined.
+    `depths` has the number of regions around the definition of a value.
     """
 
     loops: list[list[Op] | None] = field(default_factory=list[list[Op] | None])

@@ -239,7 +239,7 @@ def _reshape(op: Compute, literals: Literals, makers: Makers) -> Simpler:
 
 
 def _keeps_places(op: Compute) -> bool:
-    """Whether a change of shape that keeps the shape keeps each element in its place."""
+    """Whether a view whose result has the operand's shape leaves every element where it is."""
     if op.op.name == "permute":
         return op.attr("axes") == tuple(range(len(op.result.shape)))
     return op.op.name != "slice" or op.attr("steps") == (1,) * len(op.result.shape)

@@ -22,7 +22,7 @@ def note_literal(op: Op, known: dict[int, Literal]) -> None:
 
 
 def can_fault(op: Compute, known: Mapping[int, Literal]) -> bool:
-    """Whether some operands make the op fault, as far as the known literals tell."""
+    """Whether some operands make the op fault, as far as the known literals show."""
     if op.op.fault is None:
         return False
     if not op.op.can_fault([value.ty for value in op.operands], dict(op.attrs)):

@@ -1,9 +1,9 @@
 """Integer range analysis: between which bounds each integer of a function lies.
 
 Bounds come from constants, positions and the conditions that a value has passed. The index of a
-program has no bound of its own, so its part in a value is kept apart: an `Interval` may grow with
+program has no bound of its own, so its part in a value is separate: an `Interval` may grow with
 the number of programs. Where such a value would overflow for a large grid, the grid is limited
-instead (`Ranges.programs`): a launch of more programs is refused, and the rest counts on that.
+instead (`Ranges.programs`): a launch of more programs is refused, and the rest relies on that.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Ranges:
 
     `values` holds the interval of each integer or bool value; `uses` those of an op's operands at
     the place of the op, where conditions may say more; `wrapping` the ids of results that may
-    overflow; `programs` the most programs per axis that the rest counts on.
+    overflow; `programs` the most programs per axis that the rest relies on.
     """
 
     values: dict[int, Interval] = field(default_factory=dict[int, Interval])
@@ -137,7 +137,7 @@ def _whole(value: Value) -> Interval | None:
 
 
 class _Analysis:
-    """Walks a function once, loops a few times, and keeps what it learns in `found`."""
+    """Walks a function once, loops a few times, and stores what it learns in `found`."""
 
     def __init__(self, grid: Sequence[int] | None = None) -> None:
         self.grid = grid
@@ -320,7 +320,7 @@ class _Analysis:
     def trip(
         self, run: Callable[[], list[Sequence[Value]]]
     ) -> tuple[list[Sequence[Value]], list[Sequence[Value]]]:
-        """One trip of a loop: what its breaks bring, and what the next trip begins with."""
+        """One trip of a loop: what its breaks pass, and what the next trip begins with."""
         self.exits.append(([], []))
         ends = run()
         breaks, continues = self.exits.pop()

@@ -18,12 +18,12 @@ _CHEAP = {op.name for op in ARITHMETIC} - _DEAR | _MOVES
 
 
 def use_selects(f: Function) -> Function:
-    """The function with small branches computed both ways."""
+    """The function with both sides of small branches computed."""
     return replace(f, body=_Selects(builder_for(f), _is_choice).region(f.body))
 
 
 def without_branches(f: Function) -> Function:
-    """The function with all branches that only compute computed both ways."""
+    """The function with both sides computed of all branches that only compute."""
     return replace(f, body=_Selects(builder_for(f), _only_computes).region(f.body))
 
 

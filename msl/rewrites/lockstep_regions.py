@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from eas.ir.aliasing.conflicts import Touch, are_planes, conflicts
+from eas.ir.aliasing.conflicts import Touch, conflicts, write_different_planes
 from eas.ir.aliasing.disjointness import difference, form_of, is_injective
 from eas.ir.aliasing.lane_domains import Domain
 from eas.ir.nodes import (
@@ -45,7 +45,7 @@ def _needs_lockstep(op: Control, domain: Domain, layout: Layout) -> bool:
     if facts.function.threads is not None:  # there the user places the barriers
         return False
     touches = [_by_one(touch, alone) for touch in accesses_inside(op, domain, layout)]
-    return any(not are_planes(a, b) for a, b in conflicts(touches, facts))
+    return any(not write_different_planes(a, b) for a, b in conflicts(touches, facts))
 
 
 def _is_for_several(op: Op, domain: Domain) -> bool:

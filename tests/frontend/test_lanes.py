@@ -1,4 +1,4 @@
-"""The lane model: every lane takes its own way, also with blocks of several dimensions."""
+"""The lane model: lanes diverge, also with blocks of several dimensions."""
 
 from __future__ import annotations
 

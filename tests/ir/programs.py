@@ -40,7 +40,7 @@ ALL = (*SCALARS, *BLOCKS)
 
 @dataclass(eq=False)
 class Target:
-    """A loop or a scope under way. `names` are the variables that get out of it.
+    """A loop or a scope that is being built. `names` are the variables that get out of it.
 
     In a free target lanes may part: scalars then stay inside. `is_split` is set once some lanes are
     gone to it, so that the code after is run by the others only.
@@ -56,8 +56,8 @@ class Target:
 
 
 @dataclass
-class Way:
-    """A region under way: its ops, the variables at its end, and whether that is reached."""
+class Branch:
+    """A region that is built: its ops, the variables at its end, and whether that is reached."""
 
     args: tuple[Value, ...]
     ops: list[Op]
@@ -67,7 +67,7 @@ class Way:
     def close(self, names: Sequence[str], first: tuple[Value, ...] = ()) -> Region:
         """The region, ended by a `Yield` unless it ends in an exit.
 
-        Behind an `If` without a way on any values do.
+        Behind an `If` whose branches both end in exits any values do.
         """
         if not self.ops or not isinstance(self.ops[-1], Terminator):
             self.ops.append(Yield((*first, *(self.env[name] for name in names)), NOWHERE))
@@ -153,25 +153,25 @@ class Writer:
     def branch(self, depth: int) -> bool:
         condition = self.condition(scalar=self.pick(2) == 0)
         self.splits += bool(condition.shape)
-        ways = [self.way(depth - 1) for _ in range(2)]
+        branches = [self.branch_of(depth - 1) for _ in range(2)]
         self.splits -= bool(condition.shape)
-        live = sum(way.goes_on for way in ways)
-        # Scalars of two ways cannot meet where lanes part.
+        live = sum(branch.goes_on for branch in branches)
+        # Scalars of two branches cannot be joined where lanes diverge.
         names = () if live == 0 else BLOCKS if condition.shape and live == 2 else ALL
-        then, orelse = (way.close(names) for way in ways)
+        then, orelse = (branch.close(names) for branch in branches)
         self.build.emit(If(condition, then, orelse, self.fresh(names), NOWHERE))
         return live > 0
 
-    def way(self, depth: int, args: tuple[Value, ...] = ()) -> Way:
+    def branch_of(self, depth: int, args: tuple[Value, ...] = ()) -> Branch:
         with self.region() as ops:
-            return Way(args, ops, self.env, self.statements(depth))
+            return Branch(args, ops, self.env, self.statements(depth))
 
     def exit(self, depth: int) -> bool:
         del depth
-        ways = [*self.breaks(), *self.leaves()]
-        if not ways:
+        exits = [*self.breaks(), *self.leaves()]
+        if not exits:
             return True
-        target, again = ways[self.pick(len(ways))]
+        target, again = exits[self.pick(len(exits))]
         target.is_split = self.is_split(target)
         values = self.values(target.carried if again else target.names)
         if again and target.next is not None:
@@ -188,8 +188,8 @@ class Writer:
         Exits further down may part the lanes of a free loop before its next trip.
         """
         inside = self.targets[self.targets.index(target) + 1 :]
-        parted = any(t.is_split or (t.is_free and t.label is None) for t in inside)
-        return parted or target.is_split or self.splits > target.depth
+        diverged = any(t.is_split or (t.is_free and t.label is None) for t in inside)
+        return diverged or target.is_split or self.splits > target.depth
 
     def may_leave(self, target: Target) -> bool:
         place = self.targets.index(target)
@@ -198,11 +198,11 @@ class Writer:
     def breaks(self) -> list[tuple[Target, bool]]:
         for target in reversed(self.targets):
             if target.label is None:
-                ways = [(target, False)] if self.may_leave(target) else []
+                exits = [(target, False)] if self.may_leave(target) else []
                 # What some lanes pass to the next trip must not differ from the others' scalars.
                 if not self.is_split(target) or not set(SCALARS) & set(target.carried):
-                    ways.append((target, True))
-                return ways
+                    exits.append((target, True))
+                return exits
         return []
 
     def leaves(self) -> list[tuple[Target, bool]]:
@@ -226,7 +226,7 @@ class Writer:
         label = self.labels
         target = self.target(label)
         with self.inside(target):
-            body = self.way(depth - 1).close(target.names)
+            body = self.branch_of(depth - 1).close(target.names)
         self.build.emit(Scope(label, body, self.fresh(target.names), NOWHERE))
         return True
 
@@ -275,8 +275,8 @@ class Writer:
     def body(self, depth: int, target: Target, args: tuple[Value, ...], ops: list[Op]) -> Region:
         first = () if target.next is None else (target.next,)
         with self.inside(target):
-            way = Way(args, ops, self.env, self.statements(depth - 1))
-        return way.close(target.carried, first)
+            region = Branch(args, ops, self.env, self.statements(depth - 1))
+        return region.close(target.carried, first)
 
     def orelse(
         self, depth: int, target: Target, first: tuple[Value, ...], is_split: bool
@@ -285,9 +285,9 @@ class Writer:
         with self.region() as ops:
             args = (*first, *self.fresh(target.carried))
             goes_on = self.pick(2) == 0 or self.statements(depth - 1)
-            way = Way(args, ops, self.env, goes_on)
+            region = Branch(args, ops, self.env, goes_on)
         self.splits -= is_split
-        return way.close(target.names)
+        return region.close(target.names)
 
 
 def write_function(pick: Pick, depth: int = 3, faults: bool = False) -> Function:

@@ -449,12 +449,12 @@ class _Maker:
         leaves = [can_leave and self.chance(0.3) for _ in range(2)]
         results = () if all(leaves) else self.types(2, whole=bool(shape) and not any(leaves))
         same = () if any(leaves) or self.chance(0.7) else tuple(self.pool[-1:])
-        then, orelse = (self.way(leave, shape, results, same, loc) for leave in leaves)
+        then, orelse = (self.side(leave, shape, results, same, loc) for leave in leaves)
         joined = self.define((*results, *(v.ty for v in same)))
         self.build.emit(If(condition, then, orelse, joined, loc))
         return not all(leaves)
 
-    def way(
+    def side(
         self,
         leave: bool,
         shape: Shape,

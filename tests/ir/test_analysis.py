@@ -230,8 +230,8 @@ def test_an_if_tells_what_its_branches_bring() -> None:
     op = f.body.ops[-2]
     assert isinstance(op, If)
     split = Split((8,), at(f, 7))
-    ways = (f.params[5].value, f.params[3].value)
-    assert divergences(f) == {id(op): Divergence(split, Join(split, (ways, ways)), ())}
+    paths = (f.params[5].value, f.params[3].value)
+    assert divergences(f) == {id(op): Divergence(split, Join(split, (paths, paths)), ())}
 
 
 def test_a_loop_tells_what_its_ways_bring() -> None:

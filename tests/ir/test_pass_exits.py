@@ -700,7 +700,7 @@ kernel f(%out.0: *i32, %n.1: i32, %a.2: bool) from "f.py" {
     assert print_function(lower_exits(parse_function(text))) == after
 
 
-def test_a_scalar_result_of_a_loop_that_lanes_leave_one_by_one_is_refused() -> None:
+def test_a_scalar_result_of_a_loop_that_lanes_leave_in_different_trips_is_refused() -> None:
     f = parse_function(
         """\
 kernel f(%out.0: *i32, %n.1: i32, %a.2: bool) from "f.py" {
@@ -724,7 +724,9 @@ kernel f(%out.0: *i32, %n.1: i32, %a.2: bool) from "f.py" {
 }
 """
     )
-    with pytest.raises(ValueError, match="lanes leave one by one, but a result is a scalar"):
+    with pytest.raises(
+        ValueError, match="lanes leave in different trips, but a result is a scalar"
+    ):
         lower_exits(f)
 
 

@@ -930,7 +930,7 @@ def test_lanes_of_two_branches_join_in_a_block() -> None:
         """
     assert refusal(body) == (
         "k.py:7: the result %20 is f32, but lanes that were split by [8] at k.py:7"
-        " bring different values\n  %20: f32 = if { ... }"
+        " have different values\n  %20: f32 = if { ... }"
     )
 
 
@@ -946,7 +946,7 @@ def test_a_join_covers_the_condition() -> None:
         """
     assert refusal(body) == (
         "k.py:7: the result %22 is f32[4, 1], but lanes that were split by [4, 8] at k.py:7"
-        " bring different values\n  %22: f32[4, 1] = if { ... }"
+        " have different values\n  %22: f32[4, 1] = if { ... }"
     )
 
 
@@ -1001,7 +1001,7 @@ def test_lanes_that_break_join_the_others_in_a_block() -> None:
         """
     assert refusal(body) == (
         "k.py:6: the result %20 is f32, but lanes that were split by [8] at k.py:7"
-        " bring different values\n  %20: f32 = for { ... }"
+        " have different values\n  %20: f32 = for { ... }"
     )
 
 
@@ -1016,7 +1016,7 @@ def test_lanes_of_a_block_while_bring_the_values_of_their_trips() -> None:
         """
     assert refusal(body) == (
         "the result %20 is f32, but lanes that were split by [8] at k.py:7"
-        " bring different values\n  %20: f32 = while { ... }"
+        " have different values\n  %20: f32 = while { ... }"
     )
 
 
@@ -1045,7 +1045,7 @@ def test_a_loop_that_some_lanes_leave_for_good_gives_blocks_too() -> None:
         """
     assert refusal(body) == (
         "the result %20 is f32, but lanes that were split by [8] at k.py:7"
-        " bring different values\n  %20: f32 = for { ... }"
+        " have different values\n  %20: f32 = for { ... }"
     )
 
 
@@ -1079,7 +1079,7 @@ def test_lanes_that_continue_join_the_others_in_a_block() -> None:
         """
     assert refusal(body) == (
         "the carried value %22 is f32, but lanes that were split by [8] at k.py:7"
-        " bring different values\n  for { ... }"
+        " have different values\n  for { ... }"
     )
 
 
@@ -1107,7 +1107,7 @@ def test_lanes_that_leave_a_scope_join_the_others_in_a_block() -> None:
         """
     assert refusal(body) == (
         "the result %20 is f32, but lanes that were split by [8] at k.py:7"
-        " bring different values\n  %20: f32 = scope { ... }"
+        " have different values\n  %20: f32 = scope { ... }"
     )
 
 
@@ -1141,7 +1141,7 @@ def test_lanes_that_break_on_different_trips_bring_different_values() -> None:
         """
     assert refusal(body) == (
         "the result %20 is i32, but lanes that were split by [8] at k.py:7"
-        " bring different values\n  %20: i32 = for { ... }"
+        " have different values\n  %20: i32 = for { ... }"
     )
 
 
@@ -1162,5 +1162,5 @@ def test_lanes_that_leave_a_scope_on_different_trips_bring_different_values() ->
         """
     assert refusal(body) == (
         "the result %20 is i32, but lanes that were split by [8] at k.py:7"
-        " bring different values\n  %20: i32 = scope { ... }"
+        " have different values\n  %20: i32 = scope { ... }"
     )

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from eas.ir.aliasing.disjointness import Form, are_disjoint, form_of, is_injective, moves_on
+from eas.ir.aliasing.disjointness import (
+    Form,
+    are_disjoint,
+    are_disjoint_across_trips,
+    form_of,
+    is_injective,
+)
 from eas.ir.aliasing.lane_domains import owner_indices
 from eas.ir.nodes import For, Store, walk
 from eas.msl.analysis.facts import gather
@@ -73,7 +79,7 @@ def test_trips_move_on_if_a_step_is_longer_than_the_lanes_reach(step: int, moves
     facts = gather(function_of(ops))
     loop = next(op for op in walk(facts.function.body) if isinstance(op, For))
     (form,) = forms_of(ops)
-    assert moves_on(form, form, loop, facts) is moves
+    assert are_disjoint_across_trips(form, form, loop, facts) is moves
 
 
 @pytest.mark.parametrize(("rows", "injective"), [(8, True), (16, False), (4, False)])
