@@ -14,7 +14,7 @@ from eas.config import automatic
 from eas.msl.host import toolchain
 from tests import suite
 from tests.processes import PATIENCE
-from tests.snapshot_files import ErrorFile, IrFile, MetalFile, TextFile
+from tests.snapshot_files import ErrorFile, FlatFile, IrFile, MetalFile, TextFile
 
 # No test depends on how busy the machine is.
 settings.register_profile("eas", deadline=None, max_examples=suite.EXAMPLES)
@@ -130,6 +130,12 @@ def ir_snapshot(snapshot: SnapshotAssertion) -> SnapshotCheck:
 def error_snapshot(snapshot: SnapshotAssertion) -> SnapshotCheck:
     """Compares with `snapshots/errors/<name>.txt`."""
     return _check(snapshot, ErrorFile)
+
+
+@pytest.fixture
+def flat_snapshot(snapshot: SnapshotAssertion) -> SnapshotCheck:
+    """Compares with `snapshots/septran/<name>.flat`."""
+    return _check(snapshot, FlatFile)
 
 
 def _check(snapshot: SnapshotAssertion, file: type[TextFile]) -> SnapshotCheck:

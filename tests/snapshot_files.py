@@ -79,3 +79,8 @@ class IrFile(TextFile):
 class ErrorFile(TextFile):
     folder = "errors"
     file_extension = "txt"
+
+
+class FlatFile(TextFile):
+    folder = "septran"
+    file_extension = "flat"
