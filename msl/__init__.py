@@ -1,4 +1,4 @@
-"""Typed IR to Metal Shading Language: layouts, spelling, names, text."""
+"""Typed IR to Metal Shading Language: layout, schedule, lowering, text."""
 
 from eas.ir.reports import Site
 from eas.msl.kernel import Buffer, Field, MslKernel, choose_budget, write

@@ -1,4 +1,4 @@
-"""The arrays of a launch, whatever runs it, and which of them share memory."""
+"""The arrays of a launch, and which of them alias."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from eas.support.records import frozen
 Array = np.ndarray[Any, np.dtype[Any]]
 Extents = tuple[int, int, int]
 
-# No element is longer: offsets that start at a multiple of it keep every array aligned.
+# No element is longer: an offset that is a multiple of it keeps every array aligned.
 GRAIN = 16
 
 
@@ -20,7 +20,7 @@ GRAIN = 16
 class Bound:
     """An array at a buffer index: the kernel's pointer is to `flat[origin]`.
 
-    `name` is that of the argument. A kernel only reads what `is_constant`.
+    `name` is that of the argument. The kernel does not write to an array that `is_constant`.
     """
 
     index: int
@@ -32,14 +32,14 @@ class Bound:
 
 @frozen
 class Regions:
-    """Memory in pieces: arrays that overlap are in one. `places` has a piece and an offset each."""
+    """Memory in regions; `places` has the region and the offset of each array in it."""
 
     sizes: tuple[int, ...]
     places: tuple[tuple[int, int], ...]
 
 
 def divide(flats: Sequence[Array]) -> Regions:
-    """Puts arrays that share memory into one piece of memory, and others into their own."""
+    """Puts arrays that overlap into one region, and each of the others into its own."""
     places = [(0, 0)] * len(flats)
     sizes: list[int] = []
     start, end = 0, -1

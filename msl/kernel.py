@@ -48,7 +48,7 @@ from eas.support.records import frozen
 
 MAX_BUFFERS = 31
 
-# The first one is for speed; each of the others takes less threadgroup memory.
+# The first one is the fastest; each of the others needs less threadgroup memory.
 _BUDGETS = (
     Budget(),
     Budget(reuses_memory=True),
@@ -75,8 +75,8 @@ class Field:
 class Buffer:
     """What a launch binds at a buffer index.
 
-    An `array` or a `scalar` is the parameter of that number; `scalars` is a struct with `fields`;
-    `report` is the buffer of `eas.msl.lower.reports`. The kernel changes it if it `is_written`.
+    An `array` or a `scalar` is the parameter with that number; `scalars` is a struct with `fields`;
+    `report` is the buffer of `eas.msl.lower.reports`. The kernel writes to it if it `is_written`.
     """
 
     kind: Literal["array", "scalar", "scalars", "report"]
@@ -88,12 +88,12 @@ class Buffer:
 
 @frozen
 class MslKernel:
-    """A kernel as text, and what it takes to run it.
+    """A kernel as text, and what a launch needs to know.
 
     It is launched with `threads` threads per program, and at most `programs` programs along each
-    axis of the grid. `buffers` tells what stands at which buffer index, `sites` what asserts and
-    prints say. `memory` is the kernel's own threadgroup memory; if it `is_threaded`, its lanes are
-    threads.
+    axis of the grid. `buffers` describes what is bound at which buffer index, `sites` the asserts
+    and prints. `memory` is the threadgroup memory that the user allocates; if it `is_threaded`, its
+    lanes are threads.
     """
 
     text: str
@@ -108,10 +108,10 @@ class MslKernel:
 
 
 def write(function: Function, threads: int | None = None) -> MslKernel:
-    """Writes a kernel, which is verified and has no scopes any more, as MSL.
+    """Compiles a kernel to MSL. The function is verified and its scopes are lowered.
 
     Ints wrap at their width, except in arithmetic that only feeds offsets and masks of loads and
-    stores: there an overflow is the caller's mistake. Different array arguments do not overlap.
+    stores: there an overflow is the caller's mistake. Different array arguments do not alias.
     """
     _check(function, threads)
     low = _lower_within(run(PREPARE, function, MetalOptions(threads)), threads)
@@ -123,7 +123,7 @@ def write(function: Function, threads: int | None = None) -> MslKernel:
 
 
 def _advise(function: Function) -> str:
-    """What to do about too much memory: which constants the sizes of blocks come from."""
+    """The help for a kernel that needs too much memory: the constants that set the block sizes."""
     extents = {
         str(extent)
         for op in walk(function.body)
@@ -166,7 +166,7 @@ def choose_budget(function: Function, threads: int | None = None) -> Budget:
 
 
 def _lower_within(function: Function, threads: int | None) -> Lowering:
-    """A function, lowered with the first budget that Metal has the threadgroup memory for."""
+    """Lowers a function with the first budget that fits into threadgroup memory."""
     low: Lowering | None = None
     for budget in _BUDGETS:
         options = MetalOptions(threads, budget)
@@ -243,7 +243,7 @@ def param_name(param: Param) -> str:
 
 
 def _needs_struct(facts: Facts) -> bool:
-    """Whether there are more parameters than buffers, of which reports take one."""
+    """Whether there are more parameters than buffers; the report takes one buffer."""
     reports = any(isinstance(op, Assert | Print) for op in facts.ops)
     return len(facts.function.params) > MAX_BUFFERS - reports
 
@@ -323,7 +323,7 @@ def _write_head(low: Lowering, buffers: tuple[Buffer, ...], writer: Writer) -> N
 
 
 def _multiplies_floats(facts: Facts) -> bool:
-    """Only a product can be contracted with a sum."""
+    """Whether there is a product that a compiler could contract with a sum to an `fma`."""
     ops = (op for op in facts.ops if isinstance(op, Compute))
     return any(op.op.name == "mul" and op.result.ty.dtype.is_float for op in ops)
 
@@ -371,7 +371,7 @@ def _buffers(low: Lowering) -> tuple[Buffer, ...]:
 
 
 def _others(buffers: list[Buffer]) -> str:
-    """What takes a buffer beside the arrays."""
+    """The buffers that are no arrays, in words."""
     words = {"scalars": "one for all scalars", "report": "one for asserts and prints"}
     return "".join(f", {words[buffer.kind]}" for buffer in buffers if buffer.kind in words)
 

@@ -1,7 +1,7 @@
-"""A launch of a kernel that `eas.msl` has written, whatever runs it.
+"""A launch of a Metal text: the part that all runtimes have in common.
 
-Binds the arguments to the buffers of the text, has them run, and tells what asserts and prints have
-left in the report.
+Binds the arguments to the buffers of the text, runs it, and decodes what asserts and prints have
+written to the report.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Dispatch(Protocol):
         ...
 
 
-# Makes a run of buffers and the number of threadgroups along each axis.
+# Prepares a dispatch from the buffers and the number of threadgroups along each axis.
 Prepare = Callable[[Sequence[Bound], Extents], Dispatch]
 
 
@@ -61,10 +61,10 @@ def launch(
     prepare: Prepare,
     program_output: Callable[[str], None] = print,
 ) -> tuple[Diagnostic, ...]:
-    """Runs the text and writes the results into the arrays; gives what asserts have found.
+    """Runs the text and writes the results into the arrays; returns what asserts have found.
 
-    There is one argument per parameter of the kernel's function. A kernel that prints more than
-    there is room for runs again with more of it: its arrays have not been written to by then.
+    There is one argument per parameter of the kernel's function. If a kernel prints more than fits
+    into the report, it runs again with a larger one: its arrays are only written back after that.
     """
     extents = extents_of(kernel, grid)
     room = PRINT_WORDS if any(site.kind == "print" for site in kernel.sites) else 0
@@ -88,7 +88,7 @@ def launch(
 
 
 def extents_of(kernel: MslKernel, grid: Sequence[int]) -> Extents:
-    """The grid along three axes; refuses more programs than the text's indices reach."""
+    """The grid along three axes; refuses more programs than the text's index arithmetic allows."""
     if max(grid) > kernel.programs:
         raise GridError(too_many_programs(kernel.programs, max(grid)), kernel.name)
     x, y, z = (*grid, 1, 1)[:3]

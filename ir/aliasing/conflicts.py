@@ -25,7 +25,7 @@ from eas.ir.nodes import Atomic, For, Load, Store, Value, While
 from eas.support.records import frozen, replace
 
 Kind = Literal["read", "write", "atomic"]
-Parity = tuple[str, Literal["now", "before"]]
+Parity = tuple[str, Literal["current", "previous"]]
 ONCE = "once"
 
 
@@ -108,7 +108,7 @@ def after_swap(access: Access) -> Access:
     """How an access looks after the two buffers of its tile were swapped."""
     assert access.parity is not None
     name, phase = access.parity
-    return replace(access, parity=(name, "before" if phase == "now" else "now"))
+    return replace(access, parity=(name, "previous" if phase == "current" else "current"))
 
 
 def conflicts(touches: list[Touch], facts: Facts) -> Iterator[tuple[Access, Access]]:

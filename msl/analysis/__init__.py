@@ -1,1 +1,1 @@
-"""What is known of a function before it is laid out over threads."""
+"""Analyses of a function before its blocks are distributed over threads."""

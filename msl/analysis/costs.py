@@ -1,4 +1,4 @@
-"""What it costs to compute a value once more, at another element."""
+"""The cost of rematerializing a value at another element."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LIGHT = {
 
 
 def cost_of(op: Compute | Load, facts: Facts) -> int:
-    """The price of an op, its operands not included."""
+    """The cost of an op without its operands."""
     if isinstance(op, Load):
         return _LOAD
     name = op.op.name
@@ -44,7 +44,7 @@ def is_constant(value: Value, facts: Facts) -> bool:
 
 
 def operands_of_pure(op: Compute | Load) -> tuple[Value, ...]:
-    """The operands that decide what a pure op gives; of a load, not the pointer."""
+    """The operands that the result of a pure op depends on; of a load, not the pointer."""
     if isinstance(op, Compute):
         return op.operands
     return tuple(v for v in (op.offset, op.mask, op.other) if v is not None)
@@ -52,17 +52,17 @@ def operands_of_pure(op: Compute | Load) -> tuple[Value, ...]:
 
 @record
 class Costs:
-    """The price of each block that can be computed at any element: of its whole tree of ops.
+    """`prices` has the cost of each block that can be rematerialized: of its whole tree of ops.
 
-    What reads memory that is written, or comes from control flow, is missing. `loaded` are those
-    that read memory.
+    Blocks that read memory which the kernel writes, and results of control flow, are missing.
+    `loaded` has the blocks that read memory.
     """
 
     prices: dict[Value, int] = field(default_factory=dict[Value, int])
     loaded: set[Value] = field(default_factory=set[Value])
 
     def add(self, op: Compute | Load, facts: Facts) -> None:
-        """Enters the result of an op, whose operands have been entered."""
+        """Adds the result of an op; its operands have been added before."""
         operands = [facts.resolve(v) for v in operands_of_pure(op)]
         blocks = [v for v in operands if v.shape]
         if not is_pure(op, facts) or any(v not in self.prices for v in blocks):
@@ -75,5 +75,5 @@ class Costs:
         return self.prices.get(value, CHEAP + 1) <= CHEAP
 
     def is_index(self, value: Value) -> bool:
-        """Made with a few ops from nothing but positions and shared values."""
+        """Whether a block is index arithmetic: a few ops on positions and uniform values."""
         return self.prices.get(value, INDEX + 1) <= INDEX and value not in self.loaded

@@ -1,4 +1,4 @@
-"""What the writer needs to know of a function before it decides anything."""
+"""Definitions, uses and aliases of the values of a function."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ Control = If | For | While
 
 @frozen
 class Use:
-    """An op that takes a value: its place in the text, and the region that it stands in."""
+    """An op that uses a value, its position in the text, and its region."""
 
     op: Op
     position: int
@@ -53,11 +53,11 @@ class Use:
 
 @record
 class Facts:
-    """Definitions, uses and aliases; places are numbers in the order of the text, that of `ops`.
+    """Definitions, uses and aliases. A position is an index into `ops`, in the order of the text.
 
-    `aliases` are values that only rename another one: what a `Condition` passes on, what every way
-    out of a control op gives. `lasts` has, for a carried value, the argument of the `orelse`.
-    `forms` remembers what `eas.ir.aliasing.disjointness` finds out.
+    `aliases` are values that only rename another one: what a `Condition` passes on, and results of
+    a control op for which all exits give the same value. `lasts` has, for a carried value, the
+    argument of the `orelse`. `forms` caches the results of `eas.ir.aliasing.disjointness`.
     """
 
     function: Function
@@ -89,12 +89,12 @@ class Facts:
         return self.uses.get(value, [])
 
     def is_needed(self, value: Value) -> bool:
-        """Whether a value is used, or the last one of those that a loop carries under its name."""
+        """Whether a value is used, or the argument of the `orelse` that continues it."""
         last = self.lasts.get(value)
         return bool(self.uses_of(value)) or (last is not None and bool(self.uses_of(last)))
 
     def is_split(self, op: Op) -> bool:
-        """Whether lanes go different ways inside of a control op."""
+        """Whether lanes diverge inside of a control op."""
         return id(op) in self.split
 
     def definition(self, value: Value) -> Op | None:
@@ -146,7 +146,7 @@ def _find_aliases(facts: Facts, op: Control) -> None:
 
 
 def _exit_values(op: Control) -> Iterator[tuple[Value, ...]]:
-    """What each way out of a control op gives as its results."""
+    """The values that each exit of a control op gives to its results."""
     for region in (op.then, op.orelse) if isinstance(op, If) else (op.orelse,):
         if isinstance(region.terminator, Yield):
             yield region.terminator.values
@@ -186,7 +186,7 @@ def is_collective(op: Op) -> bool:
 
 
 def is_pure(op: Op | None, facts: Facts) -> bool:
-    """An op that may be evaluated anywhere after its operands, any number of times."""
+    """Whether an op may be evaluated anywhere after its operands, any number of times."""
     if isinstance(op, Load):
         return op.pointer not in facts.written and not is_threadgroup(op.pointer)
     return isinstance(op, Compute) and op.op.name not in _DONE_ONCE
@@ -212,7 +212,7 @@ def leaves_outer_loop(op: Control) -> bool:
 
 
 def exits_of(region: Region) -> Iterator[Op]:
-    """The exits in a region that leave what is around it."""
+    """The breaks and continues in a region that belong to a loop around it."""
     for op in region.ops:
         match op:
             case Break() | Continue():
@@ -227,7 +227,7 @@ def exits_of(region: Region) -> Iterator[Op]:
 
 
 def carried_by(op: Control) -> tuple[Value, ...]:
-    """The values that a loop carries from trip to trip; there are none in a branch."""
+    """The loop-carried values; a branch has none."""
     return () if isinstance(op, If) else rewrite.carried_by(op)
 
 
@@ -244,5 +244,5 @@ def left_with(op: For | While) -> Iterator[tuple[Value, Value]]:
 
 
 def is_trivial(region: Region) -> bool:
-    """A region that only passes values on."""
+    """Whether a region only yields values."""
     return len(region.ops) == 1

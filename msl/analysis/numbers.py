@@ -1,9 +1,9 @@
 """Which integers may overflow, where that matters, and which divisors may be zero.
 
 Ints wrap at their width, but in C++ the overflow of a signed one is undefined. Where ranges do not
-exclude it, arithmetic goes through helper functions. Offsets are the exception: what only leads to
-addresses of loads and stores, and to masks that compare such numbers, is printed plainly, because
-an offset that overflows is outside of its array anyway.
+exclude it, arithmetic goes through helper functions. Offsets are the exception: arithmetic that
+only feeds addresses of loads and stores, and masks that compare such numbers, uses plain operators.
+An offset that overflows is out of bounds in any case.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ class Numbers:
     exact: frozenset[Value]
 
     def may_wrap(self, op: Compute) -> bool:
-        """Whether the overflow of an op would be undefined in C++ and matter."""
+        """Whether an op may overflow, undefined in C++, and its result is used as a number."""
         return op.result.id in self.ranges.wrapping and op.result in self.exact
 
     def bounds(self, op: Op, place: int) -> Bounds:
-        """Between which numbers an operand of an op lies, at the op."""
+        """The range of an operand, at the op that uses it."""
         value = operands_of(op)[place]
         found = self.ranges.uses.get(id(op), ())
         interval = found[place] if place < len(found) else None
@@ -69,7 +69,7 @@ def study(facts: Facts) -> Numbers:
 
 
 def _exact_values(facts: Facts) -> frozenset[Value]:
-    """The values that are used as numbers somewhere, not only to find a place in memory."""
+    """The values that are used as numbers somewhere, not only as addresses."""
     ops = facts.ops
     offsets = _sources([op.offset for op in ops if isinstance(op, Load | Store | Atomic)], facts)
     used = [v for op in ops for v in _used_as_numbers(op, offsets) if not v.ty.dtype.is_float]
@@ -77,7 +77,7 @@ def _exact_values(facts: Facts) -> frozenset[Value]:
 
 
 def _sources(values: list[Value], facts: Facts) -> set[Value]:
-    """Everything that values are made from, and the values themselves."""
+    """The values themselves, and all that they are computed from."""
     found: set[Value] = set()
     open_values = list(values)
     while open_values:
@@ -113,7 +113,7 @@ def _used_as_numbers(op: Op, offsets: set[Value]) -> Iterable[Value]:
 
 
 def _made_from(value: Value, facts: Facts) -> list[Value]:
-    """The values that a value is made from or joined from."""
+    """The values that a value is computed or joined from."""
     resolved = facts.resolve(value)
     if resolved != value:
         return [resolved]
@@ -129,7 +129,7 @@ def _made_from(value: Value, facts: Facts) -> list[Value]:
 
 
 def _given(value: Value, op: If | For | While) -> list[Value]:
-    """What a result of control flow may be."""
+    """The values that a result of control flow may have."""
     place = op.results.index(value)
     regions = (op.then, op.orelse) if isinstance(op, If) else (op.orelse,)
     ends: list[Yield | Break] = [r.terminator for r in regions if isinstance(r.terminator, Yield)]
@@ -139,7 +139,7 @@ def _given(value: Value, op: If | For | While) -> list[Value]:
 
 
 def _passed(value: Value, op: For | While) -> list[Value]:
-    """What a carried value may be."""
+    """The values that a carried value may have."""
     value = dict(left_with(op)).get(value, value)
     args = carried_by(op)
     if value not in args:

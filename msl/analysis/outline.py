@@ -1,4 +1,4 @@
-"""Where the ops of a function stand: in which region, in which loops, and in which order."""
+"""The nesting of the ops of a function: their regions, loops and order."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from eas.support.records import field, frozen, record
 
 @frozen
 class Place:
-    """The number of an op in the order of the text, the `id()` of its region, and that's owner."""
+    """The position of an op in the text, the `id()` of its region, and the owner of the region."""
 
     position: int
     region: int
@@ -30,10 +30,10 @@ class Place:
 
 @record
 class Outline:
-    """`makers` tells which op gives a value, `regions` in which region, by `id()`, a value is made.
+    """`makers` has the op that defines a value, `regions` the `id()` of the region that does.
 
-    `counts` has how often each value is used, `users` the ops that do, or have regions that do.
-    `leaving` has, for each region, the ops in it that may leave the loop around it.
+    `counts` has the number of uses of each value, `users` the ops that use it themselves or in
+    their regions. `leaving` has, for each region, the ops in it that may leave the loop around it.
     """
 
     makers: dict[Value, Op] = field(default_factory=dict[Value, Op])
@@ -51,7 +51,7 @@ class Outline:
         return self.places[id(op)].position
 
     def around(self, op: Op, region: int) -> list[Op]:
-        """An op and those that it is in, from the inside out, up to the one that is in a region."""
+        """An op and those around it, from the inside out, up to the one that lies in a region."""
         chain = [op]
         while self.places[id(chain[-1])].region != region:
             owner = self.places[id(chain[-1])].owner

@@ -1,1 +1,1 @@
-"""The tree of C++ that becomes the text, and how it is spelled and printed."""
+"""The tree of C++ statements and expressions, and its text."""

@@ -1,8 +1,9 @@
-"""How atomics are spelled: Metal's own where it has them, or a loop of compare-and-exchange.
+"""Atomics in MSL: Metal's own functions where it has them, or a compare-and-swap loop.
 
-Metal updates i32 and u32 anywhere, and adds and exchanges f32 in device memory. Everything else of
-up to 32 bits is done on the 32-bit word that holds the element: the loop computes the new word and
-tries until nobody came between. Of 64 bits nothing can be updated in one step.
+Metal has atomic functions for i32 and u32, and for add and exchange of f32 in device memory. All
+others of up to 32 bits are done on the 32-bit word that contains the element: the loop computes the
+new word and retries until no other thread has changed the old one. Elements of 64 bits have no
+atomics here. See the section "Atomic Functions" of the Metal Shading Language Specification.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _FUNCTIONS = {
 
 
 def check_atomic(op: Atomic) -> None:
-    """Refuses what cannot be done in one step."""
+    """Refuses dtypes without atomics."""
     dtype = op.result.ty.dtype
     if dtype.bits == 64 or dtype.is_bool:
         message = f"Metal has no atomics on {dtype}, only on numbers of up to 32 bits"
@@ -42,7 +43,7 @@ def needed_version(op: Atomic) -> tuple[int, int]:
 
 
 def is_direct(op: Atomic) -> bool:
-    """Whether Metal has a function for it."""
+    """Whether Metal has an atomic function for it."""
     dtype = op.result.ty.dtype
     if dtype in (I32, U32):
         return True
@@ -54,7 +55,7 @@ def is_threadgroup(pointer: Value) -> bool:
 
 
 def only_atomic(function: Function) -> set[Value]:
-    """The arrays that nothing but Metal's own atomics touch: they can be declared as such."""
+    """The arrays that only Metal's own atomics access: they are declared as arrays of atomics."""
     ops = [op for op in walk(function.body) if isinstance(op, Load | Store | Atomic)]
     plain = {op.pointer for op in ops if not isinstance(op, Atomic) or not is_direct(op)}
     return {op.pointer for op in ops} - plain
@@ -63,7 +64,7 @@ def only_atomic(function: Function) -> set[Value]:
 def spell_atomic(
     op: Atomic, array: Callable[[], str], is_declared: bool, helpers: Helpers
 ) -> Callable[[Texts], Text]:
-    """The call; `array` names the array, which may be declared as one of atomics."""
+    """The call; `array` gives the name of the array; if it `is_declared`, that has atomics."""
     space = "threadgroup" if is_threadgroup(op.pointer) else "device"
     dtype = op.result.ty.dtype
     if is_direct(op) and op.kind == "cas":

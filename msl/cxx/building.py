@@ -27,7 +27,7 @@ from eas.support.records import field, record
 
 @record
 class TreeBuilder:
-    """The tree under way. `block` is where statements go, `loop` the loop over elements around."""
+    """The tree. Statements are appended to `block`; `loop` is the loop over elements around it."""
 
     root: Block = field(default_factory=Block)
     nodes: list[Node] = field(default_factory=list[Node])
@@ -49,7 +49,7 @@ class TreeBuilder:
         reads: frozenset[object] = frozenset(),
         plain: bool = False,
     ) -> Node:
-        """An expression; its home is the innermost of a given block and its operands' homes."""
+        """An expression; its scope is the innermost of a given block and its operands' scopes."""
         deepest = scope or self.root
         for operand in operands:
             if operand.scope.depth > deepest.depth:
@@ -60,7 +60,7 @@ class TreeBuilder:
         return node
 
     def leaf(self, text: Text | str, dtype: DType) -> Node:
-        """A literal, or the name of something that never changes."""
+        """A literal, or the name of a constant."""
         shown = text if isinstance(text, Text) else Text(text)
         return self.node(dtype, lambda _: shown, plain=True)
 
@@ -123,7 +123,7 @@ class TreeBuilder:
         loc: Loc | None = None,
         is_ahead: bool = False,
     ) -> None:
-        """Declares a variable; `is_ahead` if that only serves what comes next."""
+        """Declares a variable; `is_ahead` if only the next statements use it."""
         operands = [] if first is None else [first]
         statement = Declare(operands, frozenset({variable}), loc, variable=variable)
         is_before_loop = self.loop is not None and self.block is self.loop.body.parent
@@ -131,7 +131,7 @@ class TreeBuilder:
         self.emit(statement)
 
     def assign(self, pairs: Sequence[tuple[Variable, Node]], loc: Loc | None = None) -> None:
-        """Sets variables, all at once; one that keeps its value is left alone."""
+        """Assigns variables in parallel; one that keeps its value is not assigned."""
         changed = [(v, node) for v, node in pairs if node.variable is not v]
         if not changed:
             return
@@ -144,7 +144,7 @@ class TreeBuilder:
 
     @contextmanager
     def inside(self, block: Block) -> Generator[None]:
-        """Statements go into a block."""
+        """Appends statements to a block."""
         around, self.block = self.block, block
         yield
         self.block = around
@@ -160,7 +160,7 @@ class TreeBuilder:
 
     @contextmanager
     def guard(self, condition: Node | None, loc: Loc | None) -> Generator[None]:
-        """Statements under the mask of an effect; neighbours with one mask share an `if`."""
+        """Statements under the mask of an effect; consecutive ones with one mask share an `if`."""
         if condition is None:
             yield
             return
@@ -178,7 +178,7 @@ class TreeBuilder:
             yield
 
     def _guard_before(self, condition: Node) -> Branch | None:
-        """The last statement, if it has that mask and nothing has read since what it changes."""
+        """The last statement, if it has that mask and nothing since reads what it changes."""
         last = self.block.statements[-1] if self.block.statements else None
         if not isinstance(last, Branch) or not last.is_guard or last.operands != [condition]:
             return None
@@ -187,7 +187,7 @@ class TreeBuilder:
         return None if has_read else last
 
     def _make_before(self, branch: Branch) -> None:
-        """Lets what was made after a guard come before it, since the guard may soon change it."""
+        """Moves expressions made after a guard before it: it may change what they read."""
         index = len(self.block.statements) - 1
         for node in self.nodes[branch.made :]:
             if node.scope is self.block:
@@ -195,7 +195,7 @@ class TreeBuilder:
 
     @contextmanager
     def ahead(self) -> Generator[None]:
-        """Statements before the loop over elements that is under way."""
+        """Statements before the current loop over elements."""
         assert self.loop is not None and self.loop.body.parent is not None
         with self.inside(self.loop.body.parent):
             yield

@@ -1,4 +1,8 @@
-"""Atomics that Metal lacks, as MSL text: loops of compare-and-exchange on words of 32 bits."""
+"""Atomics that Metal lacks, as MSL text: compare-and-swap loops on words of 32 bits.
+
+See the section "Atomic Compare and Exchange Functions" of the Metal Shading Language Specification:
+the only one is weak, so that it may fail spuriously and stands in a loop.
+"""
 
 from __future__ import annotations
 

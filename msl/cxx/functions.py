@@ -1,8 +1,12 @@
-"""Functions that Metal lacks, as MSL text; those of floats take and give `float`."""
+"""Functions that Metal lacks, as MSL text; those of floats take and return `float`.
+
+The section "Math Functions" of the Metal Shading Language Specification lists what there is: `erf`,
+`expm1` and `log1p` are missing. `precise::` selects the accurate variant of a function.
+"""
 
 from __future__ import annotations
 
-# Two polynomials, fitted at Chebyshev nodes; off by one unit in the last place at most.
+# Two polynomials, fitted at Chebyshev nodes; the error is at most one unit in the last place.
 _ERF = """
 // The error function, which Metal lacks.
 inline float erf_of(float x) {
@@ -28,7 +32,7 @@ inline float erf_of(float x) {
 }
 """
 
-# exp(x) = 2^n exp(r) with a small r, whose Taylor series is cut where it no longer counts.
+# exp(x) = 2^n exp(r) with a small r. Its Taylor series is cut below the last place.
 _EXPM1 = """
 // exp(x) - 1, accurate for small x too.
 inline float expm1_of(float x) {
@@ -49,7 +53,8 @@ inline float expm1_of(float x) {
 }
 """
 
-# Of the two forms, the one whose power does not overflow; what `1 + power` rounds off is added.
+# Of the two forms, the one whose exponential does not overflow. The rounding error of
+# `1 + exponential` is corrected.
 _SIGMOID = """
 // 1 / (1 + exp(-x)), without an intermediate overflow.
 inline float sigmoid_of(float x) {
@@ -61,7 +66,7 @@ inline float sigmoid_of(float x) {
 }
 """
 
-# What is lost in `1 + x` is added again, divided by the slope of the logarithm.
+# The rounding error of `1 + x` is corrected by the first derivative of the logarithm.
 _LOG1P = """
 // log(1 + x), accurate for small x too.
 inline float log1p_of(float x) {
@@ -74,6 +79,7 @@ inline float log1p_of(float x) {
 }
 """
 
+# Salmon et al., "Parallel Random Numbers: As Easy as 1, 2, 3" (2011): ten rounds on four words.
 _PHILOX = """
 // Philox 4x32-10: four random words for each counter and key.
 inline uint4 philox(uint4 counter, uint2 key) {
@@ -88,6 +94,8 @@ inline uint4 philox(uint4 counter, uint2 key) {
 }
 """
 
+# Metal Shading Language Specification, "SIMD-group Matrix Functions". The specification does not
+# document `thread_elements()` and leaves open which elements a lane has.
 _MMA = """
 // a * b + c of 8x8 matrices, of which each lane has two elements.
 inline float2 mma(float2 a, float2 b, float2 c) {
@@ -100,8 +108,8 @@ inline float2 mma(float2 a, float2 b, float2 c) {
 }
 """
 
-# What the sum rounds off tells which way to move. Smaller factors keep their product finite where
-# the sum is.
+# The sign of the rounding error says in which direction to round. A scaled product stays finite
+# where the sum is finite.
 _ODD_FMA = """
 // a * b + c of numbers that were bfloat, rounded to odd: it can be rounded again.
 inline float odd_fma(float a, float b, float c) {

@@ -1,4 +1,10 @@
-"""Small functions that stand above a kernel if it uses them: what C++ lacks of Python's meaning."""
+"""Helper functions above a kernel that uses them: Python's semantics where Metal's C++ differs.
+
+Sections are those of the Metal Shading Language Specification. Metal is C++, so the overflow of a
+signed integer is undefined; unsigned ones wrap. `as_type` ("Type Conversions and Reinterpreting
+Data") goes from one to the other. Lanes exchange values of up to 32 bits ("SIMD-group Functions");
+the only compare-and-exchange is weak ("Atomic Compare and Exchange Functions").
+"""
 
 from __future__ import annotations
 
@@ -12,19 +18,19 @@ from eas.support.records import field, record
 
 Definition = Callable[[DType], str]
 
-# Of `a` and `b`; of integers they give zero where `b` is zero.
+# Functions of `a` and `b`; for integers the result is zero where `b` is zero.
 DIVISIONS = frozenset({"trunc_div", "trunc_mod", "floor_div", "floor_mod"})
 
 
 @record
 class Helpers:
-    """The helper functions that a kernel needs, each for a dtype; `own` are made for it alone."""
+    """The helper functions that a kernel needs, each for a dtype; `own` are generated for it."""
 
     needed: dict[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
     own: dict[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
 
     def need(self, name: str, dtype: DType) -> str:
-        """Asks for a function and those it calls; gives its name."""
+        """Registers a function and those it calls; returns its name."""
         if (name, dtype.name) not in self.needed:
             for other in _calls(name, dtype):
                 self.need(other, dtype)
@@ -32,7 +38,7 @@ class Helpers:
         return name
 
     def define(self, name: str, dtype: DType, text: str) -> str:
-        """Asks for a function that is not in the table; gives its name."""
+        """Registers a function that is not in the table; returns its name."""
         self.own[name, dtype.name] = text
         return name
 
@@ -40,7 +46,7 @@ class Helpers:
         """The definitions, in the order of the table below, then the kernel's own."""
         order = list(HELPERS)
         keys = sorted(self.needed, key=lambda key: (order.index(key[0]), key[1]))
-        # Some are the same text for every dtype.
+        # Some have the same text for every dtype.
         needed = dict.fromkeys(self.needed[key].strip("\n") for key in keys)
         return [*needed, *self.own.values()]
 
@@ -172,7 +178,7 @@ inline {u} trip_count({t} start, {t} stop, {t} step) {{
 
 
 def _back(dtype: DType, expression: str) -> str:
-    """An expression that C++ computes as `int`, in its own dtype again."""
+    """An expression that C++ promotes to `int`, converted back to its dtype."""
     return expression if dtype.bits >= 32 else f"{type_name(dtype)}({expression})"
 
 

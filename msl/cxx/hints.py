@@ -1,4 +1,4 @@
-"""Names for what the user has not named: after what it is a part of, or what it is good for."""
+"""Names for values that the user has not named: after the value that they are used for."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _OFFSET = "offset"
 
 @frozen
 class _Purpose:
-    """A use of a node: as a part of what has a name, or is an offset; whether it is added there."""
+    """A use of a node: as part of a named value or of an offset, and whether it is an addend."""
 
     name: str
     dtype: DType
@@ -29,7 +29,7 @@ class _Purposes:
 
 
 def suggest_names(root: Block, nodes: Sequence[Node]) -> None:
-    """Gives each node that is declared without a name of the user's one that says something."""
+    """Gives a descriptive name to each declared node that the user has not named."""
     purposes = _Purposes()
     for _, _, statement in walk_nodes(root):
         if isinstance(statement, Declare | Set):
@@ -47,7 +47,7 @@ def suggest_names(root: Block, nodes: Sequence[Node]) -> None:
 
 
 def _pass_on(node: Node, purposes: _Purposes) -> None:
-    """What a node is good for, its operands are good for; of an offset only what is added."""
+    """Propagates the uses of a node to its operands; those of an offset only to addends."""
     own = {_Purpose(node.hint, node.dtype)} if node.hint else purposes.of.get(node, set())
     for place, operand in enumerate(node.operands):
         if isinstance(node, LoadNode) and place == 0:
@@ -58,7 +58,7 @@ def _pass_on(node: Node, purposes: _Purposes) -> None:
 
 
 def _name_for(purposes: set[_Purpose], node: Node) -> str:
-    """The name after the one thing that a node of its dtype is used for; else none."""
+    """The name after the only use of a node, if that has its dtype; else none."""
     names = {each.name for each in purposes}
     if len(names) != 1 or any(each.dtype != node.dtype for each in purposes):
         return ""

@@ -1,4 +1,4 @@
-"""Names: the user's words, made fit for MSL and unique where they are seen."""
+"""Names: the user's words as legal identifiers of MSL, unique in their scope."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ simdgroup_multiply simdgroup_multiply_accumulate make_filled_simdgroup_matrix
 make_diagonal_simdgroup_matrix enable_if enable_if_t conditional conditional_t is_same is_same_v
 """
 
-# What the writer itself defines beside the helper functions: a struct, and its parameters.
+# What the compiler itself defines besides the helper functions: a struct, and its parameters.
 _OWN = "Scalars scalars report"
 
 _VECTORS = re.compile(
@@ -71,7 +71,7 @@ RESERVED = frozenset((*f"{_KEYWORDS} {_METAL} {_FUNCTIONS} {_OWN}".split(), *HEL
 
 @cache
 def identifier(hint: str) -> str:
-    """A hint as an ASCII identifier that MSL has no other use for; empty if nothing is left."""
+    """A hint as an ASCII identifier that MSL does not reserve; empty if nothing is left."""
     ascii_only = "".join(c if c.isascii() else f"u{ord(c):04x}" for c in hint)
     name = ascii_only if hint.isidentifier() else _NO_LETTERS.sub("_", ascii_only).strip("_")
     name = _UNDERSCORES.sub("_", name).lstrip("_")
@@ -89,7 +89,7 @@ def is_reserved(name: str) -> bool:
 
 
 def unique(hint: str, *taken: Collection[str]) -> str:
-    """The hint, with the first number that makes it a name not taken yet."""
+    """The hint, with the first number that makes it unique."""
     name, number = hint, 0
     while any(name in names for names in taken):
         number += 1

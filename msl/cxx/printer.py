@@ -1,4 +1,4 @@
-"""Prints a tree of statements as text: gives names, orders assignments, notes the Python lines."""
+"""Prints a tree of statements as text: names, the order of assignments, Python lines."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ _DEFAULT_HINTS = {"bool": "test", "f32": "x", "f16": "x", "bf16": "x"}
 
 @record
 class Printer:
-    """Prints blocks into `writer`. `taken` holds the names of each scope around, the inner last.
+    """Prints blocks into `writer`. `taken` has the names of each scope around, the innermost last.
 
-    `users` are the words that the user has for values: they are not given to others.
+    `users` are the user's names for values: no other value gets one of them.
     """
 
     writer: Writer
@@ -71,7 +71,7 @@ class Printer:
         variable.name = self.name(variable.hint, _DEFAULT_HINTS.get(variable.dtype.name, "n"))
 
     def comment(self, loc: Loc | None) -> str:
-        """The Python line, where it changes."""
+        """The Python line, if it differs from the last one."""
         if loc is None or not loc.line:
             return ""
         place = (loc.source.name, loc.line)
@@ -130,7 +130,7 @@ class Printer:
             case ElementLoop():
                 self.elements(statement)
             case _:
-                raise TypeError(f"{statement} has no text")
+                raise TypeError(f"{statement} cannot be printed")
 
     def declare(self, statement: Declare) -> None:
         variable = statement.variable
@@ -145,7 +145,7 @@ class Printer:
         self.line(f"{const}{kind} {variable.name} = {texts[0].text};", statement.loc)
 
     def set(self, statement: Set) -> None:
-        """Orders assignments so that none overwrites what another reads, or saves that first."""
+        """Orders parallel assignments: none overwrites what another reads, or that is saved."""
         rest = list(zip(statement.variables, statement.operands, strict=True))
         while rest:
             if self.is_in_cycle(rest):
@@ -155,14 +155,14 @@ class Printer:
             self.set_one(*ready, statement.loc)
 
     def save_until_ready(self, rest: list[Pair], loc: Loc | None) -> None:
-        """Computes new values ahead, from the first on, until an assignment can be made."""
+        """Saves new values, from the first on, until an assignment can be made."""
         for place, (variable, node) in enumerate(rest):
             rest[place] = (variable, self.save(node, variable, loc))
             if not all(self.is_read(pair, rest) for pair in rest):
                 return
 
     def is_in_cycle(self, rest: list[Pair]) -> bool:
-        """Whether the first assignment can only be made if a value is saved before."""
+        """Whether the first assignment is in a cycle, which a saved value must break."""
         left = list(rest)
         while left and left[0] is rest[0]:
             ready = next((pair for pair in left if not self.is_read(pair, left)), None)
@@ -184,7 +184,7 @@ class Printer:
         return reads
 
     def save(self, node: Node, variable: Variable, loc: Loc | None) -> Node:
-        """Computes a new value before anything is assigned."""
+        """Saves a new value in a constant before anything is assigned."""
         value = self.value_of(node) if not node.is_named else Text(node.name)
         saved = Node(node.dtype, node.spell, [], node.scope, node.made, node.order)
         saved.name, saved.is_named = self.name(f"next_{variable.hint}", "next"), True
@@ -248,7 +248,7 @@ class Printer:
             self.block(orelse)
 
     def one_line(self, head: str, block: Block, loc: Loc | None) -> bool:
-        """Prints a short statement beside its condition."""
+        """Prints a short statement on the line of its condition."""
         only = block.statements[0]
         if len(block.statements) > 1 or not isinstance(only, Act) or block.declared.get(0):
             return False
@@ -302,7 +302,7 @@ class Printer:
         self.loop = around
 
     def guarded(self, test: Text, body: Block, loc: Loc | None = None) -> None:
-        """A block under a condition, together with a condition that is all that it holds."""
+        """A block under a condition; an inner `if` that is all of the block is merged into it."""
         only = body.statements[0]
         is_single = len(body.statements) == 1 and not body.declared.get(0)
         if isinstance(only, Branch) and is_single and not only.orelse.statements:
@@ -316,7 +316,7 @@ class Printer:
                 self.block(body)
 
     def slots(self, statement: ElementLoop) -> None:
-        """A loop that arrays are indexed by has a fixed number of trips, to be unrolled."""
+        """A loop that indexes variables has a constant trip count, so that it is unrolled."""
         self.name_variable(statement.slot)
         slot, extent, threads = statement.slot.name, statement.extent, statement.threads
         is_even = extent % threads == 0

@@ -11,13 +11,13 @@ from eas.support.location import Loc, SourceName
 FILE_NAME = "kernel.metal"
 _COMMENT = re.compile(r"// ([^/\n]*):(\d+)\s*$")
 
-# What a comment must not have: other lines, bytes that are no UTF-8, its own end or start, a
-# backslash or a trigraph (`??/`) that would join the next line to it.
+# What a comment must not contain: line breaks, bytes that are no UTF-8, the end or start of a
+# comment, and a backslash or a trigraph (`??/`), which would continue it on the next line.
 _UNSAFE = rf"[\\/]|(?<=\?)\?|{HIDDEN}"
 
 
 def comment_of(loc: Loc) -> str:
-    """A Python line as comments have it."""
+    """A Python line as it stands in comments."""
     return f"{_name(loc.source)}:{loc.line}"
 
 
@@ -26,9 +26,9 @@ def _name(source: SourceName) -> str:
 
 
 def python_loc(text: str, line: int, sources: dict[str, SourceName]) -> Loc:
-    """The Python line of a line of the text: a comment tells where it changes.
+    """The Python line of a line of the text: that of the last comment before it.
 
-    A line that no comment covers is a line of `FILE_NAME`.
+    A line without one is a line of `FILE_NAME`.
     """
     lines = text.splitlines()
     for number in range(min(line, len(lines)), 0, -1):
@@ -37,12 +37,12 @@ def python_loc(text: str, line: int, sources: dict[str, SourceName]) -> Loc:
             source = sources.get(match[1], SourceName(match[1]))
             return _whole_line(source, int(match[2]))
         if not lines[number - 1].strip():
-            break  # what stands above belongs to the signature or to another function
+            break  # the lines above belong to the signature or to another function
     return _whole_line(SourceName(FILE_NAME), line)
 
 
 def sources_of(function: Function) -> dict[str, SourceName]:
-    """The files that a function comes from, by the names that comments have for them."""
+    """The source files of a function, by their names in comments."""
     locs = (loc for op in walk(function.body) for loc in op.loc.chain)
     return {_name(loc.source): loc.source for loc in locs}
 

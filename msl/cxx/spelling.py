@@ -1,9 +1,8 @@
-"""How each op of the table is spelled in MSL: one line, or one small function, per op.
+"""The spelling of each op in MSL: one line, or one small function, per op.
 
-Element-wise ops are functions from the texts of their operands to a text. Changes of shape have no
-text at all: they only change which element of their operand a lane takes
-(`eas.ir.aliasing.lane_indices`). Reductions are spelled by `eas.msl.lower.reductions`, what
-simdgroups do by `eas.msl.lower.simdgroups`.
+Element-wise ops are functions from the texts of their operands to a text. Views have no text: they
+only change which element of their operand a lane takes (`eas.ir.aliasing.lane_indices`). Reductions
+are lowered by `eas.msl.lower.reductions`, ops of simdgroups by `eas.msl.lower.simdgroups`.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ Texts = Sequence[Text]
 
 @frozen
 class Spelling:
-    """An op that is to be spelled, and what that depends on."""
+    """An op, and what its spelling depends on."""
 
     op: Compute
     numbers: Numbers
@@ -73,12 +72,12 @@ def _arithmetic(operator: str, level: Level, wrapping: str) -> Speller:
 
 
 def _narrow(spelling: Spelling, text: Text) -> Text:
-    """What C++ has computed as `int`, cut down to its dtype again."""
+    """A value that C++ has promoted to `int`, converted back to its dtype."""
     return call(type_name(spelling.operand), text)
 
 
 def _mul(spelling: Spelling, texts: Texts) -> Text:
-    if spelling.operand.name == "u16":  # as `int`, the product of two could overflow
+    if spelling.operand.name == "u16":  # promoted to `int`, the product of two may overflow
         a, b = (call("uint", text.promoted) for text in texts)
         return call("ushort", infix("*", a, b, Level.PRODUCT))
     return _PLAIN_MUL(spelling, texts)
@@ -122,7 +121,7 @@ def _truncated(operator: str, helper: str) -> Speller:
 
 
 def _floor_or_plain(operator: str, helper: str) -> Speller:
-    """Unsigned numbers are never rounded below zero."""
+    """Division by rounding down; for unsigned numbers that is plain division."""
     rounded, plain = _floor_helper(helper), _truncated(operator, helper.replace("floor", "trunc"))
 
     def speller(spelling: Spelling, texts: Texts) -> Text:
@@ -231,7 +230,9 @@ def _compared(operator: str, level: Level) -> Speller:
         if is_narrow_int(spelling.operand):
             a, b = a.promoted, b.promoted
         text = infix(operator, a, b, level)
-        if spelling.operand.is_float and level is Level.RELATIONAL:  # not so with NaN
+        if (
+            spelling.operand.is_float and level is Level.RELATIONAL
+        ):  # not the negation if one is NaN
             return text
         return replace(text, negation=infix(_OPPOSITES[operator], a, b, level).text)
 
@@ -254,7 +255,7 @@ def _cast(spelling: Spelling, texts: Texts) -> Text:
 
 
 def converted(text: Text, source: DType, target: DType) -> Text:
-    """A value in another dtype; what involves `bfloat` goes through `float`."""
+    """A value in another dtype; conversions of `bfloat` go through `float`."""
     if source == target:
         return text
     if source == BF16 and target != F32:

@@ -1,8 +1,8 @@
-"""Decides which expressions get a name, and before which statement it is declared.
+"""Decides which expressions become named temporaries, and where these are declared.
 
-An expression is printed in place if it is used once, in the block that it belongs to, and nothing
-that it reads changes before; or if it is a little arithmetic that the user gave no name. Otherwise
-it is declared before its first use, or before the first change of what it reads.
+An expression is printed inline if it is used once, in its own scope, and nothing that it reads
+changes before; or if it is a little arithmetic that the user has not named. Otherwise it is
+declared before its first use, or before the first change of what it reads.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ HEAVY = 9
 LIGHT = 4
 
 Place = tuple[Block, int, bool]
-"""Before a statement of a block; whether a loop there evaluates it again in each trip."""
+"""Before a statement of a block; whether a loop there evaluates it in each trip."""
 
 
 def place_temporaries(root: Block, nodes: list[Node]) -> None:
-    """Names and places all nodes, in the order in which they were made."""
+    """Decides about all nodes, users first."""
     _number_blocks(root)
     _sink(root, nodes)
     _count_weights(root, nodes)
@@ -57,7 +57,7 @@ def _uses_in(root: Block) -> dict[Node, list[Place]]:
 
 
 def _sink(root: Block, nodes: list[Node]) -> None:
-    """Moves what only one branch needs into it, and drops masks that hold there anyway."""
+    """Sinks expressions that only one branch uses into it, and drops masks that hold there."""
     uses: dict[Node, list[Block]] = {}
     for block, _, statement in walk_nodes(root):
         for node in statement.operands:
@@ -75,7 +75,7 @@ def _sink(root: Block, nodes: list[Node]) -> None:
 
 
 def _move_down(node: Node, blocks: list[Block]) -> None:
-    """Makes the innermost branch that holds all uses the node's home."""
+    """Makes the innermost branch with all uses the scope of a node."""
     while True:
         inner = {_child_of(node.scope, block) for block in blocks}
         target = inner.pop()
@@ -85,7 +85,7 @@ def _move_down(node: Node, blocks: list[Block]) -> None:
 
 
 def _child_of(scope: Block, block: Block) -> Block | None:
-    """The block right inside of `scope` that holds a block, None if that is `scope` itself."""
+    """The child of `scope` that contains a block, None if that is `scope` itself."""
     child = None
     while block is not scope:
         child = block
@@ -95,7 +95,7 @@ def _child_of(scope: Block, block: Block) -> Block | None:
 
 
 def _drop_mask(node: LoadNode) -> None:
-    """Reads without a mask what is only read where the mask holds."""
+    """Drops the mask of a load that is only reached where the mask holds."""
     block = node.scope
     while block.place is not None:
         around, index = block.place
@@ -113,7 +113,7 @@ def _facts(condition: Node) -> list[Node]:
 
 
 def _count_weights(root: Block, nodes: list[Node]) -> None:
-    """Names what would make a line too long, a value with a name of the user's first."""
+    """Names parts of expressions that are too long for a line, the user's names first."""
     count, assigned = _count_uses(root, nodes)
     for node in nodes:
         if node not in count:
@@ -128,7 +128,7 @@ def _count_weights(root: Block, nodes: list[Node]) -> None:
 
 
 def _count_uses(root: Block, nodes: list[Node]) -> tuple[dict[Node, int], set[Node]]:
-    """How often each node is used, and which ones become the value of a variable."""
+    """The number of uses of each node, and the nodes that are assigned to variables."""
     count: dict[Node, int] = {}
     assigned: set[Node] = set()
     for _, _, statement in walk_nodes(root):
@@ -150,7 +150,7 @@ def _stays_inline(operand: Node, node: Node, count: dict[Node, int]) -> bool:
 
 
 def _lighten(node: Node, count: dict[Node, int]) -> None:
-    """Names parts of a long expression that the user has named, the heaviest first."""
+    """Names parts of a long expression that have a name of the user's, the heaviest first."""
     parts = sorted(_named_parts(node, count), key=lambda part: -part.weight)
     for part in parts:
         if node.weight <= HEAVY:
@@ -173,7 +173,7 @@ def _named_parts(node: Node, count: dict[Node, int]) -> list[Node]:
 
 @record
 class _Placing:
-    """Places nodes, users first; `read` remembers what nodes read, their operands included."""
+    """Places nodes, users first; `read` caches what nodes read, including their operands."""
 
     uses: dict[Node, list[Place]] = field(default_factory=dict[Node, list[Place]])
     read: dict[Node, frozenset[object]] = field(default_factory=dict[Node, frozenset[object]])
@@ -205,7 +205,7 @@ class _Placing:
         return is_again and (isinstance(node, LoadNode) or node.weight > LIGHT)
 
     def index_of(self, node: Node, places: list[Place]) -> int:
-        """The statement of the home before which all uses find what they need unchanged."""
+        """The statement before which a node is declared, so that all its uses are valid."""
         index = min(_index_in(node.scope, where) for where in places)
         for earlier in range(node.made, index):
             if node.scope.statements[earlier].changes_for_next() & node.reads:
@@ -213,7 +213,7 @@ class _Placing:
         return self.before_declarations(node, index)
 
     def before_declarations(self, node: Node, index: int) -> int:
-        """The place before variables that are only declared for what comes next."""
+        """The index before declarations that only the next statements use."""
         first = node.made if node.reads else 0
         while index > first:
             before = node.scope.statements[index - 1]
@@ -239,7 +239,7 @@ def _index_in(scope: Block, where: Place) -> int:
 
 
 def _is_stale(node: Node, where: Place) -> bool:
-    """Whether something that a node reads may have changed between its home and a use."""
+    """Whether something that a node reads may change between its evaluation and a use."""
     if not node.reads:
         return False
     block, index, is_again = where

@@ -1,9 +1,8 @@
 """The kernel's body before it is text: C++ blocks, statements, and expressions without names.
 
-An expression is a `Node`. Whether it gets a name (`const float x = ...;`) or is printed where it is
-used is decided later, by `eas.msl.cxx.temporaries`, when all its uses are known. Until then nodes
-may be shared freely: a node means what its expression gave when it was made, even if a variable
-that it reads has changed since.
+An expression is a `Node`. `eas.msl.cxx.temporaries` decides later, when all uses are known, whether
+it gets a name (`const float x = ...;`) or is printed inline. Until then nodes may be shared freely:
+a node is the value of its expression when it was made, even if a variable that it reads changes.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ Spell = Callable[[Sequence[Text]], Text]
 
 @record(eq=False, slots=True)
 class Variable:
-    """A variable that statements change; with `slots`, an array with an element per slot.
+    """A variable that statements assign; with `slots`, an array with an element per slot.
 
     `kind` is its type where that is not the dtype's own.
     """
@@ -60,12 +59,11 @@ class Shared:
 class Node:
     """An expression. It can be declared in `scope`, before the statement number `made` or later.
 
-    `reads` are the variables and arrays that it looks at by itself. One that is `plain` never gets
-    a name unless what it reads changes; one that is `guarded` stays inside the conditional
-    expression that it is part of. `variable` is set if it only reads one, `conjuncts` if it is an
-    `&&` of others. `hint` is the name to give it, one of the user's if `is_users`; `fallback` is a
-    name of ours. One that `is_light` may be computed again rather than get a name of ours. One that
-    `is_sum` adds its operands.
+    `reads` are the variables and arrays that it reads itself. A `plain` node gets no name unless
+    what it reads changes; a `guarded` node stays inside its conditional expression. `variable` is
+    set if it only reads one, `conjuncts` if it is an `&&` of others. `hint` is its preferred name,
+    one of the user's if `is_users`; `fallback` is a name of the compiler's. A node that `is_light`
+    may be rematerialized rather than get such a name. A node that `is_sum` adds its operands.
     """
 
     dtype: DType
@@ -115,7 +113,7 @@ class Block:
 
 @record(eq=False, slots=True)
 class Statement:
-    """`operands` are evaluated right before it, `changes` is what it changes by itself."""
+    """`operands` are evaluated right before it, `changes` is what it changes itself."""
 
     operands: list[Node]
     changes: frozenset[object] = frozenset()
@@ -134,7 +132,7 @@ class Statement:
         return changes
 
     def changes_for_next(self) -> frozenset[object]:
-        """What the statement after it may find changed."""
+        """What is changed where control reaches the next statement."""
         return self.all_changes()
 
 
@@ -148,9 +146,9 @@ class Act(Statement):
 
 @record(eq=False, slots=True)
 class Declare(Statement):
-    """Makes a variable, with the operand as its first value if there is one.
+    """Declares a variable, with the operand as its initial value if there is one.
 
-    If it `is_ahead`, it only stands before a loop over elements because that changes it.
+    If it `is_ahead`, only the next statements use the variable.
     """
 
     variable: Variable = field(kw_only=True)
@@ -159,16 +157,16 @@ class Declare(Statement):
 
 @record(eq=False, slots=True)
 class Set(Statement):
-    """Gives variables new values, all at once: the operands are what they were before."""
+    """Assigns variables in parallel: all operands are evaluated first."""
 
     variables: list[Variable] = field(kw_only=True)
 
 
 @record(eq=False, slots=True)
 class Branch(Statement):
-    """`if (operand) then else orelse`; a `guard` is the mask of an effect.
+    """`if (operand) then else orelse`; if it `is_guard`, the operand is the mask of an effect.
 
-    `made` is how many nodes there were when the last effect came under a guard.
+    `made` is the number of nodes when the last effect was added to a guard.
     """
 
     then: Block = field(kw_only=True)
@@ -215,7 +213,7 @@ class Test(Statement):
 
 @record(eq=False, slots=True)
 class ElementLoop(Statement):
-    """A thread's loop over its elements of a domain; `uses_slots` if arrays are indexed by it."""
+    """A thread's loop over its elements of a domain; `uses_slots` if it indexes variables."""
 
     extent: int = field(kw_only=True)
     threads: int = field(kw_only=True)
@@ -242,7 +240,7 @@ def walk_nodes(block: Block) -> Iterator[tuple[Block, int, Statement]]:
 
 
 def variable_text(variable: Variable, loop: ElementLoop | None) -> Text:
-    """How a variable is read or written inside a loop over elements."""
+    """The text of a variable inside a loop over elements."""
     if not variable.slots:
         return Text(variable.name)
     assert loop is not None

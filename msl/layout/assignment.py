@@ -1,15 +1,16 @@
-"""Which thread holds what, and what is shared: decided once, for the whole function, as data.
+"""Assigns the elements of blocks to threads: once, for the whole function, as data.
 
-A program is a threadgroup of `threads` threads. A block of E elements lies cyclically: element `e`
-is in thread `e % threads`, so neighbouring threads touch neighbouring memory. That is the *home* of
-a block. A lane that works on a *domain* (the shape of the loop it is in) may need another
-element than the one at home in its thread: then the value is
+A program is a threadgroup of `threads` threads. The elements of a block are distributed cyclically:
+thread `e % threads` is the *owner* of element `e`, so neighbouring threads access neighbouring
+memory. A lane works on a *domain*, the shape of the loop it is in. It may need an element that its
+thread does not own. Then the value is
 
-- computed again at that element, if it is index arithmetic or otherwise cheap,
+- rematerialized at that element, if it is index arithmetic or otherwise cheap,
 - loaded again, if nothing in the function writes to that array,
-- read from threadgroup memory, if it is dear or cannot be had twice: it is *staged* there.
+- read from threadgroup memory, if it is expensive or must not be computed twice: it is *staged*.
 
-A value that some op needs at home is *anchored*: computed once, where it stands in the text.
+A value that some op needs in the thread that owns it is *materialized*: the owner computes it once,
+where it stands in the text.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ _MOST_SIMDGROUPS = 16
 
 
 def complete_layout(layout: Layout, threads: int | None = None) -> None:
-    """Decides all the rest in a layout that parts control flow."""
+    """Decides the rest of a layout whose control flow is classified."""
     function = layout.facts.function
     layout.threads = threads or function.threads or default_threads(layout)
     Demands(layout).region(function.body, 0)
@@ -65,7 +66,7 @@ def complete_layout(layout: Layout, threads: int | None = None) -> None:
 def classify_control(
     facts: Facts, threads: int | None = None, budget: Budget | None = None
 ) -> Layout:
-    """A layout that only tells which control flow is that of lanes, and which all threads share."""
+    """A layout that only says which control flow is per lane and which is uniform."""
     layout = Layout(facts, budget=budget or Budget())
     choose_strategies(layout, threads)
     choose_domains(layout, facts.function.body)
@@ -73,7 +74,7 @@ def classify_control(
 
 
 def choose_strategies(layout: Layout, threads: int | None) -> None:
-    """Chooses how each reduction is done, and what each block costs, in the order of the text."""
+    """Chooses the strategy of each reduction and the cost of each block, in text order."""
     facts = layout.facts
     whole_simdgroups = (threads or facts.function.threads or SIMD) % SIMD == 0
     for value, op in facts.definitions.items():
@@ -91,7 +92,7 @@ def choose_strategies(layout: Layout, threads: int | None) -> None:
 
 
 def _epilogue_strategy(op: Compute, layout: Layout, threads: int | None) -> Strategy:
-    """How lanes get at a product."""
+    """How lanes get the elements of a matrix product."""
     goes = layout.budget.strips and strip_rows(op, threads or default_threads(layout)) > 0
     return Strategy.STRIPS if goes else Strategy.FRAGMENTS
 
@@ -115,7 +116,7 @@ def _combine_strategy(op: Combine, whole_simdgroups: bool) -> Strategy:
 
 
 def _staged_bytes(value: Value, layout: Layout) -> int:
-    """How much threadgroup memory it takes to have a block at any element."""
+    """How much threadgroup memory a block needs so that any lane can have any element."""
     facts = layout.facts
     value = facts.resolve(value)
     if not value.shape or layout.costs.is_cheap(value):
@@ -127,7 +128,7 @@ def _staged_bytes(value: Value, layout: Layout) -> int:
 
 
 def _is_computed_inside(op: Compute | Load, facts: Facts) -> bool:
-    """Whether an op needs no memory of its own, because what uses it computes it."""
+    """Whether an op needs no memory of its own, because its user rematerializes it."""
     if not is_pure(op, facts) or is_reduction(op):
         return False
     return is_view(op) or len(facts.uses_of(op.result)) == 1
@@ -145,7 +146,7 @@ def default_threads(layout: Layout) -> int:
 
 
 def _simdgroups(op: Compute) -> int:
-    """How many simdgroups a product of matrices keeps busy, with some fragments for each."""
+    """The number of simdgroups for a matrix product, with some fragments for each."""
     batch, m, n = op.attr("batch"), op.attr("m"), op.attr("n")
     assert isinstance(batch, int) and isinstance(m, int) and isinstance(n, int)
     fragments = batch * m * n // (EDGE * EDGE)
@@ -154,7 +155,7 @@ def _simdgroups(op: Compute) -> int:
 
 
 def _extents(layout: Layout) -> Iterator[int]:
-    """The sizes of the blocks that are computed at home, whatever else is decided."""
+    """The sizes of the blocks that are computed by their owners in any layout."""
     for op in layout.facts.ops:
         match op:
             case Store() | Atomic():

@@ -1,8 +1,8 @@
-"""Which control flow goes whole into a loop over elements, and over which domain.
+"""Chooses the control flow that becomes part of a loop over elements, and its domain.
 
-What splits lanes has to: each lane goes its own way there, and no lane waits for another. Control
-flow that all lanes share may, if it holds nothing that all lanes take part in, and only blocks
-of one size: then each lane repeats it for itself, and its values need no arrays.
+Divergent control flow must: each lane branches for itself there, and no barrier stands inside.
+Uniform control flow may, if it has no collective ops and only blocks of one size: then each lane
+repeats it for itself, and its values need no arrays.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from eas.msl.layout.layout import Layout, is_owned, is_view
 
 
 def choose_domains(layout: Layout, region: Region) -> None:
-    """Finds the control ops that go into a loop over elements, the outermost ones."""
+    """Finds the outermost control ops that become part of a loop over elements."""
     for op in region.ops:
         if not isinstance(op, Control):
             continue
@@ -61,12 +61,12 @@ def _domain_of(op: Control, layout: Layout) -> Domain | None:
 
 
 def _covering(shapes: list[Shape]) -> Shape:
-    """The shape that all of these fit into: what splits lanes has one rank."""
+    """The shape that covers all of these; divergent control flow has blocks of one rank."""
     return tuple(max(extents) for extents in zip(*shapes, strict=True))
 
 
 def _native_shapes(op: Control, facts: Facts) -> Iterator[Shape]:
-    """The shapes of the blocks inside that are not computed at will."""
+    """The shapes of the blocks inside that cannot be rematerialized."""
     for inner in (op, *facts.inside(op)):
         values: tuple[Value, ...] = ()
         match inner:
@@ -86,7 +86,7 @@ def _native_shapes(op: Control, facts: Facts) -> Iterator[Shape]:
 
 
 def _may_go_inside(op: Control, domain: Domain, layout: Layout) -> bool:
-    """Whether control flow that all lanes share can be repeated by each lane for itself."""
+    """Whether each lane can repeat uniform control flow for itself."""
     facts = layout.facts
     if any(not v.shape and facts.uses_of(v) for v in op.results) or leaves_outer_loop(op):
         return False
@@ -108,7 +108,7 @@ def _is_shared_effect(op: Op) -> bool:
 
 
 def _is_local(op: Control, domain: Domain, layout: Layout) -> bool:
-    """Whether each lane needs of the values inside only its own, or such as are cheap."""
+    """Whether each lane needs only its own elements of the values inside, or cheap ones."""
     facts, costs = layout.facts, layout.costs
     for value, indices in needs_inside(op, domain, layout):
         if not facts.is_inside(value, op) or is_owned(value, indices, domain.extent):
@@ -120,7 +120,7 @@ def _is_local(op: Control, domain: Domain, layout: Layout) -> bool:
 
 
 def accesses_inside(op: Op, domain: Domain, layout: Layout) -> list[Touch]:
-    """The accesses of arrays that change, by an op and in it."""
+    """The accesses by an op, and inside of it, to arrays that the kernel writes."""
     key = (id(op), domain.shape)
     if key not in layout.touches:
         layout.touches[key] = _find_accesses(op, domain, layout.facts)
@@ -146,7 +146,7 @@ def _find_accesses(op: Op, domain: Domain, facts: Facts) -> list[Touch]:
 
 
 def needs_inside(op: Control, domain: Domain, layout: Layout) -> list[tuple[Value, Indices]]:
-    """Every block that control flow inside a loop over elements needs, and at which element."""
+    """The blocks that control flow of lanes needs, each with the element."""
     key = (id(op), domain.shape)
     if key not in layout.needs:
         layout.needs[key] = _find_needs(op, domain, layout.facts)

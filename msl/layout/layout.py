@@ -1,4 +1,4 @@
-"""Where lanes find the elements of blocks, and the data that a layout consists of."""
+"""The layout as data, and which elements the lanes of a domain own."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from eas.support.records import field, frozen, record
 SIMD = 32
 
 Inside = tuple[int, Shape]
-"""The `id()` of an op that goes whole into a loop over elements, and the shape of its domain."""
+"""The `id()` of a control op of lanes, and the shape of its domain."""
 
 
 class Strategy(Enum):
@@ -42,12 +42,12 @@ class Strategy(Enum):
 
 @frozen
 class Budget:
-    """What may be spent on threadgroup memory.
+    """How threadgroup memory may be spent.
 
-    `buffers` tiles for each factor of a product, with rows that it `pads`; it `keeps_factors` that
-    are used again; `staged_bytes` for what a reduction stages. Products go through it in `strips`
-    if they are not to lie there whole; arrays that are used at different times lie in the same
-    place where it `reuses_memory`.
+    Each factor of a matrix product has so many `buffers`: two for double buffering. Their rows have
+    padding if it `pads`. If it `keeps_factors`, a factor that several products use has one tile. A
+    reduction may stage `staged_bytes`. With `strips`, the epilogue of a product stages some rows at
+    a time. If it `reuses_memory`, arrays that are live at different times may overlap.
     """
 
     buffers: int = 2
@@ -62,7 +62,7 @@ _IN_MEMORY = (Strategy.CHUNKED, Strategy.SERIAL_SCAN, Strategy.FRAGMENTS)
 
 
 def is_owned(value: Value, indices: Indices, extent: int) -> bool:
-    """Whether a lane of a domain needs of a value just what is at home in its thread."""
+    """Whether each lane of a domain needs the element of a value that its own thread owns."""
     shape = value.shape
     if extent != count(shape):
         return False
@@ -71,7 +71,7 @@ def is_owned(value: Value, indices: Indices, extent: int) -> bool:
 
 @frozen
 class Axis:
-    """A reduced axis: how many results stand before it, how long it is, how many come after."""
+    """A reduced axis: the number of elements before it, along it, and after it."""
 
     before: int
     extent: int
@@ -92,7 +92,7 @@ def serial_symbol(op: Compute) -> Symbol:
 
 
 def serial_indices(op: Compute, indices: Indices) -> Indices:
-    """The element of the operand that a step along the reduced axis needs."""
+    """The element of the operand that an iteration along the reduced axis needs."""
     axis = op.attr("axis")
     assert isinstance(axis, int)
     return (*indices[:axis], of(serial_symbol(op)), *indices[axis:])
@@ -104,17 +104,17 @@ def combined_symbol(op: Combine) -> Symbol:
 
 
 def combined_indices(indices: Indices, along: Index) -> Indices:
-    """The element of an operand of a combination, from the one of its result."""
+    """The element of an operand of a combination, from the element of its result."""
     return (*indices, along)
 
 
 def dot_symbol(op: Compute) -> Symbol:
-    """The variable of the loop along the rows and columns of a product."""
+    """The variable of the loop along the inner dimension of a matrix product."""
     return make_symbol(f"k{op.result.id}", op.operands[0].shape[-1])
 
 
 def dot_indices(op: Compute, indices: Indices) -> tuple[Indices, Indices, Indices]:
-    """The elements of the factors, and of what is added, that an element of a product needs."""
+    """The elements of the factors and of the addend that an element of a product needs."""
     *batch, row, column = indices
     along = of(dot_symbol(op))
     return (*batch, row, along), (*batch, along, column), indices
@@ -129,12 +129,12 @@ def is_reduction(op: Op | None) -> bool:
 class Layout:
     """The decisions.
 
-    `domains` has the control ops that go whole into a loop over elements, by `id()`;
-    `uniform_control` those that all threads go through together. `materialized`
-    blocks are computed at home; `staged` ones lie in threadgroup memory as well. `replicated` ones
-    come from a larger domain, several lanes of which have each element: they are staged, and not at
-    home anywhere. The others are computed where they are needed. `needs` and `touches` remember
-    what has been found out about ops in domains.
+    `domains` has the control ops that are part of a loop over elements, by `id()`;
+    `uniform_control` those that all threads execute together. `materialized` blocks are computed by
+    their owners; `staged` blocks are copied to threadgroup memory as well. `replicated` blocks come
+    from a larger domain, in which several lanes have each element: they are staged, and have no
+    owner. All other blocks are rematerialized where they are needed. `needs` and `touches` are
+    caches.
     """
 
     facts: Facts
@@ -153,7 +153,7 @@ class Layout:
     budget: Budget = field(default_factory=Budget)
 
     def slots(self, extent: int) -> int:
-        """How many elements of a domain a thread has at most."""
+        """The number of elements of a domain that a thread owns at most."""
         return -(-extent // self.threads)
 
     def is_even(self, extent: int) -> bool:
@@ -161,12 +161,12 @@ class Layout:
         return extent == self.threads
 
     def is_threadgroup_only(self, value: Value) -> bool:
-        """Whether a block lies in threadgroup memory only."""
+        """Whether a block lies in threadgroup memory only: no thread owns its elements."""
         in_memory = self.strategies.get(value) in _IN_MEMORY
         return in_memory or value in self.replicated
 
     def has_partials(self, op: Compute) -> bool:
-        """Whether the threads reduce a whole block through threadgroup memory.
+        """Whether an all-reduce of a block has partials in threadgroup memory.
 
         Values of 64 bits are shuffled, which takes all lanes of a simdgroup.
         """
@@ -183,10 +183,10 @@ _VIEWS = frozenset({"splat", "broadcast", "expand_dims", "reshape", "permute", "
 
 
 def is_view(op: Op | None) -> bool:
-    """An op that only says where else the elements are."""
+    """Whether an op only renames the elements of its operand."""
     return isinstance(op, Compute) and op.op.name in _VIEWS
 
 
 def is_64_bit(op: Compute) -> bool:
-    """Whether a reduction works on 64 bits, for which Metal has no simdgroup functions."""
+    """Whether a reduction works on 64 bits, for which Metal has no SIMD-group functions."""
     return op.operands[0].ty.dtype.bits == 64

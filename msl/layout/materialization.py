@@ -1,4 +1,4 @@
-"""Which blocks are computed at home, and which lie in threadgroup memory: by who needs them."""
+"""Decides by demand which blocks are materialized, staged or rematerialized."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from eas.support.records import field, frozen, record
 
 @frozen
 class Demand:
-    """An element of a block that each lane of a domain needs, `times` lanes and steps in all."""
+    """An element that each lane of a domain needs, `times` over all lanes and iterations."""
 
     indices: Indices
     extent: int
@@ -46,7 +46,7 @@ class Demand:
 
 @record
 class Demands:
-    """Goes through the text backwards, so that all demands for a value are known before it."""
+    """Visits the text backwards, so that all demands for a value are known at its definition."""
 
     layout: Layout
     wanted: dict[Value, list[Demand]] = field(default_factory=dict[Value, list[Demand]])
@@ -111,7 +111,7 @@ class Demands:
                 self.layout.replicated.add(value)
 
     def combination(self, op: Combine, loops: int) -> None:
-        """A reduction along an axis: the threads of its results need all elements of a row."""
+        """A reduction along an axis: the owner of a result needs all elements of its row."""
         for value in op.results:
             self.stage_foreign_demands(value)
         extent = count(op.results[0].shape)
@@ -121,7 +121,7 @@ class Demands:
             self.want(operand, Demand(indices, extent, count(operand.shape), loops))
 
     def product(self, op: Compute, loops: int) -> None:
-        """A product of matrices by lanes: each needs a row and a column."""
+        """A matrix product by lanes: each needs a row and a column."""
         self.stage_foreign_demands(op.result)
         extent = count(op.result.shape)
         times = extent * op.operands[0].shape[-1]
@@ -131,7 +131,7 @@ class Demands:
         self.want(op.operands[2], Demand(own, extent, extent, loops))
 
     def stage_foreign_demands(self, value: Value) -> None:
-        """A value that is there once: elsewhere than at home it is read from shared memory."""
+        """Stages a value that is computed once, if a lane needs an element that it does not own."""
         for demand in self.wanted.get(value, []):
             if not is_owned(value, demand.indices, demand.extent):
                 self.layout.staged.add(value)
@@ -150,7 +150,7 @@ class Demands:
             self.expensive(op, demands, loops)
 
     def expensive(self, op: Compute | Load, demands: list[Demand], loops: int) -> None:
-        """A value that is not worth computing again without need."""
+        """A value that is too expensive to rematerialize for every use."""
         layout, value = self.layout, op.result
         foreign = [d for d in demands if not is_owned(value, d.indices, d.extent)]
         is_materialized = len(foreign) < len(demands)
@@ -168,7 +168,7 @@ class Demands:
     def may_rematerialize(
         self, value: Value, foreign: list[Demand], is_materialized: bool, loops: int
     ) -> bool:
-        """Whether a value is computed again at other elements rather than staged."""
+        """Whether a value is rematerialized for foreign demands rather than staged."""
         price = self.layout.costs.prices.get(value)
         if price is None or any(demand.loops > loops for demand in foreign):
             return False

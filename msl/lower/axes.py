@@ -1,4 +1,4 @@
-"""Reductions along an axis. Their results lie in the threads of the results, or are shared."""
+"""Reductions along an axis. The owners of the results get them, or all threads do."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _FEW_PARTIALS = 4
 
 
 def serial(op: Compute, low: Lowering) -> Node:
-    """An item of a loop over the results."""
+    """An item of a loop over the results: the owner of each loops along the axis."""
     accumulator = make_accumulator(op, low)
     low.declare(accumulator.value, identity(accumulator, low), op.loc)
     if accumulator.index is not None:
@@ -47,7 +47,7 @@ def serial(op: Compute, low: Lowering) -> Node:
 
 
 def store_row_partials(op: Compute, low: Lowering) -> None:
-    """An item of a loop over the elements: the share of a simdgroup goes to shared memory."""
+    """An item of a loop over the elements: each simdgroup stores a partial."""
     accumulator = make_accumulator(op, low)
     node = operand(op, accumulator.reduction, low.domain.indices_of(op.operands[0].shape), low)
     place = of(element(low.domain.extent))
@@ -78,7 +78,7 @@ def all_reduce_row(op: Compute, low: Lowering) -> Node:
 
 
 def gather_partials(op: Compute, low: Lowering) -> Node:
-    """An item of a loop over the results: its thread puts the shares of a row together."""
+    """An item of a loop over the results: the owner of each reduces the partials of its row."""
     accumulator = make_accumulator(op, low)
     partials = partials_per_row(op)
     arrays = partial_arrays(accumulator, count(op.operands[0].shape) // SIMD, low)
@@ -102,7 +102,7 @@ def gather_partials(op: Compute, low: Lowering) -> Node:
 
 
 def reduce_chunks(step: ReduceChunks, low: Lowering) -> None:
-    """A turn for each slot: all threads write their element, then those of the results read."""
+    """A round for each slot: all threads write their element, then the owners of results read."""
     op = step.op
     accumulator = make_accumulator(op, low)
     hint = f"{accumulator.value.hint}_chunk"
@@ -135,7 +135,7 @@ def reduce_chunks(step: ReduceChunks, low: Lowering) -> None:
 def _reduce_chunk(
     accumulator: Accumulator, chunk: Shared, so_far: list[Shared], start: Node, low: Lowering
 ) -> None:
-    """Takes in what a turn has brought for the result of this thread."""
+    """Accumulates the elements of a chunk that belong to the result of this thread."""
     op, axis = accumulator.op, axis_of(accumulator.op)
     own = of(element(low.domain.extent))
     before, after = coordinates(own, (axis.before, axis.after))

@@ -75,7 +75,7 @@ LowerRegion = Callable[[Region, ExitTargets], None]
 
 
 def lower_body(low: Lowering) -> None:
-    """Fills the tree with the whole body."""
+    """Lowers all steps of the plan into the tree."""
     for op in low.plan.allocations:
         low.allocate(op)
     stages = {number: Variable("stage", I32) for number in stages_of(low.plan.steps)}
@@ -134,7 +134,7 @@ class _Body:
                 low.barrier(step.device, step.threadgroup, step.loc)
 
     def branch(self, step: UniformControl, targets: ExitTargets) -> None:
-        """Control flow of all threads: its regions are plans."""
+        """Lowers control flow of all threads: its regions are steps."""
         self.plans.update(zip(map(id, regions_of(step.op)), step.plans, strict=True))
         for value in step.op.results:
             self.declare_lane_variable(value)
@@ -156,7 +156,7 @@ class _Body:
                 lower_while(op, targets, region, self.low)
 
     def declare_lane_variable(self, value: Value) -> None:
-        """Declares the variable of a result that lanes keep."""
+        """Declares the variable of a result that each lane has its own element of."""
         low = self.low
         if (
             not low.is_lane_variable(value)
@@ -223,7 +223,7 @@ class _Body:
                 user_reductions.accumulate(op, low, self.states)
 
     def save_if_live_out(self, value: Value) -> None:
-        """Keeps a value for a later loop over elements, if one needs it."""
+        """Saves a value in a variable, if a later loop over elements needs it."""
         low = self.low
         if low.loop is None or value not in low.plan.live_out:
             return
@@ -236,7 +236,7 @@ class _Body:
         low.define(value, low.read(variable))
 
     def assign(self, item: Assign) -> None:
-        """Sets the variables of blocks that lanes keep."""
+        """Assigns the variables of blocks."""
         low = self.low
         pairs: list[tuple[Variable, Node]] = []
         for target, source in item.pairs:
@@ -264,7 +264,7 @@ class _Body:
             low.put(shared, place, node, node.loc)
 
     def is_first(self, item: Stage) -> Node | None:
-        """Whether a lane stands for all that have the same element; None if each has its own."""
+        """Whether a lane is the first of those with the same element; None if each has its own."""
         low, shape = self.low, item.value.shape
         condition: Node | None = None
         if count(shape) == item.domain.extent:
@@ -299,7 +299,7 @@ class _Body:
                 self.control(op, targets, self.lane_region)
 
     def value(self, op: Op) -> None:
-        """A value of the lane at work, or a shared one."""
+        """Lowers a value of the current lane, or a uniform one."""
         low = self.low
         if isinstance(op, Compute) and op.op.name in SIMD_OPS:
             low.define(op.result, simdgroups.lower_simd_op(op, low))
@@ -318,5 +318,5 @@ class _Body:
 
 
 def _has_barrier(step: UniformControl) -> bool:
-    """Whether threads wait for each other in one of the branches, which no expression can do."""
+    """Whether a branch has a barrier, which an expression cannot have."""
     return any(isinstance(inner, Sync) for plan in step.plans for inner in plan)

@@ -44,7 +44,7 @@ def lower_branch(op: If, targets: ExitTargets, body: Body, low: Lowering) -> Non
 
 
 def _begin_with_else(op: If, results: list[Value], low: Lowering) -> list[tuple[Variable, Node]]:
-    """Gives new variables what an empty `else` yields; tells what it has to set in others."""
+    """Initializes new variables with what an empty `else` yields; returns other assignments."""
     end = op.orelse.terminator
     late: list[tuple[Variable, Node]] = []
     for result in results:
@@ -78,7 +78,7 @@ def expression(op: If, low: Lowering) -> bool:
 def _define_choice(
     result: Value, operands: list[Node], guarded: list[Node], loc: Loc, low: Lowering
 ) -> None:
-    """Binds a result; what reads memory stays under its condition."""
+    """Binds a result; loads stay under their condition."""
     reads: frozenset[object] = frozenset()
     for node in guarded:
         node.guarded = True
@@ -97,7 +97,7 @@ def _define_choice(
 
 
 def _values_from_memory(op: If, low: Lowering) -> list[Value] | None:
-    """What reads memory in regions that hold a few pure ops; None if there is more in them."""
+    """The loaded values of regions with a few pure ops; None if there is more in them."""
     work = [inner for region in (op.then, op.orelse) for inner in region.ops[:-1]]
     work = [inner for inner in work if not isinstance(inner, Constant)]
     found: list[Value] = []

@@ -1,8 +1,8 @@
-"""What all control flow shares: where values go at the end of a region, and their variables.
+"""The ends of regions, and the variables of results: common to all control flow.
 
-Control flow of lanes and of all threads together is printed alike; what differs is what stands in
-the regions: the ops of a lane, or the steps of a plan. Blocks that lanes keep across steps are
-assigned by steps of their own.
+Control flow of lanes and uniform control flow are lowered alike, but for the contents of regions:
+the ops of a lane, or the steps of a plan. Blocks in variables of lanes are assigned by steps of
+their own.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class ExitTargets:
 
 
 def own_results(op: Control, low: Lowering) -> list[Value]:
-    """The results that are set here; blocks that lanes keep are set by steps of their own."""
+    """The results that are assigned here; other steps assign blocks in variables of lanes."""
     return [
         value
         for value in op.results
@@ -68,7 +68,7 @@ def begin_variable(value: Value, first: Node | None, loc: Loc, low: Lowering) ->
 
 
 def end(op: Terminator, targets: ExitTargets, low: Lowering) -> None:
-    """Passes values on, and leaves."""
+    """Assigns the values of a terminator to its targets, and jumps."""
     if is_left(low.block):
         return
     match op:
@@ -112,7 +112,7 @@ def _pass_on(targets: Values, values: Values, is_direct: bool, loc: Loc, low: Lo
 
 
 def is_left(block: Block) -> bool:
-    """Whether the end of a block is never reached."""
+    """Whether the end of a block is unreachable."""
     last = block.statements[-1] if block.statements else None
     if isinstance(last, Branch):
         return is_left(last.then) and is_left(last.orelse)

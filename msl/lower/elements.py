@@ -1,4 +1,4 @@
-"""Loops over elements, and the expressions of the index that a lane has in them."""
+"""Loops over elements, and the index expressions of their lanes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NO_LANES = Domain(())
 class ElementBuilder(TreeBuilder):
     """A tree whose statements are for the lanes of a `domain`.
 
-    `names` are those of what Metal tells a thread; `builtins` are the ones that are used.
+    `names` are the names of Metal's built-in variables; `builtins` are those that are used.
     """
 
     facts: Facts
@@ -46,7 +46,7 @@ class ElementBuilder(TreeBuilder):
         return self.layout.threads
 
     def builtin(self, name: str, text: str, dtype: DType = I32) -> Node:
-        """Something that the kernel's parameters tell about the thread, by their `{names}`."""
+        """An expression of built-in variables, whose text has their `{names}`."""
         self.builtins.add(name)
         text = text.format_map(self.names)
         key = ("builtin", text)
@@ -123,7 +123,7 @@ class ElementBuilder(TreeBuilder):
 
     @contextmanager
     def elements(self, domain: Domain) -> Generator[None]:
-        """Statements for each element of a domain, in the thread that has it."""
+        """Statements for each element of a domain, in the thread that owns it."""
         around = self.domain, self.loop
         self.domain, self.loop = domain, None
         if self.layout.is_even(domain.extent):
@@ -149,13 +149,13 @@ class ElementBuilder(TreeBuilder):
             self.emit(loop)
 
     def _thread_inside(self, body: Block) -> Node:
-        """The thread's index where not all threads are: what reads memory by it stays there."""
+        """The thread's index where not all threads are active: its loads stay there."""
         thread = Text(self.names["t"])
         return self.node(I32, lambda _: thread, scope=body, plain=True)
 
     @contextmanager
     def rounds(self, domain: Domain, loc: Loc) -> Generator[Round]:
-        """Statements that all threads go through together, once for each slot of a domain."""
+        """Statements that all threads execute together, once for each slot of a domain."""
         around = self.domain, self.loop
         body = Block(self.block, is_loop=True)
         slot = Variable("slot", I32)
@@ -186,7 +186,7 @@ class Round:
 
     @contextmanager
     def elements(self) -> Generator[None]:
-        """Statements for the element that each thread has in this turn, if it has one."""
+        """Statements for the element that each thread has in this round, if it has one."""
         low, loop = self.low, self.loop
         around = low.domain, low.loop
         low.domain, low.loop = self.domain, loop
@@ -202,7 +202,7 @@ class Round:
 
 
 def builtin_names(facts: Facts) -> dict[str, str]:
-    """The names of what Metal tells a thread, other ones where the user has taken those."""
+    """The names of Metal's built-in variables; others where the user uses those."""
     taken = {param.name for param in facts.function.params}
     for value in facts.born:
         op = facts.definition(value)

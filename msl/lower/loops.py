@@ -41,7 +41,7 @@ def lower_for(op: For, targets: ExitTargets, body: Body, low: Lowering) -> None:
 
 
 def _count_exactly(op: For, counter: Variable, block: Block, low: Lowering) -> Loop:
-    """The head of a loop that counts as `range` does, whatever the numbers are."""
+    """The head of a loop that counts as `range` does, for all bounds and steps."""
     dtype = op.start.ty.dtype
     start, stop, step = (low.at(value) for value in (op.start, op.stop, op.step))
     step_low, step_high = low.numbers.bounds_of(op.step)
@@ -63,7 +63,7 @@ def _count_exactly(op: For, counter: Variable, block: Block, low: Lowering) -> L
 
 
 def _may_count_past(op: For, low: Lowering) -> bool:
-    """Whether the counter could overflow on its way past the last number."""
+    """Whether the counter may overflow when it passes the last number."""
     dtype = op.start.ty.dtype
     step_low, step_high = low.numbers.bounds_of(op.step)
     stop_low, stop_high = low.numbers.bounds_of(op.stop)
@@ -83,7 +83,7 @@ def _advance(name: str, by: Text) -> str:
 def _count_trips(
     op: For, counter: Variable, bounds: list[Node], block: Block, low: Lowering
 ) -> Loop:
-    """A loop over the number of trips, for steps of an unknown direction."""
+    """A loop over the trip count, for steps of an unknown sign."""
     dtype = op.start.ty.dtype
     counter.dtype = U64 if dtype.bits == 64 else U32
     counter.hint = "trip"
@@ -99,9 +99,9 @@ def _count_trips(
 
 
 def _counter_node(op: For, counter: Variable, loop: Loop, low: Lowering) -> Node:
-    """The number that a loop has come to, from its counter or from its trips."""
+    """The current number of a loop, from its counter or from its trip."""
     dtype, own = op.start.ty.dtype, low.read(counter)
-    is_number = len(loop.operands) == 3  # or that of a trip
+    is_number = len(loop.operands) == 3  # else it is the trip
     if is_number and counter.dtype == dtype:
         return own
     if is_number:
@@ -152,7 +152,7 @@ def lower_while(op: While, targets: ExitTargets, body: Body, low: Lowering) -> N
 
 
 def _begin_jump_flags(op: While, low: Lowering) -> dict[Jump, Variable]:
-    """Flags for the jumps out of an `orelse` that stands inside of its loop."""
+    """Flags for the jumps out of an `orelse` that is printed inside of its loop."""
     kinds = {type(jump) for jump in exits_of(op.orelse)}
     words: list[tuple[type[Break | Continue], Jump]] = [(Break, "break"), (Continue, "continue")]
     flags: dict[Jump, Variable] = {}
@@ -164,7 +164,7 @@ def _begin_jump_flags(op: While, low: Lowering) -> dict[Jump, Variable]:
 
 
 def _leaves_inside(op: While, low: Lowering) -> bool:
-    """Whether the `orelse` stands where the test fails: it does not run after a `Break`."""
+    """Whether the `orelse` is printed where the test fails: it must not run after a `Break`."""
     test = op.test.terminator
     assert isinstance(test, Condition)
     computed = any(v not in op.test.args and low.facts.is_inside(v, op) for v in test.values)
@@ -172,13 +172,13 @@ def _leaves_inside(op: While, low: Lowering) -> bool:
 
 
 def begin_loop(op: For | While, carried: Values, low: Lowering) -> ExitTargets:
-    """Declares the variables of a loop; gives what its terminators set."""
+    """Declares the variables of a loop; returns the targets of its terminators."""
     needed = [
         (value, low.at(init))
         for value, init in zip(carried, op.inits, strict=True)
         if low.facts.is_needed(value) and not low.is_lane_variable(value)
     ]
-    # New variables first: they may begin with what one that is there still holds.
+    # New variables first: their initial value may be one that an assignment overwrites.
     for value, init in sorted(needed, key=lambda pair: low.variable_of(pair[0]) in low.declared):
         begin_variable(value, init, op.loc, low)
     left = None
@@ -188,7 +188,7 @@ def begin_loop(op: For | While, carried: Values, low: Lowering) -> ExitTargets:
 
 
 def _begin_results(op: For | While, carried: Values, low: Lowering) -> Variable | None:
-    """Gives results the values that they have if the loop is not left; or a flag that it was."""
+    """Initializes results with their values for a loop without a break, or declares a flag."""
     is_settled = _is_settled(op, low)
     own = {low.storage.numbers[value] for value in carried if value in low.storage.numbers}
     end = op.orelse.terminator
@@ -205,9 +205,9 @@ def _begin_results(op: For | While, carried: Values, low: Lowering) -> Variable 
 
 
 def _is_settled(op: For | While, low: Lowering) -> bool:
-    """Whether an exhausted loop gives results that it carries, or that are set before it.
+    """Whether the results of an exhausted loop are carried values, or known before it.
 
-    Those that lanes keep are not set before, but by the steps of the `orelse`.
+    Blocks of lanes are not known before: steps of the `orelse` assign them.
     """
     end = op.orelse.terminator
     if not is_trivial(op.orelse) or not isinstance(end, Yield):
@@ -233,7 +233,7 @@ def _define_carried(carried: Sequence[Value], low: Lowering) -> None:
 def end_loop(
     op: For | While, inside: ExitTargets, targets: ExitTargets, body: Body, low: Lowering
 ) -> None:
-    """What follows a loop: its `orelse`, unless the loop was left."""
+    """What follows a loop: its `orelse`, unless a `Break` left the loop."""
     _define_carried([argument for argument, _ in left_with(op)], low)
     passing = replace(targets, yielded=op.results, is_direct=False)
     if inside.left is not None:

@@ -1,4 +1,4 @@
-"""From a plan to a tree of statements: values become expressions, each where it belongs."""
+"""From values of the IR to expressions of the tree."""
 
 from __future__ import annotations
 
@@ -52,12 +52,12 @@ class Lowering(SharedArrayBuilder):
         self.regions[id(self.function.body)] = self.root
 
     def at(self, value: Value) -> Node:
-        """A value in the lane that is at work, or a shared one."""
+        """A value in the current lane, or a uniform one."""
         value = self.facts.resolve(value)
         return self.value(value, self.domain.indices_of(value.shape))
 
     def value(self, value: Value, indices: Indices = ()) -> Node:
-        """The element of a value at some coordinates."""
+        """The element of a value at some indices."""
         value = self.facts.resolve(value)
         key = (value, indices)
         node = self.find(key)
@@ -67,7 +67,7 @@ class Lowering(SharedArrayBuilder):
         return node
 
     def define(self, value: Value, node: Node) -> None:
-        """Binds a value, as the lane at work has it, for the ops after and inside."""
+        """Binds a value of the current lane, for the ops after and inside."""
         self._name(node, value)
         self.block.nodes[value, self.domain.indices_of(value.shape)] = node
 
@@ -89,7 +89,7 @@ class Lowering(SharedArrayBuilder):
         return self._name(self.evaluate(op, indices), value)
 
     def _owned_variable(self, value: Value, indices: Indices) -> Variable | None:
-        """The variable in which the lane at work has a block, if it has it in one."""
+        """The variable with the current lane's element of a block, if there is one."""
         if not value.shape or (value not in self.live_out and value not in self.storage.numbers):
             return None
         is_replicated = value in self.layout.replicated
@@ -110,7 +110,7 @@ class Lowering(SharedArrayBuilder):
         return self.variables[number]
 
     def is_lane_variable(self, value: Value) -> bool:
-        """Whether lanes keep a value of control flow from one loop over elements to the next."""
+        """Whether a value of control flow is a block in variables of its lanes."""
         op = self.facts.definition(value) or self.facts.owners.get(value)
         return bool(value.shape) and id(op) in self.layout.uniform_control
 
@@ -145,7 +145,7 @@ class Lowering(SharedArrayBuilder):
         return node
 
     def _whole_index(self, op: Compute, indices: Indices) -> Node | None:
-        """The sum of parts of an index, such as `e / 8 * 8 + e % 8`, as what they are parts of."""
+        """Simplifies a sum of parts of an index: `e / 8 * 8 + e % 8` is `e`."""
         if op.op.name != "add" or op.result.ty.dtype != I32 or not indices:
             return None
         form = form_of(op.result, indices, self.facts)
@@ -159,7 +159,7 @@ class Lowering(SharedArrayBuilder):
         return self.index(whole)
 
     def _simplified(self, op: Compute, operands: list[Node]) -> Node | None:
-        """What is left of index arithmetic along an axis of extent 1, where the index is zero."""
+        """Simplifies index arithmetic along an axis of extent 1, where the index is zero."""
         dtype = op.result.ty.dtype
         if op.op.name not in ("add", "mul") or not dtype.is_int:
             return None
@@ -197,7 +197,7 @@ class Lowering(SharedArrayBuilder):
                 return None
 
     def _suggest(self, node: Node, hint: str) -> None:
-        """Passes the user's name for a row of numbers on to the variable that counts them."""
+        """Gives the user's name for an `arange` to the variable that counts its elements."""
         if not hint:
             return
         if node.variable is not None and node.variable.hint in ("e", "k"):
@@ -255,7 +255,7 @@ class Lowering(SharedArrayBuilder):
         loc: Loc | None = None,
         is_ahead: bool = False,
     ) -> None:
-        """Declares the variable of a value of control flow where it is first seen."""
+        """Declares the variable of a value of control flow at its first assignment."""
         self.declared.add(variable)
         self.declare(variable, first, loc, is_ahead)
 

@@ -1,4 +1,4 @@
-"""Stores and atomics: what lanes do to memory."""
+"""Stores, atomics, asserts and prints of lanes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Effect = Store | Atomic | Assert | Print
 
 
 def effect(op: Effect, low: Lowering) -> None:
-    """An effect of the lane at work."""
+    """Lowers an effect of the current lane."""
     match op:
         case Store():
             store(op, low)
@@ -31,7 +31,7 @@ def effect(op: Effect, low: Lowering) -> None:
 
 
 def single_thread(op: Effect, low: Lowering) -> None:
-    """An effect that one thread has for all."""
+    """Lowers an effect that one thread has for all."""
     if low.threads == 1:
         if isinstance(op, Atomic):
             low.define(op.result, atomic(op, low))
@@ -48,7 +48,7 @@ def single_thread(op: Effect, low: Lowering) -> None:
 
 
 def broadcast_result(op: Atomic, low: Lowering) -> None:
-    """Every thread gets what the atomic of one gave."""
+    """Every thread reads the result of an atomic of one thread."""
     if low.threads > 1:
         low.define(op.result, low.element(_received(op, low), low.literal(0, I32)))
 
@@ -73,7 +73,7 @@ def store(op: Store, low: Lowering) -> None:
 
 
 def atomic(op: Atomic, low: Lowering) -> Node:
-    """Does an atomic and gives what was there before; zero where it is masked off."""
+    """Lowers an atomic; its result is the old value, or zero where it is masked off."""
     check_atomic(op)
     low.version = max(low.version, needed_version(op))
     dtype = op.result.ty.dtype

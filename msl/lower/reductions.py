@@ -1,7 +1,7 @@
-"""Reductions of whole blocks: in each thread, then in each simdgroup, then across them.
+"""All-reduces of whole blocks: in each thread, then in each simdgroup, then across simdgroups.
 
-Threads that have no element of a block contribute what changes nothing. All threads end with the
-same result, bit by bit: control flow may depend on it.
+A thread without an element contributes the identity. All threads get the same result, bit by bit:
+uniform control flow may depend on it.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ NO_INDEX = I32.max
 
 @frozen
 class Reduction:
-    """How a reduction is computed: in which dtype, from where on, with which functions.
+    """How a reduction is computed: the dtype and the identity, and the functions for it.
 
-    `better` compares two values for `argmax` and `argmin`; it is empty for the others.
+    `better` is the operator that compares two values for `argmax` and `argmin`, else empty.
     """
 
     name: str
@@ -97,7 +97,7 @@ def reduction_of(op: Compute, numbers: Numbers) -> Reduction:
 
 
 def carried_dtype(name: str, source: DType) -> DType:
-    """The dtype in which values of another are carried along."""
+    """The dtype of the accumulator for values of another dtype."""
     if name in ("sum", "prod"):
         return F32 if source.is_float else accumulator_dtype(source)
     if source == BF16:
@@ -120,7 +120,7 @@ def _identity(name: str, dtype: DType) -> Text:
 
 
 def _may_wrap(op: Compute, numbers: Numbers) -> bool:
-    """Whether a sum of that many numbers may leave its dtype; of products nothing is known."""
+    """Whether a sum of so many numbers may overflow; a product always may."""
     if op.op.reduction != "sum":
         return True
     dtype, times = op.result.ty.dtype, count(op.operands[0].shape)
@@ -132,10 +132,10 @@ def _may_wrap(op: Compute, numbers: Numbers) -> bool:
 
 @record
 class Accumulator:
-    """The variable with the value so far and, for `argmax` and `argmin`, that with its index.
+    """The variable of a reduction and, for `argmax` and `argmin`, the variable of the index.
 
-    `first` is what each thread begins with, as long as the variables are not declared. Where shares
-    have two places, `stage` counts.
+    `first` has the initial values while the variables are not declared. If the partials are double
+    buffered, `stage` is the stage counter.
     """
 
     op: Compute
@@ -168,7 +168,7 @@ def identity(accumulator: Accumulator, low: Lowering) -> Node:
 
 
 def operand(op: Compute, reduction: Reduction, indices: Indices, low: Lowering) -> Node:
-    """An element of what is reduced, in the dtype that it is reduced in."""
+    """An element of the operand, in the dtype of the accumulator."""
     source = op.operands[0].ty.dtype
     node = low.value(op.operands[0], indices)
     if source == reduction.dtype:
@@ -177,7 +177,7 @@ def operand(op: Compute, reduction: Reduction, indices: Indices, low: Lowering) 
 
 
 def update(accumulator: Accumulator, node: Node, index: Node, low: Lowering) -> None:
-    """Takes one more element in, in the order of the indices."""
+    """Accumulates one element, in the order of the indices."""
     reduction = accumulator.reduction
     if accumulator.index is None:
         combined = low.node(reduction.dtype, reduction.combine, [low.read(accumulator.value), node])
@@ -191,7 +191,7 @@ def update(accumulator: Accumulator, node: Node, index: Node, low: Lowering) -> 
 
 
 def merge_partial(accumulator: Accumulator, node: Node, index: Node | None, low: Lowering) -> None:
-    """Takes in what others have found: of equal ones that with the lesser index."""
+    """Accumulates a partial of other threads: of equal values the one with the lesser index."""
     if accumulator.index is None or index is None:
         update(accumulator, node, node, low)
         return
@@ -224,7 +224,7 @@ def in_own_dtype(accumulator: Accumulator, node: Node, low: Lowering) -> Node:
 
 
 def without_nan(reduction: Reduction, node: Node, low: Lowering) -> Node:
-    """An element that is no NaN: what `simd_max` does with those is not specified."""
+    """An element without NaN: what `simd_max` and `simd_min` do with NaN is not specified."""
     if not reduction.is_extreme or not reduction.dtype.is_float:
         return node
     return low.node(
@@ -233,7 +233,7 @@ def without_nan(reduction: Reduction, node: Node, low: Lowering) -> Node:
 
 
 def first_of(accumulator: Accumulator, node: Node, index: Node, low: Lowering) -> list[Node]:
-    """What a thread with one element begins with."""
+    """The initial values of a thread with one element."""
     first = without_nan(accumulator.reduction, node, low)
     return [first] if accumulator.index is None else [first, index]
 
@@ -260,14 +260,14 @@ def accumulate(op: Compute, low: Lowering, accumulators: Accumulators) -> None:
 
 
 def uses_simd(reduction: Reduction, low: Lowering) -> bool:
-    """64 bits are shuffled, which takes all 32 lanes of a simdgroup."""
+    """Whether simdgroups reduce: values of 64 bits are shuffled, which needs all 32 lanes."""
     return reduction.dtype.bits < 64 or low.threads % SIMD == 0
 
 
 def store_partials(
     step: StorePartials, low: Lowering, accumulators: Accumulators, stage: Variable | None
 ) -> None:
-    """The lanes of a simdgroup put their shares together; the first passes the result on."""
+    """The lanes of each simdgroup reduce their values; the first lane stores the partial."""
     states = [accumulators[op.result] for op in step.ops]
     for state in states:
         state.stage = stage
@@ -293,7 +293,7 @@ def _declare_first(accumulator: Accumulator, low: Lowering) -> None:
 
 
 def reduce_simdgroup(accumulator: Accumulator, low: Lowering, is_last: bool = False) -> None:
-    """Every lane gets the result of its simdgroup; of the last time only the result counts."""
+    """Every lane gets the result of its simdgroup; if it `is_last`, only the index of the best."""
     reduction, loc = accumulator.reduction, accumulator.op.loc
     is_new = bool(accumulator.first)
     own = accumulator.first or [low.read(variable) for variable in accumulator.variables]
@@ -339,7 +339,7 @@ def simd_function(reduction: Reduction, low: Lowering) -> Callable[[Texts], Text
 
 
 def as_unsigned(function: str, text: Text) -> Text:
-    """A function of an `int` that wraps, as unsigned numbers do: signed ones must not overflow."""
+    """A function of an `int`, computed unsigned: that wraps, while signed overflow is undefined."""
     return call("as_type<int>", call(function, call("as_type<uint>", text)))
 
 
@@ -349,7 +349,7 @@ def _store_partials(accumulator: Accumulator, place: Node, low: Lowering) -> Non
 
 
 def _partials(accumulator: Accumulator, low: Lowering) -> list[Shared]:
-    """An array for shares, as many as simdgroups, or as threads where 64 bits are not shuffled."""
+    """The arrays of partials: one per simdgroup, or one per thread if lanes cannot shuffle."""
     threads = low.threads
     size = -(-threads // SIMD) if uses_simd(accumulator.reduction, low) else threads
     return partial_arrays(accumulator, size, low)
@@ -366,7 +366,7 @@ def partial_arrays(accumulator: Accumulator, size: int, low: Lowering) -> list[S
 
 
 def reduce_partials(step: ReducePartials, low: Lowering, accumulators: Accumulators) -> None:
-    """Every thread puts the shares of all simdgroups together."""
+    """Every thread reduces the partials of all simdgroups."""
     partials = -(-low.threads // SIMD)
     for op in step.ops:
         accumulator = accumulators[op.result]
@@ -384,7 +384,7 @@ def reduce_partials(step: ReducePartials, low: Lowering, accumulators: Accumulat
 
 
 def _reduce_by_lanes(accumulator: Accumulator, partials: int, low: Lowering) -> None:
-    """Each simdgroup reads all shares, a lane each, so that no second barrier is needed."""
+    """Each simdgroup reads all partials, a lane each, so that no second barrier is needed."""
     nodes = partials_of_lane(accumulator, _partials(accumulator, low), partials, low)
     if accumulator.index is None:
         reduction = accumulator.reduction
@@ -402,7 +402,7 @@ def partials_of_lane(
     low: Lowering,
     start: Node | None = None,
 ) -> list[Node]:
-    """One of some shares for each lane, those from a place on; for other lanes the identity."""
+    """A partial for each lane, from index `start` on; the identity for the other lanes."""
     firsts = [accumulator.reduction.identity, literal(NO_INDEX, I32)]
     pairs = zip(arrays, firsts, strict=False)
     stage = accumulator.stage
@@ -432,7 +432,7 @@ def _partial_of_lane(
 
 
 def _reduce_serially(accumulator: Accumulator, low: Lowering) -> None:
-    """Where threads fill no simdgroup, each reads the shares one after the other."""
+    """Where threads do not fill their simdgroups, each thread loops over the partials."""
     arrays = _partials(accumulator, low)
     zero = low.literal(0, I32)
     firsts = [low.element(shared, zero) for shared in arrays]

@@ -1,4 +1,4 @@
-"""Asserts and prints: lanes report to the host through the buffer of `eas.ir.reports`."""
+"""Asserts and prints: lanes write to the report buffer of `eas.ir.reports`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from eas.msl.ops.text import Level, Text, call, infix
 
 
 def check(op: Assert, low: Lowering) -> None:
-    """Reports a lane for which the condition does not hold."""
+    """Reports the lanes for which the condition does not hold."""
     found, name = site_of(op), "report_failure" if op.fault is None else "report_fault"
     assert found is not None
     site = _site(found, name, low)
@@ -74,7 +74,7 @@ def _site(site: Site, helper: str, low: Lowering) -> int:
 
 
 def _lane(values: Sequence[Value], low: Lowering) -> Node:
-    """The number of the lane that reports: that of its element in the largest block."""
+    """The number of the reporting lane: the index of its element in the largest block."""
     blocks = [value for value in values if value.shape]
     if not blocks:
         return low.literal(0, I32)

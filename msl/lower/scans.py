@@ -1,9 +1,9 @@
-"""Scans along the last axis of a block, whose rows lie one after the other over the threads.
+"""Scans along the last axis of a block, whose rows are distributed over the threads in order.
 
-Each simdgroup scans its 32 neighbours; the last lane passes on what comes of them. Behind a barrier
-each simdgroup scans what the others have passed on, and its lanes take in what lies before them. A
-row may begin anywhere: `k` is an element's place in its row, and nothing is taken in from before
-its begin. Where the threads fill no simdgroups, the thread of each row walks along it instead.
+Each simdgroup scans its 32 elements; the last lane stores the partial. After a barrier each
+simdgroup scans the partials, and its lanes add the carry of the simdgroups before. A row may begin
+anywhere: `k` is the index of an element in its row, and no value crosses the begin of a row. Where
+the threads do not fill their simdgroups, the owner of each row scans it serially.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def row_of(op: Combine) -> int:
 
 
 def _count_partials(op: Combine) -> int:
-    """How many shares there are: a last simdgroup with gaps passes on nothing."""
+    """The number of stored partials: a last simdgroup that is not full stores none."""
     return count(op.operands[0].shape) // SIMD
 
 
@@ -52,7 +52,7 @@ def _partials(op: Combine, low: Lowering) -> list[Shared]:
 
 
 def scan_lanes(op: Combine, low: Lowering, states: States) -> None:
-    """An item of a loop over elements: each simdgroup scans its neighbours."""
+    """An item of a loop over elements: each simdgroup scans its 32 elements."""
     state = states[op.results[0]] = make_state(op, "running")
     slots = low.loop.slots if low.loop is not None and low.loop.slots > 1 else 0
     saved, state.variables = (
@@ -95,7 +95,7 @@ _PREFIXES = {"add": "simd_prefix_inclusive_sum", "mul": "simd_prefix_inclusive_p
 
 
 def _prefix_function(op: Combine) -> str:
-    """Metal's own function for a plain running sum or product, if no row begins in between."""
+    """Metal's own function for a plain prefix sum or product, if no row begins in between."""
     first = op.body.ops[0]
     if not isinstance(first, Compute) or len(op.body.ops) > 2:
         return ""
@@ -107,7 +107,7 @@ def _prefix_function(op: Combine) -> str:
 
 
 def _prefix(function: str, node: Node, low: Lowering) -> Node:
-    """Signed integers are moved as unsigned ones, which wrap."""
+    """Signed integers are computed as unsigned ones, which wrap."""
 
     def spell(texts: Sequence[Text]) -> Text:
         return (as_unsigned if node.dtype == I32 else call)(function, texts[0])
@@ -124,7 +124,7 @@ def _lane(low: Lowering) -> Node:
 
 
 def _has_lane(op: Combine, k: Node, distance: Node, low: Lowering) -> Node:
-    """Whether the lane at a distance is there, and in the same row."""
+    """Whether the lane at a distance exists, and has an element of the same row."""
     far = as_int(distance, low)
     in_row = low.infix(">=", k, far, Level.RELATIONAL, BOOL)
     if SIMD % row_of(op) == 0:
@@ -138,7 +138,7 @@ def _is_one_row(op: Combine) -> bool:
 
 
 def finish(op: Combine, low: Lowering, states: States) -> None:
-    """An item of a second loop over elements: takes in what simdgroups before have passed on."""
+    """An item of a second loop over elements: adds the carry of the simdgroups before."""
     state = states[op.results[0]]
     if not fits_simdgroup(op):
         chunk = low.index(digit(of(element(low.domain.extent)), SIMD, partials_of_scan(op)))
@@ -151,13 +151,13 @@ def finish(op: Combine, low: Lowering, states: States) -> None:
 
 
 def _continues_row(op: Combine, low: Lowering) -> Node:
-    """Whether an element's row has begun before its 32 neighbours."""
+    """Whether an element's row begins before the 32 elements of its simdgroup."""
     k = low.index(of(element(low.domain.extent))) if _is_one_row(op) else _place_in_row(op, low)
     return low.infix(">", k, _lane(low), Level.RELATIONAL, BOOL)
 
 
 def _before(state: State, chunk: Node, low: Lowering) -> list[Node]:
-    """What comes of everything before the 32 neighbours, as far as it is in their row."""
+    """The carry: the scan of all elements of the row before the 32 of the simdgroup."""
     op = state.op
     if needs_partial_scan(op):
         one = low.literal(1, I32)
@@ -179,7 +179,7 @@ def _before(state: State, chunk: Node, low: Lowering) -> list[Node]:
 
 
 def _lane_of(place: Node, low: Lowering) -> Node:
-    """The number of a lane to read; the first 32 neighbours do not use what they read."""
+    """The number of a lane to read; the first simdgroup does not use what it reads."""
 
     def spell(texts: Sequence[Text]) -> Text:
         return call("ushort", call("max", texts[0], Text("0")))
@@ -188,7 +188,7 @@ def _lane_of(place: Node, low: Lowering) -> Node:
 
 
 def _scan_across(state: State, chunk: Node, low: Lowering) -> None:
-    """Scans what simdgroups have passed on, a lane each; `chunk` is the number of the share."""
+    """Scans the partials, a lane each; `chunk` is the number of the partial."""
     op = state.op
     with distances(1, f"< {min(SIMD, partials_of_scan(op))}", "*= 2", low, op.loc) as distance:
         others = fetch(state, "simd_shuffle_up", distance, low)
@@ -201,7 +201,7 @@ def _scan_across(state: State, chunk: Node, low: Lowering) -> None:
 
 
 def _reaches_back(op: Combine, chunk: Node, far: Node, low: Lowering) -> Node:
-    """Whether the row of a share's last element has begun so many shares before."""
+    """Whether the row of a partial's last element begins so many partials before."""
     row = row_of(op)
     last = low.infix(
         "+",
@@ -216,7 +216,7 @@ def _reaches_back(op: Combine, chunk: Node, far: Node, low: Lowering) -> Node:
 
 
 def scan_partials(op: Combine, low: Lowering) -> None:
-    """A step of its own where not every simdgroup can: one of them scans all shares."""
+    """A step: one simdgroup scans all partials, where not every simdgroup can."""
     with low.branch(low.builtin("simdgroup", "{simdgroup} == 0", BOOL), op.loc):
         carried = make_state(op, "carry")
         declare(carried, [low.literal(0, v.dtype) for v in carried.variables], low)
@@ -242,7 +242,7 @@ def scan_partials(op: Combine, low: Lowering) -> None:
 
 
 def _has_partial(op: Combine, own: Node, low: Lowering) -> Node | None:
-    """Whether a lane has a share; none if all have one."""
+    """Whether a lane has a partial; None if all have one."""
     if _count_partials(op) % SIMD == 0:
         return None
     found = low.infix("<", own, low.literal(_count_partials(op), I32), Level.RELATIONAL, BOOL)
@@ -251,7 +251,7 @@ def _has_partial(op: Combine, own: Node, low: Lowering) -> Node | None:
 
 
 def _partial_or_zero(shared: Shared, own: Node, has_partial: Node | None, low: Lowering) -> Node:
-    """A lane's share. Another one must not stand in for it: the lane of that one writes to it."""
+    """A lane's partial, or zero: the partial of another lane may be written at the same time."""
     partial = low.element(shared, own)
     return (
         partial
@@ -272,14 +272,14 @@ def _add_carry(state: State, carried: State, group: Node, own: Node, low: Loweri
 
 
 def stage_rows(op: Combine, low: Lowering) -> None:
-    """An item of a loop over elements: writes the operands to threadgroup memory."""
+    """An item of a loop over elements: stages the operands."""
     place = low.index(of(element(low.domain.extent)))
     for shared, value in zip(_staged_rows(op, low), op.operands, strict=True):
         low.put(shared, place, low.at(value), op.loc)
 
 
 def scan_rows(op: Combine, low: Lowering) -> None:
-    """A step: the thread of each row walks along it, and leaves the results in its place."""
+    """A step: the owner of each row scans it in place."""
     row, arrays = row_of(op), _staged_rows(op, low)
     rows = Domain((count(op.operands[0].shape) // row,))
     state = make_state(op, "running")

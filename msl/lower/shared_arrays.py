@@ -1,4 +1,4 @@
-"""Arrays in threadgroup memory, as a tree of statements uses them: the writer's and the user's."""
+"""Arrays in threadgroup memory: the compiler's own and the user's."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from eas.support.location import Loc
 from eas.support.records import field, record
 
 MEMORY = "memory"
-"""Stands for all arrays in the `reads` of what a barrier may change."""
+"""Represents all arrays in the `reads` of a node: a barrier may change any of them."""
 
 REDUCTION_WORDS = {
     "sum": "total",
@@ -52,7 +52,7 @@ class SharedArrayBuilder(ElementBuilder):
         return array if isinstance(array, str) else array.name
 
     def read_staged(self, value: Value, indices: Indices) -> Node:
-        """An element of a block that lies in threadgroup memory."""
+        """An element of a block in threadgroup memory."""
         index = self.index(linear(indices, value.shape))
         node = self.element(self.staged_array(value), index)
         node.fallback = value.hint
@@ -68,7 +68,7 @@ class SharedArrayBuilder(ElementBuilder):
         )
 
     def word_for(self, value: Value) -> str:
-        """A word of ours for a block without a name."""
+        """A name for a block to which the user gave none."""
         op = self.facts.definition(value)
         if isinstance(op, Load):
             return f"{op.pointer.hint}_value"
@@ -87,7 +87,7 @@ class SharedArrayBuilder(ElementBuilder):
         buffers: int = 1,
         loc: Loc | None = None,
     ) -> Shared:
-        """An array of the writer's own in threadgroup memory."""
+        """An array of the compiler's own in threadgroup memory, overlaid if the plan says so."""
         own = Shared(hint, dtype, size, buffers=buffers, loc=loc)
         backing = self.backings.get(key, key)
         if backing not in self.backings.values():
@@ -105,7 +105,7 @@ class SharedArrayBuilder(ElementBuilder):
         return self.shared.setdefault(f"{key} in {backing}", own)
 
     def element(self, shared: Shared, index: Node) -> Node:
-        """An element of threadgroup memory, as it is now."""
+        """The current value of an element of threadgroup memory."""
         return self.node(
             shared.dtype,
             lambda texts: subscript(shared.name, texts[0]),
@@ -122,7 +122,7 @@ class SharedArrayBuilder(ElementBuilder):
         loc: Loc | None = None,
         stage: Variable | None = None,
     ) -> None:
-        """Writes an element of threadgroup memory; of two halves, to that whose turn it is."""
+        """Writes an element of threadgroup memory; of a double buffer, in the current stage."""
 
         def line(texts: Sequence[Text]) -> Text:
             return Text(f"{buffer_text(shared, stage)}[{texts[0].text}] = {texts[1].text}")
@@ -130,7 +130,7 @@ class SharedArrayBuilder(ElementBuilder):
         self.act(line, [index, node], frozenset({shared}), loc)
 
     def allocate(self, op: Alloc) -> None:
-        """Threadgroup memory that the user asked for."""
+        """Threadgroup memory that the user allocates."""
         is_atomic = op.result in self.atomics
         shared = Shared(
             op.result.hint or "shared", op.result.ty.dtype, op.size, is_atomic, loc=op.loc
@@ -139,7 +139,7 @@ class SharedArrayBuilder(ElementBuilder):
         self.arrays[op.result] = shared
 
     def barrier(self, device: bool, threadgroup: bool, loc: Loc | None = None) -> None:
-        """All threads wait for each other, and then see what was written."""
+        """Emits a threadgroup barrier for some memory."""
         if loc is not None:
             device, threadgroup = self._user_barrier()
         kinds = [("mem_device", device), ("mem_threadgroup", threadgroup)]
@@ -148,7 +148,7 @@ class SharedArrayBuilder(ElementBuilder):
             self.act(f"threadgroup_barrier({flags})", changes=frozenset({MEMORY}), loc=loc)
 
     def _user_barrier(self) -> tuple[bool, bool]:
-        """Which memory a barrier of the user's is for: such as is both written and read."""
+        """The memory that a barrier of the user's orders: what is both written and read."""
         ops = [op for op in self.facts.ops if isinstance(op, Load | Atomic)]
         read = {op.pointer for op in ops} & self.facts.written
         device = any(not is_threadgroup(pointer) for pointer in read)
@@ -156,12 +156,12 @@ class SharedArrayBuilder(ElementBuilder):
 
 
 def buffer_text(shared: Shared, stage: Variable | None) -> str:
-    """An array, or the half of one whose turn it is."""
+    """The text of an array, or of the current buffer of a double buffer."""
     return shared.name if stage is None else f"{shared.name}[{stage.name} % 2]"
 
 
 def _names_above(value: Value, facts: Facts) -> set[str]:
-    """The user's names for what is computed from a value, without a change of its dtype."""
+    """The user's names for values of the same dtype that are computed from a value."""
     names: set[str] = set()
     for op in (use.op for use in facts.uses_of(value)):
         if isinstance(op, Compute) and op.result.ty.dtype == value.ty.dtype:

@@ -1,6 +1,6 @@
-"""What the threads of a simdgroup do together: each has a statement of its own.
+"""Ops of simdgroups: each is a statement of its own.
 
-All threads must take part, so such a value never moves into a condition.
+All lanes must execute it, so such a value never moves into a condition.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from eas.msl.ops.text import Level, Text, call, infix
 
 
 def lower_simd_op(op: Compute, low: Lowering) -> Node:
-    """Declares the value that comes of a meeting of lanes."""
+    """Declares the result of an op of a simdgroup."""
     if op.op.name == "mma_word":
         return _multiplied(op, low)
     nodes = [low.at(value) for value in op.operands]
@@ -31,7 +31,7 @@ def lower_simd_op(op: Compute, low: Lowering) -> Node:
 
 
 def _multiplied(op: Compute, low: Lowering) -> Node:
-    """One of a lane's two elements; both come of one product."""
+    """One of a lane's two elements of a product, which is computed once."""
     key = ("mma", op.operands)
     known = low.find(key)
     if known is None:
@@ -59,7 +59,7 @@ def _spelled(op: Compute, nodes: Sequence[Node], low: Lowering) -> Node:
 
 
 def _takes_lane(op: Compute, low: Lowering) -> bool:
-    """Whether Metal's function takes this number: but for `simd_shuffle`, all threads give one."""
+    """Whether Metal's function accepts the lane: only `simd_shuffle` takes a varying one."""
     if op.op.name == "simd_shuffle":
         return True
     maker = low.facts.definition(op.operands[1])
@@ -69,16 +69,16 @@ def _takes_lane(op: Compute, low: Lowering) -> bool:
 
 
 def _exists(op: Compute, low: Lowering) -> bool:
-    """Whether each thread asks for a lane that its simdgroup has."""
+    """Whether each thread reads from a lane that exists in its simdgroup."""
     least_lane, most = low.numbers.bounds(op, 1)
-    last = low.threads % SIMD or SIMD  # how many lanes the last simdgroup has
+    last = low.threads % SIMD or SIMD  # the number of lanes of the last simdgroup
     if op.op.name == "simd_shuffle_xor":
-        last &= -last  # lanes differ in lower bits only: they stay among so many
+        last &= -last  # lanes differ in lower bits only: they stay in a group of this size
     return least_lane >= 0 and most < last
 
 
 def _shuffled_if_valid(op: Compute, nodes: Sequence[Node], low: Lowering) -> Node:
-    """What Metal does with the value of a missing lane is not specified."""
+    """Reading from a lane that does not exist is not specified by Metal."""
     low.helpers.need("valid_lane", I32)
     is_across = op.op.name == "simd_shuffle_xor"
 
@@ -95,7 +95,7 @@ def _shuffled_if_valid(op: Compute, nodes: Sequence[Node], low: Lowering) -> Nod
 
 
 def _reduced(op: Compute, node: Node, low: Lowering) -> Node:
-    """What a simdgroup comes to, in a dtype that Metal can do that in."""
+    """A reduction of a simdgroup, in a dtype that Metal supports."""
     source, target = op.operands[0].ty.dtype, op.result.ty.dtype
     name = op.op.name.removeprefix("simd_")
     carried = carried_dtype(name, source)
@@ -103,7 +103,7 @@ def _reduced(op: Compute, node: Node, low: Lowering) -> Node:
 
     def spell(texts: Sequence[Text]) -> Text:
         own = texts[0] if source == carried else converted(texts[0], source, carried)
-        if is_float_extreme:  # what Metal does with NaNs is not specified
+        if is_float_extreme:  # what Metal does with NaN is not specified
             own = call(f"f{name}", own, least(carried) if name == "max" else greatest(carried))
         found = function(own, *texts[1:])
         return found if carried == target else converted(found, carried, target)
@@ -115,7 +115,7 @@ def _reduced(op: Compute, node: Node, low: Lowering) -> Node:
 def _function(
     name: str, dtype: DType, threads: int, low: Lowering
 ) -> tuple[Callable[..., Text], list[Node]]:
-    """What is called with a value of each thread, and with what more."""
+    """The function that reduces, and its further arguments."""
     if dtype.bits == 64 and threads % SIMD:
         helper = low.helpers.need(f"{name}_64_ragged", dtype)
         return partial(call, helper), [low.thread(), low.literal(threads, I32)]

@@ -1,7 +1,7 @@
-"""Reductions by a function of the user's: in each thread, then in each simdgroup, then across them.
+"""Reductions by a function of the user's: in each thread, in each simdgroup, across simdgroups.
 
-There is no element that changes nothing, so threads without an element take no part: the threads
-that do are always the first ones.
+Such a function has no identity, so threads without an element do not participate. The participants
+are always the first threads.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Texts = Sequence[Text]
 
 @record
 class State:
-    """The variables with what a thread has so far, one for each operand."""
+    """The accumulators of a thread: a variable for each operand."""
 
     op: Combine
     variables: list[Variable] = field(default_factory=list[Variable])
@@ -48,7 +48,7 @@ def make_state(op: Combine, word: str) -> State:
 
 
 def apply(body: Region, first: Nodes, second: Nodes, low: Lowering) -> list[Node]:
-    """What the function gives for two elements of each block."""
+    """The results of the function for two elements of each block."""
     known = dict(zip(body.args, (*first, *second), strict=True))
     for op in body.ops:
         if isinstance(op, Constant):
@@ -75,13 +75,13 @@ def _compute(op: Compute, operands: Nodes, low: Lowering) -> Node:
 
 
 def update(state: State, first: Nodes, second: Nodes, low: Lowering) -> None:
-    """Sets the variables to what comes of two elements."""
+    """Assigns the results for two elements to the variables."""
     given = apply(state.op.body, first, second, low)
     low.assign(list(zip(state.variables, given, strict=True)), state.op.loc)
 
 
 def accumulate(op: Combine, low: Lowering, states: States) -> None:
-    """An item of a loop over elements: each thread puts its own elements together."""
+    """An item of a loop over elements: each thread reduces its own elements."""
     state = states[op.results[0]] = make_state(op, "combined")
     nodes = [low.at(value) for value in op.operands]
     if low.loop is None:
@@ -126,7 +126,7 @@ def serial(op: Combine, low: Lowering) -> None:
 
 
 def store_partials(op: Combine, low: Lowering, states: States) -> None:
-    """The lanes of a simdgroup put what they have together; the first passes it on."""
+    """The lanes of each simdgroup reduce their values; the first lane stores the partial."""
     state, participants = states[op.results[0]], count_participants(op, low)
     if low.threads == 1:
         return
@@ -155,7 +155,7 @@ def _stores_partial(participants: int, low: Lowering) -> Node:
 
 
 def reduce_partials(op: Combine, low: Lowering, states: States) -> None:
-    """Every thread gets the result: each simdgroup puts all shares together, a lane each."""
+    """Every thread gets the result: each simdgroup reduces all partials, a lane each."""
     state, partials = states[op.results[0]], -(-count_participants(op, low) // SIMD)
     if crosses_simdgroups(low.threads) and (low.threads % SIMD or partials == 1):
         _reduce_serially(state, low)
@@ -174,7 +174,7 @@ def reduce_partials(op: Combine, low: Lowering, states: States) -> None:
 
 
 def _reduce_serially(state: State, low: Lowering) -> None:
-    """Each thread reads all shares; a last simdgroup may have fewer lanes than there are shares."""
+    """Each thread loops over the partials: the last simdgroup may have fewer lanes than those."""
     op, arrays = state.op, partial_arrays(state.op, low)
     firsts = [low.element(shared, low.literal(0, I32)) for shared in arrays]
     low.assign(list(zip(state.variables, firsts, strict=True)), op.loc)
@@ -185,14 +185,14 @@ def _reduce_serially(state: State, low: Lowering) -> None:
 
 
 def count_participants(op: Combine, low: Lowering) -> int:
-    """How many threads have an element."""
+    """The number of threads that have an element."""
     return min(low.threads, count(op.operands[0].shape))
 
 
 def fold_lanes(state: State, width: int, place: Node | None, most: int, low: Lowering) -> None:
-    """The first lane gets what comes of `width` lanes; those from `place` `most` on have nothing.
+    """Reduces the values of `width` lanes to the first lane.
 
-    Without a `place` all lanes have something.
+    Lanes whose `place` is not below `most` have no value; without a `place` all lanes have one.
     """
     start = 1 << max((width - 1).bit_length() - 1, 0)
     if width < 2:
@@ -209,9 +209,9 @@ def fold_lanes(state: State, width: int, place: Node | None, most: int, low: Low
 
 
 def _lane_at(distance: Node, low: Lowering) -> tuple[str, Node]:
-    """The function that fetches from a lane at a distance, and what it is given.
+    """The function that reads from a lane at a distance, and its argument.
 
-    What Metal gives for a lane that is missing is not defined: the last one there is stands in.
+    Reading from a lane that does not exist is undefined in Metal: the last lane replaces it.
     """
     if low.threads % SIMD == 0:
         return "simd_shuffle_down", distance
@@ -231,7 +231,7 @@ def as_int(distance: Node, low: Lowering) -> Node:
 
 @contextmanager
 def distances(start: int, test: str, step: str, low: Lowering, loc: Loc) -> Generator[Node]:
-    """Statements for each distance between lanes that exchange values."""
+    """A loop over the distances between lanes that exchange values."""
     body, counter = Block(low.block, is_loop=True), Variable("lane_delta", U32)
 
     def head(_: object) -> str:
@@ -244,7 +244,7 @@ def distances(start: int, test: str, step: str, low: Lowering, loc: Loc) -> Gene
 
 
 def fetch(state: State, function: str, distance: Node, low: Lowering) -> list[Node]:
-    """What another lane has; all lanes take part, whether they use it or not."""
+    """The values of another lane; all lanes execute the shuffle, whether they use it or not."""
     found: list[Node] = []
     for variable in state.variables:
         other = Variable(f"other_{variable.hint}", variable.dtype)
@@ -254,7 +254,7 @@ def fetch(state: State, function: str, distance: Node, low: Lowering) -> list[No
 
 
 def shuffled(function: str, node: Node, distance: Node | None, low: Lowering) -> Node:
-    """A value of another lane. Metal moves numbers of up to 32 bits, and vectors of those."""
+    """A value of another lane. Metal shuffles numbers of up to 32 bits, and vectors of those."""
     there, back = _carrier(node.dtype)
 
     def spell_shuffle(texts: Texts) -> Text:
@@ -267,7 +267,7 @@ def shuffled(function: str, node: Node, distance: Node | None, low: Lowering) ->
 
 
 def _carrier(dtype: DType) -> tuple[str, str]:
-    """What to call a value with before it is moved, and after."""
+    """The conversions of a value before and after a shuffle."""
     own = type_name(dtype)
     if dtype.is_bool:
         return "ushort", "bool"
@@ -277,7 +277,7 @@ def _carrier(dtype: DType) -> tuple[str, str]:
 
 
 def partial_arrays(op: Combine, low: Lowering, size: int = 0) -> list[Shared]:
-    """An array for each operand with the simdgroups' shares."""
+    """An array of partials for each operand."""
     size = size or -(-count_participants(op, low) // SIMD)
     arrays: list[Shared] = []
     for value, operand in zip(op.results, op.operands, strict=True):

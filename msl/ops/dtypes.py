@@ -84,10 +84,10 @@ def _special_literal(value: float, dtype: DType) -> Text:
 
 
 def greatest(dtype: DType) -> Text:
-    """The literal that every value of a dtype is not above."""
+    """The literal of the greatest value of a dtype."""
     return literal(math.inf if dtype.is_float else dtype.max, dtype)
 
 
 def least(dtype: DType) -> Text:
-    """The literal that every value of a dtype is not below."""
+    """The literal of the least value of a dtype."""
     return literal(-math.inf if dtype.is_float else dtype.min, dtype)

@@ -1,4 +1,4 @@
-"""What Metal cannot do, said by name."""
+"""Errors about what Metal does not support."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ REFUSED_TEXT = "E1002"
 
 
 class UnsupportedError(Exception):
-    """A kernel that is right, but needs something that Metal does not have."""
+    """A correct kernel that needs something that Metal does not have."""
 
     def __init__(self, message: str, loc: Loc, notes: tuple[str, ...] = (), help: str = "") -> None:
         super().__init__(f"{loc}: {message}")
@@ -25,8 +25,8 @@ class UnsupportedError(Exception):
 
 
 class RunError(NamedKernelError):
-    """A written kernel cannot be compiled or run here: names the kernel and says why."""
+    """A Metal text that cannot be compiled or run here: names the kernel and the reason."""
 
 
 class GridError(RunError):
-    """A grid that is larger than the indices of a text reach."""
+    """A grid that is larger than the index arithmetic of a text allows."""

@@ -15,7 +15,7 @@ MAX_WIDTH = 100
 
 
 class Level(IntEnum):
-    """How tightly an expression holds together, as in C++."""
+    """The precedence levels of C++."""
 
     TERNARY = 1
     LOGICAL_OR = 2
@@ -36,8 +36,8 @@ class Level(IntEnum):
 class Text:
     """An expression.
 
-    `bare` is its spelling where C++ converts it anyway (`3` for `short(3)`), `negation` that of its
-    negation, of the same level, if that is simpler than with `!`.
+    `bare` is its spelling where C++ converts it implicitly (`3` for `short(3)`), `negation` the
+    spelling of its negation, of the same level, if that is simpler than with `!`.
     """
 
     text: str
@@ -46,7 +46,7 @@ class Text:
     negation: str = ""
 
     def at(self, level: Level) -> str:
-        """The expression as an operand that has to hold together at least that tightly."""
+        """The expression as an operand, in parentheses if its precedence is lower."""
         return self.text if self.level >= level else f"({self.text})"
 
     @property
@@ -72,7 +72,7 @@ def prefix(operator: str, operand: Text) -> Text:
 
 _TIGHTER = {level: Level(min(level + 1, Level.PRIMARY)) for level in Level}
 
-# Clang asks for parentheses where these meet, although the precedence is clear to it.
+# Clang warns about missing parentheses in these combinations, although they are unambiguous.
 _MIXED = {
     Level.LOGICAL_OR: {Level.LOGICAL_AND},
     Level.BIT_OR: {Level.BIT_AND, Level.BIT_XOR, Level.SHIFT, Level.SUM, Level.PRODUCT},
@@ -86,7 +86,7 @@ _NEGATIVE = re.compile(r"-\d")  # the literal of a number below zero
 
 
 def infix(operator: str, left: Text, right: Text, level: Level, associative: bool = False) -> Text:
-    """`left operator right`; only an associative operator needs no parentheses on its right."""
+    """`left operator right`; the right side of an associative operator needs no parentheses."""
     a = left.at(level)
     b = right.at(level if associative else _TIGHTER[level])
     if level in _MIXED:
@@ -107,7 +107,7 @@ _TIGHTNESS = {",": 0, "?": 1, ":": 1, "||": 2, "&&": 3, "+": 4, "-": 4, "*": 5, 
 
 
 def broken(text: str, width: int) -> list[str]:
-    """A line as several that are not too wide, broken at the loosest operators."""
+    """A line as several that are not too wide, broken at the operators of lowest precedence."""
     parts: list[str] = []
     while len(text) > width:
         found = [m for m in _BREAKS.finditer(text) if width // 3 < m.start() <= width - 3]
@@ -143,7 +143,7 @@ class Writer:
             self.lines.append(line)
 
     def add(self, lines: Iterable[str]) -> None:
-        """Lines that are as they should be."""
+        """Adds lines as they are."""
         self.lines += lines
 
     @contextmanager

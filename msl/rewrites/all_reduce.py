@@ -119,7 +119,7 @@ class _Change:
 
 
 def _is_suitable(op: Compute, shape: Shape) -> bool:
-    """Whether the lanes of each row can have a result: they are in one simdgroup, or in few."""
+    """Whether an all-reduce pays off: the lanes of a row are in one simdgroup, or in few."""
     operand, extent = op.operands[0], shape[-1]
     if operand.shape != shape or op.attr("axis") != len(shape) - 1 or is_64_bit(op):
         return False

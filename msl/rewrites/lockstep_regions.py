@@ -1,4 +1,4 @@
-"""Which divergent control flow has to run in lockstep: see `ir/lowering/lockstep.py`."""
+"""Finds the divergent control flow that must run in lockstep: see `ir/lowering/lockstep.py`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from eas.support.records import replace
 
 
 def find_lockstep_regions(layout: Layout) -> set[int]:
-    """The outermost split ops whose lanes have to take each step together, by `id()`."""
+    """The outermost divergent ops whose lanes must run in lockstep, by `id()`."""
     facts = layout.facts
     return {
         id(op)
@@ -42,14 +42,14 @@ def _needs_lockstep(op: Control, domain: Domain, layout: Layout) -> bool:
     alone = dict(_done_alone(op, domain, facts))
     if any(_is_for_several(each, domain) and id(each) not in alone for each in facts.inside(op)):
         return True
-    if facts.function.threads is not None:  # there the user places the barriers
+    if facts.function.threads is not None:  # a thread program has its own barriers
         return False
     touches = [_by_one(touch, alone) for touch in accesses_inside(op, domain, layout)]
     return any(not write_different_planes(a, b) for a, b in conflicts(touches, facts))
 
 
 def _is_for_several(op: Op, domain: Domain) -> bool:
-    """Whether an effect is one of several lanes of a domain, not of each for itself."""
+    """Whether several lanes of a domain share an effect."""
     match op:
         case Store() | Atomic():
             return count(op.offset.shape) != domain.extent
@@ -80,7 +80,7 @@ def _by_one(touch: Touch, alone: dict[int, If]) -> Touch:
 
 
 def _is_for_one(condition: Value, domain: Domain, facts: Facts) -> bool:
-    """Whether a condition compares a number that each lane has another one of."""
+    """Whether a condition compares for equality a number that differs between all lanes."""
     op = facts.definition(facts.resolve(condition))
     if not isinstance(op, Compute):
         return False

@@ -1,8 +1,7 @@
-"""Brings reductions together: what several of them have to wait for, they wait for once.
+"""Fuses reductions: hoists one to an earlier one, so that both need one loop and one barrier.
 
-A reduction that stands behind a store, and an earlier one before it, are two loops over elements
-with a barrier each, although neither needs the other. The later one is moved up, with what it is
-computed from.
+Two reductions with a store between them are two loops over elements with a barrier each, although
+neither depends on the other. The later one is hoisted, with its operands.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ from eas.support.records import frozen, replace
 
 
 def fuse_reductions(function: Function) -> Function:
-    """The function with reductions moved up to earlier ones of the same region."""
+    """The function with reductions hoisted to earlier ones of the same region."""
     ops = list(walk(function.body))
     if sum(map(is_reduction, ops)) < 2:
         return function
@@ -38,7 +37,7 @@ def fuse_reductions(function: Function) -> Function:
 
 
 def _is_collective_reduction(op: Compute) -> bool:
-    """Whether threads wait for each other in a reduction; not if one walks along an axis."""
+    """Whether a reduction needs a barrier; one along another axis is a loop in each owner."""
     if not is_reduction(op):
         return False
     axis = axis_of(op)
@@ -63,7 +62,7 @@ class _Change:
         return Region(region.args, tuple(ops))
 
     def insert(self, op: Compute, ops: list[Op]) -> None:
-        """Puts a reduction behind an earlier one if effects stand between, else at the end."""
+        """Hoists a reduction behind an earlier one if effects stand between, else appends it."""
         place = self.place_for(op, ops)
         after = ops[place:]
         needed = self.needed(op, after)
@@ -73,7 +72,7 @@ class _Change:
         ops[place:] = [*needed, op, *(each for each in after if each not in needed)]
 
     def place_for(self, op: Compute, ops: list[Op]) -> int:
-        """The place behind one of the same shapes before the last effects that `op` may pass."""
+        """The index behind a reduction of the same shapes, if `op` may pass what follows it."""
         place = len(ops)
         for number in range(len(ops) - 1, -1, -1):
             before = ops[number]
@@ -88,7 +87,7 @@ class _Change:
         return isinstance(op, Store | Atomic | Print) or self.is_movable(op)
 
     def is_movable(self, op: Op) -> bool:
-        """Whether an op gives the same wherever it stands."""
+        """Whether an op gives the same result at an earlier position."""
         if isinstance(op, Load):
             is_device = isinstance(op.pointer.ty, Pointer) and op.pointer.ty.space == "device"
             return is_device and op.pointer not in self.written
@@ -97,7 +96,7 @@ class _Change:
         return isinstance(op, Constant)
 
     def needed(self, op: Op, after: list[Op]) -> list[Op] | None:
-        """What an op is computed from among those that it passes; None if it cannot pass them."""
+        """The operands of an op among those that it passes; None if one of them cannot move."""
         values = set(operands_of(op))
         found: list[Op] = []
         for each in reversed(after):

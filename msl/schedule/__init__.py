@@ -1,1 +1,1 @@
-"""The steps of a program in their order, with barriers and threadgroup memory."""
+"""The schedule of a program: its steps, their barriers, and threadgroup memory."""

@@ -1,8 +1,8 @@
-"""Puts barriers between the steps of a plan: as many as it takes, no more.
+"""Inserts barriers between the steps of a plan: as few as possible.
 
-Walks through the steps with the accesses that have happened since the last barrier. Where a step's
-access conflicts with one of them, a barrier comes first. What the end of a loop's body leaves open
-is open at its beginning too.
+Walks through the steps with the accesses since the last barrier: they are pending. If an access of
+a step conflicts with one of them, a barrier comes before the step. What is pending at the end of a
+loop's body is pending at its start too.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ Open = tuple[Access, ...]
 
 
 def insert_barriers(plan: Plan, finder: Finder, backings: Mapping[str, str]) -> Plan:
-    """The plan with barriers; `backings` names arrays that lie in the memory of others."""
+    """The plan with barriers; `backings` maps overlaid arrays to those in whose memory they lie."""
     layout = finder.layout
     if layout.threads == 1:
         return replace(plan, steps=tuple(_without_barriers(plan.steps)))
@@ -73,7 +73,7 @@ def insert_barriers(plan: Plan, finder: Finder, backings: Mapping[str, str]) -> 
 
 
 def _without_barriers(steps: Iterable[Step]) -> Iterable[Step]:
-    """The steps of a single thread, which need not wait for anybody."""
+    """The steps of a single thread, which needs no barriers."""
     for step in steps:
         if isinstance(step, UniformControl):
             yield UniformControl(step.op, tuple(tuple(_without_barriers(p)) for p in step.plans))
@@ -83,7 +83,7 @@ def _without_barriers(steps: Iterable[Step]) -> Iterable[Step]:
 
 @record
 class _Exits:
-    """What is open where a loop is left, and where its next trip begins early."""
+    """What is pending at the breaks and at the continues of a loop."""
 
     left: list[Access] = field(default_factory=list[Access])
     again: list[Access] = field(default_factory=list[Access])
@@ -91,7 +91,7 @@ class _Exits:
 
 @record
 class Walk:
-    """A walk through steps; `backings` names arrays that lie in the memory of others."""
+    """A walk through steps; `backings` maps overlaid arrays to those in whose memory they lie."""
 
     layout: Layout
     finder: Finder
@@ -126,7 +126,7 @@ class Walk:
             state = _swapped(tile_names(step.op), state, begins=step.op.op is START)
         if isinstance(step, ReducePartials) and step.stage:
             return _swapped(self.partials_of(step.ops), _union(state, touched), begins=False)
-        if isinstance(step, ReduceChunks):  # its last turn ends with a barrier of its own
+        if isinstance(step, ReduceChunks):  # its last round ends with a barrier of its own
             state, touched = tuple(filter(_is_device, state)), self.after_chunks(step.op)
         if isinstance(step, Matrix) and self.is_stored_in_strips(step.op):
             state, touched = tuple(filter(_is_device, state)), []
@@ -147,7 +147,7 @@ class Walk:
     def loop(
         self, step: UniformControl, op: For | While, state: Open
     ) -> tuple[list[tuple[Step, ...]], Open, _Exits]:
-        """The plans of a loop that is entered, and entered again, with all that can be open."""
+        """The plans of a loop, with all that can be pending when a trip starts: a fixed point."""
         while True:
             own = _Exits()
             plans: list[tuple[Step, ...]] = []
@@ -165,12 +165,12 @@ class Walk:
             state = merged
 
     def after_chunks(self, op: Compute) -> list[Access]:
-        """The threads of the results read what they have so far, and put it where all find it."""
+        """After the last chunk, the owners of the results read the partials and stage results."""
         read = [Access(name, "read") for name in partial_names(op)]
         return [self.in_backing(a) for a in (*read, Access(staged_name(op.result), "write"))]
 
     def accesses(self, step: Step) -> list[Access]:
-        """What a step, without those inside of it, does to arrays and to threadgroup memory."""
+        """The accesses of a step to memory, without those of nested steps."""
         if id(step) not in self.known:
             found = self.find_accesses(step)
             self.known[id(step)] = [self.in_backing(access) for access in found]
@@ -197,7 +197,7 @@ class Walk:
                 names = self.partials_of(ops)
                 is_double_buffered = step.stage > 0
                 return [
-                    Access(n, kind, parity=(n, "now") if is_double_buffered else None)
+                    Access(n, kind, parity=(n, "current") if is_double_buffered else None)
                     for n in names
                 ]
             case ReduceChunks(op=op):
@@ -215,12 +215,12 @@ class Walk:
                 return []
 
     def partials_of(self, ops: Sequence[Compute]) -> list[str]:
-        """The arrays for the simdgroups' shares of reductions."""
+        """The arrays for the partials of reductions."""
         shared = [op for op in ops if self.layout.has_partials(op)]
         return [name for op in shared for name in partial_names(op)]
 
     def matrix(self, op: Compute) -> list[Access]:
-        """What fragments are filled from, what they are multiplied from, or where they go."""
+        """The tiles that fragments are loaded from, or the array that they are stored to."""
         if op.result.shape:
             name = (strip_name if self.is_stored_in_strips(op) else staged_name)(op.result)
             return [Access(name, "write")]
@@ -229,7 +229,7 @@ class Walk:
         turning = [*numbers(op, "turning"), 0] if op.op is STEP else [0]
         pairs = zip(tile_names(op), turning, strict=False)
         return [
-            Access(n, "read", parity=(n, "before") if is_double_buffered else None)
+            Access(n, "read", parity=(n, "previous") if is_double_buffered else None)
             for n, is_double_buffered in pairs
         ]
 
@@ -271,17 +271,17 @@ class Walk:
         return not self.layout.is_serial(op)
 
     def has_user_barriers(self) -> bool:
-        """In a thread program the user places the barriers."""
+        """Whether the user places the barriers: in a thread program."""
         return self.layout.facts.function.threads is not None
 
     def taken(self, item: Item) -> list[Access]:
-        """What the lanes read from threadgroup memory for an item."""
+        """The staged blocks that the lanes read for an item."""
         shared = self.finder.item(item, domain_of(item, self.layout)).shared
         values = sorted((value for value in shared if value.shape), key=lambda v: v.id)
         return [Access(staged_name(value), "read") for value in values]
 
     def shared_memory(self, step: Elements) -> list[Access]:
-        """The accesses of a loop over elements to what the writer has put in threadgroup memory."""
+        """The accesses of a loop over elements to the compiler's own threadgroup memory."""
         touched: list[Access] = []
         for item in step.items:
             touched += self.taken(item)
@@ -291,7 +291,7 @@ class Walk:
                 touched += [Access(name, "write") for name in partial_names(item)]
             elif isinstance(item, Tile):
                 [name] = tile_names(item.op)
-                parity: Parity | None = (name, "now") if number(item.op, "turn") else None
+                parity: Parity | None = (name, "current") if number(item.op, "turn") else None
                 touched.append(Access(name, "write", (name, step.extent), parity=parity))
             elif isinstance(item, Combine | FinishScan):
                 touched += self.scan(item)
@@ -301,7 +301,7 @@ class Walk:
 
 
 def _swapped(names: Sequence[str], state: Open, *, begins: bool) -> Open:
-    """What is open after the halves of arrays have changed places, or begin anew."""
+    """What is pending after a swap of double buffers, or after their first use begins."""
 
     def swap(access: Access) -> Access:
         if access.parity is None or access.parity[0] not in names:

@@ -1,7 +1,7 @@
-"""Lets the shares of a reduction in a loop take turns with two places, where that saves a barrier.
+"""Double buffers the partials of a reduction in a loop, where that saves a barrier.
 
-All threads read the shares of a trip; those of the next trip must not be written before. With two
-places for them, the barrier that stands between writing and reading serves for that too.
+All threads read the partials of a trip before those of the next trip are written. With two buffers,
+the barrier between writing and reading the partials of a trip is enough.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Steps = tuple[Step, ...]
 
 
 def double_buffer_partials(plan: Plan, finder: Finder) -> Plan:
-    """The plan with such reductions, each with a count of its own."""
+    """The plan with double-buffered reductions, each with a stage counter of its own."""
     if finder.layout.threads % SIMD != 0 or finder.layout.threads == SIMD:
         return plan
     for number, step in enumerate(_partials_in_loops(plan.steps, False), 1):
@@ -30,7 +30,7 @@ def double_buffer_partials(plan: Plan, finder: Finder) -> Plan:
 
 
 def stages_of(steps: Steps) -> Iterator[int]:
-    """The counts that reductions need."""
+    """The numbers of the stage counters."""
     for step in steps:
         if isinstance(step, UniformControl):
             for inner in step.plans:

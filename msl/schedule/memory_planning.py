@@ -1,8 +1,8 @@
-"""Plans threadgroup memory: arrays that are used at different times lie in the same place.
+"""Plans threadgroup memory: overlays arrays that are live at different times.
 
-Only done as far as they do not fit otherwise: the text reads better if each has an array of its
-own, and those that share a place take more barriers. These are put between the uses by
-`eas.msl.schedule.barriers`, which takes arrays in one place for one.
+Only done as far as they do not fit otherwise: the text reads better if each array has its own
+memory, and overlaid arrays need more barriers. `eas.msl.schedule.barriers` inserts them: it treats
+arrays in the same memory as one.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ SMALL_BYTES = 512
 
 @frozen
 class Span:
-    """The steps of a plan from the first to the last, both included."""
+    """A live range: the steps of a plan from the first to the last, both included."""
 
     first: int
     last: int
@@ -36,9 +36,9 @@ class Span:
 
 
 def overlay_arrays(plan: Plan, finder: Finder, arrays: Mapping[str, Shared]) -> dict[str, str]:
-    """For each array of the writer's that can lie in another one's memory, the name of that.
+    """The backing array of each array that is overlaid.
 
-    Small ones only do if that cannot be helped: it takes barriers.
+    Small arrays are only overlaid if the kernel does not fit otherwise: that needs barriers.
     """
     touches, loops = _touches(plan, finder)
     spans = {name: _span(places, loops) for name, places in touches.items() if name in arrays}
@@ -54,7 +54,7 @@ def _bytes_with(chosen: Mapping[str, str], arrays: Mapping[str, Shared]) -> int:
 
 
 def _without_needless(chosen: dict[str, str], arrays: Mapping[str, Shared]) -> dict[str, str]:
-    """Leaves as many arrays as fit in places of their own: what shares one takes barriers."""
+    """Keeps as many arrays as fit in memory of their own: overlays need barriers."""
     left = MAX_BYTES - _bytes_with(chosen, arrays)
     for name in sorted(chosen, key=lambda each: arrays[each].bytes):
         if arrays[name].bytes <= left:
@@ -79,7 +79,7 @@ def _assign_backings(spans: Mapping[str, Span], arrays: Mapping[str, Shared]) ->
 
 
 def _touches(plan: Plan, finder: Finder) -> tuple[dict[str, list[int]], list[Span]]:
-    """At which steps each array of the writer's is used, and where the loops are."""
+    """The steps that use each of the compiler's arrays, and the ranges of the loops."""
     walk = Walk(finder.layout, finder, {})
     touches: dict[str, list[int]] = {}
     loops: list[Span] = []
@@ -104,7 +104,7 @@ def _touches(plan: Plan, finder: Finder) -> tuple[dict[str, list[int]], list[Spa
 
 
 def _span(places: list[int], loops: list[Span]) -> Span:
-    """From the first use to the last, with all of a loop that is entered or left in between."""
+    """From the first use to the last, with all of a loop that only some uses are in."""
     span = Span(places[0], places[-1])
     for loop in loops:
         inside = [loop.first <= place <= loop.last for place in places]
@@ -114,21 +114,21 @@ def _span(places: list[int], loops: list[Span]) -> Span:
 
 
 def bytes_of(arrays: Iterable[Shared]) -> int:
-    """How much memory arrays take, those that lie in others not counted."""
+    """The memory that arrays need, without those that lie in the memory of others."""
     return sum(shared.bytes for shared in arrays if shared.backing is None)
 
 
 def describe_memory(arrays: Iterable[Shared]) -> tuple[str, list[str], Loc | None]:
-    """How much threadgroup memory is wanted, a line for each array, and the place of the largest.
+    """The message and the table of a kernel that needs too much memory, the largest array first.
 
-    The largest comes first.
+    The source position is that of the largest array.
     """
     own = sorted((each for each in arrays if each.backing is None), key=lambda each: -each.bytes)
     message = f"{bytes_of(own)} bytes of threadgroup memory, Metal has {MAX_BYTES}"
     overlays = [list(each.overlays.values()) or [each] for each in own]
     lines = [
-        f"{each.bytes:>6}  {' in turns with '.join(map(_describe, inside))}"
-        for each, inside in zip(own, overlays, strict=True)
+        f"{each.bytes:>6}  {' overlaid with '.join(map(_describe, arrays_in))}"
+        for each, arrays_in in zip(own, overlays, strict=True)
     ]
     return message, lines, next((each.loc for each in overlays[0] if each.loc is not None), None)
 

@@ -1,8 +1,8 @@
-"""The order of work: loops over elements, what all threads do alike, and what one does for all.
+"""Schedules the ops of a function: as loops over elements, uniform steps, and single-thread steps.
 
-Runs of element-wise ops share one loop over elements (`Elements`). A loop ends where a value is
-needed that takes all lanes to make, where a domain of another size begins, and where an access of
-memory would overtake another thread's.
+Consecutive element-wise ops are fused into one loop over elements (`Elements`). The loop ends where
+a value is needed that all lanes compute together, where a domain of another size begins, and where
+an access to memory conflicts with one in the loop.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def make_plan(layout: Layout, finder: Finder) -> Plan:
 
 @frozen
 class _Targets:
-    """What the values of each kind of terminator become."""
+    """The targets of the values of each kind of terminator."""
 
     yielded: Values = ()
     broken: Values = ()
@@ -96,10 +96,11 @@ class _Targets:
 
 @record
 class Planner:
-    """Makes the steps of one region at a time; `open` is the loop that more items may join.
+    """Makes the steps of one region at a time; items are added to the `open` loop while they may.
 
-    `unready` are values that are only there after `open` has ended: results of reductions in it,
-    and what is `deferred` because it is computed from those. `copied` are those that it stages.
+    `unready` values are only available after the `open` loop: results of its reductions, and the
+    `deferred` ops that depend on those. `copied` are the values that it stages. `made_in` has the
+    loop that computes a value. `live_out` values are used after that loop.
     """
 
     layout: Layout
@@ -119,7 +120,7 @@ class Planner:
         return self.layout.facts.function.threads is not None
 
     def region(self, region: Region, targets: _Targets, staged: Sequence[Value] = ()) -> list[Step]:
-        """The steps of a region that begins by staging some of its arguments."""
+        """The steps of a region, whose first ones stage some of its arguments."""
         around, self.steps = self.steps, []
         for value in map(self.layout.facts.resolve, staged):
             if value in self.layout.staged:
@@ -150,7 +151,7 @@ class Planner:
             case Yield() | Break() | Continue() | Condition():
                 self.end(op, targets)
             case Scope() | Leave():
-                raise TypeError("scopes are gone before MSL is written")
+                raise TypeError("scopes are lowered before MSL is written")
 
     def value(self, op: Compute | Load) -> None:
         facts, value = self.layout.facts, op.result
@@ -164,7 +165,7 @@ class Planner:
             self.add(op)
 
     def uniform(self, op: Compute | Load) -> None:
-        """A scalar goes before the open loop, or after it if it depends on it."""
+        """A scalar is computed before the open loop, or after it if it depends on the loop."""
         waits = any(v in self.unready for v in map(self.layout.facts.resolve, operands_of(op)))
         if waits and is_pure(op, self.layout.facts):
             self.deferred.append(op)
@@ -176,7 +177,7 @@ class Planner:
         self.steps.append(Uniform(op))
 
     def _passes_own_store(self, op: Compute | Load) -> bool:
-        """Whether a load would go before what its own thread stores to that array."""
+        """Whether a load would move before a store of its own thread to that array."""
         if self.open is None or not isinstance(op, Load) or not self.is_for_threads:
             return False
         ops = [each for item in self.open.items for each in _ops_in(item)]
@@ -199,7 +200,7 @@ class Planner:
             self.add(Tile(op), keeps_operands=op.op is HOLD)
             return
         if op.op is not START and (op.op is not BEGIN or numbers(op, "tiles")):
-            self.close()  # the others have nothing to do with what is open
+            self.close()  # the others do not depend on the open loop
         self.steps.append(Matrix(op))
         if self.layout.strategies.get(op.result) is Strategy.STRIPS:
             self.made_in[op.result] = Elements(count(op.result.shape))
@@ -222,9 +223,9 @@ class Planner:
             self.steps.append(BroadcastResult(op))
 
     def add(self, item: Item, keeps_operands: bool = False) -> None:
-        """Puts an item into the open loop if it may go there, or else into a new one.
+        """Adds an item to the open loop if that is legal, or else to a new one.
 
-        Of an item that `keeps_operands` only what it needs is kept for later.
+        An item that only `keeps_operands` is not added: its operands become live out of the loop.
         """
         domain = domain_of(item, self.layout)
         needs = self.finder.item(item, domain)
@@ -248,7 +249,7 @@ class Planner:
         return waits or self.open.extent != domain.extent or self._overtakes(touched)
 
     def _note(self, item: Item, domain: Domain) -> None:
-        """Notes what an item of the open loop makes."""
+        """Records what an item of the open loop computes."""
         match item:
             case Stage():
                 self.copied.add(item.value)
@@ -268,7 +269,7 @@ class Planner:
                 self._made(results_of(item), domain)
 
     def is_joined_later(self, op: Compute) -> bool:
-        """Whether a reduction takes more than the loop over elements that it begins in."""
+        """Whether a reduction needs steps after the loop over elements that it begins in."""
         return not self.layout.is_serial(op) and not stays_in_simdgroups(op)
 
     def _made(self, values: Values, domain: Domain) -> None:
@@ -280,12 +281,12 @@ class Planner:
                 self.copied.add(value)
 
     def close(self) -> None:
-        """Ends the open loop, and those that finish what it has begun."""
+        """Ends the open loop and the loops that finish its reductions."""
         while self.open is not None:
             self.finish()
 
     def finish(self) -> None:
-        """Ends the open loop. What its reductions along axes have begun is left open."""
+        """Ends the open loop; what finishes its reductions along axes opens a new one."""
         assert self.open is not None
         self.steps.append(self.open)
         pending, deferred = self.pending, self.deferred
@@ -321,13 +322,13 @@ class Planner:
     def _accesses(self, item: Item, domain: Domain) -> list[Access]:
         if isinstance(item, Assign | Stage | GatherPartials | FinishScan | Tile):
             return []
-        if self.is_for_threads:  # there the user places the barriers
+        if self.is_for_threads:  # a thread program has its own barriers
             return []
         touched = accesses_inside(item, domain, self.layout)
         return [touch.access for touch in touched]
 
     def _overtakes(self, touched: list[Access]) -> bool:
-        """Whether an access must not happen before all lanes have passed the open loop."""
+        """Whether an access conflicts with one of the open loop."""
         if self.open is None:
             return False
         facts = self.layout.facts
@@ -374,7 +375,7 @@ class Planner:
         self.steps.append(RegionEnd(op))
 
     def assign(self, into: Values, values: Values, loc: Loc) -> None:
-        """Sets the variables that lanes keep, a loop over elements for each size of domain."""
+        """Assigns the variables of lanes, in a loop over elements for each size of domain."""
         facts = self.layout.facts
         by_extent: dict[int, list[tuple[Value, Value]]] = {}
         for target, source in zip(into, values, strict=True):

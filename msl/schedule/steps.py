@@ -1,4 +1,4 @@
-"""The steps of a plan: what the threads of a program do, one thing after the other, as data."""
+"""The steps of a plan: what the threads of a program do, in order, as data."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from eas.support.records import field, frozen, record
 
 @frozen
 class Assign:
-    """Carried values and results that lanes keep take their next values, all at once."""
+    """Assigns loop-carried values and results of lanes, all at once."""
 
     pairs: tuple[tuple[Value, Value], ...]
     loc: Loc
@@ -43,14 +43,14 @@ class Stage:
 
 @frozen
 class GatherPartials:
-    """The threads of the results of a reduction along the last axis collect the shares of rows."""
+    """The owners of the results of a reduction along the last axis reduce their partials."""
 
     op: Compute
 
 
 @frozen
 class FinishScan:
-    """The lanes of a scan take in what the simdgroups before them have passed on."""
+    """The lanes of a scan add the carry of the simdgroups before them."""
 
     op: Combine
 
@@ -67,7 +67,7 @@ Item = Op | Assign | Stage | GatherPartials | FinishScan | Tile
 
 @record(eq=False, slots=True)
 class Elements:
-    """A loop over the elements of a domain. `touched` are its accesses of arrays."""
+    """A loop over the elements of a domain. `touched` are its accesses to arrays of the kernel."""
 
     extent: int
     items: list[Item] = field(default_factory=list[Item])
@@ -76,30 +76,30 @@ class Elements:
 
 @frozen
 class Uniform:
-    """Every thread computes the same."""
+    """Every thread computes the same value."""
 
     op: Op
 
 
 @frozen
 class SingleThread:
-    """One thread acts for all."""
+    """One thread has an effect for all."""
 
     op: Store | Atomic | Assert | Print
 
 
 @frozen
 class BroadcastResult:
-    """Every thread reads what the one that acted for all got."""
+    """Every thread reads the result of an atomic that one thread did for all."""
 
     op: Atomic
 
 
 @frozen
 class StorePartials:
-    """The simdgroups put what they have of some reductions into threadgroup memory.
+    """The simdgroups store their partials of some reductions to threadgroup memory.
 
-    If it has two places for them, `stage` is the number of the count that tells these apart.
+    If the partials are double buffered, `stage` is the number of the stage counter, else 0.
     """
 
     ops: tuple[Compute, ...]
@@ -108,7 +108,7 @@ class StorePartials:
 
 @frozen
 class ReducePartials:
-    """Every thread puts the simdgroups' shares together; then it is the other places' turn."""
+    """Every thread reduces the partials of all simdgroups; then double buffers are swapped."""
 
     ops: tuple[Compute, ...]
     stage: int = 0
@@ -116,44 +116,44 @@ class ReducePartials:
 
 @frozen
 class ReduceChunks:
-    """A reduction along an axis, in turns through threadgroup memory."""
+    """A reduction along an axis, a chunk at a time through threadgroup memory."""
 
     op: Compute
 
 
 @frozen
 class CombineLanes:
-    """The lanes of each simdgroup reduce what they have by a function of the user's."""
+    """The lanes of each simdgroup reduce their values by a function of the user's."""
 
     op: Combine
 
 
 @frozen
 class CombinePartials:
-    """Every thread puts together what the simdgroups have of such a reduction."""
+    """Every thread reduces the partials of such a reduction."""
 
     op: Combine
 
 
 @frozen
 class ScanPartials:
-    """One simdgroup scans what all of them have passed on."""
+    """One simdgroup scans the partials of all of them."""
 
     op: Combine
 
 
 @frozen
 class ScanRows:
-    """The thread of each row walks along it, in threadgroup memory."""
+    """The owner of each row scans it in threadgroup memory."""
 
     op: Combine
 
 
 @frozen
 class Matrix:
-    """The simdgroups fill fragments of matrices, add a product to them, or write them to memory.
+    """The simdgroups initialize fragments, accumulate a product in them, or store them to memory.
 
-    Or the halves of tiles change places.
+    Or double-buffered tiles are swapped.
     """
 
     op: Compute
@@ -161,7 +161,7 @@ class Matrix:
 
 @frozen
 class UniformControl:
-    """Control flow that all threads share, with a plan for each region."""
+    """Control flow of all threads together, with the steps of each region."""
 
     op: Control
     plans: tuple[tuple[Step, ...], ...]
@@ -169,14 +169,14 @@ class UniformControl:
 
 @frozen
 class RegionEnd:
-    """The end of a region; the values of blocks are assigned before."""
+    """The end of a region; blocks are assigned before it."""
 
     op: Terminator
 
 
 @frozen
 class Sync:
-    """A barrier, for the memory that the threads are to see alike; `loc` is set for the user's."""
+    """A barrier, with the memory that it orders; `loc` is set for a barrier of the user's."""
 
     device: bool
     threadgroup: bool
@@ -199,7 +199,7 @@ Step = Elements | LeafStep | UniformControl | RegionEnd | Sync
 
 @frozen
 class Plan:
-    """The steps of a function. `live_out` values outlive the loop over elements that makes them."""
+    """The steps of a function. `live_out` values are used after the loop that computes them."""
 
     steps: tuple[Step, ...]
     live_out: frozenset[Value]
@@ -222,50 +222,50 @@ def strip_name(value: Value) -> str:
 
 
 def crosses_simdgroups(threads: int) -> bool:
-    """Whether a reduction by a function needs threadgroup memory: several simdgroups want it."""
+    """Whether there are several simdgroups, which exchange values through threadgroup memory."""
     return threads > SIMD
 
 
 def partial_name(value: Value) -> str:
-    """The simdgroups' shares of a reduction."""
+    """The partials of a reduction."""
     return f"partial {value.id}"
 
 
 def partial_names(op: Compute) -> list[str]:
-    """The shares of a reduction, and for `argmax` and `argmin` those of its indices."""
+    """The partials of a reduction, and for `argmax` and `argmin` those of its indices."""
     name = partial_name(op.result)
     has_index = op.op.reduction in ("argmax", "argmin")
     return [name, f"{name} index"] if has_index else [name]
 
 
 def chunk_name(value: Value) -> str:
-    """As many elements of a reduction as there are threads."""
+    """A chunk of a reduction: an element per thread."""
     return f"chunk {value.id}"
 
 
 def received_name(value: Value) -> str:
-    """What an atomic of one thread gave."""
+    """The result of an atomic of one thread."""
     return f"received {value.id}"
 
 
 def partials_of_scan(op: Combine) -> int:
-    """How many simdgroups' worth of elements a scan has."""
+    """The number of partials of a scan: one for every 32 elements."""
     return -(-count(op.operands[0].shape) // SIMD)
 
 
 def fits_simdgroup(op: Combine) -> bool:
-    """Whether no row of a scan goes on from one simdgroup to the next."""
+    """Whether no row of a scan crosses the border of a simdgroup."""
     return SIMD % op.operands[0].shape[-1] == 0 or partials_of_scan(op) == 1
 
 
 def needs_partial_scan(op: Combine) -> bool:
-    """Whether a scan has more shares than some simdgroup has lanes at work."""
+    """Whether a scan has more partials than the lanes of some simdgroup can scan."""
     partials, in_last = partials_of_scan(op), count(op.operands[0].shape) % SIMD or SIMD
     return not fits_simdgroup(op) and (partials > SIMD or partials - 1 > in_last)
 
 
 def partials_per_row(op: Compute) -> int:
-    """How many shares each row has in a reduction along the last axis."""
+    """The number of partials of each row in a reduction along the last axis."""
     return -(-axis_of(op).extent // SIMD)
 
 

@@ -1,8 +1,8 @@
-"""Which values of control flow share a variable, so that `x = x + 1` is one in MSL too.
+"""Assigns values of control flow to variables, so that `x = x + 1` is one variable in MSL too.
 
-Carried values and results of control flow live in variables. A result takes over the variable of a
-value that it continues (`if c: x = ...`), or of the carried value that it will become, where the
-old value is not needed any more.
+Carried values and results of control flow live in variables. A result reuses the variable of a
+value that it continues (`if c: x = ...`), or of the carried value that it becomes, if the old value
+is dead.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Storage:
     holders: dict[int, list[Value]] = field(default_factory=dict[int, list[Value]])
 
     def assign(self, value: Value, number: int | None) -> None:
-        """Puts a value into a variable, a new one for None."""
+        """Assigns a value to a variable, a new one for None."""
         if number is None:
             number = len(self.holders)
         self.numbers[value] = number
@@ -37,12 +37,12 @@ class Storage:
         return all(holder.ty == value.ty for holder in self.holders[number])
 
     def is_apart(self, op: Control) -> bool:
-        """Whether an op stands in a loop over elements of its own, whose variables end with it."""
+        """Whether an op has a loop over elements of its own, and variables that are local to it."""
         domain = self.layout.domains.get(id(op))
         return domain is not None and not self.layout.is_even(domain.extent)
 
     def is_free(self, number: int, op: Op, inside: bool) -> bool:
-        """Whether nothing needs what a variable holds after an op (and inside of it)."""
+        """Whether the values in a variable are dead after an op (and inside of it)."""
         facts = self.facts
         last = facts.positions[id(op)] if inside else facts.ends[id(op)]
         return all(
@@ -53,7 +53,7 @@ class Storage:
         )
 
     def _is_before(self, value: Value, op: Op) -> bool:
-        """Whether a value is there when an op begins, not made by something around it later."""
+        """Whether a value is defined before an op, and not by an op around it."""
         facts, place = self.facts, self.facts.positions[id(op)]
         around = facts.definition(value)
         if around is not None and facts.positions[id(around)] < place <= facts.ends[id(around)]:
@@ -69,7 +69,7 @@ def assign_storage(layout: Layout) -> Storage:
 
 
 def _region(region: Region, targets: Targets, storage: Storage) -> None:
-    """Goes through a region whose end passes its values on to variables."""
+    """Visits a region whose yielded values are assigned to variables."""
     wanted: dict[Value, int] = {}
     if isinstance(region.terminator, Yield) and targets:
         for value, target in zip(region.terminator.values, targets, strict=True):
@@ -114,14 +114,14 @@ def _may_take(number: int, result: Value, op: If, taken: set[int], storage: Stor
 
 
 def _continued(op: If, place: int, here: set[Value], storage: Storage) -> list[int]:
-    """The variables of values that a branch yields as they are."""
+    """The variables of values that a branch yields unchanged."""
     ends = [r.terminator for r in regions_of(op) if isinstance(r.terminator, Yield)]
     values = [storage.facts.resolve(end.values[place]) for end in ends]
     return [storage.numbers[v] for v in values if v in here and v in storage.numbers]
 
 
 def _destination(result: Value, wanted: dict[Value, int], storage: Storage) -> list[int]:
-    """The variable that a result is passed on to, if that is all that becomes of it."""
+    """The variable that a result is yielded to, if that is its only use."""
     number = wanted.get(result)
     if number is None or len(storage.facts.uses_of(result)) != 1:
         return []
@@ -153,7 +153,7 @@ def _loop(op: For | While, wanted: dict[Value, int], here: set[Value], storage: 
 
 
 def _results_by_carried(op: For | While, facts: Facts) -> dict[int, Value]:
-    """The results that are carried values, if the loop is not left early with another."""
+    """The results that are carried values, by position, unless a break gives another value."""
     end = op.orelse.terminator
     found: dict[int, Value] = {}
     if not isinstance(end, Yield) or (breaks_of(op) and not is_trivial(op.orelse)):
@@ -166,7 +166,7 @@ def _results_by_carried(op: For | While, facts: Facts) -> dict[int, Value]:
 
 
 def _initial(op: For | While, place: int, here: set[Value], storage: Storage) -> list[int]:
-    """The variable of the value that a carried value begins with."""
+    """The variable of the initial value of a carried value."""
     value = storage.facts.resolve(op.inits[place])
     return [storage.numbers[value]] if value in here and value in storage.numbers else []
 

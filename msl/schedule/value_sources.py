@@ -1,4 +1,4 @@
-"""What lanes need for a piece of work, and where they find it."""
+"""The values that an item of a loop over elements needs, and where they come from."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def shape_of_effect(op: Store | Atomic | Assert | Print) -> Shape:
 
 @frozen
 class Needs:
-    """Values at home in the lane's thread, and such as all threads share."""
+    """Values that the lane's own thread owns, and values that are shared by all threads."""
 
     owned: frozenset[Value] = frozenset()
     shared: frozenset[Value] = frozenset()
@@ -80,7 +80,7 @@ class Needs:
 
 @record
 class Finder:
-    """Follows values that are computed where they are needed down to those that are there."""
+    """Follows rematerialized values down to those that are owned or in threadgroup memory."""
 
     layout: Layout
     known: dict[tuple[Value, Indices, int], Needs] = field(
