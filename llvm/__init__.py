@@ -1,3 +1,3 @@
-"""IR to LLVM text for the CPU: vectors over lanes, one function for a program."""
+"""Lowers the IR to LLVM text for the CPU: lanes become vectors, a program becomes a function."""
 
 ENTRY = "eas_run"  # the function of a kernel's code that runs programs

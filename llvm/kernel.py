@@ -1,4 +1,4 @@
-"""The LLVM text of a whole kernel: one program, and the entry that runs many of them."""
+"""The LLVM text of a kernel: a function for one program, and the entry that runs many programs."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ SLOT = 8  # bytes of an argument
 def write(function: Function, width: int, has_nontemporal: bool) -> str:
     """The LLVM text of a function that was relaxed, for vectors of so many lanes.
 
-    `has_streams` tells that the machine can store past its caches, as x86 does.
+    `has_nontemporal` says that the machine has stores that bypass its caches, as x86 does.
     """
     check_legal(function)
-    sites = sites_of(function)  # as those who read reports number them
+    sites = sites_of(function)  # before the rewrites: readers of reports number them so
     function = run(CPU, function, None)
     fast = "reassoc nsz arcp contract afn" if function.fast_math else ""
     e = Emitter(fast=fast, has_avx512=width == 16, has_avx2=has_nontemporal and width == 8)
@@ -49,7 +49,7 @@ def write(function: Function, width: int, has_nontemporal: bool) -> str:
     e.leave()
     head = "ptr noalias %arguments, ptr %job, ptr noalias %scratch, i64 %proven"
     more = "i32 %x, i32 %y, i32 %z, i32 %extent_x, i32 %extent_y, i32 %extent_z"
-    # with a frame pointer the stack can be aligned, so that no spilled vector lies in two lines
+    # a frame pointer lets LLVM align the stack, so that no spilled vector spans two cache lines
     how = '"frame-pointer"="all"'
     defined = f"define internal void @program({head}, {more}) {how} {{\n{e.body}\n}}\n"
     declared = "\n".join(e.declared.values())
@@ -70,10 +70,10 @@ def write(function: Function, width: int, has_nontemporal: bool) -> str:
 def _entry(
     scratch: int, has_nontemporal: bool, is_y_first: bool, has_private_tables: bool, has_sites: bool
 ) -> str:
-    """The entry, which gets memory for large blocks once for all of its programs.
+    """The entry. It allocates the memory for large blocks once for all of its programs.
 
-    Stores past the caches are only seen by others after a fence. Programs are counted along x
-    first, or if `is_turned` along y.
+    Other threads see nontemporal stores only after a fence. The programs are numbered along x
+    first, or along y if `is_y_first`.
     """
     declared, allocated, freed = "", "  %scratch = bitcast ptr null to ptr", ""
     if scratch:
@@ -101,15 +101,15 @@ def _entry(
 
 
 def _read_arguments(program: Program) -> None:
-    """Each argument has eight bytes: an address, or a number at the lower end."""
+    """Loads the arguments. Each has eight bytes: an address, or a number in the lowest ones."""
     e = program.e
     for n, param in enumerate(program.function.params):
-        place = e.gep("i64", V("ptr", "%arguments"), const("i64", n))
+        pointer = e.gep("i64", V("ptr", "%arguments"), const("i64", n))
         dtype = param.value.ty.dtype
         if isinstance(param.value.ty, Pointer):
-            program.pointers[param.value.id] = e.load("ptr", place, SLOT)
+            program.pointers[param.value.id] = e.load("ptr", pointer, SLOT)
         else:
-            number = e.load("i8" if dtype == BOOL else stored(dtype), place, SLOT)
+            number = e.load("i8" if dtype == BOOL else stored(dtype), pointer, SLOT)
             v = to_register(e, number, dtype)
             assert v.ty == register(dtype)
             program.single.bind(param.value, (), Uniform(v))
@@ -133,8 +133,8 @@ def _write_proofs(program: Program) -> str:
     for n, param in enumerate(function.params):
         dtype = param.value.ty.dtype
         if not isinstance(param.value.ty, Pointer) and dtype.is_int:
-            place = e.gep("i64", V("ptr", "%arguments"), const("i64", n))
-            numbers[param.value.id] = e.load(stored(dtype), place, SLOT)
+            pointer = e.gep("i64", V("ptr", "%arguments"), const("i64", n))
+            numbers[param.value.id] = e.load(stored(dtype), pointer, SLOT)
     bounds = _bounds(function, lambda value: numbers[value.id])
     program.proofs, word = launch_proofs(e, program.facts, numbers, program.extents, bounds)
     e.line(f"ret {word}")
@@ -143,7 +143,7 @@ def _write_proofs(program: Program) -> str:
     return f"define internal i64 @prove({head}) {{\n{e.body}\n}}\n"
 
 
-# After a fault only the programs before that one still begin.
+# After a fault only programs with a smaller number than the faulty one are started.
 _FAULT_CHECK_TEXT = """\
 check_fault:
   %p_report = getelementptr ptr, ptr %job, i64 2

@@ -1,4 +1,4 @@
-"""A loop over the lanes of a domain, with all the ops that were fused into it."""
+"""A loop over the lanes of a domain, and the ops that are fused into it."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from eas.llvm.lanes.vector_body import Assumed, Body, Mask
 from eas.support.records import field, frozen, record
 
 _MOST_REGISTERS = 12
-_FUNCTION = 9  # operations of a function that is written out
-_MOST_DIVERGENT = 32  # lanes that wait for each other in a loop
+_FUNCTION = 9  # instructions, roughly, of a function that is expanded inline
+_MOST_DIVERGENT = 32  # lanes that iterate a divergent loop together
 
 
 @record
 class LaneLoop:
-    """The ops of one loop."""
+    """The fused ops of one loop over lanes."""
 
     shape: Shape
     accesses: Accesses
@@ -82,7 +82,7 @@ def write_lane_loop(program: Program, lane_loop: LaneLoop) -> None:
 
 
 def tile_of(program: Program, value: Value) -> Tile:
-    """The tile that a block is in; one that was not needed so far is made now."""
+    """The tile that holds a block. A block that has no tile yet is stored to a new one."""
     tile = program.tiles.get(value.id)
     if tile is None:
         tile = make_tile(program.e, value, program.width)
@@ -91,7 +91,7 @@ def tile_of(program: Program, value: Value) -> Tile:
 
 
 def copy_block(program: Program, value: Value, target: Tile, source: Tile | None = None) -> None:
-    """Fills a tile with a block, or with what was saved of it."""
+    """Fills a tile with a block, or with the copy of it in `source`."""
     writer = _Writer(program, new_lane_loop(program, value.shape))
     writer.copied = (value, target, source)
     writer.run()
@@ -99,7 +99,7 @@ def copy_block(program: Program, value: Value, target: Tile, source: Tile | None
 
 @frozen
 class _Known:
-    """What holds in a part of the loop: see `Body`."""
+    """What is known in the main or in a peeled loop, see `Body`."""
 
     assumed: Assumed = field(default_factory=dict[int, "Value | None"])
     proven: frozenset[int] = frozenset()
@@ -118,7 +118,7 @@ class _Writer:
         self.order = self._order()
 
     def _reduced_axis(self) -> int | None:
-        """The axis that is reduced, if only one is."""
+        """The reduced axis; None if there is no reduction, or one over several axes."""
         if not self.lane_loop.reductions:
             return None
         axis = self.lane_loop.reductions[0].attr("axis")
@@ -126,7 +126,7 @@ class _Writer:
         return 0 if axis is None and len(self.shape) == 1 else axis
 
     def _unroll_factors(self) -> tuple[int, int]:
-        """How many vectors along their axis and how many rows are computed side by side."""
+        """By how much the loop is unrolled: vectors along their axis, and rows."""
         ops = [each for op in self.lane_loop.ops for each in with_inner(op)]
         count = -(-self.shape[self.axis] // self.width)
         along, room = self._register_limits(ops)
@@ -138,7 +138,7 @@ class _Writer:
         return vectors, rows
 
     def _register_limits(self, ops: Sequence[Op]) -> tuple[int, int]:
-        """The most vectors along their axis, and with all rows, that there are registers for."""
+        """How many vectors the registers hold: along the vectors' axis, and with all rows."""
         facts = self.program.facts
         loops = [op for op in ops if isinstance(op, For | While)]
         if not loops:
@@ -155,7 +155,7 @@ class _Writer:
         return along, along if is_divergent else room
 
     def _escaping(self) -> dict[int, Value]:
-        """What is used outside of the loop, but for what is made again there."""
+        """The values that are used outside of the loop and not rematerialized there."""
         members, facts = self.lane_loop.members, self.program.facts
         used = [
             value
@@ -169,7 +169,7 @@ class _Writer:
         return {value.id: value for value in used if value.id not in self.program.rematerialized}
 
     def _order(self) -> list[int]:
-        """The axes from the outermost loop to the innermost: the reduced one is inside."""
+        """The axes from the outermost loop to the innermost one, which is the reduced axis."""
         axes = [axis for axis in range(len(self.shape)) if axis != self.axis]
         if self.reduced is not None and self.reduced != self.axis:
             axes.remove(self.reduced)
@@ -222,7 +222,7 @@ class _Writer:
             self.program.single.bind(self.escaping[id], (), Uniform(self.e.get(variable)))
 
     def _nest_versioned(self, everywhere: Sequence[Assumption]) -> None:
-        """The loops, and if something may hold for the whole domain, the loops where it does."""
+        """The loop nest. If assumptions may hold in the whole domain, it is versioned on them."""
         e = self.e
         self.always: dict[int, Value | None] = {}
         if not everywhere:
@@ -254,7 +254,7 @@ class _Writer:
         self._rows(axis, depth, at)
 
     def _tail_mask(self, start: V, extent: int) -> Mask:
-        """The lanes of a vector that are inside of the domain."""
+        """The lanes of a vector that are inside of the domain; None: all of them."""
         if extent % self.width == 0:
             return None
         if isinstance(start.known, int) and start.known + self.width <= extent:
@@ -272,10 +272,10 @@ class _Writer:
         rows = self.rows if is_last and axis == self.axis - 1 else 1
 
         def body(now: V) -> None:
-            places: list[LaneValue] = [
+            columns: list[LaneValue] = [
                 Uniform(self.e.add(now, const("i32", n))) for n in range(rows)
             ]
-            self._nest(depth + 1, {**at, axis: places})
+            self._nest(depth + 1, {**at, axis: columns})
 
         self.e.for_range(const("i32", 0), const("i32", extent), rows, body)
 
@@ -286,18 +286,18 @@ class _Writer:
             [dict[int, list[LaneValue]], Sequence[LaneValue], list[Mask], _Known], None
         ],
     ) -> None:
-        """The loop along the vectors' axis: whole packs, single vectors before and behind them.
+        """The loop along the vectors' axis: an unrolled main loop, peeled vectors before and after.
 
-        Where accesses could not be proved, there are only single vectors, which are checked.
+        If the accesses are not proved to be in bounds, a loop of single vectors checks them.
         """
         e, extent = self.e, self.shape[self.axis]
         interior_start, interior_end = self._bounds(extent)
 
         def main(now: V) -> None:
-            places: list[LaneValue] = [
+            columns: list[LaneValue] = [
                 Strided(now, 1, start=n * self.width) for n in range(self.vectors)
             ]
-            inner(at, places, [None] * len(places), _Known(self.assumed, self.proven))
+            inner(at, columns, [None] * len(columns), _Known(self.assumed, self.proven))
 
         def peeled(now: V, proven: frozenset[int] = self.proven) -> None:
             inner(at, [Strided(now, 1)], [self._tail_mask(now, extent)], _Known(proven=proven))
@@ -321,7 +321,7 @@ class _Writer:
         e.begin(after)
 
     def _bounds(self, extent: int) -> tuple[V, V]:
-        """Where whole packs begin, and where they end."""
+        """Where the main loop begins, and where it ends."""
         e, pack = self.e, self.width * self.vectors
         interior_start = const("i32", 0)
         if self.interior_end is None:
@@ -337,43 +337,43 @@ class _Writer:
     def _columns(
         self,
         at: dict[int, list[LaneValue]],
-        places: Sequence[LaneValue],
-        edges: list[Mask],
+        columns: Sequence[LaneValue],
+        tails: list[Mask],
         known: _Known,
     ) -> None:
-        """Each lane's own reduction: the reduced axis is the innermost loop."""
+        """One reduction per lane. The reduced axis is the innermost loop."""
         assert self.reduced is not None
-        self._begin(len(places), self.width)
+        self._begin(len(columns), self.width)
         axis = self.reduced
 
         def body(now: V) -> None:
-            self._body({**at, axis: [Uniform(now)]}, places, edges, known)
+            self._body({**at, axis: [Uniform(now)]}, columns, tails, known)
 
         self.e.for_range(const("i32", 0), const("i32", self.shape[axis]), 1, body)
         for r in self.accumulators:
-            for n, place in enumerate(places):
-                points = self._points({**at, axis: [ZERO]}, [place])
+            for n, column in enumerate(columns):
+                points = self._points({**at, axis: [ZERO]}, [column])
                 coords = (*points[0][:axis], *points[0][axis + 1 :])
                 found = reductions.finish_one(self.e, r, n)
-                writer = Body(self.program, self.shape, points, [edges[n]])
-                write_tile(writer, self.tiles[r.op.result.id], coords, Vector(found), edges[n])
+                writer = Body(self.program, self.shape, points, [tails[n]])
+                write_tile(writer, self.tiles[r.op.result.id], coords, Vector(found), tails[n])
 
-    def _points(self, at: dict[int, list[LaneValue]], places: Sequence[LaneValue]) -> list[Coords]:
+    def _points(self, at: dict[int, list[LaneValue]], columns: Sequence[LaneValue]) -> list[Coords]:
         points: list[Coords] = [()]
         for axis in range(len(self.shape)):
-            found = places if axis == self.axis else at[axis]
-            points = [(*point, place) for point in points for place in found]
+            found = columns if axis == self.axis else at[axis]
+            points = [(*point, column) for point in points for column in found]
         return points
 
     def _body(
         self,
         at: dict[int, list[LaneValue]],
-        places: Sequence[LaneValue],
-        edges: list[Mask],
+        columns: Sequence[LaneValue],
+        tails: list[Mask],
         known: _Known,
     ) -> None:
-        points = self._points(at, places)
-        masks = [edges[places.index(point[self.axis])] for point in points]
+        points = self._points(at, columns)
+        masks = [tails[columns.index(point[self.axis])] for point in points]
         assumed = {**self.always, **known.assumed}
         body = Body(self.program, self.shape, points, masks, assumed, proven=known.proven)
         now: Sequence[Mask] | None = masks
@@ -413,7 +413,7 @@ class _Writer:
             self.program.single.bind(r.op.result, (), Uniform(reductions.finish(self.e, r)))
 
     def _finish_rows(self, at: dict[int, list[LaneValue]]) -> None:
-        """The vectors' axis was reduced: one number for each row, or for all."""
+        """Stores the results of a reduction along the vectors' axis: one number per row, or one."""
         for r in self.accumulators:
             found = Uniform(reductions.finish(self.e, r))
             if not r.op.result.shape:

@@ -1,8 +1,8 @@
-"""Where lanes part and yet must take each step together.
+"""Divergent regions whose lanes must execute in lockstep.
 
-An effect may be done once for several lanes, and a loop over lanes would do it again for the next
-ones. A lane may read or overwrite what another one writes, and a loop over lanes is through with
-some before it comes to the next ones.
+A loop over lanes finishes some lanes before it starts the next ones. That is wrong in two cases.
+An effect may stand for several lanes at once: the loop would repeat it for each vector. A lane may
+read or overwrite what another lane writes: the loop would change their order.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from eas.llvm.lanes.reports import printed_shape
 
 
 def with_lockstep_regions(function: Function) -> Function:
-    """The function with lanes in lockstep where one of them acts for several."""
+    """The function with lockstep execution where a loop over lanes would change its effects."""
     divergent = list(_divergent_ops(function.body, divergences(function)))
     inside = (inner for op in divergent for region in regions_of(op) for inner in walk(region))
     if not any(isinstance(inner, Atomic | Print | Store) for inner in inside):
@@ -45,7 +45,7 @@ def with_lockstep_regions(function: Function) -> Function:
 
 
 def _divergent_ops(region: Region, found: Mapping[int, Divergence]) -> Iterator[Control]:
-    """The outermost ops in which lanes part."""
+    """The outermost ops inside of which lanes diverge."""
     for op in region.ops:
         if isinstance(op, If | For | While) and found[id(op)].inside:
             yield op
@@ -62,7 +62,7 @@ def _needs_lockstep(op: Control, facts: Facts) -> bool:
 
 
 def _conflict_in_memory(op: Control, shape: Shape, facts: Facts) -> bool:
-    """Whether a lane may touch what another one writes; between threads the user has barriers."""
+    """Whether a lane may access what another one writes. Threads are ordered by barriers only."""
     if facts.function.threads is not None:
         return False
     touches = [each for each in touches_of(op, shape, facts) if each.op.pointer.id in facts.written]
@@ -70,7 +70,7 @@ def _conflict_in_memory(op: Control, shape: Shape, facts: Facts) -> bool:
 
 
 def _effects(op: Op, shape: Shape, is_repeated: bool) -> Iterator[Atomic | Print | Store]:
-    """The effects that are not each lane's own; of a store, the last one in a loop stays."""
+    """The effects that stand for several lanes. A store is one only in a loop."""
     match op:
         case Atomic() if op.offset.shape != shape:
             yield op

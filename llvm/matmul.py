@@ -1,4 +1,4 @@
-"""Products of matrices in tiles: blocks of rows and vectors of columns stay in registers."""
+"""Matrix products of tiles. A block of the sums, rows by vectors of columns, is in registers."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from eas.llvm.lanes.safepoints import safepoint
 from eas.llvm.lanes.tiles import Tile, make_tile, transpose
 from eas.support.records import record
 
-_MOST_SUMS = 12  # vectors: with those of `b` and one of `a` they fill sixteen registers
+_MOST_SUMS = 12  # vectors; with those of `b` and one of `a` they fill sixteen registers
 _MOST_COLUMNS = 3
-_POLL_PRODUCTS = 1 << 22  # products of numbers: about a millisecond
+_POLL_PRODUCTS = 1 << 22  # multiplications between two safepoints: about a millisecond
 
 
 def write_dot(program: Program, op: Compute) -> None:
-    """`acc + a @ b`, for each two matrices of a batch."""
+    """`acc + a @ b`, for each pair of matrices of a batch."""
     a, b, acc = op.operands
     left, right = _operand(program, a), _operand(program, b)
     is_fresh = program.facts.constant(acc) == 0
@@ -49,7 +49,7 @@ def write_dot(program: Program, op: Compute) -> None:
 
 
 def _operand(program: Program, value: Value) -> Tile:
-    """The tile of a factor; what is turned over in a tile is turned in squares of registers."""
+    """The tile of a factor. A transposed tile is transposed in registers, square by square."""
     op = program.facts.definitions.get(value.id)
     if value.id in program.tiles or not isinstance(op, Compute) or not _is_transposed(op):
         return tile_of(program, value)
@@ -61,13 +61,13 @@ def _operand(program: Program, value: Value) -> Tile:
 
 
 def _is_transposed(op: Compute) -> bool:
-    """Whether a block is another with its last two axes swapped."""
+    """Whether a block is another one with its last two axes swapped."""
     axes = tuple(range(len(op.result.shape)))
     return op.op.name == "permute" and op.attr("axes") == (*axes[:-2], axes[-1], axes[-2])
 
 
 def _sums(program: Program, acc: Value, op: Compute) -> tuple[Tile, Tile]:
-    """What the sums start from, and where they end: in place, if nothing else reads the start."""
+    """The tiles of the initial sums and of the result: the same one if this is its last use."""
     if acc.id not in program.tiles:
         made = tile_of(program, acc)
         return made, made
@@ -76,7 +76,7 @@ def _sums(program: Program, acc: Value, op: Compute) -> tuple[Tile, Tile]:
 
 
 def _is_overwritten(program: Program, acc: Value, op: Compute) -> bool:
-    """Whether the product may take the tile of its sum; a view's tile is its operand's."""
+    """Whether the result may overwrite the tile of `acc`. The tile of a view is its operand's."""
     made = program.facts.definitions.get(acc.id)
     is_view = isinstance(made, Compute) and made.op.name in VIEWS
     return not is_view and program.facts.is_last_use(acc, op)
@@ -88,9 +88,9 @@ def _new_tile(program: Program, op: Compute) -> Tile:
 
 @record
 class _Matmul:
-    """One product; `places` are where `a`, `b` and the sums lie, `start` what the sums start from.
+    """One product; `pointers` are those of `a`, `b` and the sums, `start` that of the initial sums.
 
-    Without a start they start at zero. A start may be the place of the sums, a factor may not.
+    Without `start` the sums start at zero. `start` may alias the sums, a factor may not.
     """
 
     e: Emitter
@@ -121,7 +121,7 @@ class _Matmul:
             self._panel(const("i64", n * self.width), 1, rest if rest < self.width else 0)
 
     def _panel(self, column: V, vectors: int, lanes: int) -> None:
-        """Some vectors of columns; of the last one, if `lanes` is not 0, only so many are there."""
+        """Some vectors of columns. If `lanes` is not 0, the last vector has only so many."""
         at_once = max(_MOST_SUMS // vectors, 1)
         at_once = next(
             (n for n in range(at_once, 2, -1) if self.rows % n == 0), min(at_once, self.rows)
@@ -136,7 +136,7 @@ class _Matmul:
             self._block(const("i64", whole), column, self.rows - whole, vectors, lanes)
 
     def _block(self, row: V, column: V, rows: int, vectors: int, lanes: int) -> None:
-        """Sums of some rows and vectors of columns in registers, over all of the depth."""
+        """A block of the sums in registers, over the whole depth."""
         e, (a, b, c) = self.e, self.pointers
         ty = vector("float", self.width)
         starts = [self._row(a, row, n, self.depth) for n in range(rows)]
@@ -157,7 +157,7 @@ class _Matmul:
                 self._store(e.get(total), pointer, lanes)
 
     def _targets(self, c: V, row: V, column: V, rows: int, vectors: int) -> list[list[V]]:
-        """Where the vectors of some rows of the sums lie."""
+        """The addresses of the vectors of some rows of the sums."""
         lines = [self._row(c, row, n, self.columns) for n in range(rows)]
         return [[self._shifted(line, column, v) for v in range(vectors)] for line in lines]
 

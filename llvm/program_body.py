@@ -1,7 +1,7 @@
-"""The ops of a program in their order: scalars at once, blocks in loops over lanes.
+"""The body of a program, op by op: scalars directly, blocks in loops over lanes.
 
-Branches and loops that all lanes take together are plain jumps, with loops over lanes inside. What
-goes from one such loop over lanes to another is in tiles.
+Uniform branches and loops are plain jumps, with loops over lanes inside. Blocks that one loop over
+lanes defines and another one uses are stored in tiles.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ LEGAL = {
 
 
 class BlockSlots:
-    """Variables and tiles for values that several ways lead to."""
+    """Variables and tiles for the values that several paths join in."""
 
     def __init__(self, program: Program, values: Sequence[Value]) -> None:
         self.program = program
@@ -80,7 +80,7 @@ class BlockSlots:
         ]
 
     def put(self, values: Sequence[Value], masks: Masks | None = None) -> None:
-        """Sets them all at once: a block that others are made from is copied first."""
+        """Sets all slots at once. A block that is read from one of these slots is copied first."""
         assert masks is None
         program, e = self.program, self.program.e
         numbers = {v.id: program.single.scalar(v) for v in values if not v.shape}
@@ -98,7 +98,7 @@ class BlockSlots:
                 copy_block(program, value, slot, source)
 
     def _reads_slots(self, value: Value) -> bool:
-        """Whether a value is, or is seen through, one of these places, but another's."""
+        """Whether a value is the content of one of these slots, or a view of it."""
         op = self.program.facts.definitions.get(value.id)
         while isinstance(op, Compute) and op.op.name in VIEWS and op.operands[0].shape:
             value = op.operands[0]
@@ -118,7 +118,7 @@ class BlockSlots:
 
 @record
 class Writer:
-    """Writes a program's regions; `group` is the loop over lanes that is under way."""
+    """Writes a program's regions; `lane_loop` is the loop over lanes that ops are fused into."""
 
     program: Program
     lane_loop: LaneLoop | None = None
@@ -133,7 +133,7 @@ class Writer:
         return self.program.facts
 
     def run(self, region: Region) -> None:
-        """The ops of a region but its terminator."""
+        """Writes the ops of a region, without its terminator."""
         for op in region.ops[:-1]:
             self._emit(op)
         self.flush()
@@ -144,7 +144,7 @@ class Writer:
                 v = const(register(op.result.ty.dtype), op.value)
                 self.program.single.bind(op.result, (), Uniform(v))
             case Alloc():
-                # not on the stack: processors that rename its places guess wrong about atomics
+                # not on the stack: processors that rename its memory mispredict atomics there
                 dtype, size = op.result.ty.dtype, op.size + self.program.width
                 self.program.pointers[op.result.id] = self.e.heap(stored(dtype), size)
             case Barrier():
@@ -212,7 +212,7 @@ class Writer:
             self._fuse(op, shape)
             return
         if self.facts.is_divergent(op):
-            raise refuse("lanes of several shapes part here", op.loc)
+            raise refuse("lanes of several shapes diverge here", op.loc)
         self.flush()
         if isinstance(op, If):
             self._run_if(op)
@@ -220,7 +220,7 @@ class Writer:
             self._run_loop(op)
 
     def _fuse(self, op: Op, shape: Shape) -> None:
-        """Puts an op into the loop over lanes that is under way, or begins another."""
+        """Fuses an op into the current loop over lanes, or into a new one."""
         lane_loop = self.lane_loop
         if lane_loop is not None and (
             not lane_loop.can_fuse(op, shape) or self._uses_reduction_of(op, lane_loop)
@@ -231,12 +231,12 @@ class Writer:
         self.lane_loop.add(op)
 
     def _uses_reduction_of(self, op: Op, lane_loop: LaneLoop) -> bool:
-        """Whether an op takes a result of the loop that is only there when the loop is over."""
+        """Whether an op uses a reduction of the loop, which has a result only after the loop."""
         late = {r.result.id for r in lane_loop.reductions}
         return any(value.id in late for value in _all_operands(op))
 
     def _flush_if_used(self, op: Op) -> None:
-        """Ends the loop under way if an op outside of it needs its results."""
+        """Ends the current loop over lanes if an op outside of it uses its results."""
         if self.lane_loop is not None and any(
             value.id in self.lane_loop.defined for value in _all_operands(op)
         ):
@@ -264,7 +264,7 @@ class Writer:
         write_plain(self.program.single, op, slots, None, self.frames, self.run, self._run)
 
     def _run(self, region: Region, slots: JoinSlots) -> None:
-        """A region; what it yields goes to the slots, an exit to those of its loop."""
+        """Writes a region. What it yields goes to `slots`, what an exit passes to its loop's."""
         self.program.single.scopes.append({})
         self.run(region)
         last = region.terminator
@@ -280,10 +280,10 @@ class Writer:
 
 
 def check_legal(function: Function) -> None:
-    """Refuses the first op that has no spelling here."""
+    """Refuses the first op that is not legal here."""
     for op in walk(function.body):
         if isinstance(op, Compute) and op.op.name not in LEGAL and not is_reduction(op):
-            raise refuse(f"`{op.op.name}` is not spelled for the cpu backend yet", op.loc)
+            raise refuse(f"`{op.op.name}` is not implemented by the cpu backend yet", op.loc)
 
 
 def _all_operands(op: Op) -> Sequence[Value]:

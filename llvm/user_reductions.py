@@ -1,4 +1,4 @@
-"""Reductions and scans by a function of the user's, along the last axis of blocks in tiles."""
+"""Reductions and scans with the user's combining function, along the last axis of tiles."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class _Writer:
                 self.program.tiles[value.id] = tile
 
     def _scan(self, row: V) -> None:
-        """Whole vectors first, one element after the other then."""
+        """Scans full vectors first, then the remaining elements one by one."""
         e, width = self.e, self.program.width
         start = e.mul(row, const("i64", self.length))
         whole = self.length // width * width
@@ -67,7 +67,7 @@ class _Writer:
         e.for_range(const("i64", whole or 1), const("i64", self.length), 1, step)
 
     def _scan_vectors(self, start: V, whole: int) -> None:
-        """Each vector by itself, and then on top of the last element before it."""
+        """Scans each vector, then combines it with the last element before it."""
         e, width = self.e, self.program.width
         carried = [e.variable(vector(total.ty, width)) for total in self.totals]
         self._put(start, self._scan_lanes(self._read(Strided(start, 1))), carried)
@@ -82,7 +82,7 @@ class _Writer:
         self._set([Uniform(e.extract(e.get(total), 0)) for total in carried])
 
     def _scan_lanes(self, found: list[LaneValue]) -> list[LaneValue]:
-        """Running results of a vector's lanes: the reach doubles with each step."""
+        """Scans the lanes of a vector in log2(width) steps (Hillis and Steele)."""
         e, width = self.e, self.program.width
         reach = 1
         while reach < width:
@@ -97,7 +97,7 @@ class _Writer:
         return found
 
     def _put(self, position: V, found: Sequence[LaneValue], carried: Sequence[Variable]) -> None:
-        """Keeps a vector of results; its last lane is what the next one goes on from."""
+        """Stores a vector of results, and carries its last lane over to the next vector."""
         width = self.program.width
         for tile, total, lanes in zip(self.targets, carried, found, strict=True):
             assert tile is not None
@@ -109,7 +109,7 @@ class _Writer:
         return [Uniform(self.e.get(total)) for total in self.totals]
 
     def _reduce(self, row: V) -> None:
-        """Whole vectors first, their lanes then, the rest at the end."""
+        """Reduces full vectors, then their lanes, then the remaining elements."""
         e, width = self.e, self.program.width
         start = e.mul(row, const("i64", self.length))
         whole = self.length // width * width
@@ -148,11 +148,11 @@ class _Writer:
 
     def _rotated(self, lanes: LaneValue, by: int) -> LaneValue:
         v, width = self.body.to_vector(lanes), self.program.width
-        places = [(lane + by) % width for lane in range(width)]
-        return Vector(self.e.shuffle(v, V(v.ty, "poison"), places))
+        order = [(lane + by) % width for lane in range(width)]
+        return Vector(self.e.shuffle(v, V(v.ty, "poison"), order))
 
     def _combined(self, a: Sequence[LaneValue], b: Sequence[LaneValue]) -> list[LaneValue]:
-        """What the user's function makes of two elements, or of two vectors of them."""
+        """Inlines the user's function on two elements, or on two vectors of them."""
         region, body = self.op.body, self.body
         body.scopes.append({})
         for arg, lanes in zip(region.args, (*a, *b), strict=True):

@@ -1,1 +1,1 @@
-"""What the code generator asks about a function."""
+"""Analyses of a function for the code generator."""

@@ -1,4 +1,4 @@
-"""Which arrays a loop over lanes touches, and what must not share the loop with it."""
+"""The memory accesses of a loop over lanes, and which other accesses conflict with them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Accesses:
             self.found.setdefault(each.pointer.id, []).append(self._access(each))
 
     def conflicts(self, op: Op) -> bool:
-        """Whether a lane of `op` could meet another lane's access here."""
+        """Whether an access in `op` may conflict with another lane's access in this loop."""
         return any(map(self._conflicts, accesses_of(op)))
 
     def _conflicts(self, op: Load | Store | Atomic) -> bool:
@@ -36,13 +36,13 @@ class Accesses:
         return any(conflict(each, access, self.facts) for each in before)
 
     def _access(self, op: Load | Store | Atomic) -> Access:
-        """An access; atomic ones are in order here, as all effects of a program are."""
+        """An access. Atomics count as writes: a program's effects happen in order."""
         access = access_at(op, self.shape, self.facts)
         return replace(access, kind="write") if access.kind == "atomic" else access
 
 
 def access_at(op: Load | Store | Atomic, shape: Shape, facts: Facts) -> Access:
-    """The access of each lane of a shape; one of another rank may be anybody's, anywhere."""
+    """The access of each lane of a shape. For one of another rank nothing is known."""
     lanes, offsets = Domain(shape), Domain(op.offset.shape)
     if offsets.extent != lanes.extent and len(offsets.shape) not in (0, len(shape)):
         found = access_of(op, offsets.indices, offsets.extent, facts)

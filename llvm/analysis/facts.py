@@ -1,4 +1,4 @@
-"""What the code generator asks about a function: who uses what, what is cheap, where lanes part."""
+"""Facts about a function for the code generator: users, cheap values, loops, divergence."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _CHEAP = {
 MODS = {"mod", "truncmod"}
 LIGHT = {*_LEAVES, *_CHEAP}
 VIEWS = {"splat", "broadcast", "expand_dims", "permute", "slice", "reshape", "cycle"}
-# what the threads of a simdgroup do together
+# collective ops of a simdgroup
 SIMDGROUP_OPS = {
     *("simd_sum", "simd_max", "simd_min", "simd_any", "simd_all"),
     *("simd_shuffle", "simd_broadcast", "simd_shuffle_xor", "mma_word"),
@@ -50,14 +50,14 @@ SIMDGROUP_OPS = {
 
 @record
 class Facts:
-    """`users` are the ids of the ops that use a value, `cheap` how many ops it takes to make it.
+    """`users` are the ids of the ops that use a value.
 
-    `read` and `written` are the arrays that are. `nests` is the innermost loop around an op, by the
-    op's id, and `homes` the one around the definition of a value. `indexed` are the values that
-    are computed from an array's index. `owners` are the ops that the arguments of regions belong
-    to. `strides` and `forms` are for proofs about offsets. By the id of an argument of a loop's
-    body, `counters` is the loop that it counts the trips of, and `passed` what the test of a
-    `while` gives it.
+    `cheap` is the number of ops that compute a value, for values that are computed on demand.
+    `read` and `written` are the arrays that the function reads and writes. `op_loops` is the
+    innermost loop around an op, `value_loops` the one around a value's definition. `indexed` are
+    the values that depend on a checked index. `owners` are the ops that region arguments belong
+    to. `strides` and `forms` are for proofs about offsets. `counters` is the loop that an argument
+    counts the trips of, `while_values` the value that the test of a `while` passes to an argument.
     """
 
     function: Function
@@ -85,7 +85,7 @@ class Facts:
         self.ranges = analyze(self.function)
         self.wrapping = self.ranges.wrapping
         if self.ranges.programs < (self.function.programs or MOST_PROGRAMS):
-            self.ranges = Ranges()  # they hold for smaller grids than a launch may have
+            self.ranges = Ranges()  # they hold only for smaller grids than a launch may have
             self.wrapping = {v.id for v in values_in(self.function.body) if v.ty.dtype.is_int}
         for op in walk(self.function.body):
             for result in results_of(op):
@@ -121,7 +121,7 @@ class Facts:
                 self._nest(each, inner)
 
     def _pass(self, op: While) -> None:
-        """What the body of a `while` gets is what its test passes on."""
+        """Notes what the test of a `while` passes to the arguments of its body."""
         test = op.test.terminator
         assert isinstance(test, Condition)
         self.while_values.update(
@@ -143,7 +143,7 @@ class Facts:
             self.cheap[op.result.id] = total
 
     def _ops_of(self, value: Value, user: Compute) -> int | None:
-        """What a value adds to what its user takes; one that only goes round is kept."""
+        """What computing a value on demand costs its user; a row index behind `%` costs 1."""
         op = self.definitions.get(value.id)
         if user.op.name == "expand_dims" and isinstance(op, Compute) and op.op.name in MODS:
             return 1
@@ -153,21 +153,21 @@ class Facts:
         return value.id in self.cheap
 
     def is_checked_at_definition(self, op: Op) -> bool:
-        """Whether an op is an index that is checked here, and not where it is used."""
+        """Whether an op is an index that is checked where it is defined, not where it is used."""
         if not isinstance(op, Compute) or op.op.name != "index":
             return False
         is_materialized = not self.is_cheap(op.result) or op.result.id in self._yielded
         return bool(op.result.shape) and is_materialized
 
     def is_divergent(self, op: If | For | While) -> bool:
-        """Whether lanes go different ways in an op."""
+        """Whether lanes diverge inside of an op."""
         return id(op) in self._divergent
 
     def definition(self, value: Value) -> Op | None:
         return self.definitions.get(value.id)
 
     def resolve(self, value: Value) -> Value:
-        """The value that another one is only a name for: none is here."""
+        """The value that another one is an alias of; this backend has none."""
         return value
 
     def is_inside(self, value: Value, op: Op) -> bool:
@@ -178,16 +178,16 @@ class Facts:
         return loop is op
 
     def is_last_use(self, value: Value, op: Op) -> bool:
-        """Whether nothing but one operand of an op ever reads a value.
+        """Whether one operand of an op is the only use of a value.
 
-        An op in a loop reads a value from outside of the loop again in the next trip.
+        In a loop, a value from outside is used again in the next trip.
         """
         if self.users[value.id] != {id(op)} or operands_of(op).count(value) != 1:
             return False
         return self.value_loops[value.id] is self.op_loops[id(op)]
 
     def constant(self, value: Value) -> bool | int | float | None:
-        """The number that a value is in all lanes, if it is known."""
+        """The constant that a value is in all lanes; None if it is not one."""
         op = self.definitions.get(value.id)
         while isinstance(op, Compute) and op.op.name in ("splat", "broadcast", "expand_dims"):
             op = self.definitions.get(op.operands[0].id)
@@ -195,7 +195,7 @@ class Facts:
 
 
 def has_exit(region: Region, kinds: tuple[type[Break | Continue], ...] = (Break, Continue)) -> bool:
-    """Whether an exit in a region leaves it: one of a loop inside does not."""
+    """Whether a region has an exit to a loop around it. Exits of loops inside do not count."""
     for op in region.ops:
         if isinstance(op, kinds):
             return True
@@ -206,7 +206,7 @@ def has_exit(region: Region, kinds: tuple[type[Break | Continue], ...] = (Break,
 
 
 def is_pure(region: Region) -> bool:
-    """Whether a region only computes, without loops or memory."""
+    """Whether a region only computes: no loop, no branch, no access to memory."""
     return all(isinstance(op, Compute | Constant) for op in region.ops[:-1])
 
 

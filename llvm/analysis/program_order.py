@@ -1,4 +1,4 @@
-"""In which order a thread takes its programs: neighbours in memory should follow each other."""
+"""The order of a thread's programs: those that write to neighbouring memory follow each other."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from eas.support.records import field, record
 
 
 def is_along_y(facts: Facts) -> bool:
-    """Whether programs that follow each other along y write side by side, and along x do not.
+    """Whether neighbours along y write to neighbouring memory, and neighbours along x do not.
 
-    Along x they are far apart if it is only known at launch how far, as rows of an array are.
+    A distance that is only known at launch, such as that of two rows of an array, counts as far.
     """
     stores = [op.offset for op in facts.ops.values() if isinstance(op, Store) and op.offset.shape]
     x, y = _Distances(facts, 0), _Distances(facts, 1)
@@ -19,7 +19,7 @@ def is_along_y(facts: Facts) -> bool:
 
 @record
 class _Distances:
-    """How far integers are from those of the next program along an axis, where that is known."""
+    """By how much integers differ from those of the next program along an axis, where known."""
 
     facts: Facts
     axis: int

@@ -1,4 +1,4 @@
-"""Blocks that later loops over lanes make again, because that costs less than to keep them."""
+"""Blocks that later loops over lanes rematerialize: that costs less than a tile in memory."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ _LIGHT = {"add", "sub", "mul", "neg", "abs", "minimum", "maximum", "select"}
 
 
 def is_rematerialized(value: Value, facts: Facts) -> bool:
-    """Whether a block is read in a row, or nearly, and used in such rows in the same loop."""
+    """Whether a block is a row of an array, or cheap to compute from rows, and used as one."""
     if not value.shape or _cost(value, facts, _MOST_OPS) is None:
         return False
     return all(_fits(value, facts))
 
 
 def rematerialized_rows(facts: Facts) -> set[int]:
-    """Rows of arrays that are only used repeated along another axis: each use reads them."""
+    """Loads of rows that are only broadcast along another axis: each use loads them again."""
     loads = [op for op in facts.ops.values() if isinstance(op, Load) and op.result.shape]
     return {op.result.id for op in loads if _is_row(op, facts) and _is_repeated(op.result, facts)}
 
@@ -45,7 +45,7 @@ def _fits(value: Value, facts: Facts) -> list[bool]:
 
 
 def _is_along(op: Op, value: Value) -> bool:
-    """Whether an op takes the block lane by lane."""
+    """Whether each lane of an op uses the block's element of that lane."""
     if isinstance(op, Compute):
         is_reduced = op.op.name.startswith("reduce_")
         return is_reduced or (not op.op.collective and op.result.shape == value.shape)
@@ -53,10 +53,10 @@ def _is_along(op: Op, value: Value) -> bool:
 
 
 def _cost(value: Value, facts: Facts, most: int) -> int | None:
-    """How many ops make a block from rows of arrays that nobody writes to.
+    """How many ops compute a block from rows of arrays that the kernel does not write.
 
-    None if that cannot be, or takes more than `most`: the count goes no further, because a block
-    that is used twice all along its way has more ways than can be walked.
+    None if that is impossible, or more than `most`. The count stops there: in a chain of values
+    that are each used twice, the number of paths is exponential.
     """
     if not value.shape or facts.is_cheap(value):
         return 0
@@ -66,7 +66,7 @@ def _cost(value: Value, facts: Facts, most: int) -> int | None:
     if not isinstance(op, Compute):
         return None
     if op.op.name in ("broadcast", "expand_dims"):
-        source = op.operands[0]  # if smaller, it is kept where it is not made again
+        source = op.operands[0]  # a smaller block has a tile, or is rematerialized itself
         is_smaller = count(source.shape) < count(value.shape)
         return 0 if is_smaller else _cost(source, facts, most)
     if op.op.name not in _LIGHT:

@@ -34,7 +34,7 @@ def _floordiv(e: Emitter, a: list[V], dtype: DType) -> V:
     x, y = a
     rest = e.binary("frem", x, y)
     ratio = e.fdiv(e.fsub(x, rest), y)
-    # One less, rather than to take the remainder with the divisor's sign: that may be infinite.
+    # Subtract one, since the remainder with the sign of the divisor may be infinite.
     ratio = e.select(_is_moved(e, rest, y), e.fsub(ratio, const(x.ty, 1.0)), ratio)
     down = e.intrinsic("floor", ratio)
     lost = e.fcmp("ogt", e.fsub(ratio, down), const(x.ty, 0.5))
@@ -59,7 +59,7 @@ def _python_remainder(e: Emitter, x: V, y: V) -> V:
 
 
 def _is_moved(e: Emitter, rest: V, y: V) -> V:
-    """Whether a remainder as C has it is there and lacks the sign of the divisor."""
+    """Whether C's remainder is not zero and has not the sign of the divisor."""
     zero = const(rest.ty, 0.0)
     differs = e.xor(e.fcmp("olt", y, zero), e.fcmp("olt", rest, zero))
     return e.and_(e.fcmp("une", rest, zero), differs)
@@ -106,7 +106,7 @@ def greater(e: Emitter, a: V, b: V, dtype: DType) -> V:
 
 
 def _extreme(e: Emitter, a: V, b: V, *, is_max: bool) -> V:
-    """The greater or the lesser float; a NaN is neither, and the zeros have an order."""
+    """The greater or the lesser float. A number wins against a NaN, and -0.0 is below 0.0."""
     constant, other = (a, b) if a.known is not None else (b, a)
     if constant.known is not None and not math.isnan(constant.known):
         return _extreme_of_constant(e, other, constant, is_max=is_max)
@@ -116,7 +116,7 @@ def _extreme(e: Emitter, a: V, b: V, *, is_max: bool) -> V:
 
 
 def _extreme_of_constant(e: Emitter, a: V, constant: V, *, is_max: bool) -> V:
-    """One comparison: a NaN fails it, and so does the zero that the constant stands in for."""
+    """One comparison. It is false for a NaN, and for a zero that loses against the constant."""
     assert constant.known is not None
     is_best_zero = constant.known == 0 and (math.copysign(1, constant.known) > 0) == is_max
     how = "gt" if is_max else "lt"
@@ -126,9 +126,9 @@ def _extreme_of_constant(e: Emitter, a: V, constant: V, *, is_max: bool) -> V:
 
 
 def with_ordered_zeros(e: Emitter, found: V, a: V, b: V, *, is_max: bool) -> V:
-    """`found` of two floats, but of two zeros the one that counts: -0.0 is below 0.0.
+    """`found` of two floats, but of two zeros the right one: -0.0 is below 0.0.
 
-    Numbers that are equal have equal bits, unless they are zeros, whose signs are joined.
+    Equal numbers have equal bits, except zeros: `and` or `or` of their bits gives the sign.
     """
     if e.fast:
         return found
@@ -161,7 +161,7 @@ def _not(e: Emitter, a: list[V], dtype: DType) -> V:
 
 
 def _amount(e: Emitter, b: V, dtype: DType) -> V:
-    """An amount that the hardware can shift by; a wrong one gives some value."""
+    """A shift amount in range. One that is out of range gives an unspecified value."""
     if b.known is not None and 0 <= b.known < dtype.bits:
         return b
     return e.and_(b, const(b.ty, dtype.bits - 1))

@@ -8,7 +8,7 @@ from eas.llvm.emit.emit import Emitter, V, bits_of, const, like
 
 
 def cast(e: Emitter, v: V, old: DType, new: DType) -> V:
-    """A number as another dtype; a float that does not fit an int gives some value."""
+    """Converts a number. A float that does not fit the integer gives an unspecified value."""
     if old == new:
         return v
     if new.is_bool:
@@ -29,13 +29,13 @@ def bitcast(e: Emitter, v: V, old: DType, new: DType) -> V:
 
 
 def _from_float(e: Emitter, v: V, new: DType) -> V:
-    """Through a signed integer that is wider where there is one: that is one instruction."""
+    """Through a wider signed integer where there is one: that is one instruction."""
     if new.bits < 32:
         wide, how = "i32", "fptosi"
     else:
         wide, how = f"i{new.bits}", "fptosi" if new.is_signed else "fptoui"
     ty = like(v, wide)
-    # what does not fit is poison, which must not spread
+    # what does not fit is poison, which must not propagate
     whole = e.value(ty, f"{how} {v} to {ty}")
     return e.cast("trunc", e.value(ty, f"freeze {whole}"), register(new))
 

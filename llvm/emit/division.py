@@ -1,4 +1,4 @@
-"""Integer division that never traps: by zero or by -1 it gives some value, as the IR allows."""
+"""Integer division that never traps. By zero, and on overflow, the result is unspecified."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def divide(e: Emitter, a: V, b: V, dtype: DType) -> V:
 
 
 def remainder(e: Emitter, a: V, b: V, dtype: DType) -> V:
-    """What is left of `a`, with its sign."""
+    """The remainder, with the sign of `a`."""
     if _is_plain(b):
         return e.binary("srem" if dtype.is_signed else "urem", a, b)
     return e.sub(a, e.mul(divide(e, a, b, dtype), b))
@@ -42,7 +42,7 @@ def floor_remainder(e: Emitter, a: V, b: V, dtype: DType) -> V:
 
 
 def _rounds_down(e: Emitter, a: V, b: V, quotient: V) -> V:
-    """Where the signs differ and something is left."""
+    """Whether floor division is one less: the signs differ, and the remainder is not zero."""
     rest = e.sub(a, e.mul(quotient, b))
     zero = const(a.ty, 0)
     return e.and_(e.icmp("ne", rest, zero), e.icmp("slt", e.xor(rest, b), zero))
@@ -71,7 +71,7 @@ def _lane_by_lane(e: Emitter, a: V, b: V, dtype: DType) -> V:
 
 
 def _through_floats(e: Emitter, a: V, b: V, dtype: DType) -> V:
-    """A float with more than twice the digits has the exact quotient before its point."""
+    """A float with more than twice the digits has the exact quotient as its integer part."""
     wide = "double" if bits_of(a.ty) == 32 else "float"
     to_float = "sitofp" if dtype.is_signed else "uitofp"
     number, divisor = e.cast(to_float, a, wide), e.splat_source(b)
@@ -84,15 +84,15 @@ def _through_floats(e: Emitter, a: V, b: V, dtype: DType) -> V:
     narrow = e.cast("trunc", quotient, a.element)
     if dtype.is_signed:
         return narrow
-    # only these quotients are too large for the conversion
+    # only a division by 1 gives a quotient that is too large for the conversion
     return e.select(e.icmp("eq", b, const(b.ty, 1)), a, narrow)
 
 
 def _by_reciprocal(e: Emitter, a: V, b: V) -> V:
-    """Whole numbers by one and the same, which is inverted once.
+    """Divides integers by a uniform one, by multiplication with its reciprocal.
 
-    Half of one more moves them so far away from the next whole quotient that rounding errors do not
-    reach it, and not over it.
+    Adding 0.5 to the dividend moves the quotient away from the next lower integer, farther than
+    rounding errors reach, and not to the next higher one.
     """
     inverse = e.splat(e.fdiv(const(b.ty, 1.0), b), a.lanes)
     more = e.intrinsic("copysign", const(a.ty, 0.5), a)

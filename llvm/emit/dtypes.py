@@ -1,4 +1,4 @@
-"""How numbers are kept: in registers, and in memory.
+"""The LLVM types of numbers: in registers, and in memory.
 
 `f16` and `bf16` are `float` in registers, rounded after each op; a bool is a byte in memory.
 """
@@ -30,7 +30,7 @@ def is_narrow(dtype: DType) -> bool:
 
 
 def to_register(e: Emitter, v: V, dtype: DType) -> V:
-    """What was read from an array, as a value to compute with."""
+    """Converts a number that was loaded from an array to its type in registers."""
     match dtype.name:
         case "bool":
             return e.icmp("ne", v, const(v.ty, 0))
@@ -50,14 +50,14 @@ def to_stored(e: Emitter, v: V, dtype: DType) -> V:
         case "f16":
             return e.cast("fptrunc", v, "half")
         case "bf16":
-            bits = e.bits(v)  # whose lower half is zero: it is rounded
+            bits = e.bits(v)  # of a rounded number: the lower half is zero
             return e.cast("trunc", e.binary("lshr", bits, const(bits.ty, 16)), "i16")
         case _:
             return v
 
 
 def rounded(e: Emitter, v: V, dtype: DType) -> V:
-    """A float as the nearest number of a narrow dtype; others stay as they are."""
+    """Rounds a float to a 16-bit dtype. For other dtypes it is unchanged."""
     if not is_narrow(dtype) or not is_float(v.ty):
         return v
     if dtype.name == "f16":
@@ -67,7 +67,7 @@ def rounded(e: Emitter, v: V, dtype: DType) -> V:
 
 
 def _bf16_bits(e: Emitter, v: V) -> V:
-    """The upper half of a float's bits, rounded to nearest, halves to even; a NaN stays one."""
+    """The upper half of a float's bits, rounded to nearest even. A NaN stays a NaN."""
     bits = e.bits(v)
     sixteen = const(bits.ty, 16)
     lowest = e.and_(e.binary("lshr", bits, sixteen), const(bits.ty, 1))
@@ -78,7 +78,7 @@ def _bf16_bits(e: Emitter, v: V) -> V:
 
 
 def odd_sum(e: Emitter, a: V, b: V) -> V:
-    """The sum of two doubles such that rounding it again is right (round to odd)."""
+    """The sum of two doubles, rounded to odd, so that rounding it again is correct."""
     total = e.fadd(a, b)
     part = e.fsub(total, a)
     lost = e.fadd(e.fsub(a, e.fsub(total, part)), e.fsub(b, part))
@@ -92,7 +92,7 @@ def odd_sum(e: Emitter, a: V, b: V) -> V:
 
 
 def to_single(e: Emitter, v: V) -> V:
-    """A double as a float such that rounding it again to 16 bits is right (round to odd)."""
+    """A double as a float, rounded to odd, so that rounding it again to 16 bits is correct."""
     near = e.cast("fptrunc", v, "float")
     back = e.cast("fpext", near, "double")
     bits = e.bits(near)

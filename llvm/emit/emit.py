@@ -1,6 +1,6 @@
 """Writes the text of LLVM functions: values with types, blocks, variables.
 
-Every method works on single numbers and on vectors alike: the type of the operands decides.
+Every method takes scalars and vectors: the types of the operands decide.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _WIDTHS = {"half": 16, "float": 32, "double": 64, "ptr": 64}
 
 @frozen
 class V:
-    """A value of LLVM: its type and how it is written. `known` is set for constants."""
+    """A value of LLVM: its type and its text. `known` is set for constants."""
 
     ty: str
     text: str
@@ -30,7 +30,7 @@ class V:
 
     @property
     def lanes(self) -> int:
-        """How many lanes a vector has; 0 for a single number."""
+        """How many lanes a vector has; 0 for a scalar."""
         return int(self.ty[1:].split(" ", 1)[0]) if self.ty[0] == "<" else 0
 
     def __str__(self) -> str:
@@ -60,7 +60,7 @@ def bits_of(ty: str) -> int:
 
 
 def const(ty: str, value: Number) -> V:
-    """A constant; in a vector it is repeated in every lane."""
+    """A constant; a vector has it in every lane."""
     element = element_of(ty)
     text = _literal(element, value)
     if ty[0] == "<":
@@ -90,23 +90,23 @@ def _to_single(value: float) -> float:
 
 @frozen
 class Variable:
-    """A place on the stack that LLVM turns into registers."""
+    """A stack slot, which LLVM promotes to registers. `memory_ty` is its type in memory."""
 
     pointer: V
     ty: str
     memory_ty: str
 
 
-# Instructions that may give something else the next time.
+# Instructions that may give another result when they are repeated.
 _NOT_PURE = ("load ", "call ", "atomicrmw ", "cmpxchg ", "phi ")
 
 
 @record
 class Emitter:
-    """The text of one function under way, and what it needs from outside of it.
+    """The text of one function, and the declarations that it needs.
 
-    `scratch` is how many bytes it wants behind `%scratch`. `has_scaling` tells that the machine has
-    AVX-512, with an instruction that multiplies 16 floats by powers of two; `has_avx2`, AVX2 only.
+    `scratch` is the size of the memory behind `%scratch` in bytes. `has_avx512` says that the
+    machine has AVX-512, `has_avx2` that it has AVX2 but not AVX-512.
     """
 
     declared: dict[str, str] = field(default_factory=dict[str, str])
@@ -134,7 +134,7 @@ class Emitter:
         return f"{hint}{self._count}"
 
     def begin(self, label: str) -> None:
-        """Starts a block; the one before goes on into it if it has not ended."""
+        """Starts a basic block. The block before falls through to it, unless it has ended."""
         if self._is_open:
             self.jump(label)
         self._lines.append(f"{label}:")
@@ -157,7 +157,7 @@ class Emitter:
         self._is_open = False
 
     def when(self, condition: V, then: Callable[[], None], is_unlikely: bool = False) -> None:
-        """Runs code only if a condition holds."""
+        """Writes code that runs only if a condition holds."""
         if condition.known is not None:
             if condition.known:
                 then()
@@ -184,12 +184,12 @@ class Emitter:
         self.begin(after)
 
     def line(self, text: str) -> None:
-        """Ends up nowhere where the block has ended: such code is never reached."""
+        """Writes an instruction; after the end of a block it is unreachable and dropped."""
         if self._is_open:
             self._lines.append(f"  {text}")
 
     def value(self, ty: str, text: str) -> V:
-        """What an instruction gives; what the block under way has computed already is not again."""
+        """The result of an instruction. A pure one is reused within its basic block."""
         if not self._is_open:
             return V(ty, "poison")
         if text in self._computed:
@@ -209,12 +209,12 @@ class Emitter:
         return V("ptr", name)
 
     def memory(self, ty: str, count: int) -> V:
-        """Memory for a block: on the stack, or if it is large in what the entry has got for it."""
+        """Memory for a block: on the stack, or for a large one in the scratch memory."""
         is_small = _size(ty, count) <= _MOST_ON_STACK
         return self.alloca(ty, count) if is_small else self.heap(ty, count)
 
     def heap(self, ty: str, count: int) -> V:
-        """Memory that the entry has got, once for all of its programs."""
+        """Scratch memory, which the entry allocates once for all of its programs."""
         self._count += 1
         name = f"%p{self._count}"
         self._entry.append(f"  {name} = getelementptr i8, ptr %scratch, i64 {self.scratch}")
@@ -232,8 +232,8 @@ class Emitter:
         self._entry.append(f"  {text}")
 
     def variable(self, ty: str) -> Variable:
-        # a vector of bits is dear to keep: as whole numbers it is a vector that blends can take
-        has_bits = self.has_avx512  # AVX-512 keeps them in registers of their own
+        # without AVX-512 a vector of i1 is expensive to store; blends take vectors of i32 as masks
+        has_bits = self.has_avx512  # which has mask registers
         memory_ty = ty if has_bits or ty[0] != "<" else ty.replace(" i1>", " i32>")
         return Variable(self.alloca(memory_ty, align=32), ty, memory_ty)
 
@@ -250,7 +250,7 @@ class Emitter:
         self.store(v if is_same else self._integer_mask(v), variable.pointer)
 
     def _integer_mask(self, bits: V) -> V:
-        """Bits as whole numbers: made of those that they came from, or LLVM would keep the bits."""
+        """A vector of i1 as one of i32, computed from i32 vectors so that LLVM needs no i1."""
         if bits.text in self._integer_masks:
             return self._integer_masks[bits.text]
         if bits.text in self._mask_ops:
@@ -345,7 +345,7 @@ class Emitter:
         return a if a.ty == ty else self.value(ty, f"bitcast {a} to {ty}")
 
     def opaque(self, mask: V) -> V:
-        """A mask of lanes of which LLVM knows nothing: code that is empty could have changed it."""
+        """A mask that is opaque to LLVM: it passes through an empty inline assembly."""
         bits = self.cast("zext", self.bitcast(mask, f"i{mask.lanes}"), "i64")
         same = self.value("i64", f'call i64 asm "", "=r,0"({bits})')
         return self.bitcast(self.cast("trunc", same, f"i{mask.lanes}"), mask.ty)
@@ -374,7 +374,7 @@ class Emitter:
         return self.call(f"llvm.{name}.{mangled(a.ty)}", a.ty, a, *more)
 
     def sqrt(self, a: V) -> V:
-        """The square root, with the freedoms that the user gave."""
+        """The square root, with the user's fast-math flags."""
         name = f"llvm.sqrt.{mangled(a.ty)}"
         self.declared[name] = f"declare {a.ty} @{name}({a.ty})"
         return self.value(a.ty, f"call {self.fast} {a.ty} @{name}({a})".replace("  ", " "))
@@ -398,7 +398,7 @@ class Emitter:
         return made
 
     def _splat_of_sum(self, a: V, lanes: int) -> V | None:
-        """The vector of a sum whose first part has a twin, and whose second one is known."""
+        """The splat of a sum of a number with a vector copy and a constant."""
         first, second = self._sums.get(a.text, (a, a))
         copy = self._vector_copies.get((first.text, lanes))
         if copy is None or second.known is None:
@@ -406,13 +406,13 @@ class Emitter:
         return self.binary("add", copy, const(copy.ty, second.known))
 
     def note_splat(self, a: V, copy: V) -> None:
-        """Tells that a vector has a number in all lanes, which need not be spread again then."""
+        """Notes that a vector has a number in all lanes, so that it is used as its splat."""
         if self._is_open:
             self._vector_copies[a.text, copy.lanes] = copy
             self._splats[copy.text] = a
 
     def splat_source(self, v: V) -> V | None:
-        """The number that is in all lanes of a vector, if it was made of one."""
+        """The number that a vector is a splat of; None if it is none."""
         return self._splats.get(v.text)
 
     def extract(self, a: V, lane: V | int) -> V:
@@ -424,9 +424,9 @@ class Emitter:
         return self.value(a.ty, f"insertelement {a}, {b}, {index}")
 
     def shuffle(self, a: V, b: V, lanes: Sequence[int]) -> V:
-        places = ", ".join(f"i32 {lane}" for lane in lanes)
+        order = ", ".join(f"i32 {lane}" for lane in lanes)
         ty = vector(a.element, len(lanes))
-        return self.value(ty, f"shufflevector {a}, {b}, <{len(lanes)} x i32> <{places}>")
+        return self.value(ty, f"shufflevector {a}, {b}, <{len(lanes)} x i32> <{order}>")
 
     def constants(self, element: str, numbers: Sequence[int]) -> V:
         """A vector of constants."""
@@ -434,7 +434,7 @@ class Emitter:
         return V(vector(element, len(numbers)), f"<{parts}>")
 
     def any(self, mask: V) -> V:
-        """Whether a bool, or any lane of a vector of bools, is true."""
+        """Whether a bool is true, or any lane of a vector of bools."""
         if not mask.lanes:
             return mask
         if mask.known is not None:
@@ -466,5 +466,5 @@ def mangled(ty: str) -> str:
 
 
 def _size(ty: str, count: int) -> int:
-    """How many bytes so many numbers take."""
+    """The size of `count` numbers in bytes."""
     return max(bits_of(ty) // 8, 1) * count

@@ -1,4 +1,4 @@
-"""What the code generator cannot do."""
+"""What this backend does not support."""
 
 from __future__ import annotations
 

@@ -103,13 +103,13 @@ def exp(e: Emitter, x: V) -> V:
 
 
 def _exp_near(e: Emitter, x: V) -> V:
-    """Of numbers whose power is neither tiny nor huge."""
+    """exp(x) where it is neither subnormal nor infinite."""
     value, n = _exp_parts(e, x)
     return e.fmul(value, power_of_two(e, to_int(e, n, "i32")))
 
 
 def _exp_parts(e: Emitter, x: V) -> tuple[V, V]:
-    """exp(x) as a number near 1 and a power of two."""
+    """exp(x) as a number near 1, and the exponent of a power of two."""
     n = round_even(e, e.fmul(x, const(x.ty, _LOG2_E)))
     rest = e.fma(n, const(x.ty, -_LN2_HIGH), x)
     rest = e.fma(n, const(x.ty, -_LN2_LOW), rest)
@@ -135,7 +135,7 @@ def exp2(e: Emitter, x: V) -> V:
 
 
 def _scaled(e: Emitter, x: V, n: V, is_near: bool = False) -> V:
-    """x * 2**n: by one instruction, or in two steps unless 2**n `is_near` enough to be a float."""
+    """x * 2**n: by one instruction, or by two factors unless 2**n is a normal float (`is_near`)."""
     if e.has_avx512 and x.lanes == 16:
         all_lanes, usual_rounding = const("i16", -1), const("i32", 4)
         name = "llvm.x86.avx512.mask.scalef.ps.512"
@@ -149,7 +149,7 @@ def _scaled(e: Emitter, x: V, n: V, is_near: bool = False) -> V:
 
 
 def exp2_double(e: Emitter, x: V) -> V:
-    """2**x of doubles, as good as an f32 of the result needs; out of its range, 0 or large."""
+    """2**x of doubles, as accurate as an f32 result needs; 0 or huge outside of f32's range."""
     x = clamped(e, x, -1000.0, 1000.0)
     n = round_even(e, x)
     value = polynomial(e, e.fsub(x, n), _EXP2_DOUBLE)
@@ -157,14 +157,14 @@ def exp2_double(e: Emitter, x: V) -> V:
 
 
 def _to_int64(e: Emitter, n: V) -> V:
-    """A small whole double as an integer of 64 bits: the conversion is one of 32 bits only."""
+    """A small integral double as an i64, by a conversion to i32."""
     return e.cast("sext", to_int(e, n, "i32"), "i64")
 
 
 def sigmoid(e: Emitter, x: V) -> V:
     """By the power that does not overflow: exp(-x) above zero, exp(x) below.
 
-    What the sum below rounds off is taken from the quotient again.
+    The rounding error of the sum in the denominator is corrected in the quotient.
     """
     one = const(x.ty, 1.0)
     power = exp(e, e.fneg(e.intrinsic("fabs", x)))
@@ -217,7 +217,7 @@ def cosh(e: Emitter, x: V) -> V:
 
 
 def _both_powers(e: Emitter, size: V) -> tuple[V, V]:
-    """Half of exp(x) and half of exp(-x)."""
+    """exp(x) / 2 and exp(-x) / 2."""
     half = const(size.ty, 0.5)
     power = exp2_double(e, e.fmul(size, const(size.ty, _LOG2_E)))
     return e.fmul(power, half), e.fdiv(half, power)

@@ -1,4 +1,4 @@
-"""The spelling of functions of floats: vector code of our own for f32, the C library for f64."""
+"""The functions of floats: inline vector code for f32, the C library for f64."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ def _rsqrt(e: Emitter, a: list[V], dtype: DType) -> V:
 
 
 def _improved(e: Emitter, a: V, r: V) -> V:
-    """1 / sqrt(a) from an estimate of it, by a step of Newton's.
+    """1 / sqrt(a) from an estimate, by one step of Newton's method.
 
-    What LLVM makes of a fast division has one multiplication more, is less exact, and NaN for 0.
-    Half of the estimate is made by an integer subtraction: it is finite where the estimate is not.
+    LLVM's expansion of a fast division has one multiplication more, is less accurate, and gives NaN
+    for 0. An integer subtraction halves the estimate: it is finite even where the estimate is not.
     """
     whole = e.bits(r)
     half = e.floats(e.sub(whole, const(whole.ty, 1 << 23)))
@@ -94,7 +94,7 @@ FUNCTIONS: dict[str, Spelling] = {
     "atan2": _function("atan2", trigonometry.atan2),
 }
 
-# those that take many operations and constants
+# functions that are expanded to many instructions and constants
 EXPANDED = FUNCTIONS.keys() - {"ceil", "floor", "round", "trunc", "sqrt", "rsqrt"}
 
 # All element-wise ops.

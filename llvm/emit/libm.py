@@ -1,4 +1,4 @@
-"""The C library's functions, lane by lane: for f64, and for arguments that are rare."""
+"""Calls of the C library, lane by lane: for f64, and for rare arguments."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from eas.llvm.emit.emit import Emitter, V
 
 
 def each_lane(e: Emitter, name: str, operands: Sequence[V]) -> V:
-    """A function of the C library in every lane."""
+    """Calls a function of the C library for every lane."""
     first = operands[0]
     if not first.lanes:
         return e.call(name, first.ty, *operands)

@@ -26,7 +26,7 @@ _LEAST_NORMAL = 1.1754943508222875e-38
 
 @frozen
 class _Base:
-    """log(e) and log(2) to a base, each in two parts."""
+    """log(e) and log(2) to a base, each as a sum of two floats."""
 
     e_high: float
     e_low: float
@@ -57,7 +57,7 @@ def _log(e: Emitter, x: V, base: _Base) -> V:
     f, exponent = _parts(e, scaled)
     n = e.fsub(exponent, e.select(tiny, const(x.ty, 23.0), const(x.ty, 0.0)))
     square = e.fmul(f, f)
-    # log(1 + f) is f and a smaller rest
+    # log(1 + f) is f plus a smaller rest
     rest = e.fmul(e.fmul(square, f), polynomial(e, f, _LOG))
     rest = e.fma(square, const(x.ty, -0.5), rest)
     if base is _NATURAL:
@@ -107,7 +107,7 @@ def _log2_double(e: Emitter, x: V) -> V:
 
 def log1p(e: Emitter, x: V) -> V:
     wide = to_double(e, x)
-    moved = e.fadd(wide, const(wide.ty, 1.0))  # exact, but for numbers that are their own result
+    moved = e.fadd(wide, const(wide.ty, 1.0))  # exact unless x is so small that it is the result
     value = e.fmul(_log2_double(e, moved), const(wide.ty, 0.6931471805599453))
     found = _with_special_values(e, to_float(e, moved), to_float(e, value))
     is_tiny = e.fcmp("olt", e.intrinsic("fabs", x), const(x.ty, 2.0**-29))

@@ -1,4 +1,4 @@
-"""Philox 4x32-10, as `eas.ir.ops.random` tells it."""
+"""Philox 4x32-10, as `eas.ir.ops.random` describes it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Polynomials, and the parts of floats that functions are put together from."""
+"""Polynomials and other building blocks of the functions of floats."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from eas.llvm.emit.emit import Emitter, V, const, like
 
 
 def polynomial(e: Emitter, x: V, coefficients: Sequence[float]) -> V:
-    """c0 + c1 * x + c2 * x**2 + ..., rounded once per step."""
+    """c0 + c1 * x + c2 * x**2 + ..., by Horner's scheme with one `fma` per step."""
     total = const(x.ty, coefficients[-1])
     for c in reversed(coefficients[:-1]):
         total = e.fma(total, x, const(x.ty, c))
@@ -16,7 +16,7 @@ def polynomial(e: Emitter, x: V, coefficients: Sequence[float]) -> V:
 
 
 def clamped(e: Emitter, x: V, low: float, high: float) -> V:
-    """x, but not below low or above high; a NaN stays one."""
+    """x clamped to the range from low to high; a NaN stays a NaN."""
     x = e.select(e.fcmp("ogt", x, const(x.ty, high)), const(x.ty, high), x)
     return e.select(e.fcmp("olt", x, const(x.ty, low)), const(x.ty, low), x)
 
@@ -26,13 +26,13 @@ def round_even(e: Emitter, x: V) -> V:
 
 
 def to_int(e: Emitter, x: V, element: str) -> V:
-    """A float without a fraction as an integer; of a NaN, anything."""
+    """An integral float as an integer; for a NaN the result is unspecified."""
     ty = like(x, element)
     return e.value(ty, f"freeze {e.value(ty, f'fptosi {x} to {ty}')}")
 
 
 def power_of_two(e: Emitter, n: V) -> V:
-    """2**n as a float as wide as the integer n, which is not too large or small for it."""
+    """2**n as a float of the width of n; n is in the range of normal exponents."""
     bias, shift = (127, 23) if n.element == "i32" else (1023, 52)
     biased = e.add(n, const(n.ty, bias))
     return e.floats(e.binary("shl", biased, const(n.ty, shift)))

@@ -48,7 +48,7 @@ _ATAN = (
 )
 _HALF_PI = math.pi / 2
 _HALF_PI_LOW = 6.123233995736766e-17
-_MOST_REDUCED = 2.0**30  # beyond, two doubles of pi are not enough
+_MOST_REDUCED = 2.0**30  # larger angles need more digits of pi than two doubles have
 
 
 def sin(e: Emitter, x: V) -> V:
@@ -76,7 +76,7 @@ def _keep_zero(e: Emitter, x: V, found: V) -> V:
 
 
 def _for_all_sizes(e: Emitter, x: V, name: str, near: Callable[[], V]) -> V:
-    """Angles of usual sizes as vectors; where there is a huge one, all by the C library."""
+    """Usual angles by vector code. If any lane has a huge one, all lanes call the C library."""
     result = e.variable(x.ty)
     e.set(result, near())
     size = e.intrinsic("fabs", x)
@@ -87,7 +87,7 @@ def _for_all_sizes(e: Emitter, x: V, name: str, near: Callable[[], V]) -> V:
 
 
 def _reduced(e: Emitter, x: V) -> tuple[V, V, V]:
-    """Sine and cosine of what is left of an angle after quarters of a turn, and their number."""
+    """Sine and cosine of an angle modulo pi / 2, and the number of quarter turns."""
     wide = to_double(e, x)
     n = round_even(e, e.fmul(wide, const(wide.ty, 2 / math.pi)))
     rest = e.fma(n, const(wide.ty, -_HALF_PI), wide)
@@ -133,7 +133,7 @@ def _is_small(e: Emitter, size: V) -> V:
 
 
 def _asin_parts(e: Emitter, x: V, size: V) -> tuple[V, V]:
-    """asin(x), right below 1/2, and acos(|x|), right above."""
+    """asin(x), valid below 1/2, and acos(|x|), valid above."""
     rest = e.fmul(e.fsub(const(x.ty, 1.0), size), const(x.ty, 0.5))
     root = e.intrinsic("sqrt", rest)
     near = _asin_polynomial(e, x, e.fmul(x, x))
@@ -155,7 +155,7 @@ def atan2(e: Emitter, y: V, x: V) -> V:
 
 
 def _angle(e: Emitter, y: V, x: V) -> V:
-    """The angle of a point: that below an eighth of a turn, then what its signs say."""
+    """The angle of a point: first in the lowest octant, then in the one that its signs give."""
     zero = const(x.ty, 0.0)
     across, up = e.intrinsic("fabs", x), e.intrinsic("fabs", y)
     is_steep = e.fcmp("ogt", up, across)
@@ -173,7 +173,7 @@ def _angle(e: Emitter, y: V, x: V) -> V:
 
 
 def _atan_of_ratio(e: Emitter, ratio: V) -> V:
-    """Of a number from 0 to 1."""
+    """The arctangent of a number from 0 to 1."""
     one = const(ratio.ty, 1.0)
     is_large = e.fcmp("ogt", ratio, const(ratio.ty, math.tan(math.pi / 8)))
     turned = e.fdiv(e.fsub(ratio, one), e.fadd(ratio, one))

@@ -1,1 +1,1 @@
-"""Code for the lanes of a few vectors: values, masks, branches, loops, memory and its checks."""
+"""Code for the lanes of a few vectors: values, masks, branches, loops, memory, bounds checks."""

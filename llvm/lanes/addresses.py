@@ -1,4 +1,4 @@
-"""Offsets and indices of lanes, as wide as an address."""
+"""Offsets and indices of lanes, in the width of an address."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from eas.llvm.lanes.vector_body import Body
 
 
 def offsets(body: Body, value: Value, coords: Coords) -> LaneValue:
-    """The offsets of the lanes, as wide as an address.
+    """The offsets of the lanes, in the width of an address.
 
-    Signed ones in steps are taken not to wrap, in vectors side by side as well; the interpreter
-    reports those that do. Unsigned ones, and those of fewer than 32 bits, wrap as they should.
+    Signed strided offsets are assumed not to wrap within unrolled vectors; the interpreter reports
+    those that do. Unsigned offsets, and those of fewer than 32 bits, wrap as in the IR.
     """
     how = "sext" if value.ty.dtype.is_signed else "zext"
     found = body.at(value, coords)

@@ -1,4 +1,4 @@
-"""Atomic steps: each lane's by itself, in the order of the lanes."""
+"""Atomics: serialized, in the order of the lanes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _FLOAT_KINDS = {"add": "fadd", "max": "fmax", "min": "fmin", "xchg": "xchg"}
 
 
 def atomic(body: Body, op: Atomic, coords: Coords, mask: Mask) -> LaneValue:
-    """What each lane found before its step; zero for those that take none."""
+    """What each lane found in memory before its update; zero in lanes that are masked off."""
     if op.mask is not None:
         mask = narrow(body, mask, body.at(op.mask, coords))
     parts = [offsets(body, op.offset, coords), body.at(op.value, coords)]
@@ -61,14 +61,14 @@ def _lane_by_lane(body: Body, op: Atomic, parts: list[LaneValue], mask: Mask) ->
 
 
 def _update(body: Body, op: Atomic, parts: list[V]) -> V:
-    """One step on memory; gives what was there before."""
+    """One update of memory; gives the old content."""
     e, dtype = body.e, op.value.ty.dtype
     pointer = e.gep(stored(dtype), body.program.pointer(op.pointer), parts[0])
     numbers = [to_stored(e, part, dtype) for part in parts[1:]]
     table = body.program.private_tables.get(op.pointer.id)
     if table is not None:
         privatization.accumulate(e, table, body.program.pointer(op.pointer), parts[0], numbers[0])
-        return parts[1]  # nobody asks what was there
+        return parts[1]  # the result of a privatized atomic is not used
     if op.kind == "cas":
         return to_register(e, _compare_and_swap(body, pointer, numbers, dtype), dtype)
     if is_narrow(dtype):
@@ -83,7 +83,7 @@ def _update(body: Body, op: Atomic, parts: list[V]) -> V:
 
 
 def _plain_update(body: Body, op: Atomic, pointer: V, new: V) -> V:
-    """A step on memory that only the thread of this program sees."""
+    """An update of memory that only this thread accesses: a load and a store."""
     e, dtype = body.e, op.value.ty.dtype
     old = e.load(stored(dtype), pointer, size_of(dtype))
     e.store(_updated(body, op, old, new), pointer, size_of(dtype))
@@ -91,7 +91,7 @@ def _plain_update(body: Body, op: Atomic, pointer: V, new: V) -> V:
 
 
 def _compare_and_swap_loop(body: Body, op: Atomic, pointer: V, new: V) -> V:
-    """A step of 16 bits, tried again until nobody has been faster."""
+    """An update of 16 bits: compare-and-swap until no other thread interferes."""
     e, dtype = body.e, op.value.ty.dtype
     seen = e.variable(new.ty)
     e.set(seen, e.load(new.ty, pointer, 2))
@@ -109,7 +109,7 @@ def _compare_and_swap_loop(body: Body, op: Atomic, pointer: V, new: V) -> V:
 
 
 def _updated(body: Body, op: Atomic, old: V, new: V) -> V:
-    """What memory holds after a step, as it is stored."""
+    """The content of memory after an update, as it is stored."""
     e, dtype = body.e, op.value.ty.dtype
     if op.kind == "xchg":
         return new

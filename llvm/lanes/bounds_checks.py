@@ -1,7 +1,7 @@
-"""Checks of accesses to memory: in place, vector by vector, unless a loop has proved them before.
+"""Bounds checks of memory accesses, vector by vector, where the access is not proved in bounds.
 
 A lane outside of its array ends the program with a report. `eas.llvm.lanes.proofs` proves accesses
-for a whole launch or for all lanes of a loop at once.
+for a whole launch, or for all lanes of a loop.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ class Bounds:
 
 @frozen
 class _Check:
-    """Numbers of the lanes that have to be from `low` to below `high`; `site` reports others.
+    """Numbers of the lanes that must be from `low` to below `high`; `site` reports others.
 
-    They are i64, and `narrow` as the kernel computes them.
-    `shape` is that of the lanes at `coords`, or None if these are not the lanes of the source.
+    `lanes` are these numbers in i64, `narrow` as the kernel computes them. `shape` is that of the
+    lanes at `coords`, or None if these are not the lanes of the source.
     """
 
     site: int
@@ -53,7 +53,7 @@ class _Check:
 
 
 def check_access(body: Body, op: Access, coords: Coords, offset: LaneValue, mask: Mask) -> None:
-    """Ends the program if a lane is about to touch memory outside of the array."""
+    """Ends the program if a lane is about to access memory outside of the array."""
     bounds = body.program.bounds.get(op.pointer.id)
     if bounds is None or id(op) in body.proven:
         return
@@ -65,7 +65,7 @@ def check_access(body: Body, op: Access, coords: Coords, offset: LaneValue, mask
 
 
 def _index_checks(body: Body, value: Value, coords: Coords) -> Iterator[_Check]:
-    """The indices that an offset is computed from; those that are kept are checked when made."""
+    """The indices that an offset depends on, except those that are checked at their definition."""
     op = body.facts.definitions.get(value.id)
     if not isinstance(op, Compute) or value.id not in body.facts.indexed:
         return
@@ -80,7 +80,7 @@ def _index_checks(body: Body, value: Value, coords: Coords) -> Iterator[_Check]:
 
 
 def check_index(body: Body, op: Compute, coords: Coords, mask: Mask) -> None:
-    """Ends the program if a lane has an index that its axis does not have."""
+    """Ends the program if a lane has an index outside of its axis."""
     if body.program.bounds:
         _require(body, _index_check(body, op, coords), mask)
 
@@ -103,7 +103,7 @@ def _require(body: Body, check: _Check, mask: Mask) -> None:
             bad = e.icmp("uge", e.sub(v, check.low), size)
             if mask is None or isinstance(mask, Uniform):
                 report = partial(_report, body, check, v)
-            else:  # the first lane may not be one that takes part
+            else:  # the first lane may be masked off
                 report = partial(_check_lanes, body, check, mask, size)
             if mask is not None:
                 bad = e.and_(bad, is_any(body, [mask]))
@@ -125,7 +125,7 @@ def _ends(body: Body, steps: Strided) -> tuple[V, V]:
 
 
 def _is_outside(body: Body, check: _Check, v: V, size: V) -> V:
-    """The lanes that may be outside; integers of 32 bits are compared as such."""
+    """The lanes that may be outside. Integers of 32 bits are compared in 32 bits."""
     e, width = body.e, body.width
     if check.low.known != 0 or not isinstance(check.narrow, Vector):
         distance = e.binary("sub", v, e.splat(check.low, width))
@@ -137,7 +137,7 @@ def _is_outside(body: Body, check: _Check, v: V, size: V) -> V:
 
 
 def _check_lanes(body: Body, check: _Check, mask: Mask, size: V) -> None:
-    """Looks at each lane of a vector; out of line, because it happens rarely."""
+    """The slow path: a function of `support.ll` checks each lane of a vector."""
     e, program, width = body.e, body.program, body.width
     position: LaneValue = Uniform(const("i32", -1))
     if check.shape is not None:
@@ -163,7 +163,7 @@ def _start_and_step(e: Emitter, lanes: Uniform | Strided) -> tuple[V, V]:
 
 
 def _report(body: Body, check: _Check, value: V) -> None:
-    """Reports what all lanes share, as the first of them."""
+    """Reports a uniform value, as that of the first lane."""
     e, lane = body.e, const("i32", -1)
     if check.shape is not None:
         position = ravel(e, check.coords, check.shape)
@@ -174,7 +174,7 @@ def _report(body: Body, check: _Check, value: V) -> None:
 
 
 def report_fault(body: Body, site: int, lane: V, value: V, extent: V) -> None:
-    """Notes a fault or a failed assert in the report, and ends the program."""
+    """Writes a fault or a failed assert to the report, and ends the program."""
     e, program = body.e, body.program
     where = (*program.ids, *program.extents[:2], lane)
     reporter(e, FAULT, "void", program.report, const("i32", site), *where, value, extent)

@@ -1,7 +1,6 @@
-"""Branches of the lanes of a few vectors, and what ends a region.
+"""Branches of the lanes of a few vectors, and the terminators of regions.
 
-Where all lanes go the same way these are plain jumps. Where they part, both ways are taken with
-masks.
+A uniform branch is a plain jump. Where lanes diverge, both sides run, predicated by masks.
 """
 
 from __future__ import annotations
@@ -58,7 +57,7 @@ def _run_divergent_if(
 def run_divergent(
     body: Body, region: Region, masks: Masks, slots: JoinSlots, after: MaskSlots | None
 ) -> None:
-    """A region that some lanes come to: not at all if none does, unless it only computes."""
+    """A region that some lanes enter. It is skipped if none does, unless it only computes."""
 
     def run() -> None:
         run_region(body, region, masks, slots, after, is_divergent=True)
@@ -77,9 +76,9 @@ def run_region(
     after: MaskSlots | None = None,
     is_divergent: bool = False,
 ) -> Masks | None:
-    """A region; gives the lanes that come to its end, which `after` is told of as well.
+    """Writes a region; gives the lanes that reach its end, which are added to `after` as well.
 
-    What they yield goes to the slots, in these lanes only if they have parted from others.
+    What it yields goes to the slots; if lanes have diverged, only in the lanes that reach it.
     """
     body.scopes.append({})
     reached = _run_inline(body, region, masks, slots, after, is_divergent)
@@ -95,7 +94,7 @@ def _run_inline(
     after: MaskSlots | None,
     is_divergent: bool = False,
 ) -> Masks | None:
-    """A region as part of the one around it."""
+    """Writes a region into the scope of the region around it."""
     reached = body.run(region, masks)
     last = region.terminator
     if reached is not None:
@@ -111,7 +110,7 @@ def _run_inline(
 
 
 def leave(body: Body, op: Break | Continue, masks: Masks) -> None:
-    """Lanes leave the innermost loop, or go on to its next trip."""
+    """Lanes leave the innermost loop, or continue with its next trip."""
     frame: LoopFrame = body.loops[-1]
     slots = frame.results if isinstance(op, Break) else frame.carried
     slots.put(op.values, masks if frame.labels is None else None)

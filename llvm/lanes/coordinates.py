@@ -1,4 +1,4 @@
-"""Where lanes are in a domain, and where that is in a block that is seen through a view."""
+"""The coordinates of lanes in a domain, and in the operand of a view."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def is_varying(coords: Coords) -> bool:
 
 
 def view_coords(e: Emitter, op: Compute, coords: Coords, width: int) -> Coords:
-    """Where a view's element lies in its operand."""
+    """The coordinates of a view's element in the view's operand."""
     shape = op.operands[0].shape
     attrs: dict[str, Any] = dict(op.attrs)
     match op.op.name:
@@ -59,7 +59,7 @@ def _number(op: Compute, name: str) -> int:
 
 
 def _divmod(e: Emitter, at: LaneValue, extent: int, width: int) -> tuple[LaneValue, LaneValue]:
-    """How often a coordinate goes round, and where it is then."""
+    """The quotient and the remainder of a coordinate by an extent."""
     if isinstance(at, Uniform):
         by = const("i32", extent)
         return Uniform(e.binary("udiv", at.v, by)), Uniform(e.binary("urem", at.v, by))
@@ -82,7 +82,7 @@ def scale_and_add(e: Emitter, at: LaneValue, factor: int, offset: int) -> LaneVa
 
 
 def ravel(e: Emitter, coords: Coords, shape: Shape) -> LaneValue:
-    """The place of an element in row-major order."""
+    """The index of an element in row-major order."""
     total: LaneValue = ZERO
     for at, extent in zip(coords, shape, strict=True):
         total = _plus(e, scale_and_add(e, total, extent, 0), at)
@@ -98,7 +98,7 @@ def _plus(e: Emitter, a: LaneValue, b: LaneValue) -> LaneValue:
 
 
 def _unravel(e: Emitter, position: LaneValue, shape: Shape, width: int) -> Coords:
-    """The coordinates of the element at a place in row-major order."""
+    """The coordinates of the element at an index in row-major order."""
     if sum(extent > 1 for extent in shape) <= 1:
         return tuple(position if extent > 1 else ZERO for extent in shape)
     found: list[LaneValue] = []

@@ -1,4 +1,4 @@
-"""The counters of `for` loops; how often these run is exact, whatever the counter's width."""
+"""The counters of `for` loops. Trip counts are exact, whatever the width of the counter."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Counter:
             e.set(self.left, trip_count(e, [self.start, self.stop, self.step], dtype))
 
     def next(self, value: Value) -> V:
-        """Whether there is another trip; binds its number."""
+        """Whether there is another trip; binds its counter."""
         e = self.body.e
         now = e.get(self.counter)
         self.body.bind(value, (), Uniform(now))
@@ -88,7 +88,7 @@ class LaneCounter:
 
 
 class _Moving:
-    """Integers that all move by their steps; where they stand in steps, only the first is kept."""
+    """Integers that advance by their steps. Of strided ones, only the first is a variable."""
 
     def __init__(self, body: Body, start: LaneValue, step: LaneValue) -> None:
         self.body, self.start = body, start

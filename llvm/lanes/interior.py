@@ -1,4 +1,6 @@
-"""What holds for the lanes in the middle of a domain, so that most of it needs no masks."""
+"""In-bounds guards: where in a domain masks are known to be true, so that it needs none there.
+
+The lanes where all guards hold are the interior of the domain."""
 
 from __future__ import annotations
 
@@ -21,10 +23,10 @@ _SWAPPED = {"gt": "lt", "ge": "le"}
 
 @frozen
 class Guard:
-    """A comparison `index < bound` (or `<=`) whose index goes up by one along one axis.
+    """A comparison `index < bound` (or `<=`) whose index increases by one along one axis.
 
-    If `is_lower`, it is `bound < index`. `seen` are the axes that it lies along where it is used,
-    each after the number of axes that there are.
+    If `is_lower`, it is `bound < index`. `axes_by_rank` has pairs of a rank and the axis that the
+    index lies along in blocks of that rank, where the comparison is used.
     """
 
     index: Value
@@ -38,16 +40,16 @@ class Guard:
         return self.axis_in(len(shape)) == axis
 
     def axis_in(self, rank: int) -> int | None:
-        """Along which axis it lies where there are so many, if along one only."""
+        """The axis that it lies along in blocks of a rank, if there is only one."""
         axes = [axis for many, axis in self.axes_by_rank if many == rank]
         return axes[0] if len(axes) == 1 else None
 
 
 @frozen
 class Assumption:
-    """What a value is where its limits hold: `instead`, or true if that is None.
+    """What a value is where its guards hold: `replacement`, or true if that is None.
 
-    If `is_whole`, it is so in all lanes or not at all, and only if all `ones` are 1.
+    If `for_all_lanes`, it is used only if they hold in all lanes and all `unit_factors` are 1.
     """
 
     value: Value
@@ -61,7 +63,7 @@ Assumptions = dict[int, Assumption]
 
 
 def assumptions_of(facts: Facts) -> Assumptions:
-    """What is known of masks, conditions and offsets in the middle of a domain, by their ids."""
+    """What is known of masks, conditions and offsets in the interior, by the ids of the values."""
     found: Assumptions = {}
     for op in facts.ops.values():
         if isinstance(op, Load | Store | Atomic) and op.offset.shape:
@@ -76,7 +78,7 @@ def assumptions_of(facts: Facts) -> Assumptions:
 def hoistable_assumptions(
     ops: list[Op], known: Assumptions, rematerialized: set[int], facts: Facts
 ) -> list[Assumption]:
-    """Those assumptions that some ops need and whose limits are there before their loop."""
+    """The assumptions that some ops need and whose guards can be hoisted before their loop."""
     inside = {id for op in ops for id in defined_inside(op)}
     needed = needed_by(ops, known, rematerialized, facts)
     return [each for each in needed if not depends(each.value, inside, facts)]
@@ -85,7 +87,7 @@ def hoistable_assumptions(
 def needed_by(
     ops: list[Op], known: Assumptions, rematerialized: set[int], facts: Facts
 ) -> list[Assumption]:
-    """Those assumptions that some ops need, or what they make on demand."""
+    """The assumptions that some ops need, or that values computed on demand for them need."""
     everything = [each for op in ops for each in with_inner(op)]
     found: list[Assumption] = []
     seen: set[int] = set()
@@ -108,7 +110,7 @@ def _is_view(value: Value, facts: Facts) -> bool:
 
 
 def depends(value: Value, inside: set[int], facts: Facts) -> bool:
-    """Whether a value that is made on demand needs one of these; cheap blocks are not counted."""
+    """Whether computing a value on demand needs one of these values. Cheap blocks do not count."""
     if value.id in inside and not facts.is_cheap(value):
         return True
     op = facts.definitions.get(value.id)
@@ -120,7 +122,7 @@ def depends(value: Value, inside: set[int], facts: Facts) -> bool:
 def _assume_true(
     mask: Value, facts: Facts, found: Assumptions, added: tuple[int, ...] = ()
 ) -> None:
-    """Notes the comparisons in a mask, to which axes are `added` where it is used."""
+    """Adds the comparisons of a mask; its users see it with the axes `added`."""
     op = facts.definitions.get(mask.id)
     if not isinstance(op, Compute) or not facts.is_cheap(mask):
         return
@@ -146,7 +148,7 @@ def _assume_true(
 def _assume_strided(
     offset: Value, facts: Facts, found: Assumptions, added: tuple[int, ...] = ()
 ) -> None:
-    """Notes what keeps an offset from being in steps, but in most lanes or launches does not."""
+    """Adds assumptions under which an offset is strided: they hold in most lanes or launches."""
     op = facts.definitions.get(offset.id)
     if not isinstance(op, Compute) or not (facts.is_cheap(offset) or op.op.name in MODS):
         return
@@ -167,7 +169,7 @@ def _assume_strided(
 def _assume_for_all_lanes(
     op: Compute, facts: Facts, found: Assumptions, added: tuple[int, ...]
 ) -> None:
-    """Notes neighbours that only go round an end, or are as far apart as a launch says."""
+    """Adds assumptions: a `%` does not wrap around, a stride is 1 in this launch."""
     if op.op.name in MODS:
         index, size = op.operands
         guards = [_guard(index, None, facts, True, True, added)]
@@ -186,7 +188,7 @@ def _assume_for_all_lanes(
 
 
 def _without_mod(index: Value, facts: Facts) -> Value:
-    """An index before it went round."""
+    """The index under a `%`."""
     op = facts.definitions.get(index.id)
     if isinstance(op, Compute) and op.op.name in MODS:
         return op.operands[0]
@@ -194,7 +196,7 @@ def _without_mod(index: Value, facts: Facts) -> Value:
 
 
 def _is_along_last_axis(guard: Guard) -> bool:
-    """Whether an index goes up along the last axis of where it is used."""
+    """Whether an index increases along the last axis where it is used."""
     rank, axis = max(guard.axes_by_rank)
     return axis == rank - 1
 
@@ -203,7 +205,7 @@ Bounds = tuple[Value | None, ...]
 
 
 def _bounded(op: Compute) -> list[tuple[Value, Bounds, Bounds]]:
-    """The operands that an op gives where they are within bounds: lower ones and upper ones."""
+    """The operands that an op passes through within bounds, with the lower and the upper bounds."""
     match op.op.name, op.operands:
         case "index", (index, _):
             return [(index, (None,), ())]
@@ -239,7 +241,7 @@ def _guard(
 
 
 def _add(made: Assumption, guards: Sequence[Guard | None], found: Assumptions) -> None:
-    """Adds an assumption, if all of its limits are such; what was noted before stays."""
+    """Adds an assumption if all of its guards exist, to those that the value has already."""
     known = tuple(guard for guard in guards if guard is not None)
     if len(known) < len(guards):
         return
@@ -250,7 +252,7 @@ def _add(made: Assumption, guards: Sequence[Guard | None], found: Assumptions) -
 
 
 def form_of(value: Value, facts: Facts) -> Form | None:
-    """How an index depends on a lane's coordinates: as a sum of multiples, or None."""
+    """An index as an affine form of the lane's coordinates, or None."""
     op = facts.definitions.get(value.id)
     if not value.shape:
         return {}
@@ -283,13 +285,13 @@ def form_of(value: Value, facts: Facts) -> Form | None:
 
 
 def _widens(op: Compute) -> bool:
-    """Whether it converts integers and changes none of them."""
+    """Whether it is an integer conversion that preserves every value."""
     old, new = op.operands[0].ty.dtype, op.result.ty.dtype
     return old.is_int and new.is_int and new.min <= old.min and old.max <= new.max
 
 
 def _may_wrap(value: Value, facts: Facts) -> bool:
-    """Whether a sum that makes lanes of an index differ may wrap in some of them."""
+    """Whether an op that an index is computed from may wrap in some lane."""
     op = facts.definitions.get(value.id)
     if not value.shape or not isinstance(op, Compute):
         return False
@@ -302,7 +304,7 @@ def _sum(a: Form, b: Form, sign: int) -> Form:
 
 
 def interior_end(body: Body, guards: list[Guard], shape: Shape, axis: int) -> V:
-    """Before which lane along the vectors' axis all the comparisons hold, but for the first."""
+    """The end of the interior along the vectors' axis, if it is not empty."""
     e = body.e
     total = const("i64", shape[axis])
     for guard in guards:
@@ -315,7 +317,7 @@ def interior_end(body: Body, guards: list[Guard], shape: Shape, axis: int) -> V:
 
 
 def holds_everywhere(body: Body, assumptions: Sequence[Assumption]) -> V:
-    """Whether assumptions about whole domains hold."""
+    """Whether assumptions hold in the whole domain."""
     e, total = body.e, const("i1", True)
     for each in assumptions:
         for factor in each.unit_factors:
@@ -332,7 +334,7 @@ def holds_everywhere(body: Body, assumptions: Sequence[Assumption]) -> V:
 
 
 def interior_start(body: Body, guards: list[Guard], shape: Shape, axis: int) -> V | None:
-    """From which lane on the lower limits hold; None if there are none."""
+    """The start of the interior along the vectors' axis; None if there are no lower guards."""
     e, lower = body.e, [guard for guard in guards if guard.is_lower]
     total = const("i64", 0)
     for guard in lower:
@@ -346,16 +348,16 @@ def interior_start(body: Body, guards: list[Guard], shape: Shape, axis: int) -> 
 
 
 def lanes_before(body: Body, guard: Guard) -> V:
-    """How many lanes there are before a lower limit holds; none if that is below one."""
+    """How many lanes there are before a lower guard holds; none if the number is negative."""
     index, bound = _index_and_bound(body, guard)
     before = body.e.sub(bound, index)
     return before if guard.is_closed else body.e.add(before, const("i64", 1))
 
 
 def lanes_within(body: Body, guard: Guard) -> V:
-    """How many lanes there are before the bound; it cannot overflow, unlike the index.
+    """How many lanes there are before an upper guard fails; this i64 does not overflow.
 
-    Of a lower limit, they end where the index would wrap.
+    A lower guard fails where the index would wrap.
     """
     index, bound = _index_and_bound(body, guard)
     if guard.is_lower:
@@ -366,7 +368,7 @@ def lanes_within(body: Body, guard: Guard) -> V:
 
 
 def _index_and_bound(body: Body, guard: Guard) -> tuple[V, V]:
-    """The index of the first lane, and the bound."""
+    """The index of the first lane, and the bound, in i64."""
     how = "sext" if guard.index.ty.dtype.is_signed else "zext"
     origin = tuple(ZERO for _ in guard.index.shape)
     ends = (guard.index,) if guard.bound is None else (guard.index, guard.bound)

@@ -1,4 +1,4 @@
-"""Which branches and loops can run inside of a loop over lanes, and over which domain."""
+"""Which branches and loops can be lowered inside of a loop over lanes, and over which domain."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from eas.llvm.lanes.interior import depends
 
 
 def domain_of(op: If | For | While, facts: Facts) -> Shape | None:
-    """The shape whose lanes can take the op one vector after the other; None if they cannot."""
+    """The shape whose lanes can execute the op vector by vector; None if they cannot."""
     inside = with_inner(op)[1:]
     if any(isinstance(each, Barrier | Alloc | Combine) or _is_collective(each) for each in inside):
         return None
@@ -46,12 +46,12 @@ def domain_of(op: If | For | While, facts: Facts) -> Shape | None:
     if facts.is_divergent(op):
         return domain
     if isinstance(op, For | While) and not any(value.shape for value in op.inits):
-        return None  # each trip goes along memory; nothing of it stays in registers
+        return None  # each trip streams through memory, no value stays in registers
     return domain if _is_free(op, inside, domain, facts) else None
 
 
 def _is_free(op: Op, inside: list[Op], domain: Shape, facts: Facts) -> bool:
-    """Whether the lanes of an op that all of them take need not wait for each other."""
+    """Whether the lanes of a uniform op need no lockstep execution."""
     accesses = Accesses(domain, facts)
     for each in inside:
         if isinstance(each, Print):
@@ -71,9 +71,9 @@ def _is_free(op: Op, inside: list[Op], domain: Shape, facts: Facts) -> bool:
 
 
 def _moves(op: Store, defined: set[int], facts: Facts) -> bool:
-    """Whether the next trip may come to another lane's place, or whether a mask changes.
+    """Whether a store may write to another lane's element in the next trip, or its mask changes.
 
-    A store whose mask is another in each trip is better off in a loop over lanes of its own.
+    A store whose mask changes with each trip is faster in a loop over lanes of its own.
     """
     is_other = op.mask is not None and depends(op.mask, defined, facts)
     return is_other or depends(op.offset, defined, facts)
@@ -95,7 +95,7 @@ def _blocks(op: Op) -> Iterator[Value]:
 
 
 def _fixed(op: Op) -> Iterator[Value]:
-    """The blocks whose lanes an op decides or acts for: these lie along the whole domain."""
+    """The blocks that an op branches on or has effects for: they have the rank of the domain."""
     found: tuple[Value, ...]
     match op:
         case If():

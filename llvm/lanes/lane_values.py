@@ -1,4 +1,4 @@
-"""What is known of a value in the lanes of one vector: that all are equal, or in steps."""
+"""A value in the lanes of one vector: uniform, strided, or any vector."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ class Uniform:
 
 @frozen
 class Strided:
-    """`base + start`, `base + start + step`, ...: integers that are not written out if possible.
+    """`base + start`, `base + start + step`, ...: integers that become a vector only on demand.
 
-    `is_exact` tells that no step wraps around. Vectors side by side have one base.
+    `is_exact` says that no step wraps around. The vectors of an unrolled loop share their base.
     """
 
     base: V
@@ -35,7 +35,7 @@ LaneValue = Uniform | Strided | Vector
 
 
 def number(lanes: LaneValue) -> V:
-    """The one number of all lanes."""
+    """The number of a uniform value."""
     assert isinstance(lanes, Uniform)
     return lanes.v
 
@@ -57,7 +57,7 @@ def to_vector(e: Emitter, lanes: LaneValue, width: int) -> V:
 
 
 def add(e: Emitter, a: LaneValue, b: LaneValue, sign: int, wraps: bool) -> LaneValue | None:
-    """The sum (or difference) of integers, if it is one of steps."""
+    """The sum (or difference) of integers, if it is strided or uniform."""
     first, second = _parts(a), _parts(b)
     if first is None or second is None:
         return None
@@ -69,7 +69,7 @@ def add(e: Emitter, a: LaneValue, b: LaneValue, sign: int, wraps: bool) -> LaneV
 
 
 def scale(e: Emitter, a: LaneValue, b: LaneValue, wraps: bool) -> LaneValue | None:
-    """The product of integers in steps and a constant, if it is that."""
+    """The product of strided integers and a constant; None for other products."""
     for one, other in ((a, b), (b, a)):
         if isinstance(one, Uniform) and isinstance(one.v.known, int) and isinstance(other, Strided):
             factor = one.v.known

@@ -1,4 +1,4 @@
-"""Trips of a loop in which all lanes are within their limits, and the others: code for both."""
+"""Loop versioning: an unmasked body for trips in which all guards hold, a masked one for others."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from eas.llvm.lanes.vector_body import Body
 
 
 def run_versioned(body: Body, region: Region, run: Callable[[], object]) -> None:
-    """Runs the body of a loop; without masks, if in this trip all lanes are within their limits."""
+    """Writes the body of a loop in two versions: without masks where all guards hold, and with."""
     e, found = body.e, _assumptions(body, region)
     holds = const("i1", True)
     for guard in [guard for each in found for guard in each.guards]:
@@ -36,9 +36,9 @@ def run_versioned(body: Body, region: Region, run: Callable[[], object]) -> None
 
 
 def _assumptions(body: Body, region: Region) -> list[Assumption]:
-    """What may be assumed in one trip and not in another, if its limits are known from the start.
+    """The assumptions that hold in some trips only, and whose guards are known from the start.
 
-    Where not all of it is known, some masks stay, and code for both is not worth its length.
+    If a guard were not, its mask would stay, and a second version would not be worth its length.
     """
     ops = list(region.ops[:-1])
     inside = {value.id for op in ops for value in results_of(op)}
@@ -60,15 +60,17 @@ def _index_and_bound(guard: Guard) -> Sequence[Value]:
 
 
 def _is_known(body: Body, guard: Guard, hoistable: _Hoistable) -> bool:
-    """Whether the ends of a limit can be computed before the ops of the region."""
+    """Whether a guard can be evaluated before the ops of the region."""
     if not body.fits(guard.index.shape) or not all(map(hoistable.holds, _index_and_bound(guard))):
         return False
-    places = [body.at(guard.index, coords) for coords, _ in body.distinct_coords(guard.index.shape)]
-    return all(isinstance(at, Uniform | Strided) for at in places)
+    indices = [
+        body.at(guard.index, coords) for coords, _ in body.distinct_coords(guard.index.shape)
+    ]
+    return all(isinstance(at, Uniform | Strided) for at in indices)
 
 
 class _Hoistable:
-    """Whether a value is there before the ops that define those `inside`, or can be."""
+    """Whether a value is defined before those `inside`, or can be hoisted there."""
 
     def __init__(self, facts: Facts, inside: set[int]) -> None:
         self.facts, self.inside, self.found = facts, inside, dict[int, bool]()
@@ -87,7 +89,7 @@ class _Hoistable:
 
 
 class _LoopVariant:
-    """Whether a value is another in each trip of a loop with this body."""
+    """Whether a value changes from trip to trip of a loop with this body."""
 
     def __init__(self, facts: Facts, region: Region) -> None:
         self.facts, self.found = facts, {value.id: True for value in region.args}
@@ -104,7 +106,7 @@ class _LoopVariant:
 
 
 def _guard_holds(body: Body, guard: Guard) -> V:
-    """Whether the first lane is not below a limit, and the last one not beyond it."""
+    """Whether a guard holds in the first and in the last lane."""
     e, dtype = body.e, guard.index.ty.dtype
     how = "sext" if dtype.is_signed else "zext"
     bound = const("i64", 0)
@@ -124,7 +126,7 @@ def _guard_holds(body: Body, guard: Guard) -> V:
 
 
 def _extremes(body: Body, index: Value) -> dict[V, tuple[int, int]]:
-    """How far from a base the first and the last lane of the vectors side by side are."""
+    """The distances of the first and the last lane of the unrolled vectors from their base."""
     extremes: dict[V, tuple[int, int]] = {}
     for coords, _ in body.distinct_coords(index.shape):
         lanes = body.at(index, coords)

@@ -1,6 +1,6 @@
-"""Loops: plain ones, which all lanes that are there take together, and masked ones.
+"""Loops: uniform ones with plain jumps, and divergent ones with masks.
 
-A masked loop runs until no lane is left in it; a lane that leaves takes its results along.
+A masked loop runs until all lanes have left it. A lane's results are set when it leaves.
 """
 
 from __future__ import annotations
@@ -54,10 +54,10 @@ def write_plain(
     test: Callable[[Region], None],
     run: Callable[[Region, JoinSlots], None],
 ) -> None:
-    """The jumps of a loop whose scalars are in `body`.
+    """The jumps of a uniform loop whose scalars are in `body`.
 
-    `slots` are for its results and for what it carries. `test` runs a region, `run` does and puts
-    what it yields into slots; while it runs the loop's body, the loop is the last of `frames`.
+    `slots` hold its results and its carried values. `test` writes a region; `run` writes one and
+    stores what it yields to slots. While `run` writes the body, the loop is the last of `frames`.
     """
     e, (results, carried) = body.e, slots
     head, inside, again, end, after = (
@@ -95,7 +95,7 @@ def _goes_on(
     carried: JoinSlots,
     test: Callable[[Region], None],
 ) -> V:
-    """Whether there is another trip; what the test of a `while` passes on is carried then."""
+    """Whether there is another trip. What the test of a `while` passes on is stored as carried."""
     if isinstance(op, For):
         assert counter is not None
         return counter.next(op.body.args[0])
@@ -110,14 +110,14 @@ def _goes_on(
 
 @frozen
 class _Test:
-    """Which lanes make another trip: those in `lanes`, at each point, but none unless `all`."""
+    """The lanes that make another trip: those in `lanes`, at each point; none unless `all`."""
 
     all: V
     lanes: Masks
 
 
 def _conjuncts(condition: Value, facts: Facts) -> list[Value]:
-    """The conditions that all have to hold for one to do so."""
+    """The operands of a conjunction."""
     op = facts.definitions.get(condition.id)
     if isinstance(op, Compute) and op.op.name == "and":
         return [part for operand in op.operands for part in _conjuncts(operand, facts)]
@@ -125,7 +125,7 @@ def _conjuncts(condition: Value, facts: Facts) -> list[Value]:
 
 
 def _joined(body: Body, parts: Sequence[Sequence[LaneValue]]) -> _Test:
-    """Several conditions at each point: one that is the same everywhere is for all lanes."""
+    """The conjunction of conditions at each point. Uniform ones are joined into `all`."""
     whole = const("i1", True)
     lanes: Masks = [None] * len(body.points)
     for part in parts:
@@ -137,7 +137,7 @@ def _joined(body: Body, parts: Sequence[Sequence[LaneValue]]) -> _Test:
 
 
 class _Masked:
-    """A loop that lanes leave in different trips."""
+    """A divergent loop: lanes leave it in different trips."""
 
     def __init__(self, body: Body, op: For | While, masks: Masks) -> None:
         self.body, self.op, self.masks = body, op, masks
@@ -176,7 +176,7 @@ class _Masked:
         return self.masks if frame.done is None else frame.done.take()
 
     def _test(self, counter: LaneCounter | None, here: Masks) -> tuple[_Test, Sequence[Value]]:
-        """The test of the next trip, and the values that are then carried."""
+        """The test of the next trip, and the values that it passes on."""
         body, op = self.body, self.op
         if isinstance(op, For):
             assert counter is not None
@@ -192,9 +192,10 @@ class _Masked:
         return _joined(body, found), last.values
 
     def _end(self, here: Masks, test: _Test) -> None:
-        """What the lanes that leave take along.
+        """Sets the results of the lanes that leave.
 
-        If that is only computed, the lanes that stay take it along too: they will do so again.
+        If these are only computed, they are set in the lanes that stay as well: those overwrite
+        them when they leave.
         """
         body, frame, region = self.body, self.frame, self.op.orelse
         if is_pure(region) and isinstance(region.terminator, Yield):
@@ -220,7 +221,7 @@ class _Masked:
 
 
 def _rename(body: Body, names: Sequence[Value], values: Sequence[Value]) -> None:
-    """Binds values to those of others, at all of their places."""
+    """Binds names to other values, at all of their coordinates."""
     for name, value in zip(names, values, strict=True):
         for coords, _ in body.distinct_coords(name.shape):
             body.bind(name, coords, body.at(value, coords))

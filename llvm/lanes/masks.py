@@ -1,4 +1,4 @@
-"""Which lanes take part: masks of bools, where None stands for all lanes."""
+"""Masks of active lanes; None is all lanes."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def mask_vector(body: Body, mask: Mask) -> V:
 
 
 def is_any(body: Body, masks: Sequence[Mask]) -> V:
-    """Whether any lane of any point takes part."""
+    """Whether any lane of any point is active."""
     total: V | None = None
     single: V | None = None
     for mask in masks:
@@ -65,7 +65,7 @@ def is_any(body: Body, masks: Sequence[Mask]) -> V:
 
 
 def joint_mask(body: Body, masks: Sequence[Mask], points: Sequence[int], coords: Coords) -> Mask:
-    """The mask of what several points share; one value for all lanes is wanted if any lane is."""
+    """The mask of a value that several points share; a uniform one needs any active lane."""
     chosen = [masks[n] for n in points]
     if any(mask is None for mask in chosen):
         return None
@@ -78,7 +78,7 @@ def joint_mask(body: Body, masks: Sequence[Mask], points: Sequence[int], coords:
 
 
 def tail_mask(body: Body, coords: Coords) -> Mask:
-    """The lanes at these coordinates that are inside of the domain."""
+    """The lanes at these coordinates that are inside of the domain; None: all of them."""
     varying = [at for at in coords if not isinstance(at, Uniform)]
     for point, mask in zip(body.points, body.start, strict=True):
         if any(at in point for at in varying):
@@ -87,7 +87,7 @@ def tail_mask(body: Body, coords: Coords) -> Mask:
 
 
 def condition(body: Body, mask: Mask) -> V | None:
-    """Whether any lane takes part; None if all do."""
+    """Whether any lane is active; None if all are."""
     return None if mask is None else is_any(body, [mask])
 
 

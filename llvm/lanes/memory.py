@@ -19,10 +19,10 @@ _ALIGNED_BYTES = 16  # NumPy aligns arrays to this, so one nontemporal store wri
 
 
 def load(body: Body, op: Load, coords: Coords, mask: Mask) -> LaneValue:
-    """What the lanes at these coordinates read.
+    """What the lanes at these coordinates load.
 
-    LLVM 22 moves a masked load to a select by the same mask, even beyond a store between them: what
-    is read of an array that changes is frozen, which it does not look through.
+    LLVM 22 folds a masked load into a select by the same mask, even across a store between them.
+    It does not look through `freeze`, so loads from arrays that the kernel writes are frozen.
     """
     found = _loaded(body, op, coords, mask)
     is_masked = mask is not None or op.mask is not None
@@ -32,7 +32,7 @@ def load(body: Body, op: Load, coords: Coords, mask: Mask) -> LaneValue:
 
 
 def _loaded(body: Body, op: Load, coords: Coords, mask: Mask) -> LaneValue:
-    """Elements, and in the lanes that a mask leaves out what the load gives instead."""
+    """The loaded elements, and the load's `other` in the lanes that are masked off."""
     own = None if op.mask is None else body.at(op.mask, coords)
     if own is not None:
         mask = narrow(body, mask, own)
@@ -42,7 +42,7 @@ def _loaded(body: Body, op: Load, coords: Coords, mask: Mask) -> LaneValue:
     if op.other is None or mask is None:
         return found
     other = body.at(op.other, coords)
-    # One element for all lanes is also read if only some of them want it.
+    # A uniform element is loaded if any lane is active, so it need not be zero in the others.
     is_zero_elsewhere = isinstance(own, Uniform) or not isinstance(found, Uniform)
     if is_zero_elsewhere and isinstance(other, Uniform) and _is_zero(other.v):
         return found
@@ -57,7 +57,7 @@ def _is_zero(v: V) -> bool:
 
 
 def read(body: Body, pointer: V, dtype: DType, offset: LaneValue, mask: Mask) -> LaneValue:
-    """Elements of an array; masked-off lanes touch nothing and get zero."""
+    """Loads elements of an array. Lanes that are masked off access nothing and get zero."""
     if isinstance(offset, Uniform):
         return Uniform(_read_single(body, pointer, dtype, offset.v, mask))
     if isinstance(offset, Strided) and abs(offset.step) == 1:
@@ -84,7 +84,7 @@ def _read_single(body: Body, pointer: V, dtype: DType, offset: V, mask: Mask) ->
 
 
 def _read_row(body: Body, pointer: V, dtype: DType, offset: Strided, mask: Mask) -> V:
-    """Neighbouring elements: one load, turned round if they go down."""
+    """Loads neighbouring elements with one instruction, reversed if the offsets decrease."""
     e = body.e
     ty = vector(stored(dtype), body.width)
     pointer, is_reversed = _row(body, pointer, dtype, offset)
@@ -101,7 +101,7 @@ def _read_row(body: Body, pointer: V, dtype: DType, offset: Strided, mask: Mask)
 
 
 def _row(body: Body, pointer: V, dtype: DType, offset: Strided) -> tuple[V, bool]:
-    """Where a row of neighbours begins, and whether it is read backwards."""
+    """The lowest address of neighbouring elements, and whether their order is reversed."""
     e, is_reversed = body.e, offset.step < 0
     start = offset.start - (body.width - 1 if is_reversed else 0)
     pointer = e.gep(stored(dtype), pointer, offset.base)
@@ -113,7 +113,7 @@ def _reverse(body: Body, v: V) -> V:
 
 
 def _gather(body: Body, pointer: V, dtype: DType, offset: LaneValue, mask: Mask) -> V:
-    """One load per lane. Lanes that are masked off read a zero of ours instead of branching."""
+    """One load per lane. Lanes that are masked off load from `Program.zero`, without a branch."""
     e = body.e
     pointers = e.gep(stored(dtype), pointer, body.to_vector(offset))
     if mask is not None:
@@ -127,7 +127,7 @@ def _gather(body: Body, pointer: V, dtype: DType, offset: LaneValue, mask: Mask)
 
 
 def store(body: Body, op: Store, masks: Sequence[Mask]) -> None:
-    """The stores of all points; past the caches, if they are whole rows of a large launch."""
+    """The stores of all points; nontemporal ones for full vectors of a large launch."""
     rows: list[tuple[V, V]] = []
     nontemporal = body.program.nontemporal(op) if len(body.scopes) == 1 else None
     for coords, points in body.distinct_coords(op.offset.shape):
@@ -148,7 +148,7 @@ def store(body: Body, op: Store, masks: Sequence[Mask]) -> None:
 
 
 def _write_rows(body: Body, rows: Sequence[tuple[V, V]], size: int, is_large: V) -> None:
-    """Stores that do not read the lines first, if there are many and all places are aligned."""
+    """Nontemporal stores if the launch is large and all addresses are aligned, else usual ones."""
     e = body.e
     aligned, nontemporal_block, usual, after = (
         e.label(hint) for hint in ("aligned", "nontemporal", "usual", "after")
@@ -181,7 +181,7 @@ def _write_nontemporal(body: Body, v: V, pointer: V, size: int) -> None:
 def write(
     body: Body, pointer: V, dtype: DType, offset: LaneValue, value: LaneValue, mask: Mask
 ) -> None:
-    """Elements of an array; where several lanes write to one place, the last one stays."""
+    """Stores elements of an array. If several lanes write to one element, the last one wins."""
     e = body.e
     if isinstance(offset, Uniform) and isinstance(value, Uniform):
         pointer = e.gep(stored(dtype), pointer, offset.v)
@@ -214,10 +214,10 @@ def _write_row(body: Body, pointer: V, dtype: DType, offset: Strided, v: V, mask
 
 
 def _may_be_known(body: Body, v: V) -> bool:
-    """Whether LLVM could find that a mask of integers leaves but one lane.
+    """Whether LLVM could find out that a mask of an integer store has a single lane.
 
-    If they were cut from wider ones, LLVM 22 would store the whole wide number then, over the
-    elements behind it. A mask is known where vectors stand at places that are known.
+    If the integers were truncated, LLVM 22 then stores the wide number, over the elements behind.
+    A mask may be constant where the coordinates of the vectors are constant.
     """
     if is_float(v.ty) or bits_of(v.ty) == 64:
         return False

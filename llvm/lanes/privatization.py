@@ -1,8 +1,7 @@
-"""Sums of a thread for places in arrays that a kernel only adds to.
+"""Privatized accumulators of atomic adds, for arrays that a kernel only adds to.
 
-What an atomic step adds is first added up in a small table of the thread's own, one slot for many
-places; a place that gives up its slot gets its sum by an atomic step, and so do all in the end.
-Other threads then wait for each other far less often.
+Each thread accumulates into a small direct-mapped table of its own. An entry that is evicted is
+added to the array by an atomic, and so are all entries at the end. Threads contend far less often.
 """
 
 from __future__ import annotations
@@ -18,12 +17,12 @@ from eas.llvm.emit.emit import Emitter, V, const
 from eas.support.records import frozen
 
 _SLOTS = 512
-_EMPTY = -(1 << 63)  # no offset: those below zero are the places of a view that runs backwards
+_EMPTY = -(1 << 63)  # no offset; other negative ones are elements of a view that runs backwards
 
 
 @frozen
 class PrivateTable:
-    """`number` is that of the array among the arguments, `start` where in the scratch it lies."""
+    """A table in the scratch memory at `start`; `number` is the array's among the arguments."""
 
     number: int
     dtype: DType
@@ -33,7 +32,7 @@ class PrivateTable:
 
 
 def privatized_arrays(facts: Facts) -> set[int]:
-    """The arrays of arguments to which nothing is done but that numbers are added."""
+    """The arrays of arguments whose only accesses are atomic adds without a used result."""
     arrays = {param.value.id for param in facts.function.params}
     found = {op.pointer.id for op in facts.ops.values() if isinstance(op, Atomic)} & arrays
     for op in facts.ops.values():
@@ -55,7 +54,7 @@ def make_table(e: Emitter, number: int, dtype: DType) -> PrivateTable:
 
 
 def accumulate(e: Emitter, table: PrivateTable, array: V, offset: V, number: V) -> None:
-    """Adds a number to the sum of a place; another place's sum that is in the way goes first."""
+    """Adds a number to the partial sum of an offset. Another one in its slot is flushed first."""
     slot = e.and_(offset, const("i64", _SLOTS - 1))
     p_offset, partial = e.gep("i64", table.offsets, slot), e.gep(number.ty, table.partials, slot)
     owner, size = e.load("i64", p_offset, 8), size_of(table.dtype)
@@ -83,7 +82,7 @@ def _add_atomically(e: Emitter, dtype: DType, array: V, offset: V, partial: V) -
 
 
 def write_clear(tables: Sequence[PrivateTable]) -> str:
-    """The text of a function that makes the slots of all buffers free."""
+    """The text of a function that empties all tables."""
     e = Emitter()
     for table in tables:
         _clear(e, _offsets(e, table))
@@ -101,7 +100,7 @@ def _clear(e: Emitter, offsets: V) -> None:
 
 
 def write_flush(tables: Sequence[PrivateTable]) -> str:
-    """The text of a function that gives all sums to their places."""
+    """The text of a function that adds all partial sums to their arrays."""
     e = Emitter()
     for table in tables:
         _flush(e, table)

@@ -24,14 +24,14 @@ from eas.llvm.lanes.simdgroups import simd
 from eas.llvm.lanes.tiles import Tile, read_tile
 from eas.llvm.lanes.vector_body import Body, Mask
 
-_MOST_CACHED_BYTES = 24 << 20  # bytes
+_MOST_CACHED_BYTES = 24 << 20
 
 
 class Program:
-    """The code of one program under way.
+    """The state of the code generator for one program.
 
-    Scalars are in `single`, a body of one point without coordinates; blocks that outlive the loop
-    that made them are in `tiles`, but for those that are `remade`.
+    Scalars are in `single`, a body of one point without coordinates. Blocks that are used outside
+    of the loop that defines them are in `tiles`, or `rematerialized`.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class Program:
         }
 
     def outside(self, body: Body, value: Value, coords: Coords) -> LaneValue | None:
-        """A value that was made before the loop over lanes, if it was."""
+        """A value that is defined outside of the current loop over lanes; None for others."""
         if not value.shape and body is not self.single:
             for scope in reversed(self.single.scopes):
                 if (value.id, ()) in scope:
@@ -85,17 +85,17 @@ class Program:
         return emit_op(body, op, masks)
 
     def load(self, body: Body, op: Load, coords: Coords) -> LaneValue:
-        """What the lanes at these coordinates read."""
+        """What the lanes at these coordinates load."""
         return load(body, op, coords, tail_mask(body, coords))
 
     def simdgroup_op(self, body: Body, op: Compute, coords: Coords) -> LaneValue:
-        """What the threads of a simdgroup do together."""
+        """The result of a collective op of a simdgroup."""
         return simd(body, op, coords)
 
     def nontemporal(self, op: Store) -> V | None:
-        """Whether a launch stores so much that it had better not go through the caches.
+        """Whether a launch stores more than the caches hold, so that the stores should bypass them.
 
-        Only for arrays that the kernel does not read: their lines are not there anyway.
+        None for arrays that the kernel reads: their lines are in the caches anyway.
         """
         if not self.has_nontemporal or op.pointer.id in self.facts.read:
             return None
@@ -113,34 +113,34 @@ class Program:
         return register(value.ty.dtype)
 
     def zero(self) -> V:
-        """A place with a vector of zeros, for lanes that must not read anything else."""
+        """The address of a vector of zeros, for lanes that are masked off."""
         if self._zero is None:
             self._zero = self.e.alloca("i64", self.width)
             self.e.entry_line(f"store <{self.width} x i64> zeroinitializer, {self._zero}")
         return self._zero
 
     def slow_path_memory(self, element: str) -> V:
-        """Memory for a vector of numbers that a function out of line looks at."""
+        """Memory for a vector that is passed to a function of the slow path."""
         if element not in self._slow_path:
             self._slow_path[element] = self.e.alloca(element, self.width)
         return self._slow_path[element]
 
     def trips_left(self) -> Variable:
-        """How many trips of loops the program still makes before it asks whether to give up."""
+        """How many trips of loops the program makes until the next safepoint."""
         if self._trips_left is None:
             self._trips_left = self.e.variable("i32")
             self.e.entry_line(f"store i32 {TRIPS}, {self._trips_left.pointer}")
         return self._trips_left
 
     def site(self, op: Op) -> tuple[int, Shape | None]:
-        """The number of the site that an op reports from, and the shape of its lanes there.
+        """The number of the report site of an op, and the shape of its lanes in the source.
 
-        The shape is None if a pass has changed it: then the lanes are not those of the source.
+        The shape is None if a pass has changed it.
         """
         site = site_of(op)
         assert site is not None
         for number, each in enumerate(self.sites):
             if each == site:
                 return number, site.shape
-        places = [(each.kind, each.parts, each.loc) for each in self.sites]
-        return places.index((site.kind, site.parts, site.loc)), None
+        keys = [(each.kind, each.parts, each.loc) for each in self.sites]
+        return keys.index((site.kind, site.parts, site.loc)), None

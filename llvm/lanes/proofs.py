@@ -1,8 +1,8 @@
-"""Proves that accesses are inside of their arrays: for a whole launch, or for a loop over lanes.
+"""Proves that accesses are in bounds: for a whole launch, or for a loop over lanes.
 
-What a launch proves it proves once, before its first program, with the positions of its programs
-as spans. Where that fails, each loop over lanes tries again for its own program. What neither
-proves is checked in place, see `eas.llvm.lanes.bounds_checks`.
+A launch runs its proofs once, before its first program, with spans for the positions of programs.
+Where such a proof fails, each loop over lanes tries again for its own program. What neither proves
+is checked vector by vector, see `eas.llvm.lanes.bounds_checks`.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ Access = Load | Store | Atomic
 
 @frozen
 class GuardedAccess:
-    """An access, and the conditions that hold in the lanes that have it."""
+    """An access, and the conditions that hold in its active lanes."""
 
     op: Access
     conditions: tuple[Value, ...]
@@ -65,7 +65,7 @@ def _holding(op: Op, region: Region) -> tuple[Value, ...]:
 
 
 def inside(spans: Spans, access: GuardedAccess, bounds: Bounds) -> V | None:
-    """Whether an access is inside of its array in all lanes that have it; None if unknown."""
+    """Whether an access is in bounds in all of its active lanes; None if unknown."""
     e, op = spans.e, access.op
     spans.under(access.conditions)
     span = spans.of(op.offset, box_of(op.offset.shape))
@@ -85,9 +85,9 @@ def launch_proofs(
     extents: Sequence[V],
     bounds: Mapping[int, Bounds],
 ) -> tuple[dict[int, int], V]:
-    """Which bit of a word says that an access is proved, by the id of its op, and the word.
+    """The bit of a word that says that an access is proved, by the id of its op, and the word.
 
-    `arguments` are the scalars by their ids, `extents` those of the grid.
+    `arguments` are the integer arguments by their ids, `extents` those of the grid.
     """
 
     def position(op: Compute) -> Span:
@@ -123,7 +123,7 @@ def _axis(op: Compute) -> int:
 def prove_loop(
     body: Body, ops: Sequence[Op], rematerialized: set[int], bounds: Mapping[int, Bounds]
 ) -> tuple[frozenset[int], V]:
-    """The accesses of a loop that a condition proves, by the ids of their ops; and that one."""
+    """The accesses of a loop that are proved if a condition holds, and the condition."""
     accesses = [each for each in accesses_in(ops) if each.op.pointer.id in bounds]
     accesses += _rematerialized_loads(ops, rematerialized, body.facts, bounds)
     early = [each for each in accesses if id(each.op) in body.program.proofs]
@@ -149,18 +149,18 @@ def prove_loop(
 def _prove_here(
     body: Body, ops: Sequence[Op], accesses: Sequence[GuardedAccess], bounds: Mapping[int, Bounds]
 ) -> tuple[frozenset[int], V]:
-    """What can be proved before a loop over lanes, from the scalars that are there."""
+    """What can be proved before a loop over lanes, from scalars that are defined there."""
     e = body.e
     later = {value.id for op in ops for value in results_of(op)}
     later |= {id for op in ops for id in defined_inside(op)}
-    body.scopes.append({})  # what is computed in a branch is not there behind it
+    body.scopes.append({})  # values of a branch do not dominate the code after it
 
     def number(value: Value) -> V | None:
         return None if value.id in later else body.scalar(value)
 
     def position(op: Compute) -> Span:
-        places = body.program.ids if op.op.name == "program_id" else body.program.extents
-        v = e.cast("zext", places[_axis(op)], "i64")
+        positions = body.program.ids if op.op.name == "program_id" else body.program.extents
+        v = e.cast("zext", positions[_axis(op)], "i64")
         return Span(v, v, 31)
 
     spans = Spans(e, body.facts, number, position)
@@ -178,7 +178,7 @@ def _prove_here(
 def _rematerialized_loads(
     ops: Sequence[Op], rematerialized: set[int], facts: Facts, bounds: Mapping[int, Bounds]
 ) -> list[GuardedAccess]:
-    """The loads that are rematerialized where a loop needs them."""
+    """The loads that are rematerialized in a loop."""
     members = {id(each) for op in ops for each in with_inner(op)}
     found: dict[int, GuardedAccess] = {}
     seen: set[int] = set()

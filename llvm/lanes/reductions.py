@@ -1,4 +1,4 @@
-"""Reductions: accumulators for each vector of a pack, brought together when the loop is over."""
+"""Reductions: one accumulator per unrolled vector, combined after the loop."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from eas.support.records import record
 _COMBINE = {"sum": "add", "prod": "mul", "any": "or", "all": "and", "xor": "xor"}
 _NO_INDEX = 2**31 - 1
 
-Pair = tuple[V, V | None]  # a number and, if it is asked for, its index
+Pair = tuple[V, V | None]  # a number, and its index for `argmax` and `argmin`
 
 
 @record
 class Reduction:
-    """One reduction under way: a variable, or a pair with the index, per vector of a pack."""
+    """The accumulators of a reduction: per unrolled vector a variable, for `arg...` two."""
 
     op: Compute
     kind: str
@@ -57,7 +57,7 @@ def without_accumulators(op: Compute, kind: str, dtype: DType) -> Reduction:
 
 
 def reduce_lanes(e: Emitter, r: Reduction, v: V) -> V:
-    """The lanes of a vector as one number."""
+    """Combines the lanes of a vector to one number."""
     pair: Pair = (v, None)
     while pair[0].lanes:
         pair = _halved(e, r, pair)
@@ -72,7 +72,7 @@ def reset(e: Emitter, r: Reduction) -> None:
 
 
 def identity(r: Reduction, ty: str) -> V:
-    """The number that changes nothing."""
+    """The identity element."""
     is_least = r.kind in ("max", "argmax")
     match r.kind:
         case "sum" | "any" | "xor":
@@ -101,8 +101,8 @@ def accumulate(body: Body, r: Reduction, n: int, coords: Coords, mask: Mask) -> 
     if not r.indices:
         e.set(variable, combine(e, r, e.get(variable), v))
         return
-    place = coords[r.axis] if r.axis is not None else ravel(e, coords, operand.shape)
-    index = body.to_vector(place)
+    position = coords[r.axis] if r.axis is not None else ravel(e, coords, operand.shape)
+    index = body.to_vector(position)
     if mask is not None:
         bits = mask_vector(body, mask)
         index = e.select(bits, index, const(index.ty, _NO_INDEX))
@@ -112,19 +112,19 @@ def accumulate(body: Body, r: Reduction, n: int, coords: Coords, mask: Mask) -> 
 
 
 def combine(e: Emitter, r: Reduction, a: V, b: V) -> V:
-    """Two partial results as one."""
+    """Combines two partial results."""
     if r.kind in _COMBINE:
         return ARITHMETIC[_COMBINE[r.kind]](e, [a, b], r.dtype)
     if not r.dtype.is_float:
         return ARITHMETIC["maximum" if r.kind == "max" else "minimum"](e, [a, b], r.dtype)
-    # a NaN in `b` compares as false, so the number stays
+    # a NaN in `b` compares as false, so `a` stays
     is_max = r.kind == "max"
     better = e.select(e.fcmp("ogt" if is_max else "olt", b, a), b, a)
     return with_ordered_zeros(e, better, a, b, is_max=is_max)
 
 
 def _better(e: Emitter, r: Reduction, a: tuple[V, V], b: tuple[V, V]) -> tuple[V, V]:
-    """Of two candidates with their indices the better one, of equal ones the first."""
+    """The better of two candidates with their indices; of equal ones the first."""
     if r.dtype.is_float:
         how = "ogt" if r.kind == "argmax" else "olt"
         beats, ties = e.fcmp(how, b[0], a[0]), e.fcmp("oeq", b[0], a[0])
@@ -136,14 +136,14 @@ def _better(e: Emitter, r: Reduction, a: tuple[V, V], b: tuple[V, V]) -> tuple[V
 
 
 def finish_one(e: Emitter, r: Reduction, n: int) -> V:
-    """The n-th accumulator's lanes, each a result of its own."""
+    """The n-th accumulator, each lane of which is a result."""
     if r.indices:
         return e.get(r.indices[n])
     return rounded(e, e.get(r.variables[n]), r.op.result.ty.dtype)
 
 
 def finish(e: Emitter, r: Reduction) -> V:
-    """All accumulators and all of their lanes as one number."""
+    """Combines all accumulators and their lanes to one number."""
     pairs = [
         (e.get(v), e.get(r.indices[n]) if r.indices else None) for n, v in enumerate(r.variables)
     ]
@@ -174,8 +174,8 @@ def _halved(e: Emitter, r: Reduction, pair: Pair) -> Pair:
     half = value.lanes // 2
     parts: list[Pair] = []
     for start in (0, half):
-        places = range(start, start + half)
-        value_part = e.shuffle(value, V(value.ty, "poison"), places)
-        index_part = None if index is None else e.shuffle(index, V(index.ty, "poison"), places)
+        half_lanes = range(start, start + half)
+        value_part = e.shuffle(value, V(value.ty, "poison"), half_lanes)
+        index_part = None if index is None else e.shuffle(index, V(index.ty, "poison"), half_lanes)
         parts.append((value_part, index_part))
     return _combined(e, r, parts)

@@ -1,4 +1,4 @@
-"""One op of a region, in the lanes that are there."""
+"""The code of one op of a region, in the active lanes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Masks = Sequence[Mask]
 
 
 def emit_op(body: Body, op: Op, masks: Masks) -> Masks | None:
-    """Writes the code of an op; gives the lanes that go on behind it, None if there are none."""
+    """Writes the code of an op; gives the lanes that are active after it, None if none is."""
     match op:
         case Constant():
             pass

@@ -1,4 +1,4 @@
-"""Faults, asserts and prints of lanes: they leave words in a buffer, see `eas.ir.reports`."""
+"""Asserts and prints of lanes: they write words to a buffer, see `eas.ir.reports`."""
 
 from __future__ import annotations
 
@@ -19,31 +19,31 @@ Masks = Sequence[Mask]
 
 
 def check(body: Body, op: Assert, coords: Coords, mask: Mask) -> None:
-    """Stops the program if the condition is false in a lane, and tells which."""
+    """Ends the program if the condition is false in a lane, and reports that lane."""
     e = body.e
     site, _ = body.program.site(op)
     failed = narrow(body, mask, body.at(op.condition, coords), expected=False)
 
     def report() -> None:
-        place = ravel(e, coords, op.condition.shape) if op.condition.shape else ZERO
-        lane = _first(body, failed, place)
+        index = ravel(e, coords, op.condition.shape) if op.condition.shape else ZERO
+        lane = _first(body, failed, index)
         none = const("i64", 0)
         report_fault(body, site, lane, none, none)
 
     e.when(is_any(body, [failed]), report, is_unlikely=True)
 
 
-def _first(body: Body, failed: Mask, place: LaneValue) -> V:
-    """The place of the first lane that failed."""
+def _first(body: Body, failed: Mask, index: LaneValue) -> V:
+    """The index of the first lane that failed."""
     e = body.e
-    if isinstance(place, Uniform):
-        return place.v
-    places = body.to_vector(place)
+    if isinstance(index, Uniform):
+        return index.v
+    indices = body.to_vector(index)
     if failed is None or isinstance(failed, Uniform):
-        return e.extract(places, 0)
+        return e.extract(indices, 0)
     bits = e.bitcast(body.to_vector(failed), f"i{body.width}")
     lane = e.intrinsic("cttz", bits, const("i1", False))
-    return e.extract(places, e.cast("zext", lane, "i64"))
+    return e.extract(indices, e.cast("zext", lane, "i64"))
 
 
 def printed_shape(op: Print) -> Shape:
@@ -56,7 +56,7 @@ def printed_shape(op: Print) -> Shape:
 
 
 def show(body: Body, op: Print, masks: Masks) -> None:
-    """A record for each lane that prints, or one for all that print the same."""
+    """A record for each lane that prints, or one if all lanes print the same."""
     values = [part for part in op.parts if isinstance(part, Value)]
     shape = printed_shape(op)
     for coords, points in body.distinct_coords(shape):
@@ -67,7 +67,7 @@ def show(body: Body, op: Print, masks: Masks) -> None:
 
 
 def _print(body: Body, op: Print, parts: Sequence[LaneValue], mask: Mask) -> None:
-    """The records of a vector of lanes, or of one; the lane itself is the last of the parts."""
+    """The records of the lanes of a vector, or of one lane; the last part is the lane's index."""
     site, _ = body.program.site(op)
     dtypes = [part.ty.dtype for part in op.parts if isinstance(part, Value)]
 
@@ -84,16 +84,16 @@ def _record(body: Body, site: int, lane: V, numbers: Sequence[tuple[V, DType]]) 
     e, program = body.e, body.program
     size = RECORD_HEAD + sum(words_of(dtype) for _, dtype in numbers)
     head = (program.report, const("i32", size), const("i32", site), *program.ids, lane)
-    place = reporter(e, RECORD, "ptr", *head)
+    record = reporter(e, RECORD, "ptr", *head)
 
     def fill() -> None:
         at = RECORD_HEAD
         for v, dtype in numbers:
             words = _words(e, v, dtype)
-            e.store(words, e.gep("i32", place, const("i64", at)), 4)
+            e.store(words, e.gep("i32", record, const("i64", at)), 4)
             at += words_of(dtype)
 
-    e.when(e.icmp("ne", place, V("ptr", "null")), fill)
+    e.when(e.icmp("ne", record, V("ptr", "null")), fill)
 
 
 def _words(e: Emitter, v: V, dtype: DType) -> V:

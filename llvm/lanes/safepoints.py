@@ -1,7 +1,8 @@
-"""Long loops come up for air, so that Ctrl-C ends a program that does not end by itself.
+"""Safepoints in long loops, so that Ctrl-C ends a program that does not end by itself.
 
-A program counts the trips of all its loops. Every so many it asks the launch whether to give up,
-which lets Python look for signals, see `support.ll`. Products of large matrices ask as well.
+A program counts the trips of all its loops. Every `TRIPS` trips it reaches a safepoint: it calls
+the poll function of the launch, which lets Python handle signals (see `support.ll`), and returns if
+the launch is cancelled. Large matrix products have safepoints as well.
 """
 
 from __future__ import annotations
@@ -10,11 +11,11 @@ from eas.llvm.emit.emit import Emitter, V, const
 from eas.llvm.lanes.vector_body import Body
 
 TRIPS = 1024
-POLL, CANCELLED = 13, 16  # the words of a job that say what to call, and whether to give up
+POLL, CANCELLED = 13, 16  # words of a job: the poll function, and whether it is cancelled
 
 
 def poll(body: Body) -> None:
-    """At the end of a trip: leaves the program if the launch is to be given up."""
+    """Counts a trip of a loop, and reaches a safepoint every `TRIPS` trips."""
     e, left = body.e, body.program.trips_left()
     now = e.sub(e.get(left), const("i32", 1))
     e.set(left, now)
@@ -27,7 +28,7 @@ def poll(body: Body) -> None:
 
 
 def safepoint(e: Emitter) -> None:
-    """Leaves the program if the launch is to be given up."""
+    """Calls the poll function, and returns from the program if the launch is cancelled."""
     poll_function = e.load("ptr", _word(e, POLL))
     e.line(f"call preserve_allcc void {poll_function.text}(ptr %job) cold")
     is_cancelled = e.icmp("ne", e.load("i64", _word(e, CANCELLED)), const("i64", 0))

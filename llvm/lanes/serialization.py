@@ -1,7 +1,7 @@
-"""Lanes that take turns: code for one lane at a time, in a loop over those that take part.
+"""Serialized lanes: a loop that runs code for one active lane after the other.
 
-The loop has each instruction once. Steps on memory of one lane after the other, written out, are
-many instructions, of which processors guess that each waits for the one before.
+It is not unrolled: in straight-line code of many atomic updates, processors predict that each one
+depends on the one before.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from eas.llvm.lanes.vector_body import Body, Mask
 def serialize(
     body: Body, parts: Sequence[LaneValue], mask: Mask, act: Callable[[V, list[V]], None]
 ) -> None:
-    """Acts for each lane of a mask: with its number, and its numbers of some values."""
+    """Calls `act` for each lane of a mask, with the lane's number and its elements of `parts`."""
     e = body.e
     sources = [_source(body, part) for part in parts]
     bits = e.cast("zext", e.bitcast(mask_vector(body, mask), f"i{body.width}"), "i32")
@@ -37,7 +37,7 @@ def serialize(
 
 
 def _source(body: Body, part: LaneValue) -> Callable[[V], V]:
-    """What gives the number of a lane: from memory, which the lane's number is a place in."""
+    """Reads the element of a lane: a vector is stored to memory, and indexed there."""
     e = body.e
     if isinstance(part, Uniform):
         return lambda lane: part.v
@@ -55,7 +55,7 @@ def _source(body: Body, part: LaneValue) -> Callable[[V], V]:
 
 
 class LaneResults:
-    """What lanes have got in their turns; those that had none have zero."""
+    """The results of serialized lanes; those of inactive lanes are zero."""
 
     def __init__(self, body: Body, element: str) -> None:
         self.e, self.element = body.e, element

@@ -1,4 +1,4 @@
-"""What 32 neighbouring threads do together: each vector of them looks at the others' values."""
+"""Collective ops of a simdgroup: each vector of threads reads the values of the other vectors."""
 
 from __future__ import annotations
 
@@ -15,47 +15,49 @@ _FETCHES = {"simd_shuffle", "simd_broadcast", "simd_shuffle_xor"}
 
 
 def simd(body: Body, op: Compute, coords: Coords) -> LaneValue:
-    """A value of an op over simdgroups in the threads at these coordinates."""
+    """The result of a simdgroup op in the threads at these coordinates."""
     if op.op.name in _FETCHES:
         return _fetch(body, op, coords)
     return _mma(body, op, coords) if op.op.name == "mma_word" else _reduce(body, op, coords)
 
 
-def _start(body: Body, place: LaneValue) -> V:
+def _start(body: Body, thread: LaneValue) -> V:
     """The first thread of the simdgroup that a vector is in."""
     e = body.e
-    lowest = first(e, place) if isinstance(place, Strided) else e.extract(body.to_vector(place), 0)
+    lowest = (
+        first(e, thread) if isinstance(thread, Strided) else e.extract(body.to_vector(thread), 0)
+    )
     return e.and_(lowest, const("i32", -SIMD))
 
 
 def _fetch(body: Body, op: Compute, coords: Coords) -> LaneValue:
-    """The values of other lanes; of one that is not there, a lane's own."""
+    """The values of other lanes. For a lane that does not exist, a thread gets its own value."""
     e, own = body.e, body.to_vector(coords[0])
     lane = body.vector_at(op.operands[1], coords)
     if op.op.name == "simd_shuffle_xor":
         lane = e.xor(e.and_(own, const(own.ty, SIMD - 1)), lane)
-    place = e.add(e.and_(own, const(own.ty, -SIMD)), lane)
-    is_there = e.icmp("ult", lane, const(own.ty, SIMD))
+    thread = e.add(e.and_(own, const(own.ty, -SIMD)), lane)
+    exists = e.icmp("ult", lane, const(own.ty, SIMD))
     threads = op.operands[0].shape[0]
-    is_there = e.and_(is_there, e.icmp("ult", place, const(own.ty, threads)))
-    # a lane beyond the last thread has no value of its own either
+    exists = e.and_(exists, e.icmp("ult", thread, const(own.ty, threads)))
+    # a lane of the vector beyond the last thread has no own value either
     own = e.intrinsic("umin", own, const(own.ty, threads - 1))
-    return body.at(op.operands[0], (Vector(e.select(is_there, place, own)),))
+    return body.at(op.operands[0], (Vector(e.select(exists, thread, own)),))
 
 
 def _reduce(body: Body, op: Compute, coords: Coords) -> LaneValue:
-    """What the threads of a simdgroup, as far as they are there, come to."""
+    """Reduces the values of the threads of a simdgroup that exist."""
     e, operand = body.e, op.operands[0]
     r = without_accumulators(op, op.op.name.removeprefix("simd_"), op.result.ty.dtype)
     start, threads = _start(body, coords[0]), operand.shape[0]
     total: V | None = None
     for offset in range(0, SIMD, body.width):
-        place = Strided(e.add(start, const("i32", offset)), 1)
-        v = cast(e, body.vector_at(operand, (place,)), operand.ty.dtype, r.dtype)
+        thread = Strided(e.add(start, const("i32", offset)), 1)
+        v = cast(e, body.vector_at(operand, (thread,)), operand.ty.dtype, r.dtype)
         if threads % SIMD:
-            at = body.to_vector(place)
+            at = body.to_vector(thread)
             v = e.select(e.icmp("ult", at, const(at.ty, threads)), v, identity(r, v.ty))
-        if r.dtype.is_float and r.kind != "sum":  # a NaN gives way to any number
+        if r.dtype.is_float and r.kind != "sum":  # a NaN loses against any number
             v = combine(e, r, identity(r, v.ty), v)
         total = v if total is None else combine(e, r, total, v)
     assert total is not None
@@ -63,7 +65,12 @@ def _reduce(body: Body, op: Compute, coords: Coords) -> LaneValue:
 
 
 def _mma(body: Body, op: Compute, coords: Coords) -> LaneValue:
-    """One of a lane's two elements of a @ b + c."""
+    """One of a lane's two elements of a @ b + c.
+
+    Lane `l` of an 8x8 matrix holds two neighbouring elements of a row, those of
+    `place_in_fragment` in `eas.ir.ops.simdgroup`. Apple does not document this layout; MLX
+    (mlx/backend/metal/kernels/steel/gemm/mma.h, `get_coord`) and tinygrad (its Metal tensor cores)
+    rely on the same one."""
     e, word = body.e, op.attr("word")
     assert isinstance(word, int)
     a, b, c = op.operands[:2], op.operands[2:4], op.operands[4:]
@@ -82,14 +89,14 @@ def _mma(body: Body, op: Compute, coords: Coords) -> LaneValue:
 
 
 def _lane(body: Body, row: V, column: V) -> V:
-    """The lane that holds the elements at a row and an even column."""
+    """The lane that holds the elements at a row and an even column, see `_mma`."""
     e = body.e
     parts = [_bits(body, row, [(4, 16), (2, 4), (1, 2)]), _bits(body, column, [(4, 8), (2, 1)])]
     return e.or_(*parts)
 
 
 def _bits(body: Body, v: V, moves: list[tuple[int, int]]) -> V:
-    """A number made of some bits of another, each at a place of its own."""
+    """Moves single bits of a number: pairs of the old and the new value of a bit."""
     e, total = body.e, const(v.ty, 0)
     for old, new in moves:
         bit = e.and_(v, const(v.ty, old))

@@ -1,4 +1,4 @@
-"""Variables in which the values of several ways meet: of the lanes of a few vectors."""
+"""Variables in which the values of several paths join, for the lanes of a few vectors."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ Masks = Sequence[Mask]
 
 
 class JoinSlots(Protocol):
-    """Where values are kept that several ways lead to."""
+    """Variables for values that several paths join in."""
 
     def put(self, values: Sequence[Value], masks: Masks | None = None) -> None:
-        """Sets them all; with masks, only in their lanes."""
+        """Sets all of them; with masks, only in the active lanes."""
         ...
 
     def take(self, values: Sequence[Value]) -> None:
-        """Binds values to what is there now."""
+        """Binds values to the current content."""
         ...
 
 
 class LaneSlots:
-    """A variable for each of some values, at each place of theirs.
+    """A variable for each of some values, at each of its coordinates.
 
-    If `has_twins`, whole numbers that all lanes share are kept as vectors as well: to count in a
-    vector costs less than to spread a number in each trip, for the lanes that leave with it.
+    If `has_vector_copies`, uniform integers are stored as vectors as well: in a masked loop, adding
+    to a vector in each trip costs less than a splat in each trip.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class LaneSlots:
             self.variables.append(made)
 
     def put(self, values: Sequence[Value], masks: Masks | None = None) -> None:
-        """Sets them all; with masks, only in their lanes."""
+        """Sets all of them; with masks, only in the active lanes."""
         body = self.body
         found = [
             {coords: body.at(value, coords) for coords in variables}
@@ -85,7 +85,7 @@ class LaneSlots:
         e.set(variable, new)
 
     def take(self, values: Sequence[Value]) -> None:
-        """Binds values to what is in the variables now."""
+        """Binds values to the current content of the variables."""
         for value, variables in zip(values, self.variables, strict=True):
             for coords, variable in variables.items():
                 v = self.body.e.get(variable)
@@ -95,7 +95,7 @@ class LaneSlots:
 
 
 class MaskSlots:
-    """One variable per point that holds a mask."""
+    """One variable per point, which holds a mask."""
 
     def __init__(self, body: Body, masks: Masks | None) -> None:
         self.body = body
@@ -104,7 +104,7 @@ class MaskSlots:
         self.put(masks)
 
     def put(self, masks: Masks | None) -> None:
-        """Sets the masks; None stands for no lane at all."""
+        """Sets the masks; None is no lane."""
         for n, variable in enumerate(self.variables):
             none = const(variable.ty, False)
             v = none if masks is None else mask_vector(self.body, masks[n])
@@ -121,11 +121,11 @@ class MaskSlots:
 
 @record
 class LoopFrame:
-    """A loop under way.
+    """A loop whose body is being written.
 
-    `labels` are where a jump goes on and where it leaves, None if the loop is masked. `early` are
-    the lanes that went on to the next trip, `done` those that have left for good; both are only
-    kept where somebody asks.
+    `labels` are the targets of `continue` and `break`, None if the loop is masked. `early` are the
+    lanes that have continued with the next trip, `done` those that have left through `orelse`; both
+    are None where they are not needed.
     """
 
     results: JoinSlots

@@ -1,8 +1,8 @@
 """Interval arithmetic at run time: the span of offsets over many lanes, from a few instructions.
 
 The span of an integer block over a box of coordinates is computed in i64. Masks and the conditions
-of branches around an access clip the spans of what they compare. If the span of an access is inside
-of its array, the access needs no checks, see `eas.llvm.lanes.proofs`.
+of branches around an access clip the spans of what they compare. If the span of an access is in
+bounds, the access needs no checks, see `eas.llvm.lanes.proofs`.
 
 Kernels compute offsets in i32, which wraps. A span is *exact* if it holds the numbers themselves.
 Else it holds them modulo the width of their dtype: sums and products of such numbers are still
@@ -22,7 +22,7 @@ from eas.support.records import frozen, replace
 
 _BITS = 62  # sums and products of fewer bits cannot overflow
 _MOST = (1 << 63) - 1  # an i64; a u64 may be more
-_NONE = -1  # the label of an axis with one coordinate
+_NONE = -1  # the label of an axis of extent 1
 
 Label = int | tuple[int, int]  # an axis of the lanes, or the number of a view and an axis of it
 
@@ -43,7 +43,7 @@ class Span:
 
 @frozen
 class Axis:
-    """The coordinates along an axis of a block; those of one label are the same in each lane."""
+    """The coordinates along an axis of a block. Axes with one label have equal coordinates."""
 
     extent: int
     label: Label
@@ -59,7 +59,7 @@ def box_of(shape: Shape) -> Box:
 
 @frozen
 class _Clip:
-    """A comparison that holds: a value is below (or above) another one."""
+    """A comparison that holds: a value is below (or above) a bound."""
 
     is_upper: bool
     is_closed: bool
@@ -71,11 +71,11 @@ _COMPARISONS = {"lt": (True, False), "le": (True, True), "gt": (False, False), "
 
 
 class Spans:
-    """Computes spans where the conditions hold that were given to `under`.
+    """Computes spans in lanes in which the conditions hold that were given to `under`.
 
-    `number` gives a scalar that is there already, `position` the span of a program's position.
-    `relied_on` collects what has to hold for the spans that were asked for; `views` numbers the
-    views whose lanes see coordinates of their own.
+    `number` gives a scalar that is defined already, `position` the span of a program's position.
+    `relied_on` collects the conditions under which the requested spans are right. `views` numbers
+    the views that mix axes.
     """
 
     def __init__(
@@ -93,7 +93,7 @@ class Spans:
         self.has_clips = True
 
     def under(self, conditions: Sequence[Value]) -> None:
-        """From now on these conditions hold in the lanes that spans are asked for."""
+        """Sets the conditions that hold in the lanes of the next spans."""
         self.clips, self.found, self.relied_on = {}, {}, {}
         seen: set[tuple[int, Box]] = set()
         for condition in conditions:
@@ -117,7 +117,7 @@ class Spans:
                 clips.append(_Clip(way, is_closed, bound, box if bound.shape else ()))
 
     def of(self, value: Value, box: Box) -> Span | None:
-        """Between which numbers a value lies in the lanes of a box; None if that is not known."""
+        """The span of a value in the lanes of a box; None if it is not known."""
         box = box if value.shape else ()
         key = (value.id, box, self.has_clips)
         if key not in self.found:
@@ -132,9 +132,10 @@ class Spans:
         return span
 
     def view_box(self, op: Compute, box: Box) -> Box:
-        """Which box of a view's operand the lanes see.
+        """The box of a view's operand that the lanes of a box read.
 
-        A view that mixes axes may give a lane any coordinates; only an equal view gives the same.
+        A view that mixes axes may map a lane to any coordinates; an equal view maps it to equal
+        ones.
         """
         name, shape = op.op.name, op.operands[0].shape
         if name in _VIEW_BOXES:
@@ -147,7 +148,7 @@ class Spans:
         self.relied_on[condition] = None
 
     def _clipped(self, value: Value, box: Box, span: Span | None) -> Span | None:
-        """A span within what the comparisons say; where nothing is known, they may be enough."""
+        """A span clipped by comparisons. Without a span, the comparisons may be enough."""
         clips = self.clips.get((value.id, box), [])
         if not clips:
             return span
@@ -159,12 +160,12 @@ class Spans:
             self.has_clips = True
             if bound is not None:
                 span = self._within(span, clip, self.fit(bound, clip.bound.ty.dtype))
-        if is_new and value.ty.dtype.max > _MOST:  # then only a clip says that it is not more
+        if is_new and value.ty.dtype.max > _MOST:  # only a clip shows that it fits i64
             self.rely_on(self.e.icmp("slt", span.high, const("i64", _MOST)))
         return span
 
     def _static(self, value: Value) -> Span:
-        """What the ranges of the function say."""
+        """The span that the range analysis of the function gives."""
         dtype = value.ty.dtype
         low, high = self.facts.ranges.bounds(value) or (dtype.min, dtype.max)
         low, high = max(low, -(1 << 63)), min(high, _MOST)
@@ -179,7 +180,7 @@ class Spans:
         return replace(span, low=_min_or_max(e, "smax", span.low, first), bits=bits)
 
     def fit(self, span: Span, dtype: DType) -> Span:
-        """The span as one that holds the numbers themselves, because it has to fit the dtype."""
+        """The span as an exact one, which requires that it fits the dtype."""
         if span.is_exact:
             return span
         low, high = max(dtype.min, -(1 << 63)), min(dtype.max, _MOST)
@@ -196,7 +197,7 @@ class Spans:
             if number > _MOST:
                 return None
             return Span(const("i64", number), const("i64", number), number.bit_length())
-        if not value.shape and value.id not in self.facts.indexed:  # indices are proved as well
+        if not value.shape and value.id not in self.facts.indexed:  # an index has to be proved
             v = self.number(value)
             if v is not None:
                 return self._point(v, value.ty.dtype)
@@ -212,14 +213,14 @@ class Spans:
         return None if rule is None else rule(self, op, box)
 
     def _point(self, v: V, dtype: DType) -> Span:
-        """A scalar that is there."""
+        """The span of a scalar that is defined already."""
         wide = self.e.cast("sext" if dtype.is_signed else "zext", v, "i64")
         if dtype.bits == 64 and not dtype.is_signed:
             self.rely_on(self.e.icmp("sge", wide, const("i64", 0)))
         return Span(wide, wide, min(dtype.bits - dtype.is_signed, 63))
 
     def _counter(self, op: For, box: Box) -> Span | None:
-        """All that a counter can be, if its step is known."""
+        """The values of a loop's counter, if its step is constant."""
         step = self.facts.constant(op.step)
         start, stop = self.of(op.start, box), self.of(op.stop, box)
         if start is None or stop is None or not isinstance(step, int) or step == 0:
@@ -253,7 +254,7 @@ def _min_or_max(e: Emitter, how: str, a: V, b: V) -> V:
     return a if a == b else e.intrinsic(how, a, b)
 
 
-# Views: which box of the operand the lanes see, for those that keep the axes apart.
+# The boxes of the operands of views that do not mix axes.
 
 
 def _broadcast_box(op: Compute, box: Box) -> Box:
@@ -268,7 +269,7 @@ def _expanded_box(op: Compute, box: Box) -> Box:
 
 def _permuted_box(op: Compute, box: Box) -> Box:
     axes: Any = op.attr("axes")
-    found = {axis: box[place] for place, axis in enumerate(axes)}
+    found = {axis: box[position] for position, axis in enumerate(axes)}
     return tuple(found[axis] for axis in range(len(box)))
 
 
@@ -285,7 +286,7 @@ _VIEW_BOXES: Mapping[str, Callable[[Compute, Box], Box]] = {
 }
 
 
-# Rules: the span of an op's result, None where it is not known.
+# The span of an op's result; None where it is not known.
 
 Rule = Callable[[Spans, Compute, Box], Span | None]
 
@@ -389,7 +390,7 @@ def _select(spans: Spans, op: Compute, box: Box) -> Span | None:
 
 
 def _mod(spans: Spans, op: Compute, box: Box) -> Span | None:
-    """Where the dividend is below the divisor, it stays as it is."""
+    """A dividend that is below the divisor is not changed."""
     found = _exact_operands(spans, op, box)
     if found is None:
         return None
@@ -404,7 +405,7 @@ def _mod(spans: Spans, op: Compute, box: Box) -> Span | None:
 
 
 def _quotient(spans: Spans, op: Compute, box: Box) -> Span | None:
-    """A quotient by a positive number is nearer to zero, and has the dividend's sign or is zero."""
+    """A quotient by a positive number is nearer to zero, and 0 or of the dividend's sign."""
     found = _exact_operands(spans, op, box)
     if found is None:
         return None
@@ -417,7 +418,7 @@ def _quotient(spans: Spans, op: Compute, box: Box) -> Span | None:
 
 
 def _and(spans: Spans, op: Compute, box: Box) -> Span | None:
-    """Bits that a constant leaves."""
+    """`and` with a constant is at most that constant."""
     del box
     for operand in op.operands:
         mask = spans.facts.constant(operand)
@@ -427,7 +428,7 @@ def _and(spans: Spans, op: Compute, box: Box) -> Span | None:
 
 
 def _index(spans: Spans, op: Compute, box: Box) -> Span | None:
-    """An index that counts from the end is not proved here: it is checked in place."""
+    """A negative index, which counts from the end, is not proved: it is checked."""
     found = _exact_operands(spans, op, box)
     if found is None:
         return None

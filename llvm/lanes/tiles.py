@@ -1,4 +1,4 @@
-"""Blocks in memory: dense, in row-major order, with room for one vector behind the last element."""
+"""Blocks in memory: dense, row-major, padded by one vector behind the last element."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Tile:
 
 
 def _memory_dtype(dtype: DType) -> DType:
-    """The dtype whose numbers in memory are a dtype's in registers."""
+    """The dtype that is stored in a tile: numbers are stored as they are in registers."""
     return F32 if dtype.is_float and dtype.bits == 16 else dtype
 
 
@@ -41,11 +41,11 @@ def read_tile(body: Body, tile: Tile, coords: Coords) -> LaneValue:
 
 
 def _inside_mask(body: Body, tile: Tile, position: LaneValue) -> Mask:
-    """The lanes whose element is in the tile: those beyond the domain's end may be anywhere."""
+    """The lanes whose element is in the tile. Lanes beyond the end of the domain may be outside."""
     if all(mask is None for mask in body.start) or isinstance(position, Uniform):
         return None
     if isinstance(position, Strided) and position.step == 1:
-        return None  # there is room behind the last element
+        return None  # the padding behind the last element is read
     v = body.to_vector(position)
     return Vector(body.e.icmp("ult", v, const(v.ty, count(tile.shape))))
 
@@ -55,10 +55,10 @@ def write_tile(body: Body, tile: Tile, coords: Coords, value: LaneValue, mask: M
 
 
 def transpose(e: Emitter, source: Tile, target: Tile, width: int) -> None:
-    """Fills a tile with matrices whose rows are another's columns; both are multiples of vectors.
+    """Fills a tile with transposed matrices; their extents are multiples of the vector width.
 
-    Squares of `width` vectors are turned in registers: a round interleaves the first half of them
-    with the second, and after as many rounds as the width has bits all elements have moved there.
+    Squares of `width` vectors are transposed in registers: each of log2(width) rounds interleaves
+    the first half of the vectors with the second half.
     """
     *_, rows, columns = source.shape
     ty = vector(register(source.dtype), width)
@@ -90,7 +90,7 @@ def transpose(e: Emitter, source: Tile, target: Tile, width: int) -> None:
 
 
 def _element(e: Emitter, tile: Tile, start: V, row: V, column: V) -> V:
-    """Where an element of the matrix lies that begins at `start`."""
+    """The address of an element of the matrix that begins at offset `start`."""
     position = e.add(e.mul(row, const("i64", tile.shape[-1])), column)
     return e.gep(register(tile.dtype), tile.pointer, e.add(start, position))
 
@@ -101,7 +101,7 @@ def _transposed(e: Emitter, lines: Sequence[V]) -> Sequence[V]:
     high = [lane + half for lane in low]
     for _ in range(half.bit_length()):
         pairs = zip(lines[:half], lines[half:], strict=True)
-        lines = [e.shuffle(a, b, places) for a, b in pairs for places in (low, high)]
+        lines = [e.shuffle(a, b, order) for a, b in pairs for order in (low, high)]
     return lines
 
 

@@ -1,7 +1,7 @@
 """The code for a few vectors of lanes: values on demand, ops in order.
 
-A value at certain coordinates is computed once per region. Coordinates are what tells the lanes
-apart: a row's number is the same in all lanes of a vector, a column's goes up in steps.
+A value at given coordinates is computed once per region. Coordinates distinguish the lanes: a row's
+number is uniform in a vector, a column's number is strided.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from eas.llvm.lanes.privatization import PrivateTable
 
 Mask = LaneValue | None  # None: all lanes
-Assumed = Mapping[int, Value | None]  # what values are in all lanes, by their ids; None: true
+Assumed = Mapping[int, Value | None]  # what values are known to equal, by id; None: true
 
 
 class ProgramContext(Protocol):
-    """What a body sees of its program."""
+    """The interface of a program to its bodies."""
 
     e: Emitter
     facts: Facts
@@ -47,7 +47,7 @@ class ProgramContext(Protocol):
     proven: V
 
     def outside(self, body: Body, value: Value, coords: Coords) -> LaneValue | None:
-        """A value that was made before the loop over lanes, if it was."""
+        """A value that is defined outside of the current loop over lanes; None for others."""
         ...
 
     def emit_op(self, body: Body, op: Op, masks: Sequence[Mask]) -> Sequence[Mask] | None:
@@ -55,15 +55,15 @@ class ProgramContext(Protocol):
         ...
 
     def load(self, body: Body, op: Load, coords: Coords) -> LaneValue:
-        """What the lanes at these coordinates read."""
+        """What the lanes at these coordinates load."""
         ...
 
     def nontemporal(self, op: Store) -> V | None:
-        """Whether a launch stores so much that it had better not go through the caches."""
+        """Whether a launch stores so much that the stores should bypass the caches."""
         ...
 
     def simdgroup_op(self, body: Body, op: Compute, coords: Coords) -> LaneValue:
-        """What the threads of a simdgroup do together."""
+        """The result of a collective op of a simdgroup."""
         ...
 
     def pointer(self, value: Value) -> V: ...
@@ -75,10 +75,10 @@ class ProgramContext(Protocol):
 
 @record
 class Body:
-    """Code over `points`: the coordinates of the vectors that are computed side by side.
+    """Code at `points`: the coordinates of the unrolled vectors.
 
-    `shape` is the domain that the points are of, `start` masks the lanes beyond its end. The
-    accesses of the ops in `proven`, which are their ids, are known to be inside of their arrays.
+    `shape` is the domain of the points, `start` masks the lanes beyond its end. `proven` are the
+    ids of the ops whose accesses are known to be in bounds.
     """
 
     program: ProgramContext
@@ -90,7 +90,7 @@ class Body:
         default_factory=lambda: [dict[tuple[int, Coords], LaneValue]()]
     )
     proven: frozenset[int] = frozenset()
-    # the loops under way, of which `loops` knows
+    # the frames of the loops around the current op, see `slots`
     loops: list[Any] = field(default_factory=list[Any])
 
     @property
@@ -106,14 +106,14 @@ class Body:
         return self.program.width
 
     def coords_in(self, shape: Shape, point: Coords) -> Coords:
-        """The coordinates of a point in a block of the domain's rank; a scalar has none."""
+        """The coordinates of a point in a block of the domain's rank, or none in a scalar."""
         if not shape:
             return ()
         pairs = zip(shape, self.shape, point, strict=True)
         return tuple(ZERO if mine == 1 and whole > 1 else at for mine, whole, at in pairs)
 
     def fits(self, shape: Shape) -> bool:
-        """Whether a block has the domain's rank and lies along its axes."""
+        """Whether a block has the domain's rank and can be broadcast to its shape."""
         if not shape:
             return True
         return len(shape) == len(self.shape) and all(
@@ -121,7 +121,7 @@ class Body:
         )
 
     def distinct_coords(self, shape: Shape) -> Iterator[tuple[Coords, list[int]]]:
-        """The different coordinates that a block of a shape has, and the points that share them."""
+        """The distinct coordinates of the points in a block of a shape, and the points at each."""
         found: dict[Coords, list[int]] = {}
         for n, point in enumerate(self.points):
             found.setdefault(self.coords_in(shape, point), []).append(n)
@@ -162,7 +162,7 @@ class Body:
             return Uniform(const(register(value.ty.dtype), op.value))
         if isinstance(op, Load):
             return self.program.load(self, op, coords)
-        assert isinstance(op, Compute), f"{op} is not there yet"
+        assert isinstance(op, Compute), f"{op} has no value yet"
         return self.compute(op, coords)
 
     def compute(self, op: Compute, coords: Coords) -> LaneValue:
@@ -185,7 +185,7 @@ class Body:
         return Vector(spell(self.e, op, vectors))
 
     def _strided(self, op: Compute, a: Sequence[LaneValue]) -> LaneValue | None:
-        """The result of integers in steps, where it is one of steps as well."""
+        """The result of an op on strided integers, if it is strided or uniform as well."""
         if not op.result.ty.dtype.is_int or not any(isinstance(each, Strided) for each in a):
             return None
         wraps = op.result.id in self.facts.wrapping
@@ -212,7 +212,7 @@ class Body:
         return Strided(cast(self.e, a.base, old, new), a.step, exact, a.start)
 
     def run(self, region: Region, masks: Sequence[Mask]) -> Sequence[Mask] | None:
-        """The ops of a region but its terminator; gives the lanes that reach its end."""
+        """Writes the ops of a region without its terminator; gives the lanes that reach its end."""
         now: Sequence[Mask] | None = masks
         for op in region.ops[:-1]:
             now = self.program.emit_op(self, op, now)
@@ -223,7 +223,7 @@ class Body:
     def compute_now(
         self, op: Op, value: Value, make: Callable[[Coords, list[int]], LaneValue]
     ) -> None:
-        """Computes a value at all of its places now; one of another rank waits until asked for."""
+        """Computes a value at all of its coordinates; one of another rank is computed on demand."""
         if self.fits(value.shape):
             for coords, points in self.distinct_coords(value.shape):
                 self.bind(value, coords, make(coords, points))
