@@ -21,9 +21,11 @@ from eas.ir.nodes import (
     For,
     Function,
     If,
+    Leave,
     Loop,
     Op,
     Region,
+    Scope,
     Value,
     While,
     Yield,
@@ -144,6 +146,7 @@ class _Analysis:
         self.found = Ranges()
         self.defined: dict[int, Compute] = {}
         self.exits: list[tuple[list[Sequence[Value]], list[Sequence[Value]]]] = []
+        self.leaves: dict[int, list[Sequence[Value]]] = {}
 
     def of(self, value: Value) -> Interval | None:
         return self.found.values.get(value.id) or _whole(value)
@@ -173,6 +176,10 @@ class _Analysis:
                 self.count(op)
             case While():
                 self.repeat(op)
+            case Scope():
+                self.scope(op)
+            case Leave():
+                self.leaves[op.label].append(op.values)
             case Break():
                 self.exits[-1][0].append(op.values)
             case Continue():
@@ -225,6 +232,13 @@ class _Analysis:
             r.terminator.values for r in (op.then, op.orelse) if isinstance(r.terminator, Yield)
         ]
         self.join(op.results, ends)
+
+    def scope(self, op: Scope) -> None:
+        self.leaves[op.label] = []
+        self.region(op.body)
+        end = op.body.terminator
+        ends = [end.values] if isinstance(end, Yield) else []
+        self.join(op.results, [*self.leaves.pop(op.label), *ends])
 
     def join(self, targets: Sequence[Value], sources: Iterable[Sequence[Value]]) -> None:
         rows = list(sources)

@@ -15,7 +15,7 @@ from eas.support.records import field, record
 
 if TYPE_CHECKING:
     from eas.runtime.interpreter.address_spaces import Memory
-    from eas.runtime.interpreter.control import Loop
+    from eas.runtime.interpreter.control import Loop, ScopeRun
 
 
 @record(slots=True)
@@ -33,6 +33,7 @@ class Chunk:
     memories: dict[int, Memory]
     values: dict[int, Array]
     loops: list[Loop] = field(default_factory=list["Loop"])
+    scopes: list[ScopeRun] = field(default_factory=list["ScopeRun"])
     trips: int = 0
     printed: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
 

@@ -170,9 +170,36 @@ def _check_step(chunk: Chunk, op: For, lanes: Lanes) -> None:
         fail(ZERO_STEP, "the step of a `range` is zero", op.loc, "step 0", notes=(place,))
 
 
-def refuse(chunk: Chunk, op: Scope | Leave, lanes: Lanes) -> Lanes | None:
-    del chunk, lanes
-    raise ValueError(f"`{type(op).__name__}` must be lowered by the pass `exits` first")
+@record(slots=True)
+class ScopeRun:
+    """A scope that is run: its results, the lanes that left it early, and the loops around it."""
+
+    label: int
+    results: Join
+    loops: int
+    left: Lanes | None = None
+
+
+def run_scope(chunk: Chunk, op: Scope, lanes: Lanes) -> Lanes | None:
+    scope = ScopeRun(op.label, Join(op.results, chunk.plan.unused), len(chunk.loops))
+    chunk.scopes.append(scope)
+    after = chunk.enter(op.body, (), lanes)
+    chunk.scopes.pop()
+    if after is not None:
+        scope.results.add(after, chunk.leave(op.body))
+    if scope.results.values is not None:
+        chunk.bind(op.results, scope.results.values)
+    return union(after, scope.left)
+
+
+def run_leave(chunk: Chunk, op: Leave, lanes: Lanes) -> None:
+    """Takes lanes out of a scope, and out of the loops inside of it that they are in."""
+    scope = next(each for each in reversed(chunk.scopes) if each.label == op.label)
+    scope.left = union(scope.left, lanes)
+    scope.results.add(lanes, chunk.read(op.values))
+    for loop in chunk.loops[scope.loops :]:
+        loop.has_broken = True
+        loop.lost = union(loop.lost, lanes)
 
 
 def run_terminator(chunk: Chunk, op: Op, lanes: Lanes) -> Lanes:

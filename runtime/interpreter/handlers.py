@@ -21,10 +21,10 @@ HANDLERS: dict[type[Op], Handler] = {
     nodes.If: control.run_if,
     nodes.For: control.run_for,
     nodes.While: control.run_while,
-    nodes.Scope: control.refuse,
+    nodes.Scope: control.run_scope,
     nodes.Yield: control.run_terminator,
     nodes.Condition: control.run_terminator,
     nodes.Break: control.run_break,
     nodes.Continue: control.run_continue,
-    nodes.Leave: control.refuse,
+    nodes.Leave: control.run_leave,
 }

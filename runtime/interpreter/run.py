@@ -42,7 +42,7 @@ def run(
     limits: Limits = DEFAULT_LIMITS,
     program_output: Callable[[str], None] = print,
 ) -> None:
-    """Runs a verified function without `Scope`s for every program of a grid of one to three axes.
+    """Runs a verified function of any stage for every program of a grid of one to three axes.
 
     There is one argument per parameter. Raises `KernelError` for whatever the checks find.
     """

@@ -25,10 +25,12 @@ from eas.ir.nodes import (
     For,
     Function,
     If,
+    Leave,
     Load,
     Loop,
     Op,
     Region,
+    Scope,
     Store,
     Terminator,
     Value,
@@ -101,6 +103,8 @@ def _sources_of(f: Function) -> Sources:
                 _pass_on(op.results, _yielded(regions_of(op)), found)
             case For() | While():
                 _add_loop(op, found)
+            case Scope():
+                _pass_on(op.results, [*_leaves(op), *_yielded([op.body])], found)
             case _:
                 pass
     return found
@@ -135,6 +139,11 @@ def _pass_on(targets: Sequence[Value], rows: Iterable[Sequence[Value]], found: S
         for target, value in zip(targets, row, strict=True):
             if target.ty.dtype.is_int:
                 found.setdefault(target.id, []).append(value)
+
+
+def _leaves(scope: Scope) -> list[Sequence[Value]]:
+    inside = (op for op in walk(scope.body) if isinstance(op, Leave))
+    return [op.values for op in inside if op.label == scope.label]
 
 
 def _add_loop(op: Loop, found: Sources) -> None:
@@ -181,7 +190,7 @@ class _Change:
     """Puts the exact value beside each that may be `inexact`.
 
     `loops` are the places of the results and of the carried values that the loops around have exact
-    values for, the innermost last.
+    values for, the innermost last; `scopes` are those of the results of scopes, by their labels.
     """
 
     build: Builder
@@ -190,6 +199,7 @@ class _Change:
     loops: list[tuple[list[int], list[int]]] = field(
         default_factory=list[tuple[list[int], list[int]]]
     )
+    scopes: dict[int, list[int]] = field(default_factory=dict[int, list[int]])
 
     def region(self, region: Region, places: Sequence[int], args: Sequence[Value] = ()) -> Region:
         """A region that passes on the exact values at some places of what it yields."""
@@ -198,9 +208,15 @@ class _Change:
             ops += self.op(op)
         end = region.terminator
         assert isinstance(end, Terminator)
-        if isinstance(end, Break | Continue):
-            results, carried = self.loops[-1]
-            places = results if isinstance(end, Break) else carried
+        match end:
+            case Break():
+                places = self.loops[-1][0]
+            case Continue():
+                places = self.loops[-1][1]
+            case Leave():
+                places = self.scopes[end.label]
+            case _:
+                pass
         self.build.ops, self.build.loc = [], end.loc
         more = [self.of(end.values[place]) for place in places]
         end = with_values(end, [*end.values, *more]) if more else end
@@ -214,6 +230,8 @@ class _Change:
                 return [self.branch(op)]
             case For() | While():
                 return self.loop(op)
+            case Scope():
+                return [self.scope(op)]
             case _:
                 return [op]
 
@@ -238,6 +256,11 @@ class _Change:
         places = self.places(op.results)
         then, orelse = (self.region(inner, places) for inner in (op.then, op.orelse))
         return If(op.condition, then, orelse, self.extended(op.results, places), op.loc)
+
+    def scope(self, op: Scope) -> Op:
+        places = self.scopes[op.label] = self.places(op.results)
+        body = self.region(op.body, places)
+        return replace(op, body=body, results=self.extended(op.results, places))
 
     def loop(self, op: Loop) -> Sequence[Op]:
         own = carried_by(op)

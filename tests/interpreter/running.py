@@ -8,7 +8,6 @@ import numpy as np
 
 from eas.ir.nodes import Function
 from eas.ir.ops.record import Array
-from eas.ir.stages import CORE
 from eas.ir.text import parse_function
 from eas.ir.verify import verify
 from eas.runtime.argument_values import ArrayArgument
@@ -24,7 +23,7 @@ def run_function(
     function: Function, arguments: Sequence[Argument], grid: tuple[int, ...], limits: Limits
 ) -> list[str]:
     """Runs a function on arrays, which it may change, and scalars; gives what it prints."""
-    verify(function, CORE)
+    verify(function)
     printed: list[str] = []
     bound = [
         ArrayArgument(a.reshape(-1), 0, a.shape) if isinstance(a, np.ndarray) else a

@@ -354,14 +354,39 @@ def test_a_grid_of_another_form_is_refused(grid: tuple[int, ...]) -> None:
         lines_of(text, grid=grid)
 
 
-def test_a_scope_is_refused() -> None:
-    function = parse_function("""kernel k() from "k.py" {
-      scope 0 {
-        leave 0
+def test_lanes_leave_a_scope_from_inside_of_loops() -> None:
+    text = """kernel k(%x.0: *i32) from "k.py" {
+      %1: i32[4] = arange start=0 size=4
+      %2: i32 = 0
+      %3: i32 = 1
+      %4: i32 = 3
+      %5: i32[4] = splat %2 shape=[4]
+      %found.6: i32[4] = scope 1 {
+        for %i.7: i32 = %2 .. %4 by %3 {
+          for %j.8: i32 = %2 .. %4 by %3 {
+            %9: i32 = mul %i.7, %4
+            %10: i32 = add %9, %j.8
+            %11: i32[4] = splat %10 shape=[4]
+            %12: i32[4] = add %1, %1
+            %13: bool[4] = eq %11, %12
+            if %13 {
+              %14: i32 = 10
+              %15: i32[4] = splat %14 shape=[4]
+              %16: i32[4] = mul %11, %15
+              leave 1 %16
+            }
+          }
+        }
+        %17: i32 = -1
+        %18: i32[4] = splat %17 shape=[4]
+        yield %18
       }
-    }""")
-    with pytest.raises(ValueError, match=r"^`Scope` must be lowered by the pass `exits` first$"):
-        run(function, [], (1,))
+      store %x.0[%1] = %found.6
+    }"""
+    assert arrays_after(text, zeros(4))[0].tolist() == [0, 20, 40, 60]
+    assert arrays_after(text.replace("%12: i32[4] = add", "%12: i32[4] = mul"), zeros(4))[
+        0
+    ].tolist() == [0, 10, 40, -1]
 
 
 def test_programs_print_in_the_order_of_the_grid() -> None:

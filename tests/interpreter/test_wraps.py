@@ -23,6 +23,7 @@ from eas.kernel import Kernel
 from eas.runtime.interpreter import wraps
 from eas.runtime.interpreter.wraps import with_exact_offsets
 from tests.fuzz.running import load
+from tests.interpreter.running import arrays_after
 from tests.kernels import adamw, cholesky, edit_distance, matmul, radix_scatter, tiled_scale
 from tests.kernels.case import Case
 
@@ -120,6 +121,29 @@ WRAPPING = [
     of_a_helper,
     of_unsigned,
 ]
+
+
+def test_an_offset_that_wraps_in_a_scope_is_reported() -> None:
+    text = """kernel k(%x.0: *i32, %n.1: i32) from "k.py" {
+      %2: i32[8] = arange start=0 size=8
+      %3: i32 = 4
+      %4: i32 = mul %n.1, %3
+      %5: i32[8] = splat %4 shape=[8]
+      %6: i32[8] = add %2, %5
+      %7: bool[8] = lt %2, %6
+      %8: i32[8] = scope 1 {
+        if %7 {
+          leave 1 %2
+        }
+        yield %6
+      }
+      store %x.0[%8] = %2
+    }"""
+    with pytest.raises(eas.KernelError) as caught:
+        arrays_after(text, np.zeros(8, np.int32), FAR)
+    assert [d.code for d in caught.value.diagnostics] == ["R0108"]
+    [array] = arrays_after(text, np.zeros(8, np.int32), 3)
+    assert array.tolist() == list(range(8))
 
 
 @pytest.mark.parametrize("kernel", WRAPPING, ids=lambda kernel: kernel.name)

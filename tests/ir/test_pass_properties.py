@@ -77,6 +77,11 @@ def test_a_function_stays_valid_and_does_what_it_did(change: Pass, f: Function) 
     assert outcome(after) == outcome(before)
 
 
+@given(f=functions())
+def test_a_function_without_scopes_does_what_it_did_with_them(f: Function) -> None:
+    assert outcome(lower_exits(f)) == outcome(f)
+
+
 @pytest.mark.parametrize("change", KEEPING, ids=lambda change: change.__name__)
 @settings(max_examples=30)
 @given(seed=st.integers(0, 2**32 - 1))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -134,9 +135,13 @@ def test_what_grows_without_a_limit_has_no_bounds() -> None:
     assert bounds(ops) == {"sum": (LEAST, MOST)}
 
 
+@pytest.mark.parametrize("has_scopes", [False, True])
 @given(st.integers(0, 2**32 - 1), st.integers(-3, 3), st.integers(-3, 3))
-def test_no_value_is_ever_outside_of_its_bounds(seed: int, s0: int, s1: int) -> None:
-    f = lower_exits(write_function(Random(seed).randrange))
+def test_no_value_is_ever_outside_of_its_bounds(
+    has_scopes: bool, seed: int, s0: int, s1: int
+) -> None:
+    f = write_function(Random(seed).randrange)
+    f = f if has_scopes else lower_exits(f)
     found = ranges(f)
     for lane in range(LANES):
         for value, number in watch_lane(f, {"out": [0] * 64, "s0": s0, "s1": s1}, lane):
