@@ -1,4 +1,4 @@
-"""Which arrays of a launch share a piece of memory."""
+"""The memory regions of the arrays of a launch."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import numpy as np
 from eas.msl.arrays import GRAIN, divide
 
 
-def test_arrays_of_their_own_are_in_pieces_of_their_own() -> None:
+def test_arrays_that_do_not_alias_have_regions_of_their_own() -> None:
     flats = [np.zeros(10, np.float32), np.zeros(3, np.int8)]
     regions = divide(flats)
     assert sorted(region for region, _ in regions.places) == [0, 1]
@@ -15,7 +15,7 @@ def test_arrays_of_their_own_are_in_pieces_of_their_own() -> None:
         assert regions.sizes[region] == offset + flat.nbytes
 
 
-def test_arrays_that_overlap_are_in_one_piece() -> None:
+def test_arrays_that_overlap_are_in_one_region() -> None:
     memory = np.zeros(16, np.float32)
     regions = divide([memory[4:12], memory[:8], memory[10:]])
     assert {region for region, _ in regions.places} == {0}
@@ -23,7 +23,7 @@ def test_arrays_that_overlap_are_in_one_piece() -> None:
     assert [offset - first for _, offset in regions.places] == [16, 0, 40]
 
 
-def test_an_empty_array_has_a_piece_without_bytes() -> None:
+def test_an_empty_array_has_an_empty_region() -> None:
     regions = divide([np.zeros(4, np.float32)[3:3]])
     assert (regions.sizes, regions.places) == ((0,), ((0, 0),))
 

@@ -1,11 +1,11 @@
-"""Where threads wait for each other, and where they do not."""
+"""Where barriers stand, and where none is needed."""
 
 from __future__ import annotations
 
 from tests.msl.texts import body_of, lines
 
 
-def test_a_store_at_another_offset_waits_for_the_loads() -> None:
+def test_a_store_at_another_offset_comes_after_a_barrier() -> None:
     ops = """
         %10: i32[64] = arange start=0 size=64
         %11: f32[64] = load %a.0[%10]
@@ -24,7 +24,7 @@ def test_a_store_at_another_offset_waits_for_the_loads() -> None:
     assert body_of(ops) == lines(expected)
 
 
-def test_a_store_at_the_same_offset_does_not_wait() -> None:
+def test_a_store_at_the_same_offset_needs_no_barrier() -> None:
     ops = """
         %10: i32[64] = arange start=0 size=64
         %11: f32[64] = load %a.0[%10]
@@ -39,7 +39,7 @@ def test_a_store_at_the_same_offset_does_not_wait() -> None:
     assert body_of(ops) == lines(expected)
 
 
-def test_stores_that_never_meet_do_not_wait() -> None:
+def test_stores_to_disjoint_offsets_need_no_barrier() -> None:
     ops = """
         %10: i32[64] = arange start=0 size=64
         %11: i32 = 2
@@ -60,7 +60,7 @@ def test_stores_that_never_meet_do_not_wait() -> None:
     assert body_of(ops) == lines(expected)
 
 
-def test_a_load_waits_for_a_store_and_starts_another_loop() -> None:
+def test_a_load_after_a_store_needs_a_barrier_and_another_loop() -> None:
     ops = """
         %10: i32[512] = arange start=0 size=512
         %11: i32 = 511
@@ -121,7 +121,7 @@ def test_a_reduction_in_a_loop_is_double_buffered_and_has_one_barrier() -> None:
     assert body_of(ops) == lines(expected)
 
 
-def test_trips_that_move_on_do_not_wait_for_each_other() -> None:
+def test_trips_with_disjoint_offsets_need_no_barrier() -> None:
     ops = """
         %10: i32[64] = arange start=0 size=64
         %11: i32 = 0

@@ -107,7 +107,7 @@ def test_carried_values_that_swap_need_a_copy() -> None:
     assert body_of(ops) == lines(expected)
 
 
-def test_inner_loops_go_on_with_the_variables_of_outer_ones() -> None:
+def test_inner_loops_reuse_the_variables_of_outer_ones() -> None:
     ops = """
         %10: i32[32] = arange start=0 size=32
         %11: i32 = 0
@@ -234,7 +234,7 @@ def test_a_break_gives_the_carried_variable_its_last_value() -> None:
     assert body_of(ops) == lines(expected)
 
 
-def test_the_else_of_a_loop_runs_unless_it_was_left() -> None:
+def test_the_else_of_a_loop_runs_unless_a_break_left_it() -> None:
     ops = """
         %10: i32 = 0
         %11: i32 = 1

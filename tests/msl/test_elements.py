@@ -1,4 +1,4 @@
-"""Loops over elements: which thread does what, what is kept, and what is computed again."""
+"""Loops over elements: owners, live-out values, and rematerialization."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_threads_without_an_element_do_nothing() -> None:
     assert body_of(ops) == lines(expected)
 
 
-def test_one_thread_goes_through_all_elements() -> None:
+def test_one_thread_loops_over_all_elements() -> None:
     ops = """
         %10: i32[20] = arange start=0 size=20
         %11: f32[20] = load %a.0[%10]
@@ -95,7 +95,7 @@ def test_the_users_name_counts_the_elements() -> None:
     assert body_of(ops) == lines(expected)
 
 
-def test_what_outlives_a_loop_is_kept_in_an_array_and_indices_are_computed_again() -> None:
+def test_values_live_out_of_a_loop_are_saved_and_indices_are_rematerialized() -> None:
     ops = """
         %10: i32[512] = arange start=0 size=512
         %11: i32[512] = splat %n.4 shape=[512]
@@ -129,7 +129,7 @@ def test_what_outlives_a_loop_is_kept_in_an_array_and_indices_are_computed_again
     assert body_of(ops) == lines(expected)
 
 
-def test_what_outlives_a_guard_is_declared_before_it() -> None:
+def test_a_value_live_out_of_a_guard_is_declared_before_it() -> None:
     ops = """
         %10: i32[40] = arange start=0 size=40
         %v.13: f32[40] = load %a.0[%10]
@@ -157,7 +157,7 @@ def test_what_outlives_a_guard_is_declared_before_it() -> None:
     assert body_of(ops) == lines(expected)
 
 
-def test_a_row_that_is_repeated_is_loaded_at_each_element() -> None:
+def test_a_broadcast_row_is_loaded_again_at_each_element() -> None:
     ops = """
         %10: i32[8] = arange start=0 size=8
         %11: i32[4] = arange start=0 size=4
@@ -182,7 +182,7 @@ def test_a_row_that_is_repeated_is_loaded_at_each_element() -> None:
     assert body_of(ops) == lines(expected)
 
 
-def test_a_dear_row_that_is_repeated_goes_through_threadgroup_memory() -> None:
+def test_an_expensive_row_that_is_broadcast_is_staged() -> None:
     ops = """
         %row.10: i32[8] = arange start=0 size=8
         %12: f32[8] = load %a.0[%row.10]
@@ -221,7 +221,7 @@ def test_a_permuted_load_reads_in_another_order() -> None:
     assert body_of(ops) == lines(expected)
 
 
-def test_a_reversed_block_of_a_loop_goes_through_threadgroup_memory() -> None:
+def test_a_reversed_block_of_a_loop_is_staged() -> None:
     ops = """
         %10: i32[32] = arange start=0 size=32
         %11: f32[32] = load %a.0[%10]

@@ -66,7 +66,7 @@ def test_a_whole_kernel() -> None:
     )
 
 
-def test_fast_math_takes_what_is_fast() -> None:
+def test_fast_math_uses_the_fast_variants() -> None:
     function = replace(function_of(SCALE_OPS, SCALE), fast_math=True)
     text = SCALE_TEXT.replace("#pragma METAL fp contract(off)\n", "")
     expected = text.replace("precise::sin(x[offs] * s); }  ", "sin(x[offs] * s); }           ")
@@ -87,7 +87,7 @@ def test_hidden_parameters_are_called_after_their_array() -> None:
     assert body_of(ops, 1, head) == "i[i_extent_1 * i_stride_0] = i_extent_1;\n"
 
 
-def test_the_names_of_metal_give_way_to_the_users() -> None:
+def test_built_in_variables_give_way_to_the_users_names() -> None:
     ops = """
         %program.10: i32 = program_id axis=0
         %lane.11: i32[32] = arange start=1 size=32
@@ -178,7 +178,7 @@ def test_the_header_names_the_version_that_the_text_needs(
 
 
 def reversals(size: int, times: int) -> str:
-    """Each reversal goes through threadgroup memory."""
+    """Each reversal is staged."""
     ops = [f"%10: i32[{size}] = arange start=0 size={size}"]
     ops += [f"%20: f32[{size}] = load %a.0[%10]", "store %a.0[%10] = %20"]
     for n in range(20, 20 + 2 * times, 2):
@@ -199,7 +199,7 @@ def test_blocks_that_fit_have_arrays_of_their_own() -> None:
     ]
 
 
-def test_blocks_of_different_times_share_memory_if_they_do_not_fit() -> None:
+def test_blocks_live_at_different_times_are_overlaid_if_they_do_not_fit() -> None:
     body = body_of(reversals(2048, 6))
     arrays = [line for line in body.splitlines() if line.startswith("threadgroup ")]
     assert arrays == [

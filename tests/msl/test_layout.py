@@ -1,4 +1,4 @@
-"""The layout's decisions: threads, strategies, what is computed where."""
+"""The decisions of a layout: threads, strategies, owners."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ STORE = """
     ("size", "threads"),
     [(1, 32), (32, 32), (33, 64), (256, 256), (300, 256), (1024, 256), (2048, 512), (5000, 1024)],
 )
-def test_the_largest_block_decides_on_the_threads(size: int, threads: int) -> None:
+def test_the_largest_block_determines_the_threads(size: int, threads: int) -> None:
     assert layout_of(STORE.format(size=size)).threads == threads
 
 
-def test_the_caller_may_decide_on_the_threads() -> None:
+def test_the_caller_may_choose_the_threads() -> None:
     assert layout_of(STORE.format(size=100), threads=7).threads == 7
 
 
-def test_a_block_that_is_only_summed_up_does_not_count() -> None:
+def test_a_block_that_is_only_reduced_does_not_determine_the_threads() -> None:
     ops = """
         %10: i32[4096] = arange start=0 size=4096
         %11: i32[64, 64] = reshape %10 shape=[64, 64]
@@ -72,7 +72,7 @@ REDUCTION = """
         ((128, 65), 1, Strategy.CHUNKED),
     ],
 )
-def test_the_shape_decides_how_an_axis_is_reduced(
+def test_the_shape_determines_the_strategy_of_a_reduction(
     shape: tuple[int, int], axis: int, strategy: Strategy
 ) -> None:
     text = f"{shape[0]}, {shape[1]}"
@@ -86,7 +86,7 @@ def test_threads_that_fill_no_simdgroup_do_not_reduce_rows_by_simdgroups() -> No
     assert strategies_of(layout_of(ops, threads=40)) == {13: Strategy.SERIAL}
 
 
-def test_index_arithmetic_is_computed_where_it_is_needed() -> None:
+def test_index_arithmetic_is_rematerialized() -> None:
     ops = """
         %10: i32[32] = arange start=0 size=32
         %11: i32[32] = splat %n.4 shape=[32]
@@ -97,7 +97,7 @@ def test_index_arithmetic_is_computed_where_it_is_needed() -> None:
     assert numbers(layout_of(ops).materialized) == []
 
 
-def test_a_load_is_done_where_it_stands() -> None:
+def test_a_load_is_materialized() -> None:
     ops = """
         %10: i32[32] = arange start=0 size=32
         %11: f32[32] = load %a.0[%10]
@@ -120,12 +120,12 @@ REPEATED = """
 """
 
 
-def test_a_cheap_row_is_computed_again_at_each_element() -> None:
+def test_a_cheap_row_is_rematerialized_at_each_element() -> None:
     layout = layout_of(REPEATED.format(op="neg", before=""))
     assert (numbers(layout.materialized), numbers(layout.staged)) == ([], [])
 
 
-def test_a_dear_row_is_computed_once_and_staged() -> None:
+def test_an_expensive_row_is_materialized_and_staged() -> None:
     layout = layout_of(REPEATED.format(op="exp", before=""))
     assert (numbers(layout.materialized), numbers(layout.staged)) == ([11, 12], [12])
 
@@ -146,12 +146,12 @@ LOOP = """
 """
 
 
-def test_a_loop_over_one_size_of_block_goes_into_the_loop_over_elements() -> None:
+def test_a_loop_over_one_size_of_block_is_part_of_a_loop_over_elements() -> None:
     layout = layout_of(LOOP.format(size=64, body="store %i.2[%10] = %10"))
     assert domains_of(layout) == [(64,)]
 
 
-def test_a_loop_with_a_reduction_is_shared_by_all_threads() -> None:
+def test_a_loop_with_a_reduction_is_uniform() -> None:
     body = """
       %20: i32 = reduce_sum %10 axis=none
       %21: i32[64] = splat %20 shape=[64]
@@ -161,7 +161,7 @@ def test_a_loop_with_a_reduction_is_shared_by_all_threads() -> None:
     assert (domains_of(layout), len(layout.uniform_control)) == ([], 1)
 
 
-def test_a_loop_with_an_effect_of_all_lanes_is_shared_by_all_threads() -> None:
+def test_a_loop_with_an_effect_of_all_lanes_is_uniform() -> None:
     body = """
       store %i.2[%10] = %10
       store %j.3[%13] = %13
@@ -169,7 +169,7 @@ def test_a_loop_with_an_effect_of_all_lanes_is_shared_by_all_threads() -> None:
     assert domains_of(layout_of(LOOP.format(size=64, body=body))) == []
 
 
-def test_a_loop_whose_trips_read_what_others_wrote_is_shared_by_all_threads() -> None:
+def test_a_loop_whose_trips_read_what_others_wrote_is_uniform() -> None:
     body = """
       %20: i32[64] = splat %13 shape=[64]
       %21: i32[64] = add %10, %20
@@ -179,7 +179,7 @@ def test_a_loop_whose_trips_read_what_others_wrote_is_shared_by_all_threads() ->
     assert domains_of(layout_of(LOOP.format(size=64, body=body))) == []
 
 
-def test_what_splits_lanes_goes_into_a_loop_over_all_that_they_touch() -> None:
+def test_divergent_control_flow_has_a_domain_that_covers_its_blocks() -> None:
     ops = """
         %10: i32[32] = arange start=0 size=32
         %11: i32[8, 4] = reshape %10 shape=[8, 4]

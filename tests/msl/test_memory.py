@@ -22,7 +22,7 @@ def test_a_masked_store_reads_without_a_mask() -> None:
     assert body_of(ops) == lines(expected)
 
 
-def test_neighbours_with_one_mask_share_a_condition() -> None:
+def test_consecutive_stores_with_one_mask_share_a_condition() -> None:
     ops = """
         %10: i32[32] = arange start=0 size=32
         %11: i32[32] = splat %n.4 shape=[32]
@@ -41,7 +41,7 @@ def test_neighbours_with_one_mask_share_a_condition() -> None:
     assert body_of(ops) == lines(expected)
 
 
-def test_what_is_read_between_neighbours_is_read_before_the_condition_that_they_share() -> None:
+def test_a_load_between_stores_that_share_a_condition_moves_before_it() -> None:
     ops = """
         %10: i32[32] = arange start=0 size=32
         %11: i32[32] = splat %n.4 shape=[32]
@@ -99,7 +99,7 @@ def test_a_scalar_that_was_stored_is_read_after_a_barrier() -> None:
     assert body_of(ops) == lines(expected)
 
 
-def test_an_atomic_of_one_thread_tells_the_others_what_it_got() -> None:
+def test_the_result_of_an_atomic_of_one_thread_is_broadcast() -> None:
     ops = """
         %10: i32[64] = arange start=0 size=64
         %11: i32 = 1

@@ -146,7 +146,7 @@ def test_a_row_of_32_is_reduced_by_its_simdgroup() -> None:
     assert body_of(ops) == lines(expected)
 
 
-def test_a_column_is_reduced_by_the_thread_of_its_result() -> None:
+def test_a_column_is_reduced_by_the_owner_of_its_result() -> None:
     ops = """
         %10: i32[128] = arange start=0 size=128
         %11: i32[4, 32] = reshape %10 shape=[4, 32]

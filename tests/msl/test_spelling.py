@@ -214,7 +214,7 @@ def test_literals(value: float, dtype: DType, text: str) -> None:
         ("", ""),
     ],
 )
-def test_names_are_made_fit_for_metal(hint: str, name: str) -> None:
+def test_names_are_made_legal_in_metal(hint: str, name: str) -> None:
     assert identifier(hint) == name
 
 

@@ -29,13 +29,13 @@ def kernel_of(ops: str, threads: int | None = None, head: str = HEAD) -> MslKern
 
 
 def body_of(ops: str, threads: int | None = None, head: str = HEAD) -> str:
-    """What stands between the braces of the kernel."""
+    """The body of the kernel."""
     text = kernel_of(ops, threads, head).text
     return dedent(text.partition("kernel void ")[2].partition(") {\n")[2].removesuffix("}\n"))
 
 
 def helpers_of(ops: str) -> str:
-    """What stands above the kernel, below the first lines."""
+    """The helper functions above the kernel."""
     text = kernel_of(ops).text.partition("kernel void ")[0]
     return text.partition("using namespace metal;\n\n")[2]
 

@@ -1,11 +1,11 @@
-"""Which expressions get a name, and where it is declared."""
+"""Which expressions become named temporaries, and where these are declared."""
 
 from __future__ import annotations
 
 from tests.msl.texts import body_of, lines
 
 
-def test_a_value_that_is_used_once_stands_where_it_is_used() -> None:
+def test_a_value_that_is_used_once_is_inlined() -> None:
     ops = """
         %9: i32 = 0
         %u.10: f32 = mul %x.5, %x.5
@@ -29,7 +29,7 @@ def test_a_value_that_is_used_twice_has_the_users_name() -> None:
     assert body_of(ops, 1) == lines(expected)
 
 
-def test_a_little_arithmetic_without_a_name_is_repeated() -> None:
+def test_a_little_arithmetic_without_a_name_is_rematerialized() -> None:
     ops = """
         %9: i32 = 1
         %10: i32 = add %n.4, %9
@@ -92,7 +92,7 @@ def test_a_carried_value_that_is_needed_after_its_change_is_copied_before() -> N
     assert body_of(ops, 1) == lines(expected)
 
 
-def test_what_only_a_mask_lets_through_is_computed_under_it() -> None:
+def test_a_value_that_only_a_masked_store_uses_is_computed_under_the_mask() -> None:
     ops = """
         %k.10: i32[32] = arange start=0 size=32
         %11: i32[32] = splat %n.4 shape=[32]
@@ -114,7 +114,7 @@ def test_what_only_a_mask_lets_through_is_computed_under_it() -> None:
     assert body_of(ops) == lines(expected)
 
 
-def test_a_long_expression_is_taken_apart_at_the_users_names() -> None:
+def test_a_long_expression_is_split_at_the_users_names() -> None:
     ops = ["%9: i32 = 0", "%s.10: f32 = load %a.0[%9]"]
     for n in range(11, 23):
         name = "u" if n == 15 else ""

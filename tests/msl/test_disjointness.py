@@ -1,4 +1,4 @@
-"""Proofs that accesses never meet."""
+"""Proofs that accesses are disjoint."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def forms_of(ops: str) -> list[Form]:
     ("factor", "distance", "disjoint"),
     [(2, 1, True), (3, 2, True), (2, 2, False), (1, 64, True), (1, 63, False), (1, -64, True)],
 )
-def test_offsets_with_a_common_factor_or_far_apart_never_meet(
+def test_offsets_with_a_common_factor_or_far_apart_are_disjoint(
     factor: int, distance: int, disjoint: bool
 ) -> None:
     a, b = forms_of(TWO_STORES.format(factor=factor, distance=distance))
@@ -64,7 +64,9 @@ def test_lanes_with_a_factor_have_offsets_of_their_own(factor: int, injective: b
 
 
 @pytest.mark.parametrize(("step", "moves"), [(64, True), (100, True), (63, False), (-64, True)])
-def test_trips_move_on_if_a_step_is_longer_than_the_lanes_reach(step: int, moves: bool) -> None:
+def test_trips_are_disjoint_if_a_step_is_longer_than_the_lanes_reach(
+    step: int, moves: bool
+) -> None:
     ops = f"""
         %10: i32[64] = arange start=0 size=64
         %11: i32 = 0
@@ -83,9 +85,7 @@ def test_trips_move_on_if_a_step_is_longer_than_the_lanes_reach(step: int, moves
 
 
 @pytest.mark.parametrize(("rows", "injective"), [(8, True), (16, False), (4, False)])
-def test_digits_of_an_index_tell_lanes_apart_only_if_all_are_there(
-    rows: int, injective: bool
-) -> None:
+def test_digits_of_an_index_are_injective_only_together(rows: int, injective: bool) -> None:
     ops = f"""
         %10: i32[8] = arange start=0 size=8
         %11: i32[1, 8] = expand_dims %10 axis=0
