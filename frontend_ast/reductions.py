@@ -20,13 +20,13 @@ from eas.frontend_ast.promote import (
 )
 from eas.frontend_ast.static import runtime_number, static_axis, static_flag
 from eas.ir.nodes import (
-    Compute,
     Constant,
     Function,
     Op,
     Region,
     Value,
     Yield,
+    is_elementwise,
     operands_of,
     results_of,
 )
@@ -250,7 +250,7 @@ def _region(
 def _check_computes(ctx: Context, fn: Operand, region: Region) -> None:
     known = set(region.args)
     for op in region.ops:
-        is_plain = isinstance(op, Constant | Yield) or _is_plain(op)
+        is_plain = isinstance(op, Constant | Yield) or is_elementwise(op)
         if not is_plain or any(value not in known for value in operands_of(op)):
             words = "uses a run-time value from outside" if is_plain else "does more than compute"
             raise ctx.refusal(
@@ -261,10 +261,6 @@ def _check_computes(ctx: Context, fn: Operand, region: Region) -> None:
                 help="pass what it needs as another block, or use `mk.where` for a choice",
             )
         known.update(results_of(op))
-
-
-def _is_plain(op: Op) -> bool:
-    return isinstance(op, Compute) and op.op.elementwise and not op.op.positional
 
 
 REDUCTIONS: dict[str, Callable[..., Operand]] = {

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal
 
-from eas.ir.faults import AccessKind
 from eas.ir.ops.record import Attr, OpDef
 from eas.ir.types import Shape, Type
+from eas.support.faults import AccessKind
 from eas.support.location import Loc, SourceName
 from eas.support.records import frozen
 
@@ -387,6 +387,11 @@ def regions_of(op: Op) -> tuple[Region, ...]:
             return (op.test, op.body, op.orelse)
         case Scope() | Combine():
             return (op.body,)
+
+
+def is_elementwise(op: Op) -> bool:
+    """Whether an op computes each lane from the operands in that lane alone."""
+    return isinstance(op, Compute) and op.op.elementwise and not op.op.positional
 
 
 def walk(region: Region) -> Iterator[Op]:

@@ -34,6 +34,7 @@ from eas.ir.nodes import (
     Value,
     While,
     Yield,
+    is_elementwise,
     operands_of,
     regions_of,
     results_of,
@@ -239,7 +240,7 @@ class _Form:
         given = shape[:-1] if op.kind == "reduce" else shape
         _check_types(op.results, tuple(make_type(d, given) for d in dtypes), "the results", op)
         for inner in op.body.ops[:-1]:
-            if not isinstance(inner, Constant) and not _is_scalar_compute(inner):
+            if not isinstance(inner, Constant) and not is_elementwise(inner):
                 raise VerifyError("the function of a combination only computes with scalars", inner)
         elements = tuple(Scalar(dtype) for dtype in dtypes)
         visible, self.visible = self.visible, {}
@@ -289,10 +290,6 @@ class _Form:
 
 def _types(values: Sequence[Value]) -> Types:
     return tuple([value.ty for value in values])
-
-
-def _is_scalar_compute(op: Op) -> bool:
-    return isinstance(op, Compute) and op.op.elementwise and not op.op.positional
 
 
 def _never_ends(op: If) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from eas.ir.nodes import Alloc, Function, Value, walk
 from eas.ir.passes.bounds_params import bounds_of
 from eas.ir.pipeline import run
-from eas.ir.reports import sites_of
+from eas.ir.report_sites import sites_of
 from eas.ir.types import BOOL, Pointer
 from eas.llvm import ENTRY
 from eas.llvm.analysis.program_order import is_along_y

@@ -1,7 +1,7 @@
 """Typed IR to Metal Shading Language: layout, schedule, lowering, text."""
 
-from eas.ir.reports import Site
 from eas.msl.kernel import Buffer, Field, MslKernel, choose_budget, write
 from eas.msl.ops.errors import UnsupportedError
+from eas.support.report_buffer import Site
 
 __all__ = ["Buffer", "Field", "MslKernel", "Site", "UnsupportedError", "choose_budget", "write"]

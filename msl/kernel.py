@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Literal
 
-from eas.ir.faults import Extent
 from eas.ir.nodes import (
     Assert,
     Compute,
@@ -17,7 +16,7 @@ from eas.ir.nodes import (
     walk,
 )
 from eas.ir.pipeline import run
-from eas.ir.reports import Site, local_extents
+from eas.ir.report_sites import local_extents
 from eas.ir.types import BF16, F64, DType, Pointer
 from eas.msl.analysis.facts import Facts, gather
 from eas.msl.analysis.numbers import study
@@ -43,8 +42,10 @@ from eas.msl.schedule.steps import Plan
 from eas.msl.schedule.storage import assign_storage
 from eas.msl.schedule.value_sources import Finder
 from eas.support.escapes import HIDDEN, escape
+from eas.support.faults import Extent
 from eas.support.location import Loc
 from eas.support.records import frozen
+from eas.support.report_buffer import Site
 
 MAX_BUFFERS = 31
 

@@ -11,13 +11,13 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from eas.ir.faults import Extent, too_many_programs
 from eas.ir.nodes import Param
-from eas.ir.reports import Words, failure, needed_room, printed, report_buffer
 from eas.msl.arrays import Array, Bound, Extents
 from eas.msl.kernel import Buffer, MslKernel
 from eas.msl.ops.errors import GridError
 from eas.support.diagnostics import Diagnostic
+from eas.support.faults import Extent, too_many_programs
+from eas.support.report_buffer import Words, failure, needed_room, printed, report_buffer
 
 PRINT_WORDS = 1 << 12
 MOST_PRINT_WORDS = 1 << 26

@@ -7,9 +7,9 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
-from eas.ir.faults import Extent
 from eas.ir.types import BOOL, DTYPES, F32, I32, I64, U64, DType, from_numpy
 from eas.runtime.refusals import BadArgument
+from eas.support.faults import Extent
 from eas.support.records import frozen
 
 Array = np.ndarray[Any, np.dtype[Any]]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from eas.ir.faults import (
+from eas.support.faults import (
     ATOMIC_OUT_OF_BOUNDS,
     INDEX_OUT_OF_BOUNDS,
     READ_OUT_OF_BOUNDS,

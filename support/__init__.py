@@ -1,1 +1,4 @@
-"""What every other package stands on: records, locations, diagnostics, timing, the disk cache."""
+"""The base of all packages: records, locations, diagnostics, timing, caches, report buffers.
+
+`support` imports nothing of ours.
+"""

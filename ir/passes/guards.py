@@ -23,7 +23,7 @@ from eas.ir.nodes import (
     walk,
 )
 from eas.ir.passes.bounds_params import bounds_of
-from eas.ir.reports import ACCESS_KINDS, array_name
+from eas.ir.report_sites import ACCESS_KINDS, array_name
 from eas.ir.rewrite import builder_for, rebuild
 from eas.ir.types import I64, U8, U16, U32, Shape
 from eas.support.records import replace

@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable
 from typing import Literal, TypeVar, get_args
 
-from eas.ir.faults import AccessKind
 from eas.ir.nodes import (
     Alloc,
     Assert,
@@ -42,6 +41,7 @@ from eas.ir.ops import OPS
 from eas.ir.ops.record import Attr
 from eas.ir.text.lexer import SPOT, Kind, ParseError, Token, split_tokens, unquote
 from eas.ir.types import DTYPES, Block, DType, Pointer, Scalar, Type
+from eas.support.faults import AccessKind
 from eas.support.location import NOWHERE, Loc, SourceName
 from eas.support.records import field, record
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from eas.ir.nodes import Compute, Function, Load, Op, Store, Value
-from eas.ir.reports import Site, site_of
+from eas.ir.report_sites import site_of
 from eas.ir.types import Shape, count
 from eas.llvm.analysis.facts import Facts
 from eas.llvm.analysis.rematerialization import rematerialized_rows
@@ -23,6 +23,7 @@ from eas.llvm.lanes.safepoints import TRIPS
 from eas.llvm.lanes.simdgroups import simd
 from eas.llvm.lanes.tiles import Tile, read_tile
 from eas.llvm.lanes.vector_body import Body, Mask
+from eas.support.report_buffer import Site
 
 _MOST_CACHED_BYTES = 24 << 20
 

@@ -1,11 +1,10 @@
-"""Asserts and prints of lanes: they write words to a buffer, see `eas.ir.reports`."""
+"""Asserts and prints of lanes: they write words of `eas.support.report_buffer`."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from eas.ir.nodes import Assert, Print, Value
-from eas.ir.reports import RECORD_HEAD, words_of
 from eas.ir.types import DType, Shape, broadcast_shapes
 from eas.llvm.emit.emit import Emitter, V, const
 from eas.llvm.lanes.bounds_checks import RECORD, report_fault, reporter
@@ -14,6 +13,7 @@ from eas.llvm.lanes.lane_values import LaneValue, Uniform, number
 from eas.llvm.lanes.masks import condition, is_any, joint_mask, narrow, when
 from eas.llvm.lanes.serialization import serialize
 from eas.llvm.lanes.vector_body import Body, Mask
+from eas.support.report_buffer import RECORD_HEAD, words_of
 
 Masks = Sequence[Mask]
 
@@ -97,7 +97,7 @@ def _record(body: Body, site: int, lane: V, numbers: Sequence[tuple[V, DType]]) 
 
 
 def _words(e: Emitter, v: V, dtype: DType) -> V:
-    """A value as one or two words, see `eas.ir.reports`."""
+    """A value as one or two words, see `eas.support.report_buffer`."""
     if dtype.is_float:
         return e.bits(v)
     if dtype.bits == 64:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from eas.ir.nodes import Function
-from eas.ir.reports import report_buffer
 from eas.msl import MslKernel
 from eas.msl.cxx.python_lines import FILE_NAME, python_loc, sources_of
 from eas.msl.host.build import CHECKED, Library
@@ -16,6 +15,7 @@ from eas.msl.host.worker_client import Host
 from eas.msl.launch import Argument, bind, extents_of
 from eas.support.diagnostics import Diagnostic, Label
 from eas.support.location import Loc
+from eas.support.report_buffer import report_buffer
 
 
 def check(

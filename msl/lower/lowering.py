@@ -9,7 +9,6 @@ from eas.ir.aliasing.disjointness import form_of
 from eas.ir.aliasing.lane_domains import element
 from eas.ir.aliasing.lane_indices import Index, Indices, add, fixed, make_index, of, operand_indices
 from eas.ir.nodes import Compute, Constant, Load, Region, Value
-from eas.ir.reports import Site
 from eas.ir.types import I32, Pointer, count
 from eas.msl.analysis.numbers import Numbers
 from eas.msl.cxx.helpers import Helpers
@@ -22,6 +21,7 @@ from eas.msl.ops.text import Level, Text, subscript, ternary
 from eas.msl.schedule.storage import Storage
 from eas.support.location import Loc
 from eas.support.records import field, record
+from eas.support.report_buffer import Site
 
 AXES = "xyz"
 LIGHT_OPS = {"add", "sub", "mul", "lt", "le", "gt", "ge", "eq", "ne", "and", "or", "not", "cast"}

@@ -1,4 +1,4 @@
-"""Asserts and prints: lanes write to the report buffer of `eas.ir.reports`."""
+"""Asserts and prints: lanes write to the report buffer of `eas.support.report_buffer`."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ from collections.abc import Sequence
 
 from eas.ir.aliasing.lane_indices import linear
 from eas.ir.nodes import Assert, Print, Value, operands_of
-from eas.ir.reports import RECORD_HEAD, Site, site_of, words_of
+from eas.ir.report_sites import site_of
 from eas.ir.types import BOOL, I32, U32, count
 from eas.msl.cxx.spelling import negated
 from eas.msl.cxx.tree import Node, Variable
 from eas.msl.lower.lowering import Lowering
 from eas.msl.ops.text import Level, Text, call, infix
+from eas.support.report_buffer import RECORD_HEAD, Site, words_of
 
 
 def check(op: Assert, low: Lowering) -> None:

@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from functools import cache
 
 from eas.ir.nodes import Function
-from eas.ir.reports import site_numbers
+from eas.ir.report_sites import site_numbers
 from eas.ir.text import print_function
 from eas.llvm import ENTRY
 from eas.runtime.cpu import elf

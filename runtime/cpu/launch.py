@@ -7,17 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from eas.ir.faults import too_many_programs
 from eas.ir.nodes import Function
-from eas.ir.reports import (
-    ROOM,
-    failure,
-    local_extents,
-    lost_records,
-    printed,
-    report_buffer,
-    sites_of,
-)
+from eas.ir.report_sites import local_extents, sites_of
 from eas.llvm import ENTRY
 from eas.runtime.argument_values import ArrayArgument, is_array
 from eas.runtime.binding import to_argument
@@ -27,6 +18,8 @@ from eas.runtime.cpu.support import support
 from eas.runtime.refusals import LaunchError
 from eas.support.cache import Cache
 from eas.support.diagnostics import Diagnostic
+from eas.support.faults import too_many_programs
+from eas.support.report_buffer import ROOM, failure, lost_records, printed, report_buffer
 
 MOST_PLANS = 8
 PRINT_WORDS = 1 << 24  # memory that is not written to is never there

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from eas.ir.faults import Extent, outside
 from eas.ir.nodes import Atomic, Load, Store
 from eas.ir.ops.record import Array
-from eas.ir.reports import ACCESS_KINDS
+from eas.ir.report_sites import ACCESS_KINDS
 from eas.runtime.errors import KernelError
 from eas.runtime.interpreter.active_lanes import Lanes, broadcast, raise_rank
 from eas.runtime.interpreter.address_spaces import Memory
@@ -21,6 +20,7 @@ from eas.runtime.interpreter.report import (
     value_at,
 )
 from eas.runtime.report_codes import READ_BEFORE_WRITE
+from eas.support.faults import Extent, outside
 from eas.support.records import frozen
 
 

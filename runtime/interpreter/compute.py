@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from eas.ir.faults import bad_index
 from eas.ir.nodes import Assert, Barrier, Compute, Constant, Print, Value
 from eas.ir.ops.record import Array, Attrs, Fault
 from eas.ir.types import Pointer, Shape
@@ -20,6 +19,7 @@ from eas.runtime.report_codes import (
     FLOAT_TO_INT_OVERFLOW,
     INDEX_OUT_OF_BOUNDS,
 )
+from eas.support.faults import bad_index
 
 # The code of an op's fault; `index` has words of its own.
 FAULT_CODES: dict[str, str] = {

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from eas.ir.reports import report_buffer
 from eas.msl.host import ORDERS
 from eas.msl.host.build import HEAD
 from eas.msl.host.toolchain import NATIVE, Toolchain, features, find_toolchain, run_tool
 from eas.msl.host.translate import translate
 from eas.msl.launch import bind
 from eas.support.records import replace
+from eas.support.report_buffer import report_buffer
 from tests.host.handwritten import EXAMPLES, text_of
 from tests.processes import PATIENCE
 from tests.test_kernels import case_of, compare

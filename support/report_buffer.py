@@ -6,7 +6,7 @@
 | 1 to 4 | that program's index along x, y and z, and the lane; -1 if the lane is not known |
 | 5 | how many words there are for records of prints: set by the host, like zeros everywhere else |
 | 6 | how many words the records would take |
-| 7 | how many records found no room |
+| 7 | how many records did not fit |
 | 8, 9 | the offset or the index of a fault, the lower half first |
 | 10, 11 | the extent of the axis that an index does not fit |
 | 12 to 15 | words of the backend's own |
@@ -14,34 +14,20 @@
 
 A value takes a word: an integer of up to 32 bits as such (sign-extended), a float as f32. One of 64
 bits takes two, the lower half first. The order of records is that of the lanes' arrival; those of
-one lane are in the order of the text. What a site says, and where it stands, is told by
-its `Site`.
+one lane are in the order of the text. A `Site` says what is reported, and from
+where in the source.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import numpy as np
 
-from eas.ir.faults import AccessKind, Extent, bad_index, outside
-from eas.ir.nodes import (
-    Alloc,
-    Assert,
-    Atomic,
-    Compute,
-    Fault,
-    Function,
-    Load,
-    Op,
-    Print,
-    Store,
-    walk,
-)
-from eas.ir.types import DType, Shape
 from eas.support.diagnostics import Diagnostic
+from eas.support.faults import AccessKind, Extent, bad_index, outside
 from eas.support.location import Loc
 from eas.support.records import frozen
 
@@ -53,73 +39,34 @@ ROOM, NEEDED, LOST = 5, 6, 7
 ASSERTION = "R0401"
 
 
+class NumberFormat(Protocol):
+    """What the report has to know of the dtype of a printed value; `eas.ir.types.DType` is one."""
+
+    @property
+    def bits(self) -> int: ...
+    @property
+    def is_float(self) -> bool: ...
+    @property
+    def numpy(self) -> np.dtype[Any]: ...
+
+
 @frozen
 class Site:
     """A place in the source that reports to the host: an `assert`, a `print` or a checked access.
 
-    `parts` are the texts and the dtypes of the values, in turn; an assert has one text, an access
+    `parts` are the texts and the formats of the values, in turn; an assert has one text, an access
     or an index the name of its array. `shape` is that of the lanes.
     """
 
     kind: Literal["assert", "print", "index"] | AccessKind
-    parts: tuple[str | DType, ...]
+    parts: tuple[str | NumberFormat, ...]
     loc: Loc
-    shape: Shape = ()
+    shape: tuple[int, ...] = ()
     axis: int = 0
     is_masked: bool = False
 
 
-ACCESS_KINDS: dict[type[Op], AccessKind] = {Load: "read", Store: "written", Atomic: "updated"}
-
-
-def site_of(op: Op) -> Site | None:
-    """Where an op reports from, if it can."""
-    match op:
-        case Assert(fault=Fault() as fault):
-            shape, is_masked = op.condition.shape, fault.is_masked
-            return Site(fault.kind, (fault.array,), op.loc, shape, fault.axis, is_masked)
-        case Assert():
-            return Site("assert", (op.message,), op.loc)
-        case Print():
-            parts = tuple(part if isinstance(part, str) else part.ty.dtype for part in op.parts)
-            return Site("print", parts, op.loc)
-        case Load() | Store() | Atomic():
-            is_masked, name = op.mask is not None, array_name(op.pointer.hint)
-            kind = ACCESS_KINDS[type(op)]
-            return Site(kind, (name,), op.loc, op.offset.shape, is_masked=is_masked)
-        case Compute() if op.op.name == "index":
-            array, axis = op.attr("array"), op.attr("axis")
-            assert isinstance(array, str)
-            assert isinstance(axis, int)
-            return Site("index", (array,), op.loc, op.result.shape, axis)
-        case _:
-            return None
-
-
-def array_name(hint: str) -> str:
-    """What messages call an array; threadgroup memory may have no name."""
-    return hint or "threadgroup memory"
-
-
-def sites_of(function: Function) -> tuple[Site, ...]:
-    """The places of a function that report, each once, in the order of the text."""
-    return tuple(dict.fromkeys(_sites(function)))
-
-
-def site_numbers(function: Function) -> list[int]:
-    """Which of the sites each op that reports has, in the order of the text."""
-    places = {site: number for number, site in enumerate(sites_of(function))}
-    return [places[site] for site in _sites(function)]
-
-
-def _sites(function: Function) -> Iterator[Site]:
-    for op in walk(function.body):
-        site = site_of(op)
-        if site is not None and (function.checked or isinstance(op, Assert | Print)):
-            yield site
-
-
-def words_of(dtype: DType) -> int:
+def words_of(dtype: NumberFormat) -> int:
     """How many words a value takes in a record."""
     return 2 if dtype.bits == 64 else 1
 
@@ -137,7 +84,7 @@ def needed_room(words: Words) -> int:
 
 
 def lost_records(words: Words) -> int:
-    """How many records found no room."""
+    """How many records did not fit."""
     return int(words[LOST])
 
 
@@ -170,24 +117,14 @@ def failure(
 
 def _place(words: Words, site: Site, grid: tuple[int, int, int], word: str) -> str:
     x, y, z, lane = (int(each) for each in words[1:5].view(np.int32))
-    program = tell_program((x, y, z), grid)
+    program = describe_program((x, y, z), grid)
     if lane < 0 or (site.kind != "assert" and not site.shape):
         return program
     index = tuple(map(int, np.unravel_index(lane, site.shape))) if site.shape else (lane,)
     return f"{program}, {word} {index[0] if len(index) == 1 else index}"
 
 
-def local_extents(function: Function) -> dict[str, Extent]:
-    """The extents of a function's threadgroup memory."""
-    found: dict[str, Extent] = {}
-    for op in walk(function.body):
-        if isinstance(op, Alloc):
-            name = array_name(op.result.hint)
-            found[name] = Extent(name, None, 0, op.size)
-    return found
-
-
-def tell_program(place: tuple[int, int, int], grid: tuple[int, int, int]) -> str:
+def describe_program(place: tuple[int, int, int], grid: tuple[int, int, int]) -> str:
     """Which program of a grid: `program 3 of a grid of 4`."""
     rank = max((i for i, extent in enumerate(grid, 1) if extent > 1), default=1)
     if rank == 1:
@@ -227,7 +164,7 @@ def _records(words: Words, sites: Sequence[Site]) -> Iterator[_Record]:
         yield _Record((x, y, z), lane, number, line)
 
 
-def _value(words: Words, dtype: DType) -> object:
+def _value(words: Words, dtype: NumberFormat) -> object:
     if dtype.is_float:
         wide = np.float64 if len(words) == 2 else np.float32
         return words.view(wide).astype(dtype.numpy)[0]

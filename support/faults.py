@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Literal
 
-from eas.ir.types import Shape
 from eas.support.diagnostics import Diagnostic
 from eas.support.location import Loc
 from eas.support.records import frozen
@@ -31,7 +30,7 @@ class Extent:
     """
 
     name: str
-    shape: Shape | None
+    shape: tuple[int, ...] | None
     low: int
     high: int
 
