@@ -1,0 +1,210 @@
+"""How often a module copies, waits, synchronizes and multiplies, and how many bytes it moves."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+
+from eas.septran.flat.affine import Affine
+from eas.septran.flat.nodes import (
+    Alloc,
+    Barrier,
+    Buffer,
+    Call,
+    Copy,
+    Fill,
+    For,
+    If,
+    Kernel,
+    Map,
+    Mma,
+    Module,
+    ParallelFor,
+    Reduce,
+    Start,
+    Stmt,
+    View,
+    Wait,
+    bytes_of,
+    holds,
+    walk,
+)
+from eas.support.records import field, frozen, record
+
+
+@record
+class Tally:
+    """What some statements do. `moved` are bytes by the memories that they go between."""
+
+    copies: int = 0
+    waits: int = 0
+    barriers: int = 0
+    mmas: int = 0
+    flops: int = 0  # of products only
+    maps: int = 0
+    reductions: int = 0
+    fills: int = 0
+    calls: int = 0
+    moved: Counter[str] = field(default_factory=Counter[str])
+
+    @property
+    def bytes(self) -> int:
+        """All bytes that are copied."""
+        return self.moved.total()
+
+    def add(self, other: Tally, times: int = 1) -> None:
+        for name in _NUMBERS:
+            setattr(self, name, getattr(self, name) + times * getattr(other, name))
+        for arrow, count in other.moved.items():
+            self.moved[arrow] += times * count
+
+
+_NUMBERS = (
+    "copies", "waits", "barriers", "mmas", "flops", "maps", "reductions", "fills", "calls"
+)  # fmt: skip
+
+
+@frozen
+class Row:
+    """A kernel or a loop of it: how often it runs, what a run does, what all runs do.
+
+    A loop's `first` is what its first trip does.
+    """
+
+    kernel: str
+    loop: str
+    runs: int
+    first: Tally
+    total: Tally
+
+
+def count(module: Module, sizes: Mapping[str, int]) -> list[Row]:
+    """A row for each kernel, where a run is a point of the grid, and for each of its loops."""
+    rows: list[Row] = []
+    for kernel in module.kernels:
+        rows += _Counting(kernel, sizes).rows()
+    return rows
+
+
+def print_counts(rows: Sequence[Row]) -> str:
+    """The rows as a table."""
+    arrows = sorted({arrow for row in rows for arrow in row.total.moved})
+    head = ["kernel", "loop", "runs", "per run: copies", "waits", "barriers", "mma", "bytes"]
+    head += ["in all: copies", "barriers", "mma", "bytes", *arrows]
+    lines = [head]
+    for row in rows:
+        first, total = row.first, row.total
+        per_run = [first.copies, first.waits, first.barriers, first.mmas, first.bytes]
+        in_all = [total.copies, total.barriers, total.mmas, total.bytes]
+        moved = [total.moved[arrow] for arrow in arrows]
+        lines.append([row.kernel, row.loop, *map(str, (row.runs, *per_run, *in_all, *moved))])
+    widths = [max(len(line[n]) for line in lines) for n in range(len(head))]
+    text = (
+        "  ".join(
+            cell.ljust(width) if n < 2 else cell.rjust(width)
+            for n, (cell, width) in enumerate(zip(line, widths, strict=True))
+        )
+        for line in lines
+    )
+    return "".join(line.rstrip() + "\n" for line in text)
+
+
+@record
+class _LoopCount:
+    runs: int = 0
+    first: Tally | None = None
+    total: Tally = field(default_factory=Tally)
+
+
+class _Counting:
+    """Walks a kernel's control flow at given sizes, without its data."""
+
+    def __init__(self, kernel: Kernel, sizes: Mapping[str, int]) -> None:
+        self.kernel = kernel
+        self.values = dict(sizes)
+        self.buffers: dict[str, Buffer] = {param.name: param for param in kernel.params}
+        allocations = (stmt for stmt in walk(kernel.body) if isinstance(stmt, Alloc))
+        self.buffers.update((stmt.name, stmt) for stmt in allocations)
+        self.loops: dict[str, _LoopCount] = {}
+
+    def rows(self) -> Iterator[Row]:
+        first: Tally | None = None
+        total = Tally()
+        runs = 0
+        for _ in self.points(self.kernel.grid):
+            tally = self.body(self.kernel.body, "")
+            first = first or tally
+            total.add(tally)
+            runs += 1
+        yield Row(self.kernel.name, "", runs, first or Tally(), total)
+        for loop, counted in self.loops.items():
+            inner = counted.first or Tally()
+            yield Row(self.kernel.name, loop, counted.runs, inner, counted.total)
+
+    def points(self, grid: Sequence[tuple[str, Affine]]) -> Iterator[None]:
+        if not grid:
+            yield
+            return
+        (name, extent), *rest = grid
+        for value in range(extent.evaluate(self.values)):
+            self.values[name] = value
+            yield from self.points(rest)
+
+    def body(self, body: Sequence[Stmt], path: str) -> Tally:
+        tally = Tally()
+        for stmt in body:
+            match stmt:
+                case For() | ParallelFor():
+                    tally.add(self.loop(stmt, f"{path}/{stmt.variable}".lstrip("/")))
+                case If():
+                    left = stmt.left.evaluate(self.values)
+                    if holds(left, stmt.comparison, stmt.right.evaluate(self.values)):
+                        tally.add(self.body(stmt.body, path))
+                case _:
+                    self.simple(stmt, tally)
+        return tally
+
+    def loop(self, stmt: For | ParallelFor, path: str) -> Tally:
+        counted = self.loops.setdefault(path, _LoopCount())
+        tally = Tally()
+        for value in range(stmt.extent.evaluate(self.values)):
+            self.values[stmt.variable] = value
+            trip = self.body(stmt.body, path)
+            counted.first = counted.first or trip
+            counted.runs += 1
+            tally.add(trip)
+        counted.total.add(tally)
+        return tally
+
+    def simple(self, stmt: Stmt, tally: Tally) -> None:
+        match stmt:
+            case Copy() | Start():
+                tally.copies += 1
+                arrow = f"{stmt.source.memory}->{stmt.target.memory}"
+                tally.moved[arrow] += self.bytes(stmt.source)
+            case Mma():
+                tally.mmas += 1
+                tally.flops += 2 * self.elements(stmt.target) * stmt.depth.evaluate(self.values)
+            case Wait():
+                tally.waits += 1
+            case Barrier():
+                tally.barriers += 1
+            case Map():
+                tally.maps += 1
+            case Reduce():
+                tally.reductions += 1
+            case Fill():
+                tally.fills += 1
+            case Call():
+                tally.calls += 1
+            case _:
+                pass
+
+    def elements(self, view: View) -> int:
+        product = 1
+        for extent in view.shape:
+            product *= extent.evaluate(self.values)
+        return product
+
+    def bytes(self, view: View) -> int:
+        return self.elements(view) * bytes_of(self.buffers[view.buffer].dtype)

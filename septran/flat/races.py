@@ -1,0 +1,166 @@
+"""Whether parallel iterations keep out of each other's way: by affine disjointness of views.
+
+Two iterations of a parallel loop over v touch different elements of a buffer if there is an axis on
+which both views lie at `c * v` plus an offset, and both stay inside of the same c elements from
+there. The loops inside may have any of their values, and each iteration its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TypeAlias
+
+from eas.septran.flat.affine import Affine, affine
+from eas.septran.flat.bounds import Scope
+from eas.septran.flat.nodes import (
+    Alloc,
+    Barrier,
+    Binary,
+    For,
+    If,
+    Kernel,
+    Map,
+    Mma,
+    Operand,
+    ParallelFor,
+    Privilege,
+    Reduce,
+    Stmt,
+    View,
+    accesses,
+    body_of,
+    walk,
+)
+from eas.septran.flat.text import print_view
+from eas.support.records import frozen
+
+Loops: TypeAlias = tuple[tuple[str, Affine], ...]
+
+
+@frozen
+class _Access:
+    stmt: Stmt
+    view: View
+    how: Privilege
+    loops: Loops  # those inside of the parallel loop
+
+
+def find_races(kernel: Kernel) -> Iterator[tuple[Stmt, str]]:
+    """The statements that may touch an element which another iteration writes."""
+    scope = Scope()
+    for position, (name, extent) in enumerate(kernel.grid):
+        yield from _check(name, extent, kernel.grid[position + 1 :], kernel.body, scope, ())
+        scope = scope.inside_loop(name, extent)
+    yield from _search(kernel.body, scope)
+
+
+def is_accumulation(stmt: Stmt, name: str) -> bool:
+    """Whether all that a statement does with a buffer is to add to it."""
+    reads = [view for view, how in accesses(stmt) if view.buffer == name and how == "r"]
+    match stmt:
+        case Mma():
+            return not reads
+        case Reduce():
+            return stmt.kind == "add" and not reads
+        case Map(target, Binary("add", Operand(left), _)) if left == target:
+            return reads == [left]
+        case Map(target, Binary("add", _, Operand(right))) if right == target:
+            return reads == [right]
+        case _:
+            return False
+
+
+def _search(body: tuple[Stmt, ...], scope: Scope) -> Iterator[tuple[Stmt, str]]:
+    """The parallel loops inside of some statements."""
+    for stmt in body:
+        match stmt:
+            case ParallelFor():
+                reduced = stmt.reduced
+                yield from _check(stmt.variable, stmt.extent, (), stmt.body, scope, reduced)
+                yield from _search(stmt.body, scope.inside_loop(stmt.variable, stmt.extent))
+            case For():
+                yield from _search(stmt.body, scope.inside_loop(stmt.variable, stmt.extent))
+            case If():
+                inner = scope.inside_if(stmt.left, stmt.comparison, stmt.right)
+                yield from _search(stmt.body, inner)
+            case _:
+                pass
+
+
+def _check(
+    variable: str,
+    extent: Affine,
+    more: Loops,
+    body: tuple[Stmt, ...],
+    scope: Scope,
+    reduced: tuple[str, ...],
+) -> Iterator[tuple[Stmt, str]]:
+    if scope.proves(1 - extent):
+        return  # there is one iteration at most
+    own = {stmt.name for stmt in walk(body) if isinstance(stmt, Alloc)}
+    touched = [each for each in _accesses(body, more) if each.view.buffer not in {*own, *reduced}]
+    has_barrier = any(isinstance(stmt, Barrier) for stmt in walk(body))
+    inside = scope.inside_loop(variable, extent)
+    for position, first in enumerate(touched):
+        if "w" not in first.how:
+            continue
+        for other, second in enumerate(touched):
+            is_pair = first.view.buffer == second.view.buffer
+            if not is_pair or ("w" in second.how and other < position):
+                continue
+            if has_barrier and first.stmt is not second.stmt:
+                continue  # the interpreter knows what lies between two barriers
+            if not _are_apart(first, second, variable, inside):
+                yield second.stmt, _message(first, second, variable)
+                break
+
+
+def _message(first: _Access, second: _Access, variable: str) -> str:
+    pair = print_view(first.view)
+    if second.view != first.view:
+        pair += f" and {print_view(second.view)}"
+    return f"{pair} may be the same elements for two values of `{variable}`"
+
+
+def _accesses(body: tuple[Stmt, ...], loops: Loops) -> Iterator[_Access]:
+    for stmt in body:
+        for view, how in accesses(stmt):
+            yield _Access(stmt, view, how, loops)
+        inner = loops
+        if isinstance(stmt, For | ParallelFor):
+            inner = (*loops, (stmt.variable, stmt.extent))
+        yield from _accesses(body_of(stmt), inner)
+
+
+def _are_apart(first: _Access, second: _Access, variable: str, scope: Scope) -> bool:
+    if (first.view.slot, second.view.slot) != (None, None) and _slots_apart(first, second):
+        return True
+    theirs = {name: f"{name}'" for name in (variable, *(name for name, _ in second.loops))}
+    for name, extent in first.loops:
+        scope = scope.inside_loop(name, extent)
+    for name, extent in ((variable, dict(scope.loops)[variable]), *second.loops):
+        scope = scope.inside_loop(theirs[name], extent.substitute(theirs))
+    axes = zip(_spans(first.view), _spans(second.view), strict=True)
+    for (low, size), (other, other_size) in axes:
+        stride = low.coefficient(variable)
+        offset = low - affine(variable) * stride
+        other_offset = other - affine(variable) * stride
+        if stride == 0 or variable in offset.names | other_offset.names:
+            continue
+        other_offset, other_size = other_offset.substitute(theirs), other_size.substitute(theirs)
+        room = abs(stride)
+        if scope.proves(other_offset + room - offset - size) and scope.proves(
+            offset + room - other_offset - other_size
+        ):
+            return True
+    return False
+
+
+def _slots_apart(first: _Access, second: _Access) -> bool:
+    difference = (first.view.slot or affine(0)) - (second.view.slot or affine(0))
+    return difference.is_constant and difference.constant != 0
+
+
+def _spans(view: View) -> Iterator[tuple[Affine, Affine]]:
+    for offset, extent in zip(view.offsets, view.extents, strict=True):
+        yield offset, affine(1) if extent is None else extent
