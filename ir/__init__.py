@@ -13,7 +13,9 @@ values that are joined after it.
 its shape is static and has one to four dimensions of any size. `Pointer(dtype, space)` is an array
 in `device` or `threadgroup` memory. It comes from a parameter or from `Alloc`, and is never joined,
 carried or computed. Offsets are separate values and count elements. The extents and strides of an
-array are parameters of i32, or of i64 where offsets into the array need 64 bits.
+array are parameters of i32, or of i64 where offsets into the array need 64 bits. A target may have
+`tile` and `register` memory in some of its stages. No offset leads to an element of it: only the
+target's own ops access it.
 
 **Programs.** A grid of programs runs a function. In a *block* function the backend chooses how many
 threads run one program. A *thread* function (`Function.threads` is set) is written for the threads
@@ -35,8 +37,8 @@ the code below it is split. In the regions of an `If` or `While` with such a con
   unless S has 1 there. The exception is `expand_dims`: its result may have fewer axes, because
   another `expand_dims` may follow.
 
-*Collective* ops (`OpDef.collective`, `Combine`, `Barrier`) need all lanes. They are never below a
-split.
+*Collective* ops (`OpDef.collective`, `Combine`, `Barrier`, `TargetOp`) need all lanes. They are
+never below a split.
 
 **Joins.** `If.results[i]` is what the branch that was taken yields. A value *covers* a split if it
 can differ in each lane of it.
@@ -85,6 +87,12 @@ function with `threads` the front end gives both the threads' shape: every threa
 own program order. `Load`, `Store` and `Atomic` take an optional `mask` of the offset's shape (a
 scalar bool for a scalar offset). Masked-off lanes access no memory. A load gives `other` there,
 which is present whenever `mask` is.
+
+**Ops of a target.** A stage of a target may have ops that `eas.ir.ops` lacks: a `Compute` with a
+record of the target's, which is as pure as any other, or a `TargetOp`. A `TargetOp` is an effect:
+it reads the memory of its pointers, and writes that of the operand that `TargetOpDef.writes` names.
+Its record types it and says what it means, so the interpreter runs it. `eas.ir.stages` says which
+ops are legal in a stage.
 
 **Types of ops.** The operands of an element-wise op have equal shapes. A scalar becomes a block by
 `splat`, a smaller block a larger one by `broadcast`. Dtypes are converted by `cast` only.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal
 
-from eas.ir.ops.record import Attr, OpDef
+from eas.ir.ops.record import Attr, OpDef, TargetOpDef
 from eas.ir.types import Shape, Type
 from eas.support.faults import AccessKind
 from eas.support.location import Loc, SourceName
@@ -135,7 +135,10 @@ class Atomic:
 
 @frozen
 class Alloc:
-    """Threadgroup memory for `size` elements, shared by the lanes of a program; not initialised."""
+    """Memory for `size` elements, shared by the lanes of a program; not initialised.
+
+    It is threadgroup memory, or memory of a target's own, see `TargetOp`.
+    """
 
     size: int
     result: Value
@@ -147,6 +150,23 @@ class Barrier:
     """All lanes of the program wait for each other and see each other's writes. Collective."""
 
     loc: Loc
+
+
+@frozen
+class TargetOp:
+    """An op of one target, which may read and write the memory of its pointers. Collective."""
+
+    op: TargetOpDef
+    operands: tuple[Value, ...]
+    attrs: tuple[tuple[str, Attr], ...]
+    result: Value | None
+    loc: Loc
+
+    def attr(self, name: str) -> Attr:
+        return dict(self.attrs)[name]
+
+    def operand(self, name: str) -> Value:
+        return self.operands[self.op.operands.index(name)]
 
 
 @frozen
@@ -279,6 +299,7 @@ Op = (
     | Atomic
     | Alloc
     | Barrier
+    | TargetOp
     | Assert
     | Print
     | If
@@ -337,7 +358,7 @@ class Function:
 def operands_of(op: Op) -> tuple[Value, ...]:
     """The values an op itself uses, those of its regions not included."""
     match op:
-        case Compute() | Combine():
+        case Compute() | Combine() | TargetOp():
             return op.operands
         case Constant() | Alloc() | Barrier() | Scope():
             return ()
@@ -371,6 +392,8 @@ def results_of(op: Op) -> tuple[Value, ...]:
             return (op.result,)
         case If() | For() | While() | Scope() | Combine():
             return op.results
+        case TargetOp():
+            return _present(op.result)
         case _:
             return ()
 
@@ -392,6 +415,17 @@ def regions_of(op: Op) -> tuple[Region, ...]:
 def is_elementwise(op: Op) -> bool:
     """Whether an op computes each lane from the operands in that lane alone."""
     return isinstance(op, Compute) and op.op.elementwise and not op.op.positional
+
+
+def written_by(op: Op) -> Value | None:
+    """The pointer to the memory that an op writes, if it writes any."""
+    match op:
+        case Store() | Atomic():
+            return op.pointer
+        case TargetOp() if op.op.writes:
+            return op.operand(op.op.writes)
+        case _:
+            return None
 
 
 def walk(region: Region) -> Iterator[Op]:

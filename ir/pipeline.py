@@ -100,7 +100,7 @@ def steps(
         stage = each.stage or stage
         if folder:
             dump(folder, function, pipeline.name, number, each.name)
-        if is_verifying and stage.has_rules:
+        if is_verifying:
             _verify_after(each.name, function, stage)
         yield each, stage, function
 

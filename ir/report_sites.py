@@ -17,6 +17,7 @@ from eas.ir.nodes import (
     Store,
     walk,
 )
+from eas.ir.types import is_opaque
 from eas.support.faults import AccessKind, Extent
 from eas.support.report_buffer import Site
 
@@ -74,7 +75,7 @@ def local_extents(function: Function) -> dict[str, Extent]:
     """The extents of a function's threadgroup memory."""
     found: dict[str, Extent] = {}
     for op in walk(function.body):
-        if isinstance(op, Alloc):
+        if isinstance(op, Alloc) and not is_opaque(op.result.ty):
             name = array_name(op.result.hint)
             found[name] = Extent(name, None, 0, op.size)
     return found

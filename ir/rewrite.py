@@ -29,6 +29,7 @@ from eas.ir.nodes import (
     Scope,
     Store,
     Structured,
+    TargetOp,
     Terminator,
     Value,
     While,
@@ -117,6 +118,9 @@ def _rebuild_effect(op: Op, use: Map, define: Map) -> Op:
         case Print():
             parts = tuple(use(part) if isinstance(part, Value) else part for part in op.parts)
             return Print(parts, op.loc)
+        case TargetOp():
+            operands, result = _each(op.operands, use), _maybe(op.result, define)
+            return TargetOp(op.op, operands, op.attrs, result, op.loc)
         case _:
             return op
 

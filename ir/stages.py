@@ -7,12 +7,10 @@ stage that it is given.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Literal, get_args
 
-from eas.ir.nodes import Assert, Leave, Op, Scope
-from eas.ir.ops import OPS
-from eas.ir.ops.record import OpDef
+from eas.ir.nodes import Assert, Leave, Op, Scope, TargetOp
+from eas.ir.ops import OPS, OpDef, OpTable, TargetOpDef
 from eas.support.records import frozen, replace
 
 AssertKind = Literal["checked", "assumed", "guard"]
@@ -25,29 +23,29 @@ ASSERTS: dict[AssertKind, str] = {
 
 @frozen
 class Stage:
-    """The forms that are legal: kinds of nodes, kinds of asserts, records of pure ops by name.
-
-    Ops of a stage that `has_rules` have type rules, so that a function can be verified.
-    """
+    """The forms that are legal: kinds of nodes, kinds of asserts, records of ops by name."""
 
     name: str
     nodes: frozenset[type[Op]]
     asserts: frozenset[AssertKind]
-    ops: Mapping[str, OpDef]
-    has_rules: bool = True
+    ops: OpTable
 
 
 def kind_of(op: Assert) -> AssertKind:
     return "assumed" if op.is_assumed else "checked" if op.fault is None else "guard"
 
 
-SOURCE = Stage("source", frozenset(get_args(Op)), frozenset({"checked", "assumed"}), OPS)
+_NODES: frozenset[type[Op]] = frozenset(get_args(Op)) - {TargetOp}
+
+SOURCE = Stage("source", _NODES, frozenset({"checked", "assumed"}), OPS)
 CORE = replace(SOURCE, name="core", nodes=SOURCE.nodes - {Scope, Leave})
 RELAXED = replace(CORE, name="relaxed", asserts=frozenset({"checked"}))
 GUARDED = replace(CORE, name="guarded", asserts=CORE.asserts | {"guard"})
 GUARDED_RELAXED = replace(RELAXED, name="guarded and relaxed", asserts=RELAXED.asserts | {"guard"})
 
 
-def with_ops(stage: Stage, name: str, *ops: OpDef) -> Stage:
+def with_ops(stage: Stage, name: str, *ops: OpDef | TargetOpDef) -> Stage:
     """A stage in which the ops of a target are legal too."""
-    return replace(stage, name=name, ops={**stage.ops, **{op.name: op for op in ops}})
+    own = {TargetOp} if any(isinstance(op, TargetOpDef) for op in ops) else set[type[Op]]()
+    table = {**stage.ops, **{op.name: op for op in ops}}
+    return replace(stage, name=name, nodes=stage.nodes | own, ops=table)

@@ -111,7 +111,9 @@ def from_numpy(dtype: np.dtype[Any]) -> DType | None:
 
 
 Shape = tuple[int, ...]
-Space = Literal["device", "threadgroup"]
+Space = Literal["device", "threadgroup", "tile", "register"]
+OPAQUE: tuple[Space, ...] = ("tile", "register")
+"""The spaces in which a target decides where elements lie: no offset leads to one."""
 
 
 @frozen
@@ -138,18 +140,27 @@ class Block:
 
 @frozen
 class Pointer:
-    """An array of elements in device or threadgroup memory."""
+    """An array of elements in a space of memory.
+
+    `tile` is threadgroup memory that a target lays out, `register` is memory in the registers of a
+    program's threads.
+    """
 
     dtype: DType
     space: Space = "device"
     shape: ClassVar[Shape] = ()
 
     def __str__(self) -> str:
-        return f"*{self.dtype}" if self.space == "device" else f"*{self.dtype}@threadgroup"
+        return f"*{self.dtype}" if self.space == "device" else f"*{self.dtype}@{self.space}"
 
 
 Type = Scalar | Block | Pointer
 ValueType = Scalar | Block
+
+
+def is_opaque(ty: Type) -> bool:
+    """Whether a pointer is into memory that a target lays out, which only its own ops touch."""
+    return isinstance(ty, Pointer) and ty.space in OPAQUE
 
 
 def shape_of(ty: Type) -> Shape:

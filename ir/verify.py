@@ -30,6 +30,7 @@ from eas.ir.nodes import (
     Scope,
     Store,
     Structured,
+    TargetOp,
     Terminator,
     Value,
     While,
@@ -42,16 +43,19 @@ from eas.ir.nodes import (
     walk,
 )
 from eas.ir.ops import RuleError
+from eas.ir.ops.record import Attrs
 from eas.ir.stages import ASSERTS, SOURCE, Stage, kind_of
 from eas.ir.text import summarize
 from eas.ir.types import (
     BOOL,
+    OPAQUE,
     Block,
     DType,
     Pointer,
     Scalar,
     Type,
     broadcast_shapes,
+    is_opaque,
     make_type,
 )
 from eas.support.location import NOWHERE
@@ -193,8 +197,8 @@ class _Form:
 
     def op(self, op: Op, targets: _Targets) -> None:
         match op:
-            case Compute():
-                _check_compute(op, self.stage)
+            case Compute() | TargetOp():
+                _check_record(op, self.stage)
             case Combine():
                 self.combine(op)
             case Constant():
@@ -206,7 +210,7 @@ class _Form:
             case Atomic():
                 _check_atomic(op)
             case Alloc():
-                _check_alloc(op)
+                _check_alloc(op, self.stage)
             case Barrier():
                 pass
             case Assert():
@@ -343,7 +347,8 @@ def _check_int(value: Value, what: str, op: Op) -> None:
         raise VerifyError(f"{what} should be an integer, not {value.ty}", op)
 
 
-def _check_compute(op: Compute, stage: Stage) -> None:
+def _check_record(op: Compute | TargetOp, stage: Stage) -> None:
+    """An op of the stage's table, with the operands and the attributes that its record takes."""
     record, name = op.op, op.op.name
     if stage.ops.get(name) is not record:
         raise VerifyError(f"`{name}` is no op of the stage `{stage.name}`", op)
@@ -353,16 +358,22 @@ def _check_compute(op: Compute, stage: Stage) -> None:
     attrs = dict(op.attrs)
     if tuple(attrs) != record.attrs or len(attrs) != len(op.attrs):
         raise VerifyError(f"the attributes of `{name}` should be ({', '.join(record.attrs)})", op)
-    for value in op.operands:
-        _number(value, "an operand", op)
+    if isinstance(op, Compute):
+        for value in op.operands:
+            _number(value, "an operand", op)
+    _check_result(op, attrs)
+
+
+def _check_result(op: Compute | TargetOp, attrs: Attrs) -> None:
+    name, found = op.op.name, None if op.result is None else op.result.ty
     try:
-        ty = record.typing(_types(op.operands), attrs)
+        ty = op.op.typing(_types(op.operands), attrs)
     except RuleError as error:
         raise VerifyError(f"`{name}` {error.message}", op) from error
     except (TypeError, AttributeError) as error:
         raise VerifyError(f"an attribute of `{name}` is of a wrong kind", op) from error
-    if op.result.ty is not ty and op.result.ty != ty:
-        raise VerifyError(f"the result of `{name}` is {op.result.ty}, but should be {ty}", op)
+    if found is not ty and found != ty:
+        raise VerifyError(f"the result of `{name}` is {found}, but should be {ty}", op)
 
 
 def _check_constant(op: Constant) -> None:
@@ -404,6 +415,8 @@ def _check_access(op: Load | Store | Atomic) -> Type:
     """The type of what is read or written."""
     if not isinstance(op.pointer.ty, Pointer):
         raise VerifyError(f"%{op.pointer.id} is {op.pointer.ty}: no pointer", op)
+    if is_opaque(op.pointer.ty):
+        raise VerifyError(f"no offset leads to an element of {op.pointer.ty}", op)
     _check_int(op.offset, "the offset", op)
     if op.mask is not None:
         _check_bool(op.mask, "the mask", op)
@@ -417,12 +430,13 @@ def _check_element(value: Value, wanted: Type, what: str, op: Op) -> None:
         raise VerifyError(f"{what} is {value.ty}, but should be {wanted}", op)
 
 
-def _check_alloc(op: Alloc) -> None:
+def _check_alloc(op: Alloc, stage: Stage) -> None:
     if op.size < 1:
         raise VerifyError(f"memory for {op.size} elements", op)
     ty = op.result.ty
-    if not isinstance(ty, Pointer) or ty.space != "threadgroup":
-        raise VerifyError(f"the result is {ty}, but should be a threadgroup pointer", op)
+    spaces = ("threadgroup", *OPAQUE) if TargetOp in stage.nodes else ("threadgroup",)
+    if not isinstance(ty, Pointer) or ty.space not in spaces:
+        raise VerifyError(f"the result is {ty}, but should be a {spaces[0]} pointer", op)
 
 
 def _check_splits(f: Function) -> None:
@@ -437,7 +451,7 @@ def _check_splits(f: Function) -> None:
 def _check_placed(op: Op, split: Split) -> None:
     """An op that some lanes may not reach."""
     is_collective = isinstance(op, Compute) and op.op.collective
-    if is_collective or isinstance(op, Barrier | Combine):
+    if is_collective or isinstance(op, Barrier | Combine | TargetOp):
         raise VerifyError(f"some lanes may not get here: they are split at {split.loc}", op)
     if not isinstance(op, Compute) or op.op.name != "expand_dims":
         _check_ranks(results_of(op), split, op)

@@ -18,11 +18,12 @@ from eas.msl.analysis.facts import gather
 from eas.msl.layout.assignment import classify_control
 from eas.msl.layout.layout import SIMD, Budget, Layout
 from eas.msl.ops.all_reduce import ALL_REDUCE
+from eas.msl.ops.mma import MMA
 from eas.msl.rewrites.all_reduce import all_reduce_rows
-from eas.msl.rewrites.dot_to_mma import with_fragments
+from eas.msl.rewrites.dot_to_mma import dot_to_mma
 from eas.msl.rewrites.lockstep_regions import find_lockstep_regions
 from eas.msl.rewrites.reduction_fusion import fuse_reductions
-from eas.support.records import frozen, replace
+from eas.support.records import frozen
 
 
 @frozen
@@ -45,9 +46,9 @@ def _all_reduce(function: Function, options: MetalOptions) -> Function:
     return all_reduce_rows(function) if options.has_whole_simdgroups else function
 
 
-def _multiply_fragments(function: Function, options: MetalOptions) -> Function:
+def _dot_to_mma(function: Function, options: MetalOptions) -> Function:
     whole = options.has_whole_simdgroups
-    return with_fragments(function, options.budget) if whole else function
+    return dot_to_mma(function, options.budget) if whole else function
 
 
 def _remove_lane_continues(function: Function, options: MetalOptions) -> Function:
@@ -75,7 +76,7 @@ def _control(function: Function, options: MetalOptions) -> Layout:
 
 
 WITH_ALL_REDUCES = with_ops(GUARDED_RELAXED, "metal", *ALL_REDUCE.values())
-WITH_FRAGMENTS = replace(WITH_ALL_REDUCES, name="metal with fragments", has_rules=False)
+WITH_MMA = with_ops(WITH_ALL_REDUCES, "metal with mma", *MMA)
 
 RELAX_METAL = Pipeline("metal", (GUARD, *relaxing(GUARDED_RELAXED)), COMMON)
 
@@ -107,10 +108,10 @@ METAL = Pipeline(
     (
         Pass(
             "dot-to-mma",
-            _multiply_fragments,
+            _dot_to_mma,
             "Before control flow is divided among lanes: it makes ops that all threads take part "
             "in.",
-            WITH_FRAGMENTS,
+            WITH_MMA,
         ),
         Pass(
             "lane-continues",

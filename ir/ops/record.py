@@ -15,6 +15,7 @@ Attr = bool | int | str | DType | tuple[int, ...] | None
 Attrs = dict[str, Any]
 
 TypeRule = Callable[[Sequence[Type], Attrs], Type]
+EffectRule = Callable[[Sequence[Type], Attrs], Type | None]
 Meaning = Callable[..., Any]
 
 
@@ -84,3 +85,26 @@ class OpDef:
 
     def can_fault(self, operands: Sequence[Type], attrs: Attrs) -> bool:
         return self.fault is not None and self.fault.applies(operands, attrs)
+
+
+@frozen(eq=False)
+class TargetOpDef:
+    """An op that only one target has, and that may read and write memory. It is collective.
+
+    The target declares it, and names it among the ops that are legal in some of its stages.
+    `typing` gives the type of the result; None if there is none. `meaning` takes what that of an
+    `OpDef` takes; for a pointer it takes the memory behind it, a row of elements for each program.
+    If the op `writes` to an operand, `meaning` gives what that memory holds afterwards, else the
+    result.
+    """
+
+    name: str
+    operands: tuple[str, ...]
+    typing: EffectRule
+    meaning: Meaning
+    doc: str
+    attrs: tuple[str, ...] = ()
+    writes: str = ""
+
+    def __repr__(self) -> str:
+        return f"TargetOpDef({self.name})"

@@ -22,11 +22,12 @@ Grammar, with `[x]` for an optional x and `x...` for any number of them with com
     region     "{" line break, ops, "}"
     definition value ":" type
     value      "%" id, or "%" hint "." id
-    type       dtype, dtype "[" int... "]", "*" dtype, "*" dtype "@threadgroup"
+    type       dtype, dtype "[" int... "]", "*" dtype, "*" dtype "@" space
+    space      "threadgroup", "tile", "register"
 
     op         [definition... "="] what [place] line break
     what       a number, true, false                              a constant
-               opname value... (attribute "=" attr)               a pure op of `eas.ir.ops`
+               opname value... (attribute "=" attr)               an op of `eas.ir.ops` or a target
                "load" at ["if" mask "else" other]
                "store" at "=" value ["if" mask]
                "atomic" kind at "," value ["if" mask]

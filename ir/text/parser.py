@@ -32,15 +32,16 @@ from eas.ir.nodes import (
     Region,
     Scope,
     Store,
+    TargetOp,
     Terminator,
     Value,
     While,
     Yield,
 )
-from eas.ir.ops import OPS
+from eas.ir.ops import OPS, OpTable, TargetOpDef
 from eas.ir.ops.record import Attr
 from eas.ir.text.lexer import SPOT, Kind, ParseError, Token, split_tokens, unquote
-from eas.ir.types import DTYPES, Block, DType, Pointer, Scalar, Type
+from eas.ir.types import DTYPES, Block, DType, Pointer, Scalar, Space, Type
 from eas.support.faults import AccessKind
 from eas.support.location import NOWHERE, Loc, SourceName
 from eas.support.records import field, record
@@ -51,6 +52,7 @@ Hidden = Literal["extent", "stride", "low", "high"]
 
 _ROLES: dict[str, Hidden] = {role: role for role in get_args(Hidden)}
 _ATOMICS: dict[str, AtomicKind] = {kind: kind for kind in get_args(AtomicKind)}
+_SPACES: dict[str, Space] = {space: space for space in get_args(Space)}
 _NUMBERS = {"true": True, "false": False, "inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 _FAULTS: dict[str, AccessKind | Literal["index"]] = {
     "index": "index",
@@ -59,9 +61,9 @@ _FAULTS: dict[str, AccessKind | Literal["index"]] = {
 _WORDS: dict[str, Attr] = {"none": None, "true": True, "false": False}
 
 
-def parse_function(text: str) -> Function:
-    """The function that a text stands for; raises `ParseError`."""
-    parser = _Parser(split_tokens(text))
+def parse_function(text: str, ops: OpTable = OPS) -> Function:
+    """The function that a text stands for, of some ops; raises `ParseError`."""
+    parser = _Parser(split_tokens(text), ops)
     parser.collect_definitions()
     return parser.function()
 
@@ -75,6 +77,7 @@ class _Parser:
     """
 
     tokens: list[Token]
+    legal: OpTable
     next: int = 0
     values: dict[int, Value] = field(default_factory=dict[int, Value])
     source: SourceName = NOWHERE.source
@@ -185,8 +188,7 @@ class _Parser:
             dtype = self.one_of(DTYPES, "a dtype")
             if not self.accept("@"):
                 return Pointer(dtype)
-            self.expect("threadgroup")
-            return Pointer(dtype, "threadgroup")
+            return Pointer(dtype, self.one_of(_SPACES, "a space of memory"))
         dtype = self.one_of(DTYPES, "a type")
         return Block(dtype, self.shape()) if self.token.text == "[" else Scalar(dtype)
 
@@ -310,7 +312,7 @@ class _Parser:
             value = self.number()
             return Constant(value, self.only(results), self.place())
         word = self.take("word", "an op").text
-        if word in OPS:
+        if word in self.legal:
             return self.compute(word, results)
         if word in _WITH_RESULTS:
             return _WITH_RESULTS[word](self, results)
@@ -339,7 +341,11 @@ class _Parser:
             attribute = self.take("word", "an attribute").text
             self.expect("=")
             attrs.append((attribute, self.attr()))
-        return Compute(OPS[name], operands, tuple(attrs), self.only(results), self.place())
+        op = self.legal[name]
+        if isinstance(op, TargetOpDef):
+            result = self.only(results) if results else None
+            return TargetOp(op, operands, tuple(attrs), result, self.place())
+        return Compute(op, operands, tuple(attrs), self.only(results), self.place())
 
     def attr(self) -> Attr:
         if self.token.kind == "string":

@@ -30,6 +30,7 @@ from eas.ir.nodes import (
     Region,
     Scope,
     Store,
+    TargetOp,
     Terminator,
     Value,
     While,
@@ -248,7 +249,7 @@ def _spell(op: Op) -> str:
     match op:
         case Constant():
             return _results(op) + _number(op.value)
-        case Compute():
+        case Compute() | TargetOp():
             attrs = "".join(f" {name}={_attr(attr)}" for name, attr in op.attrs)
             return f"{_results(op)}{op.op.name}{_uses(op.operands)}{attrs}"
         case Load():

@@ -10,7 +10,6 @@ from eas.ir.aliasing.lane_indices import Indices
 from eas.ir.analysis import divergences
 from eas.ir.nodes import (
     Alloc,
-    Atomic,
     Barrier,
     Break,
     Combine,
@@ -23,7 +22,7 @@ from eas.ir.nodes import (
     Load,
     Op,
     Region,
-    Store,
+    TargetOp,
     Value,
     While,
     Yield,
@@ -32,12 +31,12 @@ from eas.ir.nodes import (
     results_of,
     values_in,
     walk,
+    written_by,
 )
 from eas.ir.ops.simdgroup import SIMD_OPS
-from eas.msl.ops.mma import MMA_OPS
 from eas.support.records import field, frozen, record
 
-_DONE_ONCE = SIMD_OPS | MMA_OPS | {"dot"}
+_DONE_ONCE = SIMD_OPS | {"dot"}
 
 Control = If | For | While
 
@@ -114,7 +113,7 @@ def gather(function: Function) -> Facts:
             _find_aliases(facts, op)
     facts.aliases = {value: _last(facts.aliases, other) for value, other in facts.aliases.items()}
     _visit(facts, function.body, 0)
-    facts.written = frozenset(op.pointer for op in ops if isinstance(op, Store | Atomic))
+    facts.written = frozenset(filter(None, map(written_by, ops)))
     facts.strides = frozenset(param.value for param in function.params if param.role == "stride")
     found = divergences(function)
     facts.split = frozenset(name for name, each in found.items() if each.inside is not None)
@@ -182,7 +181,7 @@ def _visit(facts: Facts, region: Region, position: int) -> int:
 def is_collective(op: Op) -> bool:
     if isinstance(op, Compute):
         return op.op.collective
-    return isinstance(op, Barrier | Alloc | Combine)
+    return isinstance(op, Barrier | Alloc | Combine | TargetOp)
 
 
 def is_pure(op: Op | None, facts: Facts) -> bool:

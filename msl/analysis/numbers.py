@@ -24,6 +24,7 @@ from eas.ir.nodes import (
     Op,
     Print,
     Store,
+    TargetOp,
     Value,
     While,
     Yield,
@@ -104,6 +105,8 @@ def _used_as_numbers(op: Op, offsets: set[Value]) -> Iterable[Value]:
             return (op.condition,)
         case Combine():
             return (*op.operands, *operands_of(op.body.terminator))
+        case TargetOp():
+            return op.operands
         case Compute() if op.result.ty.dtype.is_float or op.op.reduction:
             return op.operands
         case Compute() if op.result.ty.dtype.is_bool:

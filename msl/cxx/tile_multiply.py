@@ -1,8 +1,8 @@
 """The functions above a kernel that multiply two tiles in threadgroup memory, as MSL text.
 
-Each is made for the extents of the tiles and for the fragments that a simdgroup has of the sum. A
-factor that is a matrix transposed lies in its tile as that matrix does, and is turned when it is
-loaded.
+Each is made for the extents of the tiles and for the fragments that a simdgroup has of the
+accumulator. A factor that is a transposed matrix lies in its tile as that matrix does;
+`simdgroup_load` transposes it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from eas.support.records import frozen
 
 
 @frozen
-class Shares:
+class Partition:
     """`batches` by `rows` by `columns` simdgroups, each with `depth` by `m` by `n` fragments."""
 
     batches: int
@@ -40,7 +40,7 @@ class Factor:
     rows: int
     columns: int
     length: int
-    is_flipped: bool
+    is_transposed: bool
 
     @property
     def extents(self) -> str:
@@ -49,32 +49,34 @@ class Factor:
 
 @frozen
 class Product:
-    """What a function that multiplies tiles is made for; its `name` tells it from others."""
+    """What a function that multiplies tiles is made for, and its name."""
 
-    shares: Shares
+    partition: Partition
     dtype: DType
     left: Factor
     right: Factor
 
     @property
     def name(self) -> str:
-        batch = self.shares.batches * self.shares.depth
+        batch = self.partition.batches * self.partition.depth
         first = f"{batch}x" if batch > 1 else ""
-        flips = {"nn": ""}.get(self._flips, f"_{self._flips}")
-        return f"multiply_{first}{self.left.rows}x{self.left.columns}x{self.right.columns}{flips}"
+        transposes = {"nn": ""}.get(self._transposes, f"_{self._transposes}")
+        return (
+            f"multiply_{first}{self.left.rows}x{self.left.columns}x{self.right.columns}{transposes}"
+        )
 
     @property
-    def _flips(self) -> str:
-        return "".join("nt"[factor.is_flipped] for factor in (self.left, self.right))
+    def _transposes(self) -> str:
+        return "".join("nt"[factor.is_transposed] for factor in (self.left, self.right))
 
     def define(self) -> str:
-        """The function, which takes the sum, the tiles, and where the simdgroup's box begins."""
+        """The function; it takes the accumulator, the tiles, and where the box begins."""
         writer = Writer()
         writer.line(f"// {self._comment()}")
         _write_head(self, writer)
         writer.depth += 1
         with (
-            _counting("z", self.shares.depth, 1, writer),
+            _counting("z", self.partition.depth, 1, writer),
             _counting("k", self.left.columns, EDGE, writer),
         ):
             _write_body(self, writer)
@@ -83,14 +85,16 @@ class Product:
         return "\n".join(writer.lines)
 
     def _comment(self) -> str:
-        shares = self.shares
+        partition = self.partition
         tiles = f"{self.left.extents} and a {self.right.extents} tile"
-        return f"Adds the product of a {tiles} to a simdgroup's {shares.m}x{shares.n} fragments."
+        return (
+            f"Adds the product of a {tiles} to a simdgroup's {partition.m}x{partition.n} fragments."
+        )
 
 
 def _write_head(product: Product, writer: Writer) -> None:
-    shares, kind = product.shares, type_name(product.dtype)
-    places = {"batch": shares.batches, "row": shares.rows, "column": shares.columns}
+    partition, kind = product.partition, type_name(product.dtype)
+    places = {"batch": partition.batches, "row": partition.rows, "column": partition.columns}
     parameters = [
         "thread simdgroup_float8x8* sum",
         f"threadgroup const {kind}* left",
@@ -105,32 +109,32 @@ def _write_head(product: Product, writer: Writer) -> None:
 
 def _write_body(product: Product, writer: Writer) -> None:
     """One step along the rows of the left tile and the columns of the right one."""
-    shares, kind = product.shares, f"simdgroup_{type_name(product.dtype)}8x8"
-    z = "z" if shares.depth > 1 else ""
-    batch = _sum("batch" if shares.batches > 1 else "", z)
+    partition, kind = product.partition, f"simdgroup_{type_name(product.dtype)}8x8"
+    z = "z" if partition.depth > 1 else ""
+    batch = _sum("batch" if partition.batches > 1 else "", z)
     k = "k" if product.left.columns > EDGE else ""
-    row = _place("row", shares.rows, "i", shares.m)
-    column = _place("column", shares.columns, "j", shares.n)
-    writer.line(f"{kind} a[{shares.m}];")
-    with _counting("i", shares.m, 1, writer):
-        writer.line(_load(f"a[{_index('i', shares.m)}]", "left", product.left, batch, row, k))
-    with _counting("j", shares.n, 1, writer):
+    row = _place("row", partition.rows, "i", partition.m)
+    column = _place("column", partition.columns, "j", partition.n)
+    writer.line(f"{kind} a[{partition.m}];")
+    with _counting("i", partition.m, 1, writer):
+        writer.line(_load(f"a[{_index('i', partition.m)}]", "left", product.left, batch, row, k))
+    with _counting("j", partition.n, 1, writer):
         writer.line(f"{kind} b;")
         writer.line(_load("b", "right", product.right, batch, k, column))
-        with _counting("i", shares.m, 1, writer):
-            i, j = _index("i", shares.m), _index("j", shares.n)
-            box = _times(_sum(_times(z, shares.m), i if i != "0" else ""), shares.n)
+        with _counting("i", partition.m, 1, writer):
+            i, j = _index("i", partition.m), _index("j", partition.n)
+            box = _times(_sum(_times(z, partition.m), i if i != "0" else ""), partition.n)
             own = f"sum[{_sum(box, j if j != '0' else '') or '0'}]"
             writer.line(f"simdgroup_multiply_accumulate({own}, a[{i}], b, {own});")
 
 
 def _load(own: str, tile: str, factor: Factor, batch: str, row: str, column: str) -> str:
-    rows, turned = factor.rows, ""
-    if factor.is_flipped:
-        row, column, rows, turned = column, row, factor.columns, ", ulong2(0), true"
+    rows, transpose = factor.rows, ""
+    if factor.is_transposed:
+        row, column, rows, transpose = column, row, factor.columns, ", ulong2(0), true"
     place = _sum(_times(_sum(_times(batch, rows), row), factor.length), column)
     start = f"&{tile}[{place}]" if place else tile
-    return f"simdgroup_load({own}, {start}, {factor.length}{turned});"
+    return f"simdgroup_load({own}, {start}, {factor.length}{transpose});"
 
 
 def _index(name: str, count: int) -> str:

@@ -16,6 +16,7 @@ where it stands in the text.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import prod
 
 from eas.ir.nodes import (
     Assert,
@@ -27,6 +28,7 @@ from eas.ir.nodes import (
     Load,
     Print,
     Store,
+    TargetOp,
     Value,
     While,
     operands_of,
@@ -48,7 +50,7 @@ from eas.msl.layout.layout import (
 )
 from eas.msl.layout.materialization import Demands
 from eas.msl.ops.all_reduce import is_all_reduce
-from eas.msl.ops.mma import EDGE, strip_rows
+from eas.msl.ops.mma import EDGE, EPILOGUE, extents_of, strip_rows
 
 MAX_THREADS = 1024
 _FRAGMENTS = 8
@@ -83,7 +85,7 @@ def choose_strategies(layout: Layout, threads: int | None) -> None:
             layout.strategies[value] = strategy
             if layout.is_threadgroup_only(value):
                 layout.costs.prices[value] = 1
-        elif isinstance(op, Compute) and op.op.name == "mma_end":
+        elif isinstance(op, TargetOp):
             layout.strategies[value] = _epilogue_strategy(op, layout, threads)
         elif isinstance(op, Combine):
             layout.strategies[value] = _combine_strategy(op, whole_simdgroups)
@@ -91,7 +93,7 @@ def choose_strategies(layout: Layout, threads: int | None) -> None:
             layout.costs.add(op, facts)
 
 
-def _epilogue_strategy(op: Compute, layout: Layout, threads: int | None) -> Strategy:
+def _epilogue_strategy(op: TargetOp, layout: Layout, threads: int | None) -> Strategy:
     """How lanes get the elements of a matrix product."""
     goes = layout.budget.strips and strip_rows(op, threads or default_threads(layout)) > 0
     return Strategy.STRIPS if goes else Strategy.FRAGMENTS
@@ -137,19 +139,17 @@ def _is_computed_inside(op: Compute | Load, facts: Facts) -> bool:
 def default_threads(layout: Layout) -> int:
     """One thread per element of the largest block, from 256 on several elements per thread."""
     ops = layout.facts.ops
-    steps = [op for op in ops if isinstance(op, Compute) and op.op.name == "mma_begin"]
-    if steps:
-        return SIMD * max(map(_simdgroups, steps))
+    products = [op for op in ops if isinstance(op, TargetOp) and op.op is EPILOGUE]
+    if products:
+        return SIMD * max(map(_simdgroups, products))
     extent = max(_extents(layout), default=1)
     wanted = min(max(min(extent, 256), -(-extent // 4)), MAX_THREADS)
     return -(-wanted // SIMD) * SIMD
 
 
-def _simdgroups(op: Compute) -> int:
+def _simdgroups(op: TargetOp) -> int:
     """The number of simdgroups for a matrix product, with some fragments for each."""
-    batch, m, n = op.attr("batch"), op.attr("m"), op.attr("n")
-    assert isinstance(batch, int) and isinstance(m, int) and isinstance(n, int)
-    fragments = batch * m * n // (EDGE * EDGE)
+    fragments = prod(extents_of(op)) // (EDGE * EDGE)
     most = min(max(fragments // (2 * _FRAGMENTS), _USUAL_SIMDGROUPS), _MOST_SIMDGROUPS)
     return min(max(fragments // _FRAGMENTS, 1), most)
 

@@ -32,12 +32,12 @@ from eas.ir.types import BOOL, I32, count
 from eas.msl.analysis.facts import Control, is_pure
 from eas.msl.cxx.tree import Node, Variable
 from eas.msl.layout.layout import Strategy, is_reduction
-from eas.msl.lower import axes, memory, mma, reductions, scans, simdgroups, user_reductions
+from eas.msl.lower import axes, dot, memory, mma, reductions, scans, simdgroups, user_reductions
 from eas.msl.lower.branches import lower_branch, lower_if
 from eas.msl.lower.control import ExitTargets, end, is_left
 from eas.msl.lower.loops import lower_for, lower_while
 from eas.msl.lower.lowering import Lowering
-from eas.msl.lower.mma import Products
+from eas.msl.lower.mma import MmaState
 from eas.msl.lower.reductions import Accumulators
 from eas.msl.lower.user_reductions import States
 from eas.msl.ops.text import Level
@@ -51,7 +51,7 @@ from eas.msl.schedule.steps import (
     FinishScan,
     GatherPartials,
     Item,
-    Matrix,
+    Mma,
     ReduceChunks,
     ReducePartials,
     RegionEnd,
@@ -61,8 +61,8 @@ from eas.msl.schedule.steps import (
     Stage,
     Step,
     StorePartials,
+    StoreTile,
     Sync,
-    Tile,
     Uniform,
     UniformControl,
     stays_in_simdgroups,
@@ -90,7 +90,7 @@ class _Body:
     stages: dict[int, Variable]
     accumulators: Accumulators = field(default_factory=Accumulators)
     states: States = field(default_factory=States)
-    products: Products = field(default_factory=Products)
+    mma_state: MmaState = field(default_factory=MmaState)
     plans: dict[int, Steps] = field(default_factory=dict[int, Steps])
 
     def steps(self, steps: Steps, targets: ExitTargets) -> None:
@@ -124,8 +124,8 @@ class _Body:
                 scans.scan_partials(op, low)
             case ScanRows(op=op):
                 scans.scan_rows(op, low)
-            case Matrix(op=op):
-                mma.lower_matrix(op, low, self.products)
+            case Mma(op=op):
+                mma.lower_mma(op, low, self.mma_state)
             case UniformControl():
                 self.branch(step, targets)
             case RegionEnd(op=op):
@@ -197,8 +197,8 @@ class _Body:
                     reductions.accumulate(item, low, self.accumulators)
             case Combine():
                 self.combination(item)
-            case Tile():
-                mma.copy_tile(item, low, self.products)
+            case StoreTile():
+                mma.store_tile(item.op, low, self.mma_state)
             case FinishScan():
                 scans.finish(item.op, low, self.states)
             case Store() | Assert() | Print():
@@ -304,7 +304,7 @@ class _Body:
         if isinstance(op, Compute) and op.op.name in SIMD_OPS:
             low.define(op.result, simdgroups.lower_simd_op(op, low))
         elif isinstance(op, Compute) and op.op.name == "dot":
-            low.define(op.result, mma.multiply_lanes(op, low))
+            low.define(op.result, dot.dot_lane(op, low))
         elif isinstance(op, Load) and not is_pure(op, low.facts):
             low.define(op.result, low.load(op, low.domain.indices_of(op.result.shape)))
         elif isinstance(op, Compute) and low.layout.is_serial(op):

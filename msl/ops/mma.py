@@ -1,82 +1,380 @@
-"""Ops of the writer for products of matrices: their sums live in 8x8 fragments, no values.
+"""Ops for products of matrices by simdgroups, whose accumulators lie in 8x8 fragments.
 
-A `dot` becomes ops that name fragments by a number, their `slot`, and matrices in threadgroup
-memory by the number of their tile. `mma_begin` fills fragments, `mma_keep` writes a matrix to its
-tile, `mma_step` adds the product of two tiles to fragments, `mma_end` gives the block. Where loops
-carry a sum that they only add products to, only the steps stay inside: the fragments keep the sum
-from trip to trip.
+`eas.msl.rewrites.dot_to_mma` makes these ops of each `dot` whose extents are multiples of 8. They
+work on memory from `Alloc`:
 
-There tiles may have two halves that take turns. A trip has its matrices at hand (`mma_hold`), adds
-the product of those that the trip before has kept, then keeps its own; a step after the loop adds
-the last product. `mma_start` and `mma_turn` count the trips: that tells the halves apart.
+| space | memory | elements |
+|---|---|---|
+| `register` | an accumulator: the fragments of all simdgroups | a block of f32, row by row |
+| `tile` | a matrix in threadgroup memory; one or two buffers of it | a block, row by row |
+| `register` | a parity: how many trips have filled double-buffered tiles | one i32 |
 
-A `dot` whose extents are no multiples of 8 stays as it is: each lane computes its element.
+An accumulator begins with zeros (`mma_zero`) or with a tile (`mma_load`). `mma_store` writes a
+matrix to a tile, `mma` adds the product of two tiles to an accumulator, `mma_epilogue` gives the
+block. Where a loop carries a block to which it only adds products, `mma_zero` and `mma_epilogue`
+stand around the loop and the accumulator stays in registers. `mma_scaled` multiplies the
+accumulator first: by a number, or by one for each row.
+
+**Software pipelining.** In such a loop tiles may be double buffered. A trip loads its matrices to
+registers (`mma_prefetch`), adds the product of the tiles that the trip before has filled
+(`mma_pipelined`), then fills the other buffers (`mma_store_slot`) and counts (`mma_parity_flip`).
+`mma_parity_start` stands before the loop; behind it an `mma_pipelined` adds the last product. It
+adds nothing if no trip has filled the tiles.
+
+How fragments are spread over simdgroups, and how long the rows of a tile are, is not told here:
+layout decides it. A `dot` with other extents stays as it is: each lane computes its element.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 
-from eas.ir.nodes import Compute
-from eas.ir.ops.record import Attrs, OpDef
-from eas.ir.types import F32, Type
+import numpy as np
+
+from eas.ir.nodes import Compute, TargetOp, Value
+from eas.ir.ops.record import Array, Attrs, RuleError, TargetOpDef
+from eas.ir.types import F32, I32, Block, DType, Pointer, Scalar, Shape, Space, Type
 
 EDGE = 8
+"""The rows and the columns of a fragment."""
+
+ROLES = ("left", "right", "factor", "start")
+"""What a tile is for: a factor of a product, the factors of rows, the start of an accumulator."""
+
 _STRIP_BYTES = 8192
-_SUM = ("slot", "batch", "m", "n", "tiles")
+_PRODUCT = ("shape", "k", "transposed")
 
 
-def _untyped(operands: Sequence[Type], attrs: Attrs) -> Type:
-    raise TypeError("these ops are made by the writer only")
+def _check(ty: Type, space: Space, dtypes: tuple[DType, ...], what: str) -> None:
+    if not isinstance(ty, Pointer) or ty.space != space or ty.dtype not in dtypes:
+        names = " or ".join(dtype.name for dtype in dtypes)
+        raise RuleError(f"takes a pointer to {names} in a {space} as {what}, not {ty}")
 
 
-def _no_meaning(*_: object) -> None:
-    raise TypeError("these ops are made by the writer only")
+def _check_accumulator(ty: Type) -> None:
+    _check(ty, "register", (F32,), "the accumulator")
 
 
-def _record(name: str, operands: tuple[str, ...], attrs: tuple[str, ...], doc: str) -> OpDef:
-    return OpDef(name, operands, _untyped, _no_meaning, doc, attrs, False, collective=True)
+def _check_parity(ty: Type) -> None:
+    _check(ty, "register", (I32,), "the parity")
 
 
-BEGIN = _record("mma_begin", (), _SUM, "fills fragments with a tile, or with zeros")
-HOLD = _record("mma_hold", ("a",), (), "has a matrix at hand that is going to be kept")
-KEEP = _record("mma_keep", ("a",), ("tiles", "turn", "place"), "writes a matrix to a tile")
-STEP = _record(
-    "mma_step",
-    ("factor",),
-    (*_SUM, "k", "flips", "turn", "turning"),
-    "multiplies fragments by a number, or one for each row; adds the product of two tiles",
+def _check_matrix(tile: Type, a: Type) -> None:
+    if not isinstance(a, Block):
+        raise RuleError(f"takes a block, not {a}")
+    _check(tile, "tile", (a.dtype,), "the tile")
+
+
+def _zero_rule(operands: Sequence[Type], attrs: Attrs) -> None:
+    _shape(attrs)
+    _check_accumulator(operands[0])
+
+
+def _load_rule(operands: Sequence[Type], attrs: Attrs) -> None:
+    _zero_rule(operands, attrs)
+    _check(operands[1], "tile", (F32,), "the tile")
+
+
+def _prefetch_rule(operands: Sequence[Type], attrs: Attrs) -> None:
+    del attrs
+    if not isinstance(operands[0], Block):
+        raise RuleError(f"takes a block, not {operands[0]}")
+
+
+def _store_rule(operands: Sequence[Type], attrs: Attrs) -> None:
+    if attrs["role"] not in ROLES:
+        raise RuleError(f"has the role {attrs['role']!r}, which is none of {', '.join(ROLES)}")
+    _check_matrix(operands[0], operands[1])
+
+
+def _store_slot_rule(operands: Sequence[Type], attrs: Attrs) -> None:
+    _store_rule(operands, attrs)
+    _check_parity(operands[2])
+
+
+def _multiply_rule(operands: Sequence[Type], attrs: Attrs) -> None:
+    accumulator, left, right = operands[:3]
+    if len(attrs["transposed"]) != 2 or attrs["k"] % EDGE:
+        raise RuleError("takes tiles whose extents are multiples of 8, each transposed or not")
+    _zero_rule((accumulator,), attrs)
+    _check(left, "tile", (left.dtype,), "the left factor")
+    _check(right, "tile", (left.dtype,), "the right factor")
+
+
+def _scaled_rule(operands: Sequence[Type], attrs: Attrs) -> None:
+    _multiply_rule(operands, attrs)
+    if operands[3] != Scalar(F32):
+        _check(operands[3], "tile", (F32,), "the factors of rows")
+
+
+def _pipelined_rule(operands: Sequence[Type], attrs: Attrs) -> None:
+    _multiply_rule(operands, attrs)
+    _check_parity(operands[3])
+    if len(attrs["buffers"]) != 2 or not set(attrs["buffers"]) <= {1, 2}:
+        raise RuleError("takes tiles of one or two buffers")
+
+
+def _parity_rule(operands: Sequence[Type], attrs: Attrs) -> None:
+    del attrs
+    _check_parity(operands[0])
+
+
+def _epilogue_rule(operands: Sequence[Type], attrs: Attrs) -> Type:
+    _zero_rule(operands, attrs)
+    return Block(F32, _shape(attrs))
+
+
+def _shape(attrs: Attrs) -> Shape:
+    """The shape of an accumulator: that of the block that it becomes."""
+    shape: Shape = attrs["shape"]
+    if len(shape) not in (2, 3) or any(extent % EDGE for extent in shape[-2:]):
+        raise RuleError("takes matrices, or a batch of them, whose extents are multiples of 8")
+    return shape
+
+
+def _zero(accumulator: Array, *, shape: Shape) -> Array:
+    del shape
+    return np.zeros_like(accumulator)
+
+
+def _load(accumulator: Array, tile: Array, *, shape: Shape) -> Array:
+    del accumulator, shape
+    return tile
+
+
+def _prefetch(a: Array) -> None:
+    del a
+
+
+def _store(tile: Array, a: Array, *, role: str) -> Array:
+    del role
+    return np.broadcast_to(a.reshape(len(a), -1), tile.shape)
+
+
+def _store_slot(tile: Array, a: Array, parity: Array, *, role: str) -> Array:
+    buffers = tile.reshape(len(tile), 2, -1)
+    stored = _store(buffers[:, 0], a, role=role)[:, None]
+    is_slot = np.arange(2) == parity % 2
+    return np.where(is_slot[:, :, None], stored, buffers).reshape(tile.shape)
+
+
+def _product(left: Array, right: Array, shape: Shape, k: int, transposed: tuple[int, int]) -> Array:
+    """The product of two tiles, as an accumulator has it."""
+    *batch, m, n = shape
+    a = _matrix(left, (*batch, m, k), bool(transposed[0]))
+    b = _matrix(right, (*batch, k, n), bool(transposed[1]))
+    return np.matmul(a, b).reshape(len(left), -1)
+
+
+def _matrix(tile: Array, shape: Shape, is_transposed: bool) -> Array:
+    """The factor of some shape that lies in a tile, perhaps transposed."""
+    *batch, rows, columns = shape
+    stored = (columns, rows) if is_transposed else (rows, columns)
+    matrix = tile.reshape(len(tile), *batch, *stored).astype(F32.numpy)
+    return np.swapaxes(matrix, -1, -2) if is_transposed else matrix
+
+
+def _multiply(
+    accumulator: Array,
+    left: Array,
+    right: Array,
+    *,
+    shape: Shape,
+    k: int,
+    transposed: tuple[int, int],
+) -> Array:
+    return _product(left, right, shape, k, transposed) + accumulator
+
+
+def _scaled(
+    accumulator: Array,
+    left: Array,
+    right: Array,
+    factor: Array,
+    *,
+    shape: Shape,
+    k: int,
+    transposed: tuple[int, int],
+) -> Array:
+    rows = accumulator.reshape(len(accumulator), -1, shape[-1])
+    scaled = (rows * factor.reshape(len(factor), -1, 1)).reshape(accumulator.shape)
+    return _product(left, right, shape, k, transposed) + scaled
+
+
+def _pipelined(
+    accumulator: Array,
+    left: Array,
+    right: Array,
+    parity: Array,
+    *,
+    shape: Shape,
+    k: int,
+    transposed: tuple[int, int],
+    buffers: tuple[int, int],
+) -> Array:
+    left, right = (
+        _slot(tile, parity - 1) if each == 2 else tile
+        for tile, each in zip((left, right), buffers, strict=True)
+    )
+    product = _product(left, right, shape, k, transposed)
+    return np.where(parity > 0, product + accumulator, accumulator)
+
+
+def _slot(tile: Array, parity: Array) -> Array:
+    """The buffer of a tile that a trip has filled."""
+    buffers = tile.reshape(len(tile), 2, -1)
+    return buffers[np.arange(len(tile)), parity[:, 0] % 2]
+
+
+def _parity_start(parity: Array) -> Array:
+    return np.zeros_like(parity)
+
+
+def _parity_flip(parity: Array) -> Array:
+    return parity + 1
+
+
+def _epilogue(accumulator: Array, *, shape: Shape) -> Array:
+    return accumulator.reshape(len(accumulator), *shape).copy()
+
+
+ZERO = TargetOpDef(
+    "mma_zero",
+    ("acc",),
+    _zero_rule,
+    _zero,
+    "fills an accumulator with zeros",
+    attrs=("shape",),
+    writes="acc",
 )
-START = _record("mma_start", (), ("tiles", "turn"), "no half of some tiles has been written yet")
-TURN = _record("mma_turn", (), ("tiles", "turn"), "the halves of some tiles change places")
-END = _record("mma_end", (), _SUM, "the block that fragments hold")
-MMA_OPS = frozenset(op.name for op in (BEGIN, HOLD, KEEP, STEP, START, TURN, END))
+LOAD = TargetOpDef(
+    "mma_load",
+    ("acc", "tile"),
+    _load_rule,
+    _load,
+    "fills an accumulator with a tile",
+    attrs=("shape",),
+    writes="acc",
+)
+PREFETCH = TargetOpDef(
+    "mma_prefetch",
+    ("a",),
+    _prefetch_rule,
+    _prefetch,
+    "loads a matrix to registers, before it is stored to a tile",
+)
+STORE = TargetOpDef(
+    "mma_store",
+    ("tile", "a"),
+    _store_rule,
+    _store,
+    "writes a matrix to a tile",
+    attrs=("role",),
+    writes="tile",
+)
+STORE_SLOT = TargetOpDef(
+    "mma_store_slot",
+    ("tile", "a", "parity"),
+    _store_slot_rule,
+    _store_slot,
+    "writes a matrix to one of the two buffers of a tile",
+    attrs=("role",),
+    writes="tile",
+)
+MULTIPLY = TargetOpDef(
+    "mma",
+    ("acc", "left", "right"),
+    _multiply_rule,
+    _multiply,
+    "adds the product of two tiles to an accumulator",
+    attrs=_PRODUCT,
+    writes="acc",
+)
+SCALED = TargetOpDef(
+    "mma_scaled",
+    ("acc", "left", "right", "factor"),
+    _scaled_rule,
+    _scaled,
+    "multiplies an accumulator by a number, or one for each row, then adds a product",
+    attrs=_PRODUCT,
+    writes="acc",
+)
+PIPELINED = TargetOpDef(
+    "mma_pipelined",
+    ("acc", "left", "right", "parity"),
+    _pipelined_rule,
+    _pipelined,
+    "adds the product of the tiles that the trip before has filled, if there was one",
+    attrs=(*_PRODUCT, "buffers"),
+    writes="acc",
+)
+PARITY_START = TargetOpDef(
+    "mma_parity_start",
+    ("parity",),
+    _parity_rule,
+    _parity_start,
+    "no trip has filled double-buffered tiles yet",
+    writes="parity",
+)
+PARITY_FLIP = TargetOpDef(
+    "mma_parity_flip",
+    ("parity",),
+    _parity_rule,
+    _parity_flip,
+    "a trip has filled double-buffered tiles: the next one fills their other buffers",
+    writes="parity",
+)
+EPILOGUE = TargetOpDef(
+    "mma_epilogue",
+    ("acc",),
+    _epilogue_rule,
+    _epilogue,
+    "the block that an accumulator holds",
+    attrs=("shape",),
+)
+MMA = (
+    ZERO, LOAD, PREFETCH, STORE, STORE_SLOT, MULTIPLY, SCALED, PIPELINED, PARITY_START, PARITY_FLIP,
+    EPILOGUE,
+)  # fmt: skip
 
 
-def fits(op: Compute) -> bool:
-    """Whether fragments can do a product."""
+def fits_fragments(op: Compute) -> bool:
+    """Whether simdgroups can do a product: all extents are multiples of 8."""
     return all(extent % EDGE == 0 for value in op.operands for extent in value.shape[-2:])
 
 
-def number(op: Compute, name: str) -> int:
-    """One of the numbers that an op of ours says."""
+def extents_of(op: TargetOp) -> tuple[int, int, int]:
+    """How many matrices an accumulator has, and their rows and columns."""
+    *batch, m, n = numbers(op, "shape")
+    return prod(batch), m, n
+
+
+def number(op: TargetOp, name: str) -> int:
+    """An attribute that is a number."""
     found = op.attr(name)
     assert isinstance(found, int)
     return found
 
 
-def numbers(op: Compute, name: str) -> tuple[int, ...]:
+def numbers(op: TargetOp, name: str) -> tuple[int, ...]:
+    """An attribute that is several numbers."""
     found = op.attr(name)
     assert isinstance(found, tuple)
     return found
 
 
-def strip_rows(op: Compute, threads: int) -> int:
-    """How many rows of a product go through threadgroup memory at a time; none if it goes whole.
+def tiles_of(op: TargetOp) -> list[Value]:
+    """The tiles among the operands of an op."""
+    return [v for v in op.operands if isinstance(v.ty, Pointer) and v.ty.space == "tile"]
 
-    So many that each thread has as many elements of each strip.
+
+def strip_rows(op: TargetOp, threads: int) -> int:
+    """How many rows of a product go through threadgroup memory at a time; none if all do.
+
+    As many as a strip may have so that each thread has equally many of its elements.
     """
-    n = number(op, "n")
-    rows, most = number(op, "batch") * number(op, "m"), _STRIP_BYTES * 8 // (n * F32.bits)
+    batch, m, n = extents_of(op)
+    rows, most = batch * m, _STRIP_BYTES * 8 // (n * F32.bits)
     choices = range(EDGE, min(rows - 1, most) + 1, EDGE)
     return max((h for h in choices if rows % h == 0 and h * n % threads == 0), default=0)

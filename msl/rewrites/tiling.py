@@ -1,8 +1,8 @@
-"""Takes products of matrices apart into the ops of `eas.msl.ops.mma`.
+"""Makes the ops of `eas.msl.ops.mma` that take the place of products.
 
-Which tiles a product needs is decided here. A factor that several products have, or that does not
-change in a loop, is kept once, before the first of them. Those that change from trip to trip take
-turns, all that the products of a loop's body have together.
+Which tiles a product needs is decided here. A factor of several products, or one that a loop does
+not change, is stored once, before the first of them. Factors that change from trip to trip are
+double buffered: all those that the products of a loop's body have share a parity.
 """
 
 from __future__ import annotations
@@ -10,289 +10,334 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 
 from eas.ir.builder import Builder
-from eas.ir.nodes import Compute, Op, Value
+from eas.ir.nodes import Alloc, Compute, Op, TargetOp, Value
 from eas.ir.ops import OPS
-from eas.ir.ops.record import Attr, OpDef
-from eas.ir.types import F32, Scalar, count
+from eas.ir.ops.record import Attr, TargetOpDef
+from eas.ir.types import F32, I32, DType, Pointer, Space, count
 from eas.msl.analysis.outline import is_loop
 from eas.msl.layout.layout import Budget
-from eas.msl.ops.mma import BEGIN, END, HOLD, KEEP, START, STEP, TURN, fits
-from eas.msl.rewrites.accumulators import Link, Sum, Sums
+from eas.msl.ops.mma import (
+    EPILOGUE,
+    LOAD,
+    MULTIPLY,
+    PARITY_FLIP,
+    PARITY_START,
+    PIPELINED,
+    PREFETCH,
+    ROLES,
+    SCALED,
+    STORE,
+    STORE_SLOT,
+    ZERO,
+    fits_fragments,
+)
+from eas.msl.rewrites.accumulators import Accumulator, Accumulators, Update
 from eas.support.location import Loc
 from eas.support.records import field, frozen, record, replace
 
-Tiles = dict[Value, int]
+Tiles = dict[Value, Value]
+"""The tile of each matrix."""
 
 
 @frozen
-class Step:
-    """A product that is added to the sum in a slot; it `turns` tiles or not."""
+class Product:
+    """A product that is added to the accumulator with a number; `is_pipelined`: a trip later."""
 
-    slot: int
-    link: Link
-    turns: bool
+    number: int
+    update: Update
+    is_pipelined: bool
 
     @property
-    def result(self) -> Value:
-        return self.link.dot.result
+    def dot(self) -> Compute:
+        return self.update.dot
 
 
 @frozen
 class Use:
-    """A factor of a step, at a place; `op` has the step inside of it, where the factor is made.
+    """A product's use of a matrix, in a role.
 
-    It `is_lasting` if it stays the same until the product has been added again.
+    `op` contains the product, or is it, and stands in the region where the matrix is made. It
+    `is_invariant` if the matrix stays the same until the product has been added again.
     """
 
     value: Value
-    place: int
-    step: Step
+    role: str
+    product: Product
     op: Op
-    is_lasting: bool
+    is_invariant: bool
 
 
 @record
 class Tiling:
-    """`instead` has what stands in the place of the op with a result, `before` and `after`, by
-    `id()`, what comes around an op. `shared` are the tiles of factors that are kept once."""
+    """`instead` has what replaces the op with a result; `before` and `after` have, by `id()`, what
+    comes around an op, `allocs` what comes first of all. `shared` are the tiles of factors that are
+    stored once."""
 
     build: Builder
-    sums: Sums
+    accumulators: Accumulators
     budget: Budget
-    tiles: int = 0
-    turns: int = 0
-    shared: Tiles = field(default_factory=dict[Value, int])
+    allocs: dict[Value, Alloc] = field(default_factory=dict[Value, Alloc])
+    used: set[Value] = field(default_factory=set[Value])
+    registers: dict[int, Value] = field(default_factory=dict[int, Value])
+    shared: Tiles = field(default_factory=dict[Value, Value])
     instead: dict[Value, list[Op]] = field(default_factory=dict[Value, "list[Op]"])
     before: dict[int, list[Op]] = field(default_factory=dict[int, "list[Op]"])
     after: dict[int, list[Op]] = field(default_factory=dict[int, "list[Op]"])
 
-    def take_apart(self, dots: Sequence[Compute]) -> None:
+    def replace_dots(self, dots: Sequence[Compute]) -> None:
         """Decides about all products of a function."""
-        sums = self.sums.sums
-        gone = self.sums.absorbed | {link.dot.result for each in sums for link in each.links}
-        others = [dot for dot in dots if fits(dot) and dot.result not in gone]
+        found, absorbed = self.accumulators.found, self.accumulators.absorbed
+        gone = absorbed | {update.dot.result for each in found for update in each.updates}
+        others = [dot for dot in dots if fits_fragments(dot) and dot.result not in gone]
         alone = [
-            Step(slot, Link(dot, False, None), False)
-            for slot, dot in enumerate(others, len(sums) + 1)
+            Product(number, Update(dot, False, None), False)
+            for number, dot in enumerate(others, len(found) + 1)
         ]
-        waiting = {self.region_of(step) for step in alone}
-        in_sums = [step for each in sums for step in self.steps_of(each, waiting)]
-        self.share([*in_sums, *alone])
-        for each in sums:
-            self.frame(each, [step for step in in_sums if step.slot == each.slot])
-        for run in self.runs([step for step in in_sums if step.turns]):
-            self.take_turns(run)
-        for step in alone:
-            self.frame_alone(step)
+        waiting = {self.region_of(product) for product in alone}
+        accumulated = [p for each in found for p in self.products_of(each, waiting)]
+        self.share([*accumulated, *alone])
+        for each in found:
+            self.frame(each, [p for p in accumulated if p.number == each.number])
+        for group in self.groups([p for p in accumulated if p.is_pipelined]):
+            self.pipeline(group)
+        for product in alone:
+            self.frame_alone(product)
 
-    def steps_of(self, kept: Sum, waiting: Collection[int]) -> Iterator[Step]:
-        """The products of a sum.
+    def used_allocs(self) -> list[Op]:
+        """The allocations of the memory that the new ops use."""
+        return [alloc for pointer, alloc in self.allocs.items() if pointer in self.used]
 
-        In loops their tiles take turns, so that threads need not wait for each other as often. That
-        is of no use in regions in which they wait anyway. If the sum is multiplied in between, no
-        product can be added later.
+    def products_of(self, kept: Accumulator, waiting: Collection[int]) -> Iterator[Product]:
+        """The products of an accumulator.
+
+        In loops their tiles are double buffered, which saves a barrier in each trip. That is of no
+        use in regions where threads wait for each other anyway. If the accumulator is multiplied in
+        between, no product can be added later.
         """
-        may_turn = self.budget.buffers == 2 and all(link.factor is None for link in kept.links)
-        for link in kept.links:
-            step = Step(kept.slot, link, False)
-            turns = may_turn and link.is_looped and self.region_of(step) not in waiting
-            yield replace(step, turns=turns)
+        may_wait = self.budget.buffers == 2 and all(each.factor is None for each in kept.updates)
+        for update in kept.updates:
+            product = Product(kept.number, update, False)
+            is_pipelined = may_wait and update.is_looped and self.region_of(product) not in waiting
+            yield replace(product, is_pipelined=is_pipelined)
 
-    def share(self, steps: Sequence[Step]) -> None:
+    def share(self, products: Sequence[Product]) -> None:
+        """Stores the factors that several products have, or that a loop does not change."""
         if not self.budget.keeps_factors:
             return
         uses: dict[Value, list[Use]] = {}
-        for use in (use for step in steps for use in self.uses_of(step)):
-            if use.is_lasting or not use.step.turns:
+        for use in (use for product in products for use in self.uses_of(product)):
+            if use.is_invariant or not use.product.is_pipelined:
                 uses.setdefault(use.value, []).append(use)
         for value, found in uses.items():
-            if len(found) > 1 or found[0].is_lasting:
-                tile = self.shared[value] = self.new_tile()
-                first = min(found, key=lambda use: self.sums.outline.position(use.op))
-                keep = self.keep(value, tile, first.place, first.step.link.dot.loc)
-                self.before.setdefault(id(first.op), []).append(keep)
+            if len(found) > 1 or found[0].is_invariant:
+                first = min(found, key=lambda use: self.accumulators.outline.position(use.op))
+                loc = first.product.dot.loc
+                tile = self.shared[value] = self.tile_for(value, loc)
+                store = self.store(value, tile, first.role, loc)
+                self.before.setdefault(id(first.op), []).append(store)
 
-    def uses_of(self, step: Step) -> Iterator[Use]:
-        outline = self.sums.outline
-        for place, value in enumerate(self.factors(step)):
-            chain = outline.around(self.op_of(step), outline.regions[value])
+    def uses_of(self, product: Product) -> Iterator[Use]:
+        outline = self.accumulators.outline
+        for role, value in zip(ROLES, self.factors(product), strict=False):
+            chain = outline.around(self.op_of(product), outline.regions[value])
             loops = list(filter(is_loop, chain[1:]))
-            if step.turns:  # the product may be added as late as behind the outermost loop
-                loops = [op for op in chain if op is self.loop_of(step)]
-            yield Use(value, place, step, chain[-1], is_lasting=bool(loops))
+            if product.is_pipelined:  # it may be added as late as behind the outermost loop
+                loops = [op for op in chain if op is self.loop_of(product)]
+            yield Use(value, role, product, chain[-1], is_invariant=bool(loops))
 
-    def loop_of(self, step: Step) -> Op:
-        """The op in the region of the sum that a product happens in."""
-        return self.sums.outline.around(self.op_of(step), self.home_of(step))[-1]
+    def loop_of(self, product: Product) -> Op:
+        """The op in the region of the accumulator that a product happens in."""
+        return self.accumulators.outline.around(self.op_of(product), self.start_of(product))[-1]
 
-    def factors(self, step: Step) -> tuple[Value, ...]:
-        return tuple(map(self.sums.unflipped, step.link.dot.operands[:2]))
+    def factors(self, product: Product) -> tuple[Value, ...]:
+        return tuple(map(self.accumulators.without_transpose, product.dot.operands[:2]))
 
-    def op_of(self, step: Step) -> Op:
-        return self.sums.outline.makers[step.result]
+    def op_of(self, product: Product) -> Op:
+        return self.accumulators.outline.makers[product.dot.result]
 
-    def region_of(self, step: Step) -> int:
-        return self.sums.outline.regions[step.result]
+    def region_of(self, product: Product) -> int:
+        return self.accumulators.outline.regions[product.dot.result]
 
-    def frame(self, kept: Sum, steps: Sequence[Step]) -> None:
-        """Makes the ops around a sum, and those of products whose tiles do not take turns."""
-        dot, hint = kept.links[0].dot, kept.result.hint or kept.init.hint
+    def frame(self, kept: Accumulator, products: Sequence[Product]) -> None:
+        """Makes the ops around an accumulator, and those of products that are not pipelined."""
+        dot, hint = kept.updates[0].dot, kept.result.hint or kept.init.hint
+        acc = self.accumulator_for(kept.number, dot, hint)
         begin: list[Op] = []
-        tiles: tuple[int, ...] = ()
-        if not self.sums.is_zero(kept.init):
-            tiles = (self.new_tile(),)
-            begin.append(self.keep(kept.init, tiles[0], 3, dot.loc))
-        begin.append(self.make(BEGIN, dot, kept.slot, tiles, hint=hint))
+        if self.accumulators.is_zero(kept.init):
+            begin.append(self.on_accumulator(ZERO, dot, (acc,)))
+        else:
+            tile = self.tile_for(kept.init, dot.loc)
+            begin.append(self.store(kept.init, tile, "start", dot.loc))
+            begin.append(self.on_accumulator(LOAD, dot, (acc, tile)))
         self.before.setdefault(id(kept.first), []).extend(begin)
-        end = self.make(END, dot, kept.slot, result=kept.result)
+        end = self.on_accumulator(EPILOGUE, dot, (acc,), result=kept.result)
         self.after.setdefault(id(kept.last), []).append(end)
         pairs = _Pairs(self)
-        for step in steps:
-            if not step.turns:
-                self.instead[step.result] = self.keep_and_add(step, pairs)
+        for product in products:
+            if not product.is_pipelined:
+                self.instead[product.dot.result] = self.store_and_multiply(product, pairs)
 
-    def frame_alone(self, step: Step) -> None:
-        """Makes the ops of a product that is part of no sum."""
-        dot, acc = step.link.dot, step.link.dot.operands[2]
-        is_zero = self.sums.is_zero(acc)
-        product = dot.result if is_zero else self.build.value(dot.result.ty)
-        ops: list[Op] = [self.make(BEGIN, dot, step.slot, hint=product.hint)]
-        ops += self.keep_and_add(step, _Pairs(self))
-        ops.append(self.make(END, dot, step.slot, result=product))
-        if not is_zero:  # lanes have it already: they add it themselves
-            ops.append(Compute(OPS["add"], (product, acc), (), dot.result, dot.loc))
+    def frame_alone(self, product: Product) -> None:
+        """Makes the ops of a product whose accumulator no other product has."""
+        dot, init = product.dot, product.dot.operands[2]
+        is_zero = self.accumulators.is_zero(init)
+        result = dot.result if is_zero else self.build.value(dot.result.ty)
+        acc = self.accumulator_for(product.number, dot, result.hint)
+        ops: list[Op] = [self.on_accumulator(ZERO, dot, (acc,))]
+        ops += self.store_and_multiply(product, _Pairs(self))
+        ops.append(self.on_accumulator(EPILOGUE, dot, (acc,), result=result))
+        if not is_zero:  # lanes own the block: they add it themselves
+            ops.append(Compute(OPS["add"], (result, init), (), dot.result, dot.loc))
         self.instead[dot.result] = ops
 
-    def keep_and_add(self, step: Step, pairs: _Pairs) -> list[Op]:
-        """Writes the factors that are not there yet, then adds the product."""
-        loc, factor = step.link.dot.loc, step.link.factor
-        own = dict(zip(self.factors(step), pairs.next(step), strict=True))
-        new = [(v, place) for place, v in enumerate(own) if v not in self.shared]
-        ops: list[Op] = [self.keep(value, own[value], place, loc) for value, place in new]
-        tiles = [self.shared.get(value, own[value]) for value in self.factors(step)]
-        if factor is None:
-            return [*ops, self.add(step, tiles)]
-        if not factor.shape:
-            return [*ops, self.add(step, tiles, operands=(factor,))]
-        tiles.append(self.new_tile())
-        return [*ops, self.keep(factor, tiles[-1], 2, loc), self.add(step, tiles)]
-
-    def runs(self, steps: Sequence[Step]) -> Iterator[list[Step]]:
-        """Products that happen in the same trips, of sums that begin together."""
-        outline, runs = self.sums.outline, dict[tuple[int, int], list[Step]]()
-        for step in sorted(steps, key=lambda step: outline.position(self.op_of(step))):
-            run = runs.setdefault((self.region_of(step), self.home_of(step)), [])
-            if run and outline.may_leave_between(self.op_of(run[-1]), self.op_of(step)):
-                yield [*run]
-                run.clear()
-            run.append(step)
-        yield from runs.values()
-
-    def home_of(self, step: Step) -> int:
-        """The region that the sum of a product begins and ends in."""
-        return self.sums.outline.places[id(self.sums.sums[step.slot - 1].first)].region
-
-    def take_turns(self, run: Sequence[Step]) -> None:
-        """Makes the ops of products that add what the trip before has kept."""
-        self.turns += 1
-        turn, loc = self.turns, self.op_of(run[-1]).loc
-        uses = [use for step in run for use in self.uses_of(step) if not self.is_shared(use)]
-        places = {use.value: use.place for use in reversed(uses)}
-        own = {value: self.new_tile() for value in dict.fromkeys(use.value for use in uses)}
-        counting: list[tuple[str, Attr]] = [("tiles", tuple(own.values())), ("turn", turn)]
-        for step in run:
-            self.instead[step.result] = []
-        self.instead[run[-1].result] = [
-            *(self.plain(HOLD, loc, (value,)) for value in own),
-            *(self.add_before(step, own, turn) for step in run),
-            *(self.keep(value, tile, places[value], loc, turn) for value, tile in own.items()),
-            self.plain(TURN, loc, attrs=counting),
+    def store_and_multiply(self, product: Product, pairs: _Pairs) -> list[Op]:
+        """Stores the factors that are in no tile yet, then adds the product."""
+        loc, factor = product.dot.loc, product.update.factor
+        factors = self.factors(product)
+        own = dict(zip(factors, pairs.next(product), strict=True))
+        new = [(value, role) for role, value in zip(ROLES, own, strict=False)]
+        ops: list[Op] = [
+            self.store(value, own[value], role, loc)
+            for value, role in new
+            if value not in self.shared
         ]
-        loop = self.loop_of(run[0])
-        self.before.setdefault(id(loop), []).append(self.plain(START, loc, attrs=counting))
-        lasts = [self.add_before(step, own, turn) for step in run]
+        tiles = [self.shared.get(value, own[value]) for value in factors]
+        if factor is None:
+            return [*ops, self.multiply(MULTIPLY, product, tiles)]
+        if not factor.shape:
+            return [*ops, self.multiply(SCALED, product, [*tiles, factor])]
+        rows = self.tile_for(factor, loc)
+        store = self.store(factor, rows, "factor", loc)
+        return [*ops, store, self.multiply(SCALED, product, [*tiles, rows])]
+
+    def groups(self, products: Sequence[Product]) -> Iterator[list[Product]]:
+        """Products that happen in the same trips, of accumulators that begin together."""
+        outline, groups = self.accumulators.outline, dict[tuple[int, int], list[Product]]()
+        for product in sorted(products, key=lambda each: outline.position(self.op_of(each))):
+            group = groups.setdefault((self.region_of(product), self.start_of(product)), [])
+            if group and outline.may_leave_between(self.op_of(group[-1]), self.op_of(product)):
+                yield [*group]
+                group.clear()
+            group.append(product)
+        yield from groups.values()
+
+    def start_of(self, product: Product) -> int:
+        """The region that the accumulator of a product begins and ends in."""
+        first = self.accumulators.found[product.number - 1].first
+        return self.accumulators.outline.places[id(first)].region
+
+    def pipeline(self, group: Sequence[Product]) -> None:
+        """Makes the ops of products that are added a trip after their factors are stored."""
+        loc = self.op_of(group[-1]).loc
+        uses = [use for product in group for use in self.uses_of(product)]
+        changing = [use for use in uses if not self.is_shared(use)]
+        roles = {use.value: use.role for use in reversed(changing)}
+        values = list(dict.fromkeys(use.value for use in changing))
+        own = {value: self.tile_for(value, loc, buffers=2) for value in values}
+        parity = self.register(1, I32, "parity", loc)
+        for product in group:
+            self.instead[product.dot.result] = []
+        self.instead[group[-1].dot.result] = [
+            *(TargetOp(PREFETCH, (value,), (), None, loc) for value in values),
+            *(self.multiply_previous(product, own, parity) for product in group),
+            *(self.store(v, tile, roles[v], loc, parity) for v, tile in own.items()),
+            TargetOp(PARITY_FLIP, (parity,), (), None, loc),
+        ]
+        loop = self.loop_of(group[0])
+        start = TargetOp(PARITY_START, (parity,), (), None, loc)
+        self.before.setdefault(id(loop), []).append(start)
+        lasts = [self.multiply_previous(product, own, parity) for product in group]
         self.after[id(loop)] = [*lasts, *self.after.get(id(loop), [])]
 
-    def add_before(self, step: Step, own: Tiles, turn: int) -> Compute:
-        """Adds the product of what the trip before has kept."""
-        uses = list(self.uses_of(step))
+    def multiply_previous(self, product: Product, own: Tiles, parity: Value) -> TargetOp:
+        """Adds the product of the factors that the trip before has stored."""
+        uses = list(self.uses_of(product))
         tiles = [(self.shared if self.is_shared(use) else own)[use.value] for use in uses]
-        return self.add(step, tiles, turn, tuple(int(not self.is_shared(use)) for use in uses))
+        buffers = tuple(1 if self.is_shared(use) else 2 for use in uses)
+        return self.multiply(PIPELINED, product, [*tiles, parity], (("buffers", buffers),))
 
     def is_shared(self, use: Use) -> bool:
-        """Whether a product that is added later finds a factor in a tile that is kept once."""
-        return use.is_lasting and use.value in self.shared
+        """Whether a product that is added later finds a factor in a tile that is stored once."""
+        return use.is_invariant and use.value in self.shared
 
-    def new_tile(self) -> int:
-        self.tiles += 1
-        return self.tiles
+    def tile_for(self, value: Value, loc: Loc, buffers: int = 1) -> Value:
+        hint = f"{value.hint}_tile" if value.hint else "tile"
+        return self.alloc(buffers * count(value.shape), value.ty.dtype, "tile", hint, loc)
 
-    def keep(self, value: Value, tile: int, place: int, loc: Loc, turn: int = 0) -> Compute:
-        attrs: list[tuple[str, Attr]] = [("tiles", (tile,)), ("turn", turn), ("place", place)]
-        return self.plain(KEEP, loc, (value,), attrs)
+    def accumulator_for(self, number: int, dot: Compute, hint: str) -> Value:
+        size = count(dot.result.shape)
+        acc = self.registers[number] = self.register(size, F32, hint, dot.loc)
+        return acc
 
-    def add(
+    def register(self, size: int, dtype: DType, hint: str, loc: Loc) -> Value:
+        pointer = self.alloc(size, dtype, "register", hint, loc)
+        self.used.add(pointer)
+        return pointer
+
+    def alloc(self, size: int, dtype: DType, space: Space, hint: str, loc: Loc) -> Value:
+        pointer = self.build.value(Pointer(dtype, space), hint)
+        self.allocs[pointer] = Alloc(size, pointer, loc)
+        return pointer
+
+    def store(
+        self, value: Value, tile: Value, role: str, loc: Loc, parity: Value | None = None
+    ) -> TargetOp:
+        self.used.add(tile)
+        if parity is None:
+            return TargetOp(STORE, (tile, value), (("role", role),), None, loc)
+        return TargetOp(STORE_SLOT, (tile, value, parity), (("role", role),), None, loc)
+
+    def multiply(
         self,
-        step: Step,
-        tiles: Sequence[int],
-        turn: int = 0,
-        turning: tuple[int, ...] = (0, 0),
-        operands: tuple[Value, ...] = (),
-    ) -> Compute:
-        dot = step.link.dot
-        flips = tuple(map(int, map(self.sums.is_flipped, dot.operands[:2])))
-        more: list[tuple[str, Attr]] = [("k", dot.operands[0].shape[-1]), ("flips", flips)]
-        more += [("turn", turn), ("turning", turning)]
-        made = self.make(STEP, dot, step.slot, tuple(tiles))
-        return replace(made, operands=operands, attrs=(*made.attrs, *more))
+        record: TargetOpDef,
+        product: Product,
+        others: Sequence[Value],
+        more: tuple[tuple[str, Attr], ...] = (),
+    ) -> TargetOp:
+        """Adds a product to its accumulator; the other operands begin with the tiles."""
+        dot = product.dot
+        transposed = tuple(map(int, map(self.accumulators.is_transposed, dot.operands[:2])))
+        made = self.on_accumulator(record, dot, (self.registers[product.number], *others))
+        k = dot.operands[0].shape[-1]
+        return replace(made, attrs=(*made.attrs, ("k", k), ("transposed", transposed), *more))
 
-    def make(
+    def on_accumulator(
         self,
-        record: OpDef,
+        record: TargetOpDef,
         dot: Compute,
-        slot: int,
-        tiles: tuple[int, ...] = (),
+        operands: tuple[Value, ...],
         *,
         result: Value | None = None,
-        hint: str = "",
-    ) -> Compute:
-        """An op on the fragments of a sum that a product is part of."""
-        *batch, m, n = dot.result.shape
-        attrs: list[tuple[str, Attr]] = [("slot", slot), ("batch", count(tuple(batch)))]
-        attrs += [("m", m), ("n", n), ("tiles", tiles)]
-        made = self.plain(record, dot.loc, attrs=attrs, hint=hint)
-        return made if result is None else replace(made, result=result)
-
-    def plain(
-        self,
-        record: OpDef,
-        loc: Loc,
-        operands: tuple[Value, ...] = (),
-        attrs: Sequence[tuple[str, Attr]] = (),
-        hint: str = "",
-    ) -> Compute:
-        return Compute(record, operands, tuple(attrs), self.build.value(Scalar(F32), hint), loc)
+    ) -> TargetOp:
+        """An op on the accumulator of a product."""
+        return TargetOp(record, operands, (("shape", dot.result.shape),), result, dot.loc)
 
 
 @record
 class _Pairs:
-    """Tiles of the products of a sum: those in a row take turns, those in loops have their own."""
+    """Tiles for the factors of an accumulator's products.
+
+    Products of a loop have tiles of their own. Those that follow each other use two pairs by turns:
+    the factors of the next product are stored while the last one is still being multiplied.
+    """
 
     tiling: Tiling
-    known: dict[object, list[tuple[int, int]]] = field(
-        default_factory=dict[object, "list[tuple[int, int]]"]
+    known: dict[object, list[tuple[Value, Value]]] = field(
+        default_factory=dict[object, "list[tuple[Value, Value]]"]
     )
 
-    def next(self, step: Step) -> tuple[int, int]:
-        if step.link.is_looped:
-            return self.make()
-        a, b, _ = step.link.dot.operands
-        pair = self.known.setdefault((a.ty, b.ty), [])
-        if len(pair) < 2:
-            pair.append(self.make())
-            return pair[-1]
-        pair.reverse()
-        return pair[1]
+    def next(self, product: Product) -> tuple[Value, Value]:
+        if product.update.is_looped:
+            return self.make(product)
+        a, b, _ = product.dot.operands
+        pairs = self.known.setdefault((a.ty, b.ty), [])
+        if len(pairs) < 2:
+            pairs.append(self.make(product))
+            return pairs[-1]
+        pairs.reverse()
+        return pairs[1]
 
-    def make(self) -> tuple[int, int]:
-        return self.tiling.new_tile(), self.tiling.new_tile()
+    def make(self, product: Product) -> tuple[Value, Value]:
+        left, right = self.tiling.factors(product)
+        loc = product.dot.loc
+        return self.tiling.tile_for(left, loc), self.tiling.tile_for(right, loc)

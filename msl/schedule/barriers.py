@@ -18,10 +18,23 @@ from eas.ir.aliasing.conflicts import (
     after_trip,
     conflict,
 )
-from eas.ir.nodes import Atomic, Break, Combine, Compute, Continue, For, If, Load, Store, While
+from eas.ir.nodes import (
+    Atomic,
+    Break,
+    Combine,
+    Compute,
+    Continue,
+    For,
+    If,
+    Load,
+    Store,
+    TargetOp,
+    Value,
+    While,
+)
 from eas.ir.types import Pointer, count
 from eas.msl.layout.layout import Layout, Strategy, is_reduction
-from eas.msl.ops.mma import START, STEP, TURN, number, numbers
+from eas.msl.ops.mma import PARITY_FLIP, PARITY_START, PIPELINED, STORE_SLOT, numbers, tiles_of
 from eas.msl.schedule.steps import (
     BroadcastResult,
     CombineLanes,
@@ -31,7 +44,7 @@ from eas.msl.schedule.steps import (
     FinishScan,
     GatherPartials,
     Item,
-    Matrix,
+    Mma,
     Plan,
     ReduceChunks,
     ReducePartials,
@@ -42,8 +55,8 @@ from eas.msl.schedule.steps import (
     Stage,
     Step,
     StorePartials,
+    StoreTile,
     Sync,
-    Tile,
     Uniform,
     UniformControl,
     chunk_name,
@@ -55,7 +68,7 @@ from eas.msl.schedule.steps import (
     staged_name,
     stays_in_simdgroups,
     strip_name,
-    tile_names,
+    tile_name,
 )
 from eas.msl.schedule.value_sources import Finder, domain_of
 from eas.support.records import field, record, replace
@@ -122,13 +135,14 @@ class Walk:
             state = tuple(
                 a for a in state if not (sync.device if _is_device(a) else sync.threadgroup)
             )
-        if isinstance(step, Matrix) and step.op.op in (START, TURN):
-            state = _swapped(tile_names(step.op), state, begins=step.op.op is START)
+        if isinstance(step, Mma) and step.op.op in (PARITY_START, PARITY_FLIP):
+            names = self.double_buffered(step.op.operand("parity"))
+            state = _swapped(names, state, begins=step.op.op is PARITY_START)
         if isinstance(step, ReducePartials) and step.stage:
             return _swapped(self.partials_of(step.ops), _union(state, touched), begins=False)
         if isinstance(step, ReduceChunks):  # its last round ends with a barrier of its own
             state, touched = tuple(filter(_is_device, state)), self.after_chunks(step.op)
-        if isinstance(step, Matrix) and self.is_stored_in_strips(step.op):
+        if isinstance(step, Mma) and self.is_stored_in_strips(step.op):
             state, touched = tuple(filter(_is_device, state)), []
         return _union(state, touched)
 
@@ -207,8 +221,8 @@ class Walk:
                 CombineLanes(op=op) | CombinePartials(op=op) | ScanPartials(op=op) | ScanRows(op=op)
             ):
                 return self.combined(step, op)
-            case Matrix(op=op):
-                return self.matrix(op)
+            case Mma(op=op):
+                return self.mma(op)
             case Elements():
                 return [*step.touched, *self.shared_memory(step)]
             case _:
@@ -219,22 +233,27 @@ class Walk:
         shared = [op for op in ops if self.layout.has_partials(op)]
         return [name for op in shared for name in partial_names(op)]
 
-    def matrix(self, op: Compute) -> list[Access]:
-        """The tiles that fragments are loaded from, or the array that they are stored to."""
-        if op.result.shape:
+    def mma(self, op: TargetOp) -> list[Access]:
+        """The tiles that an accumulator is filled or multiplied from, or where its block goes."""
+        if op.result is not None:
             name = (strip_name if self.is_stored_in_strips(op) else staged_name)(op.result)
             return [Access(name, "write")]
-        if op.op in (START, TURN):
-            return []
-        turning = [*numbers(op, "turning"), 0] if op.op is STEP else [0]
-        pairs = zip(tile_names(op), turning, strict=False)
+        names = list(map(tile_name, tiles_of(op)))
+        if op.op is not PIPELINED:
+            return [Access(name, "read") for name in names]
         return [
-            Access(n, "read", parity=(n, "previous") if is_double_buffered else None)
-            for n, is_double_buffered in pairs
+            Access(name, "read", parity=(name, "previous") if buffers == 2 else None)
+            for name, buffers in zip(names, numbers(op, "buffers"), strict=True)
         ]
 
-    def is_stored_in_strips(self, op: Compute) -> bool:
-        return self.layout.strategies.get(op.result) is Strategy.STRIPS
+    def double_buffered(self, parity: Value) -> list[str]:
+        """The tiles whose buffers a parity chooses between."""
+        ops = [use.op for use in self.layout.facts.uses_of(parity)]
+        stores = [op for op in ops if isinstance(op, TargetOp) and op.op is STORE_SLOT]
+        return [tile_name(op.operand("tile")) for op in stores]
+
+    def is_stored_in_strips(self, op: TargetOp) -> bool:
+        return op.result is not None and self.layout.strategies[op.result] is Strategy.STRIPS
 
     def combined(self, step: CombineStep, op: Combine) -> list[Access]:
         if isinstance(step, ScanRows):
@@ -289,9 +308,9 @@ class Walk:
                 touched.append(Access(staged_name(item.value), "write", (item.value, step.extent)))
             elif isinstance(item, Compute) and self.is_rows(item):
                 touched += [Access(name, "write") for name in partial_names(item)]
-            elif isinstance(item, Tile):
-                [name] = tile_names(item.op)
-                parity: Parity | None = (name, "current") if number(item.op, "turn") else None
+            elif isinstance(item, StoreTile):
+                name = tile_name(item.op.operand("tile"))
+                parity: Parity | None = (name, "current") if item.op.op is STORE_SLOT else None
                 touched.append(Access(name, "write", (name, step.extent), parity=parity))
             elif isinstance(item, Combine | FinishScan):
                 touched += self.scan(item)

@@ -31,6 +31,7 @@ from eas.ir.nodes import (
     Region,
     Scope,
     Store,
+    TargetOp,
     Terminator,
     Value,
     While,
@@ -40,11 +41,11 @@ from eas.ir.nodes import (
     results_of,
     walk,
 )
-from eas.ir.types import count
+from eas.ir.types import count, is_opaque
 from eas.msl.analysis.facts import Control, carried_by, is_pure
 from eas.msl.layout.lane_control import accesses_inside
 from eas.msl.layout.layout import Layout, Strategy, is_reduction
-from eas.msl.ops.mma import BEGIN, HOLD, KEEP, MMA_OPS, START, numbers
+from eas.msl.ops.mma import PARITY_START, PREFETCH, STORE, STORE_SLOT, ZERO
 from eas.msl.schedule.steps import (
     Assign,
     BroadcastResult,
@@ -54,7 +55,7 @@ from eas.msl.schedule.steps import (
     FinishScan,
     GatherPartials,
     Item,
-    Matrix,
+    Mma,
     Plan,
     ReduceChunks,
     ReducePartials,
@@ -65,8 +66,8 @@ from eas.msl.schedule.steps import (
     Stage,
     Step,
     StorePartials,
+    StoreTile,
     Sync,
-    Tile,
     Uniform,
     UniformControl,
     needs_partial_scan,
@@ -136,7 +137,8 @@ class Planner:
             case Constant():
                 pass
             case Alloc():
-                self.allocations.append(op)
+                if not is_opaque(op.result.ty):
+                    self.allocations.append(op)
             case Barrier():
                 self.close()
                 self.steps.append(Sync(True, True, op.loc))
@@ -144,6 +146,8 @@ class Planner:
                 self.value(op)
             case Combine():
                 self.combination(op)
+            case TargetOp():
+                self.target_op(op)
             case Store() | Atomic() | Assert() | Print():
                 self.effect(op)
             case If() | For() | While():
@@ -155,9 +159,7 @@ class Planner:
 
     def value(self, op: Compute | Load) -> None:
         facts, value = self.layout.facts, op.result
-        if isinstance(op, Compute) and op.op.name in MMA_OPS:
-            self.matrix(op)
-        elif isinstance(op, Compute) and is_reduction(op):
+        if isinstance(op, Compute) and is_reduction(op):
             self.reduction(op)
         elif not value.shape:
             self.uniform(op)
@@ -195,14 +197,15 @@ class Planner:
         else:
             self.add(op)
 
-    def matrix(self, op: Compute) -> None:
-        if op.op in (HOLD, KEEP):
-            self.add(Tile(op), keeps_operands=op.op is HOLD)
+    def target_op(self, op: TargetOp) -> None:
+        """An op on accumulators and tiles."""
+        if op.op in (PREFETCH, STORE, STORE_SLOT):
+            self.add(StoreTile(op), keeps_operands=op.op is PREFETCH)
             return
-        if op.op is not START and (op.op is not BEGIN or numbers(op, "tiles")):
-            self.close()  # the others do not depend on the open loop
-        self.steps.append(Matrix(op))
-        if self.layout.strategies.get(op.result) is Strategy.STRIPS:
+        if op.op not in (PARITY_START, ZERO):  # these do not depend on the open loop
+            self.close()
+        self.steps.append(Mma(op))
+        if op.result is not None and self.layout.strategies[op.result] is Strategy.STRIPS:
             self.made_in[op.result] = Elements(count(op.result.shape))
             if op.result in self.layout.staged:
                 self.add(Stage(op.result, Domain(op.result.shape)))
@@ -263,7 +266,7 @@ class Planner:
                 self.unready.update(item.results)
             case FinishScan():
                 self._made(item.op.results, domain)
-            case Assign() | Tile():
+            case Assign() | StoreTile():
                 pass
             case _:
                 self._made(results_of(item), domain)
@@ -320,7 +323,7 @@ class Planner:
         self.add(FinishScan(op))
 
     def _accesses(self, item: Item, domain: Domain) -> list[Access]:
-        if isinstance(item, Assign | Stage | GatherPartials | FinishScan | Tile):
+        if isinstance(item, Assign | Stage | GatherPartials | FinishScan | StoreTile):
             return []
         if self.is_for_threads:  # a thread program has its own barriers
             return []
@@ -387,6 +390,6 @@ class Planner:
 
 def _ops_in(item: Item) -> list[Op]:
     """The ops of an item of a loop over elements, and of what is nested in it."""
-    if isinstance(item, Assign | Stage | GatherPartials | FinishScan | Tile):
+    if isinstance(item, Assign | Stage | GatherPartials | FinishScan | StoreTile):
         return []
     return [item, *(op for region in regions_of(item) for op in walk(region))]

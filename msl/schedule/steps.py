@@ -13,6 +13,7 @@ from eas.ir.nodes import (
     Op,
     Print,
     Store,
+    TargetOp,
     Terminator,
     Value,
 )
@@ -20,7 +21,6 @@ from eas.ir.types import count
 from eas.msl.analysis.facts import Control
 from eas.msl.layout.layout import SIMD, axis_of
 from eas.msl.ops.all_reduce import is_all_reduce
-from eas.msl.ops.mma import numbers
 from eas.support.location import Loc
 from eas.support.records import field, frozen, record
 
@@ -56,13 +56,13 @@ class FinishScan:
 
 
 @frozen
-class Tile:
+class StoreTile:
     """A matrix is written to its tile in threadgroup memory."""
 
-    op: Compute
+    op: TargetOp
 
 
-Item = Op | Assign | Stage | GatherPartials | FinishScan | Tile
+Item = Op | Assign | Stage | GatherPartials | FinishScan | StoreTile
 
 
 @record(eq=False, slots=True)
@@ -150,13 +150,13 @@ class ScanRows:
 
 
 @frozen
-class Matrix:
-    """The simdgroups initialize fragments, accumulate a product in them, or store them to memory.
+class Mma:
+    """The simdgroups initialize an accumulator, add a product to it, or store it to memory.
 
-    Or double-buffered tiles are swapped.
+    Or all threads count the trips that have filled double-buffered tiles.
     """
 
-    op: Compute
+    op: TargetOp
 
 
 @frozen
@@ -192,7 +192,7 @@ LeafStep = (
     | ReducePartials
     | ReduceChunks
     | CombineStep
-    | Matrix
+    | Mma
 )
 Step = Elements | LeafStep | UniformControl | RegionEnd | Sync
 
@@ -211,9 +211,9 @@ def staged_name(value: Value) -> str:
     return f"staged {value.id}"
 
 
-def tile_names(op: Compute) -> list[str]:
-    """The matrices in threadgroup memory that an op names."""
-    return [f"tile {number}" for number in numbers(op, "tiles")]
+def tile_name(pointer: Value) -> str:
+    """A matrix in threadgroup memory."""
+    return f"tile {pointer.id}"
 
 
 def strip_name(value: Value) -> str:

@@ -30,7 +30,7 @@ from eas.msl.layout.layout import (
     is_reduction,
     serial_indices,
 )
-from eas.msl.schedule.steps import Assign, FinishScan, GatherPartials, Item, Stage, Tile
+from eas.msl.schedule.steps import Assign, FinishScan, GatherPartials, Item, Stage, StoreTile
 from eas.support.records import field, frozen, record
 
 
@@ -45,8 +45,8 @@ def domain_of(item: Item, layout: Layout) -> Domain:
             return Domain(item.op.result.shape)
         case FinishScan():
             return Domain(item.op.operands[0].shape)
-        case Tile():
-            return Domain(item.op.operands[0].shape)
+        case StoreTile():
+            return Domain(item.op.operand("a").shape)
         case Combine():
             is_serial = layout.is_serial(item)
             return Domain((item.results if is_serial else item.operands)[0].shape)
@@ -133,8 +133,8 @@ class Finder:
         if isinstance(item, Compute) and layout.is_serial(item):
             indices = serial_indices(item, owner_indices(item.result.shape))
             return self.of(item.operands[0], indices, extent)
-        if isinstance(item, Tile):
-            value = item.op.operands[0]
+        if isinstance(item, StoreTile):
+            value = item.op.operand("a")
             return self.of(value, domain.indices_of(value.shape), extent)
         if isinstance(item, Compute) and item.op.name == "dot":
             places = dot_indices(item, owner_indices(item.result.shape))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from eas.ir import nodes
 from eas.ir.nodes import Op
-from eas.runtime.interpreter import atomics, combine, compute, control, transfer
+from eas.runtime.interpreter import atomics, combine, compute, control, target_ops, transfer
 from eas.runtime.interpreter.liveness import Handler
 
 HANDLERS: dict[type[Op], Handler] = {
@@ -16,6 +16,7 @@ HANDLERS: dict[type[Op], Handler] = {
     nodes.Atomic: atomics.run_atomic,
     nodes.Alloc: transfer.run_alloc,
     nodes.Barrier: compute.run_barrier,
+    nodes.TargetOp: target_ops.run_target_op,
     nodes.Assert: compute.run_assert,
     nodes.Print: compute.run_print,
     nodes.If: control.run_if,

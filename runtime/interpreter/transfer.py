@@ -6,7 +6,7 @@ import numpy as np
 
 from eas.ir.nodes import Alloc, Load, Store
 from eas.ir.ops.record import Array
-from eas.ir.types import Pointer
+from eas.ir.types import Pointer, is_opaque
 from eas.runtime.interpreter.access import Access, check_written, find_access, gather
 from eas.runtime.interpreter.active_lanes import Lanes
 from eas.runtime.interpreter.address_spaces import threadgroup_memory
@@ -18,9 +18,11 @@ from eas.runtime.interpreter.report import describe_lane
 def run_alloc(chunk: Chunk, op: Alloc, lanes: Lanes) -> Lanes:
     assert isinstance(op.result.ty, Pointer)
     name = op.result.hint or "threadgroup memory"
-    chunk.memories[op.result.id] = threadgroup_memory(
+    memory = chunk.memories[op.result.id] = threadgroup_memory(
         name, op.result.ty.dtype, op.size, chunk.programs.size, chunk.function.threads is not None
     )
+    if is_opaque(op.result.ty) and op.result.ty.dtype.is_float:
+        memory.flat[...] = np.nan  # so that what is read before it is written shows
     return lanes
 
 
