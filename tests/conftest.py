@@ -14,7 +14,14 @@ from eas.config import automatic
 from eas.msl.host import toolchain
 from tests import suite
 from tests.processes import PATIENCE
-from tests.snapshot_files import ErrorFile, FlatFile, IrFile, MetalFile, TextFile
+from tests.snapshot_files import (
+    ErrorFile,
+    FlatFile,
+    IrFile,
+    MetalFile,
+    SeptranErrorFile,
+    TextFile,
+)
 
 # No test depends on how busy the machine is.
 settings.register_profile("eas", deadline=None, max_examples=suite.EXAMPLES)
@@ -136,6 +143,12 @@ def error_snapshot(snapshot: SnapshotAssertion) -> SnapshotCheck:
 def flat_snapshot(snapshot: SnapshotAssertion) -> SnapshotCheck:
     """Compares with `snapshots/septran/<name>.flat`."""
     return _check(snapshot, FlatFile)
+
+
+@pytest.fixture
+def septran_error_snapshot(snapshot: SnapshotAssertion) -> SnapshotCheck:
+    """Compares with `snapshots/septran/errors/<name>.txt`."""
+    return _check(snapshot, SeptranErrorFile)
 
 
 def _check(snapshot: SnapshotAssertion, file: type[TextFile]) -> SnapshotCheck:

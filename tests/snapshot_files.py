@@ -84,3 +84,8 @@ class ErrorFile(TextFile):
 class FlatFile(TextFile):
     folder = "septran"
     file_extension = "flat"
+
+
+class SeptranErrorFile(TextFile):
+    folder = "septran/errors"
+    file_extension = "txt"

@@ -1,4 +1,7 @@
-"""Every error code has a title, a page with examples that are true, and a snapshot."""
+"""Every error code has a title, a page with examples that are true, and a snapshot.
+
+Those of SepTran, which are about YAML, are in `tests/septran/test_error_codes.py`.
+"""
 
 from __future__ import annotations
 
@@ -16,11 +19,12 @@ from eas import mk
 from eas.cli.explain import read_pages, title_of
 from eas.frontend_ast.source import codes
 from eas.runtime import report_codes
+from eas.septran import codes as septran_codes
 
 REPOSITORY = Path(__file__).parent.parent
 SOURCES = ("frontend_ast", "ir", "llvm", "msl", "runtime", "support")
 TITLES = codes.TITLES | report_codes.TITLES
-PAGES = read_pages()
+PAGES = {code: page for code, page in read_pages().items() if not code.startswith("S")}
 CODE = re.compile(r"[ER]\d{4}")
 BLOCK = re.compile(r"^```python\n(.*?)^```\n", re.MULTILINE | re.DOTALL)
 
@@ -31,8 +35,8 @@ INDEX_HEAD = """\
 Codes with an E are errors in the text of a kernel, found when it is compiled; codes with an R are
 reports of a kernel that runs. `interpret` finds all of them, `cpu` accesses outside of arrays
 (R0101 to R0104) and failed asserts, and so does Metal with `_checked=True`. Codes with an H are
-reports of `msl-host`, which [host.md](host.md#check-mode) lists. `eas explain E0312` shows a page
-in a terminal.
+reports of `msl-host`, which [host.md](host.md#check-mode) lists. Codes with an S are mistakes in
+the files of SepTran. `eas explain E0312` shows a page in a terminal.
 
 | code | what is wrong |
 |---|---|"""
@@ -73,9 +77,11 @@ def test_the_index_lists_every_code(pytestconfig: pytest.Config) -> None:
 
 
 def index() -> str:
+    every = TITLES | septran_codes.TITLES
     lines = [
-        f"| [{code}](../frontend_ast/explanations/{code}.md) | {title} |"
-        for code, title in sorted(TITLES.items())
+        f"| [{code}](../{'septran' if code in septran_codes.TITLES else 'frontend_ast'}"
+        f"/explanations/{code}.md) | {title} |"
+        for code, title in sorted(every.items())
     ]
     return "\n".join([INDEX_HEAD, *lines, ""])
 

@@ -11,6 +11,9 @@ from rich.table import Table
 
 from eas.cli.usage import UsageError
 
+# The packages whose codes have pages; none of them needs an extra for its pages to be read.
+PACKAGES = ("eas.frontend_ast", "eas.septran")
+
 
 def explain(code: str | None) -> str:
     """The page of a code, or the table of all codes; for a terminal it is laid out and coloured."""
@@ -25,8 +28,8 @@ def explain(code: str | None) -> str:
 
 def read_pages() -> dict[str, str]:
     """The text of every page by its code, in order."""
-    folder = importlib.resources.files("eas.frontend_ast") / "explanations"
-    files = [file for file in folder.iterdir() if file.name.endswith(".md")]
+    folders = [importlib.resources.files(package) / "explanations" for package in PACKAGES]
+    files = [file for folder in folders for file in folder.iterdir() if file.name.endswith(".md")]
     return {
         file.name.removesuffix(".md"): file.read_text("utf-8")
         for file in sorted(files, key=lambda file: file.name)

@@ -14,6 +14,13 @@ ruamel's parser, `merge` merges the trees of several files, `validation` holds a
 pydantic models in `machine` and `mapping`, `names` checks names, `resolve` fills in what was tuned.
 """
 
+try:
+    import pydantic as _pydantic  # noqa: F401  # pyright: ignore[reportUnusedImport]
+    import ruamel.yaml as _ruamel  # noqa: F401  # pyright: ignore[reportUnusedImport]
+except ModuleNotFoundError as error:
+    message = "SepTran reads files with pydantic and ruamel.yaml: pip install 'easy_as[septran]'"
+    raise ModuleNotFoundError(message, name=error.name) from error
+
 from eas.septran.files.complaints import SeptranError
 from eas.septran.files.machine import Machine, load_machine, shipped_machines
 from eas.septran.files.mapping import Instance

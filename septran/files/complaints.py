@@ -8,6 +8,7 @@ from eas.frontend_ast.name_lookup import close_matches
 from eas.frontend_ast.source.errors import CompileError
 from eas.support.diagnostics import Diagnostic, Label
 from eas.support.location import Loc
+from eas.support.records import replace
 
 SHOWN = 40  # a hostile file could have one mistake per byte
 
@@ -27,7 +28,6 @@ class Complaints:
 
     def __init__(self) -> None:
         self._found: dict[tuple[str, str, Loc], Diagnostic] = {}
-        self._unshown = 0
 
     def add(
         self,
@@ -41,9 +41,6 @@ class Complaints:
         help: Sequence[str] = (),
     ) -> None:
         """Keep a mistake, unless it was found before: a file may be read for several reasons."""
-        if len(self._found) >= SHOWN:
-            self._unshown += 1
-            return
         diagnostic = Diagnostic(
             code, message, loc, label, tuple(secondary), tuple(notes), tuple(help)
         )
@@ -59,19 +56,11 @@ class Complaints:
             self._found.values(),
             key=lambda each: (files.index(each.loc.source), each.loc.line, each.loc.column),
         )
-        if self._unshown:
-            last = found[-1]
-            note = f"{self._unshown} more mistakes are not shown"
-            found[-1] = Diagnostic(
-                last.code,
-                last.message,
-                last.loc,
-                last.label,
-                last.secondary,
-                (*last.notes, note),
-                last.help,
-            )
-        return SeptranError(found)
+        shown = found[:SHOWN]
+        if len(found) > SHOWN:
+            note = f"{len(found) - SHOWN} more mistakes are not shown"
+            shown[-1] = replace(shown[-1], notes=(*shown[-1].notes, note))
+        return SeptranError(shown)
 
     def raise_if_any(self) -> None:
         if self._found:

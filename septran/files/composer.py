@@ -12,7 +12,7 @@ from typing import NoReturn
 
 from eas.septran.files.complaints import Complaints, quoted
 from eas.septran.files.events import Event, NotYaml, parse_events
-from eas.septran.files.nodes import Entry, Items, Map, Node, Plain, Scalar
+from eas.septran.files.nodes import Entry, Items, Map, Node, Plain, Scalar, first_line, is_nothing
 from eas.septran.files.scalars import NumberTooLong, meaning_of
 from eas.septran.files.text import Text
 from eas.support.diagnostics import Label
@@ -72,6 +72,8 @@ class _Composer:
             self._give_up("S104", "there is a second document in this file", loc)
         if event.version not in ((), (1, 2)):
             version = ".".join(map(str, event.version))
+            at = self.text.text.find("%YAML")
+            loc = self.text.loc(at, at + len("%YAML"))
             message = f"this file is YAML {version}, and not 1.2"
             self.complaints.add("S104", message, loc, help=["remove the line with `%YAML`"])
 
@@ -87,6 +89,14 @@ class _Composer:
         node = self._scalar(event) if event.kind == "scalar" else self._collection(event)
         if event.anchor:
             self.anchors[event.anchor] = (node, self.count - before)
+        return node
+
+    def _value(self, event: Event) -> Node:
+        """A node that is no key: there must be something."""
+        node = self._node(event)
+        if event.kind == "scalar" and is_nothing(node):
+            help = ["remove the key, or write `{}` for a map and `[]` for a list without anything"]
+            self.complaints.add("S108", "a value is missing here", node.loc, help=help)
         return node
 
     def _range(self, event: Event) -> Loc:
@@ -138,7 +148,7 @@ class _Composer:
         if event.tag != "!tune":
             shown = event.tag.replace("tag:yaml.org,2002:", "!!")
             message = f"the tag {quoted(shown)} is unknown"
-        help = ["write `!tune {type: choice, values: [32, 64]}`"]
+        help = ["the only tag is `!tune`, as in `!tune {type: choice, values: [32, 64]}`"]
         self.complaints.add("S104", message, self._tag_place(event), help=help)
         return False
 
@@ -162,7 +172,7 @@ class _Composer:
     def _items(self, start: Event) -> Items:
         items: list[Node] = []
         while (event := next(self.events)).kind != "end":
-            items.append(self._node(event))
+            items.append(self._value(event))
         return Items(tuple(items), self._whole(start, items[-1].loc if items else None, event))
 
     def _map(self, start: Event, is_tune: bool) -> Map:
@@ -170,7 +180,7 @@ class _Composer:
         last: Loc | None = None
         while (event := next(self.events)).kind != "end":
             key = self._node(event)
-            value = self._node(next(self.events))
+            value = self._value(next(self.events))
             last = value.loc
             name = self._name(key)
             if name is None:
@@ -198,8 +208,5 @@ class _Composer:
         if value == "<<":
             message = "`<<` merges maps in YAML 1.1, and this is YAML 1.2"
             help = ["use `extends: other.map.yaml`"]
-        loc = (
-            key.loc if key.loc.line == key.loc.end_line else replace(key.loc, end_line=key.loc.line)
-        )
-        self.complaints.add("S104", message, loc, help=help)
+        self.complaints.add("S104", message, first_line(key.loc), help=help)
         return None

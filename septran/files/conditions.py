@@ -14,7 +14,7 @@ def parse_conditions(root: Map, key: str, complaints: Complaints) -> list[tuple[
     several = node.items if isinstance(node, Items) else [node]
     found: list[tuple[Scalar, Term]] = []
     for each in several:
-        if isinstance(each, Scalar) and isinstance(each.value, str):
+        if isinstance(each, Scalar) and isinstance(each.value, str) and each.value:
             try:
                 found.append((each, parse(each.value)))
             except ExpressionError as error:

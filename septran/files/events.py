@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from ruamel.yaml import YAML
 
@@ -67,7 +67,6 @@ def parse_events(text: str) -> Iterator[Event]:
 
 def _event(event: Any) -> Event:
     style = getattr(event, "style", None)
-    implicit = getattr(event, "implicit", None)
     return Event(
         _KINDS[type(event).__name__],
         event.start_mark.index,
@@ -75,7 +74,7 @@ def _event(event: Any) -> Event:
         getattr(event, "value", None) or "",
         str(getattr(event, "tag", None) or ""),
         getattr(event, "anchor", None) or "",
-        isinstance(implicit, tuple) and cast(tuple[bool, bool], implicit) == (True, False),
+        not style,
         style in ("'", '"'),
         bool(getattr(event, "flow_style", False)),
         tuple(getattr(event, "version", None) or ()),

@@ -17,9 +17,9 @@ from pydantic import Field, PrivateAttr, StringConstraints
 from eas.septran.files import documents, nodes
 from eas.septran.files.complaints import Complaints, suggest
 from eas.septran.files.documents import Document
+from eas.septran.files.machine_names import check_machine
 from eas.septran.files.model import Bytes, Dotted, DTypeName, Figure, Name, Positive, Strict
 from eas.septran.files.validation import validate
-from eas.support.diagnostics import Label
 from eas.support.location import NOWHERE, Loc
 
 SUFFIX = ".machine.yaml"  # of a file beside a mapping, which names it without the suffix
@@ -141,6 +141,10 @@ class Machine(Strict):
         """Where a value stands in the machine file."""
         return NOWHERE if self._document is None else nodes.place(self._document.root, path)
 
+    def key_place(self, *path: str | int) -> Loc:
+        """Where the key of a value stands in the machine file."""
+        return NOWHERE if self._document is None else nodes.key_place(self._document.root, path)
+
     def level(self, proc: str) -> int:
         """How deep a processor level is; the outermost has 0."""
         return list(self.procs).index(proc)
@@ -230,87 +234,8 @@ def _read(path: str, complaints: Complaints, asked_at: Loc | None) -> Machine | 
     if document is None:
         return None
     machine = validate(Machine, document.root, complaints)
-    if machine is None:
+    check_machine(document.root, complaints)
+    if machine is None or complaints:
         return None
     machine.keep(document)
-    _check(machine, complaints)
-    return None if complaints else machine
-
-
-def _check(machine: Machine, complaints: Complaints) -> None:
-    """Every name in the file is the name of something in it."""
-    for path, proc in _named_processors(machine):
-        if proc not in machine.procs:
-            message = f"the machine has no processor `{proc}`"
-            help = suggest(proc, machine.procs, "it has")
-            complaints.add("S115", message, machine.place(*path), help=help)
-    for path, memory in _named_memories(machine):
-        if memory not in machine.mems:
-            message = f"the machine has no memory `{memory}`"
-            help = suggest(memory, machine.mems, "it has")
-            complaints.add("S116", message, machine.place(*path), help=help)
-    for path, symbol in _named_symbols(machine):
-        if symbol not in machine.symbols:
-            message = f"`symbols` does not have `{symbol}`"
-            help = suggest(symbol, machine.symbols, "it has")
-            complaints.add("S126", message, machine.place(*path), help=help)
-    _check_copies(machine, complaints)
-    _check_primitives(machine, complaints)
-
-
-def _named_processors(machine: Machine) -> Iterator[tuple[tuple[str | int, ...], str]]:
-    yield ("grid",), machine.grid
-    for name, memory in machine.mems.items():
-        for n, proc in enumerate(memory.visible):
-            yield ("mems", name, "visible", n), proc
-    for operation, several in machine.primitives.items():
-        for at, primitive in enumerate(several):
-            for n, proc in enumerate(primitive.procs):
-                yield ("primitives", operation, at, "procs", n), proc
-
-
-def _named_memories(machine: Machine) -> Iterator[tuple[tuple[str | int, ...], str]]:
-    for arrow in machine.copies:
-        for memory in arrow.split("->"):
-            yield ("copies", arrow), memory
-    for operation, several in machine.primitives.items():
-        for at, primitive in enumerate(several):
-            for operand, memories in primitive.mems.items():
-                for n, memory in enumerate(memories):
-                    yield ("primitives", operation, at, "mems", operand, n), memory
-
-
-def _named_symbols(machine: Machine) -> Iterator[tuple[tuple[str | int, ...], str]]:
-    for arrow, copy in machine.copies.items():
-        for key, symbol in (("symbol", copy.symbol), ("wait", copy.wait)):
-            if symbol is not None:
-                yield ("copies", arrow, key), symbol
-    for operation, several in machine.primitives.items():
-        for at, primitive in enumerate(several):
-            if primitive.symbol is not None:
-                yield ("primitives", operation, at, "symbol"), primitive.symbol
-
-
-def _check_copies(machine: Machine, complaints: Complaints) -> None:
-    """Who starts a copy with a function waits for it with another one."""
-    for arrow, copy in machine.copies.items():
-        is_started = copy.mode == "start_wait" and copy.symbol is not None
-        if is_started and copy.wait is None:
-            message = f"the copy `{arrow}` is started by a function, but `wait` is missing"
-            complaints.add("S107", message, machine.place("copies", arrow))
-        if copy.mode == "synchronous" and copy.wait is not None:
-            message = "a synchronous copy is not waited for"
-            help = ["write `mode: start_wait`, or remove `wait`"]
-            complaints.add("S109", message, machine.place("copies", arrow, "wait"), help=help)
-
-
-def _check_primitives(machine: Machine, complaints: Complaints) -> None:
-    first: dict[str, Loc] = {}
-    for operation, several in machine.primitives.items():
-        for at, primitive in enumerate(several):
-            loc = machine.place("primitives", operation, at, "name")
-            if primitive.name in first:
-                message = f"two primitives are called `{primitive.name}`"
-                label = Label(first[primitive.name], "the first one")
-                complaints.add("S103", message, loc, secondary=[label])
-            first.setdefault(primitive.name, loc)
+    return machine

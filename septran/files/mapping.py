@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+from collections.abc import Iterator
+from typing import Annotated, Literal
 
-from pydantic import Discriminator, Field, StringConstraints, Tag, model_validator
+from pydantic import Discriminator, Field, StringConstraints, Tag
 
-from eas.septran.files.model import Name, Strict, wrong
+from eas.septran.files.model import Name, Strict
 from eas.septran.files.tune_tags import (
     MOST_OPTIONS,
-    MOST_STAGES,
+    AnyTune,
     BindingName,
     InstanceName,
     MemoryName,
@@ -17,13 +18,27 @@ from eas.septran.files.tune_tags import (
     Stages,
     Threads,
     Value,
-    kind_of,
+    branch_of,
 )
 
 NONE = "NONE"  # as a memory: the tensor is not to be copied for this task
 
 Expression = Annotated[str, StringConstraints(min_length=1, max_length=500)]
 FilePath = Annotated[str, StringConstraints(min_length=1, max_length=1000)]
+
+
+def _list_or_one(value: object) -> str:
+    return "<list>" if isinstance(value, list) else "<one>"
+
+
+FilePaths = Annotated[
+    Annotated[FilePath, Tag("<one>")] | Annotated[list[FilePath], Tag("<list>")],
+    Discriminator(_list_or_one),
+]
+Expressions = Annotated[
+    Annotated[Expression, Tag("<one>")] | Annotated[list[Expression], Tag("<list>")],
+    Discriminator(_list_or_one),
+]
 
 
 class Layout(Strict):
@@ -50,23 +65,20 @@ class Instance(Strict):
     )
     layout: dict[Name, Layout] = Field(default={}, description="how tensors lie in their memory")
 
-    @model_validator(mode="after")
-    def _check_tunables(self) -> Self:
-        """`gemm.pipeline` in an expression is the instance's own key, and no tunable."""
-        for name in self.tunables:
-            if name in _FIELDS:
-                raise wrong(
-                    "S110", f"`{name}` is a key of instances, no tunable", f"tunables.{name}"
-                )
-        depth = self.tunables.get("pipeline_depth", 1)
-        depths = [depth] if isinstance(depth, int) else depth.options()
-        if not all(type(each) is int and 1 <= each <= MOST_STAGES for each in depths):
-            message = f"`pipeline_depth` is a number from 1 to {MOST_STAGES}"
-            raise wrong("S109", message, "tunables.pipeline_depth")
-        return self
 
-
-_FIELDS = frozenset(Instance.model_fields)
+def open_values(instance: Instance) -> Iterator[tuple[tuple[str, ...], AnyTune]]:
+    """Every `!tune` in an instance, with the keys that lead there."""
+    for section in ("mems", "locals", "tunables", "calls", "leaf_task_bindings"):
+        for name, value in getattr(instance, section).items():
+            if not isinstance(value, int | str):
+                yield (section, name), value
+    for section in ("pipeline", "threads"):
+        value = getattr(instance, section)
+        if value is not None and not isinstance(value, int):
+            yield (section,), value
+    for name, layout in instance.layout.items():
+        if not isinstance(layout.pad, int):
+            yield ("layout", name, "pad"), layout.pad
 
 
 class InstanceChoice(Strict):
@@ -78,7 +90,7 @@ class InstanceChoice(Strict):
 
 InstanceOrTune = Annotated[
     Annotated[Instance, Tag("<value>")] | Annotated[InstanceChoice, Tag("<tune>")],
-    Discriminator(kind_of),
+    Discriminator(branch_of),
 ]
 
 
@@ -88,12 +100,10 @@ class MappingFile(Strict):
     machine: str | None = Field(
         default=None, description="a machine's name, or the path of its file", max_length=1000
     )
-    extends: FilePath | list[FilePath] | None = Field(
+    extends: FilePaths | None = Field(
         default=None, description="files that this one changes; their paths begin at its folder"
     )
     entrypoint: Name | None = Field(default=None, description="the instance that is called")
     task_mappings: dict[Name, InstanceOrTune] = Field(default={})
     constraints: list[Expression] = Field(default=[], description="what must hold of the tunables")
-    when: Expression | list[Expression] | None = Field(
-        default=None, description="the sizes that this mapping is for"
-    )
+    when: Expressions | None = Field(default=None, description="the sizes that this mapping is for")

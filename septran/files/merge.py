@@ -200,13 +200,15 @@ def _machine_of(
     complaints: Complaints,
 ) -> Machine | None:
     """The machine that is given, or that the files name; a complaint if they do not agree."""
-    keys = [key for tree in trees for key in _texts(nodes.child(tree, "machine"))]
+    values = [nodes.child(tree, "machine") for tree in trees]
+    keys = [key for key in values if isinstance(key, Scalar) and isinstance(key.value, str)]
     for key in keys[1:]:
         if key.value != keys[0].value:
             here, before = quoted(str(key.value)), quoted(str(keys[0].value))
             message = f"the machine is {here} here, and {before} before"
             label = Label(keys[0].loc, "the other machine")
             complaints.add("S113", message, key.loc, secondary=[label])
+            return None
     if isinstance(given, Machine):
         _require_same(given.name, keys, complaints)
         return given
@@ -218,6 +220,8 @@ def _machine_of(
     if keys:
         folder = os.path.dirname(keys[0].loc.source.path)
         return _find(str(keys[0].value), keys[0].loc, [folder], folder, complaints)
+    if any(each is not None for each in values):
+        return None  # it is no text, which is among the complaints
     return _machine_in_names(documents, complaints)
 
 
@@ -244,6 +248,7 @@ def _machine_in_names(documents: Sequence[Document], complaints: Complaints) -> 
     for name, other in others:
         message = f"this file is named for {quoted(name)}, another one for {quoted(first)}"
         complaints.add("S113", message, other.start)
+        return None
     return _find(first, document.start, _folders(documents), ".", complaints)
 
 

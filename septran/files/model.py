@@ -32,7 +32,7 @@ class Strict(BaseModel):
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
 
 
-def wrong(code: str, message: str, at: str = "", help: str = "") -> Exception:
-    """A mistake that a model finds itself; `at` is the key in it that is wrong."""
-    context = {"code": code, "message": message, "at": at, "help": help}
+def wrong(code: str, message: str, at: str = "") -> Exception:
+    """A mistake that a model finds itself; `at` is the path of what is wrong in it."""
+    context = {"code": code, "message": message, "at": at}
     return PydanticCustomError(OWN, "{message}", context)

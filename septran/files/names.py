@@ -6,6 +6,7 @@ file with a wrong key has its wrong names reported too. `check_names` is for cal
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING
 
@@ -14,12 +15,15 @@ from eas.septran.files.complaints import Complaints, quoted, suggest
 from eas.septran.files.conditions import parse_conditions
 from eas.septran.files.expressions import names_in
 from eas.septran.files.machine import Machine
-from eas.septran.files.mapping import NONE
+from eas.septran.files.mapping import NONE, Instance
 from eas.septran.files.nodes import Items, Map, Node, Scalar
+from eas.septran.files.tune_tags import MOST_STAGES
 from eas.support.records import field, frozen
 
 if TYPE_CHECKING:
     from eas.septran.files.merge import Mapping as LoadedMapping
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 # Tunables that any instance may have: the tiles of `shape_from`, and another name of `pipeline`.
 OPEN_TUNABLES = ("block_size", "pipeline_depth")
@@ -36,6 +40,10 @@ def check_tree(
     if machine is not None:
         for _, instance in _alternatives(instances):
             _check_machine_names(instance, machine, primitives, complaints)
+    for _, instance in _alternatives(instances):
+        _check_tunables(instance, complaints)
+    for instance in instances.values():
+        _check_listed(instance, complaints)
     _check_conditions(root, instances, is_complete, complaints)
 
 
@@ -60,7 +68,8 @@ def _alternatives(instances: dict[str, Map]) -> Iterator[tuple[str, Map]]:
 def _texts(node: Node | None) -> Iterator[Scalar]:
     """The names that a value can be: itself, or what its `!tune` lists."""
     if isinstance(node, Scalar) and isinstance(node.value, str):
-        yield node
+        if _NAME.fullmatch(node.value):  # of any other text the model has said that it is no name
+            yield node
     elif isinstance(node, Map) and node.is_tune:
         yield from _texts(nodes.child(node, "values"))
     elif isinstance(node, Items):
@@ -122,6 +131,40 @@ def _check_machine_names(
                 message = f"`{machine.name}` has no primitive {quoted(str(scalar.value))}"
                 help = suggest(str(scalar.value), known, "it has")
                 complaints.add("S117", message, scalar.loc, help=help)
+
+
+def _check_tunables(instance: Map, complaints: Complaints) -> None:
+    """`gemm.pipeline` in an expression is the instance's own key, and no tunable."""
+    for name, value in _values_of(instance, "tunables"):
+        if name in Instance.model_fields:
+            loc = nodes.key_place(instance, ["tunables", name])
+            complaints.add("S110", f"`{name}` is a key of instances, no tunable", loc)
+        if name == "pipeline_depth" and not all(map(_is_depth, _numbers(value))):
+            message = f"`pipeline_depth` is a number from 1 to {MOST_STAGES}"
+            complaints.add("S109", message, value.loc)
+
+
+def _is_depth(value: object) -> bool:
+    return type(value) is int and 1 <= value <= MOST_STAGES
+
+
+def _numbers(value: Node) -> Iterator[object]:
+    """The numbers and texts in a value, or in its `!tune`."""
+    if isinstance(value, Scalar):
+        yield value.value
+    for pattern in (["values", "*"], ["low"]):
+        for _, each in nodes.match(value, pattern):
+            yield from _numbers(each)
+
+
+def _check_listed(instance: Map, complaints: Complaints) -> None:
+    """What a `!tune` of whole instances lists is closed itself."""
+    if not instance.is_tune:
+        return
+    for depth in (1, 2, 3):  # `pipeline`, `mems.A`, `layout.A.pad`
+        for _, node in nodes.match(instance, ["values", "*", *depth * ["*"]]):
+            if isinstance(node, Map) and node.is_tune:
+                complaints.add("S123", "a `!tune` cannot be inside of another one", node.loc)
 
 
 def _check_conditions(
@@ -197,7 +240,7 @@ def _check_keys(
         ("locals", "S125", "local tensor", known.locals),
         ("layout", "S125", "tensor", tensors),
         ("tunables", "S120", "tunable", known.tunables),
-        ("calls", "S119", "launch of a task", known.launches),
+        ("calls", "S119", "launch of", known.launches),
         ("leaf_task_bindings", "S119", "leaf task", known.leaves),
     ):
         for key, _ in _values_of(instance, section):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from eas.support.location import Loc
@@ -61,15 +61,21 @@ class TuneData(dict[str, Any]):
 
 
 def to_data(node: Node) -> Any:
-    """The tree as plain Python values."""
+    """The tree as plain Python values, without keys whose value is missing."""
     match node:
         case Scalar():
             return node.value
         case Items():
             return [to_data(each) for each in node.items]
         case Map():
-            data = {name: to_data(entry.value) for name, entry in node.entries.items()}
+            given = {name: entry.value for name, entry in node.entries.items()}
+            data = {name: to_data(each) for name, each in given.items() if not is_nothing(each)}
             return TuneData(data) if node.is_tune else data
+
+
+def is_nothing(node: Node) -> bool:
+    """Whether a value is missing; the composer has complained about it."""
+    return isinstance(node, Scalar) and node.value is None
 
 
 def child(node: Node, step: str | int) -> Node | None:
@@ -90,6 +96,25 @@ def find(node: Node, path: Path) -> Node | None:
             return None
         node = inner
     return node
+
+
+def match(node: Node, pattern: Sequence[str]) -> Iterator[tuple[Path, Node]]:
+    """Every value whose path fits a pattern, in which `*` is any key or index."""
+    if not pattern:
+        yield (), node
+        return
+    first, *rest = pattern
+    steps: Sequence[str | int] = [first]
+    if first == "*":
+        steps = list(node.entries) if isinstance(node, Map) else range(_length(node))
+    for step in steps:
+        inner = child(node, step)
+        if inner is not None:
+            yield from (((step, *path), each) for path, each in match(inner, rest))
+
+
+def _length(node: Node) -> int:
+    return len(node.items) if isinstance(node, Items) else 0
 
 
 def place(node: Node, path: Path) -> Loc:

@@ -16,7 +16,7 @@ from eas.septran.files import nodes
 from eas.septran.files.complaints import Complaints, quoted, suggest
 from eas.septran.files.conditions import complain, parse_conditions
 from eas.septran.files.expressions import ExpressionError, holds, names_in
-from eas.septran.files.mapping import Instance, InstanceChoice
+from eas.septran.files.mapping import Instance, InstanceChoice, open_values
 from eas.septran.files.merge import Mapping, build
 from eas.septran.files.nodes import Node, Scalar
 from eas.septran.files.tune_tags import AnyTune, BindingChoice, MemoryChoice
@@ -51,7 +51,7 @@ def tunes(mapping: Mapping) -> list[Tune]:
             options = tuple(range(len(instance.values)))
             found.append(Tune(name, at, options, _tag_place(mapping, at)))
             continue
-        for path, tune in _open_values(instance):
+        for path, tune in open_values(instance):
             inner = path[1:] if path[0] == "tunables" else path
             loc = _tag_place(mapping, (*at, *path))
             options = _options(mapping, instance, tune)
@@ -61,20 +61,6 @@ def tunes(mapping: Mapping) -> list[Tune]:
 
 def _tag_place(mapping: Mapping, path: tuple[str, ...]) -> Loc:
     return mapping.place(*path)
-
-
-def _open_values(instance: Instance) -> Iterator[tuple[tuple[str, ...], AnyTune]]:
-    for section in ("mems", "locals", "tunables", "calls", "leaf_task_bindings"):
-        for name, value in getattr(instance, section).items():
-            if not isinstance(value, Chosen):
-                yield (section, name), value
-    for section in ("pipeline", "threads"):
-        value = getattr(instance, section)
-        if value is not None and not isinstance(value, int):
-            yield (section,), value
-    for name, layout in instance.layout.items():
-        if not isinstance(layout.pad, int):
-            yield ("layout", name, "pad"), layout.pad
 
 
 def _options(mapping: Mapping, instance: Instance, tune: AnyTune) -> tuple[Chosen, ...]:

@@ -28,11 +28,23 @@ class _Listed(Strict):
         return self
 
 
+def kind_of(value: object) -> str:
+    """Which branch a value belongs to: errors then speak of this branch only."""
+    if isinstance(value, TuneData) or getattr(value, "type", None) in TUNE_TYPES:
+        return "<tune>"
+    return "<bool>" if isinstance(value, bool) else "<value>"
+
+
+_Plain = Annotated[
+    Annotated[Small, Tag("<value>")] | Annotated[bool, Tag("<bool>")], Discriminator(kind_of)
+]
+
+
 class ValueChoice(_Listed):
     """One of some numbers, or of true and false."""
 
     type: Literal["choice"]
-    values: list[Small | bool] = Field(min_length=1, max_length=MOST_OPTIONS)
+    values: list[_Plain] = Field(min_length=1, max_length=MOST_OPTIONS)
 
     def options(self) -> Sequence[int | bool]:
         return self.values
@@ -124,10 +136,9 @@ class BindingChoice(_Listed):
         return self.values
 
 
-def kind_of(value: object) -> str:
-    """Which branch a value belongs to: errors then speak of this branch only."""
-    is_tune = isinstance(value, TuneData) or getattr(value, "type", None) in TUNE_TYPES
-    return "<tune>" if is_tune else "<value>"
+def branch_of(value: object) -> str:
+    """The same, where `true` has no branch of its own."""
+    return "<tune>" if kind_of(value) == "<tune>" else "<value>"
 
 
 _IntTune = Annotated[IntChoice | IntRange | PowerOfTwo, Field(discriminator="type")]
@@ -147,28 +158,36 @@ AnyTune = (
 )
 
 # What may stand at each kind of place.
+_BRANCH = Discriminator(branch_of)
+
 Value = Annotated[
-    Annotated[Small | bool, Tag("<value>")] | Annotated[_ValueTune, Tag("<tune>")],
+    Annotated[Small, Tag("<value>")]
+    | Annotated[bool, Tag("<bool>")]
+    | Annotated[_ValueTune, Tag("<tune>")],
     Discriminator(kind_of),
 ]
 _Depth = Annotated[int, Field(ge=1, le=MOST_STAGES)]
 Stages = Annotated[
-    Annotated[_Depth, Tag("<value>")] | Annotated[_IntTune, Tag("<tune>")], Discriminator(kind_of)
+    Annotated[_Depth, Tag("<value>")] | Annotated[_IntTune, Tag("<tune>")],
+    _BRANCH,
 ]
 Threads = Annotated[
     Annotated[int, Field(ge=1, le=65536), Tag("<value>")] | Annotated[_IntTune, Tag("<tune>")],
-    Discriminator(kind_of),
+    _BRANCH,
 ]
 Padding = Annotated[
     Annotated[int, Field(ge=0, le=4096), Tag("<value>")] | Annotated[_IntTune, Tag("<tune>")],
-    Discriminator(kind_of),
+    _BRANCH,
 ]
 MemoryName = Annotated[
-    Annotated[Name, Tag("<value>")] | Annotated[_MemoryTune, Tag("<tune>")], Discriminator(kind_of)
+    Annotated[Name, Tag("<value>")] | Annotated[_MemoryTune, Tag("<tune>")],
+    _BRANCH,
 ]
 BindingName = Annotated[
-    Annotated[Name, Tag("<value>")] | Annotated[_BindingTune, Tag("<tune>")], Discriminator(kind_of)
+    Annotated[Name, Tag("<value>")] | Annotated[_BindingTune, Tag("<tune>")],
+    _BRANCH,
 ]
 InstanceName = Annotated[
-    Annotated[Name, Tag("<value>")] | Annotated[NameChoice, Tag("<tune>")], Discriminator(kind_of)
+    Annotated[Name, Tag("<value>")] | Annotated[NameChoice, Tag("<tune>")],
+    _BRANCH,
 ]

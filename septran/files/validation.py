@@ -34,9 +34,9 @@ def _complain(model: type[BaseModel], root: Node, error: Any, complaints: Compla
     is_key = bool(error["loc"]) and error["loc"][-1] == "[key]"
     path = _path_in(root, [step for step in error["loc"] if step != "[key]"])
     if kind == OWN:
-        path = [*path, *filter(None, str(context.get("at", "")).split("."))]
-        help = [context["help"]] if context.get("help") else []
-        complaints.add(context["code"], context["message"], nodes.place(root, path), help=help)
+        steps = filter(None, str(context["at"]).split("."))
+        path = [*path, *steps]
+        complaints.add(context["code"], context["message"], nodes.place(root, path))
     elif kind == "extra_forbidden":
         help = suggest(path[-1], _keys_at(model, error["loc"][:-1]), "the keys are")
         message = f"unknown key {quoted(path[-1])}"
@@ -65,24 +65,21 @@ def _path_in(root: Node, loc: Sequence[str | int]) -> list[Any]:
         is_last = n == len(loc) - 1
         if is_branch or is_type or (inner is None and not is_last):
             continue
-        if inner is None and isinstance(node, Scalar):  # a branch of a plain union, as `list[str]`
-            continue
         path.append(step)
         node = inner
     return path
 
 
 def _complain_about_word(
-    path: Sequence[str], root: Node, context: dict[str, Any], complaints: Complaints
+    path: Sequence[str | int], root: Node, context: dict[str, Any], complaints: Complaints
 ) -> None:
     words = re.findall(r"'([^']*)'", str(context.get("expected") or context["expected_tags"]))
     node = nodes.find(root, path)
     value = node.value if isinstance(node, Scalar) else None
     found = quoted(value) if isinstance(value, str) else nodes.describe(node) if node else "nothing"
     help = suggest(str(value), words, "there are") or ()
-    message = f"{found} is not a value of `{path[-1] if path else ''}`"
-    if isinstance(path[-1], int):
-        message = f"{found} is not one of these"
+    key = next(step for step in reversed(path) if isinstance(step, str))
+    message = f"{found} is not a value of `{key}`"
     complaints.add("S109", message, nodes.place(root, path), help=help)
 
 
