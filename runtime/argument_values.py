@@ -42,7 +42,7 @@ class ArrayArgument:
 def to_bound(value: Any, declared: DType | None) -> tuple[Bound, DType]:
     """An array as a view, a number as a NumPy scalar, and the dtype of either.
 
-    `declared` is the dtype that the parameter is annotated with: then only a number will do.
+    `declared` is the dtype of the parameter's annotation; it allows numbers only.
     """
     if declared is not None:
         return _to_declared(value, declared), declared
@@ -183,10 +183,10 @@ def _from_dlpack(value: Any) -> Array:
 
 
 def _writeable_twin(value: Any, array: Array) -> Array:
-    """The same memory through `__array__`, if that may be written.
+    """The same memory through `__array__`, if that is writable.
 
-    Before version 1.0 DLPack could not say that a tensor is read-only, so NumPy takes every tensor
-    of that kind for one. Its own `__array__` knows better.
+    Before version 1.0, DLPack had no flag for read-only tensors, so NumPy treats all of them as
+    read-only. The tensor's own `__array__` gives the right flag.
     """
     if not hasattr(value, "__array__"):
         return array
@@ -196,7 +196,7 @@ def _writeable_twin(value: Any, array: Array) -> Array:
 
 
 def _describe(value: Any) -> str:
-    """A value in the words of an error: short, by type where the value itself says little."""
+    """A value for an error message: short, and by type where the value says little."""
     if value is None or isinstance(value, Number):
         return f"`{value!r}`"
     if is_numpy_scalar(value):

@@ -17,7 +17,7 @@ Bind = Callable[[Mapping[str, Any]], ArrayArgument | np.generic]
 
 
 class Binding:
-    """Puts the arguments of one function in order, launch after launch.
+    """Maps the arguments of a launch to the parameters of one function.
 
     What can be decided from the function alone is decided here, once.
     """
@@ -123,7 +123,7 @@ class ArrayUse:
             self._check_strides(array)
 
     def _check_strides(self, array: Array) -> None:
-        """An axis whose stride the function does not take must leave no gap."""
+        """An axis whose stride the function does not take must be contiguous."""
         packed = array.itemsize
         for axis in reversed(range(array.ndim)):
             extent, stride = array.shape[axis], array.strides[axis]
@@ -159,7 +159,7 @@ def _strides(function: Function, array: str) -> frozenset[int]:
 
 
 def to_argument(array: Array) -> ArrayArgument:
-    """The memory under an array as one flat array, and where in it the first element lies."""
+    """The memory of an array as a flat array, and the index of the first element in it."""
     if array.flags.c_contiguous:
         return ArrayArgument(array.reshape(-1), 0, array.shape)
     low, high = 0, 0

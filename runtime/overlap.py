@@ -13,7 +13,7 @@ def relation(a: Array, b: Array) -> Literal["apart", "same", "overlapping"]:
     """Whether two arrays are the same elements in the same order, or share some of them."""
     if a is b:
         return "same"
-    if not np.may_share_memory(a, b):  # looks at the ends only: this is for every launch
+    if not np.may_share_memory(a, b):  # compares the ends only: it runs in every launch
         return "apart"
     if _layout(a) == _layout(b):
         return "same"

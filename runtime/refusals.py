@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class BadArgument(Exception):
-    """A rule about a value does not hold. Whoever knows the kernel adds its name."""
+    """A value breaks a rule. A caller that knows the kernel adds its name."""
 
 
 class LaunchError(Exception):

@@ -1,4 +1,4 @@
-"""Kernels as machine code: IR to LLVM, vectors over lanes, programs over all cores."""
+"""Kernels as machine code: compiles LLVM text, caches the code, runs programs on all cores."""
 
 from __future__ import annotations
 

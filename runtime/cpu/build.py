@@ -1,6 +1,6 @@
-"""A kernel's machine code: from the cache on disk, or made anew and kept there.
+"""A kernel's machine code: from the code cache on disk, or compiled and stored there.
 
-The code generator and LLVM are imported where they are needed: code that was kept does without.
+The code generator and LLVM are imported where they are needed: a cache hit does without them.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def to_asm(function: Function) -> str:
 def build(function: Function, code_cache: Cache | None, background: Callable[[], object]) -> Code:
     """A function's code, with its `ENTRY`.
 
-    If it has to be compiled, another thread loads LLVM meanwhile and then calls `beside`.
+    If it has to be compiled, a background thread loads LLVM meanwhile and then calls `background`.
     """
 
     def make() -> bytes:
@@ -59,8 +59,8 @@ def build(function: Function, code_cache: Cache | None, background: Callable[[],
             with timed(function.name, "compiling it"):
                 return jit.object_code(text)
 
-    # What the constants were called, and where in its file an op stood, makes no difference, but
-    # for two asserts or prints on one line, which report as one.
+    # The names of constants and the locations of ops are not part of the key, except that two
+    # asserts or prints on one line report as one.
     key_text = print_function(replace(function, constants=()), locations=False)
     key_text = f"{key_text}{site_numbers(function)}"
     return build_code(function.name, key_text, make, [ENTRY], code_cache)
@@ -68,9 +68,9 @@ def build(function: Function, code_cache: Cache | None, background: Callable[[],
 
 @contextmanager
 def _in_background(*steps: Callable[[], object]) -> Generator[None]:
-    """Calls the steps in another thread, if there can be one: the caller will need what they make.
+    """Calls the steps in a background thread, if one can be started.
 
-    What goes wrong with them is told when the caller takes them itself.
+    The caller needs their results later and calls them itself: an error is raised there.
     """
 
     def run() -> None:
@@ -81,7 +81,7 @@ def _in_background(*steps: Callable[[], object]) -> Generator[None]:
     thread = threading.Thread(target=run, name="eas compile")
     try:
         thread.start()
-    except RuntimeError:  # the system has no room for more
+    except RuntimeError:  # the system allows no more threads
         yield
         return
     try:
@@ -98,12 +98,12 @@ def build_code(
     code_cache: Cache | None = None,
     symbols: Mapping[str, int] | None = None,
 ) -> Code:
-    """The functions of an object file that is made of `what`: kept on disk, or made now."""
+    """The functions of an object file: cached under a key of `key_text`, or made by `make`."""
     code_cache = code_cache or default_cache()
     key = digest(generator_name(), machine_name(), key_text)
     code = code_cache.read(key)
     if code is not None:
-        with timed(name, "loading it"), suppress(RuntimeError):  # what was kept is not code
+        with timed(name, "loading it"), suppress(RuntimeError):  # the cached file is not code
             return _link(code, exported, symbols or {})
     code = make()
     code_cache.store(key, code)

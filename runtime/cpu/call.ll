@@ -1,7 +1,7 @@
-; The call that Python makes for a launch whose arguments are as they were the last time: a builtin
-; function (METH_FASTCALL) that reads arrays and numbers by itself. It returns None if it has run the
-; kernel, the report as bytes if the kernel has found a fault, and False if something is not as it was,
-; so that the launch takes the slow path.
+; The launch fast path, for arguments of the same kinds as in an earlier launch: a builtin function
+; (METH_FASTCALL) that reads arrays and numbers itself. It returns None if it has run the kernel, the
+; report as bytes if the kernel has had a fault, and False if an argument does not match the plan: the
+; launch then takes the slow path.
 ; The last three arguments are the extents of the grid, ints; without them it follows from N and BLOCK.
 
 %plan = type {
@@ -18,23 +18,23 @@
   ptr,  ; 10 None
   ptr,  ; 11 False
   ptr,  ; 12 True
-  i64,  ; 13 the least total that was found to be long
+  i64,  ; 13 the smallest total whose serial phase ran out of time
   i64,  ; 14 whether the kernel needs a report
   [0 x %slot]
 }
 
-; A slot is what a parameter gets; those behind the parameters only look at an argument. Kinds:
+; A slot describes how a parameter is filled; those behind the parameters only check an argument. Kinds:
 ; 0 array (dtype object, number of axes and above it whether offsets need more than 32 bits, flags that
 ;   it must have and above them the axes whose stride the kernel takes, size of an element),
-; 1 int (least, greatest, and from where to where it is not), 2 f32, 3 f64, 4 extent (axis, greatest),
+; 1 int (least, greatest, and a range that is excluded), 2 f32, 3 f64, 4 extent (axis, greatest),
 ; 5 stride (axis, greatest, size of an element, least), 6 bool,
-; 7 NumPy scalar (type object, bits of 64 that it leaves out, whether it has a sign),
-; 8 the same array as another argument (which), 9 a certain object (its address),
-; 10 a number that no argument gives (its bits),
+; 7 NumPy scalar (type object, unused bits of 64, whether it is signed),
+; 8 the same array as another argument (its index), 9 an identical object (its address),
+; 10 a constant that is not an argument (its bits),
 ; 11 the first offset of an array, 12 the end of its offsets (the array's slot, size of an element)
 %slot = type { i64, i64, i64, i64, i64, i64 }  ; kind, argument, then what the kind needs
 
-; The head of a NumPy array: its layout is checked when the process starts.
+; The head of a NumPy array. `launch_plan.is_possible` checks this layout.
 %array = type { i64, ptr, ptr, i32, ptr, ptr, ptr, ptr, i32 }
 
 declare ptr @PyCapsule_GetPointer(ptr, ptr)
@@ -52,7 +52,7 @@ declare { i64, i1 } @llvm.smul.with.overflow.i64(i64, i64)
 define ptr @eas_call(ptr %self, ptr %args, i64 %count) {
 entry:
   %slots = alloca [SLOTS x i64], align 16
-  %begins = alloca [SLOTS x i64], align 16  ; where the memory of an array begins,
+  %begins = alloca [SLOTS x i64], align 16  ; where the memory of an array begins
   %ends = alloca [SLOTS x i64], align 16  ; and where it ends; 0 for others
   %job = alloca %job, align 16
   %overflow = alloca i32
@@ -151,7 +151,7 @@ array_dtype:
   %steps = load ptr, ptr %p_steps
   %data_end = add i64 %data, %d
   br i1 %fits, label %sizes, label %slow_path
-sizes:  ; from the last axis on: where its elements are, and whether it leaves a gap
+sizes:  ; from the last axis on: the range of its elements, and whether it is contiguous
   %axis_after = phi i64 [ %axes, %array_dtype ], [ %axis, %sized ]
   %low = phi i64 [ %data, %array_dtype ], [ %low_next, %sized ]
   %high = phi i64 [ %data_end, %array_dtype ], [ %high_next, %sized ]
@@ -182,7 +182,7 @@ sized:
   %fits_1 = or i1 %fits_0, %is_single
   %fits_2 = or i1 %fits_1, %is_contiguous
   br i1 %fits_2, label %sizes, label %slow_path
-ended:  ; how far from the first element the others are
+ended:  ; the largest distance from the first element
   %below = sub i64 %data, %low
   %above = sub i64 %high, %data_end
   %farthest = call i64 @llvm.smax.i64(i64 %below, i64 %above)
@@ -197,7 +197,7 @@ bounded:
   store i64 %begin, ptr %p_begin
   store i64 %end, ptr %p_end
   br label %others
-others:  ; arrays that share memory are looked at the long way
+others:  ; arrays that share memory take the slow path
   %m = phi i64 [ 0, %bounded ], [ %m_next, %other ]
   %has_other = icmp slt i64 %m, %n
   br i1 %has_other, label %other, label %next
@@ -240,7 +240,7 @@ single_value:
   %is_finite = fcmp one float %size, 0x7FF0000000000000
   store i64 0, ptr %target
   store float %narrow, ptr %target
-  br i1 %is_finite, label %next, label %slow_path  ; what has become infinite is told the long way
+  br i1 %is_finite, label %next, label %slow_path  ; the slow path reports a float that overflows
 
 double:
   %is_double = icmp eq ptr %type, %float_type
@@ -293,7 +293,7 @@ numpy:
   %type_address = ptrtoint ptr %type to i64
   %is_scalar = icmp eq i64 %type_address, %a
   br i1 %is_scalar, label %numpy_value, label %slow_path
-numpy_value:  ; it lies behind the head of the object, which is as long as two words
+numpy_value:  ; it is behind the head of the object, which has two words
   %p_value = getelementptr i64, ptr %object, i64 2
   %padded = load i64, ptr %p_value
   %shifted = shl i64 %padded, %b
@@ -309,7 +309,7 @@ same:
   %first = load ptr, ptr %p_first
   %is_same = icmp eq ptr %object, %first
   br i1 %is_same, label %next, label %equal
-equal:  ; or another array of the same elements in the same order
+equal:  ; or another view of the same elements in the same order
   %p_first_type = getelementptr %array, ptr %first, i64 0, i32 1
   %first_type = load ptr, ptr %p_first_type
   %is_first_array = icmp eq ptr %type, %array_type
@@ -494,7 +494,7 @@ again:
   call void @PyEval_RestoreThread(ptr %thread_2)
   %is_finished_2 = icmp ne i32 %finished_2, 0
   br i1 %is_finished_2, label %done, label %signals
-cancel:  ; no more programs begin; those that run are waited for
+cancel:  ; start no more programs, and wait for those that run
   store atomic i64 1, ptr %j16 monotonic, align 8
   %thread_3 = call ptr @PyEval_SaveThread()
   %finished_3 = call i32 @eas_work(ptr %pool, ptr %job)
@@ -518,7 +518,7 @@ completed:
   %fault = load i32, ptr %report
   %is_faulty = icmp ne i32 %fault, 0
   br i1 %is_faulty, label %faulty, label %succeeded
-faulty:  ; words 5 to 7 are free here and get the grid
+faulty:  ; words 5 to 7 are unused here and get the grid
   %report_x = getelementptr i32, ptr %report, i64 5
   %x32 = trunc i64 %x to i32
   store i32 %x32, ptr %report_x

@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping
 
 
 class Code:
-    """The addresses of some functions by name; whoever may run one keeps this object alive."""
+    """The addresses of functions by name. The code is unloaded with this object."""
 
     def __init__(self, addresses: Mapping[str, int], unload: Callable[[], object]) -> None:
         self._addresses = addresses
-        # at the end of the process a daemon thread may still be running in it
+        # not at exit: a daemon thread may still be running the code
         weakref.finalize(self, unload).atexit = False
 
     def __getitem__(self, name: str) -> int:

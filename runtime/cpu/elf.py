@@ -1,8 +1,8 @@
 """Object files of Linux on x86-64, linked into this process without LLVM.
 
-To load LLVM takes longer than all the rest of a launch, and code that was kept on disk does not
-need it: its sections are copied into memory next to each other, the places that name an address are
-filled in, and the memory is made executable. What is not understood here is left to LLVM's linker.
+Loading LLVM takes longer than everything else of a launch, and cached code does not need it: its
+sections are copied into memory next to each other, relocations are applied, and the memory is made
+executable. Object files with other features are left to LLVM's linker.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _UNDEFINED, _FIRST_RESERVED = 0, 0xFF00
 _ABSOLUTE_64, _RELATIVE_32, _CALL_32, _RELATIVE_64 = 1, 2, 4, 24
 _THROUGH_TABLE = (9, 41, 42)
 
-_JUMP = b"\xff\x25"  # to the address that is stored so many bytes ahead
+_JUMP = b"\xff\x25"  # jmp [rip + offset]
 _STUB_SIZE = 8
 _ENTRY_SIZE = 8
 _MOST_BYTES = 1 << 28
@@ -71,10 +71,10 @@ class _Symbol(NamedTuple):
 def link(code: bytes, names: Sequence[str], imported: Mapping[str, int]) -> Code:
     """The functions of these names, in memory.
 
-    `given` are addresses of symbols that the process itself may not tell.
+    `imported` are addresses of symbols that the process may not export.
     """
     if not _IS_SUPPORTED:
-        raise LinkError("object files of this machine are LLVM's to link")
+        raise LinkError("only LLVM links object files of this machine")
     try:
         return _Link(code, imported).run(names)
     except (struct.error, IndexError, ValueError) as error:
@@ -82,7 +82,7 @@ def link(code: bytes, names: Sequence[str], imported: Mapping[str, int]) -> Code
 
 
 class _Link:
-    """One object file on its way into memory: code, stubs | data, table of addresses."""
+    """Links one object file. Its layout in memory: code, stubs | data, table of addresses."""
 
     def __init__(self, code: bytes, imported: Mapping[str, int]) -> None:
         self.code = code
@@ -108,7 +108,7 @@ class _Link:
             raise LinkError(f"{self.size} bytes of code")
 
     def _assign_offsets(self, chosen: Iterable[object], end: int) -> int:
-        """Places for the sections that are loaded, one after the other; where they end."""
+        """Assigns offsets to the chosen sections that are loaded; gives their end."""
         for number, (section, is_chosen) in enumerate(zip(self.sections, chosen, strict=True)):
             if is_chosen and section.is_loaded:
                 self.offsets[number] = _rounded(end, max(section.alignment, 1))
@@ -139,7 +139,7 @@ class _Link:
         return {name: found[name] for name in names}
 
     def _image(self, base: int) -> bytearray:
-        """All of the memory as it has to be at this address."""
+        """The content of the memory if it is at this address."""
         image = bytearray(self.size)
         for number, offset in self.offsets.items():
             section = self.sections[number]
@@ -155,7 +155,7 @@ class _Link:
         return image
 
     def _fill_table(self, image: bytearray, base: int) -> None:
-        """The addresses of all symbols, and stubs that jump to those outside."""
+        """Fills in the addresses of all symbols, and stubs that jump to undefined ones."""
         for number, symbol in enumerate(self.symbols):
             if symbol.section in self.offsets:
                 address = base + self._address(symbol)
@@ -189,14 +189,14 @@ class _Link:
             raise LinkError(f"a relocation of the kind {kind}")
 
     def _address(self, symbol: _Symbol) -> int:
-        """Where a symbol of a loaded section is, from the start of the memory."""
+        """The offset of a symbol of a loaded section in the memory."""
         if symbol.section not in self.offsets:
             raise LinkError(f"the address of {symbol.name or 'a section'}")
         return self.offsets[symbol.section] + symbol.value
 
     def _entry(self, number: int) -> int:
         if not 0 <= number < len(self.symbols):
-            raise LinkError("a symbol that is not there")
+            raise LinkError("a symbol that does not exist")
         return self.table + _ENTRY_SIZE * number
 
 
@@ -240,7 +240,7 @@ def _rounded(number: int, unit: int) -> int:
 
 
 def _reserve(size: int) -> int:
-    """Fresh memory; Python's own `mmap` would give it back while a thread still runs in it."""
+    """Fresh memory. Python's own `mmap` would free it while a thread still runs in it."""
     flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
     address = process().mmap(None, size, mmap.PROT_READ | mmap.PROT_WRITE, flags, -1, 0)
     if address in (None, ctypes.c_void_p(-1).value):
@@ -256,5 +256,5 @@ def _protect(address: int, size: int, how: int) -> None:
 def _address_in_process(name: str) -> int:
     address = address_of(name)
     if address is None:
-        raise LinkError(f"nothing is called {name} here")
+        raise LinkError(f"no symbol {name} in this process")
     return address

@@ -12,7 +12,7 @@ from typing import Any
 from eas.runtime.cpu import llvm
 from eas.runtime.cpu.code import Code
 
-# Lanes are vectors already, and loops are as they should be: what is left is to tidy up.
+# The text is vectorized and its loops are final: only cleanup is left.
 PASSES = (
     "AlwaysInliner",
     "SROA",
@@ -51,7 +51,7 @@ def object_code(text: str) -> bytes:
 
 
 def plain_object_code(text: str) -> bytes:
-    """The text as an object file, its instructions as they stand: a quarter of the time."""
+    """The text as an object file, without optimization: a quarter of the time."""
     return llvm.emit(text, 0, ())
 
 

@@ -22,14 +22,14 @@ from eas.support.faults import too_many_programs
 from eas.support.report_buffer import ROOM, failure, lost_records, printed, report_buffer
 
 MOST_PLANS = 8
-PRINT_WORDS = 1 << 24  # memory that is not written to is never there
+PRINT_WORDS = 1 << 24  # pages that are not written to are never allocated
 
 Argument = ArrayArgument | np.generic
 Words = np.ndarray[Any, np.dtype[Any]]
 
 
 class Executable:
-    """A function that was relaxed, as machine code."""
+    """The machine code of a function that was relaxed."""
 
     def __init__(self, function: Function, code_cache: Cache | None = None) -> None:
         self.function = function
@@ -45,7 +45,7 @@ class Executable:
         grid: Sequence[int],
         program_output: Callable[[str], None] = print,
     ) -> tuple[Diagnostic, ...]:
-        """Runs every program of the grid; gives what asserts have found."""
+        """Runs every program of the grid; gives the failed assert or fault, if there is one."""
         limit = self.function.programs
         if limit is not None and max(grid) > limit:
             raise LaunchError(self.function.name, too_many_programs(limit, max(grid)))
@@ -57,7 +57,7 @@ class Executable:
             program_output(line)
         lost = lost_records(report)
         if lost:
-            program_output(f"... and {lost} more, for which there was no room")
+            program_output(f"... and {lost} more, which did not fit into the buffer")
         found = self.failure(report, arguments, (x, y, z))
         return () if found is None else (found,)
 
@@ -73,9 +73,9 @@ class Executable:
         return failure(report, self.sites, grid, extents, is_threaded)
 
     def plan(self, layout: Callable[[], Layout]) -> Plan | None:
-        """A shorter way for launches of this layout, if there is one and few were asked for.
+        """A plan for the fast path of launches of this layout; None if there is none.
 
-        Where arguments never are as a plan wants them, another one would not help.
+        At most `MOST_PLANS` are made: if launches keep missing their plans, more would not help.
         """
         has_prints = any(site.kind == "print" for site in self.sites)
         if has_prints or self._plans_asked == MOST_PLANS:
@@ -86,13 +86,13 @@ class Executable:
         names = tuple(known.row)
 
         def explain(row: tuple[Any, ...], report: Words) -> Diagnostic:
-            arguments = dict(zip(names, row, strict=False))  # a grid may follow them
+            arguments = dict(zip(names, row, strict=False))  # the extents of a grid may follow
             return self._explain(arguments, report)
 
         return make_plan(self.function, self.code, known, bool(self.sites), explain)
 
     def _explain(self, row: Mapping[str, Any], report: Words) -> Diagnostic:
-        """What went wrong in a launch of a plan, whose report has the grid in its free words."""
+        """What went wrong in a launch of a plan. Free words of the report hold the grid."""
         arrays = {name: to_argument(value) for name, value in row.items() if is_array(value)}
         arguments = [arrays.get(param.name, np.False_) for param in self.function.params]
         x, y, z = map(int, report[ROOM : ROOM + 3])
@@ -101,7 +101,7 @@ class Executable:
         return found
 
     def _run_job(self, slots: Words, report: Words, extents: tuple[int, int, int]) -> None:
-        """Runs the programs in parts, so that Python sees signals in between."""
+        """Runs the programs, returning to Python from time to time so that it handles signals."""
         shared = support()
         shared.start()
         x, y, z = extents
@@ -112,7 +112,7 @@ class Executable:
             while not shared.work(shared.pool, job.ctypes.data):
                 pass
         except BaseException:
-            job[16] = 1  # no more programs begin; those that run are waited for
+            job[16] = 1  # cancel: start no more programs, and wait for those that run
             shared.work(shared.pool, job.ctypes.data)
             raise
         if job[16]:
@@ -120,7 +120,7 @@ class Executable:
 
 
 def pack(arguments: Sequence[Argument]) -> Words:
-    """Eight bytes per argument: an address, or a number at the lower end."""
+    """Eight bytes per argument: an address, or a number in the lowest ones."""
     slots = np.zeros(len(arguments) + 1, np.uint64)
     for n, argument in enumerate(arguments):
         if isinstance(argument, ArrayArgument):

@@ -1,4 +1,4 @@
-"""Launches without Python in between: what `call.ll` is told about a kernel's arguments."""
+"""Plans for the launch fast path: they describe a kernel's arguments to `call.ll`."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ Explain = Callable[[tuple[Any, ...], Array], Diagnostic]
 
 @frozen
 class Layout:
-    """What is the same in each launch of a plan.
+    """What all launches of a plan have in common.
 
-    `row` are the arguments of one of them in their order, by name; `same` tells for some of them
-    which other one they are the same object as, `declared` are those whose dtype does not depend on
-    the argument. `values` are the runtime arguments as the kernel gets them, also those that have a
-    default and are not in the row. Without a grid of its own a launch has one that follows from the
-    argument `N` and `block`; that is 0 where it cannot.
+    `row` are the arguments of one launch in order, by name. `same` maps arguments to an earlier one
+    that is the same object. `declared` are those whose dtype does not depend on the argument.
+    `values` are the runtime arguments as the kernel gets them, with those that have a default and
+    are not in the row. A launch without a grid derives it from the argument `N` and `block`, which
+    is 0 where it cannot.
     """
 
     row: Mapping[str, object]
@@ -52,10 +52,10 @@ class Layout:
 
 
 class Plan:
-    """`call(*arguments)` runs the kernel and gives None, or gives False: then nothing has run.
+    """`call(*arguments)` runs the kernel and gives None, or gives False and runs nothing.
 
-    It gives the report as bytes if something went wrong. The arguments may be followed by the three
-    extents of a grid. What the words are addresses of is `kept`.
+    It gives the report as bytes if something went wrong. The three extents of a grid may follow the
+    arguments. `keep_alive` holds the objects that the words are addresses of.
     """
 
     def __init__(self, words: list[int], keep_alive: object, explain: Explain) -> None:
@@ -70,7 +70,7 @@ class Plan:
         )
 
     def run(self, row: tuple[Any, ...]) -> bool:
-        """Whether the kernel has run; raises `KernelError` for what went wrong in it."""
+        """Whether the kernel has run; raises `KernelError` if something went wrong in it."""
         found = self.call(*row)
         if found is None:
             return True
@@ -82,7 +82,7 @@ class Plan:
 
 @cache
 def _makers() -> tuple[Any, Any]:
-    """`PyCapsule_New` and `PyCFunction_NewEx`; `PYFUNCTYPE` makes a class at each call."""
+    """`PyCapsule_New` and `PyCFunction_NewEx`. Cached: `PYFUNCTYPE` creates a class per call."""
     address, anything = ctypes.c_void_p, ctypes.py_object
     of_capsules = ctypes.PYFUNCTYPE(anything, address, address, address)
     of_functions = ctypes.PYFUNCTYPE(anything, address, anything, anything)
@@ -104,7 +104,7 @@ class _Method(ctypes.Structure):
 def make_plan(
     function: Function, code: Code, layout: Layout, has_report: bool, explain: Explain
 ) -> Plan | None:
-    """A plan for a function's launches, if its arguments are of the kinds that `call.ll` reads."""
+    """A plan for a function's launches; None if `call.ll` cannot read one of its arguments."""
     if not is_possible():
         return None
     names = [param.name for param in function.params]
@@ -135,7 +135,7 @@ Slot = tuple[int, ...]
 
 
 def _slot(param: Param, names: Sequence[str], layout: Layout) -> Slot | None:
-    """How a parameter is filled; `names` are those of all parameters."""
+    """How `call.ll` fills a parameter; `names` are those of all parameters."""
     name = param.name if param.role == "argument" else param.array
     value = layout.values[name]
     if name not in layout.row:
@@ -165,10 +165,11 @@ def _array(index: int, dtype: DType, value: Array, use: ArrayUse) -> Slot:
 
 
 def _number(index: int, dtype: DType, given: object, is_declared: bool) -> Slot | None:
-    """A number, read as what it is in Python; one that would have to be converted is not."""
+    """A number that is read as its Python type; None for one that has to be converted."""
     kind = type(given)
     if kind is int and dtype.is_int:
-        gap = _NO_GAP if is_declared or dtype == I32 else (I32.min, I32.max)  # those would be i32
+        # an int that fits i32 has that type, unless the dtype is declared
+        gap = _NO_GAP if is_declared or dtype == I32 else (I32.min, I32.max)
         return _INT, index, dtype.min, min(dtype.max, I64.max), *gap
     if kind is float and dtype.name in ("f32", "f64"):
         return (_SINGLE if dtype.name == "f32" else _DOUBLE), index
@@ -180,7 +181,7 @@ def _number(index: int, dtype: DType, given: object, is_declared: bool) -> Slot 
 
 
 def _check_only_slot(name: str, layout: Layout) -> Slot | None:
-    """What must be true of an argument that no parameter gets: it is part of the compiled code."""
+    """The check of an argument that is not passed to the code, but compiled into it."""
     index, given = _argument_index(name, layout), layout.row[name]
     if name in layout.same:
         return _SAME, index, _argument_index(layout.same[name], layout)

@@ -1,8 +1,8 @@
-"""LLVM, through the functions of llvmlite's library that a compile takes.
+"""LLVM, through the functions of llvmlite's library that a compile needs.
 
-`llvmlite.binding` has them all, but takes as long to import as a small kernel takes to compile, and
-lets one thread in at a time. Here every compile has a context of its own, so that threads do not
-wait for each other.
+`llvmlite.binding` has them all, but its import takes as long as the compile of a small kernel, and
+it has a global lock. Here every compile has its own context, so that threads do not wait for each
+other.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from eas.runtime.cpu.once import once
 from eas.support.timing import timed
 
 _P, _S, _N, _SIZE = ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int, ctypes.c_size_t
-_OUT = ctypes.POINTER(ctypes.c_char_p)  # where a text is put that `DisposeString` takes back
+_OUT = ctypes.POINTER(ctypes.c_char_p)  # receives a text that `DisposeString` frees
 PREFIX = "LLVMPY_"
 
-# What each function gives and takes. These are done at once, and keep the GIL.
+# The result and the parameters of each function. These are short, and hold the GIL.
 SHORT: dict[str, tuple[Any, ...]] = {
     "InitializeNativeTarget": (None,),
     "InitializeNativeAsmPrinter": (None,),
@@ -50,7 +50,7 @@ SHORT: dict[str, tuple[Any, ...]] = {
     "GetBufferSize": (_SIZE, _P),
     "DisposeMemoryBuffer": (None, _P),
 }
-# These take their time, and let other threads run Python meanwhile.
+# These are long, and release the GIL.
 LONG: dict[str, tuple[Any, ...]] = {
     "ParseAssembly": (_P, _P, _S, _OUT),
     "RunNewModulePassManager": (None, _P, _P, _P),
@@ -79,7 +79,7 @@ class _Library:
 
 @once
 def library() -> Any:
-    """LLVM itself, which is loaded when something has to be compiled."""
+    """LLVM, which is loaded when something has to be compiled."""
     with timed("LLVM", "loading it"):
         llvm: Any = _Library()
         llvm.InitializeNativeTarget()
@@ -100,7 +100,7 @@ def host_name() -> str:
 
 @once
 def host_features() -> str:
-    """What the processor has and what it lacks: `+avx2,-avx512f`, in the order of the names."""
+    """The features that the processor has or lacks, `+avx2,-avx512f`, sorted by name."""
     features = _text(library().GetHostCPUFeatures).split(",")
     return ",".join(sorted(filter(None, features), key=lambda feature: feature[1:]))
 
@@ -108,8 +108,8 @@ def host_features() -> str:
 def emit(text: str, effort: int, passes: Sequence[str], *, as_assembly: bool = False) -> bytes:
     """The machine code of a module's text after these passes: an object file, or assembly.
 
-    It is for this processor, and runs wherever it is loaded together with its constants. `effort`
-    is that of the code generator, from 0 to 3; a pass is called what the library calls it.
+    It is for this processor and position independent. `effort` is the optimization level of the
+    code generator, from 0 to 3; the names of passes are the library's.
     """
     llvm = library()
     with (
@@ -165,7 +165,7 @@ def _emitted(machine: int, module: int, is_object: bool) -> bytes:
 
 @contextmanager
 def _owned(made: int, dispose: Callable[[int], None]) -> Generator[int]:
-    """An object of LLVM that is given back at the end."""
+    """An object of LLVM that is disposed at the end."""
     try:
         yield made
     finally:
@@ -173,7 +173,7 @@ def _owned(made: int, dispose: Callable[[int], None]) -> Generator[int]:
 
 
 def _checked(function: Callable[..., int | None], *arguments: object) -> int:
-    """What a function gives that tells by its last argument why it gives nothing."""
+    """The result of a function whose last argument receives the reason if there is none."""
     message = ctypes.c_char_p()
     made = function(*arguments, ctypes.byref(message))
     why = _take_text(message)
@@ -183,7 +183,7 @@ def _checked(function: Callable[..., int | None], *arguments: object) -> int:
 
 
 def _text(function: Callable[..., object], *arguments: object) -> str:
-    """The text that a function puts where its last argument says."""
+    """The text that a function stores through its last argument."""
     place = ctypes.c_char_p()
     function(*arguments, ctypes.byref(place))
     return _take_text(place)

@@ -1,4 +1,4 @@
-"""What machine code depends on besides the kernel: the processor, and who wrote the code."""
+"""What machine code depends on besides the kernel: the processor and the code generator."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from eas.runtime.cpu.process import architecture
 from eas.support.cache import digest
 from eas.support.folders import HAS_DESCRIPTORS
 
-_llvmlite: Any = import_module("llvmlite")  # which is small; LLVM comes with `llvmlite.binding`
+_llvmlite: Any = import_module("llvmlite")  # which is small; `llvmlite.binding` loads LLVM
 
-# The lines of /proc/cpuinfo that tell one kind of processor from another.
+# The lines of /proc/cpuinfo that identify the kind of processor.
 _IDENTIFYING = (
     "vendor_id", "cpu family", "model", "model name", "stepping", "flags",
     "CPU implementer", "CPU architecture", "CPU variant", "CPU part", "CPU revision", "Features",
@@ -25,12 +25,12 @@ _IDENTIFYING = (
 
 @cache
 def machine_name() -> str:
-    """The processor and its features, and the LLVM: code for one need not run on another."""
+    """The processor with its features, and the version of LLVM."""
     return f"{_processor()} llvmlite {_llvmlite.__version__}"
 
 
 def _processor() -> str:
-    """The processor as the system tells it; where it does not, as LLVM finds it."""
+    """The processor as the system describes it, else as LLVM detects it."""
     described = _described_by_linux() if sys.platform == "linux" else ""
     if described:
         return described
@@ -40,7 +40,7 @@ def _processor() -> str:
 
 
 def _described_by_linux() -> str:
-    """The first processor of /proc/cpuinfo; LLVM would ask the same, but takes long to load."""
+    """The first processor of /proc/cpuinfo. LLVM would detect the same, but is slow to load."""
     try:
         with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:
             first = file.read(1 << 14).partition("\n\n")[0]
@@ -56,10 +56,10 @@ def _described_by_linux() -> str:
 
 @cache
 def generator_name() -> str:
-    """The code generator as it is now: another one makes other code.
+    """A digest of the code generator, since another version generates other code.
 
-    It goes by the sizes and the times of its files. That of the last change is the system's own:
-    who installs files can choose the time of their content, not this one.
+    It is computed from the sizes and times of its files. Installers can set the modification time,
+    but not the change time (ctime), which the system sets.
     """
     ours = os.path.dirname(eas.ir.__file__), os.path.dirname(eas.llvm.__file__)
     folders = (os.path.dirname(__file__), *(each for top in ours for each in _with_subfolders(top)))
@@ -69,14 +69,14 @@ def generator_name() -> str:
 
 
 def _with_subfolders(folder: str) -> list[str]:
-    """A folder of modules and those in it."""
+    """A folder of modules and its subfolders."""
     with os.scandir(folder) as entries:
         inner = [entry.path for entry in entries if entry.is_dir() and entry.name != "__pycache__"]
     return [folder, *inner]
 
 
 def _files(folder: str) -> list[tuple[str, os.stat_result]]:
-    """The files of a folder; once it is open, the system finds each of them faster."""
+    """The files of a folder. Relative to an open folder, `stat` is faster."""
     if not HAS_DESCRIPTORS:
         return _listed(folder)
     handle = os.open(folder, os.O_RDONLY)

@@ -1,4 +1,4 @@
-"""Values that are made when they are first asked for, by one thread for all."""
+"""Values that are computed on first use, by one thread for all."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ T = TypeVar("T")
 
 
 def once(make: Callable[[], T]) -> Callable[[], T]:
-    """`functools.cache` for threads: those that ask while the value is made wait for it."""
+    """`functools.cache` for threads: they wait while another one computes the value."""
     lock = threading.RLock()
     found: list[T] = []
 
     def forget_holder() -> None:
-        """The thread that held the lock does not live on in a forked process."""
+        """A forked process does not have the thread that held the lock."""
         nonlocal lock
         lock = threading.RLock()
 

@@ -1,4 +1,4 @@
-"""This process: its machine, its C library and its forks, as far as the system has them."""
+"""This process: its architecture, its C library and its forks."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from typing import Any
 
 
 def architecture() -> str:
-    """The kind of processor as the system names it; nothing where it does not (Windows)."""
+    """The architecture as the system names it; empty on Windows."""
     return os.uname().machine if hasattr(os, "uname") else ""
 
 
 def in_forked_child(call: Callable[[], None]) -> None:
-    """Has a function called at the start of every forked process, where there are any."""
+    """Registers a function that is called at the start of every forked process."""
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=call)
 
 
 @cache
 def process() -> Any:
-    """All that this process has loaded, with the functions that are called from here."""
+    """The symbols that this process has loaded, with the types of those used here."""
     library: Any = ctypes.CDLL(None, use_errno=True)
     library.mmap.restype = ctypes.c_void_p
     library.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
@@ -34,8 +34,8 @@ def process() -> Any:
 
 
 def address_of(name: str, library: Any = None) -> int | None:
-    """Where a function is; without a library, one of the whole process.
+    """The address of a function of a library, or of the whole process.
 
-    A function object of ctypes would tell as well, but takes ten times as long to make.
+    A function object of ctypes has it as well, but takes ten times as long to create.
     """
     return process().dlsym((library or process())._handle, name.encode())

@@ -1,13 +1,13 @@
-; What every kernel shares: the loop that takes programs from a launch, the pool of threads that
-; help with it, and the call that Python makes.
+; The code that all kernels share: the loop that takes programs from a launch, the pool of worker
+; threads, and the function that Python calls.
 ;
 ; A job is one launch. Only its regions and `active` change while several threads work on it.
-; `state` is 0 at first, 1 once the launching thread has taken its time alone, 2 while the job is
-; open to the pool.
+; `state` is 0 at first, 1 after the serial phase of the launching thread, 2 while the job is open to
+; the pool.
 ;
-; A region is a range of programs. A thread begins with one of its own, the same part of the grid in
-; each launch, because what it has read and written there may still be in its caches; then it helps
-; with the others.
+; A region is a range of programs. Each thread starts with its own region, which is the same part of
+; the grid in each launch, because its caches may still hold the data; then it takes programs from
+; the other regions.
 
 %job = type {
   ptr,  ; 0 entry: (arguments, job, first, last, extent x, y, z)
@@ -19,37 +19,37 @@
   i64,  ; 6 extent x
   i64,  ; 7 extent y
   i64,  ; 8 extent z
-  i64,  ; 9 active: helpers that work on it
+  i64,  ; 9 active: workers that work on it
   i64,  ; 10 state
-  ptr,  ; 11 the least total that was found to be long
-  ptr,  ; 12 which are these
-  ptr,  ; 13 what a program calls in long loops: (job)
+  ptr,  ; 11 the smallest total whose serial phase ran out of time
+  ptr,  ; 12 the address of the first one
+  ptr,  ; 13 the poll function of safepoints: (job)
   ptr,  ; 14 the launching thread
-  i64,  ; 15 when it looks for signals again
-  i64,  ; 16 whether it is given up, because a signal's handler has raised an exception;
-  [3 x ptr],  ; 17 if that was inside of a program, this one: type, value, traceback
-  ptr,  ; 18 what programs call to report a fault,
-  ptr,  ; 19 the lanes of a vector that may have one,
-  ptr,  ; 20 the same for lanes in steps,
-  ptr   ; 21 and what they print
+  i64,  ; 15 when it checks for signals again
+  i64,  ; 16 whether it is cancelled, because a signal's handler has raised an exception;
+  [3 x ptr],  ; 17 that exception, if it was raised at a safepoint: type, value, traceback
+  ptr,  ; 18 functions that programs call: to report a fault,
+  ptr,  ; 19 to check the lanes of a vector that may have one,
+  ptr,  ; 20 the same for strided lanes,
+  ptr   ; 21 and to print
 }
 
 %region = type {
   i64,       ; 0 end
   i64,       ; 1 next
-  [48 x i8]  ; no other region is in this line of the cache
+  [48 x i8]  ; no other region is in this cache line
 }
 
 %pool = type {
   [128 x i8],  ; 0 mutex
   [128 x i8],  ; 1 condition: there is a job
-  [128 x i8],  ; 2 condition: the helpers are done with it
+  [128 x i8],  ; 2 condition: the workers have finished it
   ptr,         ; 3 the open job, or null
   i64,         ; 4 whether a launch uses the pool
-  i64,         ; 5 helpers
+  i64,         ; 5 number of workers
   i64,         ; 6 how many jobs have been opened
-  i64,         ; 7 how many helpers have begun
-  i64,         ; 8 whether the launching thread sleeps until they are done
+  i64,         ; 7 how many workers have started
+  i64,         ; 8 whether the launching thread sleeps until they have finished
   [16 x i8],
   [0 x %region]  ; 10 one for each thread
 }
@@ -77,7 +77,7 @@ define internal i64 @now() {
   ret i64 %sum
 }
 
-; A time of day 50 milliseconds from now.
+; The time of day in 50 milliseconds.
 define internal void @deadline(ptr %time) {
   %failed = call i32 @clock_gettime(i32 0, ptr %time)
   %seconds = load i64, ptr %time
@@ -109,7 +109,7 @@ define internal void @run_programs(ptr %job, i64 %first, i64 %last) {
   ret void
 }
 
-; No more programs of a job begin.
+; Stops a job: no more programs are started.
 define internal void @stop(ptr %job) {
   %p5 = getelementptr %job, ptr %job, i64 0, i32 5
   %count = load i64, ptr %p5
@@ -131,7 +131,7 @@ done:
   ret void
 }
 
-; Takes programs of all regions, those of the thread's own one first: until there are none left
+; Runs programs of all regions, those of the thread's own region first: until there are none left
 ; (true), or until a time (false); 0 is no time.
 define internal i1 @take_programs(ptr %job, i64 %thread, i64 %until) {
   %p5 = getelementptr %job, ptr %job, i64 0, i32 5
@@ -156,8 +156,8 @@ late:
   ret i1 false
 }
 
-; How many programs are taken at once follows from how long they take: between half a millisecond and
-; ten; fewer when few are left, so that all threads end together.
+; The number of programs that are taken at once adapts to their time: between half a millisecond and
+; ten; fewer when few are left, so that all threads end at about the same time.
 define internal i1 @take_region(ptr %job, ptr %region, i64 %until) {
   %total = load i64, ptr %region
   %p4 = getelementptr %region, ptr %region, i64 0, i32 1
@@ -202,9 +202,9 @@ late:
 declare i64 @llvm.smin.i64(i64, i64)
 declare i64 @llvm.smax.i64(i64, i64)
 
-; Called by programs in long loops, which give up if field 16 is set behind it. The launching thread
-; looks for signals, as Python does between two instructions. If a handler raises an exception, this
-; is kept in the job. A program's registers are left as they are, so that its loops keep theirs.
+; The poll function of safepoints. A program returns if field 16 is set after the call. The launching
+; thread checks for signals, as Python does between two instructions. An exception of a handler is
+; stored in the job. All registers are preserved, so that the program's loops need not spill theirs.
 define internal preserve_allcc void @poll(ptr %job) PRESERVING {
   %p16 = getelementptr %job, ptr %job, i64 0, i32 16
   %p14 = getelementptr %job, ptr %job, i64 0, i32 14
@@ -240,8 +240,8 @@ resume_work:
   ret void
 }
 
-; The life of a helper: it joins each job once. It sleeps only if none has come for SPIN_NS nanoseconds:
-; to wake it takes long.
+; A worker thread: it joins each job once. It spins for SPIN_NS nanoseconds before it sleeps, because
+; waking it up is slow.
 define void @eas_worker(ptr %pool) {
   %condition = getelementptr %pool, ptr %pool, i64 0, i32 1
   %done_condition = getelementptr %pool, ptr %pool, i64 0, i32 2
@@ -297,8 +297,8 @@ wake:
   br label %begin
 }
 
-; Works on a job for some time; 1 if it is done, 0 if it wants to be called again.
-; A small job never wakes the pool: for SERIAL_NS nanoseconds the launching thread works alone.
+; Works on a job for some time; gives 1 if it is finished, 0 if it has to be called again.
+; A small job does not use the pool: the first SERIAL_NS nanoseconds run on the launching thread only.
 define i32 @eas_work(ptr %pool, ptr %job) {
   %deadline = alloca { i64, i64 }
   %start = call i64 @now()
@@ -456,7 +456,7 @@ rise:
   store atomic i64 0, ptr %p_sleeps monotonic, align 8
   %unlocked_risen = call i32 @pthread_mutex_unlock(ptr %pool)
   br i1 %is_done_now, label %release, label %check_cancelled
-check_cancelled:  ; one that is given up is not left before its helpers have
+check_cancelled:  ; of a cancelled job, all workers are waited for
   %p_cancelled = getelementptr %job, ptr %job, i64 0, i32 16
   %cancelled = load atomic i64, ptr %p_cancelled monotonic, align 8
   %is_left = icmp eq i64 %cancelled, 0
@@ -479,8 +479,8 @@ unfinished:
   ret i32 0
 }
 
-; Of the faults of several programs that of the first program is kept, so that every launch reports
-; the same. Word 12 of the report is a lock, words 14 and 15 are the number of the program.
+; Of the faults of several programs that of the first program is reported, so that every launch
+; reports the same. Word 12 of the report is a lock, words 14 and 15 are the number of the program.
 define internal void @eas_report_fault(ptr %report, i32 %site, i32 %x, i32 %y, i32 %z, i32 %extent_x, i32 %extent_y, i32 %lane, i64 %value, i64 %length) {
 entry:
   %x64 = zext i32 %x to i64
@@ -528,8 +528,8 @@ end:
   ret void
 }
 
-; Whether an active lane of a vector is outside; the first of them is reported. The numbers of the
-; lanes and their values are in memory,
+; Whether an active lane of a vector is out of bounds; the first of them is reported. The numbers of
+; the lanes and their values are in memory,
 define internal i1 @eas_report_lanes(ptr %report, i32 %site, i32 %x, i32 %y, i32 %z, i32 %extent_x, i32 %extent_y, ptr %lanes, ptr %values, i64 %low, i64 %size, i64 %active, i64 %count, i64 %length) {
 entry:
   br label %head
@@ -553,7 +553,7 @@ end:
   ret i1 false
 }
 
-; or in steps.
+; or strided.
 define internal i1 @eas_report_strided(ptr %report, i32 %site, i32 %x, i32 %y, i32 %z, i32 %extent_x, i32 %extent_y, i32 %lane_start, i32 %lane_step, i64 %start, i64 %step, i64 %low, i64 %size, i64 %active, i64 %count, i64 %length) {
 entry:
   br label %head

@@ -1,4 +1,4 @@
-"""The code that all kernels share, and the pool of threads that it works with."""
+"""The code that all kernels share, and its pool of worker threads."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from eas.support.timing import timed
 
 MOST_SLOTS = 128
 MOST_THREADS = 1024
-SERIAL_NS = 20_000  # nanoseconds that a launch stays on one thread
-SPIN_NS = 50_000  # nanoseconds that a helper waits for the next launch before it sleeps
+SERIAL_NS = 20_000  # a launch stays on the calling thread for so long
+SPIN_NS = 50_000  # a worker spins for so long before it sleeps
 _CLOCK = 6 if sys.platform == "darwin" else 1  # CLOCK_MONOTONIC
 _MUTEX, _CONDITIONS, _WORKERS, _REGIONS, _REGION = 0, (128, 256), 400, 448, 64
 _SIZE = _REGIONS + MOST_THREADS * _REGION
@@ -39,9 +39,9 @@ _PYTHON = (
 
 
 class Support:
-    """`work` does some of a job, `call` is the address of the builtin function of `call.ll`.
+    """`work` runs some programs of a job, `call` is the address of the function of `call.ll`.
 
-    `raise_again` raises the exception that a job has kept.
+    `raise_again` raises the exception that is stored in a job.
     """
 
     def __init__(self) -> None:
@@ -61,17 +61,17 @@ class Support:
         in_forked_child(self._reset)
 
     def _reset(self) -> None:
-        """A pool without helpers: threads do not live on in a forked process."""
+        """Resets the pool to no workers: a forked process has no other threads."""
         ctypes.memset(self.pool, 0, _SIZE)
         libc = process()
         libc.pthread_mutex_init(ctypes.c_void_p(self.pool + _MUTEX), None)
         for condition in _CONDITIONS:
             libc.pthread_cond_init(ctypes.c_void_p(self.pool + condition), None)
-        self._lock = threading.Lock()  # another thread may have held the one before
+        self._lock = threading.Lock()  # another thread may have held the old one
         self._is_started = False
 
     def start(self) -> None:
-        """Starts the helpers, once."""
+        """Starts the workers, once."""
         if self._is_started:
             return
         with self._lock:
@@ -82,9 +82,9 @@ class Support:
             self._is_started = True
 
     def _start_workers(self, wanted: int) -> int:
-        """How many of them could be started: the system may have no room for more threads.
+        """Starts workers; gives how many, since the system may allow no more threads.
 
-        They run no Python, and are not waited for: neither until they run, nor at the end.
+        They run no Python code. Nobody waits for their start or for their end.
         """
         for n in range(wanted):
             try:
@@ -95,7 +95,7 @@ class Support:
 
 
 def thread_count() -> int:
-    """`EAS_NUM_THREADS`, else as many threads as this process may use cores."""
+    """`EAS_NUM_THREADS`, else the number of cores that this process may use."""
     chosen = os.environ.get("EAS_NUM_THREADS", "")
     if chosen:
         if not chosen.isdecimal() or not 1 <= int(chosen) <= MOST_THREADS:
@@ -108,7 +108,7 @@ def thread_count() -> int:
 
 
 def _compile() -> bytes:
-    """Plain code is enough: it runs once per launch, and the first launch waits for it."""
+    """Without optimization: it runs once per launch, and the first launch waits for the compile."""
     from eas.runtime.cpu import jit
 
     folder = Path(__file__).parent
@@ -123,9 +123,9 @@ def _compile() -> bytes:
 
 
 def _preserving_attributes() -> str:
-    """Attributes of a function that leaves all registers as they are.
+    """Attributes of a function that preserves all registers.
 
-    Of x86, LLVM would clear the upper halves of vectors where it returns.
+    On x86, LLVM would emit `vzeroupper` before it returns.
     """
     from eas.runtime.cpu import jit, llvm
 

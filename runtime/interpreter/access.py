@@ -1,4 +1,4 @@
-"""Which elements of memory a load, store or atomic touches, and whether it may."""
+"""The elements of memory that a load, store or atomic accesses, and their bounds checks."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from eas.support.records import frozen
 
 @frozen
 class Access:
-    """The elements that the lanes of an op touch, in the order of programs and lanes.
+    """The elements that the lanes of an op access, in the order of programs and lanes.
 
-    These are all lanes of `shape`, or those where `where` holds. `place` is where their elements
-    are: a stretch of consecutive ones, or an index for each.
+    These are all lanes of `shape`, or those where `where` holds. `place` has the positions of their
+    elements: a slice if they are consecutive, or an index for each.
     """
 
     shape: tuple[int, ...]
@@ -38,18 +38,18 @@ class Access:
 
     @property
     def index(self) -> Array:
-        """Where the elements are, one by one."""
+        """The position of each element."""
         if isinstance(self.place, slice):
             return np.arange(int(self.place.start), int(self.place.stop))
         return self.place
 
     def pick(self, value: Array) -> Array:
-        """The elements of a value that belong to the lanes, in a row."""
+        """The elements of a value in the active lanes, as a flat array."""
         value = broadcast(value, self.shape)
         return value.reshape(-1) if self.where is None else value[self.where]
 
     def spread(self, elements: Array, other: Array) -> Array:
-        """Elements for the lanes as a value, which is `other` for those that take no part."""
+        """The elements of the active lanes as a value, which is `other` in inactive lanes."""
         if self.where is None:
             return elements.reshape(self.shape)
         value = np.broadcast_to(other, self.shape).copy()
@@ -57,7 +57,7 @@ class Access:
         return value
 
     def spot(self, number: int) -> Spot:
-        """The place of the lane with that number among those that take part."""
+        """The position of the n-th active lane."""
         if self.where is not None:
             number = int(np.flatnonzero(self.where)[number])
         return tuple(int(i) for i in np.unravel_index(number, self.shape))
@@ -66,7 +66,7 @@ class Access:
 def find_access(
     chunk: Chunk, op: Load | Store | Atomic, lanes: Lanes, shape: tuple[int, ...]
 ) -> Access:
-    """Checks the offsets of the active lanes; `shape` is what the lanes are to cover at least."""
+    """Checks the offsets of the active lanes; `shape` is the least shape of the lanes."""
     memory, offset = chunk.memories[op.pointer.id], chunk[op.offset]
     where = lanes.chosen(None if op.mask is None else chunk[op.mask], op.offset.shape)
     if memory.stride:
@@ -93,7 +93,7 @@ def find_access(
 
 
 def gather(flat: Array, place: slice | Array) -> Array:
-    """The elements at a place; a view if it is a stretch."""
+    """The elements at some positions; a view if they are consecutive."""
     if isinstance(place, slice) or not flat.flags.c_contiguous:
         return flat[place]
     return flat.take(place)  # faster than an index, but copies an array that is not contiguous
@@ -121,7 +121,7 @@ def _report_outside(
 
 
 def check_written(chunk: Chunk, op: Load | Atomic, access: Access) -> None:
-    """Reports a lane that reads memory without a value."""
+    """Reports a lane that reads memory that was not written."""
     memory = chunk.memories[op.pointer.id]
     if memory.written is None:
         return

@@ -1,4 +1,4 @@
-"""Which lanes are active, and how values of lanes that went different ways become one.
+"""The active lanes, and the join of values of lanes that took different paths.
 
 An IR value is an array with a leading axis for the programs of the chunk, then the axes of its
 block. An axis along which all elements agree may have the extent 1: a scalar that is the same in
@@ -19,7 +19,7 @@ from eas.support.records import frozen, record
 
 @frozen
 class Lanes:
-    """The lanes that are active, at least one; where `where` is None that is all of the chunk.
+    """The active lanes, at least one; all of the chunk if `where` is None.
 
     `where` has the rank 1 if whole programs are off, else the axes of the shape that splits the
     lanes follow. "No lane" is None in place of a `Lanes`.
@@ -119,9 +119,9 @@ def broadcast(a: Array, shape: tuple[int, ...]) -> Array:
 
 @record(slots=True)
 class Join:
-    """The values of lanes that arrive on different ways, laid over each other as they come.
+    """Joins the values of lanes that took different paths: each path overwrites its lanes.
 
-    `of` are the IR values they become, `unused` the ids of those that need not be right.
+    `of` are the IR values of the join, `unused` the ids of those that nobody uses.
     """
 
     of: Sequence[Value]

@@ -1,4 +1,4 @@
-"""What pointers point to: arrays that all programs share, and memory of each program's own."""
+"""What pointers point to: arrays that all programs share, and threadgroup memory per program."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from eas.support.records import frozen
 
 @frozen
 class Shadows:
-    """Who wrote, read and updated the elements, among programs or threads that have no order.
+    """Shadow memories for races among programs, or among threads: who accessed which element.
 
-    `readers` is None if nothing reads them, `updaters` if there are no atomics.
+    `readers` is None if nothing reads the elements, `updaters` if there are no atomics.
     """
 
     writers: ShadowMemory
@@ -34,9 +34,9 @@ class Memory:
     """What a pointer points to. Offsets from `low` to below `high` are inside.
 
     Offset `o` of the program at row `r` is `flat[origin + r * stride + o]`; `stride` is 0 for an
-    array that all programs share. `written` marks what has a value, for memory that starts without
-    any. `is_constant` is set if nothing writes to it, so that a load may give a view. `orders` are
-    there if several programs, or threads, may write to it.
+    array that all programs share. `written` marks initialized elements, for memory that starts
+    uninitialized. `is_constant` is set if nothing writes to it, so that a load may give a view.
+    `shadows` are for memory that several programs, or threads, may write to.
     """
 
     name: str

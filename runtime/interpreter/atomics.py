@@ -1,4 +1,4 @@
-"""Atomic updates: as if the lanes came one after the other, program by program."""
+"""Atomic updates: serialized in the order of programs and lanes."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def run_atomic(chunk: Chunk, op: Atomic, lanes: Lanes) -> Lanes:
 
 
 def _update(kind: str, flat: Array, index: Array, value: Array, expected: Array | None) -> Array:
-    """Applies the updates in order; gives what each of them found."""
+    """Applies the updates in order; gives the old content that each of them found."""
     order = np.argsort(index, kind="stable")
     queue = _Queue(flat, index[order], value[order])
     if expected is not None:
@@ -61,14 +61,14 @@ def _update(kind: str, flat: Array, index: Array, value: Array, expected: Array 
 
 @frozen
 class _Queue:
-    """Updates sorted by their place; those of one place stand in the order in which they come."""
+    """Updates sorted by element; those of one element are in their order."""
 
     flat: Array
     elements: Array
     value: Array
 
     def ranks(self) -> Array:
-        """How many updates of the same place come before each one."""
+        """How many updates of the same element come before each update."""
         numbers = np.arange(self.elements.size)
         is_first = np.ones(self.elements.size, np.bool_)
         is_first[1:] = self.elements[1:] != self.elements[:-1]
@@ -78,11 +78,11 @@ class _Queue:
         found = np.where(
             self.ranks() == 0, gather(self.flat, self.elements), np.roll(self.value, 1)
         )
-        self.flat[self.elements] = self.value  # of equal places the last one stays
+        self.flat[self.elements] = self.value  # of equal elements the last update stays
         return found
 
     def combine(self, ufunc: Any) -> Array:
-        """An associative update: a scan in as many steps as the longest queue has binary digits."""
+        """An associative update: a segmented scan in log2(longest queue) steps."""
         ranks, start = self.ranks(), gather(self.flat, self.elements)
         after = np.where(ranks == 0, ufunc(start, self.value), self.value)
         distance, longest = 1, int(ranks.max(initial=0))
@@ -94,7 +94,7 @@ class _Queue:
         return np.where(ranks == 0, start, np.roll(after, 1))
 
     def add(self) -> Array:
-        """Floats: each sum is rounded, so the order counts."""
+        """Floats: each sum is rounded, so the order matters."""
         return self._serialized(lambda old, now: old + self.value[now])
 
     def swap(self, expected: Array) -> Array:
@@ -103,7 +103,7 @@ class _Queue:
         )
 
     def _serialized(self, update: Callable[[Array, Array], Array]) -> Array:
-        """All first updates of a place, then all second ones, and so on."""
+        """Applies all first updates of elements, then all second ones, and so on."""
         ranks = self.ranks()
         order = np.argsort(ranks, kind="stable")
         ends = np.cumsum(np.bincount(ranks))

@@ -1,4 +1,4 @@
-"""How much a launch may do before the interpreter gives up, and how much it does at once."""
+"""Limits of a launch: trips before a loop counts as endless, and elements per chunk."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The state of some programs that run in step, and the loop over the ops of a region."""
+"""The state of programs that run in lockstep, and the loop over the ops of a region."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 @record(slots=True)
 class Chunk:
-    """What the programs know: their values and memories by the id of the IR value.
+    """The values and memories of the programs, by the id of the IR value.
 
-    `loops` are the loops whose bodies are under way, the innermost last; `trips` counts those of
-    all loops. `printed` are the lines of each program, in the order in which they came about.
+    `loops` are the loops whose bodies are running, the innermost last; `trips` counts the trips of
+    all loops. `printed` are the printed lines with their program, in order.
     """
 
     function: Function
@@ -39,7 +39,7 @@ class Chunk:
 
     @property
     def threads(self) -> int:
-        """How many threads a program has; in a program over blocks its one course."""
+        """How many threads a program has; 1 in a program over blocks."""
         return self.function.threads or 1
 
     def __getitem__(self, value: Value) -> Array:
@@ -56,7 +56,7 @@ class Chunk:
             self.values[value.id] = array
 
     def enter(self, region: Region, arguments: Sequence[Array], lanes: Lanes) -> Lanes | None:
-        """Runs a region for some lanes and gives those that come to its end."""
+        """Runs a region for some lanes; gives those that reach its end."""
         self.bind(region.args, arguments)
         going: Lanes | None = lanes
         for handler, op, unneeded in self.plan.regions[id(region)].steps:
@@ -68,7 +68,7 @@ class Chunk:
         return going
 
     def leave(self, region: Region) -> list[Array]:
-        """The operands of the terminator, after lanes came to the end of a region."""
+        """The operands of the terminator, after lanes have reached the end of a region."""
         steps = self.plan.regions[id(region)]
         found = [self.values[value] for value in steps.passed]
         for value in steps.at_end:

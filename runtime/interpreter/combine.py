@@ -1,4 +1,4 @@
-"""Reductions and scans by a function of the user's: whole blocks of pairs at a time."""
+"""Reductions and scans with the user's combining function, on whole blocks of pairs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def run_combine(chunk: Chunk, op: Combine, lanes: Lanes) -> Lanes:
 
 
 def _reduce(body: Region, arrays: Arrays) -> Arrays:
-    """Neighbours meet, until there is one left; an odd last one waits."""
+    """Combines neighbours until one element is left; an odd last one is passed on."""
     while (extent := arrays[0].shape[-1]) > 1:
         even = extent // 2 * 2
         pairs = _apply(body, [a[..., 0:even:2] for a in arrays], [a[..., 1::2] for a in arrays])
@@ -33,7 +33,7 @@ def _reduce(body: Region, arrays: Arrays) -> Arrays:
 
 
 def _scan(body: Region, arrays: Arrays) -> Arrays:
-    """Each element takes in what lies before it, at twice the distance each time."""
+    """Combines each element with the one before it at distance 1, 2, 4, ..."""
     arrays = [a.copy() for a in arrays]
     distance, extent = 1, arrays[0].shape[-1]
     while distance < extent:
@@ -46,7 +46,7 @@ def _scan(body: Region, arrays: Arrays) -> Arrays:
 
 
 def _apply(body: Region, first: Arrays, second: Arrays) -> Arrays:
-    """What the function gives for the elements at each place."""
+    """The function's results for each pair of elements."""
     shape = first[0].shape
     known = {value.id: a for value, a in zip(body.args, (*first, *second), strict=True)}
     for op in body.ops[:-1]:

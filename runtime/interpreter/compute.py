@@ -21,7 +21,7 @@ from eas.runtime.report_codes import (
 )
 from eas.support.faults import bad_index
 
-# The code of an op's fault; `index` has words of its own.
+# The code of an op's fault; `index` has its own message.
 FAULT_CODES: dict[str, str] = {
     "floordiv": DIVISION_BY_ZERO,
     "mod": DIVISION_BY_ZERO,
@@ -116,7 +116,7 @@ def _ranked(a: Array, rank: int) -> Array:
 
 
 def run_barrier(chunk: Chunk, op: Barrier, lanes: Lanes) -> Lanes:
-    """The lanes run in step: it only orders what they do."""
+    """The lanes run in lockstep: a barrier only orders their accesses."""
     del op
     pass_barrier(chunk)
     return lanes

@@ -1,7 +1,7 @@
-"""Branches, loops and the ways out of them.
+"""Branches, loops and their exits.
 
-Lanes that leave a loop take along what they leave it with, so the values that are carried from trip
-to trip need not be joined with older ones: nobody looks at the elements of lanes that are gone.
+The results of a lane are stored when it leaves a loop. So carried values need no join with those of
+earlier trips: the elements of lanes that have left are not used.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def run_if(chunk: Chunk, op: If, lanes: Lanes) -> Lanes | None:
 
 @record(slots=True)
 class Loop:
-    """A loop under way: the results of lanes that left it, the values of those that go on early."""
+    """A running loop: the results of lanes that have left it, the values of those that continue."""
 
     chunk: Chunk
     op: For | While
@@ -56,7 +56,7 @@ class Loop:
         self.results = Join(self.op.results, self.chunk.plan.unused)
 
     def trip(self, lanes: Lanes, arguments: Sequence[Array]) -> tuple[Lanes | None, list[Array]]:
-        """Runs the body once; gives the lanes that go on to the next trip, and their values."""
+        """Runs the body once; gives the lanes that make another trip, and their carried values."""
         self._count(lanes)
         body = self.op.body
         self.again = Join(self.op.orelse.args, self.chunk.plan.unused)
@@ -70,9 +70,9 @@ class Loop:
         return going, self.again.values or []
 
     def exhaust(self, lanes: Lanes | None, values: Sequence[Array]) -> None:
-        """Takes lanes for which the loop is over through its `orelse`.
+        """Runs the `orelse` for lanes whose loop is exhausted.
 
-        That happens in the trip in which they end, since later the carried scalars are not theirs.
+        It runs in the trip in which they end: later, carried scalars are those of other lanes.
         """
         if lanes is None:
             return
@@ -83,7 +83,7 @@ class Loop:
             self.lost = union(self.lost, without(lanes, after))
 
     def finish(self, lanes: Lanes) -> Lanes | None:
-        """Binds the results, and gives those of the loop's lanes that go on behind it."""
+        """Binds the results; gives the lanes that are active after the loop."""
         after = lanes if self.lost is None else without(lanes, self.lost)
         if after is not None and self.results.values is not None:
             self.chunk.bind(self.op.results, self.results.values)
@@ -92,7 +92,7 @@ class Loop:
     def _count(self, lanes: Lanes) -> None:
         is_late = self.end is not None and self.chunk.trips > self.end
         if self.trips == self.most or is_late:
-            inner = ", in which the loops inside went on" if is_late else ""
+            inner = ", in which the loops inside kept running" if is_late else ""
             fail(
                 LOOP_BUDGET,
                 f"a loop has not ended after {self.trips} trips{inner}",
@@ -203,6 +203,6 @@ def run_leave(chunk: Chunk, op: Leave, lanes: Lanes) -> None:
 
 
 def run_terminator(chunk: Chunk, op: Op, lanes: Lanes) -> Lanes:
-    """Nothing: whoever entered the region takes the values."""
+    """Does nothing: the op around the region reads the values."""
     del chunk, op
     return lanes

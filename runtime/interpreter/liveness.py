@@ -1,4 +1,4 @@
-"""A function made ready to run: each op's handler, and the values that nobody needs after it."""
+"""A function prepared to run: each op's handler, and the values that are dead after it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from eas.runtime.interpreter.active_lanes import Lanes
     from eas.runtime.interpreter.chunk import Chunk
 
-# Runs an op for some lanes and gives those that go on to the next op.
+# Runs an op for some lanes; gives those that are active after it.
 Handler = Callable[["Chunk", Any, "Lanes"], "Lanes | None"]
 
 
@@ -31,7 +31,7 @@ class Steps:
 
 @frozen
 class Plan:
-    """The steps of all regions by the region's `id()`, and the ids of results that nobody uses.
+    """The steps of all regions by the region's `id()`, and the ids of unused results.
 
     `exact` has the ids of exact values by those of values that may have wrapped.
     """

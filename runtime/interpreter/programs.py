@@ -1,4 +1,4 @@
-"""The programs of a grid that a chunk stands for."""
+"""The programs of a grid that a chunk runs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Programs:
     size: int
 
     def index(self, axis: int) -> Array:
-        """The programs' index along an axis of the grid: one each, or one if all agree."""
+        """The programs' index along an axis of the grid: one each, or one if all are equal."""
         below = prod(self.grid[:axis])
         start, end = self.first // below, (self.first + self.size - 1) // below
         if start == end:

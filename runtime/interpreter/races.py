@@ -1,4 +1,4 @@
-"""Finds what is left to chance: places that programs, or threads, touch in no certain order.
+"""Finds races: elements that programs, or threads, access without an order between them.
 
 The programs of a launch run in no order, and so do the threads of a program between two barriers.
 Where one of them writes, another must not write something else, must not read, and must not update
@@ -21,9 +21,9 @@ from eas.runtime.report_codes import CONFLICTING_WRITES, READ_AND_WRITTEN
 
 
 def check_read(chunk: Chunk, op: Load, access: Access, lanes: Lanes) -> None:
-    """Reports a lane that reads what another one has written.
+    """Reports a lane that reads an element that another one has written.
 
-    Where several have written one value, the reader is taken for one of them.
+    If several have written the same value, the reader is assumed to be one of them.
     """
     for shadows in chunk.memories[op.pointer.id].shadows:
         if shadows.readers is None or _is_empty(access):
@@ -41,7 +41,7 @@ def check_read(chunk: Chunk, op: Load, access: Access, lanes: Lanes) -> None:
 
 
 def check_write(chunk: Chunk, op: Store, access: Access, value: Array, lanes: Lanes) -> None:
-    """Reports a lane that is about to change what another one has written or read."""
+    """Reports a lane that changes an element that another one has written or read."""
     memory = chunk.memories[op.pointer.id]
     for shadows in memory.shadows:
         if _is_empty(access):
@@ -68,7 +68,7 @@ def check_write(chunk: Chunk, op: Store, access: Access, value: Array, lanes: La
 
 
 def check_update(chunk: Chunk, op: Atomic, access: Access, lanes: Lanes) -> None:
-    """Reports an atomic on what another lane has read or written without one."""
+    """Reports an atomic on an element that another lane has read or written without one."""
     for shadows in chunk.memories[op.pointer.id].shadows:
         if shadows.updaters is None or _is_empty(access):
             continue
@@ -90,7 +90,7 @@ def _check_updated(
     numbers: Array,
     changed: Array | None = None,
 ) -> None:
-    """Reports a lane that reads or changes what an atomic of another one has updated."""
+    """Reports a lane that reads or changes an element that another one's atomic has updated."""
     others = None if shadows.updaters is None else shadows.updaters.others(access.place, numbers)
     if others is None:
         return
@@ -102,9 +102,9 @@ def _check_updated(
 
 
 def _first_other(shadows: Shadows, others: Array) -> int | None:
-    """The first element that somebody else has touched, if there is one.
+    """The first element that others have accessed; None if there is none.
 
-    Several programs are others, too. Several threads may be all threads, which act as one.
+    Several programs count as others. Several threads do not: they may be all threads as one.
     """
     bad = others != NOBODY
     if shadows.of_threads:
@@ -113,7 +113,7 @@ def _first_other(shadows: Shadows, others: Array) -> int | None:
 
 
 def pass_barrier(chunk: Chunk) -> None:
-    """What the threads did before a barrier comes before what they do after it."""
+    """Orders the accesses of the threads before a barrier before those after it."""
     for memory in chunk.memories.values():
         for shadows in memory.shadows:
             if shadows.of_threads:
@@ -126,7 +126,7 @@ def _is_empty(access: Access) -> bool:
 
 
 def _numbers(chunk: Chunk, shadows: Shadows, access: Access, lanes: Lanes) -> Array:
-    """Who takes part in an access: one number for each element, or for equal parts of them."""
+    """The numbers of the programs or threads of an access: one per element, or per equal part."""
     rows, rank = access.shape[0], len(access.shape)
     if rows != chunk.programs.size:
         return np.full(1, SEVERAL)
@@ -142,7 +142,7 @@ def _numbers(chunk: Chunk, shadows: Shadows, access: Access, lanes: Lanes) -> Ar
 
 
 def _only_thread(chunk: Chunk, lanes: Lanes, rank: int) -> Array:
-    """The active thread of each program, if there is one only; all active ones do the same."""
+    """The active thread of each program, if there is only one, else `SEVERAL`."""
     if chunk.threads == 1:
         return np.zeros(1, np.int64)
     if lanes.where is None or lanes.where.ndim == 1:

@@ -1,4 +1,4 @@
-"""Words for what went wrong: the place among programs and lanes, and the values there."""
+"""The words of reports: the program and the lane of a fault, and the values there."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ def find(bad: Array, lanes: Lanes, shape: Shape) -> Spot | None:
 def check_exact(
     chunk: Chunk, value: Value, where: Array | None, loc: Loc, name: str, way: str
 ) -> None:
-    """Reports a lane of an offset or an index that is not what it would be in i64.
+    """Reports a lane of an offset or an index that differs from its value in i64.
 
-    `where` are the lanes that take part, None is all of them.
+    `where` are the active lanes, None is all of them.
     """
     found, exact = chunk[value], chunk.values[chunk.plan.exact[value.id]]
     bad = both(found != exact, where)
@@ -76,12 +76,12 @@ def first_true(where: Array) -> Spot:
 
 
 def value_at(a: Array, spot: Spot) -> str:
-    """The element of a value that belongs to a place, as text."""
+    """The element of a value at a position, as text."""
     return str(a[tuple(min(i, extent - 1) for i, extent in zip(spot, a.shape, strict=True))])
 
 
 def describe_lane(chunk: Chunk, spot: Spot) -> str:
-    """Which program of the grid, and which of its lanes."""
+    """The program in the grid, and its lane, in words."""
     program = describe_program(chunk.programs, chunk.programs.first + spot[0])
     if len(spot) == 1:
         return program

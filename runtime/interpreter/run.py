@@ -1,7 +1,7 @@
 """Runs all programs of a grid, a chunk of them at a time.
 
-The programs of a chunk run in step, op by op; chunks follow each other in the order of the grid. A
-fault stops the launch at the op where it is found; what was written or printed before remains.
+The programs of a chunk run in lockstep, op by op; chunks run in the order of the grid. A fault
+stops the launch at the op that has it; what was written or printed before remains.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def run(
 
 
 class _Same:
-    """A function as a key: equal to itself only."""
+    """A function as a cache key, compared by identity."""
 
     def __init__(self, function: Function) -> None:
         self.function = function
@@ -87,7 +87,7 @@ def _prepare(
 
 
 def _keep_freed_memory() -> None:
-    """Frees a large block, after which glibc keeps up to twice as much instead of giving it back.
+    """Frees a large block: glibc then raises its threshold and does not return freed memory.
 
     Without this each temporary costs page faults, which take longer than the arithmetic.
     """
@@ -114,7 +114,7 @@ def _bind(
 def _shadows(
     function: Function, pointer: Value, size: int, has_many_programs: bool
 ) -> tuple[Shadows, ...]:
-    """Who must be kept in mind for an array; nobody if it is only read, or only by atomics."""
+    """The shadow memories of an array; none if it is only read, or accessed by atomics only."""
     touching = [op for op in walk(function.body) if isinstance(op, Load | Store | Atomic)]
     kinds = {type(op) for op in touching if op.pointer == pointer}
     if kinds <= {Load} or kinds == {Atomic}:

@@ -1,4 +1,4 @@
-"""Who touched which element of an array last."""
+"""Shadow memory: which program or thread accessed each element of an array."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _NORESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000 if sys.platform == "linux" el
 
 @record(slots=True)
 class ShadowMemory:
-    """The number of the program or thread that touched each element of an array.
+    """The number of the program or thread that accessed each element of an array.
 
-    As long as they touch ever higher stretches of consecutive elements, as in most kernels, these
-    are only listed. `table` is made from the list by the first access that does not fit. It holds
-    the numbers' complements, so that zero is nobody.
+    Accesses to increasing ranges of consecutive elements, as in most kernels, are only listed in
+    `stretches`. The first access of another kind builds `table` from the list. It holds the
+    complements of the numbers, so that zero is `NOBODY`.
     """
 
     size: int
@@ -33,7 +33,7 @@ class ShadowMemory:
     table: Array | None = None
 
     def enter(self, place: slice | Array, numbers: Array) -> None:
-        """Puts down who touches a place now: each of the numbers an equal part of it."""
+        """Records who accesses the elements at `place`: each number an equal part of them."""
         if isinstance(place, slice) and self._is_beyond(place):
             self.stretches.append((place, numbers))
             self.end = place.stop
@@ -44,7 +44,7 @@ class ShadowMemory:
             _mark_repeated(table, place, now)
 
     def add(self, place: slice | Array, numbers: Array) -> None:
-        """Like `enter`, but does not forget who was there before."""
+        """Like `enter`, but keeps earlier accesses: an element of two numbers has `SEVERAL`."""
         if self._is_last(place, numbers):
             return
         if self._is_beyond(place):
@@ -57,7 +57,7 @@ class ShadowMemory:
         _mark_repeated(table, place, now)
 
     def others(self, place: slice | Array, numbers: Array) -> Array | None:
-        """Who but these touched each of the elements, or None if nobody did."""
+        """Who else has accessed each of the elements; None if nobody has."""
         if self._is_beyond(place) or self._is_last(place, numbers):
             return None
         before = ~self._make_table()[place]
@@ -73,7 +73,7 @@ class ShadowMemory:
         return isinstance(place, slice) and self.table is None and place.start >= self.end
 
     def _is_last(self, place: slice | Array, numbers: Array) -> bool:
-        """Whether it is what was listed last: a program comes back to its elements."""
+        """Whether it equals the last listed access: a program accesses its elements again."""
         if not self.stretches or not isinstance(place, slice):
             return False
         last, same = self.stretches[-1]
@@ -89,7 +89,7 @@ class ShadowMemory:
 
 
 def zeros(size: int) -> Array:
-    """Memory that is there once it is written: a large array may be touched in few places only."""
+    """Zeros whose pages are allocated on first write: few elements of a large array may be used."""
     if size < _LARGE or not _IS_POSIX:
         return np.zeros(size, np.int64)
     flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _NORESERVE
@@ -97,7 +97,7 @@ def zeros(size: int) -> Array:
 
 
 def _mark_repeated(table: Array, place: slice | Array, now: Array) -> None:
-    """Of a place that stands in an access more than once, only the last number was put down."""
+    """Marks elements that occur in an access more than once: the table has only the last number."""
     if not isinstance(place, slice):
         table[place[table[place] != ~now]] = ~SEVERAL
 

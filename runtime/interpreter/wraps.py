@@ -1,13 +1,13 @@
 """Offsets that wrap: a second computation of them in i64, for launches in which they may.
 
-An offset, or an index, is followed back through `+`, `-`, `*`, changes of shape and conversions to
-wider types, branches and loops. What else it is made of (a load, `%`, `>>`, `^`, `&`, a selection,
-a narrower type) counts as it is: hashes and random numbers wrap on purpose. So does arithmetic in
-u8 and u16. Where the ranges of a launch show that none of these sums and products wraps, nothing is
+An offset, or an index, is traced back through `+`, `-`, `*`, changes of shape, conversions to wider
+types, branches and loops. Other operands (a load, `%`, `>>`, `^`, `&`, a selection, a conversion to
+a narrower type) are taken as they are: hashes and random numbers wrap on purpose. So does
+arithmetic in u8 and u16. Where the ranges of a launch show that no sum or product wraps, nothing is
 computed twice.
 
-The exact values are in i64, where they may wrap themselves. They equal the true ones modulo 2**64:
-an offset that is right is never reported.
+The exact values are in i64, where they may wrap themselves. They equal the true values modulo
+2**64, so a correct offset is never reported.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _ARITHMETIC = frozenset({"add", "sub", "mul", "neg"})
 _VIEWS = frozenset({"splat", "broadcast", "expand_dims", "reshape", "permute", "slice", "cycle"})
 _MODULAR = frozenset({"u8", "u16"})
 
-# What a value is made of, by its id.
+# The operands that a value is traced back to, by its id.
 Sources = dict[int, list[Value]]
 
 
@@ -118,7 +118,7 @@ def _is_followed(op: Compute) -> bool:
 
 
 def _widens(op: Compute) -> bool:
-    """Whether it is a conversion that leaves every number as it is."""
+    """Whether it is an integer conversion that preserves every value."""
     if op.op.name != "cast":
         return False
     old, new = op.operands[0].ty.dtype, op.result.ty.dtype
@@ -166,7 +166,7 @@ def _ids(sources: Sources) -> dict[int, list[int]]:
 
 
 def _uses(sources: Sources, followed: set[int]) -> dict[int, list[int]]:
-    """The other way round, among values that are followed."""
+    """The inverse relation, among values that are traced."""
     found: dict[int, list[int]] = {}
     for id, values in sources.items():
         for value in values if id in followed else ():
@@ -187,10 +187,10 @@ def _closure(start: Iterable[int], edges: Mapping[int, Sequence[int]]) -> set[in
 
 @record
 class _Change:
-    """Puts the exact value beside each that may be `inexact`.
+    """Adds the exact value of each value that may be `inexact`.
 
-    `loops` are the places of the results and of the carried values that the loops around have exact
-    values for, the innermost last; `scopes` are those of the results of scopes, by their labels.
+    `loops` are the positions of the results and of the carried values that have exact values, for
+    the loops around, the innermost last; `scopes` are those of the results of scopes, by label.
     """
 
     build: Builder
@@ -202,7 +202,7 @@ class _Change:
     scopes: dict[int, list[int]] = field(default_factory=dict[int, list[int]])
 
     def region(self, region: Region, places: Sequence[int], args: Sequence[Value] = ()) -> Region:
-        """A region that passes on the exact values at some places of what it yields."""
+        """A region that also yields the exact values of those that it yields at `places`."""
         ops: list[Op] = []
         for op in region.ops[:-1]:
             ops += self.op(op)
@@ -246,7 +246,7 @@ class _Change:
         return self.build.ops
 
     def of(self, value: Value) -> Value:
-        """The exact value of one; one that has not wrapped is converted."""
+        """The exact value of a value; one that cannot have wrapped is converted."""
         found = self.exact.get(value.id)
         if found is None:
             found = self.build.compute("cast", value, dtype=I64)
@@ -289,7 +289,7 @@ class _Change:
     def inside(
         self, region: Region, args: Sequence[Value], given: Sequence[int], passed: Sequence[int]
     ) -> Region:
-        """A region of a loop that is given exact values of some of its arguments."""
+        """A region of a loop with further arguments: the exact values of some of its arguments."""
         more = [self.fresh(args[place]) for place in given]
         return self.region(region, passed, more)
 

@@ -1,7 +1,7 @@
 """Runs Metal texts on the GPU of a Mac, through pyobjc.
 
-It knows nothing of how a text came about: it gets a `Program`, arrays at buffer indices, extents.
-Metal ends the process when it is used wrongly, so everything is checked before it is called.
+It does not know how a text was generated: it gets a `Program`, arrays at buffer indices, extents.
+Metal aborts the process when it is misused, so everything is checked before a call.
 """
 
 from eas.runtime.metal.completion import time_limit

@@ -1,4 +1,4 @@
-"""Waits for the GPU, for a limited time, and says in words what went wrong there."""
+"""Waits for the GPU for a limited time, and explains its errors."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from eas.runtime.metal.objects import CommandBuffer, Error
 SECONDS_VARIABLE = "EAS_METAL_SECONDS"
 SECONDS = 60.0
 
-# A pause is a small part of the time that has passed, so that short kernels are seen at once.
+# A pause is a small part of the elapsed time, so that the end of short kernels is noticed soon.
 PAUSE_SHARE, LONGEST_PAUSE = 1 / 16, 0.002
 
 _FIND = '`_backend="interpret"` shows where'
@@ -36,7 +36,7 @@ DOMAIN = "MTLCommandBufferErrorDomain"
 
 
 class TimeOutError(MetalError):
-    """The GPU is not done in time; it may still be at work."""
+    """The GPU has not finished in time; it may still be working."""
 
 
 def time_limit(environment: Mapping[str, str]) -> float:
@@ -54,8 +54,8 @@ def time_limit(environment: Mapping[str, str]) -> float:
 def wait(framework: Framework, commands: CommandBuffer, kernel: str, seconds: float) -> None:
     """Waits until committed commands are done; raises `MetalError` if they fail or take too long.
 
-    It asks again and again: Metal's own wait knows no limit, and a handler that runs on another
-    thread while Python ends takes the process down.
+    It polls: Metal's own wait has no time limit, and a completion handler that runs on another
+    thread while Python exits crashes the process.
     """
     start = time.monotonic()
     while True:
@@ -75,7 +75,7 @@ def wait(framework: Framework, commands: CommandBuffer, kernel: str, seconds: fl
 
 
 def explain(framework: Framework, error: Error | None) -> str:
-    """An error of a command buffer in words, with Metal's own behind."""
+    """An error of a command buffer in words, followed by Metal's own."""
     if error is None:
         return "it failed on the GPU, and Metal does not say why"
     told = f"Metal says: {error.localizedDescription()} ({error.domain()}, {error.code()})"

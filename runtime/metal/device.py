@@ -1,4 +1,4 @@
-"""A Mac's GPU: what it can do, its memory, and the programs that were made for it."""
+"""A Mac's GPU: its abilities, its memory, and its compiled programs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from eas.runtime.metal.objects import Buffer, CommandQueue, RawDevice
 from eas.runtime.metal.requirements import Program
 from eas.support.records import field, record
 
-# Metal wants room for one element in each buffer, also where an array has none.
+# Metal has no empty buffers, but an array may have no elements.
 LEAST_BYTES = 16
 
 
@@ -48,12 +48,12 @@ class Device:
             return self._queue
 
     def abandon_queue(self) -> None:
-        """Has later launches use a new queue, because this one is held up."""
+        """Makes later launches use a new queue, because this one is blocked."""
         with self._lock:
             self._queue = None
 
     def memory(self, size: int, what: str, kernel: str) -> Buffer:
-        """Memory that the CPU and the GPU share. `what` it is for is told if there is none."""
+        """Memory that the CPU and the GPU share. `what` says in an error what it is for."""
         most = self.raw.maxBufferLength()
         if size > most:
             message = f"{size} bytes of {what}, but {self.name} has buffers of up to {most}"
@@ -66,11 +66,12 @@ class Device:
         return buffer
 
     def check_process(self) -> None:
-        """Metal does not survive a fork: what a child inherits hangs or crashes when it is used."""
+        """Refuses forked processes: Metal objects of the parent hang or crash in a child."""
         if os.getpid() != self.process:
             raise MetalError(
                 f"this process was forked from {self.process}, which has used Metal; the GPU does "
-                "not come along. Start processes anew: `multiprocessing.set_start_method('spawn')`"
+                "not survive a fork. Start new processes: "
+                "`multiprocessing.set_start_method('spawn')`"
             )
 
 
@@ -86,8 +87,8 @@ def open_device() -> Device:
 def find_device(framework: Framework) -> RawDevice:
     """The GPU that macOS prefers, else the first one.
 
-    A program that does not happen to be linked to CoreGraphics has no preferred one, for example
-    some builds of pyobjc (https://github.com/ronaldoussoren/pyobjc/issues/390).
+    A program that is not linked to CoreGraphics has no preferred one, for example some builds of
+    pyobjc (https://github.com/ronaldoussoren/pyobjc/issues/390).
     """
     raw = framework.metal.MTLCreateSystemDefaultDevice()
     if raw is not None:
@@ -105,14 +106,14 @@ def opened() -> Device:
 
 
 def default_device() -> Device:
-    """The GPU that launches share; opened when it is first asked for."""
+    """The GPU that all launches share; it is opened on first use."""
     device = opened()
     device.check_process()
     return device
 
 
 def missing() -> str:
-    """Why there is no GPU to run kernels on; nothing if there is one."""
+    """Why there is no GPU to run kernels on; empty if there is one."""
     try:
         opened()
     except MetalError as error:

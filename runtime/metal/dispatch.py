@@ -1,4 +1,4 @@
-"""One launch of a program on the GPU: its arrays go in, it runs, and they come back."""
+"""One launch of a program on the GPU: copies arrays in, runs it, and copies them back."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 Extents = tuple[int, int, int]
 
 MOST_BUFFERS = 31
-MOST_BYTES = 4096  # that a command may carry itself
+MOST_BYTES = 4096  # of constants in a command
 
 
 class Bound(Protocol):
@@ -57,7 +57,7 @@ class _Place:
 class Dispatch:
     """A pipeline with its arguments, run by `groups` threadgroups of `threads` threads.
 
-    `constants` are small, and only read; `regions` tells where the `arrays` lie.
+    `constants` are small and read-only; `regions` says where the `arrays` are.
     """
 
     device: Device
@@ -71,7 +71,7 @@ class Dispatch:
     _places: list[_Place] = field(default_factory=list[_Place])
 
     def run(self) -> None:
-        """Runs every thread; raises `MetalError` if that does not work."""
+        """Runs every thread; raises `MetalError` if that fails."""
         self._check()
         framework, kernel = self.device.framework, self.pipeline.program.kernel
         with framework.objc.autorelease_pool():
@@ -91,7 +91,7 @@ class Dispatch:
                 place.bound.flat.view(np.uint8)[:] = place.view
 
     def _check(self) -> None:
-        """What Metal would end the process for."""
+        """Checks what Metal would abort the process for."""
         self.device.check_process()
         program, most = self.pipeline.program, self.pipeline.most_threads
         if self.threads > most:
@@ -140,7 +140,7 @@ class Dispatch:
             raise MetalError(f"{self.device.name} takes no commands", kernel)
         try:
             self._encode(encoder)
-        finally:  # an encoder that is freed before that ends the process
+        finally:  # freeing an encoder before that aborts the process
             encoder.endEncoding()
         commands.setLabel_(kernel)
         return commands

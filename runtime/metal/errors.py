@@ -1,4 +1,4 @@
-"""What can go wrong between a kernel and a Mac's GPU."""
+"""The errors of running a kernel on a Mac's GPU."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class MetalError(NamedKernelError):
 
 @frozen
 class Complaint:
-    """One thing that Metal's compiler says against a text, with the line and the column in it."""
+    """An error of Metal's compiler about a text, with the line and the column in it."""
 
     line: int
     column: int
@@ -38,9 +38,9 @@ _OURS = "program_source"  # what Metal calls a text
 
 
 def complaints_in(description: str) -> list[Complaint]:
-    """The errors in what Metal's compiler says; it says warnings and notes in the same breath.
+    """The errors in the output of Metal's compiler, which has warnings and notes as well.
 
-    One inside of its own headers counts for the place in the text that a note behind it names.
+    An error in one of its own headers counts for the line in the text that a following note names.
     """
     found: list[Complaint] = []
     message = ""

@@ -1,4 +1,4 @@
-"""The modules of pyobjc, and what it gets wrong about who owns an object."""
+"""The modules of pyobjc, and a workaround for its reference counts."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ Made = TypeVar("Made", bound=Object)
 
 @frozen
 class Framework:
-    """Metal and what it takes to use it from Python."""
+    """The modules that Metal is used through."""
 
     metal: Metal
     foundation: Foundation
     objc: ObjC
 
     def constant(self, name: str) -> int:
-        """A constant by its name; -1, which is none, if this pyobjc is too old to have it."""
+        """A constant by its name; -1, which none has, if this pyobjc is too old to have it."""
         return getattr(self.metal, name, -1)
 
 
 def load_framework() -> Framework:
-    """Imports pyobjc; raises `MetalError` if that is not there."""
+    """Imports pyobjc; raises `MetalError` if it is not installed."""
     try:
         modules: list[Any] = [import_module(name) for name in ("Metal", "Foundation", "objc")]
     except ImportError as error:
@@ -41,12 +41,12 @@ def load_framework() -> Framework:
 
 
 def own(made: Made | None, selector: Any) -> Made | None:
-    """An object that a `new...` method has made, without the reference that pyobjc forgets.
+    """An object that a `new...` method has created, without the reference that pyobjc leaks.
 
-    Such a method gives a reference away. Before version 13, pyobjc follows that rule for methods
-    of classes only (https://github.com/ronaldoussoren/pyobjc/issues/690): it takes one of its own
-    and never gives back the first, so the object would live for ever. A pyobjc that knows says so
-    in what it tells about the method, here `selector`.
+    Such a method returns an owned reference. Before version 13, pyobjc knows that rule for class
+    methods only (https://github.com/ronaldoussoren/pyobjc/issues/690): it retains the object again
+    and never releases the first reference, so the object leaks. A pyobjc that knows the rule says
+    so in the metadata of the method, here `selector`.
     """
     knows: bool = selector.__metadata__()["retval"].get("already_retained", False)
     if made is not None and not knows and made.retainCount() > 1:

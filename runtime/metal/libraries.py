@@ -23,7 +23,7 @@ class Pipeline:
 def make_pipeline(
     framework: Framework, raw: RawDevice, system: tuple[int, int], program: Program
 ) -> Pipeline:
-    """Compiles a program, once it is known that the system and the GPU can run it."""
+    """Compiles a program, after checking that the system and the GPU can run it."""
     with framework.objc.autorelease_pool():
         check_needs(framework, raw, system, program)
         library = _compile(framework, raw, system, program)
@@ -44,7 +44,7 @@ def _compile(
     options = _options(framework, system, program)
     library, error = raw.newLibraryWithSource_options_error_(program.text, options, None)
     library = own(library, raw.newLibraryWithSource_options_error_)
-    # With a library, an error is about warnings.
+    # If there is a library, the error has only warnings.
     if library is None:
         told = _told(error)
         message = f"Metal's compiler refuses the text\n{told}"
@@ -53,10 +53,10 @@ def _compile(
 
 
 def _options(framework: Framework, system: tuple[int, int], program: Program) -> CompileOptions:
-    """Without options Metal takes NaN and infinities for impossible.
+    """Without options Metal assumes that there are no NaN and infinities.
 
-    Its `relaxed` mode reorders and contracts as `fast_math` asks for, and no more; older systems
-    have nothing between safe and all.
+    Its `relaxed` mode reorders and contracts as `fast_math` asks for, and no more. Older systems
+    have no mode between safe and fast.
     """
     metal = framework.metal
     options = metal.MTLCompileOptions.alloc().init()

@@ -1,6 +1,6 @@
-"""The part of Metal, Foundation and pyobjc that we use, as pyobjc spells it.
+"""The part of Metal, Foundation and pyobjc that is used here, with pyobjc's names.
 
-`tests/metal/pyobjc.json` is an extract of pyobjc's own tables; a test holds this file against it.
+`tests/metal/pyobjc.json` is an extract of pyobjc's own tables; a test compares this file with it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a program needs of the system and of the GPU, told by name where it is not there."""
+"""What a program needs of the system and of the GPU; errors name what is missing."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Program:
 
 @frozen
 class Need:
-    """What a program does that needs a macOS, and a GPU of one of some families."""
+    """A feature that needs a version of macOS and a GPU of one of some families."""
 
     what: str
     system: tuple[int, int]
@@ -68,7 +68,7 @@ def _needs_of(program: Program) -> Iterator[Need]:
 
 
 def check_width(raw: RawDevice, state: PipelineState, program: Program) -> None:
-    """Raises `MetalError` for a program with simdgroups, if they are of another size here."""
+    """Raises `MetalError` for a program with simdgroups, if theirs have another size."""
     width = state.threadExecutionWidth()
     if "simd" in program.text and width != SIMD:
         raise MetalError(

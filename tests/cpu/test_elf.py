@@ -73,7 +73,7 @@ def test_code_finds_its_constants_and_functions(code: bytes, link: Link) -> None
 
 
 def test_a_function_that_is_nowhere_is_an_error(code: bytes) -> None:
-    with pytest.raises(elf.LinkError, match="nothing is called given here"):
+    with pytest.raises(elf.LinkError, match="no symbol given in this process"):
         elf.link(code, NAMES, {})
     with pytest.raises(elf.LinkError, match="there is no other"):
         elf.link(code, ["other"], GIVEN)
@@ -137,7 +137,7 @@ def _maps() -> list[list[str]]:
         return [line.split()[:2] for line in file]
 
 
-def test_what_is_not_understood_is_left_to_llvm(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_object_files_are_left_to_llvm(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> Code:
         raise elf.LinkError("a relocation of the kind 99")
 

@@ -322,7 +322,7 @@ def test_a_loop_that_does_not_end_around_one_that_does() -> None:
     assert (
         report(text)
         == """\
-error[R0301]: a loop has not ended after 9 trips, in which the loops inside went on
+error[R0301]: a loop has not ended after 9 trips, in which the loops inside kept running
  --> kernel.py:7:9
   |
 7 |     v = work(x, y)
