@@ -1,6 +1,6 @@
-"""What the checks of memory cost: every work of `benchmarks.run`, checked and unchecked.
+"""What the memory checks cost: every work of `benchmarks.run`, checked and unchecked.
 
-`python -m benchmarks.checks` launches both in one run, taking turns, and prints the best times and
+`python -m benchmarks.checks` launches both interleaved in one run, and prints the best times and
 their ratios. The aims are a geometric mean of 1.05 and no line above 1.15.
 """
 
@@ -34,7 +34,7 @@ class Pair:
     repeats: int
     best: dict[bool, float] = field(default_factory=lambda: {True: math.inf, False: math.inf})
 
-    def take_turns(self, checked_first: bool) -> None:
+    def run_both(self, checked_first: bool) -> None:
         for is_checked in (checked_first, not checked_first):
             with eas.checked(is_checked):
                 seconds = sample(self.work.ours, self.repeats)
@@ -67,11 +67,11 @@ def measure(options: argparse.Namespace, progress: Progress) -> list[Pair]:
     for work in works:
         progress.update(task, description=f"compiling: {work.name}", advance=1)
         pairs.append(prepare(work))
-    for turn in range(options.rounds):
+    for round_number in range(options.rounds):
         for pair in pairs:
-            shown = f"round {turn + 1} of {options.rounds}: {pair.work.name}"
+            shown = f"round {round_number + 1} of {options.rounds}: {pair.work.name}"
             progress.update(task, description=shown, advance=1)
-            pair.take_turns(checked_first=turn % 2 == 0)
+            pair.run_both(checked_first=round_number % 2 == 0)
     return pairs
 
 
@@ -109,7 +109,7 @@ def markdown_of(best: Mapping[str, tuple[float, float]]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.checks", description=__doc__)
     parser.add_argument("--only", nargs="+", choices=WORKS, metavar="NAME", help=", ".join(WORKS))
-    parser.add_argument("--rounds", type=int, default=30, help="turns of each (30)")
+    parser.add_argument("--rounds", type=int, default=30, help="rounds of each (30)")
     parser.add_argument("--scale", type=float, default=1.0, help="less work, for a try (1.0)")
     parser.add_argument("--markdown", action="store_true", help="prints the table as Markdown, too")
     options = parser.parse_args()

@@ -28,13 +28,13 @@ _UNITS = {"ms": 1e3, "µs": 1e6}
 
 @dataclass(frozen=True)
 class Row:
-    """A measure in a unit, how long it may take, and whether code is kept between processes."""
+    """A measure in a unit, how long it may take, and whether code is cached between processes."""
 
     what: str
     measure: Callable[[], float]
     limit: float | None = None
     unit: str = "ms"
-    is_kept: bool = True
+    is_cached: bool = True
 
 
 ROWS = (
@@ -42,10 +42,10 @@ ROWS = (
     Row("`import eas`", first_use.importing_eas),
     Row("the first `to_msl` of a kernel of 5 lines", first_use.first_msl, 5),
     Row("the first `to_msl` of 100 lines", first_use.first_msl_of_a_hundred_lines, 50),
-    Row("the first launch on the CPU: compiled", first_use.first_launch, 60, is_kept=False),
-    Row("... of 9 lines with sums", first_use.first_launch_of_layernorm, is_kept=False),
-    Row("... of 19 lines with products", first_use.first_launch_of_attention, is_kept=False),
-    Row("the first launch on the CPU: kept on disk", first_use.first_launch, 5),
+    Row("the first launch on the CPU: compiled", first_use.first_launch, 60, is_cached=False),
+    Row("... of 9 lines with sums", first_use.first_launch_of_layernorm, is_cached=False),
+    Row("... of 19 lines with products", first_use.first_launch_of_attention, is_cached=False),
+    Row("the first launch on the CPU: cached on disk", first_use.first_launch, 5),
     Row("a later launch", first_use.later_launch, 5, "µs"),
 )
 
@@ -66,9 +66,9 @@ def main() -> None:
 
 def measure(row: Row, folder: Path) -> list[float]:
     """The times of several processes in the row's unit; one before them fills the caches."""
-    once(row, folder / "kept")
+    once(row, folder / "cached")
     return [
-        once(row, folder / ("kept" if row.is_kept else f"empty {number}"))
+        once(row, folder / ("cached" if row.is_cached else f"empty {number}"))
         for number in track(range(PROCESSES), row.what)
     ]
 

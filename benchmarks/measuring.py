@@ -1,4 +1,4 @@
-"""Times of a work and its peers: in one process, taking turns, all on the same arrays."""
+"""Times of a work and its peers: interleaved in one process, on the same arrays."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _bound(
 
 @dataclass
 class Contest:
-    """A line under way: how often each of its runs is called in a turn, how many turns are left."""
+    """The state of a line: how often each of its runs is called in a round, and the rounds left."""
 
     work: Work
     runs: dict[str, Run]
@@ -48,8 +48,8 @@ class Contest:
     left: dict[str, int]
     best: dict[str, float]  # seconds
 
-    def take_turns(self) -> None:
-        """One turn for each, one after the other, so that all see the same machine."""
+    def run_round(self) -> None:
+        """Runs each of them once, so that all see the same state of the machine."""
         for name, run in self.runs.items():
             if self.left[name] > 0:
                 self.left[name] -= 1
@@ -57,7 +57,7 @@ class Contest:
 
 
 def prepare(work: Work, runs: dict[str, Run], rounds: int) -> Contest:
-    """Compares what all of them compute, and sees how long that takes."""
+    """Compares the results of all of them, and estimates their times."""
     work.reset()
     work.ours()
     expected = work.result.copy()

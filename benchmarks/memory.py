@@ -1,7 +1,7 @@
 """Memory over many redefinitions and launches: `python -m benchmarks.memory`.
 
 Each is measured in a process of its own, the worker of `msl-host` included, after a tenth of the
-whole has been done: what is made once and kept is there by then.
+whole has been done: what is allocated once is allocated by then.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Measures the `cpu` backend beside what a user would pick instead: in one run, taking turns.
+"""Measures the `cpu` backend beside its alternatives, interleaved in one run.
 
 `python -m benchmarks.run` prints a table with the aims beside the ratios; `--charts` draws it, and
 time over size. Peers that are not installed are named and left out.
@@ -45,7 +45,7 @@ class Report:
 
 
 def measure_all(options: argparse.Namespace, progress: Progress) -> Report:
-    """The turns of a line are spread over the whole run, so that no line has the worst moment."""
+    """Spreads the rounds of a line over the whole run, so that no line has the worst moment."""
     names: list[str] = options.only or [*WORKS, FIRST_CALL, GROWTH]
     works = [WORKS[name](options.scale) for name in names if name in WORKS]
     task = progress.add_task("loading the peers", total=len(works) * (options.rounds + 2) + 2)
@@ -54,11 +54,11 @@ def measure_all(options: argparse.Namespace, progress: Progress) -> Report:
     for work in works:
         progress.update(task, description=f"compiling: {work.name}", advance=1)
         contests.append(prepare(work, runs_of(work, peers), options.rounds))
-    for turn in range(options.rounds):
+    for round_number in range(options.rounds):
         for contest in contests:
-            shown = f"round {turn + 1} of {options.rounds}: {contest.work.name}"
+            shown = f"round {round_number + 1} of {options.rounds}: {contest.work.name}"
             progress.update(task, description=shown, advance=1)
-            contest.take_turns()
+            contest.run_round()
     report = Report(missing=missing)
     triton = Triton(options.triton_python)
     for contest in contests:
@@ -139,7 +139,7 @@ def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.run", description=__doc__)
     names = [*WORKS, FIRST_CALL, GROWTH]
     parser.add_argument("--only", nargs="+", choices=names, metavar="NAME", help=", ".join(names))
-    parser.add_argument("--rounds", type=int, default=15, help="turns of each (15)")
+    parser.add_argument("--rounds", type=int, default=15, help="rounds of each (15)")
     parser.add_argument("--scale", type=float, default=1.0, help="less work, for a try (1.0)")
     parser.add_argument("--triton-python", default="", help="a Python that has Triton and torch")
     parser.add_argument(

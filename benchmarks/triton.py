@@ -13,7 +13,7 @@ _SCRIPT = Path(__file__).with_name("peers") / "with_triton.py"
 
 @dataclass
 class Triton:
-    """`missing` tells why there is none; it is known when it was asked for a time."""
+    """`missing` says why there is none; it is known after a time was requested."""
 
     python: str
     missing: str = ""

@@ -23,7 +23,7 @@ SCALE = 0.01
 def test_a_work_computes_what_numpy_does(name: str) -> None:
     work = WORKS[name](SCALE)
     contest = prepare(work, runs_of(work, {"numpy": with_numpy}), rounds=1)
-    contest.take_turns()
+    contest.run_round()
     assert ("numpy" in contest.best) == hasattr(with_numpy, work.function)
     assert all(0 < seconds < float("inf") for seconds in contest.best.values())
 
@@ -74,7 +74,7 @@ def test_one_command_prints_a_table_and_names_the_peers_that_are_missing() -> No
 @pytest.mark.parametrize("name", ["gelu", "histogram", "prefix_sum"])
 def test_checks_do_not_change_what_a_work_computes(name: str) -> None:
     pair = checks.prepare(WORKS[name](SCALE))
-    pair.take_turns(checked_first=True)
+    pair.run_both(checked_first=True)
     assert pair.ratio > 0
 
 

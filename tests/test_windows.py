@@ -14,7 +14,7 @@ from tests.processes import PATIENCE
 
 CORE = (
     *("tests/test_kernel.py", "tests/test_launch.py", "tests/frontend/test_records.py"),
-    *("tests/frontend/test_loops.py", "tests/cpu/test_buffers.py"),
+    *("tests/frontend/test_loops.py", "tests/cpu/test_privatization.py"),
 )
 
 

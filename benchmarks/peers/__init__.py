@@ -1,4 +1,4 @@
-"""The work of `benchmarks.run` in what a user would pick instead, each as its own docs would.
+"""The work of `benchmarks.run` in its alternatives, each written as in its own docs.
 
 A module has a function per work, of the arrays that our kernel gets; `shared`, where it has one,
 makes an array of the peer's own over the same memory.

@@ -1,4 +1,4 @@
-// What one writes by hand with the instructions of AVX2: `first` to `last` are the caller's part.
+// Hand-written code with AVX2 intrinsics: `first` to `last` is the part of the calling thread.
 
 #include <immintrin.h>
 

@@ -1,4 +1,4 @@
-"""C with the instructions of AVX2, each core with its part: what the machine can do."""
+"""C with AVX2 intrinsics on all cores: what the machine can do."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ _pool = ThreadPoolExecutor(max(THREADS - 1, 1))
 
 
 def _in_parts(work: Callable[..., object], count: int, part: int, *arguments: Any) -> None:
-    """Calls `work` for all parts of a range, on all cores; calls of C run side by side."""
+    """Calls `work` for all parts of a range, on all cores; the C calls run in parallel."""
     if count <= part:
         work(*arguments, ctypes.c_long(0), ctypes.c_long(count))
         return

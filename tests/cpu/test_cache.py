@@ -1,4 +1,4 @@
-"""Machine code on disk: kept, found again, and made anew where it is not what it should be."""
+"""The code cache: hits, misses, and files that are not what they should be."""
 
 from __future__ import annotations
 
@@ -173,7 +173,7 @@ print("eas.runtime.cpu.llvm" in sys.modules)
 @pytest.mark.skipif(
     (sys.platform, os.uname().machine) != ("linux", "x86_64"), reason="LLVM links elsewhere"
 )
-def test_code_that_was_kept_runs_without_llvm(tmp_path: Path) -> None:
+def test_cached_code_runs_without_llvm(tmp_path: Path) -> None:
     environment = {**os.environ, "EAS_CACHE_DIR": str(tmp_path / "cache")}
     command = [sys.executable, "-c", _USES_NO_LLVM]
     told = [subprocess.check_output(command, env=environment, text=True) for _ in range(2)]
@@ -195,7 +195,7 @@ IN_A_LOOP = ASSERTS.replace("@6:", "@5:")
 
 
 @pytest.mark.parametrize("texts", [(ASSERTS, IN_A_LOOP), (IN_A_LOOP, ASSERTS)])
-def test_kept_code_reports_the_line_of_the_kernel_that_runs_it(
+def test_cached_code_reports_the_line_of_the_kernel_that_runs_it(
     texts: tuple[str, str], tmp_path: Path
 ) -> None:
     code_cache = open_cache(tmp_path, SUFFIX)

@@ -32,7 +32,7 @@ def reports_of(launch: Callable[[str], object]) -> list[str]:
     return reports
 
 
-def test_the_lane_of_a_report_is_one_that_takes_part() -> None:
+def test_the_lane_of_a_report_is_an_active_one() -> None:
     wanted = np.arange(40) == 37
     interpreted, found = reports_of(
         lambda backend: one_place[1](np.zeros(8, "f4"), wanted, _backend=backend)
@@ -176,8 +176,8 @@ def limited_by_a_long_sum(x, N):
     mk.store(x, i, 2, mask=i < limit)
 
 
-def test_a_limit_is_looked_at_once_however_often_it_is_used() -> None:
-    """Each trip uses the limit before three times; this is about how long it takes."""
+def test_a_bound_is_computed_once_however_often_it_is_used() -> None:
+    """Each trip uses the last bound three times; this must not take exponential time."""
     arrays = [np.zeros(16, "i4") for _ in range(2)]
     for x, backend in zip(arrays, ("interpret", "cpu"), strict=True):
         limited_by_a_long_sum[1](x, 9, _backend=backend)

@@ -1,4 +1,4 @@
-"""Lanes that go different ways on the CPU: what is done once for several of them, and when."""
+"""Divergent lanes on the CPU: effects that stand for several of them, and their order."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from eas.runtime.interpreter import ArrayArgument
 
 
 def once(effect: str, lanes: int) -> str:
-    """A kernel whose lanes, but the first, come to an effect."""
+    """A kernel in which all lanes but the first have an effect."""
     return f"""\
 kernel once(%x.0: *i32, %out.1: *i32) from "once.py" {{
   %lanes.2: i32[{lanes}] = arange start=0 size={lanes}
@@ -33,7 +33,7 @@ ATOMIC = "%before.8: i32 = atomic add %x.0[%zero.3], %one.4"
 
 
 @pytest.mark.parametrize("lanes", [1, 100, 5000])
-def test_an_atomic_step_for_all_lanes_happens_once(lanes: int) -> None:
+def test_an_atomic_for_all_lanes_happens_once(lanes: int) -> None:
     x = np.zeros(1, "i4")
     function = parse_function(once(ATOMIC, lanes))
     Executable(function).run([ArrayArgument(x), ArrayArgument(x.copy())], (1,))
@@ -54,7 +54,7 @@ def notes(x, LANES: eas.constexpr):
     passed = 0
     while passed * passed < i:
         passed += 1
-        x[0] = LANES  # by all lanes that are still there
+        x[0] = LANES  # by all lanes that are still active
         if passed > 70:
             print("one is far")
             break
@@ -84,7 +84,7 @@ def fill(x, trips):
             mk.store(x, 3 * r + c, 10 * j + c)
 
 
-def test_lanes_of_a_row_take_its_loop_each_for_itself() -> None:
+def test_lanes_of_a_row_run_its_loop_divergently() -> None:
     trips = np.array([0, 3, 1, 2], "i4")
     told: list[list[int]] = []
     for backend in ("interpret", "cpu"):

@@ -1,4 +1,4 @@
-"""Loops that lanes leave in different trips on the CPU: what each lane takes along."""
+"""Divergent loops on the CPU: the results of lanes that leave in different trips."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def until_limit(x, trips, LIMIT: eas.constexpr, BLOCK: eas.constexpr):
     mk.store(trips, i, n)
 
 
-def test_a_lane_takes_along_what_all_of_them_have_counted() -> None:
+def test_a_lane_leaves_with_the_current_value_of_a_uniform_counter() -> None:
     x, trips = np.arange(-3, 97, dtype=np.int32), np.zeros(100, np.int32)
     until_limit[1](x, trips, LIMIT=100, BLOCK=100, _backend="cpu")
     np.testing.assert_array_equal(trips, np.minimum(7 + 3 * x.clip(0), 100))
@@ -42,7 +42,7 @@ def ends_stored(x, out, left, LIMIT: eas.constexpr, BLOCK: eas.constexpr):
     mk.store(left, i, v)
 
 
-def test_only_lanes_at_the_end_of_a_loop_come_to_its_else() -> None:
+def test_only_lanes_that_exhaust_a_loop_run_its_else() -> None:
     x, out, left = np.arange(-10, 90, dtype=np.int32), np.full(100, -1, "i4"), np.zeros(100, "i4")
     ends_stored[1](x, out, left, LIMIT=50, BLOCK=100, _backend="cpu")
     is_out = (x > 5) & (x <= 55)

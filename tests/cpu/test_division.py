@@ -1,4 +1,4 @@
-"""Blocks divided by one number, which is inverted once: right up to the last quotient."""
+"""Blocks divided by one number, by multiplication with its reciprocal: exact for all quotients."""
 
 from __future__ import annotations
 

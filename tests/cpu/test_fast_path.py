@@ -1,4 +1,4 @@
-"""Launches like an earlier one go straight into compiled code, and mean what they meant before."""
+"""The launch fast path: launches like an earlier one have the same meaning as on the slow path."""
 
 from __future__ import annotations
 
@@ -247,7 +247,7 @@ def test_arguments_and_grids_may_be_given_in_all_ways(
     np.testing.assert_array_equal(c, a + b)
 
 
-def test_arrays_of_earlier_launches_are_let_go() -> None:
+def test_arrays_of_earlier_launches_are_freed() -> None:
     arrays = [floats(N) for _ in range(3)]
     watched = [weakref.ref(array) for array in arrays]
     add(*arrays, N, BLOCK=32)
@@ -282,7 +282,7 @@ def test_constants_that_are_equal_but_not_the_same_make_different_kernels() -> N
             assert (np.signbit(y) == np.signbit(np.float32(sign))).all(), repr(sign)
 
 
-def test_constants_by_position_are_looked_at(fast: Callable[[Launch], None]) -> None:
+def test_constants_by_position_are_checked(fast: Callable[[Launch], None]) -> None:
     x, y = floats(N), floats(N)
     for block, sign in ((32, 1), (4, 1), (4, -1), (4, True), (64, 1), (4, 1.0), (4, None)):
         if sign is None:

@@ -48,7 +48,7 @@ def check(before: str = "", **variables: str | None) -> None:
 
 
 def files(folder: Path) -> list[Path]:
-    """What is kept in a folder."""
+    """The files of a folder."""
     return sorted((folder / FOLDER).iterdir())
 
 
@@ -90,14 +90,14 @@ def test_a_folder_that_is_someone_else_s_is_not_used(tmp_path: Path) -> None:
     assert files(tmp_path) == names
 
 
-TELL_LLVM = """
+SHOW_LLVM = """
 import atexit
 atexit.register(lambda: print("eas.runtime.cpu.llvm" in sys.modules))
 """
 
 
 def test_a_read_only_folder_is_read(tmp_path: Path) -> None:
-    folder, before = tmp_path / "cache", TELL_LLVM
+    folder, before = tmp_path / "cache", SHOW_LLVM
     folder.mkdir(mode=0o700)
     if IS_ROOT:  # who may write everywhere
         let_others_in(tmp_path)
@@ -169,7 +169,7 @@ resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
 """
 
 
-def test_a_full_disk_keeps_nothing(tmp_path: Path) -> None:
+def test_a_full_disk_stores_nothing(tmp_path: Path) -> None:
     check(FULL, EAS_CACHE_DIR=str(tmp_path))
     assert files(tmp_path) == []
 

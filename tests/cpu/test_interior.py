@@ -1,4 +1,4 @@
-"""Masks that bound the lanes of a loop from both sides, on blocks of many sizes."""
+"""In-bounds guards from both sides: interior and peeled lanes, for blocks of many sizes."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def shift_in_i64(x, y, BY, N, BLOCK: eas.constexpr):
 @pytest.mark.parametrize("kernel", [shift, shift_in_i64])
 @pytest.mark.parametrize("block", [1, 5, 64, 1000])
 @pytest.mark.parametrize("by", [-300, -70, -2, 0, 3, 90])
-def test_lanes_before_and_behind_an_array_read_what_stands_for_it(
+def test_lanes_before_and_behind_an_array_read_the_other_value(
     kernel: Kernel, by: int, block: int
 ) -> None:
     for n in SIZES:
@@ -55,7 +55,7 @@ def frame(x, y, H, W, EDGE, ROWS: eas.constexpr, COLUMNS: eas.constexpr):
 
 @pytest.mark.parametrize(("rows", "columns"), [(1, 1), (3, 5), (4, 64), (16, 100)])
 @pytest.mark.parametrize("edge", [0, 1, 2, 9, 70])
-def test_limits_along_both_axes_hold_together(edge: int, rows: int, columns: int) -> None:
+def test_guards_along_both_axes_hold_together(edge: int, rows: int, columns: int) -> None:
     h, w = 19, 130
     x = np.random.default_rng(0).random((h, w), "f4") + 1
     y = np.zeros((h, w), "f4")
@@ -83,7 +83,7 @@ def read_up_to_the_end_in_i64(x, y, START, BLOCK: eas.constexpr):
 
 
 @pytest.mark.parametrize("kernel", [read_up_to_the_end, read_up_to_the_end_in_i64])
-def test_an_index_that_wraps_is_below_its_limit_again(kernel: Kernel) -> None:
+def test_an_index_that_wraps_is_below_its_bound_again(kernel: Kernel) -> None:
     x, y = np.arange(100, dtype="f4"), np.zeros(100, "f4")
     kernel[1](x, y, 2**31 - 50, BLOCK=100, _backend="cpu")
     np.testing.assert_array_equal(y, np.where(x < 50, x, -1))
@@ -112,7 +112,7 @@ def held(x, y, LOW, HIGH, N, BLOCK: eas.constexpr):
 
 
 @pytest.mark.parametrize(("low", "high"), [(0, 99), (3, 90), (50, 52), (98, 99)])
-def test_indices_that_are_held_in_bounds_are_read_there(low: int, high: int) -> None:
+def test_clamped_indices_read_the_elements_at_the_bounds(low: int, high: int) -> None:
     x, y, i = np.arange(100, dtype="f4"), np.zeros(100, "f4"), np.arange(100)
     held(x, y, low, high, 100, BLOCK=64, _backend="cpu")
     expected = np.clip(i - 7, low, high) + np.minimum(i, high) + np.maximum(i, low)
@@ -130,7 +130,7 @@ def triangle(x, y, N, BLOCK: eas.constexpr):
             y[row, c] = -x[c, row]
 
 
-def test_both_ways_of_a_condition_are_taken_where_a_row_crosses_its_limit() -> None:
+def test_both_branches_run_where_a_row_crosses_the_bound() -> None:
     x, y = np.random.default_rng(0).random((70, 70), "f4"), np.zeros((70, 70), "f4")
     triangle[70](x, y, 70, BLOCK=128, _backend="cpu")
     np.testing.assert_array_equal(y, np.where(np.tri(70, k=-1, dtype=bool), -x.T, x))
@@ -204,7 +204,7 @@ def sum_after(x, y, FIRST, LAST, BLOCK: eas.constexpr):
     mk.store(y, i, total)
 
 
-def test_an_index_that_wraps_in_a_trip_is_below_its_limit_again() -> None:
+def test_an_index_that_wraps_in_a_trip_is_below_its_bound_again() -> None:
     x, y, first = np.arange(128, dtype="f4"), np.zeros(64, "f4"), 2**31 - 40
     sum_after[1](x, y, first, first + 9, BLOCK=64, _backend="cpu")
     by = np.arange(first, first + 9)[:, None] + np.arange(64)

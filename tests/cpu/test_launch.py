@@ -1,4 +1,4 @@
-"""Launches of machine code: arguments, threads, reports, and what must not bring a process down."""
+"""Launches of machine code: arguments, threads, reports, and faults that must not end a process."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def launch_add(n: int, **options: Any) -> None:
 
 
 @pytest.mark.parametrize("n", [1, 63, 64, 65, 1000, 100_003])
-def test_launches_of_all_sizes_take_the_same_way(n: int) -> None:
+def test_launches_of_all_sizes_give_the_same_results(n: int) -> None:
     for _ in range(3):
         launch_add(n)
 
@@ -66,7 +66,7 @@ def test_numbers_of_all_kinds_arrive_in_repeated_launches() -> None:
         scale(x, y, factor, shift, False, 100, BLOCK=32, _backend="cpu")
 
 
-def test_a_grid_is_looked_at_anew_in_each_launch() -> None:
+def test_a_grid_is_checked_in_each_launch() -> None:
     x, y = np.zeros((2, 2)), np.zeros((2, 2))
     rows[2, 2](x, y, _backend="cpu")
     for wrong in ((2.0, 2), (True, 2), ([2], 2)):
@@ -74,7 +74,7 @@ def test_a_grid_is_looked_at_anew_in_each_launch() -> None:
             rows[wrong](x, y, _backend="cpu")  # pyright: ignore[reportArgumentType]
 
 
-def test_extents_and_strides_are_taken_anew_in_each_launch() -> None:
+def test_extents_and_strides_are_read_in_each_launch() -> None:
     for shape in ((3, 4), (3, 4), (5, 2), (1, 7)):
         x, y = np.random.default_rng(0).random(shape), np.zeros(shape)
         rows[shape](x, y, _backend="cpu")
@@ -330,7 +330,7 @@ def copy(x, y, BLOCK: eas.constexpr):
         y[i] = x[i]
 
 
-def test_arrays_with_gaps_and_without_may_be_launched_by_turns() -> None:
+def test_launches_with_strided_and_with_packed_arrays_may_alternate() -> None:
     source = np.arange(600, dtype="f4")
     for step in (1, 2, 1, -3, 1, 1, 2):
         x = source[::step][:150]
@@ -393,7 +393,7 @@ def take_long(x, TIMES):
 
 @pytest.mark.parametrize("programs", [1, 2, 3, 8])
 def test_a_launch_that_is_interrupted_by_nothing_ends_well(programs: int) -> None:
-    """Its last programs end after it should have looked for signals."""
+    """Its last programs end after the time at which it checks for signals."""
     x = np.zeros(8, "f4")
     for _ in range(2):
         take_long[programs](x, 5_000_000, _backend="cpu")

@@ -1,4 +1,4 @@
-"""LLVM is called as its library wants to be called."""
+"""The functions of llvmlite's library are declared and called correctly."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ binding: Any = import_module("llvmlite.binding")  # which has no types
 
 
 def size_and_kind(ty: Any) -> tuple[int, str]:
-    """What of a type decides how it is passed; all pointers are alike."""
+    """The properties of a type that decide how it is passed; all pointers are equal."""
     if ty is None:
         return 0, "nothing"
     is_text = ty is ctypes.c_char_p

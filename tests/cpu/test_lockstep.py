@@ -1,4 +1,4 @@
-"""Lanes that touch what other lanes write: each step is over for all of them before the next."""
+"""Lanes that access what other lanes write: they run in lockstep, one op after the other."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 import eas
 from eas import mk
 
-LANES = 256  # several times as many as are computed side by side
+LANES = 256  # several times the lanes of an unrolled loop
 
 
 @eas.kernel
@@ -31,7 +31,7 @@ def shared_rows(x, N: eas.constexpr):
 
 
 @pytest.mark.parametrize("kernel", [shared_places, shared_places_in_branch, shared_rows])
-def test_lanes_that_share_a_place_all_read_it_before_one_writes(kernel: eas.Kernel) -> None:
+def test_lanes_that_share_an_element_all_read_it_before_one_writes(kernel: eas.Kernel) -> None:
     x = np.arange(4, dtype="i4")
     kernel[1](x, N=LANES, _backend="cpu")
     np.testing.assert_array_equal(x, np.arange(4) + 1)
@@ -58,7 +58,7 @@ def from_the_left_again(x, trips, N: eas.constexpr):
         k += 1
 
 
-def test_lanes_of_a_loop_make_each_trip_together() -> None:
+def test_lanes_of_a_loop_make_each_trip_in_lockstep() -> None:
     trips, x = np.random.default_rng(0).integers(0, 3, (2, LANES)).astype("i4")
     expected = x.copy()
     for trip in range(3):

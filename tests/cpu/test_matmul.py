@@ -1,4 +1,4 @@
-"""Products of matrices, written in the many ways in which they are: all give NumPy's result."""
+"""Matrix products in many forms: all give NumPy's result."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def by_pointers(
 @pytest.mark.parametrize("is_turned", [False, True])
 @pytest.mark.parametrize("tile", TILES)
 @pytest.mark.parametrize("shape", SHAPES)
-def test_pointers_that_advance_and_go_round(
+def test_pointers_that_advance_and_wrap_around(
     shape: tuple[int, int, int], tile: tuple[int, int, int], is_turned: bool
 ) -> None:
     m, n, k = shape
@@ -74,7 +74,7 @@ def by_columns(
 
 @pytest.mark.parametrize("tile", TILES)
 @pytest.mark.parametrize("shape", SHAPES)
-def test_factors_that_lie_in_columns(
+def test_factors_that_are_stored_in_columns(
     shape: tuple[int, int, int], tile: tuple[int, int, int]
 ) -> None:
     m, n, k = shape
@@ -98,7 +98,7 @@ def square_sum(a, c, SIZE: eas.constexpr):
     mk.store(c, (SIZE + i) * SIZE + j, product)
 
 
-def test_a_product_that_is_also_used_alone_is_not_joined_with_a_sum() -> None:
+def test_a_product_that_is_also_used_alone_is_not_fused_with_a_sum() -> None:
     a, c = floats(16, 16), np.zeros((32, 16), "f4")
     square_sum[1](a, c, SIZE=16, _backend="cpu")
     np.testing.assert_allclose(c[:16], a + a @ a.T, rtol=1e-5, atol=1e-5)

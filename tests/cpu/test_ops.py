@@ -138,6 +138,6 @@ def compare(name: str, found: Array, expected: Array) -> None:
     assert distance[~same].max(initial=0) <= MOST_UNITS.get(name, 2) + 1
 
 
-def test_every_op_is_spelled_or_known_to_be_missing() -> None:
+def test_every_op_is_legal_or_known_to_be_missing() -> None:
     reductions = {name for name in OPS if name.startswith("reduce_")}
     assert OPS.keys() - LEGAL - reductions == set()

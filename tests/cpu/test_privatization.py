@@ -1,4 +1,4 @@
-"""Arrays that a kernel only adds to: no number gets lost on its way through a thread's own sums."""
+"""Privatized atomic adds: no number is lost on its way through a thread's own table."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def tally(places, numbers, sums, N, BLOCK: eas.constexpr):
 
 @pytest.mark.parametrize("dtype", ["i4", "u4", "i8", "f4", "f8"])
 @pytest.mark.parametrize("size", [1, 3, 1024, 1025, 7000])
-def test_places_that_share_a_slot_get_all_of_their_numbers(size: int, dtype: str) -> None:
+def test_elements_that_share_a_slot_get_all_of_their_numbers(size: int, dtype: str) -> None:
     random = np.random.default_rng(0)
     places = random.integers(0, size, 50_000).astype("i4")
     numbers = random.integers(0, 9, 50_000).astype(dtype)
@@ -58,7 +58,7 @@ def tickets(counts, taken, seen, shared, BLOCK: eas.constexpr):
     mk.atomic_max(shared, i, 4)
 
 
-def test_an_array_that_is_looked_at_is_added_to_at_once() -> None:
+def test_an_array_that_is_also_read_is_not_privatized() -> None:
     function = relax(tickets.compile("*i32", "*i32", "*i32", "*i32", BLOCK=8).function)
     assert privatized_arrays(Facts(function)) == set()
     function = relax(tally.compile("*i32", "*i32", "*i32", "i32", BLOCK=8).function)
@@ -68,7 +68,7 @@ def test_an_array_that_is_looked_at_is_added_to_at_once() -> None:
     np.testing.assert_array_equal([array[0] for array in arrays], [1, 2, 2, 4])
 
 
-def test_places_before_the_first_element_get_their_numbers() -> None:
+def test_elements_before_the_first_one_get_their_numbers() -> None:
     @eas.kernel
     def count(sums, BLOCK: eas.constexpr):
         i = mk.arange(0, BLOCK)

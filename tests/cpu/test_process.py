@@ -35,7 +35,7 @@ def run(program: str, **variables: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-COUNT_HELPERS = """
+COUNT_WORKERS = """
 def count():
     return len(os.listdir("/proc/self/task"))
 
@@ -51,8 +51,8 @@ print(count() - before)
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells")
 @pytest.mark.parametrize("threads", [1, 2, 5])
-def test_so_many_threads_as_are_asked_for_share_the_work(threads: int) -> None:
-    program = COUNT_HELPERS.replace("EXPECTED", str(threads - 1))
+def test_a_launch_uses_the_requested_number_of_threads(threads: int) -> None:
+    program = COUNT_WORKERS.replace("EXPECTED", str(threads - 1))
     done = run(program, EAS_NUM_THREADS=str(threads))
     assert (done.returncode, done.stdout) == (0, f"{threads - 1}\n"), done.stderr
 

@@ -45,7 +45,7 @@ def test_every_program_runs_once(grid: tuple[int, int, int]) -> None:
 @pytest.mark.parametrize(
     ("kernel", "expected"), [(rows_first, True), (columns_first, False), (packed_rows, False)]
 )
-def test_programs_that_write_side_by_side_follow_each_other(
+def test_programs_that_write_to_neighbouring_memory_follow_each_other(
     kernel: eas.Kernel, expected: bool
 ) -> None:
     function = relax(kernel.compile("*f32", "i32", "i32", BLOCK=16).function)

@@ -1,4 +1,4 @@
-"""Blocks that are read again rather than kept: the values are those of the first time."""
+"""Rematerialized blocks: their values are those of the first load."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def centre(x, y, z, N, BLOCK: eas.constexpr):
 
 
 @pytest.mark.parametrize("size", [1, 3, 40, 1000, 5000])
-def test_a_block_that_is_read_again_is_what_it_was(size: int) -> None:
+def test_a_rematerialized_block_has_the_same_values(size: int) -> None:
     x = np.random.default_rng(0).standard_normal(size).astype("f4")
     y, z = np.zeros(size, "f4"), np.zeros(size, "f4")
     centre[1](x, y, z, size, BLOCK=size + 5, _backend="cpu")
@@ -30,7 +30,7 @@ def test_a_block_that_is_read_again_is_what_it_was(size: int) -> None:
     np.testing.assert_allclose(z, centred + x, rtol=1e-3, atol=1e-5)
 
 
-def test_a_block_of_an_array_that_is_written_is_kept() -> None:
+def test_a_block_of_an_array_that_is_written_has_a_tile() -> None:
     x = np.arange(100, dtype="f4")
     before, z = x.copy(), np.zeros(100, "f4")
     centre[1](x, x, z, 100, BLOCK=128, _backend="cpu")
@@ -38,7 +38,7 @@ def test_a_block_of_an_array_that_is_written_is_kept() -> None:
     np.testing.assert_allclose(z, centred + before, rtol=1e-4, atol=1e-3)
 
 
-def test_a_block_is_kept_for_a_loop_that_would_read_it_in_each_trip() -> None:
+def test_a_block_that_a_loop_would_load_in_each_trip_has_a_tile() -> None:
     @eas.kernel
     def scale(x, y, TIMES, BLOCK: eas.constexpr):
         i = mk.arange(0, BLOCK)
@@ -53,13 +53,13 @@ def test_a_block_is_kept_for_a_loop_that_would_read_it_in_each_trip() -> None:
     assert text.count("alloca [108 x float]") == 1
 
 
-def test_rows_in_place_of_blocks_are_not_kept() -> None:
+def test_rows_instead_of_blocks_have_no_tile() -> None:
     arguments = (np.ones(100, "f4"), np.ones(100, "f4"), np.ones(100, "f4"), 100)
     text = write(relax(centre.compile(*arguments, BLOCK=128).function), 8, has_nontemporal=False)
     assert "x float], align" not in text
 
 
-def test_a_block_that_every_step_uses_twice_is_not_followed_along_all_its_ways() -> None:
+def test_a_block_that_every_step_uses_twice_is_not_traced_along_all_paths() -> None:
     @eas.kernel
     def fold(x, y, STEPS: eas.constexpr, BLOCK: eas.constexpr):
         i = mk.arange(0, BLOCK)
@@ -78,7 +78,7 @@ def test_a_block_that_every_step_uses_twice_is_not_followed_along_all_its_ways()
     np.testing.assert_array_equal(y, expected)
 
 
-def test_a_number_that_a_loop_over_lanes_counts_is_there_after_it() -> None:
+def test_a_scalar_that_a_loop_over_lanes_defines_is_usable_after_it() -> None:
     @eas.kernel
     def halve(x, y, counts, n, BLOCK: eas.constexpr):
         i = mk.arange(0, BLOCK)
@@ -106,7 +106,7 @@ def weigh(x, weight, y, M, ROWS: eas.constexpr, COLUMNS: eas.constexpr):
 
 
 @pytest.mark.parametrize(("rows", "columns"), [(1, 64), (4, 100), (3, 7)])
-def test_a_row_that_is_repeated_is_read_up_to_its_end(rows: int, columns: int) -> None:
+def test_a_row_that_is_broadcast_is_read_up_to_its_end(rows: int, columns: int) -> None:
     random = np.random.default_rng(0)
     x = random.standard_normal((10, columns), np.float32)
     y, w = np.zeros_like(x), random.standard_normal(columns, np.float32)
@@ -116,7 +116,7 @@ def test_a_row_that_is_repeated_is_read_up_to_its_end(rows: int, columns: int) -
     np.testing.assert_allclose(y, expected, rtol=1e-3, atol=1e-5)
 
 
-def test_a_row_that_is_repeated_is_not_kept() -> None:
+def test_a_row_that_is_broadcast_has_no_tile() -> None:
     function = weigh.compile("*f32", "*f32", "*f32", "i32", ROWS=4, COLUMNS=100).function
     assert "[408 x float]" not in write(relax(function), 8, has_nontemporal=False)
     assert "[108 x float]" not in write(relax(function), 8, has_nontemporal=False)

@@ -59,7 +59,7 @@ def test_a_program_of_rows_is_a_loop_over_them() -> None:
     assert len(loops_of(normalize, *types, ROWS=4, COLUMNS=128)) == 1
 
 
-def test_rows_that_meet_stay_together() -> None:
+def test_rows_that_are_reduced_together_are_not_split() -> None:
     @eas.kernel
     def in_place(x, N, COLUMNS: eas.constexpr):
         r, c = mk.arange(0, 4)[:, None], mk.arange(0, COLUMNS)[None, :]

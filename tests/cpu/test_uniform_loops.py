@@ -1,4 +1,4 @@
-"""Loops that each thread enters at a place of its own, whatever their bounds."""
+"""Loops whose start differs per thread, with any bounds."""
 
 from __future__ import annotations
 
@@ -88,17 +88,17 @@ def loops_of(kernel: Any, *types: str) -> list[For]:
     return [op for op in walk(function.body) if isinstance(op, For)]
 
 
-def test_threads_go_through_such_a_loop_together() -> None:
+def test_threads_run_such_a_loop_as_a_uniform_one() -> None:
     [loop] = loops_of(visit_upwards, "*i32", "*i32", "i32")
     assert loop.start.shape == ()
 
 
-def test_a_loop_whose_bounds_might_wrap_is_each_threads_own() -> None:
+def test_a_loop_whose_bounds_might_wrap_stays_divergent() -> None:
     [loop] = loops_of(visit, "*i32", "*i32", "i32", "i32", "i32")
     assert loop.start.shape == (64,)
 
 
-def test_a_loop_that_threads_leave_is_each_threads_own() -> None:
+def test_a_loop_that_threads_leave_stays_divergent() -> None:
     @eas.kernel
     def search(x, out, N, THREADS: eas.constexpr):
         t = mk.tid(0, THREADS)
