@@ -23,12 +23,17 @@ ASSERTS: dict[AssertKind, str] = {
 
 @frozen
 class Stage:
-    """The forms that are legal: kinds of nodes, kinds of asserts, records of ops by name."""
+    """The forms that are legal: kinds of nodes, kinds of asserts, records of ops by name.
+
+    Where it `has_faults`, a pure op may have one, such as a division by zero, and the interpreter
+    reports it. Later passes may compute for lanes that are not active, and use the result nowhere.
+    """
 
     name: str
     nodes: frozenset[type[Op]]
     asserts: frozenset[AssertKind]
     ops: OpTable
+    has_faults: bool = True
 
 
 def kind_of(op: Assert) -> AssertKind:
@@ -39,7 +44,7 @@ _NODES: frozenset[type[Op]] = frozenset(get_args(Op)) - {TargetOp}
 
 SOURCE = Stage("source", _NODES, frozenset({"checked", "assumed"}), OPS)
 CORE = replace(SOURCE, name="core", nodes=SOURCE.nodes - {Scope, Leave})
-RELAXED = replace(CORE, name="relaxed", asserts=frozenset({"checked"}))
+RELAXED = replace(CORE, name="relaxed", asserts=frozenset({"checked"}), has_faults=False)
 GUARDED = replace(CORE, name="guarded", asserts=CORE.asserts | {"guard"})
 GUARDED_RELAXED = replace(RELAXED, name="guarded and relaxed", asserts=RELAXED.asserts | {"guard"})
 

@@ -45,20 +45,35 @@ def run_constant(chunk: Chunk, op: Constant, lanes: Lanes) -> Lanes:
 
 def run_compute(chunk: Chunk, op: Compute, lanes: Lanes) -> Lanes:
     record, attrs = op.op, dict(op.attrs)
-    arrays = chunk.read(op.operands)
-    if not record.elementwise and record.name not in _MOVES_AXES:
-        arrays = [full(a, v.shape) for a, v in zip(arrays, op.operands, strict=True)]
+    arrays = _operands(chunk, op)
     if record.name == "index" and op.operands[0].id in chunk.plan.exact:
         name = f"the index along axis {attrs['axis']} of `{attrs['array']}`"
         where = lanes.over(op.result.shape)
         check_exact(chunk, op.operands[0], where, op.loc, name, "i.to(mk.i64) + n")
     if record.fault is not None:
         _check_fault(chunk, op, record.fault, arrays, attrs, lanes)
-    if record.positional:
-        chunk[op.result] = record.meaning(chunk.programs, *arrays, **attrs)
-    else:
-        chunk[op.result] = record.meaning(*arrays, **attrs)
+    _compute(chunk, op, arrays, attrs)
     return lanes
+
+
+def run_without_faults(chunk: Chunk, op: Compute, lanes: Lanes) -> Lanes:
+    """A pure op at a stage at which none has faults: what it computes of bad operands is unused."""
+    _compute(chunk, op, _operands(chunk, op), dict(op.attrs))
+    return lanes
+
+
+def _operands(chunk: Chunk, op: Compute) -> list[Array]:
+    arrays = chunk.read(op.operands)
+    if not op.op.elementwise and op.op.name not in _MOVES_AXES:
+        arrays = [full(a, v.shape) for a, v in zip(arrays, op.operands, strict=True)]
+    return arrays
+
+
+def _compute(chunk: Chunk, op: Compute, arrays: list[Array], attrs: Attrs) -> None:
+    if op.op.positional:
+        chunk[op.result] = op.op.meaning(chunk.programs, *arrays, **attrs)
+    else:
+        chunk[op.result] = op.op.meaning(*arrays, **attrs)
 
 
 def _check_fault(

@@ -29,3 +29,6 @@ HANDLERS: dict[type[Op], Handler] = {
     nodes.Continue: control.run_continue,
     nodes.Leave: control.run_leave,
 }
+
+WITHOUT_FAULTS: dict[type[Op], Handler] = {**HANDLERS, nodes.Compute: compute.run_without_faults}
+"""The handlers for stages at which no pure op has faults."""

@@ -14,13 +14,14 @@ from operator import itemgetter
 import numpy as np
 
 from eas.ir.nodes import Alloc, Atomic, Function, Load, Store, Value, results_of, walk
+from eas.ir.stages import CORE, Stage
 from eas.ir.types import count
 from eas.runtime.argument_values import ArrayArgument
 from eas.runtime.interpreter.active_lanes import EVERYONE
 from eas.runtime.interpreter.address_spaces import Memory, Shadows, device_memory
 from eas.runtime.interpreter.budgets import Limits
 from eas.runtime.interpreter.chunk import Chunk
-from eas.runtime.interpreter.handlers import HANDLERS
+from eas.runtime.interpreter.handlers import HANDLERS, WITHOUT_FAULTS
 from eas.runtime.interpreter.liveness import Plan, make_plan
 from eas.runtime.interpreter.programs import Programs
 from eas.runtime.interpreter.shadow_memory import ShadowMemory
@@ -41,6 +42,7 @@ def run(
     *,
     limits: Limits = DEFAULT_LIMITS,
     program_output: Callable[[str], None] = print,
+    stage: Stage = CORE,
 ) -> None:
     """Runs a verified function of any stage for every program of a grid of one to three axes.
 
@@ -51,7 +53,7 @@ def run(
     _keep_freed_memory()
     memories, values = _bind(function, arguments, prod(grid) > 1)
     integers = ((id, int(v[0])) for id, v in values.items() if v.dtype.kind in "biu")
-    function, plan = _prepare(_Same(function), tuple(integers), grid)
+    function, plan = _prepare(_Same(function), tuple(integers), grid, stage.has_faults)
     total, size = prod(grid), max(1, limits.elements // _widest(function))
     with np.errstate(all="ignore"):
         for first in range(0, total, size):
@@ -79,11 +81,11 @@ class _Same:
 
 @lru_cache(maxsize=MOST_PLANS)
 def _prepare(
-    same: _Same, integers: tuple[tuple[int, int], ...], grid: tuple[int, ...]
+    same: _Same, integers: tuple[tuple[int, int], ...], grid: tuple[int, ...], has_faults: bool
 ) -> tuple[Function, Plan]:
     """The function with checks of offsets that may wrap in such a launch, and its plan."""
     function, exact = with_exact_offsets(same.function, dict(integers), grid)
-    return function, make_plan(function.body, HANDLERS, exact)
+    return function, make_plan(function.body, HANDLERS if has_faults else WITHOUT_FAULTS, exact)
 
 
 def _keep_freed_memory() -> None:

@@ -19,12 +19,15 @@ from eas.ir.passes.fold import fold
 from eas.ir.passes.hoist import hoist
 from eas.ir.passes.relax import use_ranges
 from eas.ir.passes.select import use_selects
+from eas.ir.pipeline import steps
 from eas.ir.rewrite import renumber
-from eas.ir.stages import CORE
+from eas.ir.stages import CORE, SOURCE, Stage
 from eas.ir.text import print_function
 from eas.ir.verify import verify
+from eas.msl.pipeline import MetalOptions
 from eas.runtime.argument_values import ArrayArgument
 from eas.runtime.interpreter import run
+from eas.targets import TARGETS, pipelines_of
 from tests.ir.lanes import run_lane
 from tests.ir.programs import LANES, write_function
 from tests.ir.strategies import MAX_LANES, SIZE, functions
@@ -45,7 +48,7 @@ KEEPING = [fold, merge_common, hoist, checked, use_selects, renumber, optimize]
 ALL = [*KEEPING, use_ranges, unchecked, relax]
 
 
-def outcome(f: Function) -> list[object]:
+def outcome(f: Function, stage: Stage = SOURCE) -> list[object]:
     """What a grid of programs leaves in memory, and what it prints."""
     random = np.random.default_rng(0)
     arrays = {
@@ -61,7 +64,7 @@ def outcome(f: Function) -> list[object]:
         ArrayArgument(arrays[p.name], 0) if p.name in arrays else scalars[p.name] for p in f.params
     ]
     printed: list[str] = []
-    run(f, arguments, (PROGRAMS,), program_output=printed.append)
+    run(f, arguments, (PROGRAMS,), program_output=printed.append, stage=stage)
     # which of the NaNs a result is differs between processors
     arrays["out"][np.isnan(arrays["out"])] = np.nan
     return [*printed, *(array.tobytes() for array in arrays.values())]
@@ -75,6 +78,18 @@ def test_a_function_stays_valid_and_does_what_it_did(change: Pass, f: Function) 
     after = change(before)
     verify(after, CORE)
     assert outcome(after) == outcome(before)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@settings(max_examples=30)
+@given(f=functions())
+def test_a_function_does_what_it_did_after_every_pass_of_a_target(target: str, f: Function) -> None:
+    expected = outcome(f)
+    for pipeline in pipelines_of(target):
+        for each, stage, after in steps(pipeline, f, MetalOptions()):
+            if after != f:
+                assert outcome(after, stage) == expected, f"after the pass `{each.name}`"
+            f = after
 
 
 @given(f=functions())
