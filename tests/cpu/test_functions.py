@@ -12,6 +12,7 @@ import pytest
 import eas
 from eas import mk
 from eas.runtime.cpu import jit
+from scripts import polynomials
 from tests.ops.accuracy import apply, apply_to_two
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -161,3 +162,8 @@ def test_a_fast_rsqrt_of_zero_is_infinite() -> None:
     y = np.zeros_like(x)
     fast_rsqrt(x, y, x.size, BLOCK=128, _backend="cpu")
     np.testing.assert_array_equal(y, [math.inf, -math.inf] * 64)
+
+
+@pytest.mark.parametrize("fit", polynomials.fits(), ids=lambda fit: fit.name)
+def test_a_polynomial_is_within_five_bits_of_the_best_one(fit: polynomials.Fit) -> None:
+    assert polynomials.table_error(fit) <= 2**5 * polynomials.best_error(fit)
