@@ -115,9 +115,18 @@ class Builder:
         except OSError as error:
             raise HostError(f"there is no place to compile to: {error}") from error
 
+    def header(self, flags: Sequence[str] = ()) -> Path:
+        """Metal's library, precompiled: to read its text takes longer than all the rest."""
+        return self.precompiled(self.tools.precompile_command(flags), flags)
+
+    def precompiled(self, command: Sequence[str], flags: Sequence[str]) -> Path:
+        """Metal's library, precompiled by a command; `flags` are what its result depends on."""
+        content = HEAD + str(INCLUDE)  # clang looks for the files that it was made of
+        return self._shared_file(content, flags, partial(precompile, command, HEAD)).path
+
     def _kernels(self, code: str, flags: Sequence[str]) -> OwnFile:
         def make(folder: Path) -> Path:
-            included = ("-Xclang", "-include-pch", "-Xclang", str(self._head(flags)))
+            included = include_precompiled(self.header(flags))
             return compile_library(self.tools, code, (*flags, *included), folder)
 
         with self._lock:
@@ -125,12 +134,6 @@ class Builder:
             if file not in self._recent:
                 self._recent.append(file)
             return file
-
-    def _head(self, flags: Sequence[str]) -> Path:
-        """Metal's library, precompiled: to read its text takes longer than all the rest."""
-        place = str(INCLUDE)  # clang looks for the files that it was made of
-        make = partial(precompile, self.tools, HEAD, flags)
-        return self._shared_file(HEAD + place, flags, make).path
 
     def _shared_file(self, content: str, flags: Sequence[str], make: Make) -> OwnFile:
         """A file that is used as long as this process runs."""
@@ -172,11 +175,16 @@ def compile_library(tools: Toolchain, code: str, flags: Sequence[str], folder: P
     return library
 
 
-def precompile(tools: Toolchain, code: str, flags: Sequence[str], folder: Path) -> Path:
+def precompile(command: Sequence[str], code: str, folder: Path) -> Path:
     """Compiles a header in a folder, for texts that are compiled with the same flags."""
     header = folder / "header.pch"
-    run_tool(tools.precompile_command(flags, str(header)), code)
+    run_tool([*command, "-o", str(header)], code)
     return header
+
+
+def include_precompiled(header: Path) -> tuple[str, ...]:
+    """The flags that include a precompiled header."""
+    return ("-Xclang", "-include-pch", "-Xclang", str(header))
 
 
 def _remove_file(path: Path, process: int) -> None:

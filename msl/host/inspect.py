@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterator, Sequence
 
 from eas.msl.cxx.python_lines import FILE_NAME
-from eas.msl.host.build import HEAD, Builder, default_builder
-from eas.msl.host.errors import MslError
+from eas.msl.host.build import Builder, default_builder, include_precompiled
+from eas.msl.host.errors import HostError, MslError
 from eas.msl.host.lint_rules import Complaint, complaints
 from eas.msl.host.preprocess import expand
 from eas.msl.host.sections import section_sizes
-from eas.msl.host.toolchain import INCLUDE, Toolchain, complain
+from eas.msl.host.toolchain import INCLUDE, PRECOMPILED, complain
 from eas.msl.host.translate import to_cpp, translate
 
 MAX_THREADGROUP_BYTES = 32768
@@ -38,8 +38,10 @@ FEATURES = (
 STRICT_FLAGS = (
     "-x", "cl", "-cl-std=clc++2021", "-cl-no-stdinc", "-nostdinc", "-Xclang",
     f"-cl-ext={','.join(FEATURES)}", "-cl-single-precision-constant", "-fdeclspec", "-DEAS_STRICT",
-    "-isystem", str(INCLUDE), "-fsyntax-only", "-",
+    "-isystem", str(INCLUDE),
 )  # fmt: skip
+# A text that begins like that finds a precompiled library as it would find the library.
+_INCLUDES_LIBRARY = re.compile(r"(?:[ \t]*(?://.*)?\n)*[ \t]*#[ \t]*include[ \t]*<metal_stdlib>")
 
 
 def inspect(
@@ -55,23 +57,29 @@ def inspect(
     try:
         text = expand(text, builder.tools)
         found += complaints(text)
-        found += _seen_as_opencl(text, builder.tools, warnings)
-        found += _seen_as_cpp(text, builder.tools, warnings)
+        found += _seen_as_opencl(text, builder, warnings)
+        found += _seen_as_cpp(text, builder, warnings)
         if not found:
             found += _too_much_memory(text, builder)
     except MslError as error:
         found += [] if found else [*_parse(str(error))] or [Complaint(0, str(error))]
+    except OSError as error:
+        raise HostError(f"there is no place to compile to: {error}") from error
     return list(dict.fromkeys(found))
 
 
-def _seen_as_cpp(text: str, tools: Toolchain, warnings: Sequence[str]) -> list[Complaint]:
-    code = HEAD + translate(text).code
-    command = [*tools.compile_command((*warnings, "-fsyntax-only"), "/dev/null")]
-    return list(_parse(complain(command, code)))
+def _seen_as_cpp(text: str, builder: Builder, warnings: Sequence[str]) -> list[Complaint]:
+    flags = (*warnings, "-fsyntax-only", *include_precompiled(builder.header()))
+    command = builder.tools.compile_command(flags, "/dev/null")
+    return list(_parse(complain(command, translate(text).code)))
 
 
-def _seen_as_opencl(text: str, tools: Toolchain, warnings: Sequence[str]) -> list[Complaint]:
-    command = [*tools.compiler, *tools.target, *warnings, *STRICT_FLAGS]
+def _seen_as_opencl(text: str, builder: Builder, warnings: Sequence[str]) -> list[Complaint]:
+    command = [*builder.tools.compiler, *builder.tools.target, *STRICT_FLAGS]
+    if _INCLUDES_LIBRARY.match(text):
+        header = builder.precompiled([*command, *PRECOMPILED, "-c", "-"], STRICT_FLAGS)
+        command += include_precompiled(header)
+    command += [*warnings, "-fsyntax-only", "-"]
     found = _parse(complain(command, f'#line 1 "{FILE_NAME}"\n{to_cpp(text)}'))
     return [complaint for complaint in found if not _OF_TYPES.search(complaint.message)]
 

@@ -32,6 +32,10 @@ FLAGS = (
 )  # fmt: skip
 
 
+# A header is precompiled, and does not depend on when its file was written.
+PRECOMPILED = ("-Xclang", "-emit-pch", "-Xclang", "-fno-pch-timestamp")
+
+
 @frozen
 class Toolchain:
     """How to call the compiler and the linker. `version` identifies the compiler."""
@@ -45,10 +49,9 @@ class Toolchain:
         """Compiles what comes through the standard input."""
         return [*self._command("c++", flags), "-c", "-", "-o", output]
 
-    def precompile_command(self, flags: Sequence[str], output: str) -> list[str]:
-        """Compiles a header that comes through the standard input."""
-        form = ("-Xclang", "-emit-pch", "-Xclang", "-fno-pch-timestamp")
-        return [*self._command("c++-header", flags), *form, "-", "-o", output]
+    def precompile_command(self, flags: Sequence[str]) -> list[str]:
+        """Compiles a header that comes through the standard input; its output is left open."""
+        return [*self._command("c++-header", flags), *PRECOMPILED, "-"]
 
     def _command(self, language: str, flags: Sequence[str]) -> list[str]:
         return [*self.compiler, *self.target, "-x", language, *FLAGS, *flags]
