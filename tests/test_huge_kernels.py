@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import eas
-from eas.call_arguments import specialise
+from eas.call_arguments import specialize_call
 from eas.config import Backend
 from eas.kernel import Kernel
 from eas.msl import host
@@ -53,7 +53,7 @@ def test_kernels_on_huge_arrays_find_what_numpy_finds(backend: Backend, number: 
 def test_the_metal_text_finds_what_numpy_finds(number: int, sparse_host: Host) -> None:
     def launch(kernel: Kernel, made: HugeKernel, y: Array) -> None:
         bound = kernel.parameters.bind((made.view, y), made.arguments)
-        call = specialise("touch", kernel.parameters.all, bound, is_launch=True)
+        call = specialize_call("touch", kernel.parameters.all, bound, is_launch=True)
         compiled = kernel.compile(made.view, y, **made.arguments)
         arguments = compiled.binding.bind(call.values)
         Sparse.touched = _addresses(made)

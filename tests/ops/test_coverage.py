@@ -12,7 +12,7 @@ import pytest
 import eas
 from eas import mk
 from eas.frontend_ast import calls
-from eas.frontend_ast.operands import Array, Const, Num, Place, Tuple
+from eas.frontend_ast.operands import Array, ArrayPointer, Const, Num, Tuple
 from eas.intrinsic import MARK
 from eas.ir.nodes import Alloc, Atomic, AtomicKind, Combine, Compute, Load, Op, Print, Store, walk
 from eas.ir.ops import OPS
@@ -62,7 +62,7 @@ class Seen:
             match argument:
                 case Num() | Array():
                     self.names.add((name, argument.dtype))
-                case Place():
+                case ArrayPointer():
                     self.names.add((name, argument.array.dtype))
                 case Const(value=DType() as dtype):
                     self.names.add((name, dtype))
