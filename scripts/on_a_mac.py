@@ -28,7 +28,10 @@ from scripts.children import REPOSITORY, Child
 from scripts.compile_texts import read_program
 
 SNAPSHOTS = REPOSITORY / "snapshots" / "kernels"
-SUITE = ("tests/metal", "tests/frontend", "tests/ops", "tests/host/test_three_ways.py")
+SUITE = (
+    *("--thorough", "tests/metal", "tests/frontend", "tests/ops"),
+    "tests/host/test_three_ways.py",
+)
 # A process that Metal ends is replaced, and the test that it was at has failed.
 PYTEST = ("-m", "pytest", "-q", "--tb=short", "-m", "not interpreted", "-n", "1")
 ENVIRONMENT = {"EAS_BACKEND": "metal", "EAS_TEST_METAL": "device", "MTL_DEBUG_LAYER": "1"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -45,12 +46,10 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
     suite.choose_workers(config)
 
 
+# Before syrupy looks: it finds unused snapshots only if no test that it has seen is deselected.
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     suite.leave_out_thorough(config, items)
-
-
-def pytest_collection_finish() -> None:
-    suite.freeze_collected()
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
@@ -66,32 +65,24 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     suite.report_left_out(terminalreporter)
 
 
-@pytest.fixture(scope="session", autouse=True)
-def _own_cache(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[None]:
-    """Compiled kernels of this run only; all workers share them."""
+@pytest.fixture(scope="module", autouse=True)
+def _frozen_objects() -> None:
+    suite.freeze_objects()
+
+
+@pytest.fixture(scope="session")
+def run_folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of this run, which all workers share."""
     folder = tmp_path_factory.getbasetemp()
-    if hasattr(request.config, "workerinput"):
-        folder = folder.parent
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("EAS_CACHE_DIR", str(folder / "cache"))
-        yield
+    return folder.parent if hasattr(request.config, "workerinput") else folder
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _modules_for_children(request: pytest.FixtureRequest) -> Iterator[None]:
+def _own_environment(request: pytest.FixtureRequest, run_folder: Path) -> Iterator[None]:
+    """Kernels are compiled once per run, and not taken from other runs."""
     with pytest.MonkeyPatch.context() as patch:
-        for name, value in suite.share_modules(request.config.rootpath).items():
-            patch.setenv(name, value)
-        yield
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _verified_passes() -> Iterator[None]:
-    """Every function is verified after every pass."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("EAS_VERIFY", "1")
+        patch.setenv("EAS_CACHE_DIR", str(run_folder / "cache"))
+        suite.prepare_children(patch, request.config.rootpath, run_folder / "bytecode")
         yield
 
 

@@ -32,7 +32,8 @@ def choose_workers(config: pytest.Config) -> None:
     if not config.pluginmanager.hasplugin("xdist") or hasattr(config, "workerinput"):
         return
     is_chosen = option.numprocesses is not None or option.dist != "no" or option.tx
-    if is_chosen or option.usepdb or option.capture == "no" or _names_few_files(config.args):
+    is_one = option.usepdb or option.collectonly or option.capture == "no"
+    if is_chosen or is_one or _names_few_files(config.args):
         return
     option.numprocesses = "logical"
     option.dist = "worksteal"
@@ -73,16 +74,22 @@ def report_left_out(reporter: pytest.TerminalReporter) -> None:
         reporter.write_line(f"{count} thorough tests were left out; --thorough runs them, too.")
 
 
-def freeze_collected() -> None:
-    """Tells the collector of garbage that thousands of tests are there to stay.
+def freeze_objects() -> None:
+    """Frees garbage, and has later collections skip the objects that are left.
 
-    A test that collects garbage would go through all of them, which takes half a second.
+    Collected tests and compiled kernels stay to the end. To go through all of them takes half a
+    second, in each test that collects garbage and whenever Python does so by itself.
     """
     gc.collect()
     gc.freeze()
 
 
-def share_modules(root: Path) -> dict[str, str]:
-    """The environment in which processes that tests start find `eas`, installed or not."""
-    paths = [str(root), *filter(None, [os.environ.get("PYTHONPATH")])]
-    return {"PYTHONPATH": os.pathsep.join(paths)}
+def prepare_children(patch: pytest.MonkeyPatch, root: Path, folder: Path) -> None:
+    """Sets the environment of processes that tests start: they find `eas`, installed or not.
+
+    Where Python must not write bytecode beside the sources, they share it in a folder.
+    """
+    patch.setenv("PYTHONPATH", str(root), prepend=os.pathsep)
+    if os.environ.get("PYTHONDONTWRITEBYTECODE"):
+        patch.delenv("PYTHONDONTWRITEBYTECODE")
+        patch.setenv("PYTHONPYCACHEPREFIX", str(folder))

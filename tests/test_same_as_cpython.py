@@ -6,8 +6,6 @@
 from __future__ import annotations
 
 import ast
-import os
-from math import ceil
 from random import Random
 
 import pytest
@@ -16,9 +14,10 @@ from hypothesis import strategies as st
 
 from tests.fuzz.program import make_program
 from tests.fuzz.running import load, write_file
+from tests.thorough import batches
 
-PROGRAMS = int(os.environ.get("EAS_FUZZ", "2000"))
 PROGRAMS_PER_TEST = 100
+NUMBERS = batches("EAS_FUZZ", PROGRAMS_PER_TEST, always=300, thoroughly=2000)
 SIZES = (3, 4, 5, 6, 8, 10, 14, 30)
 
 
@@ -27,7 +26,7 @@ def stop_endless_loops_soon(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EAS_MAX_TRIPS", "10000")
 
 
-@pytest.mark.parametrize("number", range(ceil(PROGRAMS / PROGRAMS_PER_TEST)))
+@pytest.mark.parametrize("number", NUMBERS)
 def test_a_kernel_gives_the_same_as_the_function_in_cpython(number: int) -> None:
     @seed(number)
     @settings(

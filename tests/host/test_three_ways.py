@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import os
 from random import Random
 from typing import Any
 
@@ -22,15 +21,20 @@ from tests.fuzz.program import make_program
 from tests.fuzz.running import load, write_file
 from tests.host.alike import Arrays, Trial, run_trials
 from tests.ir.strategies import MAX_LANES, SIZE, random_function
+from tests.thorough import batches
 
 BATCH = 25
-BATCHES = int(os.environ.get("EAS_HOST_PROGRAMS", "500")) // BATCH
 PROGRAMS = 3
 MOST_UNSUPPORTED = 5
 THREADS = (None, None, 1, 32, 96)
 
 
-@pytest.mark.parametrize("batch", range(-(-BATCHES * 3 // 5)))
+def share(part: float) -> list[Any]:
+    """The batches that have a part of all programs."""
+    return batches("EAS_HOST_PROGRAMS", BATCH / part, always=100, thoroughly=500)
+
+
+@pytest.mark.parametrize("batch", share(3 / 5))
 def test_random_blocks_agree_with_the_interpreter(host: Host, batch: int) -> None:
     seeds = range(batch * BATCH, (batch + 1) * BATCH)
     trials = [trial for seed in seeds if (trial := block_trial(seed)) is not None]
@@ -69,7 +73,7 @@ def block_arrays() -> Arrays:
     }
 
 
-@pytest.mark.parametrize("batch", range(BATCHES * 2 // 5))
+@pytest.mark.parametrize("batch", share(2 / 5))
 def test_random_kernels_agree_with_cpython(host: Host, batch: int) -> None:
     trials: list[Trial] = []
     seed = batch * 1000
@@ -79,7 +83,7 @@ def test_random_kernels_agree_with_cpython(host: Host, batch: int) -> None:
     run_trials(host, trials[:BATCH])
 
 
-@pytest.mark.parametrize("batch", range(-(-BATCHES // 10)))
+@pytest.mark.parametrize("batch", share(1 / 10))
 def test_random_kernels_access_memory_rightly(checked_host: Host, batch: int) -> None:
     seeds = range(batch * 1000 + 500, batch * 1000 + 515)
     trials = [trial for seed in seeds for trial in kernel_trials(seed)]

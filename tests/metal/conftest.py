@@ -31,6 +31,7 @@ def metal_host() -> Iterator[Host]:
 @pytest.fixture
 def machine(metal_host: Host, monkeypatch: pytest.MonkeyPatch) -> Iterator[Machine]:
     """A simulated Mac whose GPU is the backend; whatever was made must be freed in the end."""
+    gc.freeze()  # the collection below goes through the objects of this test only
     machine = Machine(metal_host)
     monkeypatch.setenv("EAS_BACKEND", "metal")
     with installed(machine):

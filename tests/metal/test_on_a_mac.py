@@ -88,6 +88,7 @@ def test_a_test_that_ends_the_process_does_not_end_the_others(tmp_path: Path) ->
     assert tests.startswith("1 failed, 1 passed")
 
 
+@pytest.mark.thorough  # it waits for ten seconds
 @pytest.mark.usefixtures("_without_xcode")
 def test_a_test_that_hangs_is_ended(tmp_path: Path) -> None:
     test = tmp_path / "test_that_hangs.py"
