@@ -13,6 +13,7 @@ from eas.frontend_ast.source.errors import Diagnostics, Refusal
 from eas.frontend_ast.source.parameters import Capture, snapshot
 from eas.ir.builder import Builder
 from eas.ir.nodes import Op, Param, Value
+from eas.ir.ops import OPS
 from eas.ir.ops.record import Attr, RuleError
 from eas.ir.types import Scalar, Shape, broadcast_shapes, count
 from eas.support.diagnostics import Diagnostic, Label
@@ -271,9 +272,10 @@ class Context:
         except RuleError as error:
             labels = self.beside(*((Num(value), str(value.ty)) for value in operands))
             only = labels[0] if len(labels) == 1 else None
+            written = _SPELLED.get(name) or f"mk.{OPS[name].reduction or name}"
             raise self.refusal(
                 "E0301",
-                f"`{_SPELLED.get(name) or 'mk.' + name.removeprefix('reduce_')}` {error.message}",
+                f"`{written}` {error.message}",
                 at=only and only.loc,
                 label=only.text if only else "",
                 secondary=() if only else labels,

@@ -23,6 +23,7 @@ from eas.frontend_ast.promote import (
     promote,
     widen,
 )
+from eas.ir.ops.simdgroup import SIMD
 from eas.ir.types import F32
 
 _EDGE = Const(8)
@@ -64,11 +65,11 @@ def _store(
 
 def _threads(ctx: Context, name: str) -> int:
     threads = ctx.threads
-    if threads is None or threads % 32 or "arange" in ctx.positions:
+    if threads is None or threads % SIMD or "arange" in ctx.positions:
         raise ctx.refusal(
             "E0603",
-            f"`mk.{name}` is for kernels of whole simdgroups of 32 threads",
-            help="use `mk.tid(0, THREADS)` with a multiple of 32 before",
+            f"`mk.{name}` is for kernels of whole simdgroups of {SIMD} threads",
+            help=f"use `mk.tid(0, THREADS)` with a multiple of {SIMD} before",
         )
     require_all_lanes(ctx, f"`mk.{name}`")
     return threads

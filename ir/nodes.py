@@ -428,6 +428,16 @@ def written_by(op: Op) -> Value | None:
             return None
 
 
+def is_view(op: Op | None) -> bool:
+    """Whether an op only moves elements of its operand."""
+    return isinstance(op, Compute) and op.op.view
+
+
+def is_reduction(op: Op | None) -> bool:
+    """Whether an op reduces a block: to one value, along an axis, or for all lanes of an axis."""
+    return isinstance(op, Compute) and op.op.reduction != ""
+
+
 def walk(region: Region) -> Iterator[Op]:
     """Every op of a region and of the regions inside it, in the order of the text."""
     for op in region.ops:

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from eas.ir.nodes import Compute, For, Op, Value, While, results_of
+from eas.ir.nodes import (
+    Compute,
+    For,
+    Op,
+    Value,
+    While,
+    is_reduction,
+    results_of,
+)
 from eas.ir.types import Shape
 from eas.llvm.analysis.conflicts import Accesses
 from eas.llvm.analysis.facts import with_inner
@@ -67,10 +75,6 @@ class LaneLoop:
 
 def _op_count(op: Compute) -> int:
     return _FUNCTION if op.op.name in EXPANDED else 1
-
-
-def is_reduction(op: Op) -> bool:
-    return isinstance(op, Compute) and op.op.name.startswith("reduce_")
 
 
 def new_lane_loop(program: Program, shape: Shape) -> LaneLoop:

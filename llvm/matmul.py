@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from eas.ir.nodes import Compute, Value
+from eas.ir.nodes import (
+    Compute,
+    Value,
+    is_view,
+)
 from eas.ir.types import count
-from eas.llvm.analysis.facts import VIEWS
 from eas.llvm.emit.emit import Emitter, V, Variable, const, mangled, vector
 from eas.llvm.lane_loop import tile_of
 from eas.llvm.lanes.program import Program
@@ -78,8 +81,7 @@ def _sums(program: Program, acc: Value, op: Compute) -> tuple[Tile, Tile]:
 def _is_overwritten(program: Program, acc: Value, op: Compute) -> bool:
     """Whether the result may overwrite the tile of `acc`. The tile of a view is its operand's."""
     made = program.facts.definitions.get(acc.id)
-    is_view = isinstance(made, Compute) and made.op.name in VIEWS
-    return not is_view and program.facts.is_last_use(acc, op)
+    return not is_view(made) and program.facts.is_last_use(acc, op)
 
 
 def _new_tile(program: Program, op: Compute) -> Tile:

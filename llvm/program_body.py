@@ -29,16 +29,20 @@ from eas.ir.nodes import (
     Value,
     While,
     Yield,
+    is_reduction,
     operands_of,
     walk,
 )
+from eas.ir.ops.reduce import REDUCE
+from eas.ir.ops.shape import SHAPE
+from eas.ir.ops.simdgroup import SIMDGROUP
 from eas.ir.types import Shape
-from eas.llvm.analysis.facts import SIMDGROUP_OPS, VIEWS, Facts, with_inner
+from eas.llvm.analysis.facts import Facts, with_inner
 from eas.llvm.emit.dtypes import register, stored
 from eas.llvm.emit.emit import Emitter, Variable, const
 from eas.llvm.emit.errors import refuse
 from eas.llvm.emit.functions import SPELLED
-from eas.llvm.lane_loop import LaneLoop, copy_block, is_reduction, new_lane_loop, write_lane_loop
+from eas.llvm.lane_loop import LaneLoop, copy_block, new_lane_loop, write_lane_loop
 from eas.llvm.lanes.lane_control import domain_of
 from eas.llvm.lanes.lane_values import Uniform
 from eas.llvm.lanes.loops import write_plain
@@ -51,19 +55,7 @@ from eas.llvm.matmul import write_dot
 from eas.llvm.user_reductions import write_combine
 from eas.support.records import field, record
 
-_POSITIONS = {"program_id", "num_programs", "arange", "thread_index"}
-_THREADS = {"lane_index", "simdgroup_index"}
-LEGAL = {
-    *SPELLED,
-    *VIEWS,
-    *_POSITIONS,
-    *_THREADS,
-    *SIMDGROUP_OPS,
-    "cast",
-    "bitcast",
-    "dot",
-    "philox",
-}
+LEGAL = {*SPELLED, *(op.name for op in (*SHAPE, *REDUCE, *SIMDGROUP)), "dot", "philox"}
 
 
 class BlockSlots:
@@ -100,7 +92,7 @@ class BlockSlots:
     def _reads_slots(self, value: Value) -> bool:
         """Whether a value is the content of one of these slots, or a view of it."""
         op = self.program.facts.definitions.get(value.id)
-        while isinstance(op, Compute) and op.op.name in VIEWS and op.operands[0].shape:
+        while isinstance(op, Compute) and op.op.view and op.operands[0].shape:
             value = op.operands[0]
             op = self.program.facts.definitions.get(value.id)
         tile = self.program.tiles.get(value.id)
@@ -179,7 +171,7 @@ class Writer:
         elif not op.result.shape:
             self._flush_if_used(op)
             self.program.single.bind(op.result, (), self.program.single.compute(op, ()))
-        elif self.facts.is_cheap(op.result) or name in VIEWS or name in SIMDGROUP_OPS:
+        elif self.facts.is_cheap(op.result) or op.op.view or op.op.simdgroup:
             self._flush_if_used(op)
             tile = self.program.tiles.get(op.operands[0].id) if name == "reshape" else None
             if tile is not None:
@@ -282,7 +274,7 @@ class Writer:
 def check_legal(function: Function) -> None:
     """Refuses the first op that is not legal here."""
     for op in walk(function.body):
-        if isinstance(op, Compute) and op.op.name not in LEGAL and not is_reduction(op):
+        if isinstance(op, Compute) and op.op.name not in LEGAL:
             raise refuse(f"`{op.op.name}` is not implemented by the cpu backend yet", op.loc)
 
 

@@ -11,12 +11,13 @@ from eas.ir.lowering.dot_operands import shape_products
 from eas.ir.lowering.lane_continues import without_lane_continues
 from eas.ir.lowering.lockstep import in_lockstep
 from eas.ir.nodes import Function
+from eas.ir.ops.simdgroup import SIMD
 from eas.ir.passes import COMMON, GUARD, relaxing
 from eas.ir.pipeline import Pass, Pipeline, without_options
 from eas.ir.stages import GUARDED_RELAXED, with_ops
 from eas.msl.analysis.facts import gather
 from eas.msl.layout.assignment import classify_control
-from eas.msl.layout.layout import SIMD, Budget, Layout
+from eas.msl.layout.layout import Budget, Layout
 from eas.msl.ops.all_reduce import ALL_REDUCE
 from eas.msl.ops.mma import MMA
 from eas.msl.rewrites.all_reduce import all_reduce_rows

@@ -13,8 +13,6 @@ from eas.ir.aliasing.lane_indices import Indices, operand_indices
 from eas.ir.aliasing.queries import Facts
 from eas.ir.nodes import Compute, Constant, For, Value
 
-_VIEWS = ("splat", "broadcast", "expand_dims", "cast")
-
 
 def are_masked_rows(
     offset: Value, mask: Value | None, indices: Indices, lanes: int, facts: Facts
@@ -66,11 +64,7 @@ def _source(value: Value, facts: Facts) -> Value:
     """The value that others only repeat in more lanes."""
     value = facts.resolve(value)
     op = facts.definition(value)
-    if (
-        isinstance(op, Compute)
-        and op.op.name in _VIEWS
-        and op.operands[0].ty.dtype == value.ty.dtype
-    ):
+    if isinstance(op, Compute) and op.op.view and not op.op.collective:
         return _source(op.operands[0], facts)
     return value
 
@@ -85,7 +79,7 @@ def _is_natural(value: Value, facts: Facts) -> bool:
         if op.op.name == "arange":
             start = op.attr("start")
             return isinstance(start, int) and start >= 0
-        if op.op.name in ("program_id", "num_programs"):
+        if op.op.positional:
             return True
         names = ("add", "mul", "floordiv", "mod", "minimum", "maximum")
         return op.op.name in names and all(_is_natural(v, facts) for v in op.operands)

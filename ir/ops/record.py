@@ -62,8 +62,12 @@ class OpDef:
     attributes as keywords, and gives an array of the result's dtype. Where `elementwise` is set the
     arrays broadcast against each other; otherwise they have the full shape of their blocks. Where
     `positional` is set the first argument is a `Position`. `ulps` is how far a target may be from
-    the true value, in units of the last place of the result's dtype. `reduction` is the kind of a
-    reduction of a block, such as "sum"; empty for every other op.
+    the true value, in units of the last place of the result's dtype.
+
+    The traits say what passes and backends ask about an op. A `view` only moves elements: each
+    element of its result is one of its operand, which stands first. A `position` is the index of a
+    program, a lane or a thread, or their number. `reduction` is the kind of a reduction of a block,
+    such as "sum", empty for every other op. A `simdgroup` op exchanges values in a simdgroup.
     """
 
     name: str
@@ -78,7 +82,15 @@ class OpDef:
     positional: bool = False
     fault: Fault | None = None
     ulps: int = 0
+    view: bool = False
+    position: bool = False
     reduction: str = ""
+    simdgroup: bool = False
+
+    @property
+    def repeats(self) -> bool:
+        """Whether each lane of the result has the operand's only value, or one of its lanes'."""
+        return self.view and self.elementwise
 
     def __repr__(self) -> str:
         return f"OpDef({self.name})"

@@ -6,7 +6,17 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from eas.ir.ops.record import Array, Attrs, Fault, OpDef, Position, RuleError
+from eas.ir.ops.record import (
+    Array,
+    Attrs,
+    Fault,
+    Meaning,
+    OpDef,
+    Position,
+    RuleError,
+    TypeRule,
+)
+from eas.ir.ops.simdgroup import SIMD
 from eas.ir.ops.typing_rules import dtype_of, no_operands
 from eas.ir.rounding import as_dtype
 from eas.ir.types import I32, Block, DType, Scalar, Shape, Type, count, make_type, shape_of
@@ -38,11 +48,11 @@ def _thread_index(*, size: int) -> Array:
 
 
 def _lane_index(*, size: int) -> Array:
-    return np.arange(size, dtype=I32.numpy)[None] % np.int32(32)
+    return np.arange(size, dtype=I32.numpy)[None] % np.int32(SIMD)
 
 
 def _simdgroup_index(*, size: int) -> Array:
-    return np.arange(size, dtype=I32.numpy)[None] // np.int32(32)
+    return np.arange(size, dtype=I32.numpy)[None] // np.int32(SIMD)
 
 
 def _index_type(operands: Sequence[Type], attrs: Attrs) -> Type:
@@ -208,6 +218,33 @@ def _check_shape(shape: Shape) -> None:
         raise RuleError(f"each extent of a block is at least 1, not {list(shape)}")
 
 
+def _row(name: str, meaning: Meaning, doc: str, attrs: tuple[str, ...] = ("size",)) -> OpDef:
+    """A position that differs from lane to lane."""
+    return OpDef(name, (), _row_type, meaning, doc, attrs, position=True)
+
+
+def _view(
+    name: str,
+    rule: TypeRule,
+    meaning: Meaning,
+    doc: str,
+    attrs: tuple[str, ...],
+    elementwise: bool = False,
+    collective: bool = False,
+) -> OpDef:
+    return OpDef(
+        name,
+        ("a",),
+        rule,
+        meaning,
+        doc,
+        attrs,
+        elementwise=elementwise,
+        collective=collective,
+        view=True,
+    )
+
+
 SHAPE = (
     OpDef(
         "program_id",
@@ -217,6 +254,7 @@ SHAPE = (
         "the program's index along an axis of the grid",
         attrs=("axis",),
         positional=True,
+        position=True,
     ),
     OpDef(
         "num_programs",
@@ -226,25 +264,12 @@ SHAPE = (
         "how many programs the grid has along an axis",
         attrs=("axis",),
         positional=True,
+        position=True,
     ),
-    OpDef("arange", (), _row_type, _arange, "start, start + 1, ...", attrs=("start", "size")),
-    OpDef("thread_index", (), _row_type, _thread_index, "the index of the thread", attrs=("size",)),
-    OpDef(
-        "lane_index",
-        (),
-        _row_type,
-        _lane_index,
-        "the thread's index in its simdgroup",
-        attrs=("size",),
-    ),
-    OpDef(
-        "simdgroup_index",
-        (),
-        _row_type,
-        _simdgroup_index,
-        "the index of the thread's simdgroup",
-        attrs=("size",),
-    ),
+    _row("arange", _arange, "start, start + 1, ...", ("start", "size")),
+    _row("thread_index", _thread_index, "the index of the thread"),
+    _row("lane_index", _lane_index, "the thread's index in its simdgroup"),
+    _row("simdgroup_index", _simdgroup_index, "the index of the thread's simdgroup"),
     OpDef(
         "index",
         ("a", "extent"),
@@ -256,55 +281,39 @@ SHAPE = (
     ),
     OpDef("cast", ("a",), _cast_type, _cast, "a as another dtype", ("dtype",), fault=_OVERFLOW),
     OpDef("bitcast", ("a",), _bitcast_type, _bitcast, "the same bits, read anew", ("dtype",)),
-    OpDef("splat", ("a",), _splat_type, _splat, "a scalar in every lane", ("shape",)),
-    OpDef("broadcast", ("a",), _broadcast_type, _broadcast, "repeats extents of 1", ("shape",)),
-    OpDef(
-        "expand_dims",
-        ("a",),
-        _expand_type,
-        _expand,
-        "adds an axis of extent 1",
-        attrs=("axis",),
-        elementwise=False,
+    _view("splat", _splat_type, _splat, "a scalar in every lane", ("shape",), elementwise=True),
+    _view(
+        "broadcast",
+        _broadcast_type,
+        _broadcast,
+        "repeats extents of 1",
+        ("shape",),
+        elementwise=True,
     ),
-    OpDef(
+    _view("expand_dims", _expand_type, _expand, "adds an axis of extent 1", ("axis",)),
+    _view(
         "reshape",
-        ("a",),
         _reshape_type,
         _reshape,
         "the same elements in row-major order",
-        attrs=("shape",),
-        elementwise=False,
+        ("shape",),
         collective=True,
     ),
-    OpDef(
-        "permute",
-        ("a",),
-        _permute_type,
-        _permute,
-        "reorders the axes",
-        attrs=("axes",),
-        elementwise=False,
-        collective=True,
-    ),
-    OpDef(
+    _view("permute", _permute_type, _permute, "reorders the axes", ("axes",), collective=True),
+    _view(
         "slice",
-        ("a",),
         _slice_type,
         _slice,
         "elements start, start + step, ... along each axis",
-        attrs=("starts", "sizes", "steps"),
-        elementwise=False,
+        ("starts", "sizes", "steps"),
         collective=True,
     ),
-    OpDef(
+    _view(
         "cycle",
-        ("a",),
         _cycle_type,
         _cycle,
         "the elements along an axis from start on, over and over, size of them",
-        attrs=("axis", "start", "size"),
-        elementwise=False,
+        ("axis", "start", "size"),
         collective=True,
     ),
 )

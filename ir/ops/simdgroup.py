@@ -16,7 +16,7 @@ from eas.ir.ops.reduce import REDUCE
 from eas.ir.ops.typing_rules import dtype_of
 from eas.ir.types import F32, I32, Type, make_type, shape_of
 
-SIMD = 32
+SIMD = 32  # threads of a simdgroup, on every GPU of Apple's
 
 
 def _groups(a: Array) -> list[slice]:
@@ -74,13 +74,13 @@ def _mma_type(operands: Sequence[Type], attrs: Attrs) -> Type:
     if any(ty != first for ty in operands) or dtype_of(first) != F32:
         raise RuleError(f"takes two f32 of each thread for each matrix, not {first}")
     if len(shape) != 1 or shape[0] % SIMD:
-        raise RuleError(f"takes whole simdgroups of 32 threads, not {first}")
+        raise RuleError(f"takes whole simdgroups of {SIMD} threads, not {first}")
     return first
 
 
 def _reduction(kind: str, doc: str) -> OpDef:
     """The reduction of this kind, over the threads of a simdgroup: each of them gets it."""
-    whole = next(op for op in REDUCE if op.name == f"reduce_{kind}")
+    whole = next(op for op in REDUCE if op.reduction == kind)
 
     def rule(operands: Sequence[Type], attrs: Attrs) -> Type:
         del attrs
@@ -106,7 +106,9 @@ def _exchange_type(operands: Sequence[Type], attrs: Attrs) -> Type:
 
 
 def _op(name: str, operands: tuple[str, ...], rule: TypeRule, meaning: Any, doc: str) -> OpDef:
-    return OpDef(name, operands, rule, meaning, doc, elementwise=False, collective=True)
+    return OpDef(
+        name, operands, rule, meaning, doc, elementwise=False, collective=True, simdgroup=True
+    )
 
 
 _EXCHANGES = (
@@ -134,6 +136,6 @@ MMA = OpDef(
     attrs=("word",),
     elementwise=False,
     collective=True,
+    simdgroup=True,
 )
 SIMDGROUP = (*_EXCHANGES, MMA)
-SIMD_OPS = frozenset(op.name for op in SIMDGROUP)

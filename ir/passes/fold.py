@@ -32,7 +32,7 @@ from eas.ir.nodes import (
 )
 from eas.ir.ops import OPS
 from eas.ir.passes.identities import Instead, Simpler, simplify
-from eas.ir.passes.purity import SHAPE_OPS, Literal
+from eas.ir.passes.purity import Literal
 from eas.ir.rewrite import (
     builder_for,
     end_dead,
@@ -161,7 +161,7 @@ class _Folder:
 
     def evaluate(self, op: Compute, literals: Sequence[Literal]) -> Literal | None:
         """The op's value for these operands, None if it faults or is none for all lanes."""
-        if op.op.name in SHAPE_OPS:
+        if op.op.view:
             return literals[0]
         if not op.op.elementwise:
             return None

@@ -8,7 +8,6 @@ from eas.ir.nodes import Compute, Constant, Op
 
 Literal = bool | int | float
 
-SHAPE_OPS = frozenset({"splat", "broadcast", "expand_dims", "reshape", "permute", "slice", "cycle"})
 _DIVISIONS = frozenset({"floordiv", "mod", "truncdiv", "truncmod"})
 _SHIFTS = frozenset({"shl", "shr"})
 
@@ -17,7 +16,7 @@ def note_literal(op: Op, known: dict[int, Literal]) -> None:
     """Adds the op's result to the known literals, if it is one, or a block that repeats one."""
     if isinstance(op, Constant):
         known[op.result.id] = op.value
-    elif isinstance(op, Compute) and op.op.name in SHAPE_OPS and op.operands[0].id in known:
+    elif isinstance(op, Compute) and op.op.view and op.operands[0].id in known:
         known[op.result.id] = known[op.operands[0].id]
 
 

@@ -355,7 +355,7 @@ class _Analysis:
         if op is None:
             return []
         name, operands = op.op.name, op.operands
-        if name in ("splat", "broadcast"):
+        if op.op.repeats:
             return self.facts(operands[0], truth)
         if name == "not":
             return self.facts(operands[0], not truth)
@@ -382,7 +382,7 @@ class _Analysis:
         """The fact for a value, and for the scalar that it repeats in every lane."""
         facts = [(value, low, high)]
         op = self.defined.get(value.id)
-        if op is not None and op.op.name in ("splat", "broadcast"):
+        if op is not None and op.op.repeats:
             facts += self.behind(op.operands[0], low, high)
         return facts
 
@@ -546,7 +546,7 @@ def _in_launch(
     """What an op gives in a launch on a grid that ends with the first index that is outside."""
     if op.op.name == "index":
         return found and found.within(0, operands[1].high - 1)
-    if op.op.name not in ("program_id", "num_programs"):
+    if not op.op.positional:
         return found
     axis = op.attr("axis")
     assert isinstance(axis, int)

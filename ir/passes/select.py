@@ -113,7 +113,7 @@ def _bools(ops: list[Op]) -> dict[int, bool]:
     for op in ops:
         if isinstance(op, Constant) and isinstance(op.value, bool):
             found[op.result.id] = op.value
-        elif isinstance(op, Compute) and op.op.name in ("splat", "broadcast"):
+        elif isinstance(op, Compute) and op.op.repeats:
             value = found.get(op.operands[0].id)
             if value is not None:
                 found[op.result.id] = value

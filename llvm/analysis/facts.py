@@ -40,12 +40,6 @@ _CHEAP = {
 }
 MODS = {"mod", "truncmod"}
 LIGHT = {*_LEAVES, *_CHEAP}
-VIEWS = {"splat", "broadcast", "expand_dims", "permute", "slice", "reshape", "cycle"}
-# collective ops of a simdgroup
-SIMDGROUP_OPS = {
-    *("simd_sum", "simd_max", "simd_min", "simd_any", "simd_all"),
-    *("simd_shuffle", "simd_broadcast", "simd_shuffle_xor", "mma_word"),
-}
 
 
 @record
@@ -189,7 +183,7 @@ class Facts:
     def constant(self, value: Value) -> bool | int | float | None:
         """The constant that a value is in all lanes; None if it is not one."""
         op = self.definitions.get(value.id)
-        while isinstance(op, Compute) and op.op.name in ("splat", "broadcast", "expand_dims"):
+        while isinstance(op, Compute) and op.op.view and not op.op.collective:
             op = self.definitions.get(op.operands[0].id)
         return op.value if isinstance(op, Constant) else None
 

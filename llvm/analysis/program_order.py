@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from eas.ir.nodes import Compute, Store, Value
-from eas.llvm.analysis.facts import VIEWS, Facts
+from eas.llvm.analysis.facts import Facts
 from eas.support.records import field, record
 
 
@@ -48,4 +48,4 @@ class _Distances:
                 known = [n * part for n, part in zip(factors, (b, a), strict=True) if n is not None]
                 return int(known[0]) if known else None
             case _:
-                return parts[0] if name in VIEWS or name in ("cast", "index") else None
+                return parts[0] if op.op.view or name in ("cast", "index") else None

@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 from eas.ir.lowering.dot_operands import steps_along
-from eas.ir.nodes import Compute, Load, Op, Store, Value
+from eas.ir.nodes import (
+    Compute,
+    Load,
+    Op,
+    Store,
+    Value,
+    is_reduction,
+)
 from eas.ir.types import count
 from eas.llvm.analysis.facts import Facts
 
@@ -47,8 +54,7 @@ def _fits(value: Value, facts: Facts) -> list[bool]:
 def _is_along(op: Op, value: Value) -> bool:
     """Whether each lane of an op uses the block's element of that lane."""
     if isinstance(op, Compute):
-        is_reduced = op.op.name.startswith("reduce_")
-        return is_reduced or (not op.op.collective and op.result.shape == value.shape)
+        return is_reduction(op) or (not op.op.collective and op.result.shape == value.shape)
     return isinstance(op, Store) and op.value is value
 
 

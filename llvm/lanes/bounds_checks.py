@@ -11,7 +11,6 @@ from functools import partial
 
 from eas.ir.nodes import Atomic, Compute, Load, Store, Value
 from eas.ir.types import Shape
-from eas.llvm.analysis.facts import VIEWS
 from eas.llvm.emit.emit import Emitter, V, const
 from eas.llvm.lanes.addresses import offsets
 from eas.llvm.lanes.coordinates import ZERO, Coords, ravel, view_coords
@@ -69,7 +68,7 @@ def _index_checks(body: Body, value: Value, coords: Coords) -> Iterator[_Check]:
     op = body.facts.definitions.get(value.id)
     if not isinstance(op, Compute) or value.id not in body.facts.indexed:
         return
-    if op.op.name in VIEWS:
+    if op.op.view:
         yield from _index_checks(body, op.operands[0], view_coords(body.e, op, coords, body.width))
         return
     if op.op.name != "index":

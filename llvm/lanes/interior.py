@@ -6,9 +6,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from eas.ir.nodes import Atomic, Compute, If, Load, Op, Store, Value, operands_of
+from eas.ir.nodes import (
+    Atomic,
+    Compute,
+    If,
+    Load,
+    Op,
+    Store,
+    Value,
+    is_view,
+    operands_of,
+)
 from eas.ir.types import Shape
-from eas.llvm.analysis.facts import MODS, VIEWS, Facts, defined_inside, with_inner
+from eas.llvm.analysis.facts import MODS, Facts, defined_inside, with_inner
 from eas.llvm.emit.emit import V, const
 from eas.llvm.lanes.addresses import widened
 from eas.llvm.lanes.coordinates import ZERO
@@ -99,14 +109,13 @@ def needed_by(
         seen.add(value.id)
         if value.id in known:
             found.append(known[value.id])
-        if facts.is_cheap(value) or value.id in rematerialized or _is_view(value, facts):
+        if (
+            facts.is_cheap(value)
+            or value.id in rematerialized
+            or is_view(facts.definitions.get(value.id))
+        ):
             waiting += operands_of(facts.definitions[value.id])
     return found
-
-
-def _is_view(value: Value, facts: Facts) -> bool:
-    op = facts.definitions.get(value.id)
-    return isinstance(op, Compute) and op.op.name in VIEWS
 
 
 def depends(value: Value, inside: set[int], facts: Facts) -> bool:

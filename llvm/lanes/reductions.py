@@ -41,7 +41,7 @@ class Reduction:
 
 def make_accumulators(e: Emitter, op: Compute, count: int, lanes: int) -> Reduction:
     """A reduction with so many accumulators of so many lanes."""
-    kind = op.op.name.removeprefix("reduce_")
+    kind = op.op.reduction
     dtype = op.operands[0].ty.dtype
     if kind in ("sum", "prod"):
         dtype = accumulator(dtype)

@@ -15,8 +15,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from eas.ir.nodes import Compute, Constant, For, Value
+from eas.ir.ops import OPS
 from eas.ir.types import DType, Shape
-from eas.llvm.analysis.facts import VIEWS, Facts
+from eas.llvm.analysis.facts import Facts
 from eas.llvm.emit.emit import Emitter, V, const
 from eas.support.records import frozen, replace
 
@@ -108,7 +109,7 @@ class Spans:
         if name == "and":
             for operand in a:
                 self._clip(operand, box, seen)
-        elif name in VIEWS:
+        elif op.op.view:
             self._clip(a[0], self.view_box(op, box), seen)
         elif name in _COMPARISONS and a[0].ty.dtype.is_int:
             is_upper, is_closed = _COMPARISONS[name]
@@ -467,7 +468,7 @@ def _position(spans: Spans, op: Compute, box: Box) -> Span | None:
 
 
 RULES: dict[str, Rule] = {
-    **dict.fromkeys(VIEWS, _view),
+    **{name: _view for name, op in OPS.items() if op.view},
     "add": _ring(_add),
     "sub": _ring(_sub),
     "mul": _ring(_mul),

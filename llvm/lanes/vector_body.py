@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from eas.ir.nodes import Compute, Constant, Load, Op, Region, Store, Value
 from eas.ir.types import Shape
-from eas.llvm.analysis.facts import SIMDGROUP_OPS, VIEWS, Facts
+from eas.llvm.analysis.facts import Facts
 from eas.llvm.emit.casts import bitcast, cast
 from eas.llvm.emit.dtypes import register, rounded
 from eas.llvm.emit.emit import Emitter, V, Variable, const, vector
@@ -167,11 +167,11 @@ class Body:
 
     def compute(self, op: Compute, coords: Coords) -> LaneValue:
         name = op.op.name
-        if name in VIEWS:
+        if op.op.view:
             return self.at(op.operands[0], view_coords(self.e, op, coords, self.width))
         if name in POSITIONS:
             return POSITIONS[name](self, op, coords)
-        if name in SIMDGROUP_OPS:
+        if op.op.simdgroup:
             return self.program.simdgroup_op(self, op, coords)
         operands = [self.at(v, coords) for v in op.operands]
         strided = self._strided(op, operands)

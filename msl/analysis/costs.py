@@ -10,10 +10,6 @@ CHEAP = 16
 INDEX = 8
 _LOAD = 4
 _EXPENSIVE = 16
-_FREE = {
-    "splat", "broadcast", "expand_dims", "reshape", "permute", "slice", "cycle", "arange",
-    "program_id", "num_programs", "thread_index", "lane_index", "simdgroup_index",
-}  # fmt: skip
 _OTHERS = {"div": 4, "floordiv": 6, "mod": 6, "truncdiv": 6, "truncmod": 6, "clamp": 2, "fma": 2}
 _BY_CONSTANT = {"floordiv": 3, "mod": 3, "truncdiv": 2, "truncmod": 2}
 _LIGHT = {
@@ -28,7 +24,7 @@ def cost_of(op: Compute | Load, facts: Facts) -> int:
     if isinstance(op, Load):
         return _LOAD
     name = op.op.name
-    if name in _FREE:
+    if op.op.view or op.op.position:
         return 0
     if name in _BY_CONSTANT and is_constant(op.operands[1], facts):
         return _BY_CONSTANT[name]

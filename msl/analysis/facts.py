@@ -33,10 +33,7 @@ from eas.ir.nodes import (
     walk,
     written_by,
 )
-from eas.ir.ops.simdgroup import SIMD_OPS
 from eas.support.records import field, frozen, record
-
-_DONE_ONCE = SIMD_OPS | {"dot"}
 
 Control = If | For | While
 
@@ -188,7 +185,7 @@ def is_pure(op: Op | None, facts: Facts) -> bool:
     """Whether an op may be evaluated anywhere after its operands, any number of times."""
     if isinstance(op, Load):
         return op.pointer not in facts.written and not is_threadgroup(op.pointer)
-    return isinstance(op, Compute) and op.op.name not in _DONE_ONCE
+    return isinstance(op, Compute) and not op.op.simdgroup and op.op.name != "dot"
 
 
 def is_threadgroup(pointer: Value) -> bool:

@@ -12,7 +12,8 @@ from collections.abc import Callable, Sequence
 from eas.ir.nodes import Compute
 from eas.ir.ops.matrix import MATRIX
 from eas.ir.ops.reduce import REDUCE
-from eas.ir.ops.simdgroup import SIMD_OPS
+from eas.ir.ops.shape import SHAPE
+from eas.ir.ops.simdgroup import SIMDGROUP
 from eas.ir.types import BF16, BOOL, F16, F32, DType
 from eas.msl.analysis.numbers import Numbers
 from eas.msl.cxx.helpers import Helpers
@@ -405,10 +406,4 @@ ELEMENTWISE: dict[str, Speller] = {
     "isfinite": _same("isfinite"),
 }
 
-VIEWS = ("splat", "broadcast", "expand_dims", "reshape", "permute", "slice", "cycle")
-POSITIONS = (
-    "program_id", "num_programs", "arange", "thread_index", "lane_index", "simdgroup_index",
-)  # fmt: skip
-SPELLED = frozenset(
-    (*ELEMENTWISE, *VIEWS, *POSITIONS, *SIMD_OPS, *(op.name for op in (*MATRIX, *REDUCE)))
-)
+SPELLED = frozenset((*ELEMENTWISE, *(op.name for op in (*SHAPE, *REDUCE, *MATRIX, *SIMDGROUP))))

@@ -31,23 +31,17 @@ from eas.ir.nodes import (
     TargetOp,
     Value,
     While,
+    is_reduction,
+    is_view,
     operands_of,
     regions_of,
 )
+from eas.ir.ops.simdgroup import SIMD
 from eas.ir.types import count
 from eas.msl.analysis.costs import operands_of_pure
 from eas.msl.analysis.facts import Facts, is_pure
 from eas.msl.layout.lane_control import choose_domains
-from eas.msl.layout.layout import (
-    SIMD,
-    Budget,
-    Layout,
-    Strategy,
-    axis_of,
-    is_64_bit,
-    is_reduction,
-    is_view,
-)
+from eas.msl.layout.layout import Budget, Layout, Strategy, axis_of, is_64_bit
 from eas.msl.layout.materialization import Demands
 from eas.msl.ops.all_reduce import is_all_reduce
 from eas.msl.ops.mma import EDGE, EPILOGUE, extents_of, strip_rows

@@ -26,6 +26,7 @@ from eas.ir.nodes import (
     Store,
     Value,
     While,
+    is_view,
     operands_of,
     regions_of,
     results_of,
@@ -33,7 +34,7 @@ from eas.ir.nodes import (
 from eas.ir.types import Shape, count
 from eas.msl.analysis.costs import operands_of_pure
 from eas.msl.analysis.facts import Control, Facts, is_collective, is_pure, leaves_outer_loop
-from eas.msl.layout.layout import Layout, is_owned, is_view
+from eas.msl.layout.layout import Layout, is_owned
 
 
 def choose_domains(layout: Layout, region: Region) -> None:

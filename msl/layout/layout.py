@@ -15,12 +15,11 @@ from eas.ir.aliasing.lane_indices import (
     of,
 )
 from eas.ir.nodes import Combine, Compute, Op, Value, results_of
+from eas.ir.ops.simdgroup import SIMD
 from eas.ir.types import Shape, count
 from eas.msl.analysis.costs import Costs
 from eas.msl.analysis.facts import Facts
 from eas.support.records import field, frozen, record
-
-SIMD = 32
 
 Inside = tuple[int, Shape]
 """The `id()` of a control op of lanes, and the shape of its domain."""
@@ -120,11 +119,6 @@ def dot_indices(op: Compute, indices: Indices) -> tuple[Indices, Indices, Indice
     return (*batch, row, along), (*batch, along, column), indices
 
 
-def is_reduction(op: Op | None) -> bool:
-    """Whether an op reduces a block: to one value, along an axis, or for all lanes of an axis."""
-    return isinstance(op, Compute) and op.op.reduction != ""
-
-
 @record
 class Layout:
     """The decisions.
@@ -177,14 +171,6 @@ class Layout:
         if not isinstance(op, Compute | Combine):
             return False
         return self.strategies.get(results_of(op)[0]) is Strategy.SERIAL
-
-
-_VIEWS = frozenset({"splat", "broadcast", "expand_dims", "reshape", "permute", "slice", "cycle"})
-
-
-def is_view(op: Op | None) -> bool:
-    """Whether an op only renames the elements of its operand."""
-    return isinstance(op, Compute) and op.op.name in _VIEWS
 
 
 def is_64_bit(op: Compute) -> bool:

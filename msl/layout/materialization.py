@@ -13,6 +13,8 @@ from eas.ir.nodes import (
     Region,
     Value,
     While,
+    is_reduction,
+    is_view,
     operands_of,
     regions_of,
     results_of,
@@ -27,8 +29,6 @@ from eas.msl.layout.layout import (
     combined_symbol,
     dot_indices,
     is_owned,
-    is_reduction,
-    is_view,
     serial_indices,
 )
 from eas.support.records import field, frozen, record

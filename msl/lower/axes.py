@@ -7,9 +7,10 @@ from collections.abc import Callable, Sequence
 from eas.ir.aliasing.lane_domains import Domain, element
 from eas.ir.aliasing.lane_indices import add, coordinates, digit, make_symbol, of, scale
 from eas.ir.nodes import Compute
+from eas.ir.ops.simdgroup import SIMD
 from eas.ir.types import BOOL, I32, count
 from eas.msl.cxx.tree import Node, Shared
-from eas.msl.layout.layout import SIMD, axis_of, serial_indices, serial_symbol
+from eas.msl.layout.layout import axis_of, serial_indices, serial_symbol
 from eas.msl.lower.lowering import Lowering
 from eas.msl.lower.reductions import (
     Accumulator,

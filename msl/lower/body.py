@@ -24,14 +24,14 @@ from eas.ir.nodes import (
     Value,
     While,
     Yield,
+    is_reduction,
     regions_of,
     results_of,
 )
-from eas.ir.ops.simdgroup import SIMD_OPS
 from eas.ir.types import BOOL, I32, count
 from eas.msl.analysis.facts import Control, is_pure
 from eas.msl.cxx.tree import Node, Variable
-from eas.msl.layout.layout import Strategy, is_reduction
+from eas.msl.layout.layout import Strategy
 from eas.msl.lower import axes, dot, memory, mma, reductions, scans, simdgroups, user_reductions
 from eas.msl.lower.branches import lower_branch, lower_if
 from eas.msl.lower.control import ExitTargets, end, is_left
@@ -301,7 +301,7 @@ class _Body:
     def value(self, op: Op) -> None:
         """Lowers a value of the current lane, or a uniform one."""
         low = self.low
-        if isinstance(op, Compute) and op.op.name in SIMD_OPS:
+        if isinstance(op, Compute) and op.op.simdgroup:
             low.define(op.result, simdgroups.lower_simd_op(op, low))
         elif isinstance(op, Compute) and op.op.name == "dot":
             low.define(op.result, dot.dot_lane(op, low))

@@ -10,10 +10,10 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 
 from eas.ir.nodes import TargetOp
+from eas.ir.ops.simdgroup import SIMD
 from eas.ir.types import BOOL, I32
 from eas.msl.cxx.tile_multiply import Partition
 from eas.msl.cxx.tree import Block, Loop, Node, Variable
-from eas.msl.layout.layout import SIMD
 from eas.msl.lower.lowering import Lowering
 from eas.msl.ops.mma import EDGE
 from eas.msl.ops.text import Level, Text

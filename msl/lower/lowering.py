@@ -8,13 +8,20 @@ from contextlib import contextmanager
 from eas.ir.aliasing.disjointness import form_of
 from eas.ir.aliasing.lane_domains import element
 from eas.ir.aliasing.lane_indices import Index, Indices, add, fixed, make_index, of, operand_indices
-from eas.ir.nodes import Compute, Constant, Load, Region, Value
+from eas.ir.nodes import (
+    Compute,
+    Constant,
+    Load,
+    Region,
+    Value,
+    is_view,
+)
 from eas.ir.types import I32, Pointer, count
 from eas.msl.analysis.numbers import Numbers
 from eas.msl.cxx.helpers import Helpers
 from eas.msl.cxx.spelling import Spelling, spell
 from eas.msl.cxx.tree import Block, LoadNode, Node, Variable
-from eas.msl.layout.layout import is_owned, is_view
+from eas.msl.layout.layout import is_owned
 from eas.msl.lower.shared_arrays import MEMORY, SharedArrayBuilder
 from eas.msl.ops.errors import UnsupportedError
 from eas.msl.ops.text import Level, Text, subscript, ternary
@@ -178,8 +185,10 @@ class Lowering(SharedArrayBuilder):
         return self.root if region is None else self.regions.get(id(region), self.root)
 
     def _position(self, op: Compute, indices: Indices) -> Node | None:
-        if op.operands:
+        if not op.op.position:
             return None
+        if op.op.positional:
+            return self._in_grid(op)
         match op.op.name:
             case "arange":
                 start = op.attr("start")
@@ -191,8 +200,6 @@ class Lowering(SharedArrayBuilder):
                 return self.index(indices[0])
             case "lane_index" | "simdgroup_index":
                 return self._in_simdgroup(op, indices[0])
-            case "program_id" | "num_programs":
-                return self._in_grid(op)
             case _:
                 return None
 

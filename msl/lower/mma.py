@@ -11,10 +11,11 @@ from collections.abc import Sequence
 
 from eas.ir.aliasing.lane_indices import add, linear, scale
 from eas.ir.nodes import Load, TargetOp, Value
+from eas.ir.ops.simdgroup import SIMD
 from eas.ir.types import BOOL, F32, I32, DType, Pointer, count
 from eas.msl.cxx.tile_multiply import Factor, Product
 from eas.msl.cxx.tree import Node, Shared, Variable
-from eas.msl.layout.layout import SIMD, Strategy
+from eas.msl.layout.layout import Strategy
 from eas.msl.lower.fragments import (
     At,
     Fragments,

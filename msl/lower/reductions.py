@@ -12,11 +12,11 @@ from eas.ir.aliasing.lane_domains import element
 from eas.ir.aliasing.lane_indices import Indices, make_symbol, of
 from eas.ir.nodes import Compute, Value
 from eas.ir.ops.reduce import accumulator as accumulator_dtype
+from eas.ir.ops.simdgroup import SIMD
 from eas.ir.types import BF16, BOOL, F32, I32, U32, DType, count
 from eas.msl.analysis.numbers import Numbers
 from eas.msl.cxx.spelling import converted
 from eas.msl.cxx.tree import Node, Shared, Variable
-from eas.msl.layout.layout import SIMD
 from eas.msl.lower.lowering import Lowering
 from eas.msl.lower.shared_arrays import MEMORY, REDUCTION_WORDS, buffer_text
 from eas.msl.ops.dtypes import greatest, is_narrow_int, least, literal

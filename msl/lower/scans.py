@@ -14,9 +14,9 @@ from contextlib import nullcontext
 from eas.ir.aliasing.lane_domains import Domain, element
 from eas.ir.aliasing.lane_indices import add, digit, make_symbol, of, scale
 from eas.ir.nodes import Combine, Compute
+from eas.ir.ops.simdgroup import SIMD
 from eas.ir.types import BOOL, F32, I32, U32, count
 from eas.msl.cxx.tree import Node, Shared, Variable
-from eas.msl.layout.layout import SIMD
 from eas.msl.lower.lowering import Lowering
 from eas.msl.lower.reductions import as_unsigned
 from eas.msl.lower.user_reductions import (

@@ -9,10 +9,10 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from eas.ir.nodes import Compute
+from eas.ir.ops.simdgroup import SIMD
 from eas.ir.types import F32, I32, DType
 from eas.msl.cxx.spelling import converted
 from eas.msl.cxx.tree import Node, Variable
-from eas.msl.layout.layout import SIMD
 from eas.msl.lower.lowering import Lowering
 from eas.msl.lower.reductions import as_unsigned, carried_dtype
 from eas.msl.lower.user_reductions import shuffled

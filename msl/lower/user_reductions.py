@@ -12,10 +12,11 @@ from contextlib import contextmanager
 from eas.ir.aliasing.lane_domains import element
 from eas.ir.aliasing.lane_indices import fixed, make_symbol, of
 from eas.ir.nodes import Combine, Compute, Constant, Region, Value, Yield
+from eas.ir.ops.simdgroup import SIMD
 from eas.ir.types import BF16, BOOL, I32, U32, DType, count
 from eas.msl.cxx.spelling import Spelling, spell
 from eas.msl.cxx.tree import Block, Loop, Node, Shared, Variable
-from eas.msl.layout.layout import SIMD, combined_indices, combined_symbol
+from eas.msl.layout.layout import combined_indices, combined_symbol
 from eas.msl.lower.lowering import Lowering
 from eas.msl.lower.shared_arrays import MEMORY
 from eas.msl.ops.dtypes import type_name

@@ -79,7 +79,7 @@ class Accumulators:
 
     def is_zero(self, value: Value) -> bool:
         maker = self.outline.makers.get(value)
-        if isinstance(maker, Compute) and maker.op.name in ("splat", "broadcast"):
+        if isinstance(maker, Compute) and maker.op.repeats:
             return self.is_zero(maker.operands[0])
         return isinstance(maker, Constant) and maker.value == 0
 
@@ -100,7 +100,7 @@ class Accumulators:
     def factor_of_rows(self, value: Value) -> Value | None:
         """The number, or the block with a number for each row, that a block repeats; else None."""
         wide = self.outline.makers.get(value)
-        if not isinstance(wide, Compute) or wide.op.name not in ("splat", "broadcast"):
+        if not isinstance(wide, Compute) or not wide.op.repeats:
             return None
         column = wide.operands[0]
         if not column.shape:

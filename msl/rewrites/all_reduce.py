@@ -12,13 +12,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from eas.ir.builder import Builder
-from eas.ir.nodes import Compute, Function, Load, Op, Region, Value, regions_of, walk
+from eas.ir.nodes import (
+    Compute,
+    Function,
+    Load,
+    Op,
+    Region,
+    Value,
+    is_reduction,
+    regions_of,
+    walk,
+)
 from eas.ir.ops import OPS
+from eas.ir.ops.simdgroup import SIMD
 from eas.ir.passes.dead import remove_dead
 from eas.ir.rewrite import builder_for, rebuild, substitute
 from eas.ir.types import Shape, make_type
 from eas.msl.analysis.outline import Outline, outline
-from eas.msl.layout.layout import SIMD, is_64_bit, is_reduction
+from eas.msl.layout.layout import is_64_bit
 from eas.msl.ops.all_reduce import ALL_REDUCE, is_all_reduce
 from eas.support.records import field, record, replace
 

@@ -16,14 +16,16 @@ from eas.ir.nodes import (
     Print,
     Region,
     Store,
+    is_reduction,
     operands_of,
     regions_of,
     results_of,
     walk,
 )
+from eas.ir.ops.simdgroup import SIMD
 from eas.ir.rewrite import rebuild
 from eas.ir.types import Pointer
-from eas.msl.layout.layout import SIMD, axis_of, is_reduction
+from eas.msl.layout.layout import axis_of
 from eas.support.records import frozen, replace
 
 

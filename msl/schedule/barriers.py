@@ -31,9 +31,10 @@ from eas.ir.nodes import (
     TargetOp,
     Value,
     While,
+    is_reduction,
 )
 from eas.ir.types import Pointer, count
-from eas.msl.layout.layout import Layout, Strategy, is_reduction
+from eas.msl.layout.layout import Layout, Strategy
 from eas.msl.ops.mma import PARITY_FLIP, PARITY_START, PIPELINED, STORE_SLOT, numbers, tiles_of
 from eas.msl.schedule.steps import (
     BroadcastResult,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from eas.ir.nodes import Compute, For, While
-from eas.msl.layout.layout import SIMD
+from eas.ir.ops.simdgroup import SIMD
 from eas.msl.schedule.barriers import insert_barriers
 from eas.msl.schedule.steps import Plan, ReducePartials, Step, StorePartials, Sync, UniformControl
 from eas.msl.schedule.value_sources import Finder

@@ -36,6 +36,7 @@ from eas.ir.nodes import (
     Value,
     While,
     Yield,
+    is_reduction,
     operands_of,
     regions_of,
     results_of,
@@ -44,7 +45,7 @@ from eas.ir.nodes import (
 from eas.ir.types import count, is_opaque
 from eas.msl.analysis.facts import Control, carried_by, is_pure
 from eas.msl.layout.lane_control import accesses_inside
-from eas.msl.layout.layout import Layout, Strategy, is_reduction
+from eas.msl.layout.layout import Layout, Strategy
 from eas.msl.ops.mma import PARITY_START, PREFETCH, STORE, STORE_SLOT, ZERO
 from eas.msl.schedule.steps import (
     Assign,

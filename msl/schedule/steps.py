@@ -17,9 +17,10 @@ from eas.ir.nodes import (
     Terminator,
     Value,
 )
+from eas.ir.ops.simdgroup import SIMD
 from eas.ir.types import count
 from eas.msl.analysis.facts import Control
-from eas.msl.layout.layout import SIMD, axis_of
+from eas.msl.layout.layout import axis_of
 from eas.msl.ops.all_reduce import is_all_reduce
 from eas.support.location import Loc
 from eas.support.records import field, frozen, record

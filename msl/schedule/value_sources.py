@@ -15,6 +15,7 @@ from eas.ir.nodes import (
     Print,
     Store,
     Value,
+    is_reduction,
     operands_of,
 )
 from eas.ir.types import Pointer, Shape, count
@@ -27,7 +28,6 @@ from eas.msl.layout.layout import (
     combined_symbol,
     dot_indices,
     is_owned,
-    is_reduction,
     serial_indices,
 )
 from eas.msl.schedule.steps import Assign, FinishScan, GatherPartials, Item, Stage, StoreTile

@@ -45,7 +45,6 @@ from eas.ir.types import I64, DType, make_type
 from eas.support.records import field, record, replace
 
 _ARITHMETIC = frozenset({"add", "sub", "mul", "neg"})
-_VIEWS = frozenset({"splat", "broadcast", "expand_dims", "reshape", "permute", "slice", "cycle"})
 _MODULAR = frozenset({"u8", "u16"})
 
 # The operands that a value is traced back to, by its id.
@@ -114,7 +113,7 @@ def _is_followed(op: Compute) -> bool:
     name, dtype = op.op.name, op.result.ty.dtype
     if not dtype.is_int:
         return False
-    return name in _ARITHMETIC or name in _VIEWS or _widens(op)
+    return name in _ARITHMETIC or op.op.view or _widens(op)
 
 
 def _widens(op: Compute) -> bool:
