@@ -21,11 +21,11 @@ from eas.msl.analysis.numbers import Numbers
 from eas.msl.cxx.helpers import Helpers
 from eas.msl.cxx.spelling import Spelling, spell
 from eas.msl.cxx.tree import Block, LoadNode, Node, Variable
-from eas.msl.layout.layout import is_owned
 from eas.msl.lower.shared_arrays import MEMORY, SharedArrayBuilder
 from eas.msl.ops.errors import UnsupportedError
 from eas.msl.ops.text import Level, Text, subscript, ternary
 from eas.msl.schedule.storage import Storage
+from eas.msl.schedule.value_sources import Source, where_is
 from eas.support.location import Loc
 from eas.support.records import field, record
 from eas.support.report_buffer import Site
@@ -87,22 +87,16 @@ class Lowering(SharedArrayBuilder):
         op = self.facts.definition(value)
         if isinstance(op, Constant):
             return self.literal(op.value, op.result.ty.dtype)
-        variable = self._owned_variable(value, indices)
-        if variable is not None:
-            return self.read(variable)
-        if value in self.layout.staged or self.layout.is_threadgroup_only(value):
+        source = where_is(value, indices, self.domain.extent, self.layout)
+        if source is Source.STAGED:
             return self.read_staged(value, indices)
-        assert isinstance(op, Compute | Load), f"%{value.id} is not to be had at {indices}"
+        if source is Source.OWNED:
+            variable = self.live_out.get(value) or self.variable_of(value)
+            if variable is not None:
+                return self.read(variable)
+        # An owned value without a variable is part of an `if` that is printed as an expression.
+        assert isinstance(op, Compute | Load), f"%{value.id} is not computed yet"
         return self._name(self.evaluate(op, indices), value)
-
-    def _owned_variable(self, value: Value, indices: Indices) -> Variable | None:
-        """The variable with the current lane's element of a block, if there is one."""
-        if not value.shape or (value not in self.live_out and value not in self.storage.numbers):
-            return None
-        is_replicated = value in self.layout.replicated
-        if is_replicated or not is_owned(value, indices, self.domain.extent):
-            return None
-        return self.live_out.get(value) or self.variable_of(value)
 
     def variable_of(self, value: Value) -> Variable | None:
         """The variable of a carried value or of a result of control flow."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from enum import Enum
 
 from eas.ir.aliasing.lane_domains import Domain, owner_indices
 from eas.ir.aliasing.lane_indices import Indices, of, operand_indices
@@ -67,6 +68,33 @@ def shape_of_effect(op: Store | Atomic | Assert | Print) -> Shape:
     return max(shapes, key=count, default=())
 
 
+class Source(Enum):
+    """Where a lane gets an element of a value from."""
+
+    UNIFORM = "it is a scalar: every thread has it"
+    OWNED = "its own thread has computed the element before"
+    STAGED = "it reads threadgroup memory"
+    REMATERIALIZED = "it computes the element from the operands of the op"
+
+
+def where_is(value: Value, indices: Indices, extent: int, layout: Layout) -> Source:
+    """Where each lane of a domain of so many gets the element of a value at its indices from.
+
+    The planner asks for the order of steps, lowering for the expression: there is one answer.
+    """
+    if not value.shape:
+        return Source.UNIFORM
+    op, facts = layout.facts.definition(value), layout.facts
+    is_only_staged = layout.is_threadgroup_only(value)
+    is_computed_once = not is_pure(op, facts) or value in layout.materialized
+    if is_computed_once and not is_only_staged and is_owned(value, indices, extent):
+        return Source.OWNED
+    if is_only_staged or value in layout.staged:
+        return Source.STAGED
+    assert isinstance(op, Compute | Load), f"%{value.id} is not available at {indices}"
+    return Source.REMATERIALIZED
+
+
 @frozen
 class Needs:
     """Values that the lane's own thread owns, and values that are shared by all threads."""
@@ -102,19 +130,16 @@ class Finder:
         return needs
 
     def _find(self, value: Value, indices: Indices, extent: int) -> Needs:
-        layout, facts = self.layout, self.layout.facts
-        if not value.shape:
-            return Needs(shared=frozenset({value}))
-        op = facts.definition(value)
-        is_there = not is_pure(op, facts) or value in layout.materialized
-        is_there = is_there and not layout.is_threadgroup_only(value)
-        if is_there and is_owned(value, indices, extent):
-            return Needs(owned=frozenset({value}))
-        if value in layout.staged or layout.is_threadgroup_only(value):
-            return Needs(shared=frozenset({value}))
-        assert isinstance(op, Compute | Load), f"%{value.id} is not to be had at {indices}"
-        below = operand_indices(op, indices) if isinstance(op, Compute) else indices
-        return self.all(((v, below) for v in operands_of_pure(op)), extent)
+        match where_is(value, indices, extent, self.layout):
+            case Source.OWNED:
+                return Needs(owned=frozenset({value}))
+            case Source.UNIFORM | Source.STAGED:
+                return Needs(shared=frozenset({value}))
+            case Source.REMATERIALIZED:
+                op = self.layout.facts.definition(value)
+                assert isinstance(op, Compute | Load)
+                below = operand_indices(op, indices) if isinstance(op, Compute) else indices
+                return self.all(((v, below) for v in operands_of_pure(op)), extent)
 
     def item(self, item: Item, domain: Domain) -> Needs:
         """Everything that an item of a loop over elements needs."""
