@@ -15,7 +15,7 @@ from syrupy.types import SerializedData, SnapshotIndex
 class TextFile(SingleFileSnapshotExtension):
     """One text per file, named by the test: `snapshots/<folder>/<name>.<file_extension>`.
 
-    Syrupy tells from a file's path which test it belongs to. Ours are named after what they show,
+    Syrupy derives from a file's path which test it belongs to. Ours are named after what they show,
     so a file counts as unused only when the whole suite has run: `pytest` without paths and `-k`.
     """
 

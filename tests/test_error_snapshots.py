@@ -1,4 +1,4 @@
-"""Every broken kernel under `tests/errors/`: what the user is told, compared with its snapshot."""
+"""Every broken kernel under `tests/errors/`: the message, compared with its snapshot."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def error_of(name: str) -> eas.CompileError | eas.KernelError:
 
 
 @every_error
-def test_the_user_is_told(name: str, error_snapshot: SnapshotCheck) -> None:
+def test_the_error_is_that_of_the_snapshot(name: str, error_snapshot: SnapshotCheck) -> None:
     error_snapshot(name, f"{error_of(name)}\n")
 
 

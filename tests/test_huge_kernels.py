@@ -78,13 +78,13 @@ def check(made: HugeKernel, seed: int, launch: Launch) -> str:
     elements, numbers = made.expected(made.elements(), y)
     kernel = load(f"{_HEAD}{made.text}\n")["touch"]
     launch(kernel, made, y)
-    told = f"seed {seed}, {made.view.shape} in steps of {made.view.strides}\n\n{made.text}"
-    np.testing.assert_array_equal(made.elements(), elements, f"x of {told}")
-    np.testing.assert_array_equal(y, numbers, f"y of {told}")
-    return told
+    description = f"seed {seed}, {made.view.shape} in steps of {made.view.strides}\n\n{made.text}"
+    np.testing.assert_array_equal(made.elements(), elements, f"x of {description}")
+    np.testing.assert_array_equal(y, numbers, f"y of {description}")
+    return description
 
 
-def check_outside(made: HugeKernel, backend: Backend, told: str) -> None:
+def check_outside(made: HugeKernel, backend: Backend, description: str) -> None:
     """An access just outside of the array is reported, and nothing else happens."""
     if not made.outside:
         return
@@ -93,9 +93,9 @@ def check_outside(made: HugeKernel, backend: Backend, told: str) -> None:
     try:
         kernel(made.view, y, **made.outside, _grid=made.programs, _backend=backend)
     except eas.KernelError as error:
-        assert error.diagnostics[0].code in OUTSIDE, told
+        assert error.diagnostics[0].code in OUTSIDE, description
         return
-    raise AssertionError(f"nothing is reported for {made.outside} and {told}")
+    raise AssertionError(f"nothing is reported for {made.outside} and {description}")
 
 
 class Sparse:

@@ -121,14 +121,14 @@ def test_static_print_prints_outside_of_kernels(capsys: pytest.CaptureFixture[st
     assert capsys.readouterr().out == "the block is 4\n"
 
 
-def test_names_of_triton_are_told_of_only_where_there_are_none_here() -> None:
+def test_names_of_triton_are_mentioned_only_where_there_are_none_here() -> None:
     parameters = {p for f in INTRINSICS.values() for p in inspect.signature(f).parameters}
     assert [name for name in foreign.NAMES if hasattr(mk, name)] == []
     assert [name for name in foreign.OF_DTYPES if hasattr(mk.f32, name)] == []
     assert foreign.PARAMETERS.keys() & parameters == set()
 
 
-def test_what_is_told_of_names_of_triton_can_be_written() -> None:
+def test_what_is_said_about_names_of_triton_can_be_written() -> None:
     words = [*foreign.NAMES.values(), *foreign.PARAMETERS.values(), *foreign.OF_DTYPES.values()]
     named = {name for text in words for name in re.findall(r"\bmk\.(\w+)", text)}
     assert [name for name in named if not hasattr(mk, name)] == []

@@ -212,12 +212,12 @@ def test_a_lambda_within_a_statement_of_many_lines_is_found(load: Load) -> None:
     assert written(module.table["f"]) == "lambda x: (\n        x + 1\n    )"
 
 
-def test_lambdas_are_told_apart_by_their_parameters_too(load: Load) -> None:
+def test_lambdas_are_distinguished_by_their_parameters_too(load: Load) -> None:
     module = load("f = [lambda x: 0, lambda y: 0]\n")
     assert [written(f) for f in module.f] == ["lambda x: 0", "lambda y: 0"]
 
 
-def test_lambdas_are_told_apart_without_columns(tmp_path: Path) -> None:
+def test_lambdas_are_distinguished_without_columns(tmp_path: Path) -> None:
     (tmp_path / "module.py").write_text("f, g, h = lambda x: x, lambda x: x + 1, lambda x: x\n")
     (tmp_path / "run.py").write_text(
         "import module\nfrom eas.frontend_ast.source.reading import read_source\n"

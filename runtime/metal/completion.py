@@ -78,8 +78,8 @@ def explain(framework: Framework, error: Error | None) -> str:
     """An error of a command buffer in words, followed by Metal's own."""
     if error is None:
         return "it failed on the GPU, and Metal does not say why"
-    told = f"Metal says: {error.localizedDescription()} ({error.domain()}, {error.code()})"
+    said = f"Metal says: {error.localizedDescription()} ({error.domain()}, {error.code()})"
     codes = {framework.constant(name): words for name, words in ERRORS.items()}
     if error.domain() != DOMAIN or error.code() not in codes:
-        return f"it failed on the GPU. {told}"
-    return f"{codes[error.code()]}. {told}"
+        return f"it failed on the GPU. {said}"
+    return f"{codes[error.code()]}. {said}"

@@ -33,7 +33,7 @@ def make_pipeline(
         state, error = raw.newComputePipelineStateWithFunction_error_(function, None)
         state = own(state, raw.newComputePipelineStateWithFunction_error_)
         if state is None:
-            raise MetalError(f"{raw.name()} cannot run it: {_told(error)}", program.kernel)
+            raise MetalError(f"{raw.name()} cannot run it: {_describe(error)}", program.kernel)
         check_width(raw, state, program)
     return Pipeline(program, state, state.maxTotalThreadsPerThreadgroup())
 
@@ -46,9 +46,9 @@ def _compile(
     library = own(library, raw.newLibraryWithSource_options_error_)
     # If there is a library, the error has only warnings.
     if library is None:
-        told = _told(error)
-        message = f"Metal's compiler refuses the text\n{told}"
-        raise TextError(message, program.kernel, complaints_in(told))
+        said = _describe(error)
+        message = f"Metal's compiler refuses the text\n{said}"
+        raise TextError(message, program.kernel, complaints_in(said))
     return library
 
 
@@ -72,5 +72,5 @@ def _options(framework: Framework, system: tuple[int, int], program: Program) ->
     return options
 
 
-def _told(error: Error | None) -> str:
+def _describe(error: Error | None) -> str:
     return "it does not say why" if error is None else error.localizedDescription().strip()

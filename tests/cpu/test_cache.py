@@ -176,8 +176,8 @@ print("eas.runtime.cpu.llvm" in sys.modules)
 def test_cached_code_runs_without_llvm(tmp_path: Path) -> None:
     environment = {**os.environ, "EAS_CACHE_DIR": str(tmp_path / "cache")}
     command = [sys.executable, "-c", _USES_NO_LLVM]
-    told = [subprocess.check_output(command, env=environment, text=True) for _ in range(2)]
-    assert told == ["True\n", "False\n"]
+    said = [subprocess.check_output(command, env=environment, text=True) for _ in range(2)]
+    assert said == ["True\n", "False\n"]
 
 
 ASSERTS = """\

@@ -68,12 +68,12 @@ def notes(x, LANES: eas.constexpr):
 def test_what_a_kernel_does_once_for_all_lanes_is_what_the_interpreter_does(
     lanes: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    told: list[tuple[list[int], str]] = []
+    results: list[tuple[list[int], str]] = []
     for backend in ("interpret", "cpu"):
         x = np.zeros(lanes + 1, "i4")
         notes[1](x, LANES=lanes, _backend=backend)
-        told.append((x.tolist(), capsys.readouterr().out))
-    assert told[0] == told[1]
+        results.append((x.tolist(), capsys.readouterr().out))
+    assert results[0] == results[1]
 
 
 @eas.kernel
@@ -86,12 +86,12 @@ def fill(x, trips):
 
 def test_lanes_of_a_row_run_its_loop_divergently() -> None:
     trips = np.array([0, 3, 1, 2], "i4")
-    told: list[list[int]] = []
+    results: list[list[int]] = []
     for backend in ("interpret", "cpu"):
         x = np.array([1, 0, 1, 1, 1, 0, 0, 1, 1, 1, 1, 1], "i4")
         fill[1](x, trips, _backend=backend)
-        told.append(x.tolist())
-    assert told[0] == told[1]
+        results.append(x.tolist())
+    assert results[0] == results[1]
 
 
 PRINTED = """\

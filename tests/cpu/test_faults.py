@@ -103,8 +103,8 @@ def test_a_read_only_folder_is_read(tmp_path: Path) -> None:
         let_others_in(tmp_path)
         os.chown(folder, NOBODY, NOBODY)
         before = f"{before}\n{AS_NOBODY}"
-    told = ["right\nTrue\n", "right\nTrue\n", "right\nFalse\n"]
-    for mode, expected in zip((0o500, 0o700, 0o500), told, strict=True):
+    said = ["right\nTrue\n", "right\nTrue\n", "right\nFalse\n"]
+    for mode, expected in zip((0o500, 0o700, 0o500), said, strict=True):
         folder.chmod(mode)
         if (folder / FOLDER).exists():
             (folder / FOLDER).chmod(mode)
@@ -218,11 +218,11 @@ def test_processes_of_a_pool_launch(tmp_path: Path, way: str) -> None:
     script.write_text(SHARED)
     environment = {**os.environ, "EAS_NUM_THREADS": "3", "PYTHONPATH": os.getcwd()}
     command = [sys.executable, str(script), way]
-    told = subprocess.run(
+    said = subprocess.run(
         command, check=True, env=environment, capture_output=True, text=True, timeout=PATIENCE
     )
     expected = " ".join(["200000 2000000 2 0"] * 5)
-    assert told.stdout == f"200000\n{expected}\n200000\n"
+    assert said.stdout == f"200000\n{expected}\n200000\n"
 
 
 INTERRUPTED = """

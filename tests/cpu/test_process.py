@@ -49,7 +49,7 @@ print(count() - before)
 """
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells")
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux lists threads")
 @pytest.mark.parametrize("threads", [1, 2, 5])
 def test_a_launch_uses_the_requested_number_of_threads(threads: int) -> None:
     program = COUNT_WORKERS.replace("EXPECTED", str(threads - 1))
@@ -105,8 +105,8 @@ def test_a_process_ends_while_launches_run(size: str) -> None:
 
 def test_the_parts_of_a_compile_are_timed_on_demand(tmp_path: Path) -> None:
     variables = {"EAS_TIMING": "1", "EAS_CACHE_DIR": str(tmp_path / "cache")}
-    told = [run("launch(1024)", **variables).stderr for _ in range(2)]
-    parts = [sorted(re.sub(r"took \d+\.\d ms", "took", each).splitlines()) for each in told]
+    said = [run("launch(1024)", **variables).stderr for _ in range(2)]
+    parts = [sorted(re.sub(r"took \d+\.\d ms", "took", each).splitlines()) for each in said]
     assert parts == [
         [
             "eas: LLVM: loading it took",

@@ -52,7 +52,7 @@ class HugeKernel:
 
 @dataclass
 class _Index:
-    """An index along an axis: `base` and multiples of what tells the elements apart."""
+    """An index along an axis: `base` and multiples of the distances of its elements."""
 
     extent: int
     base: int = 0

@@ -1,4 +1,4 @@
-"""The state of a program under way: choices, names, what code at a place may use."""
+"""The state of a program that is being made: choices, names, what code at a place may use."""
 
 from __future__ import annotations
 

@@ -35,8 +35,8 @@ class Bug:
 
     def text(self, body: str) -> str:
         lines = [line.strip().lstrip("@").strip() for line in body.strip().splitlines()]
-        told = [f"    {line} // bug.py:{number}" for number, line in enumerate(lines, 1)]
-        return HEAD + SIGNATURE + "\n".join(told) + "\n}\n"
+        numbered = [f"    {line} // bug.py:{number}" for number, line in enumerate(lines, 1)]
+        return HEAD + SIGNATURE + "\n".join(numbered) + "\n}\n"
 
     @property
     def blamed(self) -> list[int]:

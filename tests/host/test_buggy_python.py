@@ -1,4 +1,4 @@
-"""Bugs in kernels of Python are told at their lines; without them there is nothing to tell."""
+"""Bugs in kernels of Python are reported at their lines, and without bugs nothing is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compiled kernels on disk: found again, made again when broken, done without when need be."""
+"""Compiled kernels on disk: found again, compiled again when broken, done without when need be."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_a_home_that_cannot_be_written_does_without_a_cache(
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs a disk that is always full")
-def test_a_disk_too_full_to_compile_on_is_told() -> None:
+def test_a_disk_too_full_to_compile_on_is_reported() -> None:
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         message = pool.apply(_seven_on_a_full_disk)
     assert message.startswith("kernel `seven`: there is no place to compile to: `")
@@ -86,7 +86,9 @@ def _seven_on_a_full_disk() -> str:
         return str(error)
 
 
-def test_no_place_to_compile_to_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_place_to_compile_to_is_reported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "missing"))
     with pytest.raises(HostError, match=r"^kernel `seven`: there is no place to compile to: "):
         Builder(Cache(None)).build([TEXT])

@@ -62,7 +62,7 @@ def off_by_one(x, y, N, BLOCK: eas.constexpr):
     mk.store(y, i, mk.load(x, i + 1, i < N), i < N)
 
 
-def test_a_bug_of_python_is_told_at_its_place(checked_host: Host) -> None:
+def test_a_bug_of_python_is_reported_at_its_line(checked_host: Host) -> None:
     x = np.zeros(40, np.float32)
     compiled = off_by_one.compile(x, x, 40, BLOCK=32)
     arguments = {"x": x, "y": x.copy(), "N": np.int32(40)}

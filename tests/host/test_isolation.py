@@ -85,7 +85,7 @@ def test_too_much_stack_does_not_reach_other_threads(host: Host) -> None:
     assert works(host)
 
 
-def test_a_killed_worker_is_told_and_replaced(host: Host) -> None:
+def test_a_killed_worker_is_reported_and_replaced(host: Host) -> None:
     assert works(host)
     done = threading.Event()
     killer = threading.Thread(target=kill_again_and_again, args=(host, done))
@@ -136,7 +136,7 @@ def test_a_kernel_that_speaks_for_its_process_is_not_believed(host: Host, said: 
     assert works(host)
 
 
-def test_arrays_beyond_the_limit_of_memory_are_told(host: Host) -> None:
+def test_arrays_beyond_the_limit_of_memory_are_reported(host: Host) -> None:
     small = Host(host.builder, Limits(PATIENCE, memory=500 << 20))
     with pytest.raises(HostError, match=r"^kernel `twice`: it cannot be run: .*[Mm]emory"):
         run_text(small, DOUBLE, np.zeros(100 << 20, np.int32))
@@ -216,7 +216,7 @@ def test_a_forked_process_has_a_worker_of_its_own() -> None:
 
 
 @pytest.mark.parametrize("text", ["soon", "-1", "0", "nan", "inf"])
-def test_a_bad_limit_of_seconds_is_told(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bad_limit_of_seconds_is_reported(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EAS_HOST_SECONDS", text)
     with pytest.raises(HostError) as caught:
         patience()

@@ -98,14 +98,14 @@ WRONG: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize("message", WRONG)
-def test_a_wrong_call_is_told(message: str, shader: Shader) -> None:
+def test_a_wrong_call_is_reported(message: str, shader: Shader) -> None:
     buffers, options = WRONG[message]
     with pytest.raises(HostError) as caught:
         shader.saxpy(*buffers, **options)
     assert str(caught.value) == f"kernel `saxpy`: {message}"
 
 
-def test_a_kernel_that_there_is_not_is_told(shader: Shader) -> None:
+def test_a_kernel_that_there_is_not_is_reported(shader: Shader) -> None:
     with pytest.raises(AttributeError) as caught:
         shader.saxpi  # noqa: B018
     assert str(caught.value) == "the text has no kernel `saxpi`; it has `saxpy`, `turned`"

@@ -83,7 +83,7 @@ def test_both_machines_are_compiled_for(machine: str, tmp_path: Path) -> None:
         assert int.from_bytes(library[18:20], "little") == elf_machine
 
 
-def test_no_compiler_is_told_with_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_compiler_is_reported_with_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("eas.msl.host.toolchain.find_spec", lambda name: None)
     monkeypatch.setattr(shutil, "which", lambda name: None)
     with pytest.raises(HostError) as caught:
@@ -94,7 +94,7 @@ def test_no_compiler_is_told_with_the_remedy(monkeypatch: pytest.MonkeyPatch) ->
     )
 
 
-def test_another_system_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_system_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", "win32")
     with pytest.raises(HostError) as caught:
         find_toolchain.__wrapped__()

@@ -46,7 +46,7 @@ class _Loop:
 
 @record
 class Writer(Builder):
-    """`known` are the values in scope; `split` tells whether some lanes may be off."""
+    """`known` are the values in scope; `split` says whether some lanes may be off."""
 
     random: Random = field(default_factory=Random)
     known: list[Value] = field(default_factory=list[Value])

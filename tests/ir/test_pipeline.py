@@ -102,9 +102,9 @@ def test_each_pass_is_timed_on_demand(
 ) -> None:
     monkeypatch.setenv("EAS_TIMING", "passes")
     run(TWO, run(COMMON, example(), None), "", until="a")
-    told = [re.sub(r"\d+\.\d ms", "T", line) for line in capsys.readouterr().err.splitlines()]
+    said = [re.sub(r"\d+\.\d ms", "T", line) for line in capsys.readouterr().err.splitlines()]
     names = [each.name for each in COMMON.passes]
-    assert told == [f"eas: f: the pass {name} took T" for name in [*names, "a"]]
+    assert said == [f"eas: f: the pass {name} took T" for name in [*names, "a"]]
 
 
 def test_passes_are_not_timed_with_the_parts_of_a_compile(

@@ -80,7 +80,7 @@ def test_fields_can_be_left_out_of_a_comparison() -> None:
     assert hash(Place(1, "a.py")) == hash(Place(1, "b.py"))
 
 
-def test_records_can_be_told_apart_by_identity() -> None:
+def test_records_can_be_distinguished_by_identity() -> None:
     thing = Thing("a")
     assert thing != Thing("a")
     assert {thing: 1}[thing] == 1

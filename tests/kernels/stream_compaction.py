@@ -1,4 +1,4 @@
-"""Keeps the positive elements, in their order: a running sum tells where each one goes."""
+"""Keeps the positive elements, in their order: a running sum gives the place of each one."""
 
 import numpy as np
 

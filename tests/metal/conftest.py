@@ -45,7 +45,7 @@ def machine(metal_host: Host, monkeypatch: pytest.MonkeyPatch) -> Iterator[Machi
 
 @pytest.fixture
 def session(machine: Machine) -> Iterator[Session]:
-    """A kernel that is ready, and commands under way, on a simulated Mac."""
+    """A kernel that is ready, and commands that run, on a simulated Mac."""
     del machine
     session = Session()
     yield session

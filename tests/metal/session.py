@@ -24,7 +24,7 @@ kernel void add_one(device float* x [[buffer(0)]],
 
 
 class Session:
-    """A GPU, a kernel that is ready, and commands under way."""
+    """A GPU, a kernel that is ready, and commands that run."""
 
     def __init__(self) -> None:
         self.metal: Any = sys.modules["Metal"]

@@ -48,7 +48,7 @@ def test_a_machine_that_is_no_mac_is_named(monkeypatch: pytest.MonkeyPatch) -> N
     )
 
 
-def test_a_mac_without_pyobjc_is_told_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_mac_without_pyobjc_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "Metal", None)
     monkeypatch.setattr(sys, "platform", "darwin")
     forget_device()
@@ -123,8 +123,8 @@ def test_more_threads_than_the_gpu_has_for_a_kernel_are_refused(machine: Machine
 
 @pytest.mark.parametrize(("name", "words"), completion.ERRORS.items())
 def test_every_error_of_a_command_buffer_has_words(machine: Machine, name: str, words: str) -> None:
-    told = (completion.DOMAIN, constant(name), "Something failed")
-    machine.faults.command_error = told
+    said = (completion.DOMAIN, constant(name), "Something failed")
+    machine.faults.command_error = said
     assert message_of_launch() == (
         f"kernel `twice`: {words}. Metal says: Something failed "
         f"(MTLCommandBufferErrorDomain, {constant(name)})"
@@ -132,11 +132,13 @@ def test_every_error_of_a_command_buffer_has_words(machine: Machine, name: str, 
 
 
 @pytest.mark.parametrize("error", [(completion.DOMAIN, 99, "New"), ("Other", 3, "Elsewhere")])
-def test_an_unknown_error_is_told_as_it_is(machine: Machine, error: tuple[str, int, str]) -> None:
+def test_an_unknown_error_is_reported_as_it_is(
+    machine: Machine, error: tuple[str, int, str]
+) -> None:
     machine.faults.command_error = error
-    domain, code, told = error
+    domain, code, said = error
     assert message_of_launch() == (
-        f"kernel `twice`: it failed on the GPU. Metal says: {told} ({domain}, {code})"
+        f"kernel `twice`: it failed on the GPU. Metal says: {said} ({domain}, {code})"
     )
 
 
@@ -255,7 +257,7 @@ def test_python_ends_while_the_gpu_is_still_at_work(monkeypatch: pytest.MonkeyPa
     assert (done.returncode, done.stdout, done.stderr) == (0, "given up\n", "")
 
 
-def test_a_forked_process_is_told_that_it_cannot_use_the_gpu(machine: Machine) -> None:
+def test_a_forked_process_cannot_use_the_gpu_and_says_so(machine: Machine) -> None:
     twice(np.ones(4, np.float32), 4, BLOCK=4)
     assert in_a_fork(message_of_launch) == (
         f"this process was forked from {os.getpid()}, which has used Metal; the GPU does not come "

@@ -159,7 +159,7 @@ def test_an_error_of_metals_compiler_is_shown_at_the_python_line(machine: Machin
     )
 
 
-def test_errors_in_helpers_and_in_the_head_are_all_told(machine: Machine) -> None:
+def test_errors_in_helpers_and_in_the_head_are_all_reported(machine: Machine) -> None:
     text = rooted.to_msl("*f32", "i32", BLOCK=4)
     numbers = [1, *(n for n, line in enumerate(text.splitlines(), 1) if "kernels.py:" in line)]
     machine.faults.library_error = "".join(
@@ -182,20 +182,20 @@ def without_path(text: str) -> str:
 
 
 def test_an_error_in_a_header_counts_for_the_line_that_led_there() -> None:
-    told = (
+    said = (
         "Compilation failed: program_source:2:1: warning: nobody minds\n"
         "program_source:4:2: note: nor this\n"
         "/System/Headers/metal_math:17:5: error: static_assert failed\n"
         "program_source:7:12: note: in instantiation of function template\n"
         "program_source:8:3: fatal error: too many errors\n"
     )
-    assert complaints_in(told) == [
+    assert complaints_in(said) == [
         Complaint(7, 12, "static_assert failed"),
         Complaint(8, 3, "too many errors"),
     ]
 
 
-def test_an_error_behind_the_last_line_is_told(machine: Machine) -> None:
+def test_an_error_behind_the_last_line_is_reported(machine: Machine) -> None:
     machine.faults.library_error = "program_source:9999:1: error: expected '}'"
     with pytest.raises(eas.CompileError) as caught:
         launch_twice()
@@ -203,7 +203,7 @@ def test_an_error_behind_the_last_line_is_told(machine: Machine) -> None:
     assert diagnostic.message == "Metal's compiler refuses the text: expected '}'"
 
 
-def test_an_error_without_a_line_is_told_in_full(machine: Machine) -> None:
+def test_an_error_without_a_line_is_reported_in_full(machine: Machine) -> None:
     machine.faults.library_error = "the compiler service has gone away"
     with pytest.raises(eas.CompileError) as caught:
         launch_twice()

@@ -58,15 +58,15 @@ def behind(title: str, report: str) -> str:
 
 
 @pytest.mark.usefixtures("_without_xcode")
-def test_a_report_tells_of_the_machine_the_texts_and_the_tests(tmp_path: Path) -> None:
+def test_a_report_describes_the_machine_the_texts_and_the_tests(tmp_path: Path) -> None:
     tests = ["tests/metal/test_corpus.py::test_a_gpu_gives_the_results_of_the_reference[relu]"]
     texts = files("softmax", "scale_bf16")
     report = report_of(0, tmp_path / "report.md", "--texts", *texts, "--tests", *tests)
     assert report.startswith(
         f"# easy_as on a Mac\n\n| | |\n|---|---|\n| GPU | {GPU} |\n| macOS | 15.1 |\n| Python | 3."
     )
-    told = f"- {GPU}: 2 of 2 compile\n\n## Tests\n\n1 passed in "
-    assert behind("Texts", report).startswith(told)
+    said = f"- {GPU}: 2 of 2 compile\n\n## Tests\n\n1 passed in "
+    assert behind("Texts", report).startswith(said)
 
 
 @pytest.mark.usefixtures("_without_xcode")
@@ -233,7 +233,7 @@ def test_every_reviewed_text_names_its_kernel_and_its_metal() -> None:
     assert {program.version for program in programs} <= {(2, 3), (3, 0), (3, 1)}
 
 
-def test_a_gpu_that_cannot_be_opened_is_told(
+def test_a_gpu_that_cannot_be_opened_is_reported(
     machine: Machine, capsys: pytest.CaptureFixture[str]
 ) -> None:
     machine.faults.has_no_device = True

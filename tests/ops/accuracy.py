@@ -1,4 +1,4 @@
-"""Measures how exact the functions are on each backend; `python -m tests.ops.accuracy` tells.
+"""Measures how exact the functions are on each backend; `python -m tests.ops.accuracy` prints it.
 
 The truth is computed in NumPy's `longdouble`, which has 64 bits of precision on x86 and no fewer
 than f64 anywhere. Errors are in units of the last place of the true value's dtype.

@@ -59,7 +59,7 @@ def copy_box(
 @pytest.mark.parametrize("stores", [False, True])
 @pytest.mark.parametrize("order", ORDERS, ids=str)
 @pytest.mark.parametrize("check", CHECKS, ids=str)
-def test_block_pointers_check_the_axes_that_they_are_told_to(
+def test_block_pointers_check_the_axes_that_are_named(
     check: tuple[int, ...], order: tuple[int, ...], stores: bool, backend: str
 ) -> None:
     start = tuple((2, 3, 2)[axis] if axis in check else 0 for axis in range(3))

@@ -1,4 +1,4 @@
-"""Simdgroups beyond the table: sums that are rounded, and votes before lanes part."""
+"""Simdgroups beyond the table: sums that are rounded, and votes before lanes diverge."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ class VariableList:
 class MTLBuffer(Object):
     """Bytes: `memory` is what the CPU sees of them, `inside` what the GPU sees.
 
-    Of shared memory there is one copy. While commands that use it are under way the CPU finds
+    Of shared memory there is one copy. While commands that use it run, the CPU finds
     nothing in it, and what the CPU writes is lost. Managed memory has two copies, and nothing here
     makes them alike.
     """

@@ -86,11 +86,11 @@ class MTLDevice(Object):
         self, function: MTLFunction, error: None
     ) -> tuple[MTLComputePipelineState | None, NSError | None]:
         require(error is None, "an error that goes out is None on its way in")
-        told = self.machine.faults.pipeline_error
+        said = self.machine.faults.pipeline_error
         if "simdgroup_multiply" in function.library.text and APPLE7 not in self.machine.families:
-            told += "Unsupported function: matrices in simdgroups"
+            said += "Unsupported function: matrices in simdgroups"
         if self.machine.is_strict:
-            told += "".join(c.message for c in complaints_of(function.library.text))
-        if told:
-            return None, autorelease(NSError(self.machine, "AGXMetalG13X", 3, told))
+            said += "".join(c.message for c in complaints_of(function.library.text))
+        if said:
+            return None, autorelease(NSError(self.machine, "AGXMetalG13X", 3, said))
         return give(MTLComputePipelineState(self.machine, function)), None

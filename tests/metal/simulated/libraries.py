@@ -107,16 +107,16 @@ def compile_library(
     options = options or MTLCompileOptions(machine)
     modes = {"math_mode": options.math_mode, "math_functions": options.math_functions}
     machine.libraries.append({"version": options.version, **modes})
-    told = machine.faults.library_error
+    said = machine.faults.library_error
     for word, version in NEWER_TYPES.items():
         if options.version < constant(version):
-            told += "".join(_unknown(text, word))
+            said += "".join(_unknown(text, word))
     for complaint in complaints_of(text) if machine.is_strict else ():
         if complaint.line:
-            told += f"program_source:{complaint.line}:1: error: {complaint.message}\n"
-    if told:
+            said += f"program_source:{complaint.line}:1: error: {complaint.message}\n"
+    if said:
         code = constant("MTLLibraryErrorCompileFailure")
-        return None, autorelease(NSError(machine, "MTLLibraryErrorDomain", code, told))
+        return None, autorelease(NSError(machine, "MTLLibraryErrorDomain", code, said))
     return give(MTLLibrary(machine, text)), None
 
 

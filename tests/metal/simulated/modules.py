@@ -17,7 +17,7 @@ from tests.metal.simulated.objects import extract
 
 
 def install(machine: Machine | None = None) -> Machine:
-    """Has `import Metal` and its like find the simulation; from then on this is a Mac."""
+    """Has `import Metal` and the other imports find the simulation; from then on this is a Mac."""
     machine = machine or Machine(default_host())
     for module in (_metal(machine), _foundation(machine), _objc(machine)):
         sys.modules[module.__name__] = module

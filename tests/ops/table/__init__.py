@@ -8,7 +8,7 @@ from tests.ops.table.changes import CHANGED
 from tests.ops.table.elementwise import ELEMENTWISE
 from tests.ops.table.family import Family
 from tests.ops.table.memory import MOVED
-from tests.ops.table.messages import TOLD
+from tests.ops.table.messages import REPORTED
 from tests.ops.table.positions import PLACED
 from tests.ops.table.products import MULTIPLIED
 from tests.ops.table.randoms import DRAWN
@@ -18,5 +18,5 @@ from tests.ops.table.simdgroup import IN_SIMDGROUPS
 
 FAMILIES: tuple[Family, ...] = (
     *(ELEMENTWISE, *CASTS, REDUCED, *COMBINED, *UPDATED, CHANGED, *MOVED),
-    *(*IN_SIMDGROUPS, *MULTIPLIED, DRAWN, *PLACED, *TOLD),
+    *(*IN_SIMDGROUPS, *MULTIPLIED, DRAWN, *PLACED, *REPORTED),
 )

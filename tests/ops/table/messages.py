@@ -14,7 +14,7 @@ from tests.ops.table.operands import Array, values
 
 
 @eas.kernel
-def tell(x, SHAPE: eas.constexpr):
+def print_elements(x, SHAPE: eas.constexpr):
     v = mk.load(x, offsets(SHAPE))
     print("here is", v, "and", v == v)
 
@@ -23,7 +23,7 @@ def launch_prints(dtype: DType, shape: Shape) -> Launch:
     """Each lane prints a line, as NumPy writes the number."""
     x = drawn(dtype, shape)
     text = "".join(f"here is {v!s} and {v == v}\n" for v in x)
-    return Launch(tell, {"x": x, "SHAPE": shape}, [], text=text)
+    return Launch(print_elements, {"x": x, "SHAPE": shape}, [], text=text)
 
 
 @eas.kernel
@@ -53,7 +53,7 @@ def drawn(dtype: DType, shape: Shape) -> Array:
 
 
 ALL = tuple(DTYPES.values())
-TOLD = (
+REPORTED = (
     Family("print", ALL, SHAPES, launch_prints, moves),
     Family("assert", ALL, SHAPES, launch_asserts, moves),
 )
