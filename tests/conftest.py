@@ -16,10 +16,12 @@ from eas.msl.host import toolchain
 from tests import suite
 from tests.processes import PATIENCE
 from tests.snapshot_files import (
+    CFile,
     ErrorFile,
     FlatFile,
     IrFile,
     MetalFile,
+    PythonFile,
     SeptranErrorFile,
     TextFile,
 )
@@ -140,6 +142,18 @@ def flat_snapshot(snapshot: SnapshotAssertion) -> SnapshotCheck:
 def septran_error_snapshot(snapshot: SnapshotAssertion) -> SnapshotCheck:
     """Compares with `snapshots/septran/errors/<name>.txt`."""
     return _check(snapshot, SeptranErrorFile)
+
+
+@pytest.fixture
+def c_snapshot(snapshot: SnapshotAssertion) -> SnapshotCheck:
+    """Compares with `snapshots/septran/<name>.c`."""
+    return _check(snapshot, CFile)
+
+
+@pytest.fixture
+def python_snapshot(snapshot: SnapshotAssertion) -> SnapshotCheck:
+    """Compares with `snapshots/septran/<name>.py.txt`."""
+    return _check(snapshot, PythonFile)
 
 
 def _check(snapshot: SnapshotAssertion, file: type[TextFile]) -> SnapshotCheck:

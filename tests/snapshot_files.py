@@ -89,3 +89,15 @@ class FlatFile(TextFile):
 class SeptranErrorFile(TextFile):
     folder = "septran/errors"
     file_extension = "txt"
+
+
+class CFile(TextFile):
+    folder = "septran"
+    file_extension = "c"
+
+
+class PythonFile(TextFile):
+    """TVMScript and TileLang; not named `.py`, or linters would read them."""
+
+    folder = "septran"
+    file_extension = "py.txt"

@@ -147,11 +147,10 @@ def _are_apart(first: _Access, second: _Access, variable: str, scope: Scope) -> 
         other_offset = other - affine(variable) * stride
         if stride == 0 or variable in offset.names | other_offset.names:
             continue
-        other_offset, other_size = other_offset.substitute(theirs), other_size.substitute(theirs)
+        end = (other_offset + other_size).substitute(theirs)
+        other_offset = other_offset.substitute(theirs)
         room = abs(stride)
-        if scope.proves(other_offset + room - offset - size) and scope.proves(
-            offset + room - other_offset - other_size
-        ):
+        if scope.proves(other_offset + room - offset - size) and scope.proves(offset + room - end):
             return True
     return False
 

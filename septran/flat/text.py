@@ -6,12 +6,12 @@ last line and column, so the text is the same on every machine.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import get_args
 
 from eas.ir.text.lexer import WORD, quote, quote_unless
 from eas.septran.flat.affine import Affine
+from eas.septran.flat.lines import Lines
 from eas.septran.flat.nodes import (
     Alloc,
     Barrier,
@@ -65,10 +65,10 @@ _ATOM_LEVEL = UNARY_LEVEL + 1
 
 def print_module(module: Module) -> str:
     """The text of a module."""
-    lines = _Lines()
+    lines = Lines("  ")
     params = ", ".join(map(_param, module.params))
     head = f"module {_name(module.name)}({params}) machine {_dotted(module.machine)}"
-    with lines.block(head):
+    with lines.block(head + " {", "}"):
         for temp in module.temps:
             lines.add(f"temp {_buffer(temp)}")
         for kernel in module.kernels:
@@ -78,7 +78,7 @@ def print_module(module: Module) -> str:
 
 def print_stmt(stmt: Stmt) -> str:
     """The text of a statement, with all that is inside of it."""
-    lines = _Lines()
+    lines = Lines("  ")
     _print_stmt(stmt, lines)
     return lines.text()
 
@@ -96,41 +96,21 @@ def print_expr(expr: Expr) -> str:
     return _expr(expr)[0]
 
 
-class _Lines:
-    def __init__(self) -> None:
-        self._lines: list[str] = []
-        self._depth = 0
-
-    def add(self, text: str) -> None:
-        self._lines.append("  " * self._depth + text)
-
-    @contextmanager
-    def block(self, head: str, tail: str = "") -> Generator[None]:
-        self.add(f"{head} {{{tail}")
-        self._depth += 1
-        yield
-        self._depth -= 1
-        self.add("}")
-
-    def text(self) -> str:
-        return "\n".join(self._lines) + "\n"
-
-
-def _print_kernel(kernel: Kernel, lines: _Lines) -> None:
+def _print_kernel(kernel: Kernel, lines: Lines) -> None:
     params = ", ".join(map(_param, kernel.params))
     grid = ", ".join(f"{_name(name)} < {extent}" for name, extent in kernel.grid)
     head = f"kernel {_name(kernel.name)}({params}) grid [{grid}] threads {kernel.threads}"
-    with lines.block(head):
+    with lines.block(head + " {", "}"):
         for stmt in kernel.body:
             _print_stmt(stmt, lines)
 
 
-def _print_stmt(stmt: Stmt, lines: _Lines) -> None:
+def _print_stmt(stmt: Stmt, lines: Lines) -> None:
     origin = _origin(stmt.origin)
     if not isinstance(stmt, For | ParallelFor | If):
         lines.add(_simple(stmt) + origin)
         return
-    with lines.block(_head(stmt), origin):
+    with lines.block(f"{_head(stmt)} {{{origin}", "}"):
         for inner in stmt.body:
             _print_stmt(inner, lines)
 

@@ -1,0 +1,50 @@
+"""What a machine file says, as the plain tables that the flat IR and the targets read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from eas.septran.files.machine import Machine
+from eas.septran.flat.machine import Machine as FlatMachine
+from eas.septran.flat.machine import Memory
+from eas.septran.targets.library import CopyFunctions, Library
+
+
+def flat_machine(machine: Machine) -> FlatMachine:
+    """The processors and memories of a machine; only scratch memories need barriers."""
+    memories = tuple(
+        Memory(name, memory.capacity, memory.kind == "scratch")
+        for name, memory in machine.mems.items()
+    )
+    return FlatMachine(machine.name, tuple(machine.procs), memories)
+
+
+def library_of(machine: Machine) -> Library:
+    """The functions of a machine's library."""
+    symbols = dict(machine.symbols)
+    copies = {
+        arrow: CopyFunctions(symbols[copy.symbol], symbols[copy.wait] if copy.wait else None)
+        for arrow, copy in machine.copies.items()
+        if copy.symbol is not None
+    }
+    primitives: dict[str, str] = {}
+    operations: dict[str, str] = {}
+    for operation, several in machine.primitives.items():
+        for primitive in several:
+            if primitive.symbol is not None:
+                primitives[primitive.name] = symbols[primitive.symbol]
+                operations.setdefault(operation, symbols[primitive.symbol])
+    folder = Path(machine.path).parent
+    headers = [folder / header for header in machine.library.headers]
+    return Library(
+        machine.name,
+        symbols,
+        primitives,
+        operations,
+        copies,
+        headers=tuple(header.name for header in headers),
+        sources=tuple(folder / source for source in machine.library.sources),
+        folders=tuple(dict.fromkeys(header.parent for header in headers)),
+        links=tuple(machine.library.links),
+        scratch=machine.scratch,
+    )

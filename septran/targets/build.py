@@ -1,0 +1,197 @@
+"""Compiles C for this machine, keeps it in the cache, and runs it on NumPy arrays."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from eas.ir.types import DType
+from eas.septran.flat.interpret import FlatRunError, bind_shapes
+from eas.septran.flat.nodes import Alloc, Module
+from eas.septran.targets.c_text import c_name
+from eas.septran.targets.codegen_dsa import allocations, print_c
+from eas.septran.targets.library import COUNTERS, NATIVE, Library
+from eas.support.cache import digest, open_cache
+from eas.support.records import frozen
+
+Array: TypeAlias = np.ndarray[Any, Any]
+
+_FLAGS = ("-std=c11", "-O3", "-fPIC", "-fwrapv", "-ffp-contract=off", "-fno-math-errno")
+_ALIGNMENT = 64
+_SECONDS = 300.0
+
+
+class BuildError(Exception):
+    """There is no compiler, or it refuses a text: with what it says."""
+
+
+@frozen
+class Compiler:
+    """How C becomes a shared library. `version` tells two compilers apart."""
+
+    compile: tuple[str, ...]
+    link: tuple[str, ...]
+    version: str
+
+
+@cache
+def find_compiler() -> Compiler:
+    """Clang of the `ziglang` wheel, or the C compiler on the path; raises `BuildError`."""
+    spec = find_spec("ziglang")
+    zig = Path(spec.origin or "").parent / "zig" if spec is not None else None
+    if zig is not None and zig.exists() and sys.platform in ("linux", "darwin"):
+        return _zig(zig)
+    for name in ("cc", "clang", "gcc"):
+        path = shutil.which(name)
+        if path is not None:
+            shown = _run([path, "--version"]).splitlines()
+            shared = ("-shared", "-undefined", "dynamic_lookup")
+            link = shared if sys.platform == "darwin" else ("-shared",)
+            return Compiler((path,), (path, *link), shown[0] if shown else path)
+    raise BuildError("there is no C compiler: `pip install easy_as[host]` brings one along")
+
+
+def _zig(zig: Path) -> Compiler:
+    """Clang and the linker themselves: `zig cc` would build a C library first, for minutes."""
+    machine = platform.machine().lower()
+    machine = {"amd64": "x86_64", "arm64": "aarch64"}.get(machine, machine)
+    system = "macos" if sys.platform == "darwin" else "linux-gnu"
+    include = str(zig.parent / "lib" / "include")
+    command = (str(zig), "clang", f"--target={machine}-{system}", "-nostdinc", "-isystem", include)
+    link = (str(zig), "ld.lld", "-shared")
+    if sys.platform == "darwin":
+        link = (str(zig), "cc", "-shared", "-nostdlib", "-Wl,-undefined,dynamic_lookup")
+    found = zig.stat()
+    return Compiler(command, link, f"zig {found.st_size} {found.st_mtime_ns}")
+
+
+def compile_shared(text: str, library: Library) -> bytes:
+    """A shared library of a text and a vendor's sources, from the cache if it is there."""
+    compiler = find_compiler()
+    folders = (NATIVE, *library.folders)
+    flags = [*_FLAGS, *(f"-I{folder}" for folder in folders)]
+    files = [*library.sources, *(path for folder in folders for path in sorted(folder.glob("*.h")))]
+    contents = [path.read_bytes() for path in files]
+    key = digest(text, compiler.version, " ".join((*flags, *library.links)), *contents)
+    store = open_cache()
+    found = store.read(key)
+    if found is None:
+        found = _compile(text, library, compiler, flags)
+        store.store(key, found)
+    return found
+
+
+def _compile(text: str, library: Library, compiler: Compiler, flags: Sequence[str]) -> bytes:
+    with tempfile.TemporaryDirectory(prefix="septran") as folder:
+        objects: list[str] = []
+        for number, source in enumerate([None, *library.sources]):
+            name = os.path.join(folder, f"{number}.o")
+            given = "-" if source is None else str(source)
+            command = [*compiler.compile, "-x", "c", *flags, "-c", given, "-o", name]
+            _run(command, text if source is None else "")
+            objects.append(name)
+        shared = os.path.join(folder, "kernel.so")
+        links = [f"-l{each}" if "/" not in each else each for each in library.links]
+        _run([*compiler.link, *objects, *links, "-o", shared])
+        return Path(shared).read_bytes()
+
+
+def _run(command: Sequence[str], text: str = "") -> str:
+    try:
+        done = subprocess.run(
+            command, input=text, capture_output=True, text=True, timeout=_SECONDS, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise BuildError(f"`{command[0]}` cannot be run: {error}") from error
+    if done.returncode != 0:
+        raise BuildError(done.stderr or f"`{command[0]}` ended with {done.returncode}")
+    return done.stdout
+
+
+class Program:
+    """A module that was compiled to C: runs on arrays, and counts the library's calls."""
+
+    def __init__(self, module: Module, library: Library) -> None:
+        self.module = module
+        self.library = library
+        self.text = print_c(module, library)
+        self._loaded = load_shared(compile_shared(self.text, library))
+        self._entry = self._loaded[c_name(module.name)]
+        self._entry.restype = None
+
+    def __call__(self, *arrays: Array) -> None:
+        """Runs on arrays, one for each parameter; those it writes are changed in place."""
+        sizes = bind_shapes(self.module, [array.shape for array in arrays])
+        given: list[Array] = []
+        for param, array in zip(self.module.params, arrays, strict=True):
+            if array.dtype != param.dtype.numpy:
+                raise FlatRunError(f"`{param.name}` holds {param.dtype}, the array {array.dtype}")
+            given.append(np.ascontiguousarray(array).reshape(array.shape))
+        scratch = [
+            _aligned(tuple(extent.evaluate(sizes) for extent in temp.shape), temp.dtype)
+            for temp in self.module.temps
+        ]
+        if self.library.scratch == "parameter":
+            for kernel in self.module.kernels:
+                scratch += [_allocated(each) for each in allocations(kernel)]
+        pointers = [ctypes.c_void_p(each.ctypes.data) for each in (*given, *scratch)]
+        numbers = [ctypes.c_int64(sizes[name]) for name in self.module.sizes]
+        self._entry(*pointers, *numbers)
+        for param, array, used in zip(self.module.params, arrays, given, strict=True):
+            if param.privilege != "r" and used is not array:
+                array[...] = used
+
+    def call_counts(self) -> dict[str, int]:
+        """How often each function of the library was called since it was loaded."""
+        try:
+            names = (ctypes.c_char_p * 256).in_dll(self._loaded, f"{COUNTERS}_names")
+            counts = (ctypes.c_int64 * 256).in_dll(self._loaded, f"{COUNTERS}_counts")
+        except ValueError:  # the library does not count
+            return {}
+        found: dict[str, int] = {}
+        for position, name in enumerate(names):
+            if name is None:
+                break
+            found[name.decode()] = counts[position]
+        return found
+
+
+def load_shared(content: bytes) -> ctypes.CDLL:
+    """A shared library that is used as it was checked: from a file of this process alone."""
+    _load_math()
+    with tempfile.TemporaryDirectory(prefix="septran") as folder:
+        path = os.path.join(folder, "kernel.so")
+        Path(path).write_bytes(content)
+        return ctypes.CDLL(path)
+
+
+@cache
+def _load_math() -> None:
+    """Makes libm's functions visible to what is loaded later, which is not linked with it."""
+    if sys.platform.startswith("linux"):
+        ctypes.CDLL("libm.so.6", mode=ctypes.RTLD_GLOBAL)
+
+
+def _allocated(alloc: Alloc) -> Array:
+    *rows, row = alloc.shape or (1,)
+    return _aligned((alloc.slots, *rows, row + alloc.pad), alloc.dtype)
+
+
+def _aligned(shape: tuple[int, ...], dtype: DType) -> Array:
+    """Memory for scratch arrays, aligned as a vendor may ask for."""
+    size = int(np.prod(shape, dtype=np.int64)) * dtype.numpy.itemsize
+    raw = np.empty(size + _ALIGNMENT, np.uint8)
+    start = -raw.ctypes.data % _ALIGNMENT
+    return raw[start : start + size].view(dtype.numpy).reshape(shape)

@@ -1,0 +1,312 @@
+"""C for machines with a vendor's library: CodeGenDSA as a table of symbols.
+
+A statement for which the library has a function becomes a call of it, any other one plain loops.
+The entry function is named after the module and takes the arrays of its parameters, of its
+temporary arrays and, where the library wants scratch memory as parameters, of all allocations;
+then the sizes, as `int64_t`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator, Sequence
+from contextlib import ExitStack, contextmanager
+
+from eas.septran.flat.affine import Affine, affine
+from eas.septran.flat.lines import Lines
+from eas.septran.flat.nodes import (
+    Alloc,
+    Barrier,
+    Copy,
+    Fill,
+    For,
+    If,
+    Kernel,
+    Map,
+    Mma,
+    Module,
+    Origin,
+    ParallelFor,
+    Param,
+    Reduce,
+    Stmt,
+    Temp,
+    View,
+    walk,
+)
+from eas.septran.targets.c_text import (
+    Elements,
+    c_cast,
+    c_constant,
+    c_name,
+    c_number,
+    c_product,
+    c_type,
+    element_index,
+    load,
+    row_stride,
+    stored,
+)
+from eas.septran.targets.calls import Address, Argument, DtypeCode, Stride, chooser_for
+from eas.septran.targets.legalize import legalize
+from eas.septran.targets.library import Library, TargetError
+from eas.support.location import Loc
+
+
+def print_c(module: Module, library: Library) -> str:
+    """The text of a C file with the module's entry function."""
+    legal = legalize(module, library)
+    lines = Lines("    ")
+    lines.add(f"/* {module.name} for {module.machine} */")
+    lines.add('#include "septran_elements.h"')
+    for header in library.headers:
+        lines.add(f'#include "{header}"')
+    for kernel in legal.kernels:
+        lines.add("")
+        _print_kernel(kernel, legal, library, lines)
+    lines.add("")
+    _print_entry(legal, library, lines)
+    return lines.text()
+
+
+def allocations(kernel: Kernel) -> list[Alloc]:
+    """The allocations of a kernel, which are parameters where the library wants them to be."""
+    return [stmt for stmt in walk(kernel.body) if isinstance(stmt, Alloc)]
+
+
+def _print_kernel(kernel: Kernel, module: Module, library: Library, lines: Lines) -> None:
+    given: list[str] = [_parameter(param) for param in kernel.params]
+    if library.scratch == "parameter":
+        given += [f"{c_type(each.dtype)} *{c_name(each.name)}" for each in allocations(kernel)]
+    given += [f"int64_t {c_name(size)}" for size in module.sizes]
+    with lines.block(f"static void run_{kernel.name}({', '.join(given)}) {{", "}"):
+        _KernelText(kernel, module.sizes, library, lines).grid(list(kernel.grid))
+
+
+def _print_entry(module: Module, library: Library, lines: Lines) -> None:
+    given = [_parameter(param) for param in module.params]
+    given += [f"{c_type(temp.dtype)} *{c_name(temp.name)}" for temp in module.temps]
+    if library.scratch == "parameter":
+        for kernel in module.kernels:
+            given += [
+                f"{c_type(each.dtype)} *{kernel.name}_{each.name}" for each in allocations(kernel)
+            ]
+    given += [f"int64_t {c_name(size)}" for size in module.sizes]
+    with lines.block(f"void {c_name(module.name)}({', '.join(given)}) {{", "}"):
+        for kernel in module.kernels:
+            names = [c_name(param.name) for param in kernel.params]
+            if library.scratch == "parameter":
+                names += [f"{kernel.name}_{each.name}" for each in allocations(kernel)]
+            names += [c_name(size) for size in module.sizes]
+            lines.add(f"run_{kernel.name}({', '.join(names)});")
+
+
+def _parameter(param: Param | Temp) -> str:
+    const = "const " if isinstance(param, Param) and param.privilege == "r" else ""
+    return f"{const}{c_type(param.dtype)} *{c_name(param.name)}"
+
+
+class _KernelText:
+    """Prints the statements of one kernel."""
+
+    def __init__(
+        self, kernel: Kernel, sizes: Sequence[str], library: Library, lines: Lines
+    ) -> None:
+        self.kernel = kernel
+        self.library = library
+        self.lines = lines
+        self.chooser = chooser_for(kernel, library)
+        self.buffers = self.chooser.buffers
+        self.taken = {c_name(name) for name in (*self.buffers, *_variables(kernel), *sizes)}
+
+    def grid(self, grid: Sequence[tuple[str, Affine]]) -> None:
+        if not grid:
+            self.body(self.kernel.body)
+            return
+        (name, extent), *rest = grid
+        with self.loop(c_name(name), extent):
+            self.grid(rest)
+
+    @contextmanager
+    def loop(self, variable: str, extent: Affine) -> Generator[None]:
+        bound = c_number(extent)
+        with self.lines.block(
+            f"for (int64_t {variable} = 0; {variable} < {bound}; ++{variable}) {{", "}"
+        ):
+            yield
+
+    def body(self, body: Sequence[Stmt]) -> None:
+        for stmt in body:
+            self.comment(stmt.origin)
+            match stmt:
+                case Alloc():
+                    self.alloc(stmt)
+                case For() | ParallelFor():
+                    with self.loop(c_name(stmt.variable), stmt.extent):
+                        self.body(stmt.body)
+                case If():
+                    left, right = c_number(stmt.left), c_number(stmt.right)
+                    with self.lines.block(f"if ({left} {stmt.comparison} {right}) {{", "}"):
+                        self.body(stmt.body)
+                case Barrier():
+                    self.barrier(stmt)
+                case _:
+                    self.simple(stmt)
+
+    def comment(self, origin: Origin) -> None:
+        places = [_place(each) for each in (origin.yaml, origin.python) if each is not None]
+        parts = ([origin.because] if origin.because else []) + places
+        if parts:
+            self.lines.add(f"/* {', '.join(parts).replace('*/', '* /')} */")
+
+    def alloc(self, stmt: Alloc) -> None:
+        if self.library.scratch == "parameter":
+            return
+        *rows, row = stmt.shape or (1,)
+        count = stmt.slots * math.prod(rows) * (row + stmt.pad)
+        place = f"/* {stmt.memory} */"
+        self.lines.add(f"{c_type(stmt.dtype)} {c_name(stmt.name)}[{count}]; {place}")
+
+    def barrier(self, stmt: Barrier) -> None:
+        """One thread runs a kernel, so that there is nobody to wait for."""
+        if self.kernel.threads != 1:
+            message = f"C runs a kernel by one thread, `{self.kernel.name}` has"
+            raise TargetError(f"{message} {self.kernel.threads} and a barrier")
+
+    def simple(self, stmt: Stmt) -> None:
+        chosen = self.chooser.choose(stmt)
+        if chosen is not None:
+            for call in chosen:
+                self.lines.add(f"{call.function}({', '.join(map(self.argument, call.arguments))});")
+            return
+        match stmt:
+            case Copy():
+                self.copy(stmt)
+            case Fill():
+                self.fill(stmt)
+            case Map():
+                self.map(stmt)
+            case Reduce():
+                self.reduce(stmt)
+            case Mma():
+                self.mma(stmt)
+            case _:
+                raise TargetError(f"{self.library.name} has no function for {type(stmt).__name__}")
+
+    def argument(self, argument: Argument) -> str:
+        match argument:
+            case Address():
+                view = argument.view
+                index = element_index(view, self.buffers[view.buffer], ["0"] * view.rank)
+                name = c_name(view.buffer)
+                return name if index == "0" else f"&{name}[{index}]"
+            case Stride():
+                view = argument.view
+                return c_product(row_stride(view, self.buffers[view.buffer]))
+            case DtypeCode():
+                return f"SEPTRAN_{argument.dtype.upper()}"
+            case Affine():
+                return c_number(argument)
+            case float() | int():
+                if math.isinf(argument):
+                    return "-__builtin_inf()" if argument < 0 else "__builtin_inf()"
+                return repr(argument)
+            case _:
+                return c_constant(argument.value, argument.dtype)
+
+    @contextmanager
+    def loops(self, shape: Sequence[Affine]) -> Generator[list[str]]:
+        """Loops over all elements of a shape; gives the position on each axis."""
+        with ExitStack() as nest:
+            along: list[str] = []
+            for axis, extent in enumerate(shape):
+                along.append("0" if extent == affine(1) else self.fresh(f"e{axis}"))
+                if along[-1] != "0":
+                    nest.enter_context(self.loop(along[-1], extent))
+            yield along
+
+    def fresh(self, name: str) -> str:
+        """A name that the kernel does not use."""
+        while name in self.taken:
+            name += "_"
+        return name
+
+    def element(self, view: View, along: Sequence[str]) -> str:
+        return f"{c_name(view.buffer)}[{element_index(view, self.buffers[view.buffer], along)}]"
+
+    def copy(self, stmt: Copy) -> None:
+        source, target = (self.buffers[v.buffer].dtype for v in (stmt.source, stmt.target))
+        with self.loops(stmt.source.shape) as along:
+            value = load(self.element(stmt.source, along), source)
+            value = c_cast(value, source, target) if source != target else value
+            is_same = source == target
+            text = self.element(stmt.source, along) if is_same else stored(value, target)
+            self.lines.add(f"{self.element(stmt.target, along)} = {text};")
+
+    def fill(self, stmt: Fill) -> None:
+        dtype = self.buffers[stmt.target.buffer].dtype
+        with self.loops(stmt.target.shape) as along:
+            value = stored(c_constant(stmt.value, dtype), dtype)
+            self.lines.add(f"{self.element(stmt.target, along)} = {value};")
+
+    def map(self, stmt: Map) -> None:
+        dtype = self.buffers[stmt.target.buffer].dtype
+        with self.loops(stmt.target.shape) as along:
+            value = stored(Elements(self.buffers, along).expr(stmt.value), dtype)
+            self.lines.add(f"{self.element(stmt.target, along)} = {value};")
+
+    def reduce(self, stmt: Reduce) -> None:
+        source = self.buffers[stmt.source.buffer].dtype
+        shape, axis = stmt.source.shape, stmt.axis
+        with self.loops([*shape[:axis], *shape[axis + 1 :]]) as along:
+            is_kept = stmt.target.rank == len(shape)
+            target = [*along[:axis], "0", *along[axis:]] if is_kept else along
+            with self.accumulated(stmt.target, target, shape[axis]) as (total, wide, step):
+                inner = [*along[:axis], step, *along[axis:]]
+                value = load(self.element(stmt.source, inner), source)
+                self.lines.add(f"{total} = {_combined(stmt.kind, total, value, wide)};")
+
+    def mma(self, stmt: Mma) -> None:
+        factor = self.buffers[stmt.left.buffer].dtype
+        with (
+            self.loops(stmt.target.shape) as (i, j),
+            self.accumulated(stmt.target, [i, j], stmt.depth) as (total, wide, step),
+        ):
+            left = [step, i] if "a" in stmt.transposed else [i, step]
+            right = [j, step] if "b" in stmt.transposed else [step, j]
+            first = load(self.element(stmt.left, left), factor)
+            second = load(self.element(stmt.right, right), factor)
+            self.lines.add(f"{total} += ({wide}){first} * ({wide}){second};")
+
+    @contextmanager
+    def accumulated(
+        self, view: View, along: Sequence[str], extent: Affine
+    ) -> Generator[tuple[str, str, str]]:
+        """A loop that accumulates one element, in f32 for numbers of 16 bits.
+
+        Gives the accumulator, its type and the loop's variable.
+        """
+        dtype = self.buffers[view.buffer].dtype
+        wide = "float" if dtype.is_float and dtype.bits == 16 else c_type(dtype)
+        total, step = self.fresh("total"), self.fresh("step")
+        target = self.element(view, along)
+        self.lines.add(f"{wide} {total} = {load(target, dtype)};")
+        with self.loop(step, extent):
+            yield total, wide, step
+        self.lines.add(f"{target} = {stored(total, dtype)};")
+
+
+def _combined(kind: str, total: str, value: str, wide: str) -> str:
+    if kind in ("add", "mul"):
+        return f"{total} {'+' if kind == 'add' else '*'} {value}"
+    suffix = {"float": "f32", "double": "f64"}.get(wide, "u64" if wide[0] == "u" else "i64")
+    return f"septran_{kind}_{suffix}({total}, {value})"
+
+
+def _variables(kernel: Kernel) -> list[str]:
+    loops = (stmt for stmt in walk(kernel.body) if isinstance(stmt, For | ParallelFor))
+    return [*(name for name, _ in kernel.grid), *(stmt.variable for stmt in loops)]
+
+
+def _place(loc: Loc) -> str:
+    return f"{loc.source.name}:{loc.line}:{loc.column + 1}"
