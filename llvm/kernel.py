@@ -9,6 +9,7 @@ from eas.ir.passes.bounds_params import bounds_of
 from eas.ir.pipeline import run
 from eas.ir.report_sites import sites_of
 from eas.ir.types import BOOL, Pointer
+from eas.ir.verify import verify
 from eas.llvm import ENTRY
 from eas.llvm.analysis.program_order import is_along_y
 from eas.llvm.emit.dtypes import register, stored, to_register
@@ -32,6 +33,7 @@ def write(function: Function, width: int, has_nontemporal: bool) -> str:
     check_legal(function)
     sites = sites_of(function)  # before the rewrites: readers of reports number them so
     function = run(CPU, function, None)
+    verify(function, CPU.end)
     fast = "reassoc nsz arcp contract afn" if function.fast_math else ""
     e = Emitter(fast=fast, has_avx512=width == 16, has_avx2=has_nontemporal and width == 8)
     ids = tuple(V("i32", f"%{axis}") for axis in "xyz")

@@ -18,7 +18,7 @@ from eas.ir.nodes import (
 from eas.ir.pipeline import run
 from eas.ir.report_sites import local_extents
 from eas.ir.types import BF16, F64, DType, Pointer
-from eas.msl.analysis.facts import Facts, gather
+from eas.msl.analysis.facts import Facts
 from eas.msl.analysis.numbers import study
 from eas.msl.cxx.atomics import only_atomic
 from eas.msl.cxx.hints import suggest_names
@@ -26,7 +26,7 @@ from eas.msl.cxx.names import identifier, unique
 from eas.msl.cxx.printer import Printer
 from eas.msl.cxx.temporaries import place_temporaries
 from eas.msl.cxx.tree import Shared
-from eas.msl.layout.assignment import MAX_THREADS, classify_control, complete_layout
+from eas.msl.layout.assignment import MAX_THREADS, complete_layout
 from eas.msl.layout.layout import Budget
 from eas.msl.lower.body import lower_body
 from eas.msl.lower.lowering import Lowering
@@ -180,13 +180,12 @@ def _lower_within(function: Function, threads: int | None) -> Lowering:
 
 def _lower(function: Function, options: MetalOptions) -> Lowering:
     """A function after all passes: which thread holds what, then the steps, then the C++."""
-    threads, budget = options.threads, options.budget
-    layout = classify_control(gather(function), threads, budget)
-    complete_layout(layout, threads)
+    layout = options.control(function)
+    complete_layout(layout, options.threads)
     finder = Finder(layout)
     plan = double_buffer_partials(make_plan(layout, finder), finder)
     low = _lower_plan(plan, finder, {}, {})
-    if not budget.reuses_memory:
+    if not options.budget.reuses_memory:
         return low
     backings = overlay_arrays(plan, finder, low.shared)
     dtypes = {backing: low.shared[backing].dtype for backing in backings.values()}

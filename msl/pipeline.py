@@ -24,19 +24,39 @@ from eas.msl.rewrites.all_reduce import all_reduce_rows
 from eas.msl.rewrites.dot_to_mma import dot_to_mma
 from eas.msl.rewrites.lockstep_regions import find_lockstep_regions
 from eas.msl.rewrites.reduction_fusion import fuse_reductions
-from eas.support.records import frozen
+from eas.support.records import field, frozen, record
+
+
+@record
+class _Control:
+    """A layout that only classifies control flow, and the function that it is of."""
+
+    function: Function | None = None
+    layout: Layout | None = None
 
 
 @frozen
 class MetalOptions:
-    """How many threads a program has, if that is given, and what memory may be spent."""
+    """How many threads a program has, if that is given, and what memory may be spent.
+
+    `last` is the analysis that was made last: it holds as long as passes change nothing.
+    """
 
     threads: int | None = None
     budget: Budget = Budget()
+    last: _Control = field(default_factory=_Control, compare=False)
 
     @property
     def has_whole_simdgroups(self) -> bool:
         return (self.threads or SIMD) % SIMD == 0
+
+    def control(self, function: Function) -> Layout:
+        """The layout of a function, of which only the classes of control flow are decided."""
+        last = self.last
+        if last.layout is None or last.function is not function:
+            last.function = function
+            last.layout = classify_control(gather(function), self.threads, self.budget)
+        return last.layout
 
 
 def _shape_products(function: Function, options: MetalOptions) -> Function:
@@ -55,7 +75,7 @@ def _dot_to_mma(function: Function, options: MetalOptions) -> Function:
 def _remove_lane_continues(function: Function, options: MetalOptions) -> Function:
     """To a fixed point: a loop that got another body may be shared now, or no more."""
     while has_splits(function):
-        simpler = without_lane_continues(function, _control(function, options).uniform_control)
+        simpler = without_lane_continues(function, options.control(function).uniform_control)
         if simpler is function:
             break
         function = simpler
@@ -65,15 +85,11 @@ def _remove_lane_continues(function: Function, options: MetalOptions) -> Functio
 def _run_in_lockstep(function: Function, options: MetalOptions) -> Function:
     """To a fixed point: control flow around what is in lockstep is shared by all threads."""
     while has_splits(function):
-        simpler = in_lockstep(function, find_lockstep_regions(_control(function, options)))
+        simpler = in_lockstep(function, find_lockstep_regions(options.control(function)))
         if simpler is function:
             break
         function = _remove_lane_continues(simpler, options)
     return function
-
-
-def _control(function: Function, options: MetalOptions) -> Layout:
-    return classify_control(gather(function), options.threads, options.budget)
 
 
 WITH_ALL_REDUCES = with_ops(GUARDED_RELAXED, "metal", *ALL_REDUCE.values())
