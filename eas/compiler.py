@@ -100,11 +100,23 @@ def _reporting_faults(function: Function) -> Generator[None]:
 @_without_collector()
 def write_msl(function: Function, threads: int | None) -> MslKernel:
     """The Metal text of a compiled function."""
-    with _refusing_depth(function), timed(function.name, "writing Metal"):
+    with timed(function.name, "writing Metal"), _relaxed_for_metal(function) as relaxed:
+        return msl.write(relaxed, threads)
+
+
+def describe_msl(function: Function, threads: int | None) -> str:
+    """What is decided before the Metal text of a compiled function is written."""
+    with _relaxed_for_metal(function) as relaxed:
+        return "\n".join(msl.describe(relaxed, threads))
+
+
+@contextmanager
+def _relaxed_for_metal(function: Function) -> Generator[Function]:
+    with _refusing_depth(function):
         relaxed = _run(RELAX_METAL, function)
         try:
             with _reporting_faults(function):
-                return msl.write(relaxed, threads)
+                yield relaxed
         except msl.UnsupportedError as error:
             raise CompileError([error.diagnostic], function.name) from error
 
@@ -178,6 +190,11 @@ class CompiledKernel:
     def msl(self) -> str:
         """The Metal text."""
         return self.metal.text
+
+    @property
+    def schedule(self) -> str:
+        """The layout and the schedule behind the Metal text."""
+        return describe_msl(self.function, self.threads_wanted)
 
     @property
     def threads(self) -> int:

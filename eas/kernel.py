@@ -170,6 +170,14 @@ class Kernel:
         """The Metal text for these arguments or types."""
         return self.compile(*args, _tptg=_tptg, **kwargs).msl
 
+    def to_schedule(self, *args: Any, _tptg: int | None = None, **kwargs: Any) -> str:
+        """What is decided before the Metal text is written, for these arguments or types.
+
+        First where each block is (with the threads that own its elements, in threadgroup memory,
+        or computed at each use), then the steps of the threads with the barriers between them.
+        """
+        return self.compile(*args, _tptg=_tptg, **kwargs).schedule
+
     def to_llvm(self, *args: Any, _tptg: int | None = None, **kwargs: Any) -> str:
         """The LLVM text for these arguments or types, as it is made for this CPU."""
         return self.compile(*args, _tptg=_tptg, **kwargs).llvm

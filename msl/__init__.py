@@ -1,7 +1,16 @@
 """Typed IR to Metal Shading Language: layout, schedule, lowering, text."""
 
-from eas.msl.kernel import Buffer, Field, MslKernel, choose_budget, write
+from eas.msl.kernel import Buffer, Field, MslKernel, choose_budget, describe, write
 from eas.msl.ops.errors import UnsupportedError
 from eas.support.report_buffer import Site
 
-__all__ = ["Buffer", "Field", "MslKernel", "Site", "UnsupportedError", "choose_budget", "write"]
+__all__ = [
+    "Buffer",
+    "Field",
+    "MslKernel",
+    "Site",
+    "UnsupportedError",
+    "choose_budget",
+    "describe",
+    "write",
+]

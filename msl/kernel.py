@@ -40,6 +40,7 @@ from eas.msl.schedule.memory_planning import MAX_BYTES, bytes_of, describe_memor
 from eas.msl.schedule.planner import make_plan
 from eas.msl.schedule.steps import Plan
 from eas.msl.schedule.storage import assign_storage
+from eas.msl.schedule.text import print_layout, print_schedule
 from eas.msl.schedule.value_sources import Finder
 from eas.support.escapes import HIDDEN, escape
 from eas.support.faults import Extent
@@ -121,6 +122,13 @@ def write(function: Function, threads: int | None = None) -> MslKernel:
         loc = loc or low.function.body.ops[0].loc
         raise UnsupportedError(message, loc, tuple(table), _advise(function))
     return _assemble(low)
+
+
+def describe(function: Function, threads: int | None = None) -> tuple[str, str]:
+    """The layout and the schedule of a kernel, as text; the function is what `write` takes."""
+    _check(function, threads)
+    low = _lower_within(run(PREPARE, function, MetalOptions(threads)), threads)
+    return print_layout(low.layout), print_schedule(low.plan)
 
 
 def _advise(function: Function) -> str:

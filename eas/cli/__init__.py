@@ -17,6 +17,7 @@ from eas.targets import TARGETS
 FORMS = {
     "msl": "the Metal text of a kernel",
     "ir": "the typed IR of a kernel",
+    "schedule": "which thread holds what on Metal, and what the threads do in which order",
     "python": "the Python that is left of a kernel once its constexpr arguments are known",
 }
 

@@ -1,0 +1,1 @@
+"""The kernel that ARCHITECTURE.md shows in every form."""
