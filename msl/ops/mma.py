@@ -49,7 +49,7 @@ _PRODUCT = ("shape", "k", "transposed")
 def _check(ty: Type, space: Space, dtypes: tuple[DType, ...], what: str) -> None:
     if not isinstance(ty, Pointer) or ty.space != space or ty.dtype not in dtypes:
         names = " or ".join(dtype.name for dtype in dtypes)
-        raise RuleError(f"takes a pointer to {names} in a {space} as {what}, not {ty}")
+        raise RuleError(f"takes {names} in {space} memory as {what}, not {ty}")
 
 
 def _check_accumulator(ty: Type) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import prod
 from random import Random
 from types import SimpleNamespace
@@ -45,9 +45,9 @@ class InexactError(Exception):
     """A number is too large for f32: the order of a sum would matter."""
 
 
-def write_kernel(random: Random) -> tuple[str, int]:
+def write_kernel(random: Random, among: Sequence[int] = EXTENTS) -> tuple[str, int]:
     """The text of a kernel, and how many elements of `x` and `out` each of its programs has."""
-    extents = {letter: random.choice(EXTENTS) for letter in "MN"}
+    extents = {letter: random.choice(among) for letter in "MN"}
     batch = random.choice((0, 0, 0, 2, 3)) if max(extents.values()) < 20 else 0
     lines = _Lines(random, extents, batch)
     size = lines.load_all()
@@ -151,6 +151,16 @@ class _Lines:
         acc = self.random.choice((name, name, self.value(shape), ""))
         return f"{name} = {self.dot(shape, acc)}"
 
+    def scaled_product(self) -> str:
+        """A product that is added to a matrix times a number, or one for each row."""
+        name = self.name()
+        *batch, rows, _ = self.shape(name)
+        signs = f"mk.where(mk.arange(0, {prod((*batch, rows))}) % 2 == 0, 1.0, -1.0)"
+        by_rows = f"mk.reshape({signs}, {(*batch, rows, 1)})"
+        row = f"mk.reshape({signs}, {(*batch, rows)})[{':, ' * (1 + len(batch))}None]"
+        factor = self.random.choice(("-1.0", "mk.to_f32(s % 3 - 1)", row, by_rows))
+        return f"{name} = {self.dot(MATRICES[name], f'{name} * {factor}')}"
+
     def keep_small(self) -> str:
         name = self.name()
         return f"{name} = wrapped({name}, {self.random.choice(('2.0', '3.0'))})"
@@ -226,6 +236,7 @@ class _Lines:
 
 _STATEMENTS: dict[Callable[[_Lines], str], int] = {
     _Lines.product: 8,
+    _Lines.scaled_product: 2,
     _Lines.keep_small: 3,
     _Lines.swap: 4,
     _Lines.change: 2,
@@ -268,7 +279,7 @@ def _functions(program: int) -> SimpleNamespace:
         reduce=lambda a, axis, _, keep_dims: np.min(a, axis=axis, keepdims=keep_dims),
         cumsum=_cumsum,
         associative_scan=lambda a, axis, _: np.minimum.accumulate(a, axis),
-        to_f32=lambda a: a.astype(np.float32),
+        to_f32=np.float32,
         to_f16=lambda a: _cast(a, np.dtype(np.float16)),
         to_bf16=lambda a: _cast(a, BF16.numpy),
         to_i8=lambda a: _cast(a, np.dtype(np.int8)),

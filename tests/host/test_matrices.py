@@ -14,6 +14,7 @@ import pytest
 
 from eas.frontend_ast.source.errors import CompileError
 from eas.msl.host import Host
+from tests.fuzz.accumulators import ELEMENTS, write_accumulators
 from tests.fuzz.matrices import PROGRAMS, TRIPS, InexactError, run_in_numpy, write_kernel
 from tests.fuzz.running import load
 from tests.host.alike import Arrays, Trial, run_trials
@@ -30,6 +31,29 @@ def test_products_do_not_change_what_they_read(host: Host, batch: int) -> None:
         trials += trials_of(seed)
         seed += 1
     run_trials(host, trials)
+
+
+def test_accumulators_give_what_the_interpreter_gives(host: Host) -> None:
+    run_trials(host, [accumulators_of(seed) for seed in range(BATCH)])
+
+
+def accumulators_of(seed: int) -> Trial:
+    text, size = write_accumulators(Random(seed))
+    x = np.random.default_rng(seed).integers(-1, 2, ELEMENTS).astype("f4")
+
+    def arrays() -> Arrays:
+        return {"x": x.copy(), "out": np.zeros(PROGRAMS * size, "f4")}
+
+    expected = arrays()
+    kernel = load(text)["compute"]
+    kernel[PROGRAMS](**expected, n=TRIPS, _backend="interpret")
+    compiled = kernel.compile("*f32", "*f32", "i32")
+
+    def bind(given: Arrays) -> list[Any]:
+        return compiled.binding.bind({**given, "n": TRIPS})
+
+    name = f"seed {seed}:\n\n{text}"
+    return Trial(name, compiled.function, compiled.metal, arrays, bind, (PROGRAMS,), expected)
 
 
 def trials_of(seed: int) -> list[Trial]:
