@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TypeGuard
+
 from eas.septran.files import nodes
 from eas.septran.files.complaints import Complaints
-from eas.septran.files.expressions import ExpressionError, Term, parse
-from eas.septran.files.nodes import Items, Map, Scalar
+from eas.septran.files.expressions import LONGEST, ExpressionError, Term, parse
+from eas.septran.files.nodes import Items, Map, Plain, Scalar
 
 
 def parse_conditions(root: Map, key: str, complaints: Complaints) -> list[tuple[Scalar, Term]]:
@@ -14,12 +16,17 @@ def parse_conditions(root: Map, key: str, complaints: Complaints) -> list[tuple[
     several = node.items if isinstance(node, Items) else [node]
     found: list[tuple[Scalar, Term]] = []
     for each in several:
-        if isinstance(each, Scalar) and isinstance(each.value, str) and each.value:
+        if isinstance(each, Scalar) and _is_readable(each.value):
             try:
                 found.append((each, parse(each.value)))
             except ExpressionError as error:
                 complain(each, error, "S121", complaints)
     return found
+
+
+def _is_readable(value: Plain) -> TypeGuard[str]:
+    """Of a text that is empty or too long the model has said so."""
+    return isinstance(value, str) and 0 < len(value) <= LONGEST
 
 
 def complain(scalar: Scalar, error: ExpressionError, code: str, complaints: Complaints) -> None:

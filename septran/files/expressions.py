@@ -146,9 +146,7 @@ def holds(term: Term, lookup: Lookup) -> bool:
     """Whether a condition is true; `lookup` gives the value of a name, or None."""
     match term:
         case Comparison():
-            numbers = [_number(each, lookup) for each in term.terms]
-            pairs = zip(term.symbols, numbers, numbers[1:], strict=False)
-            return all(_COMPARE[symbol](left, right) for symbol, left, right in pairs)
+            return _compares(term, lookup)
         case Logic(symbol="not"):
             return not holds(term.terms[0], lookup)
         case Logic(symbol="and"):
@@ -162,6 +160,17 @@ def holds(term: Term, lookup: Lookup) -> bool:
             raise ExpressionError(f"`{term.name}` is the number {value}", term.start, term.end)
         case Number() | Arithmetic():
             raise ExpressionError("this is a number, not a condition", term.start, term.end)
+
+
+def _compares(term: Comparison, lookup: Lookup) -> bool:
+    """Python computes no term after the first pair that does not compare."""
+    left = _number(term.terms[0], lookup)
+    for symbol, each in zip(term.symbols, term.terms[1:], strict=True):
+        right = _number(each, lookup)
+        if not _COMPARE[symbol](left, right):
+            return False
+        left = right
+    return True
 
 
 def _number(term: Term, lookup: Lookup) -> int:

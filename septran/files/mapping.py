@@ -7,9 +7,11 @@ from typing import Annotated, Literal
 
 from pydantic import Discriminator, Field, StringConstraints, Tag
 
+from eas.septran.files.expressions import LONGEST
 from eas.septran.files.model import Name, Strict
 from eas.septran.files.tune_tags import (
     MOST_OPTIONS,
+    UNWRAP,
     AnyTune,
     BindingName,
     InstanceName,
@@ -23,7 +25,7 @@ from eas.septran.files.tune_tags import (
 
 NONE = "NONE"  # as a memory: the tensor is not to be copied for this task
 
-Expression = Annotated[str, StringConstraints(min_length=1, max_length=500)]
+Expression = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST)]
 FilePath = Annotated[str, StringConstraints(min_length=1, max_length=1000)]
 
 
@@ -89,7 +91,7 @@ class InstanceChoice(Strict):
 
 
 InstanceOrTune = Annotated[
-    Annotated[Instance, Tag("<value>")] | Annotated[InstanceChoice, Tag("<tune>")],
+    Annotated[Instance, Tag("<value>")] | Annotated[InstanceChoice, UNWRAP, Tag("<tune>")],
     Discriminator(branch_of),
 ]
 

@@ -150,7 +150,7 @@ class _Reader:
         self.chain: list[tuple[str, Loc | None]] = []
 
     def read(self, path: str, asked_at: Loc | None = None) -> Map | None:
-        real = os.path.realpath(path)
+        real = _real_path(path)
         if any(real == before for before, _ in self.chain):
             self._complain_about_cycle(real, asked_at)
             return None
@@ -186,6 +186,14 @@ class _Reader:
         labels = [Label(loc, "which is extended here") for _, loc in self.chain[start + 1 :] if loc]
         message = f"{quoted(os.path.basename(real))} extends itself"
         self.complaints.add("S114", message, asked_at or NOWHERE, secondary=labels)
+
+
+def _real_path(path: str) -> str:
+    """The same text for all names of a file; of a text that names none, itself."""
+    try:
+        return os.path.realpath(path)
+    except ValueError:  # a character that no path has
+        return path
 
 
 def _texts(node: Node | None) -> list[Scalar]:

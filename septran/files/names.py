@@ -23,7 +23,7 @@ from eas.support.records import field, frozen
 if TYPE_CHECKING:
     from eas.septran.files.merge import Mapping as LoadedMapping
 
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
 
 # Tunables that any instance may have: the tiles of `shape_from`, and another name of `pipeline`.
 OPEN_TUNABLES = ("block_size", "pipeline_depth")

@@ -56,8 +56,11 @@ class Map:
 Node = Scalar | Items | Map
 
 
-class TuneData(dict[str, Any]):
-    """What stands behind a `!tune`, for the models."""
+@frozen
+class TuneData:
+    """What stands behind a `!tune`, for the models: no map, so that it fits in no map's place."""
+
+    data: dict[str, Any]
 
 
 def to_data(node: Node) -> Any:

@@ -8,6 +8,7 @@ its position in the list.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from collections.abc import Mapping as MappingOf
 from typing import Any, cast
@@ -127,8 +128,15 @@ def resolved_texts(mapping: Mapping, values: Values) -> dict[str, str]:
         start = text.offset(node.loc.line, node.loc.column)
         end = text.offset(node.loc.end_line, node.loc.end_column)
         written = flow(nodes.to_data(_node(mapping, tune, value)))
+        written += _comment_after_tag(text.text[start:end])
         edits.setdefault(node.loc.source.path, []).append((start, end, written))
     return {path: _edited(text.text, edits.get(path, [])) for path, text in texts.items()}
+
+
+def _comment_after_tag(text: str) -> str:
+    """The comment that follows `!tune` on its line, if the choice itself begins below."""
+    found = re.match(r"!tune([ \t]+#[^\r\n]*)[\r\n]", text)
+    return found.group(1) if found else ""
 
 
 def _edited(text: str, edits: Sequence[tuple[int, int, str]]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Literal, Self
 
-from pydantic import Discriminator, Field, Tag, model_validator
+from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 
 from eas.septran.files.model import Name, Positive, Small, Strict, wrong
 from eas.septran.files.nodes import TuneData
@@ -141,10 +141,18 @@ def branch_of(value: object) -> str:
     return "<tune>" if kind_of(value) == "<tune>" else "<value>"
 
 
-_IntTune = Annotated[IntChoice | IntRange | PowerOfTwo, Field(discriminator="type")]
-_ValueTune = Annotated[ValueChoice | IntRange | PowerOfTwo | Either, Field(discriminator="type")]
-_MemoryTune = Annotated[NameChoice | MemoryChoice, Field(discriminator="type")]
-_BindingTune = Annotated[NameChoice | BindingChoice, Field(discriminator="type")]
+def _unwrapped(value: object) -> object:
+    return value.data if isinstance(value, TuneData) else value
+
+
+UNWRAP = BeforeValidator(_unwrapped)
+_BY_TYPE = Field(discriminator="type")
+
+_IntTune = Annotated[IntChoice | IntRange | PowerOfTwo, _BY_TYPE, UNWRAP]
+_ValueTune = Annotated[ValueChoice | IntRange | PowerOfTwo | Either, _BY_TYPE, UNWRAP]
+_MemoryTune = Annotated[NameChoice | MemoryChoice, _BY_TYPE, UNWRAP]
+_BindingTune = Annotated[NameChoice | BindingChoice, _BY_TYPE, UNWRAP]
+_InstanceTune = Annotated[NameChoice, UNWRAP]
 
 AnyTune = (
     ValueChoice
@@ -188,6 +196,6 @@ BindingName = Annotated[
     _BRANCH,
 ]
 InstanceName = Annotated[
-    Annotated[Name, Tag("<value>")] | Annotated[NameChoice, Tag("<tune>")],
+    Annotated[Name, Tag("<value>")] | Annotated[_InstanceTune, Tag("<tune>")],
     _BRANCH,
 ]

@@ -11,6 +11,7 @@ from pydantic import BaseModel, Tag, ValidationError
 
 from eas.septran.files import nodes
 from eas.septran.files.complaints import Complaints, quoted, suggest
+from eas.septran.files.expressions import LONGEST
 from eas.septran.files.model import OWN
 from eas.septran.files.nodes import Map, Node, Scalar
 from eas.septran.files.tune_tags import TUNE_TYPES
@@ -105,7 +106,10 @@ def _wrong_value(
         is_open = isinstance(node, Map) and not node.is_tune and "type" in node.entries
         return "S108", message, ["a choice begins with `!tune`"] if is_open else []
     name = str(path[-1]) if is_key else _text(node)
-    if kind in ("string_pattern_mismatch", "string_too_long") and context.get("max_length") != 500:
+    if (
+        kind in ("string_pattern_mismatch", "string_too_long")
+        and context.get("max_length") != LONGEST
+    ):
         return "S110", f"{quoted(name)} is not a name", [_rule(context)]
     return "S109", _RANGES.get(kind, _no_words)(context), []
 
@@ -134,6 +138,7 @@ _RANGES: dict[str, Callable[[dict[str, Any]], str]] = {
     "less_than_equal": lambda c: f"expected a number of at most {c['le']}",
     "too_short": lambda c: "expected at least one",
     "too_long": lambda c: f"expected at most {c['max_length']}, found {c['actual_length']}",
+    "string_unicode": lambda c: "expected a text, found one with half of a character",
     "string_too_short": lambda c: "expected a text, found an empty one",
     "string_too_long": lambda c: f"expected a text of at most {c['max_length']} characters",
 }

@@ -64,10 +64,11 @@ def _block(data: dict[str, Any], path: tuple[str, ...], indent: str) -> Iterable
 def flow(value: Any) -> str:
     """A value on one line."""
     several: Any = value
+    if isinstance(value, TuneData):
+        return f"!tune {flow(value.data)}"
     if isinstance(value, dict):
-        tag = "!tune " if isinstance(value, TuneData) else ""
         inner = ", ".join(f"{_text(name)}: {flow(each)}" for name, each in several.items())
-        return f"{tag}{{{inner}}}"
+        return f"{{{inner}}}"
     if isinstance(value, list):
         return f"[{', '.join(map(flow, several))}]"
     if isinstance(value, str):
@@ -79,4 +80,11 @@ def _text(text: str) -> str:
     """A text, in quotes if it would mean something else without."""
     if _PLAIN.fullmatch(text) and is_text(text):
         return text
-    return json.dumps(text, ensure_ascii=True)
+    return f'"{"".join(map(_escaped, text))}"'
+
+
+def _escaped(character: str) -> str:
+    """A character in double quotes; JSON would write two halves of one beyond U+FFFF."""
+    if character in '"\\':
+        return f"\\{character}"
+    return character if character.isprintable() else f"\\U{ord(character):08X}"
