@@ -81,8 +81,9 @@ def run_folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPath
 
 @pytest.fixture(scope="session", autouse=True)
 def _own_environment(request: pytest.FixtureRequest, run_folder: Path) -> Iterator[None]:
-    """Kernels are compiled once per run, and not taken from other runs."""
+    """Kernels are compiled once per run, not taken from other runs, and verified at each pass."""
     with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("EAS_VERIFY", "1")
         patch.setenv("EAS_CACHE_DIR", str(run_folder / "cache"))
         suite.prepare_children(patch, request.config.rootpath, run_folder / "bytecode")
         yield
