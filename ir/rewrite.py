@@ -42,6 +42,7 @@ from eas.support.records import field, record, replace
 
 Map = Callable[[Value], Value]
 Inner = Callable[[Region], Region]
+Change = Callable[[Op, Op], "Sequence[Op] | None"]
 
 
 def same(value: Value) -> Value:
@@ -169,6 +170,29 @@ def substitute(ops: Sequence[Op], env: Mapping[int, Value]) -> tuple[Op, ...]:
         return with_operands(op, env)
 
     return tuple([change(op) for op in ops])
+
+
+def rewrite(region: Region, change: Change, env: Mapping[int, Value] | None = None) -> Region:
+    """The region with each op replaced by the ops that `change` gives for it, inner ops first.
+
+    `change` gets the op with its regions rewritten and its operands replaced, then the op as it was
+    before: tables by `id()` know that one. It gives None for an op that stays. `env` replaces
+    values, by id, in all ops that come later; `change` may add to it.
+    """
+    names: Mapping[int, Value] = {} if env is None else env
+
+    def use(value: Value) -> Value:
+        return names.get(value.id, value)
+
+    def inner(region: Region) -> Region:
+        ops: list[Op] = []
+        for old in region.ops:
+            op = rebuild(old, use, same, inner) if regions_of(old) else with_operands(old, names)
+            new = change(op, old)
+            ops += [op] if new is None else new
+        return Region(region.args, tuple(ops))
+
+    return inner(region)
 
 
 def follow(env: Mapping[int, Value]) -> dict[int, Value]:

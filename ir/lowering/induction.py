@@ -27,7 +27,7 @@ from eas.ir.nodes import (
     walk,
 )
 from eas.ir.ops import OPS
-from eas.ir.rewrite import builder_for, rebuild, renumber, with_values
+from eas.ir.rewrite import builder_for, renumber, rewrite, with_values
 from eas.ir.types import Scalar
 from eas.support.records import frozen, replace
 
@@ -38,33 +38,25 @@ def carry_distances(f: Function) -> Function:
         return f
     makers = {op.result.id: op for op in walk(f.body) if isinstance(op, Compute)}
     split = {key for key, each in divergences(f).items() if each.inside}
-    return renumber(replace(f, body=_Change(builder_for(f), makers, split).region(f.body)))
+    induction = _Induction(builder_for(f), makers, split)
+    return renumber(replace(f, body=rewrite(f.body, induction.change)))
 
 
 @frozen
-class _Change:
+class _Induction:
     """`makers` are the ops that define values, `split` the loops in which lanes diverge."""
 
     build: Builder
     makers: Mapping[int, Compute]
     split: set[int]
 
-    def region(self, region: Region) -> Region:
-        ops: list[Op] = []
-        for op in region.ops:
-            if isinstance(op, Loop):
-                ops += self.loop(op)
-            else:
-                ops.append(rebuild(op, inner=self.region) if regions_of(op) else op)
-        return Region(region.args, tuple(ops))
-
-    def loop(self, op: Loop) -> Sequence[Op]:
-        inner = rebuild(op, inner=self.region)
-        assert isinstance(inner, Loop)
-        if id(op) in self.split or _continues(op.body):
-            return [inner]
-        moves = {place: by for place in range(len(op.inits)) if (by := self.moves(op, place))}
-        return self.with_distances(inner, moves) if moves else [inner]
+    def change(self, op: Op, old: Op) -> Sequence[Op] | None:
+        if not isinstance(op, Loop) or not isinstance(old, Loop):
+            return None
+        if id(old) in self.split or _continues(old.body):
+            return None
+        moves = {place: by for place in range(len(op.inits)) if (by := self.moves(old, place))}
+        return self.with_distances(op, moves) if moves else None
 
     def moves(self, op: Loop, place: int) -> Sequence[Value]:
         """The numbers that each trip adds to all lanes of a carried block; none if it does more."""

@@ -6,6 +6,8 @@ the rest of the body moves to the other branch of the `If`, as for a `return`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from eas.ir.analysis import divergences
 from eas.ir.builder import Builder
 from eas.ir.nodes import (
@@ -20,10 +22,9 @@ from eas.ir.nodes import (
     Value,
     While,
     Yield,
-    regions_of,
 )
 from eas.ir.passes.exits import lower_exits
-from eas.ir.rewrite import builder_for, rebuild, renumber, same
+from eas.ir.rewrite import builder_for, rebuild, renumber, rewrite, same
 from eas.support.records import field, record, replace
 
 
@@ -37,29 +38,22 @@ def without_lane_continues(function: Function, shared: set[int]) -> Function:
     }
     if not loops:
         return function
-    changed = _Change(loops, builder_for(function)).region(function.body)
-    return renumber(lower_exits(replace(function, body=changed)))
+    body = rewrite(function.body, _Scopes(loops, builder_for(function)).change)
+    return renumber(lower_exits(replace(function, body=body)))
 
 
 @record
-class _Change:
+class _Scopes:
     """Wraps the bodies of loops in scopes; `labels` counts them."""
 
     loops: set[int]
     build: Builder
     labels: int = field(default=0)
 
-    def region(self, region: Region) -> Region:
-        return Region(region.args, tuple(self.op(op) for op in region.ops))
-
-    def op(self, op: Op) -> Op:
-        if not regions_of(op):
-            return op
-        if not isinstance(op, For | While) or id(op) not in self.loops:
-            return rebuild(op, same, same, self.region)
-        changed = rebuild(op, same, same, self.region)
-        assert isinstance(changed, For | While)
-        return replace(changed, body=self.scope(changed.body, op))
+    def change(self, op: Op, old: Op) -> Sequence[Op] | None:
+        if not isinstance(op, For | While) or id(old) not in self.loops:
+            return None
+        return [replace(op, body=self.scope(op.body, op))]
 
     def scope(self, body: Region, op: For | While) -> Region:
         carried = body.args[1:] if isinstance(op, For) else body.args

@@ -27,7 +27,7 @@ from eas.ir.nodes import (
 )
 from eas.ir.ops import OPS
 from eas.ir.passes.ranges import Ranges, analyze
-from eas.ir.rewrite import builder_for, rebuild, renumber
+from eas.ir.rewrite import builder_for, renumber, rewrite
 from eas.ir.types import Scalar
 from eas.support.records import frozen, replace
 
@@ -37,33 +37,29 @@ def level_loops(f: Function) -> Function:
     if not any(isinstance(op, For) and op.start.shape for op in walk(f.body)):
         return f
     makers = {op.result.id: op for op in walk(f.body) if isinstance(op, Compute)}
-    changed = _Change(builder_for(f), makers, analyze(f)).region(f.body)
-    return renumber(replace(f, body=changed))
+    uniform = _UniformLoops(builder_for(f), makers, analyze(f))
+    return renumber(replace(f, body=rewrite(f.body, uniform.change)))
 
 
 @frozen
-class _Change:
+class _UniformLoops:
     build: Builder
     makers: dict[int, Compute]
     ranges: Ranges
 
-    def region(self, region: Region) -> Region:
-        ops: list[Op] = []
-        for op in region.ops:
-            inner = rebuild(op, inner=self.region) if regions_of(op) else op
-            ops += self.level(inner) if isinstance(inner, For) else [inner]
-        return Region(region.args, tuple(ops))
+    def change(self, op: Op, _: Op) -> Sequence[Op] | None:
+        return self.level(op) if isinstance(op, For) else None
 
-    def level(self, op: For) -> Sequence[Op]:
+    def level(self, op: For) -> Sequence[Op] | None:
         parts = self.first_and_lane(op.start)
         stop, step = self.number(op.stop), self.number(op.step)
         if parts is None or stop is None or step is None or _exits(op.body):
-            return [op]
+            return None
         first, lane = parts
         if self.low(step) < 1 or (first is not None and self.low(first) < 0):
-            return [op]  # the counters of lanes that are beyond the end might wrap
+            return None  # the counters of lanes that are beyond the end might wrap
         if any(value.shape != lane.shape for value in op.inits):
-            return [op]
+            return None
         self.build.ops, self.build.loc = [], op.loc
         if first is None:
             first = self.build.constant(0, stop.ty.dtype)

@@ -7,6 +7,8 @@ gives zero. The policy is that of `ReadZeroSkipWrite` in WebGPU's implementation
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from eas.ir.builder import Builder
 from eas.ir.nodes import (
     Alloc,
@@ -16,15 +18,14 @@ from eas.ir.nodes import (
     Fault,
     Function,
     Load,
-    Region,
+    Op,
     Store,
     Value,
-    regions_of,
     walk,
 )
 from eas.ir.passes.bounds_params import bounds_of
 from eas.ir.report_sites import ACCESS_KINDS, array_name
-from eas.ir.rewrite import builder_for, rebuild
+from eas.ir.rewrite import builder_for, rewrite
 from eas.ir.types import I64, U8, U16, U32, Shape
 from eas.support.records import replace
 
@@ -39,7 +40,7 @@ def guard_accesses(f: Function) -> Function:
     for op in walk(f.body):
         if isinstance(op, Alloc):
             guards.sizes[op.result.id] = op.size
-    return replace(f, body=guards.region(f.body))
+    return replace(f, body=rewrite(f.body, guards.change))
 
 
 class _Guards:
@@ -47,20 +48,14 @@ class _Guards:
         self.build, self.bounds = build, bounds
         self.sizes: dict[int, int] = {}
 
-    def region(self, region: Region) -> Region:
-        before, self.build.ops = self.build.ops, []
-        for op in region.ops:
-            self.build.loc = op.loc
-            if isinstance(op, Load | Store | Atomic):
-                self.access(op)
-            elif regions_of(op):
-                self.build.emit(rebuild(op, inner=self.region))
-            else:
-                self.build.emit(op)
-            if isinstance(op, Compute) and op.op.name == "index":
-                self.index(op)
-        made, self.build.ops = tuple(self.build.ops), before
-        return Region(region.args, made)
+    def change(self, op: Op, _: Op) -> Sequence[Op] | None:
+        self.build.ops, self.build.loc = [], op.loc
+        if isinstance(op, Load | Store | Atomic):
+            self.access(op)
+        elif isinstance(op, Compute) and op.op.name == "index":
+            self.build.emit(op)
+            self.index(op)
+        return self.build.ops or None
 
     def access(self, op: Load | Store | Atomic) -> None:
         build, shape = self.build, op.offset.shape

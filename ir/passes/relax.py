@@ -16,14 +16,12 @@ from eas.ir.nodes import (
     Function,
     Load,
     Op,
-    Region,
     Store,
     Value,
-    regions_of,
 )
 from eas.ir.ops import OPS
 from eas.ir.passes.ranges import MOST_PROGRAMS, Interval, Ranges, analyze
-from eas.ir.rewrite import builder_for, rebuild, substitute
+from eas.ir.rewrite import builder_for, rewrite
 from eas.support.records import replace
 
 _TRUNCATED = {"floordiv": "truncdiv", "mod": "truncmod"}
@@ -32,7 +30,8 @@ _TRUNCATED = {"floordiv": "truncdiv", "mod": "truncmod"}
 def use_ranges(f: Function) -> Function:
     """Drops sign fix-ups, index wraps and masks that the ranges show to be needless."""
     known = analyze(f)
-    body = _Simplifier(builder_for(f), known, f.checked).region(f.body, {})
+    simplifier = _Simplifier(builder_for(f), known, f.checked)
+    body = rewrite(f.body, simplifier.change, simplifier.env)
     limit = known.programs if known.programs < MOST_PROGRAMS else None
     return replace(f, body=body, programs=limit)
 
@@ -43,24 +42,12 @@ class _Simplifier:
         self.known = known
         self.keeps_indices = keeps_indices
         self.true: set[int] = set()
+        self.env: dict[int, Value] = {}
 
-    def region(self, region: Region, renamed: dict[int, Value]) -> Region:
-        renamed = dict(renamed)
-        ops: list[Op] = []
-        for op in region.ops:
-            if regions_of(op):
-                inside = rebuild(op, inner=lambda inner: self.region(inner, renamed))
-                ops += substitute([inside], renamed)
-            else:
-                ops += self.simplify(op, renamed)
-        return Region(region.args, tuple(ops))
-
-    def simplify(self, op: Op, renamed: dict[int, Value]) -> Sequence[Op]:
-        operands = self.known.uses.get(id(op), ())
-        [op] = substitute([op], renamed)
+    def change(self, op: Op, old: Op) -> Sequence[Op] | None:
         match op:
             case Compute():
-                return self.compute(op, operands, renamed)
+                return self.compute(op, self.known.uses.get(id(old), ()))
             case Assert(is_assumed=True):
                 return []
             case Load(mask=Value() as mask) if mask.id in self.true:
@@ -68,22 +55,20 @@ class _Simplifier:
             case Store(mask=Value() as mask) | Atomic(mask=Value() as mask) if mask.id in self.true:
                 return [replace(op, mask=None)]
             case _:
-                return [op]
+                return None
 
-    def compute(
-        self, op: Compute, operands: Sequence[Interval | None], renamed: dict[int, Value]
-    ) -> Sequence[Op]:
+    def compute(self, op: Compute, operands: Sequence[Interval | None]) -> Sequence[Op] | None:
         name = op.op.name
         lows = [operand.low for operand in operands if operand is not None]
         if name in _TRUNCATED and len(lows) == 2 and min(lows) >= 0:
             return [replace(op, op=OPS[_TRUNCATED[name]])]
         if name == "index" and lows and lows[0] >= 0 and not self.keeps_indices:
-            renamed[op.result.id] = op.operands[0]
+            self.env[op.result.id] = op.operands[0]
             return []
         decided = self.known.values.get(op.result.id)
         if op.result.ty.dtype.is_bool and decided is not None and decided.low == decided.high:
             return self.constant(op, bool(decided.low))
-        return [op]
+        return None
 
     def constant(self, op: Compute, value: bool) -> Sequence[Op]:
         if value:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from eas.ir.builder import Builder
-from eas.ir.nodes import Compute, Constant, Function, If, Op, Region, Value, Yield, regions_of
+from eas.ir.nodes import Compute, Constant, Function, If, Op, Value, Yield
 from eas.ir.ops import OPS
 from eas.ir.ops.arithmetic import ARITHMETIC
-from eas.ir.rewrite import builder_for, rebuild, substitute
-from eas.support.records import replace
+from eas.ir.rewrite import builder_for, rewrite
+from eas.support.records import frozen, replace
 
 _MOST_OPS = 8
 _DEAR = {"floordiv", "mod", "truncdiv", "truncmod", "div"}
@@ -19,32 +19,31 @@ _CHEAP = {op.name for op in ARITHMETIC} - _DEAR | _MOVES
 
 def use_selects(f: Function) -> Function:
     """The function with both sides of small branches computed."""
-    return replace(f, body=_Selects(builder_for(f), _is_choice).region(f.body))
+    return _with_selects(f, _is_choice)
 
 
 def without_branches(f: Function) -> Function:
     """The function with both sides computed of all branches that only compute."""
-    return replace(f, body=_Selects(builder_for(f), _only_computes).region(f.body))
+    return _with_selects(f, _only_computes)
 
 
+def _with_selects(f: Function, may_choose: Callable[[If], bool]) -> Function:
+    selects = _Selects(builder_for(f), may_choose, {})
+    return replace(f, body=rewrite(f.body, selects.change, selects.env))
+
+
+@frozen
 class _Selects:
-    def __init__(self, build: Builder, may_choose: Callable[[If], bool]) -> None:
-        self.build = build
-        self.may_choose = may_choose
+    """`env` replaces the results of branches that yield one value on both sides."""
 
-    def region(self, region: Region) -> Region:
-        ops: list[Op] = []
-        renamed: dict[int, Value] = {}
-        for op in region.ops:
-            inside = rebuild(op, inner=self.region) if regions_of(op) else op
-            [now] = substitute([inside], renamed)
-            if isinstance(now, If) and self.may_choose(now):
-                ops += self.choose(now, renamed)
-            else:
-                ops.append(now)
-        return Region(region.args, tuple(ops))
+    build: Builder
+    may_choose: Callable[[If], bool]
+    env: dict[int, Value]
 
-    def choose(self, op: If, renamed: dict[int, Value]) -> list[Op]:
+    def change(self, op: Op, _: Op) -> Sequence[Op] | None:
+        return self.choose(op) if isinstance(op, If) and self.may_choose(op) else None
+
+    def choose(self, op: If) -> list[Op]:
         """The ops of both branches, then one value for each result."""
         then, orelse = op.then.terminator, op.orelse.terminator
         assert isinstance(then, Yield) and isinstance(orelse, Yield)
@@ -53,7 +52,7 @@ class _Selects:
         constants = _bools(self.build.ops)
         for result, a, b in zip(op.results, then.values, orelse.values, strict=True):
             if a is b:
-                renamed[result.id] = a
+                self.env[result.id] = a
             else:
                 self.pick(op.condition, a, b, constants, result)
         return self.build.ops

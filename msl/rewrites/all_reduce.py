@@ -20,13 +20,12 @@ from eas.ir.nodes import (
     Region,
     Value,
     is_reduction,
-    regions_of,
     walk,
 )
 from eas.ir.ops import OPS
 from eas.ir.ops.simdgroup import SIMD
 from eas.ir.passes.dead import remove_dead
-from eas.ir.rewrite import builder_for, rebuild, substitute
+from eas.ir.rewrite import builder_for, rewrite, substitute
 from eas.ir.types import Shape, make_type
 from eas.msl.analysis.outline import Outline, outline
 from eas.msl.layout.layout import is_64_bit
@@ -40,16 +39,17 @@ def all_reduce_rows(function: Function) -> Function:
     """The function with all-reduces, for simdgroups of 32 threads."""
     if not any(map(is_reduction, walk(function.body))):
         return function
-    change = _Change(builder_for(function), outline(function))
-    body = change.region(function.body)
-    if not change.all_reduces:
+    found = _AllReduces(builder_for(function), outline(function))
+    body = rewrite(function.body, found.before_broadcasts)
+    if not found.all_reduces:
         return function
-    ops = substitute(change.with_all_reduces(body).ops, change.env)
+    body = rewrite(body, found.after_reductions)
+    ops = substitute(body.ops, found.env)
     return remove_dead(replace(function, body=Region(body.args, ops)), keeps_faults=False)
 
 
 @record
-class _Change:
+class _AllReduces:
     """`all_reduces` has the new ops, by the results of the reductions that they come from.
 
     `env` has what replaces the results of broadcasts.
@@ -60,22 +60,15 @@ class _Change:
     all_reduces: dict[Value, Compute] = field(default_factory=dict[Value, Compute])
     env: dict[int, Value] = field(default_factory=dict[int, Value])
 
-    def region(self, region: Region) -> Region:
-        ops: list[Op] = []
-        for op in region.ops:
-            if isinstance(op, Compute) and op.op.name == "broadcast":
-                ops += self.broadcast(op)
-            ops.append(rebuild(op, inner=self.region) if regions_of(op) else op)
-        return Region(region.args, tuple(ops))
+    def before_broadcasts(self, op: Op, _: Op) -> list[Op] | None:
+        if not isinstance(op, Compute) or op.op.name != "broadcast":
+            return None
+        return [*self.broadcast(op), op]
 
-    def with_all_reduces(self, region: Region) -> Region:
-        """A region with each all-reduce behind the reduction that it comes from."""
-        ops: list[Op] = []
-        for op in region.ops:
-            ops.append(rebuild(op, inner=self.with_all_reduces) if regions_of(op) else op)
-            if isinstance(op, Compute) and op.result in self.all_reduces:
-                ops.append(self.all_reduces[op.result])
-        return Region(region.args, tuple(ops))
+    def after_reductions(self, op: Op, _: Op) -> list[Op] | None:
+        if not isinstance(op, Compute) or op.result not in self.all_reduces:
+            return None
+        return [op, self.all_reduces[op.result]]
 
     def broadcast(self, op: Compute) -> list[Op]:
         """Ops that compute in each lane what is broadcast to it, if that comes of its own row."""
