@@ -260,8 +260,8 @@ def test_python_ends_while_the_gpu_is_still_at_work(monkeypatch: pytest.MonkeyPa
 def test_a_forked_process_cannot_use_the_gpu_and_says_so(machine: Machine) -> None:
     twice(np.ones(4, np.float32), 4, BLOCK=4)
     assert in_a_fork(message_of_launch) == (
-        f"this process was forked from {os.getpid()}, which has used Metal; the GPU does not come "
-        "along. Start processes anew: `multiprocessing.set_start_method('spawn')`"
+        f"this process was forked from {os.getpid()}, which has used Metal; the GPU does not "
+        "survive a fork. Start new processes: `multiprocessing.set_start_method('spawn')`"
     )
     assert machine.labels == ["twice"]
 
