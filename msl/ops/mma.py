@@ -21,7 +21,7 @@ registers (`mma_prefetch`), adds the product of the tiles that the trip before h
 `mma_parity_start` stands before the loop; behind it an `mma_pipelined` adds the last product. It
 adds nothing if no trip has filled the tiles.
 
-How fragments are spread over simdgroups, and how long the rows of a tile are, is not told here:
+How fragments are spread over simdgroups, and how long the rows of a tile are, is not decided here:
 layout decides it. A `dot` with other extents stays as it is: each lane computes its element.
 """
 

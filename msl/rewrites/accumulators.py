@@ -52,7 +52,7 @@ class Update:
 class Accumulator:
     """An accumulator: its initial value, the first and the last op that use it, its last version.
 
-    Both ops are of one region; `number` tells it from others.
+    Both ops are of one region; `number` distinguishes it from others.
     """
 
     number: int
