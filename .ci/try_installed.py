@@ -1,6 +1,7 @@
 """Tries an installed easy_as: a kernel from a file, and that nothing but `eas` was installed."""
 
 import importlib.util
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +23,14 @@ for backend in ("interpret", "msl-host"):
 assert "kernel void twice(" in twice.to_msl("*f32", "i32", BLOCK=4)
 
 assert "site-packages" in Path(eas.__file__).parts
-for name in ("frontend_ast", "ir", "msl", "runtime", "tests", "examples", "benchmarks", "docs"):
+stages = ("frontend_ast", "ir", "llvm", "msl", "runtime", "septran", "support")
+for name in (*stages, "tests", "examples", "benchmarks", "docs"):
     assert importlib.util.find_spec(name) is None, f"`{name}` was installed"
+assert "eas.septran" not in sys.modules
+from eas.septran.files import load_machine, shipped_machines  # noqa: E402
+
+for name in shipped_machines():
+    machine = load_machine(name)
+    for file in (*machine.library.headers, *machine.library.sources):
+        assert (Path(machine.path).parent / file).is_file(), f"`{file}` was not installed"
 print("imports, compiles, runs")

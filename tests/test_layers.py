@@ -26,6 +26,9 @@ BELOW: dict[str, set[str]] = {
 MSL = ("ops", "analysis", "layout", "rewrites", "cxx", "schedule", "lower", "top", "host")
 LLVM = ("emit", "analysis", "lanes", "top")
 
+# What a folder of SepTran may import of the others; the files beside them may import all.
+SEPTRAN: dict[str, set[str]] = {"files": set(), "flat": set(), "targets": {"flat"}}
+
 
 @cache
 def modules() -> dict[str, Path]:
@@ -95,6 +98,19 @@ def test_a_stage_imports_only_the_stages_before_it(package: str, stages: tuple[s
         for name in ours
         for other in imports_of(name)
         if other in ours and stage_of(other, package, stages) > stage_of(name, package, stages)
+    ]
+    assert wrong == []
+
+
+@pytest.mark.parametrize("folder", SEPTRAN)
+def test_a_folder_of_septran_imports_only_what_is_below_it(folder: str) -> None:
+    allowed = {f"eas.septran.{each}" for each in (SEPTRAN[folder] | {folder})}
+    wrong = [
+        f"{name} imports {other}"
+        for name in modules()
+        if name.startswith(f"eas.septran.{folder}")
+        for other in imports_of(name)
+        if other.startswith("eas.septran.") and ".".join(other.split(".")[:3]) not in allowed
     ]
     assert wrong == []
 

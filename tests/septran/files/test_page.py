@@ -1,0 +1,46 @@
+"""`docs/septran_files.md` is true: its files load, and its errors are those of a snapshot."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from eas.septran.files import load_machine
+from eas.septran.files.machine import Machine
+from eas.septran.files.mapping import Instance, MappingFile
+from eas.septran.files.tune_tags import TUNE_TYPES
+from tests.septran.files.checking import check
+
+REPOSITORY = Path(__file__).parent.parent.parent.parent
+PAGE = (REPOSITORY / "docs" / "septran_files.md").read_text("utf-8")
+BLOCK = re.compile(r"^```yaml\n(.*?)^```\n", re.MULTILINE | re.DOTALL)
+NAME = re.compile(r"^# (\S+\.yaml)$", re.MULTILINE)
+
+
+def test_the_files_on_the_page_are_right(tmp_path: Path) -> None:
+    names: list[str] = []
+    for block in BLOCK.findall(PAGE):
+        [name] = NAME.findall(block)
+        (tmp_path / name).write_text(block, "utf-8")
+        check(tmp_path / name)
+        names.append(name)
+    assert names == [
+        "gemm.apple_gpu.map.yaml",
+        "gemm_on_apple_gpu.map.yaml",
+        "tiny.machine.yaml",
+    ]
+    assert load_machine(tmp_path / "tiny.machine.yaml").name == "tiny"
+
+
+def test_the_page_shows_a_snapshot() -> None:
+    found = re.search(r"<!-- (\S+) -->\n```\n(.*?)^```\n", PAGE, re.MULTILINE | re.DOTALL)
+    assert found is not None
+    assert (REPOSITORY / found.group(1)).read_text("utf-8") == found.group(2)
+
+
+def test_the_page_names_every_key() -> None:
+    for model in (Instance, MappingFile, Machine):
+        for key in set(model.model_fields) - {"name", "about", "task_mappings"}:
+            assert f"`{key}`" in PAGE
+    for kind in TUNE_TYPES:
+        assert f"| `{kind}` |" in PAGE
