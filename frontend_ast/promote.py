@@ -365,11 +365,11 @@ def _combine(ctx: Context, numbers: Sequence[Number]) -> DType:
     dtypes = [_own_dtype(ctx, n) for n in numbers]
     result = dtypes[0]
     for place, other in enumerate(dtypes):
-        met = result if other is result else _meet(result, other)
-        if met is None:
+        common = result if other is result else _common_dtype(result, other)
+        if common is None:
             first = dtypes.index(result)
             raise _no_common_type(ctx, (numbers[first], result), (numbers[place], other))
-        result = met
+        result = common
     return result
 
 
@@ -377,7 +377,7 @@ def _own_dtype(ctx: Context, num: Number) -> DType:
     return num.dtype if isinstance(num, Num) else constant_dtype(ctx, num)
 
 
-def _meet(a: DType, b: DType) -> DType | None:
+def _common_dtype(a: DType, b: DType) -> DType | None:
     if a == b:
         return a
     if a.is_float != b.is_float:

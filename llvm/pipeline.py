@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from eas.ir.analysis import divergences
-from eas.ir.lowering.dot_operands import shape_products
-from eas.ir.lowering.induction import carry_distances
+from eas.ir.lowering.dot_operands import shape_dot_operands
+from eas.ir.lowering.induction import simplify_induction
 from eas.ir.lowering.lane_continues import without_lane_continues
-from eas.ir.lowering.row_loops import split_rows
-from eas.ir.lowering.uniform_loops import level_loops
+from eas.ir.lowering.row_loops import loop_over_rows
+from eas.ir.lowering.uniform_loops import make_loops_uniform
 from eas.ir.nodes import Function
 from eas.ir.passes import RELAX
 from eas.ir.pipeline import Pass, Pipeline, without_options
@@ -37,22 +37,22 @@ CPU = Pipeline(
         ),
         Pass(
             "row-loops",
-            without_options(split_rows),
+            without_options(loop_over_rows),
             "It takes functions without loops only, and makes one: the next passes see it.",
         ),
         Pass(
             "uniform-loops",
-            without_options(level_loops),
+            without_options(make_loops_uniform),
             "Before induction, which takes uniform loops only.",
         ),
         Pass(
             "induction",
-            without_options(carry_distances),
+            without_options(simplify_induction),
             "All loops have their final form: what moves in them by a scalar is known.",
         ),
         Pass(
             "dot-operands",
-            without_options(shape_products),
+            without_options(shape_dot_operands),
             "Last: induction looks for plain sums, which a product may take into itself.",
         ),
     ),

@@ -7,7 +7,7 @@ matrices are tiled depends on it, and so does which control flow lanes have for 
 from __future__ import annotations
 
 from eas.ir.analysis import has_splits
-from eas.ir.lowering.dot_operands import shape_products
+from eas.ir.lowering.dot_operands import shape_dot_operands
 from eas.ir.lowering.lane_continues import without_lane_continues
 from eas.ir.lowering.lockstep import in_lockstep
 from eas.ir.nodes import Function
@@ -59,8 +59,8 @@ class MetalOptions:
         return last.layout
 
 
-def _shape_products(function: Function, options: MetalOptions) -> Function:
-    return shape_products(function) if options.has_whole_simdgroups else function
+def _shape_dot_operands(function: Function, options: MetalOptions) -> Function:
+    return shape_dot_operands(function) if options.has_whole_simdgroups else function
 
 
 def _all_reduce(function: Function, options: MetalOptions) -> Function:
@@ -107,7 +107,7 @@ PREPARE = Pipeline(
         ),
         Pass(
             "dot-operands",
-            _shape_products,
+            _shape_dot_operands,
             "Before dot-to-mma: a product that starts from its sum keeps the sum in fragments.",
         ),
         Pass(

@@ -217,7 +217,7 @@ def fill(x, N, BLOCK: eas.constexpr):
     mk.store(x, i, 1, mask=i < N)
 
 
-def test_a_grid_whose_indices_would_wrap_is_refused_with_a_way_out(square: Array) -> None:
+def test_a_grid_whose_indices_would_wrap_is_refused_with_a_suggestion(square: Array) -> None:
     with pytest.raises(eas.LaunchError) as caught:
         fill(square.reshape(-1), square.size, BLOCK=1024, _backend="cpu")
     assert str(caught.value) == (

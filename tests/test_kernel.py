@@ -299,7 +299,7 @@ def test_a_compile_leaves_the_garbage_collector_as_it_was(is_enabled: bool) -> N
         (gc.enable if before else gc.disable)()
 
 
-def test_a_compiled_kernel_tells_its_signature_and_what_it_writes() -> None:
+def test_a_compiled_kernel_has_its_signature_and_what_it_writes() -> None:
     compiled = fill.compile("*f16", "i32", BLOCK=4)
     assert compiled.name == "fill"
     assert compiled.signature == "fill(out: *f16, value: i32) with BLOCK=4"

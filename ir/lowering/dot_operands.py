@@ -14,7 +14,7 @@ from eas.ir.types import F32, make_type
 from eas.support.records import field, frozen, record, replace
 
 
-def shape_products(f: Function) -> Function:
+def shape_dot_operands(f: Function) -> Function:
     """The function with `s + dot(a, b)` as one `dot` that starts from `s`, and loads along rows."""
     known = _Known()
     for op in walk(f.body):

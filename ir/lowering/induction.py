@@ -32,7 +32,7 @@ from eas.ir.types import Scalar
 from eas.support.records import frozen, replace
 
 
-def carry_distances(f: Function) -> Function:
+def simplify_induction(f: Function) -> Function:
     """The function whose loops carry scalar distances instead of blocks that they only advance."""
     if not any(isinstance(op, Loop) and any(v.shape for v in op.inits) for op in walk(f.body)):
         return f

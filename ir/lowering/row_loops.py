@@ -16,7 +16,7 @@ from eas.support.records import field, record, replace
 _LEAST_COLUMNS = 64
 
 
-def split_rows(f: Function) -> Function:
+def loop_over_rows(f: Function) -> Function:
     """The function as a loop over its rows, if it computes each row by itself."""
     *ops, last = f.body.ops
     shape = _shape_of_rows(ops)

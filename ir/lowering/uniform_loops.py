@@ -32,7 +32,7 @@ from eas.ir.types import Scalar
 from eas.support.records import frozen, replace
 
 
-def level_loops(f: Function) -> Function:
+def make_loops_uniform(f: Function) -> Function:
     """The function with such loops made uniform."""
     if not any(isinstance(op, For) and op.start.shape for op in walk(f.body)):
         return f

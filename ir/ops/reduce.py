@@ -64,15 +64,18 @@ def _flat(a: Array, axis: int | None) -> tuple[Array, int]:
 def _accumulate(ufunc: Any) -> Callable[..., Array]:
     def reduce(a: Array, *, axis: int | None) -> Array:
         a, place = _flat(a, axis)
-        narrow = a.dtype.kind not in "biu" and a.dtype.itemsize < 4
-        ours = {"b": I32.numpy, "i": I32.numpy, "u": U32.numpy}
-        wide = F32.numpy if narrow else a.dtype
-        if a.dtype.kind in ours and a.dtype.itemsize < 4:
-            wide = ours[a.dtype.kind]
-        total: Array = ufunc.reduce(a, axis=place, dtype=wide)
-        return total.astype(a.dtype) if narrow else total
+        total: Array = ufunc.reduce(a, axis=place, dtype=_summed_in(a.dtype))
+        is_float = a.dtype.kind not in "biu"
+        return total.astype(a.dtype, copy=False) if is_float else total
 
     return reduce
+
+
+def _summed_in(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The dtype of a sum: that of `accumulator`, but f32 for narrower floats."""
+    if dtype.itemsize >= 4:
+        return dtype
+    return {"b": I32.numpy, "i": I32.numpy, "u": U32.numpy}.get(dtype.kind, F32.numpy)
 
 
 def _extreme(find: Callable[[Array, int], Array]) -> Callable[..., Array]:

@@ -38,7 +38,7 @@ COMMON = Pipeline(
         Pass(
             "exits",
             without_options(lower_exits),
-            "First: every other pass knows no way out but `Break` and `Continue`.",
+            "First: every other pass knows only the exits `Break` and `Continue`.",
             CORE,
         ),
         Pass(

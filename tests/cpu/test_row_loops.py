@@ -9,7 +9,7 @@ import pytest
 
 import eas
 from eas import mk
-from eas.ir.lowering.row_loops import split_rows
+from eas.ir.lowering.row_loops import loop_over_rows
 from eas.ir.nodes import For, walk
 from eas.ir.passes import relax
 from eas.ir.stages import RELAXED
@@ -49,7 +49,7 @@ def test_rows_of_one_program_are_each_by_itself(rows: int, columns: int) -> None
 
 
 def loops_of(kernel: Any, *types: str, **options: int) -> list[For]:
-    function = split_rows(relax(kernel.compile(*types, **options).function))
+    function = loop_over_rows(relax(kernel.compile(*types, **options).function))
     verify(function, RELAXED)
     return [op for op in walk(function.body) if isinstance(op, For)]
 

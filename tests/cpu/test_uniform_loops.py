@@ -9,7 +9,7 @@ import pytest
 
 import eas
 from eas import mk
-from eas.ir.lowering.uniform_loops import level_loops
+from eas.ir.lowering.uniform_loops import make_loops_uniform
 from eas.ir.nodes import For, walk
 from eas.ir.passes import relax
 from eas.ir.stages import RELAXED
@@ -83,7 +83,7 @@ def far(visits, last, N, THREADS: eas.constexpr):
 
 
 def loops_of(kernel: Any, *types: str) -> list[For]:
-    function = level_loops(relax(kernel.compile(*types, THREADS=64).function))
+    function = make_loops_uniform(relax(kernel.compile(*types, THREADS=64).function))
     verify(function, RELAXED)
     return [op for op in walk(function.body) if isinstance(op, For)]
 

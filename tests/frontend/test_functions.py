@@ -322,7 +322,7 @@ def test_functions_made_by_one_lambda_call_each_other() -> None:
     same_as_cpython(f)
 
 
-def test_recursion_by_way_of_a_function_that_is_passed_on_is_refused() -> None:
+def test_recursion_through_a_function_that_is_passed_on_is_refused() -> None:
     def kernel(out, n):
         def again(x):
             return twice(again, x)

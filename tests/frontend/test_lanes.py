@@ -48,7 +48,7 @@ def table(rows, columns, out, steps):
     steps[r, c] = count
 
 
-def test_rows_and_columns_meet_in_one_condition() -> None:
+def test_rows_and_columns_broadcast_in_one_condition() -> None:
     rows, columns = np.array([1, 3, 5], "i4"), np.array([0, 4, 9, 30], "i4")
     out, steps = np.zeros((3, 4), "i4"), np.zeros((3, 4), "i4")
     table[1](rows, columns, out, steps)

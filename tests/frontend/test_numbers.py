@@ -1,4 +1,4 @@
-"""Numbers: division, bits, built-in functions, formats, and how formats meet."""
+"""Numbers: division, bits, built-in functions, formats, and the common format of two."""
 
 from __future__ import annotations
 
@@ -217,7 +217,7 @@ def _wrap(a, out):
     out[0, i], out[1, i], out[2, i] = a[i] + 1, a[i] - 1, a[i] * a[i]
 
 
-# The format in which two runtime values meet; `.` where there is none. A bool counts as an i32.
+# The common format of two runtime values; `.` where there is none. A bool counts as an i32.
 PROMOTION = """
       bool i8   i16  i32  i64  u8   u16  u32  u64  f16  bf16 f32  f64
 bool  i32  i32  i32  i32  i64  i32  i32  u32  u64  f16  bf16 f32  f64
@@ -238,15 +238,17 @@ f64   f64  f64  f64  f64  f64  f64  f64  f64  f64  f64  f64  f64  f64
 
 def promotions() -> list[tuple[str, str, str]]:
     head, *rows = [line.split() for line in PROMOTION.strip().splitlines()]
-    return [(row[0], name, met) for row in rows for name, met in zip(head, row[1:], strict=True)]
+    return [
+        (row[0], name, common) for row in rows for name, common in zip(head, row[1:], strict=True)
+    ]
 
 
-@pytest.mark.parametrize(("left", "right", "met"), promotions())
-def test_two_formats_meet_in_one(left: str, right: str, met: str) -> None:
-    assert met_in(left, right) == met
+@pytest.mark.parametrize(("left", "right", "common"), promotions())
+def test_two_formats_have_one_common_format(left: str, right: str, common: str) -> None:
+    assert common_format(left, right) == common
 
 
-def met_in(left: str, right: str) -> str:
+def common_format(left: str, right: str) -> str:
     def kernel(a, b, out):
         out[0] = a[0] + b[0]
 

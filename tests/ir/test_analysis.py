@@ -219,7 +219,7 @@ def test_no_barrier_of_a_valid_function_is_split(f: Function) -> None:
     assert not [op for op in walk(f.body) if isinstance(op, Barrier) and id(op) in found]
 
 
-def test_an_if_tells_what_its_branches_bring() -> None:
+def test_an_if_joins_what_its_branches_pass() -> None:
     f = function("""
         %20: f32, %21: i32 = if %m.6 {  @7:0-1
           yield %s.5, %n.3
@@ -234,7 +234,7 @@ def test_an_if_tells_what_its_branches_bring() -> None:
     assert divergences(f) == {id(op): Divergence(split, Join(split, (paths, paths)), ())}
 
 
-def test_a_loop_tells_what_its_ways_bring() -> None:
+def test_a_loop_joins_what_its_paths_pass() -> None:
     f = function("""
         %20: i32 = for %21: i32 = %n.3 .. %n.3 by %n.3 carrying (%22: f32 = %s.5) {
           if %c.4 {

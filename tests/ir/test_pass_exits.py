@@ -65,7 +65,7 @@ def test_the_code_after_a_branch_that_goes_on_goes_into_it() -> None:
     assert change(before, lower_exits) == lines(after)
 
 
-def test_where_two_ways_go_on_a_flag_tells_which_lanes_left() -> None:
+def test_where_two_paths_go_on_a_flag_says_which_lanes_left() -> None:
     before = """
         %r.5: i32 = scope 1 {
           %6: i32 = 6
@@ -113,7 +113,7 @@ def test_where_two_ways_go_on_a_flag_tells_which_lanes_left() -> None:
     assert change(before, lower_exits) == lines(after)
 
 
-def test_a_yield_after_two_ways_goes_into_both() -> None:
+def test_a_yield_after_two_paths_goes_into_both() -> None:
     before = """
         %r.5: i32 = scope 1 {
           %y.6: i32 = if %a.3 {
@@ -186,7 +186,7 @@ def test_leaving_the_outer_scope_skips_the_rest_of_both() -> None:
     assert change(before, lower_exits) == lines(after)
 
 
-def test_a_result_that_is_the_same_on_all_ways_is_not_joined() -> None:
+def test_a_result_that_is_the_same_on_all_paths_is_not_joined() -> None:
     before = """
         %r.5: i32, %s.6: i32 = scope 1 {
           %7: i32 = 7

@@ -28,7 +28,7 @@ def test_the_sign_fix_up_of_a_division_of_natural_numbers_is_gone() -> None:
     assert change(before, use_ranges) == lines(after)
 
 
-def test_a_condition_tells_that_a_number_is_natural() -> None:
+def test_a_condition_proves_that_a_number_is_natural() -> None:
     before = """
         %5: i32 = 0
         %6: bool = ge %n.1, %5

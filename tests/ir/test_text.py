@@ -263,7 +263,7 @@ def test_the_path_of_a_file_is_not_printed() -> None:
     assert print_function(elsewhere) == print_function(f)
 
 
-def test_the_header_tells_all_options() -> None:
+def test_the_header_has_all_options() -> None:
     text = dedent("""\
         kernel f(%a.0: *f32, %n.1: i32 = extent 0 of a, %2: i32 = stride 1 of a) from "f.py" {
         }

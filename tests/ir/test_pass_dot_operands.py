@@ -1,4 +1,4 @@
-"""The pass `products`: sums that products start from, factors that lie in columns."""
+"""The pass `dot-operands`: sums that products start from, factors that are stored transposed."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import eas
 from eas import mk
-from eas.ir.lowering.dot_operands import shape_products, steps_along
+from eas.ir.lowering.dot_operands import shape_dot_operands, steps_along
 from eas.ir.nodes import Compute, Function, Load, walk
 
 
@@ -22,7 +22,7 @@ def product(a, b, c, K, IS_TURNED: eas.constexpr):
 
 
 def names(is_turned: bool) -> list[str]:
-    function = shape_products(
+    function = shape_dot_operands(
         product.compile("*f32", "*f32", "*f32", "i32", IS_TURNED=is_turned).function
     )
     loops: list[Any] = [op for op in function.body.ops if hasattr(op, "body")]

@@ -1,10 +1,10 @@
-"""The pass `distances`: blocks that loops only move."""
+"""The pass `induction`: blocks that loops only advance."""
 
 from __future__ import annotations
 
 import pytest
 
-from eas.ir.lowering.induction import carry_distances
+from eas.ir.lowering.induction import simplify_induction
 from tests.ir.texts import change, lines
 
 
@@ -41,7 +41,7 @@ def test_a_loop_carries_how_far_a_block_has_moved() -> None:
         }
         store %out.0[%9] = %9
     """
-    assert change(before, carry_distances) == lines(after)
+    assert change(before, simplify_induction) == lines(after)
 
 
 @pytest.mark.parametrize("moved", ["mul %p.10, %11", "add %11, %11", "sub %p.10, %11"])
@@ -57,7 +57,7 @@ def test_a_block_that_is_changed_otherwise_is_carried_as_it_is(moved: str) -> No
         }} else (%q.13: i32[4])
         store %out.0[%8] = %8
     """
-    assert change(text, carry_distances) == lines(text)
+    assert change(text, simplify_induction) == lines(text)
 
 
 def test_blocks_whose_lanes_move_apart_are_carried_as_they_are() -> None:
@@ -71,7 +71,7 @@ def test_blocks_whose_lanes_move_apart_are_carried_as_they_are() -> None:
         } else (%q.12: i32[4])
         store %out.0[%8] = %8
     """
-    assert change(text, carry_distances) == lines(text)
+    assert change(text, simplify_induction) == lines(text)
 
 
 def test_a_loop_that_ends_in_its_first_trip_is_left_alone() -> None:
@@ -85,4 +85,4 @@ def test_a_loop_that_ends_in_its_first_trip_is_left_alone() -> None:
         } else (%q.10: i32[4]) {
         }
     """
-    assert change(text, carry_distances) == lines(text)
+    assert change(text, simplify_induction) == lines(text)
