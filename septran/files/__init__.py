@@ -7,7 +7,8 @@
     check_constraints(mapping, {"M": 512, "N": 512})     # S602 where one is false
     mapping.place("task_mappings", "gemm_block", "mems", "A")    # a Loc in the YAML
 
-What is wrong is a `SeptranError` (an `eas.CompileError`) with all mistakes of the files.
+What is wrong is a `SeptranError` (an `eas.CompileError`) with all mistakes of the files. Who finds
+more adds it to `Complaints`, with places from `mapping.place` and `mapping.key_place`.
 
 The stages: `documents` reads the bytes, `composer` makes a tree of `nodes` from the events of
 ruamel's parser, `merge` merges the trees of several files, `validation` holds a tree against the
@@ -21,7 +22,7 @@ except ModuleNotFoundError as error:
     message = "SepTran reads files with pydantic and ruamel.yaml: pip install 'easy_as[septran]'"
     raise ModuleNotFoundError(message, name=error.name) from error
 
-from eas.septran.files.complaints import SeptranError
+from eas.septran.files.complaints import Complaints, SeptranError
 from eas.septran.files.machine import Machine, load_machine, shipped_machines
 from eas.septran.files.mapping import Instance
 from eas.septran.files.merge import Mapping, complete, load_mapping, pick
@@ -30,6 +31,7 @@ from eas.septran.files.resolve import (
     ResolvedInstance,
     Tune,
     check_constraints,
+    parse_values,
     require_resolved,
     resolve,
     resolved_texts,
@@ -37,6 +39,7 @@ from eas.septran.files.resolve import (
 )
 
 __all__ = [
+    "Complaints",
     "Instance",
     "Machine",
     "Mapping",
@@ -49,6 +52,7 @@ __all__ = [
     "complete",
     "load_machine",
     "load_mapping",
+    "parse_values",
     "pick",
     "require_resolved",
     "resolve",

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from eas.frontend_ast.name_lookup import close_matches
 from eas.frontend_ast.source.errors import CompileError
 from eas.support.diagnostics import Diagnostic, Label
-from eas.support.location import Loc
+from eas.support.location import NOWHERE, Loc
 from eas.support.records import replace
 
 SHOWN = 40  # a hostile file could have one mistake per byte
@@ -18,9 +18,10 @@ class SeptranError(CompileError):
 
     def _closing_line(self) -> str:
         count = len(self.diagnostics)
-        names = list(dict.fromkeys(each.loc.source.name for each in self.diagnostics))
-        where = f"`{names[0]}`" if len(names) == 1 else f"{len(names)} files"
-        return f"{count} error{'' if count == 1 else 's'} in {where}"
+        places = [each.loc for each in self.diagnostics if each.loc != NOWHERE]
+        names = list(dict.fromkeys(loc.source.name for loc in places))
+        where = f" in `{names[0]}`" if len(names) == 1 else f" in {len(names)} files"
+        return f"{count} error{'' if count == 1 else 's'}{where if names else ''}"
 
 
 class Complaints:

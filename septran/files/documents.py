@@ -36,12 +36,14 @@ class Document:
         return self.text.loc(0, 1)
 
 
-def read(path: str, complaints: Complaints, asked_at: Loc | None = None) -> Document | None:
+def read(
+    path: str, complaints: Complaints, asked_at: Loc | None = None, name: str = ""
+) -> Document | None:
     """The document in a file; None if it cannot be read, which is then among the complaints.
 
-    `asked_at` is the place that names the file, as `extends` does.
+    `asked_at` is the place that names the file, as `extends` does; `name` is what places call it.
     """
-    text = _text_of(path, complaints, asked_at)
+    text = _text_of(path, complaints, asked_at, name)
     return None if text is None else parse(text, complaints)
 
 
@@ -78,8 +80,8 @@ def _complain_about_root(text: Text, root: Node | None, complaints: Complaints) 
     complaints.add("S108", message, loc, help=help)
 
 
-def _text_of(path: str, complaints: Complaints, asked_at: Loc | None) -> Text | None:
-    here = asked_at or Text("", path).loc(0, 0)
+def _text_of(path: str, complaints: Complaints, asked_at: Loc | None, name: str) -> Text | None:
+    here = asked_at or Text("", path, name).loc(0, 0)
     try:
         data = _bytes_of(path)
     except (OSError, ValueError) as error:
@@ -91,9 +93,9 @@ def _text_of(path: str, complaints: Complaints, asked_at: Loc | None) -> Text | 
         complaints.add("S105", message, here)
         return None
     try:
-        return Text(data.decode("utf-8-sig"), path)
+        return Text(data.decode("utf-8-sig"), path, name)
     except UnicodeDecodeError as error:
-        text = Text(data.decode("utf-8", "replace").removeprefix("\ufeff"), path)
+        text = Text(data.decode("utf-8", "replace").removeprefix("\ufeff"), path, name)
         at = len(data[: error.start].decode("utf-8-sig"))
         complaints.add("S101", f"this is not UTF-8: {error.reason}", text.loc(at, at + 1))
         return None

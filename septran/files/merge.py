@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Collection, Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 from eas.septran.files import documents, names, nodes
@@ -148,6 +149,7 @@ class _Reader:
         self.complaints = complaints
         self.documents: list[Document] = []
         self.chain: list[tuple[str, Loc | None]] = []
+        self.names: dict[str, str] = {}
 
     def read(self, path: str, asked_at: Loc | None = None) -> Map | None:
         real = _real_path(path)
@@ -159,7 +161,7 @@ class _Reader:
             message = f"more than {limit} files extend each other"
             self.complaints.add("S105", message, asked_at or NOWHERE)
             return None
-        document = documents.read(path, self.complaints, asked_at)
+        document = documents.read(path, self.complaints, asked_at, self._name_of(path, real))
         if document is None:
             return None
         self.documents.append(document)
@@ -168,6 +170,15 @@ class _Reader:
         root = self._with_bases(document)
         self.chain.pop()
         return root
+
+    def _name_of(self, path: str, real: str) -> str:
+        """What places call a file: no two files have one name, also in different folders."""
+        folder, base = os.path.split(path)
+        near = os.path.join(os.path.basename(folder), base)
+        for name in (base, near):
+            if self.names.setdefault(name, real) == real:
+                return name
+        return path
 
     def _with_bases(self, document: Document) -> Map:
         own = dict(document.root.entries)
@@ -280,8 +291,8 @@ def _find(
 
 
 def _machines_in(folders: Iterable[str]) -> list[str]:
-    files = [name for folder in folders for name in os.listdir(folder or ".")]
-    return sorted(name.removesuffix(SUFFIX) for name in files if name.endswith(SUFFIX))
+    files = [path for folder in folders for path in Path(folder).glob(f"*{SUFFIX}")]
+    return sorted(path.name.removesuffix(SUFFIX) for path in files)
 
 
 def complete(overlay: Mapping, skeleton: dict[str, Any]) -> Mapping:

@@ -9,7 +9,7 @@ its position in the list.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Mapping as MappingOf
 from typing import Any, cast
 
@@ -20,6 +20,7 @@ from eas.septran.files.expressions import ExpressionError, holds, names_in
 from eas.septran.files.mapping import Instance, InstanceChoice, open_values
 from eas.septran.files.merge import Mapping, build
 from eas.septran.files.nodes import Node, Scalar
+from eas.septran.files.scalars import NumberTooLong, meaning_of
 from eas.septran.files.tune_tags import AnyTune, BindingChoice, MemoryChoice
 from eas.septran.files.writing import flow
 from eas.support.location import Loc
@@ -73,6 +74,21 @@ def _options(mapping: Mapping, instance: Instance, tune: AnyTune) -> tuple[Chose
         return tuple(machine.memories_of(instance.proc) if instance.proc else machine.mems)
     assert isinstance(tune, BindingChoice)
     return (*mapping.machine.primitive_names(), *mapping.primitives)
+
+
+def parse_values(texts: Iterable[str]) -> dict[str, Chosen]:
+    """`["gemm_host.block_m=64", "gemm_block.mems.A=SHARED"]` as values; a `ValueError` if not."""
+    values: dict[str, Chosen] = {}
+    for text in texts:
+        key, equals, written = text.partition("=")
+        try:
+            value = meaning_of(written.strip())
+        except NumberTooLong:
+            value = None
+        if not equals or not isinstance(value, Chosen):
+            raise ValueError(f"`{text}` does not choose a value, as `gemm_host.block_m=64` does")
+        values[key.strip()] = value
+    return values
 
 
 def resolve(mapping: Mapping, values: Values) -> Mapping:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 from eas.septran.files import (
@@ -12,6 +11,7 @@ from eas.septran.files import (
     check_names,
     load_machine,
     load_mapping,
+    parse_values,
     pick,
     require_resolved,
     resolve,
@@ -52,8 +52,7 @@ def chosen_in(text: str) -> dict[str, int | bool | str]:
     first = text.partition("\n")[0]
     if not first.startswith("# --tune "):
         return {}
-    pairs = [each.partition("=") for each in first.removeprefix("# --tune ").split()]
-    return {key: json.loads(value) for key, _, value in pairs}
+    return parse_values(first.removeprefix("# --tune ").split())
 
 
 def error_of(*paths: Path | str, machine: str | None = None) -> SeptranError:

@@ -68,8 +68,11 @@ def test_a_file_is_not_for_another_machine(septran_error_snapshot: SnapshotCheck
 def test_an_unknown_machine_is_corrected_without_a_file() -> None:
     with pytest.raises(SeptranError) as caught:
         load_machine("aple_gpu")
-    [diagnostic] = caught.value.diagnostics
-    assert (diagnostic.code, diagnostic.help) == ("S111", ("did you mean `apple_gpu`?",))
+    assert str(caught.value) == (
+        "error[S111]: there is no machine `aple_gpu`\n"
+        "  = help: did you mean `apple_gpu`?\n\n"
+        "1 error"
+    )
 
 
 def test_an_error_is_a_syntax_error_at_the_first_mistake() -> None:

@@ -227,3 +227,14 @@ def test_the_seed_is_as_it_was_written(folder: Path) -> None:
         shutil.copy(file, folder)
     mapping = load_mapping(["gemm_on_nvidia_gpu.mapping.yaml", "gemm_on_nvidia_gpu.map.yaml"])
     assert mapping.machine.name == "nvidia_gpu"
+
+
+def test_files_with_one_name_in_two_folders_are_told_apart(folder: Path) -> None:
+    for name in ("a", "b"):
+        (folder / name).mkdir()
+        (folder / name / "part.map.yaml").write_text("task_mappings: {x: {wrong: 1}}\n")
+    (folder / "gemm_on_cpu.map.yaml").write_text("extends: [a/part.map.yaml, b/part.map.yaml]\n")
+    with pytest.raises(SeptranError) as caught:
+        load_mapping("gemm_on_cpu.map.yaml")
+    names = [each.loc.source.name for each in caught.value.diagnostics]
+    assert names == ["part.map.yaml", "b/part.map.yaml"]

@@ -11,6 +11,7 @@ from eas.septran.files import (
     SeptranError,
     check_constraints,
     load_mapping,
+    parse_values,
     require_resolved,
     resolve,
     resolved_texts,
@@ -225,3 +226,20 @@ def test_constraints_see_sizes_tunables_stages_and_threads(tmp_path: Path) -> No
         check_constraints(mapping, {"M": 17})
     [diagnostic] = caught.value.diagnostics
     assert (diagnostic.code, diagnostic.notes) == ("S602", ("M is 17, a.m is 8",))
+
+
+def test_values_are_read_as_yaml_would_read_them() -> None:
+    texts = ["a.m=64", " a.flag = true", "a.mems.A=SHARED", "a.x=0x10", "a=0"]
+    assert parse_values(texts) == {
+        "a.m": 64,
+        "a.flag": True,
+        "a.mems.A": "SHARED",
+        "a.x": 16,
+        "a": 0,
+    }
+
+
+@pytest.mark.parametrize("text", ["a.m", "a.m=", "a.m=~", "a.m=1.5", "a.m=" + "9" * 30])
+def test_a_text_that_chooses_nothing_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="does not choose a value"):
+        parse_values([text])
