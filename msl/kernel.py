@@ -51,7 +51,7 @@ from eas.support.report_buffer import Site
 MAX_BUFFERS = 31
 
 # The first one is the fastest; each of the others needs less threadgroup memory.
-_BUDGETS = (
+BUDGETS = (
     Budget(),
     Budget(reuses_memory=True),
     Budget(reuses_memory=True, keeps_factors=False),
@@ -177,7 +177,7 @@ def choose_budget(function: Function, threads: int | None = None) -> Budget:
 def _lower_within(function: Function, threads: int | None) -> Lowering:
     """Lowers a function with the first budget that fits into threadgroup memory."""
     low: Lowering | None = None
-    for budget in _BUDGETS:
+    for budget in BUDGETS:
         options = MetalOptions(threads, budget)
         low = _lower(run(METAL, function, options), options)
         if bytes_of(low.shared.values()) <= MAX_BYTES:

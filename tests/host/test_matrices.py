@@ -44,16 +44,13 @@ def accumulators_of(seed: int) -> Trial:
     def arrays() -> Arrays:
         return {"x": x.copy(), "out": np.zeros(PROGRAMS * size, "f4")}
 
-    expected = arrays()
-    kernel = load(text)["compute"]
-    kernel[PROGRAMS](**expected, n=TRIPS, _backend="interpret")
-    compiled = kernel.compile("*f32", "*f32", "i32")
+    compiled = load(text)["compute"].compile("*f32", "*f32", "i32")
 
     def bind(given: Arrays) -> list[Any]:
         return compiled.binding.bind({**given, "n": TRIPS})
 
     name = f"seed {seed}:\n\n{text}"
-    return Trial(name, compiled.function, compiled.metal, arrays, bind, (PROGRAMS,), expected)
+    return Trial(name, compiled.function, compiled.metal, arrays, bind, (PROGRAMS,))
 
 
 def trials_of(seed: int) -> list[Trial]:
