@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
 from eas.septran.flat.affine import Affine, Number
@@ -11,13 +11,13 @@ from eas.septran.flat.nodes import (
     Call,
     Cast,
     Column,
+    Const,
     Copy,
     Expr,
     Fill,
     For,
     If,
     Index,
-    Kernel,
     Map,
     Mma,
     Module,
@@ -37,6 +37,7 @@ from eas.septran.flat.nodes import (
 from eas.support.records import replace
 
 Values: TypeAlias = Mapping[str, Number]
+Change: TypeAlias = Callable[[Affine], Affine]
 
 
 def bind_sizes(module: Module, sizes: Values) -> Module:
@@ -58,12 +59,6 @@ def bind_sizes(module: Module, sizes: Values) -> Module:
     return replace(module, params=params, temps=temps, kernels=kernels)
 
 
-def rename_grid(kernel: Kernel, names: Mapping[str, str]) -> Kernel:
-    """The kernel with other names for its grid's variables."""
-    grid = tuple((names.get(name, name), extent) for name, extent in kernel.grid)
-    return replace(kernel, grid=grid, body=substitute_all(kernel.body, names))
-
-
 def substitute_all(body: tuple[Stmt, ...], values: Values) -> tuple[Stmt, ...]:
     """All statements with names replaced, up to loops that define the name again."""
     return tuple(substitute(stmt, values) for stmt in body)
@@ -71,71 +66,79 @@ def substitute_all(body: tuple[Stmt, ...], values: Values) -> tuple[Stmt, ...]:
 
 def substitute(stmt: Stmt, values: Values) -> Stmt:
     """A statement with names replaced in all of its affine expressions."""
+    changed = map_numbers(stmt, lambda number: number.substitute(values))
+    match changed:
+        case For() | ParallelFor():
+            inner = {name: value for name, value in values.items() if name != changed.variable}
+            return replace(changed, body=substitute_all(changed.body, inner))
+        case If():
+            return replace(changed, body=substitute_all(changed.body, values))
+        case _:
+            return changed
+
+
+def map_numbers(stmt: Stmt, change: Change) -> Stmt:
+    """A statement with all of its own affine expressions changed, but not those of its body."""
 
     def view(of: View) -> View:
-        return substitute_view(of, values)
+        return map_view(of, change)
 
     match stmt:
         case Copy() | Start():
             return replace(stmt, target=view(stmt.target), source=view(stmt.source))
         case Wait():
-            return replace(stmt, keep=stmt.keep.substitute(values))
+            return replace(stmt, keep=change(stmt.keep))
         case Fill():
             return replace(stmt, target=view(stmt.target))
         case Map():
-            value = substitute_expr(stmt.value, values)
-            return replace(stmt, target=view(stmt.target), value=value)
+            return replace(stmt, target=view(stmt.target), value=_map_expr(stmt.value, change))
         case Reduce():
             return replace(stmt, target=view(stmt.target), source=view(stmt.source))
         case Mma():
             left, right = view(stmt.left), view(stmt.right)
             return replace(stmt, target=view(stmt.target), left=left, right=right)
         case Call():
-            given = tuple(_argument(each, values) for each in stmt.arguments)
+            given = tuple(_argument(each, change) for each in stmt.arguments)
             return replace(stmt, arguments=given)
         case For() | ParallelFor():
-            inner = {name: value for name, value in values.items() if name != stmt.variable}
-            body = substitute_all(stmt.body, inner)
-            return replace(stmt, extent=stmt.extent.substitute(values), body=body)
+            return replace(stmt, extent=change(stmt.extent))
         case If():
-            left, right = stmt.left.substitute(values), stmt.right.substitute(values)
-            return replace(stmt, left=left, right=right, body=substitute_all(stmt.body, values))
+            return replace(stmt, left=change(stmt.left), right=change(stmt.right))
         case _:
             return stmt
 
 
-def substitute_view(view: View, values: Values) -> View:
-    """A view with names replaced."""
+def map_view(view: View, change: Change) -> View:
+    """A view with all of its affine expressions changed."""
     return replace(
         view,
-        offsets=tuple(offset.substitute(values) for offset in view.offsets),
-        extents=tuple(extent and extent.substitute(values) for extent in view.extents),
-        slot=None if view.slot is None else view.slot.substitute(values),
+        offsets=tuple(map(change, view.offsets)),
+        extents=tuple(None if extent is None else change(extent) for extent in view.extents),
+        slot=None if view.slot is None else change(view.slot),
     )
 
 
-def substitute_expr(expr: Expr, values: Values) -> Expr:
-    """An expression with names replaced."""
+def _map_expr(expr: Expr, change: Change) -> Expr:
     match expr:
         case Operand() | Column():
-            return replace(expr, view=substitute_view(expr.view, values))
+            return replace(expr, view=map_view(expr.view, change))
         case Index():
-            return Index(expr.value.substitute(values))
+            return Index(change(expr.value))
         case Unary() | Cast():
-            return replace(expr, operand=substitute_expr(expr.operand, values))
+            return replace(expr, operand=_map_expr(expr.operand, change))
         case Binary():
-            left, right = substitute_expr(expr.left, values), substitute_expr(expr.right, values)
+            left, right = _map_expr(expr.left, change), _map_expr(expr.right, change)
             return Binary(expr.kind, left, right)
         case Select():
             parts = (expr.condition, expr.yes, expr.no)
-            return Select(*(substitute_expr(part, values) for part in parts))
+            return Select(*(_map_expr(part, change) for part in parts))
         case _:
             return expr
 
 
-def _argument(argument: object, values: Values) -> object:
+def _argument(argument: Passed | Affine | Const, change: Change) -> Passed | Affine | Const:
     if isinstance(argument, Affine):
-        return argument.substitute(values)
+        return change(argument)
     if isinstance(argument, Passed):
-        return Passed(argument.privilege, substitute_view(argument.view, values))
+        return Passed(argument.privilege, map_view(argument.view, change))
     return argument

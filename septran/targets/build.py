@@ -80,28 +80,41 @@ def _zig(zig: Path) -> Compiler:
 def compile_shared(text: str, library: Library) -> bytes:
     """A shared library of a text and a vendor's sources, from the cache if it is there."""
     compiler = find_compiler()
-    folders = (NATIVE, *library.folders)
-    flags = [*_FLAGS, *(f"-I{folder}" for folder in folders)]
-    files = [*library.sources, *(path for folder in folders for path in sorted(folder.glob("*.h")))]
-    contents = [path.read_bytes() for path in files]
-    key = digest(text, compiler.version, " ".join((*flags, *library.links)), *contents)
-    store = open_cache()
-    found = store.read(key)
+    flags = _flags(library)
+    key = _key(text, library, " ".join((*flags, *library.links)))
+    cache = open_cache()
+    found = cache.read(key)
     if found is None:
         found = _compile(text, library, compiler, flags)
-        store.store(key, found)
+        cache.store(key, found)
     return found
+
+
+def compile_objects(library: Library, folder: Path) -> list[str]:
+    """A vendor's sources as object files in a folder, for what links by itself."""
+    compiler, flags = find_compiler(), _flags(library)
+    paths = [str(folder / f"{number}.o") for number in range(len(library.sources))]
+    for source, path in zip(library.sources, paths, strict=True):
+        _run([*compiler.compile, "-x", "c", *flags, "-c", str(source), "-o", path])
+    return paths
+
+
+def _flags(library: Library) -> list[str]:
+    return [*_FLAGS, *(f"-I{folder}" for folder in (NATIVE, *library.folders))]
+
+
+def _key(text: str, library: Library, flags: str) -> str:
+    """All that goes into a library: the headers beside the sources, too."""
+    headers = [h for folder in (NATIVE, *library.folders) for h in sorted(folder.glob("*.h"))]
+    contents = [path.read_bytes() for path in (*library.sources, *headers)]
+    return digest(text, find_compiler().version, flags, *contents)
 
 
 def _compile(text: str, library: Library, compiler: Compiler, flags: Sequence[str]) -> bytes:
     with tempfile.TemporaryDirectory(prefix="septran") as folder:
-        objects: list[str] = []
-        for number, source in enumerate([None, *library.sources]):
-            name = os.path.join(folder, f"{number}.o")
-            given = "-" if source is None else str(source)
-            command = [*compiler.compile, "-x", "c", *flags, "-c", given, "-o", name]
-            _run(command, text if source is None else "")
-            objects.append(name)
+        kernel = os.path.join(folder, "kernel.o")
+        _run([*compiler.compile, "-x", "c", *flags, "-c", "-", "-o", kernel], text)
+        objects = [kernel, *compile_objects(library, Path(folder))]
         shared = os.path.join(folder, "kernel.so")
         links = [f"-l{each}" if "/" not in each else each for each in library.links]
         _run([*compiler.link, *objects, *links, "-o", shared])

@@ -50,7 +50,7 @@ from eas.septran.targets.c_text import (
 from eas.septran.targets.calls import Address, Argument, DtypeCode, Stride, chooser_for
 from eas.septran.targets.legalize import legalize
 from eas.septran.targets.library import Library, TargetError
-from eas.support.location import Loc
+from eas.septran.targets.origins import describe
 
 
 def print_c(module: Module, library: Library) -> str:
@@ -154,10 +154,9 @@ class _KernelText:
                     self.simple(stmt)
 
     def comment(self, origin: Origin) -> None:
-        places = [_place(each) for each in (origin.yaml, origin.python) if each is not None]
-        parts = ([origin.because] if origin.because else []) + places
-        if parts:
-            self.lines.add(f"/* {', '.join(parts).replace('*/', '* /')} */")
+        comment = describe(origin)
+        if comment:
+            self.lines.add(f"/* {comment.replace('*/', '* /')} */")
 
     def alloc(self, stmt: Alloc) -> None:
         if self.library.scratch == "parameter":
@@ -306,7 +305,3 @@ def _combined(kind: str, total: str, value: str, wide: str) -> str:
 def _variables(kernel: Kernel) -> list[str]:
     loops = (stmt for stmt in walk(kernel.body) if isinstance(stmt, For | ParallelFor))
     return [*(name for name, _ in kernel.grid), *(stmt.variable for stmt in loops)]
-
-
-def _place(loc: Loc) -> str:
-    return f"{loc.source.name}:{loc.line}:{loc.column + 1}"

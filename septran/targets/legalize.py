@@ -24,6 +24,7 @@ from eas.septran.flat.nodes import (
     walk,
 )
 from eas.septran.flat.pipelines import expand_pipelines
+from eas.septran.flat.simplify import simplify
 from eas.septran.targets.calls import chooser_for
 from eas.septran.targets.library import Library
 from eas.support.records import replace
@@ -33,7 +34,7 @@ def legalize(module: Module, library: Library) -> Module:
     """The module as a library with two-dimensional calls can run it."""
     expanded = expand_pipelines(module)
     kernels = tuple(_Legalize(kernel, library).run() for kernel in expanded.kernels)
-    return replace(module, kernels=kernels)
+    return simplify(replace(module, kernels=kernels))
 
 
 class _Legalize:

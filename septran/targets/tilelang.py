@@ -1,0 +1,401 @@
+"""TileLang: one `T.prim_func` per kernel, with `alloc_shared`, `copy`, `Pipelined` and `gemm`.
+
+TileLang pipelines loops, places barriers and pads tails with zeros itself, so it is printed from
+loops that are `pipelined`, not from starts and waits. A copy of a tile that ends where its array
+ends is a `T.copy` of the whole tile. It is text only: TileLang is never imported.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
+
+from eas.ir.types import DType
+from eas.septran.flat.affine import Affine, Min, affine, minimum
+from eas.septran.flat.lines import Lines
+from eas.septran.flat.nodes import (
+    Alloc,
+    Barrier,
+    Buffer,
+    Call,
+    Copy,
+    Fill,
+    For,
+    If,
+    Kernel,
+    Map,
+    Mma,
+    Module,
+    ParallelFor,
+    Passed,
+    Reduce,
+    Start,
+    Stmt,
+    View,
+    Wait,
+    walk,
+)
+from eas.septran.flat.pipelines import prefetched
+from eas.septran.flat.simplify import simplify
+from eas.septran.targets.library import Library, TargetError
+from eas.septran.targets.origins import describe
+from eas.septran.targets.python_text import (
+    ScriptElements,
+    py_constant,
+    py_dtype,
+    py_name,
+    py_number,
+    py_sum,
+    py_tuple,
+    slot_index,
+)
+
+_ALLOCATE: Mapping[str, str] = {"SHARED": "T.alloc_shared", "REGISTER": "T.alloc_fragment"}
+_REDUCE = {"add": "T.reduce_sum", "max": "T.reduce_max", "min": "T.reduce_min"}
+
+
+def print_tilelang(
+    module: Module, library: Library, allocate: Mapping[str, str] = _ALLOCATE
+) -> str:
+    """The text of a Python file with a function for each kernel, to be called in order.
+
+    `allocate` has TileLang's function for each memory that a kernel allocates from. A product by a
+    primitive with a symbol is a `T.gemm`, by any other one plain loops.
+    """
+    lines = Lines("    ")
+    lines.add("import tilelang.language as T")
+    if module.sizes:
+        lines.add("")
+    for size in module.sizes:
+        lines.add(f'{py_name(size)} = T.dynamic("{size}")')
+    for kernel in simplify(module).kernels:
+        lines.add("")
+        lines.add("")
+        _KernelTiles(kernel, library, allocate, lines).print()
+    return lines.text()
+
+
+class _TileElements(ScriptElements):
+    """Expressions in TileLang, which has infinities of its own."""
+
+    def constant(self, value: float | int | bool, dtype: DType) -> str:
+        if not math.isinf(value):
+            return super().constant(value, dtype)
+        return f'{"-" if value < 0 else ""}T.infinity("{py_dtype(dtype)}")'
+
+
+class _KernelTiles:
+    """Prints one kernel."""
+
+    def __init__(
+        self, kernel: Kernel, library: Library, allocate: Mapping[str, str], lines: Lines
+    ) -> None:
+        self.kernel = kernel
+        self.library = library
+        self.allocate = allocate
+        self.lines = lines
+        allocations = {s.name: s for s in walk(kernel.body) if isinstance(s, Alloc)}
+        self.buffers: dict[str, Buffer] = {param.name: param for param in kernel.params}
+        self.buffers.update(allocations)
+        loops = [s for s in walk(kernel.body) if isinstance(s, For) and s.pipelined > 1]
+        copies = (copy for loop in loops for copy in prefetched(loop, allocations))
+        # TileLang gives these as many slots as the loop has stages.
+        self.slotless = frozenset(copy.target.buffer for copy in copies)
+
+    def print(self) -> None:
+        params = ", ".join(
+            f"{py_name(param.name)}: "
+            f'T.Tensor({py_tuple([py_number(e) for e in param.shape])}, "{py_dtype(param.dtype)}")'
+            for param in self.kernel.params
+        )
+        self.lines.add("@T.prim_func")
+        with self.lines.block(f"def {py_name(self.kernel.name)}({params}):"):
+            # The last axis of the grid is the fastest one, as the first of `T.Kernel` is.
+            grid = [*reversed(self.kernel.grid)] or [("_", affine(1))]
+            extents = ", ".join(py_number(extent) for _, extent in grid)
+            names = [py_name(name) for name, _ in grid]
+            bound = names[0] if len(names) == 1 else py_tuple(names)
+            head = f"with T.Kernel({extents}, threads={self.kernel.threads}) as {bound}:"
+            with self.lines.block(head):
+                self.body(self.kernel.body)
+
+    def body(self, body: Sequence[Stmt]) -> None:
+        count = 0
+        for stmt in body:
+            comment = describe(stmt.origin)
+            if comment:
+                self.lines.add(f"# {comment}")
+            match stmt:
+                case For() | ParallelFor():
+                    with self.lines.block(f"for {py_name(stmt.variable)} in {_range(stmt)}:"):
+                        self.body(stmt.body)
+                case If():
+                    condition = f"{py_number(stmt.left)} {stmt.comparison} {py_number(stmt.right)}"
+                    with self.lines.block(f"if {condition}:"):
+                        self.body(stmt.body)
+                case Barrier():
+                    continue  # TileLang places them itself
+                case _:
+                    self.simple(stmt)
+            count += 1
+        if count == 0:
+            self.lines.add("pass")
+
+    def simple(self, stmt: Stmt) -> None:
+        match stmt:
+            case Alloc():
+                self.alloc(stmt)
+            case Copy():
+                self.copy(stmt)
+            case Fill():
+                self.fill(stmt)
+            case Map():
+                self.map(stmt)
+            case Reduce():
+                self.reduce(stmt)
+            case Mma():
+                self.mma(stmt)
+            case Call():
+                self.call(stmt)
+            case Start() | Wait():
+                raise TargetError("TileLang pipelines loops itself: print it before starts are")
+            case _:
+                raise TargetError(f"TileLang has no text for {type(stmt).__name__}")
+
+    def alloc(self, stmt: Alloc) -> None:
+        function = self.allocate.get(stmt.memory)
+        if function is None:
+            raise TargetError(f"TileLang does not allocate from {stmt.memory}")
+        shape = [str(extent) for extent in stmt.shape]
+        if stmt.slots > 1 and stmt.name not in self.slotless:
+            shape.insert(0, str(stmt.slots))
+        declared = f'{py_tuple(shape)}, "{py_dtype(stmt.dtype)}"'
+        self.lines.add(f"{py_name(stmt.name)} = {function}({declared})")
+
+    def copy(self, stmt: Copy) -> None:
+        extents = self.copied_extents(stmt)
+        if extents is None:
+            self.guarded_copy(stmt)
+            return
+        source, target = self.region(stmt.source, extents), self.region(stmt.target, extents)
+        self.lines.add(f"T.copy({source}, {target})")
+
+    def copied_extents(self, stmt: Copy) -> list[int] | None:
+        """The extents of a copy of whole tiles, or None if it copies other parts.
+
+        Elements beyond the end of an array are not written, and read as zeros.
+        """
+        if stmt.fill not in (None, 0):
+            return None
+        found: list[int] = []
+        pairs = zip(_axes(stmt.source, self.buffers), _axes(stmt.target, self.buffers), strict=True)
+        for source, target in pairs:
+            have, want = _tile(source), _tile(target)
+            tile = have if have is not None else want
+            is_same = source[1] == target[1] or (stmt.fill is not None and have == want == tile)
+            is_end = have is not None or want is not None
+            if tile is None or not is_end or not is_same:
+                return None
+            found.append(tile)
+        return found
+
+    def guarded_copy(self, stmt: Copy) -> None:
+        dtype = self.buffers[stmt.target.buffer].dtype
+        inside = stmt.source.shape
+        with self.parallel(stmt.target.shape if stmt.fill is not None else inside) as along:
+            value = self.elements(along).element(stmt.source, along)
+            target = self.elements(along).element(stmt.target, along)
+            if stmt.fill is None:
+                self.lines.add(f"{target} = {value}")
+                return
+            tests = [f"{at} < {py_number(e)}" for at, e in zip(along, inside, strict=True)]
+            condition = tests[0]
+            for test in tests[1:]:
+                condition = f"T.And({condition}, {test})"
+            fill = self.elements(along).constant(stmt.fill, dtype)
+            self.lines.add(f"{target} = T.if_then_else({condition}, {value}, {fill})")
+
+    def fill(self, stmt: Fill) -> None:
+        if not self.is_whole(stmt.target):
+            dtype = self.buffers[stmt.target.buffer].dtype
+            with self.parallel(stmt.target.shape) as along:
+                target = self.elements(along).element(stmt.target, along)
+                self.lines.add(f"{target} = {self.elements([]).constant(stmt.value, dtype)}")
+            return
+        name = py_name(stmt.target.buffer)
+        if stmt.value == 0:
+            self.lines.add(f"T.clear({name})")
+        else:
+            dtype = self.buffers[stmt.target.buffer].dtype
+            self.lines.add(f"T.fill({name}, {self.elements([]).constant(stmt.value, dtype)})")
+
+    def map(self, stmt: Map) -> None:
+        with self.parallel(stmt.target.shape) as along:
+            elements = self.elements(along)
+            target = elements.element(stmt.target, along)
+            self.lines.add(f"{target} = {elements.expr(stmt.value)}")
+
+    def reduce(self, stmt: Reduce) -> None:
+        function = _REDUCE.get(stmt.kind)
+        if function is None or not all(e.is_constant for e in stmt.source.shape):
+            raise TargetError("TileLang reduces whole tiles, by `add`, `max` or `min`")
+        source, target = (
+            self.region(view, [extent.value for extent in view.shape])
+            for view in (stmt.source, stmt.target)
+        )
+        self.lines.add(f"{function}({source}, {target}, dim={stmt.axis}, clear=False)")
+
+    def mma(self, stmt: Mma) -> None:
+        views = (stmt.left, stmt.right, stmt.target)
+        if self.library.product(stmt.primitive) is None:
+            self.plain_product(stmt)
+            return
+        if not all(extent.is_constant for view in views for extent in view.shape):
+            raise TargetError(f"`{stmt.primitive}` multiplies whole tiles")
+        regions = [self.region(view, [extent.value for extent in view.shape]) for view in views]
+        flags = ""
+        if "a" in stmt.transposed:
+            flags += ", transpose_A=True"
+        if "b" in stmt.transposed:
+            flags += ", transpose_B=True"
+        self.lines.add(f"T.gemm({', '.join(regions)}{flags})")
+
+    def plain_product(self, stmt: Mma) -> None:
+        """Each thread sums its own elements."""
+        wide = self.dtype(stmt.target)
+        step = self.fresh("step")
+        with (
+            self.parallel(stmt.target.shape) as (i, j),
+            self.lines.block(f"for {step} in T.serial({py_number(stmt.depth)}):"),
+        ):
+            left = [step, i] if "a" in stmt.transposed else [i, step]
+            right = [j, step] if "b" in stmt.transposed else [step, j]
+            elements = self.elements([i, j])
+            target = elements.element(stmt.target, [i, j])
+            first = f'T.Cast("{wide}", {elements.element(stmt.left, left)})'
+            second = f'T.Cast("{wide}", {elements.element(stmt.right, right)})'
+            self.lines.add(f"{target} = {target} + {first} * {second}")
+
+    def fresh(self, name: str) -> str:
+        taken = {py_name(each) for each in (*self.buffers, *_variables(self.kernel))}
+        while name in taken:
+            name += "_"
+        return name
+
+    def call(self, stmt: Call) -> None:
+        function = self.library.symbols.get(stmt.symbol)
+        if function is None:
+            raise TargetError(f"{self.library.name} has no symbol `{stmt.symbol}`")
+        given: list[str] = []
+        for argument in stmt.arguments:
+            match argument:
+                case Passed():
+                    view = argument.view
+                    first = self.elements([]).element(view, ["0"] * view.rank)
+                    given.append(f"T.address_of({first})")
+                case Affine():
+                    given.append(py_number(argument))
+                case _:
+                    given.append(py_constant(argument.value, argument.dtype))
+        text = "".join(f", {each}" for each in given)
+        self.lines.add(f'T.evaluate(T.call_extern("void", "{function}"{text}))')
+
+    @contextmanager
+    def parallel(self, shape: Sequence[Affine]) -> Generator[list[str]]:
+        """A parallel loop over the constant bounds of a shape; gives the position on each axis."""
+        bounds = [_bound(extent) for extent in shape]
+        along = [
+            "0" if extent == affine(1) else self.fresh(f"e{axis}")
+            for axis, extent in enumerate(shape)
+        ]
+        loops = [(n, str(b)) for n, b in zip(along, bounds, strict=True) if n != "0"]
+        if not loops:
+            yield along
+            return
+        names, extents = (", ".join(parts) for parts in zip(*loops, strict=True))
+        with self.lines.block(f"for {names} in T.Parallel({extents}):"):
+            tests = [
+                f"{name} < {py_number(extent)}"
+                for name, extent in zip(along, shape, strict=True)
+                if not extent.is_constant
+            ]
+            if not tests:
+                yield along
+                return
+            condition = tests[0]
+            for test in tests[1:]:
+                condition = f"T.And({condition}, {test})"
+            with self.lines.block(f"if {condition}:"):
+                yield along
+
+    def elements(self, along: Sequence[str]) -> _TileElements:
+        return _TileElements(self.buffers, along, self.slotless)
+
+    def region(self, view: View, extents: Sequence[int]) -> str:
+        """A view with constant extents; a whole buffer is its name."""
+        buffer, name = self.buffers[view.buffer], py_name(view.buffer)
+        slot = slot_index(view, buffer, self.slotless)
+        is_whole = isinstance(buffer, Alloc) and tuple(extents) == buffer.shape and not slot
+        if is_whole and not any(view.offsets[axis] != Affine() for axis in range(len(extents))):
+            return name
+        sizes = iter(extents)
+        axes = list(slot)
+        for offset, extent in zip(view.offsets, view.extents, strict=True):
+            start = py_number(offset)
+            end = "" if extent is None else f" : {py_sum(offset, str(next(sizes)))}"
+            axes.append(start + end)
+        return f"{name}[{', '.join(axes)}]"
+
+    def is_whole(self, view: View) -> bool:
+        buffer = self.buffers[view.buffer]
+        is_alloc = isinstance(buffer, Alloc) and not slot_index(view, buffer, self.slotless)
+        extents = tuple(affine(extent) for extent in buffer.shape)
+        return is_alloc and view.extents == extents
+
+    def dtype(self, view: View) -> str:
+        return py_dtype(self.buffers[view.buffer].dtype)
+
+
+def _range(stmt: For | ParallelFor) -> str:
+    extent = py_number(stmt.extent)
+    if isinstance(stmt, For) and stmt.pipelined > 1:
+        return f"T.Pipelined({extent}, num_stages={stmt.pipelined})"
+    return f"T.serial({extent})"
+
+
+def _axes(view: View, buffers: Mapping[str, Buffer]) -> list[tuple[Affine, Affine, Affine]]:
+    """The offset, the extent and the buffer's extent of each of a view's own axes."""
+    whole = [affine(extent) for extent in buffers[view.buffer].shape]
+    axes = zip(view.offsets, view.extents, whole, strict=True)
+    return [(offset, extent, end) for offset, extent, end in axes if extent is not None]
+
+
+def _tile(axis: tuple[Affine, Affine, Affine]) -> int | None:
+    """The tile that an extent is the rest of: it is constant, or cut off where the array ends."""
+    offset, extent, end = axis
+    if extent.is_constant:
+        return extent.value
+    for operand in _operands(extent):
+        if operand.is_constant and extent == minimum(operand, end - offset):
+            return operand.value
+    return None
+
+
+def _bound(extent: Affine) -> int:
+    """A constant that an extent does not exceed."""
+    bounds = [operand.value for operand in _operands(extent) if operand.is_constant]
+    if not bounds:
+        raise TargetError(f"TileLang's parallel loops are constant, `{extent}` is not")
+    return min(bounds)
+
+
+def _operands(extent: Affine) -> tuple[Affine, ...]:
+    atom = extent.terms[0][0] if extent.terms else None
+    is_minimum = isinstance(atom, Min) and extent == Affine(0, ((atom, 1),))
+    return atom.operands if is_minimum and isinstance(atom, Min) else (extent,)
+
+
+def _variables(kernel: Kernel) -> list[str]:
+    loops = (stmt for stmt in walk(kernel.body) if isinstance(stmt, For | ParallelFor))
+    return [*(name for name, _ in kernel.grid), *(loop.variable for loop in loops)]
