@@ -5,39 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import count
 
+from eas.ir import nodes as ir
 from eas.ir.builder import Builder
-from eas.ir.nodes import (
-    Alloc,
-    Assert,
-    Atomic,
-    Break,
-    Combine,
-    Compute,
-    Condition,
-    Constant,
-    Continue,
-    For,
-    Function,
-    If,
-    Leave,
-    Load,
-    Loop,
-    Op,
-    Print,
-    Pure,
-    Region,
-    Scope,
-    Store,
-    Structured,
-    TargetOp,
-    Terminator,
-    Value,
-    While,
-    Yield,
-    operands_of,
-    regions_of,
-    results_of,
-)
+from eas.ir.nodes import Function, Op, Region, Value, operands_of, regions_of, results_of
 from eas.support.records import field, record, replace
 
 Map = Callable[[Value], Value]
@@ -56,72 +26,72 @@ def same_region(region: Region) -> Region:
 def rebuild(op: Op, use: Map = same, define: Map = same, inner: Inner = same_region) -> Op:
     """The op with its operands, its results and its regions mapped, in this order."""
     match op:
-        case Compute():
-            return Compute(op.op, _each(op.operands, use), op.attrs, define(op.result), op.loc)
-        case Constant():
-            return Constant(op.value, define(op.result), op.loc)
-        case If() | For() | While() | Scope():
+        case ir.Compute():
+            return ir.Compute(op.op, _each(op.operands, use), op.attrs, define(op.result), op.loc)
+        case ir.Constant():
+            return ir.Constant(op.value, define(op.result), op.loc)
+        case ir.If() | ir.For() | ir.While() | ir.Scope():
             return _rebuild_control(op, use, define, inner)
-        case Combine():
+        case ir.Combine():
             operands, results = _each(op.operands, use), _each(op.results, define)
-            return Combine(op.kind, operands, inner(op.body), results, op.loc)
-        case Condition():
-            return Condition(use(op.condition), _each(op.values, use), op.loc)
-        case Yield() | Break() | Continue():
+            return ir.Combine(op.kind, operands, inner(op.body), results, op.loc)
+        case ir.Condition():
+            return ir.Condition(use(op.condition), _each(op.values, use), op.loc)
+        case ir.Yield() | ir.Break() | ir.Continue():
             return type(op)(_each(op.values, use), op.loc)
-        case Leave():
-            return Leave(op.label, _each(op.values, use), op.loc)
+        case ir.Leave():
+            return ir.Leave(op.label, _each(op.values, use), op.loc)
         case _:
             return _rebuild_effect(op, use, define)
 
 
-def _rebuild_control(op: Structured, use: Map, define: Map, inner: Inner) -> Op:
+def _rebuild_control(op: ir.Structured, use: Map, define: Map, inner: Inner) -> Op:
     match op:
-        case If():
+        case ir.If():
             condition, results = use(op.condition), _each(op.results, define)
-            return If(condition, inner(op.then), inner(op.orelse), results, op.loc)
-        case For():
+            return ir.If(condition, inner(op.then), inner(op.orelse), results, op.loc)
+        case ir.For():
             start, stop, step = use(op.start), use(op.stop), use(op.step)
             inits, results = _each(op.inits, use), _each(op.results, define)
             body, orelse = inner(op.body), inner(op.orelse)
-            return For(start, stop, step, inits, body, orelse, results, op.loc)
-        case While():
+            return ir.For(start, stop, step, inits, body, orelse, results, op.loc)
+        case ir.While():
             inits, results = _each(op.inits, use), _each(op.results, define)
             test, body, orelse = inner(op.test), inner(op.body), inner(op.orelse)
-            return While(inits, test, body, orelse, results, op.loc)
-        case Scope():
+            return ir.While(inits, test, body, orelse, results, op.loc)
+        case ir.Scope():
             results = _each(op.results, define)
-            return Scope(op.label, inner(op.body), results, op.loc)
+            return ir.Scope(op.label, inner(op.body), results, op.loc)
 
 
 def _rebuild_effect(op: Op, use: Map, define: Map) -> Op:
     match op:
-        case Load():
+        case ir.Load():
             pointer, offset = use(op.pointer), use(op.offset)
             mask, other = _maybe(op.mask, use), _maybe(op.other, use)
-            return Load(pointer, offset, mask, other, define(op.result), op.loc)
-        case Store():
+            return ir.Load(pointer, offset, mask, other, define(op.result), op.loc)
+        case ir.Store():
             pointer, offset, value = use(op.pointer), use(op.offset), use(op.value)
-            return Store(pointer, offset, value, _maybe(op.mask, use), op.loc)
-        case Atomic():
+            return ir.Store(pointer, offset, value, _maybe(op.mask, use), op.loc)
+        case ir.Atomic():
             pointer, offset, expected = use(op.pointer), use(op.offset), _maybe(op.expected, use)
             value, mask = use(op.value), _maybe(op.mask, use)
             result = define(op.result)
-            return Atomic(op.kind, pointer, offset, expected, value, mask, result, op.loc)
-        case Alloc():
-            return Alloc(op.size, define(op.result), op.loc)
-        case Assert():
+            return ir.Atomic(op.kind, pointer, offset, expected, value, mask, result, op.loc)
+        case ir.Alloc():
+            return ir.Alloc(op.size, define(op.result), op.loc)
+        case ir.Assert():
             fault = op.fault
             if fault is not None:
                 number, extent = use(fault.number), _maybe(fault.extent, use)
                 fault = replace(fault, number=number, extent=extent)
-            return Assert(use(op.condition), op.message, op.loc, op.is_assumed, fault)
-        case Print():
+            return ir.Assert(use(op.condition), op.message, op.loc, op.is_assumed, fault)
+        case ir.Print():
             parts = tuple(use(part) if isinstance(part, Value) else part for part in op.parts)
-            return Print(parts, op.loc)
-        case TargetOp():
+            return ir.Print(parts, op.loc)
+        case ir.TargetOp():
             operands, result = _each(op.operands, use), _maybe(op.result, define)
-            return TargetOp(op.op, operands, op.attrs, result, op.loc)
+            return ir.TargetOp(op.op, operands, op.attrs, result, op.loc)
         case _:
             return op
 
@@ -142,13 +112,13 @@ def with_operands(op: Op, env: Mapping[int, Value]) -> Op:
     return op
 
 
-def with_values(op: Terminator, values: Iterable[Value]) -> Terminator:
+def with_values(op: ir.Terminator, values: Iterable[Value]) -> ir.Terminator:
     """The terminator with other values; a `Condition` keeps its condition."""
     match op:
-        case Condition():
-            return Condition(op.condition, tuple(values), op.loc)
-        case Leave():
-            return Leave(op.label, tuple(values), op.loc)
+        case ir.Condition():
+            return ir.Condition(op.condition, tuple(values), op.loc)
+        case ir.Leave():
+            return ir.Leave(op.label, tuple(values), op.loc)
         case _:
             return type(op)(tuple(values), op.loc)
 
@@ -252,7 +222,7 @@ def first_free_id(f: Function) -> int:
 def _collect_ids(region: Region, used: list[int]) -> None:
     used += [value.id for value in region.args]
     for op in region.ops:
-        if isinstance(op, Pure):
+        if isinstance(op, ir.Pure):
             used.append(op.result.id)
             continue
         used += [value.id for value in results_of(op)]
@@ -267,36 +237,36 @@ def builder_for(f: Function) -> Builder:
 
 def falls_through(region: Region) -> bool:
     """Whether the end of a region can be reached, as far as its structure shows."""
-    return isinstance(region.terminator, Yield | Condition) and not ends_dead(region.ops[:-1])
+    return isinstance(region.terminator, ir.Yield | ir.Condition) and not ends_dead(region.ops[:-1])
 
 
 def ends_dead(ops: Sequence[Op]) -> bool:
     """Whether the last of these ops is an `If` that nothing comes after."""
-    return bool(ops) and isinstance(ops[-1], If) and is_dead_end(ops[-1])
+    return bool(ops) and isinstance(ops[-1], ir.If) and is_dead_end(ops[-1])
 
 
-def is_dead_end(op: If) -> bool:
+def is_dead_end(op: ir.If) -> bool:
     return not falls_through(op.then) and not falls_through(op.orelse)
 
 
-def end_dead(build: Builder, ops: Sequence[Op], last: If, terminator: Op) -> list[Op]:
+def end_dead(build: Builder, ops: Sequence[Op], last: ir.If, terminator: Op) -> list[Op]:
     """Ops that end in an `If` that nothing comes after, with a terminator as they had before."""
-    assert isinstance(terminator, Terminator)
+    assert isinstance(terminator, ir.Terminator)
     build.ops, build.loc = [*ops], terminator.loc
     end = with_values(terminator, [zero(build, value) for value in terminator.values])
-    if isinstance(end, Condition):
-        end = Condition(zero(build, end.condition), end.values, end.loc)
+    if isinstance(end, ir.Condition):
+        end = ir.Condition(zero(build, end.condition), end.values, end.loc)
     return [*build.ops, _without_results(last), end]
 
 
-def _without_results(op: If) -> If:
+def _without_results(op: ir.If) -> ir.If:
     then, orelse = (
-        Region((), (*region.ops[:-1], Yield((), region.terminator.loc)))
-        if isinstance(region.terminator, Yield)
+        Region((), (*region.ops[:-1], ir.Yield((), region.terminator.loc)))
+        if isinstance(region.terminator, ir.Yield)
         else region
         for region in (op.then, op.orelse)
     )
-    return If(op.condition, then, orelse, (), op.loc)
+    return ir.If(op.condition, then, orelse, (), op.loc)
 
 
 def zero(build: Builder, like: Value, value: bool = False) -> Value:
@@ -306,20 +276,20 @@ def zero(build: Builder, like: Value, value: bool = False) -> Value:
     return build.compute("splat", scalar, shape=like.shape) if like.shape else scalar
 
 
-def carried_by(loop: Loop) -> tuple[Value, ...]:
+def carried_by(loop: ir.Loop) -> tuple[Value, ...]:
     """The values that a loop carries from trip to trip."""
-    return loop.body.args[1:] if isinstance(loop, For) else loop.test.args
+    return loop.body.args[1:] if isinstance(loop, ir.For) else loop.test.args
 
 
-def loop_exits(body: Region) -> Iterator[Break | Continue]:
+def loop_exits(body: Region) -> Iterator[ir.Break | ir.Continue]:
     """The `Break`s and `Continue`s that belong to the loop with this body."""
     for op in body.ops:
         match op:
-            case Break() | Continue():
+            case ir.Break() | ir.Continue():
                 yield op
-            case For() | While():
+            case ir.For() | ir.While():
                 yield from loop_exits(op.orelse)
-            case If() | Scope():
+            case ir.If() | ir.Scope():
                 for region in regions_of(op):
                     yield from loop_exits(region)
             case _:

@@ -4,37 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from eas.ir import nodes as ir
 from eas.ir.analysis import Divergence, Join, Split, cover, covers, divergences, placed
 from eas.ir.nodes import (
-    Alloc,
-    Assert,
-    Atomic,
-    Barrier,
-    Break,
-    Combine,
-    Compute,
-    Condition,
-    Constant,
-    Continue,
-    Exit,
-    For,
     Function,
-    If,
-    Leave,
-    Load,
-    Loop,
     Op,
     Param,
-    Print,
     Region,
-    Scope,
-    Store,
-    Structured,
-    TargetOp,
-    Terminator,
     Value,
-    While,
-    Yield,
     is_elementwise,
     operands_of,
     regions_of,
@@ -125,7 +102,7 @@ class _Form:
         if value.id in self.defined:
             raise VerifyError(f"%{value.id} is defined twice", op)
         ty = value.ty
-        if isinstance(ty, Pointer) and not (op is None or isinstance(op, Alloc)):
+        if isinstance(ty, Pointer) and not (op is None or isinstance(op, ir.Alloc)):
             raise VerifyError(f"the pointer %{value.id} is joined or carried", op)
         if self.threads is not None and isinstance(ty, Block) and ty.shape != (self.threads,):
             raise VerifyError(f"{ty} is a block in a function of {self.threads} threads", op)
@@ -149,7 +126,7 @@ class _Form:
         """A region of an op, or of the function, that is entered with values of some types."""
         _check_types(region.args, entered, "a region's arguments", around)
         last = region.ops[-1] if region.ops else None
-        if not isinstance(last, Terminator):
+        if not isinstance(last, ir.Terminator):
             raise VerifyError("a region does not end in a terminator", around)
         before = len(self.visible)
         for value in region.args:
@@ -170,70 +147,70 @@ class _Form:
             self.op(op, targets)
             for value in results_of(op):
                 self.define(value, op)
-            has_ended = isinstance(op, If) and _never_ends(op)
+            has_ended = isinstance(op, ir.If) and _never_ends(op)
 
     def illegal(self, what: str, op: Op) -> VerifyError:
         return VerifyError(f"{what} is not legal at the stage `{self.stage.name}`", op)
 
-    def end(self, op: Terminator, targets: _Targets) -> None:
+    def end(self, op: ir.Terminator, targets: _Targets) -> None:
         self.use(operands_of(op), op)
         if type(op) not in self.stage.nodes:
             raise self.illegal(f"a `{type(op).__name__.lower()}`", op)
         match op:
-            case Yield():
+            case ir.Yield():
                 _check_passed(op, targets.yielded, "the test of a `while` ends in a `condition`")
-            case Condition():
+            case ir.Condition():
                 _check_passed(
                     op, targets.tested, "only the test of a `while` ends in a `condition`"
                 )
                 self.condition(op)
-            case Break():
+            case ir.Break():
                 _check_passed(op, targets.broken, "there is no loop here to break")
-            case Continue():
+            case ir.Continue():
                 _check_passed(op, targets.continued, "there is no loop here to continue")
-            case Leave():
+            case ir.Leave():
                 missing = f"no scope around this has the label {op.label}"
                 _check_passed(op, targets.scopes.get(op.label), missing)
 
     def op(self, op: Op, targets: _Targets) -> None:
         match op:
-            case Compute() | TargetOp():
+            case ir.Compute() | ir.TargetOp():
                 _check_record(op, self.stage)
-            case Combine():
+            case ir.Combine():
                 self.combine(op)
-            case Constant():
+            case ir.Constant():
                 _check_constant(op)
-            case Load():
+            case ir.Load():
                 _check_load(op)
-            case Store():
+            case ir.Store():
                 _check_store(op)
-            case Atomic():
+            case ir.Atomic():
                 _check_atomic(op)
-            case Alloc():
+            case ir.Alloc():
                 _check_alloc(op, self.stage)
-            case Barrier():
+            case ir.Barrier():
                 pass
-            case Assert():
+            case ir.Assert():
                 if kind_of(op) not in self.stage.asserts:
                     raise self.illegal(ASSERTS[kind_of(op)], op)
                 _check_bool(op.condition, "the condition", op)
                 for value in operands_of(op)[1:]:
                     _number(value, "a part of the fault", op)
-            case Print():
+            case ir.Print():
                 for value in operands_of(op):
                     _number(value, "a part", op)
-            case If():
+            case ir.If():
                 self.branch(op, targets)
-            case For():
+            case ir.For():
                 self.loop_for(op, targets)
-            case While():
+            case ir.While():
                 self.loop_while(op, targets)
-            case Scope():
+            case ir.Scope():
                 self.scope(op, targets)
             case _:
                 raise VerifyError("a terminator stands before the end of its region", op)
 
-    def combine(self, op: Combine) -> None:
+    def combine(self, op: ir.Combine) -> None:
         shapes = {value.shape for value in op.operands}
         if len(shapes) != 1 or () in shapes:
             raise VerifyError("the operands are no blocks of one shape", op)
@@ -244,14 +221,14 @@ class _Form:
         given = shape[:-1] if op.kind == "reduce" else shape
         _check_types(op.results, tuple(make_type(d, given) for d in dtypes), "the results", op)
         for inner in op.body.ops[:-1]:
-            if not isinstance(inner, Constant) and not is_elementwise(inner):
+            if not isinstance(inner, ir.Constant) and not is_elementwise(inner):
                 raise VerifyError("the function of a combination only computes with scalars", inner)
         elements = tuple(Scalar(dtype) for dtype in dtypes)
         visible, self.visible = self.visible, {}
         self.region(op.body, (*elements, *elements), _Targets(yielded=elements), op)
         self.visible = visible
 
-    def branch(self, op: If, targets: _Targets) -> None:
+    def branch(self, op: ir.If, targets: _Targets) -> None:
         self.condition(op)
         if op.results and _never_ends(op):
             raise VerifyError("an `if` whose branches both end in exits has no results", op)
@@ -259,11 +236,11 @@ class _Form:
         self.region(op.then, (), inside, op)
         self.region(op.orelse, (), inside, op)
 
-    def condition(self, op: If | Condition) -> None:
+    def condition(self, op: ir.If | ir.Condition) -> None:
         _check_bool(op.condition, "the condition", op)
         self.has_splits = self.has_splits or op.condition.shape != ()
 
-    def loop_for(self, op: For, targets: _Targets) -> None:
+    def loop_for(self, op: ir.For, targets: _Targets) -> None:
         bound = op.start.ty
         for value in (op.start, op.stop, op.step):
             _check_int(value, "a bound", op)
@@ -272,19 +249,19 @@ class _Form:
         self.has_splits = self.has_splits or isinstance(bound, Block)
         self.trips(op, (bound, *_types(op.inits)), targets)
 
-    def loop_while(self, op: While, targets: _Targets) -> None:
+    def loop_while(self, op: ir.While, targets: _Targets) -> None:
         carried = _types(op.inits)
         # An exit in the test would leave half a trip.
         self.region(op.test, carried, _Targets(tested=carried), op)
         self.trips(op, carried, targets)
 
-    def trips(self, op: Loop, entered: Types, targets: _Targets) -> None:
+    def trips(self, op: ir.Loop, entered: Types, targets: _Targets) -> None:
         carried, results = _types(op.inits), _types(op.results)
         inside = _Targets(carried, None, results, carried, targets.scopes)
         self.region(op.body, entered, inside, op)
         self.region(op.orelse, carried, targets.ending(results), op)
 
-    def scope(self, op: Scope, targets: _Targets) -> None:
+    def scope(self, op: ir.Scope, targets: _Targets) -> None:
         if op.label in targets.scopes:
             raise VerifyError(f"a scope around this has the label {op.label} too", op)
         results = _types(op.results)
@@ -296,8 +273,8 @@ def _types(values: Sequence[Value]) -> Types:
     return tuple([value.ty for value in values])
 
 
-def _never_ends(op: If) -> bool:
-    return all(region.ops and isinstance(region.ops[-1], Exit) for region in regions_of(op))
+def _never_ends(op: ir.If) -> bool:
+    return all(region.ops and isinstance(region.ops[-1], ir.Exit) for region in regions_of(op))
 
 
 def _check_param(param: Param, arrays: set[str]) -> None:
@@ -320,7 +297,7 @@ def _check_types(values: Sequence[Value], wanted: Types, what: str, op: Op | Non
         raise VerifyError(f"{what}: {_shown(found)}, but should be {_shown(wanted)}", op)
 
 
-def _check_passed(op: Terminator, wanted: Types | None, otherwise: str) -> None:
+def _check_passed(op: ir.Terminator, wanted: Types | None, otherwise: str) -> None:
     if wanted is None:
         raise VerifyError(otherwise, op)
     _check_types(op.values, wanted, f"`{type(op).__name__.lower()}`", op)
@@ -347,7 +324,7 @@ def _check_int(value: Value, what: str, op: Op) -> None:
         raise VerifyError(f"{what} should be an integer, not {value.ty}", op)
 
 
-def _check_record(op: Compute | TargetOp, stage: Stage) -> None:
+def _check_record(op: ir.Compute | ir.TargetOp, stage: Stage) -> None:
     """An op of the stage's table, with the operands and the attributes that its record takes."""
     record, name = op.op, op.op.name
     if stage.ops.get(name) is not record:
@@ -358,13 +335,13 @@ def _check_record(op: Compute | TargetOp, stage: Stage) -> None:
     attrs = dict(op.attrs)
     if tuple(attrs) != record.attrs or len(attrs) != len(op.attrs):
         raise VerifyError(f"the attributes of `{name}` should be ({', '.join(record.attrs)})", op)
-    if isinstance(op, Compute):
+    if isinstance(op, ir.Compute):
         for value in op.operands:
             _number(value, "an operand", op)
     _check_result(op, attrs)
 
 
-def _check_result(op: Compute | TargetOp, attrs: Attrs) -> None:
+def _check_result(op: ir.Compute | ir.TargetOp, attrs: Attrs) -> None:
     name, found = op.op.name, None if op.result is None else op.result.ty
     try:
         ty = op.op.typing(_types(op.operands), attrs)
@@ -376,7 +353,7 @@ def _check_result(op: Compute | TargetOp, attrs: Attrs) -> None:
         raise VerifyError(f"the result of `{name}` is {found}, but should be {ty}", op)
 
 
-def _check_constant(op: Constant) -> None:
+def _check_constant(op: ir.Constant) -> None:
     value, ty = op.value, op.result.ty
     if not isinstance(ty, Scalar):
         raise VerifyError(f"a constant should be a scalar, not {ty}", op)
@@ -388,7 +365,7 @@ def _check_constant(op: Constant) -> None:
         raise VerifyError(f"{value} does not fit in {dtype}", op)
 
 
-def _check_load(op: Load) -> None:
+def _check_load(op: ir.Load) -> None:
     element = _check_access(op)
     _check_element(op.result, element, "the result", op)
     if (op.mask is None) != (op.other is None):
@@ -397,11 +374,11 @@ def _check_load(op: Load) -> None:
         _check_element(op.other, element, "the other value", op)
 
 
-def _check_store(op: Store) -> None:
+def _check_store(op: ir.Store) -> None:
     _check_element(op.value, _check_access(op), "the value", op)
 
 
-def _check_atomic(op: Atomic) -> None:
+def _check_atomic(op: ir.Atomic) -> None:
     element = _check_access(op)
     if (op.kind == "cas") != (op.expected is not None):
         raise VerifyError("a `cas`, and nothing else, has an expected value", op)
@@ -411,7 +388,7 @@ def _check_atomic(op: Atomic) -> None:
         _check_element(op.expected, element, "the expected value", op)
 
 
-def _check_access(op: Load | Store | Atomic) -> Type:
+def _check_access(op: ir.Load | ir.Store | ir.Atomic) -> Type:
     """The type of what is read or written."""
     if not isinstance(op.pointer.ty, Pointer):
         raise VerifyError(f"%{op.pointer.id} is {op.pointer.ty}: no pointer", op)
@@ -430,11 +407,11 @@ def _check_element(value: Value, wanted: Type, what: str, op: Op) -> None:
         raise VerifyError(f"{what} is {value.ty}, but should be {wanted}", op)
 
 
-def _check_alloc(op: Alloc, stage: Stage) -> None:
+def _check_alloc(op: ir.Alloc, stage: Stage) -> None:
     if op.size < 1:
         raise VerifyError(f"memory for {op.size} elements", op)
     ty = op.result.ty
-    spaces = ("threadgroup", *OPAQUE) if TargetOp in stage.nodes else ("threadgroup",)
+    spaces = ("threadgroup", *OPAQUE) if ir.TargetOp in stage.nodes else ("threadgroup",)
     if not isinstance(ty, Pointer) or ty.space not in spaces:
         raise VerifyError(f"the result is {ty}, but should be a {spaces[0]} pointer", op)
 
@@ -444,29 +421,29 @@ def _check_splits(f: Function) -> None:
     for op, split in placed(f.body, found):
         if split is not None:
             _check_placed(op, split)
-        if isinstance(op, Structured):
+        if isinstance(op, ir.Structured):
             _check_structured(op, split, found[id(op)])
 
 
 def _check_placed(op: Op, split: Split) -> None:
     """An op that some lanes may not reach."""
-    is_collective = isinstance(op, Compute) and op.op.collective
-    if is_collective or isinstance(op, Barrier | Combine | TargetOp):
+    is_collective = isinstance(op, ir.Compute) and op.op.collective
+    if is_collective or isinstance(op, ir.Barrier | ir.Combine | ir.TargetOp):
         raise VerifyError(f"some lanes may not get here: they are split at {split.loc}", op)
-    if not isinstance(op, Compute) or op.op.name != "expand_dims":
+    if not isinstance(op, ir.Compute) or op.op.name != "expand_dims":
         _check_ranks(results_of(op), split, op)
     match op:
-        case Load() | Store() | Atomic() | Assert() | Print():
+        case ir.Load() | ir.Store() | ir.Atomic() | ir.Assert() | ir.Print():
             _check_ranks(operands_of(op), split, op)
-        case If() | Condition():
+        case ir.If() | ir.Condition():
             _check_ranks((op.condition,), split, op)
-        case For():
+        case ir.For():
             _check_ranks((op.start,), split, op)
         case _:
             pass
 
 
-def _check_structured(op: Structured, split: Split | None, divergence: Divergence) -> None:
+def _check_structured(op: ir.Structured, split: Split | None, divergence: Divergence) -> None:
     """An op that may split lanes by itself."""
     inside = cover(split, divergence.inside)
     for region in regions_of(op):
@@ -499,17 +476,17 @@ def _check_exit_splits(a: Split | None, b: Split | None, op: Op) -> None:
         )
 
 
-def _carried(op: Structured) -> tuple[Value, ...]:
+def _carried(op: ir.Structured) -> tuple[Value, ...]:
     match op:
-        case For():
+        case ir.For():
             return op.body.args[1:]
-        case While():
+        case ir.While():
             return op.test.args
-        case If() | Scope():
+        case ir.If() | ir.Scope():
             return ()
 
 
-def _check_join(op: Structured, joined: Sequence[Value], join: Join, what: str) -> None:
+def _check_join(op: ir.Structured, joined: Sequence[Value], join: Join, what: str) -> None:
     """A join of split lanes has a value for each lane, or all paths pass the same value."""
     if join.split is None:
         return
@@ -525,12 +502,12 @@ def _check_join(op: Structured, joined: Sequence[Value], join: Join, what: str) 
             )
 
 
-def _varies(value: Value, op: Structured) -> bool:
+def _varies(value: Value, op: ir.Structured) -> bool:
     """Whether lanes that leave an op in different trips may have different values of this name."""
-    loops = [op] if isinstance(op, Loop) else _loops_in(op)
+    loops = [op] if isinstance(op, ir.Loop) else _loops_in(op)
     return any(value in values_in(region) for loop in loops for region in regions_of(loop))
 
 
-def _loops_in(op: Op) -> list[Loop]:
+def _loops_in(op: Op) -> list[ir.Loop]:
     inner = [each for region in regions_of(op) for each in walk(region)]
-    return [each for each in inner if isinstance(each, Loop)]
+    return [each for each in inner if isinstance(each, ir.Loop)]

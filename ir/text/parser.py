@@ -7,37 +7,8 @@ import re
 from collections.abc import Callable
 from typing import Literal, TypeVar, get_args
 
-from eas.ir.nodes import (
-    Alloc,
-    Assert,
-    Atomic,
-    AtomicKind,
-    Barrier,
-    Break,
-    Combine,
-    CombineKind,
-    Compute,
-    Condition,
-    Constant,
-    Continue,
-    Fault,
-    For,
-    Function,
-    If,
-    Leave,
-    Load,
-    Op,
-    Param,
-    Print,
-    Region,
-    Scope,
-    Store,
-    TargetOp,
-    Terminator,
-    Value,
-    While,
-    Yield,
-)
+from eas.ir import nodes as ir
+from eas.ir.nodes import AtomicKind, Function, Op, Param, Region, Value
 from eas.ir.ops import OPS, OpTable, TargetOpDef
 from eas.ir.ops.record import Attr
 from eas.ir.text.lexer import SPOT, Kind, ParseError, Token, split_tokens, unquote
@@ -266,8 +237,8 @@ class _Parser:
         while not self.accept("}"):
             ops.append(self.op())
             self.end_line()
-        if not ops or not isinstance(ops[-1], Terminator):
-            ops.append(Yield((), around))
+        if not ops or not isinstance(ops[-1], ir.Terminator):
+            ops.append(ir.Yield((), around))
         return Region(args, tuple(ops))
 
     def inner_region(self, args: Values, around: Loc) -> Region:
@@ -296,11 +267,11 @@ class _Parser:
     def orelse(self, around: Loc) -> Region:
         """What follows the brace that closes a loop's body."""
         if not self.accept("else"):
-            return Region((), (Yield((), around),))
+            return Region((), (ir.Yield((), around),))
         args = self.arguments()
         if self.token.text == "{":
             return self.inner_region(args, around)
-        return Region(args, (Yield(args, around),))
+        return Region(args, (ir.Yield(args, around),))
 
     def op(self) -> Op:
         results: Values = ()
@@ -310,7 +281,7 @@ class _Parser:
         token = self.token
         if token.text in _NUMBERS or token.kind == "number":
             value = self.number()
-            return Constant(value, self.only(results), self.place())
+            return ir.Constant(value, self.only(results), self.place())
         word = self.take("word", "an op").text
         if word in self.legal:
             return self.compute(word, results)
@@ -344,8 +315,8 @@ class _Parser:
         op = self.legal[name]
         if isinstance(op, TargetOpDef):
             result = self.only(results) if results else None
-            return TargetOp(op, operands, tuple(attrs), result, self.place())
-        return Compute(op, operands, tuple(attrs), self.only(results), self.place())
+            return ir.TargetOp(op, operands, tuple(attrs), result, self.place())
+        return ir.Compute(op, operands, tuple(attrs), self.only(results), self.place())
 
     def attr(self) -> Attr:
         if self.token.kind == "string":
@@ -370,13 +341,13 @@ class _Parser:
     def load(self, results: Values) -> Op:
         pointer, offset = self.at()
         mask, other = self.optional("if"), self.optional("else")
-        return Load(pointer, offset, mask, other, self.only(results), self.place())
+        return ir.Load(pointer, offset, mask, other, self.only(results), self.place())
 
     def store(self) -> Op:
         pointer, offset = self.at()
         self.expect("=")
         value = self.use()
-        return Store(pointer, offset, value, self.optional("if"), self.place())
+        return ir.Store(pointer, offset, value, self.optional("if"), self.place())
 
     def atomic(self, results: Values) -> Op:
         kind = self.one_of(_ATOMICS, "a kind of atomic")
@@ -386,22 +357,22 @@ class _Parser:
         if self.accept("->"):
             expected, value = value, self.use()
         mask, result = self.optional("if"), self.only(results)
-        return Atomic(kind, pointer, offset, expected, value, mask, result, self.place())
+        return ir.Atomic(kind, pointer, offset, expected, value, mask, result, self.place())
 
     def alloc(self, results: Values) -> Op:
-        return Alloc(self.integer("a size"), self.only(results), self.place())
+        return ir.Alloc(self.integer("a size"), self.only(results), self.place())
 
     def barrier(self) -> Op:
-        return Barrier(self.place())
+        return ir.Barrier(self.place())
 
     def check(self, is_assumed: bool = False) -> Op:
         condition = self.use("a condition")
         self.expect(",")
         message = self.string("a message in quotes")
         fault = self.fault() if self.accept("fault") else None
-        return Assert(condition, message, self.place(), is_assumed, fault)
+        return ir.Assert(condition, message, self.place(), is_assumed, fault)
 
-    def fault(self) -> Fault:
+    def fault(self) -> ir.Fault:
         kind = self.one_of(_FAULTS, "the kind of a fault")
         array, number = self.name("the name of an array"), self.use()
         extent, axis = None, 0
@@ -409,7 +380,7 @@ class _Parser:
             extent = self.use()
             self.expect("axis")
             axis = self.integer("the number of an axis")
-        return Fault(kind, array, number, extent, axis, self.accept("masked"))
+        return ir.Fault(kind, array, number, extent, axis, self.accept("masked"))
 
     def assume(self) -> Op:
         return self.check(is_assumed=True)
@@ -421,25 +392,25 @@ class _Parser:
             parts.append(self.use() if is_value else self.string("a string"))
             if not self.accept(","):
                 break
-        return Print(tuple(parts), self.place())
+        return ir.Print(tuple(parts), self.place())
 
     def yields(self) -> Op:
-        return Yield(self.uses(), self.place())
+        return ir.Yield(self.uses(), self.place())
 
     def breaks(self) -> Op:
-        return Break(self.uses(), self.place())
+        return ir.Break(self.uses(), self.place())
 
     def continues(self) -> Op:
-        return Continue(self.uses(), self.place())
+        return ir.Continue(self.uses(), self.place())
 
     def leave(self) -> Op:
         label = self.integer("the label of a scope")
-        return Leave(label, self.uses(), self.place())
+        return ir.Leave(label, self.uses(), self.place())
 
     def condition(self) -> Op:
         condition = self.use("a condition")
         passed = self.uses() if self.accept("with") else ()
-        return Condition(condition, passed, self.place())
+        return ir.Condition(condition, passed, self.place())
 
     def reduce(self, results: Values) -> Op:
         return self.combine("reduce", results)
@@ -447,19 +418,19 @@ class _Parser:
     def scan(self, results: Values) -> Op:
         return self.combine("scan", results)
 
-    def combine(self, kind: CombineKind, results: Values) -> Op:
+    def combine(self, kind: ir.CombineKind, results: Values) -> Op:
         operands = self.uses()
         self.expect("by")
         arguments = self.arguments()
         loc = self.open()
-        return Combine(kind, operands, self.region(arguments, loc), results, loc)
+        return ir.Combine(kind, operands, self.region(arguments, loc), results, loc)
 
     def branch(self, results: Values) -> Op:
         condition = self.use("a condition")
         loc = self.open()
         then = self.region((), loc)
         orelse = self.orelse(loc)
-        return If(condition, then, orelse, results, loc)
+        return ir.If(condition, then, orelse, results, loc)
 
     def loop_for(self, results: Values) -> Op:
         counter = self.definition()
@@ -472,7 +443,7 @@ class _Parser:
         args, inits = self.carried() if self.accept("carrying") else ((), ())
         loc = self.open()
         body = self.region((counter, *args), loc)
-        return For(start, stop, step, inits, body, self.orelse(loc), results, loc)
+        return ir.For(start, stop, step, inits, body, self.orelse(loc), results, loc)
 
     def loop_while(self, results: Values) -> Op:
         args, inits = self.carried() if self.token.text == "(" else ((), ())
@@ -480,12 +451,12 @@ class _Parser:
         test = self.region(args, loc)
         self.expect("do")
         body = self.inner_region(self.arguments(), loc)
-        return While(inits, test, body, self.orelse(loc), results, loc)
+        return ir.While(inits, test, body, self.orelse(loc), results, loc)
 
     def scope(self, results: Values) -> Op:
         label = self.integer("a label")
         loc = self.open()
-        return Scope(label, self.region((), loc), results, loc)
+        return ir.Scope(label, self.region((), loc), results, loc)
 
 
 _WITH_RESULTS: dict[str, Callable[[_Parser, Values], Op]] = {

@@ -7,36 +7,8 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from itertools import zip_longest
 
-from eas.ir.nodes import (
-    Alloc,
-    Assert,
-    Atomic,
-    Barrier,
-    Break,
-    Combine,
-    Compute,
-    Condition,
-    Constant,
-    Continue,
-    Fault,
-    For,
-    Function,
-    If,
-    Leave,
-    Load,
-    Op,
-    Param,
-    Print,
-    Region,
-    Scope,
-    Store,
-    TargetOp,
-    Terminator,
-    Value,
-    While,
-    Yield,
-    results_of,
-)
+from eas.ir import nodes as ir
+from eas.ir.nodes import Function, Op, Param, Region, Value, results_of
 from eas.ir.ops.record import Attr
 from eas.ir.text.lexer import FILE, NUMBER, WORD, quote, quote_unless
 from eas.support.location import NOWHERE, Loc, SourceName
@@ -56,9 +28,9 @@ def print_function(f: Function, locations: bool = True) -> str:
 def summarize(op: Op) -> str:
     """An op on one line, without what is inside it: for messages."""
     match op:
-        case If() | For() | While() | Scope():
+        case ir.If() | ir.For() | ir.While() | ir.Scope():
             return f"{_results(op)}{type(op).__name__.lower()} {{ ... }}"
-        case Combine():
+        case ir.Combine():
             return f"{_results(op)}{op.kind}{_uses(op.operands)} {{ ... }}"
         case _:
             return _spell(op)
@@ -119,40 +91,40 @@ class _Writer:
         """Whether the region ends in a `yield` that goes without saying."""
         if not region.ops or not self.is_yield_of((), region.ops[-1], around):
             return False
-        return len(region.ops) == 1 or not isinstance(region.ops[-2], Terminator)
+        return len(region.ops) == 1 or not isinstance(region.ops[-2], ir.Terminator)
 
     def is_yield_of(self, values: tuple[Value, ...], op: Op, around: Loc) -> bool:
-        if not isinstance(op, Yield) or op.values != values:
+        if not isinstance(op, ir.Yield) or op.values != values:
             return False
         return op.loc == around or not self.locations
 
     def op(self, op: Op) -> None:
         match op:
-            case If():
+            case ir.If():
                 self.line(f"{_results(op)}if {_use(op.condition)} {{", op.loc)
                 self.region(op.then, op.loc)
                 self.orelse(op.orelse, op.loc)
-            case For():
+            case ir.For():
                 self.loop_for(op)
-            case While():
+            case ir.While():
                 self.loop_while(op)
-            case Scope():
+            case ir.Scope():
                 self.line(f"{_results(op)}scope {op.label} {{", op.loc)
                 self.region(op.body, op.loc)
                 self.line("}")
-            case Combine():
+            case ir.Combine():
                 self.combine(op)
             case _:
                 self.line(_spell(op), op.loc)
 
-    def combine(self, op: Combine) -> None:
+    def combine(self, op: ir.Combine) -> None:
         arguments = [_definition(value) for value in op.body.args]
         start = f"{_results(op)}{op.kind}{_uses(op.operands)} by "
         self.head(start, arguments, " {", op.loc)
         self.region(op.body, op.loc)
         self.line("}")
 
-    def loop_for(self, op: For) -> None:
+    def loop_for(self, op: ir.For) -> None:
         counter, *args = op.body.args
         bounds = f"{_use(op.start)} .. {_use(op.stop)} by {_use(op.step)}"
         start = f"{_results(op)}for {_definition(counter)} = {bounds}"
@@ -164,7 +136,7 @@ class _Writer:
         self.region(op.body, op.loc)
         self.orelse(op.orelse, op.loc)
 
-    def loop_while(self, op: While) -> None:
+    def loop_while(self, op: ir.While) -> None:
         carried = _carried(op.test.args, op.inits)
         if carried:
             self.head(f"{_results(op)}while ", carried, " {", op.loc)
@@ -247,41 +219,41 @@ def _carried(args: Sequence[Value], inits: Sequence[Value]) -> list[str]:
 def _spell(op: Op) -> str:
     """The line of an op without regions."""
     match op:
-        case Constant():
+        case ir.Constant():
             return _results(op) + _number(op.value)
-        case Compute() | TargetOp():
+        case ir.Compute() | ir.TargetOp():
             attrs = "".join(f" {name}={_attr(attr)}" for name, attr in op.attrs)
             return f"{_results(op)}{op.op.name}{_uses(op.operands)}{attrs}"
-        case Load():
+        case ir.Load():
             other = f" else {_use(op.other)}" if op.other is not None else ""
             return f"{_results(op)}load {_at(op)}{_mask(op)}{other}"
-        case Store():
+        case ir.Store():
             return f"store {_at(op)} = {_use(op.value)}{_mask(op)}"
-        case Atomic():
+        case ir.Atomic():
             expected = f"{_use(op.expected)} -> " if op.expected is not None else ""
             value = expected + _use(op.value)
             return f"{_results(op)}atomic {op.kind} {_at(op)}, {value}{_mask(op)}"
-        case Alloc():
+        case ir.Alloc():
             return f"{_results(op)}alloc {op.size}"
-        case Barrier():
+        case ir.Barrier():
             return "barrier"
-        case Assert():
+        case ir.Assert():
             word = "assume" if op.is_assumed else "assert"
             return f"{word} {_use(op.condition)}, {quote(op.message)}{_fault(op.fault)}"
-        case Print():
+        case ir.Print():
             return f"print {', '.join(map(_part, op.parts))}".rstrip()
-        case Condition():
+        case ir.Condition():
             passed = f" with{_uses(op.values)}" if op.values else ""
             return f"condition {_use(op.condition)}{passed}"
-        case Leave():
+        case ir.Leave():
             return f"leave {op.label}{_uses(op.values)}"
-        case Yield() | Break() | Continue():
+        case ir.Yield() | ir.Break() | ir.Continue():
             return type(op).__name__.lower() + _uses(op.values)
-        case If() | For() | While() | Scope() | Combine():
+        case ir.If() | ir.For() | ir.While() | ir.Scope() | ir.Combine():
             raise TypeError(f"{type(op).__name__} has regions")
 
 
-def _fault(fault: Fault | None) -> str:
+def _fault(fault: ir.Fault | None) -> str:
     if fault is None:
         return ""
     what = f"{fault.kind} {quote_unless(WORD, fault.array)} {_use(fault.number)}"
@@ -289,11 +261,11 @@ def _fault(fault: Fault | None) -> str:
     return f" fault {what}{of}{' masked' if fault.is_masked else ''}"
 
 
-def _at(op: Load | Store | Atomic) -> str:
+def _at(op: ir.Load | ir.Store | ir.Atomic) -> str:
     return f"{_use(op.pointer)}[{_use(op.offset)}]"
 
 
-def _mask(op: Load | Store | Atomic) -> str:
+def _mask(op: ir.Load | ir.Store | ir.Atomic) -> str:
     return f" if {_use(op.mask)}" if op.mask is not None else ""
 
 
