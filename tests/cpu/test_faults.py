@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -81,13 +82,21 @@ def let_others_in(folder: Path) -> None:
             each.chmod(each.stat().st_mode | 0o055)
 
 
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """A folder that others may enter. Pytest's own is closed to them when any pytest starts."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        let_others_in(folder)
+        yield folder
+
+
 @pytest.mark.skipif(not IS_ROOT, reason="only root can be someone else")
-def test_a_folder_that_is_someone_else_s_is_not_used(tmp_path: Path) -> None:
-    let_others_in(tmp_path)
-    check(EAS_CACHE_DIR=str(tmp_path))
-    names = files(tmp_path)
-    check(AS_NOBODY, EAS_CACHE_DIR=str(tmp_path))
-    assert files(tmp_path) == names
+def test_a_folder_that_is_someone_else_s_is_not_used(open_folder: Path) -> None:
+    check(EAS_CACHE_DIR=str(open_folder))
+    names = files(open_folder)
+    check(AS_NOBODY, EAS_CACHE_DIR=str(open_folder))
+    assert files(open_folder) == names
 
 
 SHOW_LLVM = """
@@ -96,11 +105,10 @@ atexit.register(lambda: print("eas.runtime.cpu.llvm" in sys.modules))
 """
 
 
-def test_a_read_only_folder_is_read(tmp_path: Path) -> None:
-    folder, before = tmp_path / "cache", SHOW_LLVM
+def test_a_read_only_folder_is_read(open_folder: Path) -> None:
+    folder, before = open_folder / "cache", SHOW_LLVM
     folder.mkdir(mode=0o700)
     if IS_ROOT:  # who may write everywhere
-        let_others_in(tmp_path)
         os.chown(folder, NOBODY, NOBODY)
         before = f"{before}\n{AS_NOBODY}"
     said = ["right\nTrue\n", "right\nTrue\n", "right\nFalse\n"]
