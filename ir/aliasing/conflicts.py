@@ -15,7 +15,6 @@ from eas.ir.aliasing.disjointness import (
     Form,
     are_disjoint,
     are_disjoint_across_trips,
-    form_of,
     is_injective,
 )
 from eas.ir.aliasing.lane_indices import Indices
@@ -60,7 +59,7 @@ def access_of(op: Load | Store | Atomic, indices: Indices, extent: int, facts: F
     """The access by the lanes of a domain, each at its own offset; of a scalar, by any thread."""
     offset = facts.resolve(op.offset)
     kind: Kind = "read" if isinstance(op, Load) else "atomic" if isinstance(op, Atomic) else "write"
-    form = form_of(offset, indices, facts)
+    form = facts.forms.of(offset, indices)
     is_own = is_injective(form, extent) or are_masked_rows(offset, op.mask, indices, extent, facts)
     thread = (offset, extent) if offset.shape and is_own else None
     return Access(op.pointer, kind, thread, form)

@@ -1,22 +1,19 @@
 """Proofs that two accesses of an array are to different elements.
 
-An offset is an affine form: a sum of multiples of uniform values, of the lane's coordinates, and of
-values that are not understood. Offsets are assumed not to overflow, as in all addresses.
+An offset is an affine form, see `affine_forms`. Offsets are assumed not to overflow, as in all
+addresses.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from math import gcd
-from typing import TypeVar
 
-from eas.ir.aliasing.affine_forms import Form
-from eas.ir.aliasing.lane_indices import Index, Indices, Part, Symbol, add, fixed, operand_indices
+from eas.ir.aliasing.affine_forms import Form, plus
+from eas.ir.aliasing.lane_indices import Part, Symbol
 from eas.ir.aliasing.queries import Facts
-from eas.ir.nodes import Compute, Constant, For, Value
+from eas.ir.nodes import Constant, For
 from eas.support.records import replace
-
-A = TypeVar("A", Value, Part, tuple[Value, Indices])
 
 
 def is_injective(form: Form, lanes: int) -> bool:
@@ -56,93 +53,8 @@ def _identify_lane(parts: list[Part], lanes: int) -> bool:
     return known >= lanes
 
 
-def form_of(value: Value, indices: Indices, facts: Facts) -> Form:
-    """The form of an offset in the lane that has these coordinates."""
-    value = facts.resolve(value)
-    key = (value, indices)
-    if key not in facts.forms:
-        facts.forms[key] = _find_form(value, indices, facts)
-    return facts.forms[key]
-
-
-def _find_form(value: Value, indices: Indices, facts: Facts) -> Form:
-    op = facts.definition(value)
-    if isinstance(op, Constant):
-        return Form(constant=int(op.value))
-    if isinstance(op, Compute):
-        form = _form_of_compute(op, indices, facts)
-        if form is not None:
-            return form
-    return Form(unknown={(value, indices): 1}) if value.shape else Form(shared={value: 1})
-
-
-def _form_of_compute(op: Compute, indices: Indices, facts: Facts) -> Form | None:
-    def operand(place: int) -> Form:
-        return form_of(op.operands[place], operand_indices(op, indices), facts)
-
-    match op.op.name:
-        case "arange":
-            start = op.attr("start")
-            assert isinstance(start, int)
-            return _form_of_index(add(indices[0], fixed(start)))
-        case "splat" | "broadcast" | "expand_dims" | "reshape" | "permute" | "slice":
-            return operand(0)
-        case "cast" if op.operands[0].ty.dtype.is_int:
-            return operand(0)
-        case "add":
-            return _sum(operand(0), operand(1), 1)
-        case "sub":
-            return _sum(operand(0), operand(1), -1)
-        case "mul":
-            return _product(operand(0), operand(1), facts)
-        case _:
-            return None
-
-
-def _form_of_index(index: Index) -> Form:
-    return Form(constant=index.offset, lanes={part: factor for factor, part in index.terms})
-
-
-def _sum(a: Form, b: Form, factor: int) -> Form:
-    strided = dict(a.strided)
-    for stride, index in b.strided.items():
-        strided[stride] = _sum(strided.get(stride, Form()), index, factor)
-    return Form(
-        a.constant + factor * b.constant,
-        _merged(a.shared, b.shared, factor),
-        _merged(a.lanes, b.lanes, factor),
-        strided,
-        _merged(a.unknown, b.unknown, factor),
-    )
-
-
-def _merged(a: Mapping[A, int], b: Mapping[A, int], factor: int) -> dict[A, int]:
-    merged = dict(a)
-    for atom, times in b.items():
-        merged[atom] = merged.get(atom, 0) + factor * times
-    return {atom: times for atom, times in merged.items() if times}
-
-
 def difference(a: Form, b: Form) -> Form:
-    return _sum(a, b, -1)
-
-
-def _product(a: Form, b: Form, facts: Facts) -> Form | None:
-    for factor, form in ((a, b), (b, a)):
-        if not (factor.shared or factor.lanes or factor.strided or factor.unknown):
-            return _sum(Form(), form, factor.constant)
-        stride = _stride(factor, facts)
-        if stride is not None and not form.strided and not form.unknown:
-            return Form(strided={stride: form})
-    return None
-
-
-def _stride(form: Form, facts: Facts) -> Value | None:
-    """The stride of an array, if that is all of a form."""
-    if len(form.shared) != 1 or form.lanes or form.strided or form.unknown or form.constant:
-        return None
-    ((value, factor),) = form.shared.items()
-    return value if factor == 1 and value in facts.strides else None
+    return plus(a, b, -1)
 
 
 def are_disjoint(a: Form, b: Form) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from eas.ir.aliasing.disjointness import are_distinct, form_of
+from eas.ir.aliasing.disjointness import are_distinct
 from eas.ir.aliasing.lane_indices import Indices, operand_indices
 from eas.ir.aliasing.queries import Facts
 from eas.ir.nodes import Compute, Constant, For, Value
@@ -29,7 +29,7 @@ def are_masked_rows(
         row, length = _row_and_length(product, facts)
         if row is None or (_source(column, facts), length) not in limits:
             continue
-        axes = [form_of(row, below, facts), form_of(column, below, facts)]
+        axes = [facts.forms.of(row, below), facts.forms.of(column, below)]
         is_plain = not any(axis.strided for axis in axes) and _is_natural(column, facts)
         if is_plain and are_distinct(axes, lanes):
             return True

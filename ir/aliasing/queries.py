@@ -4,19 +4,14 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from eas.ir.aliasing.affine_forms import Form
-from eas.ir.aliasing.lane_indices import Indices
+from eas.ir.aliasing.affine_forms import AffineForms
 from eas.ir.nodes import Op, Value
 
 
 class Facts(Protocol):
-    """`strides` are the parameters that are strides of arrays, `forms` remembers what was found.
+    """`forms` are those of offsets, `owners` the ops that the arguments of regions belong to."""
 
-    `owners` are the ops that the arguments of regions belong to.
-    """
-
-    strides: frozenset[Value]
-    forms: dict[tuple[Value, Indices], Form]
+    forms: AffineForms
     owners: dict[Value, Op]
 
     def resolve(self, value: Value) -> Value:

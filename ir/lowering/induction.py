@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from eas.ir.aliasing.affine_forms import AffineForms, Form, is_never, own_indices
 from eas.ir.analysis import divergences
 from eas.ir.builder import Builder
 from eas.ir.nodes import (
@@ -37,17 +38,18 @@ def simplify_induction(f: Function) -> Function:
     if not any(isinstance(op, Loop) and any(v.shape for v in op.inits) for op in walk(f.body)):
         return f
     makers = {op.result.id: op for op in walk(f.body) if isinstance(op, Compute)}
+    forms = AffineForms(lambda value: makers.get(value.id) if value.shape else None, is_never)
     split = {key for key, each in divergences(f).items() if each.inside}
-    induction = _Induction(builder_for(f), makers, split)
+    induction = _Induction(builder_for(f), forms, split)
     return renumber(replace(f, body=rewrite(f.body, induction.change)))
 
 
 @frozen
 class _Induction:
-    """`makers` are the ops that define values, `split` the loops in which lanes diverge."""
+    """`forms` are exact in wrapping arithmetic, `split` the loops in which lanes diverge."""
 
     build: Builder
-    makers: Mapping[int, Compute]
+    forms: AffineForms
     split: set[int]
 
     def change(self, op: Op, old: Op) -> Sequence[Op] | None:
@@ -71,27 +73,17 @@ class _Induction:
         last = op.body.terminator
         if not isinstance(last, Yield):
             return ()  # there is no next trip
-        return self.added(last.values[place], op.body.args[place + first]) or ()
+        return self.added(last.values[place], op.body.args[place + first])
 
-    def added(self, value: Value, start: Value) -> Sequence[Value] | None:
-        """What was added to `start` to get a value, if that are scalars only."""
-        if value == start:
+    def added(self, value: Value, start: Value) -> Sequence[Value]:
+        """The scalars that were added to `start` to get a value; none if it is anything else."""
+        indices = own_indices(value.shape)
+        form = self.forms.of(value, indices)
+        rest = replace(form, shared={}, unknown={})
+        is_sum = form.unknown == {(start, indices): 1} and rest == Form()
+        if not is_sum or any(v.shape or times < 0 for v, times in form.shared.items()):
             return ()
-        op = self.makers.get(value.id)
-        if op is None or op.op.name != "add":
-            return None
-        for one, other in (op.operands, op.operands[::-1]):
-            before, number = self.added(one, start), self.number(other)
-            if before is not None and number is not None:
-                return (*before, number)
-        return None
-
-    def number(self, value: Value) -> Value | None:
-        """The number that is in all lanes of a block."""
-        op = self.makers.get(value.id)
-        while op is not None and op.op.name in ("broadcast", "expand_dims"):
-            op = self.makers.get(op.operands[0].id)
-        return op.operands[0] if op is not None and op.op.name == "splat" else None
+        return [number for number, times in form.shared.items() for _ in range(times)]
 
     def with_distances(self, op: Loop, moves: Mapping[int, Sequence[Value]]) -> Sequence[Op]:
         zeros: dict[int, Value] = {}

@@ -7,8 +7,9 @@ uniform loop `for j in range(start, stop, step)` with `i = j + t` under a predic
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from eas.ir.aliasing.affine_forms import AffineForms, Form, is_never, own_indices
 from eas.ir.builder import Builder
 from eas.ir.nodes import (
     Break,
@@ -31,20 +32,33 @@ from eas.ir.rewrite import builder_for, renumber, rewrite
 from eas.ir.types import Scalar
 from eas.support.records import frozen, replace
 
+_LANES = ("thread_index", "arange")
+
 
 def make_loops_uniform(f: Function) -> Function:
     """The function with such loops made uniform."""
     if not any(isinstance(op, For) and op.start.shape for op in walk(f.body)):
         return f
     makers = {op.result.id: op for op in walk(f.body) if isinstance(op, Compute)}
-    uniform = _UniformLoops(builder_for(f), makers, analyze(f))
+    uniform = _UniformLoops(builder_for(f), makers, _forms(makers), analyze(f))
     return renumber(replace(f, body=rewrite(f.body, uniform.change)))
+
+
+def _forms(makers: Mapping[int, Compute]) -> AffineForms:
+    """Forms that are exact in wrapping arithmetic; scalars and the lanes' numbers are symbols."""
+
+    def definition(value: Value) -> Compute | None:
+        op = makers.get(value.id) if value.shape else None
+        return op if op is not None and op.op.name not in _LANES else None
+
+    return AffineForms(definition, is_never)
 
 
 @frozen
 class _UniformLoops:
     build: Builder
-    makers: dict[int, Compute]
+    makers: Mapping[int, Compute]
+    forms: AffineForms
     ranges: Ranges
 
     def change(self, op: Op, _: Op) -> Sequence[Op] | None:
@@ -52,7 +66,7 @@ class _UniformLoops:
 
     def level(self, op: For) -> Sequence[Op] | None:
         parts = self.first_and_lane(op.start)
-        stop, step = self.number(op.stop), self.number(op.step)
+        stop, step = self.forms.scalar(op.stop), self.forms.scalar(op.step)
         if parts is None or stop is None or step is None or _exits(op.body):
             return None
         first, lane = parts
@@ -85,20 +99,21 @@ class _UniformLoops:
 
     def first_and_lane(self, start: Value) -> tuple[Value | None, Value] | None:
         """A uniform value, and how far each lane is from it, which is not below zero."""
-        op = self.makers.get(start.id)
-        if op is None:
+        form = self.forms.of(start, own_indices(start.shape))
+        rest = replace(form, shared={}, unknown={})
+        if len(form.unknown) != 1 or len(form.shared) > 1 or rest != Form():
             return None
-        if op.op.name == "add":
-            for one, other in (op.operands, op.operands[::-1]):
-                first, lane = self.number(one), self.first_and_lane(other)
-                if first is not None and lane is not None and lane[0] is None:
-                    return first, lane[1]
-        is_lane = op.op.name in ("thread_index", "arange") and self.low(start) >= 0
-        return (None, start) if is_lane else None
+        (((lane, _), times),) = form.unknown.items()
+        first = next(iter(form.shared), None)
+        if times != 1 or lane.shape != start.shape or not self.is_lane(lane):
+            return None
+        if first is not None and (first.shape or form.shared[first] != 1):
+            return None
+        return first, lane
 
-    def number(self, value: Value) -> Value | None:
+    def is_lane(self, value: Value) -> bool:
         op = self.makers.get(value.id)
-        return op.operands[0] if op is not None and op.op.name == "splat" else None
+        return op is not None and op.op.name in _LANES and self.low(value) >= 0
 
     def low(self, value: Value) -> int:
         known = self.ranges.values.get(value.id)

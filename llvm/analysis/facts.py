@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from eas.ir.aliasing.affine_forms import Form
-from eas.ir.aliasing.lane_indices import Indices
+from eas.ir.aliasing.affine_forms import AffineForms
 from eas.ir.analysis import divergences
 from eas.ir.nodes import (
     Atomic,
@@ -50,8 +49,9 @@ class Facts:
     `read` and `written` are the arrays that the function reads and writes. `op_loops` is the
     innermost loop around an op, `value_loops` the one around a value's definition. `indexed` are
     the values that depend on a checked index. `owners` are the ops that region arguments belong
-    to. `strides` and `forms` are for proofs about offsets. `counters` is the loop that an argument
-    counts the trips of, `while_values` the value that the test of a `while` passes to an argument.
+    to. `forms` are affine forms of offsets, `index_forms` those of indices that guards compare.
+    `counters` is the loop that an argument counts the trips of, `while_values` the value that the
+    test of a `while` passes to an argument.
     """
 
     function: Function
@@ -66,13 +66,12 @@ class Facts:
     indexed: set[int] = field(default_factory=set[int])
     owners: dict[Value, Op] = field(default_factory=dict[Value, Op])
     strides: frozenset[Value] = frozenset()
-    forms: dict[tuple[Value, Indices], Form] = field(
-        default_factory=dict[tuple[Value, Indices], Form]
-    )
     counters: dict[int, For] = field(default_factory=dict[int, For])
     while_values: dict[int, Value] = field(default_factory=dict[int, Value])
 
     def __post_init__(self) -> None:
+        self.forms = AffineForms(self.definition, strides=lambda: self.strides)
+        self.index_forms = _index_forms(self)
         found = divergences(self.function)
         self._divergent = {key for key, each in found.items() if each.inside}
         self._yielded: set[int] = set()
@@ -186,6 +185,32 @@ class Facts:
         while isinstance(op, Compute) and op.op.view and not op.op.collective:
             op = self.definitions.get(op.operands[0].id)
         return op.value if isinstance(op, Constant) else None
+
+
+def _index_forms(facts: Facts) -> AffineForms:
+    """The forms of blocks that are computed on demand, exact in wrapping arithmetic."""
+
+    def definition(value: Value) -> Op | None:
+        return facts.definition(value) if value.shape and facts.is_cheap(value) else None
+
+    def is_same(op: Compute) -> bool:
+        return op.op.name == "cast" and _widens(op) and not _may_wrap(op.operands[0], facts)
+
+    return AffineForms(definition, is_same)
+
+
+def _widens(op: Compute) -> bool:
+    """Whether it is an integer conversion that preserves every value."""
+    old, new = op.operands[0].ty.dtype, op.result.ty.dtype
+    return old.is_int and new.is_int and new.min <= old.min and old.max <= new.max
+
+
+def _may_wrap(value: Value, facts: Facts) -> bool:
+    """Whether an op that an index is computed from may wrap in some lane."""
+    op = facts.definitions.get(value.id)
+    if not value.shape or not isinstance(op, Compute):
+        return False
+    return value.id in facts.wrapping or any(_may_wrap(operand, facts) for operand in op.operands)
 
 
 def has_exit(region: Region, kinds: tuple[type[Break | Continue], ...] = (Break, Continue)) -> bool:

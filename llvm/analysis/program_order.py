@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from eas.ir.aliasing.affine_forms import AffineForms, own_indices
 from eas.ir.nodes import Compute, Store, Value
 from eas.llvm.analysis.facts import Facts
-from eas.support.records import field, record
 
 
 def is_along_y(facts: Facts) -> bool:
@@ -17,35 +17,37 @@ def is_along_y(facts: Facts) -> bool:
     return bool(stores) and all(x.of(offset) is None and y.of(offset) for offset in stores)
 
 
-@record
 class _Distances:
     """By how much integers differ from those of the next program along an axis, where known."""
 
-    facts: Facts
-    axis: int
-    found: dict[int, int | None] = field(default_factory=dict[int, "int | None"])
+    def __init__(self, facts: Facts, axis: int) -> None:
+        self.facts, self.axis = facts, axis
+        self.forms = AffineForms(facts.definition, _is_same_distance)
+        self.found: dict[int, int | None] = {}
 
     def of(self, value: Value) -> int | None:
-        if value.id not in self.found:
-            op = self.facts.definitions.get(value.id)
-            self.found[value.id] = self._of(op) if isinstance(op, Compute) else 0
-        return self.found[value.id]
+        """The sum of what the symbols of its affine form contribute."""
+        form, total = self.forms.of(value, own_indices(value.shape)), 0
+        symbols = [*form.shared.items(), *((v, times) for (v, _), times in form.unknown.items())]
+        for symbol, times in symbols:
+            distance = self._of_symbol(symbol)
+            if distance is None:
+                return None
+            total += times * distance
+        return total
 
-    def _of(self, op: Compute) -> int | None:
-        name = op.op.name
-        if name == "program_id":
+    def _of_symbol(self, symbol: Value) -> int | None:
+        if symbol.id not in self.found:
+            op = self.facts.definitions.get(symbol.id)
+            self.found[symbol.id] = self._of_op(op) if isinstance(op, Compute) else 0
+        return self.found[symbol.id]
+
+    def _of_op(self, op: Compute) -> int | None:
+        if op.op.name == "program_id":
             return int(op.attr("axis") == self.axis)
-        parts = [self.of(operand) for operand in op.operands]
-        if all(part == 0 for part in parts):
-            return 0
-        match name, parts:
-            case "add", [int(a), int(b)]:
-                return a + b
-            case "sub", [int(a), int(b)]:
-                return a - b
-            case "mul", [int(a), int(b)]:
-                factors = [self.facts.constant(operand) for operand in op.operands]
-                known = [n * part for n, part in zip(factors, (b, a), strict=True) if n is not None]
-                return int(known[0]) if known else None
-            case _:
-                return parts[0] if op.op.view or name in ("cast", "index") else None
+        return 0 if all(self.of(operand) == 0 for operand in op.operands) else None
+
+
+def _is_same_distance(op: Compute) -> bool:
+    """Whether the distance of an op's result is that of its first operand."""
+    return op.op.name in ("cast", "index")

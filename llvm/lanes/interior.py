@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from eas.ir.aliasing.affine_forms import own_indices
 from eas.ir.nodes import (
     Atomic,
     Compute,
@@ -26,7 +27,7 @@ from eas.llvm.lanes.lane_values import number
 from eas.llvm.lanes.vector_body import Body
 from eas.support.records import frozen, replace
 
-Form = dict[int, int]  # how much a coordinate counts, by its axis
+Coefficients = dict[int, int]  # of a lane's coordinates, by axis
 
 _SWAPPED = {"gt": "lt", "ge": "le"}
 
@@ -47,7 +48,9 @@ class Guard:
     axes_by_rank: frozenset[tuple[int, int]] = frozenset()
 
     def is_along(self, shape: Shape, axis: int) -> bool:
-        return self.axis_in(len(shape)) == axis
+        """Whether the index increases along an axis of a domain, and is not broadcast along it."""
+        is_broadcast = self.index.shape[self.axis] != shape[axis]
+        return self.axis_in(len(shape)) == axis and not is_broadcast
 
     def axis_in(self, rank: int) -> int | None:
         """The axis that it lies along in blocks of a rank, if there is only one."""
@@ -147,7 +150,7 @@ def _assume_true(
         index, bound = op.operands
         if name in _SWAPPED:
             index, bound, name = bound, index, _SWAPPED[name]
-        is_lower = form_of(index, facts) == {}
+        is_lower = coefficients(index, facts) == {}
         if is_lower:
             index, bound = bound, index
         guard = _guard(index, bound, facts, is_lower, name == "le", added)
@@ -236,12 +239,12 @@ def _guard(
     is_closed: bool,
     added: tuple[int, ...] = (),
 ) -> Guard | None:
-    form = form_of(index, facts)
-    if form is None or list(form.values()) != [1]:
+    found = coefficients(index, facts)
+    if found is None or list(found.values()) != [1]:
         return None
-    if bound is not None and form_of(bound, facts) != {}:
+    if bound is not None and coefficients(bound, facts) != {}:
         return None
-    axis = next(iter(form))
+    axis = next(iter(found))
     seen = [(len(index.shape), axis)]
     for new in added:
         rank, at = seen[-1]
@@ -260,56 +263,14 @@ def _add(made: Assumption, guards: Sequence[Guard | None], found: Assumptions) -
     found[made.value.id] = replace(made, guards=known)
 
 
-def form_of(value: Value, facts: Facts) -> Form | None:
-    """An index as an affine form of the lane's coordinates, or None."""
-    op = facts.definitions.get(value.id)
-    if not value.shape:
-        return {}
-    if not isinstance(op, Compute) or not facts.is_cheap(value):
+def coefficients(value: Value, facts: Facts) -> Coefficients | None:
+    """How an index depends on a lane's coordinates; None if it is not an affine form of them."""
+    indices = own_indices(value.shape)
+    axes = {index.terms[0][1]: axis for axis, index in enumerate(indices)}
+    form = facts.index_forms.of(value, indices)
+    if form.unknown or form.strided or not form.lanes.keys() <= axes.keys():
         return None
-    forms = [form_of(operand, facts) for operand in op.operands]
-    match op.op.name, forms:
-        case (("arange" | "thread_index"), _):
-            return {0: 1}
-        case "splat", _:
-            return {}
-        case "broadcast", [dict() as form]:
-            return form
-        case "expand_dims", [dict() as form]:
-            axis = dict(op.attrs)["axis"]
-            assert isinstance(axis, int)
-            return {at + (at >= axis): factor for at, factor in form.items()}
-        case "permute", [dict() as form]:
-            axes = op.attr("axes")
-            assert isinstance(axes, tuple)
-            return {axes.index(at): factor for at, factor in form.items()}
-        case "add", [dict() as a, dict() as b]:
-            return _sum(a, b, 1)
-        case "sub", [dict() as a, dict() as b]:
-            return _sum(a, b, -1)
-        case "cast", [dict() as form] if _widens(op) and not _may_wrap(op.operands[0], facts):
-            return form
-        case _:
-            return {} if all(form == {} for form in forms) else None
-
-
-def _widens(op: Compute) -> bool:
-    """Whether it is an integer conversion that preserves every value."""
-    old, new = op.operands[0].ty.dtype, op.result.ty.dtype
-    return old.is_int and new.is_int and new.min <= old.min and old.max <= new.max
-
-
-def _may_wrap(value: Value, facts: Facts) -> bool:
-    """Whether an op that an index is computed from may wrap in some lane."""
-    op = facts.definitions.get(value.id)
-    if not value.shape or not isinstance(op, Compute):
-        return False
-    return value.id in facts.wrapping or any(_may_wrap(operand, facts) for operand in op.operands)
-
-
-def _sum(a: Form, b: Form, sign: int) -> Form:
-    total = {axis: a.get(axis, 0) + sign * b.get(axis, 0) for axis in (*a, *b)}
-    return {axis: factor for axis, factor in total.items() if factor}
+    return {axes[part]: factor for part, factor in form.lanes.items()}
 
 
 def interior_end(body: Body, guards: list[Guard], shape: Shape, axis: int) -> V:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from eas.ir import rewrite
-from eas.ir.aliasing.affine_forms import Form
-from eas.ir.aliasing.lane_indices import Indices
+from eas.ir.aliasing.affine_forms import AffineForms
 from eas.ir.analysis import divergences
 from eas.ir.nodes import (
     Alloc,
@@ -69,10 +68,12 @@ class Facts:
     lasts: dict[Value, Value] = field(default_factory=dict[Value, Value])
     written: frozenset[Value] = frozenset()
     strides: frozenset[Value] = frozenset()
-    forms: dict[tuple[Value, Indices], Form] = field(
-        default_factory=dict[tuple[Value, Indices], Form]
-    )
     split: frozenset[int] = frozenset()
+
+    def __post_init__(self) -> None:
+        self.forms = AffineForms(
+            self.definition, resolve=self.resolve, strides=lambda: self.strides
+        )
 
     def resolve(self, value: Value) -> Value:
         return self.aliases.get(value, value)

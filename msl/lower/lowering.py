@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 
-from eas.ir.aliasing.disjointness import form_of
 from eas.ir.aliasing.lane_domains import element
 from eas.ir.aliasing.lane_indices import Index, Indices, add, fixed, make_index, of, operand_indices
 from eas.ir.nodes import (
@@ -149,7 +148,7 @@ class Lowering(SharedArrayBuilder):
         """Simplifies a sum of parts of an index: `e / 8 * 8 + e % 8` is `e`."""
         if op.op.name != "add" or op.result.ty.dtype != I32 or not indices:
             return None
-        form = form_of(op.result, indices, self.facts)
+        form = self.facts.forms.of(op.result, indices)
         if form.shared or form.strided or form.unknown or form.constant < 0:
             return None
         whole = fixed(form.constant)

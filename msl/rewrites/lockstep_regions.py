@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from eas.ir.aliasing.conflicts import Touch, conflicts, write_different_planes
-from eas.ir.aliasing.disjointness import difference, form_of, is_injective
+from eas.ir.aliasing.disjointness import difference, is_injective
 from eas.ir.aliasing.lane_domains import Domain
 from eas.ir.nodes import (
     Atomic,
@@ -89,5 +89,5 @@ def _is_for_one(condition: Value, domain: Domain, facts: Facts) -> bool:
     if op.op.name != "eq" or not op.operands[0].ty.dtype.is_int:
         return False
     indices = domain.indices_of(op.result.shape)
-    left, right = (form_of(value, indices, facts) for value in op.operands)
+    left, right = (facts.forms.of(value, indices) for value in op.operands)
     return is_injective(difference(left, right), domain.extent)

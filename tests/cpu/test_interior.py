@@ -222,3 +222,30 @@ def test_one_element_for_all_lanes_is_zero_where_the_mask_is_false(block: int) -
     x, y, wanted = np.array([5, 7], "i4"), np.zeros(block, "i4"), np.arange(block) % 3 == 1
     one_for_some[1](x, wanted, y, 1, BLOCK=block, _backend="cpu")
     np.testing.assert_array_equal(y, np.where(wanted, 7, 0))
+
+
+@eas.kernel
+def select_by_one_lane(a, out, first, BLOCK: eas.constexpr):
+    i, one = mk.arange(0, BLOCK), mk.arange(0, 1)
+    mk.store(out + i, mk.load(a + i, mask=(one >= first) & (i < BLOCK), other=-1.0))
+
+
+@pytest.mark.parametrize("first", [0, 3])
+def test_a_bound_of_one_lane_that_is_broadcast_holds_for_all_lanes_or_none(first: int) -> None:
+    a = np.arange(256, dtype="f4")
+    out = np.zeros_like(a)
+    select_by_one_lane[1](a, out, first, BLOCK=256, _backend="cpu")
+    np.testing.assert_array_equal(out, a if first == 0 else np.full_like(a, -1))
+
+
+@eas.kernel
+def mark_beyond_the_lane(out, THREADS: eas.constexpr):
+    t = mk.tid(0, THREADS)
+    if t > mk.lane_id():
+        out[t] = 1
+
+
+def test_a_bound_that_differs_between_lanes_is_no_guard() -> None:
+    out = np.zeros(256, "i4")
+    mark_beyond_the_lane[1](out, THREADS=256, _backend="cpu")
+    np.testing.assert_array_equal(out, np.arange(256) >= 32)

@@ -8,7 +8,6 @@ from eas.ir.aliasing.disjointness import (
     Form,
     are_disjoint,
     are_disjoint_across_trips,
-    form_of,
     is_injective,
 )
 from eas.ir.aliasing.lane_domains import owner_indices
@@ -32,7 +31,7 @@ TWO_STORES = """
 def forms_of(ops: str) -> list[Form]:
     facts = gather(function_of(ops))
     stores = [op for op in walk(facts.function.body) if isinstance(op, Store)]
-    return [form_of(op.offset, owner_indices(op.offset.shape), facts) for op in stores]
+    return [facts.forms.of(op.offset, owner_indices(op.offset.shape)) for op in stores]
 
 
 @pytest.mark.parametrize(
