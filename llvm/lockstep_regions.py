@@ -3,13 +3,15 @@
 A loop over lanes finishes some lanes before it starts the next ones. That is wrong in two cases.
 An effect may stand for several lanes at once: the loop would repeat it for each vector. A lane may
 read or overwrite what another lane writes: the loop would change their order.
+
+`msl/rewrites/lockstep_regions.py` does the same for Metal, and says why its rules differ.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from eas.ir.aliasing.conflicts import conflicts, write_different_planes
+from eas.ir.aliasing.conflicts import need_lockstep
 from eas.ir.analysis import Divergence, divergences
 from eas.ir.lowering.lockstep import Control, in_lockstep
 from eas.ir.nodes import (
@@ -58,15 +60,9 @@ def _needs_lockstep(op: Control, facts: Facts) -> bool:
     shape = domain_of(op, facts)
     if shape is None:
         return False
-    return any(True for _ in _effects(op, shape, False)) or _conflict_in_memory(op, shape, facts)
-
-
-def _conflict_in_memory(op: Control, shape: Shape, facts: Facts) -> bool:
-    """Whether a lane may access what another one writes. Threads are ordered by barriers only."""
-    if facts.function.threads is not None:
-        return False
     touches = [each for each in touches_of(op, shape, facts) if each.op.pointer.id in facts.written]
-    return any(not write_different_planes(a, b) for a, b in conflicts(touches, facts))
+    has_shared_effect = any(True for _ in _effects(op, shape, False))
+    return has_shared_effect or need_lockstep(touches, facts.function, facts)
 
 
 def _effects(op: Op, shape: Shape, is_repeated: bool) -> Iterator[Atomic | Print | Store]:

@@ -20,7 +20,7 @@ from eas.ir.aliasing.disjointness import (
 from eas.ir.aliasing.lane_indices import Indices
 from eas.ir.aliasing.masked_rows import are_masked_rows
 from eas.ir.aliasing.queries import Facts
-from eas.ir.nodes import Atomic, For, Load, Store, Value, While
+from eas.ir.nodes import Atomic, For, Function, Load, Op, Store, Value, While, regions_of
 from eas.support.records import frozen, replace
 
 Kind = Literal["read", "write", "atomic"]
@@ -108,6 +108,28 @@ def after_swap(access: Access) -> Access:
     assert access.parity is not None
     name, phase = access.parity
     return replace(access, parity=(name, "previous" if phase == "current" else "current"))
+
+
+def accesses_in_loops(
+    op: Op, loop: For | While | None = None
+) -> Iterator[tuple[Load | Store | Atomic, For | While | None]]:
+    """The accesses in an op, each with the innermost loop around it whose trips repeat it."""
+    if isinstance(op, Load | Store | Atomic):
+        yield op, loop
+    for region in regions_of(op):
+        inside = op if isinstance(op, For | While) and region is not op.orelse else loop
+        for inner in region.ops:
+            yield from accesses_in_loops(inner, inside)
+
+
+def need_lockstep(touches: list[Touch], function: Function, facts: Facts) -> bool:
+    """Whether divergent lanes may access what other lanes write, so that their order matters.
+
+    Threads of a thread program are ordered by the user's barriers only.
+    """
+    if function.threads is not None:
+        return False
+    return any(not write_different_planes(a, b) for a, b in conflicts(touches, facts))
 
 
 def conflicts(touches: list[Touch], facts: Facts) -> Iterator[tuple[Access, Access]]:

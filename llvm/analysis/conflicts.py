@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from eas.ir.aliasing.conflicts import Access, Touch, access_of, conflict
+from eas.ir.aliasing.conflicts import (
+    Access,
+    Touch,
+    access_of,
+    accesses_in_loops,
+    conflict,
+)
 from eas.ir.aliasing.lane_domains import Domain
-from eas.ir.nodes import Atomic, For, Load, Op, Region, Store, While, regions_of
+from eas.ir.nodes import Atomic, Load, Op, Region, Store, regions_of
 from eas.ir.types import Shape
 from eas.llvm.analysis.facts import Facts
 from eas.support.records import field, record, replace
@@ -52,18 +56,9 @@ def access_at(op: Load | Store | Atomic, shape: Shape, facts: Facts) -> Access:
 
 def touches_of(op: Op, shape: Shape, facts: Facts) -> list[Touch]:
     """The accesses in an op by the lanes of a shape, each with the innermost loop around it."""
-    return [Touch(each, access_at(each, shape, facts), loop) for each, loop in _in_loops(op, None)]
-
-
-def _in_loops(
-    op: Op, loop: For | While | None
-) -> Iterator[tuple[Load | Store | Atomic, For | While | None]]:
-    if isinstance(op, Load | Store | Atomic):
-        yield op, loop
-    for region in regions_of(op):
-        inside = op if isinstance(op, For | While) and region is not op.orelse else loop
-        for inner in region.ops:
-            yield from _in_loops(inner, inside)
+    return [
+        Touch(each, access_at(each, shape, facts), loop) for each, loop in accesses_in_loops(op)
+    ]
 
 
 def accesses_of(op: Op) -> list[Load | Store | Atomic]:

@@ -1,4 +1,8 @@
-"""Which branches and loops can be lowered inside of a loop over lanes, and over which domain."""
+"""Which branches and loops can be lowered inside of a loop over lanes, and over which domain.
+
+`msl/layout/lane_control.py` decides the same for Metal, and says why its rules differ. A uniform
+loop without carried blocks stays outside here: each of its trips streams through memory anyway.
+"""
 
 from __future__ import annotations
 

@@ -3,13 +3,20 @@
 Divergent control flow must: each lane branches for itself there, and no barrier stands inside.
 Uniform control flow may, if it has no collective ops and only blocks of one size: then each lane
 repeats it for itself, and its values need no arrays.
+
+`llvm/lanes/lane_control.py` decides the same for the CPU, by other rules. A thread of the GPU reads
+the elements of other threads through threadgroup memory and barriers only, so here each lane must
+need only its own elements; domains are compared by their size, because a thread owns elements by
+their number. On the CPU one thread has all lanes and reads any element from a tile, but it runs the
+domain vector by vector, so there ranks must match. Both share the conflicts of accesses, see
+`eas.ir.aliasing.conflicts`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from eas.ir.aliasing.conflicts import Touch, access_of, conflicts
+from eas.ir.aliasing.conflicts import Touch, access_of, accesses_in_loops, conflicts
 from eas.ir.aliasing.lane_domains import Domain
 from eas.ir.aliasing.lane_indices import Indices, operand_indices
 from eas.ir.nodes import (
@@ -129,21 +136,11 @@ def accesses_inside(op: Op, domain: Domain, layout: Layout) -> list[Touch]:
 
 
 def _find_accesses(op: Op, domain: Domain, facts: Facts) -> list[Touch]:
-    found: list[Touch] = []
-
-    def visit(op: Op, loop: For | While | None) -> None:
-        if isinstance(op, Load | Store | Atomic):
-            if op.pointer in facts.written:
-                access = access_of(op, domain.indices_of(op.offset.shape), domain.extent, facts)
-                found.append(Touch(op, access, loop))
-            return
-        for region in regions_of(op):
-            again = isinstance(op, For | While) and region is not op.orelse
-            for inner in region.ops:
-                visit(inner, op if again and isinstance(op, For | While) else loop)
-
-    visit(op, None)
-    return found
+    found = [pair for pair in accesses_in_loops(op) if pair[0].pointer in facts.written]
+    return [
+        Touch(each, access_of(each, domain.indices_of(each.offset.shape), domain.extent, facts), at)
+        for each, at in found
+    ]
 
 
 def needs_inside(op: Control, domain: Domain, layout: Layout) -> list[tuple[Value, Indices]]:

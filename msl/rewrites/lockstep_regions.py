@@ -1,10 +1,17 @@
-"""Finds the divergent control flow that must run in lockstep: see `ir/lowering/lockstep.py`."""
+"""Finds the divergent control flow that must run in lockstep: see `ir/lowering/lockstep.py`.
+
+`llvm/lockstep_regions.py` does the same for the CPU. Both ask in the same way whether accesses of
+lanes conflict (`need_lockstep`). They differ in effects that stand for several lanes. On a GPU each
+thread would have such an effect, a store as well, unless a condition holds for one lane only: that
+lane is alone, and its accesses conflict with nobody's. The CPU runs its lanes in order, so a store
+outside of loops needs no lockstep: the last lane's value stays.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from eas.ir.aliasing.conflicts import Touch, conflicts, write_different_planes
+from eas.ir.aliasing.conflicts import Touch, need_lockstep
 from eas.ir.aliasing.disjointness import difference, is_injective
 from eas.ir.aliasing.lane_domains import Domain
 from eas.ir.nodes import (
@@ -42,10 +49,8 @@ def _needs_lockstep(op: Control, domain: Domain, layout: Layout) -> bool:
     alone = dict(_done_alone(op, domain, facts))
     if any(_is_for_several(each, domain) and id(each) not in alone for each in facts.inside(op)):
         return True
-    if facts.function.threads is not None:  # a thread program has its own barriers
-        return False
     touches = [_by_one(touch, alone) for touch in accesses_inside(op, domain, layout)]
-    return any(not write_different_planes(a, b) for a, b in conflicts(touches, facts))
+    return need_lockstep(touches, facts.function, facts)
 
 
 def _is_for_several(op: Op, domain: Domain) -> bool:
