@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from eas.ir.builder import Builder
-from eas.ir.nodes import Compute, Function, Load, Op, Region, Value, operands_of, regions_of, walk
+from eas.ir.nodes import Compute, Function, Load, Op, Region, Value, operands_of, regions_of
 from eas.ir.ops import OPS
 from eas.ir.passes.dead import remove_dead
 from eas.ir.passes.purity import Literal, note_literal
-from eas.ir.rewrite import builder_for, rebuild, renumber
+from eas.ir.rewrite import builder_for, renumber, rewrite
 from eas.ir.types import F32, make_type
 from eas.support.records import field, frozen, record, replace
 
@@ -17,31 +17,38 @@ from eas.support.records import field, frozen, record, replace
 def shape_dot_operands(f: Function) -> Function:
     """The function with `s + dot(a, b)` as one `dot` that starts from `s`, and loads along rows."""
     known = _Known()
-    for op in walk(f.body):
-        known.note(op)
+    known.note(f.body)
     if not known.products:
         return f
-    f = replace(f, body=_Change(known, builder_for(f)).region(f.body))
+    f = replace(f, body=rewrite(f.body, _DotOperands(known, builder_for(f)).change))
     return renumber(remove_dead(f, keeps_faults=False))
 
 
 @record
 class _Known:
-    """The definitions of values, which are literals, and by how many ops each is used."""
+    """The definitions of values, which are literals, and which ops use each of them.
+
+    `regions` has the `id()` of the region in which a value is computed.
+    """
 
     makers: dict[int, Op] = field(default_factory=dict[int, Op])
     literals: dict[int, Literal] = field(default_factory=dict[int, Literal])
     users: dict[int, list[Op]] = field(default_factory=dict[int, list[Op]])
-    products: set[int] = field(default_factory=set[int])
+    products: dict[int, Compute] = field(default_factory=dict[int, Compute])
+    regions: dict[int, int] = field(default_factory=dict[int, int])
 
-    def note(self, op: Op) -> None:
-        note_literal(op, self.literals)
-        for operand in operands_of(op):
-            self.users.setdefault(operand.id, []).append(op)
-        if isinstance(op, Compute | Load):
-            self.makers[op.result.id] = op
-        if isinstance(op, Compute) and op.op.name == "dot":
-            self.products.add(op.result.id)
+    def note(self, region: Region) -> None:
+        for op in region.ops:
+            note_literal(op, self.literals)
+            for operand in operands_of(op):
+                self.users.setdefault(operand.id, []).append(op)
+            if isinstance(op, Compute | Load):
+                self.makers[op.result.id] = op
+                self.regions[op.result.id] = id(region)
+            if isinstance(op, Compute) and op.op.name == "dot":
+                self.products[op.result.id] = op
+            for inner in regions_of(op):
+                self.note(inner)
 
     def is_only_a_factor(self, value: Value) -> bool:
         return all(
@@ -51,45 +58,44 @@ class _Known:
 
 
 @frozen
-class _Change:
+class _DotOperands:
     known: _Known
     build: Builder
 
-    def region(self, region: Region) -> Region:
-        here: dict[int, Compute] = {}
-        ops: list[Op] = []
-        for op in region.ops:
-            if isinstance(op, Compute):
-                here[op.result.id] = op
-                ops.append(self.joined(op, here))
-            elif isinstance(op, Load):
-                ops += self.turned(op)
-            else:
-                ops.append(rebuild(op, inner=self.region) if regions_of(op) else op)
-        return Region(region.args, tuple(ops))
+    def change(self, op: Op, _: Op) -> Sequence[Op] | None:
+        match op:
+            case Compute():
+                return self.accumulate(op)
+            case Load():
+                return self.transpose(op)
+            case _:
+                return None
 
-    def joined(self, op: Compute, here: Mapping[int, Compute]) -> Compute:
+    def accumulate(self, op: Compute) -> Sequence[Op] | None:
         """A sum fused into the `dot` that is one of its operands, if nothing else uses that."""
         if op.op.name != "add" or op.result.ty.dtype != F32:
-            return op
+            return None
         for product, start in (op.operands, op.operands[::-1]):
-            made = here.get(product.id)
-            if made is None or product.id not in self.known.products:
+            made = self.known.products.get(product.id)
+            if made is None or not self.is_computed_beside(product, op.result):
                 continue
             a, b, acc = made.operands
             if self.known.literals.get(acc.id) == 0 and len(self.known.users[product.id]) == 1:
-                return Compute(made.op, (a, b, start), made.attrs, op.result, op.loc)
-        return op
+                return [Compute(made.op, (a, b, start), made.attrs, op.result, op.loc)]
+        return None
 
-    def turned(self, op: Load) -> list[Op]:
+    def is_computed_beside(self, a: Value, b: Value) -> bool:
+        return self.known.regions[a.id] == self.known.regions[b.id]
+
+    def transpose(self, op: Load) -> Sequence[Op] | None:
         """A factor that is stored transposed, loaded along the rows of memory and permuted."""
         rank = len(op.result.shape)
         if rank < 2 or not self.known.is_only_a_factor(op.result):
-            return [op]
+            return None
         makers = self.known.makers
         across, down = (steps_along(op.offset, rank - n, makers) for n in (1, 2))
         if down != 1 or across in (0, 1):
-            return [op]
+            return None
         self.build.ops, self.build.loc = [], op.loc
         axes = (*range(rank - 2), rank - 1, rank - 2)
         offset, mask, other = (

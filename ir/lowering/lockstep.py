@@ -67,14 +67,14 @@ def in_lockstep(
     """
     if not chosen:
         return function
-    changed = _Change(chosen, masked, builder_for(function))
+    changed = _Regions(chosen, masked, builder_for(function))
     body = changed.region(function.body)
     simpler = merge_common(fold(replace(function, body=body)))
     return renumber(remove_dead(simpler, keeps_faults=False))
 
 
 @record
-class _Change:
+class _Regions:
     """Rewrites the regions around the chosen ops; `env` replaces their results."""
 
     chosen: set[int]
