@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
-import time
-import tracemalloc
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from eas.septran.codes import TITLES
 from eas.septran.files import SeptranError, load_mapping
-from tests.processes import in_a_fork
+from tests.septran.files import measure
 from tests.septran.files.hostile import write_all
 
+REPOSITORY = Path(__file__).parent.parent.parent.parent
 SECONDS = 20.0  # of the processor's time, on a slow and busy machine
 MEGABYTES = 60
 
@@ -51,26 +52,15 @@ def test_every_hostile_file_has_an_error_with_a_code_and_a_place(files: list[Pat
 def test_hostile_files_take_little_time_and_memory_and_their_errors_little_room(
     files: list[Path],
 ) -> None:
-    """In a process of its own: what is measured slows down all that follows."""
-    measured = json.loads(in_a_fork(lambda: json.dumps(measure(files[:200]))))
+    """In a process of its own, whose peak of memory is that of these files."""
+    ran = subprocess.run(
+        [sys.executable, "-m", measure.__name__, *map(str, files[:200])],
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    measured = json.loads(ran.stdout)
     assert measured["seconds"] < SECONDS, measured
     assert measured["megabytes"] < MEGABYTES, measured
     assert measured["characters"] < 2_000_000, measured
-
-
-def measure(files: list[Path]) -> dict[str, object]:
-    """The slowest file, the longest message, and the most memory that was in use."""
-    tracemalloc.start()
-    slowest, longest = (0.0, ""), (0, "")
-    for file in files:
-        start = time.process_time()
-        characters = len(str(error_of(file)))
-        slowest = max(slowest, (time.process_time() - start, file.name))
-        longest = max(longest, (characters, file.name))
-    return {
-        "seconds": slowest[0],
-        "slowest": slowest[1],
-        "characters": longest[0],
-        "longest": longest[1],
-        "megabytes": tracemalloc.get_traced_memory()[1] / 2**20,
-    }
