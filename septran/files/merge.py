@@ -38,7 +38,7 @@ from eas.support.records import frozen, replace
 DEEPEST = 16  # files that extend each other
 MOST_FILES = 64
 
-_ON_MACHINE = re.compile(r"_on_(\w+)\.(?:map|mapping)\.ya?ml$")
+_ON_MACHINE = re.compile(r".*_on_(\w+)\.(?:map|mapping)\.ya?ml$")
 
 PathName = str | os.PathLike[str]
 
@@ -96,6 +96,8 @@ def load_mapping(
     """
     complaints = Complaints()
     several = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
+    if not several:
+        raise ValueError("no mapping is given")
     reader = _Reader(complaints)
     trees = [tree for path in several if (tree := reader.read(os.fspath(path))) is not None]
     if not trees:
@@ -235,7 +237,7 @@ def _machine_of(
         text = os.fspath(given)
         if not is_path(text):
             _require_same(text, keys, complaints)
-        return _find(text, trees[0].loc, [".", *_folders(documents)], ".", complaints)
+        return _find(text, documents[0].start, [".", *_folders(documents)], ".", complaints)
     if keys:
         folder = os.path.dirname(keys[0].loc.source.path)
         return _find(str(keys[0].value), keys[0].loc, [folder], folder, complaints)
@@ -254,7 +256,7 @@ def _require_same(name: str, keys: Sequence[Scalar], complaints: Complaints) -> 
 def _machine_in_names(documents: Sequence[Document], complaints: Complaints) -> Machine | None:
     found: dict[str, Document] = {}
     for document in documents:
-        if match := _ON_MACHINE.search(document.path):
+        if match := _ON_MACHINE.match(os.path.basename(document.path)):
             found.setdefault(match.group(1), document)
     if not found:
         help = [

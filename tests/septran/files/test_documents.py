@@ -126,6 +126,11 @@ def test_lines_end_as_in_an_editor() -> None:
     assert places == {"a": (1, 0), "b": (2, 0), "c": (3, 0)}
 
 
+def test_the_end_of_a_line_is_on_this_line() -> None:
+    loc = Text("ab\r\ncd\n", "example.yaml").loc(2, 4)
+    assert (loc.line, loc.column, loc.end_line, loc.end_column) == (1, 2, 1, 2)
+
+
 def test_a_mark_at_the_start_of_a_file_is_not_seen(tmp_path: Path) -> None:
     file = tmp_path / "gemm_on_cpu.map.yaml"
     file.write_bytes(b"\xef\xbb\xbftask_mappings: {}\n")

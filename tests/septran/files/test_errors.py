@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable
 from pathlib import Path
 
@@ -63,6 +64,17 @@ def test_files_named_for_two_machines_are_not_merged(
 def test_a_file_is_not_for_another_machine(septran_error_snapshot: SnapshotCheck) -> None:
     error = error_of(FOLDER / "parts/for_cpu.map.yaml", machine="apple_gpu")
     septran_error_snapshot("another_machine", f"{error}\n")
+
+
+def test_a_machine_that_is_given_must_be_there(septran_error_snapshot: SnapshotCheck) -> None:
+    error = error_of(SEED / "gemm_on_nvidia_gpu.mapping.yaml", machine="nvidia")
+    septran_error_snapshot("given_machine", f"{error}\n")
+
+
+def test_an_error_can_be_sent_to_another_process() -> None:
+    error = error_of(FOLDER / "three_mistakes.map.yaml")
+    copied = pickle.loads(pickle.dumps(error))
+    assert (type(copied), str(copied)) == (SeptranError, str(error))
 
 
 def test_an_unknown_machine_is_corrected_without_a_file() -> None:

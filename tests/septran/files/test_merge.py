@@ -120,6 +120,17 @@ def test_a_machine_is_found_in_the_name_of_a_file(folder: Path, suffix: str) -> 
     assert load_mapping(file).machine.name == "cpu"
 
 
+def test_the_last_machine_in_the_name_of_a_file_counts(folder: Path) -> None:
+    file = folder / "gemm_on_rows_on_cpu.map.yaml"
+    file.write_text(BASE)
+    assert load_mapping(file).machine.name == "cpu"
+
+
+def test_no_file_is_no_mapping() -> None:
+    with pytest.raises(ValueError, match="no mapping is given"):
+        load_mapping([])
+
+
 def test_the_key_says_more_than_the_name_of_the_file(folder: Path) -> None:
     file = folder / "gemm_on_cpu.map.yaml"
     file.write_text("machine: apple_gpu\n" + BASE)
