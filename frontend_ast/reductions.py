@@ -244,7 +244,7 @@ def _region(
             ctx.hints[new.id] = ctx.hints[value.id]
         return new
 
-    return Renaming(fresh).region(plain.body)
+    return Renaming(fresh, is_copy=True).region(plain.body)
 
 
 def _check_computes(ctx: Context, fn: Operand, region: Region) -> None:

@@ -99,6 +99,9 @@ ops are legal in a stage.
 
 **Locations.** Every op has a `Loc`. Passes preserve them; a merged op has that of the first.
 
+**Numbers.** An op has a `number` that no other op has. Passes that rebuild an op keep it; it is no
+part of equality or text. Tables about ops are keyed by it; a region has that of its terminator.
+
 **Text.** `eas.ir.text` prints a function and parses it back: `parse(print(f)) == f`.
 
 **Temporaries.** A backend may print a value that is used once in place, if no effect in between

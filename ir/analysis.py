@@ -82,8 +82,8 @@ class Divergence:
 
 
 def splits(f: Function) -> dict[int, Split]:
-    """The split of each op that some lanes may not reach, by the op's `id()`."""
-    return {id(op): split for op, split in placed(f.body, divergences(f)) if split is not None}
+    """The split of each op that some lanes may not reach, by the op's number."""
+    return {op.number: split for op, split in placed(f.body, divergences(f)) if split is not None}
 
 
 def has_splits(f: Function) -> bool:
@@ -108,7 +108,7 @@ def placed(
     for op in region.ops:
         yield op, split
         if isinstance(op, Structured):
-            divergence = found[id(op)]
+            divergence = found[op.number]
             inside = cover(split, divergence.inside)
             for inner in regions_of(op):
                 yield from placed(inner, found, inside)
@@ -116,7 +116,7 @@ def placed(
 
 
 def divergences(f: Function) -> dict[int, Divergence]:
-    """How lanes diverge and join in each op with regions, by the op's `id()`."""
+    """How lanes diverge and join in each op with regions, by the op's number."""
     found: dict[int, Divergence] = {}
     _follow(f.body, found)
     return found
@@ -168,7 +168,7 @@ def _follow(region: Region, found: dict[int, Divergence]) -> _Flow:
     reached = True
     for op in region.ops:
         if isinstance(op, Structured):
-            divergence = found[id(op)] = _diverge(op, found)
+            divergence = found[op.number] = _diverge(op, found)
             if reached:
                 exits += [(leaving, cover(skipped, split)) for leaving, split in divergence.exits]
             skips = [each for each in divergence.exits if isinstance(each[0], Continue)]

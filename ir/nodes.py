@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from itertools import count
 from typing import Literal
 
 from eas.ir.ops.record import Attr, OpDef, TargetOpDef
 from eas.ir.types import Shape, Type
 from eas.support.faults import AccessKind
 from eas.support.location import Loc, SourceName
-from eas.support.records import frozen
+from eas.support.records import field, frozen
+
+next_number: Callable[[], int] = count().__next__
+"""The number of an op that is made: an op keeps it when a pass rebuilds it, and no other has it.
+
+Tables about ops are keyed by it. It is no part of what an op is: equal ops have other numbers.
+"""
 
 
 @frozen
@@ -39,6 +46,11 @@ class Region:
     def terminator(self) -> Op:
         return self.ops[-1]
 
+    @property
+    def number(self) -> int:
+        """That of its terminator: unique, and kept wherever the region goes."""
+        return self.ops[-1].number
+
 
 @frozen
 class Constant:
@@ -50,6 +62,7 @@ class Constant:
     value: bool | int | float
     result: Value
     loc: Loc
+    number: int = field(default_factory=next_number, compare=False)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Constant) and self._key() == other._key()
@@ -70,6 +83,7 @@ class Compute:
     attrs: tuple[tuple[str, Attr], ...]
     result: Value
     loc: Loc
+    number: int = field(default_factory=next_number, compare=False)
 
     def attr(self, name: str) -> Attr:
         return dict(self.attrs)[name]
@@ -92,6 +106,7 @@ class Combine:
     body: Region
     results: tuple[Value, ...]
     loc: Loc
+    number: int = field(default_factory=next_number, compare=False)
 
 
 @frozen
@@ -102,6 +117,7 @@ class Load:
     other: Value | None
     result: Value
     loc: Loc
+    number: int = field(default_factory=next_number, compare=False)
 
 
 @frozen
@@ -111,6 +127,7 @@ class Store:
     value: Value
     mask: Value | None
     loc: Loc
+    number: int = field(default_factory=next_number, compare=False)
 
 
 AtomicKind = Literal["add", "max", "min", "and", "or", "xor", "xchg", "cas"]
@@ -131,6 +148,7 @@ class Atomic:
     mask: Value | None
     result: Value
     loc: Loc
+    number: int = field(default_factory=next_number, compare=False)
 
 
 @frozen
@@ -143,6 +161,7 @@ class Alloc:
     size: int
     result: Value
     loc: Loc
+    number: int = field(default_factory=next_number, compare=False)
 
 
 @frozen
@@ -150,6 +169,7 @@ class Barrier:
     """All lanes of the program wait for each other and see each other's writes. Collective."""
 
     loc: Loc
+    number: int = field(default_factory=next_number, compare=False)
 
 
 @frozen
@@ -161,6 +181,7 @@ class TargetOp:
     attrs: tuple[tuple[str, Attr], ...]
     result: Value | None
     loc: Loc
+    number: int = field(default_factory=next_number, compare=False)
 
     def attr(self, name: str) -> Attr:
         return dict(self.attrs)[name]
@@ -198,6 +219,7 @@ class Assert:
     loc: Loc
     is_assumed: bool = False
     fault: Fault | None = None
+    number: int = field(default_factory=next_number, compare=False)
 
 
 @frozen
@@ -206,6 +228,7 @@ class Print:
 
     parts: tuple[str | Value, ...]
     loc: Loc
+    number: int = field(default_factory=next_number, compare=False)
 
 
 @frozen
@@ -215,6 +238,7 @@ class If:
     orelse: Region
     results: tuple[Value, ...]
     loc: Loc
+    number: int = field(default_factory=next_number, compare=False)
 
 
 @frozen
@@ -229,6 +253,7 @@ class For:
     orelse: Region
     results: tuple[Value, ...]
     loc: Loc
+    number: int = field(default_factory=next_number, compare=False)
 
 
 @frozen
@@ -241,6 +266,7 @@ class While:
     orelse: Region
     results: tuple[Value, ...]
     loc: Loc
+    number: int = field(default_factory=next_number, compare=False)
 
 
 @frozen
@@ -251,12 +277,14 @@ class Scope:
     body: Region
     results: tuple[Value, ...]
     loc: Loc
+    number: int = field(default_factory=next_number, compare=False)
 
 
 @frozen
 class Yield:
     values: tuple[Value, ...]
     loc: Loc
+    number: int = field(default_factory=next_number, compare=False)
 
 
 @frozen
@@ -264,18 +292,21 @@ class Condition:
     condition: Value
     values: tuple[Value, ...]
     loc: Loc
+    number: int = field(default_factory=next_number, compare=False)
 
 
 @frozen
 class Break:
     values: tuple[Value, ...]
     loc: Loc
+    number: int = field(default_factory=next_number, compare=False)
 
 
 @frozen
 class Continue:
     values: tuple[Value, ...]
     loc: Loc
+    number: int = field(default_factory=next_number, compare=False)
 
 
 @frozen
@@ -283,6 +314,7 @@ class Leave:
     label: int
     values: tuple[Value, ...]
     loc: Loc
+    number: int = field(default_factory=next_number, compare=False)
 
 
 Pure = Constant | Compute

@@ -27,20 +27,22 @@ def rebuild(op: Op, use: Map = same, define: Map = same, inner: Inner = same_reg
     """The op with its operands, its results and its regions mapped, in this order."""
     match op:
         case ir.Compute():
-            return ir.Compute(op.op, _each(op.operands, use), op.attrs, define(op.result), op.loc)
+            return ir.Compute(
+                op.op, _each(op.operands, use), op.attrs, define(op.result), op.loc, op.number
+            )
         case ir.Constant():
-            return ir.Constant(op.value, define(op.result), op.loc)
+            return ir.Constant(op.value, define(op.result), op.loc, op.number)
         case ir.If() | ir.For() | ir.While() | ir.Scope():
             return _rebuild_control(op, use, define, inner)
         case ir.Combine():
             operands, results = _each(op.operands, use), _each(op.results, define)
-            return ir.Combine(op.kind, operands, inner(op.body), results, op.loc)
+            return ir.Combine(op.kind, operands, inner(op.body), results, op.loc, op.number)
         case ir.Condition():
-            return ir.Condition(use(op.condition), _each(op.values, use), op.loc)
+            return ir.Condition(use(op.condition), _each(op.values, use), op.loc, op.number)
         case ir.Yield() | ir.Break() | ir.Continue():
-            return type(op)(_each(op.values, use), op.loc)
+            return type(op)(_each(op.values, use), op.loc, op.number)
         case ir.Leave():
-            return ir.Leave(op.label, _each(op.values, use), op.loc)
+            return ir.Leave(op.label, _each(op.values, use), op.loc, op.number)
         case _:
             return _rebuild_effect(op, use, define)
 
@@ -49,19 +51,19 @@ def _rebuild_control(op: ir.Structured, use: Map, define: Map, inner: Inner) -> 
     match op:
         case ir.If():
             condition, results = use(op.condition), _each(op.results, define)
-            return ir.If(condition, inner(op.then), inner(op.orelse), results, op.loc)
+            return ir.If(condition, inner(op.then), inner(op.orelse), results, op.loc, op.number)
         case ir.For():
             start, stop, step = use(op.start), use(op.stop), use(op.step)
             inits, results = _each(op.inits, use), _each(op.results, define)
             body, orelse = inner(op.body), inner(op.orelse)
-            return ir.For(start, stop, step, inits, body, orelse, results, op.loc)
+            return ir.For(start, stop, step, inits, body, orelse, results, op.loc, op.number)
         case ir.While():
             inits, results = _each(op.inits, use), _each(op.results, define)
             test, body, orelse = inner(op.test), inner(op.body), inner(op.orelse)
-            return ir.While(inits, test, body, orelse, results, op.loc)
+            return ir.While(inits, test, body, orelse, results, op.loc, op.number)
         case ir.Scope():
             results = _each(op.results, define)
-            return ir.Scope(op.label, inner(op.body), results, op.loc)
+            return ir.Scope(op.label, inner(op.body), results, op.loc, op.number)
 
 
 def _rebuild_effect(op: Op, use: Map, define: Map) -> Op:
@@ -69,29 +71,31 @@ def _rebuild_effect(op: Op, use: Map, define: Map) -> Op:
         case ir.Load():
             pointer, offset = use(op.pointer), use(op.offset)
             mask, other = _maybe(op.mask, use), _maybe(op.other, use)
-            return ir.Load(pointer, offset, mask, other, define(op.result), op.loc)
+            return ir.Load(pointer, offset, mask, other, define(op.result), op.loc, op.number)
         case ir.Store():
             pointer, offset, value = use(op.pointer), use(op.offset), use(op.value)
-            return ir.Store(pointer, offset, value, _maybe(op.mask, use), op.loc)
+            return ir.Store(pointer, offset, value, _maybe(op.mask, use), op.loc, op.number)
         case ir.Atomic():
             pointer, offset, expected = use(op.pointer), use(op.offset), _maybe(op.expected, use)
             value, mask = use(op.value), _maybe(op.mask, use)
             result = define(op.result)
-            return ir.Atomic(op.kind, pointer, offset, expected, value, mask, result, op.loc)
+            return ir.Atomic(
+                op.kind, pointer, offset, expected, value, mask, result, op.loc, op.number
+            )
         case ir.Alloc():
-            return ir.Alloc(op.size, define(op.result), op.loc)
+            return ir.Alloc(op.size, define(op.result), op.loc, op.number)
         case ir.Assert():
             fault = op.fault
             if fault is not None:
                 number, extent = use(fault.number), _maybe(fault.extent, use)
                 fault = replace(fault, number=number, extent=extent)
-            return ir.Assert(use(op.condition), op.message, op.loc, op.is_assumed, fault)
+            return ir.Assert(use(op.condition), op.message, op.loc, op.is_assumed, fault, op.number)
         case ir.Print():
             parts = tuple(use(part) if isinstance(part, Value) else part for part in op.parts)
-            return ir.Print(parts, op.loc)
+            return ir.Print(parts, op.loc, op.number)
         case ir.TargetOp():
             operands, result = _each(op.operands, use), _maybe(op.result, define)
-            return ir.TargetOp(op.op, operands, op.attrs, result, op.loc)
+            return ir.TargetOp(op.op, operands, op.attrs, result, op.loc, op.number)
         case _:
             return op
 
@@ -116,11 +120,11 @@ def with_values(op: ir.Terminator, values: Iterable[Value]) -> ir.Terminator:
     """The terminator with other values; a `Condition` keeps its condition."""
     match op:
         case ir.Condition():
-            return ir.Condition(op.condition, tuple(values), op.loc)
+            return ir.Condition(op.condition, tuple(values), op.loc, op.number)
         case ir.Leave():
-            return ir.Leave(op.label, tuple(values), op.loc)
+            return ir.Leave(op.label, tuple(values), op.loc, op.number)
         case _:
-            return type(op)(tuple(values), op.loc)
+            return type(op)(tuple(values), op.loc, op.number)
 
 
 def substitute(ops: Sequence[Op], env: Mapping[int, Value]) -> tuple[Op, ...]:
@@ -146,7 +150,7 @@ def rewrite(region: Region, change: Change, env: Mapping[int, Value] | None = No
     """The region with each op replaced by the ops that `change` gives for it, inner ops first.
 
     `change` gets the op with its regions rewritten and its operands replaced, then the op as it was
-    before: tables by `id()` know that one. It gives None for an op that stays. `env` replaces
+    before, with the same number. It gives None for an op that stays. `env` replaces
     values, by id, in all ops that come later; `change` may add to it.
     """
     names: Mapping[int, Value] = {} if env is None else env
@@ -179,9 +183,13 @@ def last_of(env: Mapping[int, Value], value: Value) -> Value:
 
 @record
 class Renaming:
-    """Gives every value that is defined in the ops it copies a new one, made by `fresh`."""
+    """Gives every value that is defined in the ops it goes through a new one, made by `fresh`.
+
+    The ops keep their numbers, unless they are copies of ops that stay.
+    """
 
     fresh: Map
+    is_copy: bool = False
     names: dict[int, Value] = field(default_factory=dict[int, Value])
 
     def use(self, value: Value) -> Value:
@@ -191,12 +199,13 @@ class Renaming:
         new = self.names[value.id] = self.fresh(value)
         return new
 
-    def copy(self, op: Op) -> Op:
-        return rebuild(op, self.use, self.define, self.region)
+    def op(self, op: Op) -> Op:
+        renamed = rebuild(op, self.use, self.define, self.region)
+        return replace(renamed, number=ir.next_number()) if self.is_copy else renamed
 
     def region(self, region: Region) -> Region:
         args = _each(region.args, self.define)
-        return Region(args, tuple([self.copy(op) for op in region.ops]))
+        return Region(args, tuple([self.op(op) for op in region.ops]))
 
 
 def renumber(f: Function) -> Function:
@@ -255,18 +264,18 @@ def end_dead(build: Builder, ops: Sequence[Op], last: ir.If, terminator: Op) -> 
     build.ops, build.loc = [*ops], terminator.loc
     end = with_values(terminator, [zero(build, value) for value in terminator.values])
     if isinstance(end, ir.Condition):
-        end = ir.Condition(zero(build, end.condition), end.values, end.loc)
+        end = replace(end, condition=zero(build, end.condition))
     return [*build.ops, _without_results(last), end]
 
 
 def _without_results(op: ir.If) -> ir.If:
     then, orelse = (
-        Region((), (*region.ops[:-1], ir.Yield((), region.terminator.loc)))
+        Region((), (*region.ops[:-1], with_values(region.terminator, ())))
         if isinstance(region.terminator, ir.Yield)
         else region
         for region in (op.then, op.orelse)
     )
-    return ir.If(op.condition, then, orelse, (), op.loc)
+    return replace(op, then=then, orelse=orelse, results=())
 
 
 def zero(build: Builder, like: Value, value: bool = False) -> Value:

@@ -56,8 +56,19 @@ def verify(f: Function, stage: Stage = SOURCE) -> None:
     """Raises `VerifyError` if the function breaks the contract, or has what its stage forbids."""
     form = _Form(f.threads, stage)
     form.function(f)
+    if len(set(form.numbers)) < len(form.numbers):
+        raise _repeated_number(f)
     if form.has_splits:
         _check_splits(f)
+
+
+def _repeated_number(f: Function) -> VerifyError:
+    seen: set[int] = set()
+    for op in walk(f.body):
+        if op.number in seen:
+            return VerifyError("an op before this one has the same number", op)
+        seen.add(op.number)
+    raise AssertionError("every op has a number of its own")
 
 
 @frozen
@@ -82,6 +93,7 @@ class _Form:
     threads: int | None
     stage: Stage
     has_splits: bool = False
+    numbers: list[int] = field(default_factory=list[int])
     defined: set[int] = field(default_factory=set[int])
     visible: dict[int, Value] = field(default_factory=dict[int, Value])
 
@@ -144,6 +156,7 @@ class _Form:
             self.use(operands_of(op), op)
             if type(op) not in legal:
                 raise self.illegal(f"a `{type(op).__name__.lower()}`", op)
+            self.numbers.append(op.number)
             self.op(op, targets)
             for value in results_of(op):
                 self.define(value, op)
@@ -156,6 +169,7 @@ class _Form:
         self.use(operands_of(op), op)
         if type(op) not in self.stage.nodes:
             raise self.illegal(f"a `{type(op).__name__.lower()}`", op)
+        self.numbers.append(op.number)
         match op:
             case ir.Yield():
                 _check_passed(op, targets.yielded, "the test of a `while` ends in a `condition`")
@@ -422,7 +436,7 @@ def _check_splits(f: Function) -> None:
         if split is not None:
             _check_placed(op, split)
         if isinstance(op, ir.Structured):
-            _check_structured(op, split, found[id(op)])
+            _check_structured(op, split, found[op.number])
 
 
 def _check_placed(op: Op, split: Split) -> None:

@@ -70,7 +70,7 @@ class LaneLoop:
 
     @property
     def members(self) -> set[int]:
-        return {id(each) for op in (*self.ops, *self.reductions) for each in with_inner(op)}
+        return {each.number for op in (*self.ops, *self.reductions) for each in with_inner(op)}
 
 
 def _op_count(op: Compute) -> int:

@@ -41,15 +41,15 @@ def with_lockstep_regions(function: Function) -> Function:
     if not any(isinstance(inner, Atomic | Print | Store) for inner in inside):
         return function
     facts = Facts(function)
-    chosen = {id(op) for op in divergent if _needs_lockstep(op, facts)}
-    checked = {id(op) for op in walk(function.body) if facts.is_checked_at_definition(op)}
+    chosen = {op.number for op in divergent if _needs_lockstep(op, facts)}
+    checked = {op.number for op in walk(function.body) if facts.is_checked_at_definition(op)}
     return in_lockstep(function, chosen, checked if function.checked else set())
 
 
 def _divergent_ops(region: Region, found: Mapping[int, Divergence]) -> Iterator[Control]:
     """The outermost ops inside of which lanes diverge."""
     for op in region.ops:
-        if isinstance(op, If | For | While) and found[id(op)].inside:
+        if isinstance(op, If | For | While) and found[op.number].inside:
             yield op
         else:
             for inner in regions_of(op):

@@ -141,8 +141,10 @@ def _init(fields: dict[str, _Field], cls: type[Any]) -> dict[str, object]:
     given = {name: each for name, each in fields.items() if each.init}
     positional = tuple(name for name, each in given.items() if not each.kw_only)
     names = (*positional, *(name for name, each in given.items() if each.kw_only))
-    has_made = any(isinstance(each.default, _Made) for each in given.values())
-    shared = _init_code(len(names), has_made, hasattr(cls, "__post_init__"))
+    made = [n for n, name in enumerate(names) if isinstance(fields[name].default, _Made)]
+    only_last = made == [len(names) - 1]
+    checked = 0 if not made else 1 if only_last else len(names)
+    shared = _init_code(len(names), checked, hasattr(cls, "__post_init__"))
     code = shared.replace(
         co_names=_renamed(shared, names),
         co_varnames=("self", *names),
@@ -169,7 +171,9 @@ def _method(name: str, fields: Sequence[str], cls: type[Any]) -> FunctionType:
 
 @recursive_repr()
 def _repr(self: Any) -> str:
-    inner = ", ".join(f"{name}={getattr(self, name)!r}" for name in self.__record_fields__)
+    fields: dict[str, _Field] = self.__record_fields__
+    shown = [name for name, each in fields.items() if each.compare]
+    inner = ", ".join(f"{name}={getattr(self, name)!r}" for name in shown)
     return f"{type(self).__qualname__}({inner})"
 
 
@@ -187,10 +191,13 @@ def _placeholders(count: int) -> list[str]:
 
 
 @cache
-def _init_code(count: int, has_made: bool, has_post_init: bool) -> CodeType:
+def _init_code(count: int, checked: int, has_post_init: bool) -> CodeType:
+    """An `__init__` that asks of so many of its last fields whether they are made anew."""
     names = _placeholders(count)
-    value = "{0}.make() if type({0}) is Made else {0}" if has_made else "{0}"
-    body = [f"self.{name} = {value.format(name)}" for name in names]
+    plain = count - checked
+    body = [f"self.{name} = {name}" for name in names[:plain]]
+    value = "self.{0} = {0}.make() if type({0}) is Made else {0}"
+    body += [value.format(name) for name in names[plain:]]
     body += ["self.__post_init__()"] if has_post_init else []
     return _compiled("__init__", ["self", *names], body)
 

@@ -55,7 +55,7 @@ class _Induction:
     def change(self, op: Op, old: Op) -> Sequence[Op] | None:
         if not isinstance(op, Loop) or not isinstance(old, Loop):
             return None
-        if id(old) in self.split or _continues(old.body):
+        if op.number in self.split or _continues(old.body):
             return None
         moves = {place: by for place in range(len(op.inits)) if (by := self.moves(old, place))}
         return self.with_distances(op, moves) if moves else None

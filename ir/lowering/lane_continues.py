@@ -29,7 +29,7 @@ from eas.support.records import field, record, replace
 
 
 def without_lane_continues(function: Function, shared: set[int]) -> Function:
-    """The function without `Continue`s that split the lanes of shared loops, given by `id()`."""
+    """The function without `Continue`s that split lanes of the loops with these numbers."""
     found = divergences(function)
     loops = {
         name
@@ -51,7 +51,7 @@ class _Scopes:
     labels: int = field(default=0)
 
     def change(self, op: Op, old: Op) -> Sequence[Op] | None:
-        if not isinstance(op, For | While) or id(old) not in self.loops:
+        if not isinstance(op, For | While) or op.number not in self.loops:
             return None
         return [replace(op, body=self.scope(op.body, op))]
 

@@ -61,9 +61,9 @@ Values = tuple[Value, ...]
 def in_lockstep(
     function: Function, chosen: set[int], masked: AbstractSet[int] = frozenset()
 ) -> Function:
-    """The function with the control ops of these `id()`s as uniform, predicated control flow.
+    """The function with the control ops of these numbers as uniform, predicated control flow.
 
-    The pure ops of the `id()`s in `masked` are run for active lanes only: they may have faults.
+    The pure ops of the numbers in `masked` are run for active lanes only: they may have faults.
     """
     if not chosen:
         return function
@@ -85,7 +85,7 @@ class _Regions:
     def region(self, region: Region) -> Region:
         ops: list[Op] = []
         for op in region.ops:
-            if isinstance(op, Control) and id(op) in self.chosen:
+            if isinstance(op, Control) and op.number in self.chosen:
                 self.build.ops = ops
                 _Lockstep(self.build, self.env, _split_shape(op), self.masked).whole(op)
             else:
@@ -233,7 +233,7 @@ class _Lockstep:
                 return None
             case Yield() | Condition():
                 return lanes
-            case Compute() if id(op) in self.masked:
+            case Compute() if op.number in self.masked:
                 self.run_masked(rebuild(op, self.use), self.fit(lanes, op.result.shape))
                 return lanes
             case _:
@@ -264,9 +264,9 @@ class _Lockstep:
                 build.emit(replace(op, condition=self.compute("or", op.condition, idle)))
             case Print():
                 shape = max((v.shape for v in operands_of(op)), key=count, default=())
-                end = Yield((), op.loc)
                 mask = self.fit(lanes, shape)
-                build.emit(If(mask, Region((), (op, end)), Region((), (end,)), (), op.loc))
+                then = Region((), (op, Yield((), op.loc)))
+                build.emit(If(mask, then, Region((), (Yield((), op.loc),)), (), op.loc))
             case _:
                 build.emit(op)
 

@@ -124,7 +124,7 @@ class _Marking:
         return has_effect, has_exit
 
     def scan_loop(self, op: Loop, loop: _Loop | None) -> list[tuple[bool, bool]]:
-        inner = self.loops[id(op)] = _Loop(op)
+        inner = self.loops[op.number] = _Loop(op)
         has_effect, _ = self.scan(op.body, inner)
         if isinstance(op, While):
             self.scan(op.test, None)
@@ -169,9 +169,9 @@ class _Marking:
 
     def keep(self, op: Op) -> None:
         """Marks an op with regions, and what decides which path is taken in it."""
-        if id(op) in self.kept:
+        if op.number in self.kept:
             return
-        self.kept.add(id(op))
+        self.kept.add(op.number)
         match op:
             case If():
                 self.work.append(op.condition)
@@ -184,7 +184,7 @@ class _Marking:
             case _:
                 pass
         if isinstance(op, Loop):
-            for holder in self.loops[id(op)].holders:
+            for holder in self.loops[op.number].holders:
                 self.keep(holder)
 
     def places(self, *columns: Sequence[Value]) -> Places:
@@ -221,7 +221,7 @@ class _Sweep:
                     if self.marking.places(op.results):
                         ops.append(op)
                 case If() | For() | While():
-                    if id(op) in self.marking.kept:
+                    if op.number in self.marking.kept:
                         ops.append(self.control(op, trips))
                 case Yield() | Condition():
                     ops.append(_picked(op, yielded))
@@ -238,7 +238,7 @@ class _Sweep:
         results = _at(op.results, places)
         if isinstance(op, If):
             then, orelse = (self.region(region, places, trips) for region in regions_of(op))
-            return If(op.condition, then, orelse, results, op.loc)
+            return If(op.condition, then, orelse, results, op.loc, op.number)
         carried = self.marking.places(*_carried(op))
         inner = _Trips(places, carried)
         inits = _at(op.inits, carried)
@@ -246,10 +246,10 @@ class _Sweep:
         if isinstance(op, For):
             args = (op.body.args[0], *_at(op.body.args[1:], carried))
             body = self.region(op.body, carried, inner, args)
-            return For(op.start, op.stop, op.step, inits, body, orelse, results, op.loc)
+            return For(op.start, op.stop, op.step, inits, body, orelse, results, op.loc, op.number)
         test = self.region(op.test, carried, None, _at(op.test.args, carried))
         body = self.region(op.body, carried, inner, _at(op.body.args, carried))
-        return While(inits, test, body, orelse, results, op.loc)
+        return While(inits, test, body, orelse, results, op.loc, op.number)
 
 
 def _carried(op: Loop) -> list[Sequence[Value]]:

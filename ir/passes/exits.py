@@ -287,13 +287,13 @@ class _ScopeLowering:
     def _copy_after(self, region: Region, results: Values, rest: Sequence[Op]) -> list[Op]:
         """The same with a copy of what comes after."""
         assert isinstance(region.terminator, Yield)
-        names = Renaming(lambda value: self.state.build.value(value.ty, value.hint))
+        names = Renaming(lambda value: self.state.build.value(value.ty, value.hint), is_copy=True)
         names.names = {
             result.id: value
             for result, value in zip(results, region.terminator.values, strict=True)
         }
         resolved = substitute(rest, follow(self.state.bound))
-        return [*region.ops[:-1], *(names.copy(op) for op in resolved)]
+        return [*region.ops[:-1], *(names.op(op) for op in resolved)]
 
     def _flag_if(self, op: If, rest: Sequence[Op], ending: _Ending, inner: _Ending) -> list[Op]:
         flag, left = self._flag_and_left(inner)
@@ -480,5 +480,5 @@ def _defined_in(region: Region) -> set[int]:
 
 def _with_parts(op: Loop, body: Region, orelse: Region, results: Values) -> Loop:
     if isinstance(op, For):
-        return For(op.start, op.stop, op.step, op.inits, body, orelse, results, op.loc)
-    return While(op.inits, op.test, body, orelse, results, op.loc)
+        return For(op.start, op.stop, op.step, op.inits, body, orelse, results, op.loc, op.number)
+    return While(op.inits, op.test, body, orelse, results, op.loc, op.number)

@@ -202,12 +202,12 @@ class _Folder:
         holds = None if guard is None else self.known.get(guard.id)
         match op, holds:
             case Load(), True:
-                op = Load(op.pointer, op.offset, None, None, op.result, op.loc)
+                op = Load(op.pointer, op.offset, None, None, op.result, op.loc, op.number)
             case Load(), False if op.other is not None:
                 self.env[op.result.id] = op.other
                 return
             case Store(), True:
-                op = Store(op.pointer, op.offset, op.value, None, op.loc)
+                op = Store(op.pointer, op.offset, op.value, None, op.loc, op.number)
             case (Store(), False) | (Assert(), True):
                 return
             case _:
@@ -231,7 +231,7 @@ class _Folder:
         then = self.region(op.then, op.condition, True)
         orelse = self.region(op.orelse, op.condition, False)
         if then is not op.then or orelse is not op.orelse:
-            op = If(op.condition, then, orelse, op.results, op.loc)
+            op = If(op.condition, then, orelse, op.results, op.loc, op.number)
         if is_dead_end(op):
             assert self.end is not None
             self.build.ops = end_dead(self.build, self.build.ops, op, self.end)

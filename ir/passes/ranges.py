@@ -168,7 +168,7 @@ class _Analysis:
             case Compute():
                 self.compute(op)
             case Combine():
-                self.found.uses[id(op)] = tuple(self.of(v) for v in op.operands)
+                self.found.uses[op.number] = tuple(self.of(v) for v in op.operands)
                 self.region(op.body)
             case If():
                 self.branch(op)
@@ -185,7 +185,7 @@ class _Analysis:
             case Continue():
                 self.exits[-1][1].append(op.values)
             case _:
-                self.found.uses[id(op)] = tuple(self.of(v) for v in operands_of(op))
+                self.found.uses[op.number] = tuple(self.of(v) for v in operands_of(op))
 
     def set(self, value: Value, interval: Interval | None) -> None:
         if interval is not None:
@@ -194,7 +194,7 @@ class _Analysis:
     def compute(self, op: Compute) -> None:
         self.defined[op.result.id] = op
         operands = tuple(self.of(v) for v in op.operands)
-        self.found.uses[id(op)] = operands
+        self.found.uses[op.number] = operands
         self.found.values.pop(op.result.id, None)  # what an earlier trip of a loop said
         dtype = op.result.ty.dtype
         if dtype.is_float:

@@ -47,7 +47,7 @@ class _Simplifier:
     def change(self, op: Op, old: Op) -> Sequence[Op] | None:
         match op:
             case Compute():
-                return self.compute(op, self.known.uses.get(id(old), ()))
+                return self.compute(op, self.known.uses.get(op.number, ()))
             case Assert(is_assumed=True):
                 return []
             case Load(mask=Value() as mask) if mask.id in self.true:

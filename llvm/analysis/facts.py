@@ -84,7 +84,7 @@ class Facts:
             for result in results_of(op):
                 self.definitions[result.id] = op
             for operand in operands_of(op):
-                self.users.setdefault(operand.id, set()).add(id(op))
+                self.users.setdefault(operand.id, set()).add(op.number)
             if isinstance(op, Compute) and op.result.shape:
                 self._count_ops(op)
             if isinstance(op, Compute) and self._is_indexed(op):
@@ -106,7 +106,7 @@ class Facts:
     def _nest(self, region: Region, loop: Op | None) -> None:
         self.value_loops.update((value.id, loop) for value in region.args)
         for op in region.ops:
-            self.ops[id(op)], self.op_loops[id(op)] = op, loop
+            self.ops[op.number], self.op_loops[op.number] = op, loop
             self.value_loops.update((value.id, loop) for value in results_of(op))
             inner = op if isinstance(op, For | While) else loop
             for each in regions_of(op):
@@ -154,7 +154,7 @@ class Facts:
 
     def is_divergent(self, op: If | For | While) -> bool:
         """Whether lanes diverge inside of an op."""
-        return id(op) in self._divergent
+        return op.number in self._divergent
 
     def definition(self, value: Value) -> Op | None:
         return self.definitions.get(value.id)
@@ -167,7 +167,7 @@ class Facts:
         """Whether a value is defined in the regions of a loop."""
         loop = self.value_loops.get(value.id)
         while loop is not None and loop is not op:
-            loop = self.op_loops[id(loop)]
+            loop = self.op_loops[loop.number]
         return loop is op
 
     def is_last_use(self, value: Value, op: Op) -> bool:
@@ -175,9 +175,9 @@ class Facts:
 
         In a loop, a value from outside is used again in the next trip.
         """
-        if self.users[value.id] != {id(op)} or operands_of(op).count(value) != 1:
+        if self.users[value.id] != {op.number} or operands_of(op).count(value) != 1:
             return False
-        return self.value_loops[value.id] is self.op_loops[id(op)]
+        return self.value_loops[value.id] is self.op_loops[op.number]
 
     def constant(self, value: Value) -> bool | int | float | None:
         """The constant that a value is in all lanes; None if it is not one."""

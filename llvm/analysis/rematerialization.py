@@ -32,10 +32,10 @@ def rematerialized_rows(facts: Facts) -> set[int]:
 
 
 def _is_repeated(value: Value, facts: Facts) -> bool:
-    nest = facts.op_loops[id(facts.definitions[value.id])]
+    nest = facts.op_loops[facts.definitions[value.id].number]
     users = [facts.ops[user] for user in facts.users.get(value.id, ())]
     for op in users:
-        if not isinstance(op, Compute) or facts.op_loops[id(op)] is not nest:
+        if not isinstance(op, Compute) or facts.op_loops[op.number] is not nest:
             return False
         if op.op.name not in ("broadcast", "expand_dims"):
             return False
@@ -46,9 +46,9 @@ def _is_repeated(value: Value, facts: Facts) -> bool:
 
 
 def _fits(value: Value, facts: Facts) -> list[bool]:
-    nest = facts.op_loops[id(facts.definitions[value.id])]
+    nest = facts.op_loops[facts.definitions[value.id].number]
     users = [facts.ops[user] for user in facts.users.get(value.id, ())]
-    return [facts.op_loops[id(op)] is nest and _is_along(op, value) for op in users]
+    return [facts.op_loops[op.number] is nest and _is_along(op, value) for op in users]
 
 
 def _is_along(op: Op, value: Value) -> bool:

@@ -54,7 +54,7 @@ class _Check:
 def check_access(body: Body, op: Access, coords: Coords, offset: LaneValue, mask: Mask) -> None:
     """Ends the program if a lane is about to access memory outside of the array."""
     bounds = body.program.bounds.get(op.pointer.id)
-    if bounds is None or id(op) in body.proven:
+    if bounds is None or op.number in body.proven:
         return
     for check in _index_checks(body, op.offset, coords):
         _require(body, check, mask)

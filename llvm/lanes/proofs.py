@@ -104,7 +104,7 @@ def launch_proofs(
             continue
         holds = inside(spans, access, bounds[access.op.pointer.id])
         if holds is not None:
-            bit = bits[id(access.op)] = _signed(1 << len(bits))
+            bit = bits[access.op.number] = _signed(1 << len(bits))
             set_bit = e.select(holds, const("i64", bit), const("i64", 0))
             word = e.or_(word, set_bit)
     return bits, word
@@ -126,14 +126,14 @@ def prove_loop(
     """The accesses of a loop that are proved if a condition holds, and the condition."""
     accesses = [each for each in accesses_in(ops) if each.op.pointer.id in bounds]
     accesses += _rematerialized_loads(ops, rematerialized, body.facts, bounds)
-    early = [each for each in accesses if id(each.op) in body.program.proofs]
-    late = [each for each in accesses if id(each.op) not in body.program.proofs]
+    early = [each for each in accesses if each.op.number in body.program.proofs]
+    late = [each for each in accesses if each.op.number not in body.program.proofs]
     proven, holds = _prove_here(body, ops, late, bounds)
     if not early:
         return proven, holds
     e = body.e
     known = e.variable("i1")
-    wanted = const("i64", _signed(sum(body.program.proofs[id(each.op)] for each in early)))
+    wanted = const("i64", _signed(sum(body.program.proofs[each.op.number] for each in early)))
     is_known = e.icmp("eq", e.and_(body.program.proven, wanted), wanted)
     e.set(known, is_known)
 
@@ -143,7 +143,7 @@ def prove_loop(
             e.set(known, all_hold)
 
     e.when(e.not_(is_known), try_again, is_unlikely=True)
-    return proven | {id(each.op) for each in early}, e.and_(e.get(known), holds)
+    return proven | {each.op.number for each in early}, e.and_(e.get(known), holds)
 
 
 def _prove_here(
@@ -169,7 +169,7 @@ def _prove_here(
     for access in accesses:
         found = inside(spans, access, bounds[access.op.pointer.id])
         if found is not None:
-            proven.add(id(access.op))
+            proven.add(access.op.number)
             holds = e.and_(holds, found)
     body.scopes.pop()
     return frozenset(proven), holds
@@ -179,7 +179,7 @@ def _rematerialized_loads(
     ops: Sequence[Op], rematerialized: set[int], facts: Facts, bounds: Mapping[int, Bounds]
 ) -> list[GuardedAccess]:
     """The loads that are rematerialized in a loop."""
-    members = {id(each) for op in ops for each in with_inner(op)}
+    members = {each.number for op in ops for each in with_inner(op)}
     found: dict[int, GuardedAccess] = {}
     seen: set[int] = set()
     waiting = [value for op in ops for each in with_inner(op) for value in operands_of(each)]
@@ -190,7 +190,7 @@ def _rematerialized_loads(
             continue
         seen.add(value.id)
         if isinstance(op, Load) and value.id in rematerialized and op.pointer.id in bounds:
-            found[id(op)] = GuardedAccess(op, () if op.mask is None else (op.mask,))
+            found[op.number] = GuardedAccess(op, () if op.mask is None else (op.mask,))
         if isinstance(op, Compute) or value.id in rematerialized:
             waiting += operands_of(op)
     return [each for key, each in found.items() if key not in members]

@@ -80,7 +80,7 @@ class Facts:
 
     def inside(self, op: Op) -> tuple[Op, ...]:
         """The ops in the regions of an op, in the order of the text."""
-        return self.ops[self.positions[id(op)] + 1 : self.ends[id(op)] + 1]
+        return self.ops[self.positions[op.number] + 1 : self.ends[op.number] + 1]
 
     def uses_of(self, value: Value) -> list[Use]:
         return self.uses.get(value, [])
@@ -92,15 +92,15 @@ class Facts:
 
     def is_split(self, op: Op) -> bool:
         """Whether lanes diverge inside of a control op."""
-        return id(op) in self.split
+        return op.number in self.split
 
     def definition(self, value: Value) -> Op | None:
         return self.definitions.get(value)
 
     def is_inside(self, value: Value, op: Op) -> bool:
         """Whether a value is defined in the regions of an op."""
-        start = self.positions[id(op)]
-        return start < self.born.get(value, -1) <= self.ends[id(op)]
+        start = self.positions[op.number]
+        return start < self.born.get(value, -1) <= self.ends[op.number]
 
 
 def gather(function: Function) -> Facts:
@@ -157,7 +157,7 @@ def _visit(facts: Facts, region: Region, position: int) -> int:
         facts.born[value] = position
         facts.regions[value] = region
     for op in region.ops:
-        start = facts.positions[id(op)] = position
+        start = facts.positions[op.number] = position
         operands = operands_of(op)
         if operands:
             use = Use(op, position, region)
@@ -168,7 +168,7 @@ def _visit(facts: Facts, region: Region, position: int) -> int:
             for inner in regions_of(op):
                 position = _visit(facts, inner, position)
                 facts.owners.update(dict.fromkeys(inner.args, op))
-        facts.ends[id(op)] = position - 1
+        facts.ends[op.number] = position - 1
         for value in results_of(op):
             facts.definitions[value] = op
             facts.born[value] = start

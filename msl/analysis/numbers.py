@@ -49,7 +49,7 @@ class Numbers:
     def bounds(self, op: Op, place: int) -> Bounds:
         """The range of an operand, at the op that uses it."""
         value = operands_of(op)[place]
-        found = self.ranges.uses.get(id(op), ())
+        found = self.ranges.uses.get(op.number, ())
         interval = found[place] if place < len(found) else None
         if interval is None:
             return self.bounds_of(value)

@@ -21,7 +21,7 @@ from eas.support.records import field, frozen, record
 
 @frozen
 class Place:
-    """The position of an op in the text, the `id()` of its region, and the owner of the region."""
+    """The position of an op in the text, the number of its region, and the owner of the region."""
 
     position: int
     region: int
@@ -30,7 +30,7 @@ class Place:
 
 @record
 class Outline:
-    """`makers` has the op that defines a value, `regions` the `id()` of the region that does.
+    """`makers` has the op that defines a value, `regions` the number of the region that does.
 
     `counts` has the number of uses of each value, `users` the ops that use it themselves or in
     their regions. `leaving` has, for each region, the ops in it that may leave the loop around it.
@@ -45,23 +45,23 @@ class Outline:
 
     def is_user(self, op: Op, value: Value) -> bool:
         """Whether an op, or one in its regions, uses a value."""
-        return id(op) in self.users.get(value, ())
+        return op.number in self.users.get(value, ())
 
     def position(self, op: Op) -> int:
-        return self.places[id(op)].position
+        return self.places[op.number].position
 
     def around(self, op: Op, region: int) -> list[Op]:
         """An op and those around it, from the inside out, up to the one that lies in a region."""
         chain = [op]
-        while self.places[id(chain[-1])].region != region:
-            owner = self.places[id(chain[-1])].owner
+        while self.places[chain[-1].number].region != region:
+            owner = self.places[chain[-1].number].owner
             assert owner is not None, "the op is in no region of that one"
             chain.append(owner)
         return chain
 
     def may_leave_between(self, first: Op, last: Op) -> bool:
         """Whether the loop around two ops of a region may be left between them."""
-        places = map(self.position, self.leaving.get(self.places[id(first)].region, ()))
+        places = map(self.position, self.leaving.get(self.places[first.number].region, ()))
         return any(self.position(first) < place < self.position(last) for place in places)
 
 
@@ -72,19 +72,19 @@ def outline(function: Function) -> Outline:
 
 
 def _survey(found: Outline, region: Region, owners: tuple[Op, ...]) -> None:
-    found.regions |= dict.fromkeys(region.args, id(region))
+    found.regions |= dict.fromkeys(region.args, region.number)
     for op in region.ops:
         owner = owners[-1] if owners else None
-        found.places[id(op)] = Place(len(found.places), id(region), owner)
+        found.places[op.number] = Place(len(found.places), region.number, owner)
         around = (*owners, op)
         for value in operands_of(op):
             found.counts[value] = found.counts.get(value, 0) + 1
-            found.users.setdefault(value, set()).update(map(id, around))
+            found.users.setdefault(value, set()).update([op.number for op in around])
         for value in results_of(op):
             found.makers[value] = op
-            found.regions[value] = id(region)
+            found.regions[value] = region.number
         if any(True for _ in _exits_inside(op)):
-            found.leaving.setdefault(id(region), []).append(op)
+            found.leaving.setdefault(region.number, []).append(op)
         for inner in regions_of(op):
             _survey(found, inner, around)
 

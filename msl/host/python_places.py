@@ -61,9 +61,9 @@ def _held(function: Function, loc: Loc) -> Iterator[Op]:
     seen: set[int] = set()
     while todo:
         op = todo.pop()
-        if id(op) in seen:
+        if op.number in seen:
             continue
-        seen.add(id(op))
+        seen.add(op.number)
         yield op
         todo += [makers[value] for value in operands_of(op) if value in makers]
         todo += [inner for region in regions_of(op) for inner in region.ops]

@@ -51,9 +51,9 @@ def choose_domains(layout: Layout, region: Region) -> None:
             continue
         domain = _domain_of(op, layout)
         if domain is not None:
-            layout.domains[id(op)] = domain
+            layout.domains[op.number] = domain
         else:
-            layout.uniform_control.add(id(op))
+            layout.uniform_control.add(op.number)
             for inner in regions_of(op):
                 choose_domains(layout, inner)
 
@@ -129,7 +129,7 @@ def _is_local(op: Control, domain: Domain, layout: Layout) -> bool:
 
 def accesses_inside(op: Op, domain: Domain, layout: Layout) -> list[Touch]:
     """The accesses by an op, and inside of it, to arrays that the kernel writes."""
-    key = (id(op), domain.shape)
+    key = (op.number, domain.shape)
     if key not in layout.touches:
         layout.touches[key] = _find_accesses(op, domain, layout.facts)
     return layout.touches[key]
@@ -145,7 +145,7 @@ def _find_accesses(op: Op, domain: Domain, facts: Facts) -> list[Touch]:
 
 def needs_inside(op: Control, domain: Domain, layout: Layout) -> list[tuple[Value, Indices]]:
     """The blocks that control flow of lanes needs, each with the element."""
-    key = (id(op), domain.shape)
+    key = (op.number, domain.shape)
     if key not in layout.needs:
         layout.needs[key] = _find_needs(op, domain, layout.facts)
     return layout.needs[key]

@@ -22,7 +22,7 @@ from eas.msl.analysis.facts import Facts
 from eas.support.records import field, frozen, record
 
 Inside = tuple[int, Shape]
-"""The `id()` of a control op of lanes, and the shape of its domain."""
+"""The number of a control op of lanes, and the shape of its domain."""
 
 
 class Strategy(Enum):
@@ -123,7 +123,7 @@ def dot_indices(op: Compute, indices: Indices) -> tuple[Indices, Indices, Indice
 class Layout:
     """The decisions.
 
-    `domains` has the control ops that are part of a loop over elements, by `id()`;
+    `domains` has the control ops that are part of a loop over elements, by number;
     `uniform_control` those that all threads execute together. `materialized` blocks are computed by
     their owners; `staged` blocks are copied to threadgroup memory as well. `replicated` blocks come
     from a larger domain, in which several lanes have each element: they are staged, and have no

@@ -86,7 +86,7 @@ class Demands:
     def control(self, op: Control, loops: int) -> None:
         for value in op.results:
             self.stage_foreign_demands(value)
-        domain = self.layout.domains.get(id(op))
+        domain = self.layout.domains.get(op.number)
         if domain is not None:
             self.inside(op, domain, loops)
             return

@@ -135,7 +135,7 @@ class _Body:
 
     def branch(self, step: UniformControl, targets: ExitTargets) -> None:
         """Lowers control flow of all threads: its regions are steps."""
-        self.plans.update(zip(map(id, regions_of(step.op)), step.plans, strict=True))
+        self.plans.update(zip([r.number for r in regions_of(step.op)], step.plans, strict=True))
         for value in step.op.results:
             self.declare_lane_variable(value)
         if isinstance(step.op, If) and _has_barrier(step):
@@ -144,7 +144,7 @@ class _Body:
             self.control(step.op, targets, self.planned_region)
 
     def planned_region(self, region: Region, targets: ExitTargets) -> None:
-        self.steps(self.plans[id(region)], targets)
+        self.steps(self.plans[region.number], targets)
 
     def control(self, op: Control, targets: ExitTargets, region: LowerRegion) -> None:
         match op:

@@ -68,7 +68,7 @@ def expression(op: If, low: Lowering) -> bool:
     if len(ends) < 2 or guarded is None:
         return False
     for region in (op.then, op.orelse):
-        low.regions[id(region)] = low.block
+        low.regions[region.number] = low.block
     place = op.results.index(results[0])
     operands = [low.at(op.condition), *(low.at(end.values[place]) for end in ends)]
     _define_choice(results[0], operands, [low.at(value) for value in guarded], op.loc, low)

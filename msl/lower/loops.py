@@ -131,7 +131,7 @@ def lower_while(op: While, targets: ExitTargets, body: Body, low: Lowering) -> N
     test = op.test.terminator
     assert isinstance(test, Condition)
     with low.region(block, op.test):
-        low.regions[id(op.body)] = block
+        low.regions[op.body.number] = block
         _define_carried(carried, low)
         body(op.test, ExitTargets())
         leaving = Block(block)
@@ -239,12 +239,12 @@ def end_loop(
     if inside.left is not None:
         stays = low.node(BOOL, lambda t: negated(t[0]), [low.read(inside.left)])
         with low.branch(stays, op.loc):
-            low.regions[id(op.orelse)] = low.block
+            low.regions[op.orelse.number] = low.block
             body(op.orelse, passing)
     elif isinstance(op, While) and _leaves_inside(op, low):
         pass
     elif not breaks_of(op):
-        low.regions[id(op.orelse)] = low.block
+        low.regions[op.orelse.number] = low.block
         body(op.orelse, replace(passing, is_direct=True))
         return
     define_results(own_results(op, low), low)

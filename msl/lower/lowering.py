@@ -55,7 +55,7 @@ class Lowering(SharedArrayBuilder):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.regions[id(self.function.body)] = self.root
+        self.regions[self.function.body.number] = self.root
 
     def at(self, value: Value) -> Node:
         """A value in the current lane, or a uniform one."""
@@ -112,7 +112,7 @@ class Lowering(SharedArrayBuilder):
     def is_lane_variable(self, value: Value) -> bool:
         """Whether a value of control flow is a block in variables of its lanes."""
         op = self.facts.definition(value) or self.facts.owners.get(value)
-        return bool(value.shape) and id(op) in self.layout.uniform_control
+        return bool(value.shape) and op.number in self.layout.uniform_control
 
     def evaluate(self, op: Compute | Load, indices: Indices) -> Node:
         return self.compute(op, indices) if isinstance(op, Compute) else self.load(op, indices)
@@ -175,7 +175,7 @@ class Lowering(SharedArrayBuilder):
     def _defining_block(self, value: Value) -> Block:
         """The block of the region that defines a value."""
         region = self.facts.regions.get(value)
-        return self.root if region is None else self.regions.get(id(region), self.root)
+        return self.root if region is None else self.regions.get(region.number, self.root)
 
     def _position(self, op: Compute, indices: Indices) -> Node | None:
         if not op.op.position:
@@ -262,6 +262,6 @@ class Lowering(SharedArrayBuilder):
     @contextmanager
     def region(self, block: Block, region: Region) -> Generator[None]:
         """Statements of a region go into a block."""
-        self.regions[id(region)] = block
+        self.regions[region.number] = block
         with self.inside(block):
             yield

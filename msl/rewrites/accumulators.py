@@ -68,7 +68,7 @@ class Accumulators:
     """The accumulators of a function.
 
     `versions` stop being values, and so do `absorbed` ones: an `Update` multiplies by their factor.
-    `dropped` has the positions at which terminators, by `id()`, pass a version on.
+    `dropped` has the positions at which terminators, by number, pass a version on.
     """
 
     outline: Outline
@@ -224,7 +224,7 @@ class _Finder:
         known.versions |= {value for value in trial.uses if value != init}
         known.absorbed |= trial.absorbed
         for end, position in trial.dropped:
-            known.dropped.setdefault(id(end), set()).add(position)
+            known.dropped.setdefault(end.number, set()).add(position)
 
     def is_closed(self, trial: _Trial, init: Value) -> bool:
         """Whether nothing else uses the versions; the initial value is none of them."""

@@ -113,7 +113,8 @@ class _AllReduces:
             return self.build.compute("broadcast", column, shape=shape)
         result = self.build.value(make_type(value.ty.dtype, shape), value.hint)
         if is_reduction(op):
-            made = replace(op, op=ALL_REDUCE[op.op.reduction], result=result)
+            record = ALL_REDUCE[op.op.reduction]
+            made = Compute(record, op.operands, op.attrs, result, op.loc)  # `op` may stay
             return self.all_reduces.setdefault(value, made).result
         if op.op.name == "splat":
             return self.build.compute("splat", op.operands[0], shape=shape)

@@ -49,9 +49,9 @@ class _Change:
         """A region without the versions of accumulators."""
         ops: list[Op] = []
         for op in region.ops:
-            ops += self.tiling.before.get(id(op), [])
+            ops += self.tiling.before.get(op.number, [])
             ops += self.op(op)
-            ops += self.tiling.after.get(id(op), [])
+            ops += self.tiling.after.get(op.number, [])
         return Region(self.others(region.args), tuple(ops))
 
     def op(self, op: Op) -> list[Op]:
@@ -66,7 +66,7 @@ class _Change:
                 results = self.results_of(op)
                 return [replace(op, then=then, orelse=orelse, results=results)]
             case _ if isinstance(op, Terminator):
-                dropped = self.accumulators.dropped.get(id(op), ())
+                dropped = self.accumulators.dropped.get(op.number, ())
                 return [with_values(op, [v for n, v in enumerate(op.values) if n not in dropped])]
             case _:
                 return [rebuild(op, inner=self.region) if regions_of(op) else op]

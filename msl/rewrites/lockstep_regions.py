@@ -34,20 +34,20 @@ from eas.support.records import replace
 
 
 def find_lockstep_regions(layout: Layout) -> set[int]:
-    """The outermost divergent ops whose lanes must run in lockstep, by `id()`."""
+    """The outermost divergent ops whose lanes must run in lockstep, by their numbers."""
     facts = layout.facts
     return {
-        id(op)
+        op.number
         for op in facts.ops
-        if isinstance(op, Control) and facts.is_split(op) and id(op) in layout.domains
-        if _needs_lockstep(op, layout.domains[id(op)], layout)
+        if isinstance(op, Control) and facts.is_split(op) and op.number in layout.domains
+        if _needs_lockstep(op, layout.domains[op.number], layout)
     }
 
 
 def _needs_lockstep(op: Control, domain: Domain, layout: Layout) -> bool:
     facts = layout.facts
     alone = dict(_done_alone(op, domain, facts))
-    if any(_is_for_several(each, domain) and id(each) not in alone for each in facts.inside(op)):
+    if any(_is_for_several(each, domain) and each.number not in alone for each in facts.inside(op)):
         return True
     touches = [_by_one(touch, alone) for touch in accesses_inside(op, domain, layout)]
     return need_lockstep(touches, facts.function, facts)
@@ -70,7 +70,7 @@ def _done_alone(op: Control, domain: Domain, facts: Facts) -> Iterator[tuple[int
         return
     for region in regions_of(op):
         if region is op.then and _is_for_one(op.condition, domain, facts):
-            yield from ((id(inner), op) for inner in walk(region))
+            yield from ((inner.number, op) for inner in walk(region))
             continue
         for inner in region.ops:
             if isinstance(inner, Control):
@@ -78,10 +78,10 @@ def _done_alone(op: Control, domain: Domain, facts: Facts) -> Iterator[tuple[int
 
 
 def _by_one(touch: Touch, alone: dict[int, If]) -> Touch:
-    branch = alone.get(id(touch.op))
+    branch = alone.get(touch.op.number)
     if branch is None:
         return touch
-    return replace(touch, access=replace(touch.access, thread=("alone", id(branch))))
+    return replace(touch, access=replace(touch.access, thread=("alone", branch.number)))
 
 
 def _is_for_one(condition: Value, domain: Domain, facts: Facts) -> bool:

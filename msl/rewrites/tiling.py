@@ -69,7 +69,7 @@ class Use:
 
 @record
 class Tiling:
-    """`instead` has what replaces the op with a result; `before` and `after` have, by `id()`, what
+    """`instead` has what replaces the op with a result; `before` and `after` have, by number, what
     comes around an op, `allocs` what comes first of all. `shared` are the tiles of factors that are
     stored once."""
 
@@ -134,7 +134,7 @@ class Tiling:
                 loc = first.product.dot.loc
                 tile = self.shared[value] = self.tile_for(value, loc)
                 store = self.store(value, tile, first.role, loc)
-                self.before.setdefault(id(first.op), []).append(store)
+                self.before.setdefault(first.op.number, []).append(store)
 
     def uses_of(self, product: Product) -> Iterator[Use]:
         outline = self.accumulators.outline
@@ -169,9 +169,9 @@ class Tiling:
             tile = self.tile_for(kept.init, dot.loc)
             begin.append(self.store(kept.init, tile, "start", dot.loc))
             begin.append(self.on_accumulator(LOAD, dot, (acc, tile)))
-        self.before.setdefault(id(kept.first), []).extend(begin)
+        self.before.setdefault(kept.first.number, []).extend(begin)
         end = self.on_accumulator(EPILOGUE, dot, (acc,), result=kept.result)
-        self.after.setdefault(id(kept.last), []).append(end)
+        self.after.setdefault(kept.last.number, []).append(end)
         pairs = _Pairs(self)
         for product in products:
             if not product.is_pipelined:
@@ -224,7 +224,7 @@ class Tiling:
     def start_of(self, product: Product) -> int:
         """The region that the accumulator of a product begins and ends in."""
         first = self.accumulators.found[product.number - 1].first
-        return self.accumulators.outline.places[id(first)].region
+        return self.accumulators.outline.places[first.number].region
 
     def pipeline(self, group: Sequence[Product]) -> None:
         """Makes the ops of products that are added a trip after their factors are stored."""
@@ -245,9 +245,9 @@ class Tiling:
         ]
         loop = self.loop_of(group[0])
         start = TargetOp(PARITY_START, (parity,), (), None, loc)
-        self.before.setdefault(id(loop), []).append(start)
+        self.before.setdefault(loop.number, []).append(start)
         lasts = [self.multiply_previous(product, own, parity) for product in group]
-        self.after[id(loop)] = [*lasts, *self.after.get(id(loop), [])]
+        self.after[loop.number] = [*lasts, *self.after.get(loop.number, [])]
 
     def multiply_previous(self, product: Product, own: Tiles, parity: Value) -> TargetOp:
         """Adds the product of the factors that the trip before has stored."""

@@ -339,7 +339,7 @@ class Planner:
         return any(conflict(a, b, facts) for a in self.open.touched for b in touched)
 
     def control(self, op: Control, targets: _Targets) -> None:
-        if id(op) in self.layout.domains:
+        if op.number in self.layout.domains:
             self.add(op)
             return
         inits = () if isinstance(op, If) else op.inits

@@ -38,13 +38,13 @@ class Storage:
 
     def is_apart(self, op: Control) -> bool:
         """Whether an op has a loop over elements of its own, and variables that are local to it."""
-        domain = self.layout.domains.get(id(op))
+        domain = self.layout.domains.get(op.number)
         return domain is not None and not self.layout.is_even(domain.extent)
 
     def is_free(self, number: int, op: Op, inside: bool) -> bool:
         """Whether the values in a variable are dead after an op (and inside of it)."""
         facts = self.facts
-        last = facts.positions[id(op)] if inside else facts.ends[id(op)]
+        last = facts.positions[op.number] if inside else facts.ends[op.number]
         return all(
             use.position <= last
             for holder in self.holders[number]
@@ -54,9 +54,12 @@ class Storage:
 
     def _is_before(self, value: Value, op: Op) -> bool:
         """Whether a value is defined before an op, and not by an op around it."""
-        facts, place = self.facts, self.facts.positions[id(op)]
+        facts, place = self.facts, self.facts.positions[op.number]
         around = facts.definition(value)
-        if around is not None and facts.positions[id(around)] < place <= facts.ends[id(around)]:
+        if (
+            around is not None
+            and facts.positions[around.number] < place <= facts.ends[around.number]
+        ):
             return False
         is_argument = value in facts.owners
         return facts.born[value] < place or (is_argument and facts.born[value] == place)

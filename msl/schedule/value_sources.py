@@ -58,7 +58,7 @@ def domain_of(item: Item, layout: Layout) -> Domain:
         case Compute() | Load():
             return Domain(item.result.shape)
         case _:
-            return layout.domains[id(item)]
+            return layout.domains[item.number]
 
 
 def shape_of_effect(op: Store | Atomic | Assert | Print) -> Shape:
@@ -152,9 +152,9 @@ class Finder:
             sources = [source for _, source in item.pairs]
             return self.all(((v, domain.indices_of(v.shape)) for v in sources), extent)
         if isinstance(item, Control):
-            if id(item) not in self.inside:
-                self.inside[id(item)] = self._control(item, domain)
-            return self.inside[id(item)]
+            if item.number not in self.inside:
+                self.inside[item.number] = self._control(item, domain)
+            return self.inside[item.number]
         if isinstance(item, Compute) and layout.is_serial(item):
             indices = serial_indices(item, owner_indices(item.result.shape))
             return self.of(item.operands[0], indices, extent)
@@ -183,7 +183,7 @@ class Finder:
 
 def scalars_of(op: Control, facts: Facts) -> Iterator[Value]:
     """The scalars from outside that control flow uses."""
-    start, end = facts.positions[id(op)], facts.ends[id(op)]
+    start, end = facts.positions[op.number], facts.ends[op.number]
     for inner in facts.ops[start : end + 1]:
         for value in map(facts.resolve, operands_of(inner)):
             if not value.shape and not start < facts.born.get(value, -1) <= end:

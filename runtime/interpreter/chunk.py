@@ -59,7 +59,7 @@ class Chunk:
         """Runs a region for some lanes; gives those that reach its end."""
         self.bind(region.args, arguments)
         going: Lanes | None = lanes
-        for handler, op, unneeded in self.plan.regions[id(region)].steps:
+        for handler, op, unneeded in self.plan.regions[region.number].steps:
             going = handler(self, op, going)
             if going is None:
                 return None
@@ -69,7 +69,7 @@ class Chunk:
 
     def leave(self, region: Region) -> list[Array]:
         """The operands of the terminator, after lanes have reached the end of a region."""
-        steps = self.plan.regions[id(region)]
+        steps = self.plan.regions[region.number]
         found = [self.values[value] for value in steps.passed]
         for value in steps.at_end:
             del self.values[value]

@@ -31,7 +31,7 @@ class Steps:
 
 @frozen
 class Plan:
-    """The steps of all regions by the region's `id()`, and the ids of unused results.
+    """The steps of all regions by the region's number, and the ids of unused results.
 
     `exact` has the ids of exact values by those of values that may have wrapped.
     """
@@ -72,7 +72,7 @@ def _visit(region: Region, handlers: Mapping[type[Op], Handler], plan: Plan) -> 
             at_end, last = last, set[int]()
         steps.append((handlers[type(op)], op, tuple(sorted(last))))
     passed = tuple(value.id for value in operands_of(region.terminator))
-    plan.regions[id(region)] = Steps(tuple(reversed(steps)), passed, tuple(sorted(at_end)))
+    plan.regions[region.number] = Steps(tuple(reversed(steps)), passed, tuple(sorted(at_end)))
     return used
 
 

@@ -76,7 +76,7 @@ class _Same:
         return isinstance(other, _Same) and other.function is self.function
 
     def __hash__(self) -> int:
-        return id(self.function)
+        return hash(self.function.name)
 
 
 @lru_cache(maxsize=MOST_PLANS)

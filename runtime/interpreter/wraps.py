@@ -254,7 +254,7 @@ class _Change:
     def branch(self, op: If) -> Op:
         places = self.places(op.results)
         then, orelse = (self.region(inner, places) for inner in (op.then, op.orelse))
-        return If(op.condition, then, orelse, self.extended(op.results, places), op.loc)
+        return replace(op, then=then, orelse=orelse, results=self.extended(op.results, places))
 
     def scope(self, op: Scope) -> Op:
         places = self.scopes[op.label] = self.places(op.results)

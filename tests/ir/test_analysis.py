@@ -32,7 +32,7 @@ def marks(body: str) -> dict[str, tuple[Shape, int] | None]:
     seen: dict[str, tuple[Shape, int] | None] = {}
     for op in walk(f.body):
         if isinstance(op, Print):
-            split = found.get(id(op))
+            split = found.get(op.number)
             seen[str(op.parts[0])] = None if split is None else (split.shape, split.loc.line)
     return seen
 
@@ -216,7 +216,7 @@ def test_an_exit_in_the_else_of_a_loop_leaves_the_loop_around() -> None:
 @given(functions())
 def test_no_barrier_of_a_valid_function_is_split(f: Function) -> None:
     found = splits(f)
-    assert not [op for op in walk(f.body) if isinstance(op, Barrier) and id(op) in found]
+    assert not [op for op in walk(f.body) if isinstance(op, Barrier) and op.number in found]
 
 
 def test_an_if_joins_what_its_branches_pass() -> None:
@@ -231,7 +231,7 @@ def test_an_if_joins_what_its_branches_pass() -> None:
     assert isinstance(op, If)
     split = Split((8,), at(f, 7))
     paths = (f.params[5].value, f.params[3].value)
-    assert divergences(f) == {id(op): Divergence(split, Join(split, (paths, paths)), ())}
+    assert divergences(f) == {op.number: Divergence(split, Join(split, (paths, paths)), ())}
 
 
 def test_a_loop_joins_what_its_paths_pass() -> None:
@@ -252,7 +252,7 @@ def test_a_loop_joins_what_its_paths_pass() -> None:
     assert isinstance(op, For)
     counter, carried = op.body.args
     n, s = f.params[3].value, f.params[5].value
-    assert divergences(f)[id(op)] == Divergence(
+    assert divergences(f)[op.number] == Divergence(
         inside=None,
         results=Join(None, ((counter,), (n,))),
         exits=(),
@@ -275,6 +275,6 @@ def test_an_end_that_is_never_reached_brings_nothing() -> None:
     op = f.body.ops[-2]
     assert isinstance(op, While)
     split = Split((8,), at(f, 7))
-    assert divergences(f)[id(op)] == Divergence(
+    assert divergences(f)[op.number] == Divergence(
         inside=split, results=Join(split, ((), ())), exits=(), carried=Join(split, ((),))
     )

@@ -1164,3 +1164,14 @@ def test_lanes_that_leave_a_scope_on_different_trips_bring_different_values() ->
         "the result %20 is i32, but lanes that were split by [8] at k.py:7"
         " have different values\n  %20: i32 = scope { ... }"
     )
+
+
+def test_every_op_has_a_number_of_its_own() -> None:
+    f = function("%20: f32 = neg %s.3\n%21: f32 = neg %s.3")
+    first, second = f.body.ops[-3:-1]
+    verify(f)
+    again = replace(second, number=first.number)
+    ops = (*f.body.ops[:-2], again, f.body.ops[-1])
+    assert refusal_of(replace(f, body=Region((), ops))) == (
+        "an op before this one has the same number\n  %21: f32 = neg %s.3"
+    )
