@@ -52,11 +52,12 @@ def folder(tmp_path: Path) -> Path:
 def run(folder: Path, *options: str) -> tuple[int, str]:
     """Runs the small suite on two cores; how it ends and what it prints."""
     plugins = ("-p", "syrupy", *(() if "no:xdist" in options else ("-p", "xdist")))
+    own = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
     ran = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-rP", *plugins, *options],
         cwd=folder,
         env={
-            **os.environ,
+            **own,
             "PYTHONPATH": str(REPOSITORY),
             "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
             "PYTEST_XDIST_AUTO_NUM_WORKERS": "2",

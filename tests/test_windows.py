@@ -35,6 +35,8 @@ def test_the_core_of_the_suite_passes_without_the_names_of_posix(tmp_path: Path)
     options = (
         "-q",
         "-x",
+        "-n",
+        "0",
         "-p",
         "no:cacheprovider",
         f"--basetemp={tmp_path / 'base'}",
