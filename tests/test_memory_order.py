@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-import os
-from math import ceil
 from random import Random
 
 import numpy as np
@@ -15,12 +13,13 @@ import pytest
 from tests.backends import BACKENDS
 from tests.fuzz.memory import PROGRAMS, run_in_numpy, write_kernel
 from tests.fuzz.running import load
+from tests.thorough import batches
 
-KERNELS = int(os.environ.get("EAS_FUZZ_MEMORY", "30"))
 KERNELS_PER_TEST = 10
+NUMBERS = batches("EAS_FUZZ_MEMORY", KERNELS_PER_TEST, always=10, thoroughly=30)
 
 
-@pytest.mark.parametrize("number", range(ceil(KERNELS / KERNELS_PER_TEST)))
+@pytest.mark.parametrize("number", NUMBERS)
 def test_loads_find_what_stores_before_them_have_left(number: int) -> None:
     for seed in range(number * KERNELS_PER_TEST, (number + 1) * KERNELS_PER_TEST):
         check(*write_kernel(Random(seed)), seed)

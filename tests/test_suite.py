@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.processes import PATIENCE
+from tests.thorough import thorough
 
 REPOSITORY = Path(__file__).parent.parent
 CONFIGURATION = '[tool.pytest.ini_options]\nmarkers = ["thorough"]\n'
@@ -72,12 +73,10 @@ def run(folder: Path, *options: str) -> tuple[int, str]:
 
 LEFT_OUT = "\n3 thorough tests were left out; --thorough runs them, too.\n"
 IN_ONE_PROCESS = [
-    ("-n", "0"),
-    ("-p", "no:xdist"),
-    ("--pdb",),
-    ("-s",),
     ("cases/test_cases.py",),
-    ("cases/test_cases.py::test_always",),
+    ("-p", "no:xdist"),
+    *(pytest.param(each, marks=thorough) for each in (("-n", "0"), ("--pdb",), ("-s",))),
+    pytest.param(("cases/test_cases.py::test_always",), marks=thorough),
 ]
 
 
@@ -89,7 +88,7 @@ def test_the_suite_uses_workers_and_says_what_it_leaves_out(folder: Path) -> Non
     assert re.search(r"^1 passed in ", said, re.MULTILINE)
 
 
-@pytest.mark.parametrize("options", IN_ONE_PROCESS, ids=" ".join)
+@pytest.mark.parametrize("options", IN_ONE_PROCESS, ids=str)
 def test_a_few_files_and_these_options_stay_in_one_process(
     folder: Path, options: tuple[str, ...]
 ) -> None:

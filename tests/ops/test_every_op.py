@@ -1,6 +1,6 @@
 """Every op, on every dtype that it takes, in every shape, on each backend, against NumPy.
 
-Without `--thorough`, each op still runs on every dtype, but in a third of the shapes.
+Without `--thorough`, each op still runs on every dtype, but in a quarter of the shapes.
 """
 
 from __future__ import annotations
