@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal
 
 from eas.ir.nodes import (
@@ -34,13 +35,14 @@ from eas.msl.ops.dtypes import type_name
 from eas.msl.ops.errors import UnsupportedError
 from eas.msl.ops.text import MAX_WIDTH, Writer
 from eas.msl.pipeline import METAL, PREPARE, MetalOptions
-from eas.msl.schedule.barriers import insert_barriers
+from eas.msl.schedule.barriers import Backings, insert_barriers
 from eas.msl.schedule.double_buffering import double_buffer_partials
 from eas.msl.schedule.memory_planning import MAX_BYTES, bytes_of, describe_memory, overlay_arrays
 from eas.msl.schedule.planner import make_plan
 from eas.msl.schedule.steps import Plan
 from eas.msl.schedule.storage import assign_storage
 from eas.msl.schedule.text import print_layout, print_schedule
+from eas.msl.schedule.threadgroup_arrays import ThreadgroupArray
 from eas.msl.schedule.value_sources import Finder
 from eas.support.escapes import HIDDEN, escape
 from eas.support.faults import Extent
@@ -201,7 +203,7 @@ def _lower(function: Function, options: MetalOptions) -> Lowering:
 
 
 def _lower_plan(
-    plan: Plan, finder: Finder, backings: dict[str, str], backing_dtypes: dict[str, DType]
+    plan: Plan, finder: Finder, backings: Backings, backing_dtypes: Mapping[ThreadgroupArray, DType]
 ) -> Lowering:
     layout = finder.layout
     facts = layout.facts

@@ -7,7 +7,7 @@ between them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from itertools import combinations_with_replacement
 from typing import Literal
 
@@ -24,13 +24,13 @@ from eas.ir.nodes import Atomic, For, Function, Load, Op, Store, Value, While, r
 from eas.support.records import frozen, replace
 
 Kind = Literal["read", "write", "atomic"]
-Parity = tuple[str, Literal["current", "previous"]]
+Parity = tuple[Hashable, Literal["current", "previous"]]
 ONCE = "once"
 
 
 @frozen
 class Access:
-    """One access of an array, a parameter or (by name) one of the writer's own.
+    """One access of an array: the value of a pointer, or what a back end has for one of its own.
 
     `thread` identifies the thread: equal ones are the same thread (a lane's own offset, or the one
     thread that acts for all); None is any thread. `earlier` is set for an access of an earlier
@@ -38,7 +38,7 @@ class Access:
     buffers.
     """
 
-    array: Value | str
+    array: Hashable
     kind: Kind
     thread: tuple[object, ...] | None = None
     form: Form | None = None

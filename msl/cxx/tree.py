@@ -7,7 +7,7 @@ a node is the value of its expression when it was made, even if a variable that 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 
 from eas.ir.types import DType
 from eas.msl.ops.text import Level, Text
@@ -47,7 +47,7 @@ class Shared:
     backing: Shared | None = None
     buffers: int = 1
     loc: Loc | None = None
-    overlays: dict[str, Shared] = field(default_factory=dict[str, "Shared"])
+    overlays: dict[Hashable, Shared] = field(default_factory=dict[Hashable, "Shared"])
     name: str = ""
 
     @property

@@ -154,6 +154,11 @@ class Layout:
         """Whether each thread has exactly one element."""
         return extent == self.threads
 
+    @property
+    def has_user_barriers(self) -> bool:
+        """Whether the user places the barriers: in a thread program."""
+        return self.facts.function.threads is not None
+
     def is_threadgroup_only(self, value: Value) -> bool:
         """Whether a block lies in threadgroup memory only: no thread owns its elements."""
         in_memory = self.strategies.get(value) in _IN_MEMORY

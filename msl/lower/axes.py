@@ -29,7 +29,8 @@ from eas.msl.lower.reductions import (
 from eas.msl.lower.user_reductions import distances, shuffled
 from eas.msl.ops.all_reduce import is_all_reduce
 from eas.msl.ops.text import Level, Text, infix
-from eas.msl.schedule.steps import ReduceChunks, chunk_name, partials_per_row
+from eas.msl.schedule.items import partials_per_row
+from eas.msl.schedule.steps import ReduceChunks, chunk_of
 
 _FEW_PARTIALS = 4
 
@@ -107,9 +108,7 @@ def reduce_chunks(step: ReduceChunks, low: Lowering) -> None:
     op = step.op
     accumulator = make_accumulator(op, low)
     hint = f"{accumulator.value.hint}_chunk"
-    chunk = low.threadgroup_array(
-        chunk_name(op.result), hint, accumulator.reduction.dtype, low.threads
-    )
+    chunk = low.threadgroup_array(chunk_of(op), hint, accumulator.reduction.dtype, low.threads)
     so_far = partial_arrays(accumulator, count(op.result.shape), low)
     results = Domain((count(op.result.shape),))
     place = of(element(results.extent))

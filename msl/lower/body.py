@@ -24,14 +24,11 @@ from eas.ir.nodes import (
     Value,
     While,
     Yield,
-    is_reduction,
     regions_of,
-    results_of,
 )
 from eas.ir.types import BOOL, I32, count
 from eas.msl.analysis.facts import Control, is_pure
 from eas.msl.cxx.tree import Node, Variable
-from eas.msl.layout.layout import Strategy
 from eas.msl.lower import axes, dot, memory, mma, reductions, scans, simdgroups, user_reductions
 from eas.msl.lower.branches import lower_branch, lower_if
 from eas.msl.lower.control import ExitTargets, end, is_left
@@ -42,32 +39,39 @@ from eas.msl.lower.reductions import Accumulators
 from eas.msl.lower.user_reductions import States
 from eas.msl.ops.text import Level
 from eas.msl.schedule.double_buffering import stages_of
-from eas.msl.schedule.steps import (
+from eas.msl.schedule.items import (
+    Accumulate,
+    AccumulateByFunction,
+    AllReduceRow,
     Assign,
+    FinishScan,
+    GatherPartials,
+    Item,
+    LaneOp,
+    ScanLanes,
+    SerialReduction,
+    Stage,
+    StageRows,
+    StoreRowPartials,
+)
+from eas.msl.schedule.mma_steps import Mma, StoreTile
+from eas.msl.schedule.steps import (
     BroadcastResult,
     CombineLanes,
     CombinePartials,
     Elements,
-    FinishScan,
-    GatherPartials,
-    Item,
-    Mma,
     ReduceChunks,
     ReducePartials,
     RegionEnd,
     ScanPartials,
     ScanRows,
     SingleThread,
-    Stage,
     Step,
     StorePartials,
-    StoreTile,
     Sync,
     Uniform,
     UniformControl,
-    stays_in_simdgroups,
 )
-from eas.msl.schedule.value_sources import domain_of
 from eas.support.records import field, record
 
 Steps = tuple[Step, ...]
@@ -132,6 +136,8 @@ class _Body:
                 end(op, targets, low)
             case Sync():
                 low.barrier(step.device, step.threadgroup, step.loc)
+            case _:
+                raise TypeError(f"{step} is not a step of a plan")
 
     def branch(self, step: UniformControl, targets: ExitTargets) -> None:
         """Lowers control flow of all threads: its regions are steps."""
@@ -172,55 +178,48 @@ class _Body:
         low = self.low
         if not step.items:
             return
-        with low.elements(domain_of(step.items[0], low.layout)):
+        with low.elements(step.items[0].domain(low.layout)):
             for item in step.items:
-                low.domain = domain_of(item, low.layout)
+                low.domain = item.domain(low.layout)
                 self.item(item)
 
     def item(self, item: Item) -> None:
         low = self.low
         match item:
+            case LaneOp(op=op):
+                self.lane_op(op, ExitTargets())
             case Assign():
                 self.assign(item)
             case Stage():
                 self.stage(item)
-            case GatherPartials():
-                low.define(item.op.result, axes.gather_partials(item.op, low))
-                self.save_if_live_out(item.op.result)
-            case Compute() if is_reduction(item) and not low.layout.is_serial(item):
-                if stays_in_simdgroups(item):
-                    low.define(item.result, axes.all_reduce_row(item, low))
-                    self.save_if_live_out(item.result)
-                elif item.result.shape:
-                    axes.store_row_partials(item, low)
-                else:
-                    reductions.accumulate(item, low, self.accumulators)
-            case Combine():
-                self.combination(item)
-            case StoreTile():
-                mma.store_tile(item.op, low, self.mma_state)
-            case FinishScan():
-                scans.finish(item.op, low, self.states)
-            case Store() | Assert() | Print():
-                memory.effect(item, low)
-            case _:
-                self.lane_op(item, ExitTargets())
-                for value in results_of(item):
-                    self.save_if_live_out(value)
-
-    def combination(self, op: Combine) -> None:
-        low = self.low
-        match low.layout.strategies[op.results[0]]:
-            case Strategy.SERIAL:
+            case SerialReduction(op=Compute() as op):
+                low.define(op.result, axes.serial(op, low))
+            case SerialReduction(op=Combine() as op):
                 user_reductions.serial(op, low)
-                for value in op.results:
-                    self.save_if_live_out(value)
-            case Strategy.SIMD_SCAN:
-                scans.scan_lanes(op, low, self.states)
-            case Strategy.SERIAL_SCAN:
-                scans.stage_rows(op, low)
-            case _:
+            case Accumulate(op=op):
+                reductions.accumulate(op, low, self.accumulators)
+            case AccumulateByFunction(op=op):
                 user_reductions.accumulate(op, low, self.states)
+            case StoreRowPartials(op=op):
+                axes.store_row_partials(op, low)
+            case AllReduceRow(op=op):
+                low.define(op.result, axes.all_reduce_row(op, low))
+            case GatherPartials(op=op):
+                low.define(op.result, axes.gather_partials(op, low))
+            case ScanLanes(op=op):
+                scans.scan_lanes(op, low, self.states)
+            case FinishScan(op=op):
+                scans.finish(op, low, self.states)
+                return  # it has declared the variables of its results
+            case StageRows(op=op):
+                scans.stage_rows(op, low)
+            case StoreTile(op=op):
+                mma.store_tile(op, low, self.mma_state)
+            case _:
+                raise TypeError(f"{item} is not an item of a loop over elements")
+        if not item.is_incomplete:
+            for value in item.results:
+                self.save_if_live_out(value)
 
     def save_if_live_out(self, value: Value) -> None:
         """Saves a value in a variable, if a later loop over elements needs it."""
@@ -256,7 +255,7 @@ class _Body:
     def stage(self, item: Stage) -> None:
         """Writes a block to threadgroup memory, an element per lane."""
         low, value = self.low, item.value
-        indices = item.domain.indices_of(value.shape)
+        indices = item.lanes.indices_of(value.shape)
         place = low.index(linear(indices, value.shape))
         node = low.value(value, indices)
         shared = low.staged_array(value)
@@ -267,9 +266,9 @@ class _Body:
         """Whether a lane is the first of those with the same element; None if each has its own."""
         low, shape = self.low, item.value.shape
         condition: Node | None = None
-        if count(shape) == item.domain.extent:
+        if count(shape) == item.lanes.extent:
             return condition
-        for index, extent in zip(item.domain.indices, shape, strict=True):
+        for index, extent in zip(item.lanes.indices, shape, strict=True):
             if extent > 1 or not index.terms:
                 continue
             zero = low.literal(0, I32)
@@ -307,8 +306,6 @@ class _Body:
             low.define(op.result, dot.dot_lane(op, low))
         elif isinstance(op, Load) and not is_pure(op, low.facts):
             low.define(op.result, low.load(op, low.domain.indices_of(op.result.shape)))
-        elif isinstance(op, Compute) and low.layout.is_serial(op):
-            low.define(op.result, axes.serial(op, low))
         elif isinstance(op, Compute | Load) and not op.result.shape:
             low.at(op.result)
         elif isinstance(op, Compute | Load) and op.result in low.layout.materialized:

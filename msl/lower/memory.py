@@ -11,7 +11,7 @@ from eas.msl.cxx.tree import Node, Shared, Variable
 from eas.msl.lower.lowering import Lowering
 from eas.msl.lower.reports import check, show
 from eas.msl.ops.text import Text, subscript
-from eas.msl.schedule.steps import received_name
+from eas.msl.schedule.steps import broadcast_of
 
 Texts = Sequence[Text]
 Effect = Store | Atomic | Assert | Print
@@ -55,7 +55,7 @@ def broadcast_result(op: Atomic, low: Lowering) -> None:
 
 def _received(op: Atomic, low: Lowering) -> Shared:
     hint = f"{op.result.hint or 'old'}_shared"
-    return low.threadgroup_array(received_name(op.result), hint, op.result.ty.dtype, 1)
+    return low.threadgroup_array(broadcast_of(op), hint, op.result.ty.dtype, 1)
 
 
 def store(op: Store, low: Lowering) -> None:

@@ -55,7 +55,7 @@ from eas.msl.ops.mma import (
     strip_rows,
 )
 from eas.msl.ops.text import Level, Text, call
-from eas.msl.schedule.steps import strip_name, tile_name
+from eas.msl.schedule.mma_steps import strip_of, tile_of
 from eas.support.records import field, record
 
 _PADDING_BYTES = 16
@@ -105,8 +105,8 @@ def _tile_array(op: TargetOp, low: Lowering) -> Shared:
     hint = f"{value.hint or _word_for(op, low)}_tile"
     size = count(value.shape[:-1]) * _row_length(value.shape[-1], dtype, low)
     buffers = 2 if op.op is STORE_SLOT else 1
-    name = tile_name(op.operand("tile"))
-    return low.threadgroup_array(name, hint, dtype, size, buffers=buffers, loc=op.loc)
+    array = tile_of(op.operand("tile"))
+    return low.threadgroup_array(array, hint, dtype, size, buffers=buffers, loc=op.loc)
 
 
 def _word_for(op: TargetOp, low: Lowering) -> str:
@@ -301,7 +301,7 @@ def _store_strips(op: TargetOp, value: Value, low: Lowering, found: Fragments) -
     each = rows * n // low.threads
     strips = count(value.shape) // (rows * n)
     hint = value.hint or "block"
-    shared = low.threadgroup_array(strip_name(value), f"{hint}_strip", F32, rows * n, loc=op.loc)
+    shared = low.threadgroup_array(strip_of(value), f"{hint}_strip", F32, rows * n, loc=op.loc)
     own = low.live_out[value] = Variable(hint, F32, strips * each)
     low.declare(own, None, op.loc)
     with counting("strip", strips, low, op) as strip:

@@ -21,7 +21,8 @@ from eas.msl.lower.lowering import Lowering
 from eas.msl.lower.shared_arrays import MEMORY, REDUCTION_WORDS, buffer_text
 from eas.msl.ops.dtypes import greatest, is_narrow_int, least, literal
 from eas.msl.ops.text import Level, Text, call, infix, subscript, ternary
-from eas.msl.schedule.steps import ReducePartials, StorePartials, partial_names
+from eas.msl.schedule.steps import ReducePartials, StorePartials
+from eas.msl.schedule.threadgroup_arrays import partials_of
 from eas.support.records import field, frozen, record
 
 Texts = Sequence[Text]
@@ -356,12 +357,12 @@ def _partials(accumulator: Accumulator, low: Lowering) -> list[Shared]:
 
 
 def partial_arrays(accumulator: Accumulator, size: int, low: Lowering) -> list[Shared]:
-    names, buffers = partial_names(accumulator.op), 1 if accumulator.stage is None else 2
+    arrays, buffers = partials_of(accumulator.op), 1 if accumulator.stage is None else 2
     return [
         low.threadgroup_array(
-            name, f"{variable.hint}_partial", variable.dtype, size, buffers=buffers
+            array, f"{variable.hint}_partial", variable.dtype, size, buffers=buffers
         )
-        for name, variable in zip(names, accumulator.variables, strict=True)
+        for array, variable in zip(arrays, accumulator.variables, strict=True)
     ]
 
 

@@ -35,7 +35,8 @@ from eas.msl.lower.user_reductions import (
     update,
 )
 from eas.msl.ops.text import Level, Text, call
-from eas.msl.schedule.steps import fits_simdgroup, needs_partial_scan, partials_of_scan, staged_name
+from eas.msl.schedule.items import fits_simdgroup, needs_partial_scan, partials_of_scan
+from eas.msl.schedule.threadgroup_arrays import staged
 
 
 def row_of(op: Combine) -> int:
@@ -297,7 +298,7 @@ def scan_rows(op: Combine, low: Lowering) -> None:
 def _staged_rows(op: Combine, low: Lowering) -> list[Shared]:
     return [
         low.threadgroup_array(
-            staged_name(v), f"{v.hint or 'running'}_shared", v.ty.dtype, count(v.shape)
+            staged(v), f"{v.hint or 'running'}_shared", v.ty.dtype, count(v.shape)
         )
         for v in op.results
     ]

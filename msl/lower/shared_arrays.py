@@ -11,7 +11,8 @@ from eas.msl.analysis.facts import Facts, is_threadgroup
 from eas.msl.cxx.tree import Node, Shared, Variable
 from eas.msl.lower.elements import ElementBuilder
 from eas.msl.ops.text import Text, subscript
-from eas.msl.schedule.steps import Plan, staged_name
+from eas.msl.schedule.steps import Plan
+from eas.msl.schedule.threadgroup_arrays import Role, Scratch, ThreadgroupArray, staged
 from eas.support.location import Loc
 from eas.support.records import field, record
 
@@ -41,9 +42,11 @@ class SharedArrayBuilder(ElementBuilder):
     """
 
     plan: Plan
-    backings: Mapping[str, str]
-    backing_dtypes: Mapping[str, DType]
-    shared: dict[str, Shared] = field(default_factory=dict[str, Shared])
+    backings: Mapping[ThreadgroupArray, ThreadgroupArray]
+    backing_dtypes: Mapping[ThreadgroupArray, DType]
+    shared: dict[ThreadgroupArray | Scratch, Shared] = field(
+        default_factory=dict["ThreadgroupArray | Scratch", Shared]
+    )
     arrays: dict[Value, Shared | str] = field(default_factory=dict[Value, Shared | str])
     atomics: set[Value] = field(default_factory=set[Value])
 
@@ -64,7 +67,7 @@ class SharedArrayBuilder(ElementBuilder):
         maker = self.facts.definition(value)
         loc = None if maker is None else maker.loc
         return self.threadgroup_array(
-            staged_name(value), hint, value.ty.dtype, count(value.shape), loc=loc
+            staged(value), hint, value.ty.dtype, count(value.shape), loc=loc
         )
 
     def word_for(self, value: Value) -> str:
@@ -79,7 +82,7 @@ class SharedArrayBuilder(ElementBuilder):
 
     def threadgroup_array(
         self,
-        key: str,
+        array: ThreadgroupArray,
         hint: str,
         dtype: DType,
         size: int,
@@ -89,20 +92,23 @@ class SharedArrayBuilder(ElementBuilder):
     ) -> Shared:
         """An array of the compiler's own in threadgroup memory, overlaid if the plan says so."""
         own = Shared(hint, dtype, size, buffers=buffers, loc=loc)
-        backing = self.backings.get(key, key)
+        backing = self.backings.get(array, array)
         if backing not in self.backings.values():
-            own = self.shared.setdefault(key, own)
+            own = self.shared.setdefault(array, own)
             own.size = max(own.size, size)
             return own
-        scratch = self.shared.setdefault(
-            backing, Shared("scratch", self.backing_dtypes[backing], 0)
-        )
-        own = scratch.overlays.setdefault(key, own)
+        scratch = self._scratch(backing)
+        own = scratch.overlays.setdefault(array, own)
         scratch.size = max(scratch.size, -(-own.bytes * 8 // max(scratch.dtype.bits, 8)))
         if dtype == scratch.dtype and buffers == 1:
             return scratch
         own.backing = scratch
-        return self.shared.setdefault(f"{key} in {backing}", own)
+        return self.shared.setdefault(array, own)
+
+    def _scratch(self, backing: ThreadgroupArray) -> Shared:
+        """The memory of overlaid arrays."""
+        scratch = Shared("scratch", self.backing_dtypes[backing], 0)
+        return self.shared.setdefault(Scratch(backing), scratch)
 
     def element(self, shared: Shared, index: Node) -> Node:
         """The current value of an element of threadgroup memory."""
@@ -135,7 +141,7 @@ class SharedArrayBuilder(ElementBuilder):
         shared = Shared(
             op.result.hint or "shared", op.result.ty.dtype, op.size, is_atomic, loc=op.loc
         )
-        self.shared[f"allocated {op.result.id}"] = shared
+        self.shared[ThreadgroupArray(Role.ALLOCATED, op.result)] = shared
         self.arrays[op.result] = shared
 
     def barrier(self, device: bool, threadgroup: bool, loc: Loc | None = None) -> None:

@@ -21,7 +21,8 @@ from eas.msl.lower.lowering import Lowering
 from eas.msl.lower.shared_arrays import MEMORY
 from eas.msl.ops.dtypes import type_name
 from eas.msl.ops.text import Level, Text, call, infix, subscript
-from eas.msl.schedule.steps import crosses_simdgroups, partial_name
+from eas.msl.schedule.steps import crosses_simdgroups
+from eas.msl.schedule.threadgroup_arrays import partials
 from eas.support.location import Loc
 from eas.support.records import field, record
 
@@ -283,7 +284,7 @@ def partial_arrays(op: Combine, low: Lowering, size: int = 0) -> list[Shared]:
     arrays: list[Shared] = []
     for value, operand in zip(op.results, op.operands, strict=True):
         hint = f"{value.hint.strip('_') or 'combined'}_partial"
-        arrays.append(low.threadgroup_array(partial_name(value), hint, operand.ty.dtype, size))
+        arrays.append(low.threadgroup_array(partials(value), hint, operand.ty.dtype, size))
     return arrays
 
 

@@ -11,14 +11,17 @@ from collections.abc import Iterable, Mapping
 
 from eas.ir.nodes import For, While
 from eas.msl.cxx.tree import Shared
-from eas.msl.schedule.barriers import Walk
 from eas.msl.schedule.steps import Plan, Step, UniformControl
+from eas.msl.schedule.threadgroup_arrays import Scratch
+from eas.msl.schedule.threadgroup_arrays import ThreadgroupArray as Array
 from eas.msl.schedule.value_sources import Finder
 from eas.support.location import Loc
 from eas.support.records import frozen
 
 MAX_BYTES = 32768
 SMALL_BYTES = 512
+
+Arrays = Mapping[Array | Scratch, Shared]
 
 
 @frozen
@@ -35,53 +38,52 @@ class Span:
         return Span(min(self.first, other.first), max(self.last, other.last))
 
 
-def overlay_arrays(plan: Plan, finder: Finder, arrays: Mapping[str, Shared]) -> dict[str, str]:
+def overlay_arrays(plan: Plan, finder: Finder, arrays: Arrays) -> dict[Array, Array]:
     """The backing array of each array that is overlaid.
 
     Small arrays are only overlaid if the kernel does not fit otherwise: that needs barriers.
     """
     touches, loops = _touches(plan, finder)
-    spans = {name: _span(places, loops) for name, places in touches.items() if name in arrays}
-    large = {name: span for name, span in spans.items() if arrays[name].bytes > SMALL_BYTES}
+    spans = {each: _span(steps, loops) for each, steps in touches.items() if each in arrays}
+    large = {each: span for each, span in spans.items() if arrays[each].bytes > SMALL_BYTES}
     chosen = _assign_backings(large, arrays)
     if _bytes_with(chosen, arrays) > MAX_BYTES:
         chosen = _assign_backings(spans, arrays)
     return _without_needless(chosen, arrays)
 
 
-def _bytes_with(chosen: Mapping[str, str], arrays: Mapping[str, Shared]) -> int:
-    return bytes_of(shared for name, shared in arrays.items() if name not in chosen)
+def _bytes_with(chosen: Mapping[Array, Array], arrays: Arrays) -> int:
+    return bytes_of(shared for each, shared in arrays.items() if each not in chosen)
 
 
-def _without_needless(chosen: dict[str, str], arrays: Mapping[str, Shared]) -> dict[str, str]:
+def _without_needless(chosen: dict[Array, Array], arrays: Arrays) -> dict[Array, Array]:
     """Keeps as many arrays as fit in memory of their own: overlays need barriers."""
     left = MAX_BYTES - _bytes_with(chosen, arrays)
-    for name in sorted(chosen, key=lambda each: arrays[each].bytes):
-        if arrays[name].bytes <= left:
-            left -= arrays[name].bytes
-            del chosen[name]
+    for array in sorted(chosen, key=lambda each: arrays[each].bytes):
+        if arrays[array].bytes <= left:
+            left -= arrays[array].bytes
+            del chosen[array]
     return chosen
 
 
-def _assign_backings(spans: Mapping[str, Span], arrays: Mapping[str, Shared]) -> dict[str, str]:
-    chosen: dict[str, str] = {}
-    backings: dict[str, list[str]] = {}
-    for name in sorted(spans, key=lambda each: (-arrays[each].bytes, spans[each].first)):
+def _assign_backings(spans: Mapping[Array, Span], arrays: Arrays) -> dict[Array, Array]:
+    chosen: dict[Array, Array] = {}
+    backings: dict[Array, list[Array]] = {}
+    for array in sorted(spans, key=lambda each: (-arrays[each].bytes, spans[each].first)):
         for backing, overlays in backings.items():
-            fits = arrays[backing].dtype.bits >= arrays[name].dtype.bits  # and so it is aligned
-            if fits and not any(spans[name].meets(spans[other]) for other in overlays):
-                overlays.append(name)
-                chosen[name] = backing
+            fits = arrays[backing].dtype.bits >= arrays[array].dtype.bits  # and so it is aligned
+            if fits and not any(spans[array].meets(spans[other]) for other in overlays):
+                overlays.append(array)
+                chosen[array] = backing
                 break
         else:
-            backings[name] = [name]
+            backings[array] = [array]
     return chosen
 
 
-def _touches(plan: Plan, finder: Finder) -> tuple[dict[str, list[int]], list[Span]]:
+def _touches(plan: Plan, finder: Finder) -> tuple[dict[Array, list[int]], list[Span]]:
     """The steps that use each of the compiler's arrays, and the ranges of the loops."""
-    walk = Walk(finder.layout, finder, {})
-    touches: dict[str, list[int]] = {}
+    touches: dict[Array, list[int]] = {}
     loops: list[Span] = []
     number = 0
 
@@ -89,8 +91,8 @@ def _touches(plan: Plan, finder: Finder) -> tuple[dict[str, list[int]], list[Spa
         nonlocal number
         for step in steps:
             number += 1
-            for access in walk.accesses(step):
-                if isinstance(access.array, str):
+            for access in step.effects(finder).accesses:
+                if isinstance(access.array, Array):
                     touches.setdefault(access.array, []).append(number)
             if isinstance(step, UniformControl):
                 first = number
@@ -103,11 +105,11 @@ def _touches(plan: Plan, finder: Finder) -> tuple[dict[str, list[int]], list[Spa
     return touches, loops
 
 
-def _span(places: list[int], loops: list[Span]) -> Span:
+def _span(steps: list[int], loops: list[Span]) -> Span:
     """From the first use to the last, with all of a loop that only some uses are in."""
-    span = Span(places[0], places[-1])
+    span = Span(steps[0], steps[-1])
     for loop in loops:
-        inside = [loop.first <= place <= loop.last for place in places]
+        inside = [loop.first <= step <= loop.last for step in steps]
         if any(inside) and not all(inside):
             span = span.cover(loop)
     return span

@@ -39,24 +39,37 @@ from eas.ir.nodes import (
     is_reduction,
     operands_of,
     regions_of,
-    results_of,
     walk,
 )
 from eas.ir.types import count, is_opaque
 from eas.msl.analysis.facts import Control, carried_by, is_pure
-from eas.msl.layout.lane_control import accesses_inside
 from eas.msl.layout.layout import Layout, Strategy
 from eas.msl.ops.mma import PARITY_START, PREFETCH, STORE, STORE_SLOT, ZERO
-from eas.msl.schedule.steps import (
+from eas.msl.schedule.items import (
+    Accumulate,
+    AccumulateByFunction,
+    AllReduceRow,
     Assign,
+    FinishScan,
+    GatherPartials,
+    Item,
+    LaneOp,
+    ScanLanes,
+    SerialReduction,
+    Stage,
+    StageRows,
+    StoreRowPartials,
+    kernel_accesses,
+    needs_partial_scan,
+    shape_of_effect,
+    stays_in_simdgroups,
+)
+from eas.msl.schedule.mma_steps import Mma, StoreTile
+from eas.msl.schedule.steps import (
     BroadcastResult,
     CombineLanes,
     CombinePartials,
     Elements,
-    FinishScan,
-    GatherPartials,
-    Item,
-    Mma,
     Plan,
     ReduceChunks,
     ReducePartials,
@@ -64,17 +77,13 @@ from eas.msl.schedule.steps import (
     ScanPartials,
     ScanRows,
     SingleThread,
-    Stage,
     Step,
     StorePartials,
-    StoreTile,
     Sync,
     Uniform,
     UniformControl,
-    needs_partial_scan,
-    stays_in_simdgroups,
 )
-from eas.msl.schedule.value_sources import Finder, Needs, domain_of, shape_of_effect
+from eas.msl.schedule.value_sources import Finder, Needs
 from eas.support.location import Loc
 from eas.support.records import field, frozen, record
 
@@ -109,17 +118,13 @@ class Planner:
     finder: Finder
     steps: list[Step] = field(default_factory=list[Step])
     open: Elements | None = None
-    pending: list[Compute | Combine] = field(default_factory=list[Compute | Combine])
+    pending: list[Item] = field(default_factory=list[Item])
     deferred: list[Op] = field(default_factory=list[Op])
     unready: set[Value] = field(default_factory=set[Value])
     copied: set[Value] = field(default_factory=set[Value])
     made_in: dict[Value, Elements] = field(default_factory=dict[Value, Elements])
     live_out: set[Value] = field(default_factory=set[Value])
     allocations: list[Alloc] = field(default_factory=list[Alloc])
-
-    @property
-    def is_for_threads(self) -> bool:
-        return self.layout.facts.function.threads is not None
 
     def region(self, region: Region, targets: _Targets, staged: Sequence[Value] = ()) -> list[Step]:
         """The steps of a region, whose first ones stage some of its arguments."""
@@ -165,7 +170,7 @@ class Planner:
         elif not value.shape:
             self.uniform(op)
         elif value in self.layout.materialized or not is_pure(op, facts):
-            self.add(op)
+            self.add(LaneOp(op))
 
     def uniform(self, op: Compute | Load) -> None:
         """A scalar is computed before the open loop, or after it if it depends on the loop."""
@@ -174,29 +179,32 @@ class Planner:
             self.deferred.append(op)
             self.unready.add(op.result)
             return
-        touched = self._accesses(op, Domain(())) if isinstance(op, Load) else []
+        touched = kernel_accesses(op, Domain(()), self.layout) if isinstance(op, Load) else []
         if waits or self._overtakes(touched) or self._passes_own_store(op):
             self.close()
         self.steps.append(Uniform(op))
 
     def _passes_own_store(self, op: Compute | Load) -> bool:
         """Whether a load would move before a store of its own thread to that array."""
-        if self.open is None or not isinstance(op, Load) or not self.is_for_threads:
+        if self.open is None or not isinstance(op, Load) or not self.layout.has_user_barriers:
             return False
-        ops = [each for item in self.open.items for each in _ops_in(item)]
+        items = [item for item in self.open.items if isinstance(item, LaneOp)]
+        ops = [each for item in items for each in walk(Region((), (item.op,)))]
         return any(isinstance(o, Store | Atomic) and o.pointer == op.pointer for o in ops)
 
     def reduction(self, op: Compute) -> None:
-        strategy = self.layout.strategies[op.result]
-        if strategy is Strategy.SERIAL:
-            if op.result in self.layout.materialized:
-                self.add(op)
-        elif strategy is Strategy.CHUNKED:
-            self.add(op, keeps_operands=True)
-            self.close()
-            self.steps.append(ReduceChunks(op))
-        else:
-            self.add(op)
+        match self.layout.strategies[op.result]:
+            case Strategy.SERIAL:
+                if op.result in self.layout.materialized:
+                    self.add(SerialReduction(op))
+            case Strategy.CHUNKED:
+                self.add(Accumulate(op), keeps_operands=True)
+                self.close()
+                self.steps.append(ReduceChunks(op))
+            case Strategy.ALL_REDUCE:
+                self.add(Accumulate(op))
+            case _:
+                self.add(AllReduceRow(op) if stays_in_simdgroups(op) else StoreRowPartials(op))
 
     def target_op(self, op: TargetOp) -> None:
         """An op on accumulators and tiles."""
@@ -212,14 +220,21 @@ class Planner:
                 self.add(Stage(op.result, Domain(op.result.shape)))
 
     def combination(self, op: Combine) -> None:
-        self.add(op)
-        if self.layout.strategies[op.results[0]] is Strategy.SERIAL_SCAN:
-            self.close()
-            self.steps.append(ScanRows(op))
+        match self.layout.strategies[op.results[0]]:
+            case Strategy.SERIAL:
+                self.add(SerialReduction(op))
+            case Strategy.SIMD_SCAN:
+                self.add(ScanLanes(op))
+            case Strategy.SERIAL_SCAN:
+                self.add(StageRows(op))
+                self.close()
+                self.steps.append(ScanRows(op))
+            case _:
+                self.add(AccumulateByFunction(op))
 
     def effect(self, op: Store | Atomic | Assert | Print) -> None:
         if shape_of_effect(op):
-            self.add(op)
+            self.add(LaneOp(op))
             return
         self.close()
         self.steps.append(SingleThread(op))
@@ -231,9 +246,8 @@ class Planner:
 
         An item that only `keeps_operands` is not added: its operands become live out of the loop.
         """
-        domain = domain_of(item, self.layout)
-        needs = self.finder.item(item, domain)
-        touched = self._accesses(item, domain)
+        domain, needs = item.domain(self.layout), item.needs(self.finder)
+        touched = item.kernel_accesses(self.layout)
         while self.open is not None and self._must_wait(needs, domain, touched):
             self.finish()
         if self.open is None:
@@ -254,27 +268,13 @@ class Planner:
 
     def _note(self, item: Item, domain: Domain) -> None:
         """Records what an item of the open loop computes."""
-        match item:
-            case Stage():
-                self.copied.add(item.value)
-            case GatherPartials():
-                self._made((item.op.result,), domain)
-            case Compute() if is_reduction(item) and self.is_joined_later(item):
-                self.pending.append(item)
-                self.unready.add(item.result)
-            case Combine() if not self.layout.is_serial(item):
-                self.pending.append(item)
-                self.unready.update(item.results)
-            case FinishScan():
-                self._made(item.op.results, domain)
-            case Assign() | StoreTile():
-                pass
-            case _:
-                self._made(results_of(item), domain)
-
-    def is_joined_later(self, op: Compute) -> bool:
-        """Whether a reduction needs steps after the loop over elements that it begins in."""
-        return not self.layout.is_serial(op) and not stays_in_simdgroups(op)
+        if isinstance(item, Stage):
+            self.copied.add(item.value)
+        if item.is_incomplete:
+            self.pending.append(item)
+            self.unready.update(item.results)
+        else:
+            self._made(item.results, domain)
 
     def _made(self, values: Values, domain: Domain) -> None:
         assert self.open is not None
@@ -298,38 +298,25 @@ class Planner:
         self.pending, self.deferred = [], []
         self.unready.clear()
         self.copied.clear()
-        reductions = [op for op in pending if isinstance(op, Compute)]
-        combinations = [op for op in pending if isinstance(op, Combine)]
-        whole = tuple(op for op in reductions if not op.result.shape)
+        whole = tuple(item.op for item in pending if isinstance(item, Accumulate))
         if whole:
             self.steps += [StorePartials(whole), ReducePartials(whole)]
-        self._join_lanes([op for op in combinations if op.kind == "reduce"])
+        combined = [item.op for item in pending if isinstance(item, AccumulateByFunction)]
+        self.steps += [CombineLanes(op) for op in combined]
+        self.steps += [CombinePartials(op) for op in combined]
         self.steps += [Uniform(op) for op in deferred]
-        for op in reductions:
-            if op.result.shape:
-                self.add(GatherPartials(op))
-        for op in combinations:
-            self._finish_scan(op)
-
-    def _join_lanes(self, ops: Sequence[Combine]) -> None:
-        self.steps += [CombineLanes(op) for op in ops]
-        self.steps += [CombinePartials(op) for op in ops]
+        for item in pending:
+            if isinstance(item, StoreRowPartials):
+                self.add(GatherPartials(item.op))
+        for item in pending:
+            if isinstance(item, ScanLanes):
+                self._finish_scan(item.op)
 
     def _finish_scan(self, op: Combine) -> None:
-        if self.layout.strategies[op.results[0]] is not Strategy.SIMD_SCAN:
-            return
         if needs_partial_scan(op):
             self.close()
             self.steps.append(ScanPartials(op))
         self.add(FinishScan(op))
-
-    def _accesses(self, item: Item, domain: Domain) -> list[Access]:
-        if isinstance(item, Assign | Stage | GatherPartials | FinishScan | StoreTile):
-            return []
-        if self.is_for_threads:  # a thread program has its own barriers
-            return []
-        touched = accesses_inside(item, domain, self.layout)
-        return [touch.access for touch in touched]
 
     def _overtakes(self, touched: list[Access]) -> bool:
         """Whether an access conflicts with one of the open loop."""
@@ -340,7 +327,7 @@ class Planner:
 
     def control(self, op: Control, targets: _Targets) -> None:
         if op.number in self.layout.domains:
-            self.add(op)
+            self.add(LaneOp(op))
             return
         inits = () if isinstance(op, If) else op.inits
         self.assign(carried_by(op), inits, op.loc)
@@ -387,10 +374,3 @@ class Planner:
                 by_extent.setdefault(count(target.shape), []).append((target, source))
         for pairs in by_extent.values():
             self.add(Assign(tuple(pairs), loc))
-
-
-def _ops_in(item: Item) -> list[Op]:
-    """The ops of an item of a loop over elements, and of what is nested in it."""
-    if isinstance(item, Assign | Stage | GatherPartials | FinishScan | StoreTile):
-        return []
-    return [item, *(op for region in regions_of(item) for op in walk(region))]

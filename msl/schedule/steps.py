@@ -1,8 +1,11 @@
-"""The steps of a plan: what the threads of a program do, in order, as data."""
+"""The steps of a plan: what the threads of a program do, in order, as data.
+
+Each step declares its effects on memory.
+"""
 
 from __future__ import annotations
 
-from eas.ir.aliasing.conflicts import Access
+from eas.ir.aliasing.conflicts import ONCE, Access, Kind, Parity
 from eas.ir.aliasing.lane_domains import Domain
 from eas.ir.nodes import (
     Alloc,
@@ -10,94 +13,101 @@ from eas.ir.nodes import (
     Atomic,
     Combine,
     Compute,
+    Load,
     Op,
     Print,
     Store,
-    TargetOp,
     Terminator,
     Value,
 )
 from eas.ir.ops.simdgroup import SIMD
-from eas.ir.types import count
 from eas.msl.analysis.facts import Control
-from eas.msl.layout.layout import axis_of
-from eas.msl.ops.all_reduce import is_all_reduce
+from eas.msl.layout.layout import Layout
+from eas.msl.schedule.effects import NO_EFFECTS, Effects, reads, writes
+from eas.msl.schedule.items import Item, accesses_of, kernel_accesses, operand_needs, staged_reads
+from eas.msl.schedule.threadgroup_arrays import (
+    Role,
+    ThreadgroupArray,
+    partials,
+    partials_of,
+    staged,
+)
+from eas.msl.schedule.value_sources import Finder
 from eas.support.location import Loc
 from eas.support.records import field, frozen, record
 
 
-@frozen
-class Assign:
-    """Assigns loop-carried values and results of lanes, all at once."""
+class Step:
+    """Something that the threads of a program do."""
 
-    pairs: tuple[tuple[Value, Value], ...]
-    loc: Loc
+    __slots__ = ()
 
-
-@frozen
-class Stage:
-    """The lanes of a domain write their elements of a block to threadgroup memory."""
-
-    value: Value
-    domain: Domain
-
-
-@frozen
-class GatherPartials:
-    """The owners of the results of a reduction along the last axis reduce their partials."""
-
-    op: Compute
-
-
-@frozen
-class FinishScan:
-    """The lanes of a scan add the carry of the simdgroups before them."""
-
-    op: Combine
-
-
-@frozen
-class StoreTile:
-    """A matrix is written to its tile in threadgroup memory."""
-
-    op: TargetOp
-
-
-Item = Op | Assign | Stage | GatherPartials | FinishScan | StoreTile
+    def effects(self, finder: Finder) -> Effects:
+        """What it does to memory."""
+        del finder
+        return NO_EFFECTS
 
 
 @record(eq=False, slots=True)
-class Elements:
+class Elements(Step):
     """A loop over the elements of a domain. `touched` are its accesses to arrays of the kernel."""
 
     extent: int
     items: list[Item] = field(default_factory=list[Item])
     touched: list[Access] = field(default_factory=list[Access])
 
+    def effects(self, finder: Finder) -> Effects:
+        own = [access for item in self.items for access in accesses_of(item, finder)]
+        return Effects((*self.touched, *own))
+
 
 @frozen
-class Uniform:
+class Uniform(Step):
     """Every thread computes the same value."""
 
     op: Op
 
+    def effects(self, finder: Finder) -> Effects:
+        if not isinstance(self.op, Load):
+            return NO_EFFECTS
+        return Effects(tuple(kernel_accesses(self.op, Domain(()), finder.layout)))
+
 
 @frozen
-class SingleThread:
-    """One thread has an effect for all."""
+class SingleThread(Step):
+    """One thread has an effect for all; all threads may need the result of an atomic."""
 
     op: Store | Atomic | Assert | Print
 
+    def effects(self, finder: Finder) -> Effects:
+        if not isinstance(self.op, Store | Atomic):
+            return NO_EFFECTS
+        accesses: list[Access] = []
+        if not finder.layout.has_user_barriers:
+            kind: Kind = "write" if isinstance(self.op, Store) else "atomic"
+            accesses.append(Access(self.op.pointer, kind, (ONCE,)))
+        if isinstance(self.op, Atomic) and finder.layout.facts.uses_of(self.op.result):
+            accesses.append(Access(broadcast_of(self.op), "write", (ONCE,)))
+        return Effects(tuple(accesses))
+
 
 @frozen
-class BroadcastResult:
+class BroadcastResult(Step):
     """Every thread reads the result of an atomic that one thread did for all."""
 
     op: Atomic
 
+    def effects(self, finder: Finder) -> Effects:
+        del finder
+        return Effects(reads([broadcast_of(self.op)]))
+
+
+def broadcast_of(op: Atomic) -> ThreadgroupArray:
+    return ThreadgroupArray(Role.BROADCAST, op.result)
+
 
 @frozen
-class StorePartials:
+class StorePartials(Step):
     """The simdgroups store their partials of some reductions to threadgroup memory.
 
     If the partials are double buffered, `stage` is the number of the stage counter, else 0.
@@ -106,62 +116,107 @@ class StorePartials:
     ops: tuple[Compute, ...]
     stage: int = 0
 
+    def effects(self, finder: Finder) -> Effects:
+        arrays = _all_partials(self.ops, finder.layout)
+        return Effects(_in_current_stage("write", arrays, self.stage))
+
 
 @frozen
-class ReducePartials:
+class ReducePartials(Step):
     """Every thread reduces the partials of all simdgroups; then double buffers are swapped."""
 
     ops: tuple[Compute, ...]
     stage: int = 0
 
+    def effects(self, finder: Finder) -> Effects:
+        arrays = _all_partials(self.ops, finder.layout)
+        swaps = frozenset(arrays if self.stage else ())
+        return Effects(_in_current_stage("read", arrays, self.stage), swaps=swaps)
+
+
+def _all_partials(ops: tuple[Compute, ...], layout: Layout) -> list[ThreadgroupArray]:
+    return [array for op in ops if layout.has_partials(op) for array in partials_of(op)]
+
+
+def _in_current_stage(kind: Kind, arrays: list[ThreadgroupArray], stage: int) -> tuple[Access, ...]:
+    def parity(array: ThreadgroupArray) -> Parity | None:
+        return (array, "current") if stage else None
+
+    return tuple(Access(array, kind, parity=parity(array)) for array in arrays)
+
 
 @frozen
-class ReduceChunks:
-    """A reduction along an axis, a chunk at a time through threadgroup memory."""
+class ReduceChunks(Step):
+    """A reduction along an axis, a chunk at a time through threadgroup memory.
+
+    A barrier ends each chunk; after the last one the owners of the results read their partials and
+    stage the results.
+    """
 
     op: Compute
 
+    def effects(self, finder: Finder) -> Effects:
+        op, result = self.op, staged(self.op.result)
+        written = writes([chunk_of(op), *partials_of(op), result])
+        after = (*reads(partials_of(op)), *writes([result]))
+        return Effects((*staged_reads(operand_needs(op, finder)), *written), after)
+
+
+def chunk_of(op: Compute) -> ThreadgroupArray:
+    return ThreadgroupArray(Role.CHUNK, op.result)
+
 
 @frozen
-class CombineLanes:
+class CombineLanes(Step):
     """The lanes of each simdgroup reduce their values by a function of the user's."""
 
     op: Combine
 
+    def effects(self, finder: Finder) -> Effects:
+        is_stored = crosses_simdgroups(finder.layout.threads)
+        return Effects(writes(map(partials, self.op.results))) if is_stored else NO_EFFECTS
+
 
 @frozen
-class CombinePartials:
+class CombinePartials(Step):
     """Every thread reduces the partials of such a reduction."""
 
     op: Combine
 
+    def effects(self, finder: Finder) -> Effects:
+        is_stored = crosses_simdgroups(finder.layout.threads)
+        return Effects(reads(map(partials, self.op.results))) if is_stored else NO_EFFECTS
+
+
+def crosses_simdgroups(threads: int) -> bool:
+    """Whether there are several simdgroups, which exchange values through threadgroup memory."""
+    return threads > SIMD
+
 
 @frozen
-class ScanPartials:
+class ScanPartials(Step):
     """One simdgroup scans the partials of all of them."""
 
     op: Combine
 
+    def effects(self, finder: Finder) -> Effects:
+        del finder
+        return Effects(writes(map(partials, self.op.results)))
+
 
 @frozen
-class ScanRows:
+class ScanRows(Step):
     """The owner of each row scans it in threadgroup memory."""
 
     op: Combine
 
-
-@frozen
-class Mma:
-    """The simdgroups initialize an accumulator, add a product to it, or store it to memory.
-
-    Or all threads count the trips that have filled double-buffered tiles.
-    """
-
-    op: TargetOp
+    def effects(self, finder: Finder) -> Effects:
+        del finder
+        return Effects(writes(map(staged, self.op.results)))
 
 
 @frozen
-class UniformControl:
+class UniformControl(Step):
     """Control flow of all threads together, with the steps of each region."""
 
     op: Control
@@ -169,33 +224,19 @@ class UniformControl:
 
 
 @frozen
-class RegionEnd:
+class RegionEnd(Step):
     """The end of a region; blocks are assigned before it."""
 
     op: Terminator
 
 
 @frozen
-class Sync:
+class Sync(Step):
     """A barrier, with the memory that it orders; `loc` is set for a barrier of the user's."""
 
     device: bool
     threadgroup: bool
     loc: Loc | None = None
-
-
-CombineStep = CombineLanes | CombinePartials | ScanPartials | ScanRows
-LeafStep = (
-    Uniform
-    | SingleThread
-    | BroadcastResult
-    | StorePartials
-    | ReducePartials
-    | ReduceChunks
-    | CombineStep
-    | Mma
-)
-Step = Elements | LeafStep | UniformControl | RegionEnd | Sync
 
 
 @frozen
@@ -205,71 +246,3 @@ class Plan:
     steps: tuple[Step, ...]
     live_out: frozenset[Value]
     allocations: tuple[Alloc, ...]
-
-
-def staged_name(value: Value) -> str:
-    """The copy of a block, or the results of a reduction along an axis."""
-    return f"staged {value.id}"
-
-
-def tile_name(pointer: Value) -> str:
-    """A matrix in threadgroup memory."""
-    return f"tile {pointer.id}"
-
-
-def strip_name(value: Value) -> str:
-    """Some rows of a product of matrices."""
-    return f"strip {value.id}"
-
-
-def crosses_simdgroups(threads: int) -> bool:
-    """Whether there are several simdgroups, which exchange values through threadgroup memory."""
-    return threads > SIMD
-
-
-def partial_name(value: Value) -> str:
-    """The partials of a reduction."""
-    return f"partial {value.id}"
-
-
-def partial_names(op: Compute) -> list[str]:
-    """The partials of a reduction, and for `argmax` and `argmin` those of its indices."""
-    name = partial_name(op.result)
-    has_index = op.op.reduction in ("argmax", "argmin")
-    return [name, f"{name} index"] if has_index else [name]
-
-
-def chunk_name(value: Value) -> str:
-    """A chunk of a reduction: an element per thread."""
-    return f"chunk {value.id}"
-
-
-def received_name(value: Value) -> str:
-    """The result of an atomic of one thread."""
-    return f"received {value.id}"
-
-
-def partials_of_scan(op: Combine) -> int:
-    """The number of partials of a scan: one for every 32 elements."""
-    return -(-count(op.operands[0].shape) // SIMD)
-
-
-def fits_simdgroup(op: Combine) -> bool:
-    """Whether no row of a scan crosses the border of a simdgroup."""
-    return SIMD % op.operands[0].shape[-1] == 0 or partials_of_scan(op) == 1
-
-
-def needs_partial_scan(op: Combine) -> bool:
-    """Whether a scan has more partials than the lanes of some simdgroup can scan."""
-    partials, in_last = partials_of_scan(op), count(op.operands[0].shape) % SIMD or SIMD
-    return not fits_simdgroup(op) and (partials > SIMD or partials - 1 > in_last)
-
-
-def partials_per_row(op: Compute) -> int:
-    """The number of partials of each row in a reduction along the last axis."""
-    return -(-axis_of(op).extent // SIMD)
-
-
-def stays_in_simdgroups(op: Compute) -> bool:
-    """Whether a reduction for all lanes of a row is done when their simdgroup has done it."""
-    return is_all_reduce(op) and partials_per_row(op) == 1

@@ -7,16 +7,22 @@ from collections.abc import Iterable, Iterator, Sequence
 from eas.ir.nodes import Op, Value, results_of
 from eas.ir.text import summarize
 from eas.msl.layout.layout import Layout
-from eas.msl.schedule.steps import (
+from eas.msl.schedule.items import (
     Assign,
+    FinishScan,
+    GatherPartials,
+    Item,
+    LaneOp,
+    OperandItem,
+    SerialReduction,
+    Stage,
+)
+from eas.msl.schedule.mma_steps import Mma, StoreTile
+from eas.msl.schedule.steps import (
     BroadcastResult,
     CombineLanes,
     CombinePartials,
     Elements,
-    FinishScan,
-    GatherPartials,
-    Item,
-    Mma,
     Plan,
     ReduceChunks,
     ReducePartials,
@@ -24,10 +30,8 @@ from eas.msl.schedule.steps import (
     ScanPartials,
     ScanRows,
     SingleThread,
-    Stage,
     Step,
     StorePartials,
-    StoreTile,
     Sync,
     Uniform,
     UniformControl,
@@ -101,8 +105,10 @@ def _print_item(item: Item) -> str:
             return f"add the carry to {_results(item.op)}"
         case StoreTile():
             return f"store a tile: {summarize(item.op)}"
+        case LaneOp() | SerialReduction() | OperandItem():
+            return _head(item.op)
         case _:
-            return _head(item)
+            raise TypeError(f"{item} has no line")
 
 
 def _print_leaf(step: Step) -> str:
@@ -129,8 +135,8 @@ def _print_leaf(step: Step) -> str:
             return f"{words[type(step)]} {_results(step.op)}"
         case RegionEnd():
             return f"all threads: {_head(step.op)}"
-        case Elements() | UniformControl() | Sync():
-            raise AssertionError("has lines of its own")
+        case _:
+            raise TypeError(f"{step} has no line of its own")
 
 
 def _stage(step: StorePartials | ReducePartials) -> str:

@@ -1,71 +1,18 @@
-"""The values that an item of a loop over elements needs, and where they come from."""
+"""Where lanes get values from, and the values that they need for that."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from enum import Enum
 
-from eas.ir.aliasing.lane_domains import Domain, owner_indices
-from eas.ir.aliasing.lane_indices import Indices, of, operand_indices
-from eas.ir.nodes import (
-    Assert,
-    Atomic,
-    Combine,
-    Compute,
-    Load,
-    Print,
-    Store,
-    Value,
-    is_reduction,
-    operands_of,
-)
-from eas.ir.types import Pointer, Shape, count
+from eas.ir.aliasing.lane_domains import Domain
+from eas.ir.aliasing.lane_indices import Indices, operand_indices
+from eas.ir.nodes import Compute, Load, Value, operands_of
 from eas.msl.analysis.costs import operands_of_pure
 from eas.msl.analysis.facts import Control, Facts, is_pure
 from eas.msl.layout.lane_control import needs_inside
-from eas.msl.layout.layout import (
-    Layout,
-    combined_indices,
-    combined_symbol,
-    dot_indices,
-    is_owned,
-    serial_indices,
-)
-from eas.msl.schedule.steps import Assign, FinishScan, GatherPartials, Item, Stage, StoreTile
+from eas.msl.layout.layout import Layout, is_owned
 from eas.support.records import field, frozen, record
-
-
-def domain_of(item: Item, layout: Layout) -> Domain:
-    """The domain that an item of a loop over elements is written for."""
-    match item:
-        case Assign():
-            return Domain(item.pairs[0][0].shape)
-        case Stage():
-            return item.domain
-        case GatherPartials():
-            return Domain(item.op.result.shape)
-        case FinishScan():
-            return Domain(item.op.operands[0].shape)
-        case StoreTile():
-            return Domain(item.op.operand("a").shape)
-        case Combine():
-            is_serial = layout.is_serial(item)
-            return Domain((item.results if is_serial else item.operands)[0].shape)
-        case Store() | Atomic() | Assert() | Print():
-            return Domain(shape_of_effect(item))
-        case Compute() if is_reduction(item) and not layout.is_serial(item):
-            return Domain(item.operands[0].shape)
-        case Compute() | Load():
-            return Domain(item.result.shape)
-        case _:
-            return layout.domains[item.number]
-
-
-def shape_of_effect(op: Store | Atomic | Assert | Print) -> Shape:
-    if isinstance(op, Store | Atomic):
-        return op.offset.shape
-    shapes = [value.shape for value in operands_of(op) if value.shape]
-    return max(shapes, key=count, default=())
 
 
 class Source(Enum):
@@ -141,38 +88,11 @@ class Finder:
                 below = operand_indices(op, indices) if isinstance(op, Compute) else indices
                 return self.all(((v, below) for v in operands_of_pure(op)), extent)
 
-    def item(self, item: Item, domain: Domain) -> Needs:
-        """Everything that an item of a loop over elements needs."""
-        layout, extent = self.layout, domain.extent
-        if isinstance(item, Stage):
-            return Needs(owned=frozenset({item.value}))
-        if isinstance(item, GatherPartials | FinishScan):
-            return Needs()
-        if isinstance(item, Assign):
-            sources = [source for _, source in item.pairs]
-            return self.all(((v, domain.indices_of(v.shape)) for v in sources), extent)
-        if isinstance(item, Control):
-            if item.number not in self.inside:
-                self.inside[item.number] = self._control(item, domain)
-            return self.inside[item.number]
-        if isinstance(item, Compute) and layout.is_serial(item):
-            indices = serial_indices(item, owner_indices(item.result.shape))
-            return self.of(item.operands[0], indices, extent)
-        if isinstance(item, StoreTile):
-            value = item.op.operand("a")
-            return self.of(value, domain.indices_of(value.shape), extent)
-        if isinstance(item, Compute) and item.op.name == "dot":
-            places = dot_indices(item, owner_indices(item.result.shape))
-            return self.all(zip(item.operands, places, strict=True), extent)
-        if isinstance(item, Combine) and layout.is_serial(item):
-            along = of(combined_symbol(item))
-            indices = combined_indices(owner_indices(item.results[0].shape), along)
-            return self.all(((v, indices) for v in item.operands), extent)
-        if isinstance(item, Compute) and not is_reduction(item):
-            below = operand_indices(item, domain.indices_of(item.result.shape))
-            return self.all(((v, below) for v in item.operands), extent)
-        values = [v for v in operands_of(item) if not isinstance(v.ty, Pointer)]
-        return self.all(((v, domain.indices_of(v.shape)) for v in values), extent)
+    def control(self, op: Control, domain: Domain) -> Needs:
+        """What control flow of lanes needs."""
+        if op.number not in self.inside:
+            self.inside[op.number] = self._control(op, domain)
+        return self.inside[op.number]
 
     def _control(self, op: Control, domain: Domain) -> Needs:
         facts = self.layout.facts
