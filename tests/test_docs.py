@@ -36,7 +36,7 @@ def test_examples_print_what_the_page_shows(
         assert text == played
 
 
-@pytest.mark.parametrize("page", ["docs/matmul.md", "docs/reductions.md"])
+@pytest.mark.parametrize("page", ["docs/matmul.md", "docs/reductions.md", "docs/septran_flat.md"])
 def test_excerpts_are_what_the_files_say(page: str, pytestconfig: pytest.Config) -> None:
     path = REPOSITORY / page
     text = path.read_text("utf-8")
@@ -69,9 +69,10 @@ def excerpt(file: str, begin: str) -> str:
     first = next(n for n, line in enumerate(lines) if line.lstrip().startswith(begin))
     depth = len(lines[first]) - len(lines[first].lstrip())
     last = first + 1
-    while not lines[last] or lines[last].startswith(" " * (depth + 1)):
+    deeper = " " * (depth + 1)
+    while last < len(lines) and (not lines[last] or lines[last].startswith(deeper)):
         last += 1
-    last += lines[last].strip() == "}"
+    last += lines[last : last + 1] != [] and lines[last].strip() == "}"
     return "".join(f"{line[depth:]}\n" for line in lines[first:last])
 
 

@@ -133,8 +133,6 @@ def _accesses(body: tuple[Stmt, ...], loops: Loops) -> Iterator[_Access]:
 
 
 def _are_apart(first: _Access, second: _Access, variable: str, scope: Scope) -> bool:
-    if (first.view.slot, second.view.slot) != (None, None) and _slots_apart(first, second):
-        return True
     theirs = {name: f"{name}'" for name in (variable, *(name for name, _ in second.loops))}
     for name, extent in first.loops:
         scope = scope.inside_loop(name, extent)
@@ -155,11 +153,16 @@ def _are_apart(first: _Access, second: _Access, variable: str, scope: Scope) -> 
     return False
 
 
-def _slots_apart(first: _Access, second: _Access) -> bool:
-    difference = (first.view.slot or affine(0)) - (second.view.slot or affine(0))
-    return difference.is_constant and difference.constant != 0
+def are_disjoint(first: View, second: View, scope: Scope) -> bool:
+    """Whether two views of a buffer have no element in common, in the same iteration."""
+    for (low, size), (other, other_size) in zip(_spans(first), _spans(second), strict=True):
+        if scope.proves(other - low - size) or scope.proves(low - other - other_size):
+            return True
+    return False
 
 
 def _spans(view: View) -> Iterator[tuple[Affine, Affine]]:
+    """The offset and extent on each axis; the slots are an axis, too."""
+    yield view.slot or affine(0), affine(1)
     for offset, extent in zip(view.offsets, view.extents, strict=True):
         yield offset, affine(1) if extent is None else extent

@@ -11,6 +11,7 @@
     slot       a slot is one of its buffer's
     shape      the shapes of a statement's views agree
     dtype      the dtypes of a statement's views and expressions agree
+    overlap    a statement writes what it reads in place, or not at all
     privilege  what is `r` is not written, what is `w` is written before it is read
     token      every copy that is started is waited for once
     barrier    all threads reach a barrier
@@ -58,7 +59,7 @@ from eas.septran.flat.nodes import (
 )
 from eas.septran.flat.operand_types import OperandError, dtype_of, shape_of
 from eas.septran.flat.pipelines import prefetched
-from eas.septran.flat.races import find_races, is_accumulation
+from eas.septran.flat.races import are_disjoint, find_races, is_accumulation
 from eas.septran.flat.text import print_stmt, print_view
 from eas.septran.flat.tokens import find_token_faults
 from eas.support.records import frozen, replace
@@ -277,6 +278,7 @@ class _Check:
         if problems:
             return
         yield from self.privileges(stmt, place)
+        yield from self.overlaps(stmt, place)
         try:
             _AGREE.get(type(stmt), _agree_always)(self, stmt, place)
         except _Disagreement as problem:
@@ -347,6 +349,18 @@ class _Check:
                 yield self.violation("privilege", message, stmt)
             if "w" in how:
                 self.written.add(buffer.name)
+
+    def overlaps(self, stmt: Stmt, place: _Place) -> Iterator[Violation]:
+        """Element by element, in any order, must be the same as all elements at once."""
+        touched = list(accesses(stmt))
+        for target, how in touched:
+            for view, other in touched:
+                if "w" not in how or other != "r" or view.buffer != target.buffer:
+                    continue
+                is_in_place = isinstance(stmt, Map) and view == target
+                if not is_in_place and not are_disjoint(view, target, place.scope):
+                    message = f"{print_view(view)} is read while {print_view(target)} is written"
+                    yield self.violation("overlap", message, stmt)
 
     def barrier(self, stmt: Barrier, place: _Place) -> Iterator[Violation]:
         yield from self.proc(stmt.proc, stmt)

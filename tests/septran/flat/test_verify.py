@@ -106,6 +106,15 @@ WRONG = {
         S + T + "map S.SPM[0:8, 0:4] = column(T.SPM[0:8, 0:4])"
     ),
     ("dtype", "i32 is reduced to f32"): S + "reduce S.SPM[0, 0:1] add= Z.GLOBAL[0:1] axis 0",
+    ("overlap", "S.SPM[0 : 7, 0 : 4] is read while S.SPM[1 : 7, 0 : 4] is written"): (
+        S + "map S.SPM[1:7, 0:4] = S.SPM[0:7, 0:4]"
+    ),
+    ("overlap", "S.SPM[0, 0 : 4] is read while S.SPM[0 : 8, 0 : 4] is written"): (
+        S + "map S.SPM[0:8, 0:4] = S.SPM[0:8, 0:4] + S.SPM[0, 0:4]"
+    ),
+    ("overlap", "S.SPM[0 : 4, 0 : 4] is read while S.SPM[0 : 4, 0 : 4] is written"): (
+        S + "mma S.SPM[0:4, 0:4] += S.SPM[0:4, 0:4] @ S.SPM[4:4, 0:4] by dsa.mma"
+    ),
     ("privilege", "`X` is read only"): "fill X.GLOBAL[0:1, 0:1] 0.0",
     ("privilege", "`Y` is read, but nothing has written it"): (
         S + "copy S.SPM[0:1, 0:1] <- Y.GLOBAL[0:1, 0:1]"
@@ -201,6 +210,14 @@ def test_an_error_names_the_rule_the_kernel_and_the_statement() -> None:
 
 def test_a_condition_around_a_view_is_believed() -> None:
     body = S + "for i < 9 {\nif i < 8 {\nfill S.SPM[i, 0:4] 0.0\n}\n}"
+    assert find_violations(small(body), DSA) == []
+
+
+def test_a_statement_may_read_other_parts_of_what_it_writes() -> None:
+    body = S + (
+        "map S.SPM[0:4, 0:4] = S.SPM[4:4, 0:4] + S.SPM[0:4, 0:4]\n"
+        "copy S.SPM@(1)[0:8, 0:4] <- S.SPM@(0)[0:8, 0:4]\n"
+    )
     assert find_violations(small(body), DSA) == []
 
 

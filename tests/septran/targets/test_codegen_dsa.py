@@ -225,8 +225,8 @@ module planes({params}) machine awesomedsa {{
     alloc S: f32 [4, 6, 8] SPM slots 2 pad 3
     start S.SPM@(1)[0:4, 0:6, 0:8] <- X.GLOBAL[0:H, 0:M, 0:N] fill 7.0 token t
     wait t
-    map S.SPM@(1)[0:4, 0:6, 0:8] = S.SPM@(1)[0:4, 0:6, 0:8] + S.SPM@(1)[3, 5, 7]
-    copy Y.GLOBAL[0:H, 0:M, 0:N] <- S.SPM@(1)[0:H, 0:M, 0:N]
+    map S.SPM@(0)[0:4, 0:6, 0:8] = S.SPM@(1)[0:4, 0:6, 0:8] + S.SPM@(1)[3, 5, 7]
+    copy Y.GLOBAL[0:H, 0:M, 0:N] <- S.SPM@(0)[0:H, 0:M, 0:N]
   }}
 }}
 """
