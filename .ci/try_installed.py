@@ -33,4 +33,15 @@ for name in shipped_machines():
     machine = load_machine(name)
     for file in (*machine.library.headers, *machine.library.sources):
         assert (Path(machine.path).parent / file).is_file(), f"`{file}` was not installed"
+import task_lang as task  # noqa: E402
+
+
+@task.define(leaf=True)
+def double(Y, X):
+    Y[...] = X + X
+
+
+y = np.zeros((2, 3), np.float32)
+double(y, np.ones_like(y))
+assert y.tolist() == [[2.0] * 3] * 2
 print("imports, compiles, runs")

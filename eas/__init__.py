@@ -1,9 +1,10 @@
 """easy_as: GPU kernels for Apple silicon in plain Python."""
 
 from eas import language as mk
-from eas.compiler import CompiledKernel
+from eas.compiler import CompiledKernel, compile_function
 from eas.config import BackendError, checked, use_backend
 from eas.frontend_ast.source.errors import CompileError
+from eas.functions import launch_function
 from eas.intrinsic import OutsideKernelError
 from eas.kernel import Kernel, function, kernel
 from eas.runtime.errors import KernelError
@@ -22,9 +23,11 @@ __all__ = [
     "OutsideKernelError",
     "__version__",
     "checked",
+    "compile_function",
     "constexpr",
     "function",
     "kernel",
+    "launch_function",
     "mk",
     "use_backend",
 ]

@@ -62,6 +62,17 @@ def compile(
 
 
 @_without_collector()
+def compile_function(function: Function, *, threads: int | None = None) -> CompiledKernel:
+    """Compiles a function of the IR that another front end has made, like a kernel's.
+
+    It is verified first; what breaks the IR's contract is a `VerifyError`.
+    """
+    verify(function, COMMON.start)
+    with _refusing_depth(function), timed(function.name, "checking and optimizing"):
+        return CompiledKernel(_run(COMMON, function), threads, ())
+
+
+@_without_collector()
 def compile_until(
     fn: Callable[..., Any],
     arguments: Mapping[str, Argument],

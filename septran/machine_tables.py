@@ -1,22 +1,11 @@
-"""What a machine file says, as the plain tables that the flat IR and the targets read."""
+"""What a machine file says of its library, as the plain table that targets read."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from eas.septran.files.machine import Machine
-from eas.septran.flat.machine import Machine as FlatMachine
-from eas.septran.flat.machine import Memory
 from eas.septran.targets.library import CopyFunctions, Library
-
-
-def flat_machine(machine: Machine) -> FlatMachine:
-    """The processors and memories of a machine; only scratch memories need barriers."""
-    memories = tuple(
-        Memory(name, memory.capacity, memory.kind == "scratch")
-        for name, memory in machine.mems.items()
-    )
-    return FlatMachine(machine.name, tuple(machine.procs), memories)
 
 
 def library_of(machine: Machine) -> Library:

@@ -54,8 +54,9 @@ def test_the_readme_names_the_versions_of_python_that_are_supported() -> None:
     assert f"With Python {', '.join(most)} or {last} and pip" in readme
 
 
-def test_only_eas_is_installed() -> None:
-    assert (distribution("easy_as").read_text("top_level.txt") or "").split() == ["eas"]
+def test_only_eas_and_task_lang_are_installed() -> None:
+    names = (distribution("easy_as").read_text("top_level.txt") or "").split()
+    assert names == ["eas", "task_lang"]
 
 
 def test_the_linter_refuses_to_import_a_stage_without_eas() -> None:

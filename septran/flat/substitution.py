@@ -79,31 +79,39 @@ def substitute(stmt: Stmt, values: Values) -> Stmt:
 
 def map_numbers(stmt: Stmt, change: Change) -> Stmt:
     """A statement with all of its own affine expressions changed, but not those of its body."""
+    return _map(stmt, lambda view: map_view(view, change), change)
 
-    def view(of: View) -> View:
-        return map_view(of, change)
 
+def change_views(stmt: Stmt, change: Callable[[View], View]) -> Stmt:
+    """A statement, and all inside of it, with each of its views changed."""
+    changed = _map(stmt, change, lambda number: number)
+    if not isinstance(changed, For | ParallelFor | If):
+        return changed
+    return replace(changed, body=tuple(change_views(each, change) for each in changed.body))
+
+
+def _map(stmt: Stmt, view: Callable[[View], View], number: Change) -> Stmt:
+    """A statement with its own views and other affine expressions changed."""
     match stmt:
-        case Copy() | Start():
+        case Copy() | Start() | Reduce():
             return replace(stmt, target=view(stmt.target), source=view(stmt.source))
         case Wait():
-            return replace(stmt, keep=change(stmt.keep))
+            return replace(stmt, keep=number(stmt.keep))
         case Fill():
             return replace(stmt, target=view(stmt.target))
         case Map():
-            return replace(stmt, target=view(stmt.target), value=_map_expr(stmt.value, change))
-        case Reduce():
-            return replace(stmt, target=view(stmt.target), source=view(stmt.source))
+            value = _map_expr(stmt.value, view, number)
+            return replace(stmt, target=view(stmt.target), value=value)
         case Mma():
             left, right = view(stmt.left), view(stmt.right)
             return replace(stmt, target=view(stmt.target), left=left, right=right)
         case Call():
-            given = tuple(_argument(each, change) for each in stmt.arguments)
+            given = tuple(_argument(each, view, number) for each in stmt.arguments)
             return replace(stmt, arguments=given)
         case For() | ParallelFor():
-            return replace(stmt, extent=change(stmt.extent))
+            return replace(stmt, extent=number(stmt.extent))
         case If():
-            return replace(stmt, left=change(stmt.left), right=change(stmt.right))
+            return replace(stmt, left=number(stmt.left), right=number(stmt.right))
         case _:
             return stmt
 
@@ -118,27 +126,30 @@ def map_view(view: View, change: Change) -> View:
     )
 
 
-def _map_expr(expr: Expr, change: Change) -> Expr:
+def _map_expr(expr: Expr, view: Callable[[View], View], number: Change) -> Expr:
+    def inner(of: Expr) -> Expr:
+        return _map_expr(of, view, number)
+
     match expr:
         case Operand() | Column():
-            return replace(expr, view=map_view(expr.view, change))
+            return replace(expr, view=view(expr.view))
         case Index():
-            return Index(change(expr.value))
+            return Index(number(expr.value))
         case Unary() | Cast():
-            return replace(expr, operand=_map_expr(expr.operand, change))
+            return replace(expr, operand=inner(expr.operand))
         case Binary():
-            left, right = _map_expr(expr.left, change), _map_expr(expr.right, change)
-            return Binary(expr.kind, left, right)
+            return Binary(expr.kind, inner(expr.left), inner(expr.right))
         case Select():
-            parts = (expr.condition, expr.yes, expr.no)
-            return Select(*(_map_expr(part, change) for part in parts))
+            return Select(inner(expr.condition), inner(expr.yes), inner(expr.no))
         case _:
             return expr
 
 
-def _argument(argument: Passed | Affine | Const, change: Change) -> Passed | Affine | Const:
+def _argument(
+    argument: Passed | Affine | Const, view: Callable[[View], View], number: Change
+) -> Passed | Affine | Const:
     if isinstance(argument, Affine):
-        return change(argument)
+        return number(argument)
     if isinstance(argument, Passed):
-        return Passed(argument.privilege, map_view(argument.view, change))
+        return Passed(argument.privilege, view(argument.view))
     return argument

@@ -7,16 +7,21 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+import eas
 from eas.cli.explain import read_pages, title_of
 from eas.septran.codes import TITLES
-from tests.septran.files.checking import check, error_of
+from eas.septran.logic.loading import load_logic, load_primitives
+from eas.septran.operators import load
+from tests.septran.files.checking import SIZES, check
 
 REPOSITORY = Path(__file__).parent.parent.parent
+GEMM = REPOSITORY / "examples/septran/gemm/gemm_logic.py"
 PAGES = {code: page for code, page in read_pages().items() if code.startswith("S")}
 CODE = re.compile(r"S\d{3}")
-BLOCK = re.compile(r"^```yaml\n(.*?)^```\n", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```(yaml|python)\n(.*?)^```\n", re.MULTILINE | re.DOTALL)
 FILE_NAME = re.compile(r"# ([\w.]+\.yaml)\n")
 
 
@@ -44,22 +49,43 @@ def test_every_code_has_a_snapshot() -> None:
 
 @pytest.mark.parametrize("code", TITLES)
 def test_the_wrong_example_of_a_page_has_this_error_and_no_other(code: str, tmp_path: Path) -> None:
-    error = error_of(*files_of(code, "Wrong", tmp_path))
-    assert {diagnostic.code for diagnostic in error.diagnostics} == {code}
+    with pytest.raises(eas.CompileError) as caught:
+        check_page(code, files_of(code, "Wrong", tmp_path))
+    assert {diagnostic.code for diagnostic in caught.value.diagnostics} == {code}
 
 
 @pytest.mark.parametrize("code", TITLES)
 def test_the_right_example_of_a_page_has_no_error(code: str, tmp_path: Path) -> None:
-    check(*files_of(code, "Right", tmp_path))
+    check_page(code, files_of(code, "Right", tmp_path))
+
+
+ABOUT_LOWERING = re.compile(r"S[2457]|S808")
+
+
+def check_page(code: str, files: list[Path]) -> None:
+    """Does with the files of a page what a command would do with them."""
+    logic = [file for file in files if file.suffix == ".py"]
+    if ABOUT_LOWERING.match(code):
+        mapping = [file for file in files if file.suffix == ".yaml"]
+        operator = load(logic[0] if logic else GEMM, mapping)
+        operator.build(**({"M": 64, "N": 64} if logic else SIZES))
+    elif code == "S810":
+        for primitive in load_primitives(logic[0]).values():
+            assert primitive.symbol
+    elif logic:
+        load_logic(logic[0]).tasks["main"](*(np.zeros((16, 16), np.float32) for _ in range(2)))
+    else:
+        check(*files)
 
 
 def files_of(code: str, heading: str, folder: Path) -> list[Path]:
-    """The blocks of YAML below a heading of a page, as files; a comment may give the name."""
+    """The blocks below a heading of a page, as files; a comment in YAML may give the name."""
     section = PAGES[code].partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
     files: list[Path] = []
-    for block in BLOCK.findall(section):
+    for language, block in BLOCK.findall(section):
         name = FILE_NAME.match(block)
-        file = folder / (name.group(1) if name else "example.map.yaml")
+        plain = "example.map.yaml" if language == "yaml" else "example_logic.py"
+        file = folder / (name.group(1) if name else plain)
         file.write_text(block, "utf-8")
         files.append(file)
     return files

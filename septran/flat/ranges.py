@@ -1,0 +1,93 @@
+"""Between which bounds an affine number lies, given those of its variables.
+
+The size of an array is a name of digits, `"37"`, while logic is lowered: so `min(64, 37)` is still
+seen to be a tile of 64, for which memory of 64 is needed, although there are only 37 rows.
+"""
+
+from __future__ import annotations
+
+from eas.septran.flat.affine import Affine, Atom, Floor, Max, Min, Mod, affine
+from eas.support.records import field, frozen
+
+Bounds = tuple[int, int]
+
+
+def size(extent: int) -> Affine:
+    """The size of an axis of an array, by a name."""
+    return affine(str(extent))
+
+
+def known(number: Affine) -> int | None:
+    """The value of a number that depends on sizes only."""
+    names = number.names
+    if not all(map(str.isdigit, names)):
+        return None
+    return number.evaluate({name: int(name) for name in names})
+
+
+def room(extent: Affine, ranges: Ranges) -> int:
+    """The extent of a full tile: what memory for a tile of an extent must hold."""
+    if len(extent.terms) == 1 and extent.constant == 0 and extent.terms[0][1] == 1:
+        atom = extent.terms[0][0]
+        if isinstance(atom, Min):
+            tiles = [each.value for each in atom.operands if each.is_constant]
+            if tiles:
+                return tiles[0]
+    return ranges.upper(extent)
+
+
+@frozen
+class Ranges:
+    """What is known of variables: the extents of the loops that count them."""
+
+    extents: dict[str, Affine] = field(default_factory=dict[str, Affine])
+
+    def inside(self, variable: str, extent: Affine) -> Ranges:
+        """What is known in a loop, of its variable too."""
+        return Ranges({**self.extents, variable: extent})
+
+    def bounds(self, number: Affine) -> Bounds:
+        """The least and the greatest value, or numbers beyond these."""
+        low = high = number.constant
+        for atom, coefficient in number.terms:
+            least, greatest = self._atom(atom)
+            ends = coefficient * least, coefficient * greatest
+            low, high = low + min(ends), high + max(ends)
+        return low, high
+
+    def _atom(self, atom: Atom) -> Bounds:
+        match atom:
+            case str() if atom.isdigit():
+                return int(atom), int(atom)
+            case str():
+                return 0, max(0, self.bounds(self.extents[atom])[1] - 1)
+            case Floor(operand, divisor):
+                low, high = self.bounds(operand)
+                return low // divisor, high // divisor
+            case Mod(operand, divisor):
+                low, high = self.bounds(operand)
+                return (low, high) if 0 <= low <= high < divisor else (0, divisor - 1)
+            case Min(operands):
+                parts = [self.bounds(each) for each in operands]
+                return min(low for low, _ in parts), min(high for _, high in parts)
+            case Max(operands):
+                parts = [self.bounds(each) for each in operands]
+                return max(low for low, _ in parts), max(high for _, high in parts)
+
+    def upper(self, number: Affine) -> int:
+        """The greatest value that a number can have: what memory for it must hold."""
+        return self.bounds(number)[1]
+
+    def is_least(self, number: Affine, other: Affine) -> bool:
+        """Whether a number is never greater than another one."""
+        return self.bounds(other - number)[0] >= 0
+
+    def stays_below(self, index: Affine, extent: Affine) -> bool:
+        """Whether an index is in a range: by its bounds, or because it counts just that range."""
+        low, high = self.bounds(index)
+        if low >= 0 and high < self.bounds(extent)[0]:
+            return True
+        if index.constant == 0 and len(index.terms) == 1 and index.terms[0][1] == 1:
+            name = index.terms[0][0]
+            return isinstance(name, str) and self.extents.get(name) == extent
+        return False

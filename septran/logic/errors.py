@@ -1,0 +1,41 @@
+"""How mistakes in logic leave the reader: all that were found, with lines of the Python file."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+from eas.frontend_ast.name_lookup import close_matches
+from eas.frontend_ast.source.errors import CompileError
+
+
+class LogicError(CompileError):
+    """Logic that cannot be used: `diagnostics` says why and where."""
+
+
+class UnknownValue(Exception):
+    """A value is asked for whose expression was refused; that has been said already."""
+
+
+UNKNOWN = object()  # the value of a name whose expression was refused
+
+
+def names_assigned(node: ast.stmt) -> list[str]:
+    """The names that a statement would have given values."""
+    targets = node.targets if isinstance(node, ast.Assign) else []
+    found = (each for target in targets for each in ast.walk(target))
+    return [each.id for each in found if isinstance(each, ast.Name)]
+
+
+def suggest(name: str, known: Iterable[str]) -> tuple[str, ...]:
+    """The likeliest name that was meant, or all there are."""
+    names = sorted(set(known))
+    if close := close_matches(name, names):
+        return (f"did you mean `{close[0]}`?",)
+    return (f"there is {', '.join(f'`{each}`' for each in names)}",) if 0 < len(names) < 12 else ()
+
+
+def words(node: ast.AST) -> str:
+    """A piece of the user's text, on one line, in a message."""
+    text = ast.unparse(node).replace("\n", " ")
+    return text if len(text) <= 60 else f"{text[:57]}..."

@@ -1,0 +1,121 @@
+"""What an expression of an inner task can be: numbers, tensors, partitions, streams of tiles."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from eas.septran.flat.affine import ZERO, Affine, affine, ceil_div, minimum
+from eas.septran.flat.ranges import Ranges, known
+from eas.support.records import frozen
+
+Number: TypeAlias = "int | Affine"
+
+
+@frozen
+class Tensor:
+    """A rectangle of a parameter or local tensor: per axis of that an offset and an extent.
+
+    An axis without an extent is indexed at its offset and is none of the rectangle's own.
+    """
+
+    root: str
+    offsets: tuple[Affine, ...]
+    extents: tuple[Affine | None, ...]
+
+    @property
+    def shape(self) -> tuple[Affine, ...]:
+        return tuple(extent for extent in self.extents if extent is not None)
+
+    def cut(self, offsets: tuple[Affine, ...], extents: tuple[Affine | None, ...]) -> Tensor:
+        """A rectangle of this rectangle, by the axes of this one."""
+        inner = iter(zip(offsets, extents, strict=True))
+        moved: list[Affine] = []
+        sizes: list[Affine | None] = []
+        for offset, extent in zip(self.offsets, self.extents, strict=True):
+            shift, size = next(inner) if extent is not None else (ZERO, None)
+            moved.append(offset + shift)
+            sizes.append(size)
+        return Tensor(self.root, tuple(moved), tuple(sizes))
+
+
+def whole(root: str, shape: tuple[Affine, ...]) -> Tensor:
+    """All of a parameter or local tensor."""
+    return Tensor(root, (ZERO,) * len(shape), shape)
+
+
+@frozen
+class Partition:
+    """A tensor cut into tiles. The last tile of an axis may be smaller than the others.
+
+    Neighbours share `overlap` elements along each axis; a partition with any is only read.
+    """
+
+    tensor: Tensor
+    tile: tuple[Affine, ...]
+    overlap: tuple[int, ...]
+
+    @property
+    def shape(self) -> tuple[Affine, ...]:
+        """How many tiles there are along each axis."""
+        return tuple(map(_count_tiles, self.tensor.shape, self.tile, self.overlap))
+
+    def pick(self, indices: tuple[Affine, ...], ranges: Ranges) -> Tensor:
+        """The tile at some indices."""
+        parts = [
+            _place(extent, tile, overlap, index, ranges)
+            for extent, tile, overlap, index in zip(
+                self.tensor.shape, self.tile, self.overlap, indices, strict=True
+            )
+        ]
+        return self.tensor.cut(tuple(p[0] for p in parts), tuple(p[1] for p in parts))
+
+
+def _count_tiles(extent: Affine, tile: Affine, overlap: int) -> Affine:
+    if tile == extent:
+        return affine(1)
+    return ceil_div(extent - overlap, tile.value)
+
+
+def _place(
+    extent: Affine, tile: Affine, overlap: int, index: Affine, ranges: Ranges
+) -> tuple[Affine, Affine]:
+    """The offset and the true extent of a tile along an axis."""
+    if tile == extent:
+        return ZERO, extent
+    wanted = tile + overlap
+    if ranges.is_least(extent - overlap, tile):
+        return ZERO, minimum(wanted, extent)
+    offset = index * tile.value
+    rest = extent - offset
+    if ranges.is_least(wanted, rest):
+        return offset, wanted
+    if _divides(tile.value, extent - overlap) and ranges.stays_below(
+        index, ceil_div(extent - overlap, tile.value)
+    ):
+        return offset, wanted
+    return offset, minimum(wanted, rest)
+
+
+def _divides(tile: int, extent: Affine) -> bool:
+    number = known(extent)
+    return number is not None and number % tile == 0
+
+
+@frozen
+class Stream:
+    """Tiles of a partition, one after the other along the axes without an index: `Ap[i, :]`."""
+
+    partition: Partition
+    indices: tuple[Affine | None, ...]
+
+    @property
+    def counts(self) -> tuple[Affine, ...]:
+        """How many tiles there are along each of the streamed axes."""
+        shape = self.partition.shape
+        return tuple(n for n, index in zip(shape, self.indices, strict=True) if index is None)
+
+    def at(self, steps: tuple[Affine, ...], ranges: Ranges) -> Tensor:
+        """The tile of a step."""
+        left = iter(steps)
+        indices = tuple(next(left) if index is None else index for index in self.indices)
+        return self.partition.pick(indices, ranges)

@@ -1,0 +1,161 @@
+"""Kernels: one for each grid of the outermost level, with its allocations first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from eas.septran.files import Machine, ResolvedInstance
+from eas.septran.flat.affine import Affine, affine
+from eas.septran.flat.nodes import (
+    Alloc,
+    Kernel,
+    Module,
+    ParallelFor,
+    Param,
+    Privilege,
+    Stmt,
+    Temp,
+    View,
+    accesses,
+    walk,
+)
+from eas.septran.flat.substitution import change_views
+from eas.septran.lowering.arguments import TensorType
+from eas.septran.lowering.barriers import insert_barriers
+from eas.septran.lowering.machines import synchronized_memories
+from eas.septran.lowering.pipelining import Slots
+from eas.septran.lowering.residency import written_out
+from eas.septran.lowering.tree import Loop, Node, Placed, Resident
+from eas.support.records import replace
+
+
+def make_module(
+    name: str,
+    machine: Machine,
+    arguments: Mapping[str, TensorType],
+    nodes: Sequence[Node],
+    slots: Mapping[str, Slots],
+    entry: ResolvedInstance,
+) -> Module:
+    """The module of a whole operator."""
+    memory = next(each for each, m in machine.mems.items() if m.kind == "global")
+    temps, inner = _take_globals(nodes, memory)
+    kernels: list[Kernel] = []
+    for group in _groups(inner):
+        kernels.append(_kernel(f"{name}_{len(kernels)}", machine, arguments, temps, group, slots))
+    if len(kernels) == 1:
+        kernels = [replace(kernels[0], name=name)]
+    params = tuple(
+        Param(each, a.dtype, tuple(map(affine, a.shape)), memory, _privilege(each, kernels))
+        for each, a in arguments.items()
+    )
+    given = {param.name: param for param in params}
+    kernels = [
+        replace(kernel, params=tuple(replace(given[p.name], privilege=p.privilege)
+                                     if p.name in given else p for p in kernel.params))
+        for kernel in kernels
+    ]  # fmt: skip
+    return Module(name, machine.name, params, tuple(temps), tuple(kernels))
+
+
+def _take_globals(nodes: Sequence[Node], memory: str) -> tuple[list[Temp], list[Node]]:
+    """Local tensors of the outermost level in global memory live between kernels."""
+    temps: list[Temp] = []
+    inner: list[Node] = []
+    for node in nodes:
+        if isinstance(node, Placed) and all(_is_temp(each, memory) for each in node.residents):
+            temps += [
+                Temp(each.buffer, each.dtype, tuple(map(affine, each.shape)), each.memory)
+                for each in node.residents
+            ]
+            more, rest = _take_globals(node.body, memory)
+            temps += more
+            inner += rest
+        else:
+            inner.append(node)
+    return temps, inner
+
+
+def _is_temp(resident: Resident, memory: str) -> bool:
+    return resident.source is None and resident.memory == memory
+
+
+def _groups(nodes: Sequence[Node]) -> list[list[Node]]:
+    """A parallel loop of the outermost level is a kernel of its own."""
+    groups: list[list[Node]] = []
+    is_open = False
+    for node in nodes:
+        is_grid = isinstance(node, Loop) and isinstance(node.record, ParallelFor)
+        if is_grid or not is_open:
+            groups.append([node])
+        else:
+            groups[-1].append(node)
+        is_open = not is_grid
+    return groups
+
+
+def _kernel(
+    name: str,
+    machine: Machine,
+    arguments: Mapping[str, TensorType],
+    temps: Sequence[Temp],
+    nodes: Sequence[Node],
+    slots: Mapping[str, Slots],
+) -> Kernel:
+    grid: list[tuple[str, Affine]] = []
+    body: list[Node] = list(nodes)
+    while len(body) == 1 and isinstance(loop := body[0], Loop):
+        if not isinstance(loop.record, ParallelFor) or loop.record.proc != machine.grid:
+            break
+        grid.append((loop.record.variable, loop.record.extent))
+        body = list(loop.body)
+    allocations: list[Alloc] = []
+    stmts = [_with_slots(stmt, slots) for stmt in written_out(body, allocations)]
+    synchronized = dict.fromkeys(synchronized_memories(machine), machine.grid)
+    placed = [
+        replace(each, slots=slots[each.name].count) if each.name in slots else each
+        for each in allocations
+    ]
+    inner = insert_barriers(stmts, synchronized)
+    memory = next(each for each, m in machine.mems.items() if m.kind == "global")
+    touched = {view.buffer: None for stmt in walk(inner) for view, _ in accesses(stmt)}
+    params = [
+        Param(each, a.dtype, tuple(map(affine, a.shape)), memory, _use(each, inner))
+        for each, a in arguments.items()
+        if each in touched
+    ]
+    params += [
+        Param(t.name, t.dtype, t.shape, t.memory, _use(t.name, inner))
+        for t in temps
+        if t.name in touched
+    ]
+    threads = machine.procs[machine.grid].threads
+    return Kernel(name, tuple(params), tuple(grid), threads, (*placed, *inner))
+
+
+def _with_slots(stmt: Stmt, slots: Mapping[str, Slots]) -> Stmt:
+    def change(view: View) -> View:
+        found = slots.get(view.buffer)
+        return view if found is None else replace(view, slot=found.index)
+
+    return change_views(stmt, change)
+
+
+def _use(name: str, body: Sequence[Stmt]) -> Privilege:
+    """What statements do with a buffer: `w` only if nothing reads it."""
+    hows = {
+        how for stmt in walk(tuple(body)) for view, how in accesses(stmt) if view.buffer == name
+    }
+    if hows == {"w"}:
+        return "w"
+    return "r" if hows <= {"r"} else "rw"
+
+
+def _privilege(name: str, kernels: Sequence[Kernel]) -> Privilege:
+    hows = {p.privilege for kernel in kernels for p in kernel.params if p.name == name}
+    if not hows:
+        return "r"
+    first = next(p.privilege for kernel in kernels for p in kernel.params if p.name == name)
+    if first == "w":
+        return "w"
+    return "r" if hows == {"r"} else "rw"

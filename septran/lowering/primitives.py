@@ -1,0 +1,54 @@
+"""Which primitive of the machine computes a product, and whether it can."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from eas.septran.files import Machine
+from eas.septran.files.complaints import Complaints
+from eas.septran.files.machine import Primitive
+from eas.septran.flat.nodes import Mma
+from eas.support.location import Loc
+
+
+def choose_primitive(
+    machine: Machine,
+    stmt: Mma,
+    extents: Mapping[str, int],
+    bound: str | None,
+    loc: Loc,
+    complaints: Complaints,
+) -> str:
+    """The primitive that the mapping binds, or the machine's first one that fits (S501)."""
+    if bound is not None:
+        found = machine.primitive(bound)
+        if found is None:
+            return bound  # of a project's own file, which says nothing about shapes
+        operation, primitive = found
+        if operation != "gemm":
+            message = f"`{bound}` computes `{operation}`, and this leaf a product"
+            complaints.add("S501", message, loc)
+        elif (why := _trouble(primitive, stmt, extents)) is not None:
+            complaints.add("S501", f"`{bound}` {why}", loc)
+        return bound
+    tried: list[str] = []
+    for primitive in machine.primitives.get("gemm", []):
+        why = _trouble(primitive, stmt, extents)
+        if why is None:
+            return primitive.name
+        tried.append(f"`{primitive.name}` {why}")
+    message = f"no primitive of `{machine.name}` computes this product"
+    complaints.add("S501", message, loc, notes=tried)
+    return "gemm"
+
+
+def _trouble(primitive: Primitive, stmt: Mma, extents: Mapping[str, int]) -> str | None:
+    """Why a primitive cannot compute a product of full tiles, if it cannot."""
+    for letter, multiple in primitive.shape.items():
+        if extents.get(letter, multiple) % multiple:
+            return f"takes multiples of {multiple} for `{letter}`, and it is {extents[letter]}"
+    for operand, view in (("C", stmt.target), ("A", stmt.left), ("B", stmt.right)):
+        allowed = primitive.mems.get(operand)
+        if allowed and view.memory not in allowed:
+            return f"takes `{operand}` in {' or '.join(allowed)}, and it is in {view.memory}"
+    return None

@@ -1,0 +1,220 @@
+"""Operators: a logic with a mapping, to be called with arrays, printed and explained."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+import eas
+from eas.ir.types import DTYPES, DType, from_numpy
+from eas.septran.files import Machine, load_mapping, resolve
+from eas.septran.files import Mapping as MappingFiles
+from eas.septran.files.complaints import Complaints, SeptranError
+from eas.septran.flat.nodes import Module
+from eas.septran.logic.dimensions import declared_names, find_dimensions
+from eas.septran.logic.loading import Logic, load_logic, load_primitives
+from eas.septran.logic.tasks import Primitive, Task
+from eas.septran.lowering import Lowered, lower
+from eas.septran.lowering.arguments import TensorType
+from eas.septran.machine_tables import library_of
+from eas.septran.targets.blocks import BlockError, block_functions
+from eas.septran.targets.build import Program
+from eas.septran.targets.codegen_dsa import print_c
+from eas.septran.targets.library import Library
+from eas.support.records import frozen, replace
+
+Array = np.ndarray[Any, Any]
+Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+TEXTS = ("metal", "llvm", "c", "flat")
+Run = Callable[[Mapping[str, Array]], None]
+
+
+def load(
+    logic: str | os.PathLike[str] | ModuleType | Task,
+    mapping: Paths,
+    *,
+    machine: str | None = None,
+    target: str | None = None,
+    primitives: Sequence[str | os.PathLike[str]] = (),
+    tune: Mapping[str, int | bool | str] | None = None,
+) -> Operator:
+    """An operator: a logic file and a mapping file, or a mapping with overlays.
+
+        op = septran.load("gemm_logic.py", "gemm.cpu.map.yaml", tune={"gemm_host.block_m": 64})
+        op(C, A, B)
+
+    `machine` is for mappings that name none, `target` for machines that have several. `primitives`
+    are Python files with primitives of a project's own. `tune` resolves `!tune`.
+    """
+    own: dict[str, Primitive] = {}
+    for path in primitives:
+        own |= load_primitives(path)
+    paths = [mapping] if isinstance(mapping, str | os.PathLike) else list(mapping)
+    files = load_mapping(paths, machine=machine, primitives=tuple(own))
+    return Operator(load_logic(logic), resolve(files, tune or {}), own, target)
+
+
+@frozen
+class Built:
+    """An operator for arrays of certain shapes and dtypes, ready to run."""
+
+    lowered: Lowered
+    run: Run
+
+
+class Operator:
+    """A logic on a machine. It is lowered once for each combination of shapes and dtypes."""
+
+    def __init__(
+        self,
+        logic: Logic,
+        mapping: MappingFiles,
+        primitives: Mapping[str, Primitive] | None = None,
+        target: str | None = None,
+    ) -> None:
+        self.logic = logic
+        self.mapping = mapping
+        self.primitives = dict(primitives or {})
+        self.target = target or mapping.machine.targets[0]
+        self._built: dict[tuple[TensorType, ...], Built] = {}
+
+    @property
+    def machine(self) -> Machine:
+        return self.mapping.machine
+
+    @property
+    def entry(self) -> Task:
+        """The task that is called."""
+        instance = self.mapping.task_mappings[self.mapping.entrypoint or ""]
+        return self.logic.tasks[getattr(instance, "task_name", "")]
+
+    def __call__(self, *arrays: Array) -> None:
+        """Runs the operator; arrays that it writes are changed in place."""
+        built = self._built.get(tuple(_type_of(array) for array in arrays)) or self.build(*arrays)
+        built.run(dict(zip(self.entry.parameters, arrays, strict=True)))
+
+    def build(self, *arrays: Array, dtype: str | None = None, **sizes: int) -> Built:
+        """The operator made ready to run for arrays, or for sizes by their names."""
+        types = tuple(self._types(arrays, dtype, sizes))
+        if types not in self._built:
+            self._built[types] = self._build(types)
+        return self._built[types]
+
+    def flat(self, *arrays: Array, dtype: str | None = None, **sizes: int) -> Module:
+        """The flat module for arrays, or for sizes by their names; its `str` is its text."""
+        return self.build_flat(*arrays, dtype=dtype, **sizes).module
+
+    def build_flat(self, *arrays: Array, dtype: str | None = None, **sizes: int) -> Lowered:
+        """The flat module with the machine's table, which its interpreter checks it against."""
+        types = self._types(arrays, dtype, sizes)
+        return lower(self.logic.tasks.values(), self.mapping, types)
+
+    def emit(self, kind: str, *arrays: Array, dtype: str | None = None, **sizes: int) -> str:
+        """A text for arrays or sizes by name: `"metal"`, `"llvm"`, `"c"` or `"flat"`."""
+        lowered = self.build_flat(*arrays, dtype=dtype, **sizes)
+        match kind:
+            case "flat":
+                return str(lowered.module)
+            case "c":
+                return print_c(lowered.module, self.library)
+            case "metal":
+                return "\n".join(compiled.msl for _, compiled in self._compiled(lowered))
+            case "llvm":
+                return "\n".join(compiled.llvm for _, compiled in self._compiled(lowered))
+            case _:
+                raise ValueError(f"there is no text `{kind}`: {', '.join(TEXTS)}")
+
+    @property
+    def library(self) -> Library:
+        """The vendor's library of the machine, with the primitives of the project's own."""
+        library = library_of(self.machine)
+        own = {name: each.symbol for name, each in self.primitives.items()}
+        known = {
+            name: library.symbols[symbol]
+            for name, symbol in own.items()
+            if symbol in library.symbols
+        }
+        return replace(library, primitives={**library.primitives, **known})
+
+    def _types(
+        self, arrays: Sequence[Array], dtype: str | None, sizes: Mapping[str, int]
+    ) -> list[TensorType]:
+        if arrays:
+            return [_type_of(array) for array in arrays]
+        return self.types_for(sizes, DTYPES[dtype or self.machine.default_dtype])
+
+    def types_for(self, sizes: Mapping[str, int], dtype: DType) -> list[TensorType]:
+        """The arguments' types for sizes by name: `M=512, N=512, K=512`."""
+        task = self.entry
+        declared = declared_names(task) or {}
+        ranks = {name: len(declared.get(name, ("", ""))) for name in task.parameters}
+        dimensions = find_dimensions(task, ranks)
+        wanted = {name: dimensions.parameter(name, rank) for name, rank in ranks.items()}
+        known = dict.fromkeys(size for names in wanted.values() for size in names)
+        missing = [name for name in known if name not in sizes]
+        unknown = [name for name in sizes if name not in known]
+        if missing or unknown:
+            wrong = f"`{unknown[0]}` is no size" if unknown else f"`{missing[0]}` is missing"
+            raise TypeError(f"the sizes of `{task.function_name}` are {', '.join(known)}: {wrong}")
+        return [
+            TensorType(tuple(sizes[size] for size in wanted[name]), dtype)
+            for name in task.parameters
+        ]
+
+    def _compiled(self, lowered: Lowered) -> list[tuple[tuple[int, ...], eas.CompiledKernel]]:
+        registers = [n for n, m in self.machine.mems.items() if m.kind == "registers"]
+        try:
+            functions = block_functions(lowered.module, registers)
+        except BlockError as error:
+            raise SeptranError([error.diagnostic]) from error
+        return [
+            (
+                tuple(extent.value for _, extent in reversed(kernel.grid)) or (1,),
+                eas.compile_function(function),
+            )
+            for kernel, function in functions
+        ]
+
+    def _build(self, types: tuple[TensorType, ...]) -> Built:
+        lowered = lower(self.logic.tasks.values(), self.mapping, types)
+        if self.target == "c":
+            program = Program(lowered.module, self.library)
+            return Built(lowered, lambda arrays: program(*arrays.values()))
+        if self.target not in ("cpu", "apple_gpu"):
+            complaints = Complaints()
+            message = f"`{self.machine.name}` does not run here: its targets are texts"
+            complaints.add("S701", message, self.machine.place("targets"))
+            raise complaints.error()
+        return Built(lowered, self._block_program(lowered))
+
+    def _block_program(self, lowered: Lowered) -> Run:
+        compiled = self._compiled(lowered)
+        device = "cpu" if self.target == "cpu" else "metal"
+        module = lowered.module
+
+        def run(arrays: Mapping[str, Array]) -> None:
+            temps = {
+                temp.name: np.empty(tuple(e.value for e in temp.shape), temp.dtype.numpy)
+                for temp in module.temps
+            }
+            given = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+            for (grid, each), kernel in zip(compiled, module.kernels, strict=True):
+                buffers = {**given, **temps}
+                used = {param.name: buffers[param.name] for param in kernel.params}
+                eas.launch_function(each, used, grid, device=device)
+            for name, array in arrays.items():
+                if given[name] is not array:
+                    array[...] = given[name]
+
+        return run
+
+
+def _type_of(array: Array) -> TensorType:
+    dtype = from_numpy(np.asarray(array).dtype)
+    if dtype is None:
+        raise TypeError(f"an array of {array.dtype} is nothing that a task can compute with")
+    return TensorType(tuple(array.shape), dtype)
