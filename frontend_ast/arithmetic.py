@@ -389,13 +389,13 @@ def class_of(operand: Operand) -> type[object]:
     return tuple if issubclass(found, tuple) else found
 
 
-def kept_generator(ctx: Context, operand: Operand) -> Exception:
+def stored_generator(ctx: Context, operand: Operand) -> Exception:
     is_lazy = isinstance(operand, Generated) and operand.is_lazy
     return ctx.refusal(
         "E0113",
         "the items of a generator cannot be worked out one by one"
         if is_lazy
-        else "an iterator gives its items once, and cannot be kept",
+        else "an iterator gives its items once, and cannot be stored",
         at=operand,
         help=f"make a list of them: `{'[x * x for x in items]' if is_lazy else 'list(zip(a, b))'}`",
     )

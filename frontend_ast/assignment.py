@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from eas.frontend_ast.arithmetic import SYMBOLS, binary, class_of, items_of, kept_generator
+from eas.frontend_ast.arithmetic import SYMBOLS, binary, class_of, items_of, stored_generator
 from eas.frontend_ast.context import Context, Silenced
 from eas.frontend_ast.name_lookup import read_name
 from eas.frontend_ast.operands import (
@@ -128,7 +128,7 @@ def assign(ctx: Context, target: ast.expr, value: Operand, origin: ast.AST | Non
     """Binds a target; `origin` is the expression that errors about the value point at."""
     match target:
         case ast.Name() if isinstance(value, Generated):
-            raise kept_generator(ctx, value)
+            raise stored_generator(ctx, value)
         case ast.Name(id=name):
             if isinstance(value, Array) and value.name == UNNAMED:
                 value = replace(value, name=name)

@@ -18,7 +18,7 @@ from functools import cache, partial
 from typing import Any, cast
 
 from eas.frontend_ast import foreign
-from eas.frontend_ast.arithmetic import failed, kept_generator
+from eas.frontend_ast.arithmetic import failed, stored_generator
 from eas.frontend_ast.branches import close_scope, lower_branch
 from eas.frontend_ast.builtins import BUILTINS
 from eas.frontend_ast.call_binding import Given, bind, without_annotations
@@ -334,10 +334,10 @@ def _call_closure(ctx: Context, closure: Closure, given: Given) -> Operand:
 def _seen_frame(closure: Closure) -> Frame:
     """The frame with the variables that a function sees."""
     frame = closure.frame
-    if not closure.kept:
+    if not closure.captured:
         return frame
     loc = frame.source.head(closure.node, frame.caller)
-    return replace(frame, env=frame.env | {k: Bound(v, loc) for k, v in closure.kept.items()})
+    return replace(frame, env=frame.env | {k: Bound(v, loc) for k, v in closure.captured.items()})
 
 
 def _inline(
@@ -399,8 +399,8 @@ def _keep_variables(frame: Frame, operand: Operand) -> Operand:
     if not isinstance(operand, Closure) or operand.frame is not frame:
         return operand
     bindings = {name: frame.env.get(name) for name in _used_names(frame, operand)}
-    kept = {name: found.value for name, found in bindings.items() if isinstance(found, Bound)}
-    return replace(operand, kept=kept)
+    captured = {name: found.value for name, found in bindings.items() if isinstance(found, Bound)}
+    return replace(operand, captured=captured)
 
 
 def _lower_body(ctx: Context, node: ast.FunctionDef | ast.Lambda) -> Operand:
@@ -486,7 +486,7 @@ def _bind(
         if parameter.kind is parameter.VAR_POSITIONAL:
             value = Tuple(bound.arguments.get(key, ()))
         if isinstance(value, Generated):
-            raise kept_generator(ctx, value)
+            raise stored_generator(ctx, value)
         ctx.name_value(value, key)
         env[key] = Bound(value, ctx.loc)
     return env

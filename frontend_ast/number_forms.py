@@ -31,8 +31,8 @@ def parts_of(operand: Operand) -> tuple[Operand, ...]:
             return (offset,)
         case Range(start=start, stop=stop, step=step):
             return start, stop, step
-        case Closure(defaults=defaults, kept=kept):
-            return *defaults.values(), *(kept or {}).values()
+        case Closure(defaults=defaults, captured=captured):
+            return *defaults.values(), *(captured or {}).values()
         case Method(receiver=receiver) | RecordMethod(receiver=receiver):
             return (receiver,)
         case Text(parts=parts):
@@ -51,10 +51,12 @@ def with_parts(operand: Operand, parts: Sequence[Operand]) -> Operand:
         case Range():
             start, stop, step = map(as_number, parts)
             return Range(start, stop, step)
-        case Closure(node=node, frame=frame, defaults=defaults, kept=kept):
+        case Closure(node=node, frame=frame, defaults=defaults, captured=captured):
             values = iter(parts)
             defaults = dict(zip(defaults, values, strict=False))
-            return Closure(node, frame, defaults, kept and dict(zip(kept, values, strict=True)))
+            return Closure(
+                node, frame, defaults, captured and dict(zip(captured, values, strict=True))
+            )
         case Method() | RecordMethod():
             return replace(operand, receiver=parts[0])
         case Text(parts=texts):
@@ -87,7 +89,7 @@ def is_same_kind(a: Operand, b: Operand) -> bool:
 
 def _differ_in_kept_values(a: Closure, b: Closure) -> bool:
     """Whether two calls of one function gave them, so that all else that they see is the same."""
-    if a.kept is None or b.kept is None or a.kept.keys() != b.kept.keys():
+    if a.captured is None or b.captured is None or a.captured.keys() != b.captured.keys():
         return False
     return a.frame.parent is b.frame.parent and a.frame.cells == b.frame.cells
 

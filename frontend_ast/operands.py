@@ -121,14 +121,14 @@ class Range:
 class Closure:
     """A function or lambda defined inside the kernel, with the frame it sees.
 
-    When that frame has returned, its variables no longer change: `kept` are those that the function
-    uses.
+    When that frame has returned, its variables no longer change: `captured` are those that the
+    function uses.
     """
 
     node: ast.FunctionDef | ast.Lambda
     frame: Frame
     defaults: dict[str, Operand]
-    kept: dict[str, Operand] | None = None
+    captured: dict[str, Operand] | None = None
 
     @property
     def name(self) -> str:

@@ -9,9 +9,9 @@ from typing import Any
 from eas.frontend_ast.arithmetic import (
     MAX_ITEMS,
     items_of,
-    kept_generator,
     known_range,
     length_of,
+    stored_generator,
     unknown_range,
 )
 from eas.frontend_ast.assignment import assign
@@ -103,7 +103,7 @@ def static_items(ctx: Context, operand: Operand) -> tuple[Operand, ...]:
         raise unknown_range(ctx, operand)
     if isinstance(operand, Generated):
         if operand.is_lazy:
-            raise kept_generator(ctx, operand)
+            raise stored_generator(ctx, operand)
         return operand.items
     if known is not None:
         check_length(ctx, length_of(known))

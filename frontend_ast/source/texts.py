@@ -121,7 +121,7 @@ class Text:
 
 
 # The text of each function that was found, for as long as there is the function.
-_kept: WeakKeyDictionary[FunctionType, Text] = WeakKeyDictionary()
+_cached: WeakKeyDictionary[FunctionType, Text] = WeakKeyDictionary()
 
 # All of them; the text of a kernel may be that of a helper in its file.
 _states: WeakSet[Text] = WeakSet()
@@ -138,27 +138,27 @@ def keep_texts(function: object) -> None:
 
     What decorators have wrapped may be of another file.
     """
-    while isinstance(function, FunctionType) and function not in _kept:
+    while isinstance(function, FunctionType) and function not in _cached:
         remember(function.__code__)
         text = _read(function)
         if text is not None:
-            _kept[function] = text
+            _cached[function] = text
         function = getattr(function, "__wrapped__", None)
 
 
 def texts_of(function: FunctionType) -> Iterator[Text]:
     """The texts that a function may have been compiled from, the likeliest first."""
-    kept = _kept.get(function)
-    if kept is not None:
-        yield kept
+    cached = _cached.get(function)
+    if cached is not None:
+        yield cached
     before = linecache.cache.get(function.__code__.co_filename, ())
     now = _read(function)
     if now is None:
         return
-    if now is not kept:
+    if now is not cached:
         yield now
     with _lock:
-        others = [each for each in _states if each.path == now.path and each not in (kept, now)]
+        others = [each for each in _states if each.path == now.path and each not in (cached, now)]
     yield from others
     if len(before) == 4 and before[2] and before[2] != now.lines:
         yield Text(now.path, before[2])
@@ -166,7 +166,7 @@ def texts_of(function: FunctionType) -> Iterator[Text]:
 
 def found_in(function: FunctionType, text: Text) -> None:
     """Notes that a text is the function's, to be asked first from now on."""
-    _kept[function] = text
+    _cached[function] = text
 
 
 def _read(function: FunctionType) -> Text | None:

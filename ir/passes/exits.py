@@ -103,15 +103,15 @@ class _Ending:
 
     At the end of the scope itself (`flag` is None) that is the scope's results. Elsewhere it is the
     region's own values, a flag of the shape `flag`, and the scope's results for lanes that left.
-    `kept` are the indices of those values that differ between the paths to the end.
+    `differing` are the indices of those values that differ between the paths to the end.
     """
 
     own: Values
-    kept: tuple[int, ...]
+    differing: tuple[int, ...]
     flag: Shape | None = None
 
     def pick(self, values: Values) -> Values:
-        return tuple(values[place] for place in self.kept)
+        return tuple(values[place] for place in self.differing)
 
 
 @frozen
@@ -136,15 +136,15 @@ class _ScopeLowering:
         end = scope.body.terminator
         inner = [op for op in walk(scope.body) if isinstance(op, Leave)]
         leaves = [op.values for op in inner if op.label == scope.label]
-        kept: list[int] = []
+        differing: list[int] = []
         for place, result in enumerate(scope.results):
             value = last_of(state.bound, end.values[place]) if isinstance(end, Yield) else None
             if any(last_of(state.bound, values[place]) != value for values in leaves):
-                kept.append(place)
+                differing.append(place)
             elif value is not None:
                 state.bound[result.id] = value
-        own = tuple(scope.results[place] for place in kept)
-        return _ScopeLowering(state, scope, _Ending(own, tuple(kept)))
+        own = tuple(scope.results[place] for place in differing)
+        return _ScopeLowering(state, scope, _Ending(own, tuple(differing)))
 
     def lower(self) -> list[Op]:
         """The ops that stand for the scope, and a terminator: a `Yield` if its end is reached."""
@@ -314,8 +314,8 @@ class _ScopeLowering:
             raise ValueError(f"{op.loc}: lanes leave in different trips, but a result is a scalar")
         shared = self._shared(op)
         self.state.bound.update(shared)
-        kept = [place for place, result in enumerate(op.results) if result.id not in shared]
-        return _Ending(tuple(op.results[place] for place in kept), tuple(kept), split)
+        differing = [place for place, result in enumerate(op.results) if result.id not in shared]
+        return _Ending(tuple(op.results[place] for place in differing), tuple(differing), split)
 
     def _shared(self, op: If | Loop) -> dict[int, Value]:
         """The results, by id, that are one value from outside of the op on every path."""

@@ -225,9 +225,9 @@ class _Analysis:
 
     def branch(self, op: If) -> None:
         for region, truth in ((op.then, True), (op.orelse, False)):
-            kept = self.assume(op.condition, truth)
+            saved = self.assume(op.condition, truth)
             self.region(region)
-            self.found.values.update(kept)
+            self.found.values.update(saved)
         ends = [
             r.terminator.values for r in (op.then, op.orelse) if isinstance(r.terminator, Yield)
         ]
@@ -289,9 +289,9 @@ class _Analysis:
         self.leave(op, breaks)
 
     def pass_on(self, test: Condition, args: Sequence[Value], truth: bool) -> None:
-        kept = self.assume(test.condition, truth)
+        saved = self.assume(test.condition, truth)
         self.join(args, [test.values])
-        self.found.values.update(kept)
+        self.found.values.update(saved)
 
     def finish(self, op: For, carried: Sequence[Value], breaks: list[Sequence[Value]]) -> None:
         self.join(op.orelse.args, [carried])
@@ -342,13 +342,13 @@ class _Analysis:
 
     def assume(self, condition: Value, truth: bool) -> dict[int, Interval]:
         """Narrows what a condition says of values; gives the intervals to put back after."""
-        kept: dict[int, Interval] = {}
+        saved: dict[int, Interval] = {}
         for value, low, high in self.facts(condition, truth):
             interval = self.of(value)
             if interval is not None:
-                kept.setdefault(value.id, interval)
+                saved.setdefault(value.id, interval)
                 self.set(value, interval.within(low, high))
-        return kept
+        return saved
 
     def facts(self, condition: Value, truth: bool) -> list[tuple[Value, int, int]]:
         op = self.defined.get(condition.id)
