@@ -154,6 +154,6 @@ def trial_of(text: str, extents: tuple[int, int, int]) -> Trial:
         return {"x": x.copy(), "out": x[::-1].copy()}
 
     def bind(given: Arrays) -> list[Any]:
-        return compiled.binding.bind({**given, "n": TRIPS})
+        return compiled.binding.bind({**given, "n": np.int32(TRIPS)})
 
     return Trial(f"{text} {extents}", compiled.function, compiled.metal, arrays, bind, (1,))
