@@ -15,6 +15,7 @@ from eas.ir.aliasing.disjointness import (
     Form,
     are_disjoint,
     are_disjoint_across_trips,
+    are_other_slots,
     is_injective,
 )
 from eas.ir.aliasing.lane_indices import Indices
@@ -74,6 +75,8 @@ def conflict(a: Access, b: Access, facts: Facts) -> bool:
     if a.form is None or b.form is None:
         return True
     if are_disjoint(a.form, b.form):
+        return False
+    if a.earlier is None and b.earlier is None and are_other_slots(a.form, b.form, facts):
         return False
     return not (
         isinstance(a.earlier, For) and are_disjoint_across_trips(a.form, b.form, a.earlier, facts)

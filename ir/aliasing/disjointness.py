@@ -12,7 +12,7 @@ from math import gcd
 from eas.ir.aliasing.affine_forms import Form, plus
 from eas.ir.aliasing.lane_indices import Part, Symbol
 from eas.ir.aliasing.queries import Facts
-from eas.ir.nodes import Constant, For
+from eas.ir.nodes import Compute, Constant, For, Value
 from eas.support.records import replace
 
 
@@ -98,3 +98,41 @@ def are_disjoint_across_trips(a: Form, b: Form, loop: For, facts: Facts) -> bool
     (low_a, high_a), (low_b, high_b) = a.span, b.span
     reach = max(high_a - low_b, high_b - low_a) + abs(a.constant - b.constant)
     return abs(a.shared.get(counter, 0) * int(step.value)) > reach
+
+
+def are_other_slots(a: Form, b: Form, facts: Facts) -> bool:
+    """Whether two offsets of one trip are into different slots of a ring buffer.
+
+    `(t + 1) % n * size` and `t % n * size` are, if the lanes stay inside of `size` elements.
+    """
+    if a.unknown or b.unknown or a.strided or b.strided:
+        return False
+    slots = plus(a, b, -1).shared
+    if len(slots) != 2:
+        return False
+    (x, size), (y, other) = slots.items()
+    (low_a, high_a), (low_b, high_b) = a.span, b.span
+    distance = a.constant - b.constant
+    reach = max(distance + high_a - low_b, high_b - low_a - distance)
+    return size == -other and abs(size) > reach and _are_other_residues(x, y, facts)
+
+
+def _are_other_residues(x: Value, y: Value, facts: Facts) -> bool:
+    """Whether two values are remainders by one number, of values that differ modulo it."""
+    first, second = (facts.definition(facts.resolve(value)) for value in (x, y))
+    if not isinstance(first, Compute) or not isinstance(second, Compute):
+        return False
+    if first.op is not second.op or first.op.name not in ("mod", "truncmod"):
+        return False
+    divisor = facts.definition(facts.resolve(first.operands[1]))
+    if not isinstance(divisor, Constant) or divisor.value == 0:
+        return False
+    (x0, n0), (x1, n1) = (
+        [facts.forms.of(value, ()) for value in op.operands] for op in (first, second)
+    )
+    apart = plus(x0, x1, -1)
+    return n0 == n1 and _is_constant(apart) and apart.constant % int(divisor.value) != 0
+
+
+def _is_constant(form: Form) -> bool:
+    return replace(form, constant=0) == Form()

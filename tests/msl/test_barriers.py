@@ -186,3 +186,55 @@ def test_two_reductions_of_one_loop_share_a_barrier() -> None:
         if (t == 0) { b[0] = total + high; }
     """
     assert body_of(ops) == lines(expected)
+
+
+RING = """
+    %10: i32[64] = arange start=0 size=64
+    %11: i32 = 0
+    %12: i32 = 1
+    %13: i32 = 2
+    %14: i32 = 64
+    %15: i32 = 63
+    %16: i32[64] = splat %15 shape=[64]
+    %17: i32[64] = sub %16, %10
+    %18: i32 = {distance}
+    for %k.19: i32 = %11 .. %n.4 by %12 {{
+      %20: i32 = truncmod %k.19, %13
+      %21: i32 = mul %20, %14
+      %22: i32[64] = splat %21 shape=[64]
+      %23: i32[64] = add %22, %17
+      %24: f32[64] = load %a.0[%23]
+      %25: i32 = add %k.19, %18
+      %26: i32 = truncmod %25, %13
+      %27: i32 = mul %26, %14
+      %28: i32[64] = splat %27 shape=[64]
+      %29: i32[64] = add %28, %10
+      store %a.0[%29] = %24
+    }}
+"""
+
+
+def test_a_trip_that_reads_one_slot_and_writes_the_other_needs_one_barrier() -> None:
+    expected = """
+        const int t = int(thread_position.x);
+
+        for (int k = 0; k < n; ++k) {
+            threadgroup_barrier(mem_flags::mem_device);
+            a[(k + 1) % 2 * 64 + t] = a[k % 2 * 64 + (63 - t)];
+        }
+    """
+    assert body_of(RING.format(distance=1)) == lines(expected)
+
+
+def test_a_trip_that_reads_and_writes_one_slot_needs_two_barriers() -> None:
+    expected = """
+        const int t = int(thread_position.x);
+
+        for (int k = 0; k < n; ++k) {
+            threadgroup_barrier(mem_flags::mem_device);
+            const float a_value = a[k % 2 * 64 + (63 - t)];
+            threadgroup_barrier(mem_flags::mem_device);
+            a[(k + 2) % 2 * 64 + t] = a_value;
+        }
+    """
+    assert body_of(RING.format(distance=2)) == lines(expected)

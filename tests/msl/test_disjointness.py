@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
+import operator
+
 import pytest
 
 from eas.ir.aliasing.disjointness import (
     Form,
     are_disjoint,
     are_disjoint_across_trips,
+    are_other_slots,
     is_injective,
 )
 from eas.ir.aliasing.lane_domains import owner_indices
@@ -104,3 +108,43 @@ def test_digits_of_an_index_are_injective_only_together(rows: int, injective: bo
         ops = ops.replace("%11: i32[1, 8]", "%11: i32[8, 1]")
     (form,) = forms_of(ops)
     assert is_injective(form, 64) is injective
+
+
+SLOTS = """
+    %10: i32[64] = arange start=0 size=64
+    %11: i32 = {first}
+    %12: i32 = {second}
+    %13: i32 = {slots}
+    %14: i32 = {size}
+    %15: i32 = add %n.4, %11
+    %16: i32 = {op} %15, %13
+    %17: i32 = mul %16, %14
+    %18: i32[64] = splat %17 shape=[64]
+    %19: i32[64] = add %18, %10
+    %20: i32 = add %n.4, %12
+    %21: i32 = {op} %20, %13
+    %22: i32 = mul %21, %14
+    %23: i32 = 63
+    %24: i32 = add %22, %23
+    %25: i32[64] = splat %24 shape=[64]
+    %26: i32[64] = sub %25, %10
+    store %i.2[%19] = %10
+    store %i.2[%26] = %10
+"""
+
+
+@pytest.mark.parametrize("op", ["mod", "truncmod"])
+@pytest.mark.parametrize("slots", [1, 2, 3])
+@pytest.mark.parametrize("size", [1, 63, 64, -64, 100])
+@pytest.mark.parametrize("first", [-1, 0, 1, 2, 3])
+def test_slots_of_a_ring_buffer_are_apart_where_their_numbers_and_sizes_say_so(
+    op: str, slots: int, size: int, first: int
+) -> None:
+    ops = SLOTS.format(op=op, slots=slots, size=size, first=first, second=1)
+    a, b = forms_of(ops)
+    remainder = operator.mod if op == "mod" else math.fmod
+    are_apart = all(
+        abs(remainder(n + first, slots) - remainder(n + 1, slots)) * abs(size) > 63
+        for n in range(-6, 6)
+    )
+    assert are_other_slots(a, b, gather(function_of(ops))) is are_apart
