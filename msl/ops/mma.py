@@ -18,8 +18,8 @@ accumulator first: by a number, or by one for each row.
 **Software pipelining.** In such a loop tiles may be double buffered. A trip loads its matrices to
 registers (`mma_prefetch`), adds the product of the tiles that the trip before has filled
 (`mma_pipelined`), then fills the other buffers (`mma_store_slot`) and counts (`mma_parity_flip`).
-`mma_parity_start` stands before the loop; behind it an `mma_pipelined` adds the last product. It
-adds nothing if no trip has filled the tiles.
+`mma_parity_start` is before the loop. After it, an `mma_pipelined` adds the last product; it adds
+nothing if no trip has filled the tiles.
 
 How fragments are spread over simdgroups, and how long the rows of a tile are, is not decided here:
 layout decides it. A `dot` with other extents stays as it is: each lane computes its element.

@@ -2,7 +2,7 @@
 
 Which tiles a product needs is decided here. A factor of several products, or one that a loop does
 not change, is stored once, before the first of them. Factors that change from trip to trip are
-double buffered: all those that the products of a loop's body have share a parity.
+double buffered: one parity serves for all products of a loop's body.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Product:
 class Use:
     """A product's use of a matrix, in a role.
 
-    `op` contains the product, or is it, and stands in the region where the matrix is made. It
+    `op` is the product or contains it, and is in the region where the matrix is made. The use
     `is_invariant` if the matrix stays the same until the product has been added again.
     """
 
@@ -69,7 +69,7 @@ class Use:
 
 @record
 class Tiling:
-    """`instead` has what replaces the op with a result; `before` and `after` have, by number, what
+    """`instead` has what replaces the op with a result. `before` and `after` have, by number, what
     comes around an op, `allocs` what comes first of all. `shared` are the tiles of factors that are
     stored once."""
 
@@ -107,16 +107,18 @@ class Tiling:
         """The allocations of the memory that the new ops use."""
         return [alloc for pointer, alloc in self.allocs.items() if pointer in self.used]
 
-    def products_of(self, kept: Accumulator, waiting: Collection[int]) -> Iterator[Product]:
+    def products_of(self, accumulator: Accumulator, waiting: Collection[int]) -> Iterator[Product]:
         """The products of an accumulator.
 
         In loops their tiles are double buffered, which saves a barrier in each trip. That is of no
         use in regions where threads wait for each other anyway. If the accumulator is multiplied in
         between, no product can be added later.
         """
-        may_wait = self.budget.buffers == 2 and all(each.factor is None for each in kept.updates)
-        for update in kept.updates:
-            product = Product(kept.number, update, False)
+        may_wait = self.budget.buffers == 2 and all(
+            each.factor is None for each in accumulator.updates
+        )
+        for update in accumulator.updates:
+            product = Product(accumulator.number, update, False)
             is_pipelined = may_wait and update.is_looped and self.region_of(product) not in waiting
             yield replace(product, is_pipelined=is_pipelined)
 
@@ -158,20 +160,20 @@ class Tiling:
     def region_of(self, product: Product) -> int:
         return self.accumulators.outline.regions[product.dot.result]
 
-    def frame(self, kept: Accumulator, products: Sequence[Product]) -> None:
+    def frame(self, accumulator: Accumulator, products: Sequence[Product]) -> None:
         """Makes the ops around an accumulator, and those of products that are not pipelined."""
-        dot, hint = kept.updates[0].dot, kept.result.hint or kept.init.hint
-        acc = self.accumulator_for(kept.number, dot, hint)
+        dot, hint = accumulator.updates[0].dot, accumulator.result.hint or accumulator.init.hint
+        acc = self.accumulator_for(accumulator.number, dot, hint)
         begin: list[Op] = []
-        if self.accumulators.is_zero(kept.init):
+        if self.accumulators.is_zero(accumulator.init):
             begin.append(self.on_accumulator(ZERO, dot, (acc,)))
         else:
-            tile = self.tile_for(kept.init, dot.loc)
-            begin.append(self.store(kept.init, tile, "start", dot.loc))
+            tile = self.tile_for(accumulator.init, dot.loc)
+            begin.append(self.store(accumulator.init, tile, "start", dot.loc))
             begin.append(self.on_accumulator(LOAD, dot, (acc, tile)))
-        self.before.setdefault(kept.first.number, []).extend(begin)
-        end = self.on_accumulator(EPILOGUE, dot, (acc,), result=kept.result)
-        self.after.setdefault(kept.last.number, []).append(end)
+        self.before.setdefault(accumulator.first.number, []).extend(begin)
+        end = self.on_accumulator(EPILOGUE, dot, (acc,), result=accumulator.result)
+        self.after.setdefault(accumulator.last.number, []).append(end)
         pairs = _Pairs(self)
         for product in products:
             if not product.is_pipelined:
@@ -317,8 +319,8 @@ class Tiling:
 class _Pairs:
     """Tiles for the factors of an accumulator's products.
 
-    Products of a loop have tiles of their own. Those that follow each other use two pairs by turns:
-    the factors of the next product are stored while the last one is still being multiplied.
+    Products of a loop have tiles of their own. Those that follow each other alternate between two
+    pairs: the factors of one are stored while the one before is still being multiplied.
     """
 
     tiling: Tiling
