@@ -18,7 +18,16 @@ from eas.septran.files import documents, nodes
 from eas.septran.files.complaints import Complaints, suggest
 from eas.septran.files.documents import Document
 from eas.septran.files.machine_names import check_machine
-from eas.septran.files.model import Bytes, Dotted, DTypeName, Figure, Name, Positive, Strict
+from eas.septran.files.model import (
+    LONGEST_NAME,
+    Bytes,
+    Dotted,
+    DTypeName,
+    Figure,
+    Name,
+    Positive,
+    Strict,
+)
 from eas.septran.files.validation import validate
 from eas.support.location import NOWHERE, Loc
 
@@ -27,7 +36,9 @@ SUFFIX = ".machine.yaml"  # of a file beside a mapping, which names it without t
 Target = Literal["cpu", "apple_gpu", "c", "tvm", "tilelang", "opencl"]
 Arrow = Annotated[
     str,
-    StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*->[A-Za-z_][A-Za-z0-9_]*$", max_length=200),
+    StringConstraints(
+        pattern=r"^[A-Za-z_][A-Za-z0-9_]*->[A-Za-z_][A-Za-z0-9_]*$", max_length=LONGEST_NAME
+    ),
 ]
 
 

@@ -325,7 +325,8 @@ def _names_by_task(overlay: Mapping) -> dict[str, str]:
 
 def _renamed(skeleton: dict[str, Any], by_task: dict[str, str]) -> dict[str, Any]:
     instances: dict[str, dict[str, Any]] = skeleton["task_mappings"]
-    new = {name: by_task.get(each["task_name"], name) for name, each in instances.items()}
+    left = dict(by_task)  # of several instances of a task the first one takes the name
+    new = {name: left.pop(each["task_name"], name) for name, each in instances.items()}
     mappings = {
         new[name]: {
             **each,

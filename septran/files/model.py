@@ -7,11 +7,13 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from pydantic_core import PydanticCustomError
 
+LONGEST_NAME = 200
+
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=100)]
 Dotted = Annotated[
     str,
     StringConstraints(
-        pattern=r"^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*$", max_length=200
+        pattern=r"^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*$", max_length=LONGEST_NAME
     ),
 ]
 DTypeName = Literal[
@@ -21,7 +23,6 @@ Small = Annotated[int, Field(ge=-(2**31), lt=2**31)]
 Positive = Annotated[int, Field(ge=1, lt=2**31)]
 Bytes = Annotated[int, Field(ge=1, lt=2**48)]
 Figure = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-
 
 OWN = "septran"  # the type of mistakes that models of ours find themselves
 

@@ -18,7 +18,8 @@ from eas.septran.files.machine import Machine
 from eas.septran.files.mapping import NONE, Instance
 from eas.septran.files.nodes import Items, Map, Node, Scalar
 from eas.septran.files.tune_tags import MOST_STAGES
-from eas.support.records import field, frozen
+from eas.support.location import Loc
+from eas.support.records import frozen
 
 if TYPE_CHECKING:
     from eas.septran.files.merge import Mapping as LoadedMapping
@@ -173,25 +174,26 @@ def _check_conditions(
     """`gemm.block_m` in a constraint is a tunable of `gemm`; a name without a dot is a size."""
     for scalar, term in parse_conditions(root, "constraints", complaints):
         for named in names_in(term):
-            owner, dot, key = named.name.rpartition(".")
-            if not dot or (owner not in instances and not is_complete):
-                continue
-            loc = scalar.part(named.start, named.end)
-            if owner not in instances:
-                message = f"`task_mappings` has no instance {quoted(owner)}"
-                help = suggest(owner, instances, "there are")
-                complaints.add("S122", message, loc, help=help)
-                continue
-            known = _numbers_of(instances[owner])
-            if key not in known and is_complete:
-                message = f"{quoted(owner)} has no tunable {quoted(key)}"
-                help = suggest(key, known, "it has")
-                complaints.add("S122", message, loc, help=help)
+            if is_complete and "." in named.name:  # an overlay may speak of other files
+                loc = scalar.part(named.start, named.end)
+                _check_number(named.name, loc, instances, complaints)
     for scalar, term in parse_conditions(root, "when", complaints):
         for named in names_in(term):
             if "." in named.name:
                 message = f"{quoted(named.name)} is no size: `when` is decided by sizes alone"
                 complaints.add("S122", message, scalar.part(named.start, named.end))
+
+
+def _check_number(name: str, loc: Loc, instances: dict[str, Map], complaints: Complaints) -> None:
+    owner, _, key = name.rpartition(".")
+    if owner not in instances:
+        message = f"`task_mappings` has no instance {quoted(owner)}"
+        complaints.add("S122", message, loc, help=suggest(owner, instances, "there are"))
+        return
+    known = _numbers_of(instances[owner])
+    if key not in known:
+        message = f"{quoted(owner)} has no tunable {quoted(key)}"
+        complaints.add("S122", message, loc, help=suggest(key, known, "it has"))
 
 
 def _numbers_of(instance: Map) -> list[str]:
@@ -213,13 +215,13 @@ class TaskNames:
     locals: Collection[str] = ()
     tunables: Collection[str] = ()
     launches: Collection[str] = ()
-    leaves: Collection[str] = field(default=())
+    leaves: Collection[str] = ()
 
 
 def check_names(mapping: LoadedMapping, tasks: Mapping[str, TaskNames]) -> None:
     """Raise an error for names of a mapping that its logic does not have."""
     complaints = Complaints()
-    for name, instance in _alternatives(dict(_instances(mapping.root))):
+    for _, instance in _alternatives(dict(_instances(mapping.root))):
         for scalar in _texts(nodes.child(instance, "task_name")):
             task = tasks.get(str(scalar.value))
             if task is None:
@@ -227,13 +229,11 @@ def check_names(mapping: LoadedMapping, tasks: Mapping[str, TaskNames]) -> None:
                 message = f"the logic has no task {quoted(str(scalar.value))}"
                 complaints.add("S119", message, scalar.loc, help=help)
             else:
-                _check_keys(name, instance, str(scalar.value), task, complaints)
+                _check_keys(instance, str(scalar.value), task, complaints)
     complaints.raise_if_any()
 
 
-def _check_keys(
-    name: str, instance: Map, task: str, known: TaskNames, complaints: Complaints
-) -> None:
+def _check_keys(instance: Map, task: str, known: TaskNames, complaints: Complaints) -> None:
     tensors = [*known.parameters, *known.locals]
     for section, code, what, names in (
         ("mems", "S125", "parameter", known.parameters),

@@ -51,18 +51,14 @@ def tunes(mapping: Mapping) -> list[Tune]:
         at = ("task_mappings", name)
         if isinstance(instance, InstanceChoice):
             options = tuple(range(len(instance.values)))
-            found.append(Tune(name, at, options, _tag_place(mapping, at)))
+            found.append(Tune(name, at, options, mapping.place(*at)))
             continue
         for path, tune in open_values(instance):
             inner = path[1:] if path[0] == "tunables" else path
-            loc = _tag_place(mapping, (*at, *path))
+            loc = mapping.place(*at, *path)
             options = _options(mapping, instance, tune)
             found.append(Tune(".".join((name, *inner)), (*at, *path), options, loc))
     return found
-
-
-def _tag_place(mapping: Mapping, path: tuple[str, ...]) -> Loc:
-    return mapping.place(*path)
 
 
 def _options(mapping: Mapping, instance: Instance, tune: AnyTune) -> tuple[Chosen, ...]:

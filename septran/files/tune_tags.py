@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Literal, Self
 
-from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
+from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag, model_validator
 
 from eas.septran.files.model import Name, Positive, Small, Strict, wrong
 from eas.septran.files.nodes import TuneData
 
 MOST_OPTIONS = 1000
 MOST_STAGES = 64
+BRANCHES = ("<tune>", "<value>", "<bool>", "<one>", "<list>")  # of the unions in models
 TUNE_TYPES = ("choice", "int", "pow2", "bool", "memory", "binding", "instance")
 
 
@@ -154,6 +155,19 @@ _MemoryTune = Annotated[NameChoice | MemoryChoice, _BY_TYPE, UNWRAP]
 _BindingTune = Annotated[NameChoice | BindingChoice, _BY_TYPE, UNWRAP]
 _InstanceTune = Annotated[NameChoice, UNWRAP]
 
+
+def _options_within(low: int, high: int) -> AfterValidator:
+    """A `!tune` may offer only what could stand in its place."""
+
+    def check(value: int | IntChoice | IntRange | PowerOfTwo) -> object:
+        for option in () if isinstance(value, int) else value.options():
+            if not low <= option <= high:
+                raise wrong("S123", f"{option} is not from {low} to {high}")
+        return value
+
+    return AfterValidator(check)
+
+
 AnyTune = (
     ValueChoice
     | IntChoice
@@ -178,14 +192,17 @@ _Depth = Annotated[int, Field(ge=1, le=MOST_STAGES)]
 Stages = Annotated[
     Annotated[_Depth, Tag("<value>")] | Annotated[_IntTune, Tag("<tune>")],
     _BRANCH,
+    _options_within(1, MOST_STAGES),
 ]
 Threads = Annotated[
     Annotated[int, Field(ge=1, le=65536), Tag("<value>")] | Annotated[_IntTune, Tag("<tune>")],
     _BRANCH,
+    _options_within(1, 65536),
 ]
 Padding = Annotated[
     Annotated[int, Field(ge=0, le=4096), Tag("<value>")] | Annotated[_IntTune, Tag("<tune>")],
     _BRANCH,
+    _options_within(0, 4096),
 ]
 MemoryName = Annotated[
     Annotated[Name, Tag("<value>")] | Annotated[_MemoryTune, Tag("<tune>")],

@@ -11,10 +11,9 @@ from pydantic import BaseModel, Tag, ValidationError
 
 from eas.septran.files import nodes
 from eas.septran.files.complaints import Complaints, quoted, suggest
-from eas.septran.files.expressions import LONGEST
-from eas.septran.files.model import OWN
+from eas.septran.files.model import LONGEST_NAME, OWN
 from eas.septran.files.nodes import Map, Node, Scalar
-from eas.septran.files.tune_tags import TUNE_TYPES
+from eas.septran.files.tune_tags import BRANCHES, TUNE_TYPES
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -32,19 +31,21 @@ def validate(model: type[M], root: Node, complaints: Complaints) -> M | None:
 def _complain(model: type[BaseModel], root: Node, error: Any, complaints: Complaints) -> None:
     kind: str = error["type"]
     context: dict[str, Any] = error.get("ctx") or {}
-    is_key = bool(error["loc"]) and error["loc"][-1] == "[key]"
-    path = _path_in(root, [step for step in error["loc"] if step != "[key]"])
+    *around, last = error["loc"] or ("",)
+    is_key = last == "[key]" and kind not in ("extra_forbidden", "missing")
+    path = _path_in(root, around if is_key else error["loc"])
     if kind == OWN:
         steps = filter(None, str(context["at"]).split("."))
         path = [*path, *steps]
         complaints.add(context["code"], context["message"], nodes.place(root, path))
     elif kind == "extra_forbidden":
-        help = suggest(path[-1], _keys_at(model, error["loc"][:-1]), "the keys are")
-        message = f"unknown key {quoted(path[-1])}"
-        complaints.add("S106", message, nodes.key_place(root, path), help=help)
+        loc = nodes.key_place(root, [*_path_in(root, around), last])
+        help = suggest(last, _keys_at(model, around), "the keys are")
+        complaints.add("S106", f"unknown key {quoted(last)}", loc, help=help)
     elif kind == "missing":
-        loc = nodes.key_place(root, path[:-1]) if path[:-1] else nodes.place(root, [])
-        complaints.add("S107", f"the key `{path[-1]}` is missing", loc)
+        holder = _path_in(root, around)
+        loc = nodes.key_place(root, holder) if holder else nodes.place(root, [])
+        complaints.add("S107", f"the key `{last}` is missing", loc)
     elif kind in ("union_tag_invalid", "literal_error"):
         _complain_about_word([*path, "type"] if kind[0] == "u" else path, root, context, complaints)
     elif kind == "union_tag_not_found":
@@ -60,11 +61,9 @@ def _path_in(root: Node, loc: Sequence[str | int]) -> list[Any]:
     path: list[str | int] = []
     node: Node | None = root
     for n, step in enumerate(loc):
-        is_branch = isinstance(step, str) and step.startswith("<")
+        inner = None if node is None else nodes.child(node, step)
         is_type = n > 0 and loc[n - 1] == "<tune>" and step in TUNE_TYPES
-        inner = None if node is None or is_branch or is_type else nodes.child(node, step)
-        is_last = n == len(loc) - 1
-        if is_branch or is_type or (inner is None and not is_last):
+        if is_type or (inner is None and (step in BRANCHES or n < len(loc) - 1)):
             continue
         path.append(step)
         node = inner
@@ -106,10 +105,8 @@ def _wrong_value(
         is_open = isinstance(node, Map) and not node.is_tune and "type" in node.entries
         return "S108", message, ["a choice begins with `!tune`"] if is_open else []
     name = str(path[-1]) if is_key else _text(node)
-    if (
-        kind in ("string_pattern_mismatch", "string_too_long")
-        and context.get("max_length") != LONGEST
-    ):
+    is_name = context.get("max_length", 0) <= LONGEST_NAME
+    if is_name and kind in ("string_pattern_mismatch", "string_too_long"):
         return "S110", f"{quoted(name)} is not a name", [_rule(context)]
     return "S109", _RANGES.get(kind, _no_words)(context), []
 
@@ -159,7 +156,7 @@ _Branch = tuple[str, Any]  # the tag of a union's branch, and its type
 def _step(branch: _Branch, step: str | int) -> list[_Branch]:
     """The types behind a key, an index, or the name of a branch."""
     tag, of = branch
-    if str(step).startswith("<"):
+    if step in BRANCHES:
         return [branch] if tag == step else []
     if tag == "<tune>" and step in TUNE_TYPES:
         return [branch] if step in get_args(of.model_fields["type"].annotation) else []

@@ -8,13 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eas.ir.types import DTYPES
-from eas.septran.files import Machine
+from eas.septran.files import Machine, load_machine
 from eas.septran.files.complaints import Complaints
 from eas.septran.files.documents import parse
-from eas.septran.files.mapping import MappingFile
+from eas.septran.files.machine_names import check_machine
+from eas.septran.files.mapping import Instance, MappingFile
 from eas.septran.files.model import DTypeName, Strict
+from eas.septran.files.names import check_tree
 from eas.septran.files.nodes import TuneData
 from eas.septran.files.text import Text
+from eas.septran.files.tune_tags import BRANCHES, TUNE_TYPES
 from eas.septran.files.validation import validate
 from eas.septran.files.writing import to_yaml
 
@@ -64,7 +67,11 @@ bindings = names | choice(names) | choice(names, "binding") | tune("binding")
 
 
 def counts(least: int, most: int) -> st.SearchStrategy[Any]:
-    return st.integers(least, most) | choice(small) | ranges | powers
+    """A number in a range, or a choice of such numbers."""
+    inner = st.integers(least, most)
+    steps = st.tuples(inner, inner).map(sorted).filter(lambda pair: pair[1] - pair[0] < 1000)
+    open_range = steps.map(lambda pair: TuneData({"type": "int", "low": pair[0], "high": pair[1]}))
+    return inner | choice(inner) | open_range
 
 
 instances = record(
@@ -158,6 +165,58 @@ def test_any_mapping_is_read_back(data: dict[str, Any]) -> None:
 def test_any_machine_is_read_back(data: dict[str, Any]) -> None:
     model = Machine.model_validate(data)
     assert read_back(model) == model
+
+
+HOSTILE = "type values low high pad name visible GLOBAL->SPM gemm_host block_m dsa.mma [key] <a> é"
+hostile_keys = st.sampled_from(
+    [
+        *MappingFile.model_fields,
+        *Instance.model_fields,
+        *Machine.model_fields,
+        *BRANCHES,
+        *TUNE_TYPES,
+        *HOSTILE.split(),
+        "",
+        "a b",
+    ]
+)
+hostile_values = st.one_of(
+    numbers,
+    memories,
+    bindings,
+    texts,
+    st.sampled_from(["cpu", "gemm_host", "a.b < 3", "HOST", "GLOBAL", "dsa.mma", "start_wait"]),
+    st.floats(allow_nan=True),
+)
+hostile_trees = st.recursive(
+    hostile_values,
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3),
+        st.dictionaries(hostile_keys, inner, max_size=4),
+        st.dictionaries(hostile_keys, inner, max_size=4).map(TuneData),
+    ),
+    max_leaves=25,
+)
+
+
+@given(
+    st.dictionaries(
+        hostile_keys,
+        hostile_trees | st.dictionaries(names, hostile_trees | instances, max_size=3),
+        max_size=6,
+    )
+)
+def test_any_tree_is_a_model_or_has_complaints(data: dict[str, Any]) -> None:
+    complaints = Complaints()
+    text = to_yaml(data).replace("NaN", ".nan").replace("Infinity", ".inf")
+    document = parse(Text(text, "model.yaml"), complaints)
+    if document is not None:
+        for model in (MappingFile, Machine):
+            assert validate(model, document.root, complaints) is not None or complaints
+        check_tree(document.root, load_machine("cpu"), (), complaints)
+        check_machine(document.root, complaints)
+    if complaints:
+        assert str(complaints.error())
 
 
 def test_every_dtype_of_the_language_has_a_name_in_files() -> None:
