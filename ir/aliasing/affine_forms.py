@@ -65,6 +65,11 @@ def is_int_conversion(op: Compute) -> bool:
     return op.op.name == "cast" and op.operands[0].ty.dtype.is_int
 
 
+def is_index_or_conversion(op: Compute) -> bool:
+    """For the distances of offsets: an index is looked through as well, as if it were positive."""
+    return op.op.name in ("cast", "index")
+
+
 def is_never(op: Compute) -> bool:
     """For forms that are exact in wrapping arithmetic: no conversion is looked through."""
     del op
@@ -92,7 +97,7 @@ class AffineForms:
         resolve: Callable[[Value], Value] = lambda value: value,
         strides: Callable[[], frozenset[Value]] = frozenset,
     ) -> None:
-        self._definition, self._is_same = definition, is_same
+        self.definition, self._is_same = definition, is_same
         self._resolve, self._strides = resolve, strides
         self._found: dict[tuple[Value, Indices], Form] = {}
 
@@ -111,7 +116,7 @@ class AffineForms:
         return found if found and not found.shape and form == Form(shared={found: 1}) else None
 
     def _find(self, value: Value, indices: Indices) -> Form:
-        op = self._definition(value)
+        op = self.definition(value)
         if isinstance(op, Constant) and not value.ty.dtype.is_float:
             return Form(constant=int(op.value))
         form = self._of_compute(op, indices) if isinstance(op, Compute) else None
@@ -163,6 +168,46 @@ class AffineForms:
             return None
         ((value, factor),) = form.shared.items()
         return value if factor == 1 and value in self._strides() else None
+
+
+def step_along(value: Value, axis: int, forms: AffineForms) -> int | None:
+    """The difference of integers from one lane to the next along an axis, where that is known."""
+    if not value.shape or value.shape[axis] == 1:
+        return 0
+    indices = own_indices(value.shape)
+    return _Steps(forms, indices[axis].terms[0][1]).of(value, indices)
+
+
+class _Steps:
+    """How integers change with a coordinate, which is `part` of the lane's coordinates."""
+
+    def __init__(self, forms: AffineForms, part: Part) -> None:
+        self.forms, self.part = forms, part
+        self.found: dict[tuple[Value, Indices], int | None] = {}
+
+    def of(self, value: Value, indices: Indices) -> int | None:
+        key = (value, indices)
+        if key not in self.found:
+            form = self.forms.of(value, indices)
+            is_known = not any(part != self.part and self._has(part) for part in form.lanes)
+            is_known = is_known and all(self._is_constant(*symbol) for symbol in form.unknown)
+            self.found[key] = form.lanes.get(self.part, 0) if is_known else None
+        return self.found[key]
+
+    def _is_constant(self, symbol: Value, indices: Indices) -> bool:
+        """Whether a symbol does not change with the coordinate."""
+        if not any(self._has(part) for index in indices for _, part in index.terms):
+            return True
+        op = self.forms.definition(symbol)
+        if not isinstance(op, Compute) or op.op.position or not op.op.elementwise:
+            return False
+        return all(self.of(operand, indices) == 0 for operand in op.operands)
+
+    def _has(self, part: Part) -> bool:
+        """Whether a digit depends on the coordinate."""
+        if isinstance(part.base, Index):
+            return any(self._has(inner) for _, inner in part.base.terms)
+        return part.base == self.part.base
 
 
 def _of_index(index: Index) -> Form:

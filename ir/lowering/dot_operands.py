@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
+from eas.ir.aliasing.affine_forms import AffineForms, is_index_or_conversion, step_along
 from eas.ir.builder import Builder
 from eas.ir.nodes import Compute, Function, Load, Op, Region, Value, operands_of, regions_of
 from eas.ir.ops import OPS
@@ -28,7 +29,7 @@ def shape_dot_operands(f: Function) -> Function:
 class _Known:
     """The definitions of values, which are literals, and which ops use each of them.
 
-    `regions` has the `id()` of the region in which a value is computed.
+    `regions` has the `id()` of the region in which a value is computed, `forms` are for distances.
     """
 
     makers: dict[int, Op] = field(default_factory=dict[int, Op])
@@ -36,6 +37,10 @@ class _Known:
     users: dict[int, list[Op]] = field(default_factory=dict[int, list[Op]])
     products: dict[int, Compute] = field(default_factory=dict[int, Compute])
     regions: dict[int, int] = field(default_factory=dict[int, int])
+
+    def __post_init__(self) -> None:
+        makers = self.makers
+        self.forms = AffineForms(lambda value: makers.get(value.id), is_index_or_conversion)
 
     def note(self, region: Region) -> None:
         for op in region.ops:
@@ -92,8 +97,7 @@ class _DotOperands:
         rank = len(op.result.shape)
         if rank < 2 or not self.known.is_only_a_factor(op.result):
             return None
-        makers = self.known.makers
-        across, down = (steps_along(op.offset, rank - n, makers) for n in (1, 2))
+        across, down = (step_along(op.offset, rank - n, self.known.forms) for n in (1, 2))
         if down != 1 or across in (0, 1):
             return None
         self.build.ops, self.build.loc = [], op.loc
@@ -108,55 +112,3 @@ class _DotOperands:
         attrs = (("axes", axes),)
         self.build.emit(Compute(OPS["permute"], (read,), attrs, op.result, op.loc))
         return self.build.ops
-
-
-def steps_along(value: Value, axis: int, makers: Mapping[int, Op]) -> int | None:
-    """The difference of integers from one lane to the next along an axis, where that is known."""
-    return _Steps(makers).along(value, axis)
-
-
-_MOST_OPS = 50
-
-
-@record
-class _Steps:
-    """A limit on how far an offset is followed; real kernels stay below it."""
-
-    makers: Mapping[int, Op]
-    followed: int = 0
-
-    def along(self, value: Value, axis: int) -> int | None:
-        if not value.shape or value.shape[axis] == 1:
-            return 0
-        op = self.makers.get(value.id)
-        self.followed += 1
-        if not isinstance(op, Compute) or self.followed > _MOST_OPS:
-            return None
-        match op.op.name:
-            case "arange" | "thread_index":
-                return 1
-            case "splat":
-                return 0
-            case "expand_dims":
-                added = op.attr("axis")
-                assert isinstance(added, int)
-                return self.along(op.operands[0], axis - (added < axis))
-            case name if op.op.elementwise and op.operands:
-                return _combined(name, [self.along(operand, axis) for operand in op.operands])
-            case _:
-                return None
-
-
-def _combined(name: str, steps: list[int | None]) -> int | None:
-    """The steps of an op whose operands have the axes of its result."""
-    match name, steps:
-        case (("broadcast" | "cast"), [step]):
-            return step
-        case "index", [step, _]:
-            return step
-        case "add", [int(a), int(b)]:
-            return a + b
-        case "sub", [int(a), int(b)]:
-            return a - b
-        case _:
-            return 0 if all(step == 0 for step in steps) else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from eas.ir.aliasing.affine_forms import AffineForms
+from eas.ir.aliasing.affine_forms import AffineForms, is_index_or_conversion
 from eas.ir.analysis import divergences
 from eas.ir.nodes import (
     Atomic,
@@ -49,9 +49,9 @@ class Facts:
     `read` and `written` are the arrays that the function reads and writes. `op_loops` is the
     innermost loop around an op, `value_loops` the one around a value's definition. `indexed` are
     the values that depend on a checked index. `owners` are the ops that region arguments belong
-    to. `forms` are affine forms of offsets, `index_forms` those of indices that guards compare.
-    `counters` is the loop that an argument counts the trips of, `while_values` the value that the
-    test of a `while` passes to an argument.
+    to. `forms` are affine forms of offsets, `index_forms` those of indices that guards compare,
+    `distances` those for distances of offsets. `counters` is the loop that an argument counts the
+    trips of, `while_values` the value that the test of a `while` passes to an argument.
     """
 
     function: Function
@@ -72,6 +72,7 @@ class Facts:
     def __post_init__(self) -> None:
         self.forms = AffineForms(self.definition, strides=lambda: self.strides)
         self.index_forms = _index_forms(self)
+        self.distances = AffineForms(self.definition, is_index_or_conversion)
         found = divergences(self.function)
         self._divergent = {key for key, each in found.items() if each.inside}
         self._yielded: set[int] = set()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from eas.ir.aliasing.affine_forms import AffineForms, own_indices
+from eas.ir.aliasing.affine_forms import own_indices
 from eas.ir.nodes import Compute, Store, Value
 from eas.llvm.analysis.facts import Facts
 
@@ -22,7 +22,7 @@ class _Distances:
 
     def __init__(self, facts: Facts, axis: int) -> None:
         self.facts, self.axis = facts, axis
-        self.forms = AffineForms(facts.definition, _is_same_distance)
+        self.forms = facts.distances
         self.found: dict[int, int | None] = {}
 
     def of(self, value: Value) -> int | None:
@@ -46,8 +46,3 @@ class _Distances:
         if op.op.name == "program_id":
             return int(op.attr("axis") == self.axis)
         return 0 if all(self.of(operand) == 0 for operand in op.operands) else None
-
-
-def _is_same_distance(op: Compute) -> bool:
-    """Whether the distance of an op's result is that of its first operand."""
-    return op.op.name in ("cast", "index")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from eas.ir.lowering.dot_operands import steps_along
+from eas.ir.aliasing.affine_forms import step_along
 from eas.ir.nodes import (
     Compute,
     Load,
@@ -89,6 +89,6 @@ def _cost(value: Value, facts: Facts, most: int) -> int | None:
 def _is_row(op: Load, facts: Facts) -> bool:
     if op.pointer.id in facts.written:
         return False
-    if steps_along(op.offset, len(op.offset.shape) - 1, facts.definitions) not in (0, 1):
+    if step_along(op.offset, len(op.offset.shape) - 1, facts.distances) not in (0, 1):
         return False
     return all(_cost(part, facts, 0) == 0 for part in (op.mask, op.other) if part is not None)
