@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from eas.ir.types import DType
-from eas.msl.cxx.exchanges import KINDS, SPACES, by_exchange
+from eas.msl.cxx.compare_and_swap import KINDS, SPACES, define_loop
 from eas.msl.cxx.functions import FUNCTIONS
 from eas.msl.ops.dtypes import literal, type_name, unsigned
 from eas.support.records import field, record
@@ -433,7 +433,7 @@ HELPERS: dict[str, Definition] = {
     **{f"{name}_ragged": _simd_64_ragged(name) for name in _STEPS_64},
     "atomic_cas": _atomic_cas("device"),
     "atomic_cas_threadgroup": _atomic_cas("threadgroup"),
-    **{f"exchange_{kind}_{space}": by_exchange(kind, space) for kind in KINDS for space in SPACES},
+    **{f"exchange_{kind}_{space}": define_loop(kind, space) for kind in KINDS for space in SPACES},
     "report_failure": _report_failure,
     "report_fault": _report_fault,
     "report_record": _report_record,

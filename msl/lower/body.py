@@ -29,7 +29,16 @@ from eas.ir.nodes import (
 from eas.ir.types import BOOL, I32, count
 from eas.msl.analysis.facts import Control, is_pure
 from eas.msl.cxx.tree import Node, Variable
-from eas.msl.lower import axes, dot, memory, mma, reductions, scans, simdgroups, user_reductions
+from eas.msl.lower import (
+    axis_reductions,
+    dot,
+    memory,
+    mma,
+    reductions,
+    scans,
+    simdgroups,
+    user_reductions,
+)
 from eas.msl.lower.branches import lower_branch, lower_if
 from eas.msl.lower.control import ExitTargets, end, is_left
 from eas.msl.lower.loops import lower_for, lower_while
@@ -119,7 +128,7 @@ class _Body:
             case ReducePartials():
                 reductions.reduce_partials(step, low, self.accumulators)
             case ReduceChunks():
-                axes.reduce_chunks(step, low)
+                axis_reductions.reduce_chunks(step, low)
             case CombineLanes(op=op):
                 user_reductions.store_partials(op, low, self.states)
             case CombinePartials(op=op):
@@ -193,7 +202,7 @@ class _Body:
             case Stage():
                 self.stage(item)
             case SerialReduction(op=Compute() as op):
-                low.define(op.result, axes.serial(op, low))
+                low.define(op.result, axis_reductions.serial(op, low))
             case SerialReduction(op=Combine() as op):
                 user_reductions.serial(op, low)
             case Accumulate(op=op):
@@ -201,11 +210,11 @@ class _Body:
             case AccumulateByFunction(op=op):
                 user_reductions.accumulate(op, low, self.states)
             case StoreRowPartials(op=op):
-                axes.store_row_partials(op, low)
+                axis_reductions.store_row_partials(op, low)
             case AllReduceRow(op=op):
-                low.define(op.result, axes.all_reduce_row(op, low))
+                low.define(op.result, axis_reductions.all_reduce_row(op, low))
             case GatherPartials(op=op):
-                low.define(op.result, axes.gather_partials(op, low))
+                low.define(op.result, axis_reductions.gather_partials(op, low))
             case ScanLanes(op=op):
                 scans.scan_lanes(op, low, self.states)
             case FinishScan(op=op):

@@ -10,9 +10,9 @@ from eas.ir.aliasing.lane_indices import Index, Part, Symbol
 from eas.ir.nodes import Compute, Function
 from eas.ir.types import BOOL, I32, DType
 from eas.msl.analysis.facts import Facts
-from eas.msl.cxx.building import TreeBuilder
 from eas.msl.cxx.names import unique
 from eas.msl.cxx.tree import Block, ElementLoop, Loop, Node, Variable
+from eas.msl.cxx.tree_builder import TreeBuilder
 from eas.msl.layout.layout import Layout
 from eas.msl.ops.text import Level, Text, infix
 from eas.support.location import Loc

@@ -112,7 +112,8 @@ class Lowering(SharedArrayBuilder):
     def is_lane_variable(self, value: Value) -> bool:
         """Whether a value of control flow is a block in variables of its lanes."""
         op = self.facts.definition(value) or self.facts.owners.get(value)
-        return bool(value.shape) and op.number in self.layout.uniform_control
+        is_uniform = op is not None and op.number in self.layout.uniform_control
+        return bool(value.shape) and is_uniform
 
     def evaluate(self, op: Compute | Load, indices: Indices) -> Node:
         return self.compute(op, indices) if isinstance(op, Compute) else self.load(op, indices)

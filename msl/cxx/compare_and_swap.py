@@ -35,7 +35,7 @@ def _update(kind: str, dtype: DType) -> str:
     return f"{name}({expressions[kind]})"
 
 
-def by_exchange(kind: str, space: str) -> Callable[[DType], str]:
+def define_loop(kind: str, space: str) -> Callable[[DType], str]:
     """A helper function that updates an element of an array of words."""
 
     def define(dtype: DType) -> str:
