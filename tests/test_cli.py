@@ -76,6 +76,13 @@ def test_a_code_that_is_quite_wrong_is_refused(eas: Run) -> None:
     assert eas("explain", "nonsense") == ("", message, 2)
 
 
+@pytest.mark.parametrize("code", ["E0101", "S101", "s101"])
+def test_explain_has_the_pages_of_every_package(eas: Run, code: str) -> None:
+    shown, complaint, status = eas("explain", code)
+    assert shown.startswith(f"# {code.upper()}: ")
+    assert (complaint, status) == ("", 0)
+
+
 def test_a_report_of_the_host_has_no_page(eas: Run) -> None:
     message = "eas: H0104 is a report of `msl-host`; these have no pages, docs/host.md lists them\n"
     assert eas("explain", "h0104") == ("", message, 2)
