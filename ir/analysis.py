@@ -86,21 +86,6 @@ def splits(f: Function) -> dict[int, Split]:
     return {op.number: split for op, split in placed(f.body, divergences(f)) if split is not None}
 
 
-def has_splits(f: Function) -> bool:
-    """Whether any condition or loop splits lanes: without one they never diverge."""
-    for op in walk(f.body):
-        match op:
-            case If() | Condition():
-                if op.condition.shape:
-                    return True
-            case For():
-                if op.start.shape:
-                    return True
-            case _:
-                pass
-    return False
-
-
 def placed(
     region: Region, found: dict[int, Divergence], split: Split | None = None
 ) -> Iterator[tuple[Op, Split | None]]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from typing import Any, Generic, TypeVar
 
 from eas.ir.dump import dump
@@ -21,6 +22,7 @@ from eas.ir.verify import VerifyError, verify
 from eas.support.records import frozen
 from eas.support.timing import timed
 
+_NOTHING = nullcontext()
 Options = TypeVar("Options", contravariant=True)
 
 
@@ -91,11 +93,12 @@ def steps(
     """Runs the passes; gives each with the stage and the function that it leads to."""
     stage = pipeline.start
     is_verifying = os.environ.get("EAS_VERIFY") == "1"
+    is_timing = os.environ.get("EAS_TIMING") == "passes"
     folder = os.environ.get("EAS_DUMP")
     if folder and pipeline.follows is None:
         dump(folder, function, pipeline.name, 0, "front-end")
     for number, each in enumerate(pipeline.passes, pipeline.first):
-        with timed(function.name, f"the pass {each.name}", of_pass=True):
+        with timed(function.name, f"the pass {each.name}") if is_timing else _NOTHING:
             function = each.run(function, options)
         stage = each.stage or stage
         if folder:

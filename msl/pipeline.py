@@ -6,7 +6,6 @@ matrices are tiled depends on it, and so does which control flow lanes have for 
 
 from __future__ import annotations
 
-from eas.ir.analysis import has_splits
 from eas.ir.lowering.dot_operands import shape_dot_operands
 from eas.ir.lowering.lane_continues import without_lane_continues
 from eas.ir.lowering.lockstep import in_lockstep
@@ -74,22 +73,20 @@ def _dot_to_mma(function: Function, options: MetalOptions) -> Function:
 
 def _remove_lane_continues(function: Function, options: MetalOptions) -> Function:
     """To a fixed point: a loop that got another body may be shared now, or no more."""
-    while has_splits(function):
+    while True:
         simpler = without_lane_continues(function, options.control(function).uniform_control)
         if simpler is function:
-            break
+            return function
         function = simpler
-    return function
 
 
 def _run_in_lockstep(function: Function, options: MetalOptions) -> Function:
     """To a fixed point: control flow around what is in lockstep is shared by all threads."""
-    while has_splits(function):
+    while True:
         simpler = in_lockstep(function, find_lockstep_regions(options.control(function)))
         if simpler is function:
-            break
+            return function
         function = _remove_lane_continues(simpler, options)
-    return function
 
 
 WITH_ALL_REDUCES = with_ops(GUARDED_RELAXED, "metal", *ALL_REDUCE.values())

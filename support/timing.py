@@ -10,13 +10,9 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def timed(name: str, what: str, *, of_pass: bool = False) -> Generator[None]:
-    """With `EAS_TIMING=1`, prints on stderr how long a part of a compile took.
-
-    With `EAS_TIMING=passes` so does each pass.
-    """
-    asked = os.environ.get("EAS_TIMING")
-    if asked != "passes" and (of_pass or asked != "1"):
+def timed(name: str, what: str) -> Generator[None]:
+    """With `EAS_TIMING`, prints on stderr how long a part of a compile took."""
+    if os.environ.get("EAS_TIMING") not in ("1", "passes"):
         yield
         return
     start = time.perf_counter()

@@ -90,14 +90,6 @@ def _own_environment(request: pytest.FixtureRequest, run_folder: Path) -> Iterat
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _verified_passes() -> Iterator[None]:
-    """Every function is verified after every pass."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("EAS_VERIFY", "1")
-        yield
-
-
-@pytest.fixture(scope="session", autouse=True)
 def _much_time() -> Iterator[None]:
     """What limits time is for users: here the machine may be busy, or halt a process for others."""
     with pytest.MonkeyPatch.context() as patch:
