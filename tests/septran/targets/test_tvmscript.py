@@ -1,6 +1,6 @@
 """TVMScript: the text is the snapshot, and TVM builds and runs it where there is one.
 
-`EAS_TVM_PYTHON` is a Python with apache-tvm 0.27 and apache-tvm-ffi 0.1.14.post0.
+`EAS_TVM_PYTHON` is a Python of an environment with what `.ci/tvm.txt` lists.
 """
 
 from __future__ import annotations
