@@ -1,6 +1,14 @@
 """Typed IR to Metal Shading Language: layout, schedule, lowering, text."""
 
-from eas.msl.kernel import Buffer, Field, MslKernel, choose_budget, describe, write
+from eas.msl.kernel import (
+    Buffer,
+    Field,
+    MslKernel,
+    ThreadgroupMemory,
+    choose_budget,
+    describe,
+    write,
+)
 from eas.msl.ops.errors import UnsupportedError
 from eas.support.report_buffer import Site
 
@@ -9,6 +17,7 @@ __all__ = [
     "Field",
     "MslKernel",
     "Site",
+    "ThreadgroupMemory",
     "UnsupportedError",
     "choose_budget",
     "describe",

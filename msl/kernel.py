@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Literal
 
 from eas.ir.nodes import (
@@ -91,13 +91,26 @@ class Buffer:
 
 
 @frozen
+class ThreadgroupMemory:
+    """An array in threadgroup memory: its bytes, what it is for, and the source that it serves.
+
+    Arrays that are overlaid are one, with the `reasons` of all of them.
+    """
+
+    name: str
+    bytes: int
+    reasons: tuple[str, ...]
+    loc: Loc | None
+
+
+@frozen
 class MslKernel:
     """A kernel as text, and what a launch needs to know.
 
     It is launched with `threads` threads per program, and at most `programs` programs along each
     axis of the grid. `buffers` describes what is bound at which buffer index, `sites` the asserts
-    and prints. `memory` is the threadgroup memory that the user allocates; if it `is_threaded`, its
-    lanes are threads.
+    and prints. `memory` is the threadgroup memory that the user allocates, `threadgroup_memory` all
+    that it has. If it `is_threaded`, its lanes are threads.
     """
 
     text: str
@@ -109,6 +122,7 @@ class MslKernel:
     sites: tuple[Site, ...] = ()
     memory: tuple[Extent, ...] = ()
     is_threaded: bool = False
+    threadgroup_memory: tuple[ThreadgroupMemory, ...] = ()
 
 
 def write(function: Function, threads: int | None = None) -> MslKernel:
@@ -290,7 +304,20 @@ def _assemble(low: Lowering) -> MslKernel:
         tuple(low.sites),
         own,
         function.threads is not None,
+        tuple(_threadgroup_memory(low)),
     )
+
+
+def _threadgroup_memory(low: Lowering) -> Iterator[ThreadgroupMemory]:
+    """The arrays that take memory; those that lie in the memory of another take none."""
+    for key, shared in low.shared.items():
+        if shared.backing is None:
+            keys = [each for each in (key, *shared.overlays) if isinstance(each, ThreadgroupArray)]
+            reasons = dict.fromkeys(each.role.value for each in keys)
+            makers = [low.facts.definition(each.value) for each in keys]
+            locs = [each.loc for each in (shared, *shared.overlays.values(), *makers) if each]
+            loc = next((loc for loc in locs if loc is not None), None)
+            yield ThreadgroupMemory(shared.name, shared.bytes, tuple(reasons), loc)
 
 
 def _declare_shared(shared: Shared) -> str:

@@ -15,7 +15,7 @@ import pytest
 from eas.compiler import CompiledKernel
 from eas.ir.nodes import Function
 from eas.ir.pipeline import run
-from eas.msl import MslKernel, choose_budget
+from eas.msl import choose_budget
 from eas.msl.host import Host
 from eas.msl.kernel import BUDGETS
 from eas.msl.pipeline import PREPARE, RELAX_METAL, MetalOptions
@@ -118,12 +118,14 @@ def prepared(function: Function) -> Function:
     return run(PREPARE, run(RELAX_METAL, function, None), MetalOptions())
 
 
-def bytes_of(metal: MslKernel) -> int:
-    """The bytes of all arrays in threadgroup memory; pointers into others take none."""
-    found = re.findall(r"^ *threadgroup (float|half) \w+((?:\[\d+\])+);", metal.text, re.M)
+def bytes_in(text: str) -> dict[str, int]:
+    """The bytes of the arrays in threadgroup memory that a text declares, by their names."""
     sizes = {"float": 4, "half": 2}
-    counts = [prod(map(int, re.findall(r"\d+", extents))) for _, extents in found]
-    return sum(sizes[kind] * count for (kind, _), count in zip(found, counts, strict=True))
+    found = re.findall(r"^ *threadgroup (float|half) (\w+)((?:\[\d+\])+);", text, re.M)
+    return {
+        name: sizes[kind] * prod(map(int, re.findall(r"\d+", extents)))
+        for kind, name, extents in found
+    }
 
 
 def test_there_is_a_kernel_for_each_budget() -> None:
@@ -135,7 +137,24 @@ def test_a_kernel_gets_the_first_budget_that_it_fits(number: int) -> None:
     text, extents, expected = KERNELS[number]
     compiled = compiled_of(text, extents)
     assert choose_budget(prepared(compiled.function)) == BUDGETS[number]
-    assert bytes_of(compiled.metal) == expected <= MAX_BYTES
+    arrays = compiled.metal.threadgroup_memory
+    assert {each.name: each.bytes for each in arrays} == bytes_in(compiled.msl)
+    assert sum(each.bytes for each in arrays) == expected <= MAX_BYTES
+
+
+def test_a_kernel_says_what_its_threadgroup_memory_is_for() -> None:
+    total = "    mk.store(out, 0, mk.sum(block(x, 0, 64, 8)))\n"
+    given = [(LOOP, (32, 32, 16)), (LOOP, (64, 64, 64)), (total, (0, 0, 0))]
+    described = [
+        [(each.name, each.reasons, each.loc and each.loc.line) for each in metal.threadgroup_memory]
+        for metal in (compiled_of(*each).metal for each in given)
+    ]
+    tile, block = "a matrix that simdgroups multiply", "the elements of a block"
+    assert described == [
+        [("x_tile", (tile,), 17), ("x_tile_1", (tile,), 17), ("c_shared", (block,), 17)],
+        [("scratch", (tile, "some rows of a matrix product"), 17), ("x_tile", (tile,), 17)],
+        [("total_partial", ("the partials of a reduction or a scan",), 15)],
+    ]
 
 
 def test_each_budget_gives_right_results_and_nothing_to_report(
