@@ -334,7 +334,14 @@ class Builder:
             return View(buffer, memory, (ZERO,) * len(shape), shape)
 
         statements = read_leaf(task, arguments, make_temporary)
-        nodes = tuple(Do(self.bound_statement(frame, instance, task, each)) for each in statements)
+        dtypes = {
+            each.view.buffer: each.dtype.name
+            for each in arguments.values()
+            if isinstance(each, LeafTensor)
+        } | {each.buffer: each.dtype.name for each in temporaries}
+        nodes = tuple(
+            Do(self.bound_statement(frame, instance, task, each, dtypes)) for each in statements
+        )
         held = (*residents, *temporaries)
         return [Placed(held, nodes)] if held else list(nodes)
 
@@ -368,6 +375,7 @@ class Builder:
         instance: ResolvedInstance,
         task: Task,
         stmt: Stmt,
+        dtypes: Mapping[str, str],
     ) -> Stmt:
         """A statement with the primitive that computes it, and the place in the mapping."""
         origin = stmt.origin
@@ -381,7 +389,10 @@ class Builder:
                 letter: room(extent, frame.ranges)
                 for letter, extent in (("m", m), ("n", n), ("k", stmt.depth))
             }
-            primitive = choose_primitive(self.machine, stmt, extents, bound, place, self.complaints)
+            factors = dict.fromkeys(dtypes[view.buffer] for view in (stmt.left, stmt.right))
+            primitive = choose_primitive(
+                self.machine, stmt, extents, tuple(factors), bound, place, self.complaints
+            )
             return replace(stmt, primitive=primitive, origin=replace(origin, yaml=place))
         return replace(stmt, origin=replace(origin, yaml=loc))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from eas.septran.files import Machine
 from eas.septran.files.complaints import Complaints
@@ -15,11 +15,15 @@ def choose_primitive(
     machine: Machine,
     stmt: Mma,
     extents: Mapping[str, int],
+    dtypes: Collection[str],
     bound: str | None,
     loc: Loc,
     complaints: Complaints,
 ) -> str:
-    """The primitive that the mapping binds, or the machine's first one that fits (S501)."""
+    """The primitive that the mapping binds, or the machine's first one that fits (S501).
+
+    `dtypes` are those of the factors.
+    """
     if bound is not None:
         found = machine.primitive(bound)
         if found is None:
@@ -28,12 +32,12 @@ def choose_primitive(
         if operation != "gemm":
             message = f"`{bound}` computes `{operation}`, and this leaf a product"
             complaints.add("S501", message, loc)
-        elif (why := _trouble(primitive, stmt, extents)) is not None:
+        elif (why := _trouble(primitive, stmt, extents, dtypes)) is not None:
             complaints.add("S501", f"`{bound}` {why}", loc)
         return bound
     tried: list[str] = []
     for primitive in machine.primitives.get("gemm", []):
-        why = _trouble(primitive, stmt, extents)
+        why = _trouble(primitive, stmt, extents, dtypes)
         if why is None:
             return primitive.name
         tried.append(f"`{primitive.name}` {why}")
@@ -42,8 +46,13 @@ def choose_primitive(
     return "gemm"
 
 
-def _trouble(primitive: Primitive, stmt: Mma, extents: Mapping[str, int]) -> str | None:
+def _trouble(
+    primitive: Primitive, stmt: Mma, extents: Mapping[str, int], dtypes: Collection[str]
+) -> str | None:
     """Why a primitive cannot compute a product of full tiles, if it cannot."""
+    for dtype in dtypes:
+        if primitive.dtypes and dtype not in primitive.dtypes:
+            return f"multiplies {' or '.join(primitive.dtypes)}, and this product {dtype}"
     for letter, multiple in primitive.shape.items():
         if extents.get(letter, multiple) % multiple:
             return f"takes multiples of {multiple} for `{letter}`, and it is {extents[letter]}"

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import eas
 from eas.septran.flat.interpret import run_module
 from eas.septran.flat.nodes import Alloc, Barrier, Copy, For, walk
 from eas.septran.flat.parser import parse_module
@@ -16,6 +17,7 @@ from eas.septran.operators import Operator, load
 from tests.septran.operators import EXAMPLES, Example, case_of, error_of
 
 TOLERANCE = {"f4": 2e-5, "f2": 2e-2}
+DTYPE_NAMES = {"f4": "f32", "f2": "f16"}
 RUNS = ("cpu", "apple_gpu", "c")
 CASES = [
     pytest.param(
@@ -62,11 +64,22 @@ def test_the_flat_module_is_legal_and_means_the_same(
     example: Example, mapping: Path, sizes: tuple[int, ...], dtype: str
 ) -> None:
     operator = operator_of(example, mapping)
+    if not operator.machine.runs and operator.machine.default_dtype != DTYPE_NAMES[dtype]:
+        pytest.skip(f"the mapping is for {operator.machine.default_dtype}")
     arrays, expected = case_of(example, mapping, sizes, dtype)
     lowered = operator.build_flat(*arrays)
     assert find_violations(lowered.module, lowered.machine) == []
     run_module(lowered.module, arrays, machine=lowered.machine)
     assert error_of(arrays[0], expected) <= TOLERANCE[dtype]
+
+
+@pytest.mark.parametrize("machine", ["nvidia_gpu", "h100"])
+def test_a_mapping_that_binds_tensor_cores_refuses_f32(machine: str) -> None:
+    [gemm] = [example for example in EXAMPLES if example.name == "gemm"]
+    [mapping] = [each for each in gemm.mappings if f".{machine}." in each.name]
+    with pytest.raises(eas.CompileError) as caught:
+        operator_of(gemm, mapping).flat(M=512, N=512, K=512, dtype="f32")
+    assert [each.code for each in caught.value.diagnostics] == ["S501"]
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
@@ -81,7 +94,7 @@ def test_a_task_runs_on_numpy_arrays_at_once(example: Example) -> None:
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
 def test_the_text_of_a_flat_module_is_read_back(example: Example) -> None:
     for mapping in example.mappings:
-        arrays, _ = case_of(example, mapping, example.sizes[0], "f4")
+        arrays, _ = case_of(example, mapping, example.sizes[0], "f2")
         module = operator_of(example, mapping).flat(*arrays)
         assert print_module(parse_module(print_module(module))) == print_module(module)
 
@@ -89,7 +102,7 @@ def test_the_text_of_a_flat_module_is_read_back(example: Example) -> None:
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
 def test_every_statement_has_a_reason_and_places_in_both_files(example: Example) -> None:
     for mapping in example.mappings:
-        arrays, _ = case_of(example, mapping, example.sizes[0], "f4")
+        arrays, _ = case_of(example, mapping, example.sizes[0], "f2")
         module = operator_of(example, mapping).flat(*arrays)
         statements = [stmt for kernel in module.kernels for stmt in walk(kernel.body)]
         assert statements
