@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from contextlib import ExitStack, contextmanager
 
-from eas.ir.types import F64
+from eas.ir.types import F32, F64, DType
 from eas.septran.flat.affine import Affine, affine
 from eas.septran.flat.lines import Lines
 from eas.septran.flat.nodes import (
@@ -118,6 +118,9 @@ class _KernelScript:
                     comment = f"  # {each.memory}"
                     text = f'{name} = T.alloc_buffer({declared}, scope="{scope}"){comment}'
                     self.lines.add(text)
+            if self.has_narrow_sums():
+                total = self.fresh(_TOTAL)
+                self.lines.add(f'{total} = T.alloc_buffer((1,), "float32", scope="local")')
             self.grid(list(enumerate(self.kernel.grid)))
 
     def used_sizes(self) -> list[str]:
@@ -264,41 +267,66 @@ class _KernelScript:
             is_kept = stmt.target.rank == len(shape)
             at = [*along[:axis], "0", *along[axis:]] if is_kept else along
             target = self.elements().element(stmt.target, at)
-            step = self.fresh("step")
-            with self.loop(step, shape[axis]):
+            with self.accumulated(stmt.target, target, shape[axis]) as (total, step):
                 inner = [*along[:axis], step, *along[axis:]]
                 value = self.widened(stmt.source, inner, stmt.target)
-                self.lines.add(f"{target} = {_COMBINED[stmt.kind].format(target, value)}")
+                self.lines.add(f"{total} = {_COMBINED[stmt.kind].format(total, value)}")
 
     def mma(self, stmt: Mma) -> None:
         with self.loops(stmt.target.shape) as (i, j):
-            step = self.fresh("step")
             target = self.elements().element(stmt.target, [i, j])
-            with self.loop(step, stmt.depth):
+            with self.accumulated(stmt.target, target, stmt.depth) as (total, step):
                 left = [step, i] if "a" in stmt.transposed else [i, step]
                 right = [j, step] if "b" in stmt.transposed else [step, j]
                 first = self.widened(stmt.left, left, stmt.target)
                 second = self.widened(stmt.right, right, stmt.target)
-                self.lines.add(f"{target} = {target} + {first} * {second}")
+                self.lines.add(f"{total} = {total} + {first} * {second}")
+
+    @contextmanager
+    def accumulated(self, view: View, target: str, extent: Affine) -> Generator[tuple[str, str]]:
+        """A loop that accumulates one element, in f32 for numbers of 16 bits.
+
+        Gives the accumulator and the loop's variable.
+        """
+        dtype, step = self.buffers[view.buffer].dtype, self.fresh("step")
+        if not _is_narrow(dtype):
+            with self.loop(step, extent):
+                yield target, step
+            return
+        total = f"{self.fresh(_TOTAL)}[0]"
+        self.lines.add(f'{total} = T.Cast("float32", {target})')
+        with self.loop(step, extent):
+            yield total, step
+        self.lines.add(f'{target} = T.Cast("{py_dtype(dtype)}", {total})')
+
+    def has_narrow_sums(self) -> bool:
+        """Whether some numbers of 16 bits are accumulated by loops."""
+        sums = (stmt for stmt in walk(self.kernel.body) if isinstance(stmt, Mma | Reduce))
+        return any(
+            _is_narrow(self.buffers[stmt.target.buffer].dtype) and self.chooser.choose(stmt) is None
+            for stmt in sums
+        )
 
     def widened(self, view: View, along: Sequence[str], target: View) -> str:
         """An element in the dtype of what it is accumulated in."""
-        wide = self.buffers[target.buffer].dtype
-        if wide.is_float and wide.bits == 16:
-            raise TargetError(
-                f"TVMScript accumulates `{target.buffer}` in place: {wide} would lose digits"
-            )
+        dtype = self.buffers[target.buffer].dtype
+        wide = F32 if _is_narrow(dtype) else dtype
         text = self.elements().element(view, along)
         is_same = self.buffers[view.buffer].dtype == wide
         return text if is_same else f'T.Cast("{py_dtype(wide)}", {text})'
 
 
+_TOTAL = "total"
 _COMBINED = {
     "add": "{} + {}",
     "mul": "{} * {}",
     "max": "T.max({}, {})",
     "min": "T.min({}, {})",
 }
+
+
+def _is_narrow(dtype: DType) -> bool:
+    return dtype.is_float and dtype.bits == 16
 
 
 def _product(factors: Sequence[Affine]) -> str:

@@ -18,7 +18,7 @@ from eas.septran.flat.nodes import Module
 from eas.septran.flat.substitution import bind_sizes
 from eas.septran.flat.text import parse_module
 from eas.septran.machine_tables import library_of
-from eas.septran.targets.library import PLAIN_C, Library, TargetError
+from eas.septran.targets.library import PLAIN_C, Library
 from eas.septran.targets.probes import probe
 from eas.septran.targets.tvm_process import TvmTarget, run_with_tvm
 from eas.septran.targets.tvmscript import print_tvmscript
@@ -58,12 +58,6 @@ def test_the_text_is_the_snapshot(name: str, python_snapshot: SnapshotCheck) -> 
 def test_printing_imports_no_tvm() -> None:
     print_tvmscript(gemm(), AWESOMEDSA)
     assert "tvm" not in sys.modules
-
-
-def test_sums_of_16_bits_without_a_function_are_refused() -> None:
-    module = parse_module(str(gemm(1, "f16", "generic")).replace("Cs: f32", "Cs: f16"))
-    with pytest.raises(TargetError, match="f16 would lose digits"):
-        print_tvmscript(module, PLAIN_C)
 
 
 PYTHON = os.environ.get("EAS_TVM_PYTHON", "")
@@ -139,6 +133,21 @@ module loops({params}) machine c {{
     run_module(module, expected)
     for ours, theirs in zip(found, expected, strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=2e-5, atol=2e-5)
+
+
+@needs_tvm
+def test_sums_of_16_bits_are_accumulated_in_f32_in_tvm() -> None:
+    module = parse_module(str(gemm(1, "f16", "generic")).replace("Cs: f32", "Cs: f16"))
+    module = parse_module(str(module).replace("8*k", "64*k").replace("min(8,", "min(64,"))
+    text = str(module).replace("(K + 7) // 8", "(K + 63) // 64")
+    module = parse_module(text.replace("[16, 8]", "[16, 64]").replace("[8, 24]", "[64, 24]"))
+    text = str(module).replace("0 : 16, 0 : 8]", "0 : 16, 0 : 64]")
+    module = parse_module(text.replace("0 : 8, 0 : 24]", "0 : 64, 0 : 24]"))
+    a, b = np.full((1, 64), 1, np.float16), np.full((64, 1), 2**-5, np.float16)
+    a[0, 0], b[0, 0] = 64, 32  # 2048, where f16 has steps of 2
+    c = nothing("f16", 1, 1)
+    run_with_tvm(module, PLAIN_C, [c, a, b], "llvm", PYTHON)
+    assert c[0, 0] == np.float16(2048 + 63 / 32)
 
 
 @needs_tvm
