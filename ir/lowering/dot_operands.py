@@ -29,7 +29,7 @@ def shape_dot_operands(f: Function) -> Function:
 class _Known:
     """The definitions of values, which are literals, and which ops use each of them.
 
-    `regions` has the `id()` of the region in which a value is computed, `forms` are for distances.
+    `regions` has the number of the region in which a value is computed, `forms` are for distances.
     """
 
     makers: dict[int, Op] = field(default_factory=dict[int, Op])
@@ -49,7 +49,7 @@ class _Known:
                 self.users.setdefault(operand.id, []).append(op)
             if isinstance(op, Compute | Load):
                 self.makers[op.result.id] = op
-                self.regions[op.result.id] = id(region)
+                self.regions[op.result.id] = region.number
             if isinstance(op, Compute) and op.op.name == "dot":
                 self.products[op.result.id] = op
             for inner in regions_of(op):

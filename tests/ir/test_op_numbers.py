@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import ast
+import re
+from pathlib import Path
+
 from hypothesis import given
 
 from eas.ir.nodes import Function, Op, walk
@@ -13,6 +17,11 @@ from eas.msl.pipeline import MetalOptions
 from eas.support.records import replace
 from eas.targets import TARGETS, pipelines_of
 from tests.ir.strategies import functions
+
+REPOSITORY = Path(__file__).parents[2]
+
+# Steps and C++ trees of `msl` are equal to themselves only, and live as long as their tables.
+OTHER_OBJECTS = {"msl/schedule/barriers.py", "msl/cxx/temporaries.py", "msl/lower/mma.py"}
 
 
 def numbers(ops: tuple[Op, ...], f: Function) -> list[int]:
@@ -55,3 +64,15 @@ def test_what_no_pass_changes_keeps_its_number(f: Function) -> None:
                     kept = numbers(after.body.ops, f)
                     assert kept == numbers(function.body.ops, f), each.name
                 function = after
+
+
+def test_no_table_is_keyed_by_the_address_of_an_op() -> None:
+    folders = [REPOSITORY / name for name in ("ir", "llvm", "msl", "runtime/interpreter")]
+    files = [path for folder in folders for path in folder.rglob("*.py")]
+    found = {
+        path.relative_to(REPOSITORY).as_posix()
+        for path in files
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Call) and re.match(r"(id|map\(id)\b", ast.unparse(node))
+    }
+    assert found == OTHER_OBJECTS
