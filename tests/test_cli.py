@@ -15,6 +15,7 @@ from textwrap import dedent
 import pytest
 
 from eas.cli import explain, main
+from eas.ir.passes import COMMON
 from eas.targets import names_of
 
 # What the command prints on stdout and stderr, and its exit code.
@@ -320,10 +321,7 @@ def test_the_passes_are_listed_with_the_reasons_for_their_places(
     assert (err, code) == ("", 0)
     lines = out.splitlines()
     assert lines[0] == "target      pass            why it stands there"
-    assert lines[1] == (
-        "common  1   exits           First: every other pass knows no way out but `Break` and "
-        "`Continue`."
-    )
+    assert lines[1] == f"common  1   exits           {COMMON.passes[0].reason}"
     assert [line.split()[2] for line in lines[1:]] == list(names_of("cpu"))
 
 
