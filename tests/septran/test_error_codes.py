@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -68,7 +69,8 @@ def check_page(code: str, files: list[Path]) -> None:
     if ABOUT_LOWERING.match(code):
         mapping = [file for file in files if file.suffix == ".yaml"]
         operator = load(logic[0] if logic else GEMM, mapping)
-        operator.build(**({"M": 64, "N": 64} if logic else SIZES))
+        sizes: dict[str, Any] = {"M": 64, "N": 64} if logic else dict(SIZES)
+        operator.build(**sizes)
     elif code == "S810":
         for primitive in load_primitives(logic[0]).values():
             assert primitive.symbol
