@@ -57,11 +57,13 @@ def imports_of(name: str, only_at_start: bool = False) -> set[str]:
     return {each for node in nodes for each in _imported(node)} - {name}
 
 
-def _at_start(tree: ast.Module) -> Iterator[ast.AST]:
-    for node in tree.body:
+def _at_start(tree: ast.AST) -> Iterator[ast.AST]:
+    """The nodes that run when a module is imported, also those in an `if` or a `try`."""
+    for node in ast.iter_child_nodes(tree):
         is_for_types = isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
-        if not is_for_types:
+        if not is_for_types and not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             yield node
+            yield from _at_start(node)
 
 
 def _imported(node: ast.AST) -> Iterator[str]:
@@ -72,6 +74,17 @@ def _imported(node: ast.AST) -> Iterator[str]:
             inner = f"{node.module}.{alias.name}"
             if inner in modules() or node.module in modules():
                 yield inner if inner in modules() else node.module
+
+
+def test_imports_have_whole_names() -> None:
+    """The tests below find a module by its whole name only."""
+    wrong = [
+        f"{name}:{node.lineno}"
+        for name, path in modules().items()
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.ImportFrom) and node.level > 0
+    ]
+    assert wrong == []
 
 
 def package_of(name: str) -> str:
