@@ -14,11 +14,11 @@ _MOST_LETTERS = 40
 
 
 def dump(folder: str, function: Function, target: str, number: int, step: str) -> None:
-    """Writes a function's text to `folder/KERNEL-DIGEST/TARGET/NUMBER-STEP.ir`.
+    """Writes a function's text to `folder/KERNEL-DIGEST/TARGET[-FORM]/NUMBER-STEP.ir`.
 
     A compile never fails because of it: what cannot be written is reported on stderr.
     """
-    path = Path(folder, _folder_name(function), target, f"{number:02}-{step}.ir")
+    path = Path(folder, _folder_name(function), target + _form(function), f"{number:02}-{step}.ir")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(print_function(function), encoding="utf-8", newline="\n")
@@ -32,5 +32,12 @@ def _folder_name(function: Function) -> str:
     letters = re.sub(r"[^A-Za-z0-9_]", "_", function.name)[:_MOST_LETTERS]
     types = [f"{p.name}: {p.value.ty}" for p in function.params if p.role == "argument"]
     signature = [function.source.name, function.name, *types, *map(str, function.constants)]
-    flags = (function.threads, function.fast_math, function.checked)
+    flags = (function.threads, function.fast_math)
     return f"{letters}-{digest(*signature, str(flags))[:8]}"
+
+
+def _form(function: Function) -> str:
+    """Which of the functions it is that a target makes of one specialization."""
+    roles = [param.role for param in function.params]
+    is_unit = roles.count("stride") < roles.count("extent")  # see `eas.ir.passes.strides`
+    return "-unit-stride" * is_unit + "-checked" * function.checked

@@ -7,8 +7,11 @@ from pathlib import Path
 
 import pytest
 
+import eas
+from eas import mk
 from eas.ir.nodes import Function, Region
-from eas.ir.passes import COMMON, RELAX
+from eas.ir.passes import COMMON, RELAX, with_bounds
+from eas.ir.passes.strides import with_unit_strides
 from eas.ir.pipeline import Pass, Pipeline, chain, run, steps
 from eas.ir.stages import CORE, RELAXED, SOURCE
 from eas.ir.text import parse_function, print_function
@@ -27,6 +30,12 @@ kernel f(%out.0: *i32, %n.1: i32) from "f.py" {
   }
 }
 """
+
+
+@eas.kernel
+def double(x):
+    i = mk.arange(0, 8)
+    x[i] *= 2
 
 
 def example() -> Function:
@@ -150,6 +159,22 @@ def test_every_specialization_of_a_kernel_is_dumped_to_a_folder_of_its_own(
     names = [path.name for path in tmp_path.iterdir()]
     assert len(names) == len(changes)
     assert all(re.fullmatch(r"[A-Za-z0-9_]{1,40}-[0-9a-f]{8}", name) for name in names)
+
+
+def test_the_forms_that_a_target_makes_of_a_specialization_are_dumped_side_by_side(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("EAS_DUMP", str(tmp_path))
+    function = double.compile("*f32[:]").function
+    for form in (function, with_unit_strides(function)):
+        for each in (form, with_bounds(form)):
+            run(RELAX, each, None)
+    [folder] = tmp_path.iterdir()
+    forms = ["", "-checked", "-unit-stride", "-unit-stride-checked"]
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "common",
+        *(f"{RELAX.name}{form}" for form in forms),
+    ]
 
 
 def test_a_folder_that_cannot_be_written_is_reported_and_fails_nothing(
