@@ -184,3 +184,6 @@ ARITHMETIC = (
     OpDef("ne", ("a", "b"), _EQUATED, np.not_equal, "a != b", commutative=True),
     OpDef("select", ("condition", "a", "b"), _select_type, _select, "a where condition, else b"),
 )
+
+# `not (a < b)` is `a >= b`, except for NaN.
+OPPOSITES = {"lt": "ge", "ge": "lt", "gt": "le", "le": "gt", "eq": "ne", "ne": "eq"}

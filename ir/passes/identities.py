@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from eas.ir.nodes import Compute, Value
+from eas.ir.ops.arithmetic import OPPOSITES
 from eas.ir.ops.record import Attr
 from eas.ir.passes.purity import Literal
 from eas.ir.types import DType
@@ -128,9 +129,6 @@ def _no_bits(op: Compute) -> Literal:
     return False if op.result.ty.dtype.is_bool else 0
 
 
-_OPPOSITES = {"lt": "ge", "ge": "lt", "gt": "le", "le": "gt", "eq": "ne", "ne": "eq"}
-
-
 def _not(op: Compute, literals: Literals, makers: Makers) -> Simpler:
     del literals
     inner = makers.get(op.operands[0].id)
@@ -138,7 +136,7 @@ def _not(op: Compute, literals: Literals, makers: Makers) -> Simpler:
         return None
     if inner.op.name == "not":
         return inner.operands[0]
-    opposite = _OPPOSITES.get(inner.op.name)
+    opposite = OPPOSITES.get(inner.op.name)
     if opposite is None:
         return None
     # Of a NaN and a number neither `<` nor `>=` holds.
@@ -263,7 +261,7 @@ _RULES: dict[str, Rule] = {
     "or": _or,
     "xor": _xor,
     "not": _not,
-    **dict.fromkeys(_OPPOSITES, _compare),
+    **dict.fromkeys(OPPOSITES, _compare),
     "select": _select,
     "cast": _cast,
     "bitcast": _bitcast,

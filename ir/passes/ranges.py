@@ -33,6 +33,7 @@ from eas.ir.nodes import (
     regions_of,
     results_of,
 )
+from eas.ir.ops.arithmetic import OPPOSITES
 from eas.ir.types import DType
 from eas.support.records import field, frozen, record
 
@@ -361,9 +362,9 @@ class _Analysis:
             return self.facts(operands[0], not truth)
         if name == ("and" if truth else "or"):
             return self.facts(operands[0], truth) + self.facts(operands[1], truth)
-        if name not in _NEGATED or operands[0].ty.dtype.is_float:
+        if name not in OPPOSITES or operands[0].ty.dtype.is_float:
             return []
-        return self.comparison(name if truth else _NEGATED[name], *operands)
+        return self.comparison(name if truth else OPPOSITES[name], *operands)
 
     def comparison(self, name: str, a: Value, b: Value) -> list[tuple[Value, int, int]]:
         if name in ("gt", "ge"):
@@ -403,7 +404,6 @@ def _grown(
 
 
 Rule = Callable[[Sequence[Interval], Compute, DType], Interval | None]
-_NEGATED = {"lt": "ge", "ge": "lt", "le": "gt", "gt": "le", "eq": "ne", "ne": "eq"}
 
 
 def _add(operands: Sequence[Interval], op: Compute, dtype: DType) -> Interval:

@@ -34,7 +34,7 @@ def cost_of(op: Compute | Load, facts: Facts) -> int:
 def is_constant(value: Value, facts: Facts) -> bool:
     """A literal, or a block of equal literals."""
     op = facts.definition(facts.resolve(value))
-    if isinstance(op, Compute) and op.op.name in ("splat", "broadcast", "expand_dims", "reshape"):
+    if isinstance(op, Compute) and op.op.view:
         return is_constant(op.operands[0], facts)
     return isinstance(op, Constant)
 

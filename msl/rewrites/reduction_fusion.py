@@ -94,7 +94,7 @@ class _Change:
             is_device = isinstance(op.pointer.ty, Pointer) and op.pointer.ty.space == "device"
             return is_device and op.pointer not in self.written
         if isinstance(op, Compute):
-            return not op.op.collective or op.op.name in ("reshape", "permute", "expand_dims")
+            return op.op.view or not op.op.collective
         return isinstance(op, Constant)
 
     def needed(self, op: Op, after: list[Op]) -> list[Op] | None:
