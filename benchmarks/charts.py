@@ -12,7 +12,7 @@ from benchmarks.growth import Times as Growth
 from benchmarks.peers import SHOWN, TRITON
 from benchmarks.tables import Results, columns_of
 
-_COLOURS = {
+_COLORS = {
     "numpy": "#4c78a8",
     "torch": "#e45756",
     "numba": "#54a24b",
@@ -45,9 +45,9 @@ def draw_ratios(results: Results, target: Path) -> None:
         for place, name in enumerate(names):
             if name in ratios:
                 height = row + 0.09 * (place - (len(names) - 1) / 2)  # equal ones side by side
-                axes.scatter([ratios[name]], [height], s=36, color=_COLOURS[name], zorder=2)
+                axes.scatter([ratios[name]], [height], s=36, color=_COLORS[name], zorder=2)
     for name in names:
-        axes.scatter([], [], s=36, color=_COLOURS[name], label=SHOWN[name])
+        axes.scatter([], [], s=36, color=_COLORS[name], label=SHOWN[name])
     axes.axvline(1, color="black", linewidth=1, zorder=0)
     axes.set_yticks(range(len(results)), list(results))
     axes.set_ylim(len(results) - 0.4, -0.6)
@@ -66,10 +66,10 @@ def draw_growth(by_threads: Mapping[int, Growth], target: Path) -> None:
     names = list(next(iter(by_threads.values())))
     figure, all_axes = _figure(4 * len(names), 4, columns=len(names))
     for axes, name in zip(all_axes, names, strict=True):
-        for (threads, growth), colour in zip(by_threads.items(), _COLOURS.values(), strict=False):
+        for (threads, growth), color in zip(by_threads.items(), _COLORS.values(), strict=False):
             label = "1 thread" if threads == 1 else f"{threads} threads"
             times = [1e6 * seconds for seconds in growth[name]]
-            axes.plot(SIZES, times, marker="o", markersize=3, color=colour, label=label)
+            axes.plot(SIZES, times, marker="o", markersize=3, color=color, label=label)
         axes.set_xscale("log", base=2)
         axes.set_yscale("log")
         axes.set_xticks(list(_TICKS), list(_TICKS.values()))

@@ -58,9 +58,9 @@ def main() -> None:
             limit = "" if row.limit is None else f"{row.limit:g} {row.unit}"
             is_met = row.limit is None or min(times) < row.limit
             best = f"{min(times):.2f} {row.unit}"
-            colour = "green" if is_met else "red"
+            color = "green" if is_met else "red"
             median = f"{statistics.median(times):.2f} {row.unit}"
-            table.add_row(row.what, f"[{colour}]{best}[/{colour}]", median, limit)
+            table.add_row(row.what, f"[{color}]{best}[/{color}]", median, limit)
     Console().print(table)
 
 
@@ -74,11 +74,11 @@ def measure(row: Row, folder: Path) -> list[float]:
 
 
 def once(row: Row, cache: Path) -> float:
-    # Python keeps bytecode, as it does unless it is told not to.
-    told = {"EAS_CACHE_DIR": str(cache), "PYTHONDONTWRITEBYTECODE": ""}
+    # Python keeps bytecode, as it does by default.
+    variables = {"EAS_CACHE_DIR": str(cache), "PYTHONDONTWRITEBYTECODE": ""}
     command = [sys.executable, "-m", "benchmarks.first_use", row.measure.__name__]
     shown = subprocess.run(
-        command, check=True, capture_output=True, text=True, env=os.environ | told
+        command, check=True, capture_output=True, text=True, env=os.environ | variables
     ).stdout
     return float(shown) * _UNITS[row.unit]
 

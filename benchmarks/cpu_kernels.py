@@ -33,9 +33,9 @@ def layernorm(x, weight, bias, y, N, BLOCK: eas.constexpr):
     i = mk.arange(0, BLOCK)
     v = mk.load(x, row * N + i, i < N)
     mean = mk.sum(v) / N
-    centred = mk.where(i < N, v - mean, 0.0)
-    scale = mk.rsqrt(mk.sum(centred * centred) / N + 1e-5)
-    normal = centred * scale * mk.load(weight, i, i < N) + mk.load(bias, i, i < N)
+    centered = mk.where(i < N, v - mean, 0.0)
+    scale = mk.rsqrt(mk.sum(centered * centered) / N + 1e-5)
+    normal = centered * scale * mk.load(weight, i, i < N) + mk.load(bias, i, i < N)
     mk.store(y, row * N + i, normal, i < N)
 
 

@@ -55,7 +55,7 @@ class Job:
 
     name: str
     size: str
-    triton: str  # what its script is told, "" where it has no such kernel
+    triton: str  # the argument of its script, "" where it has no such kernel
     ours: Callable[[], Array]
     numpys: Callable[[], Array]
 

@@ -104,15 +104,15 @@ def _resident_of(pid: int) -> int:
     try:
         return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * _PAGE
     except OSError:  # there is no such folder here
-        return int(_told_by_ps("-o", "rss=", "-p", str(pid))) * 1024
+        return int(_output_of_ps("-o", "rss=", "-p", str(pid))) * 1024
 
 
 def _children(pid: int) -> list[int]:
-    rows = [line.split() for line in _told_by_ps("-A", "-o", "pid=,ppid=,comm=").splitlines()]
+    rows = [line.split() for line in _output_of_ps("-A", "-o", "pid=,ppid=,comm=").splitlines()]
     return [int(row[0]) for row in rows if int(row[1]) == pid and row[2] != "ps"]
 
 
-def _told_by_ps(*options: str) -> str:
+def _output_of_ps(*options: str) -> str:
     return subprocess.run(["ps", *options], check=True, capture_output=True, text=True).stdout
 
 

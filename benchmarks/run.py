@@ -85,7 +85,7 @@ def add_line(report: Report, contest: Contest, triton: Triton) -> None:
 def add_first_calls(report: Report) -> None:
     """Lines of the first launch of a process, with and without code on disk."""
     found = {name: _first_call(name) for name in first_call.NAMES if name not in report.missing}
-    if not found["eas"]:  # what is wrong with it was told
+    if not found["eas"]:  # what is wrong with it was printed
         return
     for what, limit in first_call.LIMITS.items():
         report.results[what] = {name: times[what] for name, times in found.items() if times}

@@ -25,7 +25,7 @@ class Work:
 
     `result` is the array that all of them write, or give anew; each must find what we do, within
     `tolerance` (None if they add to what is there). `triton` is the size that the script of Triton
-    is told, where it has this.
+    gets, where it has this work.
     """
 
     name: str

@@ -153,7 +153,7 @@ class Atomic:
 
 @frozen
 class Alloc:
-    """Memory for `size` elements, shared by the lanes of a program; not initialised.
+    """Memory for `size` elements, shared by the lanes of a program; not initialized.
 
     It is threadgroup memory, or memory of a target's own, see `TargetOp`.
     """

@@ -16,10 +16,10 @@ from eas.llvm.lockstep_regions import with_lockstep_regions
 
 def _without_lane_continues(function: Function) -> Function:
     """No lane is a trip ahead of others in a loop that all of them run in lockstep."""
-    together = {
+    uniform = {
         key for key, each in divergences(function).items() if each.carried and not each.inside
     }
-    return without_lane_continues(function, together)
+    return without_lane_continues(function, uniform)
 
 
 CPU = Pipeline(

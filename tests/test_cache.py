@@ -283,7 +283,7 @@ def test_the_file_of_another_key_is_not_read(kept: Cache) -> None:
     assert kept.read(digest("another")) is None
 
 
-def test_a_folder_that_vanishes_is_made_again(kept: Cache, tmp_path: Path) -> None:
+def test_a_folder_that_vanishes_is_created_again(kept: Cache, tmp_path: Path) -> None:
     shutil.rmtree(tmp_path / FOLDER)
     assert kept.read(KEY) is None
     kept.store(KEY, b"again")

@@ -226,7 +226,7 @@ def test_a_grid_whose_indices_would_wrap_is_refused_with_a_suggestion(square: Ar
     )
 
 
-def test_launches_of_small_and_huge_arrays_take_turns(square: Array) -> None:
+def test_launches_of_small_and_huge_arrays_alternate(square: Array) -> None:
     small = np.arange(400, dtype=np.uint8).reshape(2, 200)
     square[SIDE - 1, :COUNT] = _numbers(8)
     found = np.zeros(COUNT, np.uint8)

@@ -173,7 +173,7 @@ def test_an_async_function_is_found(load: Load) -> None:
     assert isinstance(source.node, ast.AsyncFunctionDef)
 
 
-def test_every_kind_of_parameter_is_recognised(load: Load) -> None:
+def test_every_kind_of_parameter_is_recognized(load: Load) -> None:
     text = "def f(a, /, b, *c, d=1, **e): return a"
     assert written(load(text).f) == text
 

@@ -11,7 +11,7 @@ from types import ModuleType
 
 from eas.runtime.cpu.support import thread_count
 
-THREADS = thread_count()  # of ours: each peer gets as many, where it can be told
+THREADS = thread_count()  # of ours: each peer gets as many, where that can be set
 PEERS = ("numpy", "torch", "numba", "numba_fast", "taichi", "warp", "by_hand")
 TRITON = "triton"  # runs in a process of its own
 LANGUAGES = ("numba", "numba_fast", "taichi", "warp")  # those in which one writes kernels

@@ -44,9 +44,9 @@ def layernorm(x, weight, bias, y, N, BLOCK: tl.constexpr):
     offs = tl.arange(0, BLOCK)
     mask = offs < N
     v = tl.load(x + row * N + offs, mask, other=0.0)
-    centred = tl.where(mask, v - tl.sum(v, 0) / N, 0.0)
-    scale = 1 / tl.sqrt(tl.sum(centred * centred, 0) / N + 1e-5)
-    normal = centred * scale * tl.load(weight + offs, mask) + tl.load(bias + offs, mask)
+    centered = tl.where(mask, v - tl.sum(v, 0) / N, 0.0)
+    scale = 1 / tl.sqrt(tl.sum(centered * centered, 0) / N + 1e-5)
+    normal = centered * scale * tl.load(weight + offs, mask) + tl.load(bias + offs, mask)
     tl.store(y + row * N + offs, normal, mask)
 
 

@@ -402,7 +402,7 @@ class _Run:
         cells.is_written[index] = True
 
     def note(self, cells: Cells, index: Any, is_write: bool) -> None:
-        """Tells the parallel loops around and the search for hazards what is touched."""
+        """Reports what is touched to the parallel loops around and to the search for hazards."""
         for frame in self.frames[cells.depth :]:
             frame.note(cells, index, is_write)
         if self.is_synchronized(cells):

@@ -39,7 +39,7 @@ class BuildError(Exception):
 
 @frozen
 class Compiler:
-    """How C becomes a shared library. `version` tells two compilers apart."""
+    """How C becomes a shared library. `version` distinguishes two compilers."""
 
     compile: tuple[str, ...]
     link: tuple[str, ...]

@@ -198,7 +198,7 @@ def test_prints_are_those_of_the_interpreter(capsys: pytest.CaptureFixture[str])
 
 
 @eas.kernel
-def normalise(x, y, N, BLOCK: eas.constexpr):
+def normalize(x, y, N, BLOCK: eas.constexpr):
     i = mk.arange(0, BLOCK)
     v = mk.load(x, i, i < N)
     mk.store(y, i, v / mk.sum(v), i < N)
@@ -207,7 +207,7 @@ def normalise(x, y, N, BLOCK: eas.constexpr):
 def test_a_block_may_be_larger_than_the_stack() -> None:
     n = 3_000_000
     x, y = np.ones(n, "f4"), np.zeros(n, "f4")
-    normalise[1](x, y, n, BLOCK=1 << 22, _backend="cpu")
+    normalize[1](x, y, n, BLOCK=1 << 22, _backend="cpu")
     np.testing.assert_allclose(y, 1 / n, rtol=1e-5)
 
 

@@ -1,4 +1,4 @@
-"""Two conditions part the lanes, and one does not."""
+"""Lanes diverge at two conditions, and not at the third."""
 
 import eas
 from eas import mk

@@ -5,7 +5,7 @@ from eas import mk
 from tests.errors.case import Broken
 
 
-def normalised(x):
+def normalized(x):
     return x / mk.sum(x)
 
 
@@ -14,7 +14,7 @@ def scale(a, out, BLOCK: eas.constexpr):
     i = mk.arange(0, BLOCK)
     x = mk.load(a, i)
     if x > 0.0:
-        mk.store(out, i, normalised(x))
+        mk.store(out, i, normalized(x))
 
 
 CASE = Broken(scale, "*f32", "*f32", BLOCK=64)

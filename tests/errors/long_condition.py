@@ -1,4 +1,4 @@
-"""A condition over several lines parts the lanes."""
+"""Lanes diverge at a condition over several lines."""
 
 import eas
 from eas import mk

@@ -111,7 +111,7 @@ def scalar_in_lanes(x, out, n, N: eas.constexpr):
     out[i] = -k
 
 
-def test_a_scalar_differs_between_lanes_that_take_different_ways() -> None:
+def test_a_scalar_differs_between_lanes_that_diverge() -> None:
     x, out = np.array([0, 3, 5, -1], "i4"), np.zeros(4, "i4")
     scalar_in_lanes[1](x, out, 7, N=4)
     np.testing.assert_array_equal(out, [-14, 9, 10, -14])

@@ -58,7 +58,7 @@ class Place:
         ]
 
     def branch(self) -> Place:
-        """The same place for one of several ways; the exits are shared."""
+        """The same place for one of several branches; the exits are shared."""
         return replace(self, names=dict(self.names))
 
     def loop_body(self, trips: int, kept: Sequence[str] = ()) -> Place:
@@ -74,7 +74,7 @@ class Place:
 
 
 def meet(ways: Sequence[Names]) -> Names:
-    """The names that have a value on each of several ways. Functions are not carried across."""
+    """The names that have a value on each of several paths. Functions are not carried across."""
     first, *rest = ways
     return {
         name: ty

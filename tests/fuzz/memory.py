@@ -1,6 +1,6 @@
 """Random kernels over blocks that read and write the same two arrays, again and again.
 
-Each is written twice: as a kernel, in which lanes take ways of their own, and for NumPy, which does
+Each is written twice: as a kernel, in which lanes diverge, and for NumPy, which does
 every step for all lanes and chooses by masks.
 """
 

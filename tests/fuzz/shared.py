@@ -84,7 +84,7 @@ class _Writer:
             self.random.choice([*kinds, *[self.exchange] * (2 * self.has_threads)])(depth)
 
     def control(self, depth: int) -> None:
-        """All threads go the same way; a loop comes back to what it has touched."""
+        """Control flow is uniform; a loop comes back to what it has touched."""
         heads = ["for k in range(n):", "if n > 2:", "if n % 2 == 0:", "if p == 1:"]
         head = self.random.choice(heads)
         if head.startswith("for"):

@@ -43,7 +43,7 @@ def test_a_kernel_is_compiled_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"\x7fELF", b"x" * 20000])
-def test_a_broken_file_is_made_again(tmp_path: Path, content: bytes) -> None:
+def test_a_broken_file_is_created_again(tmp_path: Path, content: bytes) -> None:
     cache = open_cache(tmp_path)
     assert seven(cache) == 7
     names = set(files(tmp_path))
@@ -54,7 +54,7 @@ def test_a_broken_file_is_made_again(tmp_path: Path, content: bytes) -> None:
     assert all((tmp_path / FOLDER / name).read_bytes() != content for name in names)
 
 
-def test_a_file_that_vanishes_is_made_again(tmp_path: Path) -> None:
+def test_a_file_that_vanishes_is_created_again(tmp_path: Path) -> None:
     builder = Builder(open_cache(tmp_path))
     first = builder.build([TEXT]).path
     first.unlink()

@@ -180,7 +180,7 @@ def running_maximum(x, out, N: eas.constexpr):
 
 
 @pytest.mark.parametrize("size", [1100, 2050])
-def test_one_simdgroup_scans_the_shares_without_a_race(size: int, checked_host: Host) -> None:
+def test_one_simdgroup_scans_the_partials_without_a_race(size: int, checked_host: Host) -> None:
     x = np.arange(size, dtype=np.int32)
     compiled = running_maximum.compile(x, x.copy(), N=size)
     bound = compiled.binding.bind({"x": x, "out": x.copy()})

@@ -1,4 +1,4 @@
-"""Effects and values of fewer lanes than take a way: as on the interpreter, in every order."""
+"""Effects and values of fewer lanes than take a branch: as on the interpreter, in every order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sums of products stay in fragments, on whatever way a program takes, and are right."""
+"""Sums of products stay in fragments, on whatever path a program takes, and are right."""
 
 from __future__ import annotations
 

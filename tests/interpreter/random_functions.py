@@ -1,4 +1,4 @@
-"""Writes random functions: nested branches and loops with all ways out, over scalars and blocks."""
+"""Writes random functions: nested branches and loops with all exits, over scalars and blocks."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class _Loop:
     """The loop around the code being written.
 
     `is_split` allows exits that only some lanes take. `steps` are the scalars for the next trip:
-    all ways to it must pass the same ones, since lanes that go on agree on them.
+    all paths to it must pass the same ones, since lanes that go on agree on them.
     """
 
     is_split: bool
@@ -191,10 +191,10 @@ class Writer(Builder):
         carried: list[Type],
         results: list[Type],
         is_split: bool,
-        is_parted: bool,
+        diverges: bool,
         depth: int,
     ) -> Region:
-        with self.region(tuple(args), split=self.split or is_parted) as draft:
+        with self.region(tuple(args), split=self.split or diverges) as draft:
             scalars = self.known[-len(carried) :][: carried.count(SCALAR)]
             steps = tuple(self.compute("add", v, self.number(1)) for v in scalars)
             outer, self.loop = self.loop, _Loop(is_split, tuple(carried), tuple(results), steps)

@@ -1,4 +1,4 @@
-"""Branches and loops over lanes that go different ways."""
+"""Branches and loops whose lanes diverge."""
 
 from __future__ import annotations
 

@@ -42,8 +42,8 @@ ALL = (*SCALARS, *BLOCKS)
 class Target:
     """A loop or a scope that is being built. `names` are the variables that get out of it.
 
-    In a free target lanes may part: scalars then stay inside. `is_split` is set once some lanes are
-    gone to it, so that the code after is run by the others only.
+    In a free target lanes may diverge: scalars then stay inside. `is_split` is set once some lanes
+    are gone to it, so that the code after is run by the others only.
     """
 
     label: int | None
@@ -185,7 +185,7 @@ class Writer:
     def is_split(self, target: Target) -> bool:
         """Whether only some of the lanes that are in a target may be here.
 
-        Exits further down may part the lanes of a free loop before its next trip.
+        Exits further down may make the lanes of a free loop diverge before its next trip.
         """
         inside = self.targets[self.targets.index(target) + 1 :]
         diverged = any(t.is_split or (t.is_free and t.label is None) for t in inside)
@@ -217,7 +217,7 @@ class Writer:
     def target(self, label: int | None = None) -> Target:
         is_free = self.pick(3) > 0
         names = BLOCKS if is_free else ALL
-        # In a free loop scalars are carried, unless lanes may part by `continue`.
+        # In a free loop scalars are carried, unless lanes may diverge by `continue`.
         carried = ALL if self.pick(2) else names
         return Target(label, names, carried, is_free, self.splits)
 
@@ -260,7 +260,7 @@ class Writer:
         return True
 
     def test(self, target: Target, limit: Value) -> tuple[Region, bool]:
-        """The test of a `While`, and whether it parts the lanes."""
+        """The test of a `While`, and whether lanes diverge at it."""
         with self.region() as ops:
             args = (self.build.value(Scalar(I32), "n"), *self.fresh(target.carried))
             goes_on = self.build.compute("lt", args[0], limit)

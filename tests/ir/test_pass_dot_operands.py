@@ -35,7 +35,7 @@ def test_a_sum_with_a_product_is_a_product_that_starts_from_it() -> None:
     assert names(is_turned=True) == ["dot"]
 
 
-def test_a_factor_that_lies_in_columns_is_read_in_rows_and_turned() -> None:
+def test_a_factor_that_lies_in_columns_is_read_in_rows_and_transposed() -> None:
     assert names(is_turned=False) == ["permute", "dot"]
 
 
@@ -72,7 +72,7 @@ def test_the_lanes_of_simdgroups_have_no_steps() -> None:
     assert steps_of_loads(function, (0,)) == [[None]]
 
 
-def test_an_offset_that_every_step_uses_twice_is_not_followed_along_all_its_ways() -> None:
+def test_an_offset_that_every_step_uses_twice_is_not_followed_along_all_its_paths() -> None:
     @eas.kernel
     def gather(x, y, n):
         offset = mk.arange(0, 4)

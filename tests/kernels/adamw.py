@@ -1,4 +1,4 @@
-"""A step of the optimiser AdamW: weights of bf16, moments of f32, all updated in place."""
+"""A step of the optimizer AdamW: weights of bf16, moments of f32, all updated in place."""
 
 from dataclasses import dataclass
 

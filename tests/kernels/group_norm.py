@@ -1,4 +1,4 @@
-"""Normalises groups of channels of an image, in two walks over each group."""
+"""Normalizes groups of channels of an image, in two walks over each group."""
 
 import numpy as np
 

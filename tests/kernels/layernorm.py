@@ -1,4 +1,4 @@
-"""Layer normalisation of each row, with a weight and a bias per column."""
+"""Layer normalization of each row, with a weight and a bias per column."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Root mean square normalisation, in a loop over chunks of a long row."""
+"""Root mean square normalization, in a loop over chunks of a long row."""
 
 import numpy as np
 

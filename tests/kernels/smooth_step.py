@@ -1,4 +1,4 @@
-"""A helper with several returns, each lane by its own way through, and a helper that calls it."""
+"""A helper with several returns, of which each lane takes its own, and a helper that calls it."""
 
 import numpy as np
 

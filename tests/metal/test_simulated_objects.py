@@ -177,6 +177,6 @@ def test_a_program_runs_on_a_simulated_mac(tmp_path: Path, as_module: bool) -> N
     )
 
 
-def test_without_a_program_it_tells_how_it_is_used(capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_a_program_it_says_how_it_is_used(capsys: pytest.CaptureFixture[str]) -> None:
     assert simulated_main([]) == 2
     assert "python -m tests.metal.simulated program.py" in capsys.readouterr().err

@@ -125,7 +125,7 @@ def chosen(x, row, out, ROWS: eas.constexpr, COLUMNS: eas.constexpr):
 
 
 @eas.kernel
-def parted(x, row, out, SHAPE: eas.constexpr):
+def diverged(x, row, out, SHAPE: eas.constexpr):
     """A row meets lanes of three axes, in an `if` and in a loop that they leave one by one."""
     whole = offsets(SHAPE)
     v, low = mk.load(x, whole), mk.load(row, mk.arange(0, SHAPE[2]))
@@ -139,10 +139,10 @@ def parted(x, row, out, SHAPE: eas.constexpr):
 
 
 @every_backend
-def test_a_row_meets_lanes_that_have_parted(backend: str) -> None:
+def test_a_row_meets_lanes_that_have_diverged(backend: str) -> None:
     x, row = blocks((3, 5, 7), (7,))
     out = np.zeros((2, 3, 5, 7), np.float32)
-    parted[1](x, row, out, SHAPE=(3, 5, 7), _backend=backend)
+    diverged[1](x, row, out, SHAPE=(3, 5, 7), _backend=backend)
     expected = np.where(x > 0, x * np.float32(0.5) + row, x)
     np.testing.assert_array_equal(out[0], expected)
     for _ in range(40):
@@ -160,8 +160,8 @@ def test_lanes_choose_among_blocks_of_fewer_axes(backend: str) -> None:
     np.testing.assert_array_equal(out[2], np.broadcast_to(2 * row, (5, 7)))
 
 
-def test_lanes_of_fewer_axes_do_not_part_a_larger_block() -> None:
-    def parted(out):
+def test_lanes_of_fewer_axes_do_not_diverge_inside_a_larger_block() -> None:
+    def diverged(out):
         columns = mk.arange(0, 8)
         tile = mk.arange(0, 4)[:, None] * 8 + columns
         if columns > 2:
@@ -173,7 +173,7 @@ def test_lanes_of_fewer_axes_do_not_part_a_larger_block() -> None:
             value = mk.zeros((4, 8))
         mk.store(out, 0, mk.sum(value))
 
-    assert codes_of(parted, "*f32") == ["E0601"]
+    assert codes_of(diverged, "*f32") == ["E0601"]
     assert codes_of(joined, "*f32", "i32") == ["E0310"]
 
 

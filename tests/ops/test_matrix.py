@@ -59,7 +59,7 @@ def multiply_turned(a, b, out, SHAPE: eas.constexpr):
 
 @both_backends
 @pytest.mark.parametrize("shape", [(1, 32, 48, 16), (2, 16, 16, 32), (2, 5, 3, 7)], ids=str)
-def test_turned_factors_are_multiplied(shape: tuple[int, int, int, int], backend: str) -> None:
+def test_transposed_factors_are_multiplied(shape: tuple[int, int, int, int], backend: str) -> None:
     batch, m, n, k = shape
     a, b = whole(0, batch, k, m), whole(1, batch, n, k)
     out = np.zeros((batch, m, n), np.float32)

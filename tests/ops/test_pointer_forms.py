@@ -93,14 +93,14 @@ def at_one_place(a, flags, n):
 
 
 @every_backend
-def test_after_one_pointer_the_types_tell_what_comes(backend: str) -> None:
+def test_after_one_pointer_the_types_decide_what_comes(backend: str) -> None:
     a, flags = np.zeros(8, np.float32), np.full(4, 3, np.int32)
     at_one_place[1](a, flags, 1, _backend=backend)
     np.testing.assert_array_equal(a, [0, 5, 6, 7, 0, 9, 10, 0])
     np.testing.assert_array_equal(flags, [3, 3, 0, 1])
 
 
-def test_where_the_types_do_not_tell_a_name_is_asked_for() -> None:
+def test_where_the_types_do_not_decide_a_name_is_asked_for() -> None:
     def by_scalar(a, n):
         mk.store(a + n, 1, n > 0)
 
@@ -130,7 +130,7 @@ def partly(a, before, n, SIZE: eas.constexpr):
 
 @every_backend
 @pytest.mark.parametrize("dtype", ["int32", "float32", "float16", "int8"])
-def test_lanes_without_a_turn_at_an_atomic_give_zero(dtype: str, backend: str) -> None:
+def test_lanes_that_are_masked_off_at_an_atomic_give_zero(dtype: str, backend: str) -> None:
     a, before = np.full(SIZE, 5, dtype), np.full(2 * SIZE + 2, 3, dtype)
     partly[1](a, before, 1, SIZE=SIZE, _backend=backend)
     is_odd = np.arange(SIZE) % 2 > 0

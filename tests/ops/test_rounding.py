@@ -67,7 +67,7 @@ def beside_half_way(name: str) -> list[Array]:
 
 
 @pytest.mark.parametrize("name", ["f16", "bf16"])
-def test_the_sums_beside_a_half_way_tell_one_rounding_from_two(name: str) -> None:
+def test_the_sums_beside_a_half_way_distinguish_one_rounding_from_two(name: str) -> None:
     a, b, c = (v.astype(np.float64) for v in beside_half_way(name))
     twice = (a * b + c).astype(np.float32).astype(DTYPES[name].numpy).astype(np.float64)
     rows = zip(a.tolist(), b.tolist(), c.tolist(), strict=True)

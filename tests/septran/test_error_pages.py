@@ -1,4 +1,4 @@
-"""What the user is told by the wrong examples of the pages on logic and lowering."""
+"""What the user reads for the wrong examples of the pages on logic and lowering."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SnapshotCheck = Callable[[str, str], None]
 
 
 @pytest.mark.parametrize("code", CODES)
-def test_the_user_is_told(
+def test_the_errors_of_a_wrong_example_are_those_of_its_snapshot(
     code: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,

@@ -1,7 +1,7 @@
 #include <metal_stdlib>
 using namespace metal;
 
-// What the lanes of a simdgroup and of a quad tell each other.
+// What the lanes of a simdgroup and of a quad exchange.
 kernel void lanes(device const int* x [[buffer(0)]],
                   device int* out [[buffer(1)]],
                   ushort lane [[thread_index_in_simdgroup]],

@@ -1,4 +1,4 @@
-"""Every wrong file under `errors/`: what the user is told, compared with its snapshot."""
+"""Every wrong file under `errors/`: what the user reads, compared with its snapshot."""
 
 from __future__ import annotations
 
@@ -31,7 +31,9 @@ def name_of(file: str) -> str:
 
 
 @pytest.mark.parametrize("file", NAMES)
-def test_the_user_is_told(file: str, septran_error_snapshot: SnapshotCheck) -> None:
+def test_the_errors_of_a_wrong_file_are_those_of_its_snapshot(
+    file: str, septran_error_snapshot: SnapshotCheck
+) -> None:
     septran_error_snapshot(name_of(file), f"{error_of(FOLDER / file)}\n")
 
 

@@ -240,7 +240,7 @@ def test_the_seed_is_as_it_was_written(folder: Path) -> None:
     assert mapping.machine.name == "nvidia_gpu"
 
 
-def test_files_with_one_name_in_two_folders_are_told_apart(folder: Path) -> None:
+def test_files_with_one_name_in_two_folders_are_distinguished(folder: Path) -> None:
     for name in ("a", "b"):
         (folder / name).mkdir()
         (folder / name / "part.map.yaml").write_text("task_mappings: {x: {wrong: 1}}\n")
