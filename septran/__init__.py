@@ -7,7 +7,7 @@
 
 `logic/` reads the operator, `files/` machines and mappings; `lowering/` makes the flat IR of both
 (`flat/`), and `targets/` print or run it. This package is an extra (`pip install
-easy_as[septran]`): `import eas` does not import it.
+"easy_as[septran]"`): `import eas` does not import it.
 """
 
 from __future__ import annotations

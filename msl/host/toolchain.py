@@ -74,7 +74,7 @@ def find_toolchain() -> Toolchain:
             return clang
     raise HostError(
         "the backend `msl-host` compiles kernels with clang, and there is none: "
-        "`pip install easy_as[host]` brings one along"
+        "`pip install 'easy_as[host]'` brings one along"
     )
 
 

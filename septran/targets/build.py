@@ -60,7 +60,7 @@ def find_compiler() -> Compiler:
             shared = ("-shared", "-undefined", "dynamic_lookup")
             link = shared if sys.platform == "darwin" else ("-shared",)
             return Compiler((path,), (path, *link), shown[0] if shown else path)
-    raise BuildError("there is no C compiler: `pip install easy_as[host]` brings one along")
+    raise BuildError("there is no C compiler: `pip install 'easy_as[host]'` brings one along")
 
 
 def _zig(zig: Path) -> Compiler:

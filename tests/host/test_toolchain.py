@@ -90,7 +90,7 @@ def test_no_compiler_is_reported_with_the_remedy(monkeypatch: pytest.MonkeyPatch
         find_toolchain.__wrapped__()
     assert str(caught.value) == (
         "the backend `msl-host` compiles kernels with clang, and there is none: "
-        "`pip install easy_as[host]` brings one along"
+        "`pip install 'easy_as[host]'` brings one along"
     )
 
 
