@@ -28,11 +28,11 @@ Inside = tuple[int, Shape]
 class Strategy(Enum):
     """How a reduction is done."""
 
-    ALL_REDUCE = "the whole block: in each thread, in each simdgroup, across simdgroups"
-    SERIAL = "an axis: the owner of each result loops along the axis"
-    ROW_PARTIALS = "the last axis: a partial per 32 lanes of a row, gathered by the row's owner"
-    ROW_ALL_REDUCE = "the last axis: a partial per simdgroup, gathered by all lanes of the row"
-    CHUNKED = "an axis: through threadgroup memory, a chunk of one element per thread at a time"
+    ALL_REDUCE = "a reduction of the block: in each thread, in each simdgroup, across simdgroups"
+    SERIAL = "a reduction along an axis: the owner of each result loops along the axis"
+    ROW_PARTIALS = "a reduction of rows: a partial per 32 lanes, gathered by the row's owner"
+    ROW_ALL_REDUCE = "a reduction of rows: a partial per simdgroup, gathered by all lanes of a row"
+    CHUNKED = "a reduction along an axis: in threadgroup memory, an element per thread at a time"
     SIMD_SCAN = "a scan: in each simdgroup, then across simdgroups"
     SERIAL_SCAN = "a scan: the owner of each row loops along it, in threadgroup memory"
     FRAGMENTS = "a matrix product: fragments are stored to threadgroup memory as a whole"

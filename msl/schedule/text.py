@@ -52,14 +52,14 @@ def print_layout(layout: Layout) -> str:
 
 def _place(value: Value, layout: Layout) -> str:
     if value in layout.strategies:
-        return f"reduced {layout.strategies[value].value}"
+        return layout.strategies[value].value
     if value in layout.replicated:
         return "in threadgroup memory, from a larger domain"
     if value in layout.staged:
         return "with its owners, and staged in threadgroup memory"
     if value in layout.materialized:
         return "with its owners"
-    return "rematerialized at each use"
+    return "not materialized: computed where it is used"
 
 
 def print_schedule(plan: Plan) -> str:
