@@ -181,7 +181,7 @@ def _check(function: Function, threads: int | None) -> None:
 
 def _check_dtype(value: Value, what: str, loc: Loc) -> None:
     if value.ty.dtype is F64:
-        raise UnsupportedError(f"Metal has no f64: {what} needs a dtype of up to 32 bits", loc)
+        raise UnsupportedError(f"Metal has no f64: {what} needs another dtype, such as f32", loc)
 
 
 def choose_budget(function: Function, threads: int | None = None) -> Budget:

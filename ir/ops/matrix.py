@@ -21,7 +21,7 @@ def _dot_type(operands: Sequence[Type], attrs: Attrs) -> Type:
         raise RuleError(f"takes matrices, or two batches of as many, not {a} and {b}")
     if x[-1] != y[-2]:
         raise RuleError(
-            f"takes rows as long as columns are high, not {a} and {b}",
+            f"multiplies [m, k] by [k, n], not {a} by {b}: k is {x[-1]} and {y[-2]}",
             "transpose one of them: `mk.trans(b)`",
         )
     if dtype_of(a) != dtype_of(b) or dtype_of(a) not in FACTORS:
