@@ -126,12 +126,13 @@ def read_leaf(
 _UNARY: dict[str, UnaryKind] = {
     name: name
     for name in (
-        "abs", "exp", "exp2", "log", "sqrt", "rsqrt", "sin", "cos", "tanh", "erf", "gelu",
+        "abs", "exp", "exp2", "log", "sqrt", "rsqrt", "sin", "cos", "tanh", "erf",
         "sigmoid", "floor",
     )
 }  # fmt: skip
 _BINARY: dict[str, BinaryKind] = {"maximum": "max", "minimum": "min", "pow": "pow"}
 _REDUCTIONS: dict[str, ReduceKind] = {"sum": "add", "max": "max", "min": "min"}
+_FUNCTIONS = (*_UNARY, *_BINARY, *_REDUCTIONS, "where", "arange", "cast")
 _OPERATORS: dict[type[ast.AST], BinaryKind] = {
     ast.Add: "add",
     ast.Sub: "sub",
@@ -525,9 +526,8 @@ class _Reader:
         function = self.value(node.func)
         name = getattr(function, "__name__", "")
         if getattr(function, "__module__", "") != "eas.language":
-            known = (*_UNARY, *_BINARY, *_REDUCTIONS, "where", "arange", "cast")
             message = f"`{words(node.func)}` cannot be called in a leaf"
-            help = suggest(name, known) or ("use the functions of `mk`",)
+            help = suggest(name, _FUNCTIONS) or ("use the functions of `mk`",)
             raise self.error("S801", node, message, *help)
         if name in _UNARY and len(node.args) == 1:
             block = self.block(node, self.value(node.args[0]))
@@ -549,7 +549,12 @@ class _Reader:
             if not isinstance(dtype, DType):
                 raise self.error("S804", node, f"`{words(node.args[1])}` is no dtype")
             return self.converted(self.block(node, self.value(node.args[0])), dtype)
-        raise self.error("S801", node, f"`{words(node)}` is no function of a leaf")
+        if name in _FUNCTIONS:
+            message = f"`{words(node.func)}` takes other arguments in a leaf"
+            raise self.error("S801", node, message)
+        message = f"`{words(node.func)}` is no function of a leaf"
+        help = f"a leaf has operators, and of `mk`: {', '.join(_FUNCTIONS)}"
+        raise self.error("S801", node, message, help)
 
     def reduction(self, node: ast.Call, kind: ReduceKind) -> Block:
         axes = [self.value(each.value) for each in node.keywords if each.arg == "axis"]
