@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import argparse
 import importlib.metadata
-import os
 import sys
 from collections.abc import Sequence
 
 from eas.cli import explain, passes, show
-from eas.cli.usage import UsageError
 from eas.frontend_ast.source.errors import CompileError
+from eas.support.command_line import UsageError, print_text
 from eas.support.diagnostics import use_color
 from eas.targets import TARGETS
 
@@ -58,18 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except UsageError as error:
         print(f"eas: {error}", file=sys.stderr)
         return 2
-    return _print(text.rstrip("\n"))
-
-
-def _print(text: str) -> int:
-    """Print a text; its reader, such as `head`, may leave before the end."""
-    try:
-        print(text, flush=True)
-    except BrokenPipeError:
-        # Python flushes stdout again when it exits, which must not fail a second time.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
-    return 0
+    return print_text(text)
 
 
 def _parser() -> argparse.ArgumentParser:

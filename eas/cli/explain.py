@@ -5,11 +5,11 @@ from __future__ import annotations
 import difflib
 import importlib.resources
 
-from rich.console import Console, RenderableType
+from rich.console import Console
 from rich.markdown import Markdown
 from rich.table import Table
 
-from eas.cli.usage import UsageError
+from eas.support.command_line import UsageError, lay_out
 
 # The packages whose codes have pages; none of them needs an extra for its pages to be read.
 PACKAGES = ("eas.frontend_ast", "eas.septran")
@@ -63,11 +63,3 @@ def _table(pages: dict[str, str]) -> Table:
     for code, page in pages.items():
         table.add_row(code, title_of(page))
     return table
-
-
-def lay_out(what: RenderableType) -> str:
-    """What the terminal shows of it, without spaces at the ends of lines."""
-    console = Console()
-    with console.capture() as capture:
-        console.print(what)
-    return "\n".join(line.rstrip() for line in capture.get().splitlines())

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from rich.table import Table
 
-from eas.cli.explain import lay_out
+from eas.support.command_line import lay_out
 from eas.targets import TARGETS, pipelines_of
 
 Row = tuple[str, str, str, str]

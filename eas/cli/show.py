@@ -10,10 +10,10 @@ import sys
 from types import ModuleType
 from typing import Any
 
-from eas.cli.usage import UsageError
 from eas.ir.types import DTYPES
 from eas.kernel import Kernel
 from eas.runtime.refusals import LaunchError
+from eas.support.command_line import UsageError
 from eas.targets import UnknownPassError, check_pass, names_of
 
 
