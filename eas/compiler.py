@@ -19,7 +19,7 @@ from eas.ir.passes.strides import last_strides, with_unit_strides
 from eas.ir.pipeline import Pipeline, run
 from eas.ir.text import print_function
 from eas.ir.verify import VerifyError, verify
-from eas.msl import MslKernel
+from eas.msl import MslKernel, ThreadgroupMemory
 from eas.msl.pipeline import RELAX_METAL
 from eas.runtime import cpu
 from eas.runtime.binding import Binding
@@ -121,6 +121,13 @@ def describe_msl(function: Function, threads: int | None) -> str:
         return "\n".join(msl.describe(relaxed, threads))
 
 
+@_without_collector()
+def list_msl_memory(function: Function, threads: int | None) -> tuple[ThreadgroupMemory, ...]:
+    """The threadgroup memory of a compiled function on Metal."""
+    with _relaxed_for_metal(function) as relaxed:
+        return msl.list_memory(relaxed, threads)
+
+
 @contextmanager
 def _relaxed_for_metal(function: Function) -> Generator[Function]:
     with _refusing_depth(function):
@@ -211,6 +218,11 @@ class CompiledKernel:
     def threads(self) -> int:
         """How many threads a program has on Metal."""
         return self.metal.threads
+
+    @cached_property
+    def threadgroup_memory(self) -> tuple[ThreadgroupMemory, ...]:
+        """The arrays in threadgroup memory on Metal, also if it has less than they need."""
+        return list_msl_memory(self.function, self.threads_wanted)
 
     @cached_property
     def metal(self) -> MslKernel:

@@ -7,6 +7,7 @@ from eas.msl.kernel import (
     ThreadgroupMemory,
     choose_budget,
     describe,
+    list_memory,
     write,
 )
 from eas.msl.ops.errors import UnsupportedError
@@ -21,5 +22,6 @@ __all__ = [
     "UnsupportedError",
     "choose_budget",
     "describe",
+    "list_memory",
     "write",
 ]

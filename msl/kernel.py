@@ -42,7 +42,7 @@ from eas.msl.schedule.planner import make_plan
 from eas.msl.schedule.steps import Plan
 from eas.msl.schedule.storage import assign_storage
 from eas.msl.schedule.text import print_layout, print_schedule
-from eas.msl.schedule.threadgroup_arrays import ThreadgroupArray
+from eas.msl.schedule.threadgroup_arrays import Role, ThreadgroupArray
 from eas.msl.schedule.value_sources import Finder
 from eas.support.escapes import HIDDEN, escape
 from eas.support.faults import Extent
@@ -94,13 +94,15 @@ class Buffer:
 class ThreadgroupMemory:
     """An array in threadgroup memory: its bytes, what it is for, and the source that it serves.
 
-    Arrays that are overlaid are one, with the `reasons` of all of them.
+    Arrays that are overlaid are one, with the `reasons` of all of them. One that `is_allocated` was
+    asked for; the writer adds the others.
     """
 
     name: str
     bytes: int
     reasons: tuple[str, ...]
     loc: Loc | None
+    is_allocated: bool = False
 
 
 @frozen
@@ -145,6 +147,13 @@ def describe(function: Function, threads: int | None = None) -> tuple[str, str]:
     _check(function, threads)
     low = _lower_within(run(PREPARE, function, MetalOptions(threads)), threads)
     return print_layout(low.layout), print_schedule(low.plan)
+
+
+def list_memory(function: Function, threads: int | None = None) -> tuple[ThreadgroupMemory, ...]:
+    """The threadgroup memory of a kernel, also if Metal has less; it is what `write` takes."""
+    _check(function, threads)
+    low = _lower_within(run(PREPARE, function, MetalOptions(threads)), threads)
+    return _assemble(low).threadgroup_memory
 
 
 def _advise(function: Function) -> str:
@@ -317,7 +326,8 @@ def _threadgroup_memory(low: Lowering) -> Iterator[ThreadgroupMemory]:
             makers = [low.facts.definition(each.value) for each in keys]
             locs = [each.loc for each in (shared, *shared.overlays.values(), *makers) if each]
             loc = next((loc for loc in locs if loc is not None), None)
-            yield ThreadgroupMemory(shared.name, shared.bytes, tuple(reasons), loc)
+            is_allocated = any(each.role is Role.ALLOCATED for each in keys)
+            yield ThreadgroupMemory(shared.name, shared.bytes, tuple(reasons), loc, is_allocated)
 
 
 def _declare_shared(shared: Shared) -> str:
