@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,6 +27,9 @@ from eas.septran.targets.build import Program
 from eas.septran.targets.codegen_dsa import print_c
 from eas.septran.targets.library import Library
 from eas.support.records import frozen, replace
+
+if TYPE_CHECKING:
+    from eas.septran.explain import Explanation, Room
 
 Array = np.ndarray[Any, Any]
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
@@ -122,11 +126,37 @@ class Operator:
             case "c":
                 return print_c(lowered.module, self.library)
             case "metal":
-                return "\n".join(compiled.msl for _, compiled in self._compiled(lowered))
+                return "\n".join(kernel.msl for kernel in self._metal_kernels(lowered))
             case "llvm":
                 return "\n".join(compiled.llvm for _, compiled in self._compiled(lowered))
             case _:
                 raise ValueError(f"there is no text `{kind}`: {', '.join(TEXTS)}")
+
+    def check(self, *arrays: Array, dtype: str | None = None, **sizes: int) -> Lowered:
+        """Raises all mistakes that can be found without running: the target's text is made too."""
+        lowered = self.build_flat(*arrays, dtype=dtype, **sizes)
+        match self.target:
+            case "apple_gpu":
+                self._metal_kernels(lowered)
+            case "cpu":
+                self._compiled(lowered)
+            case "c":
+                print_c(lowered.module, self.library)
+            case _:
+                pass
+        return lowered
+
+    def explain(self, *arrays: Array, dtype: str | None = None, **sizes: int) -> Explanation:
+        """What the compiler inserted for arrays or sizes by name, and why; `str` is its text."""
+        from eas.septran.explain import explain
+
+        lowered = self.build_flat(*arrays, dtype=dtype, **sizes)
+        added: list[Room] = []
+        if self.target == "apple_gpu":
+            from eas.septran.metal_memory import added_rooms
+
+            added = added_rooms(lowered.module, self.machine, self._metal_kernels(lowered))
+        return explain(lowered.module, self.machine, lowered.sizes, added)
 
     @property
     def library(self) -> Library:
@@ -150,10 +180,7 @@ class Operator:
     def types_for(self, sizes: Mapping[str, int], dtype: DType) -> list[TensorType]:
         """The arguments' types for sizes by name: `M=512, N=512, K=512`."""
         task = self.entry
-        declared = declared_names(task) or {}
-        ranks = {name: len(declared.get(name, ("", ""))) for name in task.parameters}
-        dimensions = find_dimensions(task, ranks)
-        wanted = {name: dimensions.parameter(name, rank) for name, rank in ranks.items()}
+        wanted = self.size_names()
         known = dict.fromkeys(size for names in wanted.values() for size in names)
         missing = [name for name in known if name not in sizes]
         unknown = [name for name in sizes if name not in known]
@@ -164,6 +191,15 @@ class Operator:
             TensorType(tuple(sizes[size] for size in wanted[name]), dtype)
             for name in task.parameters
         ]
+
+    def size_names(self, ranks: Mapping[str, int] | None = None) -> dict[str, tuple[str, ...]]:
+        """The names of the sizes of each argument; without a rank it is a matrix."""
+        task = self.entry
+        declared = declared_names(task) or {}
+        known = {name: len(declared.get(name, ("", ""))) for name in task.parameters}
+        known |= ranks or {}
+        dimensions = find_dimensions(task, known)
+        return {name: dimensions.parameter(name, rank) for name, rank in known.items()}
 
     def _compiled(self, lowered: Lowered) -> list[tuple[tuple[int, ...], eas.CompiledKernel]]:
         registers = [n for n, m in self.machine.mems.items() if m.kind == "registers"]
@@ -178,6 +214,27 @@ class Operator:
             )
             for kernel, function in functions
         ]
+
+    def _metal_kernels(self, lowered: Lowered) -> list[eas.CompiledKernel]:
+        """The kernels, whose Metal texts can be written."""
+        kernels = [compiled for _, compiled in self._compiled(lowered)]
+        with self._refusing_memory(lowered, kernels):
+            _ = [kernel.metal for kernel in kernels]
+        return kernels
+
+    @contextmanager
+    def _refusing_memory(
+        self, lowered: Lowered, kernels: Sequence[eas.CompiledKernel]
+    ) -> Generator[None]:
+        """A mapping that fits may have a Metal text that does not; that is said by name (S401)."""
+        try:
+            yield
+        except eas.CompileError:
+            if self.target == "apple_gpu":
+                from eas.septran.metal_memory import check_metal_memory
+
+                check_metal_memory(lowered.module, self.machine, kernels)
+            raise
 
     def _build(self, types: tuple[TensorType, ...]) -> Built:
         lowered = lower(self.logic.tasks.values(), self.mapping, types)
@@ -202,10 +259,11 @@ class Operator:
                 for temp in module.temps
             }
             given = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-            for (grid, each), kernel in zip(compiled, module.kernels, strict=True):
-                buffers = {**given, **temps}
-                used = {param.name: buffers[param.name] for param in kernel.params}
-                eas.launch_function(each, used, grid, device=device)
+            with self._refusing_memory(lowered, [each for _, each in compiled]):
+                for (grid, each), kernel in zip(compiled, module.kernels, strict=True):
+                    buffers = {**given, **temps}
+                    used = {param.name: buffers[param.name] for param in kernel.params}
+                    eas.launch_function(each, used, grid, device=device)
             for name, array in arrays.items():
                 if given[name] is not array:
                     array[...] = given[name]

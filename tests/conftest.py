@@ -18,6 +18,7 @@ from tests.processes import PATIENCE
 from tests.snapshot_files import (
     CFile,
     ErrorFile,
+    ExplanationFile,
     FlatFile,
     IrFile,
     MetalFile,
@@ -143,6 +144,12 @@ def flat_snapshot(snapshot: SnapshotAssertion) -> SnapshotCheck:
 def septran_error_snapshot(snapshot: SnapshotAssertion) -> SnapshotCheck:
     """Compares with `snapshots/septran/errors/<name>.txt`."""
     return _check(snapshot, SeptranErrorFile)
+
+
+@pytest.fixture
+def explanation_snapshot(snapshot: SnapshotAssertion) -> SnapshotCheck:
+    """Compares with `snapshots/septran/<name>.explain.txt`."""
+    return _check(snapshot, ExplanationFile)
 
 
 @pytest.fixture

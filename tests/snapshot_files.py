@@ -101,3 +101,8 @@ class PythonFile(TextFile):
 
     folder = "septran"
     file_extension = "py.txt"
+
+
+class ExplanationFile(TextFile):
+    folder = "septran"
+    file_extension = "explain.txt"

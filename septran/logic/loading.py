@@ -9,10 +9,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from types import ModuleType
 
+from eas.frontend_ast.source.errors import CompileError
 from eas.septran.logic.errors import LogicError
 from eas.septran.logic.tasks import Primitive, Task
 from eas.support.diagnostics import Diagnostic
-from eas.support.location import Loc, SourceName
+from eas.support.location import NOWHERE, Loc, SourceName
 from eas.support.records import frozen
 
 
@@ -60,11 +61,12 @@ def run_file(path: str) -> ModuleType:
     """
     loc = Loc(SourceName(os.path.basename(path), path), 1, 0, 1, 0)
     if not os.path.isfile(path):
-        raise LogicError([Diagnostic("S811", f"there is no file {path}", loc)])
+        what = "is a folder, not a file" if os.path.isdir(path) else "does not exist"
+        raise LogicError([Diagnostic("S811", f"{path} {what}", NOWHERE)])
     name = f"septran_logic_{Path(path).stem}"
     spec = importlib.util.spec_from_file_location(name, os.path.abspath(path))
     if spec is None or spec.loader is None:
-        raise LogicError([Diagnostic("S811", f"{path} is not a Python file", loc)])
+        raise LogicError([Diagnostic("S811", f"{path} is not a Python file", NOWHERE)])
     module = sys.modules[name] = importlib.util.module_from_spec(spec)
     from eas.septran.logic import language as task_lang
 
@@ -73,9 +75,12 @@ def run_file(path: str) -> ModuleType:
     sys.path.insert(0, folder)
     try:
         spec.loader.exec_module(module)
-    except SyntaxError:
+    except CompileError:
         raise
-    except Exception as error:
+    except SyntaxError as error:
+        message = f"this is not Python: {error.msg}"
+        raise LogicError([Diagnostic("S811", message, _syntax_loc(error, loc))]) from error
+    except (Exception, SystemExit) as error:
         message = f"running {os.path.basename(path)} raises {type(error).__name__}: {error}"
         raise LogicError([Diagnostic("S811", message, _line_in(error, path, loc))]) from error
     finally:
@@ -83,7 +88,16 @@ def run_file(path: str) -> ModuleType:
     return module
 
 
-def _line_in(error: Exception, path: str, default: Loc) -> Loc:
+def _syntax_loc(error: SyntaxError, default: Loc) -> Loc:
+    """The place of a syntax error; it may be in a file that the logic imports."""
+    line, column = error.lineno or 1, max(error.offset or 1, 1) - 1
+    path = error.filename or default.source.path
+    is_here = os.path.abspath(path) == os.path.abspath(default.source.path)
+    source = default.source if is_here else SourceName(os.path.basename(path), path)
+    return Loc(source, line, column, line, column + 1)
+
+
+def _line_in(error: BaseException, path: str, default: Loc) -> Loc:
     """The line of a file at which an error was raised."""
     found, trace = default, error.__traceback__
     while trace is not None:

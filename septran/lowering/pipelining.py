@@ -82,7 +82,8 @@ def _assign(node: Node, found: dict[str, Slots], asked: dict[str, Loop], done: s
     done.add(reason)
     for resident in ahead:
         found[resident.buffer] = Slots(node.stages, node.record.variable)
-    return replace(node, record=replace(node.record, pipelined=node.stages))
+    asked_by = replace(node.stages_origin, python=node.record.origin.python)
+    return replace(node, record=replace(node.record, pipelined=node.stages, origin=asked_by))
 
 
 def _most_trips(extent: Affine) -> int | None:

@@ -1,0 +1,102 @@
+"""What the commands print."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import eas
+from eas.septran.cli.arguments import Arguments, headline, make_arguments
+from eas.septran.cli.trial import WrongResult, try_out
+from eas.septran.files import parse_values
+from eas.septran.flat.interpret import FlatRunError
+from eas.septran.operators import Operator, load
+from eas.septran.targets.build import BuildError
+from eas.septran.targets.library import TargetError
+from eas.support.command_line import UsageError
+
+Array = np.ndarray[Any, Any]
+
+# What can go wrong besides errors in files: no compiler, no memory, a target that cannot.
+FAILURES = (
+    BuildError,
+    FlatRunError,
+    TargetError,
+    WrongResult,
+    MemoryError,
+    eas.BackendError,
+    eas.KernelError,
+    eas.LaunchError,
+)
+
+
+def run(parsed: argparse.Namespace) -> str:
+    """The text that a command prints."""
+    if parsed.command == "schema":
+        return _schema(parsed.kind)
+    operator = _load(parsed)
+    arguments = make_arguments(operator, parsed.shape, parsed.dtype)
+    match parsed.command:
+        case "check":
+            return _check(operator, arguments)
+        case "run":
+            return try_out(operator, arguments)
+        case "explain":
+            note = f"\n{arguments.note}" if arguments.note else ""
+            return str(operator.explain(*arguments.arrays)) + note
+        case _:
+            return _emit(operator, arguments, parsed.text, parsed.output)
+
+
+def _load(parsed: argparse.Namespace) -> Operator:
+    try:
+        tune = parse_values(parsed.tune)
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+    operator = load(
+        parsed.logic,
+        parsed.mappings,
+        machine=parsed.machine,
+        primitives=parsed.primitives,
+        tune=tune,
+    )
+    if operator.mapping.entrypoint is None:
+        raise UsageError("the mapping has no `entrypoint`: give the mapping that it changes first")
+    return operator
+
+
+def _check(operator: Operator, arguments: Arguments) -> str:
+    lowered = operator.check(*arguments.arrays)
+    kernels = len(lowered.module.kernels)
+    count = f"{kernels} kernel{'' if kernels == 1 else 's'}"
+    return f"{headline(operator, arguments)}\nno mistakes; {count}"
+
+
+def _emit(operator: Operator, arguments: Arguments, kind: str, output: str | None) -> str:
+    try:
+        text = operator.emit(kind, *arguments.arrays)
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+    if arguments.note:
+        print(f"septran: {arguments.note}", file=sys.stderr)
+    if output is None:
+        return text
+    try:
+        Path(output).write_text(text.rstrip("\n") + "\n", "utf-8")
+    except OSError as error:
+        raise UsageError(f"{output} cannot be written: {error.strerror}") from error
+    return f"wrote {output}"
+
+
+def _schema(kind: str | None) -> str:
+    from eas.septran.files.schema import FOLDER, MODELS, schema_text
+
+    if kind is None:
+        return "\n".join(f"{name}: {FOLDER / name}.json" for name in MODELS)
+    if kind not in MODELS:
+        raise UsageError(f"there is no schema `{kind}`; there is {', '.join(MODELS)}")
+    return schema_text(kind)
