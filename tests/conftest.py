@@ -18,6 +18,7 @@ from tests.processes import PATIENCE
 from tests.snapshot_files import (
     CFile,
     ErrorFile,
+    ExampleFile,
     ExplanationFile,
     FlatFile,
     IrFile,
@@ -162,6 +163,12 @@ def c_snapshot(snapshot: SnapshotAssertion) -> SnapshotCheck:
 def python_snapshot(snapshot: SnapshotAssertion) -> SnapshotCheck:
     """Compares with `snapshots/septran/<name>.py.txt`."""
     return _check(snapshot, PythonFile)
+
+
+@pytest.fixture
+def example_snapshot(snapshot: SnapshotAssertion) -> SnapshotCheck:
+    """Compares with `snapshots/examples/<name>.txt`."""
+    return _check(snapshot, ExampleFile)
 
 
 def _check(snapshot: SnapshotAssertion, file: type[TextFile]) -> SnapshotCheck:

@@ -106,3 +106,8 @@ class PythonFile(TextFile):
 class ExplanationFile(TextFile):
     folder = "septran"
     file_extension = "explain.txt"
+
+
+class ExampleFile(TextFile):
+    folder = "examples"
+    file_extension = "txt"

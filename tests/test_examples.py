@@ -1,0 +1,38 @@
+"""The examples run, and the tour shows what a newcomer should see first."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import SnapshotCheck
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+NAMES = sorted(path.stem for path in EXAMPLES.glob("*.py") if path.stem != "__init__")
+
+
+@pytest.fixture(autouse=True)
+def plain_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(EXAMPLES.parent)
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.delenv("FORCE_COLOR", raising=False)
+    monkeypatch.setenv("COLUMNS", "100")
+
+
+@pytest.mark.usefixtures("default_backend")
+@pytest.mark.parametrize("name", NAMES)
+def test_an_example_prints_something(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    importlib.import_module(f"examples.{name}").main()
+    printed = capsys.readouterr()
+    assert printed.out.strip()
+    assert printed.err == ""
+
+
+def test_the_tour_shows_metal_a_picture_an_error_and_a_caught_bug(
+    capsys: pytest.CaptureFixture[str], example_snapshot: SnapshotCheck
+) -> None:
+    importlib.import_module("examples.tour").main()
+    lines = capsys.readouterr().out.splitlines()
+    example_snapshot("tour", "".join(f"{line.rstrip()}\n" for line in lines))
