@@ -33,6 +33,7 @@ TITLES: dict[str, str] = {
     "S204": "a processor above its caller's",
     "S205": "a memory that a processor does not see",
     "S207": "a local tensor without a memory",
+    "S302": "parallel iterations that depend on each other",
     "S401": "a memory that is too small",
     "S501": "a primitive that cannot compute this",
     "S502": "a pipeline with nothing to run ahead",

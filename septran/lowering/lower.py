@@ -18,6 +18,7 @@ from eas.septran.lowering.arguments import TensorType
 from eas.septran.lowering.builder import Bound, Builder, Held
 from eas.septran.lowering.checks import check_capacity
 from eas.septran.lowering.kernels import make_module
+from eas.septran.lowering.legality import check_legality
 from eas.septran.lowering.machines import flat_machine
 from eas.septran.lowering.names import names_in
 from eas.septran.lowering.pipelining import assign_slots
@@ -102,7 +103,10 @@ def lower(
     check_unused(mapping, instances, builder, complaints)
     check_capacity(module, mapping, complaints)
     complaints.raise_if_any()
-    return Lowered(module, flat_machine(mapping.machine), sizes)
+    table = flat_machine(mapping.machine)
+    check_legality(module, table, complaints)
+    complaints.raise_if_any()
+    return Lowered(module, table, sizes)
 
 
 def check_unused(
