@@ -32,6 +32,7 @@ from eas.ir.nodes import (
 )
 from eas.ir.passes.ranges import Ranges, analyze
 from eas.msl.analysis.facts import Facts, breaks_of, carried_by, continues_of, left_with
+from eas.msl.ops.mma import in_place_factors
 from eas.support.records import frozen
 
 Bounds = tuple[int, int]
@@ -106,7 +107,8 @@ def _used_as_numbers(op: Op, offsets: set[Value]) -> Iterable[Value]:
         case Combine():
             return (*op.operands, *operands_of(op.body.terminator))
         case TargetOp():
-            return op.operands
+            addresses = [factor.offset for factor in in_place_factors(op) if factor is not None]
+            return [value for value in op.operands if value not in addresses]
         case Compute() if op.result.ty.dtype.is_float or op.op.reduction:
             return op.operands
         case Compute() if op.result.ty.dtype.is_bool:

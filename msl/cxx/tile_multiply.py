@@ -35,12 +35,16 @@ class Partition:
 
 @frozen
 class Factor:
-    """A tile with some matrices of so many rows and columns, the rows `length` apart."""
+    """A tile with some matrices of so many rows and columns, the rows `length` apart.
+
+    If it is read in place, the kernel chose the length.
+    """
 
     rows: int
     columns: int
     length: int
     is_transposed: bool
+    is_in_place: bool = False
 
     @property
     def extents(self) -> str:
@@ -61,9 +65,15 @@ class Product:
         batch = self.partition.batches * self.partition.depth
         first = f"{batch}x" if batch > 1 else ""
         transposes = {"nn": ""}.get(self._transposes, f"_{self._transposes}")
-        return (
-            f"multiply_{first}{self.left.rows}x{self.left.columns}x{self.right.columns}{transposes}"
-        )
+        extents = f"{first}{self.left.rows}x{self.left.columns}x{self.right.columns}"
+        return f"multiply_{extents}{transposes}{self._lengths}"
+
+    @property
+    def _lengths(self) -> str:
+        factors = (self.left, self.right)
+        if not any(factor.is_in_place for factor in factors):
+            return ""
+        return "_rows_" + "_".join(str(factor.length) for factor in factors)
 
     @property
     def _transposes(self) -> str:

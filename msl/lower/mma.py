@@ -2,15 +2,16 @@
 
 Both factors of a product lie in threadgroup memory. The rows of a tile are a little longer than the
 matrix needs, so that lanes that read a column have no bank conflicts. A factor that is a transposed
-matrix lies there as that matrix does: `simdgroup_load` transposes it.
+matrix lies there as that matrix does: `simdgroup_load` transposes it. A factor in an array of the
+kernel is read there, with the rows that it has.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from eas.ir.aliasing.lane_indices import add, linear, scale
-from eas.ir.nodes import Load, TargetOp, Value
+from eas.ir.nodes import Constant, Load, TargetOp, Value
 from eas.ir.ops.simdgroup import SIMD
 from eas.ir.types import BOOL, F32, I32, DType, Pointer, count
 from eas.msl.cxx.tile_multiply import Factor, Product
@@ -45,18 +46,21 @@ from eas.msl.ops.mma import (
     PARITY_FLIP,
     PARITY_START,
     PIPELINED,
+    ROLES,
     SCALED,
+    SCALED_IN_PLACE,
     STORE,
     STORE_SLOT,
     ZERO,
     extents_of,
+    in_place_factors,
     number,
     numbers,
     strip_rows,
 )
-from eas.msl.ops.text import Level, Text, call
+from eas.msl.ops.text import Level, Text, call, subscript
 from eas.msl.schedule.mma_steps import strip_of, tile_of
-from eas.support.records import field, record
+from eas.support.records import field, frozen, record
 
 _PADDING_BYTES = 16
 
@@ -188,11 +192,11 @@ def _load_tile(op: TargetOp, low: Lowering, found: Fragments, tile: Shared) -> N
 def _add_product(op: TargetOp, low: Lowering, state: MmaState) -> None:
     """Adds the product of two tiles; the trip before has filled those that are double buffered."""
     found, parity = state.of(op), state.parity_of(op)
-    tiles = [state.tile(op.operand(name), low) for name in ("left", "right")]
+    sources = [_source(op, place, low, state) for place in (0, 1)]
     with low.guard(_has_product(found, low, state, parity), op.loc):
-        if op.op is SCALED:
+        if op.op in (SCALED, SCALED_IN_PLACE):
             _scale(op, low, found, state)
-        _multiply_tiles(op, low, found, tiles, parity)
+        _multiply_tiles(op, low, found, sources, parity)
 
 
 def _has_product(
@@ -211,30 +215,73 @@ def _has_product(
     return state.conditions[key]
 
 
+@frozen
+class _Source:
+    """Where a factor is: in a tile, or in an array of the kernel, perhaps at an offset."""
+
+    array: Shared | Value
+    dtype: DType
+    factor: Factor
+    offset: Node | None = None
+
+    def spell(self, slot: str, offsets: Iterator[Text], low: Lowering) -> str:
+        if isinstance(self.array, Shared):
+            return f"{self.array.name}{slot}"
+        name = low.array_name(self.array)
+        return name if self.offset is None else f"&{subscript(name, next(offsets)).text}"
+
+
+def _source(op: TargetOp, place: int, low: Lowering, state: MmaState) -> _Source:
+    pointer, factor = op.operand(ROLES[place]), in_place_factors(op)[place]
+    assert isinstance(pointer.ty, Pointer)
+    dtype = pointer.ty.dtype
+    if factor is None:
+        return _Source(state.tile(pointer, low), dtype, _factor(op, place, dtype, low))
+    rows, columns = _extents(op, place)
+    is_transposed = bool(numbers(op, "transposed")[place])
+    found = Factor(rows, columns, factor.length, is_transposed, is_in_place=True)
+    start = low.facts.definition(factor.offset)
+    is_first = isinstance(start, Constant) and start.value == 0
+    offset = None if is_first else low.value(factor.offset)
+    return _Source(low.facts.resolve(pointer), dtype, found, offset)
+
+
 def _multiply_tiles(
-    op: TargetOp, low: Lowering, found: Fragments, tiles: Sequence[Shared], parity: Variable | None
+    op: TargetOp,
+    low: Lowering,
+    found: Fragments,
+    sources: Sequence[_Source],
+    parity: Variable | None,
 ) -> None:
-    left, right = (_factor(op, place, tiles[place].dtype, low) for place in (0, 1))
-    product = Product(found.partition, tiles[0].dtype, left, right)
-    name = low.helpers.define(product.name, tiles[0].dtype, product.define())
+    left, right = (source.factor for source in sources)
+    dtype = sources[0].dtype
+    product = Product(found.partition, dtype, left, right)
+    name = low.helpers.define(product.name, dtype, product.define())
     buffers = numbers(op, "buffers") if parity is not None else (1, 1)
+    offsets = [source.offset for source in sources if source.offset is not None]
 
     def multiply(texts: Sequence[Text]) -> Text:
         before = f"[({parity.name} - 1) % 2]" if parity is not None else ""
+        starts = iter(texts[len(found.origin) :])
         both = [
-            f"{tile.name}{before if each == 2 else ''}"
-            for tile, each in zip(tiles, buffers, strict=True)
+            source.spell(before if each == 2 else "", starts, low)
+            for source, each in zip(sources, buffers, strict=True)
         ]
-        return call(name, found.array.name, *both, *texts)
+        return call(name, found.array.name, *both, *texts[: len(found.origin)])
 
-    low.act(multiply, found.origin, frozenset({found.array}), op.loc)
+    low.act(multiply, [*found.origin, *offsets], frozenset({found.array}), op.loc)
+
+
+def _extents(op: TargetOp, place: int) -> tuple[int, int]:
+    """The rows and the columns of a factor."""
+    _, m, n = extents_of(op)
+    k = number(op, "k")
+    return ((m, k), (k, n))[place]
 
 
 def _factor(op: TargetOp, place: int, dtype: DType, low: Lowering) -> Factor:
     """A factor as it lies in its tile."""
-    _, m, n = extents_of(op)
-    k = number(op, "k")
-    rows, columns = ((m, k), (k, n))[place]
+    rows, columns = _extents(op, place)
     is_transposed = bool(numbers(op, "transposed")[place])
     length = _row_length(rows if is_transposed else columns, dtype, low)
     return Factor(rows, columns, length, is_transposed)

@@ -21,6 +21,10 @@ registers (`mma_prefetch`), adds the product of the tiles that the trip before h
 `mma_parity_start` is before the loop. After it, an `mma_pipelined` adds the last product; it adds
 nothing if no trip has filled the tiles.
 
+**In place.** A factor that a kernel has in a threadgroup array of its own is not copied to a tile:
+`mma_in_place` and `mma_scaled_in_place` take the array, the offset of the matrix in it, and how far
+apart its rows are. For a factor in a tile this distance is 0.
+
 How fragments are spread over simdgroups, and how long the rows of a tile are, is not decided here:
 layout decides it. A `dot` with other extents stays as it is: each lane computes its element.
 """
@@ -29,12 +33,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
+from typing import Any
 
 import numpy as np
 
+from eas.ir.aliasing.affine_forms import Form, own_indices
 from eas.ir.nodes import Compute, TargetOp, Value
 from eas.ir.ops.record import Array, Attrs, RuleError, TargetOpDef
 from eas.ir.types import F32, I32, Block, DType, Pointer, Scalar, Shape, Space, Type
+from eas.support.records import frozen
 
 EDGE = 8
 """The rows and the columns of a fragment."""
@@ -93,19 +100,27 @@ def _store_slot_rule(operands: Sequence[Type], attrs: Attrs) -> None:
     _check_parity(operands[2])
 
 
-def _multiply_rule(operands: Sequence[Type], attrs: Attrs) -> None:
-    accumulator, left, right = operands[:3]
+def _check_product(operands: Sequence[Type], attrs: Attrs) -> None:
     if len(attrs["transposed"]) != 2 or attrs["k"] % EDGE:
         raise RuleError("takes tiles whose extents are multiples of 8, each transposed or not")
-    _zero_rule((accumulator,), attrs)
+    _zero_rule(operands, attrs)
+
+
+def _multiply_rule(operands: Sequence[Type], attrs: Attrs) -> None:
+    _check_product(operands, attrs)
+    left, right = operands[1:3]
     _check(left, "tile", (left.dtype,), "the left factor")
     _check(right, "tile", (left.dtype,), "the right factor")
 
 
 def _scaled_rule(operands: Sequence[Type], attrs: Attrs) -> None:
     _multiply_rule(operands, attrs)
-    if operands[3] != Scalar(F32):
-        _check(operands[3], "tile", (F32,), "the factors of rows")
+    _check_scale(operands[3])
+
+
+def _check_scale(ty: Type) -> None:
+    if ty != Scalar(F32):
+        _check(ty, "tile", (F32,), "the factors of rows")
 
 
 def _pipelined_rule(operands: Sequence[Type], attrs: Attrs) -> None:
@@ -113,6 +128,26 @@ def _pipelined_rule(operands: Sequence[Type], attrs: Attrs) -> None:
     _check_parity(operands[3])
     if len(attrs["buffers"]) != 2 or not set(attrs["buffers"]) <= {1, 2}:
         raise RuleError("takes tiles of one or two buffers")
+
+
+def _in_place_rule(operands: Sequence[Type], attrs: Attrs) -> None:
+    accumulator, left, _, right, _ = operands[:5]
+    _check_product((accumulator, left, right), attrs)
+    if len(attrs["lengths"]) != 2 or not any(attrs["lengths"]):
+        raise RuleError("takes the lengths of both factors' rows, of which one is not 0")
+    for place, length in enumerate(attrs["lengths"]):
+        factor, offset = operands[1 + 2 * place : 3 + 2 * place]
+        space: Space = "threadgroup" if length else "tile"
+        _check(factor, space, (left.dtype,), f"the {ROLES[place]} factor")
+        if offset != Scalar(I32):
+            raise RuleError(f"takes an i32 as an offset, not {offset}")
+        if length and length < _stored_shape(attrs, place)[-1]:
+            raise RuleError("takes rows that do not overlap")
+
+
+def _scaled_in_place_rule(operands: Sequence[Type], attrs: Attrs) -> None:
+    _in_place_rule(operands, attrs)
+    _check_scale(operands[5])
 
 
 def _parity_rule(operands: Sequence[Type], attrs: Attrs) -> None:
@@ -131,6 +166,14 @@ def _shape(attrs: Attrs) -> Shape:
     if len(shape) not in (2, 3) or any(extent % EDGE for extent in shape[-2:]):
         raise RuleError("takes matrices, or a batch of them, whose extents are multiples of 8")
     return shape
+
+
+def _stored_shape(attrs: Attrs, place: int) -> Shape:
+    """The shape of a factor as it lies in memory: if it is transposed, with its axes swapped."""
+    *batch, m, n = _shape(attrs)
+    rows, columns = ((m, attrs["k"]), (attrs["k"], n))[place]
+    is_transposed = attrs["transposed"][place]
+    return (*batch, columns, rows) if is_transposed else (*batch, rows, columns)
 
 
 def _zero(accumulator: Array, *, shape: Shape) -> Array:
@@ -197,9 +240,49 @@ def _scaled(
     k: int,
     transposed: tuple[int, int],
 ) -> Array:
-    rows = accumulator.reshape(len(accumulator), -1, shape[-1])
-    scaled = (rows * factor.reshape(len(factor), -1, 1)).reshape(accumulator.shape)
+    scaled = _scale_rows(accumulator, factor, shape)
     return _product(left, right, shape, k, transposed) + scaled
+
+
+def _scale_rows(accumulator: Array, factor: Array, shape: Shape) -> Array:
+    rows = accumulator.reshape(len(accumulator), -1, shape[-1])
+    return (rows * factor.reshape(len(factor), -1, 1)).reshape(accumulator.shape)
+
+
+def _in_place(
+    accumulator: Array,
+    left: Array,
+    left_offset: Array,
+    right: Array,
+    right_offset: Array,
+    **attrs: Any,
+) -> Array:
+    lengths, shapes = attrs["lengths"], [_stored_shape(attrs, place) for place in (0, 1)]
+    a = _gather(left, left_offset, lengths[0], shapes[0]) if lengths[0] else left
+    b = _gather(right, right_offset, lengths[1], shapes[1]) if lengths[1] else right
+    return _product(a, b, attrs["shape"], attrs["k"], attrs["transposed"]) + accumulator
+
+
+def _scaled_in_place(
+    accumulator: Array,
+    left: Array,
+    left_offset: Array,
+    right: Array,
+    right_offset: Array,
+    factor: Array,
+    **attrs: Any,
+) -> Array:
+    scaled = _scale_rows(accumulator, factor, attrs["shape"])
+    return _in_place(scaled, left, left_offset, right, right_offset, **attrs)
+
+
+def _gather(memory: Array, offset: Array, length: int, shape: Shape) -> Array:
+    """A matrix from the memory of each program, row by row, as it would lie in a tile."""
+    rows, columns = prod(shape[:-1]), shape[-1]
+    places = np.arange(rows)[:, None] * length + np.arange(columns)
+    index = offset.reshape(-1, 1).astype(np.int64) + places.reshape(-1)
+    index = np.clip(index, 0, memory.shape[1] - 1)  # programs that are not active have any offset
+    return np.take_along_axis(memory, np.broadcast_to(index, (len(memory), index.shape[1])), 1)
 
 
 def _pipelined(
@@ -300,6 +383,25 @@ SCALED = TargetOpDef(
     attrs=_PRODUCT,
     writes="acc",
 )
+_IN_PLACE = ("acc", "left", "left_offset", "right", "right_offset")
+IN_PLACE = TargetOpDef(
+    "mma_in_place",
+    _IN_PLACE,
+    _in_place_rule,
+    _in_place,
+    "adds the product of two matrices, of which one at least is in an array of the kernel",
+    attrs=(*_PRODUCT, "lengths"),
+    writes="acc",
+)
+SCALED_IN_PLACE = TargetOpDef(
+    "mma_scaled_in_place",
+    (*_IN_PLACE, "factor"),
+    _scaled_in_place_rule,
+    _scaled_in_place,
+    "multiplies an accumulator as `mma_scaled` does, then adds a product as `mma_in_place` does",
+    attrs=(*_PRODUCT, "lengths"),
+    writes="acc",
+)
 PIPELINED = TargetOpDef(
     "mma_pipelined",
     ("acc", "left", "right", "parity"),
@@ -334,8 +436,8 @@ EPILOGUE = TargetOpDef(
     attrs=("shape",),
 )
 MMA = (
-    ZERO, LOAD, PREFETCH, STORE, STORE_SLOT, MULTIPLY, SCALED, PIPELINED, PARITY_START, PARITY_FLIP,
-    EPILOGUE,
+    ZERO, LOAD, PREFETCH, STORE, STORE_SLOT, MULTIPLY, SCALED, IN_PLACE, SCALED_IN_PLACE, PIPELINED,
+    PARITY_START, PARITY_FLIP, EPILOGUE,
 )  # fmt: skip
 
 
@@ -367,6 +469,38 @@ def numbers(op: TargetOp, name: str) -> tuple[int, ...]:
 def tiles_of(op: TargetOp) -> list[Value]:
     """The tiles among the operands of an op."""
     return [v for v in op.operands if isinstance(v.ty, Pointer) and v.ty.space == "tile"]
+
+
+@frozen
+class InPlace:
+    """A factor in an array of the kernel: matrices of a shape, their rows `length` apart."""
+
+    pointer: Value
+    offset: Value
+    length: int
+    shape: Shape
+
+    @property
+    def form(self) -> Form:
+        """The offsets of its elements from the first one."""
+        rows = self.shape[-2]
+        steps = (rows * self.length, self.length, 1)[-len(self.shape) :]
+        axes = [index.terms[0][1] for index in own_indices(self.shape)]
+        return Form(lanes=dict(zip(axes, steps, strict=True)))
+
+
+def in_place_factors(op: TargetOp) -> tuple[InPlace | None, InPlace | None]:
+    """The factors of a product that lie in arrays of the kernel; None for one in a tile."""
+    if op.op not in (IN_PLACE, SCALED_IN_PLACE):
+        return None, None
+    attrs = dict(op.attrs)
+    left, right = (
+        InPlace(op.operand(role), op.operand(f"{role}_offset"), length, _stored_shape(attrs, place))
+        if length
+        else None
+        for place, (role, length) in enumerate(zip(ROLES, numbers(op, "lengths"), strict=False))
+    )
+    return left, right
 
 
 def strip_rows(op: TargetOp, threads: int) -> int:

@@ -12,6 +12,7 @@ from eas.ir.nodes import (
     For,
     Function,
     If,
+    Load,
     Op,
     Region,
     Terminator,
@@ -24,6 +25,7 @@ from eas.ir.rewrite import builder_for, rebuild, with_values
 from eas.msl.layout.layout import Budget
 from eas.msl.ops.mma import fits_fragments
 from eas.msl.rewrites.accumulators import Accumulators, find_accumulators
+from eas.msl.rewrites.in_place import find_places
 from eas.msl.rewrites.tiling import Tiling
 from eas.support.records import record, replace
 
@@ -34,7 +36,8 @@ def dot_to_mma(function: Function, budget: Budget) -> Function:
     if not any(map(fits_fragments, dots)):
         return function
     accumulators = find_accumulators(function, fits_fragments)
-    tiling = Tiling(builder_for(function), accumulators, budget)
+    places = find_places(function, list(filter(fits_fragments, dots)), accumulators)
+    tiling = Tiling(builder_for(function), accumulators, budget, places)
     tiling.replace_dots(dots)
     body = _Change(accumulators, tiling).region(function.body)
     return replace(function, body=Region(body.args, (*tiling.used_allocs(), *body.ops)))
@@ -56,6 +59,8 @@ class _Change:
 
     def op(self, op: Op) -> list[Op]:
         match op:
+            case Compute() | Load() if op.result in self.tiling.places.unused:
+                return []
             case Compute():
                 is_gone = op.result in self.accumulators.absorbed  # the next product does it
                 return [] if is_gone else self.tiling.instead.get(op.result, [op])

@@ -2,12 +2,14 @@
 
 Which tiles a product needs is decided here. A factor of several products, or one that a loop does
 not change, is stored once, before the first of them. Factors that change from trip to trip are
-double buffered: one parity serves for all products of a loop's body.
+double buffered: one parity serves for all products of a loop's body. A factor that is read in place
+needs no tile, and its product is not pipelined: the kernel itself decides when the array changes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from functools import reduce
 
 from eas.ir.builder import Builder
 from eas.ir.nodes import Alloc, Compute, Op, TargetOp, Value
@@ -18,6 +20,7 @@ from eas.msl.analysis.outline import is_loop
 from eas.msl.layout.layout import Budget
 from eas.msl.ops.mma import (
     EPILOGUE,
+    IN_PLACE,
     LOAD,
     MULTIPLY,
     PARITY_FLIP,
@@ -26,12 +29,14 @@ from eas.msl.ops.mma import (
     PREFETCH,
     ROLES,
     SCALED,
+    SCALED_IN_PLACE,
     STORE,
     STORE_SLOT,
     ZERO,
     fits_fragments,
 )
 from eas.msl.rewrites.accumulators import Accumulator, Accumulators, Update
+from eas.msl.rewrites.in_place import Place, Places
 from eas.support.location import Loc
 from eas.support.records import field, frozen, record, replace
 
@@ -76,6 +81,7 @@ class Tiling:
     build: Builder
     accumulators: Accumulators
     budget: Budget
+    places: Places
     allocs: dict[Value, Alloc] = field(default_factory=dict[Value, Alloc])
     used: set[Value] = field(default_factory=set[Value])
     registers: dict[int, Value] = field(default_factory=dict[int, Value])
@@ -120,6 +126,7 @@ class Tiling:
         for update in accumulator.updates:
             product = Product(accumulator.number, update, False)
             is_pipelined = may_wait and update.is_looped and self.region_of(product) not in waiting
+            is_pipelined = is_pipelined and not self.places_of(product)
             yield replace(product, is_pipelined=is_pipelined)
 
     def share(self, products: Sequence[Product]) -> None:
@@ -128,6 +135,8 @@ class Tiling:
             return
         uses: dict[Value, list[Use]] = {}
         for use in (use for product in products for use in self.uses_of(product)):
+            if use.value in self.places_of(use.product):
+                continue
             if use.is_invariant or not use.product.is_pipelined:
                 uses.setdefault(use.value, []).append(use)
         for value, found in uses.items():
@@ -195,22 +204,59 @@ class Tiling:
     def store_and_multiply(self, product: Product, pairs: _Pairs) -> list[Op]:
         """Stores the factors that are in no tile yet, then adds the product."""
         loc, factor = product.dot.loc, product.update.factor
-        factors = self.factors(product)
+        factors, places = self.factors(product), self.places_of(product)
         own = dict(zip(factors, pairs.next(product), strict=True))
-        new = [(value, role) for role, value in zip(ROLES, own, strict=False)]
         ops: list[Op] = [
             self.store(value, own[value], role, loc)
-            for value, role in new
-            if value not in self.shared
+            for role, value in zip(ROLES, own, strict=False)
+            if value not in self.shared and value not in places
         ]
+        scale: list[Value] = []
+        if factor is not None and factor.shape:
+            scale.append(self.tile_for(factor, loc))
+            ops.append(self.store(factor, scale[0], "factor", loc))
+        elif factor is not None:
+            scale.append(factor)
         tiles = [self.shared.get(value, own[value]) for value in factors]
-        if factor is None:
-            return [*ops, self.multiply(MULTIPLY, product, tiles)]
-        if not factor.shape:
-            return [*ops, self.multiply(SCALED, product, [*tiles, factor])]
-        rows = self.tile_for(factor, loc)
-        store = self.store(factor, rows, "factor", loc)
-        return [*ops, store, self.multiply(SCALED, product, [*tiles, rows])]
+        if places:
+            return [*ops, *self.multiply_in_place(product, tiles, scale)]
+        return [*ops, self.multiply(SCALED if scale else MULTIPLY, product, [*tiles, *scale])]
+
+    def places_of(self, product: Product) -> dict[Value, Place]:
+        """The places of the factors that a product reads in place."""
+        found, dot = self.places.found, product.dot.result
+        return {v: found[dot, v] for v in self.factors(product) if (dot, v) in found}
+
+    def multiply_in_place(
+        self, product: Product, tiles: Sequence[Value], scale: Sequence[Value]
+    ) -> list[Op]:
+        """Adds a product; its factors are in places, or else in tiles."""
+        known, operands, lengths = self.places_of(product), list[Value](), list[int]()
+        around, self.build.ops, self.build.loc = self.build.ops, [], product.dot.loc
+        for value, tile in zip(self.factors(product), tiles, strict=True):
+            place = known.get(value)
+            operands += (
+                [tile, self.offset(None)] if place is None else [place.pointer, self.offset(place)]
+            )
+            lengths.append(0 if place is None else place.length)
+        ops, self.build.ops = self.build.ops, around
+        record = SCALED_IN_PLACE if scale else IN_PLACE
+        more = (("lengths", tuple(lengths)),)
+        return [*ops, self.multiply(record, product, [*operands, *scale], more)]
+
+    def offset(self, place: Place | None) -> Value:
+        """The offset of a matrix in its array; in a tile it is zero."""
+        build = self.build
+        terms: list[Value] = []
+        for value, times in place.first.shared.items() if place is not None else ():
+            term = value if value.ty.dtype == I32 else build.compute("cast", value, dtype=I32)
+            if times != 1:
+                term = build.compute("mul", term, build.constant(times, I32))
+            terms.append(term)
+        constant = 0 if place is None else place.first.constant
+        if constant or not terms:
+            terms.append(build.constant(constant, I32))
+        return reduce(lambda a, b: build.compute("add", a, b), terms)
 
     def groups(self, products: Sequence[Product]) -> Iterator[list[Product]]:
         """Products that happen in the same trips, of accumulators that begin together."""

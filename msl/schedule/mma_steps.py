@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from eas.ir.aliasing.affine_forms import plus
 from eas.ir.aliasing.conflicts import Access, Parity
 from eas.ir.aliasing.lane_domains import Domain
 from eas.ir.nodes import TargetOp, Value
 from eas.msl.analysis.facts import Facts
 from eas.msl.layout.layout import Layout, Strategy
-from eas.msl.ops.mma import PARITY_FLIP, PARITY_START, PIPELINED, STORE_SLOT, numbers, tiles_of
+from eas.msl.ops.mma import (
+    PARITY_FLIP,
+    PARITY_START,
+    PIPELINED,
+    STORE_SLOT,
+    in_place_factors,
+    numbers,
+    tiles_of,
+)
 from eas.msl.schedule.effects import Effects, reads, writes
 from eas.msl.schedule.items import Item
 from eas.msl.schedule.steps import Step
@@ -53,7 +64,7 @@ class Mma(Step):
             is_start = op.op is PARITY_START
             return Effects(restarts=tiles) if is_start else Effects(swaps=tiles)
         if op.result is None:
-            return Effects(_tile_reads(op))
+            return Effects((*_tile_reads(op), *_reads_in_place(op, finder.layout.facts)))
         if finder.layout.strategies[op.result] is Strategy.STRIPS:  # a barrier ends each strip
             return Effects(writes([strip_of(op.result)]), after_barrier=())
         return Effects(writes([staged(op.result)]))
@@ -76,6 +87,14 @@ def _tile_reads(op: TargetOp) -> tuple[Access, ...]:
         Access(array, "read", parity=(array, "previous") if buffers == 2 else None)
         for array, buffers in zip(arrays, numbers(op, "buffers"), strict=True)
     )
+
+
+def _reads_in_place(op: TargetOp, facts: Facts) -> Iterator[Access]:
+    """The reads of factors that lie in arrays of the kernel."""
+    for factor in in_place_factors(op):
+        if factor is not None:
+            first = facts.forms.of(factor.offset, ())
+            yield Access(factor.pointer, "read", form=plus(first, factor.form, 1))
 
 
 def _double_buffered(parity: Value, facts: Facts) -> frozenset[ThreadgroupArray]:

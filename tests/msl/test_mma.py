@@ -57,6 +57,31 @@ def test_mma_scaled_multiplies_the_accumulator_first(by_rows: bool) -> None:
     np.testing.assert_array_equal(found, (a @ b + acc * factor[:, :, None]).reshape(2, -1))
 
 
+@pytest.mark.parametrize("lengths", [(20, 24), (16, 0), (0, 30)])
+@pytest.mark.parametrize("transposed", [(0, 0), (0, 1), (1, 0), (1, 1)])
+def test_mma_in_place_reads_rows_of_some_length_from_an_offset(
+    transposed: tuple[int, int], lengths: tuple[int, int]
+) -> None:
+    """Two programs, with matrices at different offsets."""
+    a, b, acc = numbers(2, 8, 16), numbers(2, 16, 24), numbers(2, 8 * 24)
+    offsets = np.array([3, 40], "i4")
+    factors: list[Array] = []
+    for matrix, length, turned in zip((a, b), lengths, transposed, strict=True):
+        stored = np.swapaxes(matrix, -1, -2) if turned else matrix
+        memory = np.full((2, 1000), np.nan, "f4")
+        for program, offset in enumerate(offsets):
+            for row, elements in enumerate(stored[program]):
+                start = offset + row * length
+                memory[program, start : start + len(elements)] = elements
+        factors += [memory if length else stored.reshape(2, -1), offsets]
+    attrs: dict[str, Any] = {"shape": (8, 24), "k": 16, "transposed": transposed}
+    found = mma.IN_PLACE.meaning(acc, *factors, **attrs, lengths=lengths)
+    np.testing.assert_array_equal(found, (a @ b).reshape(2, -1) + acc)
+    half = np.full(2, 0.5, "f4")
+    found = mma.SCALED_IN_PLACE.meaning(acc, *factors, half, **attrs, lengths=lengths)
+    np.testing.assert_array_equal(found, (a @ b).reshape(2, -1) + acc / 2)
+
+
 def test_a_pipelined_loop_adds_each_product_a_trip_later() -> None:
     """Two programs, of which the second one makes no trip."""
     trips = [(numbers(2, 8, 8, seed=n), numbers(2, 8, 8, seed=n + 9)) for n in range(3)]
@@ -112,6 +137,7 @@ MEMORY = (
     "%block.7: f32[8, 8] = splat %one.6 shape=[8, 8]",
     "%zero.9: i32 = 0",
     "%i.10: i32[8, 8] = splat %zero.9 shape=[8, 8]",
+    "%own.11: *f32@threadgroup = alloc 99",
 )
 
 LEGAL = (
@@ -123,6 +149,12 @@ LEGAL = (
     "mma %acc.2, %tile.4, %tile.4 shape=[8, 8] k=8 transposed=[0, 1]",
     "mma_scaled %acc.2, %half.5, %half.5, %one.6 shape=[8, 8] k=8 transposed=[0, 0]",
     "mma_scaled %acc.2, %half.5, %half.5, %tile.4 shape=[8, 8] k=8 transposed=[0, 0]",
+    "mma_in_place %acc.2, %own.11, %zero.9, %own.11, %zero.9 shape=[8, 8] k=8 transposed=[0, 1] "
+    "lengths=[8, 9]",
+    "mma_in_place %acc.2, %tile.4, %zero.9, %own.11, %zero.9 shape=[8, 8] k=8 transposed=[0, 1] "
+    "lengths=[0, 9]",
+    "mma_scaled_in_place %acc.2, %own.11, %zero.9, %tile.4, %zero.9, %one.6 shape=[8, 8] k=8 "
+    "transposed=[0, 1] lengths=[8, 0]",
     "mma_pipelined %acc.2, %tile.4, %tile.4, %parity.3 shape=[8, 8] k=8 transposed=[0, 0] "
     "buffers=[2, 1]",
     "mma_parity_start %parity.3",
@@ -153,6 +185,21 @@ ILLEGAL = {
     "`mma_scaled` takes f32 in tile memory as the factors of rows, not *f16@tile",
     "mma_pipelined %acc.2, %tile.4, %tile.4, %parity.3 shape=[8, 8] k=8 transposed=[0, 0] "
     "buffers=[3, 1]": "`mma_pipelined` takes tiles of one or two buffers",
+    "mma_in_place %acc.2, %own.11, %zero.9, %own.11, %zero.9 shape=[8, 8] k=8 transposed=[0, 1] "
+    "lengths=[8, 7]": "`mma_in_place` takes rows that do not overlap",
+    "mma_in_place %acc.2, %own.11, %zero.9, %tile.4, %zero.9 shape=[8, 8] k=8 transposed=[0, 1] "
+    "lengths=[8, 8]": "`mma_in_place` takes f32 in threadgroup memory as the right factor, not "
+    "*f32@tile",
+    "mma_in_place %acc.2, %own.11, %zero.9, %half.5, %zero.9 shape=[8, 8] k=8 transposed=[0, 1] "
+    "lengths=[8, 0]": "`mma_in_place` takes f32 in tile memory as the right factor, not *f16@tile",
+    "mma_in_place %acc.2, %tile.4, %zero.9, %tile.4, %zero.9 shape=[8, 8] k=8 transposed=[0, 1] "
+    "lengths=[0, 0]": "`mma_in_place` takes the lengths of both factors' rows, of which one is not "
+    "0",
+    "mma_in_place %acc.2, %own.11, %one.6, %own.11, %zero.9 shape=[8, 8] k=8 transposed=[0, 1] "
+    "lengths=[8, 8]": "`mma_in_place` takes an i32 as an offset, not f32",
+    "mma_scaled_in_place %acc.2, %own.11, %zero.9, %own.11, %zero.9, %half.5 shape=[8, 8] k=8 "
+    "transposed=[0, 1] lengths=[8, 8]": "`mma_scaled_in_place` takes f32 in tile memory as the "
+    "factors of rows, not *f16@tile",
     "mma_parity_flip %acc.2": "`mma_parity_flip` takes i32 in register memory as the "
     "parity, not *f32@register",
     "%8: f32[8] = mma_epilogue %acc.2 shape=[8, 8]": "the result of `mma_epilogue` is f32[8], but "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -146,6 +147,16 @@ def test_a_pipelined_loop_on_apple_gpu_has_one_barrier_per_trip() -> None:
     assert sum(isinstance(stmt, Barrier) for stmt in loop.body) == 1
     slots = {stmt.name: stmt.slots for stmt in kernel.body if isinstance(stmt, Alloc)}
     assert slots == {"C_register": 1, "A_shared": 2, "B_shared": 2}
+
+
+def test_gemm_on_apple_gpu_multiplies_its_tiles_where_the_mapping_puts_them() -> None:
+    [gemm] = [example for example in EXAMPLES if example.name == "gemm"]
+    [mapping] = [each for each in gemm.mappings if ".apple_gpu." in each.name]
+    text = operator_of(gemm, mapping).emit("metal", M=64, N=64, K=64)
+    arrays = re.findall(r"threadgroup float (\w+)\[", text)
+    assert arrays == ["A_shared", "B_shared", "C_register_shared"]
+    loop = text.partition("for (int p = 0;")[2].partition("\n    }")[0]
+    assert loop.count("threadgroup_barrier") == 1
 
 
 def test_a_leaf_without_a_mask_is_right_in_ragged_tiles() -> None:
