@@ -49,7 +49,7 @@ def try_out(operator: Operator, arguments: Arguments) -> str:
 
 def make_arrays(module: Module, arguments: Arguments) -> list[Array]:
     """Random numbers; an array that is only written has none that could be read by mistake."""
-    random = np.random.default_rng(0)
+    random: Any = np.random.default_rng(0)
     kind = arguments.dtype
     arrays: list[Array] = []
     for param, like in zip(module.params, arguments.arrays, strict=True):
