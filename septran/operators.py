@@ -12,7 +12,7 @@ import numpy as np
 
 import eas
 from eas.ir.types import DTYPES, DType, from_numpy
-from eas.septran.files import Machine, load_mapping, resolve
+from eas.septran.files import Instance, Machine, complete, load_mapping, resolve
 from eas.septran.files import Mapping as MappingFiles
 from eas.septran.files.complaints import Complaints, SeptranError
 from eas.septran.flat.nodes import Module
@@ -21,11 +21,14 @@ from eas.septran.logic.loading import Logic, load_logic, load_primitives
 from eas.septran.logic.tasks import Primitive, Task
 from eas.septran.lowering import Lowered, lower
 from eas.septran.lowering.arguments import TensorType
+from eas.septran.lowering.skeleton import make_skeleton
 from eas.septran.machine_tables import library_of
 from eas.septran.targets.blocks import BlockError, block_functions
 from eas.septran.targets.build import Program
 from eas.septran.targets.codegen_dsa import print_c
-from eas.septran.targets.library import Library
+from eas.septran.targets.library import Library, TargetError
+from eas.septran.targets.tilelang import print_tilelang
+from eas.septran.targets.tvmscript import print_tvmscript
 from eas.support.records import frozen, replace
 
 if TYPE_CHECKING:
@@ -33,7 +36,7 @@ if TYPE_CHECKING:
 
 Array = np.ndarray[Any, Any]
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
-TEXTS = ("metal", "llvm", "c", "flat")
+TEXTS = ("metal", "llvm", "c", "tvmscript", "tilelang", "flat")
 Run = Callable[[Mapping[str, Array]], None]
 
 
@@ -45,6 +48,7 @@ def load(
     target: str | None = None,
     primitives: Sequence[str | os.PathLike[str]] = (),
     tune: Mapping[str, int | bool | str] | None = None,
+    checked: bool | None = None,
 ) -> Operator:
     """An operator: a logic file and a mapping file, or a mapping with overlays.
 
@@ -52,14 +56,24 @@ def load(
         op(C, A, B)
 
     `machine` is for mappings that name none, `target` for machines that have several. `primitives`
-    are Python files with primitives of a project's own. `tune` resolves `!tune`.
+    are Python files with primitives of a project's own. `tune` resolves `!tune`. `checked` says
+    whether `cpu` and `apple_gpu` check their accesses to memory, see `eas.checked`.
     """
     own: dict[str, Primitive] = {}
     for path in primitives:
         own |= load_primitives(path)
     paths = [mapping] if isinstance(mapping, str | os.PathLike) else list(mapping)
     files = load_mapping(paths, machine=machine, primitives=tuple(own))
-    return Operator(load_logic(logic), resolve(files, tune or {}), own, target)
+    tasks = load_logic(logic)
+    if files.is_overlay:
+        files = complete(files, make_skeleton(tasks.tasks, files.machine, _named_tasks(files)))
+    return Operator(tasks, resolve(files, tune or {}), own, target, checked)
+
+
+def _named_tasks(mapping: MappingFiles) -> list[str]:
+    instances = mapping.task_mappings.values()
+    names = [each.task_name for each in instances if isinstance(each, Instance)]
+    return [name for name in names if name is not None]
 
 
 @frozen
@@ -79,11 +93,13 @@ class Operator:
         mapping: MappingFiles,
         primitives: Mapping[str, Primitive] | None = None,
         target: str | None = None,
+        checked: bool | None = None,
     ) -> None:
         self.logic = logic
         self.mapping = mapping
         self.primitives = dict(primitives or {})
         self.target = target or mapping.machine.targets[0]
+        self.checked = checked
         self._built: dict[tuple[TensorType, ...], Built] = {}
 
     @property
@@ -118,13 +134,20 @@ class Operator:
         return lower(self.logic.tasks.values(), self.mapping, types)
 
     def emit(self, kind: str, *arrays: Array, dtype: str | None = None, **sizes: int) -> str:
-        """A text for arrays or sizes by name: `"metal"`, `"llvm"`, `"c"` or `"flat"`."""
+        """A text for arrays or sizes by name: one of `TEXTS`."""
         lowered = self.build_flat(*arrays, dtype=dtype, **sizes)
         match kind:
             case "flat":
                 return str(lowered.module)
             case "c":
-                return print_c(lowered.module, self.library)
+                with self._refusing():
+                    return print_c(lowered.module, self.library)
+            case "tvmscript":
+                with self._refusing():
+                    return print_tvmscript(lowered.module, self.library)
+            case "tilelang":
+                with self._refusing():
+                    return print_tilelang(lowered.module, self.library)
             case "metal":
                 return "\n".join(kernel.msl for kernel in self._metal_kernels(lowered))
             case "llvm":
@@ -226,27 +249,41 @@ class Operator:
     def _refusing_memory(
         self, lowered: Lowered, kernels: Sequence[eas.CompiledKernel]
     ) -> Generator[None]:
-        """A mapping that fits may have a Metal text that does not; that is said by name (S401)."""
+        """A mapping that fits may have a Metal text that does not; that is said by name (S401).
+
+        Whatever else a back end refuses is S701.
+        """
         try:
             yield
-        except eas.CompileError:
+        except eas.CompileError as error:
             if self.target == "apple_gpu":
                 from eas.septran.metal_memory import check_metal_memory
 
                 check_metal_memory(lowered.module, self.machine, kernels)
-            raise
+            raise SeptranError([replace(each, code="S701") for each in error.diagnostics]) from error
 
     def _build(self, types: tuple[TensorType, ...]) -> Built:
         lowered = lower(self.logic.tasks.values(), self.mapping, types)
         if self.target == "c":
-            program = Program(lowered.module, self.library)
+            with self._refusing():
+                program = Program(lowered.module, self.library)
             return Built(lowered, lambda arrays: program(*arrays.values()))
         if self.target not in ("cpu", "apple_gpu"):
-            complaints = Complaints()
-            message = f"`{self.machine.name}` does not run here: its targets are texts"
-            complaints.add("S701", message, self.machine.place("targets"))
-            raise complaints.error()
+            raise self._refusal(f"`{self.machine.name}` does not run here: its targets are texts")
         return Built(lowered, self._block_program(lowered))
+
+    def _refusal(self, message: str) -> SeptranError:
+        complaints = Complaints()
+        complaints.add("S701", message, self.machine.place("targets"))
+        return complaints.error()
+
+    @contextmanager
+    def _refusing(self) -> Generator[None]:
+        """What a target has no text for is S701."""
+        try:
+            yield
+        except TargetError as error:
+            raise self._refusal(str(error)) from error
 
     def _block_program(self, lowered: Lowered) -> Run:
         compiled = self._compiled(lowered)
@@ -263,7 +300,7 @@ class Operator:
                 for (grid, each), kernel in zip(compiled, module.kernels, strict=True):
                     buffers = {**given, **temps}
                     used = {param.name: buffers[param.name] for param in kernel.params}
-                    eas.launch_function(each, used, grid, device=device)
+                    eas.launch_function(each, used, grid, device=device, checked=self.checked)
             for name, array in arrays.items():
                 if given[name] is not array:
                     array[...] = given[name]

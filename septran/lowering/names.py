@@ -15,8 +15,8 @@ def names_in(tasks: Mapping[str, Task]) -> dict[str, TaskNames]:
 
 
 def _names(task: Task) -> TaskNames:
-    below = list(_below(task, set()))
-    own = list(_launched(task))
+    below = list(tasks_below(task))
+    own = list(launched_tasks(task))
     return TaskNames(
         parameters=task.parameters,
         locals=tuple(dict.fromkeys(_texts(task, "local"))),
@@ -28,18 +28,20 @@ def _names(task: Task) -> TaskNames:
     )
 
 
-def _below(task: Task, seen: set[str]) -> Iterator[Task]:
+def tasks_below(task: Task, seen: set[str] | None = None) -> Iterator[Task]:
     """The tasks that a task launches, and those that they launch."""
-    for each in _launched(task):
+    seen = set() if seen is None else seen
+    for each in launched_tasks(task):
         if each.function_name not in seen:
             seen.add(each.function_name)
             yield each
-            yield from _below(each, seen)
+            yield from tasks_below(each, seen)
 
 
-def _launched(task: Task) -> Iterator[Task]:
+def launched_tasks(task: Task) -> Iterator[Task]:
+    """The tasks that stand in the launches of a task."""
     known = [each for each in task.outer_names.values() if isinstance(each, Task)]
-    for call in _calls(task, "launch"):
+    for call in calls_of(task, "launch"):
         match call.args:
             case [ast.Name(id=name), *_] if isinstance(task.outer_names.get(name), Task):
                 wanted = task.outer_names[name]
@@ -51,7 +53,7 @@ def _launched(task: Task) -> Iterator[Task]:
 
 
 def _texts(task: Task, function: str) -> Iterator[str]:
-    for call in _calls(task, function):
+    for call in calls_of(task, function):
         match call.args:
             case [ast.Constant(value=str(name)), *_]:
                 yield name
@@ -59,7 +61,8 @@ def _texts(task: Task, function: str) -> Iterator[str]:
                 pass
 
 
-def _calls(task: Task, function: str) -> Iterator[ast.Call]:
+def calls_of(task: Task, function: str) -> Iterator[ast.Call]:
+    """The calls of `task.<function>` in a task's text."""
     for node in ast.walk(task.source.node):
         match node:
             case ast.Call(func=ast.Attribute(attr=attr)) if attr == function:
