@@ -260,7 +260,9 @@ class Operator:
                 from eas.septran.metal_memory import check_metal_memory
 
                 check_metal_memory(lowered.module, self.machine, kernels)
-            raise SeptranError([replace(each, code="S701") for each in error.diagnostics]) from error
+            raise SeptranError(
+                [replace(each, code="S701") for each in error.diagnostics]
+            ) from error
 
     def _build(self, types: tuple[TensorType, ...]) -> Built:
         lowered = lower(self.logic.tasks.values(), self.mapping, types)

@@ -305,21 +305,16 @@ class Builder:
         step: Launch,
     ) -> list[Node]:
         """A leaf's statements, inside of residents for what it wants in other memories."""
-        residents: list[Resident] = []
+        levels: list[list[Resident]] = []  # those of a level hold views of those one level out
         arguments: dict[str, LeafArgument] = {}
         for name, value in bound.items():
             if isinstance(value, Held):
-                view = value.view
-                for wish in value.wishes:
-                    if wish.memory == view.memory:
-                        continue
-                    resident = self.resident(frame, view, value.dtype, wish, step.loc)
-                    residents.append(resident)
-                    view = View(
-                        resident.buffer, wish.memory, (ZERO,) * view.rank, tuple(view.shape)
-                    )
-                dtype = residents[-1].dtype if view is not value.view else value.dtype
-                arguments[name] = LeafTensor(view, dtype)
+                chain = self.chain(frame, value, step.loc)
+                levels += [[] for _ in range(len(chain) - len(levels))]
+                for level, resident in zip(levels, chain, strict=False):
+                    level.append(resident)
+                view = _held_view(chain[-1], value.view) if chain else value.view
+                arguments[name] = LeafTensor(view, chain[-1].dtype if chain else value.dtype)
             else:
                 arguments[name] = value
         temporaries: list[Resident] = []
@@ -339,11 +334,23 @@ class Builder:
             for each in arguments.values()
             if isinstance(each, LeafTensor)
         } | {each.buffer: each.dtype.name for each in temporaries}
-        nodes = tuple(
+        nodes: tuple[Node, ...] = tuple(
             Do(self.bound_statement(frame, instance, task, each, dtypes)) for each in statements
         )
-        held = (*residents, *temporaries)
-        return [Placed(held, nodes)] if held else list(nodes)
+        for level in (temporaries, *reversed(levels)):
+            if level:
+                nodes = (Placed(tuple(level), nodes),)
+        return list(nodes)
+
+    def chain(self, frame: _Frame, held: Held, python: Loc) -> list[Resident]:
+        """The residents of an argument, each of which holds what the one before it holds."""
+        chain: list[Resident] = []
+        view = held.view
+        for wish in held.wishes:
+            if wish.memory != view.memory:
+                chain.append(self.resident(frame, view, held.dtype, wish, python))
+                view = _held_view(chain[-1], view)
+        return chain
 
     def resident(
         self, frame: _Frame, view: View, dtype: DType, wish: Wish, python: Loc
@@ -406,6 +413,12 @@ class _Frame:
     bound: dict[str, Bound]
     tunables: Mapping[str, int]
     ranges: Ranges
+
+
+def _held_view(resident: Resident, source: View) -> View:
+    """What a resident holds, in the resident's own buffer."""
+    zeros = (ZERO,) * source.rank
+    return View(resident.buffer, resident.memory, zeros, tuple(source.shape))
 
 
 def _numbered(name: str, most: int) -> Iterable[str]:

@@ -42,7 +42,10 @@ def make_module(
     temps, inner = _take_globals(nodes, memory)
     kernels: list[Kernel] = []
     for group in _groups(inner):
-        kernels.append(_kernel(f"{name}_{len(kernels)}", machine, arguments, temps, group, slots))
+        number = f"{name}_{len(kernels)}"
+        kernel, own = _kernel(number, machine, arguments, temps, group, slots)
+        kernels.append(kernel)
+        temps += own
     if len(kernels) == 1:
         kernels = [replace(kernels[0], name=name)]
     params = tuple(
@@ -101,7 +104,8 @@ def _kernel(
     temps: Sequence[Temp],
     nodes: Sequence[Node],
     slots: Mapping[str, Slots],
-) -> Kernel:
+) -> tuple[Kernel, list[Temp]]:
+    """A kernel, and the temporary arrays that it alone uses."""
     grid: list[tuple[str, Affine]] = []
     body: list[Node] = list(nodes)
     while len(body) == 1 and isinstance(loop := body[0], Loop):
@@ -112,12 +116,15 @@ def _kernel(
     allocations: list[Alloc] = []
     stmts = [_with_slots(stmt, slots) for stmt in written_out(body, allocations)]
     synchronized = dict.fromkeys(synchronized_memories(machine), machine.grid)
+    memory = next(each for each, m in machine.mems.items() if m.kind == "global")
+    own = {each.name: _shared_out(each, grid) for each in allocations if each.memory == memory}
+    stmts = [change_views(stmt, lambda view: _own_part(view, own, grid)) for stmt in stmts]
     placed = [
         replace(each, slots=slots[each.name].count) if each.name in slots else each
         for each in allocations
+        if each.name not in own
     ]
     inner = insert_barriers(stmts, synchronized)
-    memory = next(each for each, m in machine.mems.items() if m.kind == "global")
     touched = {view.buffer: None for stmt in walk(inner) for view, _ in accesses(stmt)}
     params = [
         Param(each, a.dtype, tuple(map(affine, a.shape)), memory, _use(each, inner))
@@ -126,11 +133,33 @@ def _kernel(
     ]
     params += [
         Param(t.name, t.dtype, t.shape, t.memory, _use(t.name, inner))
-        for t in temps
+        for t in (*temps, *own.values())
         if t.name in touched
     ]
     threads = machine.procs[machine.grid].threads
-    return Kernel(name, tuple(params), tuple(grid), threads, (*placed, *inner))
+    kernel = Kernel(name, tuple(params), tuple(grid), threads, (*placed, *inner))
+    return kernel, [each for each in own.values() if each.name in touched]
+
+
+Grid = Sequence[tuple[str, Affine]]
+
+
+def _shared_out(alloc: Alloc, grid: Grid) -> Temp:
+    """A buffer of a kernel in global memory: an array with a part for each point of the grid."""
+    *rows, row = alloc.shape or (1,)
+    shape = (*(extent for _, extent in grid), *map(affine, (*rows, row + alloc.pad)))
+    return Temp(alloc.name, alloc.dtype, shape, alloc.memory)
+
+
+def _own_part(view: View, own: Mapping[str, Temp], grid: Grid) -> View:
+    """A view of such a buffer in the part of the point of the grid."""
+    if view.buffer not in own:
+        return view
+    names = tuple(affine(name) for name, _ in grid)
+    offsets, extents = (*names, *view.offsets), (*(None for _ in grid), *view.extents)
+    if len(offsets) < len(own[view.buffer].shape):  # a single number is an array of one
+        offsets, extents = (*offsets, affine(0)), (*extents, None)
+    return replace(view, offsets=offsets, extents=extents)
 
 
 def _with_slots(stmt: Stmt, slots: Mapping[str, Slots]) -> Stmt:

@@ -91,7 +91,7 @@ def lower(
     complaints.raise_if_any()
     if any(each.dtype.is_float and each.dtype.bits == 16 for each in arguments):
         nodes, builder = build(find_sums(nodes, mapping.machine))
-    settled, slots = assign_slots(settle(with_sizes(nodes)), complaints)
+    settled, slots = assign_slots(settle(with_sizes(nodes)), mapping.machine, complaints)
     module = make_module(
         task.function_name,
         mapping.machine,

@@ -6,8 +6,9 @@ buffers with n slots. Only copies whose source the loop does not write can run a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
+from eas.septran.files import Machine
 from eas.septran.files.complaints import Complaints
 from eas.septran.flat.affine import Affine, Min, affine
 from eas.septran.flat.nodes import For
@@ -40,13 +41,17 @@ class Slots:
 
 
 def assign_slots(
-    nodes: Sequence[Node], complaints: Complaints
+    nodes: Sequence[Node], machine: Machine, complaints: Complaints
 ) -> tuple[tuple[Node, ...], dict[str, Slots]]:
-    """Nodes whose pipelined loops say so, and the slots of the buffers that they fill (S502)."""
+    """Nodes whose pipelined loops say so, and the slots of the buffers that they fill (S502).
+
+    Copies into global memory do not run ahead: there is nothing to be gained.
+    """
+    slow = {name for name, memory in machine.mems.items() if memory.kind == "global"}
     found: dict[str, Slots] = {}
     asked: dict[str, Loop] = {}
     done: set[str] = set()
-    changed = tuple(_assign(node, found, asked, done) for node in nodes)
+    changed = tuple(_assign(node, found, asked, done, slow) for node in nodes)
     for reason, loop in asked.items():
         if reason not in done:
             message = (
@@ -65,10 +70,16 @@ def assign_slots(
     return changed, found
 
 
-def _assign(node: Node, found: dict[str, Slots], asked: dict[str, Loop], done: set[str]) -> Node:
+def _assign(
+    node: Node,
+    found: dict[str, Slots],
+    asked: dict[str, Loop],
+    done: set[str],
+    slow: Collection[str],
+) -> Node:
     if not children(node):
         return node
-    body = tuple(_assign(each, found, asked, done) for each in children(node))
+    body = tuple(_assign(each, found, asked, done, slow) for each in children(node))
     node = replace(node, body=body)
     if not isinstance(node, Loop) or node.stages == 1 or not isinstance(node.record, For):
         return node
@@ -76,7 +87,11 @@ def _assign(node: Node, found: dict[str, Slots], asked: dict[str, Loop], done: s
         return node  # one trip has none to run ahead of, whatever the mapping says
     reason = node.stages_origin.because
     asked.setdefault(reason, node)
-    ahead = [each for each in _copied_in(node.body) if _can_run_ahead(each, node)]
+    ahead = [
+        each
+        for each in _copied_in(node.body)
+        if each.memory not in slow and _can_run_ahead(each, node)
+    ]
     if not ahead:
         return node
     done.add(reason)

@@ -244,7 +244,10 @@ def is_overwritten(buffer: str, shape: tuple[int, ...], nodes: Sequence[Node]) -
                 for resident in node.residents:
                     source = resident.source
                     if source is not None and source.buffer == buffer:
-                        return False
+                        is_whole = all(offset == affine(0) for offset in source.offsets)
+                        return is_whole and is_overwritten(
+                            resident.buffer, resident.shape, node.body
+                        )
                 if _is_touched(buffer, node.body):
                     return is_overwritten(buffer, shape, node.body)
             case Loop():

@@ -9,11 +9,12 @@ identity in reductions and products. Barriers are the back end's own, from the o
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from eas.ir import nodes as ir
 from eas.ir.builder import Builder
+from eas.ir.ops.record import RuleError
 from eas.ir.types import F32, I32, DType, Pointer, Scalar
 from eas.septran.flat.affine import Affine, Atom, Floor, Min, Mod, affine
 from eas.septran.flat.elements import IDENTITY
@@ -49,15 +50,18 @@ from eas.septran.flat.nodes import (
     Unary,
     View,
     Wait,
+    accesses,
     walk,
 )
 from eas.septran.flat.pipelines import expand_pipelines
 from eas.septran.flat.ranges import Ranges
+from eas.septran.flat.substitution import substitute_all
 from eas.support.diagnostics import Diagnostic
 from eas.support.location import NOWHERE, SourceName
 from eas.support.records import field, frozen, record, replace
 
 Shape = tuple[int, ...]
+Axes = Sequence[int]  # for each axis of a view, the target's axis that it runs along, or -1
 
 
 class BlockError(Exception):
@@ -82,11 +86,41 @@ class Array:
 def block_functions(module: Module, registers: Sequence[str]) -> list[tuple[Kernel, ir.Function]]:
     """A function for each kernel of a module; buffers in the memories `registers` are values."""
     expanded = expand_pipelines(module)
-    return [(each, _write(each, module, frozenset(registers))) for each in expanded.kernels]
+    return [
+        (each, _write(each, module, frozenset(registers), _zero_padded(before)))
+        for before, each in zip(module.kernels, expanded.kernels, strict=True)
+    ]
 
 
-def _write(kernel: Kernel, module: Module, registers: frozenset[str]) -> ir.Function:
-    writer = _Writer(registers)
+def _zero_padded(kernel: Kernel) -> dict[str, tuple[Affine, ...]]:
+    """Buffers that only copies write, all of it, with zeros beyond what is copied; and its extents.
+
+    Who reads just these extents may read the whole buffer, and finds zeros beyond.
+    """
+    shapes = {stmt.name: stmt.shape for stmt in walk(kernel.body) if isinstance(stmt, Alloc)}
+    found: dict[str, set[tuple[Affine, ...] | None]] = {}
+    for stmt in walk(kernel.body):
+        for view, how in accesses(stmt):
+            if "w" in how and view.buffer in shapes:
+                whole = tuple(map(affine, shapes[view.buffer]))
+                is_whole = view.extents == whole and all(o == affine(0) for o in view.offsets)
+                is_padded = isinstance(stmt, Copy) and stmt.fill == 0 and is_whole
+                copied = stmt.source.shape if isinstance(stmt, Copy) and is_padded else None
+                found.setdefault(view.buffer, set()).add(copied)
+    return {
+        name: only
+        for name, several in found.items()
+        if len(several) == 1 and (only := next(iter(several))) is not None
+    }
+
+
+def _write(
+    kernel: Kernel,
+    module: Module,
+    registers: frozenset[str],
+    padded: Mapping[str, tuple[Affine, ...]],
+) -> ir.Function:
+    writer = _Writer(registers, padded)
     params: list[ir.Param] = []
     sizes = {each.name: each for each in (*module.params, *module.temps)}
     for param in kernel.params:
@@ -136,10 +170,12 @@ _COMPARE = {"<": "lt", "<=": "le", "==": "eq", "!=": "ne", ">": "gt", ">=": "ge"
 @record
 class _Writer:
     registers: frozenset[str]
+    padded: Mapping[str, tuple[Affine, ...]]
     build: Builder = field(default_factory=Builder)
     variables: dict[str, ir.Value] = field(default_factory=dict[str, ir.Value])
     arrays: dict[str, Array] = field(default_factory=dict[str, Array])
     values: dict[str, ir.Value] = field(default_factory=dict[str, ir.Value])
+    held: dict[str, int] = field(default_factory=dict[str, int])  # in registers, with their slots
     shapes: dict[str, Shape] = field(default_factory=dict[str, Shape])
     dtypes: dict[str, DType] = field(default_factory=dict[str, DType])
     ranges: Ranges = field(default_factory=Ranges)
@@ -166,7 +202,10 @@ class _Writer:
             is_inserted = isinstance(stmt, Copy | Start | Alloc)
             places = (origin.yaml, origin.python) if is_inserted else (origin.python, origin.yaml)
             self.build.loc = next((each for each in places if each is not None), NOWHERE)
-            self.statement(stmt)
+            try:
+                self.statement(stmt)
+            except RuleError as error:
+                raise BlockError(f"this is no block program: {error}", stmt) from error
 
     def statement(self, stmt: Stmt) -> None:
         match stmt:
@@ -195,24 +234,82 @@ class _Writer:
         self.dtypes[stmt.name] = stmt.dtype
         self.shapes[stmt.name] = stmt.shape
         if stmt.memory in self.registers:
-            zero = self.build.constant(0, stmt.dtype)
-            self.values[stmt.name] = self.splat(zero, stmt.shape)
+            zero = self.splat(self.build.constant(0, stmt.dtype), stmt.shape)
+            self.held[stmt.name] = stmt.slots
+            self.values.update(dict.fromkeys(self.keys(stmt.name), zero))
             return
         strides = _strides(stmt.shape, stmt.pad)
         size = strides[0] * stmt.shape[0] if stmt.shape else 1
         pointer = self.named(self.build.alloc(size * stmt.slots, stmt.dtype), stmt.name)
         self.arrays[stmt.name] = Array(pointer, strides, size)
 
+    def keys(self, buffer: str) -> list[str]:
+        """The names of a buffer's values: one for each slot, counted from that of the trip."""
+        slots = self.held[buffer]
+        return [buffer] if slots == 1 else [f"{buffer}@{slot}" for slot in range(slots)]
+
+    def key(self, view: View, stmt: Stmt) -> str:
+        """The name of a view's value. A loop turns the slots of its buffers in every trip, so
+        that slot `(t + 1) % n` of trip `t` is always the second value.
+        """
+        keys = self.keys(view.buffer)
+        if view.slot is None or len(keys) == 1:
+            return keys[0]
+        if view.slot.is_constant:
+            return keys[view.slot.value % len(keys)]
+        match view.slot.terms:
+            case [(Mod(operand, divisor), 1)] if (
+                divisor == len(keys)
+                and [factor for _, factor in operand.terms] == [1]
+                and view.slot.constant == 0
+            ):
+                return keys[operand.constant % len(keys)]
+            case _:
+                message = f"`{view.buffer}` is in registers, and its slot is no trip's: {view.slot}"
+                raise BlockError(message, stmt)
+
+    def turned(self, loop: For | ParallelFor) -> set[str]:
+        """The buffers in registers whose slots a loop's variable chooses."""
+        return {
+            view.buffer
+            for stmt in walk(loop.body)
+            for view, _ in accesses(stmt)
+            if self.held.get(view.buffer, 1) > 1
+            and view.slot is not None
+            and loop.variable in view.slot.names
+        }
+
     def splat(self, value: ir.Value, shape: Shape) -> ir.Value:
         return self.build.compute("splat", value, shape=shape) if shape else value
 
     def tile(self, view: View, stmt: Stmt) -> Shape:
         """The full extents of a view's tile."""
-        if view.buffer not in self.values:
+        if view.buffer not in self.held:
             return tuple(self.ranges.upper(extent) for extent in view.shape)
         if any(offset != affine(0) for offset in view.offsets) or None in view.extents:
             raise BlockError(f"`{view.buffer}` is in registers, where tiles have no offset", stmt)
         return self.shapes[view.buffer]
+
+    def common_tile(self, stmt: Stmt, target: View, operands: Sequence[tuple[View, Axes]]) -> Shape:
+        """The full tile of a target. Along an axis that a value in registers has too, it is this
+        value's: there may be fewer elements than its tile has.
+        """
+        tile = list(self.tile(target, stmt))
+        fixed = {axis: tile[axis] for axis in range(len(tile)) if target.buffer in self.held}
+        for view, axes in operands:
+            if view.buffer not in self.held:
+                continue
+            for axis, extent, full in zip(axes, view.shape, self.tile(view, stmt), strict=True):
+                if not 0 <= axis < len(tile) or extent != target.shape[axis]:
+                    continue
+                if fixed.setdefault(axis, full) != full:
+                    message = (
+                        f"`{view.buffer}` has {full} elements along an axis in registers, and"
+                        f" another tile {fixed[axis]}: in registers their tiles must be of one size"
+                    )
+                    raise BlockError(message, stmt)
+                tile[axis] = full
+        return tuple(tile)
 
     def scalar(self, number: Affine) -> ir.Value:
         """An affine number as a value of i32."""
@@ -295,9 +392,9 @@ class _Writer:
 
     def read(self, view: View, tile: Shape, other: float, stmt: Stmt) -> ir.Value:
         """A view as a block of full tiles; beyond its true extents there is `other`."""
-        if view.buffer in self.values:
+        if view.buffer in self.held:
             self.tile(view, stmt)
-            return self.values[view.buffer]
+            return self.values[self.key(view, stmt)]
         array = self.arrays[view.buffer]
         offsets = self.offsets(view, tile)
         mask = self.mask(view.shape, tile)
@@ -322,8 +419,12 @@ class _Writer:
 
     def write(self, view: View, value: ir.Value, stmt: Stmt) -> None:
         value = self.cast(value, self.dtypes[view.buffer])
-        if view.buffer in self.values:
-            self.values[view.buffer] = self.named(value, view.buffer)
+        if view.buffer in self.held:
+            if value.shape != self.shapes[view.buffer]:
+                has, wants = (list(each) for each in (value.shape, self.shapes[view.buffer]))
+                message = f"`{view.buffer}` is a tile of {wants} in registers, and is given {has}"
+                raise BlockError(message, stmt)
+            self.values[self.key(view, stmt)] = self.named(value, view.buffer)
             return
         tile = value.shape
         mask = self.mask(view.shape, tile)
@@ -335,11 +436,12 @@ class _Writer:
         return self.build.compute("cast", value, dtype=dtype)
 
     def copy(self, stmt: Copy | Start) -> None:
-        tile = self.tile(stmt.target, stmt)
-        if stmt.source.buffer in self.values:
-            value = self.read(stmt.source, tile, 0.0, stmt)
-        else:
-            value = self.read(replace(stmt.source), tile, stmt.fill or 0.0, stmt)
+        fill = stmt.fill or 0.0
+        axes = range(stmt.target.rank)
+        tile = self.common_tile(stmt, stmt.target, [(stmt.source, axes)])
+        value = self.read(stmt.source, tile, fill, stmt)
+        if stmt.source.buffer in self.held and stmt.fill is not None:
+            value = self.inside(value, stmt.source.shape, axes, fill)
         self.write(stmt.target, value, stmt)
 
     def fill(self, stmt: Fill) -> None:
@@ -348,7 +450,12 @@ class _Writer:
         self.write(stmt.target, self.splat(number, tile), stmt)
 
     def map(self, stmt: Map) -> None:
-        tile = self.tile(stmt.target, stmt)
+        rank = stmt.target.rank
+        uses = [
+            (view, [rank - 2] if is_column else range(rank - view.rank, rank))
+            for view, is_column in _operands(stmt.value)
+        ]
+        tile = self.common_tile(stmt, stmt.target, uses)
         value = self.expression(stmt.value, tile, stmt)
         self.write(stmt.target, self.full(value, tile), stmt)
 
@@ -384,7 +491,7 @@ class _Writer:
     ) -> Shape:
         """The tile of an operand: along an axis of the target's extent, the target's."""
         own = self.tile(view, stmt)
-        if view.buffer in self.values:
+        if view.buffer in self.held:
             return own
         target = stmt.target.shape
         return tuple(
@@ -412,11 +519,11 @@ class _Writer:
         return self.build.compute("mul", half, grown)
 
     def reduce(self, stmt: Reduce) -> None:
-        target_tile = self.tile(stmt.target, stmt)
         keeps_axis = stmt.target.rank == stmt.source.rank
         after = 0 if keeps_axis else 1
         axes = [n - (after if n > stmt.axis else 0) for n in range(stmt.source.rank)]
         axes[stmt.axis] = -1  # the target has no extent of it
+        target_tile = self.common_tile(stmt, stmt.target, [(stmt.source, axes)])
         tile = self.operand_tile(stmt.source, axes, target_tile, stmt)
         source = self.read(stmt.source, tile, IDENTITY[stmt.kind], stmt)
         dtype = F32 if source.ty.dtype.is_float else source.ty.dtype
@@ -430,18 +537,22 @@ class _Writer:
         self.write(stmt.target, self.build.compute(combine, held, total), stmt)
 
     def multiply(self, stmt: Mma) -> None:
-        m, n = target_tile = self.tile(stmt.target, stmt)
+        outer = [
+            (stmt.left, (-1, 0) if "a" in stmt.transposed else (0, -1)),
+            (stmt.right, (1, -1) if "b" in stmt.transposed else (-1, 1)),
+        ]
+        m, n = target_tile = self.common_tile(stmt, stmt.target, outer)
         sides = ((stmt.left, "a" in stmt.transposed, 1), (stmt.right, "b" in stmt.transposed, 0))
         depths = [
             self.tile(view, stmt)[1 - axis if is_transposed else axis]
             for view, is_transposed, axis in sides
         ]
         fixed = [
-            depth
-            for depth, side in zip(depths, sides, strict=True)
-            if side[0].buffer in self.values
+            depth for depth, side in zip(depths, sides, strict=True) if side[0].buffer in self.held
         ]
         k = fixed[0] if fixed else max(depths)
+        if any(each != k for each in fixed):
+            raise BlockError(f"factors in registers have tiles of depth {fixed}", stmt)
         left = self.factor(stmt, stmt.left, sides[0][1], (m, k), 1)
         right = self.factor(stmt, stmt.right, sides[1][1], (k, n), 0)
         held = self.cast(self.read(stmt.target, target_tile, 0.0, stmt), F32)
@@ -454,8 +565,11 @@ class _Writer:
     ) -> ir.Value:
         """A factor of a product, with zeros beyond the depth that is summed over."""
         axis = 1 - depth_axis if is_transposed else depth_axis
-        value = self.read(view, wanted[::-1] if is_transposed else wanted, 0.0, stmt)
-        if view.buffer in self.values:
+        tile = wanted[::-1] if is_transposed else wanted
+        if self.padded.get(view.buffer) == view.shape and tile == self.shapes[view.buffer]:
+            view = replace(view, extents=tuple(map(affine, tile)))  # zeros are there already
+        value = self.read(view, tile, 0.0, stmt)
+        if view.buffer in self.held:
             value = self.inside(value, view.shape, [axis], 0.0)
         return self.build.compute("permute", value, axes=(1, 0)) if is_transposed else value
 
@@ -464,8 +578,8 @@ class _Writer:
         found: dict[str, None] = {}
         for stmt in walk(tuple(body)):
             target = getattr(stmt, "target", None)
-            if isinstance(target, View) and target.buffer in self.values:
-                found[target.buffer] = None
+            if isinstance(target, View) and target.buffer in self.held:
+                found.update(dict.fromkeys(self.keys(target.buffer)))
         return list(found)
 
     def nested(self, run: Callable[[], None]) -> list[ir.Op]:
@@ -474,14 +588,30 @@ class _Writer:
         ops, self.build.ops = self.build.ops, outer
         return ops
 
+    def prologue(self, stmt: For | ParallelFor) -> None:
+        """A loop that starts the copies of the first trips, without a loop: its slots are known."""
+        for trip in range(self.ranges.upper(stmt.extent)):
+            body = substitute_all(stmt.body, {stmt.variable: trip})
+            is_sure = stmt.extent.is_constant
+            self.block(body if is_sure else [If(affine(trip), "<", stmt.extent, body, stmt.origin)])
+
     def loop(self, stmt: For | ParallelFor) -> None:
         build, loc = self.build, self.build.loc
+        turned = self.turned(stmt)
+        if turned and all(isinstance(each, Start) for each in stmt.body):
+            self.prologue(stmt)
+            return
         start, step = build.constant(0, I32), build.constant(1, I32)
         stop = self.scalar(stmt.extent)
         carried = self.changed(stmt.body)
+        turns = {key: key for key in carried}
+        for buffer in turned:
+            keys = self.keys(buffer)
+            turns.update(zip(keys, (*keys[1:], keys[0]), strict=True))
         inits = [self.values[name] for name in carried]
+        hints = [name.partition("@")[0] for name in carried]
         counter = build.value(Scalar(I32), stmt.variable)
-        args = [build.value(value.ty, name) for name, value in zip(carried, inits, strict=True)]
+        args = [build.value(value.ty, name) for name, value in zip(hints, inits, strict=True)]
         outer_ranges, outer_values = self.ranges, dict(self.values)
         self.ranges = outer_ranges.inside(stmt.variable, stmt.extent)
         self.variables[stmt.variable] = counter
@@ -489,12 +619,12 @@ class _Writer:
 
         def body() -> None:
             self.block(stmt.body)
-            build.emit(ir.Yield(tuple(self.values[name] for name in carried), loc))
+            build.emit(ir.Yield(tuple(self.values[turns[name]] for name in carried), loc))
 
         ops = self.nested(body)
         self.ranges, self.values = outer_ranges, outer_values
-        passed = [build.value(value.ty, name) for name, value in zip(carried, inits, strict=True)]
-        results = [build.value(value.ty, name) for name, value in zip(carried, inits, strict=True)]
+        passed = [build.value(value.ty, name) for name, value in zip(hints, inits, strict=True)]
+        results = [build.value(value.ty, name) for name, value in zip(hints, inits, strict=True)]
         build.emit(
             ir.For(
                 start,
@@ -524,9 +654,26 @@ class _Writer:
         ops = self.nested(body)
         self.values = before
         others = ir.Region((), (ir.Yield(tuple(before[name] for name in carried), loc),))
-        results = [build.value(before[name].ty, name) for name in carried]
+        results = [build.value(before[name].ty, name.partition("@")[0]) for name in carried]
         build.emit(ir.If(condition, ir.Region((), tuple(ops)), others, tuple(results), loc))
         self.values.update(zip(carried, results, strict=True))
+
+
+def _operands(expr: Expr) -> list[tuple[View, bool]]:
+    """The views that an expression reads, and whether each is a column."""
+    match expr:
+        case Operand(view):
+            return [(view, False)]
+        case Column(view):
+            return [(view, True)]
+        case Cast(operand=operand) | Unary(operand=operand):
+            return _operands(operand)
+        case Binary(left=left, right=right):
+            return [*_operands(left), *_operands(right)]
+        case Select(condition, yes, no):
+            return [pair for each in (condition, yes, no) for pair in _operands(each)]
+        case Const() | Index() | Iota():
+            return []
 
 
 def _strides(shape: Shape, pad: int) -> Shape:

@@ -289,10 +289,13 @@ class _KernelText:
         wide = "float" if dtype.is_float and dtype.bits == 16 else c_type(dtype)
         total, step = self.fresh("total"), self.fresh("step")
         target = self.element(view, along)
-        self.lines.add(f"{wide} {total} = {load(target, dtype)};")
-        with self.loop(step, extent):
-            yield total, wide, step
-        self.lines.add(f"{target} = {stored(total, dtype)};")
+        with ExitStack() as scope:
+            if all(position == "0" for position in along):  # no loop around it is a scope
+                scope.enter_context(self.lines.block("{", "}"))
+            self.lines.add(f"{wide} {total} = {load(target, dtype)};")
+            with self.loop(step, extent):
+                yield total, wide, step
+            self.lines.add(f"{target} = {stored(total, dtype)};")
 
 
 def _combined(kind: str, total: str, value: str, wide: str) -> str:
