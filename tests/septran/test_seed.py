@@ -15,7 +15,6 @@ from eas.septran.flat.interpret import run_module
 from eas.septran.operators import Operator, load
 
 SEED = Path(__file__).parent / "files" / "seed"
-SIZES = {"M": 512, "N": 512, "K": 512}
 
 
 def operator_of(
@@ -24,6 +23,10 @@ def operator_of(
     paths = [SEED / name for name in mappings]
     own = [SEED / name for name in primitives]
     return load(SEED / "gemm_logic.py", paths, primitives=own, **options)  # pyright: ignore[reportArgumentType]
+
+
+def text_of(operator: Operator, kind: str) -> str:
+    return operator.emit(kind, M=512, N=512, K=512)
 
 
 def lines_of(text: str) -> list[str]:
@@ -43,7 +46,7 @@ def lines_of(text: str) -> list[str]:
 def test_the_mapping_is_a_pipelined_program_of_tilelang(
     mappings: list[str], primitives: list[str]
 ) -> None:
-    lines = lines_of(operator_of(mappings, primitives).emit("tilelang", **SIZES))
+    lines = lines_of(text_of(operator_of(mappings, primitives), "tilelang"))
     assert 'A_shared = T.alloc_shared((128, 128), "float16")' in lines
     assert 'B_shared = T.alloc_shared((128, 128), "float16")' in lines
     loop = lines.index("for step in T.Pipelined(4, num_stages=3):")
@@ -57,19 +60,19 @@ def test_the_mapping_is_a_pipelined_program_of_tilelang(
 def test_an_overlay_for_nvidia_gpu_alone_is_completed() -> None:
     operator = operator_of(["gemm_on_nvidia_gpu.map.yaml"], ["primitives_nvidia.py"])
     assert operator.mapping.entrypoint == "gemm_host"
-    assert "T.gemm(A_shared, B_shared, C_register)" in lines_of(operator.emit("tilelang", **SIZES))
+    assert "T.gemm(A_shared, B_shared, C_register)" in lines_of(text_of(operator, "tilelang"))
 
 
 def test_tvmscript_calls_the_bound_symbol() -> None:
     mappings = ["gemm_on_nvidia_gpu.mapping.yaml", "gemm_on_nvidia_gpu.map.yaml"]
-    text = operator_of(mappings, ["primitives_nvidia.py"]).emit("tvmscript", **SIZES)
+    text = text_of(operator_of(mappings, ["primitives_nvidia.py"]), "tvmscript")
     assert text.count('T.call_extern("void", "nvidia_wmma", ') == 1
 
 
 @pytest.mark.parametrize("kind", ["c", "tvmscript"])
 def test_an_overlay_for_the_accelerator_alone_calls_its_library(kind: str) -> None:
     operator = operator_of(["gemm_on_awesomedsa.map.yaml"], ["primitives_dsa.py"])
-    text = operator.emit(kind, **SIZES)
+    text = text_of(operator, kind)
     assert text.count("vendor_lib_systolic_compute") == 1
     assert text.count("vendor_lib_dma_copy") == 4  # C in and out, and a tile of A and of B
     assert "vendor_lib_mma" not in text
@@ -78,7 +81,7 @@ def test_an_overlay_for_the_accelerator_alone_calls_its_library(kind: str) -> No
 def test_a_product_that_nothing_binds_is_the_first_one_of_the_machine(tmp_path: Path) -> None:
     overlay = tmp_path / "gemm_on_awesomedsa.map.yaml"
     overlay.write_text("task_mappings: {}\n", "utf-8")
-    text = load(SEED / "gemm_logic.py", overlay).emit("c", **SIZES)
+    text = text_of(load(SEED / "gemm_logic.py", overlay), "c")
     assert text.count("vendor_lib_mma") == 1
     assert "vendor_lib_systolic_compute" not in text
 
@@ -110,6 +113,6 @@ def test_the_choices_of_the_second_phase_load_and_are_resolved() -> None:
         "gemm_block_gpu.leaf_task_bindings.gemm_leaf_logic": "gemm_leaf_tensorcore",
     }
     mappings = ["gemm_on_nvidia_gpu.mapping.yaml", "tuned_on_nvidia_gpu.map.yaml"]
-    lines = lines_of(operator_of(mappings, tune=tune).emit("tilelang", **SIZES))
+    lines = lines_of(text_of(operator_of(mappings, tune=tune), "tilelang"))
     assert 'A_shared = T.alloc_shared((64, 128), "float16")' in lines
     assert "for step in T.Pipelined(4, num_stages=2):" in lines
