@@ -123,6 +123,9 @@ def lane_continues(random: Random) -> Acting:
     w.add(f"b += s + {w.expression('a', 't')}", 2)
     if random.random() < 0.5:
         w.add(f"if {w.condition('a', 't')}:\n    b -= 1\n    continue\na = a + b", 2)
+    if random.random() < 0.5:  # the `else` of a loop belongs to the loop around
+        w.add(f"for m in range(2):\n    if {w.condition('a', 't')}:\n        break", 2)
+        w.add("else:\n    b += 5\n    continue\nb += 2", 2)
     w.add(f"mk.store(out, p * {size} + t, b)")
     return w.done()
 
@@ -209,6 +212,8 @@ def _products(random: Random, is_shaped: bool) -> Acting:
         w.add(w.one_of("acc += mk.dot(a, b)", "acc = mk.dot(a, b) + acc"), depth)
     else:
         w.add(f"acc = mk.dot(a, b){w.one_of('', ' * 2', ' - 1')}", depth)
+    if random.random() < 0.4:  # this product has a sum already
+        w.add(f"acc = mk.dot(a, b, acc) + {random.randrange(1, 5)}", depth)
     w.add(f"mk.store(out, p * {m * n} + i[:, None] * {n} + j[None, :], acc)")
     return w.done()
 

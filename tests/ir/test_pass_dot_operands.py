@@ -12,19 +12,21 @@ from eas.ir.nodes import Compute, Function, Load, walk
 
 
 @eas.kernel
-def product(a, b, c, K, IS_TURNED: eas.constexpr):
+def product(a, b, c, K, IS_TRANSPOSED: eas.constexpr):
     i, j = mk.arange(0, 8)[:, None], mk.arange(0, 8)[None, :]
     total = mk.zeros((8, 8))
     for start in range(0, K, 8):
         x = mk.load(a, i * K + start + j)
-        y = mk.load(b, (start + j if IS_TURNED else j * K) + (i * K if IS_TURNED else start + i))
+        y = mk.load(
+            b, (start + j if IS_TRANSPOSED else j * K) + (i * K if IS_TRANSPOSED else start + i)
+        )
         total += mk.dot(x, y)
     mk.store(c, i * 8 + j, total)
 
 
-def names(is_turned: bool) -> list[str]:
+def names(is_transposed: bool) -> list[str]:
     function = shape_dot_operands(
-        product.compile("*f32", "*f32", "*f32", "i32", IS_TURNED=is_turned).function
+        product.compile("*f32", "*f32", "*f32", "i32", IS_TRANSPOSED=is_transposed).function
     )
     loops: list[Any] = [op for op in function.body.ops if hasattr(op, "body")]
     inside = list(walk(loops[0].body))
@@ -32,11 +34,11 @@ def names(is_turned: bool) -> list[str]:
 
 
 def test_a_sum_with_a_product_is_a_product_that_starts_from_it() -> None:
-    assert names(is_turned=True) == ["dot"]
+    assert names(is_transposed=True) == ["dot"]
 
 
 def test_a_factor_that_lies_in_columns_is_read_in_rows_and_transposed() -> None:
-    assert names(is_turned=False) == ["permute", "dot"]
+    assert names(is_transposed=False) == ["permute", "dot"]
 
 
 def steps_of_loads(function: Function, axes: tuple[int, ...]) -> list[list[int | None]]:
@@ -48,7 +50,7 @@ def steps_of_loads(function: Function, axes: tuple[int, ...]) -> list[list[int |
 
 
 def test_steps_are_known_along_each_axis() -> None:
-    function = product.compile("*f32", "*f32", "*f32", "i32", IS_TURNED=False).function
+    function = product.compile("*f32", "*f32", "*f32", "i32", IS_TRANSPOSED=False).function
     assert steps_of_loads(function, (0, 1)) == [[None, 1], [1, None]]
 
 
