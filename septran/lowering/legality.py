@@ -1,4 +1,4 @@
-"""The flat module is legal, or the user is told what is not: only verified modules run."""
+"""The flat module is legal, or an error says what is not: only verified modules run."""
 
 from __future__ import annotations
 
