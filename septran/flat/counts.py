@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 
 from eas.septran.flat.affine import Affine
 from eas.septran.flat.nodes import (
@@ -25,6 +25,7 @@ from eas.septran.flat.nodes import (
     Stmt,
     View,
     Wait,
+    accesses,
     bytes_of,
     holds,
     walk,
@@ -126,6 +127,7 @@ class _Counting:
         allocations = (stmt for stmt in walk(kernel.body) if isinstance(stmt, Alloc))
         self.buffers.update((stmt.name, stmt) for stmt in allocations)
         self.loops: dict[str, _LoopCount] = {}
+        self.times = 1  # how many runs the present one stands for
 
     def rows(self) -> Iterator[Row]:
         first: Tally | None = None
@@ -134,8 +136,8 @@ class _Counting:
         for _ in self.points(self.kernel.grid):
             tally = self.body(self.kernel.body, "")
             first = first or tally
-            total.add(tally)
-            runs += 1
+            total.add(tally, self.times)
+            runs += self.times
         yield Row(self.kernel.name, "", runs, first or Tally(), total)
         for loop, counted in self.loops.items():
             inner = counted.first or Tally()
@@ -146,9 +148,22 @@ class _Counting:
             yield
             return
         (name, extent), *rest = grid
-        for value in range(extent.evaluate(self.values)):
-            self.values[name] = value
+        used = _names_in(self.kernel.body).union(*(each.names for _, each in rest))
+        for _ in self.trips(name, extent, used):
             yield from self.points(rest)
+
+    def trips(self, variable: str, extent: Affine, used: Set[str]) -> Iterator[int]:
+        """How many trips each one stands for: all are equal if nothing counts the variable."""
+        count = extent.evaluate(self.values)
+        if count and variable not in used:
+            self.values[variable] = 0
+            self.times *= count
+            yield count
+            self.times //= count
+            return
+        for value in range(count):
+            self.values[variable] = value
+            yield 1
 
     def body(self, body: Sequence[Stmt], path: str) -> Tally:
         tally = Tally()
@@ -167,13 +182,12 @@ class _Counting:
     def loop(self, stmt: For | ParallelFor, path: str) -> Tally:
         counted = self.loops.setdefault(path, _LoopCount())
         tally = Tally()
-        for value in range(stmt.extent.evaluate(self.values)):
-            self.values[stmt.variable] = value
+        for times in self.trips(stmt.variable, stmt.extent, _names_in(stmt.body)):
             trip = self.body(stmt.body, path)
             counted.first = counted.first or trip
-            counted.runs += 1
-            tally.add(trip)
-        counted.total.add(tally)
+            counted.runs += self.times
+            counted.total.add(trip, self.times)
+            tally.add(trip, times)
         return tally
 
     def simple(self, stmt: Stmt, tally: Tally) -> None:
@@ -208,3 +222,18 @@ class _Counting:
 
     def bytes(self, view: View) -> int:
         return self.elements(view) * bytes_of(self.buffers[view.buffer].dtype)
+
+
+def _names_in(body: Sequence[Stmt]) -> frozenset[str]:
+    """The names that counts depend on: those in extents and conditions, not in offsets."""
+    found: set[str] = set()
+    for stmt in walk(tuple(body)):
+        match stmt:
+            case For() | ParallelFor():
+                found |= set(stmt.extent.names)
+            case If():
+                found |= {*stmt.left.names, *stmt.right.names}
+            case _:
+                for view, _ in accesses(stmt):
+                    found.update(name for extent in view.shape for name in extent.names)
+    return frozenset(found)

@@ -91,3 +91,12 @@ def test_a_padded_row_is_in_the_table_of_memories(tmp_path: Path) -> None:
     rooms = load(GEMM / "gemm_logic.py", mapping).explain(M=64, N=64, K=64).rooms
     [room] = [room for room in rooms if room.name == "A_shared"]
     assert (room.size, room.bytes) == ("2 slots of 32 x 16 + 4 f32", 2 * 32 * 20 * 4)
+
+
+def test_large_sizes_are_counted_without_walking_every_trip() -> None:
+    operator = load(GEMM / "gemm_logic.py", GEMM / "gemm.apple_gpu.map.yaml")
+    size = 2**15
+    kernel, loop = operator.explain(M=size, N=size, K=size).movement
+    assert (kernel.runs, loop.runs) == ((size // 32) ** 2, (size // 32) ** 2 * (size // 16))
+    assert kernel.total.flops == loop.total.flops == 2 * size**3
+    assert kernel.total.copies == 2 * loop.runs + kernel.runs
