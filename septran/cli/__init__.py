@@ -15,6 +15,7 @@ examples:
   septran run gemm_logic.py gemm.cpu.map.yaml --shape M=131,N=95,K=67 --dtype f16
   septran explain gemm_logic.py gemm.apple_gpu.map.yaml --shape M=512,N=512,K=512
   septran emit metal gemm_logic.py gemm.apple_gpu.map.yaml --shape M=512,N=512,K=512 -o gemm.metal
+  septran init-mapping gemm_logic.py --machine cpu -o gemm.cpu.map.yaml
   septran schema mapping
 """
 
@@ -82,6 +83,15 @@ def _parser() -> argparse.ArgumentParser:
         _add_files(command)
         if name == "emit":
             command.add_argument("-o", "--output", metavar="FILE", help="write it to a file")
+    first = commands.add_parser(
+        "init-mapping",
+        help="print a first mapping for a logic and a machine: legal, and not fast",
+        epilog="example:\n  septran init-mapping gemm_logic.py --machine cpu -o gemm.cpu.map.yaml",
+        formatter_class=raw,
+    )
+    first.add_argument("logic", metavar="LOGIC")
+    first.add_argument("--machine", required=True, help="the name of a machine, or its file")
+    first.add_argument("-o", "--output", metavar="FILE", help="write it to a file")
     schema = commands.add_parser(
         "schema", help="print the JSON Schema of a kind of file, or where the schemas are"
     )

@@ -12,8 +12,11 @@ import numpy as np
 import eas
 from eas.septran.cli.arguments import Arguments, headline, make_arguments
 from eas.septran.cli.trial import WrongResult, try_out
-from eas.septran.files import parse_values
+from eas.septran.files import load_machine, parse_values
+from eas.septran.files.writing import to_yaml
 from eas.septran.flat.interpret import FlatRunError
+from eas.septran.logic.loading import load_logic
+from eas.septran.lowering.skeleton import make_skeleton
 from eas.septran.operators import Operator, load
 from eas.septran.targets.build import BuildError
 from eas.septran.targets.library import TargetError
@@ -38,6 +41,8 @@ def run(parsed: argparse.Namespace) -> str:
     """The text that a command prints."""
     if parsed.command == "schema":
         return _schema(parsed.kind)
+    if parsed.command == "init-mapping":
+        return _deliver(_first_mapping(parsed.logic, parsed.machine), parsed.output)
     operator = _load(parsed)
     arguments = make_arguments(operator, parsed.shape, parsed.dtype)
     match parsed.command:
@@ -83,6 +88,11 @@ def _emit(operator: Operator, arguments: Arguments, kind: str, output: str | Non
         raise UsageError(str(error)) from error
     if arguments.note:
         print(f"septran: {arguments.note}", file=sys.stderr)
+    return _deliver(text, output)
+
+
+def _deliver(text: str, output: str | None) -> str:
+    """What is printed: a text, or that it was written to a file."""
     if output is None:
         return text
     try:
@@ -90,6 +100,13 @@ def _emit(operator: Operator, arguments: Arguments, kind: str, output: str | Non
     except OSError as error:
         raise UsageError(f"{output} cannot be written: {error.strerror}") from error
     return f"wrote {output}"
+
+
+def _first_mapping(logic: str, machine: str) -> str:
+    try:
+        return to_yaml(make_skeleton(load_logic(logic).tasks, load_machine(machine)))
+    except ValueError as error:
+        raise UsageError(f"{logic} has no task to start with: {error}") from error
 
 
 def _schema(kind: str | None) -> str:

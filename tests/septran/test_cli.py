@@ -169,6 +169,21 @@ def test_the_machine_can_be_given(septran: Run, here: Path) -> None:
     assert (err, code) == ("", 0)
 
 
+@pytest.mark.parametrize("machine", RUN_HERE)
+@pytest.mark.usefixtures("here")
+def test_a_first_mapping_runs(septran: Run, machine: str) -> None:
+    made = septran("init-mapping", "logic.py", "--machine", machine, "-o", "first.map.yaml")
+    assert made == ("wrote first.map.yaml\n", "", 0)
+    _, err, code = septran("run", "logic.py", "first.map.yaml", *SHAPE)
+    assert (err, code) == ("", 0)
+
+
+def test_a_machine_that_there_is_not_is_refused(septran: Run) -> None:
+    _, err, code = septran("init-mapping", GEMM[0], "--machine", "cpi")
+    assert err.startswith("error[S111]: ")
+    assert code == 1
+
+
 @pytest.mark.parametrize("kind", ["mapping", "machine"])
 def test_a_schema_is_printed(septran: Run, kind: str) -> None:
     out, _, code = septran("schema", kind)
