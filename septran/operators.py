@@ -158,15 +158,20 @@ class Operator:
     def check(self, *arrays: Array, dtype: str | None = None, **sizes: int) -> Lowered:
         """Raises all mistakes that can be found without running: the target's text is made too."""
         lowered = self.build_flat(*arrays, dtype=dtype, **sizes)
-        match self.target:
-            case "apple_gpu":
-                self._metal_kernels(lowered)
-            case "cpu":
-                self._compiled(lowered)
-            case "c":
-                print_c(lowered.module, self.library)
-            case _:
-                pass
+        with self._refusing():
+            match self.target:
+                case "apple_gpu":
+                    self._metal_kernels(lowered)
+                case "cpu":
+                    self._compiled(lowered)
+                case "c":
+                    print_c(lowered.module, self.library)
+                case "tilelang":
+                    print_tilelang(lowered.module, self.library)
+                case "tvm":
+                    print_tvmscript(lowered.module, self.library)
+                case _:
+                    pass
         return lowered
 
     def explain(self, *arrays: Array, dtype: str | None = None, **sizes: int) -> Explanation:
