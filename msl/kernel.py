@@ -27,8 +27,8 @@ from eas.msl.cxx.names import identifier, unique
 from eas.msl.cxx.printer import Printer
 from eas.msl.cxx.temporaries import place_temporaries
 from eas.msl.cxx.tree import Shared
-from eas.msl.layout.assignment import MAX_THREADS, complete_layout
 from eas.msl.layout.layout import Budget
+from eas.msl.layout.ownership import MAX_THREADS, complete_layout
 from eas.msl.lower.body import lower_body
 from eas.msl.lower.lowering import Lowering
 from eas.msl.ops.dtypes import type_name
@@ -36,12 +36,12 @@ from eas.msl.ops.errors import UnsupportedError
 from eas.msl.ops.text import MAX_WIDTH, Writer
 from eas.msl.pipeline import METAL, PREPARE, MetalOptions
 from eas.msl.schedule.barriers import Backings, insert_barriers
+from eas.msl.schedule.description import print_layout, print_schedule
 from eas.msl.schedule.double_buffering import double_buffer_partials
 from eas.msl.schedule.memory_planning import MAX_BYTES, bytes_of, describe_memory, overlay_arrays
 from eas.msl.schedule.planner import make_plan
 from eas.msl.schedule.steps import Plan
 from eas.msl.schedule.storage import assign_storage
-from eas.msl.schedule.text import print_layout, print_schedule
 from eas.msl.schedule.threadgroup_arrays import Role, ThreadgroupArray
 from eas.msl.schedule.value_sources import Finder
 from eas.support.escapes import HIDDEN, escape

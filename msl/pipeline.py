@@ -15,8 +15,8 @@ from eas.ir.passes import COMMON, GUARD, relaxing
 from eas.ir.pipeline import Pass, Pipeline, without_options
 from eas.ir.stages import GUARDED_RELAXED, with_ops
 from eas.msl.analysis.facts import gather
-from eas.msl.layout.assignment import classify_control
 from eas.msl.layout.layout import Budget, Layout
+from eas.msl.layout.ownership import classify_control
 from eas.msl.ops.all_reduce import ALL_REDUCE
 from eas.msl.ops.mma import MMA
 from eas.msl.rewrites.all_reduce import all_reduce_rows

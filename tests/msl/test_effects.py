@@ -11,8 +11,8 @@ from eas.compiler import write_msl
 from eas.ir.aliasing.conflicts import Access
 from eas.ir.nodes import Value
 from eas.msl.analysis.facts import gather
-from eas.msl.layout.assignment import classify_control, complete_layout
 from eas.msl.layout.layout import Layout
+from eas.msl.layout.ownership import classify_control, complete_layout
 from eas.msl.lower import body
 from eas.msl.lower.lowering import Lowering
 from eas.msl.schedule.double_buffering import double_buffer_partials

@@ -10,8 +10,8 @@ from eas.ir.text import parse_function
 from eas.ir.verify import verify
 from eas.msl import MslKernel, write
 from eas.msl.analysis.facts import gather
-from eas.msl.layout.assignment import classify_control, complete_layout
 from eas.msl.layout.layout import Layout
+from eas.msl.layout.ownership import classify_control, complete_layout
 
 PARAMETERS = "%a.0: *f32, %b.1: *f32, %i.2: *i32, %j.3: *i32, %n.4: i32, %x.5: f32, %p.6: bool"
 HEAD = f'kernel f({PARAMETERS}) from "f.py" {{\n'
