@@ -98,7 +98,11 @@ class Operator:
         self.logic = logic
         self.mapping = mapping
         self.primitives = dict(primitives or {})
-        self.target = target or mapping.machine.targets[0]
+        known = mapping.machine.targets
+        if target is not None and target not in known:
+            name, others = mapping.machine.name, ", ".join(known)
+            raise ValueError(f"the machine `{name}` has no target `{target}`: {others}")
+        self.target = target or known[0]
         self.checked = checked
         self._built: dict[tuple[TensorType, ...], Built] = {}
 
@@ -203,7 +207,10 @@ class Operator:
     ) -> list[TensorType]:
         if arrays:
             return [_type_of(array) for array in arrays]
-        return self.types_for(sizes, DTYPES[dtype or self.machine.default_dtype])
+        name = dtype or self.machine.default_dtype
+        if name not in DTYPES:
+            raise ValueError(f"there is no dtype `{name}`: {', '.join(DTYPES)}")
+        return self.types_for(sizes, DTYPES[name])
 
     def types_for(self, sizes: Mapping[str, int], dtype: DType) -> list[TensorType]:
         """The arguments' types for sizes by name: `M=512, N=512, K=512`."""
@@ -315,8 +322,10 @@ class Operator:
         return run
 
 
-def _type_of(array: Array) -> TensorType:
-    dtype = from_numpy(np.asarray(array).dtype)
+def _type_of(array: Any) -> TensorType:
+    if not isinstance(array, np.ndarray):
+        raise TypeError(f"an operator takes NumPy arrays, not {type(array).__name__}")
+    dtype = from_numpy(array.dtype)
     if dtype is None:
         raise TypeError(f"an array of {array.dtype} is nothing that a task can compute with")
     return TensorType(tuple(array.shape), dtype)

@@ -150,3 +150,10 @@ _REDUCE: dict[ReduceKind, np.ufunc] = {
     "min": np.minimum,
 }
 IDENTITY: dict[ReduceKind, float] = {"add": 0.0, "mul": 1.0, "max": -np.inf, "min": np.inf}
+
+
+def identity(kind: ReduceKind, dtype: DType) -> float | int:
+    """What a reduction begins with: of integers the extreme ones, which have no infinity."""
+    if dtype.is_float:
+        return IDENTITY[kind]
+    return {"add": 0, "mul": 1, "max": dtype.min, "min": dtype.max}[kind]

@@ -18,7 +18,7 @@ from typing import Any, TypeAlias, cast
 
 from eas.ir.types import BOOL, DTYPES, F32, I32, DType
 from eas.septran.flat.affine import Affine, affine
-from eas.septran.flat.elements import IDENTITY
+from eas.septran.flat.elements import identity
 from eas.septran.flat.nodes import (
     Binary,
     BinaryKind,
@@ -284,7 +284,8 @@ class _Reader:
         for parameter in primitive.parameters:
             if "w" in parameter.privilege:
                 self.settle(views[parameter.name].buffer, rest)
-        self.statements += primitive.build(views, number, self.origin(node))
+        written = self.value(node.args[1])
+        self.statements += primitive.build(views, number, written.dtype, self.origin(node))
 
     def operands(self, node: ast.Call, primitive: Standard) -> tuple[dict[str, View], float]:
         given = [self.value(each) for each in node.args[1:]]
@@ -575,7 +576,7 @@ class _Reader:
         target = self.make_temporary("total", shape, source.dtype, self.task.source.loc(node))
         begin = self.origin(node, "a reduction begins with its identity")
         self.statements += [
-            Fill(target, IDENTITY[kind], begin),
+            Fill(target, identity(kind, source.dtype), begin),
             Reduce(target, kind, source.expr.view, axis, self.origin(node)),
         ]
         return Block(Operand(target), source.dtype, shape)

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
-from eas.septran.flat.elements import IDENTITY
+from eas.ir.types import DType
+from eas.septran.flat.elements import identity
 from eas.septran.flat.nodes import (
     Binary,
     BinaryKind,
@@ -31,7 +32,7 @@ from eas.septran.flat.nodes import (
 from eas.support.records import frozen, replace
 
 Views: TypeAlias = Mapping[str, View]
-Build: TypeAlias = Callable[[Views, float, Origin], tuple[Stmt, ...]]
+Build: TypeAlias = Callable[[Views, float, DType, Origin], tuple[Stmt, ...]]
 
 
 @frozen
@@ -64,29 +65,29 @@ class Standard:
 
 
 def _product(transposed: Transposed = "") -> Build:
-    def build(views: Views, _: float, origin: Origin) -> tuple[Stmt, ...]:
+    def build(views: Views, _: float, dtype: DType, origin: Origin) -> tuple[Stmt, ...]:
         return (Mma(views["C"], views["A"], views["B"], "gemm", transposed, origin),)
 
     return build
 
 
-def _fill(views: Views, number: float, origin: Origin) -> tuple[Stmt, ...]:
+def _fill(views: Views, number: float, dtype: DType, origin: Origin) -> tuple[Stmt, ...]:
     return (Fill(views["D"], number, origin),)
 
 
-def _copy(views: Views, _: float, origin: Origin) -> tuple[Stmt, ...]:
+def _copy(views: Views, _: float, dtype: DType, origin: Origin) -> tuple[Stmt, ...]:
     return (Map(views["D"], Operand(views["A"]), origin),)
 
 
 def _unary(kind: UnaryKind) -> Build:
-    def build(views: Views, _: float, origin: Origin) -> tuple[Stmt, ...]:
+    def build(views: Views, _: float, dtype: DType, origin: Origin) -> tuple[Stmt, ...]:
         return (Map(views["D"], Unary(kind, Operand(views["A"])), origin),)
 
     return build
 
 
 def _binary(kind: BinaryKind) -> Build:
-    def build(views: Views, _: float, origin: Origin) -> tuple[Stmt, ...]:
+    def build(views: Views, _: float, dtype: DType, origin: Origin) -> tuple[Stmt, ...]:
         value = Binary(kind, Operand(views["A"]), Operand(views["B"]))
         return (Map(views["D"], value, origin),)
 
@@ -94,17 +95,17 @@ def _binary(kind: BinaryKind) -> Build:
 
 
 def _reduce_rows(kind: ReduceKind) -> Build:
-    def build(views: Views, _: float, origin: Origin) -> tuple[Stmt, ...]:
+    def build(views: Views, _: float, dtype: DType, origin: Origin) -> tuple[Stmt, ...]:
         because = replace(origin, because=f"a row's {kind} begins with its identity")
         return (
-            Fill(views["D"], IDENTITY[kind], because),
+            Fill(views["D"], identity(kind, dtype), because),
             Reduce(views["D"], kind, views["A"], 1, origin),
         )
 
     return build
 
 
-def _scale_rows(views: Views, _: float, origin: Origin) -> tuple[Stmt, ...]:
+def _scale_rows(views: Views, _: float, dtype: DType, origin: Origin) -> tuple[Stmt, ...]:
     factors = views["R"]
     column = Column(factors) if factors.rank == 1 else Operand(factors)
     return (Map(views["D"], Binary("mul", Operand(views["D"]), column), origin),)

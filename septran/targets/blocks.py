@@ -17,7 +17,7 @@ from eas.ir.builder import Builder
 from eas.ir.ops.record import RuleError
 from eas.ir.types import F32, I32, DType, Pointer, Scalar
 from eas.septran.flat.affine import Affine, Atom, Floor, Min, Mod, affine
-from eas.septran.flat.elements import IDENTITY
+from eas.septran.flat.elements import identity
 from eas.septran.flat.nodes import (
     Alloc,
     Barrier,
@@ -279,6 +279,10 @@ class _Writer:
             and loop.variable in view.slot.names
         }
 
+    def constant(self, value: float | int, dtype: DType) -> ir.Value:
+        """A number of a dtype; those of integers are whole."""
+        return self.build.constant(value if dtype.is_float else int(value), dtype)
+
     def splat(self, value: ir.Value, shape: Shape) -> ir.Value:
         return self.build.compute("splat", value, shape=shape) if shape else value
 
@@ -400,7 +404,7 @@ class _Writer:
         mask = self.mask(view.shape, tile)
         rest = None
         if mask is not None:
-            rest = self.splat(self.build.constant(other, self.dtypes[view.buffer]), tile)
+            rest = self.splat(self.constant(other, self.dtypes[view.buffer]), tile)
         return self.build.load(array.pointer, offsets, mask, rest)
 
     def inside(
@@ -414,7 +418,7 @@ class _Writer:
         mask = self.mask(wanted, value.shape)
         if mask is None:
             return value
-        rest = self.splat(self.build.constant(other, value.ty.dtype), value.shape)
+        rest = self.splat(self.constant(other, value.ty.dtype), value.shape)
         return self.build.compute("select", mask, value, rest)
 
     def write(self, view: View, value: ir.Value, stmt: Stmt) -> None:
@@ -446,7 +450,7 @@ class _Writer:
 
     def fill(self, stmt: Fill) -> None:
         tile = self.tile(stmt.target, stmt)
-        number = self.build.constant(stmt.value, self.dtypes[stmt.target.buffer])
+        number = self.constant(stmt.value, self.dtypes[stmt.target.buffer])
         self.write(stmt.target, self.splat(number, tile), stmt)
 
     def map(self, stmt: Map) -> None:
@@ -525,10 +529,11 @@ class _Writer:
         axes[stmt.axis] = -1  # the target has no extent of it
         target_tile = self.common_tile(stmt, stmt.target, [(stmt.source, axes)])
         tile = self.operand_tile(stmt.source, axes, target_tile, stmt)
-        source = self.read(stmt.source, tile, IDENTITY[stmt.kind], stmt)
+        begin = identity(stmt.kind, self.dtypes[stmt.source.buffer])
+        source = self.read(stmt.source, tile, begin, stmt)
         dtype = F32 if source.ty.dtype.is_float else source.ty.dtype
         wide = self.cast(source, dtype)
-        wide = self.inside(wide, stmt.source.shape, [stmt.axis], IDENTITY[stmt.kind])
+        wide = self.inside(wide, stmt.source.shape, [stmt.axis], begin)
         name, combine = _REDUCE[stmt.kind]
         total = self.build.compute(name, wide, axis=stmt.axis)
         if total.shape != target_tile:
