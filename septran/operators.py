@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -325,7 +325,8 @@ class Operator:
 def _type_of(array: Any) -> TensorType:
     if not isinstance(array, np.ndarray):
         raise TypeError(f"an operator takes NumPy arrays, not {type(array).__name__}")
-    dtype = from_numpy(array.dtype)
+    given = cast(Array, array)
+    dtype = from_numpy(given.dtype)
     if dtype is None:
-        raise TypeError(f"an array of {array.dtype} is nothing that a task can compute with")
-    return TensorType(tuple(array.shape), dtype)
+        raise TypeError(f"an array of {given.dtype} is nothing that a task can compute with")
+    return TensorType(tuple(given.shape), dtype)
