@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import IO
@@ -26,7 +26,7 @@ class Child:
         self.environment = {**os.environ, **environment}
         self.ending = "it was stopped"
 
-    def output(self, patience: float) -> Iterator[str]:
+    def output(self, patience: float) -> Generator[str]:
         """Its output, piece by piece; it is ended if it prints nothing for so many seconds."""
         process = subprocess.Popen(
             self.command,
@@ -42,7 +42,7 @@ class Child:
             _signal(process, signal.SIGKILL)
             process.wait()
 
-    def _pieces(self, process: subprocess.Popen[bytes], patience: float) -> Iterator[str]:
+    def _pieces(self, process: subprocess.Popen[bytes], patience: float) -> Generator[str]:
         pieces: queue.SimpleQueue[bytes] = queue.SimpleQueue()
         assert process.stdout is not None
         threading.Thread(target=_forward, args=(process.stdout, pieces), daemon=True).start()

@@ -169,12 +169,19 @@ class Trial:
                 texts.complaints[file.stem] = compile_with_xcode(file, self.patience)
 
     def _run_tests(self, tests: Sequence[str]) -> None:
-        self.suite = Suite()
+        suite = self.suite = Suite()
         child = Child([*PYTEST, *self.plugin, *tests], ENVIRONMENT)
-        for piece in child.output(self.patience):
-            self.suite.output += piece
-            print(piece, end="", file=sys.stderr, flush=True)
-        self.suite.ending = child.ending
+        pieces = child.output(self.patience)
+        try:
+            for piece in pieces:
+                suite.show(piece)
+        except KeyboardInterrupt as interrupt:
+            # It may have come while a piece was printed. Then `pieces` has still to hear of it, and
+            # to give the last words of pytest.
+            suite.show(pieces.throw(interrupt))
+            for piece in pieces:
+                suite.show(piece)
+        suite.ending = child.ending
 
 
 def _lines(pieces: Iterator[str]) -> Iterator[str]:
@@ -248,6 +255,10 @@ class Suite:
     @property
     def is_good(self) -> bool:
         return not self.ending
+
+    def show(self, piece: str) -> None:
+        self.output += piece
+        print(piece, end="", file=sys.stderr, flush=True)
 
     def lines(self) -> list[str]:
         lines = self.output.strip().splitlines() or ["no output"]
