@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from eas.septran.files import Machine, check_constraints, check_names, require_resolved
+from eas.septran.files import (
+    Machine,
+    ResolvedInstance,
+    check_constraints,
+    check_names,
+    require_resolved,
+)
 from eas.septran.files import Mapping as MappingFiles
 from eas.septran.files.complaints import Complaints
+from eas.septran.files.mapping import NONE
 from eas.septran.flat.affine import ZERO
 from eas.septran.flat.machine import Machine as FlatMachine
 from eas.septran.flat.nodes import Module, View
 from eas.septran.flat.ranges import Ranges, size
-from eas.septran.logic.dimensions import find_dimensions
+from eas.septran.logic.dimensions import Dimensions, find_dimensions
 from eas.septran.logic.tasks import Task
 from eas.septran.lowering.accumulators import find_sums
 from eas.septran.lowering.arguments import TensorType
@@ -50,35 +57,11 @@ def lower(
     assert mapping.entrypoint is not None
     entry = instances[mapping.entrypoint]
     task = by_name[entry.task_name]
-    if len(task.parameters) != len(arguments):
-        raise TypeError(
-            f"`{task.function_name}` takes {', '.join(task.parameters)}:"
-            f" {len(arguments)} arguments are given"
-        )
-    ranks = {n: len(a.shape) for n, a in zip(task.parameters, arguments, strict=True)}
-    dimensions = find_dimensions(task, ranks)
-    sizes: dict[str, int] = {}
-    for name, argument in zip(task.parameters, arguments, strict=True):
-        for letter, extent in zip(
-            dimensions.parameter(name, len(argument.shape)), argument.shape, strict=True
-        ):
-            if sizes.setdefault(letter, extent) != extent:
-                other = f"by `{name}` of shape {argument.shape}, {extent}"
-                raise ValueError(f"`{letter}` is {sizes[letter]} and, {other}")
+    given = _named(task, arguments)
+    dimensions = find_dimensions(task, {name: len(each.shape) for name, each in given.items()})
+    sizes = _sizes(given, dimensions)
     check_constraints(mapping, sizes)
-    memory = global_memory(mapping.machine)
-    bound: dict[str, Bound] = {}
-    for name, argument in zip(task.parameters, arguments, strict=True):
-        extents = tuple(map(size, argument.shape))
-        view = View(name, memory, (ZERO,) * len(extents), extents)
-        bound[name] = Held(view, argument.dtype)
-    for name, wanted in entry.mems.items():
-        if name in bound and wanted not in (memory, "NONE"):
-            message = (
-                f"the arguments are in {memory}, and `{entry.name}` wants `{name}` in {wanted}"
-            )
-            loc = mapping.place("task_mappings", entry.name, "mems", name)
-            complaints.add("S205", message, loc)
+    bound = _bind(given, entry, mapping, complaints)
 
     def build(sums: frozenset[str]) -> tuple[list[Node], Builder]:
         builder = Builder(mapping, instances, mapping.machine, by_name, dimensions, complaints)
@@ -92,14 +75,7 @@ def lower(
     if any(each.dtype.is_float and each.dtype.bits == 16 for each in arguments):
         nodes, builder = build(find_sums(nodes, mapping.machine))
     settled, slots = assign_slots(settle(with_sizes(nodes)), mapping.machine, complaints)
-    module = make_module(
-        task.function_name,
-        mapping.machine,
-        dict(zip(task.parameters, arguments, strict=True)),
-        settled,
-        slots,
-        entry,
-    )
+    module = make_module(task.function_name, mapping.machine, given, settled, slots, entry)
     check_unused(mapping, instances, builder, complaints)
     check_capacity(module, mapping, complaints)
     complaints.raise_if_any()
@@ -107,6 +83,49 @@ def lower(
     check_legality(module, table, complaints)
     complaints.raise_if_any()
     return Lowered(module, table, sizes)
+
+
+def _named(task: Task, arguments: Sequence[TensorType]) -> dict[str, TensorType]:
+    """The arguments by the names of the task's parameters."""
+    if len(task.parameters) != len(arguments):
+        raise TypeError(
+            f"`{task.function_name}` takes {', '.join(task.parameters)}:"
+            f" {len(arguments)} arguments are given"
+        )
+    return dict(zip(task.parameters, arguments, strict=True))
+
+
+def _sizes(given: Mapping[str, TensorType], dimensions: Dimensions) -> dict[str, int]:
+    """The sizes of the arguments by their names; axes of one name have one size."""
+    sizes: dict[str, int] = {}
+    for name, argument in given.items():
+        letters = dimensions.parameter(name, len(argument.shape))
+        for letter, extent in zip(letters, argument.shape, strict=True):
+            if sizes.setdefault(letter, extent) != extent:
+                other = f"by `{name}` of shape {argument.shape}, {extent}"
+                raise ValueError(f"`{letter}` is {sizes[letter]} and, {other}")
+    return sizes
+
+
+def _bind(
+    given: Mapping[str, TensorType],
+    entry: ResolvedInstance,
+    mapping: MappingFiles,
+    complaints: Complaints,
+) -> dict[str, Bound]:
+    """The arguments where they are: in the memory that is global."""
+    memory = global_memory(mapping.machine)
+    bound: dict[str, Bound] = {}
+    for name, argument in given.items():
+        extents = tuple(map(size, argument.shape))
+        bound[name] = Held(View(name, memory, (ZERO,) * len(extents), extents), argument.dtype)
+        wanted = entry.mems.get(name, NONE)
+        if wanted not in (memory, NONE):
+            wish = f"`{entry.name}` wants `{name}` in {wanted}"
+            message = f"the arguments are in {memory}, and {wish}"
+            loc = mapping.place("task_mappings", entry.name, "mems", name)
+            complaints.add("S205", message, loc)
+    return bound
 
 
 def check_unused(
