@@ -110,6 +110,8 @@ def _maybe(value: Value | None, function: Map) -> Value | None:
 
 def with_operands(op: Op, env: Mapping[int, Value]) -> Op:
     """The op with its own operands replaced; the same object if there is nothing to replace."""
+    if not env:
+        return op
     for operand in operands_of(op):
         if operand.id in env:
             return rebuild(op, lambda value: env.get(value.id, value))
