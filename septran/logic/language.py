@@ -67,8 +67,9 @@ def define(
 ) -> Any:
     """Makes a task of a function: an inner task, or with `leaf=True` one that computes.
 
-    `name` makes it a variant of the tasks of that name. `reads` and `writes` name parameters and
-    are checked. `shapes="C[M,N] A[M,K] B[K,N]"` names the sizes of the entry task's tensors.
+    `name` makes it a variant of the tasks of that name. `reads` and `writes` name parameters, for
+    readers: what a task does is found from its leaves. `shapes="C[M,N] A[M,K] B[K,N]"` names the
+    sizes of the entry task's tensors.
     """
 
     def make(fn: Callable[..., Any]) -> Task:

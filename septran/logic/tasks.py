@@ -22,7 +22,8 @@ class Task:
     """A function that is read, not called: an inner task, or a leaf.
 
     `name` is what a launch may call it besides the function's own name: tasks of one name are
-    variants, and a mapping chooses. `reads` and `writes` are checked against what the task does.
+    variants, and a mapping chooses. `reads` and `writes` are notes for readers: what a task does to
+    its tensors is found from its leaves.
     `shapes` names the extents of its tensors: `"C[M,N] A[M,K] B[K,N]"`.
 
     Called with NumPy arrays, a task runs at once; see `eas.septran.logic.eager`.
