@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -196,7 +196,7 @@ def test_a_text_that_puts_an_end_to_the_process_is_named(
     endings = iter(["it ended with SIGABRT", "", ""])
 
     class Scripted(Child):
-        def output(self, patience: float) -> Iterator[str]:
+        def output(self, patience: float) -> Generator[str]:
             self.ending = next(endings)
             yield from next(said)
 
