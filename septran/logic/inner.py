@@ -37,7 +37,6 @@ from eas.support.records import field, record, replace
 Names = Callable[[str], str]
 BlockSizes = Callable[[Tensor], tuple[str, ...]]
 
-_LIMIT = 100_000  # steps of one task: unrolled branches cannot make more of it
 _NEGATED: dict[Comparison, Comparison] = {
     "<": ">=",
     "<=": ">",

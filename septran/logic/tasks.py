@@ -155,7 +155,3 @@ class Primitive:
                 )
             ]
         )
-
-
-def is_task(value: object) -> bool:
-    return isinstance(value, Task)

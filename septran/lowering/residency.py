@@ -38,6 +38,7 @@ from eas.septran.lowering.tree import (
     Placed,
     Resident,
     children,
+    loop_variables,
     names_of,
     touches,
     use_of,
@@ -182,7 +183,7 @@ def _hoist(loop: Loop) -> Node:
         source = resident.source
         if source is None or loop.record.variable in names_of(source):
             continue
-        if names_of(source) & _variables(loop.body) or _is_local(source.buffer, loop.body):
+        if names_of(source) & loop_variables(loop.body) or _is_local(source.buffer, loop.body):
             continue
         if _conflicts(loop.body, resident):
             continue
@@ -199,15 +200,6 @@ def _held(nodes: Sequence[Node]) -> Iterator[Resident]:
             yield from _held(node.body)
         elif isinstance(node, Guard):
             yield from _held(node.body)
-
-
-def _variables(nodes: Sequence[Node]) -> set[str]:
-    found: set[str] = set()
-    for node in nodes:
-        if isinstance(node, Loop):
-            found.add(node.record.variable)
-        found |= _variables(children(node))
-    return found
 
 
 def _is_local(buffer: str, nodes: Sequence[Node]) -> bool:
