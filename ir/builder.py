@@ -54,8 +54,8 @@ class Builder:
         op = OPS[name]
         ty = op.typing([v.ty for v in operands], attrs)
         result = self.value(ty)
-        pairs = tuple([(key, attrs[key]) for key in op.attrs])
-        self.emit(Compute(op, operands, pairs, result, self.loc))
+        pairs = tuple([(key, attrs[key]) for key in op.attrs]) if op.attrs else ()
+        self.ops.append(Compute(op, operands, pairs, result, self.loc))
         return result
 
     def combine(self, kind: CombineKind, operands: Sequence[Value], body: Region) -> list[Value]:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import count
-from typing import Literal
+from operator import attrgetter
+from typing import Any, Literal, TypeVar
 
 from eas.ir.ops.record import Attr, OpDef, TargetOpDef
 from eas.ir.types import Shape, Type
 from eas.support.faults import AccessKind
 from eas.support.location import Loc, SourceName
 from eas.support.records import field, frozen
+
+T = TypeVar("T")
 
 next_number: Callable[[], int] = count().__next__
 """The number of an op that is made: an op keeps it when a pass rebuilds it, and no other has it.
@@ -389,59 +392,18 @@ class Function:
 
 def operands_of(op: Op) -> tuple[Value, ...]:
     """The values an op itself uses, those of its regions not included."""
-    match op:
-        case Compute() | Combine() | TargetOp():
-            return op.operands
-        case Constant() | Alloc() | Barrier() | Scope():
-            return ()
-        case Load():
-            return _present(op.pointer, op.offset, op.mask, op.other)
-        case Store():
-            return _present(op.pointer, op.offset, op.value, op.mask)
-        case Atomic():
-            return _present(op.pointer, op.offset, op.expected, op.value, op.mask)
-        case Assert():
-            fault = op.fault
-            return (op.condition,) + (() if fault is None else _present(fault.number, fault.extent))
-        case Print():
-            return tuple(part for part in op.parts if isinstance(part, Value))
-        case If():
-            return (op.condition,)
-        case For():
-            return (op.start, op.stop, op.step, *op.inits)
-        case While():
-            return op.inits
-        case Yield() | Break() | Continue() | Leave():
-            return op.values
-        case Condition():
-            return (op.condition, *op.values)
+    return _OPERANDS[type(op)](op)
 
 
 def results_of(op: Op) -> tuple[Value, ...]:
     """The values an op defines, those inside its regions not included."""
-    match op:
-        case Constant() | Compute() | Load() | Atomic() | Alloc():
-            return (op.result,)
-        case If() | For() | While() | Scope() | Combine():
-            return op.results
-        case TargetOp():
-            return _present(op.result)
-        case _:
-            return ()
+    results = _RESULTS.get(type(op))
+    return () if results is None else results(op)
 
 
 def regions_of(op: Op) -> tuple[Region, ...]:
-    if not isinstance(op, Structured | Combine):
-        return ()
-    match op:
-        case If():
-            return (op.then, op.orelse)
-        case For():
-            return (op.body, op.orelse)
-        case While():
-            return (op.test, op.body, op.orelse)
-        case Scope() | Combine():
-            return (op.body,)
+    regions = _REGIONS.get(type(op))
+    return () if regions is None else regions(op)
 
 
 def is_elementwise(op: Op) -> bool:
@@ -474,8 +436,9 @@ def walk(region: Region) -> Iterator[Op]:
     """Every op of a region and of the regions inside it, in the order of the text."""
     for op in region.ops:
         yield op
-        for inner in regions_of(op):
-            yield from walk(inner)
+        if type(op) in _REGIONS:
+            for inner in regions_of(op):
+                yield from walk(inner)
 
 
 def values_in(region: Region) -> Iterator[Value]:
@@ -488,4 +451,58 @@ def values_in(region: Region) -> Iterator[Value]:
 
 
 def _present(*values: Value | None) -> tuple[Value, ...]:
-    return tuple(v for v in values if v is not None)
+    return tuple([value for value in values if value is not None])
+
+
+def _operands_of_assert(op: Assert) -> tuple[Value, ...]:
+    fault = op.fault
+    return (op.condition,) + (() if fault is None else _present(fault.number, fault.extent))
+
+
+# A table finds the function for a kind of op at once: every pass asks for the parts of every op.
+_Parts = dict[type[Op], Callable[[Any], tuple[T, ...]]]
+
+_OPERANDS: _Parts[Value] = {
+    Constant: lambda op: (),
+    Compute: attrgetter("operands"),
+    Combine: attrgetter("operands"),
+    Load: lambda op: _present(op.pointer, op.offset, op.mask, op.other),
+    Store: lambda op: _present(op.pointer, op.offset, op.value, op.mask),
+    Atomic: lambda op: _present(op.pointer, op.offset, op.expected, op.value, op.mask),
+    Alloc: lambda op: (),
+    Barrier: lambda op: (),
+    TargetOp: attrgetter("operands"),
+    Assert: _operands_of_assert,
+    Print: lambda op: tuple([part for part in op.parts if isinstance(part, Value)]),
+    If: lambda op: (op.condition,),
+    For: lambda op: (op.start, op.stop, op.step, *op.inits),
+    While: attrgetter("inits"),
+    Scope: lambda op: (),
+    Yield: attrgetter("values"),
+    Condition: lambda op: (op.condition, *op.values),
+    Break: attrgetter("values"),
+    Continue: attrgetter("values"),
+    Leave: attrgetter("values"),
+}
+
+_RESULTS: _Parts[Value] = {
+    Constant: lambda op: (op.result,),
+    Compute: lambda op: (op.result,),
+    Combine: attrgetter("results"),
+    Load: lambda op: (op.result,),
+    Atomic: lambda op: (op.result,),
+    Alloc: lambda op: (op.result,),
+    TargetOp: lambda op: _present(op.result),
+    If: attrgetter("results"),
+    For: attrgetter("results"),
+    While: attrgetter("results"),
+    Scope: attrgetter("results"),
+}
+
+_REGIONS: _Parts[Region] = {
+    Combine: lambda op: (op.body,),
+    If: attrgetter("then", "orelse"),
+    For: attrgetter("body", "orelse"),
+    While: attrgetter("test", "body", "orelse"),
+    Scope: lambda op: (op.body,),
+}

@@ -101,7 +101,7 @@ def _rebuild_effect(op: Op, use: Map, define: Map) -> Op:
 
 
 def _each(values: tuple[Value, ...], function: Map) -> tuple[Value, ...]:
-    return tuple([function(value) for value in values])
+    return tuple(map(function, values))
 
 
 def _maybe(value: Value | None, function: Map) -> Value | None:
@@ -133,19 +133,7 @@ def substitute(ops: Sequence[Op], env: Mapping[int, Value]) -> tuple[Op, ...]:
     """The ops, and those in their regions, with values replaced; replacements are not followed."""
     if not env:
         return tuple(ops)
-
-    def use(value: Value) -> Value:
-        return env.get(value.id, value)
-
-    def inner(region: Region) -> Region:
-        return Region(region.args, tuple([change(op) for op in region.ops]))
-
-    def change(op: Op) -> Op:
-        if regions_of(op):
-            return rebuild(op, use, same, inner)
-        return with_operands(op, env)
-
-    return tuple([change(op) for op in ops])
+    return rewrite(Region((), tuple(ops)), lambda op, before: None, env).ops
 
 
 def rewrite(region: Region, change: Change, env: Mapping[int, Value] | None = None) -> Region:
@@ -155,20 +143,30 @@ def rewrite(region: Region, change: Change, env: Mapping[int, Value] | None = No
     before, with the same number. It gives None for an op that stays. `env` replaces
     values, by id, in all ops that come later; `change` may add to it.
     """
-    names: Mapping[int, Value] = {} if env is None else env
+    return _Rewriting(change, {} if env is None else env).region(region)
 
-    def use(value: Value) -> Value:
-        return names.get(value.id, value)
 
-    def inner(region: Region) -> Region:
+@record
+class _Rewriting:
+    change: Change
+    env: Mapping[int, Value]
+
+    def use(self, value: Value) -> Value:
+        return self.env.get(value.id, value)
+
+    def region(self, region: Region) -> Region:
         ops: list[Op] = []
         for old in region.ops:
-            op = rebuild(old, use, same, inner) if regions_of(old) else with_operands(old, names)
-            new = change(op, old)
-            ops += [op] if new is None else new
+            if regions_of(old):
+                op = rebuild(old, self.use, same, self.region)
+            else:
+                op = with_operands(old, self.env)
+            new = self.change(op, old)
+            if new is None:
+                ops.append(op)
+            else:
+                ops += new
         return Region(region.args, tuple(ops))
-
-    return inner(region)
 
 
 def follow(env: Mapping[int, Value]) -> dict[int, Value]:
@@ -233,10 +231,8 @@ def first_free_id(f: Function) -> int:
 def _collect_ids(region: Region, used: list[int]) -> None:
     used += [value.id for value in region.args]
     for op in region.ops:
-        if isinstance(op, ir.Pure):
-            used.append(op.result.id)
-            continue
-        used += [value.id for value in results_of(op)]
+        for value in results_of(op):
+            used.append(value.id)
         for inner in regions_of(op):
             _collect_ids(inner, used)
 
@@ -295,13 +291,18 @@ def carried_by(loop: ir.Loop) -> tuple[Value, ...]:
 def loop_exits(body: Region) -> Iterator[ir.Break | ir.Continue]:
     """The `Break`s and `Continue`s that belong to the loop with this body."""
     for op in body.ops:
-        match op:
-            case ir.Break() | ir.Continue():
-                yield op
-            case ir.For() | ir.While():
-                yield from loop_exits(op.orelse)
-            case ir.If() | ir.Scope():
-                for region in regions_of(op):
-                    yield from loop_exits(region)
-            case _:
-                pass
+        yield from exits_through(op)
+
+
+def exits_through(op: Op) -> Iterator[ir.Break | ir.Continue]:
+    """The `Break`s and `Continue`s in an op, or the op itself, that leave a loop around it."""
+    match op:
+        case ir.Compute() | ir.Constant():
+            pass
+        case ir.Break() | ir.Continue():
+            yield op
+        case ir.For() | ir.While():
+            yield from loop_exits(op.orelse)
+        case _:
+            for region in regions_of(op):
+                yield from loop_exits(region)

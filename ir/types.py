@@ -91,6 +91,20 @@ DTYPES: dict[str, DType] = {
 }
 
 
+# NumPy's and torch's names of them.
+LONG_NAMES: dict[str, DType] = {
+    **{f"int{bits}": DTYPES[f"i{bits}"] for bits in (8, 16, 32, 64)},
+    **{f"uint{bits}": DTYPES[f"u{bits}"] for bits in (8, 16, 32, 64)},
+    **{f"float{bits}": DTYPES[f"f{bits}"] for bits in (16, 32, 64)},
+    "bfloat16": BF16,
+}
+
+
+def dtype_named(name: str) -> DType | None:
+    """The dtype of a name, `f32` or `float32`."""
+    return DTYPES.get(name) or LONG_NAMES.get(name)
+
+
 @cache
 def _numpy_dtype(name: str) -> np.dtype[Any]:
     spelled = {"bool": np.bool_, "f16": np.float16, "f32": np.float32, "f64": np.float64}

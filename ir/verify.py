@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from operator import attrgetter
 
 from eas.ir import nodes as ir
 from eas.ir.analysis import Divergence, Join, Split, cover, covers, divergences, placed
@@ -39,6 +40,8 @@ from eas.support.location import NOWHERE
 from eas.support.records import field, frozen, record, replace
 
 Types = tuple[Type, ...]
+
+_type: Callable[[Value], Type] = attrgetter("ty")
 
 
 class VerifyError(Exception):
@@ -157,6 +160,10 @@ class _Form:
             if type(op) not in legal:
                 raise self.illegal(f"a `{type(op).__name__.lower()}`", op)
             self.numbers.append(op.number)
+            if isinstance(op, ir.Compute):
+                _check_record(op, self.stage)
+                self.define(op.result, op)
+                continue
             self.op(op, targets)
             for value in results_of(op):
                 self.define(value, op)
@@ -188,7 +195,7 @@ class _Form:
 
     def op(self, op: Op, targets: _Targets) -> None:
         match op:
-            case ir.Compute() | ir.TargetOp():
+            case ir.TargetOp():
                 _check_record(op, self.stage)
             case ir.Combine():
                 self.combine(op)
@@ -284,7 +291,7 @@ class _Form:
 
 
 def _types(values: Sequence[Value]) -> Types:
-    return tuple([value.ty for value in values])
+    return tuple(map(_type, values))
 
 
 def _never_ends(op: ir.If) -> bool:
@@ -349,16 +356,17 @@ def _check_record(op: ir.Compute | ir.TargetOp, stage: Stage) -> None:
     attrs = dict(op.attrs)
     if tuple(attrs) != record.attrs or len(attrs) != len(op.attrs):
         raise VerifyError(f"the attributes of `{name}` should be ({', '.join(record.attrs)})", op)
-    if isinstance(op, ir.Compute):
+    types = _types(op.operands)
+    if isinstance(op, ir.Compute) and Pointer in map(type, types):
         for value in op.operands:
             _number(value, "an operand", op)
-    _check_result(op, attrs)
+    _check_result(op, types, attrs)
 
 
-def _check_result(op: ir.Compute | ir.TargetOp, attrs: Attrs) -> None:
+def _check_result(op: ir.Compute | ir.TargetOp, operands: Types, attrs: Attrs) -> None:
     name, found = op.op.name, None if op.result is None else op.result.ty
     try:
-        ty = op.op.typing(_types(op.operands), attrs)
+        ty = op.op.typing(operands, attrs)
     except RuleError as error:
         raise VerifyError(f"`{name}` {error.message}", op) from error
     except (TypeError, AttributeError) as error:

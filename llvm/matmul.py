@@ -2,47 +2,54 @@
 
 from __future__ import annotations
 
-from eas.ir.nodes import (
-    Compute,
-    Value,
-    is_view,
-)
+from eas.ir.aliasing.in_place import is_transpose
+from eas.ir.nodes import Compute, Value, is_view
 from eas.ir.types import count
+from eas.llvm.emit.dtypes import register
 from eas.llvm.emit.emit import Emitter, V, Variable, const, mangled, vector
 from eas.llvm.lane_loop import tile_of
 from eas.llvm.lanes.program import Program
 from eas.llvm.lanes.safepoints import safepoint
 from eas.llvm.lanes.tiles import Tile, make_tile, transpose
-from eas.support.records import record
+from eas.support.records import frozen, record
 
 _MOST_SUMS = 12  # vectors; with those of `b` and one of `a` they fill sixteen registers
 _MOST_COLUMNS = 3
 _POLL_PRODUCTS = 1 << 22  # multiplications between two safepoints: about a millisecond
 
 
+@frozen
+class _Factor:
+    """A factor in memory, and how far apart its rows are."""
+
+    pointer: V
+    length: int
+
+
 def write_dot(program: Program, op: Compute) -> None:
     """`acc + a @ b`, for each pair of matrices of a batch."""
     a, b, acc = op.operands
-    left, right = _operand(program, a), _operand(program, b)
+    left, right = _operand(program, op, a), _operand(program, op, b)
     is_fresh = program.facts.constant(acc) == 0
     start, result = (None, _new_tile(program, op)) if is_fresh else _sums(program, acc, op)
     *_, rows, depth = a.shape
     columns = b.shape[-1]
     batch = count(a.shape[:-2])
-    e = program.e
+    e, element = program.e, register(op.result.ty.dtype)
+    width = program.width // (2 if element == "double" else 1)  # lanes of one register
 
     def product(n: V) -> None:
-        def matrix(tile: Tile, size: int) -> V:
-            return e.gep("float", tile.pointer, e.mul(n, const("i64", size)))
+        def matrix(pointer: V, size: int) -> V:
+            return e.gep(element, pointer, e.mul(n, const("i64", size)))
 
         sums = rows * columns
-        pointers = (
-            matrix(left, rows * depth),
-            matrix(right, depth * columns),
-            matrix(result, sums),
+        factors = (
+            _Factor(matrix(left.pointer, rows * left.length), left.length),
+            _Factor(matrix(right.pointer, depth * right.length), right.length),
         )
-        first = None if start is None else matrix(start, sums)
-        _Matmul(e, program.width, pointers, first, rows, depth, columns).run()
+        first = None if start is None else matrix(start.pointer, sums)
+        target = matrix(result.pointer, sums)
+        _Matmul(e, element, width, factors, target, first, rows, depth, columns).run()
 
     if batch == 1:
         product(const("i64", 0))
@@ -51,22 +58,37 @@ def write_dot(program: Program, op: Compute) -> None:
     program.tiles[op.result.id] = result
 
 
-def _operand(program: Program, value: Value) -> Tile:
-    """The tile of a factor. A transposed tile is transposed in registers, square by square."""
-    op = program.facts.definitions.get(value.id)
-    if value.id in program.tiles or not isinstance(op, Compute) or not _is_transposed(op):
-        return tile_of(program, value)
-    if any(extent % program.width for extent in value.shape[-2:]):
-        return tile_of(program, value)
-    made = make_tile(program.e, value, program.width)
-    transpose(program.e, tile_of(program, op.operands[0]), made, program.width)
-    return made
+def _operand(program: Program, dot: Compute, value: Value) -> _Factor:
+    """A factor: where it lies in threadgroup memory already, or in a tile.
+
+    A transposed factor is transposed in registers, square by square.
+    """
+    made = program.facts.definition(value)
+    has_squares = all(extent % program.width == 0 for extent in value.shape[-2:])
+    if value.id in program.tiles or not has_squares or not is_transpose(made):
+        return _matrix(program, dot, value)
+    assert isinstance(made, Compute)
+    source, target = made.operands[0], make_tile(program.e, value, program.width)
+    matrix = _matrix(program, dot, source)
+    tile = Tile(matrix.pointer, source.shape, target.dtype)
+    transpose(program.e, tile, matrix.length, target, program.width)
+    return _Factor(target.pointer, value.shape[-1])
 
 
-def _is_transposed(op: Compute) -> bool:
-    """Whether a block is another one with its last two axes swapped."""
-    axes = tuple(range(len(op.result.shape)))
-    return op.op.name == "permute" and op.attr("axes") == (*axes[:-2], axes[-1], axes[-2])
+def _matrix(program: Program, dot: Compute, value: Value) -> _Factor:
+    """A matrix that is not transposed any more: read in place, or in a tile."""
+    place = program.places.found.get((dot.result, value))
+    if place is None:
+        return _Factor(tile_of(program, value).pointer, value.shape[-1])
+    e = program.e
+    offset = const("i64", place.first.constant)
+    for number, times in place.first.shared.items():
+        wide = e.cast("sext", program.single.scalar(number), "i64")
+        offset = e.add(offset, e.mul(wide, const("i64", times)))
+    if place.first.shared:
+        offset = e.cast("sext", e.cast("trunc", offset, "i32"), "i64")  # exact modulo 2**32
+    element = register(value.ty.dtype)
+    return _Factor(e.gep(element, program.pointers[place.pointer.id], offset), place.length)
 
 
 def _sums(program: Program, acc: Value, op: Compute) -> tuple[Tile, Tile]:
@@ -90,14 +112,16 @@ def _new_tile(program: Program, op: Compute) -> Tile:
 
 @record
 class _Matmul:
-    """One product; `pointers` are those of `a`, `b` and the sums, `start` that of the initial sums.
+    """One product; `sums` is where its sums go, `start` where the initial sums are.
 
     Without `start` the sums start at zero. `start` may alias the sums, a factor may not.
     """
 
     e: Emitter
+    element: str
     width: int
-    pointers: tuple[V, V, V]
+    factors: tuple[_Factor, _Factor]
+    sums: V
     start: V | None
     rows: int
     depth: int
@@ -139,18 +163,18 @@ class _Matmul:
 
     def _block(self, row: V, column: V, rows: int, vectors: int, lanes: int) -> None:
         """A block of the sums in registers, over the whole depth."""
-        e, (a, b, c) = self.e, self.pointers
-        ty = vector("float", self.width)
-        starts = [self._row(a, row, n, self.depth) for n in range(rows)]
-        targets = self._targets(c, row, column, rows, vectors)
+        e, (a, b) = self.e, self.factors
+        ty = vector(self.element, self.width)
+        starts = [self._row(a.pointer, row, n, a.length) for n in range(rows)]
+        targets = self._targets(self.sums, row, column, rows, vectors)
         sums = [[e.variable(ty) for _ in range(vectors)] for _ in range(rows)]
         self._begin(sums, row, column)
 
         def step(k: V) -> None:
-            line = e.gep("float", b, e.mul(k, const("i64", self.columns)))
+            line = e.gep(self.element, b.pointer, e.mul(k, const("i64", b.length)))
             factors = [e.load(ty, self._shifted(line, column, v), 4) for v in range(vectors)]
             for start, row_sums in zip(starts, sums, strict=True):
-                one = e.load("float", e.gep("float", start, k), 4)
+                one = e.load(self.element, e.gep(self.element, start, k), 4)
                 self._add(row_sums, e.splat(one, self.width), factors)
 
         e.for_range(const("i64", 0), const("i64", self.depth), 1, step)
@@ -180,10 +204,10 @@ class _Matmul:
 
     def _row(self, start: V, row: V, n: int, length: int) -> V:
         offset = self.e.mul(self.e.add(row, const("i64", n)), const("i64", length))
-        return self.e.gep("float", start, offset)
+        return self.e.gep(self.element, start, offset)
 
     def _shifted(self, line: V, column: V, n: int) -> V:
-        return self.e.gep("float", line, self.e.add(column, const("i64", n * self.width)))
+        return self.e.gep(self.element, line, self.e.add(column, const("i64", n * self.width)))
 
     def _store(self, v: V, pointer: V, lanes: int) -> None:
         e = self.e

@@ -147,7 +147,7 @@ class Writer:
                 self._flush_if_used(op)
                 write_combine(self.program, op)
             case Load():
-                if op.result.id not in self.program.rematerialized:
+                if not self._is_read_later(op):
                     self._emit_effect(op, op.offset.shape)
             case Store() | Atomic():
                 self._emit_effect(op, op.offset.shape)
@@ -166,7 +166,7 @@ class Writer:
             self._fuse(op, op.operands[0].shape)
             return
         if name == "dot":
-            self._flush_if_used(op)
+            self._flush_before_dot(op)
             write_dot(self.program, op)
         elif not op.result.shape:
             self._flush_if_used(op)
@@ -233,6 +233,18 @@ class Writer:
             value.id in self.lane_loop.defined for value in _all_operands(op)
         ):
             self.flush()
+
+    def _flush_before_dot(self, op: Compute) -> None:
+        """Ends the current loop over lanes if a product may read what it stores."""
+        if any(dot == op.result for dot, _ in self.program.places.found):
+            self.flush()
+        else:
+            self._flush_if_used(op)
+
+    def _is_read_later(self, op: Load) -> bool:
+        """Whether those who use a block load it themselves."""
+        is_read_in_place = op.result in self.program.places.unused
+        return is_read_in_place or op.result.id in self.program.rematerialized
 
     def flush(self) -> None:
         lane_loop, self.lane_loop = self.lane_loop, None

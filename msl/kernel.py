@@ -13,6 +13,7 @@ from eas.ir.nodes import (
     Param,
     Print,
     Value,
+    operands_of,
     results_of,
     walk,
 )
@@ -139,7 +140,9 @@ def write(function: Function, threads: int | None = None) -> MslKernel:
         message, table, loc = describe_memory(low.shared.values())
         loc = loc or low.function.body.ops[0].loc
         raise UnsupportedError(message, loc, tuple(table), _advise(function))
-    return _assemble(low)
+    kernel = _assemble(low)
+    low.release()
+    return kernel
 
 
 def describe(function: Function, threads: int | None = None) -> tuple[str, str]:
@@ -179,13 +182,20 @@ def _check(function: Function, threads: int | None) -> None:
         message = f"Metal runs up to {MAX_THREADS} threads per threadgroup, not {wanted}"
         raise UnsupportedError(message, loc)
     for param in function.params:
-        _check_dtype(param.value, f"the argument `{param.name}`", function.body.ops[0].loc)
+        if param.value.ty.dtype is F64:
+            _check_dtype(param.value, f"the argument `{param.name}`", _first_use(function, param))
     for op in walk(function.body):
         if isinstance(op, Compute | Load):
             _check_dtype(op.result, "this value", op.loc)
             continue
         for value in results_of(op):
             _check_dtype(value, "this value", op.loc)
+
+
+def _first_use(function: Function, param: Param) -> Loc:
+    """Where an argument is first used; where the kernel ends, if it never is."""
+    uses = (op.loc for op in walk(function.body) if param.value in operands_of(op))
+    return next(uses, function.body.terminator.loc)
 
 
 def _check_dtype(value: Value, what: str, loc: Loc) -> None:

@@ -79,6 +79,17 @@ def launch(
     dispatch.write_back(*(b.index for b in kernel.buffers if b.kind == "array" and b.is_written))
     for line in printed(report, kernel.sites):
         program_output(line)
+    return findings(kernel, params, arguments, report, extents)
+
+
+def findings(
+    kernel: MslKernel,
+    params: Sequence[Param],
+    arguments: Sequence[Argument],
+    report: Words,
+    extents: Extents,
+) -> tuple[Diagnostic, ...]:
+    """What a report says about a launch."""
     arrays = {each.name: each for each in kernel.memory}
     for param, argument in zip(params, arguments, strict=True):
         if not isinstance(argument, _NUMBERS):

@@ -23,8 +23,27 @@ class Label:
 
 
 @frozen
+class Edit:
+    """A change of the source: the text of a place is replaced."""
+
+    loc: Loc
+    text: str
+
+
+@frozen
+class Fix:
+    """A help that is an edit, so that a tool can follow it. The edits are made at once."""
+
+    help: str
+    edits: tuple[Edit, ...]
+
+
+@frozen
 class Diagnostic:
-    """One error, warning or note: what is wrong, where, and what to do about it."""
+    """One error, warning or note: what is wrong, where, and what to do about it.
+
+    `fixes` are those of the `help` that are edits of the source.
+    """
 
     code: str
     message: str
@@ -34,6 +53,7 @@ class Diagnostic:
     notes: tuple[str, ...] = ()
     help: tuple[str, ...] = ()
     severity: Severity = "error"
+    fixes: tuple[Fix, ...] = ()
 
 
 def render(diagnostic: Diagnostic, color: bool = False) -> str:
@@ -306,7 +326,7 @@ class _Page:
                 row.put(rail, "/", mark.style)
             elif mark.loc.line < number <= mark.loc.end_line:
                 row.put(rail, "|", mark.style)
-        row.put(self.margin, self._text(number))
+        row.put(self.margin, self._shown(number))
         return row
 
     def _rows_below(self, number: int) -> Iterator[_Row]:
@@ -382,8 +402,26 @@ class _Page:
         return start, max(self._column(mark.loc.line, mark.loc.end_column), start + 1)
 
     def _column(self, number: int, character: int) -> int:
-        columns = _lay_out(self._text(number))[1]
-        return self.margin + columns[min(character, len(columns) - 1)]
+        start, end = self._window(number)
+        columns = _lay_out(self._shown(number))[1]
+        place = min(max(character, start), end) - start + len(_CUT) * bool(start)
+        return self.margin + columns[min(place, len(columns) - 1)]
+
+    def _shown(self, number: int) -> str:
+        """A line of source, cut at both sides if it is long."""
+        text = self._text(number)
+        start, end = self._window(number)
+        return _CUT * bool(start) + text[start:end] + _CUT * (end < len(text))
+
+    def _window(self, number: int) -> tuple[int, int]:
+        """The characters of a line that are shown: the first mark is among them."""
+        length = len(self._text(number))
+        if length <= _MAX_LINE:
+            return 0, length
+        marks = sorted(self.short, key=lambda mark: mark.pen != "^")
+        first = next((m.loc.column for m in marks if m.loc.line == number), 0)
+        start = max(0, min(first - _BEFORE_MARK, length - _MAX_LINE))
+        return start, min(start + _MAX_LINE, length)
 
 
 def _assign_slots(marks: Sequence[_Mark]) -> dict[_Mark, int]:
@@ -394,6 +432,11 @@ def _assign_slots(marks: Sequence[_Mark]) -> dict[_Mark, int]:
         slots[mark] = min(set(range(len(slots) + 1)) - taken)
     return slots
 
+
+# Longer lines are cut, so that no terminal wraps them; so many characters stay before a mark.
+_MAX_LINE = 120
+_BEFORE_MARK = 40
+_CUT = "..."
 
 _SHOWN_HEAD = 4
 _SHOWN_TAIL = 2

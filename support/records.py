@@ -1,14 +1,15 @@
 """Records: classes that are made of named fields, like dataclasses, but cost little to define.
 
 `dataclasses` compiles every method of every class from a text of its own, which was more than half
-of the time that `import eas` took. Here a method is compiled once for all classes with so many
-fields; a class gets that code with the names of its fields put in.
+of the time that `import eas` took. Here `__init__` is compiled once for all classes with so many
+fields; a class gets that code with the names of its fields put in. The other methods are closures.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache
+from operator import attrgetter
 from reprlib import recursive_repr
 from types import CodeType, FunctionType
 from typing import Any, Generic, TypeVar, cast, dataclass_transform, overload
@@ -91,8 +92,10 @@ def record(
 def replace(record: T, /, **changes: Any) -> T:
     """The record with some fields changed, as a new one."""
     cls: Any = type(record)
-    kept = {name: getattr(record, name) for name in cls.__init_names__ if name not in changes}
-    return cls(**kept, **changes)
+    for name in cls.__init_names__:
+        if name not in changes:
+            changes[name] = getattr(record, name)
+    return cls(**changes)
 
 
 def _define(cls: type[T], eq: bool, slots: bool, kw_only: bool, is_hashed: bool) -> type[T]:
@@ -102,9 +105,9 @@ def _define(cls: type[T], eq: bool, slots: bool, kw_only: bool, is_hashed: bool)
     added: dict[str, object] = {"__record_fields__": fields, **_init(fields, cls)}
     added["__repr__"] = _repr
     if eq:
-        compared = tuple(name for name, each in fields.items() if each.compare)
-        added["__eq__"] = _method("__eq__", compared, cls)
-        added["__hash__"] = _method("__hash__", compared, cls) if is_hashed else None
+        parts = _parts_of([name for name, each in fields.items() if each.compare])
+        added["__eq__"] = _equality(parts)
+        added["__hash__"] = _hashing(parts) if is_hashed else None
     namespace = vars(cls)
     added = {name: value for name, value in added.items() if name not in namespace}
     if slots:
@@ -162,11 +165,29 @@ def _init(fields: dict[str, _Field], cls: type[Any]) -> dict[str, object]:
     return {"__init__": init, "__init_names__": names, "__match_args__": positional}
 
 
-def _method(name: str, fields: Sequence[str], cls: type[Any]) -> FunctionType:
-    shared = _method_code(name, len(fields))
-    method = FunctionType(shared.replace(co_names=_renamed(shared, fields)), _GLOBALS)
-    method.__qualname__ = f"{cls.__qualname__}.{name}"
-    return method
+def _parts_of(names: Sequence[str]) -> Callable[[Any], tuple[Any, ...]]:
+    """The fields of a record that are compared, as a tuple."""
+    if len(names) > 1:
+        return attrgetter(*names)
+    if not names:
+        return lambda record: ()
+    get = attrgetter(*names)
+    return lambda record: (get(record),)
+
+
+def _equality(parts: Callable[[Any], tuple[Any, ...]]) -> Callable[[Any, Any], Any]:
+    def __eq__(self: Any, other: Any) -> Any:
+        is_same = other.__class__ is self.__class__
+        return parts(self) == parts(other) if is_same else NotImplemented
+
+    return __eq__
+
+
+def _hashing(parts: Callable[[Any], tuple[Any, ...]]) -> Callable[[Any], int]:
+    def __hash__(self: Any) -> int:
+        return hash(parts(self))
+
+    return __hash__
 
 
 @recursive_repr()
@@ -200,19 +221,6 @@ def _init_code(count: int, checked: int, has_post_init: bool) -> CodeType:
     body += [value.format(name) for name in names[plain:]]
     body += ["self.__post_init__()"] if has_post_init else []
     return _compiled("__init__", ["self", *names], body)
-
-
-@cache
-def _method_code(name: str, count: int) -> CodeType:
-    ours, theirs = (
-        "(" + "".join(f"{of}.{each}, " for each in _placeholders(count)) + ")"
-        for of in ("self", "other")
-    )
-    if name == "__hash__":
-        return _compiled(name, ["self"], [f"return hash({ours})"])
-    is_same = "other.__class__ is self.__class__"
-    body = f"return {ours} == {theirs} if {is_same} else NotImplemented"
-    return _compiled(name, ["self", "other"], [body])
 
 
 def _compiled(name: str, parameters: Sequence[str], body: Sequence[str]) -> CodeType:

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from eas.testing import stored_text
 from tests.kernels.case import Arguments, Array, Case
 
 FOLDER = Path(__file__).parent / "kernels"
@@ -24,7 +25,7 @@ def case_of(name: str) -> Case:
 @every_kernel
 def test_metal(name: str, metal_snapshot: SnapshotCheck) -> None:
     case = case_of(name)
-    metal_snapshot(name, case.kernel.to_msl(**case.arguments()))
+    metal_snapshot(name, stored_text(case.kernel.compile(**case.arguments())))
 
 
 @every_kernel

@@ -95,7 +95,7 @@ class AffineForms:
         definition: Callable[[Value], Op | None],
         is_same: Callable[[Compute], bool] = is_int_conversion,
         resolve: Callable[[Value], Value] = lambda value: value,
-        strides: Callable[[], frozenset[Value]] = frozenset,
+        strides: frozenset[Value] = frozenset(),
     ) -> None:
         self.definition, self._is_same = definition, is_same
         self._resolve, self._strides = resolve, strides
@@ -167,7 +167,7 @@ class AffineForms:
         if len(form.shared) != 1 or form.strided or not form.is_uniform or form.constant:
             return None
         ((value, factor),) = form.shared.items()
-        return value if factor == 1 and value in self._strides() else None
+        return value if factor == 1 and value in self._strides else None
 
 
 def step_along(value: Value, axis: int, forms: AffineForms) -> int | None:

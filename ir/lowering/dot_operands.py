@@ -11,7 +11,7 @@ from eas.ir.ops import OPS
 from eas.ir.passes.dead import remove_dead
 from eas.ir.passes.purity import Literal, note_literal
 from eas.ir.rewrite import builder_for, renumber, rewrite
-from eas.ir.types import F32, make_type
+from eas.ir.types import make_type
 from eas.support.records import field, frozen, record, replace
 
 
@@ -78,7 +78,7 @@ class _DotOperands:
 
     def accumulate(self, op: Compute) -> Sequence[Op] | None:
         """A sum fused into the `dot` that is one of its operands, if nothing else uses that."""
-        if op.op.name != "add" or op.result.ty.dtype != F32:
+        if op.op.name != "add":
             return None
         for product, start in (op.operands, op.operands[::-1]):
             made = self.known.products.get(product.id)

@@ -6,13 +6,16 @@ using rounding to odd": a sum that is rounded to odd keeps what it takes to roun
 
 from __future__ import annotations
 
-from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from eas.ir.ops.record import Array
 from eas.ir.rounding import as_dtype
 from eas.ir.types import F64
+
+if TYPE_CHECKING:
+    from fractions import Fraction
 
 _SPLITTER = float(2**27 + 1)
 # Where products and what they round off are neither infinite nor subnormal.
@@ -41,6 +44,8 @@ def _fused_doubles(x: Array, y: Array, z: Array) -> Array:
 
 def _fused_exactly(x: Array, y: Array, z: Array, where: Array) -> Array:
     """The same for numbers of extreme sizes, one by one; zeros and infinities are exact anyway."""
+    from fractions import Fraction  # which hardly a program needs
+
     result = np.where(np.isinf(z) & np.isfinite(x) & np.isfinite(y), z, x * y + z)
     is_number = np.isfinite(x) & np.isfinite(y) & np.isfinite(z)
     is_exact = (x == 0) | (y == 0) | (z == 0)

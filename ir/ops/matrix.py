@@ -1,4 +1,4 @@
-"""Products of matrices. Floats are multiplied as they are, and added up in f32."""
+"""Products of matrices. Floats are multiplied as they are, and added up in f32, f64 in f64."""
 
 from __future__ import annotations
 
@@ -8,9 +8,14 @@ import numpy as np
 
 from eas.ir.ops.record import Array, Attrs, OpDef, RuleError
 from eas.ir.ops.typing_rules import dtype_of
-from eas.ir.types import BF16, F16, F32, Block, Type, shape_of
+from eas.ir.types import BF16, F16, F32, F64, Block, DType, Type, shape_of
 
-FACTORS = (F16, BF16, F32)
+FACTORS = (F16, BF16, F32, F64)
+
+
+def sum_dtype(factors: DType) -> DType:
+    """The dtype that the products of two factors of this dtype are added up in."""
+    return F64 if factors == F64 else F32
 
 
 def _dot_type(operands: Sequence[Type], attrs: Attrs) -> Type:
@@ -25,15 +30,15 @@ def _dot_type(operands: Sequence[Type], attrs: Attrs) -> Type:
             "transpose one of them: `mk.trans(b)`",
         )
     if dtype_of(a) != dtype_of(b) or dtype_of(a) not in FACTORS:
-        raise RuleError(f"takes f16, bf16 or f32, the same on both sides, not {a} and {b}")
-    result = Block(F32, (*x[:-1], y[-1]))
+        raise RuleError(f"takes f16, bf16, f32 or f64, the same on both sides, not {a} and {b}")
+    result = Block(sum_dtype(dtype_of(a)), (*x[:-1], y[-1]))
     if acc != result:
         raise RuleError(f"adds to {result}, not to {acc}")
     return result
 
 
 def _dot(a: Array, b: Array, acc: Array) -> Array:
-    return np.matmul(a.astype(F32.numpy), b.astype(F32.numpy)) + acc
+    return np.matmul(a.astype(acc.dtype), b.astype(acc.dtype)) + acc
 
 
 MATRIX = (

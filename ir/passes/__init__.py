@@ -13,13 +13,13 @@ from eas.ir.passes.cse import merge_common
 from eas.ir.passes.dead import remove_dead
 from eas.ir.passes.exits import lower_exits
 from eas.ir.passes.fold import fold
-from eas.ir.passes.guards import guard_accesses
+from eas.ir.passes.guards import guard_accesses, guard_selections
 from eas.ir.passes.hoist import hoist
 from eas.ir.passes.relax import use_ranges
 from eas.ir.passes.select import use_selects
 from eas.ir.pipeline import Pass, Pipeline, run, without_options
 from eas.ir.rewrite import renumber
-from eas.ir.stages import CORE, GUARDED, RELAXED, Stage
+from eas.ir.stages import CORE, GUARDED, GUARDED_RELAXED, Stage
 
 __all__ = ["COMMON", "GUARD", "RELAX", "optimize", "relax", "relaxing", "with_bounds"]
 
@@ -124,7 +124,14 @@ def relaxing(stage: Stage) -> tuple[Pass[object], ...]:
     )
 
 
-RELAX = Pipeline("cpu", relaxing(RELAXED), COMMON)
+_GUARD_SELECTIONS = Pass(
+    "guard-selections",
+    without_options(guard_selections),
+    "Before ranges are known, which drop the checks that always hold.",
+    GUARDED,
+)
+
+RELAX = Pipeline("cpu", (_GUARD_SELECTIONS, *relaxing(GUARDED_RELAXED)), COMMON)
 
 
 def optimize(f: Function) -> Function:

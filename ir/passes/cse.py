@@ -42,10 +42,10 @@ class _Merger:
                     continue
                 self.seen[key] = now.result
                 added.append(key)
-            elif isinstance(now, Combine):  # its function takes nothing from outside
-                now = rebuild(now, inner=_Merger(hints=self.hints).region)
             elif regions_of(now):
-                now = rebuild(now, inner=self.region)
+                # The function of a combination takes nothing from outside.
+                inside = _Merger(hints=self.hints) if isinstance(now, Combine) else self
+                now = rebuild(now, inner=inside.region)
             ops.append(now)
         for key in added:
             del self.seen[key]

@@ -55,20 +55,16 @@ class _Loop:
     holders: list[Op] = field(default_factory=list[Op])
 
 
-@frozen
-class _Source:
-    """What a value needs: other values, and that the op that defines it stays."""
-
-    values: Sequence[Value]
-    op: If | For | While | None = None
-
-
 @record
 class _Marking:
-    """`sources` has what each value needs, `live` the needed values, `kept` the ops that stay."""
+    """`sources` has the values that each value needs, `makers` the control flow that defines it.
+
+    `live` are the needed values, `kept` the ops that stay.
+    """
 
     keeps_faults: bool
-    sources: dict[int, _Source] = field(default_factory=dict[int, _Source])
+    sources: dict[int, Sequence[Value]] = field(default_factory=dict[int, Sequence[Value]])
+    makers: dict[int, If | Loop] = field(default_factory=dict[int, "If | Loop"])
     loops: dict[int, _Loop] = field(default_factory=dict[int, _Loop])
     known: dict[int, Literal] = field(default_factory=dict[int, Literal])
     live: set[int] = field(default_factory=set[int])
@@ -84,7 +80,7 @@ class _Marking:
                     has_effect |= self.scan_value(op)
                 case Combine():
                     for result in op.results:
-                        self.sources[result.id] = _Source(op.operands)
+                        self.sources[result.id] = op.operands
                 case If() | For() | While():
                     effect, leaves = self.scan_control(op, loop)
                     has_effect |= effect
@@ -101,7 +97,7 @@ class _Marking:
         return has_effect, has_exit
 
     def scan_value(self, op: Constant | Compute | Load | Alloc) -> bool:
-        self.sources[op.result.id] = _Source(operands_of(op))
+        self.sources[op.result.id] = operands_of(op)
         note_literal(op, self.known)
         is_root = self.keeps_faults and (
             isinstance(op, Load) or (isinstance(op, Compute) and can_fault(op, self.known))
@@ -139,7 +135,7 @@ class _Marking:
         for arguments in _carried(op):
             self.define(op, arguments, ends, [op.inits, *inner.again])
         if isinstance(op, For):
-            self.sources[op.body.args[0].id] = _Source((), op)
+            self.define(op, op.body.args[:1], [])
         return found
 
     def define(
@@ -153,7 +149,8 @@ class _Marking:
         given = [end.values for end in ends if isinstance(end, Yield | Condition)]
         paths = [*given, *more]
         for place, value in enumerate(values):
-            self.sources[value.id] = _Source([values[place] for values in paths], op)
+            self.sources[value.id] = [values[place] for values in paths]
+            self.makers[value.id] = op
 
     def follow(self) -> None:
         """Marks everything that a marked value needs."""
@@ -163,9 +160,9 @@ class _Marking:
             if value.id in self.live or source is None:
                 continue
             self.live.add(value.id)
-            self.work += source.values
-            if source.op is not None:
-                self.keep(source.op)
+            self.work += source
+            if value.id in self.makers:
+                self.keep(self.makers[value.id])
 
     def keep(self, op: Op) -> None:
         """Marks an op with regions, and what decides which path is taken in it."""

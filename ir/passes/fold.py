@@ -86,7 +86,10 @@ class _Folder:
 
     def run(self, ops: Iterable[Op]) -> bool:
         """Folds ops into the current region; whether the code after them is reached."""
-        return all(self.op(with_operands(op, self.env)) for op in ops)
+        return all(map(self.fold, ops))
+
+    def fold(self, op: Op) -> bool:
+        return self.op(with_operands(op, self.env))
 
     def assume(self, condition: Value, holds: bool) -> None:
         """Notes a condition, and those that follow from it, until the end of the region."""

@@ -43,6 +43,31 @@ def guard_accesses(f: Function) -> Function:
     return replace(f, body=rewrite(f.body, guards.change))
 
 
+def guard_selections(f: Function) -> Function:
+    """The function with checks of indices that select one of several values.
+
+    For backends that check an index where it leads to memory: these indices do not.
+    """
+    if not f.checked:
+        return f
+    compared = {
+        operand.id
+        for op in walk(f.body)
+        if isinstance(op, Compute) and op.result.ty.dtype.is_bool
+        for operand in op.operands
+    }
+    guards = _Guards(builder_for(f), bounds_of(f))
+
+    def change(op: Op, _: Op) -> Sequence[Op] | None:
+        if not isinstance(op, Compute) or op.op.name != "index" or op.result.id not in compared:
+            return None
+        guards.build.ops, guards.build.loc = [op], op.loc
+        guards.index(op)
+        return guards.build.ops
+
+    return replace(f, body=rewrite(f.body, change))
+
+
 class _Guards:
     def __init__(self, build: Builder, bounds: dict[int, tuple[Value | None, Value]]) -> None:
         self.build, self.bounds = build, bounds

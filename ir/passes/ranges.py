@@ -9,6 +9,7 @@ instead (`Ranges.programs`): a launch of more programs is refused, and the rest 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from eas.ir.nodes import (
@@ -135,7 +136,11 @@ def _bounds(interval: Interval, dtype: DType) -> tuple[int, int]:
 
 
 def _whole(value: Value) -> Interval | None:
-    dtype = value.ty.dtype
+    return _all_numbers(value.ty.dtype)
+
+
+@cache
+def _all_numbers(dtype: DType) -> Interval | None:
     return None if dtype.is_float else Interval(dtype.min, dtype.max)
 
 
@@ -151,6 +156,9 @@ class _Analysis:
 
     def of(self, value: Value) -> Interval | None:
         return self.found.values.get(value.id) or _whole(value)
+
+    def intervals(self, values: Sequence[Value]) -> tuple[Interval | None, ...]:
+        return tuple([self.of(value) for value in values])
 
     def number(self, value: Value) -> Interval:
         found = self.of(value)
@@ -169,7 +177,7 @@ class _Analysis:
             case Compute():
                 self.compute(op)
             case Combine():
-                self.found.uses[op.number] = tuple(self.of(v) for v in op.operands)
+                self.found.uses[op.number] = self.intervals(op.operands)
                 self.region(op.body)
             case If():
                 self.branch(op)
@@ -186,7 +194,7 @@ class _Analysis:
             case Continue():
                 self.exits[-1][1].append(op.values)
             case _:
-                self.found.uses[op.number] = tuple(self.of(v) for v in operands_of(op))
+                self.found.uses[op.number] = self.intervals(operands_of(op))
 
     def set(self, value: Value, interval: Interval | None) -> None:
         if interval is not None:
@@ -194,7 +202,7 @@ class _Analysis:
 
     def compute(self, op: Compute) -> None:
         self.defined[op.result.id] = op
-        operands = tuple(self.of(v) for v in op.operands)
+        operands = self.intervals(op.operands)
         self.found.uses[op.number] = operands
         self.found.values.pop(op.result.id, None)  # what an earlier trip of a loop said
         dtype = op.result.ty.dtype
@@ -202,9 +210,9 @@ class _Analysis:
             return
         kind = op.op.reduction
         rule = _REDUCTIONS.get(kind) if kind else _RULES.get(op.op.name)
-        if rule is None or any(operand is None for operand in operands):
+        known = [operand for operand in operands if operand is not None]
+        if rule is None or len(known) < len(operands):
             return
-        known = [o for o in operands if o is not None]
         exact = rule(known, op, dtype)
         if self.grid is not None:
             exact = _in_launch(self.grid, op, known, exact)

@@ -65,12 +65,13 @@ class Facts:
     value_loops: dict[int, Op | None] = field(default_factory=dict[int, "Op | None"])
     indexed: set[int] = field(default_factory=set[int])
     owners: dict[Value, Op] = field(default_factory=dict[Value, Op])
-    strides: frozenset[Value] = frozenset()
     counters: dict[int, For] = field(default_factory=dict[int, For])
     while_values: dict[int, Value] = field(default_factory=dict[int, Value])
 
     def __post_init__(self) -> None:
-        self.forms = AffineForms(self.definition, strides=lambda: self.strides)
+        params = self.function.params
+        self.strides = frozenset(param.value for param in params if param.role == "stride")
+        self.forms = AffineForms(self.definition, strides=self.strides)
         self.index_forms = _index_forms(self)
         self.distances = AffineForms(self.definition, is_index_or_conversion)
         found = divergences(self.function)
@@ -100,8 +101,6 @@ class Facts:
                 self.read.add(op.pointer.id)
             if isinstance(op, Store | Atomic):
                 self.written.add(op.pointer.id)
-        params = self.function.params
-        self.strides = frozenset(param.value for param in params if param.role == "stride")
         self._nest(self.function.body, None)
 
     def _nest(self, region: Region, loop: Op | None) -> None:

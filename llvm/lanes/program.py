@@ -8,6 +8,7 @@ from eas.ir.nodes import Compute, Function, Load, Op, Store, Value
 from eas.ir.report_sites import site_of
 from eas.ir.types import Shape, count
 from eas.llvm.analysis.facts import Facts
+from eas.llvm.analysis.in_place import places_in_memory
 from eas.llvm.analysis.rematerialization import rematerialized_rows
 from eas.llvm.emit.dtypes import register, size_of
 from eas.llvm.emit.emit import Emitter, V, Variable
@@ -32,7 +33,8 @@ class Program:
     """The state of the code generator for one program.
 
     Scalars are in `single`, a body of one point without coordinates. Blocks that are used outside
-    of the loop that defines them are in `tiles`, or `rematerialized`.
+    of the loop that defines them are in `tiles`, or `rematerialized`. `places` are factors of
+    products that are read where they lie in threadgroup memory.
     """
 
     def __init__(
@@ -53,6 +55,7 @@ class Program:
         self.assumptions = assumptions_of(self.facts)
         self.tiles: dict[int, Tile] = {}
         self.rematerialized = rematerialized_rows(self.facts)
+        self.places = places_in_memory(self.facts, width)
         self.pointers: dict[int, V] = {}
         self.private_tables = self._make_private_tables()
         self.sites = sites

@@ -27,14 +27,22 @@ def check(body: Body, op: Assert, coords: Coords, mask: Mask) -> None:
     def report() -> None:
         index = ravel(e, coords, op.condition.shape) if op.condition.shape else ZERO
         lane = _first(body, failed, index)
-        none = const("i64", 0)
-        report_fault(body, site, lane, none, none)
+        value, extent = _numbers(body, op, coords, failed)
+        report_fault(body, site, lane, value, extent)
 
     e.when(is_any(body, [failed]), report, is_unlikely=True)
 
 
+def _numbers(body: Body, op: Assert, coords: Coords, failed: Mask) -> tuple[V, V]:
+    """What a check of the compiler's own has found: the number, and the extent of its axis."""
+    if op.fault is None or op.fault.extent is None:
+        return const("i64", 0), const("i64", 0)
+    value, extent = (body.at(each, coords) for each in (op.fault.number, op.fault.extent))
+    return _first(body, failed, value), _first(body, failed, extent)
+
+
 def _first(body: Body, failed: Mask, index: LaneValue) -> V:
-    """The index of the first lane that failed."""
+    """The index of the first lane that failed, or another number of that lane."""
     e = body.e
     if isinstance(index, Uniform):
         return index.v

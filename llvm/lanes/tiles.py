@@ -54,25 +54,31 @@ def write_tile(body: Body, tile: Tile, coords: Coords, value: LaneValue, mask: M
     write(body, tile.pointer, tile.dtype, _position(body, tile, coords), value, mask)
 
 
-def transpose(e: Emitter, source: Tile, target: Tile, width: int) -> None:
+def transpose(e: Emitter, source: Tile, length: int, target: Tile, width: int) -> None:
     """Fills a tile with transposed matrices; their extents are multiples of the vector width.
 
+    `length` is how far apart the rows of the source are.
     Squares of `width` vectors are transposed in registers: each of log2(width) rounds interleaves
     the first half of the vectors with the second half.
     """
     *_, rows, columns = source.shape
     ty = vector(register(source.dtype), width)
 
-    def square(start: V, row: V, column: V) -> None:
+    def element(tile: Tile, start: V, length: int, row: V, column: V) -> V:
+        position = e.add(e.mul(row, const("i64", length)), column)
+        return e.gep(register(tile.dtype), tile.pointer, e.add(start, position))
+
+    def square(first: V, start: V, row: V, column: V) -> None:
         lines = [
-            e.load(ty, _element(e, source, start, e.add(row, const("i64", n)), column), 4)
+            e.load(ty, element(source, first, length, e.add(row, const("i64", n)), column), 4)
             for n in range(width)
         ]
         for n, line in enumerate(_transposed(e, lines)):
-            element = _element(e, target, start, e.add(column, const("i64", n)), row)
-            e.store(line, element, 4)
+            below = e.add(column, const("i64", n))
+            e.store(line, element(target, start, rows, below, row), 4)
 
-    def matrix(start: V) -> None:
+    def matrix(n: V) -> None:
+        first, start = e.mul(n, const("i64", rows * length)), e.mul(n, const("i64", rows * columns))
         e.for_range(
             const("i64", 0),
             const("i64", rows),
@@ -81,18 +87,11 @@ def transpose(e: Emitter, source: Tile, target: Tile, width: int) -> None:
                 const("i64", 0),
                 const("i64", columns),
                 width,
-                lambda column: square(start, row, column),
+                lambda column: square(first, start, row, column),
             ),
         )
 
-    size = rows * columns
-    e.for_range(const("i64", 0), const("i64", count(source.shape)), size, matrix)
-
-
-def _element(e: Emitter, tile: Tile, start: V, row: V, column: V) -> V:
-    """The address of an element of the matrix that begins at offset `start`."""
-    position = e.add(e.mul(row, const("i64", tile.shape[-1])), column)
-    return e.gep(register(tile.dtype), tile.pointer, e.add(start, position))
+    e.for_range(const("i64", 0), const("i64", count(source.shape[:-2])), 1, matrix)
 
 
 def _transposed(e: Emitter, lines: Sequence[V]) -> Sequence[V]:

@@ -67,12 +67,16 @@ class Facts:
     aliases: dict[Value, Value] = field(default_factory=dict[Value, Value])
     lasts: dict[Value, Value] = field(default_factory=dict[Value, Value])
     written: frozenset[Value] = frozenset()
-    strides: frozenset[Value] = frozenset()
     split: frozenset[int] = frozenset()
 
     def __post_init__(self) -> None:
+        aliases, params = self.aliases, self.function.params
+        self.strides = frozenset(param.value for param in params if param.role == "stride")
+        # Not by methods of its own: it would wait for the garbage collector with all that it holds.
         self.forms = AffineForms(
-            self.definition, resolve=self.resolve, strides=lambda: self.strides
+            self.definitions.get,
+            resolve=lambda value: aliases.get(value, value),
+            strides=self.strides,
         )
 
     def resolve(self, value: Value) -> Value:
@@ -109,10 +113,10 @@ def gather(function: Function) -> Facts:
     for op in ops:
         if isinstance(op, Control):
             _find_aliases(facts, op)
-    facts.aliases = {value: _last(facts.aliases, other) for value, other in facts.aliases.items()}
+    for value, other in facts.aliases.items():
+        facts.aliases[value] = _last(facts.aliases, other)
     _visit(facts, function.body, 0)
     facts.written = frozenset(filter(None, map(written_by, ops)))
-    facts.strides = frozenset(param.value for param in function.params if param.role == "stride")
     found = divergences(function)
     facts.split = frozenset(name for name, each in found.items() if each.inside is not None)
     return facts
@@ -164,10 +168,9 @@ def _visit(facts: Facts, region: Region, position: int) -> int:
             for value in operands:
                 facts.uses.setdefault(facts.resolve(value), []).append(use)
         position += 1
-        if isinstance(op, Control | Combine):
-            for inner in regions_of(op):
-                position = _visit(facts, inner, position)
-                facts.owners.update(dict.fromkeys(inner.args, op))
+        for inner in regions_of(op):
+            position = _visit(facts, inner, position)
+            facts.owners.update(dict.fromkeys(inner.args, op))
         facts.ends[op.number] = position - 1
         for value in results_of(op):
             facts.definitions[value] = op

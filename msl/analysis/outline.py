@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from eas.ir.nodes import (
     For,
     Function,
@@ -15,7 +13,7 @@ from eas.ir.nodes import (
     regions_of,
     results_of,
 )
-from eas.ir.rewrite import loop_exits
+from eas.ir.rewrite import exits_through
 from eas.support.records import field, frozen, record
 
 
@@ -72,26 +70,22 @@ def outline(function: Function) -> Outline:
 
 
 def _survey(found: Outline, region: Region, owners: tuple[Op, ...]) -> None:
-    found.regions |= dict.fromkeys(region.args, region.number)
+    number, owner = region.number, owners[-1] if owners else None
+    found.regions |= dict.fromkeys(region.args, number)
     for op in region.ops:
-        owner = owners[-1] if owners else None
-        found.places[op.number] = Place(len(found.places), region.number, owner)
+        found.places[op.number] = Place(len(found.places), number, owner)
         around = (*owners, op)
+        numbers = [each.number for each in around]
         for value in operands_of(op):
             found.counts[value] = found.counts.get(value, 0) + 1
-            found.users.setdefault(value, set()).update([op.number for op in around])
+            found.users.setdefault(value, set()).update(numbers)
         for value in results_of(op):
             found.makers[value] = op
-            found.regions[value] = region.number
-        if any(True for _ in _exits_inside(op)):
+            found.regions[value] = number
+        if any(True for _ in exits_through(op)):
             found.leaving.setdefault(region.number, []).append(op)
         for inner in regions_of(op):
             _survey(found, inner, around)
-
-
-def _exits_inside(op: Op) -> Iterator[Op]:
-    """The exits in an op's regions that leave a loop around the op."""
-    yield from loop_exits(Region((), (op,)))
 
 
 def is_loop(op: Op) -> bool:

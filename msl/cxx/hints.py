@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from eas.ir.types import DType
 from eas.msl.cxx.tree import Block, Declare, LoadNode, Node, Set, walk_nodes
-from eas.support.records import field, frozen, record, replace
+from eas.support.records import field, frozen, record
 
 _OFFSET = "offset"
 
@@ -48,13 +48,19 @@ def suggest_names(root: Block, nodes: Sequence[Node]) -> None:
 
 def _pass_on(node: Node, purposes: _Purposes) -> None:
     """Propagates the uses of a node to its operands; those of an offset only to addends."""
+    if not node.operands:
+        return
     own = {_Purpose(node.hint, node.dtype)} if node.hint else purposes.of.get(node, set())
+    passed = [
+        _Purpose(each.name, each.dtype, node.is_sum)
+        for each in own
+        if node.is_sum or each.name != _OFFSET
+    ]
     for place, operand in enumerate(node.operands):
         if isinstance(node, LoadNode) and place == 0:
             purposes.add(operand, _Purpose(_OFFSET, operand.dtype))
         else:
-            others = (replace(each, is_added=node.is_sum) for each in own)
-            purposes.add(operand, *(e for e in others if e.is_added or e.name != _OFFSET))
+            purposes.add(operand, *passed)
 
 
 def _name_for(purposes: set[_Purpose], node: Node) -> str:

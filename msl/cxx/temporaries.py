@@ -195,7 +195,7 @@ class _Placing:
     def must_be_named(self, node: Node, places: list[Place]) -> bool:
         if node.guarded:
             return False
-        if any(_is_stale(node, where) for where in places):
+        if node.reads and any(_is_stale(node, where) for where in places):
             return True
         if node.plain or node.is_repeated:
             return False

@@ -18,6 +18,7 @@ from eas.msl.cxx.tree import (
     Statement,
     Variable,
     variable_text,
+    walk_nodes,
 )
 from eas.msl.ops.dtypes import literal
 from eas.msl.ops.text import Level, Text, call, infix
@@ -58,6 +59,19 @@ class TreeBuilder:
         node = kind(dtype, spell, list(operands), deepest, made, order, hint, loc, reads, plain)
         self.nodes.append(node)
         return node
+
+    def release(self) -> None:
+        """Takes the tree apart: it is needed no more.
+
+        Blocks and expressions refer to each other. Only the garbage collector would find them, and
+        go through all that they hold.
+        """
+        scopes = {node.scope for node in self.nodes}
+        for block in scopes.union([block for block, _, _ in walk_nodes(self.root)]):
+            block.statements.clear()
+            block.declared.clear()
+            block.nodes.clear()
+        self.nodes.clear()
 
     def leaf(self, text: Text | str, dtype: DType) -> Node:
         """A literal, or the name of a constant."""

@@ -6,7 +6,7 @@ from collections.abc import Container, Sequence
 from pathlib import Path
 
 from eas.msl.host.errors import HostError
-from eas.msl.host.lines import line_of
+from eas.msl.host.line_tables import line_of
 from eas.msl.host.protocol import Report
 from eas.support.records import frozen
 

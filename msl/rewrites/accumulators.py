@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
+from eas.ir.aliasing.in_place import is_transpose, without_transpose
 from eas.ir.nodes import (
     Break,
     Compute,
@@ -85,17 +86,10 @@ class Accumulators:
 
     def is_transposed(self, value: Value) -> bool:
         """Whether a matrix is another one, transposed."""
-        maker = self.outline.makers.get(value)
-        if not isinstance(maker, Compute) or maker.op.name != "permute":
-            return False
-        *first, a, b = range(len(value.shape))
-        return maker.attr("axes") == (*first, b, a)
+        return is_transpose(self.outline.makers.get(value))
 
     def without_transpose(self, value: Value) -> Value:
-        maker = self.outline.makers.get(value)
-        return (
-            maker.operands[0] if self.is_transposed(value) and isinstance(maker, Compute) else value
-        )
+        return without_transpose(value, self.outline.makers.get)
 
     def factor_of_rows(self, value: Value) -> Value | None:
         """The number, or the block with a number for each row, that a block repeats; else None."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from eas.ir.aliasing.in_place import find_places
 from eas.ir.nodes import (
     Compute,
     For,
@@ -22,10 +23,10 @@ from eas.ir.nodes import (
     walk,
 )
 from eas.ir.rewrite import builder_for, rebuild, with_values
+from eas.msl.analysis.facts import gather
 from eas.msl.layout.layout import Budget
 from eas.msl.ops.mma import fits_fragments
 from eas.msl.rewrites.accumulators import Accumulators, find_accumulators
-from eas.msl.rewrites.in_place import find_places
 from eas.msl.rewrites.tiling import Tiling
 from eas.support.records import record, replace
 
@@ -36,7 +37,8 @@ def dot_to_mma(function: Function, budget: Budget) -> Function:
     if not any(map(fits_fragments, dots)):
         return function
     accumulators = find_accumulators(function, fits_fragments)
-    places = find_places(function, list(filter(fits_fragments, dots)), accumulators)
+    fitting = list(filter(fits_fragments, dots))
+    places = find_places(function, fitting, lambda: gather(function))
     tiling = Tiling(builder_for(function), accumulators, budget, places)
     tiling.replace_dots(dots)
     body = _Change(accumulators, tiling).region(function.body)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from functools import reduce
 
+from eas.ir.aliasing.in_place import Place, Places
 from eas.ir.builder import Builder
 from eas.ir.nodes import Alloc, Compute, Op, TargetOp, Value
 from eas.ir.ops import OPS
@@ -36,7 +37,6 @@ from eas.msl.ops.mma import (
     fits_fragments,
 )
 from eas.msl.rewrites.accumulators import Accumulator, Accumulators, Update
-from eas.msl.rewrites.in_place import Place, Places
 from eas.support.location import Loc
 from eas.support.records import field, frozen, record, replace
 

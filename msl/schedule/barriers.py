@@ -26,8 +26,40 @@ def insert_barriers(plan: Plan, finder: Finder, backings: Backings) -> Plan:
     """The plan with barriers; `backings` maps overlaid arrays to those in whose memory they lie."""
     if finder.layout.threads == 1:
         return replace(plan, steps=tuple(_without_barriers(plan.steps)))
-    steps, _ = _Walk(finder, backings).steps(plan.steps, (), _Exits())
+    walk = _Walk(finder, backings)
+    steps = walk.steps(plan.steps, (), _Exits())[0]
+    for branch in _branches_with_barriers(steps):
+        # A barrier before a branch can take the place of one in it and of one after it.
+        walk.hoisted.append(branch)
+        others = walk.steps(plan.steps, (), _Exits())[0]
+        if count_barriers(others) < count_barriers(steps):
+            steps = others
+        else:
+            walk.hoisted.pop()
     return replace(plan, steps=tuple(steps))
+
+
+def count_barriers(steps: Iterable[Step]) -> int:
+    """How many barriers stand in steps and in those that they contain."""
+    return sum(
+        sum(map(count_barriers, step.plans))
+        if isinstance(step, UniformControl)
+        else isinstance(step, Sync)
+        for step in steps
+    )
+
+
+def _branches_with_barriers(steps: Iterable[Step], is_looped: bool = False) -> list[If]:
+    """The branches in loops that have a barrier inside, the outer ones first."""
+    found: list[If] = []
+    for step in steps:
+        if isinstance(step, UniformControl):
+            is_branch = isinstance(step.op, If)
+            if isinstance(step.op, If) and is_looped and any(map(count_barriers, step.plans)):
+                found.append(step.op)
+            for inner in step.plans:
+                found += _branches_with_barriers(inner, is_looped or not is_branch)
+    return found
 
 
 def _without_barriers(steps: Iterable[Step]) -> Iterable[Step]:
@@ -54,6 +86,7 @@ class _Walk:
     finder: Finder
     backings: Backings
     known: dict[int, Effects] = field(default_factory=dict[int, Effects])
+    hoisted: list[If] = field(default_factory=list[If])  # branches with a barrier before them
 
     def steps(
         self, steps: Sequence[Step], state: Pending, exits: _Exits
@@ -61,6 +94,10 @@ class _Walk:
         result: list[Step] = []
         for step in steps:
             if isinstance(step, UniformControl):
+                if any(step.op is each for each in self.hoisted):
+                    sync = Sync(device=False, threadgroup=True)
+                    result.append(sync)
+                    state = _after_barrier(sync, state)
                 branch, state = self.branch(step, state, exits)
                 result.append(branch)
                 continue
@@ -124,13 +161,16 @@ class _Walk:
         """The effects of a step, with overlaid arrays replaced by their backing array."""
         if id(step) not in self.known:
             effects = step.effects(self.finder)
-            after = effects.after_barrier
-            self.known[id(step)] = replace(
-                effects,
-                accesses=tuple(map(self.in_backing, effects.accesses)),
-                after_barrier=None if after is None else tuple(map(self.in_backing, after)),
-            )
+            self.known[id(step)] = self.on_backings(effects) if self.backings else effects
         return self.known[id(step)]
+
+    def on_backings(self, effects: Effects) -> Effects:
+        after = effects.after_barrier
+        return replace(
+            effects,
+            accesses=tuple(map(self.in_backing, effects.accesses)),
+            after_barrier=None if after is None else tuple(map(self.in_backing, after)),
+        )
 
     def in_backing(self, access: Access) -> Access:
         array = access.array

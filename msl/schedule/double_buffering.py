@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 from eas.ir.nodes import Compute, For, While
 from eas.ir.ops.simdgroup import SIMD
-from eas.msl.schedule.barriers import insert_barriers
-from eas.msl.schedule.steps import Plan, ReducePartials, Step, StorePartials, Sync, UniformControl
+from eas.msl.schedule.barriers import count_barriers, insert_barriers
+from eas.msl.schedule.steps import Plan, ReducePartials, Step, StorePartials, UniformControl
 from eas.msl.schedule.value_sources import Finder
 from eas.support.records import replace
 
@@ -63,13 +63,4 @@ def _double_buffered(step: Step, ops: tuple[Compute, ...], number: int) -> Step:
 
 
 def _count_barriers(plan: Plan, finder: Finder) -> int:
-    return sum(1 for _ in _barriers_in(insert_barriers(plan, finder, {}).steps))
-
-
-def _barriers_in(steps: Steps) -> Iterator[Sync]:
-    for step in steps:
-        if isinstance(step, UniformControl):
-            for inner in step.plans:
-                yield from _barriers_in(inner)
-        elif isinstance(step, Sync):
-            yield step
+    return count_barriers(insert_barriers(plan, finder, {}).steps)

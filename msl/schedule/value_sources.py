@@ -42,12 +42,15 @@ def where_is(value: Value, indices: Indices, extent: int, layout: Layout) -> Sou
     return Source.REMATERIALIZED
 
 
+_NOTHING: frozenset[Value] = frozenset()
+
+
 @frozen
 class Needs:
     """Values that the lane's own thread owns, and values that are shared by all threads."""
 
-    owned: frozenset[Value] = frozenset()
-    shared: frozenset[Value] = frozenset()
+    owned: frozenset[Value] = _NOTHING
+    shared: frozenset[Value] = _NOTHING
 
     def __or__(self, other: Needs) -> Needs:
         return Needs(self.owned | other.owned, self.shared | other.shared)
@@ -71,10 +74,11 @@ class Finder:
         return self.known[key]
 
     def all(self, wanted: Iterable[tuple[Value, Indices]], extent: int) -> Needs:
-        needs = Needs()
-        for value, indices in wanted:
-            needs |= self.of(value, indices, extent)
-        return needs
+        each = [self.of(value, indices, extent) for value, indices in wanted]
+        if len(each) == 1:
+            return each[0]
+        owned, shared = [needs.owned for needs in each], [needs.shared for needs in each]
+        return Needs(_NOTHING.union(*owned), _NOTHING.union(*shared))
 
     def _find(self, value: Value, indices: Indices, extent: int) -> Needs:
         match where_is(value, indices, extent, self.layout):

@@ -23,16 +23,16 @@ kernel void adamw(device bfloat* weights [[buffer(0)]],
                   uint3 thread_position [[thread_position_in_threadgroup]]) {
     const int t = int(thread_position.x);
 
-    const int i = int(program.x) * 128 + t;                 // adamw.py:25
-    if (i < N) {                                            // adamw.py:26
-        const float g = float(gradient[i * gradient_stride_0]); // adamw.py:28
-        const float m = 0.9f * mean[i * mean_stride_0] + 0.1f * g; // adamw.py:29
+    const int i = int(program.x) * 128 + t;                 // +3
+    if (i < N) {                                            // +4
+        const float g = float(gradient[i * gradient_stride_0]); // +6
+        const float m = 0.9f * mean[i * mean_stride_0] + 0.1f * g; // +7
         mean[i * mean_stride_0] = m;
-        const float s = 0.999f * square[i * square_stride_0] + 0.001f * (g * g); // adamw.py:30
+        const float s = 0.999f * square[i * square_stride_0] + 0.001f * (g * g); // +8
         square[i * square_stride_0] = s;
-        const float w = float(weights[i * weights_stride_0]) * (1.0f - rate * 0.01f); // adamw.py:32
-        const float m_1 = m / (1.0f - precise::pow(0.9f, float(step_))); // adamw.py:31
+        const float w = float(weights[i * weights_stride_0]) * (1.0f - rate * 0.01f); // +10
+        const float m_1 = m / (1.0f - precise::pow(0.9f, float(step_))); // +9
         const float s_1 = s / (1.0f - precise::pow(0.999f, float(step_)));
-        weights[i * weights_stride_0] = bfloat(w - rate * m_1 / (precise::sqrt(s_1) + 0.00000001f)); // adamw.py:33
+        weights[i * weights_stride_0] = bfloat(w - rate * m_1 / (precise::sqrt(s_1) + 0.00000001f)); // +11
     }
 }

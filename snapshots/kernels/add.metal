@@ -10,6 +10,6 @@ kernel void add(device const float* a [[buffer(0)]],
                 uint3 thread_position [[thread_position_in_threadgroup]]) {
     const int t = int(thread_position.x);
 
-    const int offs = int(program.x) * 256 + t;              // add.py:12
-    if (offs < N) { c[offs] = a[offs] + b[offs]; }          // add.py:14
+    const int offs = int(program.x) * 256 + t;              // +1
+    if (offs < N) { c[offs] = a[offs] + b[offs]; }          // +3
 }

@@ -12,6 +12,6 @@ kernel void axpy_f16(constant half& alpha [[buffer(0)]],
                      uint3 thread_position [[thread_position_in_threadgroup]]) {
     const int t = int(thread_position.x);
 
-    const int offs = int(program.x) * 128 + t;              // axpy_f16.py:12
-    if (offs < N) { y[offs] = alpha * x[offs] + y[offs]; }  // axpy_f16.py:14
+    const int offs = int(program.x) * 128 + t;              // +1
+    if (offs < N) { y[offs] = alpha * x[offs] + y[offs]; }  // +3
 }

@@ -38,27 +38,27 @@ kernel void batched_dot(device const half* q [[buffer(0)]],
     threadgroup float scores_shared[1024];
     const int t = int(thread_position.x);
 
-    simdgroup_float8x8 scores[8];                           // batched_dot.py:21
+    simdgroup_float8x8 scores[8];                           // +10
     for (int n = 0; n < 8; ++n) {
         scores[n] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
     }
     int stage = 0;
     const int batch = int(simdgroup) * 2;
-    for (long start = 0; start < D; start += 8) {           // batched_dot.py:17
+    for (long start = 0; start < D; start += 8) {           // +6
         half queries[8];
         half keys[8];
         for (int slot = 0; slot < 8; ++slot) {
             const int e = t + 64 * slot;
             const int i = e / 128;
             const int j = e / 8 % 16;
-            const int row = int(program.x) * 16 + j;        // batched_dot.py:13
-            const int d = int(start) + e % 8;               // batched_dot.py:18
-            queries[slot] = row < M && d < D ? q[(i * M + row) * D + d] : 0.0h; // batched_dot.py:19
-            const int key = int(program.y) * 16 + j;        // batched_dot.py:14
-            keys[slot] = key < N && d < D ? k[(i * N + key) * D + d] : 0.0h; // batched_dot.py:20
+            const int row = int(program.x) * 16 + j;        // +2
+            const int d = int(start) + e % 8;               // +7
+            queries[slot] = row < M && d < D ? q[(i * M + row) * D + d] : 0.0h; // +8
+            const int key = int(program.y) * 16 + j;        // +3
+            keys[slot] = key < N && d < D ? k[(i * N + key) * D + d] : 0.0h; // +9
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
-        if (stage > 0) {                                    // batched_dot.py:21
+        if (stage > 0) {                                    // +10
             multiply_4x16x8x16_nt(scores, queries_tile[(stage - 1) % 2],
                 keys_tile[(stage - 1) % 2], batch);
         }
@@ -85,9 +85,9 @@ kernel void batched_dot(device const half* q [[buffer(0)]],
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
     for (int e = t; e < 1024; e += 64) {
-        const int row = int(program.x) * 16 + e / 16 % 16;  // batched_dot.py:13
-        const int column = int(program.y) * 16 + e % 16;    // batched_dot.py:15
-        if (row < M && column < N) {                        // batched_dot.py:22
+        const int row = int(program.x) * 16 + e / 16 % 16;  // +2
+        const int column = int(program.y) * 16 + e % 16;    // +4
+        if (row < M && column < N) {                        // +11
             out[(e / 256 * M + row) * N + column] = scores_shared[e];
         }
     }

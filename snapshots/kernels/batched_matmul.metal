@@ -37,13 +37,13 @@ kernel void batched_matmul(device const float* a [[buffer(0)]],
     threadgroup float acc_shared[256];
     const int t = int(thread_position.x);
 
-    simdgroup_float8x8 acc[4];                              // batched_matmul.py:20
+    simdgroup_float8x8 acc[4];                              // +9
     for (int n = 0; n < 4; ++n) {
         acc[n] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
     }
     int stage = 0;
-    const int z = int(program.z);                           // batched_matmul.py:14
-    int x = 0;                                              // batched_matmul.py:18
+    const int z = int(program.z);                           // +3
+    int x = 0;                                              // +7
     int y = 0;
     for (long n = 0; n < a_extent_2; n += 16) {
         float left[8];
@@ -51,7 +51,7 @@ kernel void batched_matmul(device const float* a [[buffer(0)]],
         for (int slot = 0; slot < 8; ++slot) {
             const int e = t + 32 * slot;
             const int i = e / 16;
-            const int n_1 = i + int(program.x) * 16;        // batched_matmul.py:19
+            const int n_1 = i + int(program.x) * 16;        // +8
             const int j = e % 16;
             left[slot] = n_1 < a_extent_1 && j + x >= 0 && j + x < a_extent_2
                 ? a[z * a_extent_1 * a_extent_2 + (n_1 * a_extent_2 + (j + x))] : 0.0f;
@@ -60,7 +60,7 @@ kernel void batched_matmul(device const float* a [[buffer(0)]],
                 ? b[z * a_extent_2 * b_extent_2 + ((i + y) * b_extent_2 + n_2)] : 0.0f;
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
-        if (stage > 0) {                                    // batched_matmul.py:20
+        if (stage > 0) {                                    // +9
             multiply_16x16x16(acc, left_tile[(stage - 1) % 2], right_tile[(stage - 1) % 2]);
         }
         for (int slot = 0; slot < 8; ++slot) {
@@ -70,11 +70,11 @@ kernel void batched_matmul(device const float* a [[buffer(0)]],
             right_tile[stage % 2][place] = right[slot];
         }
         stage += 1;
-        x += 16;                                            // batched_matmul.py:21
+        x += 16;                                            // +10
         y += 16;
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
-    if (stage > 0) {                                        // batched_matmul.py:20
+    if (stage > 0) {                                        // +9
         multiply_16x16x16(acc, left_tile[(stage - 1) % 2], right_tile[(stage - 1) % 2]);
     }
     for (int i = 0; i < 2; ++i) {
@@ -84,9 +84,9 @@ kernel void batched_matmul(device const float* a [[buffer(0)]],
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
     for (int e = t; e < 256; e += 32) {
-        const int n = e / 16 + int(program.x) * 16;         // batched_matmul.py:19
+        const int n = e / 16 + int(program.x) * 16;         // +8
         const int n_1 = e % 16 + int(program.y) * 16;
-        if (n < a_extent_1 && n_1 < b_extent_2) {           // batched_matmul.py:24
+        if (n < a_extent_1 && n_1 < b_extent_2) {           // +13
             out[z * a_extent_1 * b_extent_2 + (n * b_extent_2 + n_1)] = acc_shared[e];
         }
     }

@@ -40,11 +40,11 @@ kernel void bin_extremes(device const float* x [[buffer(0)]],
                          uint3 thread_position [[thread_position_in_threadgroup]]) {
     const int t = int(thread_position.x);
 
-    const int i = int(program.x) * 128 + t;                 // bin_extremes.py:14
-    if (i < N) {                                            // bin_extremes.py:17
-        const float v = x[i];                               // bin_extremes.py:15
-        const int bin = bins[i];                            // bin_extremes.py:16
-        atomic_min_float((device atomic_uint*)&low[bin], v); // bin_extremes.py:17
-        atomic_max_half((device atomic_uint*)high, bin, half(v)); // bin_extremes.py:18
+    const int i = int(program.x) * 128 + t;                 // +1
+    if (i < N) {                                            // +4
+        const float v = x[i];                               // +2
+        const int bin = bins[i];                            // +3
+        atomic_min_float((device atomic_uint*)&low[bin], v); // +4
+        atomic_max_half((device atomic_uint*)high, bin, half(v)); // +5
     }
 }

@@ -34,15 +34,15 @@ kernel void binary_search(device const float* ordered [[buffer(0)]],
                           uint3 thread_position [[thread_position_in_threadgroup]]) {
     const int t = int(thread_position.x);
 
-    const int offs = int(program.x) * 64 + t;               // binary_search.py:12
-    const float key = offs < N ? wanted[offs] : 0.0f;       // binary_search.py:13
-    int low = 0;                                            // binary_search.py:15
+    const int offs = int(program.x) * 64 + t;               // +1
+    const float key = offs < N ? wanted[offs] : 0.0f;       // +2
+    int low = 0;                                            // +4
     int high = ordered_extent_0;
     while (low < high) {
-        const int middle = floor_div(wrap_add(low, high), 2); // binary_search.py:16
-        const bool test = ordered[wrap_index(middle, ordered_extent_0) * ordered_stride_0] < key; // binary_search.py:17
+        const int middle = floor_div(wrap_add(low, high), 2); // +5
+        const bool test = ordered[wrap_index(middle, ordered_extent_0) * ordered_stride_0] < key; // +6
         low = test ? middle + 1 : low;
         high = test ? high : middle;
     }
-    if (offs < N) { places[offs] = low; }                   // binary_search.py:21
+    if (offs < N) { places[offs] = low; }                   // +10
 }

@@ -10,15 +10,15 @@ kernel void bisection(device const float* targets [[buffer(0)]],
                       uint3 thread_position [[thread_position_in_threadgroup]]) {
     const int t = int(thread_position.x);
 
-    const int offs = int(program.x) * 64 + t;               // bisection.py:12
-    const float target = offs < N ? targets[offs] : 0.0f;   // bisection.py:13
-    float low = 0.0f;                                       // bisection.py:15
+    const int offs = int(program.x) * 64 + t;               // +1
+    const float target = offs < N ? targets[offs] : 0.0f;   // +2
+    float low = 0.0f;                                       // +4
     float high = fmax(target, 1.0f);
     while (high - low > 0.00001f * high) {
-        const float middle = 0.5f * (low + high);           // bisection.py:16
-        const bool test = middle * middle * middle + middle < target; // bisection.py:17
+        const float middle = 0.5f * (low + high);           // +5
+        const bool test = middle * middle * middle + middle < target; // +6
         low = test ? middle : low;
         high = test ? high : middle;
     }
-    if (offs < N) { roots[offs] = low; }                    // bisection.py:21
+    if (offs < N) { roots[offs] = low; }                    // +10
 }

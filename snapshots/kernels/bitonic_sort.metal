@@ -19,10 +19,10 @@ kernel void bitonic_sort(device const float* x [[buffer(0)]],
 
     float v;
     if (t < 16) {
-        const float v_1 = t < N ? x[t] : INFINITY;          // bitonic_sort.py:16
+        const float v_1 = t < N ? x[t] : INFINITY;          // +3
         const int i = t / 2 * 2 - t % 2 + 1;
         const float v_2 = i < N ? x[i] : INFINITY;
-        v = (t & 1) == 0 == ((t & 2) == 0) ? fmin(v_1, v_2) : fmax(v_1, v_2); // bitonic_sort.py:23
+        v = (t & 1) == 0 == ((t & 2) == 0) ? fmin(v_1, v_2) : fmax(v_1, v_2); // +10
         v_shared[t] = v;
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
@@ -84,6 +84,6 @@ kernel void bitonic_sort(device const float* x [[buffer(0)]],
     threadgroup_barrier(mem_flags::mem_threadgroup);
     if (t < 16 && t < N) {
         const float pairs = v_shared_8[t / 2 * 2 - t % 2 + 1];
-        y[t] = (t & 1) == 0 == ((t & 16) == 0) ? fmin(v_8, pairs) : fmax(v_8, pairs); // bitonic_sort.py:24
+        y[t] = (t & 1) == 0 == ((t & 16) == 0) ? fmin(v_8, pairs) : fmax(v_8, pairs); // +11
     }
 }

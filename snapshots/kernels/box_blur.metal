@@ -21,21 +21,21 @@ kernel void box_blur(device const float* source [[buffer(0)]],
     const int t = int(thread_position.x);
 
     if (t < 8) {
-        const int col = int(program.y) * 8 + t;             // box_blur.py:14
-        if (col < source_extent_1) {                        // box_blur.py:15
-            const int row = int(program.x);                 // box_blur.py:13
-            const int n = wrap_add(col + 1, 1);             // box_blur.py:19
-            float total = 0.0f;                             // box_blur.py:18
+        const int col = int(program.y) * 8 + t;             // +3
+        if (col < source_extent_1) {                        // +4
+            const int row = int(program.x);                 // +2
+            const int n = wrap_add(col + 1, 1);             // +8
+            float total = 0.0f;                             // +7
             int count = 0;
             for (int i = row - 1; i < row + 1 + 1; ++i) {
-                for (int j = col - 1; j < n; ++j) {         // box_blur.py:19
-                    if (0 <= i && i < source_extent_0 && 0 <= j && j < source_extent_1) { // box_blur.py:20
-                        total += source[i * source_stride_0 + j * source_stride_1]; // box_blur.py:21
-                        count = wrap_add(count, 1);         // box_blur.py:22
+                for (int j = col - 1; j < n; ++j) {         // +8
+                    if (0 <= i && i < source_extent_0 && 0 <= j && j < source_extent_1) { // +9
+                        total += source[i * source_stride_0 + j * source_stride_1]; // +10
+                        count = wrap_add(count, 1);         // +11
                     }
                 }
             }
-            target[row * target_stride_0 + col * target_stride_1] = total / float(count); // box_blur.py:23
+            target[row * target_stride_0 + col * target_stride_1] = total / float(count); // +12
         }
     }
 }

@@ -46,13 +46,13 @@ kernel void checked_sqrt(device const float* x [[buffer(0)]],
                          uint3 thread_position [[thread_position_in_threadgroup]]) {
     const int t = int(thread_position.x);
 
-    const int program = int(group.x);                       // checked_sqrt.py:12
-    const int offs = program * 32 + t;                      // checked_sqrt.py:13
-    const float v = offs < N ? x[offs] : 0.0f;              // checked_sqrt.py:14
-    if (!(v >= 0.0f)) { report_failure(report, 0, group, t); } // checked_sqrt.py:15
-    if (offs < N) { y[offs] = precise::sqrt(v); }           // checked_sqrt.py:16
-    if (program == 0) {                                     // checked_sqrt.py:17
-        const float high = simd_max(fmax(v, -INFINITY));    // checked_sqrt.py:18
+    const int program = int(group.x);                       // +1
+    const int offs = program * 32 + t;                      // +2
+    const float v = offs < N ? x[offs] : 0.0f;              // +3
+    if (!(v >= 0.0f)) { report_failure(report, 0, group, t); } // +4
+    if (offs < N) { y[offs] = precise::sqrt(v); }           // +5
+    if (program == 0) {                                     // +6
+        const float high = simd_max(fmax(v, -INFINITY));    // +7
         if (t == 0) {
             const uint record = report_record(report, 6, 1, group, 0);
             if (record != 0) { report_value(report, record, high); }

@@ -22,33 +22,33 @@ kernel void cholesky(device const float* a [[buffer(0)]],
     threadgroup float m[121];
     const int t = int(thread_position.x);
 
-    const int which = int(program.x);                       // cholesky.py:12
-    for (int k = t; k < 121; k += 32) {                     // cholesky.py:14
-        const int n = k / 11;                               // cholesky.py:15
+    const int which = int(program.x);                       // +1
+    for (int k = t; k < 121; k += 32) {                     // +3
+        const int n = k / 11;                               // +4
         const int n_1 = k % 11;
         m[n * 11 + n_1] = a[which * a_stride_0 + n * a_stride_1 + n_1 * a_stride_2];
     }
-    for (int column = 0; column < 11; ++column) {           // cholesky.py:16
-        threadgroup_barrier(mem_flags::mem_threadgroup);    // cholesky.py:17
-        if (t == 0) {                                       // cholesky.py:18
-            m[column * 11 + column] = precise::sqrt(m[column * 11 + column]); // cholesky.py:19
+    for (int column = 0; column < 11; ++column) {           // +5
+        threadgroup_barrier(mem_flags::mem_threadgroup);    // +6
+        if (t == 0) {                                       // +7
+            m[column * 11 + column] = precise::sqrt(m[column * 11 + column]); // +8
         }
-        threadgroup_barrier(mem_flags::mem_threadgroup);    // cholesky.py:20
-        for (int row = column + 1 + t; row < 11; row += 32) { // cholesky.py:21
-            m[row * 11 + column] = m[row * 11 + column] / m[column * 11 + column]; // cholesky.py:22
+        threadgroup_barrier(mem_flags::mem_threadgroup);    // +9
+        for (int row = column + 1 + t; row < 11; row += 32) { // +10
+            m[row * 11 + column] = m[row * 11 + column] / m[column * 11 + column]; // +11
         }
-        threadgroup_barrier(mem_flags::mem_threadgroup);    // cholesky.py:23
-        for (int row = column + 1 + t; row < 11; row += 32) { // cholesky.py:24
-            for (int k = column + 1; k < row + 1; ++k) {    // cholesky.py:25
-                const float x = m[row * 11 + k] - m[row * 11 + column] * m[k * 11 + column]; // cholesky.py:26
+        threadgroup_barrier(mem_flags::mem_threadgroup);    // +12
+        for (int row = column + 1 + t; row < 11; row += 32) { // +13
+            for (int k = column + 1; k < row + 1; ++k) {    // +14
+                const float x = m[row * 11 + k] - m[row * 11 + column] * m[k * 11 + column]; // +15
                 m[row * 11 + k] = x;
             }
         }
     }
-    for (int k = t; k < 121; k += 32) {                     // cholesky.py:27
-        const int column = k % 11;                          // cholesky.py:28
+    for (int k = t; k < 121; k += 32) {                     // +16
+        const int column = k % 11;                          // +17
         const int row = k / 11;
-        root[which * root_stride_0 + row * root_stride_1 +  // cholesky.py:29
+        root[which * root_stride_0 + row * root_stride_1 +  // +18
             column * root_stride_2] = column <= row ? m[row * 11 + column] : 0.0f;
     }
 }

@@ -37,12 +37,12 @@ kernel void collatz(device int* out [[buffer(0)]],
                     uint3 thread_position [[thread_position_in_threadgroup]]) {
     const int t = int(thread_position.x);
 
-    const int offs = int(program.x) * 128 + t;              // collatz.py:12
-    int n = offs + 1;                                       // collatz.py:15
+    const int offs = int(program.x) * 128 + t;              // +1
+    int n = offs + 1;                                       // +4
     int steps = 0;
     while (n != 1) {
-        n = floor_mod(n, 2) == 0 ? floor_div(n, 2) : wrap_add(wrap_mul(3, n), 1); // collatz.py:16
-        steps = wrap_add(steps, 1);                         // collatz.py:17
+        n = floor_mod(n, 2) == 0 ? floor_div(n, 2) : wrap_add(wrap_mul(3, n), 1); // +5
+        steps = wrap_add(steps, 1);                         // +6
     }
-    if (offs < N) { out[offs] = steps; }                    // collatz.py:18
+    if (offs < N) { out[offs] = steps; }                    // +7
 }

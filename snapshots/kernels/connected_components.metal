@@ -42,71 +42,71 @@ kernel void connected_components(device const bool* image [[buffer(0)]],
     threadgroup int has_changed[1];
     const int t = int(thread_position.x);
 
-    const int n = wrap_mul(image_extent_0, image_extent_1); // connected_components.py:17
+    const int n = wrap_mul(image_extent_0, image_extent_1); // +4
     for (long pixel = t; pixel < n; pixel += 32) {
-        names[int(pixel) * names_stride_0] = image[wrap_index(trunc_div(int(pixel), // connected_components.py:18
+        names[int(pixel) * names_stride_0] = image[wrap_index(trunc_div(int(pixel), // +5
             image_extent_1), image_extent_0) * image_stride_0 +
             wrap_index(trunc_mod(int(pixel), image_extent_1), image_extent_1) * image_stride_1]
             ? int(pixel) : -1;
     }
-    while (true) {                                          // connected_components.py:19
-        threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup); // connected_components.py:20
-        if (t == 0) { has_changed[0] = 0; }                 // connected_components.py:21
-        threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup); // connected_components.py:23
-        for (long pixel = t; pixel < n; pixel += 32) {      // connected_components.py:24
-            const int y = trunc_div(int(pixel), image_extent_1); // connected_components.py:25
-            const int base = wrap_index(y, image_extent_0) * image_stride_0; // connected_components.py:26
-            const int x = trunc_mod(int(pixel), image_extent_1); // connected_components.py:25
-            const int base_1 = wrap_index(x, image_extent_1) * image_stride_1; // connected_components.py:26
+    while (true) {                                          // +6
+        threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup); // +7
+        if (t == 0) { has_changed[0] = 0; }                 // +8
+        threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup); // +10
+        for (long pixel = t; pixel < n; pixel += 32) {      // +11
+            const int y = trunc_div(int(pixel), image_extent_1); // +12
+            const int base = wrap_index(y, image_extent_0) * image_stride_0; // +13
+            const int x = trunc_mod(int(pixel), image_extent_1); // +12
+            const int base_1 = wrap_index(x, image_extent_1) * image_stride_1; // +13
             if (!image[base + base_1]) { continue; }
-            const int n_1 = wrap_add(y, -1);                // connected_components.py:29
+            const int n_1 = wrap_add(y, -1);                // +16
             const bool test = 0 <= x && x < image_extent_1;
             if ((0 <= n_1 && n_1 < image_extent_0 && test)) {
-                if (image[n_1 * image_stride_0 + base_1]) { // connected_components.py:31
-                    const int name = atomic_fetch_min_explicit((device atomic_int*)&names[int(pixel) + -1 * image_extent_1], int(pixel), memory_order_relaxed); // connected_components.py:33
-                    const int old = atomic_fetch_min_explicit((device atomic_int*)&names[int(pixel)], name, memory_order_relaxed); // connected_components.py:34
+                if (image[n_1 * image_stride_0 + base_1]) { // +18
+                    const int name = atomic_fetch_min_explicit((device atomic_int*)&names[int(pixel) + -1 * image_extent_1], int(pixel), memory_order_relaxed); // +20
+                    const int old = atomic_fetch_min_explicit((device atomic_int*)&names[int(pixel)], name, memory_order_relaxed); // +21
                     if (old > name) {
-                        atomic_exchange_explicit((threadgroup atomic_int*)&has_changed[0], 1, // connected_components.py:35
+                        atomic_exchange_explicit((threadgroup atomic_int*)&has_changed[0], 1, // +22
                             memory_order_relaxed);
                     }
                 }
             }
-            const int n_2 = wrap_add(y, 1);                 // connected_components.py:29
+            const int n_2 = wrap_add(y, 1);                 // +16
             if ((0 <= n_2 && n_2 < image_extent_0 && test)) {
-                if (image[n_2 * image_stride_0 + base_1]) { // connected_components.py:31
-                    const int name = atomic_fetch_min_explicit((device atomic_int*)&names[int(pixel) + image_extent_1], int(pixel), memory_order_relaxed); // connected_components.py:33
-                    const int old = atomic_fetch_min_explicit((device atomic_int*)&names[int(pixel)], name, memory_order_relaxed); // connected_components.py:34
+                if (image[n_2 * image_stride_0 + base_1]) { // +18
+                    const int name = atomic_fetch_min_explicit((device atomic_int*)&names[int(pixel) + image_extent_1], int(pixel), memory_order_relaxed); // +20
+                    const int old = atomic_fetch_min_explicit((device atomic_int*)&names[int(pixel)], name, memory_order_relaxed); // +21
                     if (old > name) {
-                        atomic_exchange_explicit((threadgroup atomic_int*)&has_changed[0], 1, // connected_components.py:35
+                        atomic_exchange_explicit((threadgroup atomic_int*)&has_changed[0], 1, // +22
                             memory_order_relaxed);
                     }
                 }
             }
-            const bool test_1 = 0 <= y && y < image_extent_0; // connected_components.py:29
+            const bool test_1 = 0 <= y && y < image_extent_0; // +16
             const int n_3 = wrap_add(x, -1);
             if ((test_1 && 0 <= n_3 && n_3 < image_extent_1)) {
-                if (image[base + n_3 * image_stride_1]) {   // connected_components.py:31
-                    const int name = atomic_fetch_min_explicit((device atomic_int*)&names[int(pixel) - 1], int(pixel), memory_order_relaxed); // connected_components.py:33
-                    const int old = atomic_fetch_min_explicit((device atomic_int*)&names[int(pixel)], name, memory_order_relaxed); // connected_components.py:34
+                if (image[base + n_3 * image_stride_1]) {   // +18
+                    const int name = atomic_fetch_min_explicit((device atomic_int*)&names[int(pixel) - 1], int(pixel), memory_order_relaxed); // +20
+                    const int old = atomic_fetch_min_explicit((device atomic_int*)&names[int(pixel)], name, memory_order_relaxed); // +21
                     if (old > name) {
-                        atomic_exchange_explicit((threadgroup atomic_int*)&has_changed[0], 1, // connected_components.py:35
+                        atomic_exchange_explicit((threadgroup atomic_int*)&has_changed[0], 1, // +22
                             memory_order_relaxed);
                     }
                 }
             }
-            const int n_4 = wrap_add(x, 1);                 // connected_components.py:29
+            const int n_4 = wrap_add(x, 1);                 // +16
             if ((test_1 && 0 <= n_4 && n_4 < image_extent_1)) {
-                if (image[base + n_4 * image_stride_1]) {   // connected_components.py:31
-                    const int name = atomic_fetch_min_explicit((device atomic_int*)&names[int(pixel) + 1], int(pixel), memory_order_relaxed); // connected_components.py:33
-                    const int old = atomic_fetch_min_explicit((device atomic_int*)&names[int(pixel)], name, memory_order_relaxed); // connected_components.py:34
+                if (image[base + n_4 * image_stride_1]) {   // +18
+                    const int name = atomic_fetch_min_explicit((device atomic_int*)&names[int(pixel) + 1], int(pixel), memory_order_relaxed); // +20
+                    const int old = atomic_fetch_min_explicit((device atomic_int*)&names[int(pixel)], name, memory_order_relaxed); // +21
                     if (old > name) {
-                        atomic_exchange_explicit((threadgroup atomic_int*)&has_changed[0], 1, // connected_components.py:35
+                        atomic_exchange_explicit((threadgroup atomic_int*)&has_changed[0], 1, // +22
                             memory_order_relaxed);
                     }
                 }
             }
         }
-        threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup); // connected_components.py:36
-        if (has_changed[0] == 0) { break; }                 // connected_components.py:37
+        threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup); // +23
+        if (has_changed[0] == 0) { break; }                 // +24
     }
 }

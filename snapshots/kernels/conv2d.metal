@@ -71,14 +71,14 @@ kernel void conv2d(device const float* x [[buffer(0)]],
     threadgroup float acc_shared[512];
     const int t = int(thread_position.x);
 
-    const int pixel = int(program.x) * 32 + t;              // conv2d.py:13
-    const int row = trunc_div(pixel, x_extent_1);           // conv2d.py:14
-    const int r = row - 1;                                  // conv2d.py:18
-    const bool inside_part = r >= 0 && r < x_extent_0;      // conv2d.py:19
-    const int column = trunc_mod(pixel, x_extent_1);        // conv2d.py:14
-    const int s = column - 1;                               // conv2d.py:18
-    inside_shared[t] = inside_part && s >= 0 && s < x_extent_1; // conv2d.py:19
-    block_shared[t] = (r * x_extent_1 + s) * 8;             // conv2d.py:20
+    const int pixel = int(program.x) * 32 + t;              // +2
+    const int row = trunc_div(pixel, x_extent_1);           // +3
+    const int r = row - 1;                                  // +7
+    const bool inside_part = r >= 0 && r < x_extent_0;      // +8
+    const int column = trunc_mod(pixel, x_extent_1);        // +3
+    const int s = column - 1;                               // +7
+    inside_shared[t] = inside_part && s >= 0 && s < x_extent_1; // +8
+    block_shared[t] = (r * x_extent_1 + s) * 8;             // +9
     threadgroup_barrier(mem_flags::mem_threadgroup);
     float patch[8];
     for (int slot = 0; slot < 8; ++slot) {
@@ -86,7 +86,7 @@ kernel void conv2d(device const float* x [[buffer(0)]],
         const int i = e / 8;
         patch[slot] = inside_shared[i] ? x[block_shared[i] + e % 8] : 0.0f;
     }
-    simdgroup_float8x8 acc[8];                              // conv2d.py:21
+    simdgroup_float8x8 acc[8];                              // +10
     for (int n = 0; n < 8; ++n) {
         acc[n] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
     }
@@ -105,8 +105,8 @@ kernel void conv2d(device const float* x [[buffer(0)]],
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
     multiply_32x8x16(acc, patch_tile, w_tile);
-    inside_shared_1[t] = inside_part && column >= 0 && column < x_extent_1; // conv2d.py:19
-    block_shared_1[t] = (r * x_extent_1 + column) * 8;      // conv2d.py:20
+    inside_shared_1[t] = inside_part && column >= 0 && column < x_extent_1; // +8
+    block_shared_1[t] = (r * x_extent_1 + column) * 8;      // +9
     threadgroup_barrier(mem_flags::mem_threadgroup);
     float patch_1[8];
     for (int slot = 0; slot < 8; ++slot) {
@@ -117,7 +117,7 @@ kernel void conv2d(device const float* x [[buffer(0)]],
     float w_value_1[4];
     for (int slot = 0; slot < 4; ++slot) {
         const int e = t + 32 * slot;
-        w_value_1[slot] = w[e + 128];                       // conv2d.py:21
+        w_value_1[slot] = w[e + 128];                       // +10
     }
     for (int slot = 0; slot < 8; ++slot) {
         const int e = t + 32 * slot;
@@ -129,9 +129,9 @@ kernel void conv2d(device const float* x [[buffer(0)]],
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
     multiply_32x8x16(acc, patch_tile_1, w_tile_1);
-    const int s_1 = column + 1;                             // conv2d.py:18
-    inside_shared_2[t] = inside_part && s_1 >= 0 && s_1 < x_extent_1; // conv2d.py:19
-    block_shared_2[t] = (r * x_extent_1 + s_1) * 8;         // conv2d.py:20
+    const int s_1 = column + 1;                             // +7
+    inside_shared_2[t] = inside_part && s_1 >= 0 && s_1 < x_extent_1; // +8
+    block_shared_2[t] = (r * x_extent_1 + s_1) * 8;         // +9
     threadgroup_barrier(mem_flags::mem_threadgroup);
     float patch_2[8];
     for (int slot = 0; slot < 8; ++slot) {
@@ -142,7 +142,7 @@ kernel void conv2d(device const float* x [[buffer(0)]],
     float w_value_2[4];
     for (int slot = 0; slot < 4; ++slot) {
         const int e = t + 32 * slot;
-        w_value_2[slot] = w[e + 256];                       // conv2d.py:21
+        w_value_2[slot] = w[e + 256];                       // +10
     }
     for (int slot = 0; slot < 8; ++slot) {
         const int e = t + 32 * slot;
@@ -154,9 +154,9 @@ kernel void conv2d(device const float* x [[buffer(0)]],
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
     multiply_32x8x16(acc, patch_tile, w_tile);
-    const bool inside_part_1 = row >= 0 && row < x_extent_0; // conv2d.py:19
+    const bool inside_part_1 = row >= 0 && row < x_extent_0; // +8
     inside_shared_3[t] = inside_part_1 && s >= 0 && s < x_extent_1;
-    block_shared_3[t] = (row * x_extent_1 + s) * 8;         // conv2d.py:20
+    block_shared_3[t] = (row * x_extent_1 + s) * 8;         // +9
     threadgroup_barrier(mem_flags::mem_threadgroup);
     float patch_3[8];
     for (int slot = 0; slot < 8; ++slot) {
@@ -167,7 +167,7 @@ kernel void conv2d(device const float* x [[buffer(0)]],
     float w_value_3[4];
     for (int slot = 0; slot < 4; ++slot) {
         const int e = t + 32 * slot;
-        w_value_3[slot] = w[e + 384];                       // conv2d.py:21
+        w_value_3[slot] = w[e + 384];                       // +10
     }
     for (int slot = 0; slot < 8; ++slot) {
         const int e = t + 32 * slot;
@@ -179,8 +179,8 @@ kernel void conv2d(device const float* x [[buffer(0)]],
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
     multiply_32x8x16(acc, patch_tile_1, w_tile_1);
-    inside_shared_4[t] = inside_part_1 && column >= 0 && column < x_extent_1; // conv2d.py:19
-    block_shared_4[t] = (row * x_extent_1 + column) * 8;    // conv2d.py:20
+    inside_shared_4[t] = inside_part_1 && column >= 0 && column < x_extent_1; // +8
+    block_shared_4[t] = (row * x_extent_1 + column) * 8;    // +9
     threadgroup_barrier(mem_flags::mem_threadgroup);
     float patch_4[8];
     for (int slot = 0; slot < 8; ++slot) {
@@ -191,7 +191,7 @@ kernel void conv2d(device const float* x [[buffer(0)]],
     float w_value_4[4];
     for (int slot = 0; slot < 4; ++slot) {
         const int e = t + 32 * slot;
-        w_value_4[slot] = w[e + 512];                       // conv2d.py:21
+        w_value_4[slot] = w[e + 512];                       // +10
     }
     for (int slot = 0; slot < 8; ++slot) {
         const int e = t + 32 * slot;
@@ -203,8 +203,8 @@ kernel void conv2d(device const float* x [[buffer(0)]],
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
     multiply_32x8x16(acc, patch_tile, w_tile);
-    inside_shared_5[t] = inside_part_1 && s_1 >= 0 && s_1 < x_extent_1; // conv2d.py:19
-    block_shared_5[t] = (row * x_extent_1 + s_1) * 8;       // conv2d.py:20
+    inside_shared_5[t] = inside_part_1 && s_1 >= 0 && s_1 < x_extent_1; // +8
+    block_shared_5[t] = (row * x_extent_1 + s_1) * 8;       // +9
     threadgroup_barrier(mem_flags::mem_threadgroup);
     float patch_5[8];
     for (int slot = 0; slot < 8; ++slot) {
@@ -215,7 +215,7 @@ kernel void conv2d(device const float* x [[buffer(0)]],
     float w_value_5[4];
     for (int slot = 0; slot < 4; ++slot) {
         const int e = t + 32 * slot;
-        w_value_5[slot] = w[e + 640];                       // conv2d.py:21
+        w_value_5[slot] = w[e + 640];                       // +10
     }
     for (int slot = 0; slot < 8; ++slot) {
         const int e = t + 32 * slot;
@@ -227,10 +227,10 @@ kernel void conv2d(device const float* x [[buffer(0)]],
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
     multiply_32x8x16(acc, patch_tile_1, w_tile_1);
-    const int r_1 = row + 1;                                // conv2d.py:18
-    const bool inside_part_2 = r_1 >= 0 && r_1 < x_extent_0; // conv2d.py:19
+    const int r_1 = row + 1;                                // +7
+    const bool inside_part_2 = r_1 >= 0 && r_1 < x_extent_0; // +8
     inside_shared_6[t] = inside_part_2 && s >= 0 && s < x_extent_1;
-    block_shared_6[t] = (r_1 * x_extent_1 + s) * 8;         // conv2d.py:20
+    block_shared_6[t] = (r_1 * x_extent_1 + s) * 8;         // +9
     threadgroup_barrier(mem_flags::mem_threadgroup);
     float patch_6[8];
     for (int slot = 0; slot < 8; ++slot) {
@@ -241,7 +241,7 @@ kernel void conv2d(device const float* x [[buffer(0)]],
     float w_value_6[4];
     for (int slot = 0; slot < 4; ++slot) {
         const int e = t + 32 * slot;
-        w_value_6[slot] = w[e + 768];                       // conv2d.py:21
+        w_value_6[slot] = w[e + 768];                       // +10
     }
     for (int slot = 0; slot < 8; ++slot) {
         const int e = t + 32 * slot;
@@ -253,8 +253,8 @@ kernel void conv2d(device const float* x [[buffer(0)]],
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
     multiply_32x8x16(acc, patch_tile, w_tile);
-    inside_shared_7[t] = inside_part_2 && column >= 0 && column < x_extent_1; // conv2d.py:19
-    block_shared_7[t] = (r_1 * x_extent_1 + column) * 8;    // conv2d.py:20
+    inside_shared_7[t] = inside_part_2 && column >= 0 && column < x_extent_1; // +8
+    block_shared_7[t] = (r_1 * x_extent_1 + column) * 8;    // +9
     threadgroup_barrier(mem_flags::mem_threadgroup);
     float patch_7[8];
     for (int slot = 0; slot < 8; ++slot) {
@@ -265,7 +265,7 @@ kernel void conv2d(device const float* x [[buffer(0)]],
     float w_value_7[4];
     for (int slot = 0; slot < 4; ++slot) {
         const int e = t + 32 * slot;
-        w_value_7[slot] = w[e + 896];                       // conv2d.py:21
+        w_value_7[slot] = w[e + 896];                       // +10
     }
     for (int slot = 0; slot < 8; ++slot) {
         const int e = t + 32 * slot;
@@ -277,8 +277,8 @@ kernel void conv2d(device const float* x [[buffer(0)]],
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
     multiply_32x8x16(acc, patch_tile_1, w_tile_1);
-    inside_shared_8[t] = inside_part_2 && s_1 >= 0 && s_1 < x_extent_1; // conv2d.py:19
-    block_shared_8[t] = (r_1 * x_extent_1 + s_1) * 8;       // conv2d.py:20
+    inside_shared_8[t] = inside_part_2 && s_1 >= 0 && s_1 < x_extent_1; // +8
+    block_shared_8[t] = (r_1 * x_extent_1 + s_1) * 8;       // +9
     threadgroup_barrier(mem_flags::mem_threadgroup);
     float patch_8[8];
     for (int slot = 0; slot < 8; ++slot) {
@@ -289,7 +289,7 @@ kernel void conv2d(device const float* x [[buffer(0)]],
     float w_value_8[4];
     for (int slot = 0; slot < 4; ++slot) {
         const int e = t + 32 * slot;
-        w_value_8[slot] = w[e + 1024];                      // conv2d.py:21
+        w_value_8[slot] = w[e + 1024];                      // +10
     }
     for (int slot = 0; slot < 8; ++slot) {
         const int e = t + 32 * slot;
@@ -307,10 +307,10 @@ kernel void conv2d(device const float* x [[buffer(0)]],
         }
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
-    const int n = wrap_mul(x_extent_0, x_extent_1);         // conv2d.py:22
+    const int n = wrap_mul(x_extent_0, x_extent_1);         // +11
     for (int e = t; e < 512; e += 32) {
-        const int pixel_1 = int(program.x) * 32 + e / 16;   // conv2d.py:13
-        if (pixel_1 < n) {                                  // conv2d.py:22
+        const int pixel_1 = int(program.x) * 32 + e / 16;   // +2
+        if (pixel_1 < n) {                                  // +11
             y[pixel_1 * 16 + e % 16] = acc_shared[e];
         }
     }

@@ -16,35 +16,35 @@ kernel void cross_entropy(device const float* logits [[buffer(0)]],
     threadgroup float total_partial[8];
     const int t = int(thread_position.x);
 
-    const int row = int(program.x);                         // cross_entropy.py:14
+    const int row = int(program.x);                         // +1
     float v[2];
-    float high = -INFINITY;                                 // cross_entropy.py:18
+    float high = -INFINITY;                                 // +5
     for (int slot = 0; slot < 2; ++slot) {
         const int i = t + 256 * slot;
-        v[slot] = i < N ? logits[row * N + i] : -INFINITY;  // cross_entropy.py:16
-        high = fmax(high, v[slot]);                         // cross_entropy.py:18
+        v[slot] = i < N ? logits[row * N + i] : -INFINITY;  // +3
+        high = fmax(high, v[slot]);                         // +5
     }
     high = simd_max(high);
     if (lane == 0) { high_partial[simdgroup] = high; }
     threadgroup_barrier(mem_flags::mem_threadgroup);
     high = simd_max(lane < 8 ? high_partial[lane] : -INFINITY);
     float powers[2];
-    float total = 0.0f;                                     // cross_entropy.py:20
+    float total = 0.0f;                                     // +7
     for (int slot = 0; slot < 2; ++slot) {
-        powers[slot] = precise::exp(v[slot] - high);        // cross_entropy.py:19
-        total += powers[slot];                              // cross_entropy.py:20
+        powers[slot] = precise::exp(v[slot] - high);        // +6
+        total += powers[slot];                              // +7
     }
     total = simd_sum(total);
     if (lane == 0) { total_partial[simdgroup] = total; }
     threadgroup_barrier(mem_flags::mem_threadgroup);
     total = simd_sum(lane < 8 ? total_partial[lane] : 0.0f);
-    const int label = labels[row];                          // cross_entropy.py:17
-    if (t == 0) {                                           // cross_entropy.py:21
+    const int label = labels[row];                          // +4
+    if (t == 0) {                                           // +8
         loss[row] = precise::log(total) + high - logits[row * N + label];
     }
     for (int slot = 0; slot < 2; ++slot) {
         const int i = t + 256 * slot;
-        if (i < N) {                                        // cross_entropy.py:22
+        if (i < N) {                                        // +9
             grad[row * N + i] = powers[slot] / total - (i == label ? 1.0f : 0.0f);
         }
     }

@@ -34,17 +34,17 @@ kernel void csr_matvec(device const int* starts [[buffer(0)]],
                        uint3 thread_position [[thread_position_in_threadgroup]]) {
     const int t = int(thread_position.x);
 
-    const int row = int(program.x) * 32 + t;                // csr_matvec.py:12
-    if (row < N) {                                          // csr_matvec.py:13
-        const int starts_value = starts[row * starts_stride_0]; // csr_matvec.py:15
+    const int row = int(program.x) * 32 + t;                // +1
+    if (row < N) {                                          // +2
+        const int starts_value = starts[row * starts_stride_0]; // +4
         const int starts_value_1 = starts[(row + 1) * starts_stride_0];
         float total = 0.0f;
         for (int k = starts_value; k < starts_value_1; ++k) {
-            const float total_part = values[wrap_index(k, values_extent_0) * values_stride_0] * // csr_matvec.py:16
+            const float total_part = values[wrap_index(k, values_extent_0) * values_stride_0] * // +5
                 x[wrap_index(columns[wrap_index(k, columns_extent_0) * columns_stride_0],
                 long(x_extent_0)) * long(x_stride_0)];
             total += total_part;
         }
-        y[row * y_stride_0] = total;                        // csr_matvec.py:17
+        y[row * y_stride_0] = total;                        // +6
     }
 }

@@ -27,21 +27,21 @@ kernel void digit_sum(device const int* x [[buffer(0)]],
                       uint3 thread_position [[thread_position_in_threadgroup]]) {
     const int t = int(thread_position.x);
 
-    const int offs = int(program.x) * 64 + t;               // digit_sum.py:12
-    if (offs < N) {                                         // digit_sum.py:13
-        int n = offs < N ? x[offs] : 0;                     // digit_sum.py:17
+    const int offs = int(program.x) * 64 + t;               // +1
+    if (offs < N) {                                         // +2
+        int n = offs < N ? x[offs] : 0;                     // +6
         int count = 0;
         while (n >= 10) {
-            int rest = n;                                   // digit_sum.py:19
+            int rest = n;                                   // +8
             n = 0;
             while (rest > 0) {
-                const int digit = rest % 10;                // digit_sum.py:20
+                const int digit = rest % 10;                // +9
                 n = wrap_add(n, digit);
-                rest = floor_div(rest - digit, 10);         // digit_sum.py:21
+                rest = floor_div(rest - digit, 10);         // +10
             }
-            count = wrap_add(count, 1);                     // digit_sum.py:23
+            count = wrap_add(count, 1);                     // +12
         }
-        root[offs] = n;                                     // digit_sum.py:24
-        rounds[offs] = count;                               // digit_sum.py:25
+        root[offs] = n;                                     // +13
+        rounds[offs] = count;                               // +14
     }
 }

@@ -9,10 +9,10 @@ kernel void divide_by_constant(device const uint* x [[buffer(0)]],
                                uint3 thread_position [[thread_position_in_threadgroup]]) {
     const int t = int(thread_position.x);
 
-    const int i = int(program.x) * 64 + t;                  // divide_by_constant.py:14
-    if (i < N) {                                            // divide_by_constant.py:17
-        const uint v = x[i];                                // divide_by_constant.py:15
-        const uint high = mulhi(v, 613566757u);             // divide_by_constant.py:16
-        y[i] = (((v - high) >> 1u) + high) >> 2u;           // divide_by_constant.py:17
+    const int i = int(program.x) * 64 + t;                  // +1
+    if (i < N) {                                            // +4
+        const uint v = x[i];                                // +2
+        const uint high = mulhi(v, 613566757u);             // +3
+        y[i] = (((v - high) >> 1u) + high) >> 2u;           // +4
     }
 }

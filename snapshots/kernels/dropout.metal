@@ -25,10 +25,10 @@ kernel void dropout(device const float* x [[buffer(0)]],
                     uint3 thread_position [[thread_position_in_threadgroup]]) {
     const int t = int(thread_position.x);
 
-    const int offs = int(program.x) * 128 + t;              // dropout.py:13
-    if (offs < N) {                                         // dropout.py:16
-        const float kept = float(int(philox(uint4(uint(offs), 0u, 0u, 0u), // dropout.py:15
+    const int offs = int(program.x) * 128 + t;              // +1
+    if (offs < N) {                                         // +4
+        const float kept = float(int(philox(uint4(uint(offs), 0u, 0u, 0u), // +3
             uint2(uint(seed), 0u)).x >> 8u)) * 5.9604645e-8f >= p ? x[offs] / (1.0f - p) : 0.0f;
-        y[offs] = kept;                                     // dropout.py:16
+        y[offs] = kept;                                     // +4
     }
 }

@@ -33,28 +33,28 @@ kernel void edit_distance(device const uchar* a [[buffer(0)]],
     threadgroup int table[144];
     const int t = int(thread_position.x);
 
-    const int n = wrap_add(a_extent_0, b_extent_0);         // edit_distance.py:15
+    const int n = wrap_add(a_extent_0, b_extent_0);         // +4
     for (int diagonal = 0; diagonal < wrap_add(n, 1); ++diagonal) {
-        const int column = diagonal - t;                    // edit_distance.py:17
-        if (t <= a_extent_0 && 0 <= column && column <= b_extent_0) { // edit_distance.py:18
-            const int now = diagonal % 3;                   // edit_distance.py:16
-            if (t == 0 || column == 0) {                    // edit_distance.py:19
-                table[now * 48 + t] = diagonal;             // edit_distance.py:20
+        const int column = diagonal - t;                    // +6
+        if (t <= a_extent_0 && 0 <= column && column <= b_extent_0) { // +7
+            const int now = diagonal % 3;                   // +5
+            if (t == 0 || column == 0) {                    // +8
+                table[now * 48 + t] = diagonal;             // +9
             } else {
-                const int base = floor_mod(diagonal + 2, 3) * 48; // edit_distance.py:24
+                const int base = floor_mod(diagonal + 2, 3) * 48; // +13
                 const int base_1 = wrap_index(t - 1, 48);
-                const int change = a[wrap_index(t - 1, a_extent_0) * // edit_distance.py:22
+                const int change = a[wrap_index(t - 1, a_extent_0) * // +11
                     a_stride_0] == b[wrap_index(column - 1, b_extent_0) * b_stride_0] ? 0 : 1;
-                const int n_1 = wrap_add(table[(diagonal + 1) % 3 * 48 + base_1], change); // edit_distance.py:24
+                const int n_1 = wrap_add(table[(diagonal + 1) % 3 * 48 + base_1], change); // +13
                 const int n_2 = wrap_add(table[base + t], 1);
                 const int n_3 = wrap_add(table[base + base_1], 1);
-                const int n_4 = n_2 < n_3 ? n_2 : n_3;      // edit_distance.py:23
+                const int n_4 = n_2 < n_3 ? n_2 : n_3;      // +12
                 table[now * 48 + t] = n_1 < n_4 ? n_1 : n_4;
             }
         }
-        threadgroup_barrier(mem_flags::mem_threadgroup);    // edit_distance.py:26
+        threadgroup_barrier(mem_flags::mem_threadgroup);    // +15
     }
-    if (t == a_extent_0) {                                  // edit_distance.py:27
-        out[0] = table[floor_mod(n, 3) * 48 + t];           // edit_distance.py:28
+    if (t == a_extent_0) {                                  // +16
+        out[0] = table[floor_mod(n, 3) * 48 + t];           // +17
     }
 }

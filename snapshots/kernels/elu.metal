@@ -27,9 +27,9 @@ kernel void elu(device const float* x [[buffer(0)]],
                 uint3 thread_position [[thread_position_in_threadgroup]]) {
     const int t = int(thread_position.x);
 
-    const int offs = int(program.x) * 128 + t;              // elu.py:12
-    if (offs < N) {                                         // elu.py:14
-        const float v = x[offs];                            // elu.py:13
-        y[offs] = v > 0.0f ? v : expm1_of(v);               // elu.py:14
+    const int offs = int(program.x) * 128 + t;              // +1
+    if (offs < N) {                                         // +3
+        const float v = x[offs];                            // +2
+        y[offs] = v > 0.0f ? v : expm1_of(v);               // +3
     }
 }

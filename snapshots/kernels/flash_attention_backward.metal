@@ -91,25 +91,25 @@ kernel void flash_attention_backward(device const float* q [[buffer(0)]],
     threadgroup float grad_k_shared[256];
     const int t = int(thread_position.x);
 
-    simdgroup_float8x8 grad_v[4];                           // flash_attention_backward.py:26
+    simdgroup_float8x8 grad_v[4];                           // +15
     for (int n = 0; n < 4; ++n) {
         grad_v[n] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
     }
-    simdgroup_float8x8 grad_k[4];                           // flash_attention_backward.py:29
+    simdgroup_float8x8 grad_k[4];                           // +18
     for (int n = 0; n < 4; ++n) {
         grad_k[n] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
     }
-    const int n_base = int(program.x) * 16;                 // flash_attention_backward.py:15
+    const int n_base = int(program.x) * 16;                 // +4
     for (int e = t; e < 256; e += 32) {
         const int d = e / 16;
         const int n = n_base + d;
         const int d_1 = e % 16;
-        const int at_n = n * 16 + d_1;                      // flash_attention_backward.py:16
-        keys_tile[d * 20 + d_1] = n < N ? k[at_n] : 0.0f;   // flash_attention_backward.py:23
-        values_tile[d * 20 + d_1] = n < N ? v[at_n] : 0.0f; // flash_attention_backward.py:27
+        const int at_n = n * 16 + d_1;                      // +5
+        keys_tile[d * 20 + d_1] = n < N ? k[at_n] : 0.0f;   // +12
+        values_tile[d * 20 + d_1] = n < N ? v[at_n] : 0.0f; // +16
     }
-    for (long start = 0; start < N; start += 16) {          // flash_attention_backward.py:19
-        simdgroup_float8x8 sum[4];                          // flash_attention_backward.py:23
+    for (long start = 0; start < N; start += 16) {          // +8
+        simdgroup_float8x8 sum[4];                          // +12
         for (int n = 0; n < 4; ++n) {
             sum[n] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
         }
@@ -117,12 +117,12 @@ kernel void flash_attention_backward(device const float* q [[buffer(0)]],
         for (int slot = 0; slot < 8; ++slot) {
             const int e = t + 32 * slot;
             const int d = e / 16;
-            const int m = wrap_add(int(start), d);          // flash_attention_backward.py:20
+            const int m = wrap_add(int(start), d);          // +9
             const int d_1 = e % 16;
-            const int at_m = m * 16 + d_1;                  // flash_attention_backward.py:21
+            const int at_m = m * 16 + d_1;                  // +10
             const bool inside = m < N;
-            grad[slot] = inside ? do_[at_m] : 0.0f;         // flash_attention_backward.py:22
-            rows_tile[d * 20 + d_1] = inside ? q[at_m] : 0.0f; // flash_attention_backward.py:23
+            grad[slot] = inside ? do_[at_m] : 0.0f;         // +11
+            rows_tile[d * 20 + d_1] = inside ? q[at_m] : 0.0f; // +12
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
         multiply_16x16x16_nt(sum, rows_tile, keys_tile);
@@ -136,17 +136,17 @@ kernel void flash_attention_backward(device const float* q [[buffer(0)]],
         for (int slot = 0; slot < 8; ++slot) {
             const int e = t + 32 * slot;
             const int d = e / 16;
-            const int m = wrap_add(int(start), d);          // flash_attention_backward.py:20
+            const int m = wrap_add(int(start), d);          // +9
             const int d_1 = e % 16;
-            const bool seen = m < N && n_base + d_1 < N;    // flash_attention_backward.py:24
-            weights[slot] = seen ? precise::exp(scores_part_shared[e] * scale - // flash_attention_backward.py:25
+            const bool seen = m < N && n_base + d_1 < N;    // +13
+            weights[slot] = seen ? precise::exp(scores_part_shared[e] * scale - // +14
                 (m < N ? lse[m] : 0.0f)) : 0.0f;
-            grad_tile[d * 20 + d_1] = grad[slot];           // flash_attention_backward.py:26
+            grad_tile[d * 20 + d_1] = grad[slot];           // +15
             weights_tile[d * 20 + d_1] = weights[slot];
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
         multiply_16x16x16_tn(grad_v, weights_tile, grad_tile);
-        simdgroup_float8x8 sum_1[4];                        // flash_attention_backward.py:27
+        simdgroup_float8x8 sum_1[4];                        // +16
         for (int n = 0; n < 4; ++n) {
             sum_1[n] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
         }
@@ -160,13 +160,13 @@ kernel void flash_attention_backward(device const float* q [[buffer(0)]],
         for (int slot = 0; slot < 8; ++slot) {
             const int e = t + 32 * slot;
             const int d = e / 16;
-            const int m = wrap_add(int(start), d);          // flash_attention_backward.py:20
-            grad_scores_tile[d * 20 + e % 16] = weights[slot] * // flash_attention_backward.py:29
+            const int m = wrap_add(int(start), d);          // +9
+            grad_scores_tile[d * 20 + e % 16] = weights[slot] * // +18
                 (along_part_shared[e] - (m < N ? delta[m] : 0.0f)) * scale;
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
         multiply_16x16x16_tn(grad_k, grad_scores_tile, rows_tile);
-        simdgroup_float8x8 sum_2[4];                        // flash_attention_backward.py:30
+        simdgroup_float8x8 sum_2[4];                        // +19
         for (int n = 0; n < 4; ++n) {
             sum_2[n] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
         }
@@ -178,30 +178,30 @@ kernel void flash_attention_backward(device const float* q [[buffer(0)]],
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
         for (int e = t; e < 256; e += 32) {
-            const int m = wrap_add(int(start), e / 16);     // flash_attention_backward.py:20
-            if (m < N) {                                    // flash_attention_backward.py:30
+            const int m = wrap_add(int(start), e / 16);     // +9
+            if (m < N) {                                    // +19
                 atomic_fetch_add_explicit(&dq[m * 16 + e % 16], block_shared[e],
                     memory_order_relaxed);
             }
         }
     }
-    for (int i = 0; i < 2; ++i) {                           // flash_attention_backward.py:26
+    for (int i = 0; i < 2; ++i) {                           // +15
         for (int j = 0; j < 2; ++j) {
             simdgroup_store(grad_v[i * 2 + j], &grad_v_shared[i * 128 + 8 * j], 16);
         }
     }
-    for (int i = 0; i < 2; ++i) {                           // flash_attention_backward.py:29
+    for (int i = 0; i < 2; ++i) {                           // +18
         for (int j = 0; j < 2; ++j) {
             simdgroup_store(grad_k[i * 2 + j], &grad_k_shared[i * 128 + 8 * j], 16);
         }
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
     for (int e = t; e < 256; e += 32) {
-        const int n = n_base + e / 16;                      // flash_attention_backward.py:15
-        if (n < N) {                                        // flash_attention_backward.py:31
-            const int at_n = n * 16 + e % 16;               // flash_attention_backward.py:16
-            dk[at_n] = grad_k_shared[e];                    // flash_attention_backward.py:31
-            dv[at_n] = grad_v_shared[e];                    // flash_attention_backward.py:32
+        const int n = n_base + e / 16;                      // +4
+        if (n < N) {                                        // +20
+            const int at_n = n * 16 + e % 16;               // +5
+            dk[at_n] = grad_k_shared[e];                    // +20
+            dv[at_n] = grad_v_shared[e];                    // +21
         }
     }
 }

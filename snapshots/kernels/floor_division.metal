@@ -33,11 +33,11 @@ kernel void floor_division(device const int* a [[buffer(0)]],
                            uint3 thread_position [[thread_position_in_threadgroup]]) {
     const int t = int(thread_position.x);
 
-    const int offs = int(program.x) * 64 + t;               // floor_division.py:12
-    if (offs < N) {                                         // floor_division.py:15
-        const int x = a[offs];                              // floor_division.py:14
+    const int offs = int(program.x) * 64 + t;               // +1
+    if (offs < N) {                                         // +4
+        const int x = a[offs];                              // +3
         const int y = b[offs];
-        quotients[offs] = floor_div(x, y);                  // floor_division.py:15
-        remainders[offs] = floor_mod(x, y);                 // floor_division.py:16
+        quotients[offs] = floor_div(x, y);                  // +4
+        remainders[offs] = floor_mod(x, y);                 // +5
     }
 }

@@ -69,33 +69,33 @@ kernel void flash_attention(device const float* q [[buffer(0)]],
     threadgroup float acc_shared[256];
     const int t = int(thread_position.x);
 
-    simdgroup_float8x8 acc[4];                              // flash_attention.py:33
+    simdgroup_float8x8 acc[4];                              // +20
     for (int n = 0; n < 4; ++n) {
         acc[n] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
     }
-    const int m_base = int(program.x) * 16;                 // flash_attention.py:17
+    const int m_base = int(program.x) * 16;                 // +4
     for (int e = t; e < 256; e += 32) {
         const int d = e / 16;
         const int m = m_base + d;
         const int d_1 = e % 16;
-        rows_tile[d * 20 + d_1] = m < N ? q[m * 16 + d_1] : 0.0f; // flash_attention.py:25
+        rows_tile[d * 20 + d_1] = m < N ? q[m * 16 + d_1] : 0.0f; // +12
     }
-    float total;                                            // flash_attention.py:22
+    float total;                                            // +9
     float high;
     if (t < 16) {
         total = 0.0f;
         high = -INFINITY;
     }
     for (long start = 0; start < N; start += 16) {
-        simdgroup_float8x8 sum[4];                          // flash_attention.py:25
+        simdgroup_float8x8 sum[4];                          // +12
         for (int n = 0; n < 4; ++n) {
             sum[n] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
         }
         for (int e = t; e < 256; e += 32) {
             const int d = e / 16;
-            const int n = wrap_add(int(start), d);          // flash_attention.py:23
+            const int n = wrap_add(int(start), d);          // +10
             const int d_1 = e % 16;
-            keys_tile[d * 20 + d_1] = n < N ? k[n * 16 + d_1] : 0.0f; // flash_attention.py:25
+            keys_tile[d * 20 + d_1] = n < N ? k[n * 16 + d_1] : 0.0f; // +12
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
         multiply_16x16x16_nt(sum, rows_tile, keys_tile);
@@ -108,14 +108,14 @@ kernel void flash_attention(device const float* q [[buffer(0)]],
         float scores[8];
         for (int slot = 0; slot < 8; ++slot) {
             const int e = t + 32 * slot;
-            scores[slot] = wrap_add(int(start), e % 16) < N ? scores_part_shared[e] * scale // flash_attention.py:27
+            scores[slot] = wrap_add(int(start), e % 16) < N ? scores_part_shared[e] * scale // +14
                 : -INFINITY;
             scores_shared[e] = scores[slot];
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
         float higher;
         if (t < 16) {
-            float high_1 = -INFINITY;                       // flash_attention.py:28
+            float high_1 = -INFINITY;                       // +15
             for (int k_1 = 0; k_1 < 16; ++k_1) {
                 high_1 = fmax(high_1, scores_shared[t * 16 + k_1]);
             }
@@ -126,15 +126,15 @@ kernel void flash_attention(device const float* q [[buffer(0)]],
         float weights[8];
         for (int slot = 0; slot < 8; ++slot) {
             const int e = t + 32 * slot;
-            weights[slot] = precise::exp(scores[slot] - higher_shared[e / 16]); // flash_attention.py:29
+            weights[slot] = precise::exp(scores[slot] - higher_shared[e / 16]); // +16
             weights_shared[e] = weights[slot];
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
         float factor;
         float total_1;
         if (t < 16) {
-            factor = precise::exp(high - higher);           // flash_attention.py:30
-            float total_2 = 0.0f;                           // flash_attention.py:31
+            factor = precise::exp(high - higher);           // +17
+            float total_2 = 0.0f;                           // +18
             for (int k_1 = 0; k_1 < 16; ++k_1) {
                 total_2 += weights_shared[t * 16 + k_1];
             }
@@ -144,9 +144,9 @@ kernel void flash_attention(device const float* q [[buffer(0)]],
             const int e = t + 32 * slot;
             const int d = e / 16;
             const int d_1 = e % 16;
-            weights_tile[d * 20 + d_1] = weights[slot];     // flash_attention.py:33
-            const int n = wrap_add(int(start), d);          // flash_attention.py:23
-            values_tile[d * 20 + d_1] = n < N ? v[n * 16 + d_1] : 0.0f; // flash_attention.py:33
+            weights_tile[d * 20 + d_1] = weights[slot];     // +20
+            const int n = wrap_add(int(start), d);          // +10
+            values_tile[d * 20 + d_1] = n < N ? v[n * 16 + d_1] : 0.0f; // +20
         }
         if (t < 16) { factor_tile[t] = factor; }
         threadgroup_barrier(mem_flags::mem_threadgroup);
@@ -158,12 +158,12 @@ kernel void flash_attention(device const float* q [[buffer(0)]],
         }
         multiply_16x16x16(acc, weights_tile, values_tile);
         if (t < 16) {
-            total = total_1;                                // flash_attention.py:34
+            total = total_1;                                // +21
             high = higher;
         }
     }
     if (t < 16) { total_shared[t] = total; }
-    for (int i = 0; i < 2; ++i) {                           // flash_attention.py:33
+    for (int i = 0; i < 2; ++i) {                           // +20
         for (int j = 0; j < 2; ++j) {
             simdgroup_store(acc[i * 2 + j], &acc_shared[i * 128 + 8 * j], 16);
         }
@@ -171,13 +171,13 @@ kernel void flash_attention(device const float* q [[buffer(0)]],
     threadgroup_barrier(mem_flags::mem_threadgroup);
     for (int e = t; e < 256; e += 32) {
         const int d = e / 16;
-        const int m = m_base + d;                           // flash_attention.py:17
-        if (m < N) {                                        // flash_attention.py:35
+        const int m = m_base + d;                           // +4
+        if (m < N) {                                        // +22
             out[m * 16 + e % 16] = acc_shared[e] / total_shared[d];
         }
     }
     if (t < 16) {
-        const int m = m_base + t;                           // flash_attention.py:17
-        if (m < N) { lse[m] = high + precise::log(total); } // flash_attention.py:36
+        const int m = m_base + t;                           // +4
+        if (m < N) { lse[m] = high + precise::log(total); } // +23
     }
 }

@@ -51,35 +51,35 @@ kernel void gated_linear(device const half* x [[buffer(0)]],
     threadgroup float gates_shared[1024];
     const int t = int(thread_position.x);
 
-    simdgroup_float8x8 acc[8];                              // gated_linear.py:22
+    simdgroup_float8x8 acc[8];                              // +11
     for (int n = 0; n < 8; ++n) {
         acc[n] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
     }
-    simdgroup_float8x8 gates[8];                            // gated_linear.py:23
+    simdgroup_float8x8 gates[8];                            // +12
     for (int n = 0; n < 8; ++n) {
         gates[n] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
     }
     int stage = 0;
     const int column = int(simdgroup) * 16;
-    for (long start = 0; start < K; start += 16) {          // gated_linear.py:18
+    for (long start = 0; start < K; start += 16) {          // +7
         half rows[8];
         half w_value[8];
         half gate_value[8];
         for (int slot = 0; slot < 8; ++slot) {
             const int e = t + 64 * slot;
-            const int m = int(program.x) * 32 + e / 16;     // gated_linear.py:15
-            const int k = int(start) + e % 16;              // gated_linear.py:19
-            rows[slot] = m < M && k < K ? x[m * K + k] : 0.0h; // gated_linear.py:20
-            const int k_1 = int(start) + e / 32;            // gated_linear.py:19
-            const int n = int(program.y) * 32 + e % 32;     // gated_linear.py:16
-            const bool inside = k_1 < K && n < N;           // gated_linear.py:21
-            w_value[slot] = inside ? w[k_1 * N + n] : 0.0h; // gated_linear.py:22
-            gate_value[slot] = inside ? gate[k_1 * N + n] : 0.0h; // gated_linear.py:23
+            const int m = int(program.x) * 32 + e / 16;     // +4
+            const int k = int(start) + e % 16;              // +8
+            rows[slot] = m < M && k < K ? x[m * K + k] : 0.0h; // +9
+            const int k_1 = int(start) + e / 32;            // +8
+            const int n = int(program.y) * 32 + e % 32;     // +5
+            const bool inside = k_1 < K && n < N;           // +10
+            w_value[slot] = inside ? w[k_1 * N + n] : 0.0h; // +11
+            gate_value[slot] = inside ? gate[k_1 * N + n] : 0.0h; // +12
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
-        if (stage > 0) {                                    // gated_linear.py:22
+        if (stage > 0) {                                    // +11
             multiply_32x16x32(acc, rows_tile[(stage - 1) % 2], w_tile[(stage - 1) % 2], column);
-            multiply_32x16x32(gates, rows_tile[(stage - 1) % 2], gate_tile[(stage - 1) % 2], // gated_linear.py:23
+            multiply_32x16x32(gates, rows_tile[(stage - 1) % 2], gate_tile[(stage - 1) % 2], // +12
                 column);
         }
         for (int slot = 0; slot < 8; ++slot) {
@@ -92,25 +92,25 @@ kernel void gated_linear(device const half* x [[buffer(0)]],
         stage += 1;
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
-    if (stage > 0) {                                        // gated_linear.py:22
+    if (stage > 0) {                                        // +11
         multiply_32x16x32(acc, rows_tile[(stage - 1) % 2], w_tile[(stage - 1) % 2], column);
-        multiply_32x16x32(gates, rows_tile[(stage - 1) % 2], gate_tile[(stage - 1) % 2], column); // gated_linear.py:23
+        multiply_32x16x32(gates, rows_tile[(stage - 1) % 2], gate_tile[(stage - 1) % 2], column); // +12
     }
-    for (int i = 0; i < 4; ++i) {                           // gated_linear.py:22
+    for (int i = 0; i < 4; ++i) {                           // +11
         for (int j = 0; j < 2; ++j) {
             simdgroup_store(acc[i * 2 + j], &acc_shared[i * 256 + column + 8 * j], 32);
         }
     }
-    for (int i = 0; i < 4; ++i) {                           // gated_linear.py:23
+    for (int i = 0; i < 4; ++i) {                           // +12
         for (int j = 0; j < 2; ++j) {
             simdgroup_store(gates[i * 2 + j], &gates_shared[i * 256 + column + 8 * j], 32);
         }
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
     for (int e = t; e < 1024; e += 64) {
-        const int n = int(program.y) * 32 + e % 32;         // gated_linear.py:16
-        const int m = int(program.x) * 32 + e / 32;         // gated_linear.py:15
-        if (m < M && n < N) {                               // gated_linear.py:25
+        const int n = int(program.y) * 32 + e % 32;         // +5
+        const int m = int(program.x) * 32 + e / 32;         // +4
+        if (m < M && n < N) {                               // +14
             y[m * N + n] = half((acc_shared[e] + bias[n]) * sigmoid_of(gates_shared[e]));
         }
     }

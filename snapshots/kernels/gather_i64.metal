@@ -12,7 +12,7 @@ kernel void gather_i64(device const float* table [[buffer(0)]],
     const int t = int(thread_position.x);
 
     if (t < 50) {
-        const long offs = long(int(program.x) * 50) + long(t); // gather_i64.py:12
-        if (offs < N) { out[offs] = table[indices[offs]]; } // gather_i64.py:14
+        const long offs = long(int(program.x) * 50) + long(t); // +1
+        if (offs < N) { out[offs] = table[indices[offs]]; } // +3
     }
 }

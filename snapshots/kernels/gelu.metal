@@ -11,10 +11,10 @@ kernel void gelu(device const float* x [[buffer(0)]],
     const int t = int(thread_position.x);
 
     for (int e = t; e < 512; e += 256) {
-        const int offs = int(program.x) * 512 + e;          // gelu.py:16
-        if (offs < N) {                                     // gelu.py:19
-            const float v = x[offs];                        // gelu.py:17
-            y[offs] = 0.5f * v * (1.0f + precise::tanh(0.7978846f * (v + 0.044715f * v * v * v))); // gelu.py:19
+        const int offs = int(program.x) * 512 + e;          // +1
+        if (offs < N) {                                     // +4
+            const float v = x[offs];                        // +2
+            y[offs] = 0.5f * v * (1.0f + precise::tanh(0.7978846f * (v + 0.044715f * v * v * v))); // +4
         }
     }
 }

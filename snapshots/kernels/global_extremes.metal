@@ -19,23 +19,23 @@ kernel void global_extremes(device const int* x [[buffer(0)]],
     threadgroup int high_partial[4];
     const int t = int(thread_position.x);
 
-    const int offs = int(program.x) * 128 + t;              // global_extremes.py:12
-    const bool mask = offs < N;                             // global_extremes.py:13
-    int total = as_type<int>(simd_sum(as_type<uint>(mask ? x[offs] : 0))); // global_extremes.py:14
-    int low = simd_min(mask ? x[offs] : INT_MAX);           // global_extremes.py:15
-    int high = simd_max(mask ? x[offs] : INT_MIN);          // global_extremes.py:16
+    const int offs = int(program.x) * 128 + t;              // +1
+    const bool mask = offs < N;                             // +2
+    int total = as_type<int>(simd_sum(as_type<uint>(mask ? x[offs] : 0))); // +3
+    int low = simd_min(mask ? x[offs] : INT_MAX);           // +4
+    int high = simd_max(mask ? x[offs] : INT_MIN);          // +5
     if (lane == 0) {
-        total_partial[simdgroup] = total;                   // global_extremes.py:14
-        low_partial[simdgroup] = low;                       // global_extremes.py:15
-        high_partial[simdgroup] = high;                     // global_extremes.py:16
+        total_partial[simdgroup] = total;                   // +3
+        low_partial[simdgroup] = low;                       // +4
+        high_partial[simdgroup] = high;                     // +5
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
-    total = as_type<int>(simd_sum(as_type<uint>(lane < 4 ? total_partial[lane] : 0))); // global_extremes.py:14
-    low = simd_min(lane < 4 ? low_partial[lane] : INT_MAX); // global_extremes.py:15
-    high = simd_max(lane < 4 ? high_partial[lane] : INT_MIN); // global_extremes.py:16
-    if (t == 0) {                                           // global_extremes.py:14
+    total = as_type<int>(simd_sum(as_type<uint>(lane < 4 ? total_partial[lane] : 0))); // +3
+    low = simd_min(lane < 4 ? low_partial[lane] : INT_MAX); // +4
+    high = simd_max(lane < 4 ? high_partial[lane] : INT_MIN); // +5
+    if (t == 0) {                                           // +3
         atomic_fetch_add_explicit(&result[0], total, memory_order_relaxed);
-        atomic_fetch_min_explicit(&result[1], low, memory_order_relaxed); // global_extremes.py:15
-        atomic_fetch_max_explicit(&result[2], high, memory_order_relaxed); // global_extremes.py:16
+        atomic_fetch_min_explicit(&result[1], low, memory_order_relaxed); // +4
+        atomic_fetch_max_explicit(&result[2], high, memory_order_relaxed); // +5
     }
 }

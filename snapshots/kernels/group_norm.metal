@@ -35,35 +35,35 @@ kernel void group_norm(device const float* x [[buffer(0)]],
     const int t = int(thread_position.x);
 
     int stage = 0;
-    const int group = int(program.y);                       // group_norm.py:12
-    const int n = floor_div(C, 3);                          // group_norm.py:13
+    const int group = int(program.y);                       // +1
+    const int n = floor_div(C, 3);                          // +2
     const int size = wrap_mul(n, HW);
-    const int base = (int(program.x) * 3 + group) * size;   // group_norm.py:14
-    float total = 0.0f;                                     // group_norm.py:16
+    const int base = (int(program.x) * 3 + group) * size;   // +3
+    float total = 0.0f;                                     // +5
     float squares = 0.0f;
     for (long start = 0; start < size; start += 64) {
-        const int i = int(start) + t;                       // group_norm.py:17
-        const float v = i < size ? x[base + i] : 0.0f;      // group_norm.py:18
-        float total_1 = simd_sum(v);                        // group_norm.py:19
-        float total_2 = simd_sum(v * v);                    // group_norm.py:20
+        const int i = int(start) + t;                       // +6
+        const float v = i < size ? x[base + i] : 0.0f;      // +7
+        float total_1 = simd_sum(v);                        // +8
+        float total_2 = simd_sum(v * v);                    // +9
         if (lane == 0) {
-            total_partial[stage % 2][simdgroup] = total_1;  // group_norm.py:19
-            total_partial_1[stage % 2][simdgroup] = total_2; // group_norm.py:20
+            total_partial[stage % 2][simdgroup] = total_1;  // +8
+            total_partial_1[stage % 2][simdgroup] = total_2; // +9
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
-        total_1 = simd_sum(lane < 2 ? total_partial[stage % 2][lane] : 0.0f); // group_norm.py:19
-        total_2 = simd_sum(lane < 2 ? total_partial_1[stage % 2][lane] : 0.0f); // group_norm.py:20
+        total_1 = simd_sum(lane < 2 ? total_partial[stage % 2][lane] : 0.0f); // +8
+        total_2 = simd_sum(lane < 2 ? total_partial_1[stage % 2][lane] : 0.0f); // +9
         stage += 1;
-        total += total_1;                                   // group_norm.py:19
-        squares += total_2;                                 // group_norm.py:20
+        total += total_1;                                   // +8
+        squares += total_2;                                 // +9
     }
-    const float mean = total / float(size);                 // group_norm.py:21
-    const float scale = precise::rsqrt(squares / float(size) - mean * mean + 0.00001f); // group_norm.py:22
-    for (long start = 0; start < size; start += 64) {       // group_norm.py:23
-        const int i = int(start) + t;                       // group_norm.py:24
-        if (i < size) {                                     // group_norm.py:29
-            const int channel = group * n + floor_div(i, HW); // group_norm.py:26
-            y[base + i] = (x[base + i] - mean) * scale * weight[channel] + bias[channel]; // group_norm.py:29
+    const float mean = total / float(size);                 // +10
+    const float scale = precise::rsqrt(squares / float(size) - mean * mean + 0.00001f); // +11
+    for (long start = 0; start < size; start += 64) {       // +12
+        const int i = int(start) + t;                       // +13
+        if (i < size) {                                     // +18
+            const int channel = group * n + floor_div(i, HW); // +15
+            y[base + i] = (x[base + i] - mean) * scale * weight[channel] + bias[channel]; // +18
         }
     }
 }

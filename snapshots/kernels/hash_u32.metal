@@ -11,11 +11,11 @@ kernel void hash_u32(device const uint* keys [[buffer(0)]],
                      uint3 thread_position [[thread_position_in_threadgroup]]) {
     const int t = int(thread_position.x);
 
-    const int offs = int(program.x) * 256 + t;              // hash_u32.py:20
-    if (offs < N) {                                         // hash_u32.py:21
+    const int offs = int(program.x) * 256 + t;              // +1
+    if (offs < N) {                                         // +2
         const uint h = keys[offs] ^ seed;
-        const uint h_1 = (h ^ (h >> 16u)) * 2246822507u;    // hash_u32.py:12
-        const uint h_2 = (h_1 ^ (h_1 >> 13u)) * 3266489909u; // hash_u32.py:14
-        out[offs] = h_2 ^ (h_2 >> 16u);                     // hash_u32.py:21
+        const uint h_1 = (h ^ (h >> 16u)) * 2246822507u;    // mix+2
+        const uint h_2 = (h_1 ^ (h_1 >> 13u)) * 3266489909u; // mix+4
+        out[offs] = h_2 ^ (h_2 >> 16u);                     // +2
     }
 }

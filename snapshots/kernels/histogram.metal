@@ -16,18 +16,18 @@ kernel void histogram(device const uchar* data [[buffer(0)]],
     threadgroup int shared[100];
     const int t = int(thread_position.x);
 
-    for (int slot = t; slot < 100; slot += 64) {            // histogram.py:14
-        shared[slot] = 0;                                   // histogram.py:15
+    for (int slot = t; slot < 100; slot += 64) {            // +3
+        shared[slot] = 0;                                   // +4
     }
-    threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup); // histogram.py:16
-    int i = int(program.x) * 64 + t;                        // histogram.py:18
+    threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup); // +5
+    int i = int(program.x) * 64 + t;                        // +7
     while (i < N) {
-        atomic_fetch_add_explicit((threadgroup atomic_int*)&shared[data[i]], 1, // histogram.py:19
+        atomic_fetch_add_explicit((threadgroup atomic_int*)&shared[data[i]], 1, // +8
             memory_order_relaxed);
-        i = wrap_add(i, int(programs.x) * 64);              // histogram.py:20
+        i = wrap_add(i, int(programs.x) * 64);              // +9
     }
-    threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup); // histogram.py:21
-    for (int slot = t; slot < 100; slot += 64) {            // histogram.py:22
-        atomic_fetch_add_explicit(&counts[slot], shared[slot], memory_order_relaxed); // histogram.py:23
+    threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup); // +10
+    for (int slot = t; slot < 100; slot += 64) {            // +11
+        atomic_fetch_add_explicit(&counts[slot], shared[slot], memory_order_relaxed); // +12
     }
 }

@@ -15,22 +15,22 @@ kernel void kmeans_step(device const float* points [[buffer(0)]],
                         uint3 thread_position [[thread_position_in_threadgroup]]) {
     const int t = int(thread_position.x);
 
-    const int i = int(program.x) * 64 + t;                  // kmeans_step.py:14
-    const float x = i < N ? points[2 * i] : 0.0f;           // kmeans_step.py:15
+    const int i = int(program.x) * 64 + t;                  // +1
+    const float x = i < N ? points[2 * i] : 0.0f;           // +2
     const float y = i < N ? points[2 * i + 1] : 0.0f;
-    int place = 0;                                          // kmeans_step.py:17
+    int place = 0;                                          // +4
     float best = INFINITY;
     for (int k = 0; k < K; ++k) {
-        const float dx = x - centres[2 * k];                // kmeans_step.py:18
+        const float dx = x - centres[2 * k];                // +5
         const float dy = y - centres[2 * k + 1];
-        const float far = dx * dx + dy * dy;                // kmeans_step.py:19
-        place = far < best ? k : place;                     // kmeans_step.py:20
-        best = fmin(far, best);                             // kmeans_step.py:21
+        const float far = dx * dx + dy * dy;                // +6
+        place = far < best ? k : place;                     // +7
+        best = fmin(far, best);                             // +8
     }
-    if (i < N) {                                            // kmeans_step.py:22
+    if (i < N) {                                            // +9
         nearest[i] = place;
-        atomic_fetch_add_explicit(&sums[2 * place], x, memory_order_relaxed); // kmeans_step.py:23
-        atomic_fetch_add_explicit(&sums[2 * place + 1], y, memory_order_relaxed); // kmeans_step.py:24
-        atomic_fetch_add_explicit(&counts[place], 1, memory_order_relaxed); // kmeans_step.py:25
+        atomic_fetch_add_explicit(&sums[2 * place], x, memory_order_relaxed); // +10
+        atomic_fetch_add_explicit(&sums[2 * place + 1], y, memory_order_relaxed); // +11
+        atomic_fetch_add_explicit(&counts[place], 1, memory_order_relaxed); // +12
     }
 }

@@ -17,13 +17,13 @@ kernel void layernorm(device const float* x [[buffer(0)]],
     threadgroup float total_partial_1[8];
     const int t = int(thread_position.x);
 
-    const int row = int(program.x);                         // layernorm.py:12
+    const int row = int(program.x);                         // +1
     float v[2];
-    float total = 0.0f;                                     // layernorm.py:16
+    float total = 0.0f;                                     // +5
     for (int slot = 0; slot < 2; ++slot) {
         const int col = t + 256 * slot;
-        v[slot] = col < N ? x[row * N + col] : 0.0f;        // layernorm.py:15
-        total += v[slot];                                   // layernorm.py:16
+        v[slot] = col < N ? x[row * N + col] : 0.0f;        // +4
+        total += v[slot];                                   // +5
     }
     total = simd_sum(total);
     if (lane == 0) { total_partial[simdgroup] = total; }
@@ -31,11 +31,11 @@ kernel void layernorm(device const float* x [[buffer(0)]],
     total = simd_sum(lane < 8 ? total_partial[lane] : 0.0f);
     const float mean = total / float(N);
     float centred[2];
-    float total_1 = 0.0f;                                   // layernorm.py:18
+    float total_1 = 0.0f;                                   // +7
     for (int slot = 0; slot < 2; ++slot) {
         const int col = t + 256 * slot;
-        centred[slot] = col < N ? v[slot] - mean : 0.0f;    // layernorm.py:17
-        total_1 += centred[slot] * centred[slot];           // layernorm.py:18
+        centred[slot] = col < N ? v[slot] - mean : 0.0f;    // +6
+        total_1 += centred[slot] * centred[slot];           // +7
     }
     total_1 = simd_sum(total_1);
     if (lane == 0) { total_partial_1[simdgroup] = total_1; }
@@ -44,7 +44,7 @@ kernel void layernorm(device const float* x [[buffer(0)]],
     const float scale = precise::rsqrt(total_1 / float(N) + 0.00001f);
     for (int slot = 0; slot < 2; ++slot) {
         const int col = t + 256 * slot;
-        if (col < N) {                                      // layernorm.py:20
+        if (col < N) {                                      // +9
             y[row * N + col] = centred[slot] * scale * weight[col] + bias[col];
         }
     }

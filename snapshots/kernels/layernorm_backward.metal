@@ -22,23 +22,23 @@ kernel void layernorm_backward(device const float* x [[buffer(0)]],
     threadgroup float total_partial_3[4];
     const int t = int(thread_position.x);
 
-    const int offset = int(program.x) * N + t;              // layernorm_backward.py:15
-    const bool mask = t < N;                                // layernorm_backward.py:14
-    const float v = mask ? x[offset] : 0.0f;                // layernorm_backward.py:15
-    float total = simd_sum(v);                              // layernorm_backward.py:16
+    const int offset = int(program.x) * N + t;              // +4
+    const bool mask = t < N;                                // +3
+    const float v = mask ? x[offset] : 0.0f;                // +4
+    float total = simd_sum(v);                              // +5
     if (lane == 0) { total_partial[simdgroup] = total; }
     threadgroup_barrier(mem_flags::mem_threadgroup);
     total = simd_sum(lane < 4 ? total_partial[lane] : 0.0f);
     const float centered = mask ? v - total / float(N) : 0.0f;
-    float total_1 = simd_sum(centered * centered);          // layernorm_backward.py:17
+    float total_1 = simd_sum(centered * centered);          // +6
     if (lane == 0) { total_partial_1[simdgroup] = total_1; }
     threadgroup_barrier(mem_flags::mem_threadgroup);
     total_1 = simd_sum(lane < 4 ? total_partial_1[lane] : 0.0f);
-    const float g = mask ? dy[offset] : 0.0f;               // layernorm_backward.py:15
-    const float rstd = precise::rsqrt(total_1 / float(N) + eps); // layernorm_backward.py:17
-    const float hat = centered * rstd;                      // layernorm_backward.py:18
-    const float wg = g * (mask ? w[t] : 0.0f);              // layernorm_backward.py:19
-    float total_2 = simd_sum(wg * hat);                     // layernorm_backward.py:20
+    const float g = mask ? dy[offset] : 0.0f;               // +4
+    const float rstd = precise::rsqrt(total_1 / float(N) + eps); // +6
+    const float hat = centered * rstd;                      // +7
+    const float wg = g * (mask ? w[t] : 0.0f);              // +8
+    float total_2 = simd_sum(wg * hat);                     // +9
     float total_3 = simd_sum(wg);
     if (lane == 0) {
         total_partial_2[simdgroup] = total_2;
@@ -47,9 +47,9 @@ kernel void layernorm_backward(device const float* x [[buffer(0)]],
     threadgroup_barrier(mem_flags::mem_threadgroup);
     total_2 = simd_sum(lane < 4 ? total_partial_2[lane] : 0.0f);
     total_3 = simd_sum(lane < 4 ? total_partial_3[lane] : 0.0f);
-    if (mask) {                                             // layernorm_backward.py:21
+    if (mask) {                                             // +10
         dx[offset] = (wg - hat * (total_2 / float(N)) - total_3 / float(N)) * rstd;
-        atomic_fetch_add_explicit(&dw[t], g * hat, memory_order_relaxed); // layernorm_backward.py:22
-        atomic_fetch_add_explicit(&db[t], g, memory_order_relaxed); // layernorm_backward.py:23
+        atomic_fetch_add_explicit(&dw[t], g * hat, memory_order_relaxed); // +11
+        atomic_fetch_add_explicit(&db[t], g, memory_order_relaxed); // +12
     }
 }

@@ -10,9 +10,9 @@ kernel void leaky_relu(device const float* x [[buffer(0)]],
                        uint3 thread_position [[thread_position_in_threadgroup]]) {
     const int t = int(thread_position.x);
 
-    const int offs = int(program.x) * 128 + t;              // leaky_relu.py:16
-    if (offs < N) {                                         // leaky_relu.py:18
-        const float v = x[offs];                            // leaky_relu.py:17
-        y[offs] = v > 0.0f ? v : 0.25f * (precise::exp(v) - 1.0f); // leaky_relu.py:18
+    const int offs = int(program.x) * 128 + t;              // +1
+    if (offs < N) {                                         // +3
+        const float v = x[offs];                            // +2
+        y[offs] = v > 0.0f ? v : 0.25f * (precise::exp(v) - 1.0f); // +3
     }
 }

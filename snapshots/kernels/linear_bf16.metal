@@ -49,30 +49,30 @@ kernel void linear_bf16(device const bfloat* x [[buffer(0)]],
     threadgroup float acc_strip[2048];
     const int t = int(thread_position.x);
 
-    simdgroup_float8x8 acc[16];                             // linear_bf16.py:20
+    simdgroup_float8x8 acc[16];                             // +8
     for (int n = 0; n < 16; ++n) {
         acc[n] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
     }
     int stage = 0;
     const int row = int(simdgroup / 4) * 32;
     const int column = int(simdgroup % 4) * 32;
-    for (long start = 0; start < K; start += 16) {          // linear_bf16.py:16
+    for (long start = 0; start < K; start += 16) {          // +4
         bfloat rows[4];
         for (int slot = 0; slot < 4; ++slot) {
             const int e = t + 256 * slot;
-            const int m = int(program.x) * 64 + e / 16;     // linear_bf16.py:13
-            const int k = int(start) + e % 16;              // linear_bf16.py:17
-            rows[slot] = m < M && k < K ? x[m * K + k] : bfloat(0.0f); // linear_bf16.py:18
+            const int m = int(program.x) * 64 + e / 16;     // +1
+            const int k = int(start) + e % 16;              // +5
+            rows[slot] = m < M && k < K ? x[m * K + k] : bfloat(0.0f); // +6
         }
         bfloat weights[8];
         for (int slot = 0; slot < 8; ++slot) {
             const int e = t + 256 * slot;
-            const int n = int(program.y) * 128 + e / 16;    // linear_bf16.py:14
-            const int k = int(start) + e % 16;              // linear_bf16.py:17
-            weights[slot] = n < N && k < K ? w[n * K + k] : bfloat(0.0f); // linear_bf16.py:19
+            const int n = int(program.y) * 128 + e / 16;    // +2
+            const int k = int(start) + e % 16;              // +5
+            weights[slot] = n < N && k < K ? w[n * K + k] : bfloat(0.0f); // +7
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
-        if (stage > 0) {                                    // linear_bf16.py:20
+        if (stage > 0) {                                    // +8
             multiply_64x16x128_nt(acc, rows_tile[(stage - 1) % 2], weights_tile[(stage - 1) % 2],
                 row, column);
         }
@@ -109,11 +109,11 @@ kernel void linear_bf16(device const bfloat* x [[buffer(0)]],
     }
     for (int slot = 0; slot < 32; ++slot) {
         const int e = t + 256 * slot;
-        const int n = int(program.y) * 128 + e % 128;       // linear_bf16.py:14
-        const int m = int(program.x) * 64 + e / 128;        // linear_bf16.py:13
-        if (m < M && n < N) {                               // linear_bf16.py:22
-            const float y = acc_1[slot] + bias[n];          // linear_bf16.py:21
-            out[m * N + n] = y * sigmoid_of(y);             // linear_bf16.py:22
+        const int n = int(program.y) * 128 + e % 128;       // +2
+        const int m = int(program.x) * 64 + e / 128;        // +1
+        if (m < M && n < N) {                               // +10
+            const float y = acc_1[slot] + bias[n];          // +9
+            out[m * N + n] = y * sigmoid_of(y);             // +10
         }
     }
 }

@@ -14,23 +14,23 @@ kernel void log_sum_exp(device const float* x [[buffer(0)]],
     threadgroup float total_partial[2];
     const int t = int(thread_position.x);
 
-    const int row = int(program.x);                         // log_sum_exp.py:14
-    float total = 0.0f;                                     // log_sum_exp.py:16
+    const int row = int(program.x);                         // +1
+    float total = 0.0f;                                     // +3
     float high = -INFINITY;
     for (long start = 0; start < N; start += 64) {
-        const int offs = int(start) + t;                    // log_sum_exp.py:17
-        const float v = offs < N ? x[row * N + offs] : -INFINITY; // log_sum_exp.py:18
-        float high_1 = simd_max(fmax(v, -INFINITY));        // log_sum_exp.py:19
+        const int offs = int(start) + t;                    // +4
+        const float v = offs < N ? x[row * N + offs] : -INFINITY; // +5
+        float high_1 = simd_max(fmax(v, -INFINITY));        // +6
         if (lane == 0) { high_partial[simdgroup] = high_1; }
         threadgroup_barrier(mem_flags::mem_threadgroup);
         high_1 = simd_max(lane < 2 ? high_partial[lane] : -INFINITY);
         const float higher = fmax(high, high_1);
-        float total_1 = simd_sum(precise::exp(v - higher)); // log_sum_exp.py:20
+        float total_1 = simd_sum(precise::exp(v - higher)); // +7
         if (lane == 0) { total_partial[simdgroup] = total_1; }
         threadgroup_barrier(mem_flags::mem_threadgroup);
         total_1 = simd_sum(lane < 2 ? total_partial[lane] : 0.0f);
         total = total * precise::exp(high - higher) + total_1;
-        high = higher;                                      // log_sum_exp.py:21
+        high = higher;                                      // +8
     }
-    if (t == 0) { out[row] = high + precise::log(total); }  // log_sum_exp.py:22
+    if (t == 0) { out[row] = high + precise::log(total); }  // +9
 }

@@ -36,17 +36,17 @@ kernel void mandelbrot(device int* out [[buffer(0)]],
                        uint3 thread_position [[thread_position_in_threadgroup]]) {
     const int t = int(thread_position.x);
 
-    const int i = int(program.x) * 256 + t;                 // mandelbrot.py:12
-    const float cx = -2.0f + 2.5f * float(floor_mod(i, W)) / float(W); // mandelbrot.py:13
-    const float cy = -1.25f + 2.5f * float(floor_div(i, W)) / float(H); // mandelbrot.py:14
-    float x = 0.0f;                                         // mandelbrot.py:16
+    const int i = int(program.x) * 256 + t;                 // +1
+    const float cx = -2.0f + 2.5f * float(floor_mod(i, W)) / float(W); // +2
+    const float cy = -1.25f + 2.5f * float(floor_div(i, W)) / float(H); // +3
+    float x = 0.0f;                                         // +5
     float y = 0.0f;
     int n = 0;
     while (x * x + y * y < 4.0f && n < 50) {
-        const float next_x = x * x - y * y + cx;            // mandelbrot.py:17
+        const float next_x = x * x - y * y + cx;            // +6
         y = 2.0f * x * y + cy;
-        x = next_x;                                         // mandelbrot.py:18
+        x = next_x;                                         // +7
         n += 1;
     }
-    if (i < wrap_mul(W, H)) { out[i] = n; }                 // mandelbrot.py:19
+    if (i < wrap_mul(W, H)) { out[i] = n; }                 // +8
 }

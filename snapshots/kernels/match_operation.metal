@@ -13,15 +13,15 @@ kernel void match_operation(device const float* x [[buffer(0)]],
                             uint3 thread_position [[thread_position_in_threadgroup]]) {
     const int t = int(thread_position.x);
 
-    const int row = int(program.x);                         // match_operation.py:12
-    const int codes_value = codes[row];                     // match_operation.py:15
-    const float v = t < N ? x[row * N + t] : 0.0f;          // match_operation.py:14
-    float result;                                           // match_operation.py:15
+    const int row = int(program.x);                         // +1
+    const int codes_value = codes[row];                     // +4
+    const float v = t < N ? x[row * N + t] : 0.0f;          // +3
+    float result;                                           // +4
     if (codes_value == 0) {
-        result = v;                                         // match_operation.py:17
+        result = v;                                         // +6
     } else {
-        const float result_1 = codes_value > LIMIT ? v + float(codes_value) : -v; // match_operation.py:15
+        const float result_1 = codes_value > LIMIT ? v + float(codes_value) : -v; // +4
         result = codes_value == 1 || codes_value == 2 ? v * v : result_1;
     }
-    if (t < N) { y[row * N + t] = 2.0f * result; }          // match_operation.py:31
+    if (t < N) { y[row * N + t] = 2.0f * result; }          // +20
 }

@@ -14,12 +14,12 @@ kernel void matmul(device const float* a [[buffer(0)]],
                    uint3 thread_position [[thread_position_in_threadgroup]]) {
     const int t = int(thread_position.x);
 
-    const int row = int(program.x) * 16 + t / 8;            // matmul.py:12
-    const int col = int(program.y) * 8 + t % 8;             // matmul.py:13
-    float acc = 0.0f;                                       // matmul.py:15
+    const int row = int(program.x) * 16 + t / 8;            // +1
+    const int col = int(program.y) * 8 + t % 8;             // +2
+    float acc = 0.0f;                                       // +4
     for (int k = 0; k < K; ++k) {
-        const float x = row < M ? a[row * K + k] : 0.0f;    // matmul.py:16
-        acc += x * (col < N ? b[k * N + col] : 0.0f);       // matmul.py:18
+        const float x = row < M ? a[row * K + k] : 0.0f;    // +5
+        acc += x * (col < N ? b[k * N + col] : 0.0f);       // +7
     }
-    if (row < M && col < N) { c[row * N + col] = acc; }     // matmul.py:20
+    if (row < M && col < N) { c[row * N + col] = acc; }     // +9
 }

@@ -49,28 +49,28 @@ kernel void matmul_int4(device const float* x [[buffer(0)]],
     threadgroup float acc_shared[256];
     const int t = int(thread_position.x);
 
-    simdgroup_float8x8 acc[4];                              // matmul_int4.py:22
+    simdgroup_float8x8 acc[4];                              // +11
     for (int n = 0; n < 4; ++n) {
         acc[n] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
     }
     int stage = 0;
-    const int n_1 = floor_div(K, 2);                        // matmul_int4.py:20
-    for (long start = 0; start < K; start += 16) {          // matmul_int4.py:16
-        const int pair_base = int(start) / 2;               // matmul_int4.py:19
+    const int n_1 = floor_div(K, 2);                        // +9
+    for (long start = 0; start < K; start += 16) {          // +5
+        const int pair_base = int(start) / 2;               // +8
         float left[8];
         float weights[8];
         for (int slot = 0; slot < 8; ++slot) {
             const int e = t + 32 * slot;
             const int i = e / 16;
-            const int m = int(program.x) * 16 + i;          // matmul_int4.py:12
-            const int k = int(start) + e % 16;              // matmul_int4.py:17
-            left[slot] = m < M && k < K ? x[m * K + k] : 0.0f; // matmul_int4.py:18
-            const int n = int(program.y) * 16 + i;          // matmul_int4.py:13
-            const uchar byte = n < N ? packed_[n * n_1 + (pair_base + e / 2 % 8)] : uchar(0); // matmul_int4.py:20
-            weights[slot] = float(e % 2 < 1 ? uchar(byte & 15) : uchar(byte >> 4)) - 8.0f; // matmul_int4.py:21
+            const int m = int(program.x) * 16 + i;          // +1
+            const int k = int(start) + e % 16;              // +6
+            left[slot] = m < M && k < K ? x[m * K + k] : 0.0f; // +7
+            const int n = int(program.y) * 16 + i;          // +2
+            const uchar byte = n < N ? packed_[n * n_1 + (pair_base + e / 2 % 8)] : uchar(0); // +9
+            weights[slot] = float(e % 2 < 1 ? uchar(byte & 15) : uchar(byte >> 4)) - 8.0f; // +10
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
-        if (stage > 0) {                                    // matmul_int4.py:22
+        if (stage > 0) {                                    // +11
             multiply_16x16x16_nt(acc, left_tile[(stage - 1) % 2], weights_tile[(stage - 1) % 2]);
         }
         for (int slot = 0; slot < 8; ++slot) {
@@ -92,9 +92,9 @@ kernel void matmul_int4(device const float* x [[buffer(0)]],
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
     for (int e = t; e < 256; e += 32) {
-        const int n = int(program.y) * 16 + e % 16;         // matmul_int4.py:13
-        const int m = int(program.x) * 16 + e / 16;         // matmul_int4.py:12
-        if (m < M && n < N) {                               // matmul_int4.py:24
+        const int n = int(program.y) * 16 + e % 16;         // +2
+        const int m = int(program.x) * 16 + e / 16;         // +1
+        if (m < M && n < N) {                               // +13
             out[m * N + n] = acc_shared[e] * (n < N ? scales[n] : 0.0f);
         }
     }

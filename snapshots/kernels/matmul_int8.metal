@@ -37,24 +37,24 @@ kernel void matmul_int8(device const char* a [[buffer(0)]],
     threadgroup float acc_shared[256];
     const int t = int(thread_position.x);
 
-    simdgroup_float8x8 acc[4];                              // matmul_int8.py:19
+    simdgroup_float8x8 acc[4];                              // +8
     for (int n = 0; n < 4; ++n) {
         acc[n] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
     }
     int stage = 0;
-    for (long start = 0; start < K; start += 16) {          // matmul_int8.py:15
+    for (long start = 0; start < K; start += 16) {          // +4
         half block[8];
         half block_1[8];
         for (int slot = 0; slot < 8; ++slot) {
             const int e = t + 32 * slot;
             const int i = e / 16;
-            const int m = int(program.x) * 16 + i;          // matmul_int8.py:12
+            const int m = int(program.x) * 16 + i;          // +1
             const int j = e % 16;
-            const int k = int(start) + j;                   // matmul_int8.py:16
-            block[slot] = half(m < M && k < K ? a[m * K + k] : char(0)); // matmul_int8.py:19
-            const int k_1 = int(start) + i;                 // matmul_int8.py:16
-            const int n = int(program.y) * 16 + j;          // matmul_int8.py:13
-            block_1[slot] = half(k_1 < K && n < N ? b[k_1 * N + n] : char(0)); // matmul_int8.py:19
+            const int k = int(start) + j;                   // +5
+            block[slot] = half(m < M && k < K ? a[m * K + k] : char(0)); // +8
+            const int k_1 = int(start) + i;                 // +5
+            const int n = int(program.y) * 16 + j;          // +2
+            block_1[slot] = half(k_1 < K && n < N ? b[k_1 * N + n] : char(0)); // +8
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
         if (stage > 0) {
@@ -79,9 +79,9 @@ kernel void matmul_int8(device const char* a [[buffer(0)]],
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
     for (int e = t; e < 256; e += 32) {
-        const int n = int(program.y) * 16 + e % 16;         // matmul_int8.py:13
-        const int m = int(program.x) * 16 + e / 16;         // matmul_int8.py:12
-        if (m < M && n < N) {                               // matmul_int8.py:21
+        const int n = int(program.y) * 16 + e % 16;         // +2
+        const int m = int(program.x) * 16 + e / 16;         // +1
+        if (m < M && n < N) {                               // +10
             out[m * N + n] = acc_shared[e] * (n < N ? scales[n] : 0.0f);
         }
     }

@@ -59,35 +59,35 @@ kernel void matmul_tiles(device const half* a [[buffer(0)]],
     threadgroup float acc_shared[1024];
     const int t = int(thread_position.x);
 
-    simdgroup_float8x8 acc[8];                              // matmul_tiles.py:28
+    simdgroup_float8x8 acc[8];                              // +17
     for (int n = 0; n < 8; ++n) {
         acc[n] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
     }
     int stage = 0;
-    const int pid = int(program.x);                         // matmul_tiles.py:15
-    const int tall_part = floor_div(M, 32);                 // matmul_tiles.py:16
+    const int pid = int(program.x);                         // +4
+    const int tall_part = floor_div(M, 32);                 // +5
     const int wide_part = floor_div(N, 32);
-    const int n_1 = 2 * (wide_part + int(wide_part * 32 != N)); // matmul_tiles.py:17
+    const int n_1 = 2 * (wide_part + int(wide_part * 32 != N)); // +6
     const int first = floor_div(pid, n_1) * 2;
-    const int rows = min(tall_part + int(tall_part * 32 != M) - first, 2); // matmul_tiles.py:18
-    const int n_2 = floor_mod(pid, n_1);                    // matmul_tiles.py:19
-    const int column = floor_div(n_2, rows);                // matmul_tiles.py:20
-    const int m_base = (first + floor_mod(n_2, rows)) * 32; // matmul_tiles.py:22
+    const int rows = min(tall_part + int(tall_part * 32 != M) - first, 2); // +7
+    const int n_2 = floor_mod(pid, n_1);                    // +8
+    const int column = floor_div(n_2, rows);                // +9
+    const int m_base = (first + floor_mod(n_2, rows)) * 32; // +11
     const int column_1 = int(simdgroup) * 16;
-    for (long start = 0; start < K; start += 16) {          // matmul_tiles.py:24
+    for (long start = 0; start < K; start += 16) {          // +13
         half x[8];
         half y[8];
         for (int slot = 0; slot < 8; ++slot) {
             const int e = t + 64 * slot;
-            const int m = m_base + e / 16;                  // matmul_tiles.py:22
-            const int k = int(start) + e % 16;              // matmul_tiles.py:25
-            x[slot] = m < M && k < K ? a[m * K + k] : 0.0h; // matmul_tiles.py:26
-            const int k_1 = int(start) + e / 32;            // matmul_tiles.py:25
-            const int n = column * 32 + e % 32;             // matmul_tiles.py:22
-            y[slot] = k_1 < K && n < N ? b[k_1 * N + n] : 0.0h; // matmul_tiles.py:27
+            const int m = m_base + e / 16;                  // +11
+            const int k = int(start) + e % 16;              // +14
+            x[slot] = m < M && k < K ? a[m * K + k] : 0.0h; // +15
+            const int k_1 = int(start) + e / 32;            // +14
+            const int n = column * 32 + e % 32;             // +11
+            y[slot] = k_1 < K && n < N ? b[k_1 * N + n] : 0.0h; // +16
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
-        if (stage > 0) {                                    // matmul_tiles.py:28
+        if (stage > 0) {                                    // +17
             multiply_32x16x32(acc, x_tile[(stage - 1) % 2], y_tile[(stage - 1) % 2], column_1);
         }
         for (int slot = 0; slot < 8; ++slot) {
@@ -108,9 +108,9 @@ kernel void matmul_tiles(device const half* a [[buffer(0)]],
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
     for (int e = t; e < 1024; e += 64) {
-        const int n = column * 32 + e % 32;                 // matmul_tiles.py:22
+        const int n = column * 32 + e % 32;                 // +11
         const int m = m_base + e / 32;
-        if (m < M && n < N) {                               // matmul_tiles.py:30
+        if (m < M && n < N) {                               // +19
             out[m * N + n] = fmax(acc_shared[e] + (n < N ? bias[n] : 0.0f), 0.0f);
         }
     }

@@ -59,7 +59,7 @@ kernel void matmul_u8(device const uchar* a [[buffer(0)]],
     threadgroup int sums_shared[16];
     const int t = int(thread_position.x);
 
-    int products[8];                                        // matmul_u8.py:16
+    int products[8];                                        // +5
     for (int slot = 0; slot < 8; ++slot) {
         products[slot] = 0;
     }
@@ -67,22 +67,22 @@ kernel void matmul_u8(device const uchar* a [[buffer(0)]],
     if (t < 16) {
         sums = 0;
     }
-    const int n_base = int(program.y) * 16;                 // matmul_u8.py:14
-    for (long start = 0; start < a_extent_1; start += 16) { // matmul_u8.py:16
-        simdgroup_float8x8 sum[4];                          // matmul_u8.py:20
+    const int n_base = int(program.y) * 16;                 // +3
+    for (long start = 0; start < a_extent_1; start += 16) { // +5
+        simdgroup_float8x8 sum[4];                          // +9
         for (int n = 0; n < 4; ++n) {
             sum[n] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
         }
         for (int e = t; e < 256; e += 32) {
             const int i = e / 16;
-            const int m = int(program.x) * 16 + i;          // matmul_u8.py:13
+            const int m = int(program.x) * 16 + i;          // +2
             const int j = e % 16;
-            const int across = int(start) + j;              // matmul_u8.py:17
-            left_tile[i * 24 + j] = half(m < a_extent_0 && across < a_extent_1 // matmul_u8.py:20
+            const int across = int(start) + j;              // +6
+            left_tile[i * 24 + j] = half(m < a_extent_0 && across < a_extent_1 // +9
                 ? a[m * a_extent_1 + across] : uchar(0));
-            const int down = int(start) + i;                // matmul_u8.py:17
-            const int n = n_base + j;                       // matmul_u8.py:14
-            right_tile[i * 24 + j] = half(down < a_extent_1 && n < b_extent_1 // matmul_u8.py:20
+            const int down = int(start) + i;                // +6
+            const int n = n_base + j;                       // +3
+            right_tile[i * 24 + j] = half(down < a_extent_1 && n < b_extent_1 // +9
                 ? b[down * b_extent_1 + n] : char(0));
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
@@ -100,11 +100,11 @@ kernel void matmul_u8(device const uchar* a [[buffer(0)]],
         }
         int sums_1;
         if (t < 16) {
-            int total = 0;                                  // matmul_u8.py:21
-            const int n = n_base + t;                       // matmul_u8.py:14
-            for (int k = 0; k < 16; ++k) {                  // matmul_u8.py:21
-                const int down = int(start) + k;            // matmul_u8.py:17
-                total += int(down < a_extent_1 && n < b_extent_1 ? b[down * b_extent_1 + n] // matmul_u8.py:21
+            int total = 0;                                  // +10
+            const int n = n_base + t;                       // +3
+            for (int k = 0; k < 16; ++k) {                  // +10
+                const int down = int(start) + k;            // +6
+                total += int(down < a_extent_1 && n < b_extent_1 ? b[down * b_extent_1 + n] // +10
                     : char(0));
             }
             sums_1 = wrap_add(sums, total);
@@ -120,11 +120,11 @@ kernel void matmul_u8(device const uchar* a [[buffer(0)]],
     threadgroup_barrier(mem_flags::mem_threadgroup);
     for (int slot = 0; slot < 8; ++slot) {
         const int e = t + 32 * slot;
-        const int m = int(program.x) * 16 + e / 16;         // matmul_u8.py:13
+        const int m = int(program.x) * 16 + e / 16;         // +2
         const int j = e % 16;
-        const int n = n_base + j;                           // matmul_u8.py:14
-        if (m < a_extent_0 && n < b_extent_1) {             // matmul_u8.py:22
-            out[m * out_stride_0 + n * out_stride_1] = float(wrap_sub(products[slot], // matmul_u8.py:24
+        const int n = n_base + j;                           // +3
+        if (m < a_extent_0 && n < b_extent_1) {             // +11
+            out[m * out_stride_0 + n * out_stride_1] = float(wrap_sub(products[slot], // +13
                 wrap_mul(zero, sums_shared[j]))) * scale + bias[n * bias_stride_0];
         }
     }

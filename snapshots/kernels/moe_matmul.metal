@@ -37,30 +37,30 @@ kernel void moe_matmul(device const float* x [[buffer(0)]],
     threadgroup float acc_shared[256];
     const int t = int(thread_position.x);
 
-    simdgroup_float8x8 acc[4];                              // moe_matmul.py:24
+    simdgroup_float8x8 acc[4];                              // +13
     for (int n = 0; n < 4; ++n) {
         acc[n] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
     }
     int stage = 0;
-    const int pid = int(program.x);                         // moe_matmul.py:15
+    const int pid = int(program.x);                         // +4
     if (t < 16) {
-        const int token = tokens[pid * 16 + t];             // moe_matmul.py:17
-        block_shared[t] = token * K;                        // moe_matmul.py:22
+        const int token = tokens[pid * 16 + t];             // +6
+        block_shared[t] = token * K;                        // +11
         block_shared_1[t] = token < T;
     }
-    const int expert = experts[pid];                        // moe_matmul.py:16
-    for (long start = 0; start < K; start += 8) {           // moe_matmul.py:20
+    const int expert = experts[pid];                        // +5
+    for (long start = 0; start < K; start += 8) {           // +9
         threadgroup_barrier(mem_flags::mem_threadgroup);
         float rows[4];
         float w_value[4];
         for (int slot = 0; slot < 4; ++slot) {
             const int e = t + 32 * slot;
             const int i = e / 8;
-            const int k = int(start) + e % 8;               // moe_matmul.py:21
-            rows[slot] = block_shared_1[i] && k < K ? x[block_shared[i] + k] : 0.0f; // moe_matmul.py:22
-            const int k_1 = int(start) + e / 16;            // moe_matmul.py:21
-            const int n = int(program.y) * 16 + e % 16;     // moe_matmul.py:18
-            w_value[slot] = k_1 < K && n < N ? w[(expert * K + k_1) * N + n] : 0.0f; // moe_matmul.py:24
+            const int k = int(start) + e % 8;               // +10
+            rows[slot] = block_shared_1[i] && k < K ? x[block_shared[i] + k] : 0.0f; // +11
+            const int k_1 = int(start) + e / 16;            // +10
+            const int n = int(program.y) * 16 + e % 16;     // +7
+            w_value[slot] = k_1 < K && n < N ? w[(expert * K + k_1) * N + n] : 0.0f; // +13
         }
         if (stage > 0) {
             multiply_16x8x16(acc, rows_tile[(stage - 1) % 2], w_tile[(stage - 1) % 2]);
@@ -84,8 +84,8 @@ kernel void moe_matmul(device const float* x [[buffer(0)]],
     threadgroup_barrier(mem_flags::mem_threadgroup);
     for (int e = t; e < 256; e += 32) {
         const int i = e / 16;
-        const int n = int(program.y) * 16 + e % 16;         // moe_matmul.py:18
-        if (block_shared_1[i] && n < N) {                   // moe_matmul.py:25
+        const int n = int(program.y) * 16 + e % 16;         // +7
+        if (block_shared_1[i] && n < N) {                   // +14
             out[tokens[pid * 16 + i] * N + n] = acc_shared[e];
         }
     }

@@ -14,21 +14,21 @@ kernel void nbody(device const float* px [[buffer(0)]],
                   uint3 thread_position [[thread_position_in_threadgroup]]) {
     const int t = int(thread_position.x);
 
-    const int i = int(program.x) * 32 + t;                  // nbody.py:12
-    const float x = i < N ? px[i] : 0.0f;                   // nbody.py:13
+    const int i = int(program.x) * 32 + t;                  // +1
+    const float x = i < N ? px[i] : 0.0f;                   // +2
     const float y = i < N ? py[i] : 0.0f;
-    float pull_x = 0.0f;                                    // nbody.py:15
+    float pull_x = 0.0f;                                    // +4
     float pull_y = 0.0f;
     for (int other = 0; other < N; ++other) {
-        const float dx = px[other] - x;                     // nbody.py:16
+        const float dx = px[other] - x;                     // +5
         const float dy = py[other] - y;
-        const float inverse = precise::rsqrt(dx * dx + dy * dy + 0.01f); // nbody.py:17
-        const float strength = mass[other] * inverse * inverse * inverse; // nbody.py:18
-        pull_x += strength * dx;                            // nbody.py:19
-        pull_y += strength * dy;                            // nbody.py:20
+        const float inverse = precise::rsqrt(dx * dx + dy * dy + 0.01f); // +6
+        const float strength = mass[other] * inverse * inverse * inverse; // +7
+        pull_x += strength * dx;                            // +8
+        pull_y += strength * dy;                            // +9
     }
-    if (i < N) {                                            // nbody.py:21
+    if (i < N) {                                            // +10
         ax[i] = pull_x;
-        ay[i] = pull_y;                                     // nbody.py:22
+        ay[i] = pull_y;                                     // +11
     }
 }

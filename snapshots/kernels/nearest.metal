@@ -12,16 +12,16 @@ kernel void nearest(device const float* points [[buffer(0)]],
                     uint3 thread_position [[thread_position_in_threadgroup]]) {
     const int t = int(thread_position.x);
 
-    float best = INFINITY;                                  // nearest.py:19
+    float best = INFINITY;                                  // +6
     int best_index = 0;
-    const int i = int(program.x) * 32 + t;                  // nearest.py:14
-    const float points_value = i < N ? points[2 * i] : 0.0f; // nearest.py:16
-    const float points_value_1 = i < N ? points[2 * i + 1] : 0.0f; // nearest.py:17
-    for (int k = 0; k < 13; ++k) {                          // nearest.py:19
-        const float dx = points_value - centres[2 * k];     // nearest.py:16
-        const float dy = points_value_1 - centres[2 * k + 1]; // nearest.py:17
-        const float squares = dx * dx + dy * dy;            // nearest.py:18
-        if (squares < best) {                               // nearest.py:19
+    const int i = int(program.x) * 32 + t;                  // +1
+    const float points_value = i < N ? points[2 * i] : 0.0f; // +3
+    const float points_value_1 = i < N ? points[2 * i + 1] : 0.0f; // +4
+    for (int k = 0; k < 13; ++k) {                          // +6
+        const float dx = points_value - centres[2 * k];     // +3
+        const float dy = points_value_1 - centres[2 * k + 1]; // +4
+        const float squares = dx * dx + dy * dy;            // +5
+        if (squares < best) {                               // +6
             best = squares;
             best_index = k;
         }

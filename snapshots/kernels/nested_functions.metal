@@ -25,10 +25,10 @@ kernel void nested_functions(device const float* x [[buffer(0)]],
                              uint3 thread_position [[thread_position_in_threadgroup]]) {
     const int t = int(thread_position.x);
 
-    const int offs = int(program.x) * 32 + t;               // nested_functions.py:16
-    if (offs < N) {                                         // nested_functions.py:28
-        const float v = x[floor_mod(offs, N)] + x[floor_mod(offs + 1, N)] - shift; // nested_functions.py:27
+    const int offs = int(program.x) * 32 + t;               // +1
+    if (offs < N) {                                         // +13
+        const float v = x[floor_mod(offs, N)] + x[floor_mod(offs + 1, N)] - shift; // +12
         const float v_1 = (fabs(v) > 2.0f ? 2.0f * sign_of(v) : v) - shift;
-        y[offs] = fabs(v_1) > 2.0f ? 2.0f * sign_of(v_1) : v_1; // nested_functions.py:28
+        y[offs] = fabs(v_1) > 2.0f ? 2.0f * sign_of(v_1) : v_1; // +13
     }
 }

@@ -10,16 +10,16 @@ kernel void newton_sqrt(device const float* x [[buffer(0)]],
                         uint3 thread_position [[thread_position_in_threadgroup]]) {
     const int t = int(thread_position.x);
 
-    const int offs = int(program.x) * 32 + t;               // newton_sqrt.py:12
-    const float v = offs < N ? x[offs] : 1.0f;              // newton_sqrt.py:13
-    const float x_1 = 0.0001f * v;                          // newton_sqrt.py:16
+    const int offs = int(program.x) * 32 + t;               // +1
+    const float v = offs < N ? x[offs] : 1.0f;              // +2
+    const float x_1 = 0.0001f * v;                          // +5
     float root = fmax(v, 1.0f);
     int rounds = 0;
     while (true) {
         const bool found = simd_any(fabs(root * root - v) > x_1);
         if (!(found && rounds < 50)) { break; }
-        root = 0.5f * (root + v / root);                    // newton_sqrt.py:17
-        rounds += 1;                                        // newton_sqrt.py:18
+        root = 0.5f * (root + v / root);                    // +6
+        rounds += 1;                                        // +7
     }
-    if (offs < N) { y[offs] = root; }                       // newton_sqrt.py:19
+    if (offs < N) { y[offs] = root; }                       // +8
 }

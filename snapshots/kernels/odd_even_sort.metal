@@ -8,23 +8,23 @@ kernel void odd_even_sort(device int* x [[buffer(0)]],
     threadgroup int shared[64];
     const int t = int(thread_position.x);
 
-    for (long i = t; i < N; i += 32) {                      // odd_even_sort.py:14
-        shared[int(i)] = x[int(i)];                         // odd_even_sort.py:15
+    for (long i = t; i < N; i += 32) {                      // +3
+        shared[int(i)] = x[int(i)];                         // +4
     }
-    threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup); // odd_even_sort.py:16
-    for (int turn = 0; turn < N; ++turn) {                  // odd_even_sort.py:17
-        const int left = 2 * t + turn % 2;                  // odd_even_sort.py:18
-        if (left + 1 < N) {                                 // odd_even_sort.py:19
-            const int a = shared[left];                     // odd_even_sort.py:20
+    threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup); // +5
+    for (int turn = 0; turn < N; ++turn) {                  // +6
+        const int left = 2 * t + turn % 2;                  // +7
+        if (left + 1 < N) {                                 // +8
+            const int a = shared[left];                     // +9
             const int b = shared[left + 1];
-            if (a > b) {                                    // odd_even_sort.py:21
-                shared[left] = b;                           // odd_even_sort.py:22
-                shared[left + 1] = a;                       // odd_even_sort.py:23
+            if (a > b) {                                    // +10
+                shared[left] = b;                           // +11
+                shared[left + 1] = a;                       // +12
             }
         }
-        threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup); // odd_even_sort.py:24
+        threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup); // +13
     }
-    for (long i = t; i < N; i += 32) {                      // odd_even_sort.py:25
-        x[int(i)] = shared[int(i)];                         // odd_even_sort.py:26
+    for (long i = t; i < N; i += 32) {                      // +14
+        x[int(i)] = shared[int(i)];                         // +15
     }
 }

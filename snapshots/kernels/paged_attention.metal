@@ -30,47 +30,47 @@ kernel void paged_attention(device const float* q [[buffer(0)]],
     threadgroup float acc_part_shared[192];
     const int t = int(thread_position.x);
 
-    const int sequence = int(program.x);                    // paged_attention.py:17
-    float acc;                                              // paged_attention.py:22
+    const int sequence = int(program.x);                    // +4
+    float acc;                                              // +9
     if (t < 24) {
-        query_shared[t] = q[sequence * 24 + t];             // paged_attention.py:19
-        acc = 0.0f;                                         // paged_attention.py:22
+        query_shared[t] = q[sequence * 24 + t];             // +6
+        acc = 0.0f;                                         // +9
     }
-    const int length_ = lengths[sequence];                  // paged_attention.py:20
-    const int n = floor_div(length_, 8);                    // paged_attention.py:22
+    const int length_ = lengths[sequence];                  // +7
+    const int n = floor_div(length_, 8);                    // +9
     float total = 0.0f;
     float high = -INFINITY;
     for (int page = 0; page < n + int(n * 8 != length_); ++page) {
         threadgroup_barrier(mem_flags::mem_threadgroup);
-        const int at_base = table[sequence * 4 + page] * 8; // paged_attention.py:24
+        const int at_base = table[sequence * 4 + page] * 8; // +11
         float scores;
-        float high_1 = -INFINITY;                           // paged_attention.py:28
+        float high_1 = -INFINITY;                           // +15
         if (t < 8) {
-            float total_1 = 0.0f;                           // paged_attention.py:27
-            const bool is_there = page * 8 + t < length_;   // paged_attention.py:25
-            for (int d = 0; d < 24; ++d) {                  // paged_attention.py:27
+            float total_1 = 0.0f;                           // +14
+            const bool is_there = page * 8 + t < length_;   // +12
+            for (int d = 0; d < 24; ++d) {                  // +14
                 total_1 += (is_there ? keys[(at_base + t) * 24 + d] : 0.0f) * query_shared[d];
             }
             scores = is_there ? total_1 * scale : -INFINITY;
-            high_1 = fmax(scores, -INFINITY);               // paged_attention.py:28
+            high_1 = fmax(scores, -INFINITY);               // +15
         }
         high_1 = simd_max(high_1);
         const float higher = fmax(high, high_1);
         float weights;
         if (t < 8) {
-            weights = precise::exp(scores - higher);        // paged_attention.py:29
+            weights = precise::exp(scores - higher);        // +16
             weights_shared[t] = weights;
         }
         float v[6];
         for (int slot = 0; slot < 6; ++slot) {
             const int e = t + 32 * slot;
             const int slot_1 = e / 24;
-            v[slot] = page * 8 + slot_1 < length_ ? values[(at_base + slot_1) * 24 + e % 24] : 0.0f; // paged_attention.py:31
+            v[slot] = page * 8 + slot_1 < length_ ? values[(at_base + slot_1) * 24 + e % 24] : 0.0f; // +18
         }
-        const float factor = precise::exp(high - higher);   // paged_attention.py:30
+        const float factor = precise::exp(high - higher);   // +17
         float acc_part;
         if (t < 24) {
-            acc_part = acc * factor;                        // paged_attention.py:32
+            acc_part = acc * factor;                        // +19
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
         for (int slot = 0; slot < 6; ++slot) {
@@ -86,16 +86,16 @@ kernel void paged_attention(device const float* q [[buffer(0)]],
             }
             acc_1 = acc_part + total_1;
         }
-        float total_1 = 0.0f;                               // paged_attention.py:33
+        float total_1 = 0.0f;                               // +20
         if (t < 8) {
             total_1 = weights;
         }
         total_1 = simd_sum(total_1);
         if (t < 24) {
-            acc = acc_1;                                    // paged_attention.py:34
+            acc = acc_1;                                    // +21
         }
-        total = total * factor + total_1;                   // paged_attention.py:33
-        high = higher;                                      // paged_attention.py:34
+        total = total * factor + total_1;                   // +20
+        high = higher;                                      // +21
     }
-    if (t < 24) { out[sequence * 24 + t] = acc / total; }   // paged_attention.py:35
+    if (t < 24) { out[sequence * 24 + t] = acc / total; }   // +22
 }

@@ -69,33 +69,33 @@ kernel void pool_3d(device const float* x [[buffer(0)]],
                     uint3 thread_position [[thread_position_in_threadgroup]]) {
     const int t = int(thread_position.x);
 
-    const int place = int(program.x) * 32 + t;              // pool_3d.py:16
-    if (place < wrap_mul(wrap_mul(y_extent_0, y_extent_1), y_extent_2)) { // pool_3d.py:17
-        const int rest = trunc_div(place, y_extent_2);      // pool_3d.py:19
-        const int layer = floor_div(rest, y_extent_1);      // pool_3d.py:20
-        const int n = wrap_sub(wrap_mul(layer, 2), 1);      // pool_3d.py:22
-        const int row = floor_mod(rest, y_extent_1);        // pool_3d.py:20
-        const int n_1 = wrap_sub(wrap_mul(row, 2), 1);      // pool_3d.py:25
+    const int place = int(program.x) * 32 + t;              // +3
+    if (place < wrap_mul(wrap_mul(y_extent_0, y_extent_1), y_extent_2)) { // +4
+        const int rest = trunc_div(place, y_extent_2);      // +6
+        const int layer = floor_div(rest, y_extent_1);      // +7
+        const int n = wrap_sub(wrap_mul(layer, 2), 1);      // +9
+        const int row = floor_mod(rest, y_extent_1);        // +7
+        const int n_1 = wrap_sub(wrap_mul(row, 2), 1);      // +12
         const int n_2 = wrap_add(n_1, 3);
-        const int column = trunc_mod(place, y_extent_2);    // pool_3d.py:19
-        const int n_3 = wrap_sub(wrap_mul(column, 2), 1);   // pool_3d.py:28
+        const int column = trunc_mod(place, y_extent_2);    // +6
+        const int n_3 = wrap_sub(wrap_mul(column, 2), 1);   // +15
         const int n_4 = wrap_add(n_3, 3);
-        float found = 0.0f;                                 // pool_3d.py:22
+        float found = 0.0f;                                 // +9
         int count = 0;
         for (int i = n; i < wrap_add(n, 3); ++i) {
-            if (!(i >= 0 && i < x_extent_0)) { continue; }  // pool_3d.py:23
-            for (int j = n_1; j < n_2; ++j) {               // pool_3d.py:25
-                if (!(j >= 0 && j < x_extent_1)) { continue; } // pool_3d.py:26
-                for (int k = n_3; k < n_4; ++k) {           // pool_3d.py:28
-                    if (0 <= k && k < x_extent_2) {         // pool_3d.py:29
-                        found += x[wrap_index(i, x_extent_0) * x_stride_0 + // pool_3d.py:30
+            if (!(i >= 0 && i < x_extent_0)) { continue; }  // +10
+            for (int j = n_1; j < n_2; ++j) {               // +12
+                if (!(j >= 0 && j < x_extent_1)) { continue; } // +13
+                for (int k = n_3; k < n_4; ++k) {           // +15
+                    if (0 <= k && k < x_extent_2) {         // +16
+                        found += x[wrap_index(i, x_extent_0) * x_stride_0 + // +17
                             wrap_index(j, x_extent_1) * x_stride_1 + k * x_stride_2];
-                        count = wrap_add(count, 1);         // pool_3d.py:31
+                        count = wrap_add(count, 1);         // +18
                     }
                 }
             }
         }
-        y[wrap_index(layer, y_extent_0) * y_stride_0 + wrap_index(row, y_extent_1) * y_stride_1 + // pool_3d.py:32
+        y[wrap_index(layer, y_extent_0) * y_stride_0 + wrap_index(row, y_extent_1) * y_stride_1 + // +19
             wrap_index(column, y_extent_2) * y_stride_2] = found / float(count);
     }
 }

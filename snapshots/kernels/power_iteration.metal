@@ -26,9 +26,9 @@ kernel void power_iteration(device const float* a [[buffer(0)]],
         const int e = t + 256 * slot;
         const int i = e / 32;
         const int j = e % 32;
-        m[slot] = i < N && j < N ? a[(int(program.x) * N + i) * N + j] : 0.0f; // power_iteration.py:13
+        m[slot] = i < N && j < N ? a[(int(program.x) * N + i) * N + j] : 0.0f; // +2
     }
-    float x;                                                // power_iteration.py:16
+    float x;                                                // +5
     if (t < 32) {
         x = 1.0f;
     }
@@ -39,19 +39,19 @@ kernel void power_iteration(device const float* a [[buffer(0)]],
     while (true) {
         if (t < 32) { x_shared[t] = x; }
         if (turn >= 12) {
-            length_1 = length_;                             // power_iteration.py:24
+            length_1 = length_;                             // +13
             turn_1 = -1;
             break;
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
         for (int slot = 0; slot < 4; ++slot) {
             const int e = t + 256 * slot;
-            const float x_1 = simd_sum(m[slot] * x_shared[e % 32]); // power_iteration.py:18
+            const float x_1 = simd_sum(m[slot] * x_shared[e % 32]); // +7
             if (lane == 0) { x_partial[e / 32] = x_1; }
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
         float x_1;
-        float total = 0.0f;                                 // power_iteration.py:19
+        float total = 0.0f;                                 // +8
         if (t < 32) {
             x_1 = x_partial[t];
             total = x_1 * x_1;
@@ -63,22 +63,22 @@ kernel void power_iteration(device const float* a [[buffer(0)]],
         const float length_2 = precise::sqrt(total);
         float x_2;
         if (t < 32) {
-            x_2 = x_1 / length_2;                           // power_iteration.py:20
+            x_2 = x_1 / length_2;                           // +9
         }
-        const int turn_2 = turn + 1;                        // power_iteration.py:17
-        if (fabs(length_2 - length_) < 0.00001f * length_2) { // power_iteration.py:21
-            length_1 = length_2;                            // power_iteration.py:22
+        const int turn_2 = turn + 1;                        // +6
+        if (fabs(length_2 - length_) < 0.00001f * length_2) { // +10
+            length_1 = length_2;                            // +11
             turn_1 = turn_2;
             break;
         }
         if (t < 32) {
-            x = x_2;                                        // power_iteration.py:21
+            x = x_2;                                        // +10
         }
         turn = turn_2;
         length_ = length_2;
     }
-    if (t == 0) {                                           // power_iteration.py:25
+    if (t == 0) {                                           // +14
         value[int(program.x) * value_stride_0] = length_1;
-        turns[int(program.x) * turns_stride_0] = turn_1;    // power_iteration.py:26
+        turns[int(program.x) * turns_stride_0] = turn_1;    // +15
     }
 }

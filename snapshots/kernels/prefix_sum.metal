@@ -14,19 +14,19 @@ kernel void prefix_sum(device const int* x [[buffer(0)]],
     threadgroup int shared[96];
     const int t = int(thread_position.x);
 
-    const int i = int(program.x) * 96 + t;                  // prefix_sum.py:13
-    const int total = i < N ? x[i] : 0;                     // prefix_sum.py:15
-    shared[t] = total;                                      // prefix_sum.py:16
-    threadgroup_barrier(mem_flags::mem_threadgroup);        // prefix_sum.py:17
-    int total_1 = total;                                    // prefix_sum.py:19
+    const int i = int(program.x) * 96 + t;                  // +2
+    const int total = i < N ? x[i] : 0;                     // +4
+    shared[t] = total;                                      // +5
+    threadgroup_barrier(mem_flags::mem_threadgroup);        // +6
+    int total_1 = total;                                    // +8
     int reach = 1;
     while (reach < 96) {
-        const int total_2 = t >= reach ? wrap_add(total_1, shared[t - reach]) : total_1; // prefix_sum.py:20
-        threadgroup_barrier(mem_flags::mem_threadgroup);    // prefix_sum.py:22
-        shared[t] = total_2;                                // prefix_sum.py:23
-        threadgroup_barrier(mem_flags::mem_threadgroup);    // prefix_sum.py:24
-        total_1 = total_2;                                  // prefix_sum.py:25
+        const int total_2 = t >= reach ? wrap_add(total_1, shared[t - reach]) : total_1; // +9
+        threadgroup_barrier(mem_flags::mem_threadgroup);    // +11
+        shared[t] = total_2;                                // +12
+        threadgroup_barrier(mem_flags::mem_threadgroup);    // +13
+        total_1 = total_2;                                  // +14
         reach *= 2;
     }
-    if (i < N) { y[i] = total_1; }                          // prefix_sum.py:26
+    if (i < N) { y[i] = total_1; }                          // +15
 }

@@ -12,28 +12,28 @@ kernel void prime_factors(device int* out [[buffer(0)]],
                           uint3 thread_position [[thread_position_in_threadgroup]]) {
     const int t = int(thread_position.x);
 
-    const int offs = int(program.x) * 32 + t;               // prime_factors.py:12
-    const int n = offs + 2;                                 // prime_factors.py:13
-    int total = 0;                                          // prime_factors.py:15
+    const int offs = int(program.x) * 32 + t;               // +1
+    const int n = offs + 2;                                 // +2
+    int total = 0;                                          // +4
     for (int candidate = 2; candidate < 80; ++candidate) {
-        if (candidate > 2 && candidate % 2 == 0) { continue; } // prime_factors.py:16
-        int total_1;                                        // prime_factors.py:18
+        if (candidate > 2 && candidate % 2 == 0) { continue; } // +5
+        int total_1;                                        // +7
         bool left_early = false;
         for (int divisor = 3; divisor < candidate; divisor += 2) {
-            if (candidate % divisor == 0) {                 // prime_factors.py:19
-                total_1 = total;                            // prime_factors.py:20
+            if (candidate % divisor == 0) {                 // +8
+                total_1 = total;                            // +9
                 left_early = true;
                 break;
             }
         }
-        if (!left_early) {                                  // prime_factors.py:18
-            total_1 = n % candidate == 0 ? wrap_add(total, candidate) : total; // prime_factors.py:22
+        if (!left_early) {                                  // +7
+            total_1 = n % candidate == 0 ? wrap_add(total, candidate) : total; // +11
         }
-        if (candidate >= n) {                               // prime_factors.py:24
-            total = total_1;                                // prime_factors.py:25
+        if (candidate >= n) {                               // +13
+            total = total_1;                                // +14
             break;
         }
-        total = total_1;                                    // prime_factors.py:24
+        total = total_1;                                    // +13
     }
-    if (offs < N) { out[offs] = total; }                    // prime_factors.py:26
+    if (offs < N) { out[offs] = total; }                    // +15
 }

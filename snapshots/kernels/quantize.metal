@@ -15,13 +15,13 @@ kernel void quantize(device const float* x [[buffer(0)]],
     threadgroup bool holds_partial[4];
     const int t = int(thread_position.x);
 
-    const int row = int(program.x);                         // quantize.py:12
-    const bool mask = t < N;                                // quantize.py:14
-    const float scaled = rint((mask ? x[row * N + t] : 0.0f) / scales[row]); // quantize.py:16
-    if (mask) {                                             // quantize.py:17
+    const int row = int(program.x);                         // +1
+    const bool mask = t < N;                                // +3
+    const float scaled = rint((mask ? x[row * N + t] : 0.0f) / scales[row]); // +5
+    if (mask) {                                             // +6
         codes[row * N + t] = char(fmin(fmax(scaled, -127.0f), 127.0f));
     }
-    bool holds = simd_all(fabs(scaled) <= 127.0f);          // quantize.py:18
+    bool holds = simd_all(fabs(scaled) <= 127.0f);          // +7
     if (lane == 0) { holds_partial[simdgroup] = holds; }
     threadgroup_barrier(mem_flags::mem_threadgroup);
     holds = simd_all(lane < 4 ? holds_partial[lane] : true);

@@ -12,11 +12,11 @@ kernel void radix_histogram(device const uint* keys [[buffer(0)]],
     threadgroup int local_[64];
     const int t = int(thread_position.x);
 
-    if (t < 64) { local_[t] = 0; }                          // radix_histogram.py:14
-    threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup); // radix_histogram.py:16
-    for (long i = int(program.x) * 96 + t; i < N; i += int(programs.x) * 96) { // radix_histogram.py:17
-        const uint key = keys[int(i)];                      // radix_histogram.py:18
-        atomic_fetch_add_explicit((threadgroup atomic_int*)&local_[int(key & 15u)], 1, // radix_histogram.py:20
+    if (t < 64) { local_[t] = 0; }                          // +3
+    threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup); // +5
+    for (long i = int(program.x) * 96 + t; i < N; i += int(programs.x) * 96) { // +6
+        const uint key = keys[int(i)];                      // +7
+        atomic_fetch_add_explicit((threadgroup atomic_int*)&local_[int(key & 15u)], 1, // +9
             memory_order_relaxed);
         atomic_fetch_add_explicit((threadgroup atomic_int*)&local_[16 + int((key >> 4u) & 15u)],
             1, memory_order_relaxed);
@@ -25,8 +25,8 @@ kernel void radix_histogram(device const uint* keys [[buffer(0)]],
         atomic_fetch_add_explicit((threadgroup atomic_int*)&local_[48 + int((key >> 12u) & 15u)],
             1, memory_order_relaxed);
     }
-    threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup); // radix_histogram.py:21
-    if (t < 64) {                                           // radix_histogram.py:22
-        atomic_fetch_add_explicit(&counts[t], local_[t], memory_order_relaxed); // radix_histogram.py:23
+    threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup); // +10
+    if (t < 64) {                                           // +11
+        atomic_fetch_add_explicit(&counts[t], local_[t], memory_order_relaxed); // +12
     }
 }

@@ -32,24 +32,24 @@ kernel void radix_scatter(device const uint* keys [[buffer(0)]],
     threadgroup int digits[64];
     const int t = int(thread_position.x);
 
-    const int program = int(group.x);                       // radix_scatter.py:13
-    const int i = program * 64 + t;                         // radix_scatter.py:15
-    int n_1;                                                // radix_scatter.py:16
+    const int program = int(group.x);                       // +2
+    const int i = program * 64 + t;                         // +4
+    int n_1;                                                // +5
     if (i < n) {
         n_1 = int((keys[i * keys_stride_0] >> uint(shift)) & 15u);
     } else {
         n_1 = -1;
     }
     digits[t] = n_1;
-    threadgroup_barrier(mem_flags::mem_threadgroup);        // radix_scatter.py:17
-    if (i < n) {                                            // radix_scatter.py:18
-        int rank = 0;                                       // radix_scatter.py:21
+    threadgroup_barrier(mem_flags::mem_threadgroup);        // +6
+    if (i < n) {                                            // +7
+        int rank = 0;                                       // +10
         for (int other = 0; other < t; ++other) {
-            rank = digits[other] == digits[t] ? rank + 1 : rank; // radix_scatter.py:22
+            rank = digits[other] == digits[t] ? rank + 1 : rank; // +11
         }
-        const int place = starts[wrap_index(digits[t], starts_extent_0) * starts_stride_0 + // radix_scatter.py:24
+        const int place = starts[wrap_index(digits[t], starts_extent_0) * starts_stride_0 + // +13
             program * starts_stride_1] + rank;
-        out_keys[wrap_index(place, out_keys_extent_0) * out_keys_stride_0] = keys[i * // radix_scatter.py:25
+        out_keys[wrap_index(place, out_keys_extent_0) * out_keys_stride_0] = keys[i * // +14
             keys_stride_0];
         out_values[wrap_index(place, out_values_extent_0) * out_values_stride_0] = values[i *
             values_stride_0];

@@ -14,23 +14,23 @@ kernel void ragged_mean(device const float* x [[buffer(0)]],
                         uint3 thread_position [[thread_position_in_threadgroup]]) {
     const int t = int(thread_position.x);
 
-    const int row = int(program.x);                         // ragged_mean.py:15
-    const int begin = starts[row];                          // ragged_mean.py:16
+    const int row = int(program.x);                         // +1
+    const int begin = starts[row];                          // +2
     const int end = starts[row + 1];
-    if (begin == end) {                                     // ragged_mean.py:17
-        if (t == 0) { means[row] = NAN; }                   // ragged_mean.py:18
+    if (begin == end) {                                     // +3
+        if (t == 0) { means[row] = NAN; }                   // +4
     } else {
-        float total = 0.0f;                                 // ragged_mean.py:21
+        float total = 0.0f;                                 // +7
         for (long start = begin; start < end; start += 16) {
-            float total_1 = 0.0f;                           // ragged_mean.py:23
+            float total_1 = 0.0f;                           // +9
             if (t < 16) {
-                const int offs = int(start) + t;            // ragged_mean.py:22
-                total_1 = offs < end ? x[offs] : 0.0f;      // ragged_mean.py:23
+                const int offs = int(start) + t;            // +8
+                total_1 = offs < end ? x[offs] : 0.0f;      // +9
             }
             total_1 = simd_sum(total_1);
             total += total_1;
         }
-        if (t == 0) {                                       // ragged_mean.py:24
+        if (t == 0) {                                       // +10
             means[row] = total / float(wrap_sub(end, begin));
         }
     }

@@ -24,19 +24,19 @@ kernel void range_steps(device const int* starts [[buffer(0)]],
                         uint3 thread_position [[thread_position_in_threadgroup]]) {
     const int t = int(thread_position.x);
 
-    const int p = int(program.x);                           // range_steps.py:12
-    const int starts_value = starts[p];                     // range_steps.py:14
+    const int p = int(program.x);                           // +1
+    const int starts_value = starts[p];                     // +3
     const int steps_value = steps[p];
     const uint trips = trip_count(starts_value, stops[p], steps_value);
     int total = 0;
     int last = -1;
     for (uint trip = 0; trip < trips; ++trip) {
         const int i = int(uint(starts_value) + trip * uint(steps_value));
-        total = wrap_add(total, i);                         // range_steps.py:15
-        last = i;                                           // range_steps.py:16
+        total = wrap_add(total, i);                         // +4
+        last = i;                                           // +5
     }
-    if (t == 0) {                                           // range_steps.py:17
+    if (t == 0) {                                           // +6
         sums[p] = total;
-        lasts[p] = last;                                    // range_steps.py:18
+        lasts[p] = last;                                    // +7
     }
 }

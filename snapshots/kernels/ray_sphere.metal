@@ -11,11 +11,11 @@ kernel void ray_sphere(device const float* rays [[buffer(0)]],
                        uint3 thread_position [[thread_position_in_threadgroup]]) {
     const int t = int(thread_position.x);
 
-    const int offs = int(program.x) * 64 + t;               // ray_sphere.py:37
-    if (offs < N) {                                         // ray_sphere.py:40
-        const float total = 0.0f + rays[3 * offs] * 0.5f + rays[3 * offs + 1] * 0.0f; // ray_sphere.py:23
+    const int offs = int(program.x) * 64 + t;               // +1
+    if (offs < N) {                                         // +4
+        const float total = 0.0f + rays[3 * offs] * 0.5f + rays[3 * offs + 1] * 0.0f; // dot+3
         const float total_1 = total + rays[3 * offs + 2] * 4.0f;
-        const float gap = total_1 * total_1 - 16.25f + 4.0f; // ray_sphere.py:29
-        distances[offs] = gap < 0.0f || total_1 < 0.0f ? INFINITY : total_1 - precise::sqrt(gap); // ray_sphere.py:40
+        const float gap = total_1 * total_1 - 16.25f + 4.0f; // hit+2
+        distances[offs] = gap < 0.0f || total_1 < 0.0f ? INFINITY : total_1 - precise::sqrt(gap); // +4
     }
 }

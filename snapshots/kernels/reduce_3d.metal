@@ -14,10 +14,10 @@ kernel void reduce_3d(device const int* x [[buffer(0)]],
                       uint3 thread_position [[thread_position_in_threadgroup]]) {
     const int t = int(thread_position.x);
 
-    const int start_part = int(program.x) * 3 * 5;          // reduce_3d.py:13
+    const int start_part = int(program.x) * 3 * 5;          // +2
     const int start = start_part * 7;
     if (t < 21) {
-        int total = 0;                                      // reduce_3d.py:16
+        int total = 0;                                      // +5
         const int a = t / 7;
         const int c = t % 7;
         for (int b = 0; b < 5; ++b) {
@@ -26,7 +26,7 @@ kernel void reduce_3d(device const int* x [[buffer(0)]],
         sums[int(program.x) * 3 * 7 + a * 7 + c] = total;
     }
     if (t < 15) {
-        int high = INT_MIN;                                 // reduce_3d.py:17
+        int high = INT_MIN;                                 // +6
         for (int c = 0; c < 7; ++c) {
             high = max(high, x[start + t * 7 + c]);
         }

@@ -9,9 +9,9 @@ kernel void relu(device const float* x [[buffer(0)]],
                  uint3 thread_position [[thread_position_in_threadgroup]]) {
     const int t = int(thread_position.x);
 
-    const int offs = int(program.x) * 256 + t;              // relu.py:12
-    if (offs < N) {                                         // relu.py:16
-        const float v = x[offs];                            // relu.py:13
-        y[offs] = v < 0.0f ? 0.0f : v;                      // relu.py:16
+    const int offs = int(program.x) * 256 + t;              // +1
+    if (offs < N) {                                         // +5
+        const float v = x[offs];                            // +2
+        y[offs] = v < 0.0f ? 0.0f : v;                      // +5
     }
 }

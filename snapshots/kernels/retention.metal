@@ -65,23 +65,23 @@ kernel void retention(device const float* q [[buffer(0)]],
     float weights[8];
     for (int slot = 0; slot < 8; ++slot) {
         const int e = t + 32 * slot;
-        const int past = e / 16 - e % 16;                   // retention.py:14
-        weights[slot] = past >= 0 ? precise::pow(decay, float(past)) : 0.0f; // retention.py:15
+        const int past = e / 16 - e % 16;                   // +3
+        weights[slot] = past >= 0 ? precise::pow(decay, float(past)) : 0.0f; // +4
     }
     float block;
     if (t < 16) {
-        block = precise::pow(decay, float(t + 1));          // retention.py:23
-        faded_part_shared[t] = precise::pow(decay, float(15 - t)); // retention.py:25
+        block = precise::pow(decay, float(t + 1));          // +12
+        faded_part_shared[t] = precise::pow(decay, float(15 - t)); // +14
     }
-    float state[4];                                         // retention.py:21
+    float state[4];                                         // +10
     for (int slot = 0; slot < 4; ++slot) {
         state[slot] = 0.0f;
     }
-    const int head = int(program.x);                        // retention.py:12
-    const int base = head * T * 16;                         // retention.py:17
-    const int base_1 = head * T * 8;                        // retention.py:19
-    const float state_part_part = precise::pow(decay, 16.0f); // retention.py:26
-    int rows = 0;                                           // retention.py:21
+    const int head = int(program.x);                        // +1
+    const int base = head * T * 16;                         // +6
+    const int base_1 = head * T * 8;                        // +8
+    const float state_part_part = precise::pow(decay, 16.0f); // +15
+    int rows = 0;                                           // +10
     int values = 0;
     int columns = 0;
     int results = 0;
@@ -92,7 +92,7 @@ kernel void retention(device const float* q [[buffer(0)]],
             const int e = t + 32 * slot;
             const int i = e / 16;
             const int i_1 = e % 16;
-            x[slot] = i + rows >= 0 && i + rows < T ? q[base + ((i + rows) * 16 + i_1)] : 0.0f; // retention.py:22
+            x[slot] = i + rows >= 0 && i + rows < T ? q[base + ((i + rows) * 16 + i_1)] : 0.0f; // +11
             y[slot] = i_1 + columns >= 0 && i_1 + columns < T
                 ? k[base + (i + (i_1 + columns) * 16)] : 0.0f;
         }
@@ -102,7 +102,7 @@ kernel void retention(device const float* q [[buffer(0)]],
             const int n_1 = e / 8 + values;
             z[slot] = n_1 >= 0 && n_1 < T ? v[base_1 + (n_1 * 8 + e % 8)] : 0.0f;
         }
-        simdgroup_float8x8 state_1[2];                      // retention.py:23
+        simdgroup_float8x8 state_1[2];                      // +12
         for (int n_1 = 0; n_1 < 2; ++n_1) {
             state_1[n_1] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
         }
@@ -116,7 +116,7 @@ kernel void retention(device const float* q [[buffer(0)]],
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
         multiply_16x16x8(state_1, x_tile, state_tile);
-        simdgroup_float8x8 sum[4];                          // retention.py:24
+        simdgroup_float8x8 sum[4];                          // +13
         for (int n_1 = 0; n_1 < 4; ++n_1) {
             sum[n_1] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
         }
@@ -152,12 +152,12 @@ kernel void retention(device const float* q [[buffer(0)]],
                 int(lane) / 2 % 4];
         }
         multiply_16x16x8(state_1, left_tile, z_tile);
-        for (int i = 0; i < 2; ++i) {                       // retention.py:23
+        for (int i = 0; i < 2; ++i) {                       // +12
             simdgroup_store(state_1[i], &block_shared_1[i * 64], 8);
         }
         threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);
         for (int e = t; e < 128; e += 32) {
-            const int n_1 = e / 8 + results;                // retention.py:24
+            const int n_1 = e / 8 + results;                // +13
             if (n_1 >= 0 && n_1 < T) {
                 out[base_1 + (n_1 * 8 + e % 8)] = block_shared_1[e];
             }
@@ -165,9 +165,9 @@ kernel void retention(device const float* q [[buffer(0)]],
         float faded[8];
         for (int slot = 0; slot < 8; ++slot) {
             const int e = t + 32 * slot;
-            faded[slot] = y[slot] * faded_part_shared[e % 16]; // retention.py:25
+            faded[slot] = y[slot] * faded_part_shared[e % 16]; // +14
         }
-        simdgroup_float8x8 sum_1[2];                        // retention.py:26
+        simdgroup_float8x8 sum_1[2];                        // +15
         for (int n_1 = 0; n_1 < 2; ++n_1) {
             sum_1[n_1] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
         }
@@ -189,9 +189,9 @@ kernel void retention(device const float* q [[buffer(0)]],
             const int e = t + 32 * slot;
             state[slot] = state_part_shared[e] + state_part[slot];
         }
-        rows += 16;                                         // retention.py:27
+        rows += 16;                                         // +16
         values += 16;
-        columns += 16;                                      // retention.py:28
+        columns += 16;                                      // +17
         results += 16;
     }
 }

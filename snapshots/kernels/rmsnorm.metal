@@ -15,23 +15,23 @@ kernel void rmsnorm(device const float* x [[buffer(0)]],
     threadgroup float total_partial[4];
     const int t = int(thread_position.x);
 
-    const int row = int(program.x);                         // rmsnorm.py:12
-    float squares = 0.0f;                                   // rmsnorm.py:14
+    const int row = int(program.x);                         // +1
+    float squares = 0.0f;                                   // +3
     for (long start = 0; start < N; start += 128) {
-        const int col = int(start) + t;                     // rmsnorm.py:15
-        const float v = col < N ? x[row * N + col] : 0.0f;  // rmsnorm.py:16
-        squares += v * v;                                   // rmsnorm.py:17
+        const int col = int(start) + t;                     // +4
+        const float v = col < N ? x[row * N + col] : 0.0f;  // +5
+        squares += v * v;                                   // +6
     }
-    float total = simd_sum(squares);                        // rmsnorm.py:18
+    float total = simd_sum(squares);                        // +7
     if (lane == 0) { total_partial[simdgroup] = total; }
     threadgroup_barrier(mem_flags::mem_threadgroup);
     total = simd_sum(lane < 4 ? total_partial[lane] : 0.0f);
     const float scale = precise::rsqrt(total / float(N) + 0.000001f);
-    for (long start = 0; start < N; start += 128) {         // rmsnorm.py:19
-        const int col = int(start) + t;                     // rmsnorm.py:20
-        if (col < N) {                                      // rmsnorm.py:22
-            const int offset = row * N + col;               // rmsnorm.py:21
-            y[offset] = x[offset] * scale * weight[col];    // rmsnorm.py:22
+    for (long start = 0; start < N; start += 128) {         // +8
+        const int col = int(start) + t;                     // +9
+        if (col < N) {                                      // +11
+            const int offset = row * N + col;               // +10
+            y[offset] = x[offset] * scale * weight[col];    // +11
         }
     }
 }

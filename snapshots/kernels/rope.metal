@@ -12,20 +12,20 @@ kernel void rope(device const float* x [[buffer(0)]],
     threadgroup float turned_part_shared_1[40];
     const int t = int(thread_position.x);
 
-    const int row = int(program.x);                         // rope.py:12
-    const int offs_base = row * 2 * 40;                     // rope.py:14
+    const int row = int(program.x);                         // +1
+    const int offs_base = row * 2 * 40;                     // +3
     if (t < 40) {
-        const float angle = float(row) * precise::pow(base, float(-t) / 40.0f); // rope.py:16
-        const float s = precise::sin(angle);                // rope.py:17
+        const float angle = float(row) * precise::pow(base, float(-t) / 40.0f); // +5
+        const float s = precise::sin(angle);                // +6
         const float c = precise::cos(angle);
-        const float left = x[offs_base + t * 2];            // rope.py:15
+        const float left = x[offs_base + t * 2];            // +4
         const float right = x[offs_base + (t * 2 + 1)];
-        turned_part_shared[t] = left * c - right * s;       // rope.py:18
+        turned_part_shared[t] = left * c - right * s;       // +7
         turned_part_shared_1[t] = left * s + right * c;
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
     if (t < 80) {
         const int i = t / 2;
-        y[offs_base + t] = t % 2 < 1 ? turned_part_shared[i] : turned_part_shared_1[i]; // rope.py:19
+        y[offs_base + t] = t % 2 < 1 ? turned_part_shared[i] : turned_part_shared_1[i]; // +8
     }
 }

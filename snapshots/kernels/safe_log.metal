@@ -13,13 +13,13 @@ kernel void safe_log(device const float* x [[buffer(0)]],
                      uint3 thread_position [[thread_position_in_threadgroup]]) {
     const int t = int(thread_position.x);
 
-    const int i = int(program.x) * 64 + t;                  // safe_log.py:12
-    if (i < N) {                                            // safe_log.py:13
-        const float v = x[i * x_stride_0];                  // safe_log.py:15
-        if (v <= 0.0f) {                                    // safe_log.py:16
-            y[i * y_stride_0] = -1.0f;                      // safe_log.py:17
+    const int i = int(program.x) * 64 + t;                  // +1
+    if (i < N) {                                            // +2
+        const float v = x[i * x_stride_0];                  // +4
+        if (v <= 0.0f) {                                    // +5
+            y[i * y_stride_0] = -1.0f;                      // +6
         } else {
-            y[i * y_stride_0] = precise::log(v);            // safe_log.py:19
+            y[i * y_stride_0] = precise::log(v);            // +8
         }
     }
 }

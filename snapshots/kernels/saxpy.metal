@@ -12,7 +12,7 @@ kernel void saxpy(constant float& alpha [[buffer(0)]],
     const int t = int(thread_position.x);
 
     if (t < 100) {
-        const int offs = int(program.x) * 100 + t;          // saxpy.py:10
-        if (offs < N) { y[offs] = alpha * x[offs] + y[offs]; } // saxpy.py:13
+        const int offs = int(program.x) * 100 + t;          // +1
+        if (offs < N) { y[offs] = alpha * x[offs] + y[offs]; } // +4
     }
 }

@@ -12,8 +12,8 @@ kernel void scale_bf16(device const bfloat* x [[buffer(0)]],
                        uint3 thread_position [[thread_position_in_threadgroup]]) {
     const int t = int(thread_position.x);
 
-    const int offs = int(program.x) * 64 + t;               // scale_bf16.py:13
-    if (offs < N) {                                         // scale_bf16.py:15
+    const int offs = int(program.x) * 64 + t;               // +1
+    if (offs < N) {                                         // +3
         y[offs] = bfloat(float(x[offs]) * factor + 1.0f);
     }
 }

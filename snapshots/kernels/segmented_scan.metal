@@ -17,7 +17,7 @@ kernel void segmented_scan(device const int* x [[buffer(0)]],
     threadgroup bool combined_partial[16];
     const int t = int(thread_position.x);
 
-    int sums[2];                                            // segmented_scan.py:19
+    int sums[2];                                            // +4
     bool running[2];
     for (int slot = 0; slot < 2; ++slot) {
         const int i = t + 256 * slot;
@@ -27,11 +27,11 @@ kernel void segmented_scan(device const int* x [[buffer(0)]],
             const int other_sums = simd_shuffle_up(sums_1, lane_delta);
             const bool other_running = bool(simd_shuffle_up(ushort(running_1), lane_delta));
             if (int(lane) >= lane_delta) {
-                sums_1 = running_1 ? sums_1 : wrap_add(other_sums, sums_1); // segmented_scan.py:11
+                sums_1 = running_1 ? sums_1 : wrap_add(other_sums, sums_1); // add_unless_new+1
                 running_1 = other_running || running_1;
             }
         }
-        if (lane == 31) {                                   // segmented_scan.py:19
+        if (lane == 31) {                                   // +4
             sums_partial[i / 32] = sums_1;
             combined_partial[i / 32] = running_1;
         }
@@ -47,16 +47,16 @@ kernel void segmented_scan(device const int* x [[buffer(0)]],
             const int other_prefix = simd_shuffle_up(prefix, lane_delta);
             const bool other_prefix_1 = bool(simd_shuffle_up(ushort(prefix_1), lane_delta));
             if (int(lane) >= lane_delta) {
-                prefix = prefix_1 ? prefix : wrap_add(other_prefix, prefix); // segmented_scan.py:11
+                prefix = prefix_1 ? prefix : wrap_add(other_prefix, prefix); // add_unless_new+1
                 prefix_1 = other_prefix_1 || prefix_1;
             }
         }
         const int carry_in = simd_shuffle(prefix, ushort(max(i / 32 - 1, 0)));
         const bool carry_in_1 = bool(simd_shuffle(ushort(prefix_1), ushort(max(i / 32 - 1, 0))));
-        if (i > int(lane)) {                                // segmented_scan.py:19
-            sums[slot] = running[slot] ? sums[slot] : wrap_add(carry_in, sums[slot]); // segmented_scan.py:11
+        if (i > int(lane)) {                                // +4
+            sums[slot] = running[slot] ? sums[slot] : wrap_add(carry_in, sums[slot]); // add_unless_new+1
             running[slot] = carry_in_1 || running[slot];
         }
-        if (i < N) { y[i] = sums[slot]; }                   // segmented_scan.py:20
+        if (i < N) { y[i] = sums[slot]; }                   // +5
     }
 }

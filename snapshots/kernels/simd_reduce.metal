@@ -12,12 +12,12 @@ kernel void simd_reduce(device const int* x [[buffer(0)]],
     threadgroup int shared[4];
     const int t = int(thread_position.x);
 
-    const int i = int(program.x) * 128 + t;                 // simd_reduce.py:13
-    const int total = as_type<int>(simd_sum(as_type<uint>(i < N ? x[i] : 0))); // simd_reduce.py:15
-    if (int(lane) == 0) { shared[int(simdgroup)] = total; } // simd_reduce.py:16
-    threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup); // simd_reduce.py:18
-    const int total_1 = as_type<int>(simd_sum(as_type<uint>(t < 4 ? shared[t] : 0))); // simd_reduce.py:20
-    if (t == 0) {                                           // simd_reduce.py:21
-        atomic_fetch_add_explicit(&out[0], total_1, memory_order_relaxed); // simd_reduce.py:22
+    const int i = int(program.x) * 128 + t;                 // +2
+    const int total = as_type<int>(simd_sum(as_type<uint>(i < N ? x[i] : 0))); // +4
+    if (int(lane) == 0) { shared[int(simdgroup)] = total; } // +5
+    threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup); // +7
+    const int total_1 = as_type<int>(simd_sum(as_type<uint>(t < 4 ? shared[t] : 0))); // +9
+    if (t == 0) {                                           // +10
+        atomic_fetch_add_explicit(&out[0], total_1, memory_order_relaxed); // +11
     }
 }

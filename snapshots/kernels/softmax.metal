@@ -13,23 +13,23 @@ kernel void softmax(device const float* x [[buffer(0)]],
     threadgroup float total_partial[8];
     const int t = int(thread_position.x);
 
-    const int row = int(program.x);                         // softmax.py:14
+    const int row = int(program.x);                         // +1
     float v[4];
-    float high = -INFINITY;                                 // softmax.py:17
+    float high = -INFINITY;                                 // +4
     for (int slot = 0; slot < 4; ++slot) {
         const int offs = t + 256 * slot;
-        v[slot] = offs < N ? x[row * N + offs] : -INFINITY; // softmax.py:16
-        high = fmax(high, v[slot]);                         // softmax.py:17
+        v[slot] = offs < N ? x[row * N + offs] : -INFINITY; // +3
+        high = fmax(high, v[slot]);                         // +4
     }
     high = simd_max(high);
     if (lane == 0) { high_partial[simdgroup] = high; }
     threadgroup_barrier(mem_flags::mem_threadgroup);
     high = simd_max(lane < 8 ? high_partial[lane] : -INFINITY);
     float powers[4];
-    float total = 0.0f;                                     // softmax.py:18
+    float total = 0.0f;                                     // +5
     for (int slot = 0; slot < 4; ++slot) {
-        powers[slot] = precise::exp(v[slot] - high);        // softmax.py:17
-        total += powers[slot];                              // softmax.py:18
+        powers[slot] = precise::exp(v[slot] - high);        // +4
+        total += powers[slot];                              // +5
     }
     total = simd_sum(total);
     if (lane == 0) { total_partial[simdgroup] = total; }

@@ -11,13 +11,13 @@ kernel void softmax_rows(device const float* x [[buffer(0)]],
                          uint3 thread_position [[thread_position_in_threadgroup]]) {
     const int t = int(thread_position.x);
 
-    const int row = int(program.x) * 8 + t / 32;            // softmax_rows.py:12
+    const int row = int(program.x) * 8 + t / 32;            // +1
     const int col = t % 32;
-    const int offs = row * N + col;                         // softmax_rows.py:15
-    const bool inside = row < M && col < N;                 // softmax_rows.py:14
-    const float v = inside ? x[offs] : -INFINITY;           // softmax_rows.py:16
-    const float high = simd_max(fmax(v, -INFINITY));        // softmax_rows.py:17
+    const int offs = row * N + col;                         // +4
+    const bool inside = row < M && col < N;                 // +3
+    const float v = inside ? x[offs] : -INFINITY;           // +5
+    const float high = simd_max(fmax(v, -INFINITY));        // +6
     const float powers = precise::exp(v - high);
-    const float total = simd_sum(powers);                   // softmax_rows.py:18
+    const float total = simd_sum(powers);                   // +7
     if (inside) { y[offs] = powers / total; }
 }

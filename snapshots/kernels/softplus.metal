@@ -19,9 +19,9 @@ kernel void softplus(device const float* x [[buffer(0)]],
                      uint3 thread_position [[thread_position_in_threadgroup]]) {
     const int t = int(thread_position.x);
 
-    const int offs = int(program.x) * 256 + t;              // softplus.py:12
-    if (offs < N) {                                         // softplus.py:14
-        const float v = x[offs];                            // softplus.py:13
-        y[offs] = fmax(v, 0.0f) + log1p_of(precise::exp(-fabs(v))); // softplus.py:14
+    const int offs = int(program.x) * 256 + t;              // +1
+    if (offs < N) {                                         // +3
+        const float v = x[offs];                            // +2
+        y[offs] = fmax(v, 0.0f) + log1p_of(precise::exp(-fabs(v))); // +3
     }
 }

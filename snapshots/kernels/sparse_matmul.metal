@@ -42,33 +42,33 @@ kernel void sparse_matmul(device const float* a [[buffer(0)]],
     threadgroup float acc_shared[256];
     const int t = int(thread_position.x);
 
-    simdgroup_float8x8 acc[4];                              // sparse_matmul.py:31
+    simdgroup_float8x8 acc[4];                              // +18
     for (int n = 0; n < 4; ++n) {
         acc[n] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
     }
     int stage = 0;
-    int step_ = 0;                                          // sparse_matmul.py:21
+    int step_ = 0;                                          // +8
     while (wrap_mul(step_, 8) < K) {
-        const int kind = kinds[step_];                      // sparse_matmul.py:22
-        const int step_1 = wrap_add(step_, 1);              // sparse_matmul.py:24
-        if (kind == 0) {                                    // sparse_matmul.py:25
-            step_ = step_1;                                 // sparse_matmul.py:26
+        const int kind = kinds[step_];                      // +9
+        const int step_1 = wrap_add(step_, 1);              // +11
+        if (kind == 0) {                                    // +12
+            step_ = step_1;                                 // +13
             continue;
         }
-        if (kind == -1) { break; }                          // sparse_matmul.py:27
+        if (kind == -1) { break; }                          // +14
         float x[4];
         float y[4];
         for (int slot = 0; slot < 4; ++slot) {
             const int e = t + 32 * slot;
-            const int m = int(program.x) * 16 + e / 8;      // sparse_matmul.py:17
-            const int k = step_ * 8 + e % 8;                // sparse_matmul.py:23
-            x[slot] = m < M && k < K ? a[m * K + k] : 0.0f; // sparse_matmul.py:29
-            const int k_1 = step_ * 8 + e / 16;             // sparse_matmul.py:23
-            const int n = int(program.y) * 16 + e % 16;     // sparse_matmul.py:18
-            y[slot] = k_1 < K && n < N ? b[k_1 * N + n] : 0.0f; // sparse_matmul.py:30
+            const int m = int(program.x) * 16 + e / 8;      // +4
+            const int k = step_ * 8 + e % 8;                // +10
+            x[slot] = m < M && k < K ? a[m * K + k] : 0.0f; // +16
+            const int k_1 = step_ * 8 + e / 16;             // +10
+            const int n = int(program.y) * 16 + e % 16;     // +5
+            y[slot] = k_1 < K && n < N ? b[k_1 * N + n] : 0.0f; // +17
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
-        if (stage > 0) {                                    // sparse_matmul.py:31
+        if (stage > 0) {                                    // +18
             multiply_16x8x16(acc, x_tile[(stage - 1) % 2], y_tile[(stage - 1) % 2]);
         }
         for (int slot = 0; slot < 4; ++slot) {
@@ -90,8 +90,8 @@ kernel void sparse_matmul(device const float* a [[buffer(0)]],
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
     for (int e = t; e < 256; e += 32) {
-        const int m = int(program.x) * 16 + e / 16;         // sparse_matmul.py:17
-        const int n = int(program.y) * 16 + e % 16;         // sparse_matmul.py:18
-        if (m < M && n < N) { out[m * N + n] = acc_shared[e]; } // sparse_matmul.py:32
+        const int m = int(program.x) * 16 + e / 16;         // +4
+        const int n = int(program.y) * 16 + e % 16;         // +5
+        if (m < M && n < N) { out[m * N + n] = acc_shared[e]; } // +19
     }
 }

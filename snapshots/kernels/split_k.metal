@@ -33,25 +33,25 @@ kernel void split_k(device const float* a [[buffer(0)]],
     threadgroup float acc_shared[256];
     const int t = int(thread_position.x);
 
-    simdgroup_float8x8 acc[4];                              // split_k.py:19
+    simdgroup_float8x8 acc[4];                              // +8
     for (int n = 0; n < 4; ++n) {
         acc[n] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
     }
     int stage = 0;
-    for (long start = int(program.z) * 8; start < K; start += 24) { // split_k.py:15
+    for (long start = int(program.z) * 8; start < K; start += 24) { // +4
         float x[4];
         float y[4];
         for (int slot = 0; slot < 4; ++slot) {
             const int e = t + 32 * slot;
-            const int m = int(program.x) * 16 + e / 8;      // split_k.py:12
-            const int k = int(start) + e % 8;               // split_k.py:16
-            x[slot] = m < M && k < K ? a[m * K + k] : 0.0f; // split_k.py:17
-            const int k_1 = int(start) + e / 16;            // split_k.py:16
-            const int n = int(program.y) * 16 + e % 16;     // split_k.py:13
-            y[slot] = k_1 < K && n < N ? b[k_1 * N + n] : 0.0f; // split_k.py:18
+            const int m = int(program.x) * 16 + e / 8;      // +1
+            const int k = int(start) + e % 8;               // +5
+            x[slot] = m < M && k < K ? a[m * K + k] : 0.0f; // +6
+            const int k_1 = int(start) + e / 16;            // +5
+            const int n = int(program.y) * 16 + e % 16;     // +2
+            y[slot] = k_1 < K && n < N ? b[k_1 * N + n] : 0.0f; // +7
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
-        if (stage > 0) {                                    // split_k.py:19
+        if (stage > 0) {                                    // +8
             multiply_16x8x16(acc, x_tile[(stage - 1) % 2], y_tile[(stage - 1) % 2]);
         }
         for (int slot = 0; slot < 4; ++slot) {
@@ -72,9 +72,9 @@ kernel void split_k(device const float* a [[buffer(0)]],
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
     for (int e = t; e < 256; e += 32) {
-        const int m = int(program.x) * 16 + e / 16;         // split_k.py:12
-        const int n = int(program.y) * 16 + e % 16;         // split_k.py:13
-        if (m < M && n < N) {                               // split_k.py:20
+        const int m = int(program.x) * 16 + e / 16;         // +1
+        const int n = int(program.y) * 16 + e % 16;         // +2
+        if (m < M && n < N) {                               // +9
             atomic_fetch_add_explicit(&out[m * N + n], acc_shared[e], memory_order_relaxed);
         }
     }

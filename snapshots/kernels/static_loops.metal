@@ -11,11 +11,11 @@ kernel void static_loops(device const float* x [[buffer(0)]],
                          uint3 thread_position [[thread_position_in_threadgroup]]) {
     const int t = int(thread_position.x);
 
-    const int offs = int(program.x) * 64 + t;               // static_loops.py:14
-    if (offs < N) {                                         // static_loops.py:29
-        const float v = x[offs];                            // static_loops.py:15
-        const float polynomial = 0.5f + -1.0f * v + 2.0f * (v * v * v); // static_loops.py:25
-        const float polynomial_1 = polynomial + 0.5f * (offs + 1 < N ? x[offs + 1] : 0.0f); // static_loops.py:28
-        y[offs] = polynomial_1 + 0.25f * (offs + 3 < N ? x[offs + 3] : 0.0f); // static_loops.py:29
+    const int offs = int(program.x) * 64 + t;               // +1
+    if (offs < N) {                                         // +16
+        const float v = x[offs];                            // +2
+        const float polynomial = 0.5f + -1.0f * v + 2.0f * (v * v * v); // +12
+        const float polynomial_1 = polynomial + 0.5f * (offs + 1 < N ? x[offs + 1] : 0.0f); // +15
+        y[offs] = polynomial_1 + 0.25f * (offs + 3 < N ? x[offs + 3] : 0.0f); // +16
     }
 }

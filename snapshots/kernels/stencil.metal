@@ -16,14 +16,14 @@ kernel void stencil(device const float* x [[buffer(0)]],
                     uint3 thread_position [[thread_position_in_threadgroup]]) {
     const int t = int(thread_position.x);
 
-    const int row = int(program.x) * 16 + t / 16;           // stencil.py:12
-    const int col = int(program.y) * 16 + t % 16;           // stencil.py:13
-    if (row < H && col < W) {                               // stencil.py:24
-        const bool inner = row > 0 && row < wrap_sub(H, 1) && col > 0 && col < wrap_sub(W, 1); // stencil.py:16
-        const int here = row * W + col;                     // stencil.py:14
-        const float centre = x[here];                       // stencil.py:17
-        const float around = (inner ? x[here - W] : 0.0f) + (inner ? x[here + W] : 0.0f) + // stencil.py:19
+    const int row = int(program.x) * 16 + t / 16;           // +1
+    const int col = int(program.y) * 16 + t % 16;           // +2
+    if (row < H && col < W) {                               // +13
+        const bool inner = row > 0 && row < wrap_sub(H, 1) && col > 0 && col < wrap_sub(W, 1); // +5
+        const int here = row * W + col;                     // +3
+        const float centre = x[here];                       // +6
+        const float around = (inner ? x[here - W] : 0.0f) + (inner ? x[here + W] : 0.0f) + // +8
             (inner ? x[here - 1] : 0.0f) + (inner ? x[here + 1] : 0.0f);
-        y[here] = inner ? centre + 0.1f * (around - 4.0f * centre) : centre; // stencil.py:24
+        y[here] = inner ? centre + 0.1f * (around - 4.0f * centre) : centre; // +13
     }
 }

@@ -20,12 +20,12 @@ kernel void stream_compaction(device const float* x [[buffer(0)]],
 
     float v[4];
     bool is_kept[4];
-    int running[4];                                         // stream_compaction.py:15
+    int running[4];                                         // +4
     for (int slot = 0; slot < 4; ++slot) {
         const int i = t + 512 * slot;
-        v[slot] = i < N ? x[i] : 0.0f;                      // stream_compaction.py:13
-        is_kept[slot] = v[slot] > 0.0f;                     // stream_compaction.py:14
-        int running_1 = int(is_kept[slot]);                 // stream_compaction.py:15
+        v[slot] = i < N ? x[i] : 0.0f;                      // +2
+        is_kept[slot] = v[slot] > 0.0f;                     // +3
+        int running_1 = int(is_kept[slot]);                 // +4
         running_1 = as_type<int>(simd_prefix_inclusive_sum(as_type<uint>(running_1)));
         if (lane == 31) { combined_partial[i / 32] = running_1; }
         running[slot] = running_1;
@@ -50,14 +50,14 @@ kernel void stream_compaction(device const float* x [[buffer(0)]],
         }
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
-    int total = 0;                                          // stream_compaction.py:17
+    int total = 0;                                          // +6
     for (int slot = 0; slot < 4; ++slot) {
         const int e = t + 512 * slot;
-        if (e > int(lane)) {                                // stream_compaction.py:15
+        if (e > int(lane)) {                                // +4
             running[slot] = wrap_add(combined_partial[e / 32 - 1], running[slot]);
         }
-        if (is_kept[slot]) { y[running[slot] - 1] = v[slot]; } // stream_compaction.py:16
-        total += int(is_kept[slot]);                        // stream_compaction.py:17
+        if (is_kept[slot]) { y[running[slot] - 1] = v[slot]; } // +5
+        total += int(is_kept[slot]);                        // +6
     }
     total = simd_sum(total);
     if (lane == 0) { total_partial[simdgroup] = total; }

@@ -17,10 +17,10 @@ kernel void strided_copy(device const float* source [[buffer(0)]],
                          uint3 thread_position [[thread_position_in_threadgroup]]) {
     const int t = int(thread_position.x);
 
-    const int i = int(program.x) * 32 + t;                  // strided_copy.py:12
-    if (i < source_extent_0) {                              // strided_copy.py:13
-        target[i * target_stride_0] = source[i * source_stride_0]; // strided_copy.py:14
-        target[i * target_stride_0] = target[i * target_stride_0] + // strided_copy.py:15
+    const int i = int(program.x) * 32 + t;                  // +1
+    if (i < source_extent_0) {                              // +2
+        target[i * target_stride_0] = source[i * source_stride_0]; // +3
+        target[i * target_stride_0] = target[i * target_stride_0] + // +4
             source[wrap_index(-1, source_extent_0) * source_stride_0];
     }
 }

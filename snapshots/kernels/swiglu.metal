@@ -19,10 +19,10 @@ kernel void swiglu(device const half* x [[buffer(0)]],
                    uint3 thread_position [[thread_position_in_threadgroup]]) {
     const int t = int(thread_position.x);
 
-    const int i = int(program.y) * 64 + t;                  // swiglu.py:13
-    if (i < N) {                                            // swiglu.py:16
-        const int row = int(program.x);                     // swiglu.py:12
-        const float gate = float(x[row * 2 * N + i]);       // swiglu.py:14
-        y[row * N + i] = gate * sigmoid_of(gate) * float(x[row * 2 * N + N + i]); // swiglu.py:16
+    const int i = int(program.y) * 64 + t;                  // +2
+    if (i < N) {                                            // +5
+        const int row = int(program.x);                     // +1
+        const float gate = float(x[row * 2 * N + i]);       // +3
+        y[row * N + i] = gate * sigmoid_of(gate) * float(x[row * 2 * N + N + i]); // +5
     }
 }

@@ -10,8 +10,8 @@ kernel void thread_ids(device int* out [[buffer(0)]],
                        uint lane [[thread_index_in_simdgroup]]) {
     const int t = int(thread_position.x);
 
-    const int place = 3 * (int(program.x) * int(programs.y) * 80 + int(program.y) * 80 + t); // thread_ids.py:13
-    out[place] = t;                                         // thread_ids.py:14
-    out[place + 1] = int(lane);                             // thread_ids.py:15
-    out[place + 2] = int(simdgroup);                        // thread_ids.py:16
+    const int place = 3 * (int(program.x) * int(programs.y) * 80 + int(program.y) * 80 + t); // +2
+    out[place] = t;                                         // +3
+    out[place + 1] = int(lane);                             // +4
+    out[place + 2] = int(simdgroup);                        // +5
 }

@@ -12,18 +12,18 @@ kernel void tiled_scale(device const float* a [[buffer(0)]],
                         uint3 thread_position [[thread_position_in_threadgroup]]) {
     const int t = int(thread_position.x);
 
-    const int n = t / 16 + int(program.x) * 4;              // tiled_scale.py:16
+    const int n = t / 16 + int(program.x) * 4;              // +5
     const int j = t % 16;
-    int source = 0;                                         // tiled_scale.py:15
+    int source = 0;                                         // +4
     int target = 0;
     for (long n_1 = 0; n_1 < N; n_1 += 16) {
         threadgroup_barrier(mem_flags::mem_device);
-        if (n < M && j + target >= 0 && j + target < N) {   // tiled_scale.py:16
+        if (n < M && j + target >= 0 && j + target < N) {   // +5
             const float a_value = n < M && j + source >= 0 && j + source < N
                 ? a[n * N + (j + source)] : 0.0f;
             out[n * N + (j + target)] = 2.0f * a_value;
         }
-        source += 16;                                       // tiled_scale.py:17
-        target += 16;                                       // tiled_scale.py:18
+        source += 16;                                       // +6
+        target += 16;                                       // +7
     }
 }

@@ -17,47 +17,47 @@ kernel void top_k(device const float* x [[buffer(0)]],
     const int t = int(thread_position.x);
 
     int stage = 0;
-    const int row = int(program.x);                         // top_k.py:14
-    float v[2];                                             // top_k.py:17
+    const int row = int(program.x);                         // +1
+    float v[2];                                             // +4
     for (int slot = 0; slot < 2; ++slot) {
         const int i = t + 256 * slot;
-        v[slot] = i < N ? x[row * N + i] : -INFINITY;       // top_k.py:16
+        v[slot] = i < N ? x[row * N + i] : -INFINITY;       // +3
     }
-    for (int k = 0; k < 5; ++k) {                           // top_k.py:17
-        float best = -INFINITY;                             // top_k.py:18
+    for (int k = 0; k < 5; ++k) {                           // +4
+        float best = -INFINITY;                             // +5
         int best_1 = t;
-        float high = -INFINITY;                             // top_k.py:19
+        float high = -INFINITY;                             // +6
         for (int slot = 0; slot < 2; ++slot) {
             const int e = t + 256 * slot;
-            if (v[slot] > best) {                           // top_k.py:18
+            if (v[slot] > best) {                           // +5
                 best = v[slot];
                 best_1 = e;
             }
-            high = fmax(high, v[slot]);                     // top_k.py:19
+            high = fmax(high, v[slot]);                     // +6
         }
-        const float simd_best = simd_max(best);             // top_k.py:18
+        const float simd_best = simd_max(best);             // +5
         best_1 = simd_min(best == simd_best ? best_1 : INT_MAX);
         best = simd_best;
-        high = simd_max(high);                              // top_k.py:19
+        high = simd_max(high);                              // +6
         if (lane == 0) {
-            best_partial[stage % 2][simdgroup] = best;      // top_k.py:18
+            best_partial[stage % 2][simdgroup] = best;      // +5
             best_partial_1[stage % 2][simdgroup] = best_1;
-            high_partial[stage % 2][simdgroup] = high;      // top_k.py:19
+            high_partial[stage % 2][simdgroup] = high;      // +6
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
-        best = lane < 8 ? best_partial[stage % 2][lane] : -INFINITY; // top_k.py:18
+        best = lane < 8 ? best_partial[stage % 2][lane] : -INFINITY; // +5
         best_1 = lane < 8 ? best_partial_1[stage % 2][lane] : INT_MAX;
         const float simd_best_1 = simd_max(best);
         best_1 = simd_min(best == simd_best_1 ? best_1 : INT_MAX);
-        high = simd_max(lane < 8 ? high_partial[stage % 2][lane] : -INFINITY); // top_k.py:19
+        high = simd_max(lane < 8 ? high_partial[stage % 2][lane] : -INFINITY); // +6
         stage += 1;
         if (t == 0) {
             values[row * 5 + k] = high;
-            places[row * 5 + k] = best_1;                   // top_k.py:20
+            places[row * 5 + k] = best_1;                   // +7
         }
         for (int slot = 0; slot < 2; ++slot) {
             const int i = t + 256 * slot;
-            v[slot] = i == best_1 ? -INFINITY : v[slot];    // top_k.py:21
+            v[slot] = i == best_1 ? -INFINITY : v[slot];    // +8
         }
     }
 }

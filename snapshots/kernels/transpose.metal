@@ -12,17 +12,17 @@ kernel void transpose_(device const float* x [[buffer(0)]],
     threadgroup float tile[72];
     const int t = int(thread_position.x);
 
-    const int high = t / 8;                                 // transpose.py:13
-    const int row = int(program.x) * 8 + high;              // transpose.py:15
-    const int low = t % 8;                                  // transpose.py:13
-    const int col = int(program.y) * 8 + low;               // transpose.py:15
-    if (row < ROWS && col < COLS) {                         // transpose.py:16
-        tile[high * 9 + low] = x[row * COLS + col];         // transpose.py:17
+    const int high = t / 8;                                 // +2
+    const int row = int(program.x) * 8 + high;              // +4
+    const int low = t % 8;                                  // +2
+    const int col = int(program.y) * 8 + low;               // +4
+    if (row < ROWS && col < COLS) {                         // +5
+        tile[high * 9 + low] = x[row * COLS + col];         // +6
     }
-    threadgroup_barrier(mem_flags::mem_threadgroup);        // transpose.py:18
-    const int row_1 = int(program.x) * 8 + low;             // transpose.py:19
+    threadgroup_barrier(mem_flags::mem_threadgroup);        // +7
+    const int row_1 = int(program.x) * 8 + low;             // +8
     const int col_1 = int(program.y) * 8 + high;
-    if (row_1 < ROWS && col_1 < COLS) {                     // transpose.py:20
-        y[col_1 * ROWS + row_1] = tile[low * 9 + high];     // transpose.py:21
+    if (row_1 < ROWS && col_1 < COLS) {                     // +9
+        y[col_1 * ROWS + row_1] = tile[low * 9 + high];     // +10
     }
 }

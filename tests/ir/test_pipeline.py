@@ -8,14 +8,16 @@ from pathlib import Path
 import pytest
 
 import eas
-from eas import mk
+from eas import mk, msl
 from eas.ir.nodes import Function, Region
 from eas.ir.passes import COMMON, RELAX, with_bounds
 from eas.ir.passes.strides import with_unit_strides
 from eas.ir.pipeline import Pass, Pipeline, chain, run, steps
-from eas.ir.stages import CORE, RELAXED, SOURCE
+from eas.ir.stages import CORE, GUARDED_RELAXED, SOURCE
 from eas.ir.text import parse_function, print_function
 from eas.ir.verify import VerifyError
+from eas.msl import kernel as metal_kernel
+from eas.msl.pipeline import METAL, RELAX_METAL
 from eas.support.records import replace
 from eas.targets import TARGETS, pipelines_of
 
@@ -72,7 +74,8 @@ def test_steps_give_each_pass_with_its_stage_and_function() -> None:
 
 def test_a_pipeline_counts_its_passes_from_the_one_that_it_follows() -> None:
     assert [each.first for each in chain(TWO)] == [1, 1 + len(COMMON.passes)]
-    assert (COMMON.start, COMMON.end, RELAX.start, RELAX.end) == (SOURCE, CORE, CORE, RELAXED)
+    stages = (COMMON.start, COMMON.end, RELAX.start, RELAX.end)
+    assert stages == (SOURCE, CORE, CORE, GUARDED_RELAXED)
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -95,6 +98,17 @@ def test_a_pass_that_breaks_the_contract_is_named(monkeypatch: pytest.MonkeyPatc
     assert caught.value.message == "after the pass `b`: a region does not end in a terminator"
     monkeypatch.delenv("EAS_VERIFY")
     assert run(broken, function, "").body.ops == function.body.ops[:-1]
+
+
+def test_metal_is_verified_after_its_last_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    *others, last = METAL.passes
+    broken = replace(METAL, passes=(*others, Pass(last.name, emptied, "a reason")))
+    monkeypatch.setattr(metal_kernel, "METAL", broken)
+    function = run(RELAX_METAL, run(COMMON, example(), None), None)
+    with pytest.raises(VerifyError) as caught:
+        msl.write(function)
+    expected = f"after the pass `{last.name}`: a region does not end in a terminator"
+    assert caught.value.message == expected
 
 
 def test_a_pass_that_leaves_an_illegal_form_is_named() -> None:

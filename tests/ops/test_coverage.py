@@ -169,7 +169,8 @@ def updated_by(kind: str) -> list[DType]:
 
 
 # These are done while a kernel is compiled.
-_COMPILE_TIME = {"static_assert", "static_print"}
+# Of compile time, and `local`, which has tests of its own with every dtype.
+_COMPILE_TIME = {"static_assert", "static_print", "local"}
 # These take no number, or numbers that only say where something is.
 _WITHOUT_DTYPE = {
     *("program_id", "num_programs", "arange", "tid", "local_id", "lane_id", "sg_id", "barrier"),

@@ -67,6 +67,32 @@ def test_transposed_factors_are_multiplied(shape: tuple[int, int, int, int], bac
     np.testing.assert_array_equal(out, a.swapaxes(1, 2) @ b.swapaxes(1, 2))
 
 
+@pytest.mark.parametrize("backend", ["cpu", "interpret"])
+@pytest.mark.parametrize("shape", [(1, 32, 48, 16), (2, 5, 3, 7)], ids=str)
+def test_products_of_f64_are_added_up_in_f64(
+    shape: tuple[int, int, int, int], backend: Backend
+) -> None:
+    batch, m, n, k = shape
+    random = np.random.default_rng(0)
+    a, b, acc = (random.normal(size=(batch, *each)) for each in ((m, k), (k, n), (m, n)))
+    out = np.zeros((2, batch, m, n))
+    size = batch * m * n
+    multiply[(1,)](a, b, acc, out, SHAPE=(batch, m, n, k), SIZE=size, _backend=backend)
+    np.testing.assert_allclose(out, [a @ b, a @ b + acc], rtol=1e-13, atol=1e-13)
+    turned = np.zeros((batch, m, n))
+    left, right = (np.ascontiguousarray(x.swapaxes(1, 2)) for x in (a, b))
+    multiply_turned[(1,)](left, right, turned, SHAPE=shape, _backend=backend)
+    np.testing.assert_allclose(turned, a @ b, rtol=1e-13, atol=1e-13)
+
+
+@pytest.mark.parametrize("backend", ["cpu", "interpret"])
+def test_a_sum_of_f32_goes_on_in_f64(backend: Backend) -> None:
+    a, b = np.full((1, 1), 1 + 2.0**-40), np.ones((1, 1))
+    acc, out = np.full((1, 1), 2.0, np.float32), np.zeros((2, 1, 1))
+    multiply[(1,)](a, b, acc, out, SHAPE=(1, 1, 1), SIZE=1, _backend=backend)
+    assert out.ravel().tolist() == [1 + 2.0**-40, 3 + 2.0**-40]
+
+
 @eas.kernel
 def sum_products(a, b, out, K, BLOCK: eas.constexpr, FORM: eas.constexpr, START: eas.constexpr):
     """`a @ b` in steps of `BLOCK`, the sum written in different ways."""

@@ -6,6 +6,7 @@ import numpy as np
 
 import eas
 from eas import mk
+from eas.ir.ops.matrix import sum_dtype
 from eas.ir.types import I8, U8, DType
 from tests.ops.shapes import Shape, offsets
 from tests.ops.table.family import Check, Family, Launch
@@ -37,7 +38,7 @@ def launch_products(dtype: DType, shape: Shape) -> Launch:
     *batch, rows, columns, depth = shape
     random = np.random.default_rng(0)
     sizes = ((*batch, rows, depth), (*batch, depth, columns), (*batch, rows, columns))
-    total = np.dtype(np.float32 if dtype.is_float else np.int32)
+    total = sum_dtype(dtype).numpy if dtype.is_float else np.dtype(np.int32)
     a, b, acc = (64 * random.integers(-9, 10, size) for size in sizes)
     if dtype.is_int:
         a, b = (values(random, dtype, x.size).reshape(x.shape) for x in (a, b))

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from eas.ir.ops import OPS, OpDef, RuleError
-from eas.ir.types import BOOL, DTYPES, F32, I32, Block, DType, Scalar, Type
+from eas.ir.ops.matrix import sum_dtype
+from eas.ir.types import BOOL, DTYPES, I32, Block, DType, Scalar, Type
 
 # A block that suits every op but `dot`: whole simdgroups of threads.
 _SHAPE = (32,)
@@ -42,7 +43,7 @@ def accepted(name: str) -> tuple[DType, ...]:
 
 def _operands(op: OpDef, dtype: DType) -> list[Type]:
     if op.name == "dot":
-        return [Block(dtype, (8, 8)), Block(dtype, (8, 8)), Block(F32, (8, 8))]
+        return [Block(dtype, (8, 8)), Block(dtype, (8, 8)), Block(sum_dtype(dtype), (8, 8))]
     if op.name == "splat":
         return [Scalar(dtype)]
     return [Block(_FIXED.get(operand, dtype), _SHAPE) for operand in op.operands]

@@ -1,19 +1,32 @@
 """Finds factors of products that a kernel has in threadgroup memory already.
 
-Fragments read such a matrix where it lies, at the product instead of at the load. So it must lie
-there row by row, and nothing may change it in between.
+A product can read such a matrix where it lies, at the product instead of at the load. So it must
+lie there row by row, and nothing may change it in between.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from eas.ir.aliasing.affine_forms import AffineForms, Form, own_indices
 from eas.ir.aliasing.disjointness import are_disjoint, are_other_slots
-from eas.ir.nodes import Alloc, Atomic, Compute, Function, Load, Op, Store, Value
+from eas.ir.aliasing.queries import Facts
+from eas.ir.nodes import (
+    Alloc,
+    Atomic,
+    Compute,
+    Function,
+    Load,
+    Op,
+    Region,
+    Store,
+    Value,
+    operands_of,
+    regions_of,
+    walk,
+)
 from eas.ir.types import I32
-from eas.msl.analysis.facts import Facts, gather, is_threadgroup
-from eas.msl.rewrites.accumulators import Accumulators
 from eas.support.records import field, frozen, record, replace
 
 
@@ -36,38 +49,63 @@ class Places:
     unused: set[Value] = field(default_factory=set[Value])
 
 
-def find_places(function: Function, dots: Sequence[Compute], known: Accumulators) -> Places:
+Accepts = Callable[[Value, Load, Place], bool]
+"""Whether a back end can read a factor in place: the factor, its load, and where it lies."""
+
+
+def find_places(
+    function: Function,
+    dots: Sequence[Compute],
+    make_facts: Callable[[], Facts],
+    accepts: Accepts = lambda value, load, place: True,
+) -> Places:
     """The factors that products can read in place.
 
     Threads of a thread program are not ordered between a load and a product, so it has none.
     """
     places = Places()
-    pairs = [(dot, _threadgroup_load(value, known)) for dot in dots for value in dot.operands[:2]]
-    loads = [(dot, load) for dot, load in pairs if load is not None]
-    if not loads or function.threads is not None:
+    if function.threads is not None or not dots or not _has_threadgroup_memory(function):
         return places
-    search = _Search(known, gather(function))
-    for dot, load in loads:
-        place = search.place_of(load, dot)
-        if place is not None:
-            places.found[dot.result, load.result] = place
-    places.unused = _unused(dots, known, places)
+    facts = make_facts()
+    search = _Search(function, facts)
+    for dot in dots:
+        for value in dot.operands[:2]:
+            load = facts.definition(without_transpose(value, facts.definition))
+            if not isinstance(load, Load):
+                continue
+            place = search.place_of(load, dot)
+            if place is not None and accepts(value, load, place):
+                places.found[dot.result, load.result] = place
+    if places.found:
+        places.unused = _unused(search.ops, dots, facts, places)
     return places
 
 
-def _threadgroup_load(value: Value, known: Accumulators) -> Load | None:
-    op = known.outline.makers.get(known.without_transpose(value))
-    is_found = isinstance(op, Load) and op.mask is None and is_threadgroup(op.pointer)
-    return op if is_found and isinstance(op, Load) else None
+def _has_threadgroup_memory(function: Function) -> bool:
+    return any(isinstance(op, Alloc) for op in walk(function.body))
 
 
-def _unused(dots: Sequence[Compute], known: Accumulators, places: Places) -> set[Value]:
+def without_transpose(value: Value, definition: Callable[[Value], Op | None]) -> Value:
+    """The matrix that a matrix is the transpose of, else the matrix itself."""
+    op = definition(value)
+    return op.operands[0] if isinstance(op, Compute) and is_transpose(op) else value
+
+
+def is_transpose(op: Op | None) -> bool:
+    """Whether an op swaps the last two axes of a block, and no others."""
+    if not isinstance(op, Compute) or op.op.name != "permute":
+        return False
+    *first, a, b = range(len(op.result.shape))
+    return op.attr("axes") == (*first, b, a)
+
+
+def _unused(ops: Iterable[Op], dots: Sequence[Compute], facts: Facts, places: Places) -> set[Value]:
     """The matrices that are only read in place, and their transposes."""
-    counts = dict(known.outline.counts)
+    counts = Counter(value for op in ops for value in operands_of(op))
     transposes: dict[Value, Value] = {}
     for dot in dots:
         for value in dot.operands[:2]:
-            matrix = known.without_transpose(value)
+            matrix = without_transpose(value, facts.definition)
             if (dot.result, matrix) in places.found:
                 counts[value] -= 1
                 if matrix != value:
@@ -79,22 +117,39 @@ def _unused(dots: Sequence[Compute], known: Accumulators, places: Places) -> set
     return {value for value in touched if not counts[value]}
 
 
-@record
 class _Search:
-    known: Accumulators
-    facts: Facts
+    """`ops` are those of the function in the order of the text, `ends` the last one inside of each.
 
-    def __post_init__(self) -> None:
-        facts = self.facts
+    `owners` are the ops that ops are inside of, `regions` the numbers of their regions.
+    """
+
+    def __init__(self, function: Function, facts: Facts) -> None:
+        self.facts = facts
         self.forms = AffineForms(facts.definition, _keeps_address, facts.resolve)
+        self.ops: list[Op] = []
+        self.positions: dict[int, int] = {}
+        self.ends: dict[int, int] = {}
+        self.owners: dict[int, Op | None] = {}
+        self.regions: dict[int, int] = {}
+        self._survey(function.body, None)
+        self.atomics = {facts.resolve(op.pointer) for op in self.ops if isinstance(op, Atomic)}
+
+    def _survey(self, region: Region, owner: Op | None) -> None:
+        for op in region.ops:
+            self.positions[op.number] = len(self.ops)
+            self.owners[op.number], self.regions[op.number] = owner, region.number
+            self.ops.append(op)
+            for inner in regions_of(op):
+                self._survey(inner, op)
+            self.ends[op.number] = len(self.ops)
 
     def place_of(self, load: Load, dot: Compute) -> Place | None:
         """Where a matrix lies when it is loaded, if it is still there when it is multiplied."""
         pointer = self.facts.resolve(load.pointer)
-        is_plain = isinstance(self.facts.definition(pointer), Alloc) and not any(
-            isinstance(use.op, Atomic) for use in self.facts.uses_of(pointer)
-        )
-        if not is_plain or len(load.result.shape) != len(dot.result.shape):
+        is_plain = isinstance(self.facts.definition(pointer), Alloc) and load.mask is None
+        if not is_plain or pointer in self.atomics:
+            return None
+        if len(load.result.shape) != len(dot.result.shape):
             return None
         place = self.affine_place(pointer, load.offset)
         writes = (op for op in self.between(load, dot) if isinstance(op, Store))
@@ -123,11 +178,12 @@ class _Search:
 
         If the product is in a loop after the load, that is all of the loop.
         """
-        outline, facts = self.known.outline, self.facts
-        last = outline.around(outline.makers[dot.result], outline.regions[load.result])[-1]
-        start, end = facts.positions[load.number], facts.positions[last.number]
-        yield from facts.ops[start + 1 : end]
-        yield from facts.inside(last)
+        last: Op = dot
+        while self.regions[last.number] != self.regions[load.number]:
+            owner = self.owners[last.number]
+            assert owner is not None, "the product is in no region of the load's"
+            last = owner
+        yield from self.ops[self.positions[load.number] + 1 : self.ends[last.number]]
 
     def may_change(self, store: Store, load: Load) -> bool:
         """Whether a store may be to elements of a matrix; both see the same values of a trip."""

@@ -1,0 +1,15 @@
+"""The name that was likely meant by one that is not known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+def closest(name: str, known: Iterable[str], cutoff: float = 0.6) -> list[str]:
+    """The known name that looks most like another one, if one does: `closest("axpi", ["axpy"])`.
+
+    Only errors ask, so the module that compares is not imported with `eas`.
+    """
+    from difflib import get_close_matches
+
+    return get_close_matches(name, list(known), 1, cutoff)
