@@ -6,11 +6,13 @@ import ast
 import operator
 from collections.abc import Callable
 from enum import IntFlag
+from types import FunctionType
 from typing import Any
 from typing import cast as cast_type
 
 import numpy as np
 
+from eas.frontend_ast import operator_methods
 from eas.frontend_ast.context import Context
 from eas.frontend_ast.number_forms import as_array_pointer
 from eas.frontend_ast.operands import (
@@ -35,6 +37,7 @@ from eas.frontend_ast.promote import (
     to_bool,
     widen,
 )
+from eas.frontend_ast.record_operators import apply_to_record, combine_records
 from eas.frontend_ast.refused import Refused, refusal_of
 from eas.ir.types import BOOL, F32, DType
 
@@ -117,10 +120,12 @@ def lower_binary(ctx: Context, node: ast.BinOp) -> Operand:
 
 def binary(ctx: Context, operation: ast.operator, left: Operand, right: Operand) -> Operand:
     kind = type(operation)
+    if isinstance(left, Const) and isinstance(right, Const) and kind not in REFUSED_OPERATORS:
+        return fold(ctx, kind, left, right)
+    if (combined := combine_records(ctx, kind, left, right)) is not None:
+        return combined
     if kind in REFUSED_OPERATORS:
         raise refusal_of(ctx, REFUSED_OPERATORS[kind], ctx.loc)
-    if isinstance(left, Const) and isinstance(right, Const):
-        return fold(ctx, kind, left, right)
     if isinstance(left, Array | ArrayPointer) or isinstance(right, Array | ArrayPointer):
         return _move(ctx, operation, left, right)
     if isinstance(left, Tuple) or isinstance(right, Tuple):
@@ -144,7 +149,7 @@ def fold(ctx: Context, kind: type[ast.AST], left: Const, right: Const) -> Const:
             return Const(getattr(operator, PYTHON[kind])(a, b))
     except Exception as error:
         for side in (left, right):
-            if side.value is None:
+            if side.value is None or isinstance(side.value, FunctionType):
                 number(ctx, side)
         what = f"`{SYMBOLS[kind]}` of {describe(left)} and {describe(right)}"
         raise failed(ctx, what, error) from error
@@ -261,6 +266,9 @@ def combine_bools(ctx: Context, name: str, left: Operand, right: Operand) -> Num
 
 
 def unary(ctx: Context, operation: ast.unaryop, operand: Operand) -> Operand:
+    method = operator_methods.UNARY.get(type(operation))
+    if method and (applied := apply_to_record(ctx, method, operand)) is not None:
+        return applied
     return UNARY[type(operation)](ctx, operand)
 
 

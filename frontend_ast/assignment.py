@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 
+from eas.frontend_ast import local_arrays
 from eas.frontend_ast.arithmetic import SYMBOLS, binary, class_of, items_of, stored_generator
 from eas.frontend_ast.context import Context, Silenced
+from eas.frontend_ast.fixes import converted, rewrite
 from eas.frontend_ast.name_lookup import read_name
 from eas.frontend_ast.operands import (
     UNNAMED,
@@ -14,6 +16,7 @@ from eas.frontend_ast.operands import (
     Closure,
     Const,
     Generated,
+    LocalArray,
     Num,
     Operand,
     Poison,
@@ -23,7 +26,7 @@ from eas.frontend_ast.promote import describe, is_numeric, materialize, why_none
 from eas.frontend_ast.scopes import Bound
 from eas.frontend_ast.subscripts import Element, element, load_element, store_element
 from eas.ir.types import DType
-from eas.support.diagnostics import Label
+from eas.support.diagnostics import Fix, Label
 from eas.support.records import replace
 
 
@@ -76,14 +79,25 @@ def _as_declared(ctx: Context, value: Operand, dtype: DType, node: ast.AnnAssign
         f"`{written}` is declared to be {dtype}, but gets {describe(value)}",
         label=describe(value),
         secondary=[Label(ctx.frame.loc(node.annotation), "declared here")],
-        help=f"convert the value: `{written} = (...).to(mk.{dtype})`" if not is_cut else (),
+        help=converted(
+            ctx,
+            f"convert the value: `{written} = (...).to(mk.{dtype})`",
+            ctx.frame.loc(node.value),
+            dtype,
+        )
+        if node.value is not None and not is_cut
+        else (),
     )
 
 
 def lower_augmented(ctx: Context, node: ast.AugAssign) -> None:
     """`x += v`; the target is evaluated once."""
     if isinstance(node.target, ast.Subscript):
-        element = _array_element(ctx, node.target)
+        holder = ctx.expression(node.target.value)
+        if isinstance(holder, LocalArray):
+            _augment_local(ctx, node, node.target, holder)
+            return
+        element = _array_element(ctx, holder, node.target)
         old = load_element(ctx, element)
         new = binary(ctx, node.op, old, ctx.expression(node.value))
         store_element(ctx, element, new)
@@ -100,14 +114,28 @@ def lower_augmented(ctx: Context, node: ast.AugAssign) -> None:
     assign(ctx, node.target, binary(ctx, node.op, old, ctx.expression(node.value)), node)
 
 
+def _augment_local(
+    ctx: Context, node: ast.AugAssign, target: ast.Subscript, array: LocalArray
+) -> None:
+    index = local_arrays.index_of(ctx, array, target.slice)
+    new = binary(ctx, node.op, local_arrays.load(ctx, array, index), ctx.expression(node.value))
+    local_arrays.store(ctx, ast.unparse(target.value), index, new)
+
+
 def _changed_list(ctx: Context, node: ast.AugAssign) -> Exception:
     name, symbol = ctx.text(node.target), SYMBOLS[type(node.op)]
     return ctx.refusal(
         "E0408",
         "a list cannot be changed in a kernel",
         at=node.target,
-        help=f"make another one: `{name} = {name} {symbol} {ctx.text(node.value) or '...'}`",
+        help=_another_list(ctx, f"{name} = {name} {symbol} ", node),
     )
+
+
+def _another_list(ctx: Context, start: str, node: ast.AugAssign) -> Fix | str:
+    text = ctx.text(node.value)
+    help = f"make another one: `{start}{text or '...'}`"
+    return rewrite(help, ctx.frame.loc(node), start + text) if text else help
 
 
 def lower_walrus(ctx: Context, node: ast.NamedExpr) -> Operand:
@@ -133,13 +161,16 @@ def assign(ctx: Context, target: ast.expr, value: Operand, origin: ast.AST | Non
             if isinstance(value, Array) and value.name == UNNAMED:
                 value = replace(value, name=name)
                 ctx.hints.setdefault(value.pointer.id, name)
+            if isinstance(value, LocalArray):
+                value = local_arrays.named(ctx, value, name)
+                ctx.has_local_arrays = True
             ctx.frame.env[name] = Bound(value, ctx.frame.loc(origin or target))
             _remember_name(ctx, value, name)
         case ast.Tuple(elts=targets) | ast.List(elts=targets):
             _unpack(ctx, target, targets, value, origin)
         case ast.Subscript():
             with ctx.at(target):
-                store_element(ctx, _array_element(ctx, target), value)
+                _store(ctx, target, value)
         case ast.Attribute():
             raise _attribute_target(ctx, target)
         case _:
@@ -213,8 +244,16 @@ def _check_count(
     )
 
 
-def _array_element(ctx: Context, target: ast.Subscript) -> Element:
+def _store(ctx: Context, target: ast.Subscript, value: Operand) -> None:
     holder = ctx.expression(target.value)
+    if isinstance(holder, LocalArray):
+        index = local_arrays.index_of(ctx, holder, target.slice)
+        local_arrays.store(ctx, ast.unparse(target.value), index, value)
+    else:
+        store_element(ctx, _array_element(ctx, holder, target), value)
+
+
+def _array_element(ctx: Context, holder: Operand, target: ast.Subscript) -> Element:
     if not isinstance(holder, Array):
         raise ctx.refusal(
             "E0408",
@@ -242,10 +281,18 @@ def lower_nested_function(ctx: Context, node: ast.FunctionDef) -> None:
             "E0410",
             "a function inside of a kernel cannot be decorated",
             at=node.decorator_list[0],
-            help="remove the decorator",
+            help=_without_decorator(ctx, node.decorator_list[0]),
         )
     closure = Closure(node, ctx.frame, defaults_of(ctx, node))
     ctx.frame.env[node.name] = Bound(closure, ctx.loc)
+
+
+def _without_decorator(ctx: Context, decorator: ast.expr) -> Fix | str:
+    help, loc = "remove the decorator", ctx.frame.loc(decorator)
+    line = ctx.frame.source.lines[loc.line - 1]
+    if line[: loc.column].strip() != "@" or loc.line != loc.end_line:
+        return help
+    return rewrite(help, replace(loc, column=0, end_line=loc.line + 1, end_column=0), "")
 
 
 def lower_lambda(ctx: Context, node: ast.Lambda) -> Operand:
@@ -266,4 +313,5 @@ def defaults_of(ctx: Context, node: ast.FunctionDef | ast.Lambda) -> dict[str, O
     for a, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
         if default is not None:
             found[a.arg] = ctx.expression(default)
+    local_arrays.refuse_inside(ctx, found.values(), "the defaults of a function")
     return found

@@ -61,10 +61,12 @@ def _of_record(ctx: Context, record: Tuple, node: ast.Attribute) -> Operand:
 
 
 def _suggest_change(ctx: Context, node: ast.Attribute) -> tuple[str, ...]:
-    """A list is a value here: what would change it makes a new one."""
+    """A list is a value here: what would change it makes a new one, of another type."""
     if not hasattr(list, node.attr):
         return ()
     name = ctx.text(node.value) or "items"
+    if any(target.kind == "loop" for target in ctx.targets):
+        return (f"a list keeps its length in a loop; use an array: `{name} = mk.local(4, mk.f32)`",)
     return (f"a list cannot be changed, make a new one: `{name} = [*{name}, x]`",)
 
 

@@ -11,7 +11,16 @@ from eas.frontend_ast.arithmetic import binary, items_of
 from eas.frontend_ast.context import Context
 from eas.frontend_ast.number_forms import as_array_pointer
 from eas.frontend_ast.operands import NONE, Array, ArrayPointer, Const, Num, Operand, Tuple
-from eas.frontend_ast.promote import Number, add, broadcast, describe, number, promote, widen
+from eas.frontend_ast.promote import (
+    Number,
+    add,
+    broadcast,
+    common_dtype,
+    describe,
+    number,
+    promote,
+    widen,
+)
 from eas.frontend_ast.static import static_ints, static_shape
 from eas.ir.types import Shape
 from eas.support.records import frozen
@@ -69,7 +78,23 @@ def _integers(ctx: Context, operand: Operand, rank: int) -> Tuple:
             f"one number for each of the {rank} axes is needed, not {len(items)}",
             at=operand,
         )
-    return Tuple(tuple(number(ctx, item, "an int") for item in items))
+    return Tuple(tuple(_integer(ctx, item) for item in items))
+
+
+def _integer(ctx: Context, operand: Operand) -> Number:
+    """One number of a block pointer: of the whole tile, not of each lane."""
+    found = number(ctx, operand, "an int")
+    is_block = isinstance(found, Num) and bool(found.shape)
+    if is_block or not common_dtype(ctx, [found]).is_int:
+        raise ctx.refusal(
+            "E0501",
+            f"a block pointer takes one int for each axis, this is {describe(found)}",
+            at=operand,
+            help="give the offset of its first element, `p * BLOCK`: the tile has a shape already"
+            if is_block
+            else (),
+        )
+    return found
 
 
 def _advance(ctx: Context, ptr: Operand, offsets: Operand) -> Operand:

@@ -4,23 +4,29 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 
 from eas.frontend_ast.arithmetic import combine_bools
 from eas.frontend_ast.comparison import compare
 from eas.frontend_ast.context import Context, Edge, Ops, Target
+from eas.frontend_ast.fixes import rewrite
 from eas.frontend_ast.joins import Join, Path
 from eas.frontend_ast.number_forms import any_operand
 from eas.frontend_ast.operands import Const, Num, Operand
 from eas.frontend_ast.promote import Number, to_bool
 from eas.frontend_ast.recovery import searching
 from eas.frontend_ast.scopes import Bound, Given, Unbound, assigned_names, env_where
+from eas.frontend_ast.source.errors import Refusal
+from eas.frontend_ast.suggestions import with_parentheses
 from eas.ir.nodes import Compute, Constant, If, Leave, Op, Region, Scope, Value, Yield
 from eas.ir.types import Shape, Type, shape_of
 from eas.support.diagnostics import Label
 from eas.support.location import Loc
-from eas.support.records import record
+from eas.support.records import record, replace
 
 Lower = Callable[[], Operand | None]
+
+_TOGETHER = nullcontext()
 
 
 @record
@@ -41,16 +47,16 @@ class Branch:
 def lower_branch(ctx: Context, lower: Lower, split: Shape = (), at: Loc | None = None) -> Branch:
     """Runs `lower` in a list of ops of its own, with its own copy of the names."""
     ops: Ops = []
-    env, loc = ctx.frame.env, ctx.loc
-    ctx.frame.env = dict(env)
+    around, env, loc = ctx.build.ops, ctx.frame.env, ctx.loc
+    ctx.build.ops, ctx.frame.env = ops, dict(env)
     known = [(t, len(t.exits), len(t.continues)) for t in ctx.targets]
     try:
-        with ctx.into(ops), ctx.split_by(split, at or loc):
+        with ctx.split_by(split, at or loc) if split else _TOGETHER:
             value = lower()
             ended = ctx.ended
             edge = None if ended else Edge(ops, ctx.frame.env, ctx.loc, value=value)
     finally:
-        ctx.frame.env, ctx.build.loc, ctx.ended = env, loc, ""
+        ctx.build.ops, ctx.frame.env, ctx.build.loc, ctx.ended = around, env, loc, ""
     leaving: Shape = ()
     for target, exits, continues in known:
         for jump in (*target.exits[exits:], *target.continues[continues:]):
@@ -238,6 +244,18 @@ def lower_bool_operation(ctx: Context, node: ast.BoolOp) -> Operand:
 
 def lower_comparison(ctx: Context, node: ast.Compare) -> Operand:
     """`a < b <= c`: each operand once, and none after the first that fails."""
+    try:
+        return _compare_in_turn(ctx, node)
+    except Refusal as error:
+        meant = with_parentheses(node)
+        if meant is None or error.diagnostic.code not in ("E0301", "E0701"):
+            raise
+        help = f"`&` and `|` bind closer than comparisons; use parentheses: `{meant}`"
+        fix = rewrite(help, ctx.frame.loc(node), meant)
+        raise Refusal(replace(error.diagnostic, help=(help,), fixes=(fix,))) from error
+
+
+def _compare_in_turn(ctx: Context, node: ast.Compare) -> Operand:
     state = [ctx.expression(node.left)]
 
     def step(operation: ast.cmpop, right: ast.expr) -> Callable[[], Operand]:

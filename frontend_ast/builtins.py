@@ -6,6 +6,7 @@ import ast
 import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any
+from typing import cast as cast_type
 
 import numpy as np
 
@@ -21,6 +22,7 @@ from eas.frontend_ast.arithmetic import (
 )
 from eas.frontend_ast.comparison import compare
 from eas.frontend_ast.context import Context
+from eas.frontend_ast.fixes import call_of_mk
 from eas.frontend_ast.operands import (
     EMPTY,
     FALSE,
@@ -29,13 +31,15 @@ from eas.frontend_ast.operands import (
     Array,
     Const,
     Generated,
+    LocalArray,
     Num,
     Operand,
     Range,
     Text,
     Tuple,
 )
-from eas.frontend_ast.operators import OPERATORS
+from eas.frontend_ast.operator_functions import OPERATORS
+from eas.frontend_ast.operator_methods import ABSOLUTE
 from eas.frontend_ast.promote import (
     Number,
     broadcast,
@@ -46,10 +50,13 @@ from eas.frontend_ast.promote import (
     promote,
     to_bool,
 )
-from eas.frontend_ast.record_values import replace_fields
+from eas.frontend_ast.record_operators import apply_to_record
+from eas.frontend_ast.record_values import is_record, replace_fields
 from eas.frontend_ast.unrolled import static_items, use_up
 from eas.ir.nodes import Print, Value
 from eas.ir.types import F32, I32
+from eas.support.diagnostics import Fix
+from eas.support.records import replace
 
 SPACE = Const(" ")
 
@@ -80,6 +87,8 @@ def _len(ctx: Context, value: Operand) -> Operand:
         return Const(len(items))
     if isinstance(value, Num) and value.shape:
         return Const(value.shape[0])
+    if isinstance(value, LocalArray):
+        return Const(len(value.items))
     if isinstance(value, Range):
         raise unknown_range(ctx, value)
     if isinstance(value, Array):
@@ -92,6 +101,8 @@ def _len(ctx: Context, value: Operand) -> Operand:
 
 
 def _abs(ctx: Context, value: Operand) -> Operand:
+    if (applied := apply_to_record(ctx, ABSOLUTE, value)) is not None:
+        return applied
     num = number(ctx, value)
     if isinstance(num, Const):
         constant: Any = num.value
@@ -197,8 +208,15 @@ def _not_a_block(ctx: Context, values: Operand, name: str) -> None:
             f"Python's `{name}` cannot look into a block",
             at=values,
             label=describe(values),
-            help=f"use `mk.{name}`",
+            help=_of_kernels(ctx, name),
         )
+
+
+def _of_kernels(ctx: Context, name: str) -> Fix | str:
+    """The function of `mk` instead of Python's; this is the place of the call."""
+    help, loc = f"use `mk.{name}`", ctx.loc
+    called = replace(loc, end_line=loc.line, end_column=loc.column + len(name))
+    return call_of_mk(ctx, help, called, name) if ctx.written_at(called) == name else help
 
 
 def _quantifier(name: str, decides: bool) -> Callable[..., Operand]:
@@ -254,6 +272,11 @@ def _isinstance(ctx: Context, value: Operand, kind: Operand) -> Operand:
     if isinstance(value, Const) and isinstance(kind, Const):
         wanted: Any = kind.value
         return Const(isinstance(value.value, wanted))
+    if isinstance(value, Tuple) and isinstance(kind, Const):
+        classes: Any = kind.value
+        return Const(issubclass(value.make, classes))
+    if isinstance(value, Num) and isinstance(kind, Const) and _is_for_records(kind.value):
+        return Const(False)
     raise ctx.refusal(
         "E0414",
         "`isinstance` is answered by Python, which knows constants only",
@@ -261,6 +284,12 @@ def _isinstance(ctx: Context, value: Operand, kind: Operand) -> Operand:
         label=f"{describe(value)}, known at run time only",
         help="compare its dtype: `x.dtype == mk.f32`",
     )
+
+
+def _is_for_records(kind: object) -> bool:
+    """Whether no number is of a class, or of any in a tuple."""
+    classes = cast_type(tuple[object, ...], kind if isinstance(kind, tuple) else (kind,))
+    return all(isinstance(each, type) and is_record(each) for each in classes)
 
 
 def lower_print(ctx: Context, *values: Operand, sep: Operand = SPACE) -> Operand:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
 from collections.abc import Callable, Mapping, Sequence
 
 from eas.frontend_ast.context import Context
+from eas.frontend_ast.fixes import rewrite, start_of, without_keyword
 from eas.frontend_ast.name_lookup import close_matches
 from eas.frontend_ast.operands import Operand
-from eas.support.diagnostics import Label
+from eas.support.diagnostics import Fix, Label
 from eas.support.location import Loc
 from eas.support.records import frozen, replace
 
@@ -69,12 +71,15 @@ def _too_many(
     named = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY]
     verb = "is" if count == 1 else "are"
     most = "no arguments" if allowed == 0 else f"{allowed} argument{'s' * (allowed != 1)}"
+    extra = ctx.frame.loc(argument(given, allowed))
     return ctx.refusal(
         "E0427",
         f"{what} takes {most}, {count} {verb} given" + " by position" * bool(named),
-        at=argument(given, allowed),
+        at=extra,
         notes=notes,
-        help=f"give it by name: `{named[0]}=...`" if named else (),
+        help=rewrite(f"give it by name: `{named[0]}=...`", start_of(extra), f"{named[0]}=")
+        if named
+        else (),
     )
 
 
@@ -102,13 +107,27 @@ def _unknown(
     name = next((name for name in given.named if name not in known), None)
     if name is None:
         return None
+    place = _keyword(ctx, given.node, name)
+    close = close_matches(name, known)
     return ctx.refusal(
         "E0428",
         f"{what} has no parameter `{name}`",
-        at=_keyword(ctx, given.node, name),
+        at=place,
         notes=notes,
-        help=foreign.get(name) or [f"did you mean `{k}`?" for k in close_matches(name, known)],
+        help=_instead(ctx, foreign[name], given.node, name, place)
+        if name in foreign
+        else [rewrite(f"did you mean `{k}`?", place, k) for k in close],
     )
+
+
+_OURS = re.compile(r"it is `(\w+)` here")
+
+
+def _instead(ctx: Context, help: str, call: ast.Call, name: str, place: Loc) -> Fix | str:
+    """What is written for a parameter of another language: another name, or nothing."""
+    if found := _OURS.fullmatch(help):
+        return rewrite(help, place, found[1])
+    return without_keyword(ctx, help, call, name) if help.startswith("leave it out") else help
 
 
 def _twice(

@@ -17,6 +17,8 @@ from collections.abc import (
 from functools import cache, partial
 from typing import Any, cast
 
+import numpy as np
+
 from eas.frontend_ast import foreign
 from eas.frontend_ast.arithmetic import failed, stored_generator
 from eas.frontend_ast.branches import close_scope, lower_branch
@@ -24,7 +26,16 @@ from eas.frontend_ast.builtins import BUILTINS
 from eas.frontend_ast.call_binding import Given, bind, without_annotations
 from eas.frontend_ast.context import Call, Context, Edge, Silenced
 from eas.frontend_ast.expressions import lower_quantifier
+from eas.frontend_ast.fixes import call_of_mk
 from eas.frontend_ast.intrinsics import is_function_of_mk, lower_intrinsic
+from eas.frontend_ast.local_arrays import (
+    GivenArray,
+    given_arrays,
+    refuse_inside,
+    refuse_outer_names,
+    returned,
+    take_back,
+)
 from eas.frontend_ast.number_forms import parts_of, with_parts
 from eas.frontend_ast.operands import (
     NONE,
@@ -43,10 +54,11 @@ from eas.frontend_ast.record_values import is_named_tuple, is_record, make_recor
 from eas.frontend_ast.refused import GENERATOR, refusal_of
 from eas.frontend_ast.scopes import Bound, Cells, Env, Frame, local_names
 from eas.frontend_ast.source.errors import Refusal
+from eas.frontend_ast.source.parameters import UNKNOWN
 from eas.frontend_ast.source.reading import FunctionSource, read_source
 from eas.frontend_ast.source.wrappers import look_through
 from eas.frontend_ast.unrolled import spread, without_star
-from eas.support.diagnostics import Label
+from eas.support.diagnostics import Fix, Label
 from eas.support.records import replace
 
 _MAX_DEPTH = 64
@@ -120,13 +132,14 @@ def _call_constant(ctx: Context, value: object, given: Given) -> Operand:
     handler = BUILTINS.get(value) if _is_hashable(value) else None
     if handler is not None:
         return _call_handler(ctx, _name(value), handler, None, given)
-    if isinstance(value, types.FunctionType):
+    if isinstance(value, types.FunctionType) and not _is_of_numpy(value):
         return call_function(ctx, value, given)
     if isinstance(value, types.MethodType) and isinstance(value.__func__, types.FunctionType):
         return _call_bound(ctx, value.__func__, Const(value.__self__), given)
     if isinstance(value, partial):
         return _call_partial(ctx, cast(partial[object], value), given)
     if isinstance(value, type) and is_record(value):
+        refuse_inside(ctx, (*given.positional, *given.named.values()), "a record")
         return make_record(ctx, value, given)
     if _is_constant_function(value):
         return _call_now(ctx, value, given)
@@ -193,15 +206,45 @@ def _signature_of(function: Callable[..., Any]) -> inspect.Signature:
 
 def _call_now(ctx: Context, function: Any, given: Given) -> Operand:
     """A function of Python's own, on constants: Python computes it."""
+    if _is_of_numpy(function) and _name(function) in foreign.MAKERS:
+        raise _array_of_numpy(ctx, _name(function), given)
     constants = [o.value for o in given.positional if isinstance(o, Const)]
     named = {k: o.value for k, o in given.named.items() if isinstance(o, Const)}
     if len(constants) != len(given.positional) or len(named) != len(given.named):
         raise _not_constant(ctx, _name(function), given)
+    if ctx.caution and not ctx.caution.may_call(function, [*constants, *named.values()]):
+        return ctx.unknown()
     try:
-        return Const(_as_tuple(function(*constants, **named)))
+        result = _as_tuple(function(*constants, **named))
     except Exception as error:
         what = f"`{ctx.text(given.node) or _name(function)}`"
         raise failed(ctx, what, error) from error
+    if isinstance(result, np.ndarray):
+        raise _array_of_numpy(ctx, _name(function), given)
+    return Const(result)
+
+
+def _is_of_numpy(function: object) -> bool:
+    return getattr(function, "__module__", None) == "numpy"
+
+
+def _array_of_numpy(ctx: Context, name: str, given: Given) -> Exception:
+    written = ctx.text(given.node.func) or name
+    return ctx.refusal(
+        "E0432",
+        f"`{written}` makes an array of NumPy's, which kernels do not have",
+        help=_function_here(ctx, name, given) or "compute it outside, and pass it as an argument",
+    )
+
+
+def _function_here(ctx: Context, name: str, given: Given) -> tuple[Fix | str, ...]:
+    """What is written here for a function of Python's or NumPy's."""
+    if name in foreign.NUMPY:
+        return (foreign.NUMPY[name],)
+    if not is_function_of_mk(name):
+        return ()
+    help = f"use the function of kernels: `mk.{name}`"
+    return (call_of_mk(ctx, help, ctx.frame.loc(given.node.func), name),)
 
 
 def _not_constant(ctx: Context, name: str, given: Given) -> Exception:
@@ -211,7 +254,7 @@ def _not_constant(ctx: Context, name: str, given: Given) -> Exception:
         f"`{ctx.text(given.node.func) or name}` is computed by Python, which takes constants only",
         at=operands[0],
         label=f"{describe(operands[0])}, known at run time only",
-        help=f"use the function of kernels: `mk.{name}`" if is_function_of_mk(name) else (),
+        help=_function_here(ctx, name, given),
     )
 
 
@@ -287,9 +330,24 @@ def call_function(
             help="write it without `async`",
         )
     capture_function(ctx, function)
-    defaults = _python_defaults(function, node)
+    defaults = _python_defaults(ctx, function, node)
     frame = Frame(source, local_names(node), {}, function.__globals__, Cells(function))
     return _inline(ctx, frame, node, function.__name__, defaults, given, receiver)
+
+
+def call_method(
+    ctx: Context, method: types.FunctionType, receiver: Operand, arguments: tuple[Operand, ...]
+) -> Operand:
+    """Inlines a method that an operator stands for; the call is where the operator is."""
+    call = ast.Call(ast.Name(method.__name__), [], [])
+    locs = ctx.frame.locs
+    for node in (call, call.func):
+        locs[id(node)] = ctx.loc
+    try:
+        return call_function(ctx, method, Given(call, arguments, {}), receiver)
+    finally:
+        for node in (call, call.func):
+            del locs[id(node)]
 
 
 def capture_function(ctx: Context, function: types.FunctionType) -> None:
@@ -312,15 +370,17 @@ def capture_attributes(ctx: Context, holder: object, *names: str) -> None:
 
 
 def _python_defaults(
-    function: types.FunctionType, node: ast.FunctionDef | ast.Lambda
+    ctx: Context, function: types.FunctionType, node: ast.FunctionDef | ast.Lambda
 ) -> dict[str, Operand]:
     named = [a.arg for a in (*node.args.posonlyargs, *node.args.args)]
     values = function.__defaults__ or ()
-    found: dict[str, Operand] = {
-        name: Const(value)
-        for name, value in zip(named[len(named) - len(values) :], values, strict=True)
-    }
-    return found | {k: Const(v) for k, v in (function.__kwdefaults__ or {}).items()}
+    found = dict(zip(named[len(named) - len(values) :], values, strict=True))
+    found |= function.__kwdefaults__ or {}
+    return {name: _known(ctx, value) for name, value in found.items()}
+
+
+def _known(ctx: Context, value: object) -> Operand:
+    return ctx.unknown() if value is UNKNOWN else Const(value)
 
 
 def _call_closure(ctx: Context, closure: Closure, given: Given) -> Operand:
@@ -350,6 +410,7 @@ def _inline(
     receiver: Operand | None = None,
 ) -> Operand:
     frame.env = _bind(ctx, node, name, defaults, given, receiver)
+    arrays = _given_arrays(ctx, frame, node, given) if ctx.has_local_arrays else []
     frame.caller = ctx.loc
     call = _call_key(frame, node)
     _check_recursion(ctx, call, name)
@@ -372,8 +433,21 @@ def _inline(
         value = close_scope(ctx, target, branch, names, f"the result of `{name}`")
     finally:
         ctx.frame = caller
+    take_back(ctx, arrays, frame.env)
     # all paths out of it jump further: what follows the call is never reached
-    return NONE if value is None else _keep_variables(frame, value)
+    return NONE if value is None else _keep_variables(frame, returned(value, arrays))
+
+
+def _given_arrays(
+    ctx: Context, frame: Frame, node: ast.FunctionDef | ast.Lambda, given: Given
+) -> list[GivenArray]:
+    """The arrays of lanes that a function may change, with their names where it is called."""
+    arguments = zip(given.positional, given.node.args, strict=False)
+    named = [(given.named[k.arg], k.value) for k in given.node.keywords if k.arg in given.named]
+    arrays = given_arrays(ctx, frame.env, [*arguments, *named])
+    if frame.parent is not None:
+        refuse_outer_names(ctx, node, arrays)
+    return arrays
 
 
 def _seen_by_results(frame: Frame, exits: Sequence[Edge]) -> list[str]:
@@ -485,6 +559,7 @@ def _bind(
         value: Any = bound.arguments.get(key, parameter.default)
         if parameter.kind is parameter.VAR_POSITIONAL:
             value = Tuple(bound.arguments.get(key, ()))
+            refuse_inside(ctx, value.items, f"`*{key}`")
         if isinstance(value, Generated):
             raise stored_generator(ctx, value)
         ctx.name_value(value, key)

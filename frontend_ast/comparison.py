@@ -22,6 +22,7 @@ from eas.frontend_ast.arithmetic import (
 from eas.frontend_ast.context import Context
 from eas.frontend_ast.operands import Const, Num, Operand, Range, Tuple
 from eas.frontend_ast.promote import describe, is_numeric, number, promote, to_bool
+from eas.frontend_ast.record_operators import combine_records
 from eas.frontend_ast.record_values import unwrap
 from eas.frontend_ast.source.parameters import is_same
 from eas.ir.types import BOOL
@@ -40,6 +41,8 @@ def compare(ctx: Context, operation: ast.cmpop, left: Operand, right: Operand) -
 def _compare_values(ctx: Context, kind: type[ast.cmpop], left: Operand, right: Operand) -> Operand:
     if isinstance(left, Const) and isinstance(right, Const):
         return fold(ctx, kind, left, right)
+    if (combined := _compare_records(ctx, kind, left, right)) is not None:
+        return combined
     if isinstance(left, Tuple) or isinstance(right, Tuple):
         return _compare_tuples(ctx, kind, left, right)
     if kind in (ast.Eq, ast.NotEq) and _never_equal(left, right):
@@ -49,6 +52,17 @@ def _compare_values(ctx: Context, kind: type[ast.cmpop], left: Operand, right: O
     both_bool = all(map(is_bool, pair)) and kind in (ast.Eq, ast.NotEq)
     a, b = promote(ctx, pair, BOOL if both_bool else None)
     return ctx.compute(COMPARISONS[kind], a.value, b.value)
+
+
+def _compare_records(
+    ctx: Context, kind: type[ast.cmpop], left: Operand, right: Operand
+) -> Operand | None:
+    """By the methods of their class; `!=` is the opposite of `__eq__`, unless it has a method."""
+    found = combine_records(ctx, kind, left, right)
+    if found is not None or kind is not ast.NotEq:
+        return found
+    equal = combine_records(ctx, ast.Eq, left, right)
+    return None if equal is None else negate_truth(ctx, equal)
 
 
 def _never_equal(left: Operand, right: Operand) -> bool:

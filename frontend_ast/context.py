@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, Literal
+from types import FunctionType
+from typing import Any, Literal, Protocol
 
 from eas.frontend_ast.operands import Array, Num, Operand, Poison
-from eas.frontend_ast.scopes import Bound, Env, Frame, assigned_names
+from eas.frontend_ast.scopes import Bound, Env, Frame, assigned_names, changed_names
 from eas.frontend_ast.source.errors import Diagnostics, Refusal
 from eas.frontend_ast.source.parameters import Capture, snapshot
 from eas.ir.builder import Builder
@@ -16,7 +17,7 @@ from eas.ir.nodes import Op, Param, Value
 from eas.ir.ops import OPS
 from eas.ir.ops.record import Attr, RuleError
 from eas.ir.types import Scalar, Shape, broadcast_shapes, count
-from eas.support.diagnostics import Diagnostic, Label
+from eas.support.diagnostics import Diagnostic, Fix, Label
 from eas.support.location import NOWHERE, Loc
 from eas.support.records import field, frozen, record
 
@@ -34,17 +35,31 @@ _SPELLED = {
 }  # fmt: skip
 
 
+class Caution(Protocol):
+    """Which values from outside may be used, and which functions of Python's may be called."""
+
+    def is_plain(self, value: object) -> bool: ...
+
+    def has_plain_attribute(self, holder: object, name: str) -> bool: ...
+
+    def may_call(self, function: Any, arguments: list[object]) -> bool: ...
+
+
 class Silenced(Exception):
     """Something rests on a value with an error, which was reported where it arose."""
 
 
 @frozen
 class Table:
-    """The handlers, one per class of ast node, and Python's own functions that may be called."""
+    """The handlers, one per class of ast node, and Python's own functions that may be called.
+
+    `call` inlines a method: of an object, with arguments.
+    """
 
     statements: Mapping[type[ast.stmt], Callable[[Context, Any], None]]
     expressions: Mapping[type[ast.expr], Callable[[Context, Any], Operand]]
     functions: frozenset[str]
+    call: Callable[[Context, FunctionType, Operand, tuple[Operand, ...]], Operand]
 
 
 @frozen
@@ -120,7 +135,10 @@ class Mark:
 
 @record(eq=False)
 class Context:
-    """One compile. Handlers get it as an argument; nothing is global."""
+    """One compile. Handlers get it as an argument; nothing is global.
+
+    With `caution`, no code of the user's runs, see `eas.frontend_ast.caution`.
+    """
 
     table: Table
     frame: Frame
@@ -141,6 +159,9 @@ class Context:
     positions: dict[str, Loc] = field(default_factory=dict[str, Loc])
     is_for_threads: bool = False
     has_early_effects: bool = False
+    has_local_arrays: bool = False
+    caution: Caution | None = None
+    has_unknowns: bool = False
     labels: int = 0
     unrolled: int = 0
     failures: int = 0
@@ -192,9 +213,12 @@ class Context:
         label: str = "",
         secondary: Sequence[Label] = (),
         notes: Sequence[str] = (),
-        help: str | Sequence[str] = (),
+        help: str | Fix | Sequence[str | Fix] = (),
     ) -> Refusal:
-        """An error to raise: at a node, at an operand, or at the current place."""
+        """An error to raise: at a node, at an operand, or at the current place.
+
+        A help that is an edit is a `Fix`, see `eas.frontend_ast.fixes`.
+        """
         match at:
             case None:
                 loc = self.loc
@@ -204,8 +228,24 @@ class Context:
                 loc = self.frame.loc(at)
             case _:
                 loc = self.place(at)
-        helps = (help,) if isinstance(help, str) else tuple(help)
-        return Refusal(Diagnostic(code, message, loc, label, tuple(secondary), tuple(notes), helps))
+        helps = (help,) if isinstance(help, str | Fix) else tuple(help)
+        return Refusal(
+            Diagnostic(
+                code,
+                message,
+                loc,
+                label,
+                tuple(secondary),
+                tuple(notes),
+                tuple(each.help if isinstance(each, Fix) else each for each in helps),
+                fixes=tuple(each for each in helps if isinstance(each, Fix)),
+            )
+        )
+
+    def unknown(self) -> Poison:
+        """A value that is not known, see `UNKNOWN`: its uses are not checked."""
+        self.has_unknowns = True
+        return Poison()
 
     def report(self, error: Refusal | Silenced) -> None:
         """Keeps an error that was caught; one that was reported before is only counted."""
@@ -250,24 +290,31 @@ class Context:
             if self.ended:
                 return
             self.build.loc = self.statement = self.frame.loc(node)
+            failures = self.failures
             try:
                 self.table.statements[type(node)](self, node)
             except (Refusal, Silenced) as error:
                 self.report(error)
-                for name in assigned_names([node]):
-                    self.frame.env[name] = Bound(Poison(), self.loc)
+                self._poison(assigned_names([node]))
             except Exception:
                 self.crash = self.crash or self.frame.loc(node)
                 raise
+            if self.failures != failures:
+                self._poison(name for name in changed_names(node) if name in self.frame.names)
+
+    def _poison(self, names: Iterable[str]) -> None:
+        for name in names:
+            self.frame.env[name] = Bound(Poison(), self.loc)
 
     def compute(self, name: str, *operands: Value, **attrs: Attr) -> Num:
         """A pure op; the record's own complaint becomes an error at this place."""
         try:
             result = self.build.compute(name, *operands, **attrs)
-            self.check_size(result.shape)
-            if name != "expand_dims":  # more axes may follow
-                self.check_lanes(result.shape)
-            self.check_threads(result.shape)
+            if shape := result.shape:
+                self.check_size(shape)
+                if name != "expand_dims":  # more axes may follow
+                    self.check_lanes(shape)
+                self.check_threads(shape)
             return Num(result)
         except RuleError as error:
             labels = self.beside(*((Num(value), str(value.ty)) for value in operands))
@@ -307,7 +354,10 @@ class Context:
 
     def active_splits(self) -> list[Split]:
         """Every condition that keeps some lanes away from here."""
-        return [*self.splits, *(split for target in self.targets for split in target.splits)]
+        found = list(self.splits)
+        for target in self.targets:
+            found += target.splits
+        return found
 
     def split_shape(self) -> Shape:
         """The shape that the lanes here are split by, `()` if all of them are here."""
@@ -448,8 +498,12 @@ class Context:
                 del items[length:]
 
     def capture(self, holder: object, name: str, read: Callable[[], object], value: object) -> None:
-        """Notes that the kernel depends on a value from outside."""
-        self.captures.setdefault((id(holder), name), Capture(name, read, snapshot(value)))
+        """Notes that the kernel depends on a value from outside; the first value counts."""
+        if not self.has_captured(holder, name):
+            self.captures[id(holder), name] = Capture(name, read, snapshot(value))
+
+    def has_captured(self, holder: object, name: str) -> bool:
+        return (id(holder), name) in self.captures
 
 
 def _add_missing(splits: list[Split], more: list[Split]) -> None:

@@ -11,6 +11,7 @@ from eas.frontend_ast.context import Context
 from eas.frontend_ast.operands import NONE, Const, Num, Operand
 from eas.frontend_ast.promote import broadcast, cast, common_dtype, describe
 from eas.frontend_ast.static import runtime_number
+from eas.ir.ops.matrix import sum_dtype
 from eas.ir.types import F16, F32, I8, I32, U8, DType
 
 # How far factors of f32 may be rounded; they never are.
@@ -58,8 +59,12 @@ def _dot(
 
 def _product(ctx: Context, x: Num, y: Num, dtype: DType, acc: Num | None) -> Num:
     left, right = cast(ctx, x, dtype), cast(ctx, y, dtype)
-    total = acc or Num(ctx.build.constant(0, F32))
-    total = broadcast(ctx, total, (*x.shape[:-1], y.shape[-1]))
+    wanted = sum_dtype(dtype)
+    total = acc or Num(ctx.build.constant(0, wanted))
+    if total.dtype == F32 != wanted:
+        total = cast(ctx, total, wanted)
+    if x.shape[-1] == y.shape[-2]:  # else no sum would fit: the op refuses the factors
+        total = broadcast(ctx, total, (*x.shape[:-1], y.shape[-1]))
     return ctx.compute("dot", left.value, right.value, total.value)
 
 

@@ -11,6 +11,7 @@ from eas.frontend_ast.assignment import assign
 from eas.frontend_ast.branches import lower_condition, short_circuit
 from eas.frontend_ast.builtins import message_parts
 from eas.frontend_ast.context import Context
+from eas.frontend_ast.local_arrays import refuse_inside
 from eas.frontend_ast.operands import Const, Generated, Num, Operand, Text, Tuple
 from eas.frontend_ast.promote import describe
 from eas.frontend_ast.scopes import Frame, assigned_names
@@ -39,6 +40,8 @@ def lower_unary(ctx: Context, node: ast.UnaryOp) -> Operand:
 def lower_tuple(ctx: Context, node: ast.Tuple | ast.List) -> Operand:
     """Taken apart at compile time; a list cannot be changed."""
     values = ctx.expressions([without_star(element) for element in node.elts])
+    whole = [v for e, v in zip(node.elts, values, strict=True) if not isinstance(e, ast.Starred)]
+    refuse_inside(ctx, whole, "a tuple or list")
     return Tuple(
         tuple(spread(ctx, node.elts, values)), list if isinstance(node, ast.List) else tuple
     )

@@ -1,16 +1,9 @@
-"""Names that kernels bring along from Triton, and what is written here instead."""
+"""Names that kernels bring along from Triton and NumPy, and what is written here instead."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-_DTYPES = {
-    "int1": "bool",
-    **{f"int{bits}": f"i{bits}" for bits in (8, 16, 32, 64)},
-    **{f"uint{bits}": f"u{bits}" for bits in (8, 16, 32, 64)},
-    **{f"float{bits}": f"f{bits}" for bits in (16, 32, 64)},
-    "bfloat16": "bf16",
-}
 _NO_FLOAT8 = "there are no floats of 8 bits; keep them as `mk.u8`, and convert by `mk.bitcast`"
 _DIVISION = "write `a / b`: it is rounded to the nearest float"
 _HINT = (
@@ -20,7 +13,7 @@ _HINT = (
 
 # Of the module `mk`.
 NAMES: Mapping[str, str] = {
-    **{name: f"it is `mk.{ours}` here" for name, ours in _DTYPES.items()},
+    "int1": "it is `mk.bool` here",
     **dict.fromkeys(("float8e4nv", "float8e4b8", "float8e4b15", "float8e5"), _NO_FLOAT8),
     "constexpr": "it is `eas.constexpr` here; a variable needs no such annotation",
     "jit": "it is `@eas.kernel`; a function that a kernel calls needs no decorator",
@@ -48,6 +41,18 @@ NAMES: Mapping[str, str] = {
     "make_tensor_desc": "make a block pointer: `mk.make_block_ptr(...)`",
     "inline_asm_elementwise": "there is no assembly here; write it in Python",
     "dot_scaled": "convert and scale the factors, then use `mk.dot`",
+    "mean": "divide the sum: `mk.sum(x) / n`",
+    "average": "divide the sum: `mk.sum(x) / n`",
+    "var": "write it: `d = x - mk.sum(x) / n; mk.sum(d * d) / n`",
+    "std": "write it: `d = x - mk.sum(x) / n; mk.sqrt(mk.sum(d * d) / n)`",
+    "relu": "write it: `mk.maximum(x, 0.0)`",
+    "gelu": "write it: `0.5 * x * (1.0 + mk.erf(x * 0.70710678))`",
+    "silu": "write it: `x * mk.sigmoid(x)`",
+    "hypot": "write it: `mk.sqrt(x * x + y * y)`",
+    "lerp": "write it: `a + (b - a) * t`",
+    "clip": "it is `mk.clamp(x, low, high)` here",
+    "matmul": "it is `mk.dot` here",
+    "power": "it is `mk.pow` here",
     "swizzle2d": "compute both numbers from `mk.program_id(0)`, with `//` and `%`",
 }
 
@@ -92,4 +97,39 @@ PARAMETERS: Mapping[str, str] = {
     "dims": "it is `axes` here",
     "min": "it is `low` here",
     "max": "it is `high` here",
+}
+
+_LOCAL = "a small array for each lane is `mk.local(4, mk.f32)`, a block of zeros `mk.zeros`"
+
+# Of NumPy's functions that make arrays of numbers. They are never called: an array may be huge.
+MAKERS: Mapping[str, str] = {
+    "arange": "use the function of kernels: `mk.arange(0, BLOCK)`",
+    "zeros": _LOCAL,
+    "empty": _LOCAL,
+    "ones": "use `mk.full(shape, 1, dtype)`",
+    "full": "use the function of kernels: `mk.full(shape, value, dtype)`",
+    "array": "use a tuple: `(1, 2, 3)`",
+    "asarray": "use a tuple: `(1, 2, 3)`",
+    "linspace": "compute it: `start + mk.arange(0, n) * step`",
+    "eye": "compare indices: `mk.arange(0, n)[:, None] == mk.arange(0, n)[None, :]`",
+    "identity": "compare indices: `mk.arange(0, n)[:, None] == mk.arange(0, n)[None, :]`",
+}
+
+# Of NumPy's functions whose name is another one here.
+NUMPY: Mapping[str, str] = {
+    **MAKERS,
+    "abs": "use the function of kernels: `mk.abs`",
+    "absolute": "use the function of kernels: `mk.abs`",
+    "clip": "use the function of kernels: `mk.clamp`",
+    "matmul": "use the function of kernels: `mk.dot`",
+    "power": "use the function of kernels: `mk.pow`",
+    "arctan2": "use the function of kernels: `mk.atan2`",
+    "arcsin": "use the function of kernels: `mk.asin`",
+    "arccos": "use the function of kernels: `mk.acos`",
+    "arctan": "use the function of kernels: `mk.atan`",
+    "concatenate": "store the parts one after the other, or use `mk.join`",
+    "amax": "use the function of kernels: `mk.max`",
+    "amin": "use the function of kernels: `mk.min`",
+    "mean": "divide the sum: `mk.sum(x) / n`",
+    "hypot": "write it: `mk.sqrt(x * x + y * y)`",
 }

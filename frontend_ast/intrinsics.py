@@ -12,6 +12,7 @@ from eas.frontend_ast.compile_time import COMPILE_TIME
 from eas.frontend_ast.context import Context
 from eas.frontend_ast.dots import MATRICES
 from eas.frontend_ast.elementwise import ELEMENTWISE, elementwise
+from eas.frontend_ast.local_arrays import LOCAL_ARRAYS
 from eas.frontend_ast.operands import Operand
 from eas.frontend_ast.positions import POSITIONS
 from eas.frontend_ast.randoms import RANDOMS
@@ -26,6 +27,7 @@ HANDLERS: dict[str, Callable[..., Operand]] = {
     **BLOCKS,
     **ACCESSES,
     **BLOCK_POINTERS,
+    **LOCAL_ARRAYS,
     **SHAPES,
     **ELEMENTWISE,
     **REDUCTIONS,

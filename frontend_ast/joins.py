@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from eas.frontend_ast.context import Context, Edge
+from eas.frontend_ast.fixes import rewrite
+from eas.frontend_ast.local_arrays import names_of_arrays
 from eas.frontend_ast.number_forms import (
     as_array_pointer,
     as_number,
+    as_tuple,
     is_number,
     is_same_constant,
     is_same_kind,
@@ -25,11 +28,11 @@ from eas.frontend_ast.promote import (
     fits,
     materialize,
 )
-from eas.frontend_ast.scopes import Binding, Bound, Env, Unbound
+from eas.frontend_ast.scopes import UNBOUND, Binding, Bound, Env, Unbound
 from eas.frontend_ast.source.errors import Refusal
 from eas.ir.nodes import Op, Value
 from eas.ir.types import DType, Shape, broadcast_shapes, make_type
-from eas.support.diagnostics import Label
+from eas.support.diagnostics import Fix, Label
 from eas.support.location import Loc
 from eas.support.records import field, frozen, record
 
@@ -72,11 +75,13 @@ class Join:
     results: list[Value] = field(default_factory=list[Value])
     columns: list[tuple[Number, ...]] = field(default_factory=list[tuple[Number, ...]])
 
-    def merge_names(self, names: Sequence[str], base: Env, paths: Sequence[Path | None]) -> Env:
+    def merge_names(self, names: Iterable[str], base: Env, paths: Sequence[Path | None]) -> Env:
         """The names after the join; `paths` says how each edge was taken."""
         env = dict(base)
+        if self.ctx.has_local_arrays:
+            names = dict.fromkeys((*names, *names_of_arrays(base)))
         for name in names:
-            found = [edge.env.get(name, Unbound()) for edge in self.edges]
+            found = [edge.env.get(name, UNBOUND) for edge in self.edges]
             if all(binding is base.get(name) for binding in found):
                 continue
             try:
@@ -95,8 +100,10 @@ class Join:
             return first
         if all(is_number(operand) for operand in operands):
             return self._merge_numbers([as_number(o) for o in operands], sides, what)
-        if all(isinstance(operand, Tuple) for operand in operands):
-            return self._merge_tuples([o for o in operands if isinstance(o, Tuple)], sides, what)
+        if any(isinstance(operand, Tuple) for operand in operands):
+            tuples = [o for o in map(as_tuple, operands) if isinstance(o, Tuple)]
+            if len(tuples) == len(operands):
+                return self._merge_tuples(tuples, sides, what)
         if all(isinstance(operand, Array | ArrayPointer) for operand in operands):
             return self._merge_pointers(operands, sides, what)
         if all(is_same_kind(operand, first) for operand in operands):
@@ -190,6 +197,8 @@ def convert(
     ctx: Context, edge: Edge, numbers: Sequence[Number], targets: Sequence[Value]
 ) -> tuple[Value, ...]:
     """The numbers as values of the targets' types, made at the end of an edge."""
+    if not numbers:
+        return ()
     before, ctx.build.loc = ctx.build.loc, edge.loc
     try:
         with ctx.into(edge.ops):
@@ -351,13 +360,15 @@ def _word(dtype: DType) -> str:
     return "a bool" if dtype.is_bool else "a float" if dtype.is_float else "an int"
 
 
-def _repair(first: tuple[Number, Label], second: tuple[Number, Label], a: DType, b: DType) -> str:
+def _repair(
+    first: tuple[Number, Label], second: tuple[Number, Label], a: DType, b: DType
+) -> Fix | str:
     for (number, label), own, other in ((first, a, b), (second, b, a)):
         if _is_weak(number) and other.is_float and not own.is_float:
-            return _as_float(_written(label.loc))
+            return _as_float(label.loc)
     value = second[0].value if isinstance(second[0], Const) else None
     if a.is_bool and value in (0, 1):
-        return f"use a bool there too: `{bool(value)}`"
+        return _as_bool(second[1].loc, bool(value))
     if b.is_bool or a.is_bool:
         return "make both bools, or both numbers"
     return f"convert one of them: `.to(mk.{a})` or `.to(mk.{b})`"
@@ -366,11 +377,19 @@ def _repair(first: tuple[Number, Label], second: tuple[Number, Label], a: DType,
 _INT = re.compile(r"(\w+ *= *|return +|)-?\d+")
 
 
-def _as_float(text: str) -> str:
+def _as_float(loc: Loc) -> Fix | str:
+    text = _written(loc)
     found = _INT.fullmatch(text)
     if found is None:
         return "start with a float"
-    return f"{'start with' if '=' in found[1] else 'write'} a float: `{text}.0`"
+    help = f"{'start with' if '=' in found[1] else 'write'} a float: `{text}.0`"
+    return rewrite(help, loc, f"{text}.0")
+
+
+def _as_bool(loc: Loc, value: bool) -> Fix | str:
+    help, text = f"use a bool there too: `{value}`", _written(loc)
+    found = _INT.fullmatch(text)
+    return help if found is None else rewrite(help, loc, f"{found[1]}{value}")
 
 
 def _written(loc: Loc) -> str:

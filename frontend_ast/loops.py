@@ -29,14 +29,25 @@ from eas.frontend_ast.joins import (
     is_one_value,
     join_leaf,
 )
+from eas.frontend_ast.local_arrays import mentioned_arrays
 from eas.frontend_ast.number_forms import (
     as_array_pointer,
+    as_tuple,
     has_same_form,
     leaves,
     points_into_one_array,
     rebuild,
 )
-from eas.frontend_ast.operands import Array, ArrayPointer, Const, Num, Operand, Poison, Range
+from eas.frontend_ast.operands import (
+    Array,
+    ArrayPointer,
+    Const,
+    Num,
+    Operand,
+    Poison,
+    Range,
+    Tuple,
+)
 from eas.frontend_ast.promote import Number, common_dtype, common_shape, describe, promote
 from eas.frontend_ast.recovery import searching
 from eas.frontend_ast.scopes import Bound, Env, Unbound, assigned_names, count_reads, env_where
@@ -138,7 +149,9 @@ def _constant_truth(ctx: Context, node: ast.While) -> bool | None:
     if isinstance(test, ast.Constant):
         return bool(test.value)
     names = {n.id for n in ast.walk(test) if isinstance(n, ast.Name)}
-    if names & set(_changed_names(node)) or any(isinstance(n, ast.Call) for n in ast.walk(test)):
+    if names & set(_changed_names(ctx, node)) or any(
+        isinstance(n, ast.Call) for n in ast.walk(test)
+    ):
         return None
     ops: Ops = []
     with ctx.into(ops):
@@ -148,7 +161,7 @@ def _constant_truth(ctx: Context, node: ast.While) -> bool | None:
 
 def lower_loop(ctx: Context, loop: Loop) -> None:
     """Tries the body with ever wider types until they fit, and emits the loop."""
-    names = _changed_names(loop.node)
+    names = _changed_names(ctx, loop.node)
     key = (id(loop.node), ctx.frame.caller, ctx.trips())
     plan = _first_plan(ctx, names, ctx.guesses.get(key))
     for _ in range(_MAX_TRIALS):
@@ -164,9 +177,11 @@ def lower_loop(ctx: Context, loop: Loop) -> None:
     raise ctx.refusal("E0901", "the types in this loop do not settle")
 
 
-def _changed_names(node: ast.For | ast.While) -> tuple[str, ...]:
+def _changed_names(ctx: Context, node: ast.For | ast.While) -> tuple[str, ...]:
     header = [node.target] if isinstance(node, ast.For) else [node.test]
-    return assigned_names([*header, *node.body])
+    changed = assigned_names([*header, *node.body])
+    arrays = mentioned_arrays(ctx, [*header, *node.body])
+    return tuple(dict.fromkeys((*changed, *arrays)))
 
 
 def _first_plan(ctx: Context, names: Sequence[str], guess: object) -> Plan:
@@ -335,10 +350,11 @@ def _is_unchanged(numbers: Sequence[Number], ty: LeafType) -> bool:
 def _types(ctx: Context, each: Carried, form: Operand) -> Sequence[LeafType]:
     if form is each.form:
         return each.types
+    sides, what = [Label(each.loc, ASSIGNED)], f"`{each.name}`"
+    if isinstance(form, Tuple):  # from outside; now its parts change
+        return [join_leaf(ctx, [leaf], sides, what) for leaf in leaves(form)]
     # an array became a pointer into it: its offset begins at 0, a literal
-    ty = join_leaf(
-        ctx, [as_array_pointer(form).offset], [Label(each.loc, ASSIGNED)], f"`{each.name}`"
-    )
+    ty = join_leaf(ctx, [as_array_pointer(form).offset], sides, what)
     return [LeafType(ty.dtype, ty.shape, weak=True)]
 
 
@@ -347,6 +363,8 @@ def _common_form(ctx: Context, each: Carried, form: Operand, binding: Bound) -> 
         return form
     if points_into_one_array(form, binding.value):
         return form if isinstance(form, ArrayPointer) else binding.value
+    if has_same_form(parts := as_tuple(form), as_tuple(binding.value)):
+        return parts
     raise ctx.refusal(
         "E0313",
         f"`{each.name}` is {describe(form)} before the loop and {describe(binding.value)} in it",
@@ -408,7 +426,7 @@ def _initial_numbers(ctx: Context, each: Carried) -> list[Number]:
         return zeros
     binding = ctx.frame.env[each.name]
     assert isinstance(binding, Bound)
-    own = list(leaves(binding.value))
+    own = _numbers(binding.value, each.form)
     return own if len(own) == len(zeros) else zeros
 
 
@@ -426,7 +444,7 @@ def _numbers(value: Operand, form: Operand) -> list[Number]:
     """The numbers of a value that has a form; an array is a pointer to its first element."""
     if isinstance(value, Array) and isinstance(form, ArrayPointer):
         value = as_array_pointer(value)
-    return list(leaves(value))
+    return list(leaves(as_tuple(value) if isinstance(form, Tuple) else value))
 
 
 def _close_back_edges(ctx: Context, plan: Plan, trial: Trial) -> None:
@@ -444,7 +462,7 @@ def _lower_orelse(
     """Python's `else` of a loop: what runs when it is exhausted."""
     env = _env_after(plan, args, trial.test.env if trial.test else trial.env)
     env |= trial.unbound
-    for name in _changed_names(loop.node):
+    for name in _changed_names(ctx, loop.node):
         if name not in env or isinstance(env[name], Unbound):
             env[name] = _never_bound(ctx, loop, trial, name)
     before, ctx.frame.env = ctx.frame.env, env

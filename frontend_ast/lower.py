@@ -9,8 +9,10 @@ from typing import Any
 
 from eas.frontend_ast.branches import close_scope, lower_branch
 from eas.frontend_ast.calls import capture_function
-from eas.frontend_ast.context import Context
+from eas.frontend_ast.context import Caution, Context, Table
+from eas.frontend_ast.fixes import without_word
 from eas.frontend_ast.freeze import freeze
+from eas.frontend_ast.name_lookup import find_undefined
 from eas.frontend_ast.operands import NONE, Array, Const, Num, Operand
 from eas.frontend_ast.scopes import Bound, Cells, Env, Frame, local_names
 from eas.frontend_ast.source.errors import (
@@ -22,7 +24,14 @@ from eas.frontend_ast.source.errors import (
     raised_by,
     too_deep,
 )
-from eas.frontend_ast.source.parameters import Argument, ArrayArg, ConstArg, Lowered, ScalarArg
+from eas.frontend_ast.source.parameters import (
+    Argument,
+    ArrayArg,
+    ConstArg,
+    Lowered,
+    ScalarArg,
+    UnknownArg,
+)
 from eas.frontend_ast.source.reading import FunctionSource, read_source
 from eas.frontend_ast.source.wrappers import kernel_function
 from eas.frontend_ast.table import TABLE
@@ -31,14 +40,25 @@ from eas.ir.types import DType, Pointer, Scalar
 from eas.support.location import NOWHERE
 
 
+class Incomplete(Exception):
+    """A kernel was read as far as it can be: something that it depends on is not known."""
+
+
 def lower(
     fn: Callable[..., object],
     arguments: Mapping[str, Argument],
     *,
     threads: int | None = None,
     fast_math: bool = False,
+    table: Table = TABLE,
+    caution: Caution | None = None,
 ) -> Lowered:
-    """The kernel in the IR, or a `CompileError` with everything that is wrong with it."""
+    """The kernel in the IR, or a `CompileError` with everything that is wrong with it.
+
+    `table` may have handlers that also observe. A text that was not saved yet is read with
+    `caution`, see `eas.frontend_ast.caution`. `Incomplete` is raised if something is unknown,
+    so that there is no IR, and no mistake is found in what is known.
+    """
     name = getattr(fn, "__name__", "?")
     try:
         function = kernel_function(fn)
@@ -48,33 +68,52 @@ def lower(
     except RecursionError as error:
         raise too_deep(NOWHERE, name) from error
     try:
-        return _lower_source(function, source, arguments, threads, fast_math)
+        ctx = _context(function, source, threads, table, caution)
+        return _lower_source(ctx, function, arguments, fast_math)
     except RecursionError as error:
         raise too_deep(source.head(source.node), source.name) from error
 
 
-def _lower_source(
+def _context(
     function: FunctionType,
     source: FunctionSource,
-    arguments: Mapping[str, Argument],
     threads: int | None,
-    fast_math: bool,
+    table: Table,
+    caution: Caution | None,
     is_for_threads: bool = False,
-) -> Lowered:
+) -> Context:
     node = source.node
-    diagnostics = Diagnostics()
     names = local_names(node) if isinstance(node, ast.FunctionDef) else frozenset[str]()
     frame = Frame(source, names, {}, function.__globals__, Cells(function))
-    ctx = Context(TABLE, frame, diagnostics, threads=threads, is_for_threads=is_for_threads)
+    return Context(
+        table,
+        frame,
+        Diagnostics(),
+        threads=threads,
+        is_for_threads=is_for_threads,
+        caution=caution,
+    )
+
+
+def _lower_source(
+    ctx: Context, function: FunctionType, arguments: Mapping[str, Argument], fast_math: bool
+) -> Lowered:
+    frame, source = ctx.frame, ctx.frame.source
+    node = source.node
     ctx.build.loc = frame.loc(node)
     capture_function(ctx, function)
     if not isinstance(node, ast.FunctionDef):
         raise CompileError([_not_plain(ctx, node).diagnostic], source.name)
     frame.env = _bind_parameters(ctx, node, arguments)
     body = _lower_body(ctx, node)
-    diagnostics.raise_if_any(source.name)
+    if ctx.has_unknowns:
+        find_undefined(ctx, node)
+    ctx.diagnostics.raise_if_any(source.name)
+    if ctx.failures or ctx.has_unknowns:
+        raise Incomplete(source.name)
     if "tid" in ctx.positions and ctx.has_early_effects:
-        return _lower_source(function, source, arguments, ctx.threads, fast_math, True)
+        again = _context(function, source, ctx.threads, ctx.table, ctx.caution, True)
+        return _lower_source(again, function, arguments, fast_math)
     return _freeze(ctx, source, arguments, body, fast_math)
 
 
@@ -82,7 +121,9 @@ def _not_plain(ctx: Context, node: ast.Lambda | ast.AsyncFunctionDef) -> Refusal
     if isinstance(node, ast.Lambda):
         return ctx.refusal("E0118", "a lambda cannot be a kernel", help="write it with `def`")
     return ctx.refusal(
-        "E0104", "a kernel cannot be an `async` function", help="write it without `async`"
+        "E0104",
+        "a kernel cannot be an `async` function",
+        help=without_word("write it without `async`", ctx.frame.loc(node), "async"),
     )
 
 
@@ -110,6 +151,8 @@ def _parameter(ctx: Context, name: str, argument: Argument) -> Operand:
             pointer = ctx.build.value(Pointer(dtype), name)
             ctx.params[name] = Param(pointer)
             return Array(name, pointer, ndim, is_wide=is_wide)
+        case UnknownArg():
+            return ctx.unknown()
 
 
 def _lower_body(ctx: Context, node: ast.FunctionDef) -> Region:
@@ -133,7 +176,7 @@ def _lower_body(ctx: Context, node: ast.FunctionDef) -> Region:
         if (culprit := raised_by(error)) is not None:
             raise failed_in(culprit, error, place, node.name, ctx.diagnostics.items) from error
         raise internal_error(error, place, node.name, ctx.diagnostics.items) from error
-    if ctx.failures and not ctx.diagnostics.items:
+    if ctx.failures and not ctx.diagnostics.items and not ctx.has_unknowns:
         cause = AssertionError("a statement was given up without an error")
         raise internal_error(cause, ctx.loc, node.name)
     ops = (*ctx.build.ops, Yield((), ctx.loc))

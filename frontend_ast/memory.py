@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from eas.frontend_ast.context import Context
+from eas.frontend_ast.fixes import converted
 from eas.frontend_ast.number_forms import as_array_pointer
-from eas.frontend_ast.operands import Array, ArrayPointer, Const, Num, Operand
+from eas.frontend_ast.operands import Array, ArrayPointer, Const, LocalArray, Num, Operand
 from eas.frontend_ast.promote import (
     Number,
     broadcast,
@@ -21,7 +22,9 @@ from eas.frontend_ast.promote import (
     widen,
 )
 from eas.ir.nodes import AtomicKind, Value
-from eas.ir.types import BOOL, Shape
+from eas.ir.types import BOOL, DType, Shape
+from eas.support.diagnostics import Fix
+from eas.support.location import Loc
 
 
 def load(
@@ -39,7 +42,7 @@ def load(
     if guard is None:
         return Num(ctx.build.load(array.pointer, at))
     masked = broadcast(ctx, guard, shape).value
-    filled = broadcast(ctx, _as_element(ctx, array, fill), shape).value
+    filled = broadcast(ctx, as_element(ctx, array, fill), shape).value
     return Num(ctx.build.load(array.pointer, at, masked, filled))
 
 
@@ -47,7 +50,7 @@ def store(
     ctx: Context, where: Operand, value: Operand, mask: Operand | None, offs: Operand | None = None
 ) -> None:
     array, offset = address_of(ctx, where, offs)
-    stored = _as_element(ctx, array, number(ctx, value, "a number to store"))
+    stored = as_element(ctx, array, number(ctx, value, "a number to store"))
     guard = _mask(ctx, mask)
     shape = _shape(ctx, [offset, stored, guard])
     if offset.shape and len(offset.shape) < len(shape):
@@ -80,8 +83,8 @@ def atomic(
     """Once per lane or thread that gets here: the operands are spread over all of them."""
     array, offset = address_of(ctx, where, offs)
     _check_updated(ctx, kind, where, array)
-    new = _as_element(ctx, array, number(ctx, value))
-    old = None if expected is None else _as_element(ctx, array, number(ctx, expected))
+    new = as_element(ctx, array, number(ctx, value))
+    old = None if expected is None else as_element(ctx, array, number(ctx, expected))
     guard = _mask(ctx, mask)
     shape = ctx.cover(_shape(ctx, [offset, new, old, guard]), ctx.split_shape())
     shape = ctx.cover(shape, ctx.thread_shape())
@@ -162,7 +165,12 @@ def _mask(ctx: Context, mask: Operand | None) -> Num | None:
     return materialize(ctx, to_bool(ctx, num), BOOL)
 
 
-def _as_element(ctx: Context, array: Array, value: Number) -> Num:
+def _roundings(ctx: Context, loc: Loc, dtype: DType) -> Fix | str:
+    help = f"say how to round: `mk.floor(x).to(mk.{dtype})` or `x.to(mk.{dtype})`"
+    return converted(ctx, help, loc, dtype, "mk.floor")
+
+
+def as_element(ctx: Context, array: Array | LocalArray, value: Number) -> Num:
     """A value as the array stores it. A float is not cut down to an int silently."""
     dtype = array.dtype
     own = common_dtype(ctx, [value])
@@ -171,7 +179,7 @@ def _as_element(ctx: Context, array: Array, value: Number) -> Num:
             "E0510",
             f"{describe(value)} does not fit `{array.name}`, whose elements are {dtype}",
             at=value,
-            help=f"say how to round: `mk.floor(x).to(mk.{dtype})` or `x.to(mk.{dtype})`",
+            help=_roundings(ctx, ctx.place(value), dtype),
         )
     if isinstance(value, Num) and dtype.is_bool and not value.dtype.is_bool:
         return _checked_bool(ctx, value)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
-import difflib
+import re
 import types
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
@@ -13,10 +13,15 @@ import numpy as np
 
 from eas.frontend_ast import foreign
 from eas.frontend_ast.context import Context
+from eas.frontend_ast.fixes import rewrite
 from eas.frontend_ast.operands import Const, Operand
-from eas.frontend_ast.scopes import Bound, Frame, Unbound
+from eas.frontend_ast.scopes import UNBOUND, Bound, Frame, assigned_names
+from eas.frontend_ast.source.errors import Refusal
+from eas.frontend_ast.source.parameters import UNKNOWN
 from eas.ir.types import DType
-from eas.support.diagnostics import Label
+from eas.support.close_names import closest
+from eas.support.diagnostics import Fix, Label
+from eas.support.location import Loc
 from eas.support.records import replace
 
 
@@ -36,7 +41,7 @@ def read_name(ctx: Context, name: str) -> Operand:
 
 
 def _local(ctx: Context, frame: Frame, name: str) -> Operand:
-    binding = frame.env.get(name, Unbound())
+    binding = frame.env.get(name, UNBOUND)
     if isinstance(binding, Bound):
         return binding.value
     if binding.paths:
@@ -73,22 +78,47 @@ def _outside(ctx: Context, frame: Frame, name: str) -> Operand:
     raise ctx.refusal("E0201", f"the name `{name}` is not defined", help=_suggestion(ctx, name))
 
 
-def _suggestion(ctx: Context, name: str) -> tuple[str, ...]:
+def find_undefined(ctx: Context, function: ast.FunctionDef) -> None:
+    """Reports the names in a function that nothing defines, wherever they stand.
+
+    For a function that is only read in part: what depends on something unknown is not lowered.
+    """
+    nodes = list(ast.walk(function))
+    bound = {name for node in nodes for name in _binds(node)}
+    for node in nodes:
+        if isinstance(node, ast.Name) and node.id not in bound:
+            with ctx.at(node):
+                try:
+                    read_name(ctx, node.id)
+                except Refusal as error:
+                    ctx.diagnostics.add(error.diagnostic)
+
+
+def _binds(node: ast.AST) -> tuple[str, ...]:
+    if isinstance(node, ast.arg):
+        return (node.arg,)
+    return assigned_names([node]) if isinstance(node, ast.stmt | ast.Name | ast.pattern) else ()
+
+
+def _suggestion(ctx: Context, name: str) -> tuple[Fix, ...]:
     """The likeliest name that was meant, of the innermost scope that has one."""
     frame: Frame | None = ctx.frame
     while frame is not None:
         for known in (frame.names, frame.cells, frame.globals):
             if close := close_matches(name, known):
-                return (f"did you mean `{close[0]}`?",)
+                return (rewrite(f"did you mean `{close[0]}`?", ctx.loc, close[0]),)
         frame = frame.parent
     close = close_matches(name, ctx.table.functions, cutoff=0.8)
-    return tuple(f"did you mean `{match}`?" for match in close)
+    return tuple(rewrite(f"did you mean `{match}`?", ctx.loc, match) for match in close)
 
 
-def _captured(ctx: Context, holder: Mapping[str, object], name: str) -> Const:
+def _captured(ctx: Context, holder: Mapping[str, object], name: str) -> Operand:
     value = holder[name]
-    check_capture(ctx, name, value)
-    ctx.capture(holder, name, partial(holder.__getitem__, name), value)
+    if value is UNKNOWN or (ctx.caution and not ctx.caution.is_plain(value)):
+        return ctx.unknown()
+    if not ctx.has_captured(holder, name):
+        check_capture(ctx, name, value)
+        ctx.capture(holder, name, partial(holder.__getitem__, name), value)
     return Const(value)
 
 
@@ -105,6 +135,8 @@ def check_capture(ctx: Context, name: str, value: object) -> None:
 def lower_attribute_of_constant(ctx: Context, holder: Const, node: ast.Attribute) -> Operand:
     """`math.pi`, `config.BLOCK`, `mk.f32`."""
     value, name = holder.value, node.attr
+    if ctx.caution and not ctx.caution.has_plain_attribute(value, name):
+        return ctx.unknown()
     try:
         found: object = getattr(value, name)
     except AttributeError as error:
@@ -112,6 +144,8 @@ def lower_attribute_of_constant(ctx: Context, holder: Const, node: ast.Attribute
         written = ctx.text(node.value) or what
         suggestions = _suggestions(value, name)
         raise no_attribute(ctx, node, f"`{written}`", dir(value), suggestions) from error
+    if found is UNKNOWN or (ctx.caution and not ctx.caution.is_plain(found)):
+        return ctx.unknown()
     if _may_change(value):
         check_capture(ctx, name, found)
         ctx.capture(value, name, partial(getattr, value, name), found)
@@ -143,19 +177,33 @@ def no_attribute(
 ) -> Exception:
     """The error for a name behind a dot that is unknown; it is at that name."""
     loc = ctx.frame.loc(node)
+    name = replace(loc, line=loc.end_line, column=loc.end_column - len(node.attr))
     close = close_matches(node.attr, known)
     written = ctx.text(node.value)
     dotted = f"{written}." if written else ""
     return ctx.refusal(
         "E0205",
         f"{what} has no attribute `{node.attr}`",
-        at=replace(loc, line=loc.end_line, column=loc.end_column - len(node.attr)),
-        help=suggestions or [f"did you mean `{dotted}{match}`?" for match in close],
+        at=name,
+        help=[_renamed(each, loc, name) for each in suggestions]
+        or [rewrite(f"did you mean `{dotted}{match}`?", name, match) for match in close],
     )
 
 
-def close_matches(name: str, known: Iterable[str], cutoff: float = 0.7) -> list[str]:
+_OURS = re.compile(r"it is `(?:(?P<of_mk>mk\.\w+)|(?P<name>\w+))` here.*")
+
+
+def _renamed(suggestion: str, whole: Loc, name: Loc) -> str | Fix:
+    """`it is `mk.f32` here` as an edit of what is written before and behind the dot."""
+    found = _OURS.fullmatch(suggestion)
+    if found is None:
+        return suggestion
+    place, text = (whole, found["of_mk"]) if found["of_mk"] else (name, found["name"])
+    return rewrite(suggestion, place, text)
+
+
+def close_matches(name: str, known: Iterable[str], cutoff: float = 0.66) -> list[str]:
     """Names that look like this one, the likeliest first."""
     candidates = sorted(k for k in set(known) if not k.startswith("_"))
     by_case = [k for k in candidates if k.lower() == name.lower()]
-    return by_case or difflib.get_close_matches(name, candidates, n=1, cutoff=cutoff)
+    return by_case or closest(name, candidates, cutoff)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any, cast
 
 from eas.frontend_ast.operands import (
     Array,
     ArrayPointer,
     Closure,
     Const,
+    LocalArray,
     Method,
     Num,
     Operand,
@@ -18,6 +20,7 @@ from eas.frontend_ast.operands import (
     Tuple,
 )
 from eas.frontend_ast.promote import Number, is_numeric
+from eas.frontend_ast.record_values import field_names, is_record
 from eas.frontend_ast.source.parameters import is_same
 from eas.support.records import replace
 
@@ -25,7 +28,7 @@ from eas.support.records import replace
 def parts_of(operand: Operand) -> tuple[Operand, ...]:
     """The operands inside of an operand; none if it is a number or has nothing to do with any."""
     match operand:
-        case Tuple(items=items):
+        case Tuple(items=items) | LocalArray(items=items):
             return items
         case ArrayPointer(offset=offset):
             return (offset,)
@@ -46,6 +49,8 @@ def with_parts(operand: Operand, parts: Sequence[Operand]) -> Operand:
     match operand:
         case Tuple(make=make, fields=fields):
             return Tuple(tuple(parts), make, fields)
+        case LocalArray():
+            return replace(operand, items=tuple(part for part in parts if isinstance(part, Num)))
         case ArrayPointer(array=array):
             return ArrayPointer(array, as_number(parts[0]))
         case Range():
@@ -71,6 +76,8 @@ def is_same_kind(a: Operand, b: Operand) -> bool:
     match a, b:
         case Tuple(), Tuple():
             return len(a.items) == len(b.items) and a.make is b.make
+        case LocalArray(), LocalArray():
+            return (a.name, a.dtype, len(a.items)) == (b.name, b.dtype, len(b.items))
         case ArrayPointer(), ArrayPointer():
             return points_into_one_array(a, b)
         case Range(), Range():
@@ -85,6 +92,20 @@ def is_same_kind(a: Operand, b: Operand) -> bool:
             return _texts(a) == _texts(b)
         case _:
             return a is b or is_same_constant(a, b)
+
+
+def as_tuple(operand: Operand) -> Operand:
+    """A tuple, list or record from outside, as one whose parts can be joined with others."""
+    if not isinstance(operand, Const):
+        return operand
+    value: Any = operand.value
+    make = cast(type[object], type(value))
+    if make in (tuple, list):
+        return Tuple(tuple(Const(item) for item in value), make)
+    if is_record(make):
+        fields = field_names(make)
+        return Tuple(tuple(Const(getattr(value, name)) for name in fields), make, fields)
+    return operand
 
 
 def _differ_in_kept_values(a: Closure, b: Closure) -> bool:

@@ -69,6 +69,19 @@ class Array:
 
 
 @frozen
+class LocalArray:
+    """A small array of each lane, or of the program; its elements are values of one dtype.
+
+    `key` is that of the call that made it.
+    """
+
+    name: str
+    dtype: DType
+    items: tuple[Num, ...]
+    key: int
+
+
+@frozen
 class ArrayPointer:
     """An array and an offset into it: `a + offs`."""
 
@@ -166,7 +179,8 @@ class Poison:
 
 
 Function = Closure | Method | RecordMethod
-Operand = Const | Num | Array | ArrayPointer | Tuple | Generated | Range | Function | Text | Poison
+Memory = Array | ArrayPointer | LocalArray
+Operand = Const | Num | Memory | Tuple | Generated | Range | Function | Text | Poison
 
 # Threadgroup memory, until it is assigned to a name.
 UNNAMED = "threadgroup memory"

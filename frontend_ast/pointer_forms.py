@@ -13,8 +13,11 @@ from typing import get_args
 from eas.frontend_ast.block_pointers import is_block_pointer
 from eas.frontend_ast.call_binding import Given, argument
 from eas.frontend_ast.context import Context
+from eas.frontend_ast.fixes import rewrite
 from eas.frontend_ast.operands import NONE, Array, ArrayPointer, Const, Num, Operand
+from eas.frontend_ast.promote import describe
 from eas.ir.nodes import AtomicKind
+from eas.support.diagnostics import Fix
 from eas.support.records import replace
 
 # The values that stand between the offsets and the mask.
@@ -37,9 +40,39 @@ def with_offsets(ctx: Context, name: str, given: Given) -> Given:
             _require_values(ctx, name, rest, given)
         case (ptr, *rest) if _has_its_offsets(ctx, name, ptr, rest, given):
             return replace(given, positional=(ptr, NONE, *rest))
+        case (Num() | Const(), *rest) if any(isinstance(o, Array | ArrayPointer) for o in rest):
+            raise _out_of_order(ctx, name, given)
         case _:
             pass
     return given
+
+
+def _out_of_order(ctx: Context, name: str, given: Given) -> Exception:
+    """The array or pointer is not the first argument."""
+    written = dict(zip(given.positional, _written(ctx, given), strict=True))
+    rest = list(given.positional)
+    ptr = next(o for o in rest if isinstance(o, Array | ArrayPointer))
+    rest.remove(ptr)
+    if isinstance(ptr, Array):
+        rest.sort(key=lambda operand: not _is_int(operand))
+    ordered = ", ".join(written[operand] for operand in (ptr, *rest))
+    return ctx.refusal(
+        "E0509",
+        f"`mk.{name}` takes an array or a pointer first, this is {describe(given.positional[0])}",
+        at=argument(given, 0),
+        help=_reordered(ctx, name, given, ordered),
+    )
+
+
+def _reordered(ctx: Context, name: str, given: Given, ordered: str) -> Fix | str:
+    help = f"change the order: `mk.{name}({ordered})`"
+    call = given.node
+    if call.keywords or len(call.args) != len(given.positional):
+        return help
+    first, last = (ctx.frame.loc(argument) for argument in (call.args[0], call.args[-1]))
+    return rewrite(
+        help, replace(first, end_line=last.end_line, end_column=last.end_column), ordered
+    )
 
 
 def _has_its_offsets(
@@ -94,8 +127,14 @@ def _unclear(ctx: Context, name: str, given: Given) -> Exception:
         notes=(
             f"`{ptr}` has an offset, and `{rest[-1]}` may be `{without[-1]}` or `{behind[-1]}`",
         ),
-        help=[f"say it by name: `mk.{name}({ptr}, {form})`" for form in forms],
+        help=[_by_name(ctx, f"mk.{name}({ptr}, {form})", given) for form in forms],
     )
+
+
+def _by_name(ctx: Context, call: str, given: Given) -> Fix | str:
+    help, node = f"say it by name: `{call}`", given.node
+    is_whole = all(map(ctx.text, node.args)) and not node.keywords
+    return rewrite(help, ctx.frame.loc(node), call) if is_whole else help
 
 
 def _written(ctx: Context, given: Given) -> list[str]:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from eas.frontend_ast.context import Context
+from eas.frontend_ast.fixes import rewrite
 from eas.frontend_ast.operands import ZERO, Const, Num, Operand
 from eas.frontend_ast.promote import promote
 from eas.frontend_ast.static import static_int
-from eas.support.diagnostics import Label
+from eas.frontend_ast.suggestions import indices_from
+from eas.support.diagnostics import Fix, Label
 
 
 def _program_id(ctx: Context, axis: Operand = ZERO) -> Operand:
@@ -28,11 +30,21 @@ def _grid_axis(ctx: Context, axis: Operand) -> int:
 
 def _arange(ctx: Context, start: Operand, stop: Operand) -> Operand:
     use_position(ctx, "arange")
-    first = static_int(ctx, start, "the start of `arange`")
+    first = static_int(ctx, start, "the start of `arange`", _moved(ctx, start, stop))
     last = static_int(ctx, stop, "the end of `arange`")
     if last <= first:
         raise ctx.refusal("E0512", f"`arange({first}, {last})` is empty")
     return ctx.compute("arange", start=first, size=last - first)
+
+
+def _moved(ctx: Context, start: Operand, stop: Operand) -> tuple[Fix, ...]:
+    """A block that begins at a number of run time is one that begins at 0, and the number added."""
+    low, high = (ctx.written_at(ctx.place(bound)) for bound in (start, stop))
+    is_known = isinstance(start, Const) or not low or not high
+    if is_known:
+        return ()
+    meant = indices_from(low, high)
+    return (rewrite(f"add the start: `{meant}`", ctx.loc, f"({meant})"),)
 
 
 def _tid(ctx: Context, start: Operand, stop: Operand) -> Operand:

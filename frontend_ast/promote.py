@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from eas.frontend_ast.context import Context
+from eas.frontend_ast.fixes import converted, rewrite
 from eas.frontend_ast.operands import (
     NONE,
     Array,
@@ -27,6 +28,7 @@ from eas.frontend_ast.operands import (
     Closure,
     Const,
     Generated,
+    LocalArray,
     Method,
     Num,
     Operand,
@@ -36,6 +38,7 @@ from eas.frontend_ast.operands import (
     Text,
     Tuple,
 )
+from eas.ir.ops import OPS
 from eas.ir.rounding import as_dtype
 from eas.ir.types import (
     BF16,
@@ -50,6 +53,7 @@ from eas.ir.types import (
     broadcast_shapes,
     from_numpy,
 )
+from eas.support.diagnostics import Fix
 
 Number = Const | Num
 
@@ -69,6 +73,8 @@ def describe(operand: Operand) -> str:
         case Num():
             return str(operand.value.ty)
         case Array():
+            return f"the array `{operand.name}`"
+        case LocalArray():
             return f"the array `{operand.name}`"
         case ArrayPointer():
             return f"a pointer into `{operand.array.name}`"
@@ -128,8 +134,14 @@ def constant_dtype(ctx: Context, constant: Const) -> DType:
         "E0303",
         f"{value} does not fit any integer type",
         at=constant,
-        help=f"write it as a float: `{float(value)}`" if value.bit_length() < 1024 else (),
+        help=_as_float(ctx, constant, value) if value.bit_length() < 1024 else (),
     )
+
+
+def _as_float(ctx: Context, constant: Const, value: int) -> Fix | str:
+    help, loc = f"write it as a float: `{float(value)}`", ctx.place(constant)
+    is_literal = ctx.written_at(loc).replace("_", "") == str(value)
+    return rewrite(help, loc, str(float(value))) if is_literal else help
 
 
 def _numpy_scalar_dtype(value: Any) -> DType | None:
@@ -183,7 +195,7 @@ def materialize(ctx: Context, operand: Number, dtype: DType | None = None) -> Nu
 
 def _rounded(value: object, dtype: DType) -> bool | int | float:
     """The value as the dtype stores it."""
-    if dtype.is_int and type(value) is int:
+    if (type(value) is int and dtype.is_int) or (type(value) is bool and dtype.is_bool):
         return value
     with np.errstate(all="ignore"):
         stored = as_dtype(np.asarray(value), dtype.numpy)
@@ -225,7 +237,7 @@ def broadcast(ctx: Context, num: Num, shape: Shape) -> Num:
 
 def aligned(shape: Shape, rank: int) -> Shape:
     """The shape of a block with axes of extent 1 in front, up to a rank; that of a scalar stays."""
-    return (*(1 for _ in range(rank - len(shape))), *shape) if shape else shape
+    return (1,) * (rank - len(shape)) + shape if shape else shape
 
 
 def fitting_shape(a: Shape, b: Shape) -> Shape | None:
@@ -401,7 +413,12 @@ def _no_common_type(
         label=str(b),
         secondary=ctx.beside((first[0], str(a))),
         notes=("neither type holds all the values of the other",),
-        help=f"say which you mean: `.to(mk.{a})` or `.to(mk.{b})` on one of them",
+        help=converted(
+            ctx,
+            f"say which you mean: `.to(mk.{a})` or `.to(mk.{b})` on one of them",
+            ctx.place(second[0]),
+            a,
+        ),
     )
 
 
@@ -420,7 +437,7 @@ def _describe_constant(value: Any) -> str:
     return f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}"
 
 
-def _suggestions(ctx: Context, operand: Operand) -> tuple[str, ...]:
+def _suggestions(ctx: Context, operand: Operand) -> tuple[Fix | str, ...]:
     match operand:
         case Array() as array:
             return (f"load an element first: `{array.name}[i]` or `mk.load({array.name}, i)`",)
@@ -428,8 +445,22 @@ def _suggestions(ctx: Context, operand: Operand) -> tuple[str, ...]:
             return (f"load what it points to: `mk.load({array.name} + ...)`",)
         case Tuple():
             return ("take one of its parts: `t[0]`",)
+        case Const(value=value) if callable(value) and not isinstance(value, type):
+            return (_called(ctx, operand, value),)
+        case Closure():
+            return (f"call it: `{operand.name}(...)`",) if operand.name.isidentifier() else ()
         case _:
             return why_none(ctx, operand)
+
+
+def _called(ctx: Context, operand: Operand, function: Any) -> Fix | str:
+    """A call of a function that stands where a number is needed."""
+    place = ctx.place(operand)
+    written = ctx.written_at(place) or function.__name__
+    op = OPS.get(getattr(function, "__eas_intrinsic__", ""))
+    if op is None or "axis" not in op.attrs or not op.positional:
+        return f"call it: `{written}(...)`"
+    return rewrite(f"call it: `{written}(0)`", place, f"{written}(0)")
 
 
 def why_none(ctx: Context, operand: Operand) -> tuple[str, ...]:

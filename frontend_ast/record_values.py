@@ -8,6 +8,7 @@ from functools import lru_cache
 from types import FunctionType
 from typing import Any
 
+from eas.frontend_ast import operator_methods
 from eas.frontend_ast.call_binding import Given, bind
 from eas.frontend_ast.context import Context
 from eas.frontend_ast.operands import Const, Operand, Tuple
@@ -19,9 +20,11 @@ _HARMLESS = frozenset(
     | {"__getnewargs__", "__reduce__", "__reduce_ex__", "__getstate__", "__setstate__"}
     | {"__copy__", "__deepcopy__", "__setattr__", "__delattr__"}
     | {"__init_subclass__", "__class_getitem__"}
+    | operator_methods.ALL  # which `record_operators` calls
 )
 
 
+@lru_cache(maxsize=256)
 def is_record(cls: type) -> bool:
     """Whether a class only holds values: a named tuple or a frozen dataclass."""
     return is_named_tuple(cls) or _is_frozen(cls)
@@ -87,12 +90,12 @@ def _own_code(cls: type) -> str | None:
         for name, member in vars(base).items():
             if name.startswith("__") and name.endswith("__") and name not in _HARMLESS:
                 function = getattr(member, "__func__", member)
-                if isinstance(function, FunctionType) and not _is_generated(function):
+                if isinstance(function, FunctionType) and not is_generated(function):
                     return name
     return None
 
 
-def _is_generated(function: FunctionType) -> bool:
+def is_generated(function: FunctionType) -> bool:
     """Whether `dataclass` or `namedtuple` made it, of a text of their own or of their own code.
 
     The file is not enough: `python -c` has its functions in `<string>` too. `__replace__`, from

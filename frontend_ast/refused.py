@@ -6,9 +6,11 @@ import ast
 from typing import Any
 
 from eas.frontend_ast.context import Context
+from eas.frontend_ast.fixes import without_statement, without_word
 from eas.frontend_ast.operands import Operand
 from eas.frontend_ast.recovery import searching
 from eas.frontend_ast.scopes import assigned_names
+from eas.support.diagnostics import Fix
 from eas.support.location import Loc
 from eas.support.records import frozen
 
@@ -127,4 +129,15 @@ def refuse_expression(ctx: Context, node: ast.expr) -> Operand:
 
 def refusal_of(ctx: Context, refused: Refused, at: ast.AST | Loc) -> Exception:
     """The error for a node that is refused."""
-    return ctx.refusal(refused.code, refused.message, at=at, help=refused.help)
+    loc = at if isinstance(at, Loc) else ctx.frame.loc(at)
+    help: Fix | str = refused.help
+    if isinstance(at, _ASYNC_STATEMENTS):
+        help = without_word(refused.help, loc, "async")
+    elif isinstance(at, ast.Await):
+        help = without_word(refused.help, loc, "await")
+    elif isinstance(at, ast.Delete):
+        help = without_statement(ctx, refused.help, loc)
+    return ctx.refusal(refused.code, refused.message, at=loc, help=help)
+
+
+_ASYNC_STATEMENTS = (ast.AsyncFor, ast.AsyncFunctionDef, ast.AsyncWith)

@@ -50,6 +50,8 @@ class Unbound:
         return given.bound if condition.value == given.condition else self
 
 
+UNBOUND = Unbound()
+
 Binding = Bound | Unbound
 Env = dict[str, Binding]
 
@@ -135,6 +137,18 @@ def per_node(function: Callable[[N], R]) -> Callable[[N], R]:
 def assigned_names(nodes: Iterable[ast.AST]) -> tuple[str, ...]:
     """The names that statements bind in their own scope, in the order of the text."""
     return tuple(dict.fromkeys(name for node in nodes for name in _bound_by(node)))
+
+
+def changed_names(node: ast.stmt) -> list[str]:
+    """What statements that only call a method may be meant to change: `items.append(x)`."""
+    found: list[str] = []
+    for inner in ast.walk(node):
+        match inner:
+            case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name)))):
+                found.append(name)
+            case _:
+                pass
+    return found
 
 
 @per_node

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import contextlib
 import operator
+from collections.abc import Sequence
 from typing import Any, SupportsIndex, cast
 
 import numpy as np
 
 from eas.frontend_ast.arithmetic import items_of
 from eas.frontend_ast.context import Context
-from eas.frontend_ast.operands import NONE, Const, Num, Operand, Range
+from eas.frontend_ast.fixes import rewrite, rewrite_parameter
+from eas.frontend_ast.name_lookup import close_matches
+from eas.frontend_ast.operands import Const, Num, Operand, Range
 from eas.frontend_ast.promote import describe, materialize, number, why_none
 from eas.ir.ops.shape import MAX_RANK
-from eas.ir.types import DTYPES, DType, Shape, from_numpy
+from eas.ir.types import DTYPES, LONG_NAMES, DType, Shape, dtype_named, from_numpy
+from eas.support.diagnostics import Fix
 
 
-def static_int(ctx: Context, operand: Operand, what: str) -> int:
+def static_int(ctx: Context, operand: Operand, what: str, help: Sequence[Fix] = ()) -> int:
     if isinstance(operand, Const) and type(operand.value) is not bool:
         with contextlib.suppress(TypeError):
             return operator.index(cast(SupportsIndex, operand.value))
@@ -24,10 +28,19 @@ def static_int(ctx: Context, operand: Operand, what: str) -> int:
         "E0705",
         f"{what} must be an int that is known at compile time, this is {describe(operand)}",
         at=operand,
-        help="make it a literal, or a parameter annotated `eas.constexpr`"
-        if operand != NONE
-        else why_none(ctx, operand),
+        help=help or why_none(ctx, operand) or _make_static(ctx, operand),
     )
+
+
+def _make_static(ctx: Context, operand: Operand) -> Fix | str:
+    """A parameter of the kernel becomes a constant by its annotation."""
+    for param in ctx.params.values():
+        if isinstance(operand, Num) and operand.value is param.value and param.role == "argument":
+            annotated = f"{param.name}: eas.constexpr"
+            return rewrite_parameter(
+                ctx, f"annotate the parameter: `{annotated}`", param.name, annotated
+            )
+    return "make it a literal, or a parameter annotated `eas.constexpr`"
 
 
 def static_flag(ctx: Context, operand: Operand, name: str) -> bool:
@@ -63,17 +76,24 @@ def static_dtype(ctx: Context, operand: Operand) -> DType:
         value = operand.value
         if isinstance(value, DType):
             return value
-        if isinstance(value, str) and value in DTYPES:
-            return DTYPES[value]
-        found = _python_dtype(value)
+        found = dtype_named(value) if isinstance(value, str) else _python_dtype(value)
         if found is not None:
             return found
     raise ctx.refusal(
         "E0315",
         f"a dtype is needed, this is {describe(operand)}",
         at=operand,
-        help="for example `mk.f32`",
+        help=_like(ctx, operand) or "for example `mk.f32`",
     )
+
+
+def _like(ctx: Context, operand: Operand) -> tuple[Fix, ...]:
+    """The dtype whose name looks like a string."""
+    if not isinstance(operand, Const) or not isinstance(operand.value, str):
+        return ()
+    close = close_matches(operand.value, (*DTYPES, *LONG_NAMES))
+    place = ctx.place(operand)
+    return tuple(rewrite(f'did you mean `"{name}"`?', place, f'"{name}"') for name in close)
 
 
 def _python_dtype(value: Any) -> DType | None:

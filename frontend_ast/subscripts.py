@@ -6,11 +6,22 @@ import ast
 from collections.abc import Sequence
 from typing import Any
 
+from eas.frontend_ast import local_arrays
 from eas.frontend_ast.arithmetic import binary, class_of, items_of, unknown_range
 from eas.frontend_ast.collective import require_all_lanes
 from eas.frontend_ast.context import Context
+from eas.frontend_ast.fixes import rewrite
 from eas.frontend_ast.memory import load, store
-from eas.frontend_ast.operands import Array, ArrayPointer, Const, Num, Operand, Range, Tuple
+from eas.frontend_ast.operands import (
+    Array,
+    ArrayPointer,
+    Const,
+    LocalArray,
+    Num,
+    Operand,
+    Range,
+    Tuple,
+)
 from eas.frontend_ast.promote import (
     Number,
     common_dtype,
@@ -20,7 +31,9 @@ from eas.frontend_ast.promote import (
     promote,
     why_none,
 )
+from eas.frontend_ast.suggestions import indices_from
 from eas.ir.types import I64, DType, Shape, count
+from eas.support.diagnostics import Fix
 from eas.support.records import frozen
 
 
@@ -29,6 +42,8 @@ def lower_subscript(ctx: Context, node: ast.Subscript) -> Operand:
     holder = ctx.expression(node.value)
     if isinstance(holder, Array):
         return load_element(ctx, element(ctx, holder, node.slice))
+    if isinstance(holder, LocalArray):
+        return local_arrays.load(ctx, holder, local_arrays.index_of(ctx, holder, node.slice))
     if isinstance(holder, Num):
         return _index_block(ctx, holder, _parts(node.slice))
     return _index_constant(ctx, holder, node.slice)
@@ -95,13 +110,30 @@ def stride(ctx: Context, array: Array, axis: int) -> Number:
 
 def _refuse_slice(ctx: Context, array: Array, part: ast.expr) -> None:
     if isinstance(part, ast.Slice):
-        low, high = (ctx.text(bound) if bound else "" for bound in (part.lower, part.upper))
         raise ctx.refusal(
             "E0503",
             f"`{array.name}` cannot be sliced",
             at=part,
-            help=f"use a block of indices instead: `mk.arange({low or 0}, {high or 16})`",
+            help=_instead_of_slice(ctx, part),
         )
+
+
+def _instead_of_slice(ctx: Context, part: ast.Slice) -> Fix:
+    indices = _indices(ctx, part)
+    help = f"use a block of indices instead: `{indices}`"
+    return rewrite(help, ctx.frame.loc(part), indices)
+
+
+def _indices(ctx: Context, part: ast.Slice) -> str:
+    """The block of indices that a slice stands for."""
+    low, high = (ctx.text(bound) if bound else "" for bound in (part.lower, part.upper))
+    if _is_static(ctx, part.lower) and _is_static(ctx, part.upper):
+        return f"mk.arange({low or 0}, {high or 16})"
+    return indices_from(low, high) if low not in ("", "0") else "mk.arange(0, BLOCK)"
+
+
+def _is_static(ctx: Context, bound: ast.expr | None) -> bool:
+    return bound is None or isinstance(ctx.expression(bound), Const)
 
 
 def _array_index(ctx: Context, part: ast.expr, operand: Operand) -> Number:

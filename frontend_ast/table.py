@@ -23,7 +23,7 @@ from eas.frontend_ast.branches import (
     lower_if,
     lower_if_expression,
 )
-from eas.frontend_ast.calls import is_callable_in_kernels, lower_call
+from eas.frontend_ast.calls import call_method, is_callable_in_kernels, lower_call
 from eas.frontend_ast.context import Context, Table
 from eas.frontend_ast.expressions import (
     lower_constant,
@@ -96,4 +96,5 @@ TABLE = Table(
     {**SUPPORTED_STATEMENTS, **dict.fromkeys(REFUSED_STATEMENTS, refuse_statement)},
     {**SUPPORTED_EXPRESSIONS, **dict.fromkeys(REFUSED_EXPRESSIONS, refuse_expression)},
     frozenset(name for name, value in vars(builtins).items() if is_callable_in_kernels(value)),
+    call_method,
 )

@@ -69,6 +69,8 @@ TITLES: dict[str, str] = {
     "E0429": "an argument is given twice",
     "E0430": "a function that cannot combine elements",
     "E0431": "an offset, or a value",
+    "E0432": "an array of NumPy's in a kernel",
+    "E0433": "an array of a lane with two names",
     "E0501": "an index that is not an int",
     "E0502": "the wrong number of indices",
     "E0503": "a slice of an array",

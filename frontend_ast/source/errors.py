@@ -25,6 +25,8 @@ class Refusal(Exception):
 class CompileError(SyntaxError):
     """A kernel that cannot be compiled: `diagnostics` says why and where, in the user's file."""
 
+    __module__ = "eas"  # where a user imports it from; tracebacks show it
+
     diagnostics: tuple[Diagnostic, ...]
     kernel: str
 

@@ -39,7 +39,24 @@ class ConstArg:
     value: object
 
 
-Argument = ArrayArg | ScalarArg | ConstArg
+@frozen
+class UnknownArg:
+    """An argument of which nothing is known: what depends on it is not checked."""
+
+
+Argument = ArrayArg | ScalarArg | ConstArg | UnknownArg
+
+
+class Unknown:
+    """The class of `UNKNOWN`."""
+
+    def __repr__(self) -> str:
+        return "UNKNOWN"
+
+
+# In the place of a value from outside that is not known, where a text is compiled without being
+# run: what depends on it is not checked.
+UNKNOWN: Any = Unknown()
 
 
 @frozen

@@ -53,6 +53,11 @@ class Text:
             self._found[code] = node and with_private_names(node, owner_of(code))
         return self._found[code]
 
+    def place(self, function: FunctionType, node: FunctionNode) -> None:
+        """Notes that a function was compiled from a node of this text."""
+        code = function.__code__
+        self._found[code] = with_private_names(node, owner_of(code))
+
     def guess(self, code: CodeType) -> FunctionNode | None:
         """What stands where the function should be, if nobody can have edited the text.
 
@@ -146,6 +151,22 @@ def keep_texts(function: object) -> None:
         function = getattr(function, "__wrapped__", None)
 
 
+def kept_text(function: FunctionType) -> tuple[str, list[str]] | None:
+    """The name and the lines of the file that a function was loaded from, if they are known."""
+    text = next(texts_of(function), None)
+    return None if text is None else (text.path, text.lines)
+
+
+def restore_text(function: FunctionType, path: str, lines: list[str]) -> None:
+    """Notes the text of a function that comes from another process; its file may not exist here."""
+    text = Text(path, lines)
+    with _lock:
+        _states.add(text)
+    _cached[function] = text
+    if not linecache.getlines(path, function.__globals__):
+        linecache.cache[path] = (sum(map(len, lines)), None, lines, path)
+
+
 def texts_of(function: FunctionType) -> Iterator[Text]:
     """The texts that a function may have been compiled from, the likeliest first."""
     cached = _cached.get(function)
@@ -166,6 +187,12 @@ def texts_of(function: FunctionType) -> Iterator[Text]:
 
 def found_in(function: FunctionType, text: Text) -> None:
     """Notes that a text is the function's, to be asked first from now on."""
+    _cached[function] = text
+
+
+def place_in(function: FunctionType, text: Text, node: FunctionNode) -> None:
+    """Notes where a function stands that was never loaded: in a text that is not saved yet."""
+    text.place(function, node)
     _cached[function] = text
 
 

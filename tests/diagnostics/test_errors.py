@@ -90,7 +90,7 @@ def test_a_traceback_shows_the_place_and_every_diagnostic_once(error: CompileErr
         f'  File "{error.filename}", line 2\n'
         "    b = a + unknown\n"
         "            ^^^^^^^\n"
-        f"eas.frontend_ast.source.errors.CompileError: {RENDERED}\n"
+        f"eas.CompileError: {RENDERED}\n"
     )
 
 
@@ -107,7 +107,7 @@ def test_an_error_that_nobody_catches_is_printed_in_the_same_form(error: Compile
         1,
         [f'  File "{error.filename}", line 2', "    b = a + unknown"],
     )
-    assert "\n".join(stderr[6:]) == f"eas.frontend_ast.source.errors.CompileError: {RENDERED}"
+    assert "\n".join(stderr[6:]) == f"eas.CompileError: {RENDERED}"
 
 
 def test_a_terminal_gets_the_message_in_colour_but_text_stays_plain(

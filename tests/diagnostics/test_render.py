@@ -544,3 +544,21 @@ def test_colour_is_for_terminals_unless_the_environment_decides(
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
     assert use_color(stream) is expected
+
+
+def test_a_long_line_is_cut_around_its_mark(folder: Path) -> None:
+    terms = " + ".join(f"x[{number}]" for number in range(60))
+    file = File(folder / "long.py", f"total = {terms} + wrong + {terms}\n")
+    shown = render(Diagnostic("E0201", "the name `wrong` is not defined", file.at("wrong")))
+    source, carets = shown.splitlines()[3:]
+    assert len(source) == len("1 | ") + 120 + 2 * len("...")
+    assert source.index("wrong") == carets.index("^^^^^")
+    assert source.startswith("1 | ...")
+    assert source.endswith("...")
+
+
+def test_a_line_that_is_just_short_enough_is_whole(folder: Path) -> None:
+    text = "x" * 119 + "y"
+    file = File(folder / "wide.py", text + "\n")
+    shown = render(Diagnostic("E0201", "no", file.at("y")))
+    assert shown.splitlines()[3] == f"1 | {text}"

@@ -1,4 +1,4 @@
-"""Factors of a product that do not fit, or are no matrices of floats, or too long ones of bytes."""
+"""Factors of a product that do not fit or are no floats, too many bytes, a sum of f64."""
 
 import eas
 from eas import mk
@@ -12,7 +12,9 @@ def products(a, out):
     mk.store(out, 0, mk.sum(mk.dot(tile, tile)))
     mk.store(out, 1, mk.sum(mk.dot(tile, row)))
     mk.store(out, 2, mk.sum(mk.dot(row[:, None], row[None, :])))
-    mk.store(out, 3, mk.sum(mk.dot(tile, mk.trans(tile.to(mk.f64)))))
+    mk.store(out, 3, mk.sum(mk.dot(tile, mk.trans(tile), mk.zeros((16, 16), mk.f64))))
+    wide = mk.zeros((16, 64))
+    mk.store(out, 5, mk.sum(mk.dot(tile, wide, mk.zeros((16, 16)))))
     tall = mk.full((1025, 16), 1, mk.i8)
     mk.store(out, 4, mk.sum(mk.dot(mk.trans(tall), tall)))
 

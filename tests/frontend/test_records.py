@@ -43,11 +43,52 @@ class Box:
         return dataclasses.replace(self, left=min(self.left, self.LIMIT))
 
 
-class Adding(NamedTuple):
+class InPlace(NamedTuple):
     x: int
 
+    def __iadd__(self, other):
+        return InPlace(self.x + other.x)
+
+
+@dataclass(frozen=True)
+class Complex:
+    re: int
+    im: int
+
     def __add__(self, other):
-        return Adding(self.x + other.x)
+        if not isinstance(other, Complex):
+            return Complex(self.re + other, self.im)
+        return Complex(self.re + other.re, self.im + other.im)
+
+    __radd__ = __add__
+
+    def __mul__(self, other):
+        re = self.re * other.re - self.im * other.im
+        return Complex(re, self.re * other.im + self.im * other.re)
+
+    def __matmul__(self, other):
+        return self.re * other.re + self.im * other.im
+
+    def __neg__(self):
+        return Complex(-self.re, -self.im)
+
+    def __abs__(self):
+        return self @ self
+
+    def __lt__(self, other):
+        return self.re < other.re
+
+    def __eq__(self, other):
+        return self.re == other.re
+
+
+@dataclass(frozen=True)
+class Real(Complex):
+    def __radd__(self, other):
+        return NotImplemented
+
+    def __rsub__(self, other):
+        return other
 
 
 class Doubling(namedtuple("Doubling", "a b")):
@@ -86,18 +127,19 @@ def of_a_command_line() -> type:
     """A record as `python -c` has it, whose file is that of generated code."""
     text = """
 @dataclass(frozen=True)
-class Equal:
+class Counted:
     a: int
 
-    def __eq__(self, other):
-        return True
+    def __len__(self):
+        return 2
 """
     names = {"dataclass": dataclass, "__name__": __name__}
     exec(compile(text, "<string>", "exec"), names)
-    return names["Equal"]
+    return names["Counted"]
 
 
 UNIT = Interval(0, 1)
+PAIR = (2, 3)
 
 
 def test_a_method_of_a_record_is_inlined() -> None:
@@ -128,6 +170,74 @@ def test_a_method_of_an_object_that_is_known_is_inlined() -> None:
     same_as_cpython(lambda n: UNIT.width(n) + UNIT.middle)
 
 
+IMAGINARY = Complex(0, 1)
+
+
+def test_an_operator_of_a_record_is_its_method() -> None:
+    same_as_cpython(lambda n: (Complex(n, 2) * IMAGINARY + Complex(1, n)).im)
+
+
+def test_an_operator_on_the_right_side_is_its_reflected_method() -> None:
+    same_as_cpython(lambda n: (n + IMAGINARY + n).re + (n - Real(1, 2)))
+
+
+def test_a_method_that_is_not_implemented_leaves_the_operator_to_the_other_side() -> None:
+    same_as_cpython(lambda n: (Complex(n, n) + Real(n, 1)).re)
+
+
+def test_unary_operators_of_a_record_are_its_methods() -> None:
+    same_as_cpython(lambda n: (-Complex(n, 3)).re + abs(Complex(n, 4)))
+
+
+def test_the_operator_of_matrices_of_a_record_is_its_method() -> None:
+    same_as_cpython(lambda n: Complex(n, 3) @ Complex(2, n))
+
+
+def test_comparisons_of_records_are_their_methods() -> None:
+    def compare(n):
+        z = Complex(n, 7)
+        return (z < IMAGINARY) + 2 * (z == IMAGINARY) + 4 * (z != IMAGINARY)
+
+    same_as_cpython(compare)
+
+
+def test_an_augmented_assignment_uses_the_operator_of_a_record() -> None:
+    def power(n):
+        z = IMAGINARY
+        for _ in range(3):
+            z *= Complex(n, 1)
+        return z.re
+
+    same_as_cpython(power)
+
+
+def test_a_record_from_outside_is_changed_in_a_branch() -> None:
+    def choose(n):
+        z = IMAGINARY
+        if n > 0:
+            z = Complex(n, n)
+        return z.re + z.im
+
+    same_as_cpython(choose)
+
+
+def test_a_tuple_from_outside_is_changed_in_a_loop() -> None:
+    def run(n):
+        t = PAIR
+        for i in range(4):
+            t = (t[0] + i, t[1] + n)
+        return t[0] * t[1]
+
+    same_as_cpython(run)
+
+
+def test_an_operator_that_no_side_has_is_refused() -> None:
+    def kernel(out, n):
+        out[0] = (Complex(n, 1) - Complex(1, n)).re  # pyright: ignore[reportOperatorIssue]
+
+    assert codes_of(kernel, "*i32[:]", "i32") == ["E0309"]
+
+
 def test_a_field_that_is_given_by_name_only_is_not_taken_by_place() -> None:
     def kernel(out, n):
         out[0] = Box(n, 3).left  # pyright: ignore[reportCallIssue]
@@ -136,7 +246,7 @@ def test_a_field_that_is_given_by_name_only_is_not_taken_by_place() -> None:
 
 
 @pytest.mark.parametrize(
-    "make", [Adding, Doubling, Starting, Making, Replacing, of_a_command_line()]
+    "make", [InPlace, Doubling, Starting, Making, Replacing, of_a_command_line()]
 )
 def test_a_record_with_code_that_would_not_run_is_refused(make: type) -> None:
     def kernel(out, n):

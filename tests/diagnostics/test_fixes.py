@@ -1,0 +1,86 @@
+"""Helps that are edits: each is applied to the text, and the error is gone."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Iterable
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from eas.support.diagnostics import Diagnostic, Edit, Fix
+from tests.errors.case import Case
+from tests.test_error_snapshots import NAMES, WITHOUT_SOURCE
+
+
+def fixes_of(name: str) -> Iterable[tuple[Diagnostic, Fix]]:
+    case: Case = import_module(f"tests.errors.{name}").CASE
+    for diagnostic in case.error().diagnostics:
+        for fix in diagnostic.fixes:
+            yield diagnostic, fix
+
+
+def errors_of(name: str) -> list[tuple[str, str]]:
+    case: Case = import_module(f"tests.errors.{name}").CASE
+    return [(diagnostic.code, diagnostic.message) for diagnostic in case.error().diagnostics]
+
+
+def applied(text: str, edits: Iterable[Edit]) -> str:
+    """The text after all edits; the last place first, so that the others stay where they are."""
+    lines = [*text.splitlines(keepends=True), ""]
+    starts = [sum(map(len, lines[:number])) for number in range(len(lines) + 1)]
+    spans = [
+        (
+            starts[edit.loc.line - 1] + edit.loc.column,
+            starts[edit.loc.end_line - 1] + edit.loc.end_column,
+            edit.text,
+        )
+        for edit in edits
+    ]
+    for start, end, new in sorted(spans, reverse=True):
+        text = text[:start] + new + text[end:]
+    return text
+
+
+def remaining(file: Path) -> list[tuple[str, str]]:
+    """The errors that the kernel of a file has now."""
+    spec = importlib.util.spec_from_file_location("tests.errors.fixed", file)
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    try:
+        return [(d.code, d.message) for d in module.CASE.error().diagnostics]
+    except AssertionError:  # it compiles
+        return []
+
+
+@pytest.mark.parametrize("name", sorted(set(NAMES) - WITHOUT_SOURCE))
+def test_an_error_is_gone_when_its_help_is_applied(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EAS_MAX_TRIPS", "1000")
+    for number, (diagnostic, fix) in enumerate(fixes_of(name)):
+        paths = {edit.loc.source.path for edit in fix.edits}
+        assert len(paths) == 1
+        path = Path(paths.pop())
+        if path.stem != name:  # a helper of several files
+            continue
+        file = tmp_path / f"{name}_{number}.py"
+        file.write_text(applied(path.read_text("utf-8"), fix.edits), "utf-8")
+        error = (diagnostic.code, diagnostic.message)
+        assert remaining(file).count(error) < errors_of(name).count(error), fix
+
+
+def test_a_fix_stands_among_the_helps_that_are_printed() -> None:
+    for name in sorted(set(NAMES) - WITHOUT_SOURCE):
+        for diagnostic, fix in fixes_of(name):
+            assert fix.help in diagnostic.help
+
+
+def test_many_helps_are_edits() -> None:
+    codes = {d.code for name in sorted(set(NAMES) - WITHOUT_SOURCE) for d, _ in fixes_of(name)}
+    assert codes >= {
+        *("E0104", "E0107", "E0201", "E0205", "E0306", "E0312", "E0314"),
+        *("E0410", "E0414", "E0422", "E0427", "E0428", "E0431", "E0510"),
+    }
