@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from benchmarks import cpu_kernels as ours
 from benchmarks.aims import Aim, AtLeast, Under
+
+if TYPE_CHECKING:
+    from eas.septran import Operator
 
 Array = np.ndarray[Any, np.dtype[Any]]
 CPU: dict[str, Any] = {"_backend": "cpu"}
@@ -177,6 +182,29 @@ def attention(scale: float) -> Work:
     )
 
 
+def septran_gemm(scale: float) -> Work:
+    """The product of `matmul`, as a logic and a mapping."""
+    work, operator = matmul(scale), load_operator("gemm", "gemm.cpu")
+    a, b, c = work.arguments
+    aims = (AtLeast(0.9, ("numpy",)),)
+    return replace(work, name=f"SepTran: {work.name}", ours=lambda: operator(c, a, b), aims=aims)
+
+
+def septran_attention(scale: float) -> Work:
+    """The attention of `attention`, as a logic and a mapping."""
+    work, operator = attention(scale), load_operator("flash_attention", "cpu")
+    q, k, v, out = work.arguments
+    return replace(work, name=f"SepTran: {work.name}", ours=lambda: operator(out, q, k, v))
+
+
+def load_operator(name: str, mapping: str) -> Operator:
+    """An operator of the examples with one of its mappings."""
+    from eas import septran
+
+    folder = Path(__file__).parent.parent / "examples" / "septran" / name
+    return septran.load(folder / f"{name}_logic.py", folder / f"{mapping}.map.yaml")
+
+
 def nbody(scale: float) -> Work:
     n = max(int(4096 * scale**0.5), 64)
     arrays = tuple(floats(n, seed=seed) for seed in range(6))
@@ -225,6 +253,8 @@ def prefix_sum(scale: float) -> Work:
     return Work(f"prefix sum, {n:,}", "prefix_sum", run, (x, y), y, _AHEAD, 1e-3)
 
 
+_HAS_SEPTRAN = all(map(find_spec, ("pydantic", "ruamel")))  # which is an extra
+
 WORKS: dict[str, Callable[[float], Work]] = {
     make.__name__: make
     for make in (
@@ -238,6 +268,7 @@ WORKS: dict[str, Callable[[float], Work]] = {
         matmul_loops,
         matmul,
         attention,
+        *((septran_gemm, septran_attention) if _HAS_SEPTRAN else ()),
         histogram,
         nbody,
         box_blur,

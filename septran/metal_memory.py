@@ -24,6 +24,15 @@ def added_rooms(
     ]
 
 
+def added_bytes(module: Module, machine: Machine, compiled: Sequence[eas.CompiledKernel]) -> int:
+    """The most bytes that the text of a kernel has besides those of the mapping."""
+    memory = threadgroup_memory(machine)
+    pairs = zip(module.kernels, compiled, strict=True)
+    return max(
+        (sum(r.bytes for r in _added(kernel, memory, each)) for kernel, each in pairs), default=0
+    )
+
+
 def check_metal_memory(
     module: Module, machine: Machine, compiled: Sequence[eas.CompiledKernel]
 ) -> None:
@@ -32,7 +41,7 @@ def check_metal_memory(
     memory = threadgroup_memory(machine)
     capacity = machine.mems[memory].capacity or 0
     for kernel, each in zip(module.kernels, compiled, strict=True):
-        total = sum(array.bytes for array in each.threadgroup_memory)
+        total = sum(array.bytes for array in each.threadgroup_memory) if _has_text(each) else 0
         if total <= capacity:
             continue
         rooms = list(_added(kernel, memory, each))
@@ -58,8 +67,17 @@ def threadgroup_memory(machine: Machine) -> str:
 
 
 def _added(kernel: Kernel, memory: str, compiled: eas.CompiledKernel) -> Iterator[Room]:
-    for array in compiled.threadgroup_memory:
+    for array in compiled.threadgroup_memory if _has_text(compiled) else ():
         if not array.is_allocated:
             place = f", {array.loc}" if array.loc is not None and array.loc != NOWHERE else ""
             because = f"{'; '.join(array.reasons)}{place}"
             yield Room(kernel.name, memory, array.name, "added by Metal", array.bytes, because)
+
+
+def _has_text(compiled: eas.CompiledKernel) -> bool:
+    """Whether Metal has all that a kernel computes; its arrays are not known otherwise."""
+    try:
+        _ = compiled.threadgroup_memory
+    except eas.CompileError:
+        return False
+    return True

@@ -5,22 +5,25 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import eas
-from eas.ir.types import DTYPES, DType, from_numpy
+from eas.ir.types import DTYPES, DType
 from eas.septran.files import Instance, Machine, complete, load_mapping, resolve
 from eas.septran.files import Mapping as MappingFiles
 from eas.septran.files.complaints import Complaints, SeptranError
-from eas.septran.flat.nodes import Module
+from eas.septran.flat.nodes import Kernel, Module
+from eas.septran.logic.arguments import check_count, check_written, dtype_of
 from eas.septran.logic.dimensions import declared_names, find_dimensions
 from eas.septran.logic.loading import Logic, load_logic, load_primitives
 from eas.septran.logic.tasks import Primitive, Task
 from eas.septran.lowering import Lowered, lower
 from eas.septran.lowering.arguments import TensorType
+from eas.septran.lowering.names import names_in
 from eas.septran.lowering.skeleton import make_skeleton
 from eas.septran.machine_tables import library_of
 from eas.septran.targets.blocks import BlockError, block_functions
@@ -37,7 +40,8 @@ if TYPE_CHECKING:
 Array = np.ndarray[Any, Any]
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 TEXTS = ("metal", "llvm", "c", "tvmscript", "tilelang", "flat")
-Run = Callable[[Mapping[str, Array]], None]
+Run = Callable[[Sequence[Array]], None]
+Compiled = tuple[tuple[int, ...], eas.CompiledKernel]  # a grid, and what runs on it
 
 
 def load(
@@ -63,8 +67,9 @@ def load(
     for path in primitives:
         own |= load_primitives(path)
     paths = [mapping] if isinstance(mapping, str | os.PathLike) else list(mapping)
-    files = load_mapping(paths, machine=machine, primitives=tuple(own))
     tasks = load_logic(logic)
+    known = names_in(tasks.tasks)
+    files = load_mapping(paths, machine=machine, primitives=tuple(own), tasks=known)
     if files.is_overlay:
         files = complete(files, make_skeleton(tasks.tasks, files.machine, _named_tasks(files)))
     return Operator(tasks, resolve(files, tune or {}), own, target, checked)
@@ -76,12 +81,18 @@ def _named_tasks(mapping: MappingFiles) -> list[str]:
     return [name for name in names if name is not None]
 
 
-@frozen
+@frozen(slots=False)
 class Built:
     """An operator for arrays of certain shapes and dtypes, ready to run."""
 
     lowered: Lowered
     run: Run
+
+    @cached_property
+    def written(self) -> tuple[str, ...]:
+        """The parameters that are written."""
+        params = self.lowered.module.params
+        return tuple(param.name for param in params if param.privilege != "r")
 
 
 class Operator:
@@ -104,7 +115,9 @@ class Operator:
             raise ValueError(f"the machine `{name}` has no target `{target}`: {others}")
         self.target = target or known[0]
         self.checked = checked
+        self._last: tuple[Lowered, list[Compiled]] | None = None
         self._built: dict[tuple[TensorType, ...], Built] = {}
+        self._calls: dict[tuple[object, ...], Built] = {}  # by shapes and dtypes of NumPy
 
     @property
     def machine(self) -> Machine:
@@ -118,8 +131,14 @@ class Operator:
 
     def __call__(self, *arrays: Array) -> None:
         """Runs the operator; arrays that it writes are changed in place."""
-        built = self._built.get(tuple(_type_of(array) for array in arrays)) or self.build(*arrays)
-        built.run(dict(zip(self.entry.parameters, arrays, strict=True)))
+        key = tuple([(getattr(each, "shape", 0), getattr(each, "dtype", 0)) for each in arrays])
+        built = self._calls.get(key)
+        if built is None:
+            built = self._calls[key] = self.build(*arrays)
+        entry = self.entry
+        given = dict(zip(entry.parameters, arrays, strict=True))
+        check_written(entry, given, built.written)
+        built.run(arrays)
 
     def build(self, *arrays: Array, dtype: str | None = None, **sizes: int) -> Built:
         """The operator made ready to run for arrays, or for sizes by their names."""
@@ -153,6 +172,7 @@ class Operator:
                 with self._refusing():
                     return print_tilelang(lowered.module, self.library)
             case "metal":
+                lowered = self._fitting(lowered, self._types(arrays, dtype, sizes))
                 return "\n".join(kernel.msl for kernel in self._metal_kernels(lowered))
             case "llvm":
                 return "\n".join(compiled.llvm for _, compiled in self._compiled(lowered))
@@ -165,6 +185,7 @@ class Operator:
         with self._refusing():
             match self.target:
                 case "apple_gpu":
+                    lowered = self._fitting(lowered, self._types(arrays, dtype, sizes))
                     self._metal_kernels(lowered)
                 case "cpu":
                     self._compiled(lowered)
@@ -187,6 +208,7 @@ class Operator:
         if self.target == "apple_gpu":
             from eas.septran.metal_memory import added_rooms
 
+            lowered = self._fitting(lowered, self._types(arrays, dtype, sizes))
             added = added_rooms(lowered.module, self.machine, self._metal_kernels(lowered))
         return explain(lowered.module, self.machine, lowered.sizes, added)
 
@@ -206,11 +228,20 @@ class Operator:
         self, arrays: Sequence[Array], dtype: str | None, sizes: Mapping[str, int]
     ) -> list[TensorType]:
         if arrays:
-            return [_type_of(array) for array in arrays]
+            return list(self._types_of(arrays))
         name = dtype or self.machine.default_dtype
         if name not in DTYPES:
             raise ValueError(f"there is no dtype `{name}`: {', '.join(DTYPES)}")
         return self.types_for(sizes, DTYPES[name])
+
+    def _types_of(self, arrays: Sequence[Array]) -> tuple[TensorType, ...]:
+        """The types of arrays; `check_count` and `dtype_of` say what is wrong with a call."""
+        task = self.entry
+        check_count(task, len(arrays))
+        return tuple(
+            TensorType(dtype=dtype_of(task, name, array), shape=array.shape)
+            for name, array in zip(task.parameters, arrays, strict=True)
+        )
 
     def types_for(self, sizes: Mapping[str, int], dtype: DType) -> list[TensorType]:
         """The arguments' types for sizes by name: `M=512, N=512, K=512`."""
@@ -233,10 +264,29 @@ class Operator:
         declared = declared_names(task) or {}
         known = {name: len(declared.get(name, ("", ""))) for name in task.parameters}
         known |= ranks or {}
-        dimensions = find_dimensions(task, known)
-        return {name: dimensions.parameter(name, rank) for name, rank in known.items()}
+        return find_dimensions(task, known).parameters(known)
 
-    def _compiled(self, lowered: Lowered) -> list[tuple[tuple[int, ...], eas.CompiledKernel]]:
+    def _fitting(self, lowered: Lowered, types: Sequence[TensorType]) -> Lowered:
+        """A Metal text has arrays of its own; buffers of the mapping share memory to make room."""
+        if self.target != "apple_gpu":
+            return lowered
+        kernels = [compiled for _, compiled in self._compiled(lowered)]
+        try:
+            _ = [kernel.metal for kernel in kernels]
+        except eas.CompileError:
+            from eas.septran.metal_memory import added_bytes
+
+            added = added_bytes(lowered.module, self.machine, kernels)
+            return lower(self.logic.tasks.values(), self.mapping, types, added)
+        return lowered
+
+    def _compiled(self, lowered: Lowered) -> list[Compiled]:
+        """The grids and the kernels of a flat module; the last ones are kept."""
+        if self._last is None or self._last[0] is not lowered:
+            self._last = lowered, self._compile(lowered)
+        return self._last[1]
+
+    def _compile(self, lowered: Lowered) -> list[Compiled]:
         registers = [n for n, m in self.machine.mems.items() if m.kind == "registers"]
         try:
             functions = block_functions(lowered.module, registers)
@@ -245,45 +295,46 @@ class Operator:
         return [
             (
                 tuple(extent.value for _, extent in reversed(kernel.grid)) or (1,),
-                eas.compile_function(function),
+                eas.compile_function(function, threads=self._threads(kernel)),
             )
             for kernel, function in functions
         ]
 
+    def _threads(self, kernel: Kernel) -> int | None:
+        """The threads of a program on Metal; on the CPU its lanes are those of vectors."""
+        return kernel.threads if self.target == "apple_gpu" else None
+
     def _metal_kernels(self, lowered: Lowered) -> list[eas.CompiledKernel]:
         """The kernels, whose Metal texts can be written."""
         kernels = [compiled for _, compiled in self._compiled(lowered)]
-        with self._refusing_memory(lowered, kernels):
+        try:
             _ = [kernel.metal for kernel in kernels]
+        except eas.CompileError as error:
+            raise self._refused_by(error, lowered, kernels) from error
         return kernels
 
-    @contextmanager
-    def _refusing_memory(
-        self, lowered: Lowered, kernels: Sequence[eas.CompiledKernel]
-    ) -> Generator[None]:
+    def _refused_by(
+        self, error: eas.CompileError, lowered: Lowered, kernels: Sequence[eas.CompiledKernel]
+    ) -> SeptranError:
         """A mapping that fits may have a Metal text that does not; that is said by name (S401).
 
         Whatever else a back end refuses is S701.
         """
-        try:
-            yield
-        except eas.CompileError as error:
-            if self.target == "apple_gpu":
-                from eas.septran.metal_memory import check_metal_memory
+        if self.target == "apple_gpu":
+            from eas.septran.metal_memory import check_metal_memory
 
-                check_metal_memory(lowered.module, self.machine, kernels)
-            raise SeptranError(
-                [replace(each, code="S701") for each in error.diagnostics]
-            ) from error
+            check_metal_memory(lowered.module, self.machine, kernels)
+        return SeptranError([replace(each, code="S701") for each in error.diagnostics])
 
     def _build(self, types: tuple[TensorType, ...]) -> Built:
         lowered = lower(self.logic.tasks.values(), self.mapping, types)
         if self.target == "c":
             with self._refusing():
                 program = Program(lowered.module, self.library)
-            return Built(lowered, lambda arrays: program(*arrays.values()))
+            return Built(lowered, lambda arrays: program(*arrays))
         if self.target not in ("cpu", "apple_gpu"):
             raise self._refusal(f"`{self.machine.name}` does not run here: its targets are texts")
+        lowered = self._fitting(lowered, types)
         return Built(lowered, self._block_program(lowered))
 
     def _refusal(self, message: str) -> SeptranError:
@@ -303,30 +354,25 @@ class Operator:
         compiled = self._compiled(lowered)
         device = "cpu" if self.target == "cpu" else "metal"
         module = lowered.module
+        launchers = [
+            eas.FunctionLauncher(each, grid, device=device, checked=self.checked)
+            for grid, each in compiled
+        ]
+        temps = [(tuple(e.value for e in t.shape), t.dtype.numpy) for t in module.temps]
+        places = {each.name: n for n, each in enumerate((*module.params, *module.temps))}
+        used = [[places[param.name] for param in kernel.params] for kernel in module.kernels]
+        written = [n for n, param in enumerate(module.params) if param.privilege != "r"]
 
-        def run(arrays: Mapping[str, Array]) -> None:
-            temps = {
-                temp.name: np.empty(tuple(e.value for e in temp.shape), temp.dtype.numpy)
-                for temp in module.temps
-            }
-            given = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-            with self._refusing_memory(lowered, [each for _, each in compiled]):
-                for (grid, each), kernel in zip(compiled, module.kernels, strict=True):
-                    buffers = {**given, **temps}
-                    used = {param.name: buffers[param.name] for param in kernel.params}
-                    eas.launch_function(each, used, grid, device=device, checked=self.checked)
-            for name, array in arrays.items():
-                if given[name] is not array:
-                    array[...] = given[name]
+        def run(arrays: Sequence[Array]) -> None:
+            buffers = [a if a.flags.c_contiguous else np.ascontiguousarray(a) for a in arrays]
+            buffers += [np.empty(shape, dtype) for shape, dtype in temps]
+            try:
+                for launch, numbers in zip(launchers, used, strict=True):
+                    launch(*[buffers[n] for n in numbers])
+            except eas.CompileError as error:
+                raise self._refused_by(error, lowered, [each for _, each in compiled]) from error
+            for n in written:
+                if buffers[n] is not arrays[n]:
+                    arrays[n][...] = buffers[n]
 
         return run
-
-
-def _type_of(array: Any) -> TensorType:
-    if not isinstance(array, np.ndarray):
-        raise TypeError(f"an operator takes NumPy arrays, not {type(array).__name__}")
-    given = cast(Array, array)
-    dtype = from_numpy(given.dtype)
-    if dtype is None:
-        raise TypeError(f"an array of {given.dtype} is nothing that a task can compute with")
-    return TensorType(tuple(given.shape), dtype)

@@ -8,7 +8,7 @@ from types import ModuleType
 
 import pytest
 
-from benchmarks import checks
+from benchmarks import checks, launch_cost, septran
 from benchmarks.aims import AtLeast, Under, duration
 from benchmarks.measuring import prepare, runs_of
 from benchmarks.peers import with_numpy
@@ -71,6 +71,36 @@ def test_one_command_prints_a_table_and_names_the_peers_that_are_missing() -> No
     assert "Triton's interpreter is missing: no --triton-python was given" in done.stdout
 
 
+def test_operators_of_septran_are_compared_with_our_kernels() -> None:
+    contests = [
+        septran.prepare_contest(make(SCALE), {"numpy": with_numpy})
+        for make in (septran.gemm, septran.attention)
+    ]
+    for contest in contests:
+        contest.run_round()
+    assert [list(contest.medians) for contest in contests] == [
+        ["eas", "kernel", "numpy"],
+        ["eas", "kernel"],
+    ]
+    assert all(ratio > 0 for contest in contests for _, ratio, _ in contest.ratios())
+
+
+def test_the_ratios_of_septran_are_those_of_medians() -> None:
+    line = septran.Line(WORKS["matmul"](SCALE), lambda: None, {"kernel": 0.97, "numpy": 0.9})
+    seconds = {"eas": [2.0, 1.0, 9.0], "kernel": [1.0, 1.9, 2.0], "torch": [4.0]}
+    contest = septran.Contest(line, {}, {}, seconds)
+    assert list(contest.ratios()) == [("kernel", 0.95, 0.97), ("torch", 2.0, None)]
+    assert septran.judged("our kernel", 0.95, 0.97) == (
+        "[bold red]our kernel ≥ 0.97: 0.95 missed[/]"
+    )
+
+
+def test_what_a_user_of_septran_waits_for_is_measured() -> None:
+    waits = septran.measure_waits(1)
+    assert [limit for _, _, limit in waits] == [None, 0.05, 0.2, 0.8]
+    assert all(0 < seconds < PATIENCE for _, seconds, _ in waits)
+
+
 @pytest.mark.parametrize("name", ["gelu", "histogram", "prefix_sum"])
 def test_checks_do_not_change_what_a_work_computes(name: str) -> None:
     pair = checks.prepare(WORKS[name](SCALE))
@@ -88,3 +118,22 @@ def test_the_table_of_checks_marks_what_costs_too_much() -> None:
         "| geometric mean |  |  | 1.122, missed |",
         "| largest |  |  | 1.200, missed |",
     ]
+
+
+def test_the_cost_of_launches_is_measured_with_every_kind_of_array() -> None:
+    best, missing = launch_cost.measure(1, counts=(2, 32))
+    ours = [line for line in best if line.startswith("eas, NumPy") or "Tensor" in line]
+    assert ours == [
+        f"eas, {kind}, {how}"
+        for kind in ("NumPy", "eas.Tensor")
+        for how in ("synchronous", "asynchronous", "replayed")
+    ]
+    assert all(0 < seconds < 1 for times in best.values() for seconds in times.values())
+    assert all(name in best or name in missing for name in launch_cost.PEERS)
+    assert len(launch_cost.table_of(best, (2, 32)).splitlines()) == len(best) + 2
+
+
+def test_a_replayed_launch_that_costs_more_than_torch_is_named() -> None:
+    best = {"eas, NumPy, replayed": {2: 2e-6, 8: 1e-7}, "torch": {2: 1e-6, 8: 1e-6}}
+    message = "eas, NumPy, replayed, 2 arrays: 2.00 µs, torch 1.00 µs"
+    assert launch_cost.missed_aims(best) == [message]

@@ -115,8 +115,8 @@ def _add_files(command: argparse.ArgumentParser) -> None:
         "--tune",
         action="append",
         default=[],
-        metavar="KEY=VALUE",
-        help="the value of a `!tune`; may be given several times",
+        metavar="KEY=VALUE,...",
+        help="the values of `!tune` by their keys; may be given several times",
     )
     command.add_argument(
         "--primitives",

@@ -78,8 +78,8 @@ def parse_shapes(texts: Sequence[str]) -> dict[str, tuple[int, ...]]:
         if match is None:
             raise UsageError(f"`{part}` is no size: write `M=512` or, for an array, `A=131x95`")
         shape = tuple(map(int, match[2].split("x")))
-        if min(shape) == 0 or max(shape) >= 2**31:
-            raise UsageError(f"`{part}` is no size: it is at least 1 and below 2**31")
+        if max(shape) >= 2**31:
+            raise UsageError(f"`{part}` is no size: it is below 2**31")
         if found.setdefault(match[1], shape) != shape:
             raise UsageError(f"`{match[1]}` is given twice")
     return found

@@ -42,10 +42,14 @@ class Complaints:
         help: Sequence[str] = (),
     ) -> None:
         """Keep a mistake, unless it was found before: a file may be read for several reasons."""
-        diagnostic = Diagnostic(
-            code, message, loc, label, tuple(secondary), tuple(notes), tuple(help)
+        self.take(
+            Diagnostic(code, message, loc, label, tuple(secondary), tuple(notes), tuple(help))
         )
-        self._found.setdefault((code, message, loc), diagnostic)
+
+    def take(self, diagnostic: Diagnostic) -> None:
+        """Keep a mistake that is described already, unless it was found before."""
+        key = diagnostic.code, diagnostic.message, diagnostic.loc
+        self._found.setdefault(key, diagnostic)
 
     def __bool__(self) -> bool:
         return bool(self._found)

@@ -13,8 +13,8 @@ from typing import NoReturn
 from eas.septran.files.complaints import Complaints, quoted
 from eas.septran.files.events import Event, NotYaml, parse_events
 from eas.septran.files.nodes import Entry, Items, Map, Node, Plain, Scalar, first_line, is_nothing
+from eas.septran.files.offsets import Text
 from eas.septran.files.scalars import NumberTooLong, meaning_of
-from eas.septran.files.text import Text
 from eas.support.diagnostics import Label
 from eas.support.location import Loc
 from eas.support.records import replace

@@ -9,7 +9,7 @@ import stat
 from eas.septran.files.complaints import Complaints, quoted
 from eas.septran.files.composer import compose
 from eas.septran.files.nodes import Map, Node
-from eas.septran.files.text import Text
+from eas.septran.files.offsets import Text
 from eas.support.location import Loc
 from eas.support.records import frozen
 

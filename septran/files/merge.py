@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Mapping as MappingOf
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,7 @@ from eas.septran.files.machine import (
 )
 from eas.septran.files.mapping import Instance, InstanceChoice, MappingFile
 from eas.septran.files.nodes import Entry, Items, Map, Node, Scalar
-from eas.septran.files.text import Text
+from eas.septran.files.offsets import Text
 from eas.septran.files.validation import validate
 from eas.septran.files.writing import to_yaml
 from eas.support.diagnostics import Label
@@ -88,11 +89,13 @@ def load_mapping(
     *,
     machine: PathName | Machine | None = None,
     primitives: Collection[str] = (),
+    tasks: MappingOf[str, names.TaskNames] | None = None,
 ) -> Mapping:
     """The mapping in a file, or in several that are merged left to right.
 
     Its machine is `machine`, or what the key `machine` says, or what follows `_on_` in the name of
-    a file. `primitives` are names that bindings may use besides those of the machine.
+    a file. `primitives` are names that bindings may use besides those of the machine. With the
+    `tasks` of its logic, names that the logic does not have are reported with all other mistakes.
     """
     complaints = Complaints()
     several = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
@@ -106,6 +109,8 @@ def load_mapping(
     for tree in trees[1:]:
         root = merge(root, tree)
     found = _machine_of(machine, trees, reader.documents, complaints)
+    if tasks is not None:
+        names.check_tree_names(root, tasks, complaints)
     return build(root, found, reader.documents, primitives, complaints)
 
 
@@ -235,12 +240,12 @@ def _machine_of(
         return given
     if given is not None:
         text = os.fspath(given)
-        if not is_path(text):
-            _require_same(text, keys, complaints)
-        return _find(text, documents[0].start, [".", *_folders(documents)], ".", complaints)
+        folders = [".", *_folders(documents)]
+        machine = _find(text, documents[0].start, folders, ".", complaints)
+        _require_same(text if machine is None else machine.name, keys, complaints)
+        return machine
     if keys:
-        folder = os.path.dirname(keys[0].loc.source.path)
-        return _find(str(keys[0].value), keys[0].loc, [folder], folder, complaints)
+        return _find_named(keys[0], complaints)
     if any(each is not None for each in values):
         return None  # it is no text, which is among the complaints
     return _machine_in_names(documents, complaints)
@@ -248,9 +253,19 @@ def _machine_of(
 
 def _require_same(name: str, keys: Sequence[Scalar], complaints: Complaints) -> None:
     for key in keys[:1]:
-        if not is_path(str(key.value)) and key.value != name:
-            message = f"this mapping is for {quoted(str(key.value))}, not for {quoted(name)}"
+        own = str(key.value)
+        if is_path(own):
+            machine = _find_named(key, complaints)
+            own = name if machine is None else machine.name
+        if own != name:
+            message = f"this mapping is for {quoted(own)}, not for {quoted(name)}"
             complaints.add("S113", message, key.loc)
+
+
+def _find_named(key: Scalar, complaints: Complaints) -> Machine | None:
+    """The machine that a file names, beside that file."""
+    folder = os.path.dirname(key.loc.source.path)
+    return _find(str(key.value), key.loc, [folder], folder, complaints)
 
 
 def _machine_in_names(documents: Sequence[Document], complaints: Complaints) -> Machine | None:

@@ -221,7 +221,13 @@ class TaskNames:
 def check_names(mapping: LoadedMapping, tasks: Mapping[str, TaskNames]) -> None:
     """Raise an error for names of a mapping that its logic does not have."""
     complaints = Complaints()
-    for _, instance in _alternatives(dict(_instances(mapping.root))):
+    check_tree_names(mapping.root, tasks, complaints)
+    complaints.raise_if_any()
+
+
+def check_tree_names(root: Map, tasks: Mapping[str, TaskNames], complaints: Complaints) -> None:
+    """Complain about names of a mapping that its logic does not have."""
+    for _, instance in _alternatives(dict(_instances(root))):
         for scalar in _texts(nodes.child(instance, "task_name")):
             task = tasks.get(str(scalar.value))
             if task is None:
@@ -230,7 +236,6 @@ def check_names(mapping: LoadedMapping, tasks: Mapping[str, TaskNames]) -> None:
                 complaints.add("S119", message, scalar.loc, help=help)
             else:
                 _check_keys(instance, str(scalar.value), task, complaints)
-    complaints.raise_if_any()
 
 
 def _check_keys(instance: Map, task: str, known: TaskNames, complaints: Complaints) -> None:

@@ -73,9 +73,9 @@ def _options(mapping: Mapping, instance: Instance, tune: AnyTune) -> tuple[Chose
 
 
 def parse_values(texts: Iterable[str]) -> dict[str, Chosen]:
-    """`["gemm_host.block_m=64", "gemm_block.mems.A=SHARED"]` as values; a `ValueError` if not."""
+    """`["gemm_host.block_m=64,gemm_block.mems.A=SHARED"]` as values; a `ValueError` if not."""
     values: dict[str, Chosen] = {}
-    for text in texts:
+    for text in (part for several in texts for part in several.split(",")):
         key, equals, written = text.partition("=")
         try:
             value = meaning_of(written.strip())
@@ -172,6 +172,12 @@ class ResolvedInstance:
     threads: int
     bindings: dict[str, str]
     pads: dict[str, int]
+
+    @property
+    def pipeline_path(self) -> tuple[str, ...]:
+        """The keys that lead to the number of stages: the tunable says more than `pipeline`."""
+        is_tunable = "pipeline_depth" in self.tunables
+        return ("tunables", "pipeline_depth") if is_tunable else ("pipeline",)
 
 
 def require_resolved(mapping: Mapping) -> dict[str, ResolvedInstance]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence
 
 from eas.septran.flat.affine import Affine
 from eas.septran.flat.nodes import (
@@ -11,6 +11,7 @@ from eas.septran.flat.nodes import (
     Barrier,
     Buffer,
     Call,
+    Comparison,
     Copy,
     Fill,
     For,
@@ -30,6 +31,7 @@ from eas.septran.flat.nodes import (
     holds,
     walk,
 )
+from eas.septran.flat.ranges import Bounds, bounds_of
 from eas.support.records import field, frozen, record
 
 
@@ -118,16 +120,20 @@ class _LoopCount:
 
 
 class _Counting:
-    """Walks a kernel's control flow at given sizes, without its data."""
+    """Walks a kernel's control flow at given sizes, without its data.
+
+    Trips of a loop that all do the same are walked once.
+    """
 
     def __init__(self, kernel: Kernel, sizes: Mapping[str, int]) -> None:
         self.kernel = kernel
-        self.values = dict(sizes)
+        self.values = dict(sizes)  # of sizes, and of the variables of the loops around
         self.buffers: dict[str, Buffer] = {param.name: param for param in kernel.params}
         allocations = (stmt for stmt in walk(kernel.body) if isinstance(stmt, Alloc))
         self.buffers.update((stmt.name, stmt) for stmt in allocations)
         self.loops: dict[str, _LoopCount] = {}
         self.times = 1  # how many runs the present one stands for
+        self.decisions: dict[int, tuple[_Decision, ...]] = {}  # by the id of a loop
 
     def rows(self) -> Iterator[Row]:
         first: Tally | None = None
@@ -148,22 +154,20 @@ class _Counting:
             yield
             return
         (name, extent), *rest = grid
-        used = _names_in(self.kernel.body).union(*(each.names for _, each in rest))
-        for _ in self.trips(name, extent, used):
+        decisions = [*_decisions(self.kernel.body), *(_Decision(each) for _, each in rest)]
+        for _ in self.trips(name, extent, decisions):
             yield from self.points(rest)
 
-    def trips(self, variable: str, extent: Affine, used: Set[str]) -> Iterator[int]:
-        """How many trips each one stands for: all are equal if nothing counts the variable."""
-        count = extent.evaluate(self.values)
-        if count and variable not in used:
-            self.values[variable] = 0
-            self.times *= count
-            yield count
-            self.times //= count
-            return
-        for value in range(count):
-            self.values[variable] = value
-            yield 1
+    def trips(self, variable: str, extent: Affine, decisions: Sequence[_Decision]) -> Iterator[int]:
+        """How many trips each one stands for, with the variable set to the first of them."""
+        varying = [each for each in decisions if variable in each.number.names]
+        span = (0, extent.evaluate(self.values))
+        for first, times in _Trips(variable, self.values, varying).merged(span):
+            self.values[variable] = first
+            self.times *= times
+            yield times
+            self.times //= times
+        self.values.pop(variable, None)
 
     def body(self, body: Sequence[Stmt], path: str) -> Tally:
         tally = Tally()
@@ -182,7 +186,9 @@ class _Counting:
     def loop(self, stmt: For | ParallelFor, path: str) -> Tally:
         counted = self.loops.setdefault(path, _LoopCount())
         tally = Tally()
-        for times in self.trips(stmt.variable, stmt.extent, _names_in(stmt.body)):
+        if id(stmt) not in self.decisions:
+            self.decisions[id(stmt)] = tuple(_decisions(stmt.body))
+        for times in self.trips(stmt.variable, stmt.extent, self.decisions[id(stmt)]):
             trip = self.body(stmt.body, path)
             counted.first = counted.first or trip
             counted.runs += self.times
@@ -224,16 +230,86 @@ class _Counting:
         return self.elements(view) * bytes_of(self.buffers[view.buffer].dtype)
 
 
-def _names_in(body: Sequence[Stmt]) -> frozenset[str]:
-    """The names that counts depend on: those in extents and conditions, not in offsets."""
-    found: set[str] = set()
+@frozen
+class _Decision:
+    """A number that counts depend on: itself, or whether it compares so to 0."""
+
+    number: Affine
+    comparison: Comparison | None = None
+
+    def evaluate(self, values: Mapping[str, int]) -> int:
+        number = self.number.evaluate(values)
+        return number if self.comparison is None else holds(number, self.comparison, 0)
+
+    def is_same(self, bounds: Bounds) -> bool:
+        """Whether it is the same for all numbers in some bounds."""
+        low, high = bounds
+        if low == high or self.comparison is None:
+            return low == high
+        if self.comparison in ("==", "!="):
+            return low > 0 or high < 0
+        return holds(low, self.comparison, 0) == holds(high, self.comparison, 0)
+
+
+def _decisions(body: Sequence[Stmt]) -> Iterator[_Decision]:
+    """What counts depend on: extents and conditions, not offsets."""
+    found: dict[_Decision, None] = {}
     for stmt in walk(tuple(body)):
         match stmt:
             case For() | ParallelFor():
-                found |= set(stmt.extent.names)
+                found[_Decision(stmt.extent)] = None
             case If():
-                found |= {*stmt.left.names, *stmt.right.names}
+                found[_Decision(stmt.left - stmt.right, stmt.comparison)] = None
             case _:
                 for view, _ in accesses(stmt):
-                    found.update(name for extent in view.shape for name in extent.names)
-    return frozenset(found)
+                    found.update(dict.fromkeys(map(_Decision, view.shape)))
+    yield from found
+
+
+@record
+class _Trips:
+    """The trips of a loop, by what they decide. `values` are those of the names from outside."""
+
+    variable: str
+    values: Mapping[str, int]
+    decisions: Sequence[_Decision]
+
+    def merged(self, span: Bounds) -> Iterator[tuple[int, int]]:
+        """Runs of trips that all do the same: the first trip, and how many they are."""
+        known = {self.variable, *self.values}
+        if not all(each.number.names <= known for each in self.decisions):
+            yield from ((trip, 1) for trip in range(*span))  # loops inside decide, too
+            return
+        before, start = None, 0
+        for first, _ in self.equal(span):
+            values = {**self.values, self.variable: first}
+            decided = [each.evaluate(values) for each in self.decisions]
+            if decided != before and first:
+                yield start, first - start
+                start = first
+            before = decided
+        if span[1] > 0:
+            yield start, span[1] - start
+
+    def equal(self, span: Bounds) -> Iterator[Bounds]:
+        """Spans of trips for which all decisions are the same.
+
+        A span that is not seen to be one is cut in half: of a loop over tiles, of which only the
+        last one is ragged, that takes as many steps as its number of trips has digits.
+        """
+        first, end = span
+        if first >= end:
+            return
+
+        def bounds(name: str) -> Bounds:
+            if name == self.variable:
+                return first, end - 1
+            return self.values[name], self.values[name]
+
+        is_one = first + 1 == end
+        if is_one or all(d.is_same(bounds_of(d.number, bounds)) for d in self.decisions):
+            yield span
+            return
+        middle = (first + end) // 2
+        yield from self.equal((first, middle))
+        yield from self.equal((middle, end))

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from eas.septran.flat.affine import Affine
-from eas.septran.flat.elements import accumulator, compute, convert, reduce_along
+from eas.septran.flat.element_meanings import ShapeError, compute, multiply, padded, reduce_along
 from eas.septran.flat.machine import Machine
 from eas.septran.flat.nodes import (
     Alloc,
@@ -252,7 +252,7 @@ class _Run:
     def execute(self, stmt: Stmt) -> None:
         try:
             _EXECUTE[type(stmt)](self, stmt)
-        except AccessError as error:
+        except (AccessError, ShapeError) as error:
             raise self.fail(str(error)) from None
 
     def alloc(self, stmt: Alloc) -> None:
@@ -296,17 +296,7 @@ class _Run:
         target.is_written[target_index] = True
 
     def padded(self, source: Array, stmt: Copy | Start, target: Cells, index: Any) -> Array:
-        """What a copy writes: the source, and its fill beyond the source's extents."""
-        wanted = target.data[index].shape
-        moved = convert(source, target.dtype)
-        if moved.shape == wanted:
-            return moved
-        fits = all(have <= want for have, want in zip(moved.shape, wanted, strict=True))
-        if stmt.fill is None or not fits:
-            raise self.fail(f"copies a shape of {moved.shape} to one of {wanted}")
-        filled = np.full(wanted, stmt.fill, target.dtype.numpy)
-        filled[tuple(slice(extent) for extent in moved.shape)] = moved
-        return filled
+        return padded(source, target.data[index].shape, stmt.fill, target.dtype)
 
     def fill(self, stmt: Fill) -> None:
         cells, index = self.locate(stmt.target)
@@ -333,15 +323,8 @@ class _Run:
     def mma(self, stmt: Mma) -> None:
         left, right = self.read(stmt.left), self.read(stmt.right)
         held = self.read(stmt.target)
-        left = left.T if "a" in stmt.transposed else left
-        right = right.T if "b" in stmt.transposed else right
-        if (left.shape[0], right.shape[1]) != held.shape or left.shape[1] != right.shape[0]:
-            shapes = f"{left.shape} @ {right.shape}"
-            raise self.fail(f"adds a product of {shapes} to a shape of {held.shape}")
         cells, index = self.locate(stmt.target)
-        wide = accumulator(cells.dtype)
-        product = left.astype(wide) @ right.astype(wide)
-        self.write(cells, index, (held.astype(wide) + product).astype(cells.dtype.numpy))
+        self.write(cells, index, multiply(held, left, right, stmt.transposed, cells.dtype))
 
     def call(self, stmt: Call) -> None:
         function = self.functions.get(stmt.symbol)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 
 
@@ -16,6 +16,15 @@ class Lines:
 
     def add(self, text: str) -> None:
         self._lines.append(self._indentation * self._depth + text if text else "")
+
+    @property
+    def count(self) -> int:
+        """How many lines there are."""
+        return len(self._lines)
+
+    def insert(self, position: int, texts: Sequence[str]) -> None:
+        """Adds lines before the one at a position, as deep as the next one would stand."""
+        self._lines[position:position] = [self._indentation * self._depth + each for each in texts]
 
     @contextmanager
     def block(self, head: str, end: str = "") -> Generator[None]:

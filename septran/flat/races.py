@@ -16,6 +16,8 @@ from eas.septran.flat.nodes import (
     Alloc,
     Barrier,
     Binary,
+    Cast,
+    Expr,
     For,
     If,
     Kernel,
@@ -62,12 +64,30 @@ def is_accumulation(stmt: Stmt, name: str) -> bool:
             return not reads
         case Reduce():
             return stmt.kind == "add" and not reads
-        case Map(target, Binary("add", Operand(left), _)) if left == target:
-            return reads == [left]
-        case Map(target, Binary("add", _, Operand(right))) if right == target:
-            return reads == [right]
+        case Map(target, value):
+            return reads == [target] and _is_sum_with(_without_casts(value), target)
         case _:
             return False
+
+
+def _is_sum_with(value: Expr, target: View) -> bool:
+    """Whether a value is a sum of which one term is what is there already."""
+    match value:
+        case Binary("add", left, right):
+            terms = _without_casts(left), _without_casts(right)
+            return any(_is_view(term, target) or _is_sum_with(term, target) for term in terms)
+        case _:
+            return False
+
+
+def _is_view(value: Expr, view: View) -> bool:
+    return isinstance(value, Operand) and value.view == view
+
+
+def _without_casts(value: Expr) -> Expr:
+    while isinstance(value, Cast):
+        value = value.operand
+    return value
 
 
 def _search(body: tuple[Stmt, ...], scope: Scope) -> Iterator[tuple[Stmt, str]]:

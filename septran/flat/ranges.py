@@ -6,6 +6,8 @@ seen to be a tile of 64, for which memory of 64 is needed, although there are on
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from eas.septran.flat.affine import Affine, Atom, Floor, Max, Min, Mod, affine
 from eas.support.records import field, frozen
 
@@ -36,6 +38,34 @@ def room(extent: Affine, ranges: Ranges) -> int:
     return ranges.upper(extent)
 
 
+def bounds_of(number: Affine, variable: Callable[[str], Bounds]) -> Bounds:
+    """The least and the greatest value by those of variables, or numbers beyond these."""
+    low = high = number.constant
+    for atom, coefficient in number.terms:
+        least, greatest = _bounds_of_atom(atom, variable)
+        ends = coefficient * least, coefficient * greatest
+        low, high = low + min(ends), high + max(ends)
+    return low, high
+
+
+def _bounds_of_atom(atom: Atom, variable: Callable[[str], Bounds]) -> Bounds:
+    match atom:
+        case str():
+            return variable(atom)
+        case Floor(operand, divisor):
+            low, high = bounds_of(operand, variable)
+            return low // divisor, high // divisor
+        case Mod(operand, divisor):
+            low, high = bounds_of(operand, variable)
+            return (low, high) if 0 <= low <= high < divisor else (0, divisor - 1)
+        case Min(operands):
+            parts = [bounds_of(each, variable) for each in operands]
+            return min(low for low, _ in parts), min(high for _, high in parts)
+        case Max(operands):
+            parts = [bounds_of(each, variable) for each in operands]
+            return max(low for low, _ in parts), max(high for _, high in parts)
+
+
 @frozen
 class Ranges:
     """What is known of variables: the extents of the loops that count them."""
@@ -46,33 +76,19 @@ class Ranges:
         """What is known in a loop, of its variable too."""
         return Ranges({**self.extents, variable: extent})
 
+    @property
+    def are_empty(self) -> bool:
+        """Whether a loop never runs, so that nothing inside of it does."""
+        return any(self.upper(extent) <= 0 for extent in self.extents.values())
+
     def bounds(self, number: Affine) -> Bounds:
         """The least and the greatest value, or numbers beyond these."""
-        low = high = number.constant
-        for atom, coefficient in number.terms:
-            least, greatest = self._atom(atom)
-            ends = coefficient * least, coefficient * greatest
-            low, high = low + min(ends), high + max(ends)
-        return low, high
+        return bounds_of(number, self._variable)
 
-    def _atom(self, atom: Atom) -> Bounds:
-        match atom:
-            case str() if atom.isdigit():
-                return int(atom), int(atom)
-            case str():
-                return 0, max(0, self.bounds(self.extents[atom])[1] - 1)
-            case Floor(operand, divisor):
-                low, high = self.bounds(operand)
-                return low // divisor, high // divisor
-            case Mod(operand, divisor):
-                low, high = self.bounds(operand)
-                return (low, high) if 0 <= low <= high < divisor else (0, divisor - 1)
-            case Min(operands):
-                parts = [self.bounds(each) for each in operands]
-                return min(low for low, _ in parts), min(high for _, high in parts)
-            case Max(operands):
-                parts = [self.bounds(each) for each in operands]
-                return max(low for low, _ in parts), max(high for _, high in parts)
+    def _variable(self, name: str) -> Bounds:
+        if name.isdigit():
+            return int(name), int(name)
+        return 0, max(0, self.bounds(self.extents[name])[1] - 1)
 
     def upper(self, number: Affine) -> int:
         """The greatest value that a number can have: what memory for it must hold."""

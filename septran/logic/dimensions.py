@@ -2,7 +2,8 @@
 
 The entry task may declare them with `shapes=`. Else they are found by a trial run of the logic on
 small tensors: each tile's axes are axes of the tensor that it was cut from, and the primitives of
-the leaves have letters for theirs.
+the leaves have letters for theirs. A task that is launched at two sites has axes for each of them:
+its tensors may have other shapes there.
 """
 
 from __future__ import annotations
@@ -20,12 +21,16 @@ from eas.septran.logic.primitives import STANDARD
 from eas.septran.logic.steps import Argument, Launch, Local, Step
 from eas.septran.logic.tasks import Task
 from eas.septran.logic.values import Tensor, whole
+from eas.support.location import Loc
 from eas.support.records import field, frozen, record
 
-Axis = tuple[str, str, int]  # task, parameter or local tensor, axis
+Site = tuple[tuple[str, Loc], ...]  # the launches that lead to a task, from the entry task on
+Axis = tuple[Site, str, int]  # site, parameter or local tensor, axis
 Names = dict[str, tuple[str, ...]]  # the names of each parameter's sizes
 
+ENTRY: Site = ()
 _TRIAL, _TILE = 64, 16
+_MOST_SITES = 2000
 _DECLARED = re.compile(r"\s*(\w+)\s*\[([^\]]*)\]\s*")
 
 
@@ -48,22 +53,34 @@ def declared_names(task: Task) -> Names | None:
     return names
 
 
+def site_of(site: Site, launch: Launch) -> Site:
+    """The site of a launch in a task that itself runs at a site.
+
+    A task that launches itself is at one site, however often it does.
+    """
+    names = [name for name, _ in site]
+    if launch.callee in names:
+        return site[: names.index(launch.callee) + 1]
+    return (*site, (launch.callee, launch.loc))
+
+
 @frozen
 class Dimensions:
     """The names of the sizes of all tensors below an entry task."""
 
-    entry: Task
     search: _Search
 
-    def names_of(self, task: Task, tensor: Tensor) -> tuple[str, ...]:
-        """The names of the sizes of a tensor, or a tile of one, in one of the tasks."""
+    def names_of(self, site: Site, tensor: Tensor) -> tuple[str, ...]:
+        """The names of the sizes of a tensor, or a tile of one, in the task at a site."""
         kept = [axis for axis, extent in enumerate(tensor.extents) if extent is not None]
-        return tuple(self.search.name((task.function_name, tensor.root, axis)) for axis in kept)
+        return tuple(self.search.name((site, tensor.root, axis)) for axis in kept)
 
-    def parameter(self, name: str, rank: int) -> tuple[str, ...]:
-        """The names of the sizes of a parameter of the entry task."""
-        axes = [(self.entry.function_name, name, axis) for axis in range(rank)]
-        return tuple(self.search.name(axis) for axis in axes)
+    def parameters(self, ranks: Mapping[str, int]) -> Names:
+        """The names of the sizes of the entry task's parameters, which have these ranks."""
+        return {
+            name: tuple(self.search.name((ENTRY, name, axis)) for axis in range(rank))
+            for name, rank in ranks.items()
+        }
 
 
 def find_dimensions(task: Task, ranks: Mapping[str, int]) -> Dimensions:
@@ -73,10 +90,9 @@ def find_dimensions(task: Task, ranks: Mapping[str, int]) -> Dimensions:
         if len(names) != ranks.get(parameter):
             message = f"`{parameter}` has {ranks.get(parameter, 0)} axes, and {len(names)} names"
             raise task.error("S803", message, task.loc)
-        axes = [(task.function_name, parameter, axis) for axis in range(len(names))]
-        search.declare(axes, names)
-    search.task(task, ranks)
-    return Dimensions(task, search)
+        search.declare([(ENTRY, parameter, axis) for axis in range(len(names))], names)
+    search.task(ENTRY, task, ranks)
+    return Dimensions(search)
 
 
 class _Trial:
@@ -96,7 +112,9 @@ class _Search:
     links: dict[Axis, Axis] = field(default_factory=dict[Axis, Axis])
     letters: dict[Axis, str] = field(default_factory=dict[Axis, str])
     given: dict[Axis, str] = field(default_factory=dict[Axis, str])
-    seen: set[tuple[str, tuple[int, ...]]] = field(default_factory=set[tuple[str, tuple[int, ...]]])
+    seen: set[tuple[Site, tuple[int, ...]]] = field(
+        default_factory=set[tuple[Site, tuple[int, ...]]]
+    )
 
     def root(self, axis: Axis) -> Axis:
         while axis in self.links:
@@ -130,13 +148,13 @@ class _Search:
             self.given[root] = next(each for each in tries if each not in self.given.values())
         return self.given[root]
 
-    def task(self, task: Task, ranks: Mapping[str, int]) -> None:
-        key = task.function_name, tuple(ranks.get(name, -1) for name in task.parameters)
-        if key in self.seen:
+    def task(self, site: Site, task: Task, ranks: Mapping[str, int]) -> None:
+        key = site, tuple(ranks.get(name, -1) for name in task.parameters)
+        if key in self.seen or len(self.seen) > _MOST_SITES:
             return
         self.seen.add(key)
         if task.is_leaf:
-            self.leaf(task)
+            self.leaf(site, task)
             return
         arguments: dict[str, Argument] = {
             name: whole(name, (size(_TRIAL),) * ranks[name]) if name in ranks else affine(1)
@@ -155,32 +173,30 @@ class _Search:
             )
         except LogicError:
             return  # the sizes are wrong for it; the true ones are read again, with errors
-        self.steps(task, steps)
+        self.steps(site, task, steps)
 
-    def steps(self, task: Task, steps: tuple[Step, ...]) -> None:
+    def steps(self, site: Site, task: Task, steps: tuple[Step, ...]) -> None:
         for step in steps:
             if isinstance(step, Launch):
-                self.launch(task, step)
+                self.launch(site, task, step)
             elif not isinstance(step, Local):
-                self.steps(task, step.body)
+                self.steps(site, task, step.body)
 
-    def launch(self, task: Task, launch: Launch) -> None:
+    def launch(self, site: Site, task: Task, launch: Launch) -> None:
         callee = launch.task or task.variant(launch.callee)
         if callee is None or len(callee.parameters) != len(launch.arguments):
             return
+        inner = site_of(site, launch)
         ranks: dict[str, int] = {}
         for parameter, argument in zip(callee.parameters, launch.arguments, strict=True):
             if isinstance(argument, Tensor):
                 ranks[parameter] = len(argument.shape)
                 kept = [n for n, extent in enumerate(argument.extents) if extent is not None]
                 for axis, outer in enumerate(kept):
-                    self.unite(
-                        (task.function_name, argument.root, outer),
-                        (callee.function_name, parameter, axis),
-                    )
-        self.task(callee, ranks)
+                    self.unite((site, argument.root, outer), (inner, parameter, axis))
+        self.task(inner, callee, ranks)
 
-    def leaf(self, task: Task) -> None:
+    def leaf(self, site: Site, task: Task) -> None:
         for node in ast.walk(task.source.node):
             match node:
                 case ast.Call(
@@ -188,7 +204,7 @@ class _Search:
                     args=[ast.Constant(value=str(name)), *operands],
                 ) if name in STANDARD:
                     dims = [each.dims for each in STANDARD[name].parameters]
-                    self.label(task, operands, dims)
+                    self.label(site, operands, dims)
                 case ast.AugAssign(
                     target=ast.Subscript(value=ast.Name() as sum),
                     value=ast.BinOp(left=left, op=ast.MatMult(), right=right),
@@ -197,17 +213,17 @@ class _Search:
                     b = ("n", "k") if isinstance(right, ast.Attribute) else ("k", "n")
                     plain = [each.value if isinstance(each, ast.Attribute) else each
                              for each in (left, right)]  # fmt: skip
-                    self.label(task, [sum, *plain], [("m", "n"), a, b])
+                    self.label(site, [sum, *plain], [("m", "n"), a, b])
                 case _:
                     pass
 
-    def label(self, task: Task, operands: list[ast.expr], dims: list[tuple[str, ...]]) -> None:
+    def label(self, site: Site, operands: list[ast.expr], dims: list[tuple[str, ...]]) -> None:
         first: dict[str, Axis] = {}
         for operand, letters in zip(operands, dims, strict=False):
             if not isinstance(operand, ast.Name):
                 continue
             for number, letter in enumerate(letters):
-                axis = (task.function_name, operand.id, number)
+                axis = (site, operand.id, number)
                 if letter in first:
                     self.unite(first[letter], axis)
                 first.setdefault(letter, axis)

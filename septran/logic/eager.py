@@ -1,7 +1,8 @@
 """Runs a task on NumPy arrays, as it is written: the reference for every mapping.
 
-Loops run in order, tiles are slices of the arrays, and each leaf is computed by the interpreter of
-the flat IR, which also finds reads of what was never written.
+Loops run in order, tiles are slices of the arrays, and each leaf runs as statements of the flat IR.
+A task is read once for arguments of the same shapes, dtypes and numbers. Reads of local tensors
+that were never written are found.
 """
 
 from __future__ import annotations
@@ -14,20 +15,33 @@ import numpy as np
 
 from eas.ir.types import DTYPES, DType, from_numpy
 from eas.septran.flat.affine import ZERO, Affine, affine
-from eas.septran.flat.interpret import run_module
-from eas.septran.flat.nodes import Alloc, Kernel, Module, Param, Stmt, View, holds
+from eas.septran.flat.nodes import Alloc, Stmt, View, holds
 from eas.septran.flat.ranges import Ranges
-from eas.septran.logic.dimensions import Dimensions, find_dimensions
+from eas.septran.flat.straight import Action, compile_straight
+from eas.septran.logic.arguments import check_count, check_ranks, dtype_of, sizes_of
+from eas.septran.logic.dimensions import (
+    ENTRY,
+    Dimensions,
+    Site,
+    declared_names,
+    find_dimensions,
+    site_of,
+)
+from eas.septran.logic.errors import LogicError
 from eas.septran.logic.inner import read_inner
 from eas.septran.logic.leaves import LeafArgument, LeafTensor, read_leaf
 from eas.septran.logic.steps import Argument, Branch, Launch, Local, Loop, Step
 from eas.septran.logic.tasks import Task
+from eas.septran.logic.uses import Use, unwritten_local, uses_of_leaf
 from eas.septran.logic.values import Tensor, whole
 from eas.support.location import Loc
 from eas.support.records import field, frozen, record
 
 Array: TypeAlias = np.ndarray[Any, Any]
 Bound: TypeAlias = Array | int | float
+
+Masks: TypeAlias = "Mapping[str, Mask]"
+Key: TypeAlias = tuple[object, ...]
 
 _MEMORY = "ARRAYS"
 _DEFAULT = 16
@@ -47,16 +61,18 @@ class _Tunables:
 
 def run_task(task: Task, arguments: Sequence[Any], tunables: Mapping[str, int]) -> None:
     """Runs a task; arrays that it writes are changed in place. Tunables are 16 by default."""
-    if len(arguments) != len(task.parameters):
-        message = f"`{task.function_name}` takes {', '.join(task.parameters)}"
-        raise TypeError(f"{message}: {len(arguments)} arguments are given")
-    ranks = {
-        name: argument.ndim
-        for name, argument in zip(task.parameters, arguments, strict=True)
-        if isinstance(argument, np.ndarray)
-    }
-    runner = _Runner(_Tunables(tunables), find_dimensions(task, ranks))
-    runner.task(task, dict(zip(task.parameters, arguments, strict=True)))
+    check_count(task, len(arguments))
+    bound = dict(zip(task.parameters, arguments, strict=True))
+    arrays = {name: each for name, each in bound.items() if not isinstance(each, int | float)}
+    for name, array in arrays.items():
+        dtype_of(task, name, array)
+    shapes = {name: array.shape for name, array in arrays.items()}
+    check_ranks(task, shapes, declared_names(task) or {})
+    ranks = {name: len(shape) for name, shape in shapes.items()}
+    dimensions = find_dimensions(task, ranks)
+    sizes_of(task, shapes, dimensions.parameters(ranks))
+    runner = _Runner(_Tunables(tunables), dimensions)
+    runner.task(ENTRY, task, bound, {})
 
 
 @record
@@ -64,62 +80,94 @@ class _Runner:
     tunables: _Tunables
     dimensions: Dimensions
     numbers: count[int] = field(default_factory=count)
+    leaves: dict[Key, _Leaf] = field(default_factory=dict["Key", "_Leaf"])
+    inner: dict[tuple[Site, Key], tuple[Step, ...]] = field(
+        default_factory=dict["tuple[Site, Key]", "tuple[Step, ...]"]
+    )
 
     def fresh(self, name: str) -> str:
         return f"{name}_{next(self.numbers)}"
 
-    def task(self, task: Task, bound: Mapping[str, Bound]) -> None:
+    def task(self, site: Site, task: Task, bound: Mapping[str, Bound], masks: Masks) -> None:
+        key = _key(task, bound)
         if task.is_leaf:
-            _run_leaf(task, bound)
+            if key not in self.leaves:
+                self.leaves[key] = _read_leaf(task, bound)
+            self.leaves[key].run(bound, masks)
             return
+        if (site, key) not in self.inner:
+            self.inner[site, key] = self.read_inner(site, task, bound)
+        self.steps(_Frame(site, task, dict(bound), dict(masks)), self.inner[site, key], {})
+
+    def read_inner(self, site: Site, task: Task, bound: Mapping[str, Bound]) -> tuple[Step, ...]:
         arguments: dict[str, Argument] = {
             name: whole(name, tuple(map(affine, value.shape)))
             if isinstance(value, np.ndarray)
             else (affine(value) if isinstance(value, int) else value)
             for name, value in bound.items()
         }
-        steps = read_inner(
-            task,
-            arguments,
-            self.tunables,
-            Ranges(),
-            self.fresh,
-            lambda tensor: self.dimensions.names_of(task, tensor),
-            {n: _dtype(v).name for n, v in bound.items() if isinstance(v, np.ndarray)},
+        return tuple(
+            read_inner(
+                task,
+                arguments,
+                self.tunables,
+                Ranges(),
+                self.fresh,
+                lambda tensor: self.dimensions.names_of(site, tensor),
+                {n: _dtype(v).name for n, v in bound.items() if isinstance(v, np.ndarray)},
+            )
         )
-        self.steps(task, steps, dict(bound), {})
 
-    def steps(
-        self,
-        task: Task,
-        steps: Sequence[Step],
-        bound: dict[str, Bound],
-        values: Mapping[str, int],
-    ) -> None:
+    def steps(self, frame: _Frame, steps: Sequence[Step], values: Mapping[str, int]) -> None:
         for step in steps:
             match step:
                 case Local():
                     shape = tuple(extent.evaluate(values) for extent in step.shape)
-                    bound[step.name] = np.full(shape, np.nan, DTYPES[step.dtype].numpy)
+                    dtype = DTYPES[step.dtype]
+                    nothing = np.nan if dtype.is_float else 0
+                    frame.bound[step.name] = np.full(shape, nothing, dtype.numpy)
+                    frame.masks[step.name] = Mask(step, np.zeros(shape, bool))
                 case Loop():
                     extents = [range(extent.evaluate(values)) for extent in step.extents]
                     for indices in product(*extents):
                         inner = dict(zip(step.variables, indices, strict=True))
-                        self.steps(task, step.body, bound, {**values, **inner})
+                        self.steps(frame, step.body, {**values, **inner})
                 case Branch():
                     left, right = step.left.evaluate(values), step.right.evaluate(values)
                     if holds(left, step.comparison, right):
-                        self.steps(task, step.body, bound, values)
+                        self.steps(frame, step.body, values)
                 case Launch():
-                    self.launch(task, step, bound, values)
+                    self.launch(frame, step, values)
 
-    def launch(
-        self, task: Task, step: Launch, bound: Mapping[str, Bound], values: Mapping[str, int]
-    ) -> None:
-        callee = step.task or task.variant(step.callee)
+    def launch(self, frame: _Frame, step: Launch, values: Mapping[str, int]) -> None:
+        callee = step.task or frame.task.variant(step.callee)
         assert callee is not None
-        passed = [_passed(each, bound, values) for each in step.arguments]
-        self.task(callee, dict(zip(callee.parameters, passed, strict=True)))
+        bound: dict[str, Bound] = {}
+        masks: dict[str, Mask] = {}
+        for name, argument in zip(callee.parameters, step.arguments, strict=True):
+            bound[name] = _passed(argument, frame.bound, values)
+            if isinstance(argument, Tensor) and argument.root in frame.masks:
+                mask = frame.masks[argument.root]
+                masks[name] = Mask(mask.local, mask.is_written[_index(argument, values)])
+        self.task(site_of(frame.site, step), callee, bound, masks)
+
+
+@frozen(eq=False)
+class Mask:
+    """Which elements of a local tensor, or of a tile of it, are written."""
+
+    local: Local
+    is_written: Any
+
+
+@frozen(eq=False)
+class _Frame:
+    """Where a step stands: its task, and what the task's names are bound to."""
+
+    site: Site
+    task: Task
+    bound: dict[str, Bound]
+    masks: dict[str, Mask]
 
 
 def _passed(argument: Argument, bound: Mapping[str, Bound], values: Mapping[str, int]) -> Bound:
@@ -129,15 +177,54 @@ def _passed(argument: Argument, bound: Mapping[str, Bound], values: Mapping[str,
         return argument
     array = bound[argument.root]
     assert isinstance(array, np.ndarray)
-    index: list[int | slice] = []
-    for offset, extent in zip(argument.offsets, argument.extents, strict=True):
+    return array[_index(argument, values)]
+
+
+def _index(tensor: Tensor, values: Mapping[str, int]) -> tuple[Any, ...]:
+    """The index of a tile; it gives a view also where no axis is left."""
+    index: list[Any] = []
+    for offset, extent in zip(tensor.offsets, tensor.extents, strict=True):
         start = offset.evaluate(values)
         index.append(start if extent is None else slice(start, start + extent.evaluate(values)))
-    return array[tuple(index)]
+    return (*index, ...)
 
 
-def _run_leaf(task: Task, bound: Mapping[str, Bound]) -> None:
-    """A leaf on slices of arrays, as a kernel of the flat IR."""
+def _key(task: Task, bound: Mapping[str, Bound]) -> Key:
+    """Equal for calls of a task that do the same with other elements."""
+    return (
+        id(task),
+        *(
+            (each.shape, each.dtype) if isinstance(each, np.ndarray) else (type(each), repr(each))
+            for each in bound.values()
+        ),
+    )
+
+
+@frozen(eq=False)
+class _Leaf:
+    """A leaf for arguments of certain shapes, dtypes and numbers."""
+
+    action: Action
+    uses: Mapping[str, Use]
+
+    def run(self, bound: Mapping[str, Bound], masks: Masks) -> None:
+        if masks:
+            self.check_written(masks)
+        self.action({n: value for n, value in bound.items() if isinstance(value, np.ndarray)})
+
+    def check_written(self, masks: Masks) -> None:
+        """Raise an error if it reads what was never written (S304), and note what it writes."""
+        uses = {name: use for name, use in self.uses.items() if name in masks}
+        for name, use in uses.items():
+            if use.read is not None and not np.all(masks[name].is_written):
+                raise LogicError([unwritten_local(masks[name].local, use.read)])
+        for name, use in uses.items():
+            if use.covers:
+                masks[name].is_written[...] = True
+
+
+def _read_leaf(task: Task, bound: Mapping[str, Bound]) -> _Leaf:
+    """A leaf as statements of the flat IR on slices of arrays."""
     arguments: dict[str, LeafArgument] = {}
     for name, value in bound.items():
         if isinstance(value, np.ndarray):
@@ -153,13 +240,10 @@ def _run_leaf(task: Task, bound: Mapping[str, Bound]) -> None:
         return _view(unique, sizes)
 
     body = read_leaf(task, arguments, make_temporary)
-    arrays = {name: value for name, value in bound.items() if isinstance(value, np.ndarray)}
-    params = tuple(
-        Param(name, _dtype(array), tuple(map(affine, array.shape)), _MEMORY, "rw")
-        for name, array in arrays.items()
-    )
-    kernel = Kernel(task.function_name, params, (), 1, (*allocations, *body))
-    run_module(Module(task.function_name, "numpy", params, (), (kernel,)), list(arrays.values()))
+    tensors = {n: each for n, each in arguments.items() if isinstance(each, LeafTensor)}
+    dtypes = {name: each.dtype for name, each in tensors.items()}
+    action = compile_straight((*allocations, *body), dtypes)
+    return _Leaf(action, uses_of_leaf({name: each.view for name, each in tensors.items()}, body))
 
 
 def _view(name: str, shape: tuple[int, ...]) -> View:
@@ -168,6 +252,5 @@ def _view(name: str, shape: tuple[int, ...]) -> View:
 
 def _dtype(array: Array) -> DType:
     dtype = from_numpy(array.dtype)
-    if dtype is None:
-        raise TypeError(f"an array of {array.dtype} is nothing that a task can compute with")
+    assert dtype is not None  # checked when the task was called
     return dtype

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
+from typing import Any
 
 from eas.frontend_ast.name_lookup import close_matches
 from eas.frontend_ast.source.errors import CompileError
@@ -33,6 +34,13 @@ def suggest(name: str, known: Iterable[str]) -> tuple[str, ...]:
     if close := close_matches(name, names):
         return (f"did you mean `{close[0]}`?",)
     return (f"there is {', '.join(f'`{each}`' for each in names)}",) if 0 < len(names) < 12 else ()
+
+
+def power(base: Any, exponent: Any) -> Any:
+    """A power of numbers that are known now; one that would take long is refused."""
+    if abs(exponent) > 64 or (isinstance(base, int) and base.bit_length() > 1024):
+        raise OverflowError("the power is too large")
+    return base**exponent
 
 
 def words(node: ast.AST) -> str:

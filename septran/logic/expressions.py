@@ -14,7 +14,7 @@ from eas.septran.flat.affine import Affine, AffineError, affine, ceil_div, maxim
 from eas.septran.flat.nodes import Comparison
 from eas.septran.flat.ranges import Ranges, known
 from eas.septran.logic import language as task_lang
-from eas.septran.logic.errors import UNKNOWN, LogicError, UnknownValue, suggest, words
+from eas.septran.logic.errors import UNKNOWN, LogicError, UnknownValue, power, suggest, words
 from eas.septran.logic.tasks import Task
 from eas.septran.logic.values import Partition, Stream, Tensor
 from eas.support.diagnostics import Diagnostic
@@ -173,7 +173,7 @@ _OPERATORS: dict[type[ast.operator], Arithmetic] = {
     ast.FloorDiv: lambda a, b: a // b,
     ast.Mod: lambda a, b: a % b,
     ast.Div: lambda a, b: a / b,
-    ast.Pow: lambda a, b: a**b,
+    ast.Pow: power,
 }
 
 
@@ -191,9 +191,6 @@ def _lower_binary(scope: Scope, node: ast.BinOp) -> Value:
 
 
 def _arithmetic(op: type[ast.operator], left: Value, right: Value) -> Value:
-    is_power = op is ast.Pow
-    if is_power and isinstance(right, int) and abs(right) > 64:
-        raise OverflowError("the exponent is too large")
     if isinstance(left, Affine) or isinstance(right, Affine):
         if isinstance(left, float) or isinstance(right, float) or op in (ast.Pow, ast.Div):
             numbers = [_known(each) for each in (left, right)]
@@ -351,7 +348,9 @@ def _pick(scope: Scope, node: ast.Subscript, owner: Partition, indices: list[ast
             found.append(None)
             continue
         number = scope.number(index)
-        if scope.ranges.bounds(count - number)[1] <= 0 or scope.ranges.bounds(number)[1] < 0:
+        is_empty = known(count) == 0 and (number == affine(0) or scope.ranges.are_empty)
+        is_outside = scope.ranges.bounds(count - number)[1] <= 0
+        if not is_empty and (is_outside or scope.ranges.bounds(number)[1] < 0):
             message = f"tile {number}, where there are {count}"
             raise scope.error("S807", index, message)
         found.append(number)
@@ -444,13 +443,20 @@ def _partition(scope: Scope, node: ast.Call) -> Value:
         message = f"a partition by `{by}`"
         raise scope.error("S809", given["by"], message, *suggest(by, _CUTS))
     tile, overlap = cut(scope, node, tensor, given)
+    tile = tuple(map(_decided_size, tile, tensor.shape))
     for size, extent in zip(tile, tensor.shape, strict=True):
         if size != extent and not size.is_constant:
             message = f"a tile of `{size}` is neither a number nor a whole axis"
             raise scope.error("S809", node, message)
-        if size.is_constant and size.value < 1:
+        if size.is_constant and size.value < 1 and size != extent:
             raise scope.error("S809", node, f"a tile of {size} elements")
     return Partition(tensor, tile, overlap)
+
+
+def _decided_size(size: Affine, extent: Affine) -> Affine:
+    """A tile's size as a number, where it is computed from sizes: `task.cdiv(K, 4)`."""
+    number = None if size == extent or size.is_constant else known(size)
+    return size if number is None else affine(number)
 
 
 _Cut: TypeAlias = tuple[tuple[Affine, ...], tuple[int, ...]]
@@ -496,7 +502,7 @@ def _split(scope: Scope, node: ast.Call, tensor: Tensor, given: Mapping[str, ast
         message = f"{parts} parts of `{tensor.shape[axis]}` elements"
         raise scope.error("S809", node, message)
     sizes = list(tensor.shape)
-    sizes[axis] = affine(-(-extent // parts))
+    sizes[axis] = affine(max(1, -(-extent // parts)))
     return tuple(sizes), (0,) * len(sizes)
 
 
@@ -507,7 +513,8 @@ def _halo(scope: Scope, node: ast.Call, tensor: Tensor, given: Mapping[str, ast.
     sizes = _as_tuple(scope.value(given["overlap"]), len(zeros))
     is_right = len(sizes) == len(zeros) and all(isinstance(n, int) and n >= 0 for n in sizes)
     if not is_right:
-        raise scope.error("S809", given["overlap"], "an overlap has a number for each axis")
+        message = "an overlap has a number for each axis, which is known now"
+        raise scope.error("S809", given["overlap"], message)
     return tile, sizes
 
 
@@ -521,6 +528,8 @@ _CUTS = {"blocks": _blocks, "rows": _rows, "split": _split, "halo": _halo}
 
 def _extreme(compute: Callable[..., Affine]) -> Callable[[Scope, ast.Call], Value]:
     def lower(scope: Scope, node: ast.Call) -> Value:
+        if not node.args or node.keywords:
+            raise scope.error("S804", node, f"`{words(node)}` takes integers")
         return _plain(compute(*(scope.number(each) for each in node.args)))
 
     return lower

@@ -9,7 +9,7 @@ from typing import Any, Literal, cast
 from eas.ir.types import DTYPES
 from eas.septran.flat.affine import Affine, affine
 from eas.septran.flat.nodes import Comparison
-from eas.septran.flat.ranges import Ranges
+from eas.septran.flat.ranges import Ranges, known
 from eas.septran.logic import language as task_lang
 from eas.septran.logic.errors import (
     UNKNOWN,
@@ -153,6 +153,11 @@ class _Reader:
         sizes = cast(Values, shape) if isinstance(shape, tuple) else (shape,)
         if not sizes or not all(isinstance(size, int | Affine) for size in sizes):
             raise self.scope.error("S804", given["shape"], "a shape has an integer for each axis")
+        for size in sizes:
+            number = known(affine(size))
+            if number is not None and not 0 <= number < 2**31:
+                message = f"an axis of {number} elements"
+                raise self.scope.error("S804", given["shape"], message)
         dtype = text_of(self.scope, given["dtype"]) if "dtype" in given else "f32"
         if dtype not in DTYPES:
             message = f"there is no dtype `{dtype}`"
@@ -161,7 +166,7 @@ class _Reader:
         unique = self.fresh(name)
         self.scope.dtypes[unique] = dtype
         self.scope.variables[target.id] = whole(unique, extents)
-        return [Local(unique, extents, dtype, self.scope.task.source.loc(call))]
+        return [Local(unique, name, extents, dtype, self.scope.task.source.loc(call))]
 
     def loop(self, node: ast.For) -> list[Step]:
         kind, extents, reduced = self.range(node.iter)
@@ -197,6 +202,8 @@ class _Reader:
         self, node: ast.expr
     ) -> tuple[Literal["parallel", "sequential"], list[Affine], tuple[str, ...]]:
         function = self.function(node) if isinstance(node, ast.Call) else None
+        if function is None and isinstance(node, ast.Call):
+            self.check_name(node.func)
         if function not in (task_lang.parallel_range, task_lang.sequential_range):
             raise self.scope.error(
                 "S801",
@@ -277,6 +284,14 @@ class _Reader:
             return self.scope.value(call.func)
         except LogicError:
             return None
+
+    def check_name(self, node: ast.expr) -> None:
+        """Raise the error of a name that is not defined: it is likelier than a wrong loop."""
+        try:
+            self.scope.value(node)
+        except LogicError as error:
+            if error.diagnostics[0].code == "S802":
+                raise
 
     def call(self, node: ast.Call) -> list[Step]:
         function = self.scope.value(node.func)

@@ -24,7 +24,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, NoReturn, overload
 
-from eas.septran.logic.tasks import Primitive, Task
+from eas.septran.logic.tasks import Primitive, Task, check_function
 
 __all__ = [
     "T",
@@ -67,12 +67,15 @@ def define(
 ) -> Any:
     """Makes a task of a function: an inner task, or with `leaf=True` one that computes.
 
-    `name` makes it a variant of the tasks of that name. `reads` and `writes` name parameters, for
-    readers: what a task does is found from its leaves. `shapes="C[M,N] A[M,K] B[K,N]"` names the
-    sizes of the entry task's tensors.
+    `name` makes it a variant of the tasks of that name. `reads` and `writes` name parameters:
+    a task that does more than it declares is refused (S301), and so is one that does not write all
+    of what it only writes (S303). What it does is found from its leaves, see
+    `eas.septran.logic.uses`. `shapes="C[M,N] A[M,K] B[K,N]"` names the sizes of the entry task's
+    tensors.
     """
 
     def make(fn: Callable[..., Any]) -> Task:
+        check_function(fn, "task.define")
         return Task(
             fn,
             leaf,
@@ -92,7 +95,12 @@ def leaf() -> Callable[[Callable[..., Any]], Primitive]:
     def gemm_leaf_systolic(C, A, B):
         T.evaluate(T.call_extern("dsa.systolic_compute", C, A, B, dtype="void"))
     """
-    return Primitive
+
+    def make(fn: Callable[..., Any]) -> Primitive:
+        check_function(fn, "task.leaf()")
+        return Primitive(fn)
+
+    return make
 
 
 def _only_read(name: str) -> NoReturn:
@@ -120,9 +128,9 @@ def partition(
     """A tensor cut into tiles; the last one of an axis may be smaller.
 
     `blocks`: `tile` has an extent for each axis. `rows`: `tile` is a number of rows. `split`:
-    `axis` is cut into `parts` parts. `halo`: like `blocks`, and neighbours share `overlap`
-    elements; only read. Without a `tile`, and with `shape_from`, the tunables `block_size`,
-    `block_size_M`, ... of the sizes' names say it.
+    `axis` is cut into `parts` parts. `halo`: a tile begins where one of `blocks` does and is
+    `overlap` elements longer, which it shares with its neighbour; only read. Without a `tile`, and
+    with `shape_from`, the tunables `block_size`, `block_size_M`, ... of the sizes' names say it.
 
     `P.shape` is the number of tiles along each axis, `P[i, j]` a tile, `P[i, :]` a stream of tiles:
     a task that is launched on streams runs once for each tile, in order.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import stat
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -14,7 +15,9 @@ from eas.septran.logic.errors import LogicError
 from eas.septran.logic.tasks import Primitive, Task
 from eas.support.diagnostics import Diagnostic
 from eas.support.location import NOWHERE, Loc, SourceName
-from eas.support.records import frozen
+from eas.support.records import frozen, replace
+
+LARGEST = 4 * 2**20  # bytes of a file
 
 
 @frozen(eq=False)
@@ -60,9 +63,9 @@ def run_file(path: str) -> ModuleType:
     `task` need not be imported in a file of primitives: the seed's files use it, and `T`, as given.
     """
     loc = Loc(SourceName(os.path.basename(path), path), 1, 0, 1, 0)
-    if not os.path.isfile(path):
-        what = "is a folder, not a file" if os.path.isdir(path) else "does not exist"
-        raise LogicError([Diagnostic("S811", f"{path} {what}", NOWHERE)])
+    if (why := _trouble(path)) is not None:
+        unread = replace(loc, source=SourceName(os.path.basename(path), path, ()))
+        raise LogicError([Diagnostic("S101", f"`{path}` cannot be read: {why}", unread)])
     name = f"septran_logic_{Path(path).stem}"
     spec = importlib.util.spec_from_file_location(name, os.path.abspath(path))
     if spec is None or spec.loader is None:
@@ -86,6 +89,20 @@ def run_file(path: str) -> ModuleType:
     finally:
         sys.path.remove(folder)
     return module
+
+
+def _trouble(path: str) -> str | None:
+    """Why a file cannot be read, if it cannot: as for files of YAML."""
+    try:
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            return "it is not a file"
+        if os.path.getsize(path) > LARGEST:
+            return f"it has more than {LARGEST // 2**20} MiB"
+        with open(path, "rb"):
+            return None
+    except (OSError, ValueError) as error:
+        why = (error.strerror if isinstance(error, OSError) else None) or str(error)
+        return why.lower()
 
 
 def _syntax_loc(error: SyntaxError, default: Loc) -> Loc:

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
-from eas.ir.types import DType
-from eas.septran.flat.elements import identity
+from eas.ir.types import F32
+from eas.septran.flat.affine import affine
+from eas.septran.flat.element_meanings import identity
 from eas.septran.flat.nodes import (
     Binary,
     BinaryKind,
@@ -27,12 +28,24 @@ from eas.septran.flat.nodes import (
     Transposed,
     Unary,
     UnaryKind,
-    View,
+)
+from eas.septran.flat.ranges import known
+from eas.septran.logic.leaf_values import (
+    Block,
+    BlockError,
+    LeafTensor,
+    broadcast,
+    check_product,
+    check_storable,
+    convert,
+    literal_as,
+    promote,
+    shown,
 )
 from eas.support.records import frozen, replace
 
-Views: TypeAlias = Mapping[str, View]
-Build: TypeAlias = Callable[[Views, float, DType, Origin], tuple[Stmt, ...]]
+Tensors: TypeAlias = Mapping[str, LeafTensor]
+Build: TypeAlias = Callable[[Tensors, float, Origin], tuple[Stmt, ...]]
 
 
 @frozen
@@ -65,50 +78,83 @@ class Standard:
 
 
 def _product(transposed: Transposed = "") -> Build:
-    def build(views: Views, _: float, dtype: DType, origin: Origin) -> tuple[Stmt, ...]:
-        return (Mma(views["C"], views["A"], views["B"], "gemm", transposed, origin),)
+    def build(tensors: Tensors, _: float, origin: Origin) -> tuple[Stmt, ...]:
+        C, A, B = (tensors[name] for name in "CAB")
+        check_product(C.dtype, A.dtype, B.dtype)
+        return (Mma(C.view, A.view, B.view, "gemm", transposed, origin),)
 
     return build
 
 
-def _fill(views: Views, number: float, dtype: DType, origin: Origin) -> tuple[Stmt, ...]:
-    return (Fill(views["D"], number, origin),)
+def _fill(tensors: Tensors, number: float, origin: Origin) -> tuple[Stmt, ...]:
+    D = tensors["D"]
+    return (Fill(D.view, literal_as(number, D.dtype), origin),)
 
 
-def _copy(views: Views, _: float, dtype: DType, origin: Origin) -> tuple[Stmt, ...]:
-    return (Map(views["D"], Operand(views["A"]), origin),)
+def _copy(tensors: Tensors, _: float, origin: Origin) -> tuple[Stmt, ...]:
+    return (_stored(tensors["D"], _block(tensors["A"]), origin),)
 
 
 def _unary(kind: UnaryKind) -> Build:
-    def build(views: Views, _: float, dtype: DType, origin: Origin) -> tuple[Stmt, ...]:
-        return (Map(views["D"], Unary(kind, Operand(views["A"])), origin),)
+    def build(tensors: Tensors, _: float, origin: Origin) -> tuple[Stmt, ...]:
+        block = _block(tensors["A"])
+        wide = block if tensors["A"].dtype.is_float else convert(block, F32)
+        result = Block(Unary(kind, wide.expr), wide.dtype, wide.shape)
+        return (_stored(tensors["D"], result, origin),)
 
     return build
 
 
 def _binary(kind: BinaryKind) -> Build:
-    def build(views: Views, _: float, dtype: DType, origin: Origin) -> tuple[Stmt, ...]:
-        value = Binary(kind, Operand(views["A"]), Operand(views["B"]))
-        return (Map(views["D"], value, origin),)
+    def build(tensors: Tensors, _: float, origin: Origin) -> tuple[Stmt, ...]:
+        result = _computed(kind, _block(tensors["A"]), _block(tensors["B"]))
+        return (_stored(tensors["D"], result, origin),)
 
     return build
 
 
+def _block(tensor: LeafTensor) -> Block:
+    return Block(Operand(tensor.view), tensor.dtype, tensor.view.shape)
+
+
+def _computed(kind: BinaryKind, left: Block, right: Block) -> Block:
+    dtype = promote(left, right)
+    assert dtype is not None
+    expr = Binary(kind, convert(left, dtype).expr, convert(right, dtype).expr)
+    return Block(expr, dtype, broadcast(left.shape, right.shape))
+
+
+def _stored(target: LeafTensor, block: Block, origin: Origin) -> Stmt:
+    check_storable(block.dtype, target.dtype)
+    shape = target.view.shape
+    if len(block.shape) > len(shape) or broadcast(block.shape, shape) != shape:
+        raise BlockError(f"a block of {shown(block.shape)} in a tile of {shown(shape)}")
+    return Map(target.view, convert(block, target.dtype).expr, origin)
+
+
 def _reduce_rows(kind: ReduceKind) -> Build:
-    def build(views: Views, _: float, dtype: DType, origin: Origin) -> tuple[Stmt, ...]:
+    def build(tensors: Tensors, _: float, origin: Origin) -> tuple[Stmt, ...]:
+        D, A = tensors["D"], tensors["A"]
+        if D.dtype is not A.dtype and not D.dtype.is_float == A.dtype.is_float is True:
+            raise BlockError(f"rows of {A.dtype} are reduced to {D.dtype}")
+        if A.dtype.is_bool:
+            raise BlockError("rows of conditions are no rows of numbers")
+        if kind != "add" and known(A.view.shape[1]) == 0:
+            raise BlockError(f"the {kind} of no elements has no value")
         because = replace(origin, because=f"a row's {kind} begins with its identity")
         return (
-            Fill(views["D"], identity(kind, dtype), because),
-            Reduce(views["D"], kind, views["A"], 1, origin),
+            Fill(D.view, identity(kind, D.dtype), because),
+            Reduce(D.view, kind, A.view, 1, origin),
         )
 
     return build
 
 
-def _scale_rows(views: Views, _: float, dtype: DType, origin: Origin) -> tuple[Stmt, ...]:
-    factors = views["R"]
-    column = Column(factors) if factors.rank == 1 else Operand(factors)
-    return (Map(views["D"], Binary("mul", Operand(views["D"]), column), origin),)
+def _scale_rows(tensors: Tensors, _: float, origin: Origin) -> tuple[Stmt, ...]:
+    D, R = tensors["D"], tensors["R"]
+    column = Column(R.view) if R.view.rank == 1 else Operand(R.view)
+    factors = Block(column, R.dtype, (R.view.shape[0], affine(1)))
+    return (_stored(D, _computed("mul", _block(D), factors), origin),)
 
 
 def _gemm(name: str, a: tuple[str, str], b: tuple[str, str], transposed: Transposed) -> Standard:

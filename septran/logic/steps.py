@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Literal, TypeAlias
 
 from eas.septran.flat.affine import Affine
@@ -16,9 +17,13 @@ Argument: TypeAlias = Tensor | Affine | float
 
 @frozen
 class Local:
-    """A tensor that lives as long as the task runs, with nothing in it at first."""
+    """A tensor that lives as long as the task runs, with nothing in it at first.
+
+    `label` is what the logic calls it; `name` is that of no other one.
+    """
 
     name: str
+    label: str
     shape: tuple[Affine, ...]
     dtype: str
     loc: Loc
@@ -62,3 +67,13 @@ class Branch:
 
 
 Step: TypeAlias = Local | Launch | Loop | Branch
+
+
+def launches_of(steps: Iterable[Step], root: str) -> Iterator[Launch]:
+    """The launches that are given a tensor, or a tile of it."""
+    for step in steps:
+        if isinstance(step, Launch):
+            if any(isinstance(each, Tensor) and each.root == root for each in step.arguments):
+                yield step
+        elif not isinstance(step, Local):
+            yield from launches_of(step.body, root)

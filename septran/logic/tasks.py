@@ -8,13 +8,30 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any, Literal, cast
 
+from eas.frontend_ast.source.errors import Refusal
 from eas.frontend_ast.source.reading import FunctionSource, read_source
 from eas.septran.logic.errors import LogicError
 from eas.support.diagnostics import Diagnostic
 from eas.support.location import Loc
-from eas.support.records import frozen
+from eas.support.records import frozen, replace
 
 Privilege = Literal["r", "w", "rw"]
+
+
+def check_function(fn: object, decorator: str) -> None:
+    """Raise a `TypeError` if what is decorated is no plain function."""
+    is_plain = inspect.isfunction(fn) and not inspect.iscoroutinefunction(fn)
+    if not is_plain:
+        what = "a coroutine" if inspect.iscoroutinefunction(fn) else f"a {type(fn).__name__}"
+        raise TypeError(f"`{decorator}` is for functions, not for {what}")
+
+
+def _read(fn: Callable[..., Any]) -> FunctionSource:
+    """The text of a function; that there is none is a mistake in the logic."""
+    try:
+        return read_source(fn)
+    except Refusal as refusal:
+        raise LogicError([replace(refusal.diagnostic, code="S803")]) from refusal
 
 
 @frozen(eq=False, slots=False)
@@ -22,8 +39,8 @@ class Task:
     """A function that is read, not called: an inner task, or a leaf.
 
     `name` is what a launch may call it besides the function's own name: tasks of one name are
-    variants, and a mapping chooses. `reads` and `writes` are notes for readers: what a task does to
-    its tensors is found from its leaves.
+    variants, and a mapping chooses. `reads` and `writes` are the parameters that it declares to
+    read and to write, which is checked; None declares nothing.
     `shapes` names the extents of its tensors: `"C[M,N] A[M,K] B[K,N]"`.
 
     Called with NumPy arrays, a task runs at once; see `eas.septran.logic.eager`.
@@ -47,7 +64,7 @@ class Task:
 
     @cached_property
     def source(self) -> FunctionSource:
-        return read_source(self.fn)
+        return _read(self.fn)
 
     @cached_property
     def parameters(self) -> tuple[str, ...]:
@@ -67,6 +84,17 @@ class Task:
         return node.body[1:] if ast.get_docstring(node, clean=False) is not None else node.body
 
     @cached_property
+    def calls(self) -> tuple[tuple[str, ast.Call], ...]:
+        """The calls of functions of a module or an object in its text, with the functions' names.
+
+        `task.launch(step, C)` is a call of `launch`.
+        """
+        nodes = (node for node in ast.walk(self.source.node) if isinstance(node, ast.Call))
+        return tuple(
+            (node.func.attr, node) for node in nodes if isinstance(node.func, ast.Attribute)
+        )
+
+    @cached_property
     def outer_names(self) -> Mapping[str, object]:
         """What its names may mean besides its own variables."""
         return {**self.source.globals, **self.source.closure}
@@ -80,6 +108,14 @@ class Task:
     @property
     def loc(self) -> Loc:
         return self.source.head(self.source.node)
+
+    def place_of(self, parameter: str) -> Loc:
+        """Where a parameter stands in the task's text."""
+        args = self.source.node.args
+        for each in (*args.posonlyargs, *args.args):
+            if each.arg == parameter:
+                return self.source.loc(each)
+        return self.loc
 
     def error(self, code: str, message: str, loc: Loc, *help: str) -> LogicError:
         return LogicError([Diagnostic(code, message, loc, help=tuple(help))])
@@ -113,7 +149,7 @@ class Primitive:
 
     @cached_property
     def source(self) -> FunctionSource:
-        return read_source(self.fn)
+        return _read(self.fn)
 
     @cached_property
     def parameters(self) -> tuple[str, ...]:

@@ -84,7 +84,7 @@ def _place(
         return ZERO, extent
     wanted = tile + overlap
     if ranges.is_least(extent - overlap, tile):
-        return ZERO, minimum(wanted, extent)
+        return ZERO, wanted if ranges.is_least(wanted, extent) else minimum(wanted, extent)
     offset = index * tile.value
     rest = extent - offset
     if ranges.is_least(wanted, rest):

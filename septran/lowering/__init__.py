@@ -4,6 +4,7 @@ tree        statements under loops, and residents: tensors that are held in anot
 builder     walks the tree of instances, and gives each leaf its tensors where it wants them
 residency   moves residents outwards until each tensor is copied as seldom as possible
 pipelining  slots for the copies of a pipelined loop
+sharing     buffers that are one array, where they do not fit otherwise
 barriers    where threads must wait for each other
 kernels     one kernel for each grid, allocations first
 checks      capacity and primitives, with what the mapping asked for

@@ -2,26 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import count
 
-from eas.ir.types import DTYPES, F32, DType
+from eas.ir.types import DTYPES, DType
 from eas.septran.files import Machine, ResolvedInstance
 from eas.septran.files import Mapping as MappingFiles
 from eas.septran.files.complaints import Complaints
 from eas.septran.files.mapping import NONE
 from eas.septran.flat.affine import ZERO, Affine, affine
+from eas.septran.flat.element_meanings import accumulator
 from eas.septran.flat.nodes import For, If, Mma, Origin, ParallelFor, Stmt, View
 from eas.septran.flat.ranges import Ranges, room
-from eas.septran.logic.dimensions import Dimensions
+from eas.septran.logic.dimensions import ENTRY, Dimensions, Site, site_of
+from eas.septran.logic.errors import LogicError
 from eas.septran.logic.inner import read_inner
 from eas.septran.logic.leaves import LeafArgument, LeafTensor, read_leaf
-from eas.septran.logic.steps import Argument, Branch, Launch, Local, Step
+from eas.septran.logic.steps import Argument, Branch, Launch, Local, Step, launches_of
 from eas.septran.logic.steps import Loop as LoopStep
 from eas.septran.logic.tasks import Task
+from eas.septran.logic.uses import (
+    NO_USE,
+    Use,
+    Uses,
+    check_declared,
+    unwritten_local,
+    uses_of_inner,
+    uses_of_leaf,
+)
 from eas.septran.logic.values import Tensor, whole
 from eas.septran.lowering.primitives import choose_primitive
-from eas.septran.lowering.tree import Do, Guard, Loop, Node, Placed, Resident
+from eas.septran.lowering.tree import NO_THREADS, Do, Guard, Loop, Node, Placed, Resident, Threads
 from eas.support.diagnostics import Label
 from eas.support.location import Loc
 from eas.support.records import field, frozen, record, replace
@@ -31,12 +42,14 @@ from eas.support.records import field, frozen, record, replace
 class Held:
     """A tensor argument: where it lies now, and in which memories the way down wants it, in order.
 
-    `wishes` are memories with the places in the mapping that ask for them.
+    `wishes` are memories with the places in the mapping that ask for them, `refusals` the instances
+    that ask for `NONE`, with what they do not want to be copied.
     """
 
     view: View
     dtype: DType
     wishes: tuple[Wish, ...] = ()
+    refusals: tuple[tuple[View, Wish], ...] = ()
 
 
 @frozen
@@ -49,6 +62,7 @@ class Wish:
 
 
 Bound = Held | Affine | float
+MOST_LAUNCHES = 20_000
 
 
 @frozen
@@ -65,11 +79,20 @@ class Tunables:
         return tuple(self.values)
 
 
+@frozen(eq=False)
+class Ran:
+    """What a launch becomes, and what it does with its tensors."""
+
+    nodes: list[Node]
+    uses: Uses
+
+
 @record
 class Builder:
     """Lowers instances. Mistakes of the mapping go to `complaints`.
 
     `sums` are buffers of 16-bit floats to which products are added: in registers they are f32.
+    `entered` are the instances that run, `looping` those that have a sequential loop.
     """
 
     mapping: MappingFiles
@@ -80,6 +103,8 @@ class Builder:
     complaints: Complaints
     numbers: dict[str, count[int]] = field(default_factory=dict[str, "count[int]"])
     entered: set[str] = field(default_factory=set[str])
+    looping: set[str] = field(default_factory=set[str])
+    launches: int = 0
     depth: int = 0
     sums: frozenset[str] = frozenset()
 
@@ -98,24 +123,98 @@ class Builder:
         bound: Mapping[str, Bound],
         tunables: Mapping[str, int],
         ranges: Ranges,
-    ) -> list[Node]:
-        """The nodes of an inner task's instance."""
-        self.entered.add(instance.name)
+        site: Site,
+        threads: Threads = NO_THREADS,
+    ) -> Ran:
+        """The nodes of an inner task's instance; `threads` are those of the program around it.
+
+        There are none if its text has mistakes.
+        """
+        threads = self.enter(instance, threads)
         values = {**tunables, **{name: int(value) for name, value in instance.tunables.items()}}
         arguments: dict[str, Argument] = {
             name: whole(name, value.view.shape) if isinstance(value, Held) else value
             for name, value in bound.items()
         }
-        steps = read_inner(
-            task,
-            arguments,
-            Tunables(values),
-            ranges,
-            self.fresh,
-            lambda tensor: self.dimensions.names_of(task, tensor),
-            {name: held.dtype.name for name, held in bound.items() if isinstance(held, Held)},
-        )
-        return self.steps(_Frame(instance, task, dict(bound), values, ranges), steps)
+        try:
+            steps = read_inner(
+                task,
+                arguments,
+                Tunables(values),
+                ranges,
+                self.fresh,
+                lambda tensor: self.dimensions.names_of(site, tensor),
+                {name: held.dtype.name for name, held in bound.items() if isinstance(held, Held)},
+            )
+        except LogicError as error:
+            self.refuse(instance, error)
+            return Ran([], {})
+        frame = _Frame(instance, task, dict(bound), values, ranges, site, threads)
+        nodes = self.steps(frame, steps)
+        tensors = {name: each for name, each in arguments.items() if isinstance(each, Tensor)}
+        found = uses_of_inner(tensors, steps, frame.uses, ranges)
+        for local, loc in found.unwritten:
+            held = Label(self.place(instance.name, "locals", local.label), "where it lies")
+            diagnostic = unwritten_local(local, loc)
+            self.complaints.take(replace(diagnostic, secondary=(*diagnostic.secondary, held)))
+        return Ran(nodes, self.checked(instance, task, found.uses))
+
+    def checked(self, instance: ResolvedInstance, task: Task, uses: Uses) -> Uses:
+        """What a task does with its tensors, after a look at what it declares."""
+        for diagnostic in check_declared(task, uses):
+            label = Label(self.place(instance.name, "task_name"), "runs it")
+            self.complaints.take(replace(diagnostic, secondary=(*diagnostic.secondary, label)))
+        return uses
+
+    def run_entry(
+        self, instance: ResolvedInstance, task: Task, bound: Mapping[str, Held]
+    ) -> list[Node]:
+        """The nodes of the instance that is called: an inner task, or a leaf by itself."""
+        if not task.is_leaf:
+            return self.run(instance, task, bound, {}, Ranges(), ENTRY).nodes
+        threads = self.enter(instance, NO_THREADS)
+        wished = {name: self.wished(instance, name, held) for name, held in bound.items()}
+        frame = _Frame(instance, task, dict(bound), instance.tunables, Ranges(), ENTRY, threads)
+        return self.leaf(frame, instance, task, wished, task.loc).nodes
+
+    def refuse(self, instance: ResolvedInstance, error: LogicError) -> None:
+        """Mistakes of a task's text. Where a tunable has no value, the mapping is to be changed."""
+        for each in error.diagnostics:
+            found = each
+            if each.code == "S808":
+                path = ("task_mappings", instance.name, "tunables")
+                has_some = bool(instance.tunables)
+                loc = self.mapping.key_place(*(path if has_some else path[:2]))
+                label = Label(each.loc, "asked for here")
+                found = replace(each, loc=loc, secondary=(label, *each.secondary))
+            self.complaints.take(found)
+
+    def enter(self, instance: ResolvedInstance, around: Threads) -> Threads:
+        """The threads of a program inside of an instance: the outermost one that asks decides."""
+        self.entered.add(instance.name)
+        file = self.mapping.task_mappings[instance.name]
+        if getattr(file, "threads", None) is None:
+            return around
+        proc, machine = instance.proc, self.machine
+        level, is_grid = machine.procs[proc], proc == machine.grid
+        most = (level.max_threads or level.threads) if is_grid else level.threads
+        loc = self.place(instance.name, "threads")
+        if instance.threads > most or (not is_grid and instance.threads != most):
+            has = f"up to {most}" if is_grid and most > 1 else str(most)
+            message = f"`{instance.name}` asks for {instance.threads} threads, and {proc} has {has}"
+            self.complaints.add("S402", message, loc)
+            return around
+        if not is_grid:
+            return around
+        if around.count not in (None, instance.threads):
+            message = (
+                f"`{instance.name}` asks for {instance.threads} threads, in a program of"
+                f" {around.count}"
+            )
+            secondary = [] if around.loc is None else [Label(around.loc, "asked for here")]
+            self.complaints.add("S402", message, loc, secondary=secondary)
+            return around
+        return Threads(instance.threads, loc)
 
     def steps(self, frame: _Frame, steps: Sequence[Step]) -> list[Node]:
         nodes: list[Node] = []
@@ -123,7 +222,7 @@ class Builder:
         for step in steps:
             match step:
                 case Local():
-                    residents += self.local(frame, step)
+                    residents += self.local(frame, step, steps)
                 case LoopStep():
                     nodes.append(self.loop(frame, step))
                 case Branch():
@@ -134,25 +233,23 @@ class Builder:
                     nodes += self.launch(frame, step)
         return [Placed(tuple(residents), tuple(nodes))] if residents else nodes
 
-    def local(self, frame: _Frame, step: Local) -> list[Resident]:
-        """A local tensor, in the memory that `locals` says."""
+    def local(self, frame: _Frame, step: Local, steps: Sequence[Step]) -> list[Resident]:
+        """A local tensor, in the memory that `locals` says; `steps` are those that may use it."""
         instance = frame.instance
-        name = next(
-            (each for each in instance.locals if step.name in (each, *_numbered(each, 99))), None
-        )
-        if name is None:
-            plain = step.name.rstrip("0123456789").rstrip("_") or step.name
-            memories = self.machine.memories_of(instance.proc)
-            message = f"the instance `{instance.name}` gives the local tensor `{plain}` no memory"
-            help = f"add `locals: {{{plain}: {memories[-1]}}}`"
+        name = step.label
+        if name not in instance.locals:
+            memory = self.machine.memories_of(instance.proc)[-1]
+            message = f"the instance `{instance.name}` gives the local tensor `{name}` no memory"
             self.complaints.add(
                 "S207",
                 message,
                 self.mapping.key_place("task_mappings", instance.name),
                 secondary=[Label(step.loc, "the local tensor")],
-                help=[help],
+                help=[f"add `locals: {{{name}: {memory}}}`"],
             )
-            name, memory = plain, memories[-1]
+        elif instance.locals[name] == NONE:
+            memory = self.machine.memories_of(instance.proc)[-1]
+            self.check_unused_local(instance, step, steps)
         else:
             memory = instance.locals[name]
             self.check_visible(instance, memory, self.place(instance.name, "locals", name))
@@ -165,6 +262,21 @@ class Builder:
         shape = tuple(room(extent, frame.ranges) for extent in step.shape)
         return [Resident(step.name, dtype, memory, shape, None, pad, origin)]
 
+    def check_unused_local(
+        self, instance: ResolvedInstance, local: Local, steps: Sequence[Step]
+    ) -> None:
+        """A local tensor in no memory: nothing uses it, for leaves hand tensors on in memory."""
+        for launch in launches_of(steps, local.name):
+            message = (
+                f"`{instance.name}` wants the local tensor `{local.label}` in no memory, and"
+                f" `{launch.callee}` uses it"
+            )
+            loc = self.place(instance.name, "locals", local.label)
+            labels = [Label(launch.loc, "materialized for this")]
+            help = ["compute it and use it in one leaf, or give it a memory"]
+            self.complaints.add("S206", message, loc, secondary=labels, help=help)
+            return
+
     def loop(self, frame: _Frame, step: LoopStep) -> Node:
         """A loop; a parallel one over several indices is one loop for each."""
         inner = frame
@@ -172,12 +284,14 @@ class Builder:
             inner = replace(inner, ranges=inner.ranges.inside(variable, extent))
         body = tuple(self.steps(inner, step.body))
         instance = frame.instance
-        is_parallel = step.kind == "parallel" and not step.reduced
-        stages = 1 if is_parallel else instance.pipeline
-        wanted = "pipeline_depth" if "pipeline_depth" in instance.tunables else "pipeline"
-        path = ("tunables", wanted) if wanted == "pipeline_depth" else (wanted,)
+        is_parallel = step.kind == "parallel"
+        reduced = tuple(self.buffer_of(frame, root) for root in step.reduced)
+        if not is_parallel or reduced:
+            self.looping.add(instance.name)
+        stages = 1 if is_parallel and not reduced else instance.pipeline
         asked = Origin(
-            f"`{instance.name}` asks for {stages} stages", self.place(instance.name, *path)
+            f"`{instance.name}` asks for {stages} stages",
+            self.place(instance.name, *instance.pipeline_path),
         )
         because = "a stream of tiles" if step.is_implicit else f"a {step.kind} range"
         origin = Origin(because, self.place(instance.name, "proc"), step.loc)
@@ -185,11 +299,16 @@ class Builder:
         for variable, extent in reversed(pairs):
             if is_parallel:
                 proc = self.loop_proc(instance)
-                record: For | ParallelFor = ParallelFor(variable, extent, proc, (), (), origin)
+                record: For | ParallelFor = ParallelFor(variable, extent, proc, (), reduced, origin)
             else:
                 record = For(variable, extent, (), 1, origin)
             body = (Loop(record, body, stages, asked),)
         return body[0]
+
+    def buffer_of(self, frame: _Frame, root: str) -> str:
+        held = frame.bound[root]
+        assert isinstance(held, Held)
+        return held.view.buffer
 
     def loop_proc(self, instance: ResolvedInstance) -> str:
         """Who runs the iterations of a parallel loop: the grid's level, or the instance's own."""
@@ -209,16 +328,26 @@ class Builder:
             name: self.argument(frame, instance, name, argument)
             for name, argument in zip(task.parameters, step.arguments, strict=True)
         }
+        self.launches += 1
+        if self.launches > MOST_LAUNCHES:
+            message = f"the tasks have more than {MOST_LAUNCHES:,} launches"
+            self.complaints.add("S204", message, step.loc)
+            return []
         if task.is_leaf:
-            self.entered.add(instance.name)
-            return self.leaf(frame, instance, task, bound, step)
+            return self.ran(frame, step, task, self.leaf(frame, instance, task, bound, step.loc))
         if self.depth > 64:
             self.complaints.add("S204", f"`{instance.name}` launches itself without end", step.loc)
             return []
         self.depth += 1
-        nodes = self.run(instance, task, bound, frame.tunables, frame.ranges)
+        site = site_of(frame.site, step)
+        ran = self.run(instance, task, bound, frame.tunables, frame.ranges, site, frame.threads)
         self.depth -= 1
-        return nodes
+        return self.ran(frame, step, task, ran)
+
+    def ran(self, frame: _Frame, step: Launch, task: Task, ran: Ran) -> list[Node]:
+        """The nodes of a launch; what it does with its arguments is kept for its caller."""
+        frame.uses[step] = [ran.uses.get(name, NO_USE) for name in task.parameters]
+        return ran.nodes
 
     def callee(self, frame: _Frame, step: Launch) -> tuple[ResolvedInstance, Task] | None:
         """The instance and the task of a launch; a leaf without an instance has its caller's."""
@@ -284,17 +413,22 @@ class Builder:
             return argument
         held = frame.bound[argument.root]
         assert isinstance(held, Held)
-        view = compose(held.view, argument)
-        memory = instance.mems.get(name, NONE)
+        return self.wished(instance, name, replace(held, view=compose(held.view, argument)))
+
+    def wished(self, instance: ResolvedInstance, name: str, held: Held) -> Held:
+        """An argument with the memory that an instance asks for, if it asks for one."""
+        memory = instance.mems.get(name)
+        loc = self.place(instance.name, "mems", name)
         wishes = held.wishes
-        if memory != NONE:
-            loc = self.place(instance.name, "mems", name)
-            if self.check_visible(instance, memory, loc):
-                last = wishes[-1].memory if wishes else view.memory
-                pad = instance.pads.get(name, 0)
-                if last != memory:
-                    wishes = (*wishes, Wish(memory, pad, loc, instance.name, name))
-        return Held(view, held.dtype, wishes)
+        if memory == NONE:
+            refusal = held.view, Wish(NONE, 0, loc, instance.name, name)
+            return replace(held, refusals=(*held.refusals, refusal))
+        if memory is not None and self.check_visible(instance, memory, loc):
+            last = wishes[-1].memory if wishes else held.view.memory
+            pad = instance.pads.get(name, 0)
+            if last != memory:
+                wishes = (*wishes, Wish(memory, pad, loc, instance.name, name))
+        return replace(held, wishes=wishes)
 
     def leaf(
         self,
@@ -302,14 +436,16 @@ class Builder:
         instance: ResolvedInstance,
         task: Task,
         bound: Mapping[str, Bound],
-        step: Launch,
-    ) -> list[Node]:
+        launched: Loc,
+    ) -> Ran:
         """A leaf's statements, inside of residents for what it wants in other memories."""
+        is_inherited = instance.name == frame.instance.name
+        threads = frame.threads if is_inherited else self.enter(instance, frame.threads)
         levels: list[list[Resident]] = []  # those of a level hold views of those one level out
         arguments: dict[str, LeafArgument] = {}
         for name, value in bound.items():
             if isinstance(value, Held):
-                chain = self.chain(frame, value, step.loc)
+                chain = self.chain(frame, value, launched)
                 levels += [[] for _ in range(len(chain) - len(levels))]
                 for level, resident in zip(levels, chain, strict=False):
                     level.append(resident)
@@ -328,19 +464,25 @@ class Builder:
             temporaries.append(Resident(buffer, dtype, memory, sizes, None, 0, origin))
             return View(buffer, memory, (ZERO,) * len(shape), shape)
 
-        statements = read_leaf(task, arguments, make_temporary)
+        try:
+            statements = read_leaf(task, arguments, make_temporary)
+        except LogicError as error:
+            self.refuse(instance, error)
+            return Ran([], {})
+        views = {n: each.view for n, each in arguments.items() if isinstance(each, LeafTensor)}
         dtypes = {
             each.view.buffer: each.dtype.name
             for each in arguments.values()
             if isinstance(each, LeafTensor)
         } | {each.buffer: each.dtype.name for each in temporaries}
         nodes: tuple[Node, ...] = tuple(
-            Do(self.bound_statement(frame, instance, task, each, dtypes)) for each in statements
+            Do(self.bound_statement(frame, instance, task, each, dtypes), threads)
+            for each in statements
         )
         for level in (temporaries, *reversed(levels)):
             if level:
                 nodes = (Placed(tuple(level), nodes),)
-        return list(nodes)
+        return Ran(list(nodes), self.checked(instance, task, uses_of_leaf(views, statements)))
 
     def chain(self, frame: _Frame, held: Held, python: Loc) -> list[Resident]:
         """The residents of an argument, each of which holds what the one before it holds."""
@@ -348,9 +490,25 @@ class Builder:
         view = held.view
         for wish in held.wishes:
             if wish.memory != view.memory:
+                self.check_refusals(held, view, wish, python)
                 chain.append(self.resident(frame, view, held.dtype, wish, python))
                 view = _held_view(chain[-1], view)
         return chain
+
+    def check_refusals(self, held: Held, view: View, wish: Wish, python: Loc) -> None:
+        """A tensor that an instance wants in no memory, and that one below it copies whole."""
+        for refused, refusal in held.refusals:
+            if refused == view and refusal.instance != wish.instance:
+                message = (
+                    f"`{refusal.instance}` wants no copy of `{refusal.parameter}`, and"
+                    f" `{wish.instance}` makes one of all of it, in {wish.memory}"
+                )
+                labels = [Label(wish.loc, "materialized for this"), Label(python, "launched here")]
+                help = [
+                    f"give `{refusal.parameter}` of `{refusal.instance}` the memory {wish.memory},"
+                    " or copy tiles of it"
+                ]
+                self.complaints.add("S206", message, refusal.loc, secondary=labels, help=help)
 
     def resident(
         self, frame: _Frame, view: View, dtype: DType, wish: Wish, python: Loc
@@ -359,7 +517,7 @@ class Builder:
         because = f"`{wish.instance}` wants `{wish.parameter}` in {wish.memory}"
         return Resident(
             self.fresh(f"{wish.parameter}_{wish.memory.lower()}"),
-            F32 if is_sum else dtype,
+            accumulator(dtype) if is_sum else dtype,
             wish.memory,
             tuple(room(extent, frame.ranges) for extent in view.shape),
             view,
@@ -413,16 +571,15 @@ class _Frame:
     bound: dict[str, Bound]
     tunables: Mapping[str, int]
     ranges: Ranges
+    site: Site
+    threads: Threads
+    uses: dict[Launch, Sequence[Use]] = field(default_factory=dict[Launch, "Sequence[Use]"])
 
 
 def _held_view(resident: Resident, source: View) -> View:
     """What a resident holds, in the resident's own buffer."""
     zeros = (ZERO,) * source.rank
     return View(resident.buffer, resident.memory, zeros, tuple(source.shape))
-
-
-def _numbered(name: str, most: int) -> Iterable[str]:
-    return (f"{name}_{number}" for number in range(1, most))
 
 
 def compose(view: View, tensor: Tensor) -> View:

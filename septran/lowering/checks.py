@@ -9,7 +9,7 @@ from eas.support.location import NOWHERE
 
 
 def check_capacity(module: Module, mapping: Mapping, complaints: Complaints) -> None:
-    """Complain about memories that hold too much (S401), and about too many threads (S402)."""
+    """Complain about memories that hold too much (S401)."""
     for kernel in module.kernels:
         by_memory: dict[str, list[Alloc]] = {}
         for stmt in kernel.body:

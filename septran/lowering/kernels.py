@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from eas.septran.files import Machine, ResolvedInstance
+from eas.septran.files import Machine
+from eas.septran.files.complaints import Complaints
 from eas.septran.flat.affine import Affine, affine
 from eas.septran.flat.nodes import (
     Alloc,
@@ -25,8 +26,13 @@ from eas.septran.lowering.barriers import insert_barriers
 from eas.septran.lowering.machines import synchronized_memories
 from eas.septran.lowering.pipelining import Slots
 from eas.septran.lowering.residency import written_out
-from eas.septran.lowering.tree import Loop, Node, Placed, Resident
+from eas.septran.lowering.sharing import share_memory
+from eas.septran.lowering.tree import Loop, Node, Placed, Resident, leaves
+from eas.support.diagnostics import Label
+from eas.support.location import NOWHERE
 from eas.support.records import replace
+
+MOST_AXES = 3  # of a grid; parallel loops further inside are loops of a kernel
 
 
 def make_module(
@@ -35,15 +41,21 @@ def make_module(
     arguments: Mapping[str, TensorType],
     nodes: Sequence[Node],
     slots: Mapping[str, Slots],
-    entry: ResolvedInstance,
+    complaints: Complaints,
+    reserved: int = 0,
 ) -> Module:
-    """The module of a whole operator."""
+    """The module of a whole operator; `reserved` bytes of scratch memories are taken already."""
+    limits = {
+        each: m.capacity - reserved
+        for each, m in machine.mems.items()
+        if m.kind == "scratch" and m.capacity is not None
+    }
     memory = next(each for each, m in machine.mems.items() if m.kind == "global")
     temps, inner = _take_globals(nodes, memory)
     kernels: list[Kernel] = []
     for group in _groups(inner):
         number = f"{name}_{len(kernels)}"
-        kernel, own = _kernel(number, machine, arguments, temps, group, slots)
+        kernel, own = _kernel(number, machine, arguments, temps, group, slots, limits, complaints)
         kernels.append(kernel)
         temps += own
     if len(kernels) == 1:
@@ -104,11 +116,13 @@ def _kernel(
     temps: Sequence[Temp],
     nodes: Sequence[Node],
     slots: Mapping[str, Slots],
+    limits: Mapping[str, int],
+    complaints: Complaints,
 ) -> tuple[Kernel, list[Temp]]:
     """A kernel, and the temporary arrays that it alone uses."""
     grid: list[tuple[str, Affine]] = []
     body: list[Node] = list(nodes)
-    while len(body) == 1 and isinstance(loop := body[0], Loop):
+    while len(grid) < MOST_AXES and len(body) == 1 and isinstance(loop := body[0], Loop):
         if not isinstance(loop.record, ParallelFor) or loop.record.proc != machine.grid:
             break
         grid.append((loop.record.variable, loop.record.extent))
@@ -124,6 +138,7 @@ def _kernel(
         for each in allocations
         if each.name not in own
     ]
+    stmts, placed = share_memory(stmts, placed, limits)
     inner = insert_barriers(stmts, synchronized)
     touched = {view.buffer: None for stmt in walk(inner) for view, _ in accesses(stmt)}
     params = [
@@ -136,9 +151,23 @@ def _kernel(
         for t in (*temps, *own.values())
         if t.name in touched
     ]
-    threads = machine.procs[machine.grid].threads
+    threads = _threads(nodes, machine, complaints)
     kernel = Kernel(name, tuple(params), tuple(grid), threads, (*placed, *inner))
     return kernel, [each for each in own.values() if each.name in touched]
+
+
+def _threads(nodes: Sequence[Node], machine: Machine, complaints: Complaints) -> int:
+    """The threads of a program: what an instance asks for, else the machine's own number (S402)."""
+    asked = dict.fromkeys(each.threads for each in leaves(nodes) if each.threads.count is not None)
+    if not asked:
+        return machine.procs[machine.grid].threads
+    first, *others = asked
+    for other in others:
+        if other.count != first.count:
+            message = f"a program of {first.count} threads has a part that asks for {other.count}"
+            secondary = [] if first.loc is None else [Label(first.loc, "asked for here")]
+            complaints.add("S402", message, other.loc or NOWHERE, secondary=secondary)
+    return first.count or 1
 
 
 Grid = Sequence[tuple[str, Affine]]

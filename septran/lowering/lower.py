@@ -9,6 +9,7 @@ from eas.septran.files import (
     ResolvedInstance,
     check_constraints,
     check_names,
+    pick,
     require_resolved,
 )
 from eas.septran.files import Mapping as MappingFiles
@@ -17,13 +18,15 @@ from eas.septran.files.mapping import NONE
 from eas.septran.flat.affine import ZERO
 from eas.septran.flat.machine import Machine as FlatMachine
 from eas.septran.flat.nodes import Module, View
-from eas.septran.flat.ranges import Ranges, size
-from eas.septran.logic.dimensions import Dimensions, find_dimensions
+from eas.septran.flat.ranges import size
+from eas.septran.logic.arguments import check_count, check_ranks, sizes_of
+from eas.septran.logic.dimensions import declared_names, find_dimensions
 from eas.septran.logic.tasks import Task
 from eas.septran.lowering.accumulators import find_sums
 from eas.septran.lowering.arguments import TensorType
-from eas.septran.lowering.builder import Bound, Builder, Held
+from eas.septran.lowering.builder import Builder, Held
 from eas.septran.lowering.checks import check_capacity
+from eas.septran.lowering.empty import drop_empty
 from eas.septran.lowering.kernels import make_module
 from eas.septran.lowering.legality import check_legality
 from eas.septran.lowering.machines import flat_machine
@@ -31,7 +34,9 @@ from eas.septran.lowering.names import names_in
 from eas.septran.lowering.pipelining import assign_slots
 from eas.septran.lowering.residency import settle
 from eas.septran.lowering.sizes import with_sizes
+from eas.septran.lowering.split_reductions import Tensors, split_reductions
 from eas.septran.lowering.tree import Node
+from eas.support.diagnostics import Label
 from eas.support.records import frozen
 
 
@@ -48,8 +53,12 @@ def lower(
     tasks: Iterable[Task],
     mapping: MappingFiles,
     arguments: Sequence[TensorType],
+    reserved: int = 0,
 ) -> Lowered:
-    """The flat module of a complete mapping; mistakes are raised all at once."""
+    """The flat module of a complete mapping; mistakes are raised all at once.
+
+    Its target takes `reserved` bytes of scratch memories for itself.
+    """
     complaints = Complaints()
     by_name = {task.function_name: task for task in tasks}
     check_names(mapping, names_in(by_name))
@@ -57,26 +66,38 @@ def lower(
     assert mapping.entrypoint is not None
     entry = instances[mapping.entrypoint]
     task = by_name[entry.task_name]
-    given = _named(task, arguments)
-    dimensions = find_dimensions(task, {name: len(each.shape) for name, each in given.items()})
-    sizes = _sizes(given, dimensions)
+    check_count(task, len(arguments))
+    given = dict(zip(task.parameters, arguments, strict=True))
+    shapes = {name: each.shape for name, each in given.items()}
+    check_ranks(task, shapes, declared_names(task) or {})
+    ranks = {name: len(shape) for name, shape in shapes.items()}
+    dimensions = find_dimensions(task, ranks)
+    sizes = sizes_of(task, shapes, dimensions.parameters(ranks))
+    pick([mapping], sizes)
     check_constraints(mapping, sizes)
-    bound = _bind(given, entry, mapping, complaints)
+    bound = _bind(given, task, entry, mapping, complaints)
 
     def build(sums: frozenset[str]) -> tuple[list[Node], Builder]:
         builder = Builder(mapping, instances, mapping.machine, by_name, dimensions, complaints)
         builder.sums = sums
         for name in task.parameters:
             builder.fresh(name)
-        return builder.run(entry, task, bound, {}, Ranges()), builder
+        return builder.run_entry(entry, task, bound), builder
 
     nodes, builder = build(frozenset())
     complaints.raise_if_any()
     if any(each.dtype.is_float and each.dtype.bits == 16 for each in arguments):
         nodes, builder = build(find_sums(nodes, mapping.machine))
-    settled, slots = assign_slots(settle(with_sizes(nodes)), mapping.machine, complaints)
-    module = make_module(task.function_name, mapping.machine, given, settled, slots, entry)
+    memory = global_memory(mapping.machine)
+    known = Tensors(memory, {name: (each.shape, each.dtype) for name, each in given.items()})
+    sized = drop_empty(with_sizes(nodes))
+    split = split_reductions(sized, mapping.machine, known, builder.fresh, complaints)
+    settled = settle(split)
+    settled, slots = assign_slots(settled, mapping.machine, complaints)
+    name, machine = task.function_name, mapping.machine
+    module = make_module(name, machine, given, settled, slots, complaints, reserved)
     check_unused(mapping, instances, builder, complaints)
+    check_loops(mapping, instances, builder, complaints)
     check_capacity(module, mapping, complaints)
     complaints.raise_if_any()
     table = flat_machine(mapping.machine)
@@ -85,42 +106,24 @@ def lower(
     return Lowered(module, table, sizes)
 
 
-def _named(task: Task, arguments: Sequence[TensorType]) -> dict[str, TensorType]:
-    """The arguments by the names of the task's parameters."""
-    if len(task.parameters) != len(arguments):
-        raise TypeError(
-            f"`{task.function_name}` takes {', '.join(task.parameters)}:"
-            f" {len(arguments)} arguments are given"
-        )
-    return dict(zip(task.parameters, arguments, strict=True))
-
-
-def _sizes(given: Mapping[str, TensorType], dimensions: Dimensions) -> dict[str, int]:
-    """The sizes of the arguments by their names; axes of one name have one size."""
-    sizes: dict[str, int] = {}
-    for name, argument in given.items():
-        letters = dimensions.parameter(name, len(argument.shape))
-        for letter, extent in zip(letters, argument.shape, strict=True):
-            if sizes.setdefault(letter, extent) != extent:
-                other = f"by `{name}` of shape {argument.shape}, {extent}"
-                raise ValueError(f"`{letter}` is {sizes[letter]} and, {other}")
-    return sizes
-
-
 def _bind(
     given: Mapping[str, TensorType],
+    task: Task,
     entry: ResolvedInstance,
     mapping: MappingFiles,
     complaints: Complaints,
-) -> dict[str, Bound]:
-    """The arguments where they are: in the memory that is global."""
+) -> dict[str, Held]:
+    """The arguments where they are: in the memory that is global.
+
+    An inner task takes them from there; a leaf that is called by itself may have copies.
+    """
     memory = global_memory(mapping.machine)
-    bound: dict[str, Bound] = {}
+    bound: dict[str, Held] = {}
     for name, argument in given.items():
         extents = tuple(map(size, argument.shape))
         bound[name] = Held(View(name, memory, (ZERO,) * len(extents), extents), argument.dtype)
         wanted = entry.mems.get(name, NONE)
-        if wanted not in (memory, NONE):
+        if wanted not in (memory, NONE) and not task.is_leaf:
             wish = f"`{entry.name}` wants `{name}` in {wanted}"
             message = f"the arguments are in {memory}, and {wish}"
             loc = mapping.place("task_mappings", entry.name, "mems", name)
@@ -140,6 +143,24 @@ def check_unused(
             loc = mapping.key_place("task_mappings", name)
             message = f"nothing launches the instance `{name}`"
             complaints.add("S202", message, loc, help=["remove it, or name it in `calls`"])
+
+
+def check_loops(
+    mapping: MappingFiles,
+    instances: Mapping[str, ResolvedInstance],
+    builder: Builder,
+    complaints: Complaints,
+) -> None:
+    """Pipelines of instances that have no loop to be pipelined."""
+    for name in builder.entered - builder.looping:
+        instance = instances[name]
+        if instance.pipeline > 1:
+            task = builder.tasks[instance.task_name]
+            loc = mapping.place("task_mappings", name, *instance.pipeline_path)
+            message = f"`{instance.task_name}` has no sequential loop that could be pipelined"
+            label = Label(task.loc, "the task of the instance")
+            help = ["set `pipeline: 1`, or move it to the instance of the task with the loop"]
+            complaints.add("S502", message, loc, secondary=[label], help=help)
 
 
 def global_memory(machine: Machine) -> str:

@@ -63,9 +63,4 @@ def _texts(task: Task, function: str) -> Iterator[str]:
 
 def calls_of(task: Task, function: str) -> Iterator[ast.Call]:
     """The calls of `task.<function>` in a task's text."""
-    for node in ast.walk(task.source.node):
-        match node:
-            case ast.Call(func=ast.Attribute(attr=attr)) if attr == function:
-                yield node
-            case _:
-                pass
+    return (call for name, call in task.calls if name == function)

@@ -117,7 +117,8 @@ def _rename(node: Node, old: str, new: str) -> Node:
         return node
     match node:
         case Do():
-            return Do(change_views(node.stmt, lambda view: _renamed_view(view, old, new)))
+            renamed = change_views(node.stmt, lambda view: _renamed_view(view, old, new))
+            return replace(node, stmt=renamed)
         case Placed():
             residents = tuple(_renamed_resident(each, old, new) for each in node.residents)
             return Placed(residents, tuple(_rename(each, old, new) for each in node.body))

@@ -23,7 +23,7 @@ def _number(number: Affine) -> Affine:
 def _node(node: Node) -> Node:
     match node:
         case Do():
-            return Do(map_numbers(node.stmt, _number))
+            return replace(node, stmt=map_numbers(node.stmt, _number))
         case Loop():
             record = replace(node.record, extent=_number(node.record.extent))
             return replace(node, record=record, body=with_sizes(node.body))

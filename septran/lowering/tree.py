@@ -13,14 +13,27 @@ from typing import TypeAlias
 from eas.ir.types import DType
 from eas.septran.flat.affine import Affine
 from eas.septran.flat.nodes import For, If, Origin, ParallelFor, Privilege, Stmt, View, accesses
+from eas.support.location import Loc
 from eas.support.records import frozen
+
+
+@frozen
+class Threads:
+    """The threads that an instance of the grid's level asks for, and where; none by default."""
+
+    count: int | None = None
+    loc: Loc | None = None
+
+
+NO_THREADS = Threads()
 
 
 @frozen(eq=False)
 class Do:
-    """A statement of a leaf."""
+    """A statement of a leaf, and how many threads its instance wants for a program."""
 
     stmt: Stmt
+    threads: Threads = NO_THREADS
 
 
 @frozen(eq=False)
@@ -77,12 +90,17 @@ def children(node: Node) -> tuple[Node, ...]:
     return () if isinstance(node, Do) else node.body
 
 
-def statements(nodes: Sequence[Node]) -> Iterator[Stmt]:
+def leaves(nodes: Sequence[Node]) -> Iterator[Do]:
     """All statements of leaves, in the order of the text."""
     for node in nodes:
         if isinstance(node, Do):
-            yield node.stmt
-        yield from statements(children(node))
+            yield node
+        yield from leaves(children(node))
+
+
+def statements(nodes: Sequence[Node]) -> Iterator[Stmt]:
+    """Those statements without what their instances want."""
+    return (each.stmt for each in leaves(nodes))
 
 
 def touches(nodes: Sequence[Node]) -> Iterator[tuple[View, Privilege]]:

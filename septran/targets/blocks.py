@@ -9,15 +9,15 @@ identity in reductions and products. Barriers are the back end's own, from the o
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from eas.ir import nodes as ir
 from eas.ir.builder import Builder
 from eas.ir.ops.record import RuleError
-from eas.ir.types import F32, I32, DType, Pointer, Scalar
+from eas.ir.types import I32, I64, DType, Pointer, Scalar
 from eas.septran.flat.affine import Affine, Atom, Floor, Min, Mod, affine
-from eas.septran.flat.elements import identity
+from eas.septran.flat.element_meanings import accumulator, identity
 from eas.septran.flat.nodes import (
     Alloc,
     Barrier,
@@ -53,6 +53,7 @@ from eas.septran.flat.nodes import (
     accesses,
     walk,
 )
+from eas.septran.flat.padding import zero_padded
 from eas.septran.flat.pipelines import expand_pipelines
 from eas.septran.flat.ranges import Ranges
 from eas.septran.flat.substitution import substitute_all
@@ -87,31 +88,19 @@ def block_functions(module: Module, registers: Sequence[str]) -> list[tuple[Kern
     """A function for each kernel of a module; buffers in the memories `registers` are values."""
     expanded = expand_pipelines(module)
     return [
-        (each, _write(each, module, frozenset(registers), _zero_padded(before)))
+        (each, _write(each, module, frozenset(registers), zero_padded(before)))
         for before, each in zip(module.kernels, expanded.kernels, strict=True)
     ]
 
 
-def _zero_padded(kernel: Kernel) -> dict[str, tuple[Affine, ...]]:
-    """Buffers that only copies write, all of it, with zeros beyond what is copied; and its extents.
+# Offsets up to this leave room in i32 for the rest of a ragged tile.
+_LARGEST_OF_I32 = 2**30
 
-    Who reads just these extents may read the whole buffer, and finds zeros beyond.
-    """
-    shapes = {stmt.name: stmt.shape for stmt in walk(kernel.body) if isinstance(stmt, Alloc)}
-    found: dict[str, set[tuple[Affine, ...] | None]] = {}
-    for stmt in walk(kernel.body):
-        for view, how in accesses(stmt):
-            if "w" in how and view.buffer in shapes:
-                whole = tuple(map(affine, shapes[view.buffer]))
-                is_whole = view.extents == whole and all(o == affine(0) for o in view.offsets)
-                is_padded = isinstance(stmt, Copy) and stmt.fill == 0 and is_whole
-                copied = stmt.source.shape if isinstance(stmt, Copy) and is_padded else None
-                found.setdefault(view.buffer, set()).add(copied)
-    return {
-        name: only
-        for name, several in found.items()
-        if len(several) == 1 and (only := next(iter(several))) is not None
-    }
+
+def _index_dtype(buffers: Iterable[Param | Temp]) -> DType:
+    """The dtype in which offsets into some arrays are computed."""
+    counts = [math.prod(extent.value for extent in each.shape) for each in buffers]
+    return I64 if max(counts, default=0) > _LARGEST_OF_I32 else I32
 
 
 def _write(
@@ -120,9 +109,9 @@ def _write(
     registers: frozenset[str],
     padded: Mapping[str, tuple[Affine, ...]],
 ) -> ir.Function:
-    writer = _Writer(registers, padded)
-    params: list[ir.Param] = []
     sizes = {each.name: each for each in (*module.params, *module.temps)}
+    writer = _Writer(registers, padded, _index_dtype(sizes[each.name] for each in kernel.params))
+    params: list[ir.Param] = []
     for param in kernel.params:
         value = writer.build.value(Pointer(param.dtype, "device"), param.name)
         params.append(ir.Param(value))
@@ -131,7 +120,8 @@ def _write(
         raise BlockError("a grid has at most three axes", kernel.body[0])
     for axis, (name, extent) in enumerate(reversed(kernel.grid)):
         writer.ranges = writer.ranges.inside(name, extent)
-        writer.variables[name] = writer.named(writer.build.compute("program_id", axis=axis), name)
+        number = writer.cast(writer.build.compute("program_id", axis=axis), writer.index)
+        writer.variables[name] = writer.named(number, name)
     writer.block(kernel.body)
     writer.build.emit(ir.Yield((), NOWHERE))
     body = ir.Region((), tuple(writer.build.ops))
@@ -171,6 +161,7 @@ _COMPARE = {"<": "lt", "<=": "le", "==": "eq", "!=": "ne", ">": "gt", ">=": "ge"
 class _Writer:
     registers: frozenset[str]
     padded: Mapping[str, tuple[Affine, ...]]
+    index: DType  # of offsets
     build: Builder = field(default_factory=Builder)
     variables: dict[str, ir.Value] = field(default_factory=dict[str, ir.Value])
     arrays: dict[str, Array] = field(default_factory=dict[str, Array])
@@ -316,24 +307,26 @@ class _Writer:
         return tuple(tile)
 
     def scalar(self, number: Affine) -> ir.Value:
-        """An affine number as a value of i32."""
+        """An affine number as a value of the dtype of offsets."""
         total: ir.Value | None = None
         for atom, coefficient in number.terms:
             term = self.atom(atom)
             if coefficient != 1:
-                term = self.build.compute("mul", term, self.build.constant(coefficient, I32))
+                term = self.build.compute("mul", term, self.build.constant(coefficient, self.index))
             total = term if total is None else self.build.compute("add", total, term)
         if total is None:
-            return self.build.constant(number.constant, I32)
+            return self.build.constant(number.constant, self.index)
         if number.constant:
-            total = self.build.compute("add", total, self.build.constant(number.constant, I32))
+            total = self.build.compute(
+                "add", total, self.build.constant(number.constant, self.index)
+            )
         return total
 
     def atom(self, atom: Atom) -> ir.Value:
         if isinstance(atom, str):
             return self.variables[atom]
         if isinstance(atom, Floor | Mod):
-            divisor = self.build.constant(atom.divisor, I32)
+            divisor = self.build.constant(atom.divisor, self.index)
             name = "floordiv" if isinstance(atom, Floor) else "mod"
             return self.build.compute(name, self.scalar(atom.operand), divisor)
         first, *others = (self.scalar(each) for each in atom.operands)
@@ -344,11 +337,14 @@ class _Writer:
 
     def along(self, shape: Shape, axis: int) -> ir.Value:
         """The position along an axis, in all dimensions of a shape."""
-        row = self.build.compute("arange", start=0, size=shape[axis])
-        if len(shape) == 1:
-            return row
-        thin = tuple(n if each == axis else 1 for each, n in enumerate(shape))
-        return self.build.compute("reshape", row, shape=thin)
+        row = self.cast(self.build.compute("arange", start=0, size=shape[axis]), self.index)
+        return self.with_axes(row, [each for each in range(len(shape)) if each != axis])
+
+    def with_axes(self, value: ir.Value, axes: Iterable[int]) -> ir.Value:
+        """A value with more axes of one element, the first ones first."""
+        for axis in axes:
+            value = self.build.compute("expand_dims", value, axis=axis)
+        return value
 
     def full(self, value: ir.Value, shape: Shape) -> ir.Value:
         """A value in a larger shape, as NumPy broadcasts it."""
@@ -356,9 +352,7 @@ class _Writer:
             return value
         if not value.shape:
             return self.splat(value, shape)
-        if len(value.shape) < len(shape):
-            thin = (1,) * (len(shape) - len(value.shape)) + value.shape
-            value = self.build.compute("reshape", value, shape=thin)
+        value = self.with_axes(value, range(len(shape) - len(value.shape)))
         return (
             value if value.shape == shape else self.build.compute("broadcast", value, shape=shape)
         )
@@ -377,7 +371,7 @@ class _Writer:
                 continue
             row = self.along(tile, axis)
             if stride != 1:
-                factor = self.splat(self.build.constant(stride, I32), row.shape)
+                factor = self.splat(self.build.constant(stride, self.index), row.shape)
                 row = self.build.compute("mul", row, factor)
             total = self.build.compute("add", total, self.full(row, tile))
         return total
@@ -471,13 +465,13 @@ class _Writer:
             case Column(view):
                 axes = [len(tile) - 2]
                 row = self.read(view, self.operand_tile(view, axes, tile, stmt), 0.0, stmt)
-                return self.build.compute("reshape", row, shape=(*row.shape, 1))
+                return self.with_axes(row, [len(row.shape)])
             case Const(value, dtype):
                 return self.build.constant(value, dtype)
             case Index(value):
-                return self.scalar(value)
+                return self.cast(self.scalar(value), I32)
             case Iota(axis):
-                return self.along(tile, axis)
+                return self.cast(self.along(tile, axis), I32)
             case Cast(dtype, operand):
                 return self.cast(self.expression(operand, tile, stmt), dtype)
             case Unary(kind, operand):
@@ -531,11 +525,11 @@ class _Writer:
         tile = self.operand_tile(stmt.source, axes, target_tile, stmt)
         begin = identity(stmt.kind, self.dtypes[stmt.source.buffer])
         source = self.read(stmt.source, tile, begin, stmt)
-        dtype = F32 if source.ty.dtype.is_float else source.ty.dtype
+        dtype = accumulator(source.ty.dtype)
         wide = self.cast(source, dtype)
         wide = self.inside(wide, stmt.source.shape, [stmt.axis], begin)
         name, combine = _REDUCE[stmt.kind]
-        total = self.build.compute(name, wide, axis=stmt.axis)
+        total = self.cast(self.build.compute(name, wide, axis=stmt.axis), dtype)
         if total.shape != target_tile:
             total = self.build.compute("reshape", total, shape=target_tile)
         held = self.cast(self.read(stmt.target, target_tile, 0.0, stmt), dtype)
@@ -560,9 +554,10 @@ class _Writer:
             raise BlockError(f"factors in registers have tiles of depth {fixed}", stmt)
         left = self.factor(stmt, stmt.left, sides[0][1], (m, k), 1)
         right = self.factor(stmt, stmt.right, sides[1][1], (k, n), 0)
-        held = self.cast(self.read(stmt.target, target_tile, 0.0, stmt), F32)
+        wide = accumulator(left.ty.dtype)
+        held = self.cast(self.read(stmt.target, target_tile, 0.0, stmt), wide)
         if left.ty.dtype != right.ty.dtype:
-            left, right = self.cast(left, F32), self.cast(right, F32)
+            left, right = self.cast(left, wide), self.cast(right, wide)
         self.write(stmt.target, self.build.compute("dot", left, right, held), stmt)
 
     def factor(
@@ -603,10 +598,10 @@ class _Writer:
     def loop(self, stmt: For | ParallelFor) -> None:
         build, loc = self.build, self.build.loc
         turned = self.turned(stmt)
-        if turned and all(isinstance(each, Start) for each in stmt.body):
+        if stmt.body and all(isinstance(each, Start) for each in stmt.body):
             self.prologue(stmt)
             return
-        start, step = build.constant(0, I32), build.constant(1, I32)
+        start, step = build.constant(0, self.index), build.constant(1, self.index)
         stop = self.scalar(stmt.extent)
         carried = self.changed(stmt.body)
         turns = {key: key for key in carried}
@@ -615,7 +610,7 @@ class _Writer:
             turns.update(zip(keys, (*keys[1:], keys[0]), strict=True))
         inits = [self.values[name] for name in carried]
         hints = [name.partition("@")[0] for name in carried]
-        counter = build.value(Scalar(I32), stmt.variable)
+        counter = build.value(Scalar(self.index), stmt.variable)
         args = [build.value(value.ty, name) for name, value in zip(hints, inits, strict=True)]
         outer_ranges, outer_values = self.ranges, dict(self.values)
         self.ranges = outer_ranges.inside(stmt.variable, stmt.extent)

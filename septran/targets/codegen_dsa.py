@@ -13,6 +13,7 @@ from collections.abc import Generator, Sequence
 from contextlib import ExitStack, contextmanager
 
 from eas.septran.flat.affine import Affine, affine
+from eas.septran.flat.element_meanings import accumulator
 from eas.septran.flat.lines import Lines
 from eas.septran.flat.nodes import (
     Alloc,
@@ -25,7 +26,6 @@ from eas.septran.flat.nodes import (
     Map,
     Mma,
     Module,
-    Origin,
     ParallelFor,
     Param,
     Reduce,
@@ -50,7 +50,8 @@ from eas.septran.targets.c_text import (
 from eas.septran.targets.calls import Address, Argument, DtypeCode, Stride, chooser_for
 from eas.septran.targets.legalize import legalize
 from eas.septran.targets.library import Library, TargetError
-from eas.septran.targets.origins import describe
+from eas.septran.targets.origins import Comments
+from eas.septran.targets.repeated import name_repeated
 
 
 def print_c(module: Module, library: Library) -> str:
@@ -118,13 +119,16 @@ class _KernelText:
         self.chooser = chooser_for(kernel, library)
         self.buffers = self.chooser.buffers
         self.taken = {c_name(name) for name in (*self.buffers, *_variables(kernel), *sizes)}
+        self.scope = [*sizes]  # the names that have a value, the innermost loop last
+        self.comments = Comments(kernel, library.scratch != "parameter")
 
     def grid(self, grid: Sequence[tuple[str, Affine]]) -> None:
         if not grid:
-            self.body(self.kernel.body)
+            self.block(self.kernel.body)
             return
         (name, extent), *rest = grid
         with self.loop(c_name(name), extent):
+            self.scope.append(name)
             self.grid(rest)
 
     @contextmanager
@@ -135,15 +139,32 @@ class _KernelText:
         ):
             yield
 
+    def block(self, body: Sequence[Stmt]) -> None:
+        """Statements, after the numbers that they would repeat."""
+        named, body = name_repeated(body, self.scope, self.declared)
+        for name, number in named:
+            self.lines.add(f"const int64_t {name} = {c_number(number)};")
+            self.scope.insert(0, name)
+        self.body(body)
+        self.scope = self.scope[len(named) :]
+
+    def declared(self, name: str) -> str:
+        """A new name, which nothing else has from now on."""
+        name = self.fresh(c_name(name))
+        self.taken.add(name)
+        return name
+
     def body(self, body: Sequence[Stmt]) -> None:
         for stmt in body:
-            self.comment(stmt.origin)
+            self.comment(stmt)
             match stmt:
                 case Alloc():
                     self.alloc(stmt)
                 case For() | ParallelFor():
                     with self.loop(c_name(stmt.variable), stmt.extent):
-                        self.body(stmt.body)
+                        self.scope.append(stmt.variable)
+                        self.block(stmt.body)
+                        self.scope.pop()
                 case If():
                     left, right = c_number(stmt.left), c_number(stmt.right)
                     with self.lines.block(f"if ({left} {stmt.comparison} {right}) {{", "}"):
@@ -153,8 +174,8 @@ class _KernelText:
                 case _:
                     self.simple(stmt)
 
-    def comment(self, origin: Origin) -> None:
-        comment = describe(origin)
+    def comment(self, stmt: Stmt) -> None:
+        comment = self.comments.of(stmt)
         if comment:
             self.lines.add(f"/* {comment.replace('*/', '* /')} */")
 
@@ -286,7 +307,7 @@ class _KernelText:
         Gives the accumulator, its type and the loop's variable.
         """
         dtype = self.buffers[view.buffer].dtype
-        wide = "float" if dtype.is_float and dtype.bits == 16 else c_type(dtype)
+        wide = c_type(accumulator(dtype))
         total, step = self.fresh("total"), self.fresh("step")
         target = self.element(view, along)
         with ExitStack() as scope:

@@ -2,7 +2,9 @@
 
 TileLang pipelines loops, places barriers and pads tails with zeros itself, so it is printed from
 loops that are `pipelined`, not from starts and waits. A copy of a tile that ends where its array
-ends is a `T.copy` of the whole tile. It is text only: TileLang is never imported.
+ends is a `T.copy` of the whole tile. Products and reductions are of whole tiles, too: what lies
+beyond the true extent of a factor is zero, and what is reduced is masked with the identity. It is
+text only: TileLang is never imported.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from contextlib import contextmanager
 
 from eas.ir.types import DType
 from eas.septran.flat.affine import Affine, Min, affine, minimum
+from eas.septran.flat.element_meanings import identity
 from eas.septran.flat.lines import Lines
 from eas.septran.flat.nodes import (
     Alloc,
@@ -34,12 +37,14 @@ from eas.septran.flat.nodes import (
     Stmt,
     View,
     Wait,
+    views_in,
     walk,
 )
+from eas.septran.flat.padding import zero_padded
 from eas.septran.flat.pipelines import prefetched
 from eas.septran.flat.simplify import simplify
 from eas.septran.targets.library import Library, TargetError
-from eas.septran.targets.origins import describe
+from eas.septran.targets.origins import Comments
 from eas.septran.targets.python_text import (
     ScriptElements,
     py_constant,
@@ -51,8 +56,10 @@ from eas.septran.targets.python_text import (
     slot_index,
 )
 
-_ALLOCATE: Mapping[str, str] = {"SHARED": "T.alloc_shared", "REGISTER": "T.alloc_fragment"}
+_FRAGMENT = "T.alloc_fragment"
+_ALLOCATE: Mapping[str, str] = {"SHARED": "T.alloc_shared", "REGISTER": _FRAGMENT}
 _REDUCE = {"add": "T.reduce_sum", "max": "T.reduce_max", "min": "T.reduce_min"}
+_COMBINE = {"add": "{} + {}", "max": "T.max({}, {})", "min": "T.min({}, {})"}
 
 
 def print_tilelang(
@@ -102,6 +109,17 @@ class _KernelTiles:
         copies = (copy for loop in loops for copy in prefetched(loop, allocations))
         # TileLang gives these as many slots as the loop has stages.
         self.slotless = frozenset(copy.target.buffer for copy in copies)
+        self.padded = zero_padded(kernel)
+        self.comments = Comments(kernel)
+        self.parts: list[str] = []  # fragments that the text needs besides those of the kernel
+        # For other numbers of elements TileLang finds layouts only where there are conditions.
+        self.is_even = all(
+            math.prod(each.shape) % kernel.threads == 0
+            for each in allocations.values()
+            if each.memory in allocate and len(each.shape) > 1
+        )
+        kinds = {type(stmt) for stmt in walk(kernel.body)}
+        self.has_rows = {Mma, Reduce} <= kinds
 
     def print(self) -> None:
         params = ", ".join(
@@ -118,12 +136,14 @@ class _KernelTiles:
             bound = names[0] if len(names) == 1 else py_tuple(names)
             head = f"with T.Kernel({extents}, threads={self.kernel.threads}) as {bound}:"
             with self.lines.block(head):
+                start = self.lines.count
                 self.body(self.kernel.body)
+                self.lines.insert(start, self.parts)
 
     def body(self, body: Sequence[Stmt]) -> None:
         count = 0
         for stmt in body:
-            comment = describe(stmt.origin)
+            comment = self.comments.of(stmt)
             if comment:
                 self.lines.add(f"# {comment}")
             match stmt:
@@ -209,15 +229,13 @@ class _KernelTiles:
             if stmt.fill is None:
                 self.lines.add(f"{target} = {value}")
                 return
-            tests = [f"{at} < {py_number(e)}" for at, e in zip(along, inside, strict=True)]
-            condition = tests[0]
-            for test in tests[1:]:
-                condition = f"T.And({condition}, {test})"
+            condition = _all([f"{a} < {py_number(e)}" for a, e in zip(along, inside, strict=True)])
             fill = self.elements(along).constant(stmt.fill, dtype)
             self.lines.add(f"{target} = T.if_then_else({condition}, {value}, {fill})")
 
     def fill(self, stmt: Fill) -> None:
-        if not self.is_whole(stmt.target):
+        has_all = all(extent.is_constant for extent in stmt.target.shape)
+        if not self.is_plain(stmt.target) or not (has_all or self.is_even):
             dtype = self.buffers[stmt.target.buffer].dtype
             with self.parallel(stmt.target.shape) as along:
                 target = self.elements(along).element(stmt.target, along)
@@ -231,35 +249,131 @@ class _KernelTiles:
             self.lines.add(f"T.fill({name}, {self.elements([]).constant(stmt.value, dtype)})")
 
     def map(self, stmt: Map) -> None:
-        with self.parallel(stmt.target.shape) as along:
+        with self.parallel(self.computed(stmt)) as along:
             elements = self.elements(along)
             target = elements.element(stmt.target, along)
             self.lines.add(f"{target} = {elements.expr(stmt.value)}")
 
+    def computed(self, stmt: Map) -> Sequence[Affine]:
+        """The elements that are computed: all of a tile, if its operands have as many.
+
+        Nobody reads those beyond the true extent.
+        """
+        shape = stmt.target.shape
+        tile = self.tile(stmt.target)
+        if not self.is_plain(stmt.target) or not self.is_even:
+            return shape
+        for view in views_in(stmt.value):
+            own = self.tile(view) if self.is_plain(view) else view.shape
+            extents = [
+                extent if isinstance(extent, int) else extent.value if extent.is_constant else 0
+                for extent in own
+            ]
+            if any(each != 1 and each not in tile for each in extents):
+                return shape
+        return [affine(extent) for extent in tile]
+
     def reduce(self, stmt: Reduce) -> None:
+        """TileLang reduces fragments; others, and parts of them, are copied to one, masked."""
         function = _REDUCE.get(stmt.kind)
-        if function is None or not all(e.is_constant for e in stmt.source.shape):
-            raise TargetError("TileLang reduces whole tiles, by `add`, `max` or `min`")
-        source, target = (
-            self.region(view, [extent.value for extent in view.shape])
-            for view in (stmt.source, stmt.target)
-        )
-        self.lines.add(f"{function}({source}, {target}, dim={stmt.axis}, clear=False)")
+        if function is None:
+            raise TargetError(f"TileLang reduces by `add`, `max` or `min`, not by `{stmt.kind}`")
+        shape = self.tile(stmt.source)
+        has_all = stmt.source.shape[stmt.axis] == affine(shape[stmt.axis])
+        is_same = self.dtype(stmt.source) == self.dtype(stmt.target)
+        source = py_name(stmt.source.buffer)
+        if not (has_all and is_same and self.is_fragment(stmt.source)):
+            source = self.masked(stmt, shape)
+        if self.is_fragment(stmt.target):
+            target = py_name(stmt.target.buffer)
+            self.lines.add(f"{function}({source}, {target}, dim={stmt.axis}, clear=False)")
+            return
+        keeps = stmt.target.rank == len(shape)
+        rest = [1 if n == stmt.axis else each for n, each in enumerate(shape)]
+        rest = rest if keeps else [each for n, each in enumerate(shape) if n != stmt.axis]
+        part = self.part(rest, self.dtype(stmt.target))
+        self.lines.add(f"{function}({source}, {part}, dim={stmt.axis})")
+        with self.parallel(stmt.target.shape) as along:
+            target = self.elements(along).element(stmt.target, along)
+            combined = _COMBINE[stmt.kind].format(target, f"{part}[{', '.join(along)}]")
+            self.lines.add(f"{target} = {combined}")
+
+    def masked(self, stmt: Reduce, shape: Sequence[int]) -> str:
+        """A fragment with what is reduced, and the identity beyond its true extent."""
+        buffer = self.buffers[stmt.target.buffer]
+        part = self.part(shape, self.dtype(stmt.target))
+        with self.parallel([affine(extent) for extent in shape]) as along:
+            elements = self.elements(along)
+            value = elements.element(stmt.source, along)
+            if self.dtype(stmt.source) != self.dtype(stmt.target):
+                value = f'T.Cast("{self.dtype(stmt.target)}", {value})'
+            beyond = elements.constant(identity(stmt.kind, buffer.dtype), buffer.dtype)
+            tests = _tests(along, stmt.source.shape)
+            value = f"T.if_then_else({_all(tests)}, {value}, {beyond})" if tests else value
+            self.lines.add(f"{part}[{', '.join(along)}] = {value}")
+        return part
+
+    def part(self, shape: Sequence[int], dtype: str) -> str:
+        """A new fragment, which is declared at the start of the kernel."""
+        name = self.fresh(f"part{len(self.parts)}")
+        self.parts.append(f'{name} = T.alloc_fragment({py_tuple([*map(str, shape)])}, "{dtype}")')
+        return name
+
+    def tile(self, view: View) -> list[int]:
+        """The full extents of a view's tile: those of its buffer, if it has them all."""
+        buffer = self.buffers[view.buffer]
+        if isinstance(buffer, Alloc) and self.has_no_offset(view):
+            return list(buffer.shape)
+        return [_bound(extent) for extent in view.shape]
+
+    def has_no_offset(self, view: View) -> bool:
+        return None not in view.extents and all(offset == Affine() for offset in view.offsets)
+
+    def is_plain(self, view: View) -> bool:
+        """Whether a view is a tile from its start on, of which any rest may be computed too."""
+        buffer = self.buffers[view.buffer]
+        is_alloc = isinstance(buffer, Alloc) and not slot_index(view, buffer, self.slotless)
+        return is_alloc and self.has_no_offset(view)
+
+    def is_fragment(self, view: View) -> bool:
+        return self.is_plain(view) and self.allocate.get(view.memory) == _FRAGMENT
 
     def mma(self, stmt: Mma) -> None:
-        views = (stmt.left, stmt.right, stmt.target)
         if self.library.product(stmt.primitive) is None:
             self.plain_product(stmt)
             return
-        if not all(extent.is_constant for view in views for extent in view.shape):
-            raise TargetError(f"`{stmt.primitive}` multiplies whole tiles")
-        regions = [self.region(view, [extent.value for extent in view.shape]) for view in views]
+        for view in (stmt.left, stmt.right, stmt.target):
+            if not isinstance(self.buffers[view.buffer], Alloc) or not self.has_no_offset(view):
+                raise TargetError(
+                    f"`{stmt.primitive}` is a `T.gemm`, whose operands are whole tiles in shared"
+                    f" memory or fragments, and `{view.buffer}` is in {view.memory}"
+                )
+        factors = ((stmt.left, "a" in stmt.transposed, 1), (stmt.right, "b" in stmt.transposed, 0))
+        for view, is_transposed, depth in factors:
+            self.clear_beyond(view, 1 - depth if is_transposed else depth)
+        views = (stmt.left, stmt.right, stmt.target)
+        regions = [self.region(view, self.tile(view)) for view in views]
         flags = ""
         if "a" in stmt.transposed:
             flags += ", transpose_A=True"
         if "b" in stmt.transposed:
             flags += ", transpose_B=True"
+        if self.has_rows:  # each row of a product is in one warp, where it can be reduced
+            flags += ", policy=T.GemmWarpPolicy.FullRow"
         self.lines.add(f"T.gemm({', '.join(regions)}{flags})")
+
+    def clear_beyond(self, view: View, axis: int) -> None:
+        """Zeros beyond the depth that a product sums over, if the copy has not left them there."""
+        full, extent = self.tile(view), view.shape[axis]
+        if extent == affine(full[axis]) or self.padded.get(view.buffer) == view.shape:
+            return
+        dtype = self.buffers[view.buffer].dtype
+        with (
+            self.parallel([affine(each) for each in full]) as along,
+            self.lines.block(f"if {along[axis]} >= {py_number(extent)}:"),
+        ):
+            element = self.elements(along).element(view, along)
+            self.lines.add(f"{element} = {self.elements([]).constant(0, dtype)}")
 
     def plain_product(self, stmt: Mma) -> None:
         """Each thread sums its own elements."""
@@ -315,18 +429,11 @@ class _KernelTiles:
             return
         names, extents = (", ".join(parts) for parts in zip(*loops, strict=True))
         with self.lines.block(f"for {names} in T.Parallel({extents}):"):
-            tests = [
-                f"{name} < {py_number(extent)}"
-                for name, extent in zip(along, shape, strict=True)
-                if not extent.is_constant
-            ]
+            tests = _tests(along, shape)
             if not tests:
                 yield along
                 return
-            condition = tests[0]
-            for test in tests[1:]:
-                condition = f"T.And({condition}, {test})"
-            with self.lines.block(f"if {condition}:"):
+            with self.lines.block(f"if {_all(tests)}:"):
                 yield along
 
     def elements(self, along: Sequence[str]) -> _TileElements:
@@ -347,14 +454,21 @@ class _KernelTiles:
             axes.append(start + end)
         return f"{name}[{', '.join(axes)}]"
 
-    def is_whole(self, view: View) -> bool:
-        buffer = self.buffers[view.buffer]
-        is_alloc = isinstance(buffer, Alloc) and not slot_index(view, buffer, self.slotless)
-        extents = tuple(affine(extent) for extent in buffer.shape)
-        return is_alloc and view.extents == extents
-
     def dtype(self, view: View) -> str:
         return py_dtype(self.buffers[view.buffer].dtype)
+
+
+def _tests(along: Sequence[str], shape: Sequence[Affine]) -> list[str]:
+    """What holds of a position inside of the extents that are not constant."""
+    pairs = zip(along, shape, strict=True)
+    return [f"{at} < {py_number(extent)}" for at, extent in pairs if not extent.is_constant]
+
+
+def _all(tests: Sequence[str]) -> str:
+    condition = tests[0]
+    for test in tests[1:]:
+        condition = f"T.And({condition}, {test})"
+    return condition
 
 
 def _range(stmt: For | ParallelFor) -> str:

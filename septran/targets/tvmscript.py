@@ -42,7 +42,7 @@ from eas.septran.targets.calls import Address, Argument, DtypeCode, Stride, choo
 from eas.septran.targets.codegen_dsa import allocations
 from eas.septran.targets.legalize import legalize
 from eas.septran.targets.library import Library, TargetError
-from eas.septran.targets.origins import describe
+from eas.septran.targets.origins import Comments
 from eas.septran.targets.python_text import (
     ScriptElements,
     buffer_shape,
@@ -96,6 +96,7 @@ class _KernelScript:
         variables = [*(name for name, _ in kernel.grid), *(loop.variable for loop in loops)]
         self.taken = {py_name(name) for name in (*self.buffers, *variables, *self.sizes)}
         self.is_on_blocks = kernel.threads > 1
+        self.comments = Comments(kernel, has_allocations=False)
 
     def print(self) -> None:
         self.lines.add("@T.prim_func")
@@ -146,7 +147,7 @@ class _KernelScript:
         if all(isinstance(stmt, Alloc) for stmt in body):
             self.lines.add("T.evaluate(0)")
         for stmt in body:
-            comment = describe(stmt.origin)
+            comment = self.comments.of(stmt)
             if comment:
                 self.lines.add(f"# {comment}")
             match stmt:

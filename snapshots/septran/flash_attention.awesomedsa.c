@@ -5,30 +5,32 @@
 static void run_attend(uint16_t *O, const uint16_t *Q, const uint16_t *K, const uint16_t *V, uint16_t *q, uint16_t *k, uint16_t *v, float *s, uint16_t *p, float *o, float *m, float *n, float *r, float *l, int64_t H, int64_t L, int64_t S) {
     for (int64_t h = 0; h < H; ++h) {
         for (int64_t i = 0; i < septran_floor_div(L + 15, 16); ++i) {
-            if (septran_min_i64(16, L - 16 * i) < 16) {
-                vendor_lib_fill(&q[(septran_min_i64(16, L - 16 * i)) * 16], 16, 16 - septran_min_i64(16, L - 16 * i), 16, SEPTRAN_F16, 0.0);
+            const int64_t i_extent = septran_min_i64(16, L - 16 * i);
+            if (i_extent < 16) {
+                vendor_lib_fill(&q[i_extent * 16], 16, 16 - i_extent, 16, SEPTRAN_F16, 0.0);
             }
-            vendor_lib_dma_copy(q, 16, &Q[h * L * 16 + (16 * i) * 16], 16, septran_min_i64(16, L - 16 * i), 16, SEPTRAN_F16, 0);
+            vendor_lib_dma_copy(q, 16, &Q[h * L * 16 + (16 * i) * 16], 16, i_extent, 16, SEPTRAN_F16, 0);
             vendor_lib_sync(0, 0);
             vendor_lib_fill(o, 16, 16, 16, SEPTRAN_F32, 0.0);
             vendor_lib_fill(m, 1, 16, 1, SEPTRAN_F32, -1e+30);
             vendor_lib_fill(l, 1, 16, 1, SEPTRAN_F32, 0.0);
             for (int64_t j = 0; j < septran_floor_div(S + 11, 12); ++j) {
-                if (septran_min_i64(12, S - 12 * j) < 12) {
-                    vendor_lib_fill(&k[(septran_min_i64(12, S - 12 * j)) * 16], 16, 12 - septran_min_i64(12, S - 12 * j), 16, SEPTRAN_F16, 0.0);
+                const int64_t j_extent = septran_min_i64(12, S - 12 * j);
+                if (j_extent < 12) {
+                    vendor_lib_fill(&k[j_extent * 16], 16, 12 - j_extent, 16, SEPTRAN_F16, 0.0);
                 }
-                vendor_lib_dma_copy(k, 16, &K[h * S * 16 + (12 * j) * 16], 16, septran_min_i64(12, S - 12 * j), 16, SEPTRAN_F16, 0);
+                vendor_lib_dma_copy(k, 16, &K[h * S * 16 + (12 * j) * 16], 16, j_extent, 16, SEPTRAN_F16, 0);
                 vendor_lib_sync(0, 0);
-                if (septran_min_i64(12, S - 12 * j) < 12) {
-                    vendor_lib_fill(&v[(septran_min_i64(12, S - 12 * j)) * 16], 16, 12 - septran_min_i64(12, S - 12 * j), 16, SEPTRAN_F16, 0.0);
+                if (j_extent < 12) {
+                    vendor_lib_fill(&v[j_extent * 16], 16, 12 - j_extent, 16, SEPTRAN_F16, 0.0);
                 }
-                vendor_lib_dma_copy(v, 16, &V[h * S * 16 + (12 * j) * 16], 16, septran_min_i64(12, S - 12 * j), 16, SEPTRAN_F16, 0);
+                vendor_lib_dma_copy(v, 16, &V[h * S * 16 + (12 * j) * 16], 16, j_extent, 16, SEPTRAN_F16, 0);
                 vendor_lib_sync(0, 0);
                 vendor_lib_fill(s, 12, 16, 12, SEPTRAN_F32, 0.0);
                 vendor_lib_mma(s, 12, SEPTRAN_F32, q, 16, k, 16, SEPTRAN_F16, 16, 12, 16, 2);
                 for (int64_t e0 = 0; e0 < 16; ++e0) {
                     for (int64_t e1 = 0; e1 < 12; ++e1) {
-                        s[e0 * 12 + e1] = (((int32_t)e1 < (int32_t)(septran_min_i64(12, S - 12 * j))) ? (s[e0 * 12 + e1] * 0.25f) : (-1e+30f));
+                        s[e0 * 12 + e1] = (((int32_t)e1 < (int32_t)(j_extent)) ? (s[e0 * 12 + e1] * 0.25f) : (-1e+30f));
                     }
                 }
                 for (int64_t e0 = 0; e0 < 16; ++e0) {
@@ -61,7 +63,7 @@ static void run_attend(uint16_t *O, const uint16_t *Q, const uint16_t *K, const 
                     o[e0 * 16 + e1] = (o[e0 * 16 + e1] / l[e0]);
                 }
             }
-            for (int64_t e0 = 0; e0 < septran_min_i64(16, L - 16 * i); ++e0) {
+            for (int64_t e0 = 0; e0 < i_extent; ++e0) {
                 for (int64_t e1 = 0; e1 < 16; ++e1) {
                     O[h * L * 16 + (16 * i + e0) * 16 + e1] = septran_to_f16(septran_round_f16((float)(o[e0 * 16 + e1])));
                 }

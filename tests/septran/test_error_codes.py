@@ -23,7 +23,7 @@ GEMM = REPOSITORY / "examples/septran/gemm/gemm_logic.py"
 PAGES = {code: page for code, page in read_pages().items() if code.startswith("S")}
 CODE = re.compile(r"S\d{3}")
 BLOCK = re.compile(r"^```(yaml|python)\n(.*?)^```\n", re.MULTILINE | re.DOTALL)
-FILE_NAME = re.compile(r"# ([\w.]+\.yaml)\n")
+FILE_NAME = re.compile(r"# ([\w.]+\.(?:yaml|py))\n")
 
 
 def test_every_code_in_the_sources_has_a_title_and_every_title_a_use() -> None:
@@ -60,15 +60,19 @@ def test_the_right_example_of_a_page_has_no_error(code: str, tmp_path: Path) -> 
     check_page(code, files_of(code, "Right", tmp_path))
 
 
-ABOUT_LOWERING = re.compile(r"S[23457]|S808")
+ABOUT_LOWERING = re.compile(r"S[234579]|S808")
+CALL = "call.py"
 
 
 def check_page(code: str, files: list[Path]) -> None:
     """Does with the files of a page what a command would do with them."""
-    logic = [file for file in files if file.suffix == ".py"]
+    logic = [file for file in files if file.suffix == ".py" and file.name != CALL]
+    calls = [file for file in files if file.name == CALL]
     if ABOUT_LOWERING.match(code):
         mapping = [file for file in files if file.suffix == ".yaml"]
         operator = load(logic[0] if logic else GEMM, mapping)
+        for file in calls:
+            exec(file.read_text("utf-8"), {"operator": operator, "np": np})
         sizes: dict[str, Any] = {"M": 64, "N": 64} if logic else dict(SIZES)
         operator.build(**sizes)
     elif code == "S810":
@@ -81,7 +85,7 @@ def check_page(code: str, files: list[Path]) -> None:
 
 
 def files_of(code: str, heading: str, folder: Path) -> list[Path]:
-    """The blocks below a heading of a page, as files; a comment in YAML may give the name."""
+    """The blocks below a heading of a page, as files; a comment may give the name."""
     section = PAGES[code].partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
     files: list[Path] = []
     for language, block in BLOCK.findall(section):

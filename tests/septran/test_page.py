@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from eas.septran.cli import main
-from eas.septran.logic.leaves import _FUNCTIONS  # pyright: ignore[reportPrivateUsage]
+from eas.septran.logic.leaf_expressions import FUNCTIONS
 from eas.septran.logic.primitives import STANDARD
 from tests.septran.operators import FOLDER, REPOSITORY
 
@@ -72,4 +72,4 @@ def test_every_block_of_the_shell_is_run() -> None:
 def test_the_page_names_all_primitives_and_only_functions_that_leaves_have() -> None:
     for name in STANDARD:
         assert f"`{name}`" in PAGE
-    assert set(re.findall(r"`mk\.(\w+)", PAGE)) <= set(_FUNCTIONS)
+    assert set(re.findall(r"`mk\.(\w+)", PAGE)) <= set(FUNCTIONS)

@@ -1,28 +1,33 @@
 """Any mapping is right, or it is refused with a code: it changes time and rounding, no results.
 
-`.ci/run` tries 300 mappings; `EAS_RANDOM_MAPPINGS=10000` sets another number. The rates at which
-they are accepted: `python -m tests.septran.mapping_rates`.
+`.ci/run` tries 300 mappings. `EAS_RANDOM_MAPPINGS=10000` tries that many, of fixed seeds, and holds
+the rates at which they are accepted; `python -m tests.septran.mapping_rates` prints them.
 """
 
 from __future__ import annotations
 
 import os
+import random
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings, target
 from hypothesis import strategies as st
 
+from tests.septran.mapping_rates import Rates, draw, measure
 from tests.septran.random_mappings import (
     MACHINES,
     MISTAKES,
     OPERATORS,
     Trial,
     draw_trial,
+    plant_mistake,
     try_mapping,
 )
 
 COMBINATIONS = [(operator, machine) for operator in OPERATORS for machine in MACHINES]
+every_combination = pytest.mark.parametrize(("operator", "machine"), COMBINATIONS)
+ASKED = int(os.environ.get("EAS_RANDOM_MAPPINGS", "0"))
 
 
 @st.composite
@@ -30,12 +35,11 @@ def trials(draw: st.DrawFn, operator: str, machine: str) -> Trial:
     return draw_trial(operator, machine, lambda options: draw(st.sampled_from(options)))
 
 
-@pytest.mark.parametrize(("operator", "machine"), COMBINATIONS)
+@every_combination
 def test_a_random_mapping_is_right_or_refused_with_a_code(
     operator: str, machine: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    is_thorough = request.config.getoption("--thorough")
-    total = int(os.environ.get("EAS_RANDOM_MAPPINGS", "300" if is_thorough else "60"))
+    total = 300 if request.config.getoption("--thorough") else 60
 
     @settings(
         max_examples=-(-total // len(COMBINATIONS)),
@@ -50,15 +54,49 @@ def test_a_random_mapping_is_right_or_refused_with_a_code(
     check()
 
 
+@pytest.mark.skipif(not ASKED, reason="EAS_RANDOM_MAPPINGS asks for no mappings of fixed seeds")
+@every_combination
+def test_enough_random_mappings_are_accepted_and_no_code_refuses_most(
+    operator: str, machine: str
+) -> None:
+    count = -(-ASKED // len(COMBINATIONS))
+    rates = measure(machine, operator, count, seed=0)
+    assert rates.wrong == 0
+    assert rates.is_enough or count < 200, rates
+
+
+@pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: mistake.__name__)
+def test_a_planted_mistake_is_refused_or_does_no_harm(mistake: object, tmp_path: Path) -> None:
+    """One for each machine; a mapping without local tensors, for example, forgets none."""
+    refused = 0
+    for number, machine in enumerate(MACHINES):
+        source = random.Random(number)
+        trial = draw_trial("attention", machine, source.choice)
+        planted = plant_mistake(trial, lambda _: mistake)
+        refused += bool(try_mapping(planted, tmp_path, is_compiled=False))
+    assert refused >= 2
+
+
+def test_a_number_draws_the_same_mapping_in_every_run() -> None:
+    first, second = (draw("cpu", "gemm", 7, seed=3) for _ in range(2))
+    assert (first.yaml, first.sizes, first.dtype) == (second.yaml, second.sizes, second.dtype)
+    assert first.yaml != draw("cpu", "gemm", 8, seed=3).yaml
+
+
+def test_rates_need_enough_that_are_accepted_and_no_code_that_refuses_most() -> None:
+    rates = Rates("cpu", "gemm", tried=100, accepted=16)
+    rates.codes.update({"S401": 42, "S501": 42})
+    assert rates.is_enough
+    rates.codes.update({"S401": 1})
+    assert not rates.is_enough
+    assert not Rates("cpu", "gemm", tried=100, accepted=14).is_enough
+
+
 def test_a_wrong_result_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The trial itself can fail: here, where the sums of a product do not begin at zero."""
-    import random
-
     from eas.septran.flat.nodes import Fill
     from eas.septran.logic import leaves
-    from tests.septran import random_mappings
 
-    monkeypatch.setattr(random_mappings, "MISTAKES", MISTAKES[:1])
     monkeypatch.setattr(leaves, "Fill", lambda view, value, *rest: Fill(view, value + 1, *rest))
     seeds = (random.Random(seed) for seed in range(20))
     with pytest.raises(AssertionError, match="wrong"):

@@ -14,7 +14,7 @@ from eas.septran.files import load_mapping, nodes
 from eas.septran.files.complaints import Complaints
 from eas.septran.files.documents import Document, parse
 from eas.septran.files.nodes import Items, Map, Node, Scalar
-from eas.septran.files.text import Text
+from eas.septran.files.offsets import Text
 from eas.septran.files.writing import to_yaml
 from eas.support.location import Loc
 

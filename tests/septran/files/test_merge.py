@@ -153,6 +153,18 @@ def test_a_machine_beside_the_mapping_is_found_by_name_and_by_path(folder: Path)
     assert load_mapping("base.map.yaml", machine=load_machine("cpu")).machine.name == "cpu"
 
 
+def test_a_path_to_a_machine_counts_as_its_name(folder: Path) -> None:
+    text = Path(load_machine("cpu").path).read_text("utf-8").replace("name: cpu", "name: mine")
+    (folder / "mine.machine.yaml").write_text(text)
+    (folder / "by_path.map.yaml").write_text(f"machine: ./mine.machine.yaml\n{BASE}")
+    (folder / "by_name.map.yaml").write_text(f"machine: cpu\n{BASE}")
+    assert load_mapping("by_path.map.yaml", machine="mine").machine.name == "mine"
+    for file, machine in (("by_path.map.yaml", "cpu"), ("by_name.map.yaml", "mine.machine.yaml")):
+        with pytest.raises(SeptranError) as caught:
+            load_mapping(file, machine=machine)
+        assert [each.code for each in caught.value.diagnostics] == ["S113"]
+
+
 def test_a_machine_with_mistakes_has_them_reported_with_those_of_the_mapping(folder: Path) -> None:
     (folder / "mine.machine.yaml").write_text("name: mine\ntarget: [c]\n")
     (folder / "gemm.map.yaml").write_text("machine: mine\nentry: gemm\n")

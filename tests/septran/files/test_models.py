@@ -16,7 +16,7 @@ from eas.septran.files.mapping import Instance, MappingFile
 from eas.septran.files.model import DTypeName, Strict
 from eas.septran.files.names import check_tree
 from eas.septran.files.nodes import TuneData
-from eas.septran.files.text import Text
+from eas.septran.files.offsets import Text
 from eas.septran.files.tune_tags import BRANCHES, TUNE_TYPES
 from eas.septran.files.validation import validate
 from eas.septran.files.writing import to_yaml

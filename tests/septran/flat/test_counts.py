@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from eas import septran
 from eas.septran.flat.counts import Row, count, print_counts
 from eas.septran.flat.pipelines import expand_pipelines
 from tests.septran.modules import flash_attention, gemm
+from tests.septran.operators import FOLDER
 
 SIZES = {"M": 37, "N": 53, "K": 29}
 
@@ -25,6 +27,29 @@ def test_bytes_are_those_of_the_true_extents() -> None:
     total = row(count(gemm(), SIZES), "").total
     assert total.moved["ACC->GLOBAL"] == 37 * 53 * 4
     assert total.moved["GLOBAL->SPM"] == 4 * (3 * 37 * 29 + 3 * 29 * 53)
+
+
+def test_large_odd_sizes_are_counted_without_walking_all_trips() -> None:
+    m, n, k = 16 * 10**6 + 5, 24 * 10**6 + 7, 8 * 10**6 + 3
+    rows = count(expand_pipelines(gemm(2)), {"M": m, "N": n, "K": k})
+    step, block = row(rows, "k"), row(rows, "")
+    down, along, deep = 10**6 + 1, 10**6 + 1, 10**6 + 1
+    assert (block.runs, step.runs) == (down * along, down * along * deep)
+    assert block.total.moved["ACC->GLOBAL"] == 4 * m * n
+    assert block.total.moved["GLOBAL->SPM"] == 4 * (along * m * k + down * k * n)
+    assert block.total.flops == 2 * 16 * 24 * 8 * down * along * deep, "of whole tiles"
+
+
+def test_trips_whose_loops_differ_are_counted_one_by_one() -> None:
+    """The loop over keys of a block of queries ends at its last query."""
+    folder = FOLDER / "flash_attention"
+    causal = septran.load(
+        folder / "flash_attention_logic.py", folder / "causal_awesomedsa.map.yaml"
+    )
+    tile, blocks = 32, 9
+    rows = count(causal.flat(H=3, M=tile * blocks, N=tile * blocks, D=16), {})
+    steps = next(each for each in rows if each.loop)
+    assert steps.runs == 3 * sum(range(1, blocks + 1))
 
 
 def test_pipelining_moves_nothing_twice() -> None:

@@ -1,8 +1,13 @@
-"""TileLang: the text is the snapshot, and what it cannot say is refused."""
+"""TileLang: the text is the snapshot, and what it cannot say is refused.
+
+`EAS_TILELANG_PYTHON` is a Python of an environment with what `.ci/tilelang.txt` lists.
+"""
 
 from __future__ import annotations
 
 import ast
+import os
+from typing import Any
 
 import pytest
 
@@ -12,10 +17,14 @@ from eas.septran.flat.pipelines import expand_pipelines
 from eas.septran.flat.substitution import bind_sizes
 from eas.septran.flat.text import parse_module
 from eas.septran.machine_tables import library_of
+from eas.septran.operators import load
 from eas.septran.targets.library import TargetError
+from eas.septran.targets.probes import probe
 from eas.septran.targets.tilelang import print_tilelang
+from eas.septran.targets.tilelang_process import TileLangTarget, lower_with_tilelang
 from tests.conftest import SnapshotCheck
 from tests.septran.modules import flash_attention, gemm, softmax
+from tests.septran.operators import EXAMPLES
 from tests.septran.targets.machines import on_gpu
 
 NVIDIA = library_of(load_machine("nvidia_gpu"))
@@ -44,7 +53,9 @@ def body_of(statements: str) -> list[str]:
         f"alloc S: f32 [8, 16] SHARED slots 1 pad 0\n{statements}\n}}\n}}\n"
     )
     lines = print_tilelang(module, NVIDIA).splitlines()
-    return [line[8:] for line in lines[lines.index("@T.prim_func") + 4 :]]
+    body = [line[8:] for line in lines[lines.index("@T.prim_func") + 3 :]]
+    body.remove('S = T.alloc_shared((8, 16), "float32")')
+    return body
 
 
 def test_a_tile_that_ends_with_its_array_is_one_copy() -> None:
@@ -79,11 +90,65 @@ def test_fills_are_of_whole_tiles_or_loops() -> None:
     ]
 
 
+def test_a_reduction_of_a_ragged_tile_is_masked_with_the_identity() -> None:
+    statements = (
+        "alloc top: f32 [8] REGISTER slots 1 pad 0\n"
+        "reduce top.REGISTER[0 : min(8, M - 8*i)] max= "
+        "S.SHARED[0 : min(8, M - 8*i), 0 : min(16, N)] axis 1"
+    )
+    assert body_of(statements) == [
+        'part0 = T.alloc_fragment((8, 16), "float32")',
+        'top = T.alloc_fragment((8,), "float32")',
+        "for e0, e1 in T.Parallel(8, 16):",
+        "    part0[e0, e1] = T.if_then_else(T.And(e0 < T.min(8, M - 8 * i), e1 < T.min(16, N)), "
+        'S[e0, e1], -T.infinity("float32"))',
+        "T.reduce_max(part0, top, dim=1, clear=False)",
+    ]
+
+
+def test_a_reduction_into_shared_memory_goes_by_a_fragment() -> None:
+    statements = (
+        "alloc total: f32 [8, 1] SHARED slots 1 pad 0\n"
+        "reduce total.SHARED[0:8, 0:1] add= S.SHARED[0:8, 0:16] axis 1"
+    )
+    assert body_of(statements)[-5:] == [
+        "for e0, e1 in T.Parallel(8, 16):",
+        "    part0[e0, e1] = S[e0, e1]",
+        "T.reduce_sum(part0, part1, dim=1)",
+        "for e0 in T.Parallel(8):",
+        "    total[e0, 0] = total[e0, 0] + part1[e0, 0]",
+    ]
+
+
+def test_a_product_of_a_ragged_tile_has_zeros_beyond_its_depth() -> None:
+    statements = (
+        "alloc P: f16 [16, 16] REGISTER slots 1 pad 0\n"
+        "alloc V: f16 [16, 16] SHARED slots 1 pad 0\n"
+        "alloc O: f32 [16, 16] REGISTER slots 1 pad 0\n"
+        "fill P.REGISTER[0:16, 0 : min(16, N)] 1.0\n"
+        "copy V.SHARED[0:16, 0:16] <- X.GLOBAL[0 : min(16, N), 0:16] fill 0.0\n"
+        "mma O.REGISTER[0:16, 0:16] += P.REGISTER[0:16, 0 : min(16, N)] @ "
+        "V.SHARED[0 : min(16, N), 0:16] by nvidia.wmma"
+    )
+    assert body_of(statements)[-4:] == [
+        "for e0, e1 in T.Parallel(16, 16):",
+        "    if e1 >= T.min(16, N):",
+        "        P[e0, e1] = T.float16(0.0)",
+        "T.gemm(P, V, O)",
+    ]
+
+
 REFUSED = {
     "TileLang pipelines loops itself: print it before starts are": on_gpu(
         expand_pipelines(gemm(2))
     ),
-    "TileLang reduces whole tiles, by `add`, `max` or `min`": on_gpu(softmax()),
+    "TileLang reduces by `add`, `max` or `min`, not by `mul`": parse_module(
+        str(on_gpu(softmax())).replace("max=", "mul=")
+    ),
+    "`nvidia.wmma` is a `T.gemm`, whose operands are whole tiles in shared memory or fragments,"
+    " and `A` is in GLOBAL": parse_module(
+        str(GEMM).replace("As.SHARED@(k % 3)[0 : 16, 0 : 8] @", "A.GLOBAL[0 : 16, 0 : 8] @")
+    ),
     "TileLang does not allocate from SPM": gemm(1, "f32", "nvidia.wmma"),
     "nvidia_gpu has no symbol `dsa.mma`": parse_module(
         str(on_gpu(gemm())).replace("nvidia.wmma", "dsa.mma")
@@ -96,3 +161,64 @@ def test_what_tilelang_cannot_say_is_refused(message: str) -> None:
     with pytest.raises(TargetError) as caught:
         print_tilelang(REFUSED[message], NVIDIA)
     assert str(caught.value) == message
+
+
+PYTHON = os.environ.get("EAS_TILELANG_PYTHON", "")
+needs_tilelang = pytest.mark.skipif(
+    not PYTHON, reason="EAS_TILELANG_PYTHON names no Python with TileLang"
+)
+EVEN = {
+    "gemm": {"M": 256, "N": 256, "K": 128},
+    "softmax": {"M": 64, "N": 128},
+    "flash_attention": {"H": 2, "M": 128, "N": 128, "D": 64},
+}
+RAGGED = {
+    "gemm": {"M": 200, "N": 150, "K": 100},
+    "softmax": {"M": 61, "N": 100},
+    "flash_attention": {"H": 2, "M": 100, "N": 100, "D": 64},
+}
+
+
+def texts_of_operators() -> dict[str, str]:
+    """The texts of all operators for both GPUs, of even and of ragged tiles."""
+    texts: dict[str, str] = {}
+    for example in EXAMPLES:
+        for mapping in example.mappings:
+            operator = load(example.logic_file, mapping)
+            if operator.target != "tilelang":
+                continue
+            for kind, sizes in (("even", EVEN), ("ragged", RAGGED)):
+                given: dict[str, Any] = sizes[example.name]
+                name = f"{example.name} {mapping.name.partition('.map')[0]} {kind}"
+                texts[name] = operator.emit("tilelang", **given)
+    return texts
+
+
+def is_known_limit(name: str, target: TileLangTarget, reason: str) -> bool:
+    """What TileLang 0.1.15 cannot lower, whoever writes it."""
+    if target == "metal":  # no reductions
+        return "no reduce implementation is registered" in reason
+    is_causal = name.startswith("flash_attention causal_nvidia_gpu")
+    return is_causal and target == "sm_80" and "to ir.IntImm failed" in reason
+
+
+@needs_tilelang
+def test_tilelang_is_the_version_that_the_text_is_for() -> None:
+    assert probe("tilelang", PYTHON).version == "0.1.15"
+
+
+@needs_tilelang
+def test_tilelang_lowers_the_operators_for_every_target() -> None:
+    found = lower_with_tilelang(texts_of_operators(), PYTHON)
+    assert len(found) == 16 * 3
+    failed = {key: reason for key, reason in found.items() if reason}
+    assert {key: reason for key, reason in failed.items() if not is_known_limit(*key, reason)} == {}
+    for (name, target), reason in sorted(found.items()):
+        print(f"| {name} | {target} | {'no' if reason else 'yes'} |")
+
+
+@needs_tilelang
+def test_a_text_that_tilelang_does_not_take_is_reported() -> None:
+    texts = {"nonsense": "import tilelang.language as T\nT.no_such_function()\n"}
+    found = lower_with_tilelang(texts, PYTHON, ["sm_80"])
+    assert "no_such_function" in found["nonsense", "sm_80"]

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from eas.ir.types import DType
+from eas.ir.types import F32, DType
 from eas.septran.flat.affine import Affine
 from eas.septran.flat.nodes import (
     Binary,
@@ -27,6 +27,10 @@ from eas.septran.flat.nodes import (
 )
 
 Array: TypeAlias = np.ndarray[Any, Any]
+
+
+class ShapeError(Exception):
+    """Shapes that do not fit together."""
 
 
 def compute(
@@ -67,18 +71,43 @@ def convert(values: Array, dtype: DType) -> Array:
         return values.astype(dtype.numpy)
 
 
+def padded(source: Array, shape: tuple[int, ...], fill: float | int | None, dtype: DType) -> Array:
+    """What a copy to a shape writes: the source, and the fill beyond the source's extents."""
+    moved = convert(source, dtype)
+    if moved.shape == shape:
+        return moved
+    fits = all(have <= want for have, want in zip(moved.shape, shape, strict=True))
+    if fill is None or not fits:
+        raise ShapeError(f"copies a shape of {moved.shape} to one of {shape}")
+    filled: Array = np.full(shape, fill, dtype.numpy)
+    filled[tuple(slice(extent) for extent in moved.shape)] = moved
+    return filled
+
+
+def multiply(held: Array, left: Array, right: Array, transposed: str, dtype: DType) -> Array:
+    """The destination of a product: what it held, and the product of two matrices."""
+    left = left.T if "a" in transposed else left
+    right = right.T if "b" in transposed else right
+    if (left.shape[0], right.shape[1]) != held.shape or left.shape[1] != right.shape[0]:
+        shapes = f"{left.shape} @ {right.shape}"
+        raise ShapeError(f"adds a product of {shapes} to a shape of {held.shape}")
+    wide = accumulator(dtype).numpy
+    product = left.astype(wide) @ right.astype(wide)
+    return (held.astype(wide) + product).astype(dtype.numpy)
+
+
 def reduce_along(kind: ReduceKind, held: Array, source: Array, axis: int, dtype: DType) -> Array:
     """The destination of a reduction: what it held, and all elements along an axis."""
-    wide = accumulator(dtype)
+    wide = accumulator(dtype).numpy
     values = source.astype(wide)
     keeps_axis = held.ndim == source.ndim
     total = _REDUCE[kind].reduce(values, axis=axis, keepdims=keeps_axis, dtype=wide)
     return _REDUCE[kind](held.astype(wide), total).astype(dtype.numpy)
 
 
-def accumulator(dtype: DType) -> np.dtype[Any]:
+def accumulator(dtype: DType) -> DType:
     """What products and sums are accumulated in."""
-    return np.dtype(np.float32) if dtype.is_float and dtype.bits == 16 else dtype.numpy
+    return F32 if dtype.is_float and dtype.bits == 16 else dtype
 
 
 def _rounded(function: Callable[..., Array], *operands: Array) -> Array:

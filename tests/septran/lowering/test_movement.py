@@ -1,0 +1,118 @@
+"""How much moves: in the flat module, and counted in the texts of Metal and C."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from eas.septran.flat.nodes import Barrier, Copy, For, walk
+from eas.septran.operators import Operator, load
+from tests.septran.operators import FOLDER
+
+GEMM, FLASH = FOLDER / "gemm", FOLDER / "flash_attention"
+HEADS: dict[str, Any] = {"H": 2, "M": 128, "N": 96, "D": 32}
+
+
+def gemm_on(folder: Path, machine: str, tiles: tuple[int, int, int], stages: int = 2) -> Operator:
+    m, n, k = tiles
+    overlay = folder / "tiles.map.yaml"
+    overlay.write_text(
+        f"task_mappings:\n  gemm_host: {{tunables: {{block_m: {m}, block_n: {n}}}}}\n"
+        f"  gemm_block: {{tunables: {{block_k: {k}}}, pipeline: {stages}}}\n",
+        "utf-8",
+    )
+    return load(GEMM / "gemm_logic.py", [GEMM / f"gemm.{machine}.map.yaml", overlay])
+
+
+def flash_on(machine: str) -> Operator:
+    return load(FLASH / "flash_attention_logic.py", FLASH / f"{machine}.map.yaml")
+
+
+def loop_of(text: str, head: str) -> str:
+    """The text of a loop, from its head to the line that closes it."""
+    start = text.index(head)
+    margin = re.search(r"( *)$", text[:start])
+    assert margin is not None
+    return text[start : text.index(f"\n{margin[1]}}}", start)]
+
+
+def reads_of(name: str, text: str) -> int:
+    """How many places in a text read an element of an array."""
+    return len(re.findall(rf"= {name}\[", text))
+
+
+TILES = [(32, 32, 16), (32, 64, 16), (64, 32, 16), (16, 64, 8), (48, 24, 8), (64, 16, 32)]
+SIZES: list[dict[str, Any]] = [{"M": 256, "N": 256, "K": 256}, {"M": 131, "N": 95, "K": 67}]
+
+
+@pytest.mark.parametrize("sizes", SIZES, ids=["even", "ragged"])
+@pytest.mark.parametrize("tiles", TILES, ids=lambda tiles: "x".join(map(str, tiles)))
+def test_pipelined_gemm_on_metal_has_one_barrier_per_trip(
+    tiles: tuple[int, int, int], sizes: dict[str, Any], tmp_path: Path
+) -> None:
+    operator = gemm_on(tmp_path, "apple_gpu", tiles)
+    loop = loop_of(operator.emit("metal", **sizes), "for (int p = 0;")
+    assert loop.count("threadgroup_barrier") == 1
+
+
+@pytest.mark.parametrize("tiles", TILES, ids=lambda tiles: "x".join(map(str, tiles)))
+def test_gemm_on_metal_copies_two_tiles_per_trip_and_the_sum_once(
+    tiles: tuple[int, int, int], tmp_path: Path
+) -> None:
+    text = gemm_on(tmp_path, "apple_gpu", tiles).emit("metal", M=192, N=192, K=128)
+    loop = loop_of(text, "for (int p = 0;")
+    assert (reads_of("A", loop), reads_of("B", loop)) == (1, 1)
+    assert (reads_of("A", text), reads_of("B", text)) == (2, 2)  # the prologue's, too
+    assert len(re.findall(r"\bC\[.*\] = ", text)) == 1
+    assert not re.search(r"\bC\[", loop)
+
+
+@pytest.mark.parametrize("stages", [1, 3])
+def test_gemm_in_c_copies_two_tiles_per_trip_and_the_sum_once(stages: int, tmp_path: Path) -> None:
+    text = gemm_on(tmp_path, "awesomedsa", (32, 64, 16), stages).emit("c", M=128, N=128, K=128)
+    loop = loop_of(text, "for (int64_t p = 0;")
+    assert loop.count("vendor_lib_dma_copy") == 2
+    prologue = 2 if stages > 1 else 0
+    assert text.count("vendor_lib_dma_copy") == 2 + prologue + 1
+    assert len(re.findall(r"vendor_lib_dma_copy\(&C\[", text)) == 1
+
+
+@pytest.mark.parametrize("machine", ["apple_gpu", "awesomedsa", "nvidia_gpu", "h100"])
+def test_flash_attention_moves_keys_once_per_step_and_queries_once(machine: str) -> None:
+    [kernel] = flash_on(machine).flat(**HEADS).kernels
+    [loop] = [stmt for stmt in walk(kernel.body) if isinstance(stmt, For)]
+    inside = [stmt.source.buffer for stmt in walk(loop.body) if isinstance(stmt, Copy)]
+    assert sorted(inside) == ["K", "V"]
+    everywhere = [stmt for stmt in walk(kernel.body) if isinstance(stmt, Copy)]
+    assert [stmt.source.buffer for stmt in everywhere].count("Q") == 1
+    assert [stmt.target.buffer for stmt in everywhere].count("O") == 1
+    assert len(everywhere) == 4
+
+
+def test_flash_attention_on_metal_reads_keys_once_per_step_and_queries_once() -> None:
+    text = flash_on("apple_gpu").emit("metal", **HEADS)
+    loop = loop_of(text, "for (int j = 0;")
+    assert [reads_of(name, loop) for name in "QKV"] == [0, 1, 1]
+    assert [reads_of(name, text) for name in "QKV"] == [1, 1, 1]
+    assert len(re.findall(r"\bO\[.*\] = ", text)) == 1
+    assert not re.search(r"\bO\[.*\] = ", loop)
+
+
+def test_flash_attention_in_c_copies_keys_once_per_step_and_queries_once() -> None:
+    text = flash_on("awesomedsa").emit("c", **HEADS)
+    loop = loop_of(text, "for (int64_t j = 0;")
+    inner = re.findall(r"vendor_lib_dma_copy\(&?(\w+)\W.*?, &(\w+)\[", loop)
+    assert [source for _, source in inner] == ["K", "V"]
+    assert loop.count("vendor_lib_dma_copy") == 2
+    assert text.count("vendor_lib_dma_copy") == 2 + 2 + 2  # the prologue's, those of Q and O
+    assert text.count("vendor_lib_dma_copy(&O[") == 1
+
+
+def test_the_flat_module_of_pipelined_gemm_has_one_barrier_per_trip(tmp_path: Path) -> None:
+    for tiles in TILES:
+        [kernel] = gemm_on(tmp_path, "apple_gpu", tiles).flat(M=256, N=256, K=256).kernels
+        [loop] = [stmt for stmt in kernel.body if isinstance(stmt, For)]
+        assert sum(isinstance(stmt, Barrier) for stmt in loop.body) == 1
