@@ -5,18 +5,26 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
-from difflib import get_close_matches
 from typing import Any, cast
 
 import numpy as np
 
+from eas.foreign_arguments import read_foreign
 from eas.frontend_ast.source.parameters import Argument, ArrayArg, ConstArg, ScalarArg
-from eas.ir.types import DTYPES, DType
-from eas.runtime.argument_values import Bound, is_numpy_scalar, is_wide, to_bound
+from eas.ir.types import DTYPES, LONG_NAMES, DType, dtype_named
+from eas.runtime.argument_values import (
+    Bound,
+    is_eas_tensor,
+    is_numpy_scalar,
+    is_wide,
+    to_bound,
+)
 from eas.runtime.overlap import relation
 from eas.runtime.refusals import BadArgument, LaunchError
+from eas.runtime.torch_arguments import is_symbolic, is_tensor, type_text
 from eas.signature import Parameter
-from eas.support.records import frozen
+from eas.support.close_names import closest
+from eas.support.records import field, frozen
 
 # A scalar's dtype; an array's dtype, rank, the parameter that gets the same one, and whether it is
 # wide; or the identity of a constexpr.
@@ -28,13 +36,16 @@ class Specialized:
     """`key` is equal for calls that share a compiled kernel.
 
     `values` are the runtime arguments, `constants` the constexpr ones and those that are `None`.
-    `overlapping` are pairs of arrays that share memory but are not the same.
+    `overlapping` are pairs of arrays that share memory but are not the same. `tensors` are the
+    arguments that are tensors of torch, `devices` has the device of each `eas.Tensor`.
     """
 
     key: tuple[KeyPart, ...]
     values: Mapping[str, Bound]
     constants: Mapping[str, Any]
     overlapping: tuple[tuple[str, str], ...] = ()
+    tensors: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    devices: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 def specialize_call(
@@ -45,6 +56,8 @@ def specialize_call(
     values: dict[str, Bound] = {}
     constants: dict[str, Any] = {}
     overlapping: list[tuple[str, str]] = []
+    tensors: dict[str, Any] = {}
+    devices: dict[str, str] = {}
     for p in parameters:
         argument = bound[p.name]
         try:
@@ -54,12 +67,45 @@ def specialize_call(
             elif isinstance(argument, str) and not is_launch:
                 key.append(_declared_type(argument, p))
             else:
-                value, dtype = to_bound(argument, p.dtype)
-                key.append(_runtime_part(p, value, dtype, values, overlapping))
+                given, value, dtype = _bind(argument, p.dtype)
+                part = _runtime_part(p, value, dtype, values, overlapping)
+                if p.array is not None:
+                    _check_array(p.array, part)
+                key.append(part)
                 values[p.name] = value
+                if is_tensor(argument):
+                    tensors[p.name] = argument
+                if is_eas_tensor(given):
+                    devices[p.name] = given.device
         except BadArgument as error:
-            raise LaunchError(kernel, str(error), p.name) from error
-    return Specialized(tuple(key), values, constants, tuple(overlapping))
+            raise LaunchError(kernel, str(error), p.name) from None
+    return Specialized(tuple(key), values, constants, tuple(overlapping), tensors, devices)
+
+
+def _bind(argument: Any, declared: DType | None) -> tuple[Any, Bound, DType]:
+    """An argument, or the tensor that it is read as, and its value as backends take it."""
+    try:
+        return argument, *to_bound(argument, declared)
+    except BadArgument:
+        given = None if declared is not None else read_foreign(argument)
+        if given is None:
+            raise
+        return given, *to_bound(given, declared)
+
+
+def fake_types(
+    parameters: Sequence[Parameter], bound: Mapping[str, object]
+) -> dict[str, object] | None:
+    """The arguments with fake tensors and symbolic numbers as types; None if a constexpr is one."""
+    types = dict(bound)
+    for p in parameters:
+        argument = bound[p.name]
+        if is_symbolic(argument) and p.is_constexpr:
+            return None
+        if is_symbolic(argument) or is_tensor(argument):
+            is_declared = is_symbolic(argument) and p.dtype is not None
+            types[p.name] = p.dtype.name if is_declared and p.dtype else type_text(argument)
+    return types
 
 
 def argument_types(parameters: Sequence[Parameter], call: Specialized) -> dict[str, Argument]:
@@ -139,7 +185,26 @@ def _declared_type(text: str, p: Parameter) -> KeyPart:
     part = parse_type(text)
     if p.dtype is not None and part != p.dtype.name:
         raise BadArgument(f"the parameter is annotated `{p.dtype!r}`, which `{text}` is not")
+    if p.array is not None:
+        _check_array(p.array, part)
     return part
+
+
+def _check_array(annotation: str, part: KeyPart) -> None:
+    """Refuses what is not the array that a parameter is annotated with; it may leave out a rank."""
+    dtype, ndim, *_ = parse_type(annotation)
+    is_right = not isinstance(part, str) and part[0] == dtype
+    if not is_right or (ndim is not None and part[1] not in (None, ndim)):
+        shown = _shown(part)
+        raise BadArgument(f'the parameter is annotated "{annotation}", which `{shown}` is not')
+
+
+def _shown(part: KeyPart) -> str:
+    """A part of a key as it is written: `i32`, `*f32[:, :]`."""
+    if isinstance(part, str):
+        return part
+    dtype, ndim, *_ = part
+    return f"*{dtype}" + (f"[{', '.join(':' * ndim)}]" if isinstance(ndim, int) else "")
 
 
 def parse_type(text: str) -> KeyPart:
@@ -153,11 +218,12 @@ def parse_type(text: str) -> KeyPart:
             f"`{text}` is no type: write `i32` for a number, `*f32` for an array, "
             "`*f32[:, :]` for an array of two dimensions"
         )
-    if match["dtype"] not in DTYPES:
-        close = get_close_matches(match["dtype"], DTYPES, 1)
+    dtype = dtype_named(match["dtype"])
+    if dtype is None:
+        close = closest(match["dtype"], (*DTYPES, *LONG_NAMES))
         hint = f"did you mean `{close[0]}`?" if close else f"there are {', '.join(DTYPES)}"
         raise BadArgument(f"`{text}` names no dtype; {hint}")
     if not match["star"]:
-        return match["dtype"]
+        return dtype.name
     ndim = match["axes"].count(":") if match["axes"] else None
-    return (match["dtype"], ndim, None, bool(match["wide"]))
+    return (dtype.name, ndim, None, bool(match["wide"]))

@@ -11,8 +11,10 @@ from typing import Any
 
 from eas import msl
 from eas.frontend_ast import lower
+from eas.frontend_ast.context import Caution, Table
 from eas.frontend_ast.source.errors import CompileError, internal_error, too_deep
 from eas.frontend_ast.source.parameters import Argument, Capture
+from eas.frontend_ast.table import TABLE
 from eas.ir.nodes import Function
 from eas.ir.passes import COMMON, RELAX, with_bounds
 from eas.ir.passes.strides import last_strides, with_unit_strides
@@ -50,10 +52,22 @@ def compile(
     *,
     threads: int | None = None,
     fast_math: bool = False,
+    table: Table = TABLE,
+    caution: Caution | None = None,
 ) -> CompiledKernel:
-    """Compiles a kernel for these types and constants: a pure function of what it is given."""
+    """Compiles a kernel for these types and constants: a pure function of what it is given.
+
+    `table` and `caution` are for tools that observe a compile, see `eas.frontend_ast.lower`.
+    """
     with timed(fn.__name__, "reading Python"):
-        lowered = lower(fn, arguments, threads=threads, fast_math=fast_math)
+        lowered = lower(
+            fn,
+            arguments,
+            threads=threads,
+            fast_math=fast_math,
+            table=table,
+            caution=caution,
+        )
     with _refusing_depth(lowered.function), timed(fn.__name__, "checking and optimizing"):
         with _reporting_faults(lowered.function):
             verify(lowered.function, COMMON.start)

@@ -6,10 +6,11 @@ import os
 import sys
 from collections.abc import Mapping
 from contextvars import ContextVar, Token
-from difflib import get_close_matches
 from functools import cache
 from types import TracebackType
 from typing import Any, Literal, Self, get_args
+
+from eas.support.close_names import closest
 
 Backend = Literal["auto", "cpu", "interpret", "python", "metal", "mps", "msl-host"]
 
@@ -21,6 +22,8 @@ _ALIASES: dict[str, Backend] = {"mps": "metal"}
 
 class BackendError(Exception):
     """A backend that does not exist, or not here."""
+
+    __module__ = "eas"  # where a user imports it from; tracebacks show it
 
 
 class CheckError(ValueError):
@@ -145,7 +148,7 @@ def resolve_backend(name: str) -> Backend:
     """The backend that a name stands for; raises `BackendError` if it is not there."""
     known = get_args(Backend)
     if name not in known:
-        close = get_close_matches(str(name), known, 1)
+        close = closest(str(name), known)
         hint = f"did you mean `{close[0]}`?" if close else f"there are {', '.join(known)}"
         raise BackendError(f"there is no backend `{name}`; {hint}")
     real = automatic() if name == "auto" else _ALIASES.get(name, name)

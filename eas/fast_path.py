@@ -7,7 +7,7 @@ differ, the launch takes the slow path again.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import FunctionType
 from typing import Any, TypeGuard, cast
 
@@ -17,10 +17,20 @@ from eas.backends import cpu_form, has_unit_strides
 from eas.call_arguments import Specialized
 from eas.compiler import CompiledKernel
 from eas.ir.types import DType
-from eas.runtime.argument_values import Number, is_array, is_numpy_scalar, to_bound
-from eas.runtime.cpu.launch_plan import Layout, Plan
+from eas.runtime.argument_values import (
+    Array,
+    Number,
+    is_array,
+    is_eas_tensor,
+    is_numpy_scalar,
+    to_bound,
+)
+from eas.runtime.cpu.launch import PlannedJob
+from eas.runtime.cpu.launch_plan import Access, Layout, Plan
+from eas.runtime.cpu.torch_plan import TorchPlan, can_be_planned
 from eas.runtime.grid import MAX_AXES, Grid, is_int, resolve_grid
 from eas.runtime.refusals import BadArgument
+from eas.runtime.torch_arguments import is_tensor
 from eas.signature import Parameter, Parameters
 
 MOST_PLANS = 16  # with one key: they differ in their runtime arguments only
@@ -44,26 +54,45 @@ class FastPath:
         self._parameters = parameters
         self._constants = frozenset(p.name for p in parameters.all if p.is_constexpr)
         self._declared = frozenset(p.name for p in parameters.all if p.dtype is not None)
-        self._plans: dict[Key | None, list[tuple[CompiledKernel, Plan]]] = {}
+        self._plans: dict[Key | None, list[tuple[CompiledKernel, Plan | TorchPlan]]] = {}
 
     def run(self, build: Build, grid: Grid | None, args: Row, options: Options) -> bool:
         """Runs the kernel if a cached plan fits these arguments; else gives False."""
-        key, row = self._key_and_row(build, args, options)
-        found = self._plans.get(key)
-        if found is None:
-            return False
-        if grid is not None:
-            extents = self._extents(grid, args, options)
-            if extents is None:
-                return False
-            row = (*row, *extents)
+        found, row = self._find(build, grid, args, options)
         for compiled, plan in found:
             if compiled.is_current() and plan.run(row):
                 return True
-        arrays = _as_arrays(row)
+        arrays = _as_arrays(row) if found else row
         return arrays is not row and any(
             compiled.is_current() and plan.run(arrays) for compiled, plan in found
         )
+
+    def read(
+        self, build: Build, grid: Grid | None, args: Row, options: Options
+    ) -> tuple[PlannedJob, list[Access]] | None:
+        """A launch that runs later, and the memory that it uses; None if no cached plan fits."""
+        found, given = self._find(build, grid, args, options)
+        for row in (given, _as_arrays(given)) if found else ():
+            for compiled, plan in found:
+                reading = plan.reading
+                with reading.lock:
+                    if not (compiled.is_current() and reading.run(row)):
+                        continue
+                    extents, slots, used = reading.found()
+                job = PlannedJob(compiled.executable, slots, extents, row, reading.explain)
+                return job, used
+        return None
+
+    def _find(
+        self, build: Build, grid: Grid | None, args: Row, options: Options
+    ) -> tuple[Sequence[tuple[CompiledKernel, Plan | TorchPlan]], Row]:
+        """The plans that may fit a launch, and the row of its arguments."""
+        key, row = self._key_and_row(build, args, options)
+        found = self._plans.get(key, ())
+        if grid is None or not found:
+            return found, row
+        extents = self._extents(grid, args, options)
+        return ((), row) if extents is None else (found, (*row, *extents))
 
     def add(
         self,
@@ -79,7 +108,7 @@ class FastPath:
         if key is None or call.overlapping or len(found) == MOST_PLANS:
             return
         chosen = cpu_form(compiled, call.values, checks=build[1])
-        plan = chosen.executable.plan(lambda: self._layout(row, len(args), options, chosen, call))
+        plan = self._plan(self._names(args, options), row, chosen, call)
         if plan is None:
             return
         if len(self._plans) == MOST_KEYS:
@@ -103,12 +132,33 @@ class FastPath:
         key = None if None in known else (build, len(args), *options, *known)
         return key, (*args, *named)
 
+    def _names(self, args: Row, options: Options) -> list[str]:
+        """The names of the arguments in the row of a launch."""
+        named = [name for name in options if name not in self._constants]
+        return [*self._parameters.by_position[: len(args)], *named]
+
+    def _plan(
+        self, names: list[str], row: Row, compiled: CompiledKernel, call: Specialized
+    ) -> Plan | TorchPlan | None:
+        tensors: dict[int, Array] = {
+            n: cast(Array, call.values[name])
+            for n, name in enumerate(names)
+            if name in call.tensors
+        }
+        if not can_be_planned(tensors):
+            return None
+        plan = compiled.executable.plan(lambda: self._layout(names, row, compiled, call))
+        if plan is None or not tensors:
+            return plan
+        same, uses = self._same(call), compiled.binding.uses
+        owners = {n: same.get(names[n], names[n]) for n in tensors}
+        written = frozenset(n for n, owner in owners.items() if uses[owner].is_written)
+        return TorchPlan(plan, tensors, written)
+
     def _layout(
-        self, row: Row, given: int, options: Options, compiled: CompiledKernel, call: Specialized
+        self, names: list[str], row: Row, compiled: CompiledKernel, call: Specialized
     ) -> Layout:
-        """What a plan has to know; `given` are the arguments by position."""
-        names = [*self._parameters.by_position[:given]]
-        names += [name for name in options if name not in self._constants]
+        """What a plan has to know of launches like this one."""
         block: Any = call.constants.get("BLOCK")
         has_size = is_int(call.values.get("N")) and is_int(block) and block > 0
         return Layout(
@@ -118,6 +168,7 @@ class FastPath:
             call.values,
             compiled.binding.uses,
             int(block) if has_size else 0,
+            _tensor_type(row),
         )
 
     def _same(self, call: Specialized) -> dict[str, str]:
@@ -173,7 +224,7 @@ def _is_of_ints(values: tuple[object, ...]) -> TypeGuard[tuple[int, ...]]:
 
 def _to_number(p: Parameter, argument: Any) -> object | None:
     """A scalar as the function that gives the grid sees it; None for an array."""
-    if is_array(argument):
+    if is_array(argument) or is_eas_tensor(argument) or is_tensor(argument):
         return None
     if type(argument) is int and (p.dtype is None or p.dtype.is_int):
         return argument
@@ -182,7 +233,10 @@ def _to_number(p: Parameter, argument: Any) -> object | None:
 
 
 def _as_arrays(row: Row) -> Row:
-    """The row with tensors and the like as NumPy arrays; without any it is the very same."""
+    """The row with tensors and the like as NumPy arrays; without any it is the very same.
+
+    Tensors of torch have plans of their own.
+    """
     foreign = {id(argument): argument for argument in row if _is_foreign(argument)}
     if not foreign:
         return row
@@ -193,8 +247,16 @@ def _as_arrays(row: Row) -> Row:
     return tuple(arrays.get(id(argument), argument) for argument in row)
 
 
+def _tensor_type(row: Row) -> type | None:
+    """`eas.Tensor`, or the class that is derived from it; None if there are no tensors."""
+    kinds: list[type] = [type(argument) for argument in row if is_eas_tensor(argument)]
+    return kinds[0] if kinds else None
+
+
 def _is_foreign(argument: object) -> bool:
     kind = type(argument)
-    if kind is np.ndarray or isinstance(argument, Number | np.generic):
+    if kind is np.ndarray or isinstance(argument, Number | np.generic) or is_tensor(argument):
+        return False
+    if is_eas_tensor(argument):  # plans take these as they are
         return False
     return hasattr(kind, "__dlpack__") or hasattr(kind, "__array_interface__")

@@ -15,6 +15,8 @@ MARK = "__eas_intrinsic__"
 class OutsideKernelError(RuntimeError):
     """A function of `mk` was called by Python itself, outside of a kernel."""
 
+    __module__ = "eas"  # where a user imports it from; tracebacks show it
+
 
 def intrinsic(name: str = "") -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Marks a function that exists inside kernels only; `name` is its op, if that differs."""

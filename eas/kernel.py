@@ -5,15 +5,16 @@ from __future__ import annotations
 import functools
 import inspect
 import operator
+import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import FunctionType
-from typing import Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import numpy as np
 
-from eas.backends import checks_by_default, launch_on
-from eas.call_arguments import Specialized, argument_types, specialize_call
+from eas.backends import backend_of_metal_tensors, checks_by_default, launch_on
+from eas.call_arguments import Specialized, argument_types, fake_types, specialize_call
 from eas.compiler import CompiledKernel, compile, compile_until
 from eas.config import (
     Backend,
@@ -23,16 +24,27 @@ from eas.config import (
     choose_checks,
     to_flag,
 )
-from eas.fast_path import FastPath
+from eas.fast_path import Build, FastPath
 from eas.frontend_ast.source.errors import CompileError, Refusal
 from eas.frontend_ast.source.reading import read_source
 from eas.frontend_ast.source.specialized import specialize
-from eas.frontend_ast.source.texts import keep_texts
+from eas.frontend_ast.source.texts import keep_texts, kept_text, restore_text
 from eas.frontend_ast.source.wrappers import kernel_function
 from eas.ir.text import print_function
+from eas.runtime import torch_arguments
+from eas.runtime.errors import KernelError
 from eas.runtime.grid import Grid, implicit_grid, resolve_grid
 from eas.runtime.refusals import BadArgument, LaunchError
-from eas.signature import Parameters
+from eas.runtime.streams.active import ACTIVE
+from eas.runtime.torch_tracing import make_opaque
+from eas.signature import Parameter, Parameters
+from eas.support.records import frozen
+
+if TYPE_CHECKING:
+    from eas.mlx import MlxKernel
+
+if TYPE_CHECKING:
+    from eas.examples import Example
 
 MAX_THREADS = 1024
 
@@ -43,7 +55,10 @@ F = TypeVar("F", bound=Callable[..., Any])
 def kernel(fn: Callable[..., Any], /) -> Kernel: ...
 @overload
 def kernel(
-    *, fast_math: bool = False, checked: bool | None = None
+    *,
+    fast_math: bool = False,
+    checked: bool | None = None,
+    examples: Sequence[Sequence[Any]] = (),
 ) -> Callable[[Callable[..., Any]], Kernel]: ...
 def kernel(
     fn: Callable[..., Any] | None = None,
@@ -51,17 +66,20 @@ def kernel(
     *,
     fast_math: bool = False,
     checked: bool | None = None,
+    examples: Sequence[Sequence[Any]] = (),
 ) -> Kernel | Callable[[Callable[..., Any]], Kernel]:
     """Makes a kernel of a function: `@eas.kernel`, or `@eas.kernel(fast_math=True)`.
 
     `fast_math` lets floating-point operations be reordered and contracted. `checked` says whether
     accesses outside of arrays are reported; without it, the backend decides, see `eas.checked`.
+    `examples` are types to compile the kernel for where nobody launches it, as in an editor:
+    `examples=[("*f32", "*f32", "i32", dict(BLOCK=256))]`; the dict has arguments by name.
     """
     if fn is not None:
-        return Kernel(fn, fast_math=fast_math, checked=checked)
+        return Kernel(fn, fast_math=fast_math, checked=checked, examples=examples)
 
     def decorate(fn: Callable[..., Any]) -> Kernel:
-        return Kernel(fn, fast_math=fast_math, checked=checked)
+        return Kernel(fn, fast_math=fast_math, checked=checked, examples=examples)
 
     return decorate
 
@@ -70,6 +88,24 @@ def function(fn: F) -> F:
     """Marks a function as a helper of kernels, for the reader's sake; any function can be one."""
     keep_texts(fn)
     return fn
+
+
+# Errors that a user can do something about: their text says where, in the user's own code.
+_FOR_USERS = (LaunchError, CompileError, KernelError)
+
+
+@frozen(eq=False)
+class _Launch:
+    """What a call of a kernel asks for. `build` is what code for the CPU depends on."""
+
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    grid: Grid | None
+    build: Build
+    backend: Backend
+    is_backend_given: bool
+    checks: bool | None
+    sync: bool
 
 
 class Kernel:
@@ -85,7 +121,12 @@ class Kernel:
     __qualname__: str
 
     def __init__(
-        self, fn: Callable[..., Any], *, fast_math: bool = False, checked: bool | None = None
+        self,
+        fn: Callable[..., Any],
+        *,
+        fast_math: bool = False,
+        checked: bool | None = None,
+        examples: Sequence[Sequence[Any]] = (),
     ) -> None:
         if isinstance(fn, staticmethod):
             fn = fn.__func__
@@ -98,6 +139,7 @@ class Kernel:
         self._inner = inspect.unwrap(fn)
         self._parts = _parts(self._inner)
         self.parameters = Parameters(self._inner)
+        self.examples = _read_examples(fn.__name__, self.parameters, examples)
         self._compiled: dict[tuple[object, ...], CompiledKernel] = {}
         self._fast_path = FastPath(self.parameters)
         self._lock = threading.RLock()
@@ -110,8 +152,21 @@ class Kernel:
     def __repr__(self) -> str:
         return f"<kernel {self.fn.__qualname__}>"
 
-    def __reduce__(self) -> str:
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """A kernel is pickled by its name, like a function; by cloudpickle also by value."""
+        # pickle runs no Python of its own: the caller's frame is that of its `dump`
+        is_cloudpickle = sys._getframe(1).f_globals.get("__name__") == "cloudpickle.cloudpickle"  # pyright: ignore[reportPrivateUsage]
+        if is_cloudpickle and not self._is_importable():
+            text = kept_text(self.fn)
+            return _restore, (self.fn, text, self.fast_math, self.checked, self.examples)
         return self.fn.__qualname__
+
+    def _is_importable(self) -> bool:
+        """Whether another process finds it in the module that defines it."""
+        found: Any = sys.modules.get(self.fn.__module__)
+        for name in self.fn.__qualname__.split("."):
+            found = getattr(found, name, None)
+        return found is self and self.fn.__module__ != "__main__"
 
     def __call__(
         self,
@@ -128,29 +183,61 @@ class Kernel:
         `_grid` is an int, a tuple of up to three, or a function of a dict of the scalar and the
         constexpr arguments; without it the grid is `ceil(N / BLOCK)`, by the arguments of these
         names. `_tptg` is the number of threads per program, `_backend` overrides `EAS_BACKEND`.
-        `_sync` is taken and changes nothing: a launch returns when the kernel is done on every
-        backend. `_checked` says whether accesses outside of arrays are reported, see `eas.checked`.
+        With `_sync=False` it returns before the kernel is done, see `eas.Stream`. `_checked` says
+        whether accesses outside of arrays are reported, see `eas.checked`.
         """
         try:
             backend = choose_backend(_backend)
-            checks = choose_checks(_checked, self.checked)
+            chosen_checks = choose_checks(_checked, self.checked)
         except (BackendError, CheckError) as error:
-            raise LaunchError(self.name, str(error)) from error
-        if checks is None:
-            checks = checks_by_default(backend)
+            raise LaunchError(self.name, str(error)) from None
+        checks = checks_by_default(backend) if chosen_checks is None else chosen_checks
         build = (_tptg, checks)
-        if backend == "cpu" and self._fast_path.run(build, _grid, args, kwargs):
+        is_plain = _sync is True and not ACTIVE  # nothing is in flight that it could wait for
+        if is_plain and backend == "cpu" and self._fast_path.run(build, _grid, args, kwargs):
+            return
+        launch = _Launch(args, kwargs, _grid, build, backend, bool(_backend), chosen_checks, _sync)
+        try:
+            self._launch(launch, is_plain=is_plain)
+        except _FOR_USERS as error:
+            raise error.with_traceback(None) from error.__cause__
+
+    def _launch(self, launch: _Launch, *, is_plain: bool) -> None:
+        """A launch that is not like an earlier one, or not to be waited for."""
+        self._check_sync(launch.sync)
+        args, kwargs, build, backend = launch.args, launch.kwargs, launch.build, launch.backend
+        is_asynchronous = not launch.sync and backend == "cpu"
+        if is_asynchronous and self._put_into_stream(build, launch.grid, args, kwargs):
+            return
+        threads, checks = build
+        if self._is_fake_launch(args, kwargs):
+            self._check_fake_launch(args, kwargs, threads)
+            return
+        if backend == "metal" and self._launch_on_torch(args, kwargs, launch.grid, threads):
             return
         call = self._specialize(args, kwargs, is_launch=True)
+        if "metal" in call.devices.values():
+            given = backend if launch.is_backend_given else ""
+            backend = backend_of_metal_tensors(self.name, call.devices, given)
+            checks = checks_by_default(backend) if launch.checks is None else launch.checks
         try:
-            grid = self._grid(call, _grid)
+            grid = self._grid(call, launch.grid)
         except BadArgument as error:
-            raise LaunchError(self.name, str(error)) from error
-        compiled = self._compile(call, _tptg)
+            raise LaunchError(self.name, str(error)) from None
+        compiled = self._compile(call, threads)
         self._check_overlaps(call, compiled)
-        launch_on(backend, compiled, call.values, grid, checks)
-        if backend == "cpu":
+        self._mark_tensors(call, compiled)
+        launch_on(backend, compiled, call.values, grid, checks, is_synchronous=launch.sync)
+        if (is_plain and backend == "cpu") or is_asynchronous:
             self._fast_path.add(build, args, kwargs, compiled, call)
+
+    def _put_into_stream(
+        self, build: Build, grid: Grid | None, args: tuple[Any, ...], options: dict[str, Any]
+    ) -> bool:
+        """Puts a launch into a stream if it is like an earlier one; else gives False."""
+        from eas.asynchronous import put_planned  # only its users pay for the import
+
+        return put_planned(self.name, lambda: self._fast_path.read(build, grid, args, options))
 
     def __getitem__(self, grid: Grid) -> Callable[..., None]:
         """The kernel with a grid, to be called: `add[4](...)`, `add[4, 4](...)`."""
@@ -164,11 +251,36 @@ class Kernel:
 
     def compile(self, *args: Any, _tptg: int | None = None, **kwargs: Any) -> CompiledKernel:
         """The kernel compiled for these arguments, or for types of them: `"*f32"`, `"i32"`."""
-        return self._compile(self._specialize(args, kwargs, is_launch=False), _tptg)
+        try:
+            return self._compile(self._specialize(args, kwargs, is_launch=False), _tptg)
+        except _FOR_USERS as error:
+            raise error.with_traceback(None) from error.__cause__
 
     def to_msl(self, *args: Any, _tptg: int | None = None, **kwargs: Any) -> str:
         """The Metal text for these arguments or types."""
         return self.compile(*args, _tptg=_tptg, **kwargs).msl
+
+    def to_mlx(
+        self, *args: Any, _grid: Grid | None = None, _tptg: int | None = None, **kwargs: Any
+    ) -> MlxKernel:
+        """The kernel for `mx.fast.metal_kernel` of MLX, for these arguments or types.
+
+        With arguments it can be launched there, over the grid of a launch. See `eas.mlx.MlxKernel`.
+        """
+        from eas import mlx
+
+        try:
+            bound = self.parameters.bind(args, kwargs)
+            types = {name: mlx.array_type(value) or value for name, value in bound.items()}
+            call = specialize_call(self.name, self.parameters.all, types, is_launch=False)
+            is_typed = any(isinstance(bound[p.name], str) for p in self._runtime_parameters())
+            grid = None if is_typed else self._grid(call, _grid)
+        except BadArgument as error:
+            raise LaunchError(self.name, str(error)) from None
+        return mlx.to_mlx(self._compile(call, _tptg), bound, grid)
+
+    def _runtime_parameters(self) -> list[Parameter]:
+        return [p for p in self.parameters.all if not p.is_constexpr]
 
     def to_schedule(self, *args: Any, _tptg: int | None = None, **kwargs: Any) -> str:
         """What is decided before the Metal text is written, for these arguments or types.
@@ -216,7 +328,7 @@ class Kernel:
         try:
             bound = self.parameters.bind(args, kwargs)
         except BadArgument as error:
-            raise LaunchError(self.name, str(error)) from error
+            raise LaunchError(self.name, str(error)) from None
         return specialize_call(self.name, self.parameters.all, bound, is_launch=is_launch)
 
     def _update_parameters(self) -> None:
@@ -266,6 +378,63 @@ class Kernel:
                     second,
                 )
 
+    def _check_sync(self, sync: object) -> None:
+        if not isinstance(sync, bool):
+            raise LaunchError(self.name, f"`_sync` is True or False, not {sync!r}")
+
+    def _mark_tensors(self, call: Specialized, compiled: CompiledKernel) -> None:
+        """Refuses tensors that must not be written, and lets autograd know of those that are."""
+        if not call.tensors:
+            return
+        written = {name: call.tensors[name] for name in compiled.writes if name in call.tensors}
+        for name, tensor in written.items():
+            try:
+                torch_arguments.check_written(tensor)
+            except BadArgument as error:
+                raise LaunchError(self.name, str(error), name) from None
+        torch_arguments.mark_written(written.values())
+
+    def _is_fake_launch(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+        """Whether `torch` only wants to know what the launch would do."""
+        try:
+            return torch_arguments.is_fake_launch([*args, *kwargs.values()])
+        except BadArgument as error:
+            raise LaunchError(self.name, str(error)) from None
+
+    def _launch_on_torch(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], grid: Grid | None, threads: int | None
+    ) -> bool:
+        """Launches on torch's own stream, if arrays are on `mps` and that was chosen."""
+        if not any(map(torch_arguments.is_on_mps, [*args, *kwargs.values()])):
+            return False
+        from eas import torch_stream
+
+        try:
+            if not torch_stream.is_stream_used():
+                return False
+            bound = self.parameters.bind(args, kwargs)
+            types = fake_types(self.parameters.all, bound)
+            assert types is not None
+            call = specialize_call(self.name, self.parameters.all, types, is_launch=False)
+            extents = self._grid(call, grid)
+        except BadArgument as error:
+            raise LaunchError(self.name, str(error)) from None
+        torch_stream.launch(self._compile(call, threads), bound, extents)
+        return True
+
+    def _check_fake_launch(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], threads: int | None
+    ) -> None:
+        """Compiles the kernel for the types of the arguments, as far as they are known."""
+        try:
+            bound = self.parameters.bind(args, kwargs)
+        except BadArgument as error:
+            raise LaunchError(self.name, str(error)) from None
+        types = fake_types(self.parameters.all, bound)
+        if types is not None:
+            call = specialize_call(self.name, self.parameters.all, types, is_launch=False)
+            self._compile(call, threads)
+
     def _check_threads(self, threads: int | None) -> None:
         if threads is None:
             return
@@ -278,6 +447,33 @@ class Kernel:
             return implicit_grid(call.values, call.constants)
         scalars = {n: v.item() for n, v in call.values.items() if isinstance(v, np.generic)}
         return resolve_grid(grid, {**scalars, **call.constants})
+
+
+make_opaque(Kernel.__call__)
+
+
+def _restore(
+    fn: FunctionType,
+    text: tuple[str, list[str]] | None,
+    fast_math: bool,
+    checked: bool | None,
+    examples: Any,
+) -> Kernel:
+    """A kernel that was pickled by value, with the text of its file."""
+    if text is not None:
+        restore_text(fn, *text)
+    made = Kernel(fn, fast_math=fast_math, checked=checked)
+    made.examples = examples
+    return made
+
+
+def _read_examples(name: str, parameters: Parameters, given: Any) -> tuple[Example, ...]:
+    """Most kernels have none: `import eas` does not wait for what reads them."""
+    if given == ():
+        return ()
+    from eas.examples import read_examples
+
+    return read_examples(name, parameters, given)
 
 
 def _parts(fn: Any) -> tuple[object, ...]:

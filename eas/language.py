@@ -89,6 +89,20 @@ else:
     f32 = _types.F32
     f64 = _types.F64
 
+# The names that NumPy and torch have for them.
+int8 = i8
+int16 = i16
+int32 = i32
+int64 = i64
+uint8 = u8
+uint16 = u16
+uint32 = u32
+uint64 = u64
+float16 = f16
+bfloat16 = bf16
+float32 = f32
+float64 = f64
+
 
 @intrinsic()
 def program_id(axis: int = 0) -> Value:
@@ -463,6 +477,21 @@ def alloc_tg(shape: Shape, dtype: DTypeLike) -> Value:
     >>> mk.barrier()
     >>> mk.load(shared, 3 - t)
     [30, 20, 10, 0]
+    """
+    ...
+
+
+@intrinsic()
+def local(size: int, dtype: DTypeLike = f32) -> Value:
+    """A small array for each lane, zero at first: up to 64 elements, in registers.
+
+    An index may be known at run time only, and differ from lane to lane.
+
+    >>> i = mk.arange(0, 4)
+    >>> best = mk.local(2, mk.i32)
+    >>> best[i % 2] = 10 * i
+    >>> best[1]
+    [0, 10, 0, 30]
     """
     ...
 
@@ -1398,8 +1427,9 @@ def dot(
 ) -> Value:
     """The product of two matrices, or of each two of a batch, plus `acc`.
 
-    The factors are f16, bf16 or f32, and the sum is f32; or they are i8 or u8, and it is i32. In a
-    loop, `acc = mk.dot(a, b, acc)` keeps a sum of f32 in the matrix registers of the GPU.
+    The factors are f16, bf16 or f32, and the sum is f32; or they are i8 or u8, and it is i32; or
+    they are f64, which Metal does not have, and it is f64. In a loop, `acc = mk.dot(a, b, acc)`
+    keeps a sum of f32 in the matrix registers of the GPU.
     `input_precision` allows f32 factors to be rounded; they never are.
 
     >>> a = mk.reshape(mk.load(x, mk.arange(0, 6)), (2, 3))

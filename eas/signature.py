@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 
-from eas.ir.types import DTYPES, DType
+from eas.ir.types import DType, dtype_named
 from eas.runtime.refusals import BadArgument
+from eas.support.close_names import closest
 from eas.support.records import frozen
 
 if TYPE_CHECKING:
@@ -24,11 +24,16 @@ else:
 
 @frozen
 class Parameter:
-    """One parameter of a kernel. `dtype` is what it is annotated with, `mk.i64` for instance."""
+    """One parameter of a kernel. `dtype` is what it is annotated with, `mk.i64` for instance.
+
+    `array` is the type of an array that it is annotated with: `x: "*f32"`, or, for a type checker,
+    `x: Annotated[mk.Value, "*f32"]`.
+    """
 
     name: str
     is_constexpr: bool
     dtype: DType | None
+    array: str | None
     default: object
     has_default: bool
     by_position: bool
@@ -69,7 +74,7 @@ class Parameters:
 
     def _unknown(self, name: str) -> str:
         options = [*sorted(self._by_keyword), *LAUNCH_OPTIONS]
-        close = get_close_matches(name, options, 1)
+        close = closest(name, options)
         hint = f"did you mean `{close[0]}`?" if close else f"it takes {_quoted(options)}"
         return f"has no parameter `{name}`; {_OF_TRITON.get(name, hint)}"
 
@@ -107,6 +112,7 @@ def _read_parameters(fn: Callable[..., object]) -> list[Parameter]:
                 p.name,
                 annotation is constexpr,
                 annotation if isinstance(annotation, DType) else None,
+                annotation if isinstance(annotation, str) else None,
                 p.default,
                 p.default is not p.empty,
                 p.kind is not p.KEYWORD_ONLY,
@@ -117,13 +123,21 @@ def _read_parameters(fn: Callable[..., object]) -> list[Parameter]:
 
 
 def _resolve(annotation: object, fn: Callable[..., object]) -> object:
-    """The annotation's value; `from __future__ import annotations` leaves only its text."""
+    """The annotation's value; `from __future__ import annotations` leaves only its text.
+
+    Of strings, only the type of an array is left as it is.
+    """
+    if get_origin(annotation) is Annotated:
+        texts = [each for each in get_args(annotation)[1:] if isinstance(each, str)]
+        return _resolve(texts[0], fn) if texts else None
     if not isinstance(annotation, str):
         return annotation
+    if annotation.lstrip().startswith("*"):
+        return annotation.strip()
     try:
         closure = inspect.getclosurevars(fn).nonlocals
         value = eval(annotation, getattr(fn, "__globals__", {}), dict(closure))
         return value if value == annotation else _resolve(value, fn)
     except Exception:  # any expression of the user's may stand there, and it may fail in any way
         word = annotation.rpartition(".")[2]
-        return constexpr if word == "constexpr" else DTYPES.get(word)
+        return constexpr if word == "constexpr" else dtype_named(word)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from typing import Any
 
 from eas import msl
@@ -11,6 +10,7 @@ from eas.ir.passes import COMMON
 from eas.ir.passes.strides import with_unit_strides
 from eas.ir.pipeline import Pipeline, chain, run
 from eas.msl.pipeline import METAL, MetalOptions
+from eas.support.close_names import closest
 
 TARGETS = ("metal", "cpu")
 
@@ -38,7 +38,7 @@ def check_pass(name: str, target: str) -> None:
     names = names_of(target)
     if name in names:
         return
-    near = difflib.get_close_matches(name, names, n=1)
+    near = closest(name, names)
     others = [other for other in TARGETS if name in names_of(other)]
     if others:
         hint = f"the target {others[0]} has it"

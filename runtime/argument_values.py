@@ -8,6 +8,7 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from eas.ir.types import BOOL, DTYPES, F32, I32, I64, U64, DType, from_numpy
+from eas.runtime import torch_arguments
 from eas.runtime.refusals import BadArgument
 from eas.support.faults import Extent
 from eas.support.records import frozen
@@ -18,6 +19,8 @@ Bound = Array | np.generic
 Number = bool | int | float
 
 _KNOWN = f"its dtypes are {', '.join(DTYPES)}"
+
+
 _CPU = 1  # DLDeviceType.kDLCPU of the DLPack specification
 
 
@@ -64,7 +67,7 @@ def is_numpy_scalar(value: object) -> TypeGuard[np.generic]:
 def _dtype_of_scalar(value: np.generic) -> DType:
     dtype = from_numpy(value.dtype)
     if dtype is None:
-        raise BadArgument(f"{_describe(value)} has no counterpart in a kernel; {_KNOWN}")
+        raise BadArgument(f"{describe(value)} has no counterpart in a kernel; {_KNOWN}")
     return dtype
 
 
@@ -82,7 +85,7 @@ def _natural_dtype(value: Number) -> DType:
 def _to_declared(value: Any, declared: DType) -> np.generic:
     number: object = value.item() if is_numpy_scalar(value) else value
     if not isinstance(number, Number) or not _is_accepted(number, declared):
-        raise BadArgument(f"expected {_wanted(declared)}, not {_describe(value)}")
+        raise BadArgument(f"expected {_wanted(declared)}, not {describe(value)}")
     return _convert(number, declared)
 
 
@@ -122,6 +125,18 @@ def is_array(value: object) -> TypeGuard[Array]:
     return isinstance(value, np.ndarray)
 
 
+def is_eas_tensor(value: object) -> bool:
+    """Whether a value is an `eas.Tensor`. The module of that class is not imported for it."""
+    return hasattr(type(value), "__eas_array__")
+
+
+def array_in(value: Any) -> Array | None:
+    """The array that a NumPy array or a tensor is; None for anything else."""
+    if is_eas_tensor(value):
+        return value.__eas_array__()
+    return value if is_array(value) else None
+
+
 def is_wide(array: Array) -> bool:
     """Whether its extents, its strides or the offsets of its elements do not all fit into i32."""
     if 0 < array.nbytes <= I32.max and array.flags.c_contiguous:
@@ -145,10 +160,14 @@ def _dtype_of(array: Array) -> DType:
     raise BadArgument(f"an array of {array.dtype} has no counterpart in a kernel; {_KNOWN}")
 
 
-def _to_array(value: object) -> Array:
+def _to_array(value: Any) -> Array:
     """The same memory as a NumPy array."""
     if isinstance(value, np.ma.MaskedArray):
         raise BadArgument("a masked array: pass its data and its mask as two arguments")
+    if is_eas_tensor(value):
+        return value.__eas_array__()
+    if torch_arguments.is_tensor(value):
+        return torch_arguments.to_array(value)
     if is_array(value) or hasattr(value, "__array_interface__"):
         return np.asarray(value)
     if hasattr(value, "__dlpack__"):
@@ -158,8 +177,8 @@ def _to_array(value: object) -> Array:
 
 def _unknown(value: object) -> str:
     message = (
-        "expected a number or an array (NumPy, or an object with `__dlpack__`), "
-        f"not {_describe(value)}"
+        "expected a number or an array (`eas.Tensor`, NumPy, or an object with `__dlpack__`), "
+        f"not {describe(value)}"
     )
     if isinstance(value, list | tuple):
         return f"{message}; make an array of it with `np.array`"
@@ -173,10 +192,10 @@ def _from_dlpack(value: Any) -> Array:
         device = int(value.__dlpack_device__()[0])
         array = np.from_dlpack(value) if device == _CPU else None
     except (AttributeError, BufferError, RuntimeError, TypeError, ValueError) as error:
-        raise BadArgument(f"{_describe(value)} cannot be read through DLPack: {error}") from error
+        raise BadArgument(f"{describe(value)} cannot be read through DLPack: {error}") from error
     if array is None:
         raise BadArgument(
-            f"{_describe(value)} is not in the memory of the CPU "
+            f"{describe(value)} is not in the memory of the CPU "
             f"(its DLPack device is {device}): copy it there first"
         )
     return array if array.flags.writeable else _writeable_twin(value, array)
@@ -195,7 +214,7 @@ def _writeable_twin(value: Any, array: Array) -> Array:
     return twin if is_same_memory and twin.dtype == array.dtype else array
 
 
-def _describe(value: Any) -> str:
+def describe(value: Any) -> str:
     """A value for an error message: short, and by type where the value says little."""
     if value is None or isinstance(value, Number):
         return f"`{value!r}`"

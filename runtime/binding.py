@@ -131,7 +131,8 @@ class ArrayUse:
                 raise BadArgument(
                     "the kernel counts offsets in a contiguous array, but this one has the shape "
                     f"{array.shape} and the strides {array.strides}: pass "
-                    f"`np.ascontiguousarray({self.name})`, index it as `{self.name}[i, ...]`, "
+                    f"`np.ascontiguousarray({self.name})` or `{self.name}.contiguous()`, "
+                    f"index it as `{self.name}[i, ...]`, "
                     f"or have the kernel take its strides, `{self.name}.strides[{axis}]`"
                 )
             packed = stride * extent

@@ -10,6 +10,8 @@ from eas.support.diagnostics import Diagnostic, render
 class KernelError(RuntimeError):
     """A kernel was stopped while it ran: `diagnostics` says why and where, in the user's file."""
 
+    __module__ = "eas"  # where a user imports it from; tracebacks show it
+
     def __init__(self, diagnostics: Sequence[Diagnostic]) -> None:
         super().__init__(tuple(diagnostics))
         self.diagnostics = tuple(diagnostics)

@@ -10,6 +10,8 @@ class BadArgument(Exception):
 class LaunchError(Exception):
     """A kernel cannot be launched: names the kernel, the argument and what was expected."""
 
+    __module__ = "eas"  # where a user imports it from; tracebacks show it
+
     def __init__(self, kernel: str, message: str, argument: str = "") -> None:
         super().__init__(kernel, message, argument)
         self.kernel = kernel

@@ -32,7 +32,7 @@ def in_a_fork(use: Callable[[], str]) -> str:
     """What a function gives in a forked process."""
     reading, writing = os.pipe()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # that is about forks with threads
+        warnings.simplefilter("ignore")  # Python and JAX warn of forks with threads
         child = os.fork()
     if child == 0:
         try:

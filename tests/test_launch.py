@@ -377,17 +377,20 @@ def test_arrays_of_every_dtype_can_be_passed(dtype: Any) -> None:
     [
         (
             [1.0, 2.0],
-            "expected a number or an array (NumPy, or an object with `__dlpack__`), not a `list`; "
+            "expected a number or an array (`eas.Tensor`, NumPy, or an object with `__dlpack__`), "
+            "not a `list`; "
             "make an array of it with `np.array`",
         ),
         (
             "*f32[:]",
-            "expected a number or an array (NumPy, or an object with `__dlpack__`), not a `str`; "
+            "expected a number or an array (`eas.Tensor`, NumPy, or an object with `__dlpack__`), "
+            "not a `str`; "
             "a type is enough for `compile` and `to_msl`, but not for a launch",
         ),
         (
             "mean",
-            "expected a number or an array (NumPy, or an object with `__dlpack__`), not a `str`; "
+            "expected a number or an array (`eas.Tensor`, NumPy, or an object with `__dlpack__`), "
+            "not a `str`; "
             "a value for the compiler needs the annotation `eas.constexpr`",
         ),
         (np.zeros(4, object), f"an array of object {NO_TWIN}"),
@@ -464,8 +467,9 @@ def test_flat_offsets_need_a_contiguous_array() -> None:
     a, b, c = inputs(8)
     assert message_of(lambda: add(a[::2], b, c, 4, BLOCK=4)) == (
         "kernel `add`, argument `a`: the kernel counts offsets in a contiguous array, but this one "
-        "has the shape (4,) and the strides (8,): pass `np.ascontiguousarray(a)`, "
-        "index it as `a[i, ...]`, or have the kernel take its strides, `a.strides[0]`"
+        "has the shape (4,) and the strides (8,): pass `np.ascontiguousarray(a)` or "
+        "`a.contiguous()`, index it as `a[i, ...]`, or have the kernel take its strides, "
+        "`a.strides[0]`"
     )
 
 
@@ -573,9 +577,9 @@ def test_the_memory_of_other_libraries_is_used_in_place(wrap: Callable[[Array], 
 
 def test_an_array_on_another_device_is_refused() -> None:
     a, b, c = inputs(4)
-    assert message_of(lambda: add(Exporter(a, device=8), b, c, 4, BLOCK=4)) == (
-        "kernel `add`, argument `a`: an `Exporter` is not in the memory of the CPU "
-        "(its DLPack device is 8): copy it there first"
+    assert message_of(lambda: add(Exporter(a, device=2), b, c, 4, BLOCK=4)) == (
+        "kernel `add`, argument `a`: an `Exporter` is not in the memory of the CPU or of Metal, "
+        "but of CUDA (its DLPack device is 2): copy it there first"
     )
 
 
@@ -650,6 +654,7 @@ def test_arrays_in_one_piece_of_memory_that_share_no_element_are_apart() -> None
 def launch_add(**options: Any) -> None:
     a, b, c = inputs(4)
     add(a, b, c, 4, BLOCK=4, **options)
+    eas.synchronize()
     np.testing.assert_array_equal(c, a + b)
 
 

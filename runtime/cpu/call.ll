@@ -3,6 +3,7 @@
 ; report as bytes if the kernel has had a fault, and False if an argument does not match the plan: the
 ; launch then takes the slow path.
 ; The last three arguments are the extents of the grid, ints; without them it follows from N and BLOCK.
+; If the plan has a target, it runs nothing and returns None: the target gets the grid and the slots.
 
 %plan = type {
   ptr,  ; 0 entry
@@ -20,6 +21,10 @@
   ptr,  ; 12 True
   i64,  ; 13 the smallest total whose serial phase ran out of time
   i64,  ; 14 whether the kernel needs a report
+  ptr,  ; 15 eas.Tensor, or null if no argument is one
+  i64,  ; 16 where a tensor has its array: None if it is not in the memory of the CPU
+  ptr,  ; 17 the target, or null: the extents of the grid, then for each slot its content, then where
+        ;   the memory of its array begins, then where that ends
   [0 x %slot]
 }
 
@@ -68,6 +73,10 @@ entry:
   %int_type = load ptr, ptr %p8
   %p9 = getelementptr %plan, ptr %plan, i64 0, i32 9
   %float_type = load ptr, ptr %p9
+  %p15 = getelementptr %plan, ptr %plan, i64 0, i32 15
+  %tensor_type = load ptr, ptr %p15
+  %p16 = getelementptr %plan, ptr %plan, i64 0, i32 16
+  %tensor_offset = load i64, ptr %p16
   %is_implicit = icmp eq i64 %count, %wanted
   %with_extents = add i64 %wanted, 3
   %is_explicit = icmp eq i64 %count, %with_extents
@@ -79,7 +88,7 @@ head:
   %has_next = icmp slt i64 %n, %slot_count
   br i1 %has_next, label %slot, label %grid
 slot:
-  %s = getelementptr %plan, ptr %plan, i64 0, i32 15, i64 %n
+  %s = getelementptr %plan, ptr %plan, i64 0, i32 18, i64 %n
   %kind = load i64, ptr %s
   %s1 = getelementptr %slot, ptr %s, i64 0, i32 1
   %index = load i64, ptr %s1
@@ -100,9 +109,20 @@ slot:
   br i1 %is_fixed, label %constant, label %read
 read:
   %p_object = getelementptr ptr, ptr %args, i64 %index
-  %object = load ptr, ptr %p_object
-  %p_type = getelementptr %array, ptr %object, i64 0, i32 1
-  %type = load ptr, ptr %p_type
+  %given = load ptr, ptr %p_object
+  %p_given_type = getelementptr %array, ptr %given, i64 0, i32 1
+  %given_type = load ptr, ptr %p_given_type
+  %is_tensor = icmp eq ptr %given_type, %tensor_type
+  br i1 %is_tensor, label %tensor, label %dispatch
+tensor:
+  %p_inner = getelementptr i8, ptr %given, i64 %tensor_offset
+  %inner = load ptr, ptr %p_inner
+  %p_inner_type = getelementptr %array, ptr %inner, i64 0, i32 1
+  %inner_type = load ptr, ptr %p_inner_type
+  br label %dispatch
+dispatch:
+  %object = phi ptr [ %given, %read ], [ %inner, %tensor ]
+  %type = phi ptr [ %given_type, %read ], [ %inner_type, %tensor ]
   switch i64 %kind, label %slow_path [
     i64 0, label %array
     i64 1, label %int
@@ -306,10 +326,20 @@ numpy_value:  ; it is behind the head of the object, which has two words
 
 same:
   %p_first = getelementptr ptr, ptr %args, i64 %a
-  %first = load ptr, ptr %p_first
-  %is_same = icmp eq ptr %object, %first
+  %first_given = load ptr, ptr %p_first
+  %is_same = icmp eq ptr %given, %first_given
   br i1 %is_same, label %next, label %equal
 equal:  ; or another view of the same elements in the same order
+  %p_first_given_type = getelementptr %array, ptr %first_given, i64 0, i32 1
+  %first_given_type = load ptr, ptr %p_first_given_type
+  %is_first_tensor = icmp eq ptr %first_given_type, %tensor_type
+  br i1 %is_first_tensor, label %first_tensor, label %equal_arrays
+first_tensor:
+  %p_first_inner = getelementptr i8, ptr %first_given, i64 %tensor_offset
+  %first_inner = load ptr, ptr %p_first_inner
+  br label %equal_arrays
+equal_arrays:
+  %first = phi ptr [ %first_given, %equal ], [ %first_inner, %first_tensor ]
   %p_first_type = getelementptr %array, ptr %first, i64 0, i32 1
   %first_type = load ptr, ptr %p_first_type
   %is_first_array = icmp eq ptr %type, %array_type
@@ -364,7 +394,7 @@ equal_axis:
   br i1 %is_axis_equal, label %equal_axes, label %slow_path
 
 identical:
-  %address = ptrtoint ptr %object to i64
+  %address = ptrtoint ptr %given to i64
   %is_identical = icmp eq i64 %address, %a
   br i1 %is_identical, label %next, label %slow_path
 
@@ -445,6 +475,25 @@ start:
   %is_too_much = extractvalue { i64, i1 } %product, 1
   br i1 %is_too_much, label %slow_path, label %begin_job
 begin_job:
+  %p17 = getelementptr %plan, ptr %plan, i64 0, i32 17
+  %goal = load ptr, ptr %p17
+  %has_goal = icmp ne ptr %goal, null
+  br i1 %has_goal, label %hand_over, label %run_job
+hand_over:
+  store i64 %x, ptr %goal
+  %goal_y = getelementptr i64, ptr %goal, i64 1
+  store i64 %y, ptr %goal_y
+  %goal_z = getelementptr i64, ptr %goal, i64 2
+  store i64 %z, ptr %goal_z
+  %goal_size = mul i64 %slot_count, 8
+  %goal_slots = getelementptr i64, ptr %goal, i64 3
+  call void @llvm.memcpy.p0.p0.i64(ptr %goal_slots, ptr %slots, i64 %goal_size, i1 false)
+  %goal_begins = getelementptr i64, ptr %goal_slots, i64 %slot_count
+  call void @llvm.memcpy.p0.p0.i64(ptr %goal_begins, ptr %begins, i64 %goal_size, i1 false)
+  %goal_ends = getelementptr i64, ptr %goal_begins, i64 %slot_count
+  call void @llvm.memcpy.p0.p0.i64(ptr %goal_ends, ptr %ends, i64 %goal_size, i1 false)
+  br label %succeeded
+run_job:
   %program = load ptr, ptr %plan
   %p1 = getelementptr %plan, ptr %plan, i64 0, i32 1
   %pool = load ptr, ptr %p1

@@ -17,7 +17,7 @@ from functools import partial
 from typing import NamedTuple
 
 from eas.runtime.cpu.code import Code
-from eas.runtime.cpu.process import address_of, architecture, process
+from eas.runtime.this_process import address_of, architecture, process
 
 _IS_SUPPORTED = sys.platform == "linux" and architecture() == "x86_64" and sys.maxsize > 2**32
 

@@ -10,7 +10,7 @@ import numpy as np
 from eas.ir.nodes import Function
 from eas.ir.report_sites import local_extents, sites_of
 from eas.llvm import ENTRY
-from eas.runtime.argument_values import ArrayArgument, is_array
+from eas.runtime.argument_values import ArrayArgument, array_in
 from eas.runtime.binding import to_argument
 from eas.runtime.cpu.build import build
 from eas.runtime.cpu.launch_plan import Layout, Plan, make_plan
@@ -37,7 +37,7 @@ class Executable:
         self.code = build(function, code_cache, background=support)
         self.entry = self.code[ENTRY]
         self._plans_asked = 0
-        self._long_total = np.full(1, (1 << 63) - 1, np.int64)
+        self.long_total = np.full(1, (1 << 63) - 1, np.int64)  # see `%job` in support.ll
 
     def run(
         self,
@@ -46,20 +46,15 @@ class Executable:
         program_output: Callable[[str], None] = print,
     ) -> tuple[Diagnostic, ...]:
         """Runs every program of the grid; gives the failed assert or fault, if there is one."""
+        return self.job(arguments, grid).run(program_output)
+
+    def job(self, arguments: Sequence[Argument], grid: Sequence[int]) -> Job:
+        """A launch with these arguments, which can run at any time, also several times."""
         limit = self.function.programs
         if limit is not None and max(grid) > limit:
             raise LaunchError(self.function.name, too_many_programs(limit, max(grid)))
         x, y, z = (*grid, 1, 1)[:3]
-        has_prints = any(site.kind == "print" for site in self.sites)
-        report = report_buffer(PRINT_WORDS if has_prints else 0)
-        self._run_job(pack(arguments), report, (x, y, z))
-        for line in printed(report, self.sites):
-            program_output(line)
-        lost = lost_records(report)
-        if lost:
-            program_output(f"... and {lost} more, which did not fit into the buffer")
-        found = self.failure(report, arguments, (x, y, z))
-        return () if found is None else (found,)
+        return Job(self, arguments, (x, y, z))
 
     def failure(
         self, report: Words, arguments: Sequence[Argument], grid: tuple[int, int, int]
@@ -93,30 +88,111 @@ class Executable:
 
     def _explain(self, row: Mapping[str, Any], report: Words) -> Diagnostic:
         """What went wrong in a launch of a plan. Free words of the report hold the grid."""
-        arrays = {name: to_argument(value) for name, value in row.items() if is_array(value)}
+        found_arrays = {name: array_in(value) for name, value in row.items()}
+        arrays = {name: to_argument(a) for name, a in found_arrays.items() if a is not None}
         arguments = [arrays.get(param.name, np.False_) for param in self.function.params]
         x, y, z = map(int, report[ROOM : ROOM + 3])
         found = self.failure(report, arguments, (x, y, z))
         assert found is not None
         return found
 
-    def _run_job(self, slots: Words, report: Words, extents: tuple[int, int, int]) -> None:
+
+JOB_WORDS = 24  # of `%job` in support.ll
+_CANCELLED, _RAISED = 16, slice(17, 20)
+
+
+class Job:
+    """A launch of an executable with its arguments in the form that the machine code takes.
+
+    `words` are a `%job` of `support.ll` as it is before a run. It holds the arrays.
+    """
+
+    def __init__(
+        self, executable: Executable, arguments: Sequence[Argument], grid: tuple[int, int, int]
+    ) -> None:
+        self.arguments = arguments
+        self._set(executable, pack(arguments), grid)
+
+    def _set(self, executable: Executable, slots: Words, grid: tuple[int, int, int]) -> None:
+        self.executable, self.slots, self.grid = executable, slots, grid
+        self.has_prints = any(site.kind == "print" for site in executable.sites)
+        self.report = report_buffer(0)
+        x, y, z = grid
+        head = [executable.entry, self.slots.ctypes.data, self._report_address(self.report)]
+        tail = [executable.long_total.ctypes.data, 1]
+        words = [*head, x * y * z, 0, 1, x, y, z, 0, 0, *tail]
+        self.words = np.array([*words, *[0] * (JOB_WORDS - len(words))], np.int64)
+        self._running: Words | None = None
+        self._is_cancelled = False
+
+    def run(self, program_output: Callable[[str], None] = print) -> tuple[Diagnostic, ...]:
+        """Runs every program of the grid; gives the failed assert or fault, if there is one."""
+        report = report_buffer(PRINT_WORDS if self.has_prints else 0)
+        words = self.words.copy()
+        words[2] = self._report_address(report)
+        self._run_words(words)
+        if self.has_prints:
+            for line in printed(report, self.executable.sites):
+                program_output(line)
+            lost = lost_records(report)
+            if lost:
+                program_output(f"... and {lost} more, which did not fit into the buffer")
+        return self.findings(report)
+
+    def findings(self, report: Words) -> tuple[Diagnostic, ...]:
+        """What a report says about a run of this job."""
+        found = self.executable.failure(report, self.arguments, self.grid)
+        return () if found is None else (found,)
+
+    def cancel(self) -> None:
+        """Makes a run in another thread end: no more programs start, others stop at safepoints."""
+        self._is_cancelled = True
+        running = self._running
+        if running is not None:
+            running[_CANCELLED] = 1
+
+    def _report_address(self, report: Words) -> int:
+        return report.ctypes.data if self.executable.sites else 0
+
+    def _run_words(self, words: Words) -> None:
         """Runs the programs, returning to Python from time to time so that it handles signals."""
         shared = support()
         shared.start()
-        x, y, z = extents
-        head = [self.entry, slots.ctypes.data, report.ctypes.data if self.sites else 0]
-        tail = [self._long_total.ctypes.data, 1, *[0] * 11]
-        job = np.array([*head, x * y * z, 0, 1, x, y, z, 0, 0, *tail], np.int64)
+        self._running, address = words, words.ctypes.data
+        if self._is_cancelled:
+            return
         try:
-            while not shared.work(shared.pool, job.ctypes.data):
+            while not shared.work(shared.pool, address):
                 pass
         except BaseException:
-            job[16] = 1  # cancel: start no more programs, and wait for those that run
-            shared.work(shared.pool, job.ctypes.data)
+            words[_CANCELLED] = 1  # start no more programs, and wait for those that run
+            shared.work(shared.pool, address)
             raise
-        if job[16]:
-            shared.raise_again(*map(int, job[17:20]))
+        finally:
+            self._running = None
+        if words[_CANCELLED] and words[_RAISED].any():
+            shared.raise_again(*map(int, words[_RAISED]))
+
+
+class PlannedJob(Job):
+    """A launch whose arguments a plan has read; they are in `row`, which it keeps alive."""
+
+    def __init__(
+        self,
+        executable: Executable,
+        slots: Words,
+        grid: tuple[int, int, int],
+        row: tuple[Any, ...],
+        explain: Callable[[tuple[Any, ...], Words], Diagnostic],
+    ) -> None:
+        self._row, self._explain = row, explain
+        self._set(executable, slots, grid)
+
+    def findings(self, report: Words) -> tuple[Diagnostic, ...]:
+        if report[0] == 0:
+            return ()
+        report[ROOM : ROOM + 3] = self.grid  # as `call.ll` does
+        return (self._explain(self._row, report),)
 
 
 def pack(arguments: Sequence[Argument]) -> Words:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ctypes
 import sys
+import threading
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,8 @@ from eas.support.records import frozen
 
 _FASTCALL = 0x80
 _ALIGNED, _WRITEABLE = 0x100, 0x400
-_HEAD = 15  # words of a plan before its slots
+_HEAD = 18  # words of a plan before its slots
+_ARGUMENTS, _SLOTS, _TARGET = 2, 3, 17  # words: how many arguments and slots, and the target
 _MOST = (1 << 31) - 1
 _EVERY_AXIS = (1 << 31) - 1
 
@@ -40,7 +42,7 @@ class Layout:
     that is the same object. `declared` are those whose dtype does not depend on the argument.
     `values` are the runtime arguments as the kernel gets them, with those that have a default and
     are not in the row. A launch without a grid derives it from the argument `N` and `block`, which
-    is 0 where it cannot.
+    is 0 where it cannot. `tensor` is `eas.Tensor` if some arguments are tensors.
     """
 
     row: Mapping[str, object]
@@ -49,25 +51,35 @@ class Layout:
     values: Mapping[str, Bound]
     uses: Mapping[str, ArrayUse]
     block: int
+    tensor: type | None = None
 
 
 class Plan:
     """`call(*arguments)` runs the kernel and gives None, or gives False and runs nothing.
 
     It gives the report as bytes if something went wrong. The three extents of a grid may follow the
-    arguments. `keep_alive` holds the objects that the words are addresses of.
+    arguments. `keep_alive` holds the objects that the words are addresses of. `used` are the slots
+    of arrays that the kernel uses, and whether it writes them.
     """
 
-    def __init__(self, words: list[int], keep_alive: object, explain: Explain) -> None:
+    def __init__(
+        self,
+        words: list[int],
+        keep_alive: object,
+        explain: Explain,
+        used: Sequence[tuple[int, bool]],
+    ) -> None:
         self._words = np.array(words, np.int64)
         self._keep_alive = keep_alive
-        self._explain = explain
-        self._method = _Method(b"launch", support().call, _FASTCALL, None)
-        make_capsule, make_function = _makers()
-        capsule = make_capsule(self._words.ctypes.data, None, None)
-        self.call: Callable[..., object] = make_function(
-            ctypes.addressof(self._method), capsule, None
-        )
+        self.explain = explain
+        self.arguments = words[_ARGUMENTS]
+        self.used = used
+        self._method, self.capsule, self.call = make_builtin(support().call, self._words)
+
+    @cached_property
+    def reading(self) -> Reading:
+        """The plan, to read arguments without running the kernel."""
+        return Reading(self, self._words)
 
     def run(self, row: tuple[Any, ...]) -> bool:
         """Whether the kernel has run; raises `KernelError` if something went wrong in it."""
@@ -77,7 +89,51 @@ class Plan:
         if found is False:
             return False
         assert isinstance(found, bytes)
-        raise KernelError((self._explain(row, np.frombuffer(found, np.uint32)),))
+        raise KernelError((self.explain(row, np.frombuffer(found, np.uint32)),))
+
+
+Access = tuple[int, int, bool]  # the first byte, the one after the last, whether it is written
+
+
+class Reading:
+    """A plan that reads arguments and runs nothing, for launches that run later.
+
+    Its call needs the lock: `found` is about the last call.
+    """
+
+    def __init__(self, plan: Plan, words: Array) -> None:
+        self._plan = plan
+        self.arguments, self.explain = plan.arguments, plan.explain
+        self._slots = int(words[_SLOTS])
+        self._target = np.zeros(3 + 3 * self._slots, np.int64)
+        self._words = words.copy()
+        self._words[_TARGET] = self._target.ctypes.data
+        self._method, self.capsule, self.call = make_builtin(support().call, self._words)
+        self.lock = threading.Lock()
+
+    def run(self, row: tuple[Any, ...]) -> bool:
+        """Whether the arguments fit the plan."""
+        return self.call(*row) is None
+
+    def found(self) -> tuple[tuple[int, int, int], Array, list[Access]]:
+        """The grid, the slots, and the memory that the kernel uses."""
+        words: list[int] = self._target.tolist()
+        begins, ends = 3 + self._slots, 3 + 2 * self._slots
+        used = [
+            (words[begins + n], words[ends + n], is_written) for n, is_written in self._plan.used
+        ]
+        return (words[0], words[1], words[2]), self._target[3:begins].copy(), used
+
+
+def make_builtin(address: int, words: Array) -> tuple[object, object, Callable[..., object]]:
+    """A builtin function of compiled code, with a capsule of `words` as its `self`.
+
+    Gives its method, which must live as long as the function, its capsule and itself.
+    """
+    method = _Method(b"launch", address, _FASTCALL, None)
+    make_capsule, make_function = _makers()
+    capsule = make_capsule(words.ctypes.data, None, None)
+    return method, capsule, make_function(ctypes.addressof(method), capsule, None)
 
 
 @cache
@@ -117,10 +173,23 @@ def make_plan(
     objects = (np.ndarray, int, float, None, False, True)
     head = [code[ENTRY], support().pool, len(layout.row), len(slots), n_slot, layout.block, most]
     head += [*map(id, objects), (1 << 63) - 1, int(has_report)]
+    head += (
+        [0, 0] if layout.tensor is None else [id(layout.tensor), _offset_of_array(layout.tensor)]
+    )
+    head.append(0)  # no target
     assert len(head) == _HEAD
     words = [word for slot in slots if slot for word in (*slot, 0, 0, 0, 0)[:_SLOT]]
     constants = [value for name, value in layout.row.items() if name not in layout.values]
-    return Plan([*head, *words], (code, constants), explain)
+    used = [
+        (n, layout.uses[param.name].is_written)
+        for n, param in enumerate(function.params)
+        if param.name in layout.uses and _is_used(layout.uses[param.name])
+    ]
+    return Plan([*head, *words], (code, constants), explain, used)
+
+
+def _is_used(use: ArrayUse) -> bool:
+    return use.is_read or use.is_written
 
 
 _SLOT = 6  # words
@@ -197,6 +266,16 @@ def _argument_index(name: str, layout: Layout) -> int:
 def _bits(number: np.generic) -> int:
     content = number.tobytes()
     return int.from_bytes(content.ljust(8, b"\0"), "little", signed=True)
+
+
+@cache
+def _offset_of_array(tensor: Any) -> int:
+    """Where an object of the class `eas.Tensor` has its array, in bytes."""
+    probe, mark = object.__new__(tensor), object()
+    setattr(probe, tensor.__eas_slot__, mark)
+    words = range(0, tensor.__basicsize__, ctypes.sizeof(ctypes.c_void_p))
+    [found] = [n for n in words if ctypes.c_void_p.from_address(id(probe) + n).value == id(mark)]
+    return found
 
 
 class _Array(ctypes.Structure):

@@ -10,7 +10,7 @@ from typing import Any
 
 import eas.ir
 import eas.llvm
-from eas.runtime.cpu.process import architecture
+from eas.runtime.this_process import architecture
 from eas.support.cache import digest
 from eas.support.folders import HAS_DESCRIPTORS
 

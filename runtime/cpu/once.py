@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 from typing import TypeVar
 
-from eas.runtime.cpu.process import in_forked_child
+from eas.runtime.this_process import in_forked_child
 
 T = TypeVar("T")
 

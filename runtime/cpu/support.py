@@ -11,11 +11,13 @@ from pathlib import Path
 
 from eas.runtime.cpu.build import build_code
 from eas.runtime.cpu.once import once
-from eas.runtime.cpu.process import address_of, in_forked_child, process
 from eas.runtime.refusals import BadArgument
+from eas.runtime.this_process import address_of, in_forked_child, process
 from eas.support.timing import timed
 
 MOST_SLOTS = 128
+MOST_TENSORS = 64
+_MOST_ARGUMENTS = MOST_SLOTS + 3  # with the extents of a grid
 MOST_THREADS = 1024
 SERIAL_NS = 20_000  # a launch stays on the calling thread for so long
 SPIN_NS = 50_000  # a worker spins for so long before it sleeps
@@ -29,6 +31,7 @@ _PYTHON = (
     "PyEval_SaveThread",
     "PyEval_RestoreThread",
     "PyErr_CheckSignals",
+    "PyErr_Clear",
     "PyErr_Fetch",
     "PyErr_Restore",
     "PyGILState_Ensure",
@@ -39,16 +42,20 @@ _PYTHON = (
 
 
 class Support:
-    """`work` runs some programs of a job, `call` is the address of the function of `call.ll`.
+    """`work` runs some programs of a job.
 
+    `call`, `call_torch` and `replay` are the addresses of the functions of `call.ll`,
+    `call_torch.ll` and `replay.ll`.
     `raise_again` raises the exception that is stored in a job.
     """
 
     def __init__(self) -> None:
         symbols = {name: address_of(name, ctypes.pythonapi) or 0 for name in _PYTHON}
-        exported = ["eas_worker", "eas_work", "eas_call"]
+        exported = ["eas_worker", "eas_work", "eas_call", "eas_call_torch", "eas_replay"]
         self._code = build_code("support", "support", _compile, exported, symbols=symbols)
         self.call = self._code["eas_call"]
+        self.call_torch = self._code["eas_call_torch"]
+        self.replay = self._code["eas_replay"]
         self.work = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p)(
             self._code["eas_work"]
         )
@@ -112,8 +119,11 @@ def _compile() -> bytes:
     from eas.runtime.cpu import jit
 
     folder = Path(__file__).parent
-    text = "".join((folder / name).read_text("utf-8") for name in ("support.ll", "call.ll"))
-    numbers = {"CLOCK": _CLOCK, "SERIAL_NS": SERIAL_NS, "SPIN_NS": SPIN_NS, "SLOTS": MOST_SLOTS}
+    names = ("support.ll", "call.ll", "call_torch.ll", "replay.ll")
+    text = "".join((folder / name).read_text("utf-8") for name in names)
+    times = {"CLOCK": _CLOCK, "SERIAL_NS": SERIAL_NS, "SPIN_NS": SPIN_NS}
+    sizes = {"SLOTS": MOST_SLOTS, "TENSORS": MOST_TENSORS, "ARGUMENTS": _MOST_ARGUMENTS}
+    numbers = times | sizes
     for name, number in numbers.items():
         text = text.replace(f" {name},", f" {number},").replace(f"[{name} ", f"[{number} ")
         text = text.replace(f" {name}\n", f" {number}\n")

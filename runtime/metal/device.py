@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import threading
 from functools import cache
+from typing import Any
 
 from eas.runtime.metal.errors import MetalError
 from eas.runtime.metal.framework import Framework, load_framework, own
 from eas.runtime.metal.libraries import Pipeline, make_pipeline
 from eas.runtime.metal.objects import Buffer, CommandQueue, RawDevice
 from eas.runtime.metal.requirements import Program
+from eas.runtime.metal.residency import Residency
 from eas.support.records import field, record
 
 # Metal has no empty buffers, but an array may have no elements.
@@ -26,6 +28,9 @@ class Device:
     name: str
     system: tuple[int, int]
     process: int = field(default_factory=os.getpid)
+    residency: Residency = field(default_factory=Residency)
+    pool: Any = None  # of the tensors on it: `runtime/tensors` makes it
+    staging: Any = None  # copies of the host's arrays: `queue` makes it
     _pipelines: dict[Program, Pipeline] = field(default_factory=dict[Program, Pipeline])
     _queue: CommandQueue | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -52,14 +57,22 @@ class Device:
         with self._lock:
             self._queue = None
 
-    def memory(self, size: int, what: str, kernel: str) -> Buffer:
-        """Memory that the CPU and the GPU share. `what` says in an error what it is for."""
+    def memory(self, size: int, what: str, kernel: str = "", *, is_private: bool = False) -> Buffer:
+        """Memory that the CPU and the GPU share, or that only the GPU reaches.
+
+        `what` says in an error what it is for.
+        """
         most = self.raw.maxBufferLength()
         if size > most:
             message = f"{size} bytes of {what}, but {self.name} has buffers of up to {most}"
             raise MetalError(message, kernel)
-        shared = self.framework.metal.MTLResourceStorageModeShared
-        made = self.raw.newBufferWithLength_options_(max(size, LEAST_BYTES), shared)
+        metal = self.framework.metal
+        mode = (
+            metal.MTLResourceStorageModePrivate
+            if is_private
+            else metal.MTLResourceStorageModeShared
+        )
+        made = self.raw.newBufferWithLength_options_(max(size, LEAST_BYTES), mode)
         buffer = own(made, self.raw.newBufferWithLength_options_)
         if buffer is None:
             raise MetalError(f"{self.name} has no memory for the {size} bytes of {what}", kernel)

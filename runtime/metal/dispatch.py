@@ -12,6 +12,7 @@ from eas.runtime.metal.device import Device
 from eas.runtime.metal.errors import MetalError
 from eas.runtime.metal.libraries import Pipeline
 from eas.runtime.metal.objects import Buffer, CommandBuffer, ComputeEncoder
+from eas.runtime.metal.residency import Resident
 from eas.support.records import field, frozen, record
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -44,7 +45,7 @@ class Regions(Protocol):
 
 
 @frozen
-class _Place:
+class Place:
     """An array in a buffer. `view` is its bytes there; it does not keep the buffer alive."""
 
     bound: Bound
@@ -57,7 +58,9 @@ class _Place:
 class Dispatch:
     """A pipeline with its arguments, run by `groups` threadgroups of `threads` threads.
 
-    `constants` are small and read-only; `regions` says where the `arrays` are.
+    `constants` are small and read-only; `regions` says where the `arrays` are. The memory of
+    `residents` is on the GPU already: they are used where they are. `written` are the indices of
+    what the kernel writes.
     """
 
     device: Device
@@ -68,11 +71,13 @@ class Dispatch:
     threads: int
     groups: Extents
     seconds: float
-    _places: list[_Place] = field(default_factory=list[_Place])
+    residents: Sequence[tuple[Bound, Resident]] = ()
+    written: frozenset[int] = frozenset()
+    _places: list[Place] = field(default_factory=list[Place])
 
     def run(self) -> None:
         """Runs every thread; raises `MetalError` if that fails."""
-        self._check()
+        self.check()
         framework, kernel = self.device.framework, self.pipeline.program.kernel
         with framework.objc.autorelease_pool():
             self._places = self._copied_in()
@@ -90,7 +95,7 @@ class Dispatch:
             if place.bound.index in indices:
                 place.bound.flat.view(np.uint8)[:] = place.view
 
-    def _check(self) -> None:
+    def check(self) -> None:
         """Checks what Metal would abort the process for."""
         self.device.check_process()
         program, most = self.pipeline.program, self.pipeline.most_threads
@@ -104,14 +109,15 @@ class Dispatch:
             if bound.flat.nbytes > MOST_BYTES:
                 message = f"its scalars take {bound.flat.nbytes} bytes; Metal takes {MOST_BYTES}"
                 raise MetalError(message, program.kernel)
-        for bound in (*self.constants, *self.arrays):
+        residents = [bound for bound, _ in self.residents]
+        for bound in (*self.constants, *self.arrays, *residents):
             if bound.index >= MOST_BUFFERS:
                 message = (
                     f"`{bound.name}` has the index {bound.index}; Metal has 0 to {MOST_BUFFERS - 1}"
                 )
                 raise MetalError(message, program.kernel)
 
-    def _copied_in(self) -> list[_Place]:
+    def _copied_in(self) -> list[Place]:
         kernel = self.pipeline.program.kernel
         buffers: list[Buffer] = []
         for region, size in enumerate(self.regions.sizes):
@@ -121,11 +127,11 @@ class Dispatch:
             np.frombuffer(buffer.contents().as_buffer(size), np.uint8)
             for buffer, size in zip(buffers, self.regions.sizes, strict=True)
         ]
-        places: list[_Place] = []
+        places: list[Place] = []
         for bound, (region, offset) in zip(self.arrays, self.regions.places, strict=True):
             view = views[region][offset : offset + bound.flat.nbytes]
             view[:] = bound.flat.view(np.uint8)
-            places.append(_Place(bound, buffers[region], offset, view))
+            places.append(Place(bound, buffers[region], offset, view))
         return places
 
     def _names(self, region: int) -> list[str]:
@@ -139,20 +145,24 @@ class Dispatch:
         if commands is None or encoder is None:
             raise MetalError(f"{self.device.name} takes no commands", kernel)
         try:
-            self._encode(encoder)
+            self.encode(encoder, self._places)
         finally:  # freeing an encoder before that aborts the process
             encoder.endEncoding()
         commands.setLabel_(kernel)
         return commands
 
-    def _encode(self, encoder: ComputeEncoder) -> None:
+    def encode(self, encoder: ComputeEncoder, places: Sequence[Place]) -> None:
+        """Encodes the dispatch, with its arrays at these places."""
         metal = self.device.framework.metal
         groups, threads = metal.MTLSizeMake(*self.groups), metal.MTLSizeMake(self.threads, 1, 1)
         encoder.setComputePipelineState_(self.pipeline.state)
         for bound in self.constants:
             data = bound.flat.tobytes()
             encoder.setBytes_length_atIndex_(data, len(data), bound.index)
-        for place in self._places:
+        for place in places:
             start = place.offset + place.bound.origin * place.bound.flat.itemsize
             encoder.setBuffer_offset_atIndex_(place.buffer, start, place.bound.index)
+        for bound, resident in self.residents:
+            start = resident.offset + bound.origin * bound.flat.itemsize
+            encoder.setBuffer_offset_atIndex_(resident.buffer, start, bound.index)
         encoder.dispatchThreadgroups_threadsPerThreadgroup_(groups, threads)

@@ -10,11 +10,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from eas.config import resolve_backend
 from eas.msl.host import Builder, Host, Limits
-from eas.runtime.metal import device
 from eas.support.cache import open_cache
 from tests.backends import IS_ON_DEVICE
+from tests.metal.forgetting import forget_device
 from tests.metal.session import Session
 from tests.metal.simulated import Machine, installed
 from tests.processes import PATIENCE
@@ -60,9 +59,3 @@ def any_gpu(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
     else:
         # What the compiler writes is inspected in tests/host, and that takes a while.
         request.getfixturevalue("machine").is_strict = False
-
-
-def forget_device() -> None:
-    """Has the next launch look for a GPU, and open it anew."""
-    device.opened.cache_clear()
-    resolve_backend.cache_clear()

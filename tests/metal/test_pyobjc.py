@@ -13,10 +13,12 @@ import pytest
 from eas.runtime.metal import completion, requirements
 from tests.metal.simulated import (
     arguments,
+    blits,
     buffers,
     commands,
     device,
     encoders,
+    events,
     foundation,
     objects,
     pipelines,
@@ -27,7 +29,8 @@ from tests.metal.simulated.objects import Described, constant, extract
 
 RUNTIME = Path(__file__).parent.parent.parent / "runtime" / "metal"
 SIMULATED = [
-    objects, buffers, commands, device, encoders, foundation, simulated_libraries, pipelines
+    objects, blits, buffers, commands, device, encoders, events, foundation, simulated_libraries,
+    pipelines
 ]  # fmt: skip
 FILES = sorted(RUNTIME.glob("*.py"))
 
@@ -47,8 +50,8 @@ KNOWN = {selector.replace(":", "_") for selector in extract()["selectors"]}.unio
     *INTROSPECTED.values()
 )
 # What pyobjc itself offers in Python.
-PYTHON = {"as_buffer", "autorelease_pool"} | set(extract()["functions"])
-RESULTS = {"v": "None", "Q": "int", "q": "int", "Z": "bool"}
+PYTHON = {"as_buffer", "autorelease_pool", "objc_object", "pyobjc_id"} | set(extract()["functions"])
+RESULTS = {"v": "None", "Q": "int", "q": "int", "Z": "bool", "d": "float"}
 
 
 def metadata(name: str) -> dict[str, Any]:

@@ -34,9 +34,9 @@ class VariableList:
 class MTLBuffer(Object):
     """Bytes: `memory` is what the CPU sees of them, `inside` what the GPU sees.
 
-    Of shared memory there is one copy. While commands that use it run, the CPU finds
-    nothing in it, and what the CPU writes is lost. Managed memory has two copies, and nothing here
-    makes them alike.
+    Of shared memory there is one copy. While commands that write it run, the CPU finds nothing in
+    it. While commands use it at all, what the CPU writes is lost for them. Managed memory has two
+    copies, and nothing here makes them alike.
     """
 
     def __init__(self, machine: Machine, memory: Array, options: int) -> None:
@@ -44,7 +44,7 @@ class MTLBuffer(Object):
         self.mode = options & MODE_BITS
         self.memory = memory
         self.inside = memory if self.mode == SHARED else memory.copy()
-        self._uses = 0
+        self._uses = self._writes = 0
         self._lock = threading.Lock()
 
     @selector
@@ -52,24 +52,33 @@ class MTLBuffer(Object):
         return self.memory.size
 
     @selector
+    def storageMode(self) -> int:
+        return self.mode >> 4
+
+    @selector
     def contents(self) -> VariableList:
         require(self.mode != PRIVATE, "the CPU cannot reach private memory")
         return VariableList(self.memory)
 
-    def lend(self) -> None:
+    def lend(self, is_written: bool) -> None:
         """Commands that use it are committed."""
         with self._lock:
             self._uses += 1
+            self._writes += is_written
             if self._uses == 1 and self.mode == SHARED:
                 self.inside = self.memory.copy()
+            if self._writes == 1 and is_written and self.mode == SHARED:
                 self.memory[:] = LENT
 
-    def give_back(self) -> None:
+    def give_back(self, is_written: bool) -> None:
         """Commands that use it are done."""
         with self._lock:
             self._uses -= 1
-            if self._uses == 0 and self.mode == SHARED:
+            self._writes -= is_written
+            if self._writes == 0 and is_written and self.mode == SHARED:
                 self.memory[:] = self.inside
+            if self._uses == 0 and self.mode == SHARED:
+                self.inside = self.memory
 
 
 def new_buffer(machine: Machine, length: int, options: int) -> MTLBuffer | None:

@@ -12,6 +12,7 @@ from tests.metal.simulated.buffers import (
     require_length,
 )
 from tests.metal.simulated.commands import MTLCommandQueue
+from tests.metal.simulated.events import MTLSharedEvent
 from tests.metal.simulated.foundation import NSError
 from tests.metal.simulated.libraries import (
     MTLCompileOptions,
@@ -20,8 +21,10 @@ from tests.metal.simulated.libraries import (
     compile_library,
     complaints_of,
 )
+from tests.metal.simulated.machine import Machine
 from tests.metal.simulated.objects import Object, autorelease, constant, give, require, selector
 from tests.metal.simulated.pipelines import MTLComputePipelineState
+from tests.metal.simulated.scheduler import Scheduler
 
 APPLE7 = constant("MTLGPUFamilyApple7")
 PAGE = 16384  # of Apple's processors
@@ -29,6 +32,10 @@ PAGE = 16384  # of Apple's processors
 
 class MTLDevice(Object):
     """What `MTLCreateSystemDefaultDevice` gives."""
+
+    def __init__(self, machine: Machine) -> None:
+        super().__init__(machine)
+        self.scheduler = Scheduler(machine)
 
     @selector
     def name(self) -> str:
@@ -44,7 +51,13 @@ class MTLDevice(Object):
 
     @selector
     def newCommandQueue(self) -> MTLCommandQueue | None:
-        return None if self.machine.faults.has_no_queue else give(MTLCommandQueue(self.machine))
+        if self.machine.faults.has_no_queue:
+            return None
+        return give(MTLCommandQueue(self.machine, self.scheduler))
+
+    @selector
+    def newSharedEvent(self) -> MTLSharedEvent | None:
+        return None if self.machine.faults.has_no_queue else give(MTLSharedEvent(self.machine))
 
     @selector
     def newBufferWithLength_options_(self, length: int, options: int) -> MTLBuffer | None:

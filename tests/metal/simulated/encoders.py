@@ -49,8 +49,14 @@ class Command:
     threads: MTLSize
 
     @property
-    def buffers(self) -> set[MTLBuffer]:
-        return {b.source for b in self.bindings.values() if isinstance(b.source, MTLBuffer)}
+    def buffers(self) -> dict[MTLBuffer, bool]:
+        """The buffers that it uses, and whether it writes them."""
+        written = {argument.index for argument in self.pipeline.arguments if argument.is_written}
+        found: dict[MTLBuffer, bool] = {}
+        for index, binding in self.bindings.items():
+            if isinstance(binding.source, MTLBuffer):
+                found[binding.source] = found.get(binding.source, False) or index in written
+        return found
 
     def run(self) -> None:
         host, name = self.pipeline.machine.host, self.pipeline.kernel.name
@@ -77,6 +83,14 @@ class MTLComputeCommandEncoder(Object):
     def __del__(self) -> None:
         if self.is_open:
             self.machine.troubles.append("an encoder is freed before the encoding has ended")
+
+    def buffers(self) -> dict[object, bool]:
+        """The buffers that its commands use, and whether one of them writes it."""
+        found: dict[object, bool] = {}
+        for command in self.commands:
+            for buffer, is_written in command.buffers.items():
+                found[buffer] = found.get(buffer, False) or is_written
+        return found
 
     @selector
     def setComputePipelineState_(self, state: MTLComputePipelineState) -> None:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import threading
+import weakref
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 from eas.msl.host import Host
 
@@ -41,8 +44,10 @@ class Machine:
     """A Mac. `host` runs its kernels; pyobjc `knows_ownership` from version 13 on.
 
     Metal itself holds `own_references` to each object that it makes. What hangs, hangs until `end`.
-    One that is not `is_strict` takes any text that clang compiles for Metal. `troubles` are what
-    cannot be raised where it happens: leaks, and what would end the process from afar.
+    One that is not `is_strict` takes any text that clang compiles for Metal. Its GPU runs commands
+    in the order of their commits, unless `choose` says which of so many that are ready runs next:
+    it is asked wherever Metal promises no order. `troubles` are what cannot be raised where it
+    happens: leaks, and what would end the process from afar.
     """
 
     host: Host
@@ -54,6 +59,7 @@ class Machine:
     knows_ownership: bool = False
     own_references: int = 0
     is_strict: bool = True
+    choose: Callable[[int], int] | None = None
     faults: Faults = field(default_factory=Faults)
 
     end: threading.Event = field(default_factory=threading.Event)
@@ -62,6 +68,9 @@ class Machine:
     alive: Counter[str] = field(default_factory=Counter[str])
     libraries: list[dict[str, object]] = field(default_factory=list[dict[str, object]])
     labels: list[str] = field(default_factory=list[str])
+    pointers: weakref.WeakValueDictionary[int, Any] = field(
+        default_factory=weakref.WeakValueDictionary[int, Any]
+    )
     _lock: threading.RLock = field(default_factory=threading.RLock)
 
     def note_birth(self, kind: str) -> None:

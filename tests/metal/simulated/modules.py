@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import sys
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -13,7 +14,7 @@ from tests.metal.simulated.device import MTLDevice
 from tests.metal.simulated.foundation import NSError, NSProcessInfo
 from tests.metal.simulated.libraries import MTLCompileOptions
 from tests.metal.simulated.machine import Machine
-from tests.metal.simulated.objects import extract
+from tests.metal.simulated.objects import Object, extract, require
 
 
 def install(machine: Machine | None = None) -> Machine:
@@ -75,6 +76,18 @@ def _objc(machine: Machine) -> ModuleType:
         finally:
             machine.pools.depth -= 1
 
+    def pyobjc_id(value: Object) -> int:
+        machine.pointers[id(value)] = value
+        return id(value)
+
+    def objc_object(*, c_void_p: ctypes.c_void_p) -> Object:
+        found = machine.pointers.get(c_void_p.value or 0)
+        require(found is not None, f"{c_void_p} points to no object")
+        assert found is not None
+        return found
+
     module = ModuleType("objc")
-    vars(module).update(autorelease_pool=autorelease_pool)
+    vars(module).update(
+        autorelease_pool=autorelease_pool, pyobjc_id=pyobjc_id, objc_object=objc_object
+    )
     return module
