@@ -1,9 +1,10 @@
-"""The command `eas`: explain an error, show what a kernel compiles to, list the passes."""
+"""The command `eas`: check kernels, explain an error, show what a kernel compiles to."""
 
 from __future__ import annotations
 
 import argparse
 import importlib.metadata
+import importlib.util
 import sys
 from collections.abc import Sequence
 
@@ -27,6 +28,22 @@ examples:
   eas msl kernels/add.py::add '*f32' '*f32' '*f32' i32 BLOCK=256
   eas ir kernels/add.py::add '*f32' '*f32' '*f32' i32 BLOCK=256 --after hoist
   eas passes --target cpu
+  eas check kernels/ --format github
+  eas snapshot kernels/add.py --update
+"""
+
+_CHECK = """\
+The types of a kernel are found in `@eas.kernel(examples=[("*f32", "i32", dict(BLOCK=256))])`, in
+the table [tool.eas.check] of pyproject.toml, or in the annotations of its parameters. A kernel
+without them is checked in part: names, syntax, constructs. Each file is imported in a process of
+its own, whose output goes to stderr; kernels are compiled, not run.
+
+exit codes: 0 no errors, 1 errors in kernels, 2 wrong usage or a file that cannot be imported
+"""
+
+_SNAPSHOT = """\
+The Metal text of each kernel, for each of its `examples`, in the folder `__metal__` beside its
+file. Comments count lines from the `def` of a function.
 """
 
 _TYPES = """\
@@ -44,6 +61,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         if parsed.command == "explain":
             text = explain.explain(None if parsed.list else parsed.code)
+        elif parsed.command == "check":
+            return _check(parsed)
+        elif parsed.command == "lsp":
+            return _serve(parsed)
+        elif parsed.command == "snapshot":
+            from eas.cli import snapshot  # as above
+
+            return snapshot.snapshot(parsed.files, update=parsed.update)
         elif parsed.command == "passes":
             text = passes.passes(parsed.target)
         elif parsed.command == "ir" and (parsed.after or parsed.target):
@@ -58,6 +83,30 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"eas: {error}", file=sys.stderr)
         return 2
     return print_text(text)
+
+
+def _check(parsed: argparse.Namespace) -> int:
+    from eas.cli import check  # not needed for what the other commands do
+
+    return check.check(
+        check.Request(
+            parsed.files,
+            parsed.format,
+            parsed.target,
+            parsed.timeout,
+            parsed.config,
+            not parsed.no_import,
+        )
+    )
+
+
+def _serve(parsed: argparse.Namespace) -> int:
+    if importlib.util.find_spec("pygls") is None:
+        raise UsageError("the language server needs the extra `lsp`: pip install 'easy_as[lsp]'")
+    from eas.lsp.features import make_server
+
+    make_server(has_imports=not parsed.no_import).start_io()
+    return 0
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -85,9 +134,53 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument("arguments", nargs="*", metavar="TYPE | NAME=VALUE")
         if form == "ir":
             _add_passes(command)
+    _add_check(commands)
+    server = commands.add_parser(
+        "lsp", help="the language server, on stdin and stdout (extra `lsp`; see docs/editors.md)"
+    )
+    server.add_argument(
+        "--no-import", action="store_true", help="run nothing: outer names that need it are unknown"
+    )
+    server.add_argument("--stdio", action="store_true", help="the default, which editors ask for")
+    stored = commands.add_parser(
+        "snapshot",
+        help="compare the Metal texts of kernels with stored ones, or store them",
+        description=_SNAPSHOT,
+    )
+    stored.add_argument("files", nargs="+", metavar="FILE")
+    mode = stored.add_mutually_exclusive_group()
+    mode.add_argument("--check", action="store_true", help="compare, which is the default")
+    mode.add_argument("--update", action="store_true", help="write the texts")
     table = commands.add_parser("passes", help="list the passes of each target, with reasons")
     table.add_argument("--target", choices=TARGETS, help="only those of this target")
     return parser
+
+
+def _add_check(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:  # pyright: ignore[reportPrivateUsage]
+    command = commands.add_parser(
+        "check",
+        help="compile the kernels of files, without running them",
+        description="Compile the kernels of files and folders, without running them.",
+        epilog=_CHECK,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    command.add_argument("files", nargs="*", metavar="FILE | FOLDER")
+    command.add_argument("--format", choices=("text", "json", "sarif", "github"), default="text")
+    command.add_argument("--target", choices=("metal", "cpu"), help="metal unless given")
+    command.add_argument(
+        "--timeout", type=_seconds, metavar="SECONDS", help="for the import of a file (60)"
+    )
+    command.add_argument("--config", metavar="FILE", help="instead of the next pyproject.toml")
+    command.add_argument(
+        "--no-import", action="store_true", help="run nothing: outer names that need it are unknown"
+    )
+
+
+def _seconds(text: str) -> float:
+    seconds = float(text)
+    if not 0 < seconds < float("inf"):
+        raise ValueError
+    return seconds
 
 
 def _add_passes(command: argparse.ArgumentParser) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib.resources
 
 from rich.console import Console
 from rich.markdown import Markdown
 from rich.table import Table
 
+from eas.support.close_names import closest
 from eas.support.command_line import UsageError, lay_out
 
 # The packages whose codes have pages; none of them needs an extra for its pages to be read.
@@ -53,7 +53,7 @@ def _unknown(code: str, pages: dict[str, str]) -> str:
     """Why a code has no page."""
     if code.startswith("H") and code[1:].isdecimal():
         return f"{code} is a report of `msl-host`; these have no pages, docs/host.md lists them"
-    near = difflib.get_close_matches(code, pages, n=1)
+    near = closest(code, pages)
     hint = f"did you mean {near[0]}?" if near else "`eas explain --list` shows all codes"
     return f"there is no error code {code}; {hint}"
 

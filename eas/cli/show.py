@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import difflib
 import importlib.util
 import os
 import sys
@@ -13,6 +12,7 @@ from typing import Any
 from eas.ir.types import DTYPES
 from eas.kernel import Kernel
 from eas.runtime.refusals import LaunchError
+from eas.support.close_names import closest
 from eas.support.command_line import UsageError
 from eas.targets import UnknownPassError, check_pass, names_of
 
@@ -40,7 +40,7 @@ def show_after(name: str | None, target: str, kernel_name: str, arguments: list[
 def _read(kernel_name: str, arguments: list[str]) -> tuple[Kernel, list[str], dict[str, Any]]:
     """The kernel `FILE::KERNEL`, the types of its arguments, and those given by name."""
     path, _, name = kernel_name.partition("::")
-    kernel = _find_kernel(_load(path), path, name)
+    kernel = _find_kernel(path, name)
     types = [argument for argument in arguments if "=" not in argument]
     named = [argument.partition("=") for argument in arguments if "=" in argument]
     return kernel, types, {name: _value(kernel, name, text) for name, _, text in named}
@@ -60,18 +60,24 @@ def _load(path: str) -> ModuleType:
     return module
 
 
-def _find_kernel(module: ModuleType, path: str, name: str) -> Kernel:
-    """The kernel of that name; without a name the only one."""
-    kernels = {n: value for n, value in vars(module).items() if isinstance(value, Kernel)}
+def kernels_of(path: str) -> dict[str, Kernel]:
+    """The kernels of a file, which is run as a module."""
+    kernels = {n: value for n, value in vars(_load(path)).items() if isinstance(value, Kernel)}
     if not kernels:
         raise UsageError(f"{path} has no kernels")
+    return kernels
+
+
+def _find_kernel(path: str, name: str) -> Kernel:
+    """The kernel of that name; without a name the only one."""
+    kernels = kernels_of(path)
     if name in kernels:
         return kernels[name]
     if not name and len(kernels) == 1:
         return next(iter(kernels.values()))
     if not name:
         raise UsageError(f"{path} has several kernels, say which: {', '.join(kernels)}")
-    near = difflib.get_close_matches(name, kernels, n=1)
+    near = closest(name, kernels)
     hint = f"did you mean `{near[0]}`?" if near else f"it has {', '.join(kernels)}"
     raise UsageError(f"{path} has no kernel `{name}`; {hint}")
 

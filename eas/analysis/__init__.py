@@ -1,0 +1,1 @@
+"""What tools know of a file of kernels without launching any: `eas check` and `eas lsp`."""

@@ -1,0 +1,200 @@
+"""The process that imports a file and compiles its kernels: it reads requests and writes answers.
+
+One request is a line of JSON: `{"method": "analyze", ...}`; the answer is a line of JSON. What the
+module prints goes to a file of its own, so that it cannot disturb the answers.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from typing import IO, Any
+
+from eas.analysis.analyze import Analysis, Found, Options, broken, file_record
+from eas.analysis.loading import Failed, import_file, read_text
+from eas.analysis.moving import Cache, Key
+from eas.analysis.namespace import Saved
+from eas.analysis.outline import Outline, Written
+from eas.analysis.records import FileRecord, record_of
+from eas.analysis.settings import Settings, find_settings
+from eas.frontend_ast.lower import Incomplete
+from eas.frontend_ast.source.errors import CompileError
+from eas.support.command_line import UsageError
+
+_MOST_OUTPUT = 20_000
+
+
+class Session:
+    """One file, from its import on."""
+
+    def __init__(self, path: str, output: IO[bytes]) -> None:
+        self.path = path
+        self.output = output
+        self.settings = _settings(path)
+        self.saved: Saved | None = None
+        self._cache = Cache()
+
+    def load(self, *, color: bool = False) -> dict[str, Any]:
+        """Imports the file; what stands in the way is the answer."""
+        try:
+            text = read_text(self.path)
+            outline = Outline(text, self.path)
+        except (SyntaxError, ValueError):  # `analyze` reports it
+            return {"diagnostics": [], "output": ""}
+        paths = [os.path.join(self.settings.root, each) for each in self.settings.pythonpath]
+        try:
+            self.saved = Saved(outline, import_file(self.path, paths))
+        except Failed as error:
+            failed = [record_of(each, color=color) for each in error.diagnostics]
+            return {"diagnostics": failed, "output": self._printed()}
+        return {"diagnostics": [], "output": self._printed()}
+
+    def analyze(self, text: str | None, options: Options) -> FileRecord:
+        """All that is found in a text; without one, in the file as it is saved."""
+        written = text
+        if text is None:
+            text = self.saved.outline.text if self.saved else read_text(self.path)
+        try:
+            analysis = self._analysis(text, options, is_saved=written is None)
+        except (SyntaxError, ValueError) as error:
+            record = file_record(self.path, ())
+            record["diagnostics"] = [broken(error, self.path, text, options.color)]
+            return record
+        if written is None:
+            return file_record(self.path, map(analysis.find, analysis.written()))
+        return file_record(self.path, self._found(analysis))
+
+    def metal(self, text: str | None, line: int) -> dict[str, Any]:
+        """The Metal text of the kernel at a line, and the Python line behind each of its lines."""
+        text = text if text is not None else read_text(self.path)
+        try:
+            analysis = self._analysis(text, Options(), is_saved=False)
+            kernels = analysis.written()
+            here = [each for each in kernels if each.key[1] <= line <= (each.node.end_lineno or 0)]
+            if not here:
+                return {"error": "there is no kernel at this line"}
+            compiled = analysis.compiled(here[-1]).metal
+        except Incomplete:
+            return {"error": "the types of the kernel are not known: give it `examples=`"}
+        except (CompileError, SyntaxError, ValueError, TypeError) as error:
+            return {"error": str(error)}
+        name = os.path.basename(self.path)
+        return {
+            "kernel": here[-1].qualname,
+            "text": compiled.text,
+            "lines": lines_behind(compiled.text, name),
+        }
+
+    def _analysis(self, text: str, options: Options, *, is_saved: bool) -> Analysis:
+        outline = self.saved.outline if is_saved and self.saved else Outline(text, self.path)
+        return Analysis(outline, self.saved, self.settings, options, is_saved=is_saved)
+
+    def _found(self, analysis: Analysis) -> Iterator[Found]:
+        """Kernels that are as they were in an earlier text are not compiled again."""
+        outline, kernels = analysis.outline, analysis.written()
+        keys: set[Key] = set()
+        names = frozenset(
+            name for n in range(len(outline.texts)) for name in outline.bound_names(n)
+        )
+        for each in kernels:
+            rest = outline.needed_by(each)
+            needed = tuple(outline.texts[number] for number in rest)
+            own = (each.qualname, _column(each, outline), outline.texts[each.statement])
+            key = (*own, needed, names)  # a name that is not defined may be like another one
+            keys.add(key)
+            found = self._cache.look_up(key, outline, each, rest)
+            if found is None:
+                found = analysis.find(each)
+                self._cache.add(key, found, outline, each, rest)
+            yield found
+        self._cache.keep(keys)
+
+    def _printed(self) -> str:
+        """What the module has printed since it was asked last."""
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+        return self.output.read()[-_MOST_OUTPUT:].decode(errors="replace")
+
+
+def _column(written: Written, outline: Outline) -> int:
+    """How far below the start of its statement a function stands: two may have one name."""
+    return written.key[1] - outline.spans[written.statement][0]
+
+
+def _settings(path: str) -> Settings:
+    try:
+        return find_settings(path)
+    except UsageError:  # `eas check` has said so; an editor goes on without
+        return Settings()
+
+
+_PLACE = re.compile(r"// (?P<file>.+):(?P<line>\d+)$")
+
+
+def lines_behind(metal: str, name: str) -> list[int]:
+    """The line of the Python file behind each line of a Metal text; 0 where there is none.
+
+    The text has a comment where the line changes.
+    """
+    found: list[int] = []
+    current = 0
+    for text in metal.splitlines():
+        place = _PLACE.search(text)
+        if place is not None:
+            current = int(place["line"]) if place["file"] == name else 0
+        elif not text.startswith((" ", "}")):
+            current = 0
+        found.append(current)
+    return found
+
+
+def serve(requests: IO[str], answers: IO[str], output: IO[bytes]) -> None:
+    """Answers requests until there are no more."""
+    session: Session | None = None
+    for line in requests:
+        request: dict[str, Any] = json.loads(line)
+        if session is None:
+            session = Session(request["path"], output)
+        answer = _METHODS[request["method"]](session, request)
+        answers.write(json.dumps(answer) + "\n")
+        answers.flush()
+
+
+def _load(session: Session, request: dict[str, Any]) -> Any:
+    return session.load(color=request.get("color", False))
+
+
+def _analyze(session: Session, request: dict[str, Any]) -> Any:
+    return session.analyze(request.get("text"), Options(**request.get("options", {})))
+
+
+def _metal(session: Session, request: dict[str, Any]) -> Any:
+    return session.metal(request.get("text"), request["line"])
+
+
+_METHODS: dict[str, Callable[[Session, dict[str, Any]], Any]] = {
+    "load": _load,
+    "analyze": _analyze,
+    "metal": _metal,
+}
+
+
+def main() -> None:
+    """Keeps the pipes to the parent for itself: the module gets others."""
+    requests = os.fdopen(os.dup(0), encoding="utf-8")
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    number, path = tempfile.mkstemp(prefix="eas_output_")
+    os.close(number)
+    with open(path, "ab", 0) as written, open(path, "rb", 0) as output:
+        with contextlib.suppress(OSError):  # where an open file has to keep its name
+            os.unlink(path)
+        nothing = os.open(os.devnull, os.O_RDONLY)
+        os.dup2(nothing, 0)
+        os.dup2(written.fileno(), 1)
+        os.dup2(written.fileno(), 2)
+        serve(requests, answers, output)

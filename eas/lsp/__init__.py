@@ -1,0 +1,1 @@
+"""The language server: `eas lsp`, with the extra `lsp`."""

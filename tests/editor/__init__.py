@@ -1,0 +1,1 @@
+"""What editors and checks show of kernels."""
