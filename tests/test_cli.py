@@ -316,8 +316,8 @@ def test_the_passes_are_listed_with_the_reasons_for_their_places(
     out, err, code = eas("passes", "--target", "cpu")
     assert (err, code) == ("", 0)
     lines = out.splitlines()
-    assert lines[0] == "target      pass            why it stands there"
-    assert lines[1] == f"common  1   exits           {COMMON.passes[0].reason}"
+    assert lines[0] == "target      pass              why it stands there"
+    assert lines[1] == f"common  1   exits             {COMMON.passes[0].reason}"
     assert [line.split()[2] for line in lines[1:]] == list(names_of("cpu"))
 
 

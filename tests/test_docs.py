@@ -14,7 +14,7 @@ import eas
 from eas.cli.passes import rows
 
 REPOSITORY = Path(__file__).parent.parent
-PAGES = ["README.md", "docs/language.md", "docs/host.md"]
+PAGES = ["README.md", "docs/language.md", "docs/host.md", "docs/streams.md", "docs/tensors.md"]
 LINK = re.compile(r"\]\((?!http)([^)#]+)")
 EXCERPT = re.compile(
     r"(<!-- (\S+): ([^\n]+) -->\n```\w+\n)(.*?)(?=^```\n)", re.MULTILINE | re.DOTALL

@@ -42,6 +42,18 @@ SEPTRAN: dict[str, set[str]] = {
     "targets": {"flat"},
 }
 
+# What a folder of `runtime` may import of the others. All may import the files beside them, which
+# know no backend.
+RUNTIME: dict[str, set[str]] = {
+    "cpu": set(),
+    "interpreter": set(),
+    "metal": {"streams"},
+    "streams": {"metal"},  # a stream of the GPU is a queue of Metal's
+    # memory of a GPU, what still writes to it, and machine code that users of DLPack call
+    "tensors": {"cpu", "metal", "streams"},
+    "top": set(),
+}
+
 
 @cache
 def modules() -> dict[str, Path]:
@@ -137,6 +149,27 @@ def test_a_folder_of_septran_imports_only_what_is_below_it(folder: str) -> None:
         if name.startswith(f"eas.septran.{folder}")
         for other in imports_of(name)
         if other.startswith("eas.septran.") and ".".join(other.split(".")[:3]) not in allowed
+    ]
+    assert wrong == []
+
+
+def folder_of_runtime(name: str) -> str:
+    parts = name.split(".")[2:]
+    return parts[0] if parts[:1] and parts[0] in RUNTIME else "top"
+
+
+def test_a_folder_of_the_runtime_imports_only_what_is_below_it() -> None:
+    """A backend must not lean on another one: each can be read, and removed, by itself."""
+    folders = {path.name for path in (REPOSITORY / "runtime").iterdir() if path.is_dir()}
+    assert folders - {"__pycache__"} == RUNTIME.keys() - {"top"}
+    ours = [name for name in modules() if name.startswith("eas.runtime.")]
+    wrong = [
+        f"{name} imports {other}"
+        for name in ours
+        for other in imports_of(name)
+        if other in ours
+        and folder_of_runtime(other)
+        not in RUNTIME[folder_of_runtime(name)] | {folder_of_runtime(name), "top"}
     ]
     assert wrong == []
 
