@@ -26,7 +26,8 @@ from eas.septran.lowering.arguments import TensorType
 from eas.septran.lowering.names import names_in
 from eas.septran.lowering.skeleton import make_skeleton
 from eas.septran.machine_tables import library_of
-from eas.septran.targets.blocks import BlockError, block_functions
+from eas.septran.targets.block_tiles import BlockError
+from eas.septran.targets.blocks import block_functions
 from eas.septran.targets.build import Program
 from eas.septran.targets.codegen_dsa import print_c
 from eas.septran.targets.library import Library, TargetError
