@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -51,9 +52,26 @@ def gemm(sizes: Sizes, dtype: str) -> Case:
     return [unwritten((m, n), dtype), a, b], a.astype("f8") @ b.astype("f8")
 
 
+def batched_gemm(sizes: Sizes, dtype: str) -> Case:
+    count, m, n, k = sizes
+    a, b = random((count, m, k), dtype, 1), random((count, k, n), dtype, 2)
+    bias = random((n,), dtype, 3)
+    expected = _gelu(a.astype("f8") @ b.astype("f8") + bias.astype("f8"))
+    return [unwritten((count, m, n), dtype), a, b, bias], expected
+
+
 def softmax(sizes: Sizes, dtype: str) -> Case:
     x = random(sizes, dtype, 1)
     return [unwritten(sizes, dtype), x], _softmax(x.astype("f8"))
+
+
+def layernorm(sizes: Sizes, dtype: str) -> Case:
+    x = random(sizes, dtype, 1)
+    weight, bias = random(sizes[1:], dtype, 2), random(sizes[1:], dtype, 3)
+    centered = x.astype("f8") - x.astype("f8").mean(1, keepdims=True)
+    normal = centered / np.sqrt((centered**2).mean(1, keepdims=True) + 1e-5)
+    expected = normal * weight.astype("f8") + bias.astype("f8")
+    return [unwritten(sizes, dtype), x, weight, bias], expected
 
 
 def attention(sizes: Sizes, dtype: str, is_causal: bool = False) -> Case:
@@ -72,9 +90,20 @@ def _softmax(x: Array) -> Array:
     return powers / powers.sum(-1, keepdims=True)
 
 
+def _gelu(x: Array) -> Array:
+    return x * np.vectorize(NormalDist().cdf, otypes="d")(x)
+
+
 EXAMPLES = (
     Example("gemm", "gemm_logic.py", ((37, 45, 29), (1, 130, 67), (129, 65, 131)), gemm),
+    Example(
+        "batched_gemm",
+        "batched_gemm_logic.py",
+        ((2, 37, 45, 29), (1, 1, 130, 67), (3, 65, 67, 131)),
+        batched_gemm,
+    ),
     Example("softmax", "softmax_logic.py", ((13, 29), (1, 1), (67, 131)), softmax),
+    Example("layernorm", "layernorm_logic.py", ((13, 29), (1, 3), (67, 131)), layernorm),
     Example(
         "flash_attention",
         "flash_attention_logic.py",

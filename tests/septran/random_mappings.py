@@ -34,7 +34,6 @@ Choose = Callable[[Sequence[T]], T]  # one of some options
 Data = dict[str, Any]
 
 MACHINES = ("cpu", "apple_gpu", "awesomedsa", "nvidia_gpu", "h100")
-OPERATORS = ("gemm", "softmax", "attention", "causal_attention")
 TOLERANCE = {"f4": 2e-5, "f2": 2e-2}
 RUNS = ("cpu", "apple_gpu", "c")
 
@@ -42,8 +41,30 @@ TILES = (1, 3, 7, 8, 12, 16, 16, 16, 32, 32, 32, 33, 48, 64, 64, 96, 128, 160, 2
 EXTENTS = (1, 2, 3, 5, 7, 8, 9, 13, 16, 17, 21, 29, 33, 37, 64, 100, 131, 200, 256)
 SHORT_EXTENTS = (1, 2, 5, 8, 9, 13, 16, 17, 29, 37, 64, 130)  # attention takes more steps
 WIDTHS = (1, 3, 8, 8, 16, 16, 32, 64)
+FEW = (1, 2)
 PADS = (0, 1, 2, 4, 5)
 THREADS = (1, 32, 64, 96, 128, 256, 512, 1024, 2048)
+
+
+@frozen
+class Drawn:
+    """An operator to draw mappings of: the folder of its example, its entry task, its sizes."""
+
+    folder: str
+    entry: str
+    sizes: tuple[Sequence[int], ...]
+
+
+OPERATORS = {
+    "gemm": Drawn("gemm", "gemm_host_logic", (EXTENTS,) * 3),
+    "batched_gemm": Drawn("batched_gemm", "batched_gemm", (FEW, *(EXTENTS,) * 3)),
+    "softmax": Drawn("softmax", "softmax", (EXTENTS,) * 2),
+    "layernorm": Drawn("layernorm", "layernorm", (EXTENTS,) * 2),
+    "attention": Drawn("flash_attention", "attention", (FEW, SHORT_EXTENTS, SHORT_EXTENTS, WIDTHS)),
+    "causal_attention": Drawn(
+        "flash_attention", "causal_attention", (FEW, SHORT_EXTENTS, SHORT_EXTENTS, WIDTHS)
+    ),
+}
 
 
 @frozen(eq=False)
@@ -83,8 +104,8 @@ BASE = "base.map.yaml"
 
 
 def _example(operator: str) -> Example:
-    name = "flash_attention" if operator.endswith("attention") else operator
-    return next(example for example in EXAMPLES if example.name == name)
+    folder = OPERATORS[operator].folder
+    return next(example for example in EXAMPLES if example.name == folder)
 
 
 @cache
@@ -99,7 +120,7 @@ def _machine(name: str) -> Machine:
 
 def draw_trial(operator: str, machine: str, choose: Choose[Any]) -> Trial:
     """A random mapping, with sizes and a dtype."""
-    entry = "gemm_host_logic" if operator == "gemm" else operator
+    entry = OPERATORS[operator].entry
     mapping = make_skeleton(_tasks(operator), _machine(machine), [entry])
     _Mapper(_tasks(operator), _machine(machine), choose).change(mapping)
     trial = Trial(operator, machine, mapping, _draw_sizes(operator, choose), "")
@@ -110,11 +131,10 @@ def draw_trial(operator: str, machine: str, choose: Choose[Any]) -> Trial:
 
 
 def _draw_sizes(operator: str, choose: Choose[Any]) -> Sizes:
-    if operator.endswith("attention"):
-        queries = choose(SHORT_EXTENTS)
-        keys = queries if operator.startswith("causal") else choose(SHORT_EXTENTS)
-        return choose((1, 2)), queries, keys, choose(WIDTHS)
-    return tuple(choose(EXTENTS) for _ in range(3 if operator == "gemm" else 2))
+    sizes = [choose(offered) for offered in OPERATORS[operator].sizes]
+    if operator == "causal_attention":
+        sizes[2] = sizes[1]  # as many keys as queries
+    return tuple(sizes)
 
 
 def _split(trial: Trial, choose: Choose[Any]) -> Trial:

@@ -52,3 +52,73 @@ def test_tiles_memories_and_stages_change_no_bit(machine: str, dtype: str, tmp_p
     groups = [results] if dtype == "f4" else [results[:3], results[3:]]
     for group in groups:
         assert all(np.array_equal(each, group[0]) for each in group)
+
+
+BATCHED = """\
+machine: {machine}
+entrypoint: host
+task_mappings:
+  host:
+    task_name: batched_gemm
+    proc: HOST
+    tunables: {{block_m: {m}, block_n: {n}}}
+    calls: {{gemm_block: block}}
+  block:
+    task_name: gemm_block
+    proc: {proc}
+    mems: {mems}
+    tunables: {{block_k: 8}}
+    pipeline: {stages}
+"""
+ROWS = """\
+machine: {machine}
+entrypoint: layernorm
+task_mappings:
+  layernorm:
+    task_name: layernorm
+    proc: HOST
+    tunables: {{rows: {rows}}}
+    calls: {{layernorm_block: block}}
+  block:
+    task_name: layernorm_block
+    proc: {proc}
+    mems: {mems}
+"""
+PLACES = {
+    "cpu": ["{Y: NONE}", "{Y: REGISTER, X: SHARED}", "{X: REGISTER, weight: SHARED}"],
+    "apple_gpu": ["{Y: NONE}", "{Y: REGISTER, X: SHARED}", "{X: REGISTER, weight: SHARED}"],
+    "awesomedsa": ["{Y: NONE}", "{Y: SPM, X: ACC}", "{X: SPM, weight: SPM, bias: ACC}"],
+}
+
+
+def results_of(name: str, texts: list[str], folder: Path, dtype: str = "f4") -> list[Array]:
+    """What mappings of an operator make of the same arrays."""
+    [example] = [each for each in EXAMPLES if each.name == name]
+    results: list[Array] = []
+    for text in texts:
+        path = folder / "equal.map.yaml"
+        path.write_text(text, "utf-8")
+        arrays, _ = example.make(example.sizes[0], dtype)
+        load(example.logic_file, path)(*arrays)
+        results.append(arrays[0])
+    return results
+
+
+@pytest.mark.parametrize("machine", VARIANTS)
+def test_an_epilogue_has_the_same_bits_in_every_memory(machine: str, tmp_path: Path) -> None:
+    proc, memories = VARIANTS[machine]
+    texts = [
+        BATCHED.format(machine=machine, proc=proc, mems=mems, m=m, n=n, stages=stages)
+        for mems in memories
+        for m, n, stages in ((16, 16, 1), (8, 24, 3))
+    ]
+    first, *others = results_of("batched_gemm", texts, tmp_path)
+    assert all(np.array_equal(each, first) for each in others)
+
+
+@pytest.mark.parametrize("machine", PLACES)
+def test_rows_have_the_same_bits_in_every_memory(machine: str, tmp_path: Path) -> None:
+    proc = VARIANTS[machine][0]
+    texts = [ROWS.format(machine=machine, proc=proc, mems=mems, rows=4) for mems in PLACES[machine]]
+    first, *others = results_of("layernorm", texts, tmp_path)
+    assert all(np.array_equal(each, first) for each in others)
