@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -14,24 +14,16 @@ from eas.septran.flat.nodes import (
     Binary,
     BinaryKind,
     Buffer,
-    Cast,
-    Column,
-    Const,
-    Expr,
-    Index,
-    Iota,
-    Operand,
-    Select,
     Unary,
     UnaryKind,
     View,
 )
-from eas.septran.flat.operand_types import COMPARISONS, dtype_of
+from eas.septran.flat.operand_types import dtype_of
+from eas.septran.targets.element_text import MARKS, ElementText, integer_types, rounded, sum_text
 
 _TYPES = {
     "bool": "uint8_t", "f16": "uint16_t", "bf16": "uint16_t", "f32": "float", "f64": "double",
-    **{f"i{bits}": f"int{bits}_t" for bits in (8, 16, 32, 64)},
-    **{f"u{bits}": f"uint{bits}_t" for bits in (8, 16, 32, 64)},
+    **integer_types("int{}_t"),
 }  # fmt: skip
 _KEYWORDS = frozenset((
     "auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum",
@@ -52,10 +44,7 @@ _FUNCTIONS: dict[UnaryKind, str] = {
     "floor": "__builtin_floor",
 }
 _OWN_FUNCTIONS: frozenset[UnaryKind] = frozenset(("rsqrt", "gelu", "sigmoid"))
-_MARKS: dict[BinaryKind, str] = {
-    "add": "+", "sub": "-", "mul": "*", "div": "/", "lt": "<", "le": "<=", "eq": "==", "ne": "!=",
-    "gt": ">", "ge": ">=", "and": "&&", "or": "||",
-}  # fmt: skip
+_MARKS: dict[BinaryKind, str] = {**MARKS, "and": "&&", "or": "||"}
 
 
 def c_name(name: str) -> str:
@@ -70,11 +59,7 @@ def c_type(dtype: DType) -> str:
 
 def c_number(number: Affine) -> str:
     """An affine number; a negative one or a sum is in parentheses where it is a factor."""
-    parts = [(c, _multiple(atom, c)) for atom, c in number.terms]
-    if number.constant or not parts:
-        parts.append((number.constant, str(number.constant)))
-    parts.sort(key=lambda part: part[0] < 0)
-    return " + ".join(text for _, text in parts).replace("+ -", "- ")
+    return sum_text(number, _multiple)
 
 
 def c_factor(number: Affine) -> str:
@@ -135,12 +120,11 @@ def c_constant(value: float | int | bool, dtype: DType) -> str:
     if not dtype.is_float:
         return str(int(value)) if abs(int(value)) < 1 << 31 else f"{int(value)}LL"
     is_double = dtype.name == "f64"
-    with np.errstate(over="ignore"):
-        rounded = float(np.asarray(value, dtype.numpy))
-    if math.isinf(rounded):
+    number = rounded(value, dtype)
+    if math.isinf(number):
         name = "__builtin_inf()" if is_double else "__builtin_inff()"
-        return f"(-{name})" if rounded < 0 else name
-    text = repr(rounded) if is_double else str(np.float32(rounded))
+        return f"(-{name})" if number < 0 else name
+    text = repr(number) if is_double else str(np.float32(number))
     text = text if "." in text or "e" in text else f"{text}.0"
     text = text if is_double else f"{text}f"
     return f"({text})" if text.startswith("-") else text
@@ -156,40 +140,8 @@ def stored(text: str, dtype: DType) -> str:
     return f"septran_to_{dtype}({text})" if dtype.is_float and dtype.bits == 16 else text
 
 
-class Elements:
-    """Prints expressions for one element; `along` are the positions in the destination."""
-
-    def __init__(self, buffers: Mapping[str, Buffer], along: Sequence[str]) -> None:
-        self.buffers = buffers
-        self.along = along
-
-    def expr(self, expr: Expr) -> str:
-        match expr:
-            case Operand():
-                return self.operand(expr.view, self.along)
-            case Column():
-                return self.operand(expr.view, self.along[:-1])
-            case Const():
-                return c_constant(expr.value, expr.dtype)
-            case Index():
-                return f"(int32_t)({c_number(expr.value)})"
-            case Iota():
-                return f"(int32_t){self.along[expr.axis]}"
-            case Unary():
-                dtype = dtype_of(expr, self.buffers)
-                return _rounded(_unary(expr.kind, self.expr(expr.operand), dtype), dtype)
-            case Binary():
-                dtype = dtype_of(expr.left, self.buffers)
-                left, right = self.expr(expr.left), self.expr(expr.right)
-                result = _binary(expr.kind, left, right, dtype)
-                return result if dtype_of(expr, self.buffers).is_bool else _rounded(result, dtype)
-            case Select():
-                parts = (expr.condition, expr.yes, expr.no)
-                condition, yes, no = (self.expr(part) for part in parts)
-                return f"({condition} ? {yes} : {no})"
-            case Cast():
-                source = dtype_of(expr.operand, self.buffers)
-                return c_cast(self.expr(expr.operand), source, expr.dtype)
+class Elements(ElementText):
+    """Expressions in C, which computes small numbers in larger ones."""
 
     def operand(self, view: View, along: Sequence[str]) -> str:
         buffer = self.buffers[view.buffer]
@@ -200,6 +152,31 @@ class Elements:
         ]
         element = f"{c_name(view.buffer)}[{element_index(view, buffer, positions)}]"
         return load(element, buffer.dtype)
+
+    def constant(self, value: float, dtype: DType) -> str:
+        return c_constant(value, dtype)
+
+    def index(self, number: Affine) -> str:
+        return f"(int32_t)({c_number(number)})"
+
+    def position(self, along: str) -> str:
+        return f"(int32_t){along}"
+
+    def unary(self, expr: Unary) -> str:
+        dtype = dtype_of(expr, self.buffers)
+        return _rounded(_unary(expr.kind, self.expr(expr.operand), dtype), dtype)
+
+    def binary(self, expr: Binary) -> str:
+        dtype = dtype_of(expr.left, self.buffers)
+        left, right = self.expr(expr.left), self.expr(expr.right)
+        result = _binary(expr.kind, left, right, dtype)
+        return result if dtype_of(expr, self.buffers).is_bool else _rounded(result, dtype)
+
+    def select(self, condition: str, yes: str, no: str) -> str:
+        return f"({condition} ? {yes} : {no})"
+
+    def cast(self, text: str, source: DType, target: DType) -> str:
+        return c_cast(text, source, target)
 
 
 def c_cast(text: str, source: DType, target: DType) -> str:
@@ -235,7 +212,7 @@ def _unary(kind: UnaryKind, operand: str, dtype: DType) -> str:
 
 
 def _binary(kind: BinaryKind, left: str, right: str, dtype: DType) -> str:
-    if kind in COMPARISONS or kind in _MARKS:
+    if kind in _MARKS:
         return f"({left} {_MARKS[kind]} {right})"
     if kind == "pow":
         return f"__builtin_pow{'' if dtype.name == 'f64' else 'f'}({left}, {right})"

@@ -10,20 +10,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Generator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 
-from eas.septran.flat.affine import Affine, affine
+from eas.ir.types import DType
+from eas.septran.flat.affine import Affine
 from eas.septran.flat.element_meanings import accumulator
 from eas.septran.flat.lines import Lines
 from eas.septran.flat.nodes import (
     Alloc,
     Barrier,
     Copy,
-    Fill,
+    Expr,
     For,
     If,
     Kernel,
-    Map,
     Mma,
     Module,
     ParallelFor,
@@ -47,7 +47,8 @@ from eas.septran.targets.c_text import (
     row_stride,
     stored,
 )
-from eas.septran.targets.calls import Address, Argument, DtypeCode, Stride, chooser_for
+from eas.septran.targets.calls import Address, Argument, Chosen, DtypeCode, Stride
+from eas.septran.targets.kernel_text import LoopText, variables
 from eas.septran.targets.legalize import legalize
 from eas.septran.targets.library import Library, TargetError
 from eas.septran.targets.origins import Comments
@@ -81,7 +82,7 @@ def _print_kernel(kernel: Kernel, module: Module, library: Library, lines: Lines
         given += [f"{c_type(each.dtype)} *{c_name(each.name)}" for each in allocations(kernel)]
     given += [f"int64_t {c_name(size)}" for size in module.sizes]
     with lines.block(f"static void run_{kernel.name}({', '.join(given)}) {{", "}"):
-        _KernelText(kernel, module.sizes, library, lines).grid(list(kernel.grid))
+        _CText(kernel, module.sizes, library, lines).grid(list(kernel.grid))
 
 
 def _print_entry(module: Module, library: Library, lines: Lines) -> None:
@@ -107,20 +108,18 @@ def _parameter(param: Param | Temp) -> str:
     return f"{const}{c_type(param.dtype)} *{c_name(param.name)}"
 
 
-class _KernelText:
+class _CText(LoopText):
     """Prints the statements of one kernel."""
+
+    language = "C"
 
     def __init__(
         self, kernel: Kernel, sizes: Sequence[str], library: Library, lines: Lines
     ) -> None:
-        self.kernel = kernel
-        self.library = library
-        self.lines = lines
-        self.chooser = chooser_for(kernel, library)
-        self.buffers = self.chooser.buffers
-        self.taken = {c_name(name) for name in (*self.buffers, *_variables(kernel), *sizes)}
+        comments = Comments(kernel, library.scratch != "parameter")
+        super().__init__(kernel, library, lines, comments)
+        self.taken = {c_name(name) for name in (*self.buffers, *variables(kernel), *sizes)}
         self.scope = [*sizes]  # the names that have a value, the innermost loop last
-        self.comments = Comments(kernel, library.scratch != "parameter")
 
     def grid(self, grid: Sequence[tuple[str, Affine]]) -> None:
         if not grid:
@@ -154,30 +153,18 @@ class _KernelText:
         self.taken.add(name)
         return name
 
-    def body(self, body: Sequence[Stmt]) -> None:
-        for stmt in body:
-            self.comment(stmt)
-            match stmt:
-                case Alloc():
-                    self.alloc(stmt)
-                case For() | ParallelFor():
-                    with self.loop(c_name(stmt.variable), stmt.extent):
-                        self.scope.append(stmt.variable)
-                        self.block(stmt.body)
-                        self.scope.pop()
-                case If():
-                    left, right = c_number(stmt.left), c_number(stmt.right)
-                    with self.lines.block(f"if ({left} {stmt.comparison} {right}) {{", "}"):
-                        self.body(stmt.body)
-                case Barrier():
-                    self.barrier(stmt)
-                case _:
-                    self.simple(stmt)
+    def commented(self, text: str) -> str:
+        return f"/* {text.replace('*/', '* /')} */"
 
-    def comment(self, stmt: Stmt) -> None:
-        comment = self.comments.of(stmt)
-        if comment:
-            self.lines.add(f"/* {comment.replace('*/', '* /')} */")
+    def repeat(self, stmt: For | ParallelFor) -> None:
+        with self.loop(c_name(stmt.variable), stmt.extent):
+            self.scope.append(stmt.variable)
+            self.block(stmt.body)
+            self.scope.pop()
+
+    def branch(self, stmt: If) -> AbstractContextManager[None]:
+        condition = f"{c_number(stmt.left)} {stmt.comparison} {c_number(stmt.right)}"
+        return self.lines.block(f"if ({condition}) {{", "}")
 
     def alloc(self, stmt: Alloc) -> None:
         if self.library.scratch == "parameter":
@@ -193,25 +180,8 @@ class _KernelText:
             message = f"C runs a kernel by one thread, `{self.kernel.name}` has"
             raise TargetError(f"{message} {self.kernel.threads} and a barrier")
 
-    def simple(self, stmt: Stmt) -> None:
-        chosen = self.chooser.choose(stmt)
-        if chosen is not None:
-            for call in chosen:
-                self.lines.add(f"{call.function}({', '.join(map(self.argument, call.arguments))});")
-            return
-        match stmt:
-            case Copy():
-                self.copy(stmt)
-            case Fill():
-                self.fill(stmt)
-            case Map():
-                self.map(stmt)
-            case Reduce():
-                self.reduce(stmt)
-            case Mma():
-                self.mma(stmt)
-            case _:
-                raise TargetError(f"{self.library.name} has no function for {type(stmt).__name__}")
+    def call(self, call: Chosen) -> None:
+        self.lines.add(f"{call.function}({', '.join(map(self.argument, call.arguments))});")
 
     def argument(self, argument: Argument) -> str:
         match argument:
@@ -234,88 +204,53 @@ class _KernelText:
             case _:
                 return c_constant(argument.value, argument.dtype)
 
-    @contextmanager
-    def loops(self, shape: Sequence[Affine]) -> Generator[list[str]]:
-        """Loops over all elements of a shape; gives the position on each axis."""
-        with ExitStack() as nest:
-            along: list[str] = []
-            for axis, extent in enumerate(shape):
-                along.append("0" if extent == affine(1) else self.fresh(f"e{axis}"))
-                if along[-1] != "0":
-                    nest.enter_context(self.loop(along[-1], extent))
-            yield along
-
-    def fresh(self, name: str) -> str:
-        """A name that the kernel does not use."""
-        while name in self.taken:
-            name += "_"
-        return name
-
     def element(self, view: View, along: Sequence[str]) -> str:
         return f"{c_name(view.buffer)}[{element_index(view, self.buffers[view.buffer], along)}]"
 
-    def copy(self, stmt: Copy) -> None:
-        source, target = (self.buffers[v.buffer].dtype for v in (stmt.source, stmt.target))
-        with self.loops(stmt.source.shape) as along:
-            value = load(self.element(stmt.source, along), source)
-            value = c_cast(value, source, target) if source != target else value
-            is_same = source == target
-            text = self.element(stmt.source, along) if is_same else stored(value, target)
-            self.lines.add(f"{self.element(stmt.target, along)} = {text};")
+    def value(self, view: View, along: Sequence[str]) -> str:
+        return load(self.element(view, along), self.dtype(view))
 
-    def fill(self, stmt: Fill) -> None:
-        dtype = self.buffers[stmt.target.buffer].dtype
-        with self.loops(stmt.target.shape) as along:
-            value = stored(c_constant(stmt.value, dtype), dtype)
-            self.lines.add(f"{self.element(stmt.target, along)} = {value};")
+    def assign(self, target: View, along: Sequence[str], value: str) -> None:
+        self.lines.add(f"{self.element(target, along)} = {value};")
 
-    def map(self, stmt: Map) -> None:
-        dtype = self.buffers[stmt.target.buffer].dtype
-        with self.loops(stmt.target.shape) as along:
-            value = stored(Elements(self.buffers, along).expr(stmt.value), dtype)
-            self.lines.add(f"{self.element(stmt.target, along)} = {value};")
+    def constant(self, value: float, dtype: DType) -> str:
+        return stored(c_constant(value, dtype), dtype)
 
-    def reduce(self, stmt: Reduce) -> None:
-        source = self.buffers[stmt.source.buffer].dtype
-        shape, axis = stmt.source.shape, stmt.axis
-        with self.loops([*shape[:axis], *shape[axis + 1 :]]) as along:
-            is_kept = stmt.target.rank == len(shape)
-            target = [*along[:axis], "0", *along[axis:]] if is_kept else along
-            with self.accumulated(stmt.target, target, shape[axis]) as (total, wide, step):
-                inner = [*along[:axis], step, *along[axis:]]
-                value = load(self.element(stmt.source, inner), source)
-                self.lines.add(f"{total} = {_combined(stmt.kind, total, value, wide)};")
+    def copied(self, stmt: Copy, along: Sequence[str]) -> str:
+        source, target = self.dtype(stmt.source), self.dtype(stmt.target)
+        if source == target:
+            return self.element(stmt.source, along)
+        return stored(c_cast(self.value(stmt.source, along), source, target), target)
 
-    def mma(self, stmt: Mma) -> None:
-        factor = self.buffers[stmt.left.buffer].dtype
-        with (
-            self.loops(stmt.target.shape) as (i, j),
-            self.accumulated(stmt.target, [i, j], stmt.depth) as (total, wide, step),
-        ):
-            left = [step, i] if "a" in stmt.transposed else [i, step]
-            right = [j, step] if "b" in stmt.transposed else [step, j]
-            first = load(self.element(stmt.left, left), factor)
-            second = load(self.element(stmt.right, right), factor)
-            self.lines.add(f"{total} += ({wide}){first} * ({wide}){second};")
+    def computed(self, expr: Expr, dtype: DType, along: Sequence[str]) -> str:
+        return stored(Elements(self.buffers, along).expr(expr), dtype)
+
+    def combine(self, stmt: Reduce, total: str, along: Sequence[str]) -> None:
+        wide = self.accumulator(stmt.target)
+        combined = _combined(stmt.kind, total, self.value(stmt.source, along), wide)
+        self.lines.add(f"{total} = {combined};")
+
+    def add_product(self, stmt: Mma, total: str, left: Sequence[str], right: Sequence[str]) -> None:
+        wide = self.accumulator(stmt.target)
+        first, second = self.value(stmt.left, left), self.value(stmt.right, right)
+        self.lines.add(f"{total} += ({wide}){first} * ({wide}){second};")
+
+    def accumulator(self, view: View) -> str:
+        return c_type(accumulator(self.dtype(view)))
 
     @contextmanager
     def accumulated(
         self, view: View, along: Sequence[str], extent: Affine
-    ) -> Generator[tuple[str, str, str]]:
-        """A loop that accumulates one element, in f32 for numbers of 16 bits.
-
-        Gives the accumulator, its type and the loop's variable.
-        """
-        dtype = self.buffers[view.buffer].dtype
-        wide = c_type(accumulator(dtype))
+    ) -> Generator[tuple[str, str]]:
+        dtype = self.dtype(view)
         total, step = self.fresh("total"), self.fresh("step")
         target = self.element(view, along)
         with ExitStack() as scope:
             if all(position == "0" for position in along):  # no loop around it is a scope
                 scope.enter_context(self.lines.block("{", "}"))
-            self.lines.add(f"{wide} {total} = {load(target, dtype)};")
+            self.lines.add(f"{self.accumulator(view)} {total} = {load(target, dtype)};")
             with self.loop(step, extent):
-                yield total, wide, step
+                yield total, step
             self.lines.add(f"{target} = {stored(total, dtype)};")
 
 
@@ -324,8 +259,3 @@ def _combined(kind: str, total: str, value: str, wide: str) -> str:
         return f"{total} {'+' if kind == 'add' else '*'} {value}"
     suffix = {"float": "f32", "double": "f64"}.get(wide, "u64" if wide[0] == "u" else "i64")
     return f"septran_{kind}_{suffix}({total}, {value})"
-
-
-def _variables(kernel: Kernel) -> list[str]:
-    loops = (stmt for stmt in walk(kernel.body) if isinstance(stmt, For | ParallelFor))
-    return [*(name for name, _ in kernel.grid), *(stmt.variable for stmt in loops)]

@@ -18,28 +18,17 @@ from eas.septran.flat.nodes import (
     Binary,
     BinaryKind,
     Buffer,
-    Cast,
-    Column,
-    Const,
-    Expr,
-    Index,
-    Iota,
-    Operand,
-    Select,
+    If,
     Unary,
     UnaryKind,
     View,
 )
 from eas.septran.flat.operand_types import dtype_of
+from eas.septran.targets.element_text import MARKS, ElementText, integer_types, rounded, sum_text
 
 _DTYPES = {
     "bool": "bool", "f16": "float16", "bf16": "bfloat16", "f32": "float32", "f64": "float64",
-    **{f"i{bits}": f"int{bits}" for bits in (8, 16, 32, 64)},
-    **{f"u{bits}": f"uint{bits}" for bits in (8, 16, 32, 64)},
-}  # fmt: skip
-_MARKS: dict[BinaryKind, str] = {
-    "add": "+", "sub": "-", "mul": "*", "div": "/", "lt": "<", "le": "<=", "eq": "==", "ne": "!=",
-    "gt": ">", "ge": ">=",
+    **integer_types("int{}"),
 }  # fmt: skip
 _BINARY: dict[BinaryKind, str] = {
     "max": "T.max", "min": "T.min", "pow": "T.pow", "and": "T.And", "or": "T.Or",
@@ -63,11 +52,12 @@ def py_dtype(dtype: DType) -> str:
 
 def py_number(number: Affine) -> str:
     """An affine number."""
-    parts = [(c, _multiple(atom, c)) for atom, c in number.terms]
-    if number.constant or not parts:
-        parts.append((number.constant, str(number.constant)))
-    parts.sort(key=lambda part: part[0] < 0)
-    return " + ".join(text for _, text in parts).replace("+ -", "- ")
+    return sum_text(number, _multiple)
+
+
+def py_condition(stmt: If) -> str:
+    """What an `if` tests."""
+    return f"{py_number(stmt.left)} {stmt.comparison} {py_number(stmt.right)}"
 
 
 def py_sum(offset: Affine, position: str) -> str:
@@ -84,14 +74,13 @@ def py_constant(value: float | int | bool, dtype: DType) -> str:
         return f"T.bool({bool(value)})"
     if not dtype.is_float:
         return f"T.{name}({int(value)})"
-    with np.errstate(over="ignore"):
-        rounded = float(np.asarray(value, dtype.numpy))
-    if math.isinf(rounded):
+    number = rounded(value, dtype)
+    if math.isinf(number):
         # TVM prints an infinite constant as `inf`, which C does not have.
         infinity = 'T.call_extern("float64", "exp2", T.float64(1024.0))'
         wide = infinity if dtype.name == "f64" else f'T.Cast("{name}", {infinity})'
-        return f"-{wide}" if rounded < 0 else wide
-    text = str(np.float32(rounded)) if dtype.name == "f32" else repr(rounded)
+        return f"-{wide}" if number < 0 else wide
+    text = str(np.float32(number)) if dtype.name == "f32" else repr(number)
     return f"T.{name}({text})"
 
 
@@ -108,11 +97,8 @@ def py_tuple(items: Sequence[str]) -> str:
     return f"({items[0]},)" if len(items) == 1 else f"({', '.join(items)})"
 
 
-class ScriptElements:
-    """Prints expressions for one element; `along` are the positions in the destination.
-
-    Buffers whose slots the target handles itself are in `slotless`.
-    """
+class ScriptElements(ElementText):
+    """Expressions in TVM's scripts. Buffers whose slots the target handles are in `slotless`."""
 
     def __init__(
         self,
@@ -120,11 +106,10 @@ class ScriptElements:
         along: Sequence[str],
         slotless: frozenset[str] = frozenset(),
     ) -> None:
-        self.buffers = buffers
-        self.along = along
+        super().__init__(buffers, along)
         self.slotless = slotless
 
-    def element(self, view: View, along: Sequence[str]) -> str:
+    def operand(self, view: View, along: Sequence[str]) -> str:
         """An element of a view."""
         used = iter(along[len(along) - view.rank :])
         indices = slot_index(view, self.buffers[view.buffer], self.slotless)
@@ -133,51 +118,39 @@ class ScriptElements:
             indices.append(py_sum(offset, "0" if extent == Affine(1) else position))
         return f"{py_name(view.buffer)}[{', '.join(indices or ['0'])}]"
 
-    def expr(self, expr: Expr) -> str:
-        match expr:
-            case Operand():
-                return self.element(expr.view, self.along)
-            case Column():
-                return self.element(expr.view, self.along[:-1])
-            case Const():
-                return self.constant(expr.value, expr.dtype)
-            case Index():
-                return f"({py_number(expr.value)})"
-            case Iota():
-                return self.along[expr.axis]
-            case Unary():
-                return self.unary(expr.kind, expr.operand)
-            case Binary():
-                left, right = self.expr(expr.left), self.expr(expr.right)
-                if expr.kind in _MARKS:
-                    return f"({left} {_MARKS[expr.kind]} {right})"
-                return f"{_BINARY[expr.kind]}({left}, {right})"
-            case Select():
-                parts = (expr.condition, expr.yes, expr.no)
-                return f"T.if_then_else({', '.join(self.expr(part) for part in parts)})"
-            case Cast():
-                return self.cast(expr)
-
-    def constant(self, value: float | int | bool, dtype: DType) -> str:
+    def constant(self, value: float, dtype: DType) -> str:
         return py_constant(value, dtype)
 
-    def unary(self, kind: UnaryKind, operand: Expr) -> str:
-        text, dtype = self.expr(operand), dtype_of(operand, self.buffers)
-        if kind == "neg":
+    def index(self, number: Affine) -> str:
+        return f"({py_number(number)})"
+
+    def position(self, along: str) -> str:
+        return along
+
+    def unary(self, expr: Unary) -> str:
+        text, dtype = self.expr(expr.operand), dtype_of(expr.operand, self.buffers)
+        if expr.kind == "neg":
             return f"(-{text})"
-        if kind == "gelu":
+        if expr.kind == "gelu":
             half, one, root = (py_constant(each, dtype) for each in (0.5, 1.0, 0.5**0.5))
             return f"({half} * {text} * ({one} + T.erf({text} * {root})))"
-        return f"{_UNARY[kind]}({text})"
+        return f"{_UNARY[expr.kind]}({text})"
 
-    def cast(self, expr: Cast) -> str:
-        source = dtype_of(expr.operand, self.buffers)
-        text = self.expr(expr.operand)
-        if source == expr.dtype:
+    def binary(self, expr: Binary) -> str:
+        left, right = self.expr(expr.left), self.expr(expr.right)
+        if expr.kind in MARKS:
+            return f"({left} {MARKS[expr.kind]} {right})"
+        return f"{_BINARY[expr.kind]}({left}, {right})"
+
+    def select(self, condition: str, yes: str, no: str) -> str:
+        return f"T.if_then_else({condition}, {yes}, {no})"
+
+    def cast(self, text: str, source: DType, target: DType) -> str:
+        if source == target:
             return text
-        if expr.dtype.is_bool:
+        if target.is_bool:
             return f"({text} != {py_constant(0, source)})"
-        return f'T.Cast("{py_dtype(expr.dtype)}", {text})'
+        return f'T.Cast("{py_dtype(target)}", {text})'
 
 
 def slot_index(view: View, buffer: Buffer, slotless: frozenset[str]) -> list[str]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Generator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 
 from eas.ir.types import DType
 from eas.septran.flat.affine import Affine, Min, affine, minimum
@@ -43,10 +43,12 @@ from eas.septran.flat.nodes import (
 from eas.septran.flat.padding import zero_padded
 from eas.septran.flat.pipelines import prefetched
 from eas.septran.flat.simplify import simplify
+from eas.septran.targets.kernel_text import KernelText, variables
 from eas.septran.targets.library import Library, TargetError
 from eas.septran.targets.origins import Comments
 from eas.septran.targets.python_text import (
     ScriptElements,
+    py_condition,
     py_constant,
     py_dtype,
     py_name,
@@ -92,25 +94,26 @@ class _TileElements(ScriptElements):
         return f'{"-" if value < 0 else ""}T.infinity("{py_dtype(dtype)}")'
 
 
-class _KernelTiles:
+class _KernelTiles(KernelText):
     """Prints one kernel."""
+
+    language = "TileLang"
 
     def __init__(
         self, kernel: Kernel, library: Library, allocate: Mapping[str, str], lines: Lines
     ) -> None:
-        self.kernel = kernel
+        super().__init__(kernel, lines, Comments(kernel))
         self.library = library
         self.allocate = allocate
-        self.lines = lines
         allocations = {s.name: s for s in walk(kernel.body) if isinstance(s, Alloc)}
         self.buffers: dict[str, Buffer] = {param.name: param for param in kernel.params}
         self.buffers.update(allocations)
+        self.taken = {py_name(each) for each in (*self.buffers, *variables(kernel))}
         loops = [s for s in walk(kernel.body) if isinstance(s, For) and s.pipelined > 1]
         copies = (copy for loop in loops for copy in prefetched(loop, allocations))
         # TileLang gives these as many slots as the loop has stages.
         self.slotless = frozenset(copy.target.buffer for copy in copies)
         self.padded = zero_padded(kernel)
-        self.comments = Comments(kernel)
         self.parts: list[str] = []  # fragments that the text needs besides those of the kernel
         # For other numbers of elements TileLang finds layouts only where there are conditions.
         self.is_even = all(
@@ -141,47 +144,31 @@ class _KernelTiles:
                 self.lines.insert(start, self.parts)
 
     def body(self, body: Sequence[Stmt]) -> None:
-        count = 0
-        for stmt in body:
-            comment = self.comments.of(stmt)
-            if comment:
-                self.lines.add(f"# {comment}")
-            match stmt:
-                case For() | ParallelFor():
-                    with self.lines.block(f"for {py_name(stmt.variable)} in {_range(stmt)}:"):
-                        self.body(stmt.body)
-                case If():
-                    condition = f"{py_number(stmt.left)} {stmt.comparison} {py_number(stmt.right)}"
-                    with self.lines.block(f"if {condition}:"):
-                        self.body(stmt.body)
-                case Barrier():
-                    continue  # TileLang places them itself
-                case _:
-                    self.simple(stmt)
-            count += 1
-        if count == 0:
+        super().body(body)
+        if all(isinstance(stmt, Barrier) for stmt in body):
             self.lines.add("pass")
 
-    def simple(self, stmt: Stmt) -> None:
+    def statement(self, stmt: Stmt) -> None:
         match stmt:
-            case Alloc():
-                self.alloc(stmt)
-            case Copy():
-                self.copy(stmt)
-            case Fill():
-                self.fill(stmt)
-            case Map():
-                self.map(stmt)
-            case Reduce():
-                self.reduce(stmt)
-            case Mma():
-                self.mma(stmt)
             case Call():
                 self.call(stmt)
             case Start() | Wait():
                 raise TargetError("TileLang pipelines loops itself: print it before starts are")
             case _:
-                raise TargetError(f"TileLang has no text for {type(stmt).__name__}")
+                super().statement(stmt)
+
+    def commented(self, text: str) -> str:
+        return f"# {text}"
+
+    def repeat(self, stmt: For | ParallelFor) -> None:
+        with self.lines.block(f"for {py_name(stmt.variable)} in {_range(stmt)}:"):
+            self.body(stmt.body)
+
+    def branch(self, stmt: If) -> AbstractContextManager[None]:
+        return self.lines.block(f"if {py_condition(stmt)}:")
+
+    def barrier(self, stmt: Barrier) -> None:
+        """TileLang places them itself."""
 
     def alloc(self, stmt: Alloc) -> None:
         function = self.allocate.get(stmt.memory)
@@ -224,8 +211,8 @@ class _KernelTiles:
         dtype = self.buffers[stmt.target.buffer].dtype
         inside = stmt.source.shape
         with self.parallel(stmt.target.shape if stmt.fill is not None else inside) as along:
-            value = self.elements(along).element(stmt.source, along)
-            target = self.elements(along).element(stmt.target, along)
+            value = self.elements(along).operand(stmt.source, along)
+            target = self.elements(along).operand(stmt.target, along)
             if stmt.fill is None:
                 self.lines.add(f"{target} = {value}")
                 return
@@ -238,7 +225,7 @@ class _KernelTiles:
         if not self.is_plain(stmt.target) or not (has_all or self.is_even):
             dtype = self.buffers[stmt.target.buffer].dtype
             with self.parallel(stmt.target.shape) as along:
-                target = self.elements(along).element(stmt.target, along)
+                target = self.elements(along).operand(stmt.target, along)
                 self.lines.add(f"{target} = {self.elements([]).constant(stmt.value, dtype)}")
             return
         name = py_name(stmt.target.buffer)
@@ -251,7 +238,7 @@ class _KernelTiles:
     def map(self, stmt: Map) -> None:
         with self.parallel(self.computed(stmt)) as along:
             elements = self.elements(along)
-            target = elements.element(stmt.target, along)
+            target = elements.operand(stmt.target, along)
             self.lines.add(f"{target} = {elements.expr(stmt.value)}")
 
     def computed(self, stmt: Map) -> Sequence[Affine]:
@@ -294,7 +281,7 @@ class _KernelTiles:
         part = self.part(rest, self.dtype(stmt.target))
         self.lines.add(f"{function}({source}, {part}, dim={stmt.axis})")
         with self.parallel(stmt.target.shape) as along:
-            target = self.elements(along).element(stmt.target, along)
+            target = self.elements(along).operand(stmt.target, along)
             combined = _COMBINE[stmt.kind].format(target, f"{part}[{', '.join(along)}]")
             self.lines.add(f"{target} = {combined}")
 
@@ -304,7 +291,7 @@ class _KernelTiles:
         part = self.part(shape, self.dtype(stmt.target))
         with self.parallel([affine(extent) for extent in shape]) as along:
             elements = self.elements(along)
-            value = elements.element(stmt.source, along)
+            value = elements.operand(stmt.source, along)
             if self.dtype(stmt.source) != self.dtype(stmt.target):
                 value = f'T.Cast("{self.dtype(stmt.target)}", {value})'
             beyond = elements.constant(identity(stmt.kind, buffer.dtype), buffer.dtype)
@@ -372,7 +359,7 @@ class _KernelTiles:
             self.parallel([affine(each) for each in full]) as along,
             self.lines.block(f"if {along[axis]} >= {py_number(extent)}:"),
         ):
-            element = self.elements(along).element(view, along)
+            element = self.elements(along).operand(view, along)
             self.lines.add(f"{element} = {self.elements([]).constant(0, dtype)}")
 
     def plain_product(self, stmt: Mma) -> None:
@@ -386,16 +373,10 @@ class _KernelTiles:
             left = [step, i] if "a" in stmt.transposed else [i, step]
             right = [j, step] if "b" in stmt.transposed else [step, j]
             elements = self.elements([i, j])
-            target = elements.element(stmt.target, [i, j])
-            first = f'T.Cast("{wide}", {elements.element(stmt.left, left)})'
-            second = f'T.Cast("{wide}", {elements.element(stmt.right, right)})'
+            target = elements.operand(stmt.target, [i, j])
+            first = f'T.Cast("{wide}", {elements.operand(stmt.left, left)})'
+            second = f'T.Cast("{wide}", {elements.operand(stmt.right, right)})'
             self.lines.add(f"{target} = {target} + {first} * {second}")
-
-    def fresh(self, name: str) -> str:
-        taken = {py_name(each) for each in (*self.buffers, *_variables(self.kernel))}
-        while name in taken:
-            name += "_"
-        return name
 
     def call(self, stmt: Call) -> None:
         function = self.library.symbols.get(stmt.symbol)
@@ -406,7 +387,7 @@ class _KernelTiles:
             match argument:
                 case Passed():
                     view = argument.view
-                    first = self.elements([]).element(view, ["0"] * view.rank)
+                    first = self.elements([]).operand(view, ["0"] * view.rank)
                     given.append(f"T.address_of({first})")
                 case Affine():
                     given.append(py_number(argument))
@@ -508,8 +489,3 @@ def _operands(extent: Affine) -> tuple[Affine, ...]:
     atom = extent.terms[0][0] if extent.terms else None
     is_minimum = isinstance(atom, Min) and extent == Affine(0, ((atom, 1),))
     return atom.operands if is_minimum and isinstance(atom, Min) else (extent,)
-
-
-def _variables(kernel: Kernel) -> list[str]:
-    loops = (stmt for stmt in walk(kernel.body) if isinstance(stmt, For | ParallelFor))
-    return [*(name for name, _ in kernel.grid), *(loop.variable for loop in loops)]

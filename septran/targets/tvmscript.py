@@ -12,7 +12,7 @@ runs the statements, and the vendor's functions use the others.
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, contextmanager
 
 from eas.ir.types import F32, F64, DType
 from eas.septran.flat.affine import Affine, affine
@@ -22,30 +22,30 @@ from eas.septran.flat.nodes import (
     Barrier,
     Copy,
     Expr,
-    Fill,
     For,
     If,
     Kernel,
-    Map,
     Mma,
     Module,
     ParallelFor,
     Reduce,
     Stmt,
-    UnaryKind,
+    Unary,
     View,
     walk,
 )
 from eas.septran.flat.operand_types import dtype_of
 from eas.septran.targets.c_text import row_stride, strides_of
-from eas.septran.targets.calls import Address, Argument, DtypeCode, Stride, chooser_for
+from eas.septran.targets.calls import Address, Argument, Chosen, DtypeCode, Stride
 from eas.septran.targets.codegen_dsa import allocations
+from eas.septran.targets.kernel_text import LoopText, variables
 from eas.septran.targets.legalize import legalize
-from eas.septran.targets.library import Library, TargetError
+from eas.septran.targets.library import Library
 from eas.septran.targets.origins import Comments
 from eas.septran.targets.python_text import (
     ScriptElements,
     buffer_shape,
+    py_condition,
     py_constant,
     py_dtype,
     py_name,
@@ -72,31 +72,27 @@ def print_tvmscript(module: Module, library: Library) -> str:
 class _TensorElements(ScriptElements):
     """Expressions that TVM's C has functions for: it has no `exp2` and no `fabs`."""
 
-    def unary(self, kind: UnaryKind, operand: Expr) -> str:
-        dtype = dtype_of(operand, self.buffers)
-        if kind == "exp2":
-            return f"T.pow({self.constant(2.0, dtype)}, {self.expr(operand)})"
-        if kind == "abs" and dtype.is_float:
-            text = self.expr(operand)
+    def unary(self, expr: Unary) -> str:
+        dtype = dtype_of(expr.operand, self.buffers)
+        if expr.kind == "exp2":
+            return f"T.pow({self.constant(2.0, dtype)}, {self.expr(expr.operand)})"
+        if expr.kind == "abs" and dtype.is_float:
+            text = self.expr(expr.operand)
             return f"T.max({text}, -{text})"
-        return super().unary(kind, operand)
+        return super().unary(expr)
 
 
-class _KernelScript:
+class _KernelScript(LoopText):
     """Prints one kernel."""
 
+    language = "TVMScript"
+
     def __init__(self, kernel: Kernel, module: Module, library: Library, lines: Lines) -> None:
-        self.kernel = kernel
+        super().__init__(kernel, library, lines, Comments(kernel, has_allocations=False))
         self.sizes = module.sizes
-        self.library = library
-        self.lines = lines
-        self.chooser = chooser_for(kernel, library)
-        self.buffers = self.chooser.buffers
-        loops = (stmt for stmt in walk(kernel.body) if isinstance(stmt, For | ParallelFor))
-        variables = [*(name for name, _ in kernel.grid), *(loop.variable for loop in loops)]
-        self.taken = {py_name(name) for name in (*self.buffers, *variables, *self.sizes)}
+        names = (*self.buffers, *variables(kernel), *self.sizes)
+        self.taken = {py_name(name) for name in names}
         self.is_on_blocks = kernel.threads > 1
-        self.comments = Comments(kernel, has_allocations=False)
 
     def print(self) -> None:
         self.lines.add("@T.prim_func")
@@ -146,55 +142,33 @@ class _KernelScript:
     def body(self, body: Sequence[Stmt]) -> None:
         if all(isinstance(stmt, Alloc) for stmt in body):
             self.lines.add("T.evaluate(0)")
-        for stmt in body:
-            comment = self.comments.of(stmt)
-            if comment:
-                self.lines.add(f"# {comment}")
-            match stmt:
-                case Alloc():
-                    pass  # declared at the start
-                case For() | ParallelFor():
-                    with self.loop(py_name(stmt.variable), stmt.extent):
-                        self.body(stmt.body)
-                case If():
-                    condition = f"{py_number(stmt.left)} {stmt.comparison} {py_number(stmt.right)}"
-                    with self.lines.block(f"if {condition}:"):
-                        self.body(stmt.body)
-                case Barrier():
-                    self.barrier(stmt)
-                case _:
-                    self.simple(stmt)
+        super().body(body)
+
+    def commented(self, text: str) -> str:
+        return f"# {text}"
+
+    def repeat(self, stmt: For | ParallelFor) -> None:
+        with self.loop(py_name(stmt.variable), stmt.extent):
+            self.body(stmt.body)
+
+    def branch(self, stmt: If) -> AbstractContextManager[None]:
+        return self.lines.block(f"if {py_condition(stmt)}:")
 
     @contextmanager
     def loop(self, variable: str, extent: Affine) -> Generator[None]:
         with self.lines.block(f"for {variable} in T.serial({py_number(extent)}):"):
             yield
 
+    def alloc(self, stmt: Alloc) -> None:
+        """It is declared at the start."""
+
     def barrier(self, stmt: Barrier) -> None:
         scope = _SCOPES.get(stmt.memory, "global")
         self.lines.add(f'T.evaluate(T.tvm_storage_sync("{scope}"))')
 
-    def simple(self, stmt: Stmt) -> None:
-        chosen = self.chooser.choose(stmt)
-        if chosen is not None:
-            for call in chosen:
-                given = "".join(f", {self.argument(each)}" for each in call.arguments)
-                text = f'T.evaluate(T.call_extern("void", "{call.function}"{given}))'
-                self.lines.add(text)
-            return
-        match stmt:
-            case Copy():
-                self.copy(stmt)
-            case Fill():
-                self.fill(stmt)
-            case Map():
-                self.map(stmt)
-            case Reduce():
-                self.reduce(stmt)
-            case Mma():
-                self.mma(stmt)
-            case _:
-                raise TargetError(f"TVMScript has no text for {type(stmt).__name__}")
+    def call(self, call: Chosen) -> None:
+        given = "".join(f", {self.argument(each)}" for each in call.arguments)
+        self.lines.add(f'T.evaluate(T.call_extern("void", "{call.function}"{given}))')
 
     def argument(self, argument: Argument) -> str:
         match argument:
@@ -225,72 +199,38 @@ class _KernelScript:
         start = f", offset={' + '.join(parts)}" if parts else ""
         return f'{py_name(view.buffer)}.access_ptr("rw"{start})'
 
-    @contextmanager
-    def loops(self, shape: Sequence[Affine]) -> Generator[list[str]]:
-        """Loops over all elements of a shape; gives the position on each axis."""
-        with ExitStack() as nest:
-            along: list[str] = []
-            for axis, extent in enumerate(shape):
-                along.append("0" if extent == affine(1) else self.fresh(f"e{axis}"))
-                if along[-1] != "0":
-                    nest.enter_context(self.loop(along[-1], extent))
-            yield along
+    def element(self, view: View, along: Sequence[str]) -> str:
+        return _TensorElements(self.buffers, ()).operand(view, along)
 
-    def fresh(self, name: str) -> str:
-        while name in self.taken:
-            name += "_"
-        return name
+    def assign(self, target: View, along: Sequence[str], value: str) -> None:
+        self.lines.add(f"{self.element(target, along)} = {value}")
 
-    def elements(self, along: Sequence[str] = ()) -> _TensorElements:
-        return _TensorElements(self.buffers, along)
+    def constant(self, value: float, dtype: DType) -> str:
+        return py_constant(value, dtype)
 
-    def copy(self, stmt: Copy) -> None:
-        source, target = (self.buffers[v.buffer].dtype for v in (stmt.source, stmt.target))
-        with self.loops(stmt.source.shape) as along:
-            value = self.elements().element(stmt.source, along)
-            value = value if source == target else f'T.Cast("{py_dtype(target)}", {value})'
-            self.lines.add(f"{self.elements().element(stmt.target, along)} = {value}")
+    def copied(self, stmt: Copy, along: Sequence[str]) -> str:
+        return self.element_as(self.dtype(stmt.target), stmt.source, along)
 
-    def fill(self, stmt: Fill) -> None:
-        dtype = self.buffers[stmt.target.buffer].dtype
-        with self.loops(stmt.target.shape) as along:
-            value = py_constant(stmt.value, dtype)
-            self.lines.add(f"{self.elements().element(stmt.target, along)} = {value}")
+    def computed(self, expr: Expr, dtype: DType, along: Sequence[str]) -> str:
+        return _TensorElements(self.buffers, along).expr(expr)
 
-    def map(self, stmt: Map) -> None:
-        with self.loops(stmt.target.shape) as along:
-            value = self.elements(along).expr(stmt.value)
-            self.lines.add(f"{self.elements().element(stmt.target, along)} = {value}")
+    def combine(self, stmt: Reduce, total: str, along: Sequence[str]) -> None:
+        value = self.element_as(_wide(self.dtype(stmt.target)), stmt.source, along)
+        self.lines.add(f"{total} = {_COMBINED[stmt.kind].format(total, value)}")
 
-    def reduce(self, stmt: Reduce) -> None:
-        shape, axis = stmt.source.shape, stmt.axis
-        with self.loops([*shape[:axis], *shape[axis + 1 :]]) as along:
-            is_kept = stmt.target.rank == len(shape)
-            at = [*along[:axis], "0", *along[axis:]] if is_kept else along
-            target = self.elements().element(stmt.target, at)
-            with self.accumulated(stmt.target, target, shape[axis]) as (total, step):
-                inner = [*along[:axis], step, *along[axis:]]
-                value = self.widened(stmt.source, inner, stmt.target)
-                self.lines.add(f"{total} = {_COMBINED[stmt.kind].format(total, value)}")
-
-    def mma(self, stmt: Mma) -> None:
-        with self.loops(stmt.target.shape) as (i, j):
-            target = self.elements().element(stmt.target, [i, j])
-            with self.accumulated(stmt.target, target, stmt.depth) as (total, step):
-                left = [step, i] if "a" in stmt.transposed else [i, step]
-                right = [j, step] if "b" in stmt.transposed else [step, j]
-                first = self.widened(stmt.left, left, stmt.target)
-                second = self.widened(stmt.right, right, stmt.target)
-                self.lines.add(f"{total} = {total} + {first} * {second}")
+    def add_product(self, stmt: Mma, total: str, left: Sequence[str], right: Sequence[str]) -> None:
+        wide = _wide(self.dtype(stmt.target))
+        first = self.element_as(wide, stmt.left, left)
+        second = self.element_as(wide, stmt.right, right)
+        self.lines.add(f"{total} = {total} + {first} * {second}")
 
     @contextmanager
-    def accumulated(self, view: View, target: str, extent: Affine) -> Generator[tuple[str, str]]:
-        """A loop that accumulates one element, in f32 for numbers of 16 bits.
-
-        Gives the accumulator and the loop's variable.
-        """
-        dtype, step = self.buffers[view.buffer].dtype, self.fresh("step")
-        if not _is_narrow(dtype):
+    def accumulated(
+        self, view: View, along: Sequence[str], extent: Affine
+    ) -> Generator[tuple[str, str]]:
+        dtype, step = self.dtype(view), self.fresh("step")
+        target = self.element(view, along)
+        if _wide(dtype) == dtype:
             with self.loop(step, extent):
                 yield target, step
             return
@@ -303,18 +243,13 @@ class _KernelScript:
     def has_narrow_sums(self) -> bool:
         """Whether some numbers of 16 bits are accumulated by loops."""
         sums = (stmt for stmt in walk(self.kernel.body) if isinstance(stmt, Mma | Reduce))
-        return any(
-            _is_narrow(self.buffers[stmt.target.buffer].dtype) and self.chooser.choose(stmt) is None
-            for stmt in sums
-        )
+        targets = [stmt.target for stmt in sums if self.chooser.choose(stmt) is None]
+        return any(_wide(self.dtype(each)) != self.dtype(each) for each in targets)
 
-    def widened(self, view: View, along: Sequence[str], target: View) -> str:
-        """An element in the dtype of what it is accumulated in."""
-        dtype = self.buffers[target.buffer].dtype
-        wide = F32 if _is_narrow(dtype) else dtype
-        text = self.elements().element(view, along)
-        is_same = self.buffers[view.buffer].dtype == wide
-        return text if is_same else f'T.Cast("{py_dtype(wide)}", {text})'
+    def element_as(self, dtype: DType, view: View, along: Sequence[str]) -> str:
+        """An element of a view, in a dtype."""
+        text = self.element(view, along)
+        return text if self.dtype(view) == dtype else f'T.Cast("{py_dtype(dtype)}", {text})'
 
 
 _TOTAL = "total"
@@ -326,8 +261,9 @@ _COMBINED = {
 }
 
 
-def _is_narrow(dtype: DType) -> bool:
-    return dtype.is_float and dtype.bits == 16
+def _wide(dtype: DType) -> DType:
+    """What numbers of a dtype are accumulated in."""
+    return F32 if dtype.is_float and dtype.bits == 16 else dtype
 
 
 def _product(factors: Sequence[Affine]) -> str:
