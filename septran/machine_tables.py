@@ -18,11 +18,14 @@ def library_of(machine: Machine) -> Library:
     }
     primitives: dict[str, str] = {}
     operations: dict[str, str] = {}
+    shapes: dict[str, dict[str, int]] = {}
     for operation, several in machine.primitives.items():
         for primitive in several:
             if primitive.symbol is not None:
                 primitives[primitive.name] = symbols[primitive.symbol]
                 operations.setdefault(operation, symbols[primitive.symbol])
+                if primitive.tails == "padded":
+                    shapes[primitive.name] = dict(primitive.shape)
     folder = Path(machine.path).parent
     headers = [folder / header for header in machine.library.headers]
     return Library(
@@ -31,6 +34,7 @@ def library_of(machine: Machine) -> Library:
         primitives,
         operations,
         copies,
+        shapes,
         headers=tuple(header.name for header in headers),
         sources=tuple(folder / source for source in machine.library.sources),
         folders=tuple(dict.fromkeys(header.parent for header in headers)),

@@ -81,12 +81,15 @@ class Copy(Strict):
 class Primitive(Strict):
     """One way to compute an operation. With a `shape` it takes multiples of these extents only.
 
-    `mems` lists for each operand where it may lie, `procs` the levels that may call it; what is
-    not listed is free. `symbol` is the library's function, if it is one.
+    `tails` says what it is given at the end of a tensor, where a tile is smaller: a whole tile that
+    is `padded`, or the `partial` one, as it is. `mems` lists for each operand where it may lie,
+    `procs` the levels that may call it; what is not listed is free. `symbol` is the library's
+    function, if it is one.
     """
 
     name: Name
     shape: dict[Name, Positive] = Field(default={})
+    tails: Literal["padded", "partial"] = "padded"
     dtypes: list[DTypeName] = Field(default=[], description="of the inputs; empty for any")
     accumulates: DTypeName | None = None
     mems: dict[Name, list[Name]] = Field(default={})

@@ -1,9 +1,9 @@
 """The flat IR in the terms of C libraries: explicit prefetches, exact copies, at most two axes.
 
-Pipelined loops become starts and waits. Starts that the library cannot queue become copies: they
-are done earlier than they must be. A copy with a fill becomes fills of what lies beyond the source,
-and a copy of equal shapes. Copies and fills of more than two axes are put into loops over the outer
-ones.
+Products of ragged tiles are padded for functions that take whole blocks. Pipelined loops become
+starts and waits. Starts that the library cannot queue become copies: they are done earlier than
+they must be. A copy with a fill becomes fills of what lies beyond the source, and a copy of equal
+shapes. Copies and fills of more than two axes are put into loops over the outer ones.
 """
 
 from __future__ import annotations
@@ -27,12 +27,13 @@ from eas.septran.flat.pipelines import expand_pipelines
 from eas.septran.flat.simplify import simplify
 from eas.septran.targets.calls import chooser_for
 from eas.septran.targets.library import Library
+from eas.septran.targets.whole_blocks import pad_products
 from eas.support.records import replace
 
 
 def legalize(module: Module, library: Library) -> Module:
     """The module as a library with two-dimensional calls can run it."""
-    expanded = expand_pipelines(module)
+    expanded = expand_pipelines(pad_products(simplify(module), library))
     kernels = tuple(_Legalize(kernel, library).run() for kernel in expanded.kernels)
     return simplify(replace(module, kernels=kernels))
 

@@ -47,7 +47,8 @@ class Library:
     """What a library has: functions by symbol, by primitive, by operation and by copied memories.
 
     `operations` are those of `fill`, `exp`, `gelu`, `add`, `mul`, `scale_rows`, `row_max` and
-    `row_sum` that it has. What it does not have is printed as loops.
+    `row_sum` that it has. What it does not have is printed as loops. `shapes` are the extents, by
+    primitive, of which a function takes multiples only: tiles are padded for it.
     """
 
     name: str
@@ -55,6 +56,7 @@ class Library:
     primitives: Mapping[str, str] = field(default_factory=dict[str, str])
     operations: Mapping[str, str] = field(default_factory=dict[str, str])
     copies: Mapping[str, CopyFunctions] = field(default_factory=dict[str, CopyFunctions])
+    shapes: Mapping[str, Mapping[str, int]] = field(default_factory=dict[str, Mapping[str, int]])
     headers: tuple[str, ...] = ()
     sources: tuple[Path, ...] = ()
     folders: tuple[Path, ...] = ()
