@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from eas.backends import PreparedLaunch
 from eas.config import choose_backend
-from eas.runtime.cpu.launch import PlannedJob
-from eas.runtime.cpu.launch_plan import Access
-from eas.runtime.errors import KernelError
+from eas.runtime.cpu.launch_plan import Access, PlannedLaunch
 from eas.runtime.refusals import BadArgument, LaunchError
 from eas.runtime.streams import streams
 from eas.runtime.streams.recording import RECORDER
@@ -35,30 +33,13 @@ def launch_in_order(prepared: PreparedLaunch, is_synchronous: bool) -> None:
     _put(prepared.compiled.name, prepared.device, prepared, prepared.accesses)
 
 
-def put_planned(name: str, read: Callable[[], tuple[PlannedJob, list[Access]] | None]) -> bool:
-    """Puts a launch of the CPU into a stream, if `read` finds a plan for it; else gives False."""
-    if RECORDER.get() is not None:
+def put_planned(name: str, planned: PlannedLaunch | None) -> bool:
+    """Puts a launch of the CPU into a stream, if it could be planned; else gives False."""
+    if planned is None:
         return False
-    found = read()
-    if found is None:
-        return False
-    job, accesses = found
-    if 0 not in job.grid:
-        _put(name, "cpu", _Planned(job), accesses)
+    if not planned.is_empty:
+        _put(name, "cpu", planned, planned.accesses)
     return True
-
-
-class _Planned:
-    """A launch whose arguments a plan has read."""
-
-    def __init__(self, job: PlannedJob) -> None:
-        self._job = job
-        self.cancel = job.cancel
-
-    def run(self) -> None:
-        found = self._job.run()
-        if found:
-            raise KernelError(found)
 
 
 def _put(name: str, device: str, launch: Launch, accesses: Sequence[Access]) -> None:

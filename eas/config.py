@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import sys
-from collections.abc import Mapping
 from contextvars import ContextVar, Token
 from functools import cache
 from types import TracebackType
-from typing import Any, Literal, Self, get_args
+from typing import Literal, Self, get_args
 
 from eas.support.close_names import closest
+from eas.support.environment import Variable
 
 Backend = Literal["auto", "cpu", "interpret", "python", "metal", "mps", "msl-host"]
 
@@ -37,21 +36,12 @@ class _Setting:
         self.variable = variable
         self.process: str | None = None  # what holds for all threads
         self.here: ContextVar[str | None] = ContextVar(variable.lower(), default=None)
-        self._key: Any = os.environ.encodekey(variable)
+        self._from_environment = Variable(variable).text
 
     def chosen(self) -> str:
         """What was chosen; empty if nothing was."""
         return self.here.get() or self.process or self._from_environment()
 
-    def _from_environment(self) -> str:
-        value = _variables.get(self._key)
-        return os.environ.decodevalue(value) if value else ""
-
-
-# The dict inside of `os.environ`. Every launch looks up both variables, mostly to find nothing. The
-# public `os.environ.get` encodes the key and catches a `KeyError`: two of them would nearly double
-# the time of a warm launch.
-_variables: Mapping[Any, Any] = vars(os.environ)["_data"]
 
 _backend = _Setting("EAS_BACKEND")
 _checks = _Setting("EAS_CHECK")

@@ -25,8 +25,7 @@ from eas.runtime.argument_values import (
     is_numpy_scalar,
     to_bound,
 )
-from eas.runtime.cpu.launch import PlannedJob
-from eas.runtime.cpu.launch_plan import Access, Layout, Plan
+from eas.runtime.cpu.launch_plan import Layout, Plan, PlannedLaunch
 from eas.runtime.cpu.torch_plan import TorchPlan, can_be_planned
 from eas.runtime.grid import MAX_AXES, Grid, is_int, resolve_grid
 from eas.runtime.refusals import BadArgument
@@ -45,6 +44,7 @@ Build = tuple[int | None, bool]  # threads per program, and whether accesses are
 Options = Mapping[str, Any]
 Row = tuple[Any, ...]
 Extents = tuple[int, int, int]
+Plans = Sequence[tuple[CompiledKernel, Plan | TorchPlan]]
 
 
 class FastPath:
@@ -69,23 +69,16 @@ class FastPath:
 
     def read(
         self, build: Build, grid: Grid | None, args: Row, options: Options
-    ) -> tuple[PlannedJob, list[Access]] | None:
-        """A launch that runs later, and the memory that it uses; None if no cached plan fits."""
-        found, given = self._find(build, grid, args, options)
-        for row in (given, _as_arrays(given)) if found else ():
-            for compiled, plan in found:
-                reading = plan.reading
-                with reading.lock:
-                    if not (compiled.is_current() and reading.run(row)):
-                        continue
-                    extents, slots, used = reading.found()
-                job = PlannedJob(compiled.executable, slots, extents, row, reading.explain)
-                return job, used
-        return None
+    ) -> PlannedLaunch | None:
+        """A launch that runs later; None if no cached plan fits."""
+        found, row = self._find(build, grid, args, options)
+        made = _read(found, row)
+        arrays = _as_arrays(row) if made is None and found else row
+        return made if arrays is row else _read(found, arrays)
 
     def _find(
         self, build: Build, grid: Grid | None, args: Row, options: Options
-    ) -> tuple[Sequence[tuple[CompiledKernel, Plan | TorchPlan]], Row]:
+    ) -> tuple[Plans, Row]:
         """The plans that may fit a launch, and the row of its arguments."""
         key, row = self._key_and_row(build, args, options)
         found = self._plans.get(key, ())
@@ -196,6 +189,14 @@ class FastPath:
             return _padded(resolve_grid(grid, scalars | known))
         except BadArgument:
             return None
+
+
+def _read(plans: Plans, row: Row) -> PlannedLaunch | None:
+    for compiled, plan in plans:
+        made = plan.reading.read(row) if compiled.is_current() else None
+        if made is not None:
+            return made
+    return None
 
 
 def _identity(constant: object) -> object | None:

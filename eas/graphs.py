@@ -23,7 +23,7 @@ from eas.runtime.streams.active import ACTIVE
 from eas.runtime.streams.hazards import Access
 from eas.runtime.streams.recording import RECORDER, GraphError, Recorder
 from eas.runtime.streams.streams import stream_for
-from eas.runtime.streams.tasks import Task, calling_place, with_place
+from eas.runtime.streams.tasks import Task, calling_place, place_text, with_place
 from eas.runtime.streams.waits import wait_for, wait_for_access, wait_quietly
 from eas.support.records import frozen
 
@@ -114,7 +114,7 @@ class Graph:
 
     def add(self, prepared: PreparedLaunch) -> None:
         """Records a launch. Launches call this; there is no need to."""
-        self.launches += (RecordedLaunch(prepared, calling_place()),)
+        self.launches += (RecordedLaunch(prepared, place_text(calling_place())),)
 
     def check_access(self, accesses: Sequence[Access]) -> None:
         """Refuses reads of what a recorded launch writes: it has not run."""

@@ -36,6 +36,7 @@ from eas.runtime.errors import KernelError
 from eas.runtime.grid import Grid, implicit_grid, resolve_grid
 from eas.runtime.refusals import BadArgument, LaunchError
 from eas.runtime.streams.active import ACTIVE
+from eas.runtime.streams.recording import RECORDER
 from eas.runtime.torch_tracing import make_opaque
 from eas.signature import Parameter, Parameters
 from eas.support.records import frozen
@@ -196,8 +197,11 @@ class Kernel:
         is_plain = _sync is True and not ACTIVE  # nothing is in flight that it could wait for
         if is_plain and backend == "cpu" and self._fast_path.run(build, _grid, args, kwargs):
             return
-        launch = _Launch(args, kwargs, _grid, build, backend, bool(_backend), chosen_checks, _sync)
         try:
+            if _sync is False and backend == "cpu" and self._put(build, _grid, args, kwargs):
+                return
+            given = bool(_backend)
+            launch = _Launch(args, kwargs, _grid, build, backend, given, chosen_checks, _sync)
             self._launch(launch, is_plain=is_plain)
         except _FOR_USERS as error:
             raise error.with_traceback(None) from error.__cause__
@@ -207,8 +211,6 @@ class Kernel:
         self._check_sync(launch.sync)
         args, kwargs, build, backend = launch.args, launch.kwargs, launch.build, launch.backend
         is_asynchronous = not launch.sync and backend == "cpu"
-        if is_asynchronous and self._put_into_stream(build, launch.grid, args, kwargs):
-            return
         threads, checks = build
         if self._is_fake_launch(args, kwargs):
             self._check_fake_launch(args, kwargs, threads)
@@ -231,13 +233,15 @@ class Kernel:
         if (is_plain and backend == "cpu") or is_asynchronous:
             self._fast_path.add(build, args, kwargs, compiled, call)
 
-    def _put_into_stream(
+    def _put(
         self, build: Build, grid: Grid | None, args: tuple[Any, ...], options: dict[str, Any]
     ) -> bool:
         """Puts a launch into a stream if it is like an earlier one; else gives False."""
+        if RECORDER.get() is not None:  # a graph records launches that are bound
+            return False
         from eas.asynchronous import put_planned  # only its users pay for the import
 
-        return put_planned(self.name, lambda: self._fast_path.read(build, grid, args, options))
+        return put_planned(self.name, self._fast_path.read(build, grid, args, options))
 
     def __getitem__(self, grid: Grid) -> Callable[..., None]:
         """The kernel with a grid, to be called: `add[4](...)`, `add[4, 4](...)`."""

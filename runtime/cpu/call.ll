@@ -3,7 +3,7 @@
 ; report as bytes if the kernel has had a fault, and False if an argument does not match the plan: the
 ; launch then takes the slow path.
 ; The last three arguments are the extents of the grid, ints; without them it follows from N and BLOCK.
-; If the plan has a target, it runs nothing and returns None: the target gets the grid and the slots.
+; If the plan is one that reads only, it runs nothing and returns a packet, which `eas_call_later` runs.
 
 %plan = type {
   ptr,  ; 0 entry
@@ -23,8 +23,7 @@
   i64,  ; 14 whether the kernel needs a report
   ptr,  ; 15 eas.Tensor, or null if no argument is one
   i64,  ; 16 where a tensor has its array: None if it is not in the memory of the CPU
-  ptr,  ; 17 the target, or null: the extents of the grid, then for each slot its content, then where
-        ;   the memory of its array begins, then where that ends
+  i64,  ; 17 whether it reads the arguments only
   [0 x %slot]
 }
 
@@ -39,6 +38,14 @@
 ; 11 the first offset of an array, 12 the end of its offsets (the array's slot, size of an element)
 %slot = type { i64, i64, i64, i64, i64, i64 }  ; kind, argument, then what the kind needs
 
+; A launch whose arguments were read. Its job is in it, so that another thread can cancel it.
+%packet = type {
+  %job,  ; 0
+  [2 x i64],  ; 1 unused: what follows is at a multiple of 16 bytes
+  [4 x i64],  ; 2 the extents of the grid
+  [0 x i64]  ; 3 for each slot its content, then where the memory of its array begins, then where that ends
+}
+
 ; The head of a NumPy array. `launch_plan.is_possible` checks this layout.
 %array = type { i64, ptr, ptr, i32, ptr, ptr, ptr, ptr, i32 }
 
@@ -50,6 +57,8 @@ declare void @PyEval_RestoreThread(ptr)
 declare void @PyErr_Restore(ptr, ptr, ptr)
 declare void @Py_IncRef(ptr)
 declare ptr @PyBytes_FromStringAndSize(ptr, i64)
+declare ptr @PyByteArray_FromStringAndSize(ptr, i64)
+declare ptr @PyByteArray_AsString(ptr)
 declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 declare float @llvm.fabs.f32(float)
 declare { i64, i1 } @llvm.smul.with.overflow.i64(i64, i64)
@@ -476,24 +485,69 @@ start:
   br i1 %is_too_much, label %slow_path, label %begin_job
 begin_job:
   %p17 = getelementptr %plan, ptr %plan, i64 0, i32 17
-  %goal = load ptr, ptr %p17
-  %has_goal = icmp ne ptr %goal, null
-  br i1 %has_goal, label %hand_over, label %run_job
+  %reads_only = load i64, ptr %p17
+  %is_packet_wanted = icmp ne i64 %reads_only, 0
+  br i1 %is_packet_wanted, label %hand_over, label %run_now
 hand_over:
-  store i64 %x, ptr %goal
-  %goal_y = getelementptr i64, ptr %goal, i64 1
-  store i64 %y, ptr %goal_y
-  %goal_z = getelementptr i64, ptr %goal, i64 2
-  store i64 %z, ptr %goal_z
-  %goal_size = mul i64 %slot_count, 8
-  %goal_slots = getelementptr i64, ptr %goal, i64 3
-  call void @llvm.memcpy.p0.p0.i64(ptr %goal_slots, ptr %slots, i64 %goal_size, i1 false)
-  %goal_begins = getelementptr i64, ptr %goal_slots, i64 %slot_count
-  call void @llvm.memcpy.p0.p0.i64(ptr %goal_begins, ptr %begins, i64 %goal_size, i1 false)
-  %goal_ends = getelementptr i64, ptr %goal_begins, i64 %slot_count
-  call void @llvm.memcpy.p0.p0.i64(ptr %goal_ends, ptr %ends, i64 %goal_size, i1 false)
-  br label %succeeded
-run_job:
+  %slots_size = mul i64 %slot_count, 8
+  %three_times = mul i64 %slots_size, 3
+  %packet_size = add i64 %three_times, 240
+  %packet = call ptr @PyByteArray_FromStringAndSize(ptr null, i64 %packet_size)
+  %has_packet = icmp ne ptr %packet, null
+  br i1 %has_packet, label %fill_packet, label %no_memory
+no_memory:
+  ret ptr null
+fill_packet:
+  %content = call ptr @PyByteArray_AsString(ptr %packet)
+  call void @llvm.memset.p0.i64(ptr %content, i8 0, i64 240, i1 false)
+  %p_extents = getelementptr %packet, ptr %content, i64 0, i32 2
+  store i64 %x, ptr %p_extents
+  %packet_y = getelementptr i64, ptr %p_extents, i64 1
+  store i64 %y, ptr %packet_y
+  %packet_z = getelementptr i64, ptr %p_extents, i64 2
+  store i64 %z, ptr %packet_z
+  %packet_slots = getelementptr %packet, ptr %content, i64 0, i32 3
+  call void @llvm.memcpy.p0.p0.i64(ptr %packet_slots, ptr %slots, i64 %slots_size, i1 false)
+  %packet_begins = getelementptr i64, ptr %packet_slots, i64 %slot_count
+  call void @llvm.memcpy.p0.p0.i64(ptr %packet_begins, ptr %begins, i64 %slots_size, i1 false)
+  %packet_ends = getelementptr i64, ptr %packet_begins, i64 %slot_count
+  call void @llvm.memcpy.p0.p0.i64(ptr %packet_ends, ptr %ends, i64 %slots_size, i1 false)
+  ret ptr %packet
+run_now:
+  %j16 = getelementptr %job, ptr %job, i64 0, i32 16
+  store i64 0, ptr %j16
+  %result = call ptr @run_job(ptr %plan, ptr %job, ptr %report, ptr %slots, i64 %x, i64 %y, i64 %z)
+  ret ptr %result
+slow_path:
+  %p11 = getelementptr %plan, ptr %plan, i64 0, i32 11
+  %false = load ptr, ptr %p11
+  call void @Py_IncRef(ptr %false)
+  ret ptr %false
+}
+
+; Runs a packet: a builtin function like `eas_call`, with the packet as its argument. It returns False if
+; another thread has cancelled the launch.
+define ptr @eas_call_later(ptr %self, ptr %args, i64 %count) {
+  %report = alloca [16 x i32], align 16
+  %plan = call ptr @PyCapsule_GetPointer(ptr %self, ptr null)
+  %packet = load ptr, ptr %args
+  %content = call ptr @PyByteArray_AsString(ptr %packet)
+  %extents = getelementptr %packet, ptr %content, i64 0, i32 2
+  %x = load i64, ptr %extents
+  %p_y = getelementptr i64, ptr %extents, i64 1
+  %y = load i64, ptr %p_y
+  %p_z = getelementptr i64, ptr %extents, i64 2
+  %z = load i64, ptr %p_z
+  %slots = getelementptr %packet, ptr %content, i64 0, i32 3
+  %result = call ptr @run_job(ptr %plan, ptr %content, ptr %report, ptr %slots, i64 %x, i64 %y, i64 %z)
+  ret ptr %result
+}
+
+; Runs a job without the GIL, which the caller holds: None, the report as bytes, or an exception. False
+; if another thread has cancelled it.
+define internal ptr @run_job(ptr %plan, ptr %job, ptr %report, ptr %slots, i64 %x, i64 %y, i64 %z) {
+  %xy = mul i64 %x, %y
+  %total = mul i64 %xy, %z
   %program = load ptr, ptr %plan
   %p1 = getelementptr %plan, ptr %plan, i64 0, i32 1
   %pool = load ptr, ptr %p1
@@ -527,7 +581,8 @@ run_job:
   %p13 = getelementptr %plan, ptr %plan, i64 0, i32 13
   store ptr %p13, ptr %j11
   %j16 = getelementptr %job, ptr %job, i64 0, i32 16
-  store i64 0, ptr %j16
+  %j17_0 = getelementptr %job, ptr %job, i64 0, i32 17, i64 0
+  store ptr null, ptr %j17_0
   %thread = call ptr @PyEval_SaveThread()
   %finished = call i32 @eas_work(ptr %pool, ptr %job)
   call void @PyEval_RestoreThread(ptr %thread)
@@ -555,8 +610,15 @@ done:
   %is_raised = icmp ne i64 %raised, 0
   br i1 %is_raised, label %raise, label %completed
 raise:
-  %j17_0 = getelementptr %job, ptr %job, i64 0, i32 17, i64 0
   %exception = load ptr, ptr %j17_0
+  %has_exception = icmp ne ptr %exception, null
+  br i1 %has_exception, label %raise_again, label %cancelled
+cancelled:
+  %p11 = getelementptr %plan, ptr %plan, i64 0, i32 11
+  %false = load ptr, ptr %p11
+  call void @Py_IncRef(ptr %false)
+  ret ptr %false
+raise_again:
   %j17_1 = getelementptr %job, ptr %job, i64 0, i32 17, i64 1
   %exception_value = load ptr, ptr %j17_1
   %j17_2 = getelementptr %job, ptr %job, i64 0, i32 17, i64 2
@@ -584,9 +646,4 @@ succeeded:
   %none = load ptr, ptr %p10
   call void @Py_IncRef(ptr %none)
   ret ptr %none
-slow_path:
-  %p11 = getelementptr %plan, ptr %plan, i64 0, i32 11
-  %false = load ptr, ptr %p11
-  call void @Py_IncRef(ptr %false)
-  ret ptr %false
 }

@@ -110,11 +110,8 @@ class Job:
     def __init__(
         self, executable: Executable, arguments: Sequence[Argument], grid: tuple[int, int, int]
     ) -> None:
-        self.arguments = arguments
-        self._set(executable, pack(arguments), grid)
-
-    def _set(self, executable: Executable, slots: Words, grid: tuple[int, int, int]) -> None:
-        self.executable, self.slots, self.grid = executable, slots, grid
+        self.arguments, self.slots = arguments, pack(arguments)
+        self.executable, self.grid = executable, grid
         self.has_prints = any(site.kind == "print" for site in executable.sites)
         self.report = report_buffer(0)
         x, y, z = grid
@@ -172,27 +169,6 @@ class Job:
             self._running = None
         if words[_CANCELLED] and words[_RAISED].any():
             shared.raise_again(*map(int, words[_RAISED]))
-
-
-class PlannedJob(Job):
-    """A launch whose arguments a plan has read; they are in `row`, which it keeps alive."""
-
-    def __init__(
-        self,
-        executable: Executable,
-        slots: Words,
-        grid: tuple[int, int, int],
-        row: tuple[Any, ...],
-        explain: Callable[[tuple[Any, ...], Words], Diagnostic],
-    ) -> None:
-        self._row, self._explain = row, explain
-        self._set(executable, slots, grid)
-
-    def findings(self, report: Words) -> tuple[Diagnostic, ...]:
-        if report[0] == 0:
-            return ()
-        report[ROOM : ROOM + 3] = self.grid  # as `call.ll` does
-        return (self._explain(self._row, report),)
 
 
 def pack(arguments: Sequence[Argument]) -> Words:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ctypes
+import struct
 import sys
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,9 @@ from eas.support.records import frozen
 _FASTCALL = 0x80
 _ALIGNED, _WRITEABLE = 0x100, 0x400
 _HEAD = 18  # words of a plan before its slots
-_ARGUMENTS, _SLOTS, _TARGET = 2, 3, 17  # words: how many arguments and slots, and the target
+_ARGUMENTS, _SLOTS, _READS_ONLY = 2, 3, 17  # words
+_EXTENTS, _PACKET_SLOTS = 26, 30  # words of a packet: the grid, and the content of slots
+_CANCELLED = 8 * 16  # the byte of a packet that cancels its job
 _MOST = (1 << 31) - 1
 _EVERY_AXIS = (1 << 31) - 1
 
@@ -96,33 +99,80 @@ Access = tuple[int, int, bool]  # the first byte, the one after the last, whethe
 
 
 class Reading:
-    """A plan that reads arguments and runs nothing, for launches that run later.
-
-    Its call needs the lock: `found` is about the last call.
-    """
+    """A plan that reads arguments and runs nothing, for launches that run later."""
 
     def __init__(self, plan: Plan, words: Array) -> None:
         self._plan = plan
         self.arguments, self.explain = plan.arguments, plan.explain
-        self._slots = int(words[_SLOTS])
-        self._target = np.zeros(3 + 3 * self._slots, np.int64)
-        self._words = words.copy()
-        self._words[_TARGET] = self._target.ctypes.data
-        self._method, self.capsule, self.call = make_builtin(support().call, self._words)
-        self.lock = threading.Lock()
-
-    def run(self, row: tuple[Any, ...]) -> bool:
-        """Whether the arguments fit the plan."""
-        return self.call(*row) is None
-
-    def found(self) -> tuple[tuple[int, int, int], Array, list[Access]]:
-        """The grid, the slots, and the memory that the kernel uses."""
-        words: list[int] = self._target.tolist()
-        begins, ends = 3 + self._slots, 3 + 2 * self._slots
-        used = [
-            (words[begins + n], words[ends + n], is_written) for n, is_written in self._plan.used
+        self._read_words = words.copy()
+        self._read_words[_READS_ONLY] = 1
+        self._methods = [
+            make_builtin(support().call, self._read_words),
+            make_builtin(support().call_later, words),
         ]
-        return (words[0], words[1], words[2]), self._target[3:begins].copy(), used
+        (_, self.capsule, self.call), (_, _, self.call_later) = self._methods
+        self._facts = _packet_facts(int(words[_SLOTS]), [n for n, _ in plan.used])
+        self._writes = [is_written for _, is_written in plan.used]
+
+    def read(self, row: tuple[Any, ...]) -> PlannedLaunch | None:
+        """A launch with these arguments; None if they do not fit the plan."""
+        packet = self.call(*row)
+        return self.launch(packet, row, self.explain) if isinstance(packet, bytearray) else None
+
+    def launch(self, packet: bytearray, row: tuple[Any, ...], explain: Explain) -> PlannedLaunch:
+        x, y, z, *ends = self._facts.unpack_from(packet)
+        used = len(self._writes)
+        accesses = list(zip(ends[:used], ends[used:], self._writes, strict=True))
+        return PlannedLaunch(self, packet, row, explain, accesses, x == 0 or y == 0 or z == 0)
+
+
+class PlannedLaunch:
+    """A launch whose arguments a plan has read, to run once. It keeps them alive, in `row`.
+
+    `accesses` is the memory that it uses; `is_empty`: its grid has no programs.
+    """
+
+    __slots__ = (
+        "_explain", "_is_cancelled", "_packet", "_reading", "_row", "accesses", "is_empty",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        reading: Reading,
+        packet: bytearray,
+        row: tuple[Any, ...],
+        explain: Explain,
+        accesses: list[Access],
+        is_empty: bool,
+    ) -> None:
+        self._reading, self._packet = reading, packet
+        self._row, self._explain = row, explain
+        self.accesses, self.is_empty = accesses, is_empty
+        self._is_cancelled = False
+
+    def run(self) -> None:
+        """Runs every program of the grid; raises `KernelError` if something goes wrong."""
+        if self._is_cancelled:
+            return
+        found = self._reading.call_later(self._packet)
+        if isinstance(found, bytes):
+            raise KernelError((self._explain(self._row, np.frombuffer(found, np.uint32)),))
+
+    def cancel(self) -> None:
+        """Makes a run in another thread end: no more programs start, others stop at safepoints."""
+        self._is_cancelled = True
+        self._packet[_CANCELLED] = 1
+
+
+def _packet_facts(slots: int, used: Sequence[int]) -> struct.Struct:
+    """What Python reads from a `%packet` of `call.ll`: the grid, and where used arrays lie."""
+    words = [
+        *range(_EXTENTS, _EXTENTS + 3),
+        *(_PACKET_SLOTS + slots + n for n in used),
+        *(_PACKET_SLOTS + 2 * slots + n for n in used),
+    ]
+    gaps = [8 * (word - before - 1) for before, word in pairwise([-1, *words])]
+    return struct.Struct("=" + "".join(f"{gap}xq" for gap in gaps))
 
 
 def make_builtin(address: int, words: Array) -> tuple[object, object, Callable[..., object]]:
@@ -176,7 +226,7 @@ def make_plan(
     head += (
         [0, 0] if layout.tensor is None else [id(layout.tensor), _offset_of_array(layout.tensor)]
     )
-    head.append(0)  # no target
+    head.append(0)  # it runs the kernel
     assert len(head) == _HEAD
     words = [word for slot in slots if slot for word in (*slot, 0, 0, 0, 0)[:_SLOT]]
     constants = [value for name, value in layout.row.items() if name not in layout.values]

@@ -38,22 +38,26 @@ _PYTHON = (
     "PyGILState_Release",
     "Py_IncRef",
     "PyBytes_FromStringAndSize",
+    "PyByteArray_FromStringAndSize",
+    "PyByteArray_AsString",
 )
 
 
 class Support:
     """`work` runs some programs of a job.
 
-    `call`, `call_torch` and `replay` are the addresses of the functions of `call.ll`,
+    `call`, `call_later`, `call_torch` and `replay` are the addresses of the functions of `call.ll`,
     `call_torch.ll` and `replay.ll`.
     `raise_again` raises the exception that is stored in a job.
     """
 
     def __init__(self) -> None:
         symbols = {name: address_of(name, ctypes.pythonapi) or 0 for name in _PYTHON}
-        exported = ["eas_worker", "eas_work", "eas_call", "eas_call_torch", "eas_replay"]
+        calls = ["eas_call", "eas_call_later", "eas_call_torch", "eas_replay"]
+        exported = ["eas_worker", "eas_work", *calls]
         self._code = build_code("support", "support", _compile, exported, symbols=symbols)
         self.call = self._code["eas_call"]
+        self.call_later = self._code["eas_call_later"]
         self.call_torch = self._code["eas_call_torch"]
         self.replay = self._code["eas_replay"]
         self.work = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p)(

@@ -12,7 +12,7 @@ import numpy as np
 from eas.ir.types import DType, from_numpy
 from eas.runtime import torch_arguments
 from eas.runtime.argument_values import Array
-from eas.runtime.cpu.launch_plan import Plan, Reading, make_builtin
+from eas.runtime.cpu.launch_plan import Plan, PlannedLaunch, Reading, make_builtin
 from eas.runtime.cpu.support import MOST_TENSORS, support
 from eas.runtime.errors import KernelError
 from eas.support.diagnostics import Diagnostic
@@ -45,6 +45,16 @@ class TorchPlan:
 
     def run(self, row: tuple[Any, ...]) -> bool:
         """Whether the kernel has run; raises `KernelError` if something went wrong in it."""
+        found = self.call(row)
+        if found is None:
+            return True
+        if found is False:
+            return False
+        assert isinstance(found, bytes)
+        raise KernelError((self.explain(row, np.frombuffer(found, np.uint32)),))
+
+    def call(self, row: tuple[Any, ...]) -> object:
+        """What the plan's own call gives; False if the tensors are none that it can read."""
         written = [row[n] for n in self._written]
         try:
             if not self._are_plain(row, written):
@@ -52,14 +62,9 @@ class TorchPlan:
         except TypeError:  # no tensors
             return False
         found = self._call(*row)
-        if found is False:
-            return False
-        if written:
+        if written and found is not False:
             torch_arguments.mark_written(written)
-        if found is None:
-            return True
-        assert isinstance(found, bytes)
-        raise KernelError((self.explain(row, np.frombuffer(found, np.uint32)),))
+        return found
 
     def explain(self, row: tuple[Any, ...], report: Array) -> Diagnostic:
         """What a report says about a launch with these arguments."""
@@ -89,7 +94,13 @@ class TorchReading(TorchPlan):
         self, inner: Reading, tensors: Mapping[int, Array], written: frozenset[int]
     ) -> None:
         super().__init__(inner, tensors, written)
-        self.lock, self.found = inner.lock, inner.found
+        self._reading = inner
+
+    def read(self, row: tuple[Any, ...]) -> PlannedLaunch | None:
+        packet = self.call(row)
+        if not isinstance(packet, bytearray):
+            return None
+        return self._reading.launch(packet, row, self.explain)
 
 
 def can_be_planned(arrays: Mapping[int, Array]) -> bool:

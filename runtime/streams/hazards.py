@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Generic, Protocol, TypeVar
 
 Access = tuple[int, int, bool]  # the first byte, the one after the last, whether it is written
@@ -20,28 +20,39 @@ class User(Protocol):
 
 T = TypeVar("T", bound=User)
 
-PRUNE_AT = 64  # segments: settled ones are dropped when there are so many
+PRUNE_AT = 64  # segments, or readers of one: settled ones are dropped when there are so many
 
 
 class _Segment(Generic[T]):
     """A range of bytes with the last task that writes it, and those that read it since."""
 
-    __slots__ = ("begin", "end", "readers", "writer")
+    __slots__ = ("begin", "end", "prune_at", "readers", "writer")
 
     def __init__(self, begin: int, end: int, writer: T | None, readers: list[T]) -> None:
         self.begin, self.end = begin, end
         self.writer, self.readers = writer, readers
+        self.prune_at = PRUNE_AT
 
-    def users(self) -> Iterator[T]:
-        if self.writer is not None:
-            yield self.writer
-        yield from self.readers
+    def before(self, is_written: bool, has_failures: bool) -> Sequence[T]:
+        """Whom an access may have to wait for.
 
-    def before_a_read(self) -> Iterator[T]:
-        """Readers do not wait for each other, but one that has failed is to be reported."""
-        if self.writer is not None:
-            yield self.writer
-        yield from (task for task in self.readers if task.is_done)
+        Readers do not wait for each other, but those that have failed are to be reported.
+        """
+        writers = () if self.writer is None else (self.writer,)
+        if is_written:
+            return (*writers, *self.readers)
+        if not has_failures:
+            return writers
+        return (*writers, *(task for task in self.readers if task.is_done))
+
+    def enter(self, task: T, is_written: bool) -> None:
+        if is_written:
+            self.writer, self.readers = task, []
+            return
+        self.readers.append(task)
+        if len(self.readers) > self.prune_at:
+            self.drop_settled()
+            self.prune_at = max(PRUNE_AT, 2 * len(self.readers))
 
     def drop_settled(self) -> bool:
         """Whether nobody is left."""
@@ -67,6 +78,7 @@ class Ledger(Generic[T]):
         self._begins: list[int] = []
         self.segments: list[_Segment[T]] = []
         self.prune_at = PRUNE_AT
+        self.has_failures = False  # whether some task may have failed and not be settled
 
     def add(self, task: T, accesses: Sequence[Access]) -> list[T]:
         """Enters a task; gives the tasks that have to be done before it."""
@@ -83,12 +95,15 @@ class Ledger(Generic[T]):
         found: dict[int, T] = {}
         for begin, end, is_written in accesses:
             for segment in self._overlapping(begin, end):
-                for task in segment.users() if is_written else segment.before_a_read():
+                for task in segment.before(is_written, self.has_failures):
                     if not task.is_settled:
                         found[id(task)] = task
         return list(found.values())
 
     def _overlapping(self, begin: int, end: int) -> Sequence[_Segment[T]]:
+        exact = self._exact(begin, end)
+        if exact is not None:
+            return (exact,)
         first, last = self._range(begin, end)
         return self.segments[first:last]
 
@@ -100,7 +115,19 @@ class Ledger(Generic[T]):
             first += 1
         return first, bisect_left(self._begins, end)
 
+    def _exact(self, begin: int, end: int) -> _Segment[T] | None:
+        """The segment of just this range, as the launches before have mostly left it."""
+        at = bisect_left(self._begins, begin)
+        if at == len(self._begins) or self._begins[at] != begin:
+            return None
+        found = self.segments[at]
+        return found if found.end == end else None
+
     def _enter(self, task: T, begin: int, end: int, is_written: bool) -> None:
+        exact = self._exact(begin, end)
+        if exact is not None:
+            exact.enter(task, is_written)
+            return
         self._split_at(begin)
         self._split_at(end)
         first, last = self._range(begin, end)
@@ -119,8 +146,7 @@ class Ledger(Generic[T]):
         for segment in segments:
             if begin < segment.begin:
                 made.append(_Segment(begin, segment.begin, None, [task]))
-            segment.drop_settled()
-            segment.readers.append(task)
+            segment.enter(task, is_written=False)
             made.append(segment)
             begin = segment.end
         if begin < end:

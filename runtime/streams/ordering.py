@@ -12,8 +12,9 @@ from eas.runtime.streams.active import ACTIVE
 from eas.runtime.streams.hazards import Access, Ledger
 from eas.runtime.streams.tasks import Task
 from eas.runtime.this_process import in_forked_child
+from eas.support.environment import Variable
 
-VARIABLE = "EAS_MAX_IN_FLIGHT"
+VARIABLE = Variable("EAS_MAX_IN_FLIGHT")
 MOST_IN_FLIGHT = 256  # launches of a stream; the next one waits
 
 
@@ -54,10 +55,12 @@ class Ordering:
         with self.lock:
             task.finished_at = time.perf_counter() if at is None else at
             task.error = None if error is None else error.with_traceback(None)
-            before = {failed.number: failed for need in task.needs for failed in need.failures}
-            task.failures = tuple(each for each in before.values() if not each.is_reported)
+            for need in task.needs:
+                if need.failures:
+                    task.failures = _joined(task.failures, need.failures)
             if error is not None:
                 task.failures = (*task.failures, task)
+                self.ledger.has_failures = True
             task.launch, task.needs = None, ()
             task.is_done = True
             if error is None:
@@ -94,15 +97,20 @@ class Ordering:
                 task.failures = (task,)
 
 
+def _joined(failures: tuple[Task, ...], more: tuple[Task, ...]) -> tuple[Task, ...]:
+    """The tasks that have failed and whose errors were not raised, each once."""
+    return tuple(each for each in dict.fromkeys((*failures, *more)) if not each.is_reported)
+
+
 ORDERING = Ordering()
 in_forked_child(ORDERING.forget)
 
 
 def most_in_flight() -> int:
     """`EAS_MAX_IN_FLIGHT`: how many launches of a stream may be unfinished."""
-    text = os.environ.get(VARIABLE, "")
+    text = VARIABLE.text()
     if not text:
         return MOST_IN_FLIGHT
     if not text.isdecimal() or int(text) < 1:
-        raise BadArgument(f"{VARIABLE} is a number of launches from 1 on, not {text!r}")
+        raise BadArgument(f"{VARIABLE.name} is a number of launches from 1 on, not {text!r}")
     return int(text)

@@ -81,7 +81,8 @@ class Stream:
                 task = self._pending.popleft()
                 if not task.is_settled:
                     self._failed.append(task)
-            self._failed = [task for task in self._failed if not task.is_settled]
+            if self._failed:
+                self._failed = [task for task in self._failed if not task.is_settled]
         return self._pending
 
     def _unsettled(self) -> list[Task]:
@@ -152,6 +153,9 @@ def stream_for(device: str) -> Stream:
                 f"{chosen.device}"
             )
         return chosen
+    found = _defaults.get(device)
+    if found is not None:
+        return found
     with ORDERING.lock:
         if device not in _defaults:
             _defaults[device] = Stream(device)

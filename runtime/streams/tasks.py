@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-import inspect
+import sys
 import threading
 from collections.abc import Sequence
+from types import CodeType
 from typing import Protocol
 
 from eas.runtime.errors import KernelError
 from eas.support.records import replace
+
+Place = tuple[CodeType, int] | None
 
 
 class Launch(Protocol):
@@ -53,13 +56,24 @@ class Task:
     """
 
     __slots__ = (
-        "error", "failures", "finished_at", "is_cancelled", "is_done", "is_reported", "kernel",
-        "launch", "needs", "number", "place", "queue", "wake",
+        "_place",
+        "error",
+        "failures",
+        "finished_at",
+        "is_cancelled",
+        "is_done",
+        "is_reported",
+        "kernel",
+        "launch",
+        "needs",
+        "number",
+        "queue",
+        "wake",
     )  # fmt: skip
 
-    def __init__(self, queue: Queue, launch: Launch | None, kernel: str, place: str) -> None:
+    def __init__(self, queue: Queue, launch: Launch | None, kernel: str, place: Place) -> None:
         self.queue, self.launch = queue, launch
-        self.kernel, self.place = kernel, place
+        self.kernel, self._place = kernel, place
         self.number = 0
         self.needs: Sequence[Task] = ()
         self.failures: tuple[Task, ...] = ()
@@ -69,7 +83,14 @@ class Task:
         self.wake: threading.Event | None = None
 
     @property
+    def place(self) -> str:
+        """The file and the line of the call."""
+        return place_text(self._place)
+
+    @property
     def is_settled(self) -> bool:
+        if not self.failures:
+            return self.is_done
         return self.is_done and all(task.is_reported for task in self.failures)
 
     def wait(self) -> None:
@@ -92,13 +113,17 @@ def with_place(error: BaseException, place: str) -> BaseException:
     return error
 
 
-def calling_place() -> str:
-    """The file and the line of the code outside of easy_as that is being run."""
-    frame = inspect.currentframe()
-    while frame is not None and _is_ours(frame.f_globals.get("__name__", "")):
+def calling_place() -> Place:
+    """The code outside of easy_as that is being run, and its line."""
+    frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
+    while frame is not None:
+        module = frame.f_globals.get("__name__", "")
+        if module[:4] != "eas." and module != "eas":
+            return frame.f_code, frame.f_lineno
         frame = frame.f_back
-    return "an unknown place" if frame is None else f"{frame.f_code.co_filename}:{frame.f_lineno}"
+    return None
 
 
-def _is_ours(module: str) -> bool:
-    return module == "eas" or module.startswith("eas.")
+def place_text(place: Place) -> str:
+    """The file and the line of a place."""
+    return "an unknown place" if place is None else f"{place[0].co_filename}:{place[1]}"

@@ -76,6 +76,7 @@ def _taken(failed: Iterable[Task]) -> list[BaseException]:
     with ORDERING.lock:
         taken = [task.take_error() for task in failed if not task.is_reported]
         ACTIVE.difference_update(failed)
+        ORDERING.ledger.has_failures = any(task.is_done for task in ORDERING.tasks())
     return taken
 
 

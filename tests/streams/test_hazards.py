@@ -95,3 +95,12 @@ def test_settled_segments_are_dropped() -> None:
         ledger.add(user, [(number * 8, number * 8 + 8, True)])
         user.is_settled = True
     assert len(ledger.segments) <= 65
+
+
+def test_settled_readers_are_dropped() -> None:
+    ledger: Ledger[User] = Ledger()
+    for number in range(1000):
+        user = User(number)
+        ledger.add(user, [(0, 8, False)])
+        user.is_settled = True
+    assert len(ledger.segments[0].readers) <= 65

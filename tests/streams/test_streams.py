@@ -65,6 +65,20 @@ def test_launches_of_a_stream_run_in_their_order(backend: Backend) -> None:
     assert x.tolist() == [30.0] * 100
 
 
+def test_a_launch_uses_arrays_as_they_were_at_the_call(gate: Gate) -> None:
+    x = np.ones((4, 25), np.float32)
+    flat = x.reshape(100)
+    for _ in range(2):  # the second one is like the first
+        with eas.stream() as s:
+            hold(s, gate)
+            scale(flat, 2.0, 100, BLOCK=32, _sync=False)
+        flat.flags.writeable = False
+        gate.open()
+        s.synchronize()
+        flat = x.reshape(100)
+    assert x.tolist() == [[4.0] * 25] * 4
+
+
 def test_a_launch_returns_before_it_is_done(gate: Gate) -> None:
     x = ones()
     with eas.stream() as s:

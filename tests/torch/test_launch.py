@@ -306,3 +306,34 @@ def test_launches_are_opaque_also_if_torch_is_imported_last(tmp_path: Path) -> N
         check=False,
     )
     assert (made.stdout, made.returncode) == ("[5.0, 5.0, 5.0, 5.0]\n", 0), made.stderr
+
+
+def test_asynchronous_launches_take_tensors(backend: str) -> None:
+    x, y = torch.arange(100.0), torch.zeros(100)
+    for _ in range(3):  # those after the first are like it
+        double(x, y, 100, BLOCK=32, _sync=False)
+        double(y, x, 100, BLOCK=32, _sync=False)
+    eas.synchronize()
+    assert torch.equal(x, torch.arange(100.0) * 64)
+
+
+def test_a_fault_of_an_asynchronous_launch_names_the_call(backend: str) -> None:
+    x, y = torch.zeros(4), torch.zeros(4)
+    for _ in range(2):
+        add_at(x, y, 7, _grid=1, _sync=False)
+        with pytest.raises(
+            eas.KernelError, match="`x` is read out of bounds, at offset 7"
+        ) as error:
+            eas.synchronize()
+        assert "test_launch.py:" in error.value.diagnostics[0].notes[-1]
+
+
+def test_asynchronous_launches_tell_autograd_of_writes(backend: str) -> None:
+    w = torch.ones(4, requires_grad=True)
+    x, y = torch.ones(4), w * 1.0
+    product = y * y
+    for _ in range(2):
+        double(x, y.detach(), 4, BLOCK=4, _sync=False)
+    eas.synchronize()
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        product.sum().backward()
