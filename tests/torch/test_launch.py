@@ -328,7 +328,7 @@ def test_a_fault_of_an_asynchronous_launch_names_the_call(backend: str) -> None:
         assert "test_launch.py:" in error.value.diagnostics[0].notes[-1]
 
 
-def test_asynchronous_launches_tell_autograd_of_writes(backend: str) -> None:
+def test_autograd_knows_what_asynchronous_launches_write(backend: str) -> None:
     w = torch.ones(4, requires_grad=True)
     x, y = torch.ones(4), w * 1.0
     product = y * y
