@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 from eas.septran.files.machine import Machine
-from eas.septran.targets.library import CopyFunctions, Library
+from eas.septran.targets.library import CopyFunctions, Emulator, Library, Need, Space
 
 
 def library_of(machine: Machine) -> Library:
@@ -40,4 +41,28 @@ def library_of(machine: Machine) -> Library:
         folders=tuple(dict.fromkeys(header.parent for header in headers)),
         links=tuple(machine.library.links),
         scratch=machine.scratch,
+        spaces={
+            name: Space(memory.space.base, memory.space.row)
+            for name, memory in machine.mems.items()
+            if memory.space is not None
+        },
+        needs=tuple(_needs(machine)),
+        emulator=_emulator(machine),
     )
+
+
+def _needs(machine: Machine) -> Iterator[Need]:
+    for each in machine.needs:
+        if each.package is not None:
+            yield Need("package", each.package, each.install, each.loads)
+        if each.command is not None:
+            yield Need("command", each.command, each.install)
+        if each.file is not None:
+            yield Need("file", each.file, each.install)
+
+
+def _emulator(machine: Machine) -> Emulator | None:
+    found = machine.emulator
+    if found is None:
+        return None
+    return Emulator(found.target, tuple(found.flags), tuple(found.command))

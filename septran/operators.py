@@ -31,6 +31,7 @@ from eas.septran.targets.blocks import block_functions
 from eas.septran.targets.build import Program
 from eas.septran.targets.codegen_dsa import print_c
 from eas.septran.targets.library import Library, TargetError
+from eas.septran.targets.needs import MissingError
 from eas.septran.targets.tilelang import print_tilelang
 from eas.septran.targets.tvmscript import print_tvmscript
 from eas.support.records import frozen, replace
@@ -338,9 +339,9 @@ class Operator:
         lowered = self._fitting(lowered, types)
         return Built(lowered, self._block_program(lowered))
 
-    def _refusal(self, message: str) -> SeptranError:
+    def _refusal(self, message: str, key: str = "targets") -> SeptranError:
         complaints = Complaints()
-        complaints.add("S701", message, self.machine.place("targets"))
+        complaints.add("S701", message, self.machine.place(key))
         return complaints.error()
 
     @contextmanager
@@ -348,6 +349,8 @@ class Operator:
         """What a target has no text for is S701."""
         try:
             yield
+        except MissingError as error:
+            raise self._refusal(str(error), "needs") from error
         except TargetError as error:
             raise self._refusal(str(error)) from error
 

@@ -49,11 +49,23 @@ class Processor(Strict):
     max_threads: Positive | None = None
 
 
+class Space(Strict):
+    """The addresses of a memory that is no part of the processor's own: arrays in it are numbers.
+
+    The first array is at `base`, in bytes. With a `row` the memory has rows of so many elements; a
+    wider array lies there as panels of so many columns, one after the other.
+    """
+
+    base: int = Field(default=0, ge=0, lt=2**48)
+    row: Positive | None = None
+
+
 class Memory(Strict):
     """A memory, and the levels whose code can name what lies in it.
 
     `global` holds the arguments, `scratch` arrays that the compiler allocates, `registers` values
     that have no address. `capacity` is what one processor of the outermost level in `visible` has.
+    What lies in a memory with a `space` of its own is reached by the library's functions only.
     """
 
     kind: Literal["global", "scratch", "registers"]
@@ -61,6 +73,7 @@ class Memory(Strict):
     capacity: Bytes | None = None
     align: Positive = 1
     bandwidth: Figure | None = None
+    space: Space | None = None
 
 
 class Copy(Strict):
@@ -111,6 +124,28 @@ class Library(Strict):
     links: list[Name] = Field(default=[])
 
 
+class Need(Strict):
+    """What must be there for the machine to run: a Python `package`, a `command` or a `file`.
+
+    `loads` is a pattern for a shared library in the package's folder, which is loaded before the
+    machine's own library. `install` says how to get it.
+    """
+
+    package: Dotted | None = None
+    command: str | None = None
+    file: str | None = None
+    loads: str = ""
+    install: str
+
+
+class Emulator(Strict):
+    """Runs programs for another processor: compiled by `zig cc` for `target`, run by `command`."""
+
+    target: str
+    flags: list[str] = Field(default=[])
+    command: list[str] = Field(min_length=1)
+
+
 class Cost(Strict):
     """Figures that rank mappings before any of them has run."""
 
@@ -138,6 +173,8 @@ class Machine(Strict):
     primitives: dict[Name, list[Primitive]] = Field(default={})
     symbols: dict[Dotted, Name] = Field(default={})
     library: Library = Library()
+    needs: list[Need] = Field(default=[], description="what must be installed for it to run")
+    emulator: Emulator | None = None
     cost: Cost = Cost()
 
     _document: Document | None = PrivateAttr(default=None)

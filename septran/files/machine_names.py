@@ -32,6 +32,7 @@ def check_machine(root: Map, complaints: Complaints) -> None:
         _require(name, symbols, "S126", message, loc, complaints)
     _check_copies(root, complaints)
     _check_primitives(root, complaints)
+    _check_needs(root, complaints)
 
 
 def _keys(root: Map, key: str) -> Collection[str]:
@@ -84,3 +85,18 @@ def _check_primitives(root: Map, complaints: Complaints) -> None:
             message = f"two primitives are called {quoted(name)}"
             complaints.add("S103", message, loc, secondary=[label])
         first.setdefault(name, loc)
+
+
+def _check_needs(root: Map, complaints: Complaints) -> None:
+    """A need is a package, a command or a file."""
+    kinds = ("package", "command", "file")
+    for path, node in nodes.match(root, ("needs", "*")):
+        if not isinstance(node, Map):
+            continue
+        named = [key for key in node.entries if key in kinds]
+        if not named:
+            message = "a need is a `package`, a `command` or a `file`: none of them is there"
+            complaints.add("S107", message, node.loc)
+        for key in named[1:]:
+            message = f"a need is one thing, and this is a `{named[0]}` and a `{key}`"
+            complaints.add("S109", message, nodes.key_place(root, [*path, key]))

@@ -22,7 +22,8 @@ from eas.septran.flat.interpret import FlatRunError, bind_shapes
 from eas.septran.flat.nodes import Alloc, Module
 from eas.septran.targets.c_text import c_name
 from eas.septran.targets.codegen_dsa import allocations, print_c
-from eas.septran.targets.library import COUNTERS, NATIVE, Library
+from eas.septran.targets.library import COUNTERS, NATIVE, Library, TargetError
+from eas.septran.targets.needs import require
 from eas.support.cache import digest, open_cache
 from eas.support.records import frozen
 
@@ -33,7 +34,7 @@ _ALIGNMENT = 64
 _SECONDS = 300.0
 
 
-class BuildError(Exception):
+class BuildError(TargetError):
     """There is no compiler, or it refuses a text: with what it says."""
 
 
@@ -140,6 +141,7 @@ class Program:
         self.module = module
         self.library = library
         self.text = print_c(module, library)
+        require(library)
         self._loaded = load_shared(compile_shared(self.text, library))
         self._entry = self._loaded[c_name(module.name)]
         self._entry.restype = None

@@ -43,12 +43,40 @@ class CopyFunctions:
 
 
 @frozen
+class Space:
+    """Where the arrays of a memory begin, and the elements of its rows; see the machine's file."""
+
+    base: int
+    row: int | None = None
+
+
+@frozen
+class Need:
+    """What must be there to run: a `package`, a `command` or a `file`, and how to get it."""
+
+    kind: Literal["package", "command", "file"]
+    name: str
+    install: str
+    loads: str = ""
+
+
+@frozen
+class Emulator:
+    """What programs for another processor are compiled for, and the command that runs them."""
+
+    target: str
+    flags: tuple[str, ...]
+    command: tuple[str, ...]
+
+
+@frozen
 class Library:
     """What a library has: functions by symbol, by primitive, by operation and by copied memories.
 
     `operations` are those of `fill`, `exp`, `gelu`, `add`, `mul`, `scale_rows`, `row_max` and
     `row_sum` that it has. What it does not have is printed as loops. `shapes` are the extents, by
-    primitive, of which a function takes multiples only: tiles are padded for it.
+    primitive, of which a function takes multiples only: tiles are padded for it. `spaces` are those
+    of memories that only its functions reach.
     """
 
     name: str
@@ -62,6 +90,9 @@ class Library:
     folders: tuple[Path, ...] = ()
     links: tuple[str, ...] = ()
     scratch: Scratch = "local"
+    spaces: Mapping[str, Space] = field(default_factory=dict[str, Space])
+    needs: tuple[Need, ...] = ()
+    emulator: Emulator | None = None
 
     def product(self, primitive: str) -> str | None:
         """The function of a primitive or of a dotted symbol; None if plain loops are to do."""

@@ -8,7 +8,10 @@ from statistics import NormalDist
 from typing import Any
 
 import numpy as np
+import pytest
 
+from eas.septran.operators import Operator
+from eas.septran.targets.needs import missing
 from eas.support.records import frozen
 
 REPOSITORY = Path(__file__).parent.parent.parent
@@ -111,6 +114,14 @@ EXAMPLES = (
         attention,
     ),
 )
+
+
+def skip_unless_it_runs(operator: Operator) -> None:
+    """Skips a test where what the machine needs is not installed, and says what."""
+    lacking = missing(operator.library)
+    if lacking:
+        names = ", ".join(f"{need.kind} {need.name}" for need in lacking)
+        pytest.skip(f"{operator.machine.name} needs: {names}")
 
 
 def case_of(example: Example, mapping: Path, sizes: Sizes, dtype: str) -> Case:
