@@ -10,7 +10,7 @@ implicit in it: every byte that moves has a `copy` or a `start`, every memory an
     param      name ":" dtype "[" extent... "]" memory ("r" | "w" | "rw")
 
     stmt       what [origin] line break
-    what       "alloc" name ":" dtype "[" int... "]" memory "slots" int "pad" int
+    what       "alloc" name ":" dtype "[" int... "]" memory "slots" int "pad" int ["mixed"]
                "copy" view "<-" view ["fill" number]
                "start" view "<-" view ["fill" number] "token" name
                "wait" name ["keep" affine]

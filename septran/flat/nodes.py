@@ -133,7 +133,7 @@ class Alloc:
     """Memory for one run of the statements around it; unwritten at the start of each run.
 
     A row has `pad` more elements than its extent, which nothing reads: they keep rows in different
-    banks.
+    banks. A buffer is mixed if tiles of different shapes are in it, one after the other.
     """
 
     name: str
@@ -142,6 +142,7 @@ class Alloc:
     memory: str
     slots: int = 1
     pad: int = 0
+    is_mixed: bool = False
     origin: Origin = NO_ORIGIN
 
     @property

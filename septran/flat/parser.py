@@ -296,7 +296,7 @@ class _Parser:
         slots = self.integer()
         self.expect("pad")
         shape = tuple(extent.value for extent in extents)
-        return Alloc(name, dtype, shape, memory, slots, self.integer())
+        return Alloc(name, dtype, shape, memory, slots, self.integer(), self.accept("mixed"))
 
     def moved(self) -> tuple[View, View, float | int | None]:
         target = self.view()

@@ -133,7 +133,8 @@ def _simple(
 ) -> str:
     match stmt:
         case Alloc():
-            return f"alloc {_buffer(stmt)} slots {stmt.slots} pad {stmt.pad}"
+            mixed = " mixed" if stmt.is_mixed else ""
+            return f"alloc {_buffer(stmt)} slots {stmt.slots} pad {stmt.pad}{mixed}"
         case Copy():
             return f"copy {print_view(stmt.target)} <- {print_view(stmt.source)}{_fill(stmt.fill)}"
         case Start():

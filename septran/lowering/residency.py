@@ -295,9 +295,8 @@ def _placed(node: Placed, allocations: list[Alloc]) -> list[Stmt]:
                 resident.dtype,
                 resident.shape,
                 resident.memory,
-                1,
-                resident.pad,
-                resident.origin,
+                pad=resident.pad,
+                origin=resident.origin,
             )
         )
         if resident.source is None:

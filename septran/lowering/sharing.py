@@ -1,8 +1,8 @@
 """Buffers that share memory, where they do not fit otherwise.
 
-Two buffers of one shape and dtype in a scratch memory become one, if nothing of the one is needed
-while the other is used. Barriers are inserted later: to them it is one buffer that is written
-again.
+Two buffers of one dtype in a scratch memory become one, if nothing of the one is needed while the
+other is used. Along each axis it has the larger extent of the two; the pair that saves the most
+bytes is taken first. Barriers are inserted later: to them it is one buffer that is written again.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 
-from eas.septran.flat.affine import Affine, affine
+from eas.septran.flat.affine import ZERO, Affine, affine
 from eas.septran.flat.nodes import (
     Alloc,
     Copy,
@@ -67,30 +67,54 @@ def _bytes(allocations: Sequence[Alloc], memory: str) -> int:
 def _find_pair(
     body: Sequence[Stmt], allocations: Sequence[Alloc], memory: str
 ) -> tuple[Alloc, Alloc] | None:
-    """The largest two buffers that can be one. Those with slots are filled ahead of their use."""
+    """The two buffers that save the most as one. Those with slots are filled ahead of their use."""
     candidates = [each for each in allocations if each.memory == memory and each.slots == 1]
     candidates.sort(key=lambda each: -each.bytes)
     numbers = {id(stmt): number for number, stmt in enumerate(walk(tuple(body)))}
-    for first, second in combinations(candidates, 2):
-        if (first.shape, first.dtype, first.pad) != (second.shape, second.dtype, second.pad):
-            continue
-        a, b = (_live(body, each, numbers) for each in (first, second))
-        if a is not None and b is not None and not a.meets(b):
-            return first, second
-    return None
+    spans = {each.name: _live(body, each, numbers) for each in candidates}
+    pairs = [
+        (first.bytes + second.bytes - _joined(first, second).bytes, first, second)
+        for first, second in combinations(candidates, 2)
+        if first.dtype == second.dtype and _are_apart(spans[first.name], spans[second.name])
+    ]
+    saved, first, second = max(pairs, key=lambda pair: pair[0], default=(0, None, None))
+    return (first, second) if saved > 0 and first is not None and second is not None else None
+
+
+def _are_apart(first: Span | None, second: Span | None) -> bool:
+    return first is not None and second is not None and not first.meets(second)
+
+
+def _joined(kept: Alloc, gone: Alloc) -> Alloc:
+    """A buffer with room for either of two, of which the one with fewer axes has the last ones."""
+    rank = max(len(kept.shape), len(gone.shape))
+    pairs = zip(*(_with_rank(each.shape, rank) for each in (kept, gone)), strict=True)
+    shape = tuple(map(max, pairs))
+    is_mixed = kept.is_mixed or gone.is_mixed or not kept.shape == gone.shape == shape
+    return replace(kept, shape=shape, pad=max(kept.pad, gone.pad), is_mixed=is_mixed)
+
+
+def _with_rank(shape: tuple[int, ...], rank: int) -> tuple[int, ...]:
+    return (1,) * (rank - len(shape)) + shape
 
 
 def _as_one(
     body: Sequence[Stmt], allocations: Sequence[Alloc], kept: Alloc, gone: Alloc
 ) -> tuple[list[Stmt], list[Alloc]]:
-    def change(view: View) -> View:
-        return replace(view, buffer=kept.name) if view.buffer == gone.name else view
-
     because = (
         f"{kept.origin.because}; `{gone.name}` ({gone.origin.because}) shares its memory: both do"
         " not fit, and are not needed at the same time"
     )
-    shared = replace(kept, origin=replace(kept.origin, because=because))
+    joined = _joined(kept, gone)
+    shared = replace(joined, origin=replace(kept.origin, because=because))
+
+    def change(view: View) -> View:
+        if view.buffer not in (kept.name, gone.name):
+            return view
+        more = len(joined.shape) - len(view.offsets)
+        offsets, extents = (ZERO,) * more + view.offsets, (None,) * more + view.extents
+        return replace(view, buffer=kept.name, offsets=offsets, extents=extents)
+
     placed = [shared if each is kept else each for each in allocations if each is not gone]
     return [change_views(stmt, change) for stmt in body], placed
 

@@ -93,11 +93,26 @@ def compile_shared(text: str, library: Library) -> bytes:
 
 def compile_objects(library: Library, folder: Path) -> list[str]:
     """A vendor's sources as object files in a folder, for what links by itself."""
-    compiler, flags = find_compiler(), _flags(library)
-    paths = [str(folder / f"{number}.o") for number in range(len(library.sources))]
+    paths = [folder / f"{number}.o" for number in range(len(library.sources))]
     for source, path in zip(library.sources, paths, strict=True):
-        _run([*compiler.compile, "-x", "c", *flags, "-c", str(source), "-o", path])
-    return paths
+        path.write_bytes(_object(source, library))
+    return list(map(str, paths))
+
+
+def _object(source: Path, library: Library) -> bytes:
+    """One of a vendor's sources, compiled once for all texts."""
+    flags = _flags(library)
+    key = _key(f"object {source}", library, " ".join(flags))
+    cache = open_cache()
+    found = cache.read(key)
+    if found is None:
+        with tempfile.TemporaryDirectory(prefix="septran") as folder:
+            path = os.path.join(folder, "source.o")
+            command = find_compiler().compile
+            _run([*command, "-x", "c", *flags, "-c", str(source), "-o", path])
+            found = Path(path).read_bytes()
+        cache.store(key, found)
+    return found
 
 
 def _flags(library: Library) -> list[str]:

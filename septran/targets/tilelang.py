@@ -174,6 +174,11 @@ class _KernelTiles(KernelText):
         function = self.allocate.get(stmt.memory)
         if function is None:
             raise TargetError(f"TileLang does not allocate from {stmt.memory}")
+        if stmt.is_mixed:  # its products and reductions are of whole buffers
+            shared = f"`{stmt.name}` is memory that tiles of different shapes share"
+            raise TargetError(
+                f"TileLang has whole buffers as tiles, and {shared}: use smaller ones"
+            )
         shape = [str(extent) for extent in stmt.shape]
         if stmt.slots > 1 and stmt.name not in self.slotless:
             shape.insert(0, str(stmt.slots))

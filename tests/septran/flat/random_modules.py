@@ -136,6 +136,7 @@ simple: st.SearchStrategy[Stmt] = st.one_of(
         memories,
         st.integers(1, 4),
         st.integers(0, 8),
+        st.booleans(),
         origins,
     ),
     st.builds(Copy, views(), views(), st.none() | numbers, origins),

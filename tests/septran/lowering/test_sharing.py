@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import eas
@@ -129,3 +130,81 @@ def test_a_buffer_that_a_later_trip_reads_is_its_own() -> None:
 def test_a_buffer_that_a_trip_writes_in_parts_is_its_own() -> None:
     part = "copy S.SHARED[0:8, 0:16] <- X.GLOBAL[0:8, 0:16]"
     assert shared_in(f"for k < 4 {{\n{part}\n{FROM_S}\n{IN_T}\n{FROM_T}\n}}") == ["S", "T"]
+
+
+def test_the_pair_that_saves_the_most_bytes_shares_memory() -> None:
+    """`U` could share with `S` or `T`, too; one of `S` and `T` saves more."""
+    params = "Y: f32 [64, 16] GLOBAL rw, X: f32 [64, 16] GLOBAL r"
+    allocations = "".join(
+        f"alloc {name}: f32 [{rows}, 16] SHARED slots 1 pad 0\n"
+        for name, rows in (("U", 8), ("S", 16), ("T", 12))
+    )
+    uses = "\n".join(
+        f"copy {name}.SHARED[0:8, 0:16] <- X.GLOBAL[0:8, 0:16]\n"
+        f"copy Y.GLOBAL[0:8, 0:16] <- {name}.SHARED[0:8, 0:16]"
+        for name in "UST"
+    )
+    module = parse_module(
+        f"module m({params}) machine apple_gpu {{\nkernel k({params}) grid [] threads 32 {{\n"
+        f"{allocations}{uses}\n}}\n}}\n"
+    )
+    [kernel] = module.kernels
+    placed = [stmt for stmt in kernel.body if isinstance(stmt, Alloc)]
+    body = [stmt for stmt in kernel.body if not isinstance(stmt, Alloc)]
+    _, left = share_memory(body, placed, {"SHARED": 1600})
+    assert [(each.name, each.shape) for each in left] == [("U", (8, 16)), ("S", (16, 16))]
+
+
+TWO_SHAPES = """
+import task_lang as task
+
+
+@task.define(leaf=True)
+def double(Y, X):
+    Y[...] = X + X
+
+
+@task.define
+def block(Y, Z, A, B):
+    task.launch(double, Y, A)
+    task.launch(double, Z, B)
+
+
+@task.define
+def host(Y, Z, A, B):
+    Yp = task.partition(Y, by="blocks", tile=(64, Y.shape[1]))
+    Zp = task.partition(Z, by="blocks", tile=(48, Z.shape[1]))
+    Ap = task.partition(A, by="blocks", tile=(64, A.shape[1]))
+    Bp = task.partition(B, by="blocks", tile=(48, B.shape[1]))
+    for i in task.parallel_range(Yp.shape[0]):
+        task.launch(block, Yp[i, 0], Zp[i, 0], Ap[i, 0], Bp[i, 0])
+"""
+TWO_PLACES = """
+machine: {machine}
+entrypoint: host
+task_mappings:
+  host: {{task_name: host, proc: HOST, calls: {{block: block}}}}
+  block: {{task_name: block, proc: {proc}, mems: {{A: {memory}, B: {memory}}}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("machine", "proc", "memory", "rows", "capacity"),
+    [("apple_gpu", "BLOCK", "SHARED", 1, 32_768), ("awesomedsa", "CORE", "SPM", 6, 196_608)],
+)
+def test_buffers_of_different_shapes_share_memory_if_they_do_not_fit(
+    tmp_path: Path, machine: str, proc: str, memory: str, rows: int, capacity: int
+) -> None:
+    (tmp_path / "two_logic.py").write_text(TWO_SHAPES, "utf-8")
+    text = TWO_PLACES.format(machine=machine, proc=proc, memory=memory)
+    (tmp_path / "two.map.yaml").write_text(text, "utf-8")
+    operator = load(tmp_path / "two_logic.py", tmp_path / "two.map.yaml", checked=True)
+    make = np.random.default_rng(0).standard_normal
+    a, b = make((130, 96 * rows)).astype("f4"), make((100, 128 * rows)).astype("f4")
+    y, z = np.full_like(a, np.nan), np.full_like(b, np.nan)
+    [kernel] = operator.flat(y, z, a, b).kernels
+    [array] = [stmt for stmt in kernel.body if isinstance(stmt, Alloc)]
+    assert (array.shape, array.bytes, array.is_mixed) == ((64, 128 * rows), capacity, True)
+    operator(y, z, a, b)
+    np.testing.assert_array_equal(y, a + a)
+    np.testing.assert_array_equal(z, b + b)

@@ -149,6 +149,8 @@ REFUSED = {
     " and `A` is in GLOBAL": parse_module(
         str(GEMM).replace("As.SHARED@(k % 3)[0 : 16, 0 : 8] @", "A.GLOBAL[0 : 16, 0 : 8] @")
     ),
+    "tiles of different shapes share the memory of `As`, and tiles of TileLang are whole"
+    " buffers": parse_module(str(GEMM).replace("slots 3 pad 0", "slots 3 pad 0 mixed", 1)),
     "TileLang does not allocate from SPM": gemm(1, "f32", "nvidia.wmma"),
     "nvidia_gpu has no symbol `dsa.mma`": parse_module(
         str(on_gpu(gemm())).replace("nvidia.wmma", "dsa.mma")
