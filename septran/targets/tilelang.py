@@ -175,10 +175,8 @@ class _KernelTiles(KernelText):
         if function is None:
             raise TargetError(f"TileLang does not allocate from {stmt.memory}")
         if stmt.is_mixed:  # its products and reductions are of whole buffers
-            shared = f"`{stmt.name}` is memory that tiles of different shapes share"
-            raise TargetError(
-                f"TileLang has whole buffers as tiles, and {shared}: use smaller ones"
-            )
+            message = f"tiles of different shapes share the memory of `{stmt.name}`"
+            raise TargetError(f"{message}, and tiles of TileLang are whole buffers")
         shape = [str(extent) for extent in stmt.shape]
         if stmt.slots > 1 and stmt.name not in self.slotless:
             shape.insert(0, str(stmt.slots))
