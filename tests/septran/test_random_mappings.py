@@ -60,7 +60,7 @@ def test_enough_random_mappings_are_accepted_and_no_code_refuses_most(
     operator: str, machine: str
 ) -> None:
     count = -(-ASKED // len(COMBINATIONS))
-    rates = measure(machine, operator, count, seed=0)
+    rates = measure(machine, operator, range(count), seed=1)
     assert rates.wrong == 0
     assert rates.is_enough or count < 200, rates
 
