@@ -19,6 +19,7 @@ from eas.runtime.argument_values import (
     is_wide,
     to_bound,
 )
+from eas.runtime.grid import GridArguments
 from eas.runtime.overlap import relation
 from eas.runtime.refusals import BadArgument, LaunchError
 from eas.runtime.torch_arguments import is_symbolic, is_tensor, type_text
@@ -37,7 +38,8 @@ class Specialized:
 
     `values` are the runtime arguments, `constants` the constexpr ones and those that are `None`.
     `overlapping` are pairs of arrays that share memory but are not the same. `tensors` are the
-    arguments that are tensors of torch, `devices` has the device of each `eas.Tensor`.
+    arguments that are tensors of torch, `devices` has the device of each `eas.Tensor`. `given` has
+    all arguments as the caller gave them.
     """
 
     key: tuple[KeyPart, ...]
@@ -46,6 +48,14 @@ class Specialized:
     overlapping: tuple[tuple[str, str], ...] = ()
     tensors: Mapping[str, Any] = field(default_factory=dict[str, Any])
     devices: Mapping[str, str] = field(default_factory=dict[str, str])
+    given: Mapping[str, object] = field(default_factory=dict[str, object])
+
+    @property
+    def grid_arguments(self) -> GridArguments:
+        """What a grid may depend on; numbers as Python's own."""
+        runtime = {n: v for n, v in self.given.items() if n not in self.constants}
+        scalars = {n: v.item() for n, v in self.values.items() if isinstance(v, np.generic)}
+        return GridArguments(self.constants, scalars, runtime)
 
 
 def specialize_call(
@@ -79,7 +89,9 @@ def specialize_call(
                     devices[p.name] = given.device
         except BadArgument as error:
             raise LaunchError(kernel, str(error), p.name) from None
-    return Specialized(tuple(key), values, constants, tuple(overlapping), tensors, devices)
+    return Specialized(
+        tuple(key), values, constants, tuple(overlapping), tensors, devices, dict(bound)
+    )
 
 
 def _bind(argument: Any, declared: DType | None) -> tuple[Any, Bound, DType]:

@@ -7,7 +7,7 @@ import operator
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 from eas import msl
 from eas.frontend_ast import lower
@@ -15,6 +15,7 @@ from eas.frontend_ast.context import Caution, Table
 from eas.frontend_ast.source.errors import CompileError, internal_error, too_deep
 from eas.frontend_ast.source.parameters import Argument, Capture
 from eas.frontend_ast.table import TABLE
+from eas.ir.analysis import grid_axes, index_sizes
 from eas.ir.nodes import Function
 from eas.ir.passes import COMMON, RELAX, with_bounds
 from eas.ir.passes.strides import last_strides, with_unit_strides
@@ -25,7 +26,8 @@ from eas.msl import MslKernel, ThreadgroupMemory
 from eas.msl.pipeline import RELAX_METAL
 from eas.runtime import cpu
 from eas.runtime.binding import Binding
-from eas.support.records import frozen, replace
+from eas.runtime.grid import GridUse
+from eas.support.records import field, frozen, replace
 from eas.support.timing import timed
 from eas.targets import function_after
 
@@ -72,7 +74,14 @@ def compile(
         with _reporting_faults(lowered.function):
             verify(lowered.function, COMMON.start)
         function = _run(COMMON, lowered.function)
-    return CompiledKernel(function, threads, lowered.captures, lowered.messages)
+    use = _grid_use(lowered.function)
+    return CompiledKernel(function, threads, lowered.captures, lowered.messages, use)
+
+
+def _grid_use(function: Function) -> GridUse:
+    """As the source says, before ops that nobody uses are gone."""
+    axes = grid_axes(function)
+    return GridUse(max((0, *axes)) + 1, index_sizes(function), 0 in axes)
 
 
 @_without_collector()
@@ -83,7 +92,8 @@ def compile_function(function: Function, *, threads: int | None = None) -> Compi
     """
     verify(function, COMMON.start)
     with _refusing_depth(function), timed(function.name, "checking and optimizing"):
-        return CompiledKernel(_run(COMMON, function), threads, ())
+        use = _grid_use(function)
+        return CompiledKernel(_run(COMMON, function), threads, (), grid_use=use)
 
 
 @_without_collector()
@@ -194,6 +204,8 @@ class CompiledKernel:
     threads_wanted: int | None
     captures: tuple[Capture, ...]
     messages: tuple[str, ...] = ()
+    grid_use: GridUse = GridUse()
+    kernel: Any = field(default=None, compare=False)  # that it was compiled of, if it was one
 
     @property
     def name(self) -> str:
@@ -232,6 +244,16 @@ class CompiledKernel:
     def threads(self) -> int:
         """How many threads a program has on Metal."""
         return self.metal.threads
+
+    @property
+    def launch_mode(self) -> Literal["spmd", "thread"]:
+        """`"thread"` for a kernel that is written for threads (`mk.tid`), else `"spmd"`."""
+        return "spmd" if self.function.threads is None else "thread"
+
+    @property
+    def block_size(self) -> int:
+        """The size of the largest `arange`, or the number of threads of a kernel for threads."""
+        return max(self.grid_use.sizes, default=1)
 
     @cached_property
     def threadgroup_memory(self) -> tuple[ThreadgroupMemory, ...]:

@@ -27,7 +27,15 @@ from eas.runtime.argument_values import (
 )
 from eas.runtime.cpu.launch_plan import Layout, Plan, PlannedLaunch
 from eas.runtime.cpu.torch_plan import TorchPlan, can_be_planned
-from eas.runtime.grid import MAX_AXES, Grid, is_int, resolve_grid
+from eas.runtime.grid import (
+    MAX_AXES,
+    Grid,
+    GridArguments,
+    GridUse,
+    Threads,
+    is_int,
+    resolve_grid,
+)
 from eas.runtime.refusals import BadArgument
 from eas.runtime.torch_arguments import is_tensor
 from eas.signature import Parameter, Parameters
@@ -40,7 +48,7 @@ _PLAIN = frozenset([int, bool, str, DType, FunctionType, type(None), np.int32, n
 _INT = frozenset([int])
 
 Key = tuple[object, ...]
-Build = tuple[int | None, bool]  # threads per program, and whether accesses are checked
+Build = tuple[Threads | None, bool]  # threads per program, and whether accesses are checked
 Options = Mapping[str, Any]
 Row = tuple[Any, ...]
 Extents = tuple[int, int, int]
@@ -82,9 +90,12 @@ class FastPath:
         """The plans that may fit a launch, and the row of its arguments."""
         key, row = self._key_and_row(build, args, options)
         found = self._plans.get(key, ())
-        if grid is None or not found:
+        if not found:
             return found, row
-        extents = self._extents(grid, args, options)
+        use = found[0][0].grid_use
+        if grid is None and use.axes == 1:  # the plan knows `N` and `BLOCK`
+            return found, row
+        extents = self._extents(grid, args, options, use)
         return ((), row) if extents is None else (found, (*row, *extents))
 
     def add(
@@ -152,8 +163,10 @@ class FastPath:
         self, names: list[str], row: Row, compiled: CompiledKernel, call: Specialized
     ) -> Layout:
         """What a plan has to know of launches like this one."""
-        block: Any = call.constants.get("BLOCK")
-        has_size = is_int(call.values.get("N")) and is_int(block) and block > 0
+        use = compiled.grid_use
+        block: Any = call.constants.get("BLOCK", use.block)
+        is_line = use.axes == 1
+        has_size = is_line and is_int(call.values.get("N")) and is_int(block) and block > 0
         return Layout(
             dict(zip(names, _as_arrays(row), strict=True)),
             self._same(call),
@@ -172,7 +185,9 @@ class FastPath:
         }
         return {name: str(part[2]) for name, part in arrays.items() if part[2] is not None}
 
-    def _extents(self, grid: Grid, args: Row, options: Options) -> Extents | None:
+    def _extents(
+        self, grid: Grid | None, args: Row, options: Options, use: GridUse
+    ) -> Extents | None:
         """The grid; None if it is wrong, which the slow path reports."""
         if isinstance(grid, int) and type(grid) is int:  # not a bool
             return (grid, 1, 1) if grid >= 0 else None
@@ -186,7 +201,8 @@ class FastPath:
                 for p in self._parameters.all
                 if not p.is_constexpr and (number := _to_number(p, bound[p.name])) is not None
             }
-            return _padded(resolve_grid(grid, scalars | known))
+            given = {name: value for name, value in bound.items() if name not in known}
+            return _padded(resolve_grid(grid, GridArguments(known, scalars, given), use))
         except BadArgument:
             return None
 

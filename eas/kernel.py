@@ -11,8 +11,6 @@ from collections.abc import Callable, Sequence
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
-import numpy as np
-
 from eas.backends import backend_of_metal_tensors, checks_by_default, launch_on
 from eas.call_arguments import Specialized, argument_types, fake_types, specialize_call
 from eas.compiler import CompiledKernel, compile, compile_until
@@ -33,21 +31,29 @@ from eas.frontend_ast.source.wrappers import kernel_function
 from eas.ir.text import print_function
 from eas.runtime import torch_arguments
 from eas.runtime.errors import KernelError
-from eas.runtime.grid import Grid, implicit_grid, resolve_grid
+from eas.runtime.grid import (
+    Grid,
+    Implied,
+    Threads,
+    check_axes,
+    count_threads,
+    implied_grid,
+    read_threads,
+    resolve_grid,
+    takes_pair,
+)
 from eas.runtime.refusals import BadArgument, LaunchError
 from eas.runtime.streams.active import ACTIVE
 from eas.runtime.streams.recording import RECORDER
 from eas.runtime.torch_tracing import make_opaque
 from eas.signature import Parameter, Parameters
-from eas.support.records import frozen
+from eas.support.records import frozen, replace
 
 if TYPE_CHECKING:
     from eas.mlx import MlxKernel
 
 if TYPE_CHECKING:
     from eas.examples import Example
-
-MAX_THREADS = 1024
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -173,24 +179,34 @@ class Kernel:
         self,
         *args: Any,
         _grid: Grid | None = None,
-        _tptg: int | None = None,
+        _tptg: Threads | None = None,
         _sync: bool = True,
         _backend: Backend | None = None,
         _checked: bool | None = None,
+        _shape: int | tuple[int, ...] | None = None,
+        _nthreads: int | None = None,
         **kwargs: Any,
     ) -> None:
         """Runs the kernel over a grid.
 
-        `_grid` is an int, a tuple of up to three, or a function of a dict of the scalar and the
-        constexpr arguments; without it the grid is `ceil(N / BLOCK)`, by the arguments of these
-        names. `_tptg` is the number of threads per program, `_backend` overrides `EAS_BACKEND`.
-        With `_sync=False` it returns before the kernel is done, see `eas.Stream`. `_checked` says
-        whether accesses outside of arrays are reported, see `eas.checked`.
+        `_grid` is an int, a tuple of up to three, or a function: of a dict of the scalar and the
+        constexpr arguments, or, with two parameters, of the constexpr and of the other arguments.
+        Without it the grid is `ceil(N / BLOCK)`, by the arguments of these names; it is
+        `(ceil(W / BLOCK), H)` for a kernel that uses `program_id(1)`, and has `D` as a third axis
+        for one that uses `program_id(2)`. `_shape=(H, W)` comes before these arguments, and
+        `_nthreads` stands for `N`. `_tptg` is the number of threads per program, `_backend`
+        overrides `EAS_BACKEND`. With `_sync=False` it returns before the kernel is done, see
+        `eas.Stream`. `_checked` says whether accesses outside of arrays are reported, see
+        `eas.checked`.
         """
         try:
             backend = choose_backend(_backend)
             chosen_checks = choose_checks(_checked, self.checked)
-        except (BackendError, CheckError) as error:
+            if _tptg is not None:
+                _tptg = read_threads(_tptg)
+            if _shape is not None or _nthreads is not None:
+                _grid = implied_grid(_grid, _shape, _nthreads)
+        except (BackendError, CheckError, BadArgument) as error:
             raise LaunchError(self.name, str(error)) from None
         checks = checks_by_default(backend) if chosen_checks is None else chosen_checks
         build = (_tptg, checks)
@@ -222,11 +238,7 @@ class Kernel:
             given = backend if launch.is_backend_given else ""
             backend = backend_of_metal_tensors(self.name, call.devices, given)
             checks = checks_by_default(backend) if launch.checks is None else launch.checks
-        try:
-            grid = self._grid(call, launch.grid)
-        except BadArgument as error:
-            raise LaunchError(self.name, str(error)) from None
-        compiled = self._compile(call, threads)
+        compiled, grid = self._compile_for(call, threads, launch.grid)
         self._check_overlaps(call, compiled)
         self._mark_tensors(call, compiled)
         launch_on(backend, compiled, call.values, grid, checks, is_synchronous=launch.sync)
@@ -253,19 +265,34 @@ class Kernel:
 
         return launcher
 
-    def compile(self, *args: Any, _tptg: int | None = None, **kwargs: Any) -> CompiledKernel:
-        """The kernel compiled for these arguments, or for types of them: `"*f32"`, `"i32"`."""
+    def compile(
+        self,
+        *args: Any,
+        _tptg: Threads | None = None,
+        _grid: Grid | None = None,
+        _shape: int | tuple[int, ...] | None = None,
+        _nthreads: int | None = None,
+        **kwargs: Any,
+    ) -> CompiledKernel:
+        """The kernel compiled for these arguments, or for types of them: `"*f32"`, `"i32"`.
+
+        It is the same for every grid. One that is given is checked, if the arguments are values.
+        """
         try:
-            return self._compile(self._specialize(args, kwargs, is_launch=False), _tptg)
+            call = self._specialize(args, kwargs, is_launch=False)
+            compiled = self._compile(call, self._threads(_tptg))
+            if _grid is not None or _shape is not None or _nthreads is not None:
+                self._check_grid(call, compiled, _grid, _shape, _nthreads)
+            return compiled
         except _FOR_USERS as error:
             raise error.with_traceback(None) from error.__cause__
 
-    def to_msl(self, *args: Any, _tptg: int | None = None, **kwargs: Any) -> str:
+    def to_msl(self, *args: Any, _tptg: Threads | None = None, **kwargs: Any) -> str:
         """The Metal text for these arguments or types."""
         return self.compile(*args, _tptg=_tptg, **kwargs).msl
 
     def to_mlx(
-        self, *args: Any, _grid: Grid | None = None, _tptg: int | None = None, **kwargs: Any
+        self, *args: Any, _grid: Grid | None = None, _tptg: Threads | None = None, **kwargs: Any
     ) -> MlxKernel:
         """The kernel for `mx.fast.metal_kernel` of MLX, for these arguments or types.
 
@@ -277,16 +304,18 @@ class Kernel:
             bound = self.parameters.bind(args, kwargs)
             types = {name: mlx.array_type(value) or value for name, value in bound.items()}
             call = specialize_call(self.name, self.parameters.all, types, is_launch=False)
-            is_typed = any(isinstance(bound[p.name], str) for p in self._runtime_parameters())
-            grid = None if is_typed else self._grid(call, _grid)
         except BadArgument as error:
             raise LaunchError(self.name, str(error)) from None
-        return mlx.to_mlx(self._compile(call, _tptg), bound, grid)
+        threads = self._threads(_tptg)
+        if any(isinstance(bound[p.name], str) for p in self._runtime_parameters()):
+            return mlx.to_mlx(self._compile(call, threads), bound, None)
+        compiled, grid = self._compile_for(call, threads, _grid)
+        return mlx.to_mlx(compiled, bound, grid)
 
     def _runtime_parameters(self) -> list[Parameter]:
         return [p for p in self.parameters.all if not p.is_constexpr]
 
-    def to_schedule(self, *args: Any, _tptg: int | None = None, **kwargs: Any) -> str:
+    def to_schedule(self, *args: Any, _tptg: Threads | None = None, **kwargs: Any) -> str:
         """What is decided before the Metal text is written, for these arguments or types.
 
         First where each block is (with the threads that own its elements, in threadgroup memory,
@@ -294,27 +323,27 @@ class Kernel:
         """
         return self.compile(*args, _tptg=_tptg, **kwargs).schedule
 
-    def to_llvm(self, *args: Any, _tptg: int | None = None, **kwargs: Any) -> str:
+    def to_llvm(self, *args: Any, _tptg: Threads | None = None, **kwargs: Any) -> str:
         """The LLVM text for these arguments or types, as it is made for this CPU."""
         return self.compile(*args, _tptg=_tptg, **kwargs).llvm
 
-    def to_asm(self, *args: Any, _tptg: int | None = None, **kwargs: Any) -> str:
+    def to_asm(self, *args: Any, _tptg: Threads | None = None, **kwargs: Any) -> str:
         """The machine code of this CPU for these arguments or types, as text."""
         return self.compile(*args, _tptg=_tptg, **kwargs).asm
 
-    def to_ir(self, *args: Any, _tptg: int | None = None, **kwargs: Any) -> str:
+    def to_ir(self, *args: Any, _tptg: Threads | None = None, **kwargs: Any) -> str:
         """The typed IR for these arguments or types."""
         return self.compile(*args, _tptg=_tptg, **kwargs).ir
 
     def ir_after(
-        self, name: str, target: str, /, *args: Any, _tptg: int | None = None, **kwargs: Any
+        self, name: str, target: str, /, *args: Any, _tptg: Threads | None = None, **kwargs: Any
     ) -> str:
         """The typed IR after a pass of a target, `"metal"` or `"cpu"`: `eas passes` lists them."""
-        self._check_threads(_tptg)
+        threads = count_threads(self._threads(_tptg))
         call = self._specialize(args, kwargs, is_launch=False)
         types = argument_types(self.parameters.all, call)
         fast_math = self.fast_math
-        function = compile_until(self.fn, types, target, name, threads=_tptg, fast_math=fast_math)
+        function = compile_until(self.fn, types, target, name, threads=threads, fast_math=fast_math)
         return print_function(function)
 
     def to_python(self, *args: Any, **kwargs: Any) -> str:
@@ -344,8 +373,44 @@ class Kernel:
         self.parameters = Parameters(self._inner)
         self._fast_path = FastPath(self.parameters)
 
-    def _compile(self, call: Specialized, threads: int | None) -> CompiledKernel:
-        self._check_threads(threads)
+    def _compile_for(
+        self, call: Specialized, threads: Threads | None, grid: Grid | None
+    ) -> tuple[CompiledKernel, tuple[int, ...]]:
+        """The kernel, and the extents of its grid; one that is given is checked first."""
+        arguments = call.grid_arguments
+        try:
+            is_implied = grid is None or isinstance(grid, Implied)
+            given = None if is_implied else resolve_grid(grid, arguments)
+            compiled = self._compile(call, threads)
+            return compiled, given or resolve_grid(grid, arguments, compiled.grid_use)
+        except BadArgument as error:
+            raise LaunchError(self.name, str(error)) from None
+
+    def _check_grid(
+        self, call: Specialized, compiled: CompiledKernel, grid: Grid | None, shape: Any, count: Any
+    ) -> None:
+        """Refuses a wrong grid; where only types are known, a function is not called."""
+        has_values = len(call.values) + len(call.constants) == len(call.given)
+        try:
+            if shape is not None or count is not None:
+                grid = implied_grid(grid, shape, count)
+            if callable(grid) and not has_values:
+                takes_pair(grid)
+            else:
+                resolve_grid(grid, call.grid_arguments, compiled.grid_use)
+        except BadArgument as error:
+            raise LaunchError(self.name, str(error)) from None
+
+    def _compile(self, call: Specialized, given: Threads | None) -> CompiledKernel:
+        threads = count_threads(given)
+        compiled = self._compile_once(call, threads)
+        try:
+            check_axes(given, compiled.function.threads is not None)
+        except BadArgument as error:
+            raise LaunchError(self.name, str(error)) from None
+        return compiled
+
+    def _compile_once(self, call: Specialized, threads: int | None) -> CompiledKernel:
         key = (threads, *call.key)
         found = self._find(key)
         if found is not None and found.is_current():
@@ -368,7 +433,7 @@ class Kernel:
         compiled = compile(self.fn, types, threads=threads, fast_math=self.fast_math)
         for message in compiled.messages:
             print(message)
-        return compiled
+        return replace(compiled, kernel=self)
 
     def _check_overlaps(self, call: Specialized, compiled: CompiledKernel) -> None:
         """Backends assume that two parameters whose arrays overlap are only read."""
@@ -406,7 +471,11 @@ class Kernel:
             raise LaunchError(self.name, str(error)) from None
 
     def _launch_on_torch(
-        self, args: tuple[Any, ...], kwargs: dict[str, Any], grid: Grid | None, threads: int | None
+        self,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        grid: Grid | None,
+        threads: Threads | None,
     ) -> bool:
         """Launches on torch's own stream, if arrays are on `mps` and that was chosen."""
         if not any(map(torch_arguments.is_on_mps, [*args, *kwargs.values()])):
@@ -420,14 +489,14 @@ class Kernel:
             types = fake_types(self.parameters.all, bound)
             assert types is not None
             call = specialize_call(self.name, self.parameters.all, types, is_launch=False)
-            extents = self._grid(call, grid)
         except BadArgument as error:
             raise LaunchError(self.name, str(error)) from None
-        torch_stream.launch(self._compile(call, threads), bound, extents)
+        compiled, extents = self._compile_for(call, threads, grid)
+        torch_stream.launch(compiled, bound, extents)
         return True
 
     def _check_fake_launch(
-        self, args: tuple[Any, ...], kwargs: dict[str, Any], threads: int | None
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], threads: Threads | None
     ) -> None:
         """Compiles the kernel for the types of the arguments, as far as they are known."""
         try:
@@ -439,18 +508,11 @@ class Kernel:
             call = specialize_call(self.name, self.parameters.all, types, is_launch=False)
             self._compile(call, threads)
 
-    def _check_threads(self, threads: int | None) -> None:
-        if threads is None:
-            return
-        if type(threads) is not int or not 1 <= threads <= MAX_THREADS:
-            message = f"`_tptg` is an int from 1 to {MAX_THREADS}, not {threads!r}"
-            raise LaunchError(self.name, message)
-
-    def _grid(self, call: Specialized, grid: Grid | None) -> tuple[int, ...]:
-        if grid is None:
-            return implicit_grid(call.values, call.constants)
-        scalars = {n: v.item() for n, v in call.values.items() if isinstance(v, np.generic)}
-        return resolve_grid(grid, {**scalars, **call.constants})
+    def _threads(self, given: Any) -> Threads | None:
+        try:
+            return None if given is None else read_threads(given)
+        except BadArgument as error:
+            raise LaunchError(self.name, str(error)) from None
 
 
 make_opaque(Kernel.__call__)

@@ -468,7 +468,7 @@ def atomic_cas(ptr: Value, offs: Any, expected: Any, value: Any, mask: Any = Non
 
 
 @intrinsic()
-def alloc_tg(shape: Shape, dtype: DTypeLike) -> Value:
+def alloc_tg(shape: Shape, dtype: DTypeLike = f32) -> Value:
     """Memory that the threads of a threadgroup share; it holds nothing yet.
 
     >>> t = mk.tid(0, 4)
@@ -477,6 +477,20 @@ def alloc_tg(shape: Shape, dtype: DTypeLike) -> Value:
     >>> mk.barrier()
     >>> mk.load(shared, 3 - t)
     [30, 20, 10, 0]
+    """
+    ...
+
+
+@intrinsic()
+def alloc_tg_f16(size: int) -> Value:
+    """The same as `mk.alloc_tg(size, mk.f16)`.
+
+    >>> t = mk.tid(0, 4)
+    >>> shared = mk.alloc_tg_f16(4)
+    >>> mk.store(shared, t, mk.to_f16(0.5 * t))
+    >>> mk.barrier()
+    >>> mk.load(shared, 3 - t)
+    [1.5, 1.0, 0.5, 0.0]
     """
     ...
 
@@ -970,6 +984,38 @@ def where(condition: Condition, a: Number, b: Number) -> Value:
 
 
 @intrinsic()
+def and_(a: Condition, b: Condition) -> Value:
+    """Whether both count as true, lane by lane; unlike those of `and`, both are computed.
+
+    >>> i = mk.arange(0, 4)
+    >>> mk.and_(0 < i, i < 3)
+    [False, True, True, False]
+    """
+    ...
+
+
+@intrinsic()
+def or_(a: Condition, b: Condition) -> Value:
+    """Whether one counts as true, lane by lane; unlike those of `or`, both are computed.
+
+    >>> i = mk.arange(0, 4)
+    >>> mk.or_(i < 1, i > 2)
+    [True, False, False, True]
+    """
+    ...
+
+
+@intrinsic()
+def not_(a: Condition) -> Value:
+    """Whether a value counts as false, lane by lane: `not a`.
+
+    >>> mk.not_(mk.arange(0, 4) < 3)
+    [False, False, False, True]
+    """
+    ...
+
+
+@intrinsic()
 def sign(a: Number) -> Value:
     """-1, 0 or 1, of the dtype of `a`.
 
@@ -1418,13 +1464,19 @@ def associative_scan(a: Any, axis: int, fn: Any, reverse: builtins.bool = False)
     ...
 
 
-@intrinsic()
+@overload
 def dot(
     a: Value,
     b: Value,
     acc: Number | None = None,
     input_precision: Precision = "ieee",
-) -> Value:
+) -> Value: ...
+@overload
+def dot(
+    a: Value, a_base: Int, a_stride: Int, b: Value, b_base: Int, b_stride: Int, K: Int
+) -> Value: ...
+@intrinsic()
+def dot(a: Any, b: Any, acc: Any = None, input_precision: Any = "ieee") -> Value:  # pyright: ignore[reportInconsistentOverload]
     """The product of two matrices, or of each two of a batch, plus `acc`.
 
     The factors are f16, bf16 or f32, and the sum is f32; or they are i8 or u8, and it is i32; or
@@ -1435,6 +1487,13 @@ def dot(
     >>> a = mk.reshape(mk.load(x, mk.arange(0, 6)), (2, 3))
     >>> mk.dot(a, mk.trans(a))
     [[5.0, 14.0], [14.0, 50.0]]
+
+    Of two arrays, offsets and strides, and a length `K`, it is a dot product for each lane or
+    thread: the sum of `a[a_base + k * a_stride] * b[b_base + k * b_stride]`.
+
+    >>> i = mk.arange(0, 2)
+    >>> mk.dot(x, i, 1, x, 0, 1, 3)
+    [5.0, 8.0]
     """
     ...
 
@@ -1453,7 +1512,7 @@ def mma_zero() -> Pair:
     ...
 
 
-@intrinsic()
+@overload
 def mma(
     acc: Pair,
     a: Value,
@@ -1462,11 +1521,20 @@ def mma(
     b_offs: Int,
     a_stride: Int = 8,
     b_stride: Int = 8,
+) -> Pair: ...
+@overload
+def mma(
+    a: Value, a_base: Int, a_stride: Int, b: Value, b_base: Int, b_stride: Int, acc: Pair
+) -> Pair: ...
+@intrinsic()
+def mma(  # pyright: ignore[reportInconsistentOverload]
+    acc: Any, a: Any, a_offs: Any, b: Any, b_offs: Any, a_stride: Any = 8, b_stride: Any = 8
 ) -> Pair:
     """`acc + a @ b` of 8x8 matrices: those of the arrays begin at the offsets given.
 
     A stride is how many elements lie between the rows of a matrix. All threads of a simdgroup give
-    the same offsets.
+    the same offsets. It also takes the order `mk.mma(a, a_base, a_stride, b, b_base, b_stride,
+    acc)`: an array comes first then.
 
     >>> t = mk.tid(0, 32)
     >>> shared = mk.alloc_tg(64, mk.f32)
@@ -1480,9 +1548,15 @@ def mma(
     ...
 
 
+@overload
+def mma_store(acc: Pair, ptr: Value, offs: Int, stride: Int = 8) -> None: ...
+@overload
+def mma_store(buffer: Value, base: Int, stride: Int, fragment: Pair) -> None: ...
 @intrinsic()
-def mma_store(acc: Pair, ptr: Value, offs: Int, stride: Int = 8) -> None:
+def mma_store(acc: Any, ptr: Any, offs: Any, stride: Any = 8) -> None:  # pyright: ignore[reportInconsistentOverload]
     """Writes an 8x8 matrix to an array, its first element at `offs`.
+
+    It also takes the order `mk.mma_store(buffer, base, stride, fragment)`.
 
     >>> t = mk.tid(0, 32)
     >>> shared = mk.alloc_tg(64, mk.f32)

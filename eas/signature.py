@@ -73,13 +73,18 @@ class Parameters:
             bound.setdefault(p.name, p.default)
 
     def _unknown(self, name: str) -> str:
+        if name in LAUNCH_OPTIONS:
+            return f"`{name}` is for launches, and nothing is launched here: leave it out"
         options = [*sorted(self._by_keyword), *LAUNCH_OPTIONS]
         close = closest(name, options)
         hint = f"did you mean `{close[0]}`?" if close else f"it takes {_quoted(options)}"
         return f"has no parameter `{name}`; {_OF_TRITON.get(name, hint)}"
 
 
-LAUNCH_OPTIONS = ("_grid", "_tptg", "_sync", "_backend", "_checked")
+LAUNCH_OPTIONS = (
+    *("_grid", "_tptg", "_sync", "_backend", "_checked"),
+    *("_shape", "_nthreads"),
+)
 _OF_TRITON = {
     "num_warps": "`_tptg=` says how many threads a threadgroup has: 32 for each warp",
     "num_stages": "leave it out: the compiler decides what is loaded ahead",

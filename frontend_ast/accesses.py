@@ -12,9 +12,10 @@ from eas.frontend_ast.operands import EMPTY, NONE, UNNAMED, Array, Const, Operan
 from eas.frontend_ast.promote import describe
 from eas.frontend_ast.static import static_dtype, static_shape
 from eas.ir.nodes import AtomicKind, Barrier
-from eas.ir.types import count
+from eas.ir.types import F16, F32, count
 
 ZEROS = Const("zero")
+_F32 = Const(F32)
 _HINTS = {
     "eviction_policy": ("", "evict_first", "evict_last", "evict_normal"),
     "cache_modifier": ("", ".ca", ".cg", ".cs", ".wb", ".wt"),
@@ -110,7 +111,7 @@ def _atomic(kind: AtomicKind) -> Callable[..., Operand]:
     return lower
 
 
-def _alloc_tg(ctx: Context, shape: Operand, dtype: Operand) -> Operand:
+def _alloc_tg(ctx: Context, shape: Operand, dtype: Operand = _F32) -> Operand:
     """Threadgroup memory; its name is the one that it is assigned to."""
     extents = static_shape(ctx, shape)
     ctx.check_size(extents)
@@ -125,6 +126,10 @@ def _alloc_tg(ctx: Context, shape: Operand, dtype: Operand) -> Operand:
     return Array(UNNAMED, pointer, len(extents), extents)
 
 
+def _alloc_tg_f16(ctx: Context, size: Operand) -> Operand:
+    return _alloc_tg(ctx, size, Const(F16))
+
+
 def _barrier(ctx: Context) -> Operand:
     require_all_lanes(ctx, "`mk.barrier`")
     ctx.build.emit(Barrier(ctx.loc))
@@ -135,6 +140,7 @@ ACCESSES: dict[str, Callable[..., Operand]] = {
     "load": _load,
     "store": _store,
     "alloc_tg": _alloc_tg,
+    "alloc_tg_f16": _alloc_tg_f16,
     "barrier": _barrier,
     **{f"atomic_{kind}": _atomic(kind) for kind in get_args(AtomicKind)},
 }

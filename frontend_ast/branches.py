@@ -71,7 +71,11 @@ def lower_side(ctx: Context, condition: Num, truth: bool, lower: Lower, at: Loc)
         ctx.frame.env = env_where(ctx.frame.env, condition, truth)
         return lower()
 
-    return lower_branch(ctx, run, condition.shape, at)
+    ctx.conditions += 1
+    try:
+        return lower_branch(ctx, run, condition.shape, at)
+    finally:
+        ctx.conditions -= 1
 
 
 def choose(

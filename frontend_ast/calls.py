@@ -48,6 +48,7 @@ from eas.frontend_ast.operands import (
     RecordMethod,
     Tuple,
 )
+from eas.frontend_ast.original_forms import original_form
 from eas.frontend_ast.pointer_forms import with_offsets
 from eas.frontend_ast.promote import describe
 from eas.frontend_ast.record_values import is_named_tuple, is_record, make_record, replace_fields
@@ -187,6 +188,9 @@ def _call_intrinsic(ctx: Context, name: str, function: Any, given: Given) -> Ope
     signature = _signature_of(function)
     given = with_offsets(ctx, name, given)
     shown = f"mk.{_name(function)}"
+    original = original_form(ctx, name, given)
+    if original is not None:
+        return _call_handler(ctx, shown, original, None, given)
 
     def note() -> str:
         return f"it is `{shown}{without_annotations(signature)}`"

@@ -163,6 +163,7 @@ class Context:
     caution: Caution | None = None
     has_unknowns: bool = False
     labels: int = 0
+    conditions: int = 0  # of run time, around the current place
     unrolled: int = 0
     failures: int = 0
     crash: Loc | None = None
@@ -240,6 +241,12 @@ class Context:
                 tuple(each.help if isinstance(each, Fix) else each for each in helps),
                 fixes=tuple(each for each in helps if isinstance(each, Fix)),
             )
+        )
+
+    def is_certain(self) -> bool:
+        """Whether every program gets here: there is no loop or condition of run time before."""
+        return self.conditions == 0 and not any(
+            target.kind == "loop" or target.exits or target.continues for target in self.targets
         )
 
     def unknown(self) -> Poison:

@@ -14,6 +14,7 @@ from eas.frontend_ast.dots import MATRICES
 from eas.frontend_ast.elementwise import ELEMENTWISE, elementwise
 from eas.frontend_ast.local_arrays import LOCAL_ARRAYS
 from eas.frontend_ast.operands import Operand
+from eas.frontend_ast.original_forms import LOGIC
 from eas.frontend_ast.positions import POSITIONS
 from eas.frontend_ast.randoms import RANDOMS
 from eas.frontend_ast.reductions import COMBINATIONS, REDUCTIONS, Call
@@ -35,6 +36,7 @@ HANDLERS: dict[str, Callable[..., Operand]] = {
     **FRAGMENTS,
     **SIMDGROUPS,
     **RANDOMS,
+    **LOGIC,
     **COMPILE_TIME,
 }
 

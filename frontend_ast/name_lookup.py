@@ -204,6 +204,6 @@ def _renamed(suggestion: str, whole: Loc, name: Loc) -> str | Fix:
 
 def close_matches(name: str, known: Iterable[str], cutoff: float = 0.66) -> list[str]:
     """Names that look like this one, the likeliest first."""
-    candidates = sorted(k for k in set(known) if not k.startswith("_"))
+    candidates = sorted(k for k in set(known) if not k.startswith("_") and k != name)
     by_case = [k for k in candidates if k.lower() == name.lower()]
     return by_case or closest(name, candidates, cutoff)

@@ -42,6 +42,11 @@ GENERATOR = Refused(
     "a generator cannot run in a kernel",
     "return a tuple, or write the loop where the values are used",
 )
+RAISE = Refused(
+    "E0102",
+    "`raise` is not supported: nothing is raised on a GPU",
+    "use `assert condition, text`, which stops the launch",
+)
 _NEWER = Refused(
     "E0120", "this is newer than the language of kernels", "write it as in Python 3.11"
 )
@@ -55,11 +60,6 @@ def _newer(*names: str) -> dict[type[Any], Refused]:
 REFUSED_STATEMENTS: dict[type[ast.stmt], Refused] = {
     ast.Try: _TRY,
     ast.TryStar: _TRY,
-    ast.Raise: Refused(
-        "E0102",
-        "`raise` is not supported: nothing is raised on a GPU",
-        "use `assert condition, text`, which stops the launch",
-    ),
     ast.With: Refused(
         "E0103", "`with` is not supported", "call what it would call, before and after"
     ),

@@ -11,6 +11,7 @@ from eas.frontend_ast.loops import Loop, lower_loop, range_loop
 from eas.frontend_ast.operands import NONE, Const, Operand, Range
 from eas.frontend_ast.promote import broadcast, materialize, to_bool
 from eas.frontend_ast.recovery import searching
+from eas.frontend_ast.refused import RAISE, refusal_of
 from eas.frontend_ast.scopes import assigned_names
 from eas.frontend_ast.unrolled import lower_unrolled_for, static_items
 from eas.ir.nodes import Assert
@@ -92,15 +93,42 @@ def lower_assert(ctx: Context, node: ast.Assert) -> None:
 
 
 def _message(ctx: Context, node: ast.Assert) -> str:
-    if node.msg is None:
-        return ""
-    parts = message_parts(ctx, ctx.expression(node.msg))
+    return "" if node.msg is None else _constant_text(ctx, node.msg, "an `assert`")
+
+
+def _constant_text(ctx: Context, node: ast.expr, what: str) -> str:
+    parts = message_parts(ctx, ctx.expression(node))
     texts = [part for part in parts if isinstance(part, str)]
     if len(texts) != len(parts):
         raise ctx.refusal(
             "E0425",
-            "the text of an `assert` holds values that are known at run time only",
-            at=node.msg,
+            f"the text of {what} holds values that are known at run time only",
+            at=node,
             help="keep to constants, or `print` the values before",
         )
     return "".join(texts)
+
+
+def lower_raise(ctx: Context, node: ast.Raise) -> None:
+    """Refuses the constants that a kernel is compiled for: `if BLOCK % 8: raise ValueError(...)`.
+
+    At run time nothing can be raised.
+    """
+    if not ctx.is_certain():
+        raise refusal_of(ctx, RAISE, node)
+    error = _raised(ctx, node)
+    ctx.ended = "dead"
+    raise ctx.refusal("E0708", error, at=node, label="raised for these constants")
+
+
+def _raised(ctx: Context, node: ast.Raise) -> str:
+    """The error as Python would print it: `ValueError: BLOCK is 100`."""
+    match node.exc:
+        case None:
+            return "`raise` without an error"
+        case ast.Call(func=func, args=args):
+            texts = [_constant_text(ctx, each, "an error") for each in args]
+            kind = ast.unparse(func)
+        case _:
+            kind, texts = ast.unparse(node.exc), []
+    return ": ".join([kind, *([", ".join(texts)] if texts else [])])

@@ -50,6 +50,7 @@ from eas.frontend_ast.statements import (
     lower_expression_statement,
     lower_for,
     lower_pass,
+    lower_raise,
     lower_return,
 )
 from eas.frontend_ast.subscripts import lower_slice, lower_subscript
@@ -67,6 +68,7 @@ SUPPORTED_STATEMENTS: dict[type[ast.stmt], Callable[[Context, Any], None]] = {
     ast.If: lower_if,
     ast.Match: lower_match,
     ast.Pass: lower_pass,
+    ast.Raise: lower_raise,
     ast.Return: lower_return,
     ast.While: lower_while,
 }

@@ -107,3 +107,11 @@ part of equality or text. Tables about ops are keyed by it; a region has that of
 **Temporaries.** A backend may print a value that is used once in place, if no effect in between
 could change it. Every other value gets a name, made from `Value.hint`, the user's name for it.
 """
+
+from eas.ir.nodes import Function as IRModule
+from eas.ir.nodes import Op as Inst
+from eas.ir.nodes import Param as Arg
+from eas.ir.types import DType
+
+# The names that the first easy_as had for the records of its IR.
+__all__ = ["Arg", "DType", "IRModule", "Inst"]

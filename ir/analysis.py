@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import cast
 
 from eas.ir.nodes import (
     Atomic,
     Break,
+    Compute,
     Condition,
     Continue,
     Exit,
@@ -45,6 +47,21 @@ def reads(f: Function) -> tuple[str, ...]:
 def _touched(f: Function, kinds: tuple[type[Load | Store | Atomic], ...]) -> tuple[str, ...]:
     touched = {op.pointer.id for op in walk(f.body) if isinstance(op, kinds)}
     return tuple(p.name for p in f.params if p.value.id in touched)
+
+
+def grid_axes(f: Function) -> tuple[int, ...]:
+    """The axes of the grid whose `program_id` a function uses, in order."""
+    return _attributes(f, "program_id", "axis")
+
+
+def index_sizes(f: Function) -> tuple[int, ...]:
+    """How many indices `arange` gives, each size once; or how many threads a program has."""
+    return _attributes(f, "arange", "size") if f.threads is None else (f.threads,)
+
+
+def _attributes(f: Function, op: str, name: str) -> tuple[int, ...]:
+    ops = (each for each in walk(f.body) if isinstance(each, Compute) and each.op.name == op)
+    return tuple(sorted({cast(int, each.attr(name)) for each in ops}))
 
 
 @frozen

@@ -79,6 +79,11 @@ def copy_each(source, target):
     target[i] = source[i]
 
 
+@eas.kernel
+def copy_first(source, target, N, BLOCK: eas.constexpr):
+    target[0] = source[0]
+
+
 def inputs(n: int) -> tuple[Array, Array, Array]:
     rng = np.random.default_rng(n)
     a, b = rng.standard_normal((2, n), dtype=np.float32)
@@ -187,11 +192,11 @@ def test_a_float_n_gives_no_grid() -> None:
 
 
 def test_an_array_for_n_gives_no_grid() -> None:
-    a, b, c = inputs(4)
-    assert message_of(lambda: add(a, b, c, a, BLOCK=None)) == (
-        "kernel `add`: give a grid: `kernel[grid](...)`. Without one the grid is ceil(N / BLOCK), "
-        "and that takes an integer argument `N` (found an array) and a constexpr `BLOCK` "
-        "(found `None`)"
+    a, _, c = inputs(4)
+    assert message_of(lambda: copy_first(a, c, a, BLOCK=None)) == (
+        "kernel `copy_first`: give a grid: `kernel[grid](...)`. Without one the grid is "
+        "ceil(N / BLOCK), and that takes an integer argument `N` (found an array) and a constexpr "
+        "`BLOCK` (found `None`)"
     )
 
 

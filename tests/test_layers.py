@@ -24,6 +24,11 @@ BELOW: dict[str, set[str]] = {
 
 # They compile and launch by the functions that every user has.
 UPWARD = {
+    ("eas.runtime", "eas"),
+    (
+        "eas.runtime",
+        "eas.compiled_launches",
+    ),  # `get_runtime`, the way of the first easy_as to launch
     ("eas.septran.cli.commands", "eas"),
     ("eas.septran.metal_memory", "eas"),
     ("eas.septran.operators", "eas"),

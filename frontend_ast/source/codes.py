@@ -102,6 +102,7 @@ TITLES: dict[str, str] = {
     "E0705": "a value that must be known at compile time",
     "E0706": "a static assertion failed",
     "E0707": "an item that is not there",
+    "E0708": "an error that the kernel raises for its constants",
     "E0801": "the source of a kernel cannot be read",
     "E0900": "internal compiler error",
     "E0901": "the types in a loop do not settle",

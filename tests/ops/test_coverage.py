@@ -174,7 +174,7 @@ _COMPILE_TIME = {"static_assert", "static_print", "local"}
 # These take no number, or numbers that only say where something is.
 _WITHOUT_DTYPE = {
     *("program_id", "num_programs", "arange", "tid", "local_id", "lane_id", "sg_id", "barrier"),
-    *("static_range", "assume", "advance", "mma_zero", "mma", "mma_store"),
+    *("static_range", "assume", "advance", "mma_zero", "mma", "mma_store", "alloc_tg_f16"),
 }
 _OF_INTS = {"cdiv", "multiple_of", "randint4x", "randint", "rand", "randn"}
 

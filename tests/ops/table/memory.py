@@ -174,7 +174,9 @@ def launch_makers(dtype: DType, shape: Shape) -> Launch:
 def exchange(x, out, SIZE: eas.constexpr):
     """Each thread reads what another one has written, by offset and by index."""
     t = mk.tid(0, SIZE)
-    plain, rows = mk.alloc_tg(SIZE, x.dtype), mk.alloc_tg((2, SIZE), x.dtype)
+    is_half = x.dtype == mk.f16
+    plain = mk.alloc_tg_f16(SIZE) if is_half else mk.alloc_tg(SIZE, x.dtype)
+    rows = mk.alloc_tg((2, SIZE), x.dtype)
     v = mk.load(x, t)
     mk.store(plain, t, v)
     rows[0, t] = v
