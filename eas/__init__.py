@@ -17,6 +17,7 @@ from eas.signature import constexpr
 if TYPE_CHECKING:
     from eas import memory, torch
     from eas.asynchronous import Event, Stream, stream, synchronize
+    from eas.autotuning import Autotuned, Config, autotune
     from eas.graphs import Graph, GraphError, graph
     from eas.runtime.tensors.errors import OutOfMemoryError
     from eas.runtime.tensors.making import (
@@ -46,6 +47,7 @@ _MAKERS = (
 _LAZY = {
     **dict.fromkeys(_MAKERS, _MAKING),
     **dict.fromkeys(("Event", "Stream", "stream", "synchronize"), "eas.asynchronous"),
+    **dict.fromkeys(("Autotuned", "Config", "autotune"), "eas.autotuning"),
     **dict.fromkeys(("Graph", "GraphError", "graph"), "eas.graphs"),
     "OutOfMemoryError": "eas.runtime.tensors.errors",
     "Tensor": "eas.runtime.tensors.tensor",
@@ -68,9 +70,11 @@ def __dir__() -> list[str]:
 
 
 __all__ = [
+    "Autotuned",
     "BackendError",
     "CompileError",
     "CompiledKernel",
+    "Config",
     "Event",
     "FunctionLauncher",
     "Graph",
@@ -84,6 +88,7 @@ __all__ = [
     "Tensor",
     "__version__",
     "arange",
+    "autotune",
     "checked",
     "compile_function",
     "constexpr",

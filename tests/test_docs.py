@@ -14,7 +14,10 @@ import eas
 from eas.cli.passes import rows
 
 REPOSITORY = Path(__file__).parent.parent
-PAGES = ["README.md", "docs/language.md", "docs/host.md", "docs/streams.md", "docs/tensors.md"]
+PAGES = [
+    *("README.md", "docs/language.md", "docs/host.md", "docs/streams.md", "docs/tensors.md"),
+    "docs/tuning.md",
+]
 LINK = re.compile(r"\]\((?!http)([^)#]+)")
 EXCERPT = re.compile(
     r"(<!-- (\S+): ([^\n]+) -->\n```\w+\n)(.*?)(?=^```\n)", re.MULTILINE | re.DOTALL
@@ -25,8 +28,9 @@ FENCE = re.compile(r"^```(\w+)\n(.*?)^```\n", re.MULTILINE | re.DOTALL)
 @pytest.mark.usefixtures("default_backend")
 @pytest.mark.parametrize("page", PAGES)
 def test_examples_print_what_the_page_shows(
-    page: str, tmp_path: Path, pytestconfig: pytest.Config
+    page: str, tmp_path: Path, pytestconfig: pytest.Config, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("EAS_TUNING_FILE", str(tmp_path / "tuning.json"))
     path = REPOSITORY / page
     text = path.read_text("utf-8")
     played = play(text, tmp_path)

@@ -19,7 +19,7 @@ BELOW: dict[str, set[str]] = {
     "llvm": {"support", "ir"},
     "msl": {"support", "ir"},
     "runtime": {"support", "ir", "llvm"},  # runtime/cpu builds and runs what llvm writes
-    "septran": {"support", "ir", "frontend_ast"},
+    "septran": {"support", "ir", "frontend_ast", "tuning"},
 }
 
 # They compile and launch by the functions that every user has.
@@ -175,6 +175,18 @@ def test_a_folder_of_the_runtime_imports_only_what_is_below_it() -> None:
         if other in ours
         and folder_of_runtime(other)
         not in RUNTIME[folder_of_runtime(name)] | {folder_of_runtime(name), "top"}
+    ]
+    assert wrong == []
+
+
+def test_the_engine_of_tuning_imports_only_the_support() -> None:
+    """Kernels and operators are tuned by it: it knows neither."""
+    wrong = [
+        f"{name} imports {other}"
+        for name in modules()
+        if name.split(".")[:2] == ["eas", "tuning"]
+        for other in imports_of(name)
+        if other.split(".")[1:2] not in (["tuning"], ["support"])
     ]
     assert wrong == []
 

@@ -1,0 +1,219 @@
+"""Calls in a process of their own, with limits: whatever they do, the caller gets an answer.
+
+`run_forked` runs a closure in a copy of this process, for what cannot be pickled: kernels of a
+notebook, arrays as they are. `Child` is a fresh process that runs functions by name, for trials
+that are described by data; it stays for the next one, and is replaced after it was stopped.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import select
+import signal
+import subprocess
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, TypeVar
+
+from eas.support.records import frozen
+from eas.tuning.outcomes import Status
+
+T = TypeVar("T")
+
+CAN_FORK = hasattr(os, "fork")
+_CHUNK = 1 << 16
+
+
+@frozen
+class Limits:
+    """`seconds` of wall time, and bytes of memory on top of what the process starts with."""
+
+    seconds: float = 30.0
+    memory: int = 4 << 30
+
+
+class Stopped(Exception):
+    """A call that gave no result. `status` is that of its trial."""
+
+    def __init__(self, status: Status, reason: str) -> None:
+        super().__init__(reason)
+        self.status: Status = status
+        self.reason = reason
+
+
+def run_forked(call: Callable[[], T], limits: Limits) -> T:
+    """The result of a call in a copy of this process; raises `Stopped` if there is none."""
+    source, target = os.pipe()
+    with warnings.catch_warnings():
+        # The copy has one thread, and runs nothing that waits for another.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        pid = os.fork()
+    if pid == 0:
+        os.close(source)
+        _answer_and_exit(call, limits, target)
+    os.close(target)
+    try:
+        answer = _receive(source, limits.seconds)
+    finally:
+        os.close(source)
+        status = _end(pid)
+    if answer is None:
+        raise Stopped("crashed", _death(status))
+    return _unpacked(answer)
+
+
+def _answer_and_exit(call: Callable[[], Any], limits: Limits, target: int) -> None:
+    """Never returns: nothing of the copied process may run on."""
+    try:
+        os.setsid()
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends this process
+        limit_memory(limits.memory)
+        answer = answer_of(call)
+        while answer:
+            answer = answer[os.write(target, answer) :]
+    finally:
+        os._exit(0)
+
+
+def answer_of(call: Callable[[], Any]) -> bytes:
+    """The result of a call, or what went wrong, to be sent to another process."""
+    try:
+        return pickle.dumps(("ok", call()))
+    except MemoryError:
+        return pickle.dumps(("memory", "out of memory"))
+    except BaseException as error:
+        text = str(error) or "no message"
+        return pickle.dumps(("failed", f"{type(error).__name__}: {text}"))
+
+
+def _unpacked(answer: bytes) -> Any:
+    try:
+        status, result = pickle.loads(answer)
+    except Exception:  # of a process that died while it wrote
+        raise Stopped("crashed", "its answer is cut off") from None
+    if status != "ok":
+        raise Stopped(status, result)
+    return result
+
+
+def limit_memory(extra: int) -> None:
+    """Lets this process take so many bytes more than it has, where the system can count them."""
+    try:
+        import resource
+
+        with open("/proc/self/statm", encoding="ascii") as file:
+            taken = int(file.read().split()[0]) * resource.getpagesize()
+        _, hard = resource.getrlimit(resource.RLIMIT_AS)
+        limit = taken + extra
+        limit = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
+        resource.setrlimit(resource.RLIMIT_AS, (limit, hard))
+    except (ImportError, OSError, ValueError):  # a system without /proc, or without limits
+        return
+
+
+def _receive(source: int, seconds: float) -> bytes | None:
+    """All that is sent until the other side closes; None if that is nothing."""
+    deadline = time.monotonic() + seconds
+    parts: list[bytes] = []
+    while True:
+        left = deadline - time.monotonic()
+        if left <= 0 or not select.select([source], [], [], left)[0]:
+            raise Stopped("timeout", f"no result after {seconds:g} s")
+        part = os.read(source, _CHUNK)
+        if not part:
+            return b"".join(parts) or None
+        parts.append(part)
+
+
+def _end(pid: int) -> int:
+    """Ends a process with all that it has started, and gives its exit status."""
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(pid, signal.SIGKILL)
+    with suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+
+def _death(code: int) -> str:
+    if code >= 0:
+        return f"its process exited with code {code}"
+    with suppress(ValueError):
+        return f"its process died of {signal.Signals(-code).name}"
+    return f"its process died of signal {-code}"
+
+
+class Child:
+    """A fresh process that calls functions of modules; `close` ends it."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def call(self, function: str, *args: Any, seconds: float | None = None) -> Any:
+        """Calls `module:function` there; raises `Stopped` if that gives no result."""
+        process = self._started()
+        assert process.stdin is not None and process.stdout is not None
+        limit = self._limits.seconds if seconds is None else seconds
+        request = pickle.dumps((function, args))
+        try:
+            process.stdin.write(len(request).to_bytes(8, "little") + request)
+            process.stdin.flush()
+            answer = _receive_one(process.stdout.fileno(), limit)
+        except (BrokenPipeError, EOFError):
+            raise Stopped("crashed", _death(self.close())) from None
+        except BaseException:
+            self.close()
+            raise
+        return _unpacked(answer)
+
+    def close(self) -> int:
+        """Ends the process, and gives its exit status."""
+        process, self._process = self._process, None
+        if process is None:
+            return 0
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+        for stream in (process.stdin, process.stdout):
+            if stream is not None:
+                with suppress(OSError):
+                    stream.close()
+        return process.wait()
+
+    def _started(self) -> subprocess.Popen[bytes]:
+        if self._process is None or self._process.poll() is not None:
+            self.close()
+            command = [sys.executable, "-m", "eas.tuning.child", str(self._limits.memory)]
+            path = os.pathsep.join(each for each in sys.path if each)
+            self._process = subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                env={**os.environ, "PYTHONPATH": path},
+                start_new_session=True,
+            )
+        return self._process
+
+
+def _receive_one(source: int, seconds: float) -> bytes:
+    """One answer, whose length stands before it."""
+    deadline = time.monotonic() + seconds
+    length = int.from_bytes(_receive_exactly(source, 8, deadline, seconds), "little")
+    return _receive_exactly(source, length, deadline, seconds)
+
+
+def _receive_exactly(source: int, count: int, deadline: float, seconds: float) -> bytes:
+    parts: list[bytes] = []
+    while count:
+        left = deadline - time.monotonic()
+        if left <= 0 or not select.select([source], [], [], left)[0]:
+            raise Stopped("timeout", f"no result after {seconds:g} s")
+        part = os.read(source, min(count, _CHUNK))
+        if not part:
+            raise EOFError
+        parts.append(part)
+        count -= len(part)
+    return b"".join(parts)

@@ -1,0 +1,95 @@
+"""One trial: is a candidate right, and how fast is it beside the best one so far?"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from statistics import median
+from typing import Any, Protocol
+
+import numpy as np
+
+from eas.support.records import frozen
+from eas.tuning.equality import first_difference
+from eas.tuning.outcomes import Outcome
+
+Array = np.ndarray[Any, Any]
+
+
+class Runner(Protocol):
+    """A candidate with arguments of its own."""
+
+    def restore(self) -> None:
+        """Gives the arrays that it writes the values that they had."""
+        ...
+
+    def run(self) -> None: ...
+
+    def written(self) -> Mapping[str, Array]:
+        """The arrays that it writes, by name."""
+        ...
+
+
+@frozen
+class Plan:
+    """How a candidate is timed: `rounds` samples after `warmup` runs.
+
+    A sample is at least `shortest` seconds long. After `budget` seconds no further sample is
+    begun, and a candidate that takes `hopeless` times as long as the best one gets no second.
+    """
+
+    warmup: int = 2
+    rounds: int = 7
+    shortest: float = 2e-4
+    budget: float = 3.0
+    hopeless: float = 3.0
+    tolerance: float | None = None
+
+
+def judge(candidate: Runner, reference: Runner | None, best: Runner | None, plan: Plan) -> Outcome:
+    """The outcome of a candidate. The first one of all has neither a reference nor a best one."""
+    result = _result(candidate)
+    if reference is not None:
+        difference = first_difference(_result(reference), result, plan.tolerance)
+        if difference:
+            return Outcome("wrong", difference)
+    rivals = [candidate] if best is None else [candidate, best]
+    samples = _interleaved(rivals, plan)
+    return Outcome("ok", samples=samples[0], beside=samples[1] if best is not None else ())
+
+
+def _result(runner: Runner) -> dict[str, Array]:
+    runner.restore()
+    runner.run()
+    return {name: np.array(array) for name, array in runner.written().items()}
+
+
+def _interleaved(runners: Sequence[Runner], plan: Plan) -> list[tuple[float, ...]]:
+    """Samples of each runner, taken in turns: what slows the machine down hits all of them."""
+    deadline = time.perf_counter() + plan.budget
+    counts = [_runs_per_sample(runner, plan) for runner in runners]
+    samples: list[list[float]] = [[] for _ in runners]
+    for number in range(plan.rounds):
+        for runner, count, taken in zip(runners, counts, samples, strict=True):
+            taken.append(_sample(runner, count))
+        if time.perf_counter() > deadline or (number == 0 and _is_hopeless(samples, plan)):
+            break
+    return [tuple(taken) for taken in samples]
+
+
+def _is_hopeless(samples: Sequence[Sequence[float]], plan: Plan) -> bool:
+    return len(samples) > 1 and median(samples[0]) > plan.hopeless * median(samples[1])
+
+
+def _runs_per_sample(runner: Runner, plan: Plan) -> int:
+    """Short runs are timed several at a time: the clock's own steps would be seen."""
+    fastest = min(_sample(runner, 1) for _ in range(max(1, plan.warmup)))
+    return max(1, min(1000, round(plan.shortest / max(fastest, 1e-7))))
+
+
+def _sample(runner: Runner, runs: int) -> float:
+    runner.restore()
+    start = time.perf_counter()
+    for _ in range(runs):
+        runner.run()
+    return (time.perf_counter() - start) / runs

@@ -1,0 +1,84 @@
+"""A JSON file that many processes add entries to."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+from pathlib import Path
+
+import pytest
+
+from eas.tuning.merged_json import TuningFileWarning, add_entries, read_entries
+
+
+def test_entries_are_read_as_they_were_added(tmp_path: Path) -> None:
+    path = tmp_path / "folder" / "tuning.json"
+    assert add_entries(path, {"a": {"number": 1}})
+    assert add_entries(path, {"b": {"number": 2}})
+    assert read_entries(path) == {"a": {"number": 1}, "b": {"number": 2}}
+
+
+def test_a_later_entry_takes_the_place_of_an_earlier_one(tmp_path: Path) -> None:
+    path = tmp_path / "tuning.json"
+    add_entries(path, {"a": {"number": 1}})
+    add_entries(path, {"a": {"number": 2}})
+    assert read_entries(path) == {"a": {"number": 2}}
+
+
+def test_the_same_entries_are_the_same_bytes(tmp_path: Path) -> None:
+    one, other = tmp_path / "one.json", tmp_path / "other.json"
+    add_entries(one, {"a": {"x": 1, "y": 2}})
+    add_entries(one, {"b": {}})
+    add_entries(other, {"b": {}})
+    add_entries(other, {"a": {"y": 2, "x": 1}})
+    assert one.read_bytes() == other.read_bytes()
+
+
+@pytest.mark.parametrize(
+    "text", ["{", "[]", '{"format": 99, "entries": {}}', '{"format": 1}', "\0"]
+)
+def test_a_broken_file_is_not_used_and_not_lost(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "tuning.json"
+    path.write_text(text)
+    with pytest.warns(TuningFileWarning, match="is not used"):
+        assert read_entries(path) == {}
+    with pytest.warns(TuningFileWarning, match="tuning.json.broken"):
+        add_entries(path, {"a": {}})
+    assert (tmp_path / "tuning.json.broken").read_text() == text
+    assert read_entries(path) == {"a": {}}
+
+
+def test_a_folder_that_cannot_be_written_is_a_warning(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.warns(TuningFileWarning, match="cannot be written"):
+        assert not add_entries(tmp_path / "file" / "tuning.json", {"a": {}})
+
+
+def _add(path: Path, name: str) -> None:
+    for number in range(10):
+        add_entries(path, {f"{name}.{number}": {"number": number}})
+
+
+def test_eight_processes_lose_no_entries(tmp_path: Path) -> None:
+    path = tmp_path / "tuning.json"
+    context = multiprocessing.get_context("forkserver")
+    workers = [context.Process(target=_add, args=(path, str(n))) for n in range(8)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert len(read_entries(path)) == 80
+
+
+def test_a_writer_that_is_killed_leaves_a_whole_file(tmp_path: Path) -> None:
+    path = tmp_path / "tuning.json"
+    add_entries(path, {"first": {}})
+    context = multiprocessing.get_context("forkserver")
+    for _ in range(5):
+        worker = context.Process(target=_add, args=(path, "killed"))
+        worker.start()
+        worker.join(0.15)
+        worker.kill()
+        worker.join()
+        assert "first" in json.loads(path.read_text())["entries"]
+    assert add_entries(path, {"last": {}})
