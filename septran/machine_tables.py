@@ -3,28 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
 from eas.septran.files.machine import Machine
-from eas.septran.targets.library import CopyFunctions, Emulator, Library, Need, Space
+from eas.septran.targets.library import CopyFunctions, Emulator, Library, Limits, Need, Space
 
 
 def library_of(machine: Machine) -> Library:
     """The functions of a machine's library."""
     symbols = dict(machine.symbols)
     copies = {
-        arrow: CopyFunctions(symbols[copy.symbol], symbols[copy.wait] if copy.wait else None)
+        arrow: CopyFunctions(
+            symbols[copy.symbol],
+            symbols[copy.wait] if copy.wait else None,
+            frozenset(copy.dtypes),
+        )
         for arrow, copy in machine.copies.items()
         if copy.symbol is not None
     }
     primitives: dict[str, str] = {}
     operations: dict[str, str] = {}
+    limits: dict[str, Limits] = {}
     shapes: dict[str, dict[str, int]] = {}
     for operation, several in machine.primitives.items():
         for primitive in several:
             if primitive.symbol is not None:
                 primitives[primitive.name] = symbols[primitive.symbol]
-                operations.setdefault(operation, symbols[primitive.symbol])
+                if operation not in operations:
+                    operations[operation] = symbols[primitive.symbol]
+                    limits[operation] = Limits(
+                        frozenset(chain(*primitive.mems.values())), frozenset(primitive.dtypes)
+                    )
                 if primitive.tails == "padded":
                     shapes[primitive.name] = dict(primitive.shape)
     folder = Path(machine.path).parent
@@ -35,6 +45,7 @@ def library_of(machine: Machine) -> Library:
         primitives,
         operations,
         copies,
+        limits,
         shapes,
         headers=tuple(header.name for header in headers),
         sources=tuple(folder / source for source in machine.library.sources),
@@ -42,7 +53,7 @@ def library_of(machine: Machine) -> Library:
         links=tuple(machine.library.links),
         scratch=machine.scratch,
         spaces={
-            name: Space(memory.space.base, memory.space.row)
+            name: Space(memory.space.base, memory.space.row, memory.capacity)
             for name, memory in machine.mems.items()
             if memory.space is not None
         },

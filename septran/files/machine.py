@@ -56,7 +56,7 @@ class Space(Strict):
     wider array lies there as panels of so many columns, one after the other.
     """
 
-    base: int = Field(default=0, ge=0, lt=2**48)
+    base: int = Field(default=0, ge=0, lt=2**62)
     row: Positive | None = None
 
 
@@ -87,6 +87,7 @@ class Copy(Strict):
     mode: Literal["synchronous", "start_wait"] = "synchronous"
     symbol: Dotted | None = None
     wait: Dotted | None = None
+    dtypes: list[DTypeName] = Field(default=[], description="of what it copies; empty for any")
     bandwidth: Figure | None = None
     latency: Figure | None = None
 

@@ -27,6 +27,15 @@ def known(number: Affine) -> int | None:
     return number.evaluate({name: int(name) for name in names})
 
 
+def is_axis(extent: Affine) -> bool:
+    """Whether an extent is the size of an axis itself, not that of a tile."""
+    match extent.terms:
+        case ((str(name), 1),):
+            return extent.constant == 0 and name.isdigit()
+        case _:
+            return False
+
+
 def room(extent: Affine, ranges: Ranges) -> int:
     """The extent of a full tile: what memory for a tile of an extent must hold."""
     if len(extent.terms) == 1 and extent.constant == 0 and extent.terms[0][1] == 1:

@@ -13,7 +13,7 @@ from eas.septran.files.mapping import NONE
 from eas.septran.flat.affine import ZERO, Affine, affine
 from eas.septran.flat.element_meanings import accumulator
 from eas.septran.flat.nodes import For, If, Mma, Origin, ParallelFor, Stmt, View
-from eas.septran.flat.ranges import Ranges, room
+from eas.septran.flat.ranges import Ranges, is_axis, room
 from eas.septran.logic.dimensions import ENTRY, Dimensions, Site, site_of
 from eas.septran.logic.errors import LogicError
 from eas.septran.logic.inner import read_inner
@@ -31,7 +31,7 @@ from eas.septran.logic.uses import (
     uses_of_leaf,
 )
 from eas.septran.logic.values import Tensor, whole
-from eas.septran.lowering.primitives import choose_primitive
+from eas.septran.lowering.primitives import Wanted, choose_primitive
 from eas.septran.lowering.tree import NO_THREADS, Do, Guard, Loop, Node, Placed, Resident, Threads
 from eas.support.diagnostics import Label
 from eas.support.location import Loc
@@ -530,7 +530,8 @@ class Builder:
         visible = self.machine.memories_of(instance.proc)
         for kind in ("registers", "scratch", "global"):
             for name in visible:
-                if self.machine.mems[name].kind == kind:
+                memory = self.machine.mems[name]
+                if memory.kind == kind and memory.space is None:
                     return name
         return visible[0]
 
@@ -550,14 +551,12 @@ class Builder:
             bound = instance.bindings[names[0]] if names else None
             place = self.place(instance.name, "leaf_task_bindings", names[0]) if names else loc
             m, n = stmt.target.shape
-            extents = {
-                letter: room(extent, frame.ranges)
-                for letter, extent in (("m", m), ("n", n), ("k", stmt.depth))
-            }
+            named = (("m", m), ("n", n), ("k", stmt.depth))
+            extents = {letter: room(extent, frame.ranges) for letter, extent in named}
             factors = dict.fromkeys(dtypes[view.buffer] for view in (stmt.left, stmt.right))
-            primitive = choose_primitive(
-                self.machine, stmt, extents, tuple(factors), bound, place, self.complaints
-            )
+            axes = {letter for letter, extent in named if is_axis(extent)}
+            wanted = Wanted(stmt, extents, axes, tuple(factors))
+            primitive = choose_primitive(self.machine, wanted, bound, place, self.complaints)
             return replace(stmt, primitive=primitive, origin=replace(origin, yaml=place))
         return replace(stmt, origin=replace(origin, yaml=loc))
 

@@ -9,21 +9,23 @@ from eas.septran.files.complaints import Complaints
 from eas.septran.files.machine import Primitive
 from eas.septran.flat.nodes import Mma
 from eas.support.location import Loc
+from eas.support.records import frozen
+
+
+@frozen
+class Wanted:
+    """A product of full tiles: its extents, which of them are whole axes, the factors' dtypes."""
+
+    stmt: Mma
+    extents: Mapping[str, int]
+    axes: Collection[str]
+    dtypes: Collection[str]
 
 
 def choose_primitive(
-    machine: Machine,
-    stmt: Mma,
-    extents: Mapping[str, int],
-    dtypes: Collection[str],
-    bound: str | None,
-    loc: Loc,
-    complaints: Complaints,
+    machine: Machine, wanted: Wanted, bound: str | None, loc: Loc, complaints: Complaints
 ) -> str:
-    """The primitive that the mapping binds, or the machine's first one that fits (S501).
-
-    `dtypes` are those of the factors.
-    """
+    """The primitive that the mapping binds, or the machine's first one that fits (S501)."""
     if bound is not None:
         found = machine.primitive(bound)
         if found is None:
@@ -32,12 +34,12 @@ def choose_primitive(
         if operation != "gemm":
             message = f"`{bound}` computes `{operation}`, and this leaf a product"
             complaints.add("S501", message, loc)
-        elif (why := _trouble(primitive, stmt, extents, dtypes)) is not None:
+        elif (why := _trouble(primitive, wanted)) is not None:
             complaints.add("S501", f"`{bound}` {why}", loc)
         return bound
     tried: list[str] = []
     for primitive in machine.primitives.get("gemm", []):
-        why = _trouble(primitive, stmt, extents, dtypes)
+        why = _trouble(primitive, wanted)
         if why is None:
             return primitive.name
         tried.append(f"`{primitive.name}` {why}")
@@ -46,14 +48,15 @@ def choose_primitive(
     return "gemm"
 
 
-def _trouble(
-    primitive: Primitive, stmt: Mma, extents: Mapping[str, int], dtypes: Collection[str]
-) -> str | None:
+def _trouble(primitive: Primitive, wanted: Wanted) -> str | None:
     """Why a primitive cannot compute a product of full tiles, if it cannot."""
-    for dtype in dtypes:
+    stmt, extents = wanted.stmt, wanted.extents
+    for dtype in wanted.dtypes:
         if primitive.dtypes and dtype not in primitive.dtypes:
             return f"multiplies {' or '.join(primitive.dtypes)}, and this product {dtype}"
     for letter, multiple in primitive.shape.items():
+        if primitive.tails == "partial" and letter in wanted.axes:
+            continue
         if extents.get(letter, multiple) % multiple:
             return f"takes multiples of {multiple} for `{letter}`, and it is {extents[letter]}"
     for operand, view in (("C", stmt.target), ("A", stmt.left), ("B", stmt.right)):

@@ -92,7 +92,11 @@ def _first(machine: Machine, proc: str, kind: str) -> str:
     """A memory of a kind that a processor sees; else the first of the kinds that are as fast."""
     visible = machine.memories_of(proc)
     for each in (kind, "scratch", "global"):
-        found = [name for name in visible if machine.mems[name].kind == each]
+        found = [
+            name
+            for name in visible
+            if machine.mems[name].kind == each and machine.mems[name].space is None
+        ]
         if found:
             return found[0]
     return visible[0]

@@ -21,7 +21,7 @@ from eas.ir.types import DType
 from eas.septran.flat.interpret import FlatRunError, bind_shapes
 from eas.septran.flat.nodes import Alloc, Module
 from eas.septran.targets.c_text import c_name
-from eas.septran.targets.codegen_dsa import allocations, print_c
+from eas.septran.targets.codegen_dsa import print_c, scratch_parameters
 from eas.septran.targets.library import COUNTERS, NATIVE, Library, TargetError
 from eas.septran.targets.needs import require
 from eas.support.cache import digest, open_cache
@@ -173,9 +173,8 @@ class Program:
             _aligned(tuple(extent.evaluate(sizes) for extent in temp.shape), temp.dtype)
             for temp in self.module.temps
         ]
-        if self.library.scratch == "parameter":
-            for kernel in self.module.kernels:
-                scratch += [_allocated(each) for each in allocations(kernel)]
+        for kernel in self.module.kernels:
+            scratch += [_allocated(each) for each in scratch_parameters(kernel, self.library)]
         pointers = [ctypes.c_void_p(each.ctypes.data) for each in (*given, *scratch)]
         numbers = [ctypes.c_int64(sizes[name]) for name in self.module.sizes]
         self._entry(*pointers, *numbers)

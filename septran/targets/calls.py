@@ -28,7 +28,7 @@ from eas.septran.flat.nodes import (
     Wait,
     walk,
 )
-from eas.septran.targets.library import DTYPE_CODES, CopyFunctions, Library, TargetError
+from eas.septran.targets.library import DTYPE_CODES, CopyFunctions, Library, Limits, TargetError
 from eas.support.records import frozen
 
 
@@ -144,7 +144,9 @@ class Chooser:
         source, target = self._dtype(stmt.source), self._dtype(stmt.target)
         if source != target or not has_rows(stmt.source) or not has_rows(stmt.target):
             return None
-        return self.library.copies.get(f"{stmt.source.memory}->{stmt.target.memory}")
+        found = self.library.copies.get(f"{stmt.source.memory}->{stmt.target.memory}")
+        is_taken = found is not None and (not found.dtypes or source in found.dtypes)
+        return found if is_taken else None
 
     def _moved(self, function: str, stmt: Copy | Start, token: int) -> Chosen:
         arrays = (*_array(stmt.target), *_array(stmt.source))
@@ -152,7 +154,7 @@ class Chooser:
         return Chosen(function, (*arrays, *rows_of(stmt.source), dtype, affine(token)))
 
     def _fill(self, stmt: Fill) -> tuple[Chosen, ...] | None:
-        function = self.library.operations.get("fill")
+        function = self.operation("fill", stmt.target)
         if function is None or not has_rows(stmt.target):
             return None
         extents = rows_of(stmt.target)
@@ -160,11 +162,14 @@ class Chooser:
         return (Chosen(function, given),)
 
     def _map(self, stmt: Map) -> tuple[Chosen, ...] | None:
-        found = self._map_function(stmt)
+        found = self._map_operation(stmt)
         if found is None:
             return None
-        function, sources = found
+        operation, sources = found
         views = (stmt.target, *sources)
+        function = self.operation(operation, *views)
+        if function is None:
+            return None
         is_plain = all(view.rank == 2 and has_rows(view) for view in views)
         is_one_dtype = len({self._dtype(view) for view in views}) == 1
         if not is_plain or not is_one_dtype or not self._dtype(stmt.target).startswith(("f", "b")):
@@ -172,26 +177,32 @@ class Chooser:
         arrays = tuple(part for view in views for part in _array(view))
         return (Chosen(function, (*arrays, *rows_of(stmt.target), self._code(stmt.target))),)
 
-    def _map_function(self, stmt: Map) -> tuple[str, tuple[View, ...]] | None:
-        """The function for an expression of one operation, and the views that it reads."""
+    def _map_operation(self, stmt: Map) -> tuple[str, tuple[View, ...]] | None:
+        """The operation that is all of an expression, and the views that it reads."""
         shape = stmt.target.shape
         match stmt.value:
             case Unary("exp" | "gelu" as kind, Operand(source)) if source.shape == shape:
-                function, sources = self.library.operations.get(kind), (source,)
+                return kind, (source,)
             case Binary("add" | "mul" as kind, left, right) if _are_whole(shape, left, right):
-                sources = tuple(each.view for each in (left, right) if isinstance(each, Operand))
-                function = self.library.operations.get(kind)
+                views = tuple(each.view for each in (left, right) if isinstance(each, Operand))
+                return kind, views
             case Binary("mul", Operand(left), Operand(right)) if (
                 left.shape == shape and right.shape == (*shape[:-1], ONE)
             ):
-                function, sources = self.library.operations.get("scale_rows"), (left, right)
+                return "scale_rows", (left, right)
             case _:
                 return None
-        return None if function is None else (function, sources)
+
+    def operation(self, name: str, *views: View) -> str | None:
+        """The function of an operation, if there is one that works where the views lie."""
+        limits = self.library.limits.get(name, Limits())
+        if not all(limits.allow(view.memory, self._dtype(view)) for view in views):
+            return None
+        return self.library.operations.get(name)
 
     def _reduce(self, stmt: Reduce) -> tuple[Chosen, ...] | None:
         operation = {"max": "row_max", "add": "row_sum"}.get(stmt.kind, "")
-        function = self.library.operations.get(operation)
+        function = self.operation(operation, stmt.target, stmt.source)
         is_rows = stmt.source.rank == 2 and stmt.axis == 1 and stmt.target.rank == 2
         if function is None or not is_rows or not has_rows(stmt.source):
             return None

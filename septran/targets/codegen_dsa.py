@@ -53,6 +53,7 @@ from eas.septran.targets.legalize import legalize
 from eas.septran.targets.library import Library, TargetError
 from eas.septran.targets.origins import Comments
 from eas.septran.targets.repeated import name_repeated
+from eas.septran.targets.spaces import check_reach, panel_index, panel_stride, place_arrays
 
 
 def print_c(module: Module, library: Library) -> str:
@@ -71,15 +72,22 @@ def print_c(module: Module, library: Library) -> str:
     return lines.text()
 
 
+def scratch_parameters(kernel: Kernel, library: Library) -> list[Alloc]:
+    """The allocations of a kernel that its caller makes, where the library wants that."""
+    if library.scratch != "parameter":
+        return []
+    return [alloc for alloc in allocations(kernel) if alloc.memory not in library.spaces]
+
+
 def allocations(kernel: Kernel) -> list[Alloc]:
-    """The allocations of a kernel, which are parameters where the library wants them to be."""
+    """The allocations of a kernel."""
     return [stmt for stmt in walk(kernel.body) if isinstance(stmt, Alloc)]
 
 
 def _print_kernel(kernel: Kernel, module: Module, library: Library, lines: Lines) -> None:
     given: list[str] = [_parameter(param) for param in kernel.params]
-    if library.scratch == "parameter":
-        given += [f"{c_type(each.dtype)} *{c_name(each.name)}" for each in allocations(kernel)]
+    scratch = scratch_parameters(kernel, library)
+    given += [f"{c_type(each.dtype)} *{c_name(each.name)}" for each in scratch]
     given += [f"int64_t {c_name(size)}" for size in module.sizes]
     with lines.block(f"static void run_{kernel.name}({', '.join(given)}) {{", "}"):
         _CText(kernel, module.sizes, library, lines).grid(list(kernel.grid))
@@ -88,17 +96,15 @@ def _print_kernel(kernel: Kernel, module: Module, library: Library, lines: Lines
 def _print_entry(module: Module, library: Library, lines: Lines) -> None:
     given = [_parameter(param) for param in module.params]
     given += [f"{c_type(temp.dtype)} *{c_name(temp.name)}" for temp in module.temps]
-    if library.scratch == "parameter":
-        for kernel in module.kernels:
-            given += [
-                f"{c_type(each.dtype)} *{kernel.name}_{each.name}" for each in allocations(kernel)
-            ]
+    for kernel in module.kernels:
+        scratch = scratch_parameters(kernel, library)
+        given += [f"{c_type(each.dtype)} *{kernel.name}_{each.name}" for each in scratch]
     given += [f"int64_t {c_name(size)}" for size in module.sizes]
     with lines.block(f"void {c_name(module.name)}({', '.join(given)}) {{", "}"):
         for kernel in module.kernels:
             names = [c_name(param.name) for param in kernel.params]
-            if library.scratch == "parameter":
-                names += [f"{kernel.name}_{each.name}" for each in allocations(kernel)]
+            scratch = scratch_parameters(kernel, library)
+            names += [f"{kernel.name}_{each.name}" for each in scratch]
             names += [c_name(size) for size in module.sizes]
             lines.add(f"run_{kernel.name}({', '.join(names)});")
 
@@ -120,6 +126,7 @@ class _CText(LoopText):
         super().__init__(kernel, library, lines, comments)
         self.taken = {c_name(name) for name in (*self.buffers, *variables(kernel), *sizes)}
         self.scope = [*sizes]  # the names that have a value, the innermost loop last
+        self.addresses = place_arrays(kernel, library)
 
     def grid(self, grid: Sequence[tuple[str, Affine]]) -> None:
         if not grid:
@@ -166,7 +173,17 @@ class _CText(LoopText):
         condition = f"{c_number(stmt.left)} {stmt.comparison} {c_number(stmt.right)}"
         return self.lines.block(f"if ({condition}) {{", "}")
 
+    def statement(self, stmt: Stmt) -> None:
+        if self.chooser.choose(stmt) is None:
+            check_reach(stmt, self.library)
+        super().statement(stmt)
+
     def alloc(self, stmt: Alloc) -> None:
+        if stmt.name in self.addresses:
+            name, dtype = c_name(stmt.name), c_type(stmt.dtype)
+            address = f"({dtype} *)(uintptr_t){self.addresses[stmt.name]:#x}"
+            self.lines.add(f"{dtype} *const {name} = {address}; /* {stmt.memory} */")
+            return
         if self.library.scratch == "parameter":
             return
         *rows, row = stmt.shape or (1,)
@@ -187,12 +204,11 @@ class _CText(LoopText):
         match argument:
             case Address():
                 view = argument.view
-                index = element_index(view, self.buffers[view.buffer], ["0"] * view.rank)
+                index = self.start(view)
                 name = c_name(view.buffer)
                 return name if index == "0" else f"&{name}[{index}]"
             case Stride():
-                view = argument.view
-                return c_product(row_stride(view, self.buffers[view.buffer]))
+                return self.stride(argument.view)
             case DtypeCode():
                 return f"SEPTRAN_{argument.dtype.upper()}"
             case Affine():
@@ -203,6 +219,19 @@ class _CText(LoopText):
                 return repr(argument)
             case _:
                 return c_constant(argument.value, argument.dtype)
+
+    def start(self, view: View) -> str:
+        """The index of a view's first element."""
+        buffer, space = self.buffers[view.buffer], self.library.spaces.get(view.memory)
+        if space is not None and isinstance(buffer, Alloc):
+            return c_number(panel_index(view, buffer, space))
+        return element_index(view, buffer, ["0"] * view.rank)
+
+    def stride(self, view: View) -> str:
+        buffer, space = self.buffers[view.buffer], self.library.spaces.get(view.memory)
+        if space is not None and isinstance(buffer, Alloc):
+            return str(panel_stride(buffer, space))
+        return c_product(row_stride(view, buffer))
 
     def element(self, view: View, along: Sequence[str]) -> str:
         return f"{c_name(view.buffer)}[{element_index(view, self.buffers[view.buffer], along)}]"

@@ -27,13 +27,15 @@ from eas.septran.flat.pipelines import expand_pipelines
 from eas.septran.flat.simplify import simplify
 from eas.septran.targets.calls import chooser_for
 from eas.septran.targets.library import Library
+from eas.septran.targets.spaces import drop_unread_fills
 from eas.septran.targets.whole_blocks import pad_products
 from eas.support.records import replace
 
 
 def legalize(module: Module, library: Library) -> Module:
     """The module as a library with two-dimensional calls can run it."""
-    expanded = expand_pipelines(pad_products(simplify(module), library))
+    padded = drop_unread_fills(pad_products(simplify(module), library), library)
+    expanded = expand_pipelines(padded)
     kernels = tuple(_Legalize(kernel, library).run() for kernel in expanded.kernels)
     return simplify(replace(module, kernels=kernels))
 

@@ -40,6 +40,19 @@ class CopyFunctions:
 
     copy: str
     wait: str | None = None
+    dtypes: frozenset[str] = frozenset()  # if not all
+
+
+@frozen
+class Limits:
+    """Where a function works and on what: memories and dtypes. None of them are all."""
+
+    memories: frozenset[str] = frozenset()
+    dtypes: frozenset[str] = frozenset()
+
+    def allow(self, memory: str, dtype: str) -> bool:
+        is_reached = not self.memories or memory in self.memories
+        return is_reached and (not self.dtypes or dtype in self.dtypes)
 
 
 @frozen
@@ -48,6 +61,7 @@ class Space:
 
     base: int
     row: int | None = None
+    capacity: int | None = None
 
 
 @frozen
@@ -74,7 +88,8 @@ class Library:
     """What a library has: functions by symbol, by primitive, by operation and by copied memories.
 
     `operations` are those of `fill`, `exp`, `gelu`, `add`, `mul`, `scale_rows`, `row_max` and
-    `row_sum` that it has. What it does not have is printed as loops. `shapes` are the extents, by
+    `row_sum` that it has. What it does not have is printed as loops. `limits` are
+    those of an operation's function. `shapes` are the extents, by
     primitive, of which a function takes multiples only: tiles are padded for it. `spaces` are those
     of memories that only its functions reach.
     """
@@ -84,6 +99,7 @@ class Library:
     primitives: Mapping[str, str] = field(default_factory=dict[str, str])
     operations: Mapping[str, str] = field(default_factory=dict[str, str])
     copies: Mapping[str, CopyFunctions] = field(default_factory=dict[str, CopyFunctions])
+    limits: Mapping[str, Limits] = field(default_factory=dict[str, Limits])
     shapes: Mapping[str, Mapping[str, int]] = field(default_factory=dict[str, Mapping[str, int]])
     headers: tuple[str, ...] = ()
     sources: tuple[Path, ...] = ()

@@ -34,7 +34,7 @@ T = TypeVar("T")
 Choose = Callable[[Sequence[T]], T]  # one of some options
 Data = dict[str, Any]
 
-MACHINES = ("cpu", "apple_gpu", "awesomedsa", "nvidia_gpu", "h100", "openblas")
+MACHINES = ("cpu", "apple_gpu", "awesomedsa", "nvidia_gpu", "h100", "openblas", "gemmini")
 TOLERANCE = {"f4": 2e-5, "f2": 2e-2}
 RUNS = ("cpu", "apple_gpu", "c")
 
@@ -126,7 +126,8 @@ def draw_trial(operator: str, machine: str, choose: Choose[Any]) -> Trial:
     _Mapper(_tasks(operator), _machine(machine), choose).change(mapping)
     trial = Trial(operator, machine, mapping, _draw_sizes(operator, choose), "")
     is_text = not _machine(machine).runs
-    dtype = choose(("f2", "f2", "f2", "f4") if is_text else ("f4", "f4", "f2"))
+    others = ("f4",) * 12 if _is_exacting(_machine(machine)) else ("f4",)
+    dtype = choose(("f2", "f2", "f2", "f4") if is_text else (*others, "f4", "f2"))
     trial = replace(trial, dtype=dtype)
     return trial if choose((True, True, True, True, False)) else _split(trial, choose)
 
@@ -157,6 +158,11 @@ def _split(trial: Trial, choose: Choose[Any]) -> Trial:
     return replace(trial, mapping={"extends": BASE, "task_mappings": changed}, base=base)
 
 
+def _is_exacting(machine: Machine) -> bool:
+    """Whether leaves cannot compute in some memories: then few mappings would be accepted."""
+    return any(memory.space is not None for memory in machine.mems.values())
+
+
 class _Mapper:
     """Draws every value of a mapping anew."""
 
@@ -174,7 +180,7 @@ class _Mapper:
         entry = instances[mapping["entrypoint"]]
         for name, instance in list(instances.items()):
             for tunable in instance.get("tunables", {}):
-                instance["tunables"][tunable] = self.choose(TILES)
+                instance["tunables"][tunable] = self.tile()
             if instance is not entry:
                 self.processor(instance)
                 self.memories(instance)
@@ -185,6 +191,12 @@ class _Mapper:
                 self.inherited(instance, entry)
         self.constraint(mapping)
 
+    def tile(self) -> int:
+        """A tile; on a machine that multiplies whole blocks only, mostly of whole blocks."""
+        if _is_exacting(self.machine) and self.often(12):
+            return self.choose([tile for tile in TILES if tile % 16 == 0])
+        return self.choose(TILES)
+
     def processor(self, instance: Data) -> None:
         if not self.often(6):
             instance["proc"] = self.choose(list(self.machine.procs))
@@ -192,6 +204,8 @@ class _Mapper:
     def visible(self, instance: Data) -> list[str]:
         """The memories that an instance may name: mostly those that its processor sees."""
         known = self.machine.memories_of(instance["proc"])
+        if _is_exacting(self.machine) and self.often(6):
+            return [name for name in known if self.machine.mems[name].space is None]
         return known if self.often(8) else list(self.machine.mems)
 
     def memories(self, instance: Data) -> None:

@@ -21,7 +21,8 @@ TOLERANCE = {"f4": 2e-5, "f2": 2e-2}
 DTYPE_NAMES = {"f4": "f32", "f2": "f16"}
 RUNS = ("cpu", "apple_gpu", "c")
 CORE = ("cpu", "apple_gpu", "awesomedsa", "nvidia_gpu", "h100")
-MACHINES = {*CORE, "openblas"}
+MACHINES = {*CORE, "openblas", "gemmini"}
+ONLY = {"gemmini": ("f4",)}  # the dtypes of machines that do not have all
 
 
 def is_default(example: Example, mapping: Path, sizes: tuple[int, ...], dtype: str) -> bool:
@@ -51,6 +52,11 @@ def operator_of(example: Example, mapping: Path) -> Operator:
     return load(example.logic_file, mapping)
 
 
+def skip_unless_it_has(operator: Operator, dtype: str) -> None:
+    if dtype not in ONLY.get(operator.machine.name, TOLERANCE):
+        pytest.skip(f"{operator.machine.name} has no {dtype}")
+
+
 def test_every_operator_has_a_mapping_for_every_machine() -> None:
     for example in EXAMPLES:
         found = {operator_of(example, mapping).machine.name for mapping in example.mappings}
@@ -65,6 +71,7 @@ def test_the_result_is_that_of_numpy(
     if operator.target not in RUNS:
         pytest.skip(f"{operator.target} is a text")
     skip_unless_it_runs(operator)
+    skip_unless_it_has(operator, dtype)
     arrays, expected = case_of(example, mapping, sizes, dtype)
     operator(*arrays)
     assert error_of(arrays[0], expected) <= TOLERANCE[dtype]
@@ -77,6 +84,7 @@ def test_the_flat_module_is_legal_and_means_the_same(
     operator = operator_of(example, mapping)
     if not operator.machine.runs and operator.machine.default_dtype != DTYPE_NAMES[dtype]:
         pytest.skip(f"the mapping is for {operator.machine.default_dtype}")
+    skip_unless_it_has(operator, dtype)
     arrays, expected = case_of(example, mapping, sizes, dtype)
     lowered = operator.build_flat(*arrays)
     assert find_violations(lowered.module, lowered.machine) == []
@@ -105,16 +113,20 @@ def test_a_task_runs_on_numpy_arrays_at_once(example: Example) -> None:
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
 def test_the_text_of_a_flat_module_is_read_back(example: Example) -> None:
     for mapping in example.mappings:
-        arrays, _ = case_of(example, mapping, example.sizes[0], "f2")
-        module = operator_of(example, mapping).flat(*arrays)
+        operator = operator_of(example, mapping)
+        dtype = ONLY.get(operator.machine.name, ("f2",))[0]
+        arrays, _ = case_of(example, mapping, example.sizes[0], dtype)
+        module = operator.flat(*arrays)
         assert print_module(parse_module(print_module(module))) == print_module(module)
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
 def test_every_statement_has_a_reason_and_places_in_both_files(example: Example) -> None:
     for mapping in example.mappings:
-        arrays, _ = case_of(example, mapping, example.sizes[0], "f2")
-        module = operator_of(example, mapping).flat(*arrays)
+        operator = operator_of(example, mapping)
+        dtype = ONLY.get(operator.machine.name, ("f2",))[0]
+        arrays, _ = case_of(example, mapping, example.sizes[0], dtype)
+        module = operator.flat(*arrays)
         statements = [stmt for kernel in module.kernels for stmt in walk(kernel.body)]
         assert statements
         for stmt in statements:
