@@ -20,6 +20,7 @@ from eas.septran.flat.nodes import Kernel, Module
 from eas.septran.logic.arguments import check_count, check_written, dtype_of
 from eas.septran.logic.dimensions import declared_names, find_dimensions
 from eas.septran.logic.loading import Logic, load_logic, load_primitives
+from eas.septran.logic.size_names import plain_names, value_of
 from eas.septran.logic.tasks import Primitive, Task
 from eas.septran.lowering import Lowered, lower
 from eas.septran.lowering.arguments import TensorType
@@ -249,14 +250,14 @@ class Operator:
         """The arguments' types for sizes by name: `M=512, N=512, K=512`."""
         task = self.entry
         wanted = self.size_names()
-        known = dict.fromkeys(size for names in wanted.values() for size in names)
+        known = plain_names(size for names in wanted.values() for size in names)
         missing = [name for name in known if name not in sizes]
         unknown = [name for name in sizes if name not in known]
         if missing or unknown:
             wrong = f"`{unknown[0]}` is no size" if unknown else f"`{missing[0]}` is missing"
             raise TypeError(f"the sizes of `{task.function_name}` are {', '.join(known)}: {wrong}")
         return [
-            TensorType(tuple(sizes[size] for size in wanted[name]), dtype)
+            TensorType(tuple(max(0, value_of(size, sizes)) for size in wanted[name]), dtype)
             for name in task.parameters
         ]
 

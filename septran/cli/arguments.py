@@ -11,6 +11,8 @@ import numpy as np
 from eas.frontend_ast.name_lookup import close_matches
 from eas.ir.types import DTYPES, DType
 from eas.septran.files.mapping import Instance
+from eas.septran.logic.dimensions import default_sizes
+from eas.septran.logic.size_names import is_sum, names_in_size, plain_names, value_of
 from eas.septran.operators import Operator
 from eas.support.command_line import UsageError
 from eas.support.records import frozen
@@ -59,15 +61,37 @@ def make_arguments(operator: Operator, texts: Sequence[str], dtype: str | None) 
     shapes = {name: shape for name, shape in given.items() if name in parameters}
     names = operator.size_names({name: len(shape) for name, shape in shapes.items()})
     sizes = _sizes(names, shapes, given)
-    known = list(dict.fromkeys(each for axes in names.values() for each in axes))
+    known = plain_names(each for axes in names.values() for each in axes)
+    _solve_sums(sizes)
     assumed = tuple(name for name in known if name not in sizes)
     default = _default(operator)
-    sizes = {name: sizes.get(name, default) for name in known}
+    sums = {size: extent for size, extent in sizes.items() if is_sum(size)}
+    defaults = {**dict.fromkeys(known, default), **default_sizes(operator.entry)}
+    sizes = {name: sizes.get(name, defaults[name]) for name in known}
+    for size, extent in sums.items():
+        if value_of(size, sizes) != extent:
+            raise UsageError(
+                f"`{size}` is {extent}, and {value_of(size, sizes)} by the other sizes"
+            )
     empty = np.empty((), kind.numpy)
     arrays = tuple(
-        np.broadcast_to(empty, tuple(sizes[each] for each in names[name])) for name in parameters
+        np.broadcast_to(empty, tuple(max(0, value_of(each, sizes)) for each in names[name]))
+        for name in parameters
     )
     return Arguments(arrays, kind, sizes, assumed)
+
+
+def _solve_sums(sizes: dict[str, int]) -> None:
+    """Adds the one name of a sum that is not given, where the sum is: `P` of `P+R-1`."""
+    for size in [each for each in sizes if is_sum(each)]:
+        open_names = [name for name in names_in_size(size) if name not in sizes]
+        if len(open_names) != 1:
+            continue
+        [name] = open_names
+        rest, unit = (value_of(size, {**sizes, name: number}) for number in (0, 1))
+        factor = unit - rest
+        if factor and (sizes[size] - rest) % factor == 0 and (sizes[size] - rest) // factor >= 0:
+            sizes[name] = (sizes[size] - rest) // factor
 
 
 def parse_shapes(texts: Sequence[str]) -> dict[str, tuple[int, ...]]:
@@ -96,7 +120,7 @@ def find_dtype(name: str) -> DType:
 
 def _sizes(names: Mapping[str, tuple[str, ...]], shapes: Shapes, given: Shapes) -> dict[str, int]:
     """The sizes that were given, by name or by the shape of an argument."""
-    known = list(dict.fromkeys(each for axes in names.values() for each in axes))
+    known = plain_names(each for axes in names.values() for each in axes)
     sizes: dict[str, int] = {}
     for name, shape in given.items():
         if name not in known and name not in shapes:

@@ -47,13 +47,16 @@ class _Access:
     loops: Loops  # those inside of the parallel loop
 
 
-def find_races(kernel: Kernel) -> Iterator[tuple[Stmt, str]]:
-    """The statements that may touch an element which another iteration writes."""
+def find_races(kernel: Kernel, private: frozenset[str] = frozenset()) -> Iterator[tuple[Stmt, str]]:
+    """The statements that may touch an element which another iteration writes.
+
+    Of the `private` buffers each iteration of a loop in the kernel has one of its own.
+    """
     scope = Scope()
     for position, (name, extent) in enumerate(kernel.grid):
-        yield from _check(name, extent, kernel.grid[position + 1 :], kernel.body, scope, ())
+        yield from _check(name, extent, kernel.grid[position + 1 :], kernel.body, scope, private)
         scope = scope.inside_loop(name, extent)
-    yield from _search(kernel.body, scope)
+    yield from _search(kernel.body, scope, private)
 
 
 def is_accumulation(stmt: Stmt, name: str) -> bool:
@@ -90,19 +93,23 @@ def _without_casts(value: Expr) -> Expr:
     return value
 
 
-def _search(body: tuple[Stmt, ...], scope: Scope) -> Iterator[tuple[Stmt, str]]:
+def _search(
+    body: tuple[Stmt, ...], scope: Scope, private: frozenset[str]
+) -> Iterator[tuple[Stmt, str]]:
     """The parallel loops inside of some statements."""
     for stmt in body:
         match stmt:
             case ParallelFor():
-                reduced = stmt.reduced
-                yield from _check(stmt.variable, stmt.extent, (), stmt.body, scope, reduced)
-                yield from _search(stmt.body, scope.inside_loop(stmt.variable, stmt.extent))
+                free = private | set(stmt.reduced)
+                yield from _check(stmt.variable, stmt.extent, (), stmt.body, scope, free)
+                inner = scope.inside_loop(stmt.variable, stmt.extent)
+                yield from _search(stmt.body, inner, private)
             case For():
-                yield from _search(stmt.body, scope.inside_loop(stmt.variable, stmt.extent))
+                inner = scope.inside_loop(stmt.variable, stmt.extent)
+                yield from _search(stmt.body, inner, private)
             case If():
                 inner = scope.inside_if(stmt.left, stmt.comparison, stmt.right)
-                yield from _search(stmt.body, inner)
+                yield from _search(stmt.body, inner, private)
             case _:
                 pass
 
@@ -113,12 +120,12 @@ def _check(
     more: Loops,
     body: tuple[Stmt, ...],
     scope: Scope,
-    reduced: tuple[str, ...],
+    free: frozenset[str],
 ) -> Iterator[tuple[Stmt, str]]:
     if scope.proves(1 - extent):
         return  # there is one iteration at most
     own = {stmt.name for stmt in walk(body) if isinstance(stmt, Alloc)}
-    touched = [each for each in _accesses(body, more) if each.view.buffer not in {*own, *reduced}]
+    touched = [each for each in _accesses(body, more) if each.view.buffer not in {*own, *free}]
     has_barrier = any(isinstance(stmt, Barrier) for stmt in walk(body))
     inside = scope.inside_loop(variable, extent)
     for position, first in enumerate(touched):

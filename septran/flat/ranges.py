@@ -38,12 +38,12 @@ def is_axis(extent: Affine) -> bool:
 
 def room(extent: Affine, ranges: Ranges) -> int:
     """The extent of a full tile: what memory for a tile of an extent must hold."""
-    if len(extent.terms) == 1 and extent.constant == 0 and extent.terms[0][1] == 1:
+    if len(extent.terms) == 1 and extent.terms[0][1] == 1:
         atom = extent.terms[0][0]
         if isinstance(atom, Min):
             tiles = [each.value for each in atom.operands if each.is_constant]
             if tiles:
-                return tiles[0]
+                return tiles[0] + extent.constant
     return ranges.upper(extent)
 
 
@@ -104,8 +104,19 @@ class Ranges:
         return self.bounds(number)[1]
 
     def is_least(self, number: Affine, other: Affine) -> bool:
-        """Whether a number is never greater than another one."""
-        return self.bounds(other - number)[0] >= 0
+        """Whether a number is never greater than another one.
+
+        Where the bounds of variables alone do not show it, a variable that is subtracted is taken
+        to be at the end of its loop: `y + 2 < n + 2` for `y < n`, whatever `n` is.
+        """
+        difference = other - number
+        if self.bounds(difference)[0] >= 0:
+            return True
+        for variable, extent in reversed(self.extents.items()):
+            factor = difference.coefficient(variable)
+            if factor < 0:
+                difference = difference.without(variable) + (extent - 1) * factor
+        return self.bounds(difference)[0] >= 0
 
     def stays_below(self, index: Affine, extent: Affine) -> bool:
         """Whether an index is in a range: by its bounds, or because it counts just that range."""

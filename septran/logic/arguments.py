@@ -9,6 +9,7 @@ import numpy as np
 
 from eas.ir.types import DTYPES, DType, from_numpy
 from eas.septran.logic.errors import LogicError
+from eas.septran.logic.size_names import is_sum, names_in_size, plain_names, value_of
 from eas.septran.logic.tasks import Task
 from eas.support.diagnostics import Diagnostic
 
@@ -57,7 +58,10 @@ def dtype_of(task: Task, parameter: str, value: object) -> DType:
 def sizes_of(
     task: Task, shapes: Mapping[str, Shape], names: Mapping[str, Sequence[str]]
 ) -> dict[str, int]:
-    """The sizes of the arguments by their names; axes of one name have one size (S902)."""
+    """The sizes of the arguments by their names (S902).
+
+    Axes of one name have one size, and an axis that is a sum has that of the sum.
+    """
     sizes: dict[str, int] = {}
     owners: dict[str, str] = {}
     for parameter, shape in shapes.items():
@@ -67,7 +71,19 @@ def sizes_of(
                 message = f"`{size}` is {sizes[size]} by `{owner}`, and {extent} by `{parameter}`"
                 notes = [_described(each, shapes, names) for each in (owner, parameter)]
                 raise argument_error("S902", task, parameter, message, *dict.fromkeys(notes))
-    return sizes
+    plain = {name: sizes[name] for name in plain_names(sizes)}
+    for size in filter(is_sum, sizes):
+        if value_of(size, plain) != sizes[size]:
+            parameter = owners[size]
+            given = ", ".join(f"{name}={plain[name]}" for name in names_in_size(size))
+            message = (
+                f"`{size}` is {sizes[size]} by `{parameter}`, and {value_of(size, plain)} by the"
+                f" others: {given}"
+            )
+            raise argument_error(
+                "S902", task, parameter, message, _described(parameter, shapes, names)
+            )
+    return plain
 
 
 def _described(

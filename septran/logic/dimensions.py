@@ -1,9 +1,9 @@
 """Names for the sizes of tensors: `C[M,N] A[M,K] B[K,N]`.
 
-The entry task may declare them with `shapes=`. Else they are found by a trial run of the logic on
-small tensors: each tile's axes are axes of the tensor that it was cut from, and the primitives of
-the leaves have letters for theirs. A task that is launched at two sites has axes for each of them:
-its tensors may have other shapes there.
+The entry task may declare them with `shapes=`, also as sums: `X[P+R-1]`. Else they are found by a
+trial run of the logic on small tensors: each tile's axes are axes of the tensor that it was cut
+from, and the primitives of the leaves have letters for theirs. A task that is launched at two sites
+has axes for each of them: its tensors may have other shapes there.
 """
 
 from __future__ import annotations
@@ -15,9 +15,16 @@ from itertools import count
 
 from eas.septran.flat.affine import affine
 from eas.septran.flat.ranges import Ranges, size
-from eas.septran.logic.errors import LogicError
+from eas.septran.logic.errors import LogicError, suggest
 from eas.septran.logic.inner import read_inner
 from eas.septran.logic.primitives import STANDARD
+from eas.septran.logic.size_names import (
+    is_sum,
+    names_in_size,
+    normal_size,
+    plain_names,
+    split_default,
+)
 from eas.septran.logic.steps import Argument, Launch, Local, Step
 from eas.septran.logic.tasks import Task
 from eas.septran.logic.values import Tensor, whole
@@ -43,14 +50,37 @@ def declared_names(task: Task) -> Names | None:
     while end < len(task.shapes):
         found = _DECLARED.match(task.shapes, end)
         name = "" if found is None else found[1]
-        sizes = () if found is None else tuple(each.strip() for each in found[2].split(","))
+        texts = [] if found is None else [split_default(each)[0] for each in found[2].split(",")]
+        sizes = [normal_size(each) for each in texts]
         is_known = name in task.parameters and name not in names
-        if found is None or not is_known or not all(each.isidentifier() for each in sizes):
+        if found is None or not is_known or None in sizes:
             message = f"`{task.shapes}` declares no shapes of `{', '.join(task.parameters)}`"
             raise task.error("S803", message, task.loc, 'write `shapes="C[M,N] A[M,K] B[K,N]"`')
-        names[name] = sizes
+        names[name] = tuple(each for each in sizes if each is not None)
         end = found.end()
+    _check_sums(task, names)
     return names
+
+
+def _check_sums(task: Task, names: Names) -> None:
+    """The names in a sum are those of axes: `P+R-1` needs an axis `P` and an axis `R`."""
+    sizes = [each for several in names.values() for each in several]
+    known = plain_names(sizes)
+    for each in filter(is_sum, sizes):
+        for name in names_in_size(each):
+            if name not in known:
+                message = f"`{each}` in `{task.shapes}`: no axis has the size `{name}`"
+                raise task.error("S803", message, task.loc, *suggest(name, known))
+
+
+def default_sizes(task: Task) -> dict[str, int]:
+    """The sizes that `shapes=` gives a default, for where nobody says them: `W[R=3,S=3,C,O]`."""
+    found: dict[str, int] = {}
+    for match in _DECLARED.finditer(task.shapes):
+        for name, value in map(split_default, match[2].split(",")):
+            if value is not None:
+                found.setdefault(name, value)
+    return found
 
 
 def site_of(site: Site, launch: Launch) -> Site:

@@ -18,7 +18,7 @@ from eas.septran.logic.errors import UNKNOWN, LogicError, UnknownValue, power, s
 from eas.septran.logic.tasks import Task
 from eas.septran.logic.values import Partition, Stream, Tensor
 from eas.support.diagnostics import Diagnostic
-from eas.support.records import frozen
+from eas.support.records import frozen, replace
 
 Value: TypeAlias = Any  # a number, text, tuple, tensor, partition, stream, task, module, function
 Values: TypeAlias = tuple[Any, ...]
@@ -360,7 +360,7 @@ def _pick(scope: Scope, node: ast.Subscript, owner: Partition, indices: list[ast
 
 
 def _slice(scope: Scope, node: ast.Subscript, owner: Tensor, indices: list[ast.expr]) -> Value:
-    """`X[b]` and `X[b, :]`: the tensor at an index, with an axis less."""
+    """`X[b]` and `X[b, :]`: the tensor at an index, with an axis less. `X[s : s + n]` is a part."""
     shape = owner.shape
     if len(indices) > len(shape):
         raise scope.error("S804", node, f"{len(indices)} indices of a tensor of {len(shape)} axes")
@@ -368,16 +368,36 @@ def _slice(scope: Scope, node: ast.Subscript, owner: Tensor, indices: list[ast.e
     extents: list[Affine | None] = []
     for index, extent in zip(indices, shape, strict=False):
         if isinstance(index, ast.Slice):
-            if index.lower or index.upper or index.step:
-                message = "a part of an axis is a tile: use `task.partition`"
-                raise scope.error("S801", index, message)
-            offsets.append(affine(0))
-            extents.append(extent)
+            start, size = _part(scope, index, extent)
+            offsets.append(start)
+            extents.append(size)
         else:
             offsets.append(scope.number(index))
             extents.append(None)
     rest = shape[len(indices) :]
-    return owner.cut((*offsets, *(affine(0) for _ in rest)), (*extents, *rest))
+    found = owner.cut((*offsets, *(affine(0) for _ in rest)), (*extents, *rest))
+    is_window = any(map(_is_window, offsets, extents))
+    return replace(found, is_window=True) if is_window else found
+
+
+def _is_window(offset: Affine, extent: Affine | None) -> bool:
+    """Whether rectangles at other values of loop variables overlap: `s : s + n`, and `y + r`."""
+    names = [name for name in offset.names if not name.isdigit()]
+    return len(names) > 1 or (extent is not None and bool(names))
+
+
+def _part(scope: Scope, index: ast.Slice, extent: Affine) -> tuple[Affine, Affine]:
+    """The offset and the extent of `a:b`, which is inside of the axis: nothing is clipped."""
+    if index.step is not None:
+        raise scope.error("S801", index, f"`{words(index)}` leaves elements out; a view has none")
+    start = affine(0) if index.lower is None else scope.number(index.lower)
+    end = extent if index.upper is None else scope.number(index.upper)
+    is_inside = scope.ranges.is_least(affine(0), start) and scope.ranges.is_least(end, extent)
+    if not is_inside or not scope.ranges.is_least(start, end):
+        message = f"`{words(index)}` is not seen to be inside of an axis of {extent} elements"
+        help = "use `task.partition` for tiles: their last one ends with the axis"
+        raise scope.error("S807", index, message, help)
+    return start, end - start
 
 
 def _lower_call(scope: Scope, node: ast.Call) -> Value:
@@ -510,12 +530,12 @@ def _halo(scope: Scope, node: ast.Call, tensor: Tensor, given: Mapping[str, ast.
     if "overlap" not in given:
         raise scope.error("S809", node, "a partition by halo has an `overlap`")
     tile, zeros = _blocks(scope, node, tensor, given)
-    sizes = _as_tuple(scope.value(given["overlap"]), len(zeros))
-    is_right = len(sizes) == len(zeros) and all(isinstance(n, int) and n >= 0 for n in sizes)
-    if not is_right:
+    sizes = [_known(each) for each in _as_tuple(scope.value(given["overlap"]), len(zeros))]
+    overlap = tuple(each for each in sizes if isinstance(each, int) and each >= 0)
+    if len(sizes) != len(zeros) or len(overlap) != len(zeros):
         message = "an overlap has a number for each axis, which is known now"
         raise scope.error("S809", given["overlap"], message)
-    return tile, sizes
+    return tile, overlap
 
 
 def _as_tuple(value: Value, count: int) -> Values:

@@ -71,7 +71,7 @@ def define(
     a task that does more than it declares is refused (S301), and so is one that does not write all
     of what it only writes (S303). What it does is found from its leaves, see
     `eas.septran.logic.uses`. `shapes="C[M,N] A[M,K] B[K,N]"` names the sizes of the entry task's
-    tensors.
+    tensors. A size may be a sum, `X[P+R-1]`, and have a default for `septran check`: `W[R=3]`.
     """
 
     def make(fn: Callable[..., Any]) -> Task:
@@ -133,7 +133,8 @@ def partition(
     with `shape_from`, the tunables `block_size`, `block_size_M`, ... of the sizes' names say it.
 
     `P.shape` is the number of tiles along each axis, `P[i, j]` a tile, `P[i, :]` a stream of tiles:
-    a task that is launched on streams runs once for each tile, in order.
+    a task that is launched on streams runs once for each tile, in order. Windows of a tensor that
+    overlap need no partition: `X[s : s + n]`.
     """
     _only_read("partition")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from eas.septran.flat.affine import ZERO, Affine, affine, ceil_div, minimum
-from eas.septran.flat.ranges import Ranges, known
+from eas.septran.flat.ranges import Ranges, known, size
 from eas.support.records import frozen
 
 Number: TypeAlias = "int | Affine"
@@ -15,12 +15,14 @@ Number: TypeAlias = "int | Affine"
 class Tensor:
     """A rectangle of a parameter or local tensor: per axis of that an offset and an extent.
 
-    An axis without an extent is indexed at its offset and is none of the rectangle's own.
+    An axis without an extent is indexed at its offset and is none of the rectangle's own. A window
+    is one of several that overlap: `X[s : s + n]` for each `s`.
     """
 
     root: str
     offsets: tuple[Affine, ...]
     extents: tuple[Affine | None, ...]
+    is_window: bool = False
 
     @property
     def shape(self) -> tuple[Affine, ...]:
@@ -35,7 +37,7 @@ class Tensor:
             shift, size = next(inner) if extent is not None else (ZERO, None)
             moved.append(offset + shift)
             sizes.append(size)
-        return Tensor(self.root, tuple(moved), tuple(sizes))
+        return Tensor(self.root, tuple(moved), tuple(sizes), self.is_window)
 
 
 def whole(root: str, shape: tuple[Affine, ...]) -> Tensor:
@@ -79,21 +81,26 @@ def _count_tiles(extent: Affine, tile: Affine, overlap: int) -> Affine:
 def _place(
     extent: Affine, tile: Affine, overlap: int, index: Affine, ranges: Ranges
 ) -> tuple[Affine, Affine]:
-    """The offset and the true extent of a tile along an axis."""
+    """The offset and the true extent of a tile along an axis.
+
+    A tile with an overlap is one of an axis without it, and so much longer: in the last tile, too.
+    """
     if tile == extent:
         return ZERO, extent
-    wanted = tile + overlap
-    if ranges.is_least(extent - overlap, tile):
-        return ZERO, wanted if ranges.is_least(wanted, extent) else minimum(wanted, extent)
+    if overlap:
+        inner = extent - overlap
+        number = None if inner.is_constant else known(inner)
+        offset, own = _place(inner if number is None else size(number), tile, 0, index, ranges)
+        return offset, own + overlap
+    if ranges.is_least(extent, tile):
+        return ZERO, tile if ranges.is_least(tile, extent) else minimum(tile, extent)
     offset = index * tile.value
     rest = extent - offset
-    if ranges.is_least(wanted, rest):
-        return offset, wanted
-    if _divides(tile.value, extent - overlap) and ranges.stays_below(
-        index, ceil_div(extent - overlap, tile.value)
-    ):
-        return offset, wanted
-    return offset, minimum(wanted, rest)
+    if ranges.is_least(tile, rest):
+        return offset, tile
+    if _divides(tile.value, extent) and ranges.stays_below(index, ceil_div(extent, tile.value)):
+        return offset, tile
+    return offset, minimum(tile, rest)
 
 
 def _divides(tile: int, extent: Affine) -> bool:

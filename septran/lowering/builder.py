@@ -324,8 +324,9 @@ class Builder:
             message = f"`{task.function_name}` takes {len(task.parameters)} arguments"
             self.complaints.add("S203", message, step.loc)
             return []
+        around: list[Resident] = []
         bound = {
-            name: self.argument(frame, instance, name, argument)
+            name: self.argument(frame, instance, name, argument, step.loc, around)
             for name, argument in zip(task.parameters, step.arguments, strict=True)
         }
         self.launches += 1
@@ -334,7 +335,8 @@ class Builder:
             self.complaints.add("S204", message, step.loc)
             return []
         if task.is_leaf:
-            return self.ran(frame, step, task, self.leaf(frame, instance, task, bound, step.loc))
+            ran = self.leaf(frame, instance, task, bound, step.loc)
+            return _inside(around, self.ran(frame, step, task, ran))
         if self.depth > 64:
             self.complaints.add("S204", f"`{instance.name}` launches itself without end", step.loc)
             return []
@@ -342,7 +344,7 @@ class Builder:
         site = site_of(frame.site, step)
         ran = self.run(instance, task, bound, frame.tunables, frame.ranges, site, frame.threads)
         self.depth -= 1
-        return self.ran(frame, step, task, ran)
+        return _inside(around, self.ran(frame, step, task, ran))
 
     def ran(self, frame: _Frame, step: Launch, task: Task, ran: Ran) -> list[Node]:
         """The nodes of a launch; what it does with its arguments is kept for its caller."""
@@ -406,13 +408,26 @@ class Builder:
         return False
 
     def argument(
-        self, frame: _Frame, instance: ResolvedInstance, name: str, argument: Argument
+        self,
+        frame: _Frame,
+        instance: ResolvedInstance,
+        name: str,
+        argument: Argument,
+        python: Loc,
+        around: list[Resident],
     ) -> Bound:
-        """An argument in terms of the buffers that exist, with what the callee wishes for it."""
+        """An argument in terms of the buffers that exist, with what the callee wishes for it.
+
+        Windows overlap, so what they are cut from is copied, not each window: the residents of that
+        are added to those around the launch.
+        """
         if not isinstance(argument, Tensor):
             return argument
         held = frame.bound[argument.root]
         assert isinstance(held, Held)
+        if argument.is_window and (chain := self.chain(frame, held, python)):
+            around += chain
+            held = Held(_held_view(chain[-1], held.view), chain[-1].dtype)
         return self.wished(instance, name, replace(held, view=compose(held.view, argument)))
 
     def wished(self, instance: ResolvedInstance, name: str, held: Held) -> Held:
@@ -573,6 +588,13 @@ class _Frame:
     site: Site
     threads: Threads
     uses: dict[Launch, Sequence[Use]] = field(default_factory=dict[Launch, "Sequence[Use]"])
+
+
+def _inside(residents: Sequence[Resident], nodes: list[Node]) -> list[Node]:
+    """Nodes inside of residents, of which a later one may hold a view of an earlier one."""
+    for resident in reversed(residents):
+        nodes = [Placed((resident,), tuple(nodes))]
+    return nodes
 
 
 def _held_view(resident: Resident, source: View) -> View:

@@ -9,6 +9,8 @@ from eas.septran.files.complaints import Complaints
 from eas.septran.flat.affine import Affine, affine
 from eas.septran.flat.nodes import (
     Alloc,
+    For,
+    If,
     Kernel,
     Module,
     ParallelFor,
@@ -23,6 +25,7 @@ from eas.septran.flat.nodes import (
 from eas.septran.flat.substitution import change_views
 from eas.septran.lowering.arguments import TensorType
 from eas.septran.lowering.barriers import insert_barriers
+from eas.septran.lowering.legality import check_races
 from eas.septran.lowering.machines import synchronized_memories
 from eas.septran.lowering.pipelining import Slots
 from eas.septran.lowering.residency import written_out
@@ -129,6 +132,10 @@ def _kernel(
         body = list(loop.body)
     allocations: list[Alloc] = []
     stmts = [_with_slots(stmt, slots) for stmt in written_out(body, allocations)]
+    if any(_is_in_order(stmt, machine.grid) for stmt in walk(tuple(stmts))):
+        private = frozenset(each.name for each in allocations)
+        check_races(Kernel(name, (), tuple(grid), 1, tuple(stmts)), private, complaints)
+        stmts = [_in_order(stmt, machine.grid) for stmt in stmts]
     synchronized = dict.fromkeys(synchronized_memories(machine), machine.grid)
     memory = next(each for each, m in machine.mems.items() if m.kind == "global")
     own = {each.name: _shared_out(each, grid) for each in allocations if each.memory == memory}
@@ -154,6 +161,24 @@ def _kernel(
     threads = _threads(nodes, machine, complaints)
     kernel = Kernel(name, tuple(params), tuple(grid), threads, (*placed, *inner))
     return kernel, [each for each in own.values() if each.name in touched]
+
+
+def _is_in_order(stmt: Stmt, grid: str) -> bool:
+    """Whether a parallel loop is one of a grid's level inside of a program of the grid.
+
+    A program has its buffers once, so it runs the iterations one after the other.
+    """
+    return isinstance(stmt, ParallelFor) and stmt.proc == grid and not stmt.reduced
+
+
+def _in_order(stmt: Stmt, grid: str) -> Stmt:
+    """A statement whose parallel loops of the grid's level are sequential ones."""
+    if not isinstance(stmt, For | ParallelFor | If):
+        return stmt
+    body = tuple(_in_order(each, grid) for each in stmt.body)
+    if isinstance(stmt, ParallelFor) and _is_in_order(stmt, grid):
+        return For(stmt.variable, stmt.extent, body, 1, stmt.origin)
+    return replace(stmt, body=body)
 
 
 def _threads(nodes: Sequence[Node], machine: Machine, complaints: Complaints) -> int:

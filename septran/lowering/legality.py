@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from eas.septran.files.complaints import Complaints
 from eas.septran.flat.machine import Machine
-from eas.septran.flat.nodes import Module
+from eas.septran.flat.nodes import Kernel, Module
+from eas.septran.flat.races import find_races
 from eas.septran.flat.verify import Violation, find_violations
 from eas.support.location import NOWHERE, Loc
 
@@ -20,6 +21,13 @@ def check_legality(module: Module, machine: Machine, complaints: Complaints) -> 
     for violation in find_violations(module, machine):
         code = _CODES.get(violation.rule, "S701")
         complaints.add(code, _message(violation), _place(violation))
+
+
+def check_races(kernel: Kernel, private: frozenset[str], complaints: Complaints) -> None:
+    """Complain about iterations of a kernel's parallel loops that are not independent (S302)."""
+    for stmt, message in find_races(kernel, private):
+        violation = Violation("race", message, kernel.name, stmt)
+        complaints.add("S302", _message(violation), _place(violation))
 
 
 def _message(violation: Violation) -> str:

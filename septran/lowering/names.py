@@ -24,7 +24,9 @@ def _names(task: Task) -> TaskNames:
             dict.fromkeys(t for each in (task, *below) for t in _texts(each, "tunable"))
         ),
         launches=tuple(dict.fromkeys(name for each in own for name in each.names)),
-        leaves=tuple(dict.fromkeys(n for each in below if each.is_leaf for n in each.names)),
+        leaves=tuple(
+            dict.fromkeys(n for each in (task, *below) if each.is_leaf for n in each.names)
+        ),
     )
 
 

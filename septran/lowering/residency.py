@@ -1,6 +1,7 @@
 """Moves residents outwards, so that each tensor is copied as seldom as the mapping allows.
 
-Residents start around single leaves. Three rules are applied until nothing changes:
+Residents start around single leaves; what windows are cut from starts around the launch with the
+windows. Three rules are applied until nothing changes:
 
 - *nested*: a resident inside of another one of the same key is that one;
 - *adjacent*: two residents of the same key, with nothing between that would see a difference, are
@@ -56,7 +57,7 @@ def _settle_node(node: Node) -> Node:
         case Do():
             return node
         case Placed():
-            return _drop_nested(replace(node, body=settle(node.body)))
+            return _side_by_side(_drop_nested(replace(node, body=settle(node.body))))
         case Guard():
             return replace(node, body=settle(node.body))
         case Loop():
@@ -144,6 +145,21 @@ def _drop_nested(node: Placed) -> Placed:
     return node
 
 
+def _side_by_side(node: Placed) -> Placed:
+    """Residents directly inside of others are beside them, unless they hold parts of them."""
+    match node.body:
+        case (Placed() as inner,):
+            held = {each.buffer for each in node.residents}
+            nested = [
+                each for each in inner.residents if each.source and each.source.buffer in held
+            ]
+            free = [each for each in inner.residents if each not in nested]
+            body = (Placed(tuple(nested), inner.body),) if nested else inner.body
+            return Placed((*node.residents, *free), body) if free else node
+        case _:
+            return node
+
+
 def _conflicts(nodes: Sequence[Node], resident: Resident) -> bool:
     """Whether nodes touch what a resident holds by another way, so that one would be stale."""
     source = resident.source
@@ -189,7 +205,7 @@ def _hoist(loop: Loop) -> Node:
         if _conflicts(loop.body, resident):
             continue
         inner = replace(loop, body=tuple(_use(each, resident) for each in loop.body))
-        return Placed((resident,), (_hoist(_tidy(inner)),))
+        return _side_by_side(Placed((resident,), (_hoist(_tidy(inner)),)))
     return loop
 
 

@@ -77,6 +77,17 @@ def layernorm(sizes: Sizes, dtype: str) -> Case:
     return [unwritten(sizes, dtype), x, weight, bias], expected
 
 
+def conv2d(sizes: Sizes, dtype: str) -> Case:
+    count, p, q, outputs, r, s, channels = sizes
+    x = random((count, p + r - 1, q + s - 1, channels), dtype, 1)
+    weights = random((r, s, channels, outputs), dtype, 2)
+    expected = np.zeros((count, p, q, outputs))
+    for i in range(r):
+        for j in range(s):
+            expected += x[:, i : i + p, j : j + q].astype("f8") @ weights[i, j].astype("f8")
+    return [unwritten(expected.shape, dtype), x, weights], expected
+
+
 def attention(sizes: Sizes, dtype: str, is_causal: bool = False) -> Case:
     heads, queries, keys, width = sizes
     q = random((heads, queries, width), dtype, 1)
@@ -107,6 +118,12 @@ EXAMPLES = (
     ),
     Example("softmax", "softmax_logic.py", ((13, 29), (1, 1), (67, 131)), softmax),
     Example("layernorm", "layernorm_logic.py", ((13, 29), (1, 3), (67, 131)), layernorm),
+    Example(
+        "conv2d",
+        "conv2d_logic.py",
+        ((1, 9, 37, 21, 3, 3, 5), (2, 5, 1, 3, 1, 4, 1), (2, 7, 33, 35, 5, 3, 17)),
+        conv2d,
+    ),
     Example(
         "flash_attention",
         "flash_attention_logic.py",

@@ -43,6 +43,9 @@ EXTENTS = (1, 2, 3, 5, 7, 8, 9, 13, 16, 17, 21, 29, 33, 37, 64, 100, 131, 200, 2
 SHORT_EXTENTS = (1, 2, 5, 8, 9, 13, 16, 17, 29, 37, 64, 130)  # attention takes more steps
 WIDTHS = (1, 3, 8, 8, 16, 16, 32, 64)
 FEW = (1, 2)
+SIDES = (1, 2, 5, 9, 17, 33)  # of images
+CHANNELS = (1, 3, 8, 16, 21)
+KERNELS = (1, 2, 3, 3, 5)
 PADS = (0, 1, 2, 4, 5)
 THREADS = (1, 32, 64, 96, 128, 256, 512, 1024, 2048)
 
@@ -61,6 +64,7 @@ OPERATORS = {
     "batched_gemm": Drawn("batched_gemm", "batched_gemm", (FEW, *(EXTENTS,) * 3)),
     "softmax": Drawn("softmax", "softmax", (EXTENTS,) * 2),
     "layernorm": Drawn("layernorm", "layernorm", (EXTENTS,) * 2),
+    "conv2d": Drawn("conv2d", "conv2d", (FEW, SIDES, SIDES, CHANNELS, KERNELS, KERNELS, CHANNELS)),
     "attention": Drawn("flash_attention", "attention", (FEW, SHORT_EXTENTS, SHORT_EXTENTS, WIDTHS)),
     "causal_attention": Drawn(
         "flash_attention", "causal_attention", (FEW, SHORT_EXTENTS, SHORT_EXTENTS, WIDTHS)
@@ -170,6 +174,8 @@ class _Mapper:
         self.tasks = tasks
         self.machine = machine
         self.choose = choose
+        self.depth = 1  # of instances below the first: with more of them, each is changed less
+        self.piped: Data | None = None  # the one whose loop is pipelined, if there are several
 
     def often(self, times: int) -> bool:
         """True in all cases but one of `times`."""
@@ -178,6 +184,9 @@ class _Mapper:
     def change(self, mapping: Data) -> None:
         instances: Data = mapping["task_mappings"]
         entry = instances[mapping["entrypoint"]]
+        loops = [each for each in instances.values() if each is not entry and self.has_loop(each)]
+        self.depth = max(1, len(instances) - 2)
+        self.piped = self.choose(loops) if len(loops) > 1 else None
         for name, instance in list(instances.items()):
             for tunable in instance.get("tunables", {}):
                 instance["tunables"][tunable] = self.tile()
@@ -198,7 +207,7 @@ class _Mapper:
         return self.choose(TILES)
 
     def processor(self, instance: Data) -> None:
-        if not self.often(6):
+        if not self.often(6 * self.depth):
             instance["proc"] = self.choose(list(self.machine.procs))
 
     def visible(self, instance: Data) -> list[str]:
@@ -232,9 +241,8 @@ class _Mapper:
         return [each for each in task.parameters if each not in ("scale", "row", "column")]
 
     def stages(self, instance: Data) -> None:
-        task = self.tasks[instance["task_name"]]
-        has_loop = any(True for _ in calls_of(task, "sequential_range"))
-        if not has_loop and self.often(12):
+        is_piped = self.has_loop(instance) and self.piped in (None, instance)
+        if not is_piped and self.often(12):
             return
         depth = self.choose((1, 1, 2, 2, 3, 4))
         if self.often(4):
@@ -242,8 +250,12 @@ class _Mapper:
         else:
             instance.setdefault("tunables", {})["pipeline_depth"] = depth
 
+    def has_loop(self, instance: Data) -> bool:
+        task = self.tasks[instance["task_name"]]
+        return any(True for _ in calls_of(task, "sequential_range"))
+
     def threads(self, instance: Data) -> None:
-        if self.choose((True, True, False)):
+        if self.often(2 * self.depth + 1):
             return
         level = self.machine.procs[instance["proc"]]
         most = level.max_threads or level.threads
