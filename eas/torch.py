@@ -14,7 +14,7 @@ from itertools import pairwise
 from types import MappingProxyType
 from typing import Any
 
-from eas.runtime.torch_arguments import inside_op
+from eas.runtime.torch_arguments import inside_op, is_tensor
 from eas.support.records import frozen
 from eas.torch_stream import use_stream
 
@@ -228,6 +228,9 @@ def from_torch(tensor: Foreign) -> Any:
     """An `eas.Tensor` with the memory of a tensor of torch, as `eas.tensor(x, copy=False)`."""
     from eas.runtime.tensors.making import tensor as make
 
+    if not is_tensor(tensor):
+        kind = type(tensor).__name__
+        raise TypeError(f"`from_torch` takes a tensor of torch, not a `{kind}`: see `eas.tensor`")
     return make(tensor, copy=False)
 
 

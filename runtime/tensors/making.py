@@ -12,6 +12,7 @@ from eas.ir.types import F32, DType
 from eas.runtime.tensors.devices import Device, to_device
 from eas.runtime.tensors.dlpack_import import import_dlpack
 from eas.runtime.tensors.dtypes import DTypeLike, dtype_of, natural_dtype, to_dtype
+from eas.runtime.tensors.python_numbers import check_fit, to_numbers
 from eas.runtime.tensors.storage import Array
 from eas.runtime.tensors.tensor import Number, Tensor, allocate_tensor, share_array
 
@@ -116,17 +117,10 @@ def _is_convertible(array: Array) -> bool:
 
 
 def _of_numbers(data: Any, wanted: DType | None, device: Device, storage: Mode | None) -> Tensor:
-    try:
-        array = np.asarray(data)
-    except ValueError as error:  # rows of different lengths
-        raise ValueError(f"these lists make no tensor: {error}") from None
-    if array.dtype.kind not in "biuf" and array.size:
-        raise TypeError(
-            "a tensor is made of numbers, lists of them, NumPy arrays or objects with "
-            f"`__dlpack__`, not of a `{type(data).__name__}`"
-        )
-    made = allocate_tensor(array.shape, wanted or natural_dtype(array), device, storage)
-    return made.copy_(array)
+    numbers = to_numbers(data)
+    dtype = wanted or natural_dtype(numbers)
+    check_fit(numbers, dtype)
+    return allocate_tensor(numbers.shape, dtype, device, storage).copy_(numbers)
 
 
 def empty(
@@ -185,8 +179,11 @@ def arange(
     >>> eas.arange(2, 8, 2)
     Tensor([2, 4, 6], shape=(3,), dtype=i32, device=cpu)
     """
+    if step == 0:
+        raise ValueError("the step of `arange` is not 0")
     numbers: Array = np.arange(start, step=step) if stop is None else np.arange(start, stop, step)
     wanted = natural_dtype(numbers) if dtype is None else to_dtype(dtype)
+    check_fit(numbers, wanted)
     return allocate_tensor(numbers.shape, wanted, to_device(device)).copy_(numbers)
 
 

@@ -14,8 +14,9 @@ import numpy as np
 
 from eas.ir.types import BF16, F64, DType, from_numpy
 from eas.runtime.tensors.devices import Device, is_device, to_device
-from eas.runtime.tensors.dtypes import DTypeLike, to_dtype
+from eas.runtime.tensors.dtypes import DTypeLike, dtype_of, to_dtype
 from eas.runtime.tensors.memory import allocate
+from eas.runtime.tensors.python_numbers import check_fit, to_numbers
 from eas.runtime.tensors.storage import Array, Storage, storage_of
 
 Number = bool | int | float
@@ -132,15 +133,16 @@ class Tensor:
         return self if self._array.flags.c_contiguous else self._copy()
 
     def copy_(self, other: Any) -> Tensor:
-        """Copies a tensor, an array or a number into this one, converted to its dtype.
+        """Copies a tensor, an array or numbers into this one, converted to its dtype.
 
-        As in NumPy, a smaller shape is broadcast. The result is the tensor itself.
+        As in NumPy, a smaller shape is broadcast, and elements of arrays are converted as `astype`
+        does. Python's numbers have to fit. The result is the tensor itself.
 
         >>> t = eas.empty((2, 2)).copy_([1, 2])
         >>> t.tolist()
         [[1.0, 2.0], [1.0, 2.0]]
         """
-        source = _host_array(other)
+        source = _host_array(other, self.dtype)
         self._update(lambda array: np.copyto(array, source, casting="unsafe"))
         return self
 
@@ -148,8 +150,7 @@ class Tensor:
         """Sets every element to a number. The result is the tensor itself."""
         if not _is_number(value):
             raise TypeError(f"a tensor is filled with a number, not with {value!r}")
-        self._update(lambda array: array.__setitem__(..., value))
-        return self
+        return self.copy_(value.item() if isinstance(value, np.generic) else value)
 
     def to(self, target: DTypeLike, /) -> Tensor:
         """The tensor on another device or in another dtype; itself if it is there already.
@@ -183,11 +184,11 @@ class Tensor:
     def to_torch(self, device: str | None = None) -> Any:
         """A tensor of torch: with the same memory, if it is on the same device.
 
-        `device` is `"cpu"` or `"mps"`.
+        `device` is `"cpu"` or `"mps"`. A read-only tensor is copied: those of torch can be written.
         """
         torch: Any = import_module("torch")
         there = self if device is None else self.to(device)
-        return torch.from_dlpack(there)
+        return torch.from_dlpack(there if there._array.flags.writeable else there._copy())
 
     def item(self) -> Number:
         """The only element, as a number of Python's."""
@@ -298,9 +299,21 @@ def share_array(array: Array) -> Tensor:
     return Tensor(array.view(), storage_of(array))
 
 
-def _host_array(value: Any) -> Array:
-    """What is copied into a tensor, as the host reads it."""
-    return value.numpy() if isinstance(value, Tensor) else np.asarray(value)
+def _host_array(value: Any, dtype: DType) -> Array:
+    """What is copied into a tensor of a dtype, as the host reads it."""
+    if isinstance(value, Tensor):
+        return value.numpy()
+    if isinstance(value, np.ndarray | np.generic):
+        array: Array = np.asarray(cast(Any, value))
+        dtype_of(array.astype(array.dtype.newbyteorder("="), copy=False))
+        return array
+    if hasattr(value, "__dlpack__"):
+        from eas.runtime.tensors.dlpack_import import import_dlpack  # it makes tensors
+
+        return import_dlpack(value).numpy()
+    numbers = to_numbers(value)
+    check_fit(numbers, dtype)
+    return numbers
 
 
 def _is_number(value: object) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -230,3 +231,40 @@ def test_a_name_that_eas_lacks_is_refused() -> None:
     with pytest.raises(AttributeError, match="module 'eas' has no attribute 'tensr'"):
         eas.tensr  # type: ignore[attr-defined]  # noqa: B018
     assert {"Tensor", "tensor", "kernel"} <= set(dir(eas))
+
+
+@pytest.mark.parametrize(
+    ("write", "message"),
+    [
+        (lambda t: eas.tensor([1, 300], dtype="i8"), r"300 does not fit into i8 \(-128 to 127\)"),
+        (lambda t: eas.tensor(-1, dtype="u64"), r"-1 does not fit into u64"),
+        (lambda t: eas.tensor([float("nan")], dtype="i32"), "nan is no integer, and i32 holds"),
+        (lambda t: eas.tensor([1e300]), "1e\\+300 is too large for f32"),
+        (lambda t: eas.tensor([1e5], dtype="f16"), "100000.0 is too large for f16"),
+        (lambda t: eas.tensor([[2**70]]), f"{2**70} fits into no integer of 64 bits"),
+        (lambda t: t.fill_(1000), "1000 does not fit into i8"),
+        (lambda t: t.fill_(np.int64(1000)), "1000 does not fit into i8"),
+        (lambda t: t.copy_([1, 2, 1000]), "1000 does not fit into i8"),
+        (lambda t: t.__setitem__(0, 1000), "1000 does not fit into i8"),
+        (lambda t: t.copy_("1"), "a tensor is made of numbers"),
+        (lambda t: t.copy_(np.zeros(3, complex)), "an array of complex128 cannot be a tensor"),
+        (lambda t: eas.arange(300, dtype="u8"), "299 does not fit into u8"),
+        (lambda t: eas.arange(0, 3, 0), "the step of `arange` is not 0"),
+    ],
+)
+def test_numbers_that_do_not_fit_are_refused(
+    write: Callable[[eas.Tensor], object], message: str
+) -> None:
+    t = eas.zeros(3, dtype="i8")
+    with pytest.raises((OverflowError, TypeError, ValueError), match=message):
+        write(t)
+    assert t.tolist() == [0, 0, 0]
+
+
+def test_infinity_and_nan_are_numbers_of_floats() -> None:
+    for dtype in ("f16", "bf16", "f32", "f64"):
+        assert repr(eas.tensor([float("inf"), float("nan")], dtype=dtype).tolist()) == "[inf, nan]"
+
+
+def test_arrays_are_converted_as_by_astype() -> None:
+    assert eas.tensor(np.array([300, -1]), dtype="u8").tolist() == [44, 255]

@@ -55,6 +55,14 @@ def test_a_negative_stride_does_not_end_the_process() -> None:
     assert torch.from_dlpack(eas.arange(4)[::-1]).tolist() == [3, 2, 1, 0]
 
 
+def test_a_read_only_tensor_is_copied_on_its_way_to_torch() -> None:
+    array = np.zeros(3, np.float32)
+    array.flags.writeable = False
+    made = eas.tensor(array).to_torch()
+    made[0] = 5
+    assert array.tolist() == [0.0, 0.0, 0.0]
+
+
 def test_a_tensor_that_requires_gradients_is_detached() -> None:
     theirs = torch.zeros(3, requires_grad=True)
     ours = eas.from_dlpack(theirs)
