@@ -86,6 +86,7 @@ class Graph:
         self._parts: tuple[_Part, ...] = ()
         self._call: Callable[[], object] | None = None
         self._accesses: tuple[Access, ...] = ()
+        self._host_writes: list[tuple[int, int, str]] = []
         self._lock = threading.Lock()
         self._last: Task | None = None
 
@@ -114,18 +115,29 @@ class Graph:
 
     def add(self, prepared: PreparedLaunch) -> None:
         """Records a launch. Launches call this; there is no need to."""
+        self._check_host_writes(prepared)
         self.launches += (RecordedLaunch(prepared, place_text(calling_place())),)
 
+    def _check_host_writes(self, prepared: PreparedLaunch) -> None:
+        for begin, end, _ in prepared.accesses:
+            for first, last, place in self._host_writes:
+                if begin < last and first < end:
+                    raise GraphError(
+                        f"the launch of `{prepared.compiled.name}` uses a tensor that is written "
+                        f"at {place}, which no replay repeats: {_NOT_RECORDED}"
+                    )
+
     def check_access(self, accesses: Sequence[Access]) -> None:
-        """Refuses reads of what a recorded launch writes: it has not run."""
+        """Refuses to read what a recorded launch writes, and to write what one uses."""
         for begin, end, is_written in accesses:
-            for launch in self.launches if not is_written else ():
+            for launch in self.launches:
                 for first, last, is_result in launch.prepared.accesses:
-                    if is_result and begin < last and first < end:
-                        raise GraphError(
-                            f"the launch of `{launch.kernel}` at {launch.place} writes this, and "
-                            "it is only recorded: read it after `replay`"
-                        )
+                    if (is_result or is_written) and begin < last and first < end:
+                        raise GraphError(_refusal(launch, is_written))
+
+    def note_host_write(self, memory: tuple[int, int]) -> None:
+        """Tensors call this when they are written inside of the block."""
+        self._host_writes.append((*memory, place_text(calling_place())))
 
     def _prepare(self) -> None:
         if self._fuse:
@@ -218,6 +230,18 @@ class Graph:
         count = f"{len(self.launches)} launch{'' if len(self.launches) == 1 else 'es'}"
         rows = [f"  {number}: {launch}" for number, launch in enumerate(self.launches)]
         return "\n".join([f"<graph of {count}, {self._state}>", *rows])
+
+
+_NOT_RECORDED = (
+    "only launches are recorded. Write the tensor before the `with` block, or by a kernel"
+)
+
+
+def _refusal(launch: RecordedLaunch, is_written: bool) -> str:
+    what = f"the launch of `{launch.kernel}` at {launch.place}"
+    if is_written:
+        return f"{what} uses this, and writing it now is no part of a replay: {_NOT_RECORDED}"
+    return f"{what} writes this, and it is only recorded: read it after `replay`"
 
 
 def _converted(launch: RecordedLaunch, name: str, value: Any) -> np.generic:

@@ -124,7 +124,7 @@ class MetalQueue:
             dispatch.check()
         while True:
             with _lock:
-                blockers = [t for each in dispatches for t in _staging_of(device).blockers(each)]
+                blockers = _staging_of(device).blockers(dispatches)
                 if not blockers:
                     break
             for blocker in blockers:
@@ -155,8 +155,9 @@ class MetalQueue:
         for event, value in awaited:
             batch.wait_for(event, value)
         try:
-            for dispatch in dispatches:
-                dispatch.encode(batch.open_encoder(), _staging_of(device).place(dispatch, task))
+            places = _staging_of(device).place(dispatches, task)
+            for dispatch, found in zip(dispatches, places, strict=True):
+                dispatch.encode(batch.open_encoder(), found)
                 batch.commands.setLabel_(dispatch.pipeline.program.kernel)
         except BaseException:
             _staging_of(device).retire(task, is_copied=False)

@@ -21,8 +21,19 @@ class Recorder(Protocol):
         ...
 
     def check_access(self, accesses: Sequence[Access]) -> None:
-        """Refuses to have the host read what a recorded launch writes."""
+        """Refuses to have the host read what a recorded launch writes, or write what it uses."""
+        ...
+
+    def note_host_write(self, memory: tuple[int, int]) -> None:
+        """The host writes memory while launches are recorded."""
         ...
 
 
 RECORDER: ContextVar[Recorder | None] = ContextVar("eas_recorder", default=None)
+
+
+def note_host_write(memory: tuple[int, int]) -> None:
+    """Lets the graph that is being recorded know of a write that will not be part of it."""
+    recorder = RECORDER.get()
+    if recorder is not None:
+        recorder.note_host_write(memory)

@@ -78,7 +78,7 @@ def is_reachable(storage: Storage, device: int) -> bool:
 
 def _copied(tensor: Tensor, device: int) -> Tensor:
     name: Any = NAMES[device]
-    return allocate_tensor(tensor.shape, tensor.dtype, name).copy_(tensor)
+    return allocate_tensor(tensor.shape, tensor.dtype, name).write(tensor)
 
 
 def _make_capsule(tensor: Tensor, device: int, is_versioned: bool, is_copied: bool) -> Any:

@@ -14,7 +14,7 @@ from eas.runtime.tensors.dlpack_import import import_dlpack
 from eas.runtime.tensors.dtypes import DTypeLike, dtype_of, natural_dtype, to_dtype
 from eas.runtime.tensors.python_numbers import check_fit, to_numbers
 from eas.runtime.tensors.storage import Array
-from eas.runtime.tensors.tensor import Number, Tensor, allocate_tensor, share_array
+from eas.runtime.tensors.tensor import Number, Tensor, allocate_tensor, check_number, share_array
 
 Shape = int | Sequence[int]
 Mode = Literal["shared", "private"]
@@ -59,7 +59,7 @@ def tensor(
         )
     if is_shared and not copy:
         return given
-    return allocate_tensor(given.shape, wanted or given.dtype, place, storage).copy_(given)
+    return allocate_tensor(given.shape, wanted or given.dtype, place, storage).write(given)
 
 
 def _given(data: Any, wanted: DType | None, copy: bool | None) -> Tensor | None:
@@ -93,7 +93,7 @@ def from_dlpack(source: Any, /, *, device: str | None = None, copy: bool | None 
         raise BufferError(f"a tensor on {place} would be a copy of this one on {given.device}")
     if place == given.device and not copy:
         return given
-    return allocate_tensor(given.shape, given.dtype, place).copy_(given)
+    return allocate_tensor(given.shape, given.dtype, place).write(given)
 
 
 def to_dlpack(
@@ -120,7 +120,7 @@ def _of_numbers(data: Any, wanted: DType | None, device: Device, storage: Mode |
     numbers = to_numbers(data)
     dtype = wanted or natural_dtype(numbers)
     check_fit(numbers, dtype)
-    return allocate_tensor(numbers.shape, dtype, device, storage).copy_(numbers)
+    return allocate_tensor(numbers.shape, dtype, device, storage).write(numbers)
 
 
 def empty(
@@ -145,7 +145,8 @@ def full(
     storage: Mode | None = None,
 ) -> Tensor:
     """A tensor whose elements are all one number."""
-    return empty(shape, dtype=dtype, device=device, storage=storage).fill_(value)
+    check_number(value)
+    return empty(shape, dtype=dtype, device=device, storage=storage).write(value)
 
 
 def zeros(
@@ -184,7 +185,7 @@ def arange(
     numbers: Array = np.arange(start, step=step) if stop is None else np.arange(start, stop, step)
     wanted = natural_dtype(numbers) if dtype is None else to_dtype(dtype)
     check_fit(numbers, wanted)
-    return allocate_tensor(numbers.shape, wanted, to_device(device)).copy_(numbers)
+    return allocate_tensor(numbers.shape, wanted, to_device(device)).write(numbers)
 
 
 def empty_like(other: Any, *, dtype: DTypeLike = None, device: str | None = None) -> Tensor:
@@ -198,7 +199,7 @@ def empty_like(other: Any, *, dtype: DTypeLike = None, device: str | None = None
 
 def zeros_like(other: Any, *, dtype: DTypeLike = None, device: str | None = None) -> Tensor:
     """A contiguous tensor of zeros, of the shape, the dtype and the device of another."""
-    return empty_like(other, dtype=dtype, device=device).fill_(0)
+    return empty_like(other, dtype=dtype, device=device).write(0)
 
 
 def to_shape(shape: Shape) -> tuple[int, ...]:

@@ -13,11 +13,13 @@ from typing import Any, cast
 import numpy as np
 
 from eas.ir.types import BF16, F64, DType, from_numpy
+from eas.runtime.streams.active import ACTIVE
+from eas.runtime.streams.recording import note_host_write
 from eas.runtime.tensors.devices import Device, is_device, to_device
 from eas.runtime.tensors.dtypes import DTypeLike, dtype_of, to_dtype
 from eas.runtime.tensors.memory import allocate
 from eas.runtime.tensors.python_numbers import check_fit, to_numbers
-from eas.runtime.tensors.storage import Array, Storage, storage_of
+from eas.runtime.tensors.storage import Array, Storage, bounds, storage_of
 
 Number = bool | int | float
 Index = int | slice | EllipsisType | None
@@ -142,14 +144,20 @@ class Tensor:
         >>> t.tolist()
         [[1.0, 2.0], [1.0, 2.0]]
         """
+        self.write(other)
+        if ACTIVE:
+            note_host_write(bounds(self._array))
+        return self
+
+    def write(self, other: Any) -> Tensor:
+        """As `copy_`, for memory that is new: no recorded launch can have used it."""
         source = _host_array(other, self.dtype)
         self._update(lambda array: np.copyto(array, source, casting="unsafe"))
         return self
 
     def fill_(self, value: Number) -> Tensor:
         """Sets every element to a number. The result is the tensor itself."""
-        if not _is_number(value):
-            raise TypeError(f"a tensor is filled with a number, not with {value!r}")
+        check_number(value)
         return self.copy_(value.item() if isinstance(value, np.generic) else value)
 
     def to(self, target: DTypeLike, /) -> Tensor:
@@ -171,7 +179,7 @@ class Tensor:
     def _to_device(self, device: Device) -> Tensor:
         if device == self.device:
             return self
-        return allocate_tensor(self.shape, self.dtype, device).copy_(self)
+        return allocate_tensor(self.shape, self.dtype, device).write(self)
 
     def numpy(self) -> Array:
         """The elements as a NumPy array: a view of the same memory.
@@ -269,7 +277,7 @@ class Tensor:
     def _copy(self, dtype: DType | None = None) -> Tensor:
         """The elements in new memory of the same kind."""
         made = allocate_tensor(self.shape, dtype or self.dtype, self.device, self._storage.mode)
-        return made.copy_(self)
+        return made.write(self)
 
     def _update(self, change: Callable[[Array], None]) -> None:
         if not self._array.flags.writeable:
@@ -291,7 +299,7 @@ def allocate_tensor(
 def _restore(shape: tuple[int, ...], dtype: str, device: Device, mode: Any, data: Any) -> Tensor:
     """A tensor that was pickled."""
     made = allocate_tensor(shape, to_dtype(dtype), device, mode)
-    return made.copy_(np.frombuffer(data, to_dtype(dtype).numpy).reshape(shape))
+    return made.write(np.frombuffer(data, to_dtype(dtype).numpy).reshape(shape))
 
 
 def share_array(array: Array) -> Tensor:
@@ -316,8 +324,10 @@ def _host_array(value: Any, dtype: DType) -> Array:
     return numbers
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, Number | np.number | np.bool)
+def check_number(value: object) -> None:
+    """Refuses to fill a tensor with anything else."""
+    if not isinstance(value, Number | np.number | np.bool):
+        raise TypeError(f"a tensor is filled with a number, not with {value!r}")
 
 
 def _basic_index(index: object) -> tuple[Index, ...]:

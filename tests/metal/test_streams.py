@@ -367,6 +367,20 @@ def test_a_graph_is_replayed_on_metal() -> None:
     assert (x[0], y[0]) == (9.0, 38.0)
 
 
+def test_a_graph_on_metal_takes_arrays_that_overlap() -> None:
+    x = np.ones(100, np.float32)
+    with eas.graph() as g:
+        scale(x, 2.0, 100, BLOCK=32)
+        scale(x[:50], 3.0, 50, BLOCK=32)
+        scale(x[25:75], 5.0, 50, BLOCK=32)
+    for power in (1, 2):
+        g.replay(_sync=power == 1)
+        scale(x[:25], 1.0, 25, BLOCK=32, _sync=False)
+        eas.synchronize()
+        expected = [6.0**power] * 25 + [30.0**power] * 25 + [10.0**power] * 25 + [2.0**power] * 25
+        assert x.tolist() == expected
+
+
 def test_a_graph_of_tensors_uses_one_command_buffer_and_binds_nothing(
     machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -107,7 +107,7 @@ def test_reads_of_what_a_recorded_launch_writes_are_refused() -> None:
         assert x.tolist() == [1.0] * 100
         with pytest.raises(eas.GraphError, match=r"^the launch of `relu` at .*test_graphs.py:\d+ "):
             y.tolist()
-        x.fill_(-3.0)
+    x.fill_(-3.0)
     assert (x[0].item(), y[0].item()) == (-3.0, 1.0)
     g.replay()
     assert y[0].item() == 0.0
@@ -139,6 +139,23 @@ def test_graphs_are_not_used_while_they_are_recorded() -> None:
     g.replay()
     with pytest.raises(TypeError, match=r"^`fuse` is True or False, not 1$"):
         eas.graph(fuse=1)  # pyright: ignore[reportArgumentType]
+
+
+def test_writes_of_the_host_to_what_a_graph_uses_are_refused() -> None:
+    x, y, z = eas.ones(100), eas.ones(100), eas.ones(100)
+    with eas.graph() as g:
+        add(x, y, y, 100, BLOCK=32)
+        for write in (lambda: x.fill_(0), lambda: y.copy_(x), lambda: y[3:].fill_(1)):
+            with pytest.raises(eas.GraphError, match="writing it now is no part of a replay"):
+                write()
+        z[:50].fill_(7)
+        with pytest.raises(eas.GraphError, match=r"written at .*test_graphs.py.*only launches are"):
+            scale(z, 2.0, 100, BLOCK=32)
+        new = eas.zeros(100)
+        add(x, y, new, 100, BLOCK=32)
+    z.fill_(0)
+    g.replay()
+    assert (y.tolist(), new.tolist()) == ([2.0] * 100, [3.0] * 100)
 
 
 def test_another_thread_launches_while_a_graph_is_recorded() -> None:
