@@ -35,6 +35,7 @@ from eas.septran.targets.library import Library, TargetError
 from eas.septran.targets.needs import MissingError
 from eas.septran.targets.tilelang import print_tilelang
 from eas.septran.targets.tvmscript import print_tvmscript
+from eas.support.location import Loc
 from eas.support.records import frozen, replace
 
 if TYPE_CHECKING:
@@ -340,9 +341,9 @@ class Operator:
         lowered = self._fitting(lowered, types)
         return Built(lowered, self._block_program(lowered))
 
-    def _refusal(self, message: str, key: str = "targets") -> SeptranError:
+    def _refusal(self, message: str, loc: Loc | None = None) -> SeptranError:
         complaints = Complaints()
-        complaints.add("S701", message, self.machine.place(key))
+        complaints.add("S701", message, loc or self.machine.place("targets"))
         return complaints.error()
 
     @contextmanager
@@ -351,9 +352,9 @@ class Operator:
         try:
             yield
         except MissingError as error:
-            raise self._refusal(str(error), "needs") from error
+            raise self._refusal(str(error), self.machine.place("needs")) from error
         except TargetError as error:
-            raise self._refusal(str(error)) from error
+            raise self._refusal(str(error), error.loc) from error
 
     def _block_program(self, lowered: Lowered) -> Run:
         compiled = self._compiled(lowered)

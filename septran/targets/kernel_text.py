@@ -47,7 +47,11 @@ class KernelText(ABC):
             comment = self.comments.of(stmt)
             if comment:
                 self.lines.add(self.commented(comment))
-            self.statement(stmt)
+            try:
+                self.statement(stmt)
+            except TargetError as error:
+                error.loc = error.loc or stmt.origin.yaml or stmt.origin.python
+                raise
 
     def statement(self, stmt: Stmt) -> None:
         match stmt:

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from eas.ir.types import DTYPES
+from eas.support.location import Loc
 from eas.support.records import field, frozen
 
 DTYPE_CODES: dict[str, int] = {name: code for code, name in enumerate(DTYPES)}
@@ -31,7 +32,9 @@ NATIVE = Path(__file__).parent.parent / "machines" / "native"
 
 
 class TargetError(Exception):
-    """A flat module that a target has no text for."""
+    """A flat module that a target has no text for; `loc` is what asked for the statement."""
+
+    loc: Loc | None = None
 
 
 @frozen

@@ -333,11 +333,13 @@ class _KernelTiles(KernelText):
             self.plain_product(stmt)
             return
         for view in (stmt.left, stmt.right, stmt.target):
-            if not isinstance(self.buffers[view.buffer], Alloc) or not self.has_no_offset(view):
-                raise TargetError(
-                    f"`{stmt.primitive}` is a `T.gemm`, whose operands are whole tiles in shared"
-                    f" memory or fragments, and `{view.buffer}` is in {view.memory}"
-                )
+            is_alloc = isinstance(self.buffers[view.buffer], Alloc)
+            if is_alloc and self.has_no_offset(view):
+                continue
+            rule = "whose operands are whole tiles in shared memory or fragments"
+            found = "an operand is a part of" if is_alloc else "an operand is in"
+            name = f"`{view.buffer}`" if is_alloc else f"{view.memory}: `{view.buffer}`"
+            raise TargetError(f"`{stmt.primitive}` is a `T.gemm`, {rule}; {found} {name}")
         factors = ((stmt.left, "a" in stmt.transposed, 1), (stmt.right, "b" in stmt.transposed, 0))
         for view, is_transposed, depth in factors:
             self.clear_beyond(view, 1 - depth if is_transposed else depth)

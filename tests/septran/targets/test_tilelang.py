@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import ast
 import os
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+import eas
 from eas.septran.files.machine import load_machine
 from eas.septran.flat.nodes import Module
 from eas.septran.flat.pipelines import expand_pipelines
@@ -145,8 +147,8 @@ REFUSED = {
     "TileLang reduces by `add`, `max` or `min`, not by `mul`": parse_module(
         str(on_gpu(softmax())).replace("max=", "mul=")
     ),
-    "`nvidia.wmma` is a `T.gemm`, whose operands are whole tiles in shared memory or fragments,"
-    " and `A` is in GLOBAL": parse_module(
+    "`nvidia.wmma` is a `T.gemm`, whose operands are whole tiles in shared memory or fragments;"
+    " an operand is in GLOBAL: `A`": parse_module(
         str(GEMM).replace("As.SHARED@(k % 3)[0 : 16, 0 : 8] @", "A.GLOBAL[0 : 16, 0 : 8] @")
     ),
     "tiles of different shapes share the memory of `As`, and tiles of TileLang are whole"
@@ -163,6 +165,58 @@ def test_what_tilelang_cannot_say_is_refused(message: str) -> None:
     with pytest.raises(TargetError) as caught:
         print_tilelang(REFUSED[message], NVIDIA)
     assert str(caught.value) == message
+
+
+PARTS = """
+from eas import task_lang as task
+
+
+@task.define(leaf=True)
+def double(H, X):
+    H[...] = X + X
+
+
+@task.define(leaf=True)
+def multiply(Y, H, W):
+    task.call_primitive("gemm", Y, H, W)
+
+
+@task.define
+def block(Y, X, W):
+    H = task.local("H", X.shape, dtype=X.dtype)
+    Hp = task.partition(H, by="blocks", tile=(X.shape[0], 16))
+    Wp = task.partition(W, by="blocks", tile=(16, W.shape[1]))
+    task.launch(double, H, X)
+    for p in task.sequential_range(Hp.shape[1]):
+        task.launch(multiply, Y, Hp[0, p], Wp[p, 0])
+
+
+@task.define(shapes="Y[M,N] X[M,K] W[K,N]")
+def host(Y, X, W):
+    Yp = task.partition(Y, by="blocks", tile=(16, 16))
+    Xp = task.partition(X, by="rows", tile=16)
+    Wp = task.partition(W, by="blocks", tile=(W.shape[0], 16))
+    for i, j in task.parallel_range(Yp.shape):
+        task.launch(block, Yp[i, j], Xp[i, 0], Wp[0, j])
+"""
+
+
+def test_what_a_target_cannot_say_is_shown_in_the_mapping(tmp_path: Path) -> None:
+    logic, mapping = tmp_path / "parts_logic.py", tmp_path / "parts.map.yaml"
+    logic.write_text(PARTS, "utf-8")
+    mapping.write_text(
+        "machine: nvidia_gpu\nentrypoint: host\ntask_mappings:\n"
+        "  host: {task_name: host, proc: HOST, calls: {block: block}}\n"
+        "  block: {task_name: block, proc: BLOCK, mems: {Y: REGISTER, W: SHARED},"
+        " locals: {H: SHARED}}\n",
+        "utf-8",
+    )
+    with pytest.raises(eas.CompileError) as caught:
+        load(logic, mapping).emit("tilelang", M=64, N=64, K=64)
+    [diagnostic] = caught.value.diagnostics
+    assert diagnostic.code == "S701"
+    assert diagnostic.message.endswith("an operand is a part of `H`")
+    assert diagnostic.loc.source.name == "parts.map.yaml"
 
 
 PYTHON = os.environ.get("EAS_TILELANG_PYTHON", "")
