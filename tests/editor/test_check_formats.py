@@ -8,6 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 
 from eas.cli.check_formats import as_github, in_utf16
@@ -96,10 +97,23 @@ def test_a_log_with_calls_labels_and_fixes_is_valid(check: Run, tmp_path: Path) 
     assert fix["artifactChanges"][0]["replacements"][0]["insertedContent"] == {"text": "v = 0.0"}
 
 
-def test_the_check_of_logs_refuses_names_that_sarif_does_not_have() -> None:
-    log: dict[str, Any] = {"$schema": "x:", "version": "2.1.0", "runs": [], "wrong": 1}
-    with pytest.raises(Exception, match="wrong"):
-        sarif.validate(log)
+VALID: dict[str, Any] = {"$schema": "x:", "version": "2.1.0", "runs": []}
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"wrong": 1},
+        {"version": "2.0.0"},
+        {"runs": [{}]},
+        {"runs": [{"tool": {"driver": {"name": "a", "rules": [{"id": 1}]}}}]},
+        {"$schema": "no uri"},
+    ],
+)
+def test_the_check_of_logs_refuses_what_is_not_sarif(wrong: dict[str, Any]) -> None:
+    sarif.validate(VALID)
+    with pytest.raises(jsonschema.ValidationError):
+        sarif.validate(VALID | wrong)
 
 
 def record(**changes: Any) -> Any:
