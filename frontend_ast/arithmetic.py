@@ -128,9 +128,21 @@ def binary(ctx: Context, operation: ast.operator, left: Operand, right: Operand)
         raise refusal_of(ctx, REFUSED_OPERATORS[kind], ctx.loc)
     if isinstance(left, Array | ArrayPointer) or isinstance(right, Array | ArrayPointer):
         return _move(ctx, operation, left, right)
+    if kind is ast.Mod and isinstance(left, Const) and isinstance(left.value, str):
+        raise _not_formatted(ctx, right)
     if isinstance(left, Tuple) or isinstance(right, Tuple):
         return _join_tuples(ctx, kind, left, right)
     return _compute(ctx, kind, number(ctx, left), number(ctx, right))
+
+
+def _not_formatted(ctx: Context, value: Operand) -> Exception:
+    return ctx.refusal(
+        "E0414",
+        "`%` of a string is computed by Python, which takes constants only",
+        at=value,
+        label=f"{describe(value)}, known at run time only",
+        help='write an f-string: `f"... {x}"`',
+    )
 
 
 def fold(ctx: Context, kind: type[ast.AST], left: Const, right: Const) -> Const:

@@ -266,6 +266,7 @@ def _array_element(ctx: Context, holder: Operand, target: ast.Subscript) -> Elem
 
 
 def _attribute_target(ctx: Context, target: ast.Attribute) -> Exception:
+    ctx.expression(target.value)  # one with an error has been reported
     return ctx.refusal(
         "E0409",
         f"the attribute `{target.attr}` cannot be assigned to",

@@ -7,7 +7,7 @@ import inspect
 from types import FunctionType
 
 from eas.frontend_ast.call_binding import Given
-from eas.frontend_ast.calls import call_function, capture_attributes
+from eas.frontend_ast.calls import call_function, capture_attributes, of_elements
 from eas.frontend_ast.context import Context
 from eas.frontend_ast.elementwise import to_dtype
 from eas.frontend_ast.intrinsics import is_function_of_mk
@@ -98,18 +98,12 @@ def _functions_named(ctx: Context, node: ast.Attribute) -> tuple[str, ...]:
     return (f"call the function: `mk.{node.attr}({ctx.text(node.value) or 'x'})`",)
 
 
-def _of_elements(name: str, array: Array) -> tuple[str, ...]:
-    if not is_function_of_mk(name):
-        return ()
-    return (f"load its elements first: `mk.{name}(mk.load({array.name}, offs))`",)
-
-
 def _of_array(ctx: Context, array: Array, node: ast.Attribute) -> Operand:
     name = node.attr
     if name == "dtype":
         return Const(array.dtype)
     if name not in _OF_ARRAYS:
-        raise no_attribute(ctx, node, describe(array), _OF_ARRAYS, _of_elements(name, array))
+        raise no_attribute(ctx, node, describe(array), _OF_ARRAYS, of_elements(name, array))
     if array.ndim is None:
         raise ctx.refusal(
             "E0515",

@@ -22,7 +22,7 @@ from eas.frontend_ast.arithmetic import (
 )
 from eas.frontend_ast.comparison import compare
 from eas.frontend_ast.context import Context
-from eas.frontend_ast.fixes import call_of_mk
+from eas.frontend_ast.fixes import rewrite
 from eas.frontend_ast.operands import (
     EMPTY,
     FALSE,
@@ -216,7 +216,7 @@ def _of_kernels(ctx: Context, name: str) -> Fix | str:
     """The function of `mk` instead of Python's; this is the place of the call."""
     help, loc = f"use `mk.{name}`", ctx.loc
     called = replace(loc, end_line=loc.line, end_column=loc.column + len(name))
-    return call_of_mk(ctx, help, called, name) if ctx.written_at(called) == name else help
+    return rewrite(help, called, f"mk.{name}") if ctx.written_at(called) == name else help
 
 
 def _quantifier(name: str, decides: bool) -> Callable[..., Operand]:

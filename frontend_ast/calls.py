@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 import inspect
 import types
 from collections.abc import (
@@ -26,7 +27,7 @@ from eas.frontend_ast.builtins import BUILTINS
 from eas.frontend_ast.call_binding import Given, bind, without_annotations
 from eas.frontend_ast.context import Call, Context, Edge, Silenced
 from eas.frontend_ast.expressions import lower_quantifier
-from eas.frontend_ast.fixes import call_of_mk
+from eas.frontend_ast.fixes import rewrite
 from eas.frontend_ast.intrinsics import is_function_of_mk, lower_intrinsic
 from eas.frontend_ast.local_arrays import (
     GivenArray,
@@ -39,6 +40,7 @@ from eas.frontend_ast.local_arrays import (
 from eas.frontend_ast.number_forms import parts_of, with_parts
 from eas.frontend_ast.operands import (
     NONE,
+    Array,
     Closure,
     Const,
     Generated,
@@ -59,6 +61,7 @@ from eas.frontend_ast.source.parameters import UNKNOWN
 from eas.frontend_ast.source.reading import FunctionSource, read_source
 from eas.frontend_ast.source.wrappers import look_through
 from eas.frontend_ast.unrolled import spread, without_star
+from eas.ir.types import DType
 from eas.support.diagnostics import Fix, Label
 from eas.support.records import replace
 
@@ -245,10 +248,22 @@ def _function_here(ctx: Context, name: str, given: Given) -> tuple[Fix | str, ..
     """What is written here for a function of Python's or NumPy's."""
     if name in foreign.NUMPY:
         return (foreign.NUMPY[name],)
+    if name == "format":
+        return ('write an f-string: `f"... {x}"`',)
+    name = foreign.RENAMED.get(name, name)
     if not is_function_of_mk(name):
         return ()
+    if given.positional and isinstance(given.positional[0], Array):
+        return of_elements(name, given.positional[0])
     help = f"use the function of kernels: `mk.{name}`"
-    return (call_of_mk(ctx, help, ctx.frame.loc(given.node.func), name),)
+    return (rewrite(help, ctx.frame.loc(given.node.func), f"mk.{name}"),)
+
+
+def of_elements(name: str, array: Array) -> tuple[str, ...]:
+    """A function of an array is one of its elements."""
+    if not is_function_of_mk(name):
+        return ()
+    return (f"load its elements first: `mk.{name}(mk.load({array.name}, offs))`",)
 
 
 def _not_constant(ctx: Context, name: str, given: Given) -> Exception:
@@ -295,14 +310,26 @@ def _not_callable(ctx: Context, value: object, node: ast.expr) -> Exception:
             f"`{ctx.text(node) or _name(value)}` cannot be called in a kernel",
             at=node,
             notes=(f"it is {_kind(value)}, not a function written in Python",),
-            help="give some of its arguments by a lambda: `lambda x: f(1, x)`"
-            if value is partial
-            else "write it as a plain function, or compute it outside and pass the result in",
+            help=_instead_of(value),
         )
-    return ctx.refusal("E0411", f"{describe(Const(value))} cannot be called", at=node)
+    help = f"convert a value: `x.to({ctx.text(node)})`" if isinstance(value, DType) else ()
+    return ctx.refusal("E0411", f"{describe(Const(value))} cannot be called", at=node, help=help)
+
+
+def _instead_of(function: object) -> str:
+    if function is partial:
+        return "give some of its arguments by a lambda: `lambda x: f(1, x)`"
+    owner = type(getattr(function, "__self__", None)).__module__
+    if owner.partition(".")[0] == "random" or owner.startswith("numpy.random"):
+        return foreign.RANDOMS.get(_name(function), "pass random numbers in, or use `mk.rand`")
+    if isinstance(function, type) and dataclasses.is_dataclass(function):
+        return "a record of kernels cannot change: `@dataclass(frozen=True)`"
+    return "write it as a plain function, or compute it outside and pass the result in"
 
 
 def _kind(value: object) -> str:
+    if isinstance(value, types.MethodType):
+        return f"a method of the class `{type(value.__self__).__name__}`"
     if isinstance(value, type):
         return f"the class `{value.__name__}`"
     if isinstance(value, types.BuiltinFunctionType):

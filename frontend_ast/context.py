@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import Any, Literal, Protocol
 
-from eas.frontend_ast.operands import Array, Num, Operand, Poison
+from eas.frontend_ast.operands import NONE, Array, Const, Num, Operand, Poison
 from eas.frontend_ast.scopes import Bound, Env, Frame, assigned_names, changed_names
 from eas.frontend_ast.source.errors import Diagnostics, Refusal
 from eas.frontend_ast.source.parameters import Capture, snapshot
@@ -19,11 +20,13 @@ from eas.ir.ops.record import Attr, RuleError
 from eas.ir.types import Scalar, Shape, broadcast_shapes, count
 from eas.support.diagnostics import Diagnostic, Fix, Label
 from eas.support.location import NOWHERE, Loc
-from eas.support.records import field, frozen, record
+from eas.support.records import field, frozen, record, replace
 
 Ops = list[Op]
 
 _MAX_QUOTE = 40
+
+_MK = re.compile(r"\bmk\.")
 
 # More than the registers of any GPU hold, and 64 MB of f32.
 _MAX_ELEMENTS = 1 << 24
@@ -33,6 +36,10 @@ _SPELLED = {
     "and": "&", "or": "|", "xor": "^", "not": "~", "shl": "<<", "shr": ">>", "select": "mk.where",
     "truncdiv": "mk.trunc_div", "truncmod": "mk.fmod", "reduce_xor": "mk.xor_sum",
 }  # fmt: skip
+
+
+def _is_language(value: object) -> bool:
+    return isinstance(value, ModuleType) and value.__name__ == "eas.language"
 
 
 class Caution(Protocol):
@@ -167,7 +174,9 @@ class Context:
     unrolled: int = 0
     failures: int = 0
     crash: Loc | None = None
-    written: dict[int, tuple[object, Loc]] = field(default_factory=dict[int, "tuple[object, Loc]"])
+    written: dict[int, tuple[object, tuple[Loc, ...]]] = field(
+        default_factory=dict[int, "tuple[object, tuple[Loc, ...]]"]
+    )
     ended: Literal["", "exit", "dead"] = ""
 
     @property
@@ -187,8 +196,11 @@ class Context:
     def place(self, operand: Operand) -> Loc:
         """Where an operand of the current statement is written, if it has a place of its own."""
         key = operand.value if isinstance(operand, Num) else operand
-        _, loc = self.written.get(id(key), (None, self.loc))
-        return loc if loc.is_inside(self.loc) or loc.is_inside(self.statement) else self.loc
+        _, places = self.written.get(id(operand)) or self.written.get(id(key)) or (None, ())
+        for whole in (self.loc, self.statement):
+            if inside := [loc for loc in places if loc.is_inside(whole)]:
+                return inside[0]
+        return self.loc
 
     def written_at(self, loc: Loc) -> str:
         """The source of a place, if it is on one line."""
@@ -230,6 +242,7 @@ class Context:
             case _:
                 loc = self.place(at)
         helps = (help,) if isinstance(help, str | Fix) else tuple(help)
+        helps = tuple(self._fitting(each) if isinstance(each, Fix) else each for each in helps)
         return Refusal(
             Diagnostic(
                 code,
@@ -249,6 +262,18 @@ class Context:
             target.kind == "loop" or target.exits or target.continues for target in self.targets
         )
 
+    def _fitting(self, fix: Fix) -> Fix | str:
+        """An edit with the name that `mk` has in this file; without one, only words."""
+        if not any(_MK.search(edit.text) for edit in fix.edits):
+            return fix
+        names = self.frame.globals
+        known = [name for name, value in names.items() if _is_language(value)]
+        if not known:
+            return fix.help
+        name = "mk" if "mk" in known else known[0]
+        edits = (replace(edit, text=_MK.sub(f"{name}.", edit.text)) for edit in fix.edits)
+        return Fix(fix.help, tuple(edits))
+
     def unknown(self) -> Poison:
         """A value that is not known, see `UNKNOWN`: its uses are not checked."""
         self.has_unknowns = True
@@ -265,9 +290,7 @@ class Context:
         before = self.build.loc
         self.build.loc = self.frame.loc(node)
         try:
-            result = self.table.expressions[type(node)](self, node)
-            key = result.value if isinstance(result, Num) else result
-            self.written[id(key)] = (key, self.build.loc)
+            result = self._placed(self.table.expressions[type(node)](self, node))
         except (Refusal, Silenced):
             raise
         except Exception:
@@ -277,6 +300,19 @@ class Context:
             self.build.loc = before
         if isinstance(result, Poison):
             raise Silenced
+        return result
+
+    def _placed(self, result: Operand) -> Operand:
+        """Keeps where an operand is written: a value that a statement has twice is two operands."""
+        key = result.value if isinstance(result, Num) else result
+        loc, (_, known) = self.build.loc, self.written.get(id(key), (None, ()))
+        others = tuple(
+            each for each in known if each.is_inside(self.statement) and not each.is_inside(loc)
+        )
+        self.written[id(key)] = (key, (*others, loc))
+        if others and isinstance(result, Num | Array | Const) and result is not NONE:
+            result = replace(result)
+            self.written[id(result)] = (result, (loc,))
         return result
 
     def expressions(self, nodes: Sequence[ast.expr]) -> list[Operand]:
@@ -293,9 +329,10 @@ class Context:
 
     def statements(self, nodes: Sequence[ast.stmt]) -> None:
         """Runs statements in turn; one with an error is reported, and the next one is tried."""
+        around = self.statement
         for node in nodes:
             if self.ended:
-                return
+                break
             self.build.loc = self.statement = self.frame.loc(node)
             failures = self.failures
             try:
@@ -308,6 +345,7 @@ class Context:
                 raise
             if self.failures != failures:
                 self._poison(name for name in changed_names(node) if name in self.frame.names)
+        self.statement = around
 
     def _poison(self, names: Iterable[str]) -> None:
         for name in names:

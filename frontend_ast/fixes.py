@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from eas.frontend_ast.context import Context
+from eas.frontend_ast.operands import Operand
 from eas.ir.types import DType
 from eas.support.diagnostics import Edit, Fix
 from eas.support.location import Loc
@@ -25,19 +26,12 @@ def end_of(loc: Loc) -> Loc:
 
 
 def rewrite(help: str, loc: Loc, text: str) -> Fix:
-    """Replaces the text of a place."""
+    """Replaces the text of a place. `mk` in it is the module, whatever its name is there."""
     return Fix(help, (Edit(loc, text),))
 
 
-def call_of_mk(ctx: Context, help: str, loc: Loc, name: str) -> Fix | str:
-    """Replaces the text of a place by `mk.name`, if `mk` is the name of the module there."""
-    return rewrite(help, loc, f"mk.{name}") if _has_mk(ctx) else help
-
-
-def converted(ctx: Context, help: str, loc: Loc, dtype: DType, function: str = "") -> Fix | str:
+def converted(ctx: Context, help: str, loc: Loc, dtype: DType, function: str = "") -> Fix:
     """Converts the expression at a place: `x` becomes `x.to(mk.f32)`, or `mk.floor(x).to(...)`."""
-    if not _has_mk(ctx):
-        return help
     before, after = "", f".to(mk.{dtype})"
     if function:
         before, after = f"{function}(", f"){after}"
@@ -45,6 +39,16 @@ def converted(ctx: Context, help: str, loc: Loc, dtype: DType, function: str = "
         before, after = "(", f"){after}"
     edits = (Edit(start_of(loc), before),) if before else ()
     return Fix(help, (*edits, Edit(end_of(loc), after)))
+
+
+def compared(ctx: Context, operand: Operand, comparison: str, remark: str = "") -> Fix | str:
+    """Compares an operand: `x` becomes `x != 0`."""
+    loc = ctx.place(operand)
+    written = ctx.written_at(loc)
+    if not written or not _is_atom(written):
+        return f"compare it: `x {comparison}`{remark}"
+    text = f"{written} {comparison}"
+    return rewrite(f"compare it: `{text}`{remark}", loc, text)
 
 
 def rewrite_parameter(ctx: Context, help: str, name: str, text: str) -> Fix | str:
@@ -89,10 +93,6 @@ def without_word(help: str, loc: Loc, word: str) -> Fix | str:
         return help
     end = found + len(word) + 1
     return rewrite(help, replace(loc, column=found, end_line=loc.line, end_column=end), "")
-
-
-def _has_mk(ctx: Context) -> bool:
-    return getattr(ctx.frame.globals.get("mk"), "__name__", "") == "eas.language"
 
 
 def _is_atom(text: str) -> bool:

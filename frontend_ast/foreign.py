@@ -1,4 +1,4 @@
-"""Names that kernels bring along from Triton and NumPy, and what is written here instead."""
+"""Names that kernels bring along from Triton, CUDA and NumPy, and what is written here instead."""
 
 from __future__ import annotations
 
@@ -10,6 +10,29 @@ _HINT = (
     "leave it out, and `mk.multiple_of` around a block too: "
     "here that is a promise for each element, not for the first"
 )
+
+_GRID = (
+    "each program has a block of elements: `mk.program_id(0) * BLOCK + mk.arange(0, BLOCK)`; "
+    "the index of a thread is `mk.tid(0, BLOCK)`"
+)
+_SHARED = "threadgroup memory is `mk.alloc_tg(size, mk.f32)`"
+_ATOMIC = "it is `mk.atomic_{}` here, of an array and an index"
+
+# Of no module: names of CUDA and of modules that are not imported.
+OUTER: Mapping[str, str] = {
+    "mk": "import it: `from eas import mk`",
+    "tl": "the functions of kernels are in `mk`: `from eas import mk`",
+    "triton": "the functions of kernels are in `mk`: `from eas import mk`",
+    "cuda": _GRID,
+    "threadIdx": _GRID,
+    "blockIdx": "the number of the program is `mk.program_id(0)`",
+    "blockDim": "it is a parameter here: `BLOCK: eas.constexpr`",
+    "gridDim": "the number of programs is `mk.num_programs(0)`",
+    "__syncthreads": "it is `mk.barrier` here",
+    "syncthreads": "it is `mk.barrier` here",
+    **{f"atomic{name}": _ATOMIC.format(name.lower()) for name in ("Add", "Min", "Max")},
+    "self": "a kernel is a plain function: what it needs are its arguments",
+}
 
 # Of the module `mk`.
 NAMES: Mapping[str, str] = {
@@ -53,6 +76,16 @@ NAMES: Mapping[str, str] = {
     "clip": "it is `mk.clamp(x, low, high)` here",
     "matmul": "it is `mk.dot` here",
     "power": "it is `mk.pow` here",
+    "shared": _SHARED,
+    "shared_memory": _SHARED,
+    "syncthreads": "it is `mk.barrier` here",
+    "sync_threads": "it is `mk.barrier` here",
+    "grid": _GRID,
+    "thread_id": "it is `mk.tid` here",
+    "block_id": "it is `mk.program_id` here",
+    "float": "the dtype is `mk.f32`; to convert, write `float(x)` or `x.to(mk.f32)`",
+    "half": "the dtype is `mk.f16`; to convert, write `x.to(mk.f16)`",
+    "int": "the dtype is `mk.i32`; to convert, write `int(x)` or `x.to(mk.i32)`",
     "swizzle2d": "compute both numbers from `mk.program_id(0)`, with `//` and `%`",
 }
 
@@ -115,21 +148,88 @@ MAKERS: Mapping[str, str] = {
     "identity": "compare indices: `mk.arange(0, n)[:, None] == mk.arange(0, n)[None, :]`",
 }
 
-# Of NumPy's functions whose name is another one here.
+# Of NumPy's functions whose name is another one in `mk`.
+RENAMED: Mapping[str, str] = {
+    "absolute": "abs",
+    "fabs": "abs",
+    "clip": "clamp",
+    "matmul": "dot",
+    "power": "pow",
+    "arctan2": "atan2",
+    "arcsin": "asin",
+    "arccos": "acos",
+    "arctan": "atan",
+    "amax": "max",
+    "amin": "min",
+    "fmax": "maximum",
+    "fmin": "minimum",
+    "rint": "round",
+    "around": "round",
+    "transpose": "trans",
+}
+
+_OPERATORS = {
+    "+": ("add",),
+    "-": ("subtract",),
+    "*": ("multiply",),
+    "/": ("divide", "true_divide"),
+    "//": ("floor_divide",),
+    "%": ("remainder", "mod"),
+    "==": ("equal",),
+    "!=": ("not_equal",),
+    "<": ("less",),
+    "<=": ("less_equal",),
+    ">": ("greater",),
+    ">=": ("greater_equal",),
+    "&": ("logical_and", "bitwise_and"),
+    "|": ("logical_or", "bitwise_or"),
+    "^": ("logical_xor", "bitwise_xor"),
+    "<<": ("left_shift", "bitwise_left_shift"),
+    ">>": ("right_shift", "bitwise_right_shift"),
+}
+_PARTS = "store the parts one after the other, or use `mk.join`"
+
+# Of NumPy's functions that are written otherwise here.
 NUMPY: Mapping[str, str] = {
     **MAKERS,
-    "abs": "use the function of kernels: `mk.abs`",
-    "absolute": "use the function of kernels: `mk.abs`",
-    "clip": "use the function of kernels: `mk.clamp`",
-    "matmul": "use the function of kernels: `mk.dot`",
-    "power": "use the function of kernels: `mk.pow`",
-    "arctan2": "use the function of kernels: `mk.atan2`",
-    "arcsin": "use the function of kernels: `mk.asin`",
-    "arccos": "use the function of kernels: `mk.acos`",
-    "arctan": "use the function of kernels: `mk.atan`",
-    "concatenate": "store the parts one after the other, or use `mk.join`",
-    "amax": "use the function of kernels: `mk.max`",
-    "amin": "use the function of kernels: `mk.min`",
+    **{
+        name: f"write the operator: `a {symbol} b`"
+        for symbol, names in _OPERATORS.items()
+        for name in names
+    },
+    "negative": "write the operator: `-a`",
+    "logical_not": "write the operator: `~a`",
+    "invert": "write the operator: `~a`",
+    "bitwise_not": "write the operator: `~a`",
+    "square": "write it: `x * x`",
+    "reciprocal": "write it: `1.0 / x`",
+    "radians": "write it: `x * (math.pi / 180.0)`",
+    "deg2rad": "write it: `x * (math.pi / 180.0)`",
+    "degrees": "write it: `x * (180.0 / math.pi)`",
+    "rad2deg": "write it: `x * (180.0 / math.pi)`",
+    "outer": "write it: `a[:, None] * b[None, :]`",
+    "isclose": "compare it: `mk.abs(a - b) <= 1e-6`",
+    "allclose": "compare it: `mk.all(mk.abs(a - b) <= 1e-6)`",
+    "nan_to_num": "write it: `mk.where(mk.isnan(x), 0.0, x)`",
+    "count_nonzero": "write it: `mk.sum((x != 0).to(mk.i32))`",
+    "concatenate": _PARTS,
+    "hstack": _PARTS,
+    "stack": _PARTS,
+    "average": "divide the sum: `mk.sum(x) / n`",
     "mean": "divide the sum: `mk.sum(x) / n`",
+    "var": "write it: `d = x - mk.sum(x) / n; mk.sum(d * d) / n`",
+    "std": "write it: `d = x - mk.sum(x) / n; mk.sqrt(mk.sum(d * d) / n)`",
+    "sort": "write a sorting network with `mk.minimum` and `mk.maximum`",
     "hypot": "write it: `mk.sqrt(x * x + y * y)`",
+}
+
+_UNIFORM = "use the function of kernels: `mk.rand(seed, offset)`"
+_NORMAL = "use the function of kernels: `mk.randn(seed, offset)`"
+_INTEGERS = "use the function of kernels: `mk.randint(seed, offset)`"
+
+# Of the random numbers of Python and NumPy, which have a state.
+RANDOMS: Mapping[str, str] = {
+    **dict.fromkeys(("rand", "random", "random_sample", "uniform"), _UNIFORM),
+    **dict.fromkeys(("randn", "normal", "standard_normal", "gauss", "normalvariate"), _NORMAL),
+    **dict.fromkeys(("randint", "integers", "randrange", "getrandbits"), _INTEGERS),
 }

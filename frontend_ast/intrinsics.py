@@ -53,6 +53,20 @@ def lower_intrinsic(ctx: Context, name: str, bound: inspect.BoundArguments, call
     return elementwise(ctx, OPS[name], list(bound.arguments.values()))
 
 
+# Functions of `mk` whose op has another name, and ops that are operators or parts of functions.
+_RENAMED = frozenset(("where", "trunc_div", "fmod", "xor_sum"))
+_WITHOUT_FUNCTION = frozenset(
+    (
+        *("add", "sub", "mul", "div", "floordiv", "mod", "truncdiv", "truncmod", "neg"),
+        *("eq", "ne", "lt", "le", "gt", "ge", "and", "or", "xor", "not", "shl", "shr"),
+        *("select", "splat", "broadcast", "slice", "index", "cycle", "philox", "mma_word"),
+        *("lane_index", "simdgroup_index", "thread_index"),
+    )
+)
+
+
 def is_function_of_mk(name: str) -> bool:
-    tables = (OPS, HANDLERS, COMBINATIONS)
+    if name in _WITHOUT_FUNCTION or name.startswith("reduce_"):
+        return False
+    tables = (_RENAMED, OPS, HANDLERS, COMBINATIONS)
     return f"reduce_{name}" in OPS or any(name in table for table in tables)

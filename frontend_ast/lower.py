@@ -108,7 +108,7 @@ def _lower_source(
     body = _lower_body(ctx, node)
     if ctx.has_unknowns:
         find_undefined(ctx, node)
-    ctx.diagnostics.raise_if_any(source.name)
+    ctx.diagnostics.raise_if_any(source.name, is_partial=ctx.has_unknowns)
     if ctx.failures or ctx.has_unknowns:
         raise Incomplete(source.name)
     if "tid" in ctx.positions and ctx.has_early_effects:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from eas.frontend_ast.context import Context
-from eas.frontend_ast.fixes import converted
+from eas.frontend_ast.fixes import compared, converted
 from eas.frontend_ast.number_forms import as_array_pointer
 from eas.frontend_ast.operands import Array, ArrayPointer, Const, LocalArray, Num, Operand
 from eas.frontend_ast.promote import (
@@ -13,6 +13,7 @@ from eas.frontend_ast.promote import (
     broadcast,
     common_dtype,
     common_shape,
+    constant_dtype,
     describe,
     materialize,
     number,
@@ -155,14 +156,18 @@ def _mask(ctx: Context, mask: Operand | None) -> Num | None:
     if mask is None or (isinstance(mask, Const) and (mask.value is None or mask.value is True)):
         return None
     num = number(ctx, mask, "a mask")
-    if common_dtype(ctx, [num]).is_float:
+    dtype = num.dtype if isinstance(num, Num) else constant_dtype(ctx, num)
+    if not dtype.is_bool:
+        not_zero = f"!= {'0.0' if dtype.is_float else '0'}"
         raise ctx.refusal(
             "E0301",
             f"a mask says yes or no, this is {describe(num)}",
             at=num,
-            help="compare it: `x > 0.0`; what lanes without memory get is `other`",
+            help="write `True` or `False`"
+            if isinstance(num, Const)
+            else compared(ctx, num, not_zero, "; what lanes without memory get is `other`"),
         )
-    return materialize(ctx, to_bool(ctx, num), BOOL)
+    return materialize(ctx, num, BOOL)
 
 
 def _roundings(ctx: Context, loc: Loc, dtype: DType) -> Fix | str:

@@ -8,6 +8,7 @@ import re
 import types
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -38,6 +39,14 @@ def read_name(ctx: Context, name: str) -> Operand:
             return _outside(ctx, frame, name)
         frame = frame.parent
     return _local(ctx, frame, name)
+
+
+def is_known(ctx: Context, name: str) -> bool:
+    """Whether a name has a value here."""
+    try:
+        return bool(read_name(ctx, name))
+    except Refusal:
+        return False
 
 
 def _local(ctx: Context, frame: Frame, name: str) -> Operand:
@@ -100,8 +109,10 @@ def _binds(node: ast.AST) -> tuple[str, ...]:
     return assigned_names([node]) if isinstance(node, ast.stmt | ast.Name | ast.pattern) else ()
 
 
-def _suggestion(ctx: Context, name: str) -> tuple[Fix, ...]:
+def _suggestion(ctx: Context, name: str) -> tuple[Fix | str, ...]:
     """The likeliest name that was meant, of the innermost scope that has one."""
+    if name in foreign.OUTER:
+        return (_renamed(foreign.OUTER[name], ctx.loc, ctx.loc),)
     frame: Frame | None = ctx.frame
     while frame is not None:
         for known in (frame.names, frame.cells, frame.globals):
@@ -152,8 +163,10 @@ def lower_attribute_of_constant(ctx: Context, holder: Const, node: ast.Attribute
     return Const(found)
 
 
-def _suggestions(holder: object, name: str) -> tuple[str, ...]:
+def _suggestions(holder: Any, name: str) -> tuple[str, ...]:
     """What is written here for a name of another language."""
+    if isinstance(holder, dict) and name in holder:
+        return (f"an item of a dict is written `[{name!r}]`",)
     names = foreign.NAMES if _is_mk(holder) else foreign.OF_DTYPES
     is_ours = _is_mk(holder) or isinstance(holder, DType)
     return (names[name],) if is_ours and name in names else ()
@@ -204,6 +217,13 @@ def _renamed(suggestion: str, whole: Loc, name: Loc) -> str | Fix:
 
 def close_matches(name: str, known: Iterable[str], cutoff: float = 0.66) -> list[str]:
     """Names that look like this one, the likeliest first."""
-    candidates = sorted(k for k in set(known) if not k.startswith("_") and k != name)
+    most = max(1, len(name) // 3)
+    candidates = sorted(
+        k
+        for k in set(known)
+        if not k.startswith("_")
+        and k != name
+        and (abs(len(k) - len(name)) <= most or k.startswith(name))
+    )
     by_case = [k for k in candidates if k.lower() == name.lower()]
     return by_case or closest(name, candidates, cutoff)

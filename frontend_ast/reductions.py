@@ -8,6 +8,7 @@ from typing import Any
 from eas.frontend_ast.arithmetic import items_of
 from eas.frontend_ast.collective import require_all_lanes
 from eas.frontend_ast.context import Context
+from eas.frontend_ast.fixes import rewrite
 from eas.frontend_ast.operands import FALSE, NONE, ZERO, Const, Num, Operand, Tuple
 from eas.frontend_ast.promote import (
     broadcast,
@@ -36,6 +37,8 @@ from eas.ir.passes.fold import fold
 from eas.ir.passes.select import without_branches
 from eas.ir.rewrite import Renaming
 from eas.ir.types import BOOL, F32, DType, Scalar, count
+from eas.support.diagnostics import Fix
+from eas.support.records import replace
 
 # Calls an operand that is a function.
 Call = Callable[[Operand, Sequence[Operand]], Operand]
@@ -51,7 +54,7 @@ def _reduction(op: str, shown: str) -> Callable[..., Operand]:
         require_all_lanes(ctx, f"`mk.{shown}`")
         if op in ("reduce_any", "reduce_all"):
             num = materialize(ctx, to_bool(ctx, num), BOOL)
-        place = None if axis == NONE else static_axis(ctx, axis, num)
+        place = None if axis == NONE else static_axis(ctx, axis, num, _of_two(ctx, shown))
         if len(num.shape) == 1:
             place = None
         reduced = ctx.compute(op, num.value, axis=place)
@@ -77,6 +80,21 @@ def _reduce(
     if static_flag(ctx, keep_dims, "keep_dims"):
         results = [_kept(ctx, num, nums[0], place) for num in results]
     return _like(a, results)
+
+
+_OF_TWO = {"max": ("greater", "maximum"), "min": ("smaller", "minimum")}
+
+
+def _of_two(ctx: Context, shown: str) -> tuple[Fix | str, ...]:
+    """What was meant where something else than an axis is given."""
+    if shown not in _OF_TWO:
+        return ()
+    which, name = _OF_TWO[shown]
+    help = f"the {which} of two is `mk.{name}(a, b)`"
+    loc = ctx.loc
+    called = replace(loc, end_line=loc.line, end_column=loc.column + len(f"mk.{shown}"))
+    is_written = ctx.written_at(called) == f"mk.{shown}"
+    return (rewrite(help, called, f"mk.{name}") if is_written else help,)
 
 
 def _kept(ctx: Context, num: Num, like: Num, place: int | None) -> Num:

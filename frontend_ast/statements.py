@@ -7,6 +7,7 @@ import ast
 from eas.frontend_ast.branches import lower_condition
 from eas.frontend_ast.builtins import message_parts
 from eas.frontend_ast.context import Context, Target
+from eas.frontend_ast.fixes import rewrite
 from eas.frontend_ast.loops import Loop, lower_loop, range_loop
 from eas.frontend_ast.operands import NONE, Const, Operand, Range
 from eas.frontend_ast.promote import broadcast, materialize, to_bool
@@ -16,6 +17,7 @@ from eas.frontend_ast.scopes import assigned_names
 from eas.frontend_ast.unrolled import lower_unrolled_for, static_items
 from eas.ir.nodes import Assert
 from eas.ir.types import BOOL
+from eas.support.diagnostics import Fix
 
 
 def lower_for(ctx: Context, node: ast.For) -> None:
@@ -93,10 +95,14 @@ def lower_assert(ctx: Context, node: ast.Assert) -> None:
 
 
 def _message(ctx: Context, node: ast.Assert) -> str:
-    return "" if node.msg is None else _constant_text(ctx, node.msg, "an `assert`")
+    if node.msg is None:
+        return ""
+    return _constant_text(ctx, node.msg, "an `assert`", _print_before(ctx, node, node.msg))
 
 
-def _constant_text(ctx: Context, node: ast.expr, what: str) -> str:
+def _constant_text(
+    ctx: Context, node: ast.expr, what: str, help: Fix | str = "keep to constants"
+) -> str:
     parts = message_parts(ctx, ctx.expression(node))
     texts = [part for part in parts if isinstance(part, str)]
     if len(texts) != len(parts):
@@ -104,9 +110,21 @@ def _constant_text(ctx: Context, node: ast.expr, what: str) -> str:
             "E0425",
             f"the text of {what} holds values that are known at run time only",
             at=node,
-            help="keep to constants, or `print` the values before",
+            help=help,
         )
     return "".join(texts)
+
+
+def _print_before(ctx: Context, node: ast.Assert, message: ast.expr) -> Fix | str:
+    """Prints the values where the condition fails, in a line before the assert."""
+    loc = ctx.frame.loc(node)
+    indent = ctx.frame.source.lines[loc.line - 1][: loc.column]
+    test, text = (ctx.written_at(ctx.frame.loc(each)) for each in (node.test, message))
+    help = "print the values before, and keep to constants here"
+    if not test or not text or indent.strip():
+        return f"{help}: `if not (x > 0): print(x)`"
+    printed = f"if not ({test}): print({text})"
+    return rewrite(f"{help}: `{printed}`", loc, f"{printed}\n{indent}assert {test}")
 
 
 def lower_raise(ctx: Context, node: ast.Raise) -> None:

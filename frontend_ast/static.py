@@ -20,7 +20,7 @@ from eas.ir.types import DTYPES, LONG_NAMES, DType, Shape, dtype_named, from_num
 from eas.support.diagnostics import Fix
 
 
-def static_int(ctx: Context, operand: Operand, what: str, help: Sequence[Fix] = ()) -> int:
+def static_int(ctx: Context, operand: Operand, what: str, help: Sequence[Fix | str] = ()) -> int:
     if isinstance(operand, Const) and type(operand.value) is not bool:
         with contextlib.suppress(TypeError):
             return operator.index(cast(SupportsIndex, operand.value))
@@ -40,6 +40,8 @@ def _make_static(ctx: Context, operand: Operand) -> Fix | str:
             return rewrite_parameter(
                 ctx, f"annotate the parameter: `{annotated}`", param.name, annotated
             )
+    if isinstance(operand, Const) and isinstance(operand.value, str) and operand.value in DTYPES:
+        return "what a constexpr is compiled for is a value, not a type: `dict(BLOCK=256)`"
     return "make it a literal, or a parameter annotated `eas.constexpr`"
 
 
@@ -105,12 +107,12 @@ def _python_dtype(value: Any) -> DType | None:
         return None
 
 
-def static_axis(ctx: Context, axis: Operand, num: Num) -> int:
-    """An axis of a block, counted from the end if it is negative."""
-    place = static_int(ctx, axis, "the axis")
+def static_axis(ctx: Context, axis: Operand, num: Num, help: Sequence[Fix | str] = ()) -> int:
+    """An axis of a block, counted from the end if it is negative; `help` is for what is none."""
+    place = static_int(ctx, axis, "the axis", help)
     rank = len(num.shape)
     if not -rank <= place < rank:
-        raise ctx.refusal("E0511", f"{describe(num)} has no axis {place}", at=axis)
+        raise ctx.refusal("E0511", f"{describe(num)} has no axis {place}", at=axis, help=help)
     return place % rank
 
 

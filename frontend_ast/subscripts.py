@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 from eas.frontend_ast import local_arrays
 from eas.frontend_ast.arithmetic import binary, class_of, items_of, unknown_range
@@ -12,6 +12,7 @@ from eas.frontend_ast.collective import require_all_lanes
 from eas.frontend_ast.context import Context
 from eas.frontend_ast.fixes import rewrite
 from eas.frontend_ast.memory import load, store
+from eas.frontend_ast.name_lookup import close_matches, is_known
 from eas.frontend_ast.operands import (
     Array,
     ArrayPointer,
@@ -118,9 +119,11 @@ def _refuse_slice(ctx: Context, array: Array, part: ast.expr) -> None:
         )
 
 
-def _instead_of_slice(ctx: Context, part: ast.Slice) -> Fix:
+def _instead_of_slice(ctx: Context, part: ast.Slice) -> Fix | str:
     indices = _indices(ctx, part)
     help = f"use a block of indices instead: `{indices}`"
+    if "BLOCK" in indices and not is_known(ctx, "BLOCK"):
+        return f"{help}, with a parameter `BLOCK: eas.constexpr`"
     return rewrite(help, ctx.frame.loc(part), indices)
 
 
@@ -140,8 +143,17 @@ def _array_index(ctx: Context, part: ast.expr, operand: Operand) -> Number:
     with ctx.at(part):
         one = number(ctx, operand, "an index")
         if not common_dtype(ctx, [one]).is_int or (isinstance(one, Num) and one.dtype.is_bool):
-            raise ctx.refusal("E0501", f"an index is an int, this is {describe(one)}")
+            message = f"an index is an int, this is {describe(one)}"
+            raise ctx.refusal("E0501", message, help=_as_index(ctx, one))
         return one
+
+
+def _as_index(ctx: Context, one: Number) -> Fix | str:
+    written = ctx.written_at(ctx.loc) or "x"
+    help = f"make it one: `int({written})`"
+    if not (isinstance(one, Num) and one.dtype.is_bool):
+        help += "; a quotient that is an int is `a // b`"
+    return rewrite(help, ctx.loc, f"int({written})") if written != "x" else help
 
 
 def _step(ctx: Context, array: Array, axis: int, index: Number) -> Operand:
@@ -257,10 +269,24 @@ def _index_constant(ctx: Context, holder: Operand, index: ast.expr) -> Operand:
             f"{describe(holder)} has no item {key.value!r}",
             at=index,
             notes=(f"Python raises {type(error).__name__}: {error}",),
+            help=_other_item(ctx, subscripted, key.value, index),
         ) from error
     if not isinstance(holder, Tuple):
         return Const(found)
     return Tuple(found, class_of(holder)) if isinstance(key.value, slice) else found
+
+
+def _other_item(ctx: Context, holder: Any, key: object, index: ast.expr) -> tuple[Fix, ...]:
+    """The key of a dict that was likely meant."""
+    is_text = isinstance(holder, dict) and isinstance(key, str)
+    known = (
+        [each for each in cast(dict[object, object], holder) if isinstance(each, str)]
+        if is_text
+        else []
+    )
+    close = close_matches(str(key), known)
+    loc = ctx.frame.loc(index)
+    return tuple(rewrite(f"did you mean `{each!r}`?", loc, repr(each)) for each in close)
 
 
 def _subscripted(ctx: Context, holder: Operand) -> Any:

@@ -18,6 +18,8 @@ import eas
 from eas import mk
 from eas.config import Backend
 from eas.frontend_ast import foreign
+from eas.frontend_ast.intrinsics import HANDLERS, is_function_of_mk
+from eas.frontend_ast.reductions import COMBINATIONS
 from eas.intrinsic import MARK
 from eas.ir.ops import OPS
 from eas.ir.types import DTYPES
@@ -215,3 +217,15 @@ def test_the_examples_give_what_they_say(
     result = np.zeros_like(case.expected())
     examples[case.kernel][1](x, out, result, _backend=backend)
     np.testing.assert_allclose(result, case.expected(), rtol=1e-6, atol=1e-6)
+
+
+def test_the_front_end_knows_the_functions_of_mk_by_their_names() -> None:
+    known = {*OPS, *HANDLERS, *COMBINATIONS, *INTRINSICS, *dir(np)}
+    assert {name for name in known if is_function_of_mk(name)} == INTRINSICS.keys()
+
+
+def test_what_is_said_about_functions_of_numpy_can_be_written() -> None:
+    said = {**foreign.NUMPY, **foreign.RANDOMS, **foreign.OUTER}
+    written = {name for text in said.values() for name in re.findall(r"mk\.(\w+)", text)}
+    assert written | set(foreign.RENAMED.values()) <= set(dir(mk))
+    assert all(hasattr(np, name) for name in {**foreign.NUMPY, **foreign.RENAMED})

@@ -62,11 +62,12 @@ class Subject:
 
 @record(eq=False)
 class Found:
-    """What is found of one kernel of the text."""
+    """What is found of one kernel of the text; `is_cautious` if the module could say more."""
 
     kernel: KernelRecord
     diagnostics: list[DiagnosticRecord] = field(default_factory=list[DiagnosticRecord])
     names: list[NameRecord] = field(default_factory=list[NameRecord])
+    is_cautious: bool = False
 
 
 class Analysis:
@@ -182,7 +183,9 @@ class Analysis:
                 write_llvm(compiled.unit_stride.function)
         except Incomplete:
             found.kernel["checked"] = "partly"
+            found.is_cautious = self.is_cautious
         except CompileError as error:
+            found.is_cautious = found.is_cautious or (self.is_cautious and error.is_partial)
             head = self._head(subject.written)
             return [_placed(each, head) for each in error.diagnostics]
         except Exception as error:  # of the compiler; the kernel is named, and the others go on
@@ -280,13 +283,20 @@ def names_of(observed: Observed, path: str) -> Iterator[NameRecord]:
         }
 
 
-def broken(error: SyntaxError | ValueError, path: str, text: str, color: bool) -> DiagnosticRecord:
-    """The record of a text that Python cannot parse."""
-    if not isinstance(error, SyntaxError):  # a null byte
-        source = SourceName(os.path.basename(path), path, lines_of(text))
-        diagnostic = Diagnostic(SYNTAX, f"invalid syntax: {error}", Loc(source, 1, 0, 1, 1))
-        return record_of(diagnostic, color=color)
-    return record_of(syntax_error(error, path, text), color=color)
+def broken(
+    error: SyntaxError | ValueError, path: str, text: str | None, color: bool
+) -> DiagnosticRecord:
+    """The record of a text that Python cannot parse; None if it cannot even be decoded."""
+    if isinstance(error, SyntaxError) and error.lineno is not None:
+        return record_of(syntax_error(error, path, text), color=color)
+    before = (text or "").partition("\0")[0]
+    if isinstance(error, UnicodeDecodeError):
+        before = error.object[: error.start].decode(errors="replace")
+    lines = lines_of(before + "?")
+    source = SourceName(os.path.basename(path), path, lines_of(text or before))
+    start = len(lines[-1]) - 1
+    loc = Loc(source, len(lines), start, len(lines), start + 1)
+    return record_of(Diagnostic(SYNTAX, f"invalid syntax: {error}", loc), color=color)
 
 
 def file_record(path: str, found: Iterable[Found]) -> FileRecord:

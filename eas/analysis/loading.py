@@ -102,10 +102,15 @@ def failure(error: BaseException, path: str) -> Diagnostic:
     source = SourceName(os.path.basename(path), path)
     loc = _place(own[-1], source) if own else Loc(source, 1, 0, 1, 0)
     notes = ()
-    if frames and own and frames[-1] is not own[-1]:
+    if frames and own and frames[-1] is not own[-1] and not _is_ours(frames[-1]):
         code, line = frames[-1].tb_frame.f_code, frames[-1].tb_lineno
         notes = (f"it is raised in {code.co_filename}, line {line}",)
     return Diagnostic(IMPORT, f"the file cannot be imported: {what}", loc, notes=notes)
+
+
+def _is_ours(trace: TracebackType) -> bool:
+    """Whether easy_as itself refuses something: the place in its files tells a user nothing."""
+    return str(trace.tb_frame.f_globals.get("__name__", "")).partition(".")[0] == "eas"
 
 
 def _frames(trace: TracebackType | None) -> list[TracebackType]:

@@ -73,4 +73,5 @@ def moved(found: Found, path: str, moves: list[tuple[Span, int]]) -> Found:
                 result[name] = line_now(result[name])
         return result
 
-    return Found(visit(found.kernel), visit(found.diagnostics), visit(found.names))
+    parts = visit(found.kernel), visit(found.diagnostics), visit(found.names)
+    return Found(*parts, found.is_cautious)

@@ -21,7 +21,12 @@ from eas.support.records import frozen
 
 def lines_of(text: str) -> list[str]:
     """The lines of a text with their ends: as Python counts them, not as `str.splitlines` does."""
-    return io.StringIO(text).readlines()
+    return io.StringIO(text, newline=None).readlines()
+
+
+def normalized(text: str) -> str:
+    """A text as Python reads it from a file: each line ends in `\\n`, and no mark stands first."""
+    return io.StringIO(text.removeprefix("\ufeff"), newline=None).read()
 
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef

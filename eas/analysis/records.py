@@ -138,6 +138,19 @@ def merged(records: Iterable[DiagnosticRecord]) -> list[DiagnosticRecord]:
     return sorted(found.values(), key=_order)
 
 
+def joined(
+    failures: Iterable[DiagnosticRecord], found: Iterable[DiagnosticRecord]
+) -> list[DiagnosticRecord]:
+    """What an import and an analysis have found; what both have found is there once."""
+    failed = list(failures)
+
+    def is_known(record: DiagnosticRecord) -> bool:
+        line, message = record["place"]["line"], record["message"]
+        return any(e["place"]["line"] == line and e["message"].endswith(message) for e in failed)
+
+    return merged([*failed, *(each for each in found if not is_known(each))])
+
+
 def _order(record: DiagnosticRecord) -> tuple[str, int, int]:
     place = record["place"]
     return os.path.abspath(place["path"]), place["line"], place["column"]

@@ -19,7 +19,7 @@ from eas.analysis.analyze import Analysis, Found, Options, broken, file_record
 from eas.analysis.loading import Failed, import_file, read_text
 from eas.analysis.moving import Cache, Key
 from eas.analysis.namespace import Saved
-from eas.analysis.outline import Outline, Written
+from eas.analysis.outline import Outline, Written, normalized
 from eas.analysis.records import FileRecord, record_of
 from eas.analysis.settings import Settings, find_settings
 from eas.frontend_ast.lower import Incomplete
@@ -56,11 +56,12 @@ class Session:
 
     def analyze(self, text: str | None, options: Options) -> FileRecord:
         """All that is found in a text; without one, in the file as it is saved."""
-        written = text
-        if text is None:
-            text = self.saved.outline.text if self.saved else read_text(self.path)
+        written = text = text if text is None else normalized(text)
         try:
-            analysis = self._analysis(text, options, is_saved=written is None)
+            if text is None:
+                text = self.saved.outline.text if self.saved else read_text(self.path)
+            is_saved = written is None or self._is_saved(text)
+            analysis = self._analysis(text, options, is_saved=is_saved)
         except (SyntaxError, ValueError) as error:
             record = file_record(self.path, ())
             record["diagnostics"] = [broken(error, self.path, text, options.color)]
@@ -71,9 +72,9 @@ class Session:
 
     def metal(self, text: str | None, line: int) -> dict[str, Any]:
         """The Metal text of the kernel at a line, and the Python line behind each of its lines."""
-        text = text if text is not None else read_text(self.path)
+        text = normalized(text) if text is not None else read_text(self.path)
         try:
-            analysis = self._analysis(text, Options(), is_saved=False)
+            analysis = self._analysis(text, Options(), is_saved=self._is_saved(text))
             kernels = analysis.written()
             here = [each for each in kernels if each.key[1] <= line <= (each.node.end_lineno or 0)]
             if not here:
@@ -90,12 +91,19 @@ class Session:
             "lines": lines_behind(compiled.text, name),
         }
 
+    def _is_saved(self, text: str) -> bool:
+        """Whether a text is the one that the module was made of."""
+        return self.saved is not None and text == self.saved.outline.text
+
     def _analysis(self, text: str, options: Options, *, is_saved: bool) -> Analysis:
         outline = self.saved.outline if is_saved and self.saved else Outline(text, self.path)
         return Analysis(outline, self.saved, self.settings, options, is_saved=is_saved)
 
     def _found(self, analysis: Analysis) -> Iterator[Found]:
-        """Kernels that are as they were in an earlier text are not compiled again."""
+        """Kernels that are as they were in an earlier text are not compiled again.
+
+        What the module itself has said of a kernel as it is saved is kept, too.
+        """
         outline, kernels = analysis.outline, analysis.written()
         keys: set[Key] = set()
         names = frozenset(
@@ -108,7 +116,7 @@ class Session:
             key = (*own, needed, names)  # a name that is not defined may be like another one
             keys.add(key)
             found = self._cache.look_up(key, outline, each, rest)
-            if found is None:
+            if found is None or (found.is_cautious and not analysis.is_cautious):
                 found = analysis.find(each)
                 self._cache.add(key, found, outline, each, rest)
             yield found

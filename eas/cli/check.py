@@ -10,7 +10,7 @@ from functools import partial
 
 from eas.analysis.loading import IMPORT, SYNTAX
 from eas.analysis.process import TimeLimit, Worker, WorkerError
-from eas.analysis.records import DiagnosticRecord, FileRecord, merged, record_of
+from eas.analysis.records import DiagnosticRecord, FileRecord, joined, merged, record_of
 from eas.analysis.settings import FILE, Settings, find_settings, read_settings
 from eas.cli import check_formats
 from eas.support.command_line import UsageError, print_text
@@ -127,7 +127,7 @@ def check_file(file: tuple[str, Settings], request: Request) -> FileRecord:
         record = _analyzed(worker, path, timeout, options)
     finally:
         worker.close()
-    record["diagnostics"] = merged([*failed, *record["diagnostics"]])
+    record["diagnostics"] = joined(failed, record["diagnostics"])
     record["output"] = output
     return record
 

@@ -11,7 +11,9 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 from pygls.uris import from_fs_path, to_fs_path
 
-from eas.analysis.records import DiagnosticRecord, Place
+from eas.analysis.loading import read_text
+from eas.analysis.outline import normalized
+from eas.analysis.records import DiagnosticRecord, Place, joined
 from eas.lsp.analyzer import Analyzed, Analyzer, Spare
 from eas.lsp.client_positions import Positions
 
@@ -82,7 +84,7 @@ class Server(LanguageServer):
         document = self.documents.get(uri)
         if document is not None and document.analyzer is not None:
             source = self.workspace.get_text_document(uri)
-            document.saved_text = source.source
+            document.saved_text = normalized(source.source)
             document.arrived.clear()
             document.analyzer.saved(source.version or 0, source.source)
 
@@ -135,10 +137,11 @@ class Server(LanguageServer):
 
     def diagnostics(self, document: Document, analyzed: Analyzed) -> list[types.Diagnostic]:
         positions = self.positions(analyzed.text)
-        records = list(analyzed.record["diagnostics"])
-        if analyzed.text == document.saved_text:  # their places are those of the saved text
-            known = {(r["code"], r["message"]) for r in records}
-            records += [r for r in analyzed.failures if (r["code"], r["message"]) not in known]
+        records = analyzed.record["diagnostics"]
+        if (
+            normalized(analyzed.text) == document.saved_text
+        ):  # their places are those of the saved text
+            records = joined(analyzed.failures, records)
         return [self.diagnostic(document, positions, each) for each in records]
 
     def diagnostic(
@@ -187,7 +190,6 @@ def place_in(record: DiagnosticRecord, path: str) -> Place:
 
 def _read(path: str) -> str | None:
     try:
-        with open(path, encoding="utf-8", newline="") as stream:
-            return stream.read()
-    except (OSError, UnicodeDecodeError):
+        return read_text(path)
+    except (OSError, SyntaxError, UnicodeDecodeError):
         return None

@@ -23,16 +23,23 @@ class Refusal(Exception):
 
 
 class CompileError(SyntaxError):
-    """A kernel that cannot be compiled: `diagnostics` says why and where, in the user's file."""
+    """A kernel that cannot be compiled: `diagnostics` says why and where, in the user's file.
+
+    `is_partial` says that something was unknown, so that there may be other errors.
+    """
 
     __module__ = "eas"  # where a user imports it from; tracebacks show it
 
     diagnostics: tuple[Diagnostic, ...]
     kernel: str
+    is_partial: bool
 
-    def __init__(self, diagnostics: Sequence[Diagnostic], kernel: str = "") -> None:
+    def __init__(
+        self, diagnostics: Sequence[Diagnostic], kernel: str = "", *, is_partial: bool = False
+    ) -> None:
         self.diagnostics = tuple(diagnostics)
         self.kernel = kernel
+        self.is_partial = is_partial
         loc = self.diagnostics[0].loc
         if loc.line == 0:  # made by the compiler itself: there is no place to point at
             super().__init__(self.diagnostics[0].message)
@@ -147,7 +154,7 @@ class Diagnostics:
         for key in list(self._found)[mark:]:
             del self._found[key]
 
-    def raise_if_any(self, kernel_name: str) -> None:
+    def raise_if_any(self, kernel_name: str, *, is_partial: bool = False) -> None:
         """Raise all of them as one `CompileError`, if there is an error among them."""
         if any(diagnostic.severity == "error" for diagnostic in self.items):
-            raise CompileError(self.items, kernel_name)
+            raise CompileError(self.items, kernel_name, is_partial=is_partial)

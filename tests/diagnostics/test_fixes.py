@@ -9,9 +9,12 @@ from pathlib import Path
 
 import pytest
 
+import eas
 from eas.support.diagnostics import Diagnostic, Edit, Fix
 from tests.errors.case import Case
 from tests.test_error_snapshots import NAMES, WITHOUT_SOURCE
+
+Errors = list[tuple[str, str]]
 
 
 def fixes_of(name: str) -> Iterable[tuple[Diagnostic, Fix]]:
@@ -21,7 +24,7 @@ def fixes_of(name: str) -> Iterable[tuple[Diagnostic, Fix]]:
             yield diagnostic, fix
 
 
-def errors_of(name: str) -> list[tuple[str, str]]:
+def errors_of(name: str) -> Errors:
     case: Case = import_module(f"tests.errors.{name}").CASE
     return [(diagnostic.code, diagnostic.message) for diagnostic in case.error().diagnostics]
 
@@ -43,7 +46,7 @@ def applied(text: str, edits: Iterable[Edit]) -> str:
     return text
 
 
-def remaining(file: Path) -> list[tuple[str, str]]:
+def remaining(file: Path) -> Errors:
     """The errors that the kernel of a file has now."""
     spec = importlib.util.spec_from_file_location("tests.errors.fixed", file)
     assert spec and spec.loader
@@ -53,6 +56,18 @@ def remaining(file: Path) -> list[tuple[str, str]]:
         return [(d.code, d.message) for d in module.CASE.error().diagnostics]
     except AssertionError:  # it compiles
         return []
+
+
+# Of two mistakes in a statement, the second is found when the first is gone.
+SECOND = {"functions_not_called": "this is the function `exp`"}
+
+
+def new_errors(name: str, left: Errors, before: Errors) -> Errors:
+    """Errors that an edit has made; a parameter that becomes a constexpr gets a value next."""
+    found = [error for error in left if error not in before]
+    return [
+        e for e in found if "the string 'i32'" not in e[1] and SECOND.get(name, "-") not in e[1]
+    ]
 
 
 @pytest.mark.parametrize("name", sorted(set(NAMES) - WITHOUT_SOURCE))
@@ -69,7 +84,9 @@ def test_an_error_is_gone_when_its_help_is_applied(
         file = tmp_path / f"{name}_{number}.py"
         file.write_text(applied(path.read_text("utf-8"), fix.edits), "utf-8")
         error = (diagnostic.code, diagnostic.message)
-        assert remaining(file).count(error) < errors_of(name).count(error), fix
+        left, before = remaining(file), errors_of(name)
+        assert left.count(error) < before.count(error), fix
+        assert not new_errors(name, left, before), fix
 
 
 def test_a_fix_stands_among_the_helps_that_are_printed() -> None:
@@ -84,3 +101,28 @@ def test_many_helps_are_edits() -> None:
         *("E0104", "E0107", "E0201", "E0205", "E0306", "E0312", "E0314"),
         *("E0410", "E0414", "E0422", "E0427", "E0428", "E0431", "E0510"),
     }
+
+
+@pytest.mark.parametrize(
+    ("line", "edits"),
+    [
+        ("import eas.language as tl", ["tl.floor(", ").to(tl.i32)"]),
+        ("from eas import mk", ["mk.floor(", ").to(mk.i32)"]),
+        ("from eas import mk as m", ["m.floor(", ").to(m.i32)"]),
+        ("import math", None),
+    ],
+)
+def test_an_edit_has_the_name_of_mk_in_its_file(
+    tmp_path: Path, line: str, edits: list[str] | None
+) -> None:
+    text = f"import eas\n{line}\n@eas.kernel\ndef k(a, v):\n    a[0] = v\n"
+    (tmp_path / "aliased.py").write_text(text)
+    spec = importlib.util.spec_from_file_location("aliased", tmp_path / "aliased.py")
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    with pytest.raises(eas.CompileError) as caught:
+        module.k.to_msl("*i32", "f32")
+    [error] = caught.value.diagnostics
+    assert "mk.floor(x).to(mk.i32)" in error.help[0]
+    assert [[edit.text for edit in fix.edits] for fix in error.fixes] == ([edits] if edits else [])

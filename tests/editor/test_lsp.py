@@ -404,3 +404,49 @@ def test_the_command_says_which_extra_it_needs(
     assert capsys.readouterr().err == (
         "eas: the language server needs the extra `lsp`: pip install 'easy_as[lsp]'\n"
     )
+
+
+COMPUTED = """\
+import eas
+import numpy as np
+from eas import mk
+
+TABLE = tuple(float(v) for v in np.linspace(0, 1, 4))
+
+
+@eas.kernel(examples=[("*f32[:]",)])
+def k(a):
+    a[0] = TABLE[5]
+
+
+def plain(a):
+    a[0] = missing
+
+
+called = eas.kernel(plain)
+"""
+
+
+def test_a_saved_text_has_the_errors_of_a_check(client: Client, tmp_path: Path) -> None:
+    file = tmp_path / "computed.py"
+    file.write_text(COMPUTED)
+    uri = client.open(file)
+    assert client.codes(uri) == ["E0707", "E0201"]
+    client.type(uri, "# a note\n" + COMPUTED)
+    [error] = client.diagnostics(uri)
+    assert (error["code"], error["range"]["start"]["line"]) == ("E0707", 10)
+    client.type(uri, COMPUTED.replace("0, 1, 4", "0, 1, 9"))
+    assert client.codes(uri) == []  # what it has is not known until it is saved
+
+
+@pytest.mark.parametrize("end", ["\r\n", "\r"])
+def test_other_ends_of_lines_change_nothing(client: Client, tmp_path: Path, end: str) -> None:
+    file = tmp_path / f"ends_{len(end)}.py"
+    text = COMPUTED.replace("\n", end)
+    file.write_text(text, newline="")
+    uri = client.open(file, text)
+    assert client.codes(uri) == ["E0707", "E0201"]
+    client.type(uri, text.replace("[5]", "[3] + gone"))
+    [error] = client.diagnostics(uri)
+    assert error["code"] == "E0201"
+    assert error["range"]["start"] == {"line": 9, "character": 22}
