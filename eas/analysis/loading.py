@@ -109,7 +109,7 @@ def failure(error: BaseException, path: str) -> Diagnostic:
 
 
 def _is_ours(trace: TracebackType) -> bool:
-    """Whether easy_as itself refuses something: the place in its files tells a user nothing."""
+    """Whether easy_as itself refuses something: its own files are of no use to a user."""
     return str(trace.tb_frame.f_globals.get("__name__", "")).partition(".")[0] == "eas"
 
 
