@@ -8,7 +8,7 @@ import re
 import types
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import cast
 
 import numpy as np
 
@@ -163,9 +163,9 @@ def lower_attribute_of_constant(ctx: Context, holder: Const, node: ast.Attribute
     return Const(found)
 
 
-def _suggestions(holder: Any, name: str) -> tuple[str, ...]:
+def _suggestions(holder: object, name: str) -> tuple[str, ...]:
     """What is written here for a name of another language."""
-    if isinstance(holder, dict) and name in holder:
+    if name in (cast(dict[object, object], holder) if type(holder) is dict else ()):
         return (f"an item of a dict is written `[{name!r}]`",)
     names = foreign.NAMES if _is_mk(holder) else foreign.OF_DTYPES
     is_ours = _is_mk(holder) or isinstance(holder, DType)
