@@ -8,7 +8,7 @@ import re
 import types
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from typing import cast
+from typing import Any
 
 import numpy as np
 
@@ -165,11 +165,15 @@ def lower_attribute_of_constant(ctx: Context, holder: Const, node: ast.Attribute
 
 def _suggestions(holder: object, name: str) -> tuple[str, ...]:
     """What is written here for a name of another language."""
-    if name in (cast(dict[object, object], holder) if type(holder) is dict else ()):
+    if _has_item(holder, name):
         return (f"an item of a dict is written `[{name!r}]`",)
     names = foreign.NAMES if _is_mk(holder) else foreign.OF_DTYPES
     is_ours = _is_mk(holder) or isinstance(holder, DType)
     return (names[name],) if is_ours and name in names else ()
+
+
+def _has_item(holder: Any, name: str) -> bool:
+    return isinstance(holder, dict) and name in holder
 
 
 def _may_change(holder: object) -> bool:
