@@ -22,6 +22,7 @@ from eas.analysis.records import (
     FileRecord,
     KernelRecord,
     NameRecord,
+    TextRecord,
     merged,
     place_of,
     record_of,
@@ -41,6 +42,7 @@ from eas.kernel import Kernel
 from eas.support.diagnostics import Diagnostic
 from eas.support.location import Loc, SourceName
 from eas.support.records import field, frozen, record, replace
+from eas.testing.snapshots import stored_text
 
 
 @frozen(eq=False)
@@ -127,6 +129,29 @@ class Analysis:
         subject = next(iter(self._subjects(written)))
         signature = self._signatures(subject).items[0]
         return self._compile(subject.kernel, signature, Observed())
+
+    def texts(self, written: Written) -> list[TextRecord]:
+        """The texts of a kernel for each signature that is known, or why there are none."""
+        try:
+            every = [
+                (s, each) for s in self._subjects(written) for each in self._signatures(s).items
+            ]
+        except (ExampleError, TypeError) as error:
+            return [_text_record(written, error=str(error))]
+        return [self._texts(*each) for each in every if not each[1].unknown]
+
+    def _texts(self, subject: Subject, signature: Signature) -> TextRecord:
+        found = Found(_kernel_record(subject.written))
+        errors = self._errors(subject, signature, Observed(), found)
+        if errors:
+            message = "; ".join(f"{each.code}: {each.message}" for each in errors)
+            return _text_record(subject.written, signature.text, error=message)
+        if found.kernel["checked"] == "partly":
+            return _text_record(subject.written, signature.text, error="its types are not known")
+        compiled = self._compile(subject.kernel, signature, Observed())
+        record = _text_record(subject.written, signature.text)
+        record["metal"], record["ir"] = stored_text(compiled), compiled.ir
+        return record
 
     def _subjects(self, written: Written) -> Iterator[Subject]:
         if live := self._live.get(written.key):
@@ -255,6 +280,17 @@ def _kernel_record(written: Written) -> KernelRecord:
         "checked": "",
         "signatures": [],
         "unknown": [],
+    }
+
+
+def _text_record(written: Written, signature: str = "", error: str = "") -> TextRecord:
+    return {
+        "name": written.qualname,
+        "line": written.node.lineno,
+        "signature": signature,
+        "metal": "",
+        "ir": "",
+        "error": error,
     }
 
 

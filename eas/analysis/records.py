@@ -88,6 +88,17 @@ class FileRecord(TypedDict):
     output: str
 
 
+class TextRecord(TypedDict):
+    """What a kernel compiles to for a signature; `error` says why it does not."""
+
+    name: str
+    line: int
+    signature: str
+    metal: str
+    ir: str
+    error: str
+
+
 def place_of(loc: Loc) -> Place:
     """A place as tools count: columns from 1 on."""
     return {

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import re
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -20,10 +19,11 @@ from eas.analysis.loading import Failed, import_file, read_text
 from eas.analysis.moving import Cache, Key
 from eas.analysis.namespace import Saved
 from eas.analysis.outline import Outline, Written, normalized
-from eas.analysis.records import FileRecord, record_of
+from eas.analysis.records import FileRecord, TextRecord, record_of
 from eas.analysis.settings import Settings, find_settings
 from eas.frontend_ast.lower import Incomplete
 from eas.frontend_ast.source.errors import CompileError
+from eas.msl.cxx.python_lines import places_behind
 from eas.support.command_line import UsageError
 
 _MOST_OUTPUT = 20_000
@@ -95,6 +95,15 @@ class Session:
         """Whether a text is the one that the module was made of."""
         return self.saved is not None and text == self.saved.outline.text
 
+    def texts(self) -> list[TextRecord]:
+        """The stored texts of all kernels of the file, for each of their signatures."""
+        text = self.saved.outline.text if self.saved else read_text(self.path)
+        try:
+            analysis = self._analysis(text, Options(), is_saved=True)
+        except (SyntaxError, ValueError):  # `load` or `analyze` reports it
+            return []
+        return [record for each in analysis.written() for record in analysis.texts(each)]
+
     def _analysis(self, text: str, options: Options, *, is_saved: bool) -> Analysis:
         outline = self.saved.outline if is_saved and self.saved else Outline(text, self.path)
         return Analysis(outline, self.saved, self.settings, options, is_saved=is_saved)
@@ -141,24 +150,12 @@ def _settings(path: str) -> Settings:
         return Settings()
 
 
-_PLACE = re.compile(r"// (?P<file>.+):(?P<line>\d+)$")
-
-
 def lines_behind(metal: str, name: str) -> list[int]:
-    """The line of the Python file behind each line of a Metal text; 0 where there is none.
-
-    The text has a comment where the line changes.
-    """
-    found: list[int] = []
-    current = 0
-    for text in metal.splitlines():
-        place = _PLACE.search(text)
-        if place is not None:
-            current = int(place["line"]) if place["file"] == name else 0
-        elif not text.startswith((" ", "}")):
-            current = 0
-        found.append(current)
-    return found
+    """The line of the Python file behind each line of a Metal text; 0 where there is none."""
+    return [
+        place.line if place is not None and place.name == name else 0
+        for place in places_behind(metal)
+    ]
 
 
 def serve(requests: IO[str], answers: IO[str], output: IO[bytes]) -> None:
@@ -185,10 +182,15 @@ def _metal(session: Session, request: dict[str, Any]) -> Any:
     return session.metal(request.get("text"), request["line"])
 
 
+def _texts(session: Session, request: dict[str, Any]) -> Any:
+    return session.texts()
+
+
 _METHODS: dict[str, Callable[[Session, dict[str, Any]], Any]] = {
     "load": _load,
     "analyze": _analyze,
     "metal": _metal,
+    "texts": _texts,
 }
 
 

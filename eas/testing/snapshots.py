@@ -13,13 +13,12 @@ from functools import lru_cache
 from pathlib import Path
 
 from eas.compiler import CompiledKernel
-from eas.msl.cxx.python_lines import sources_of
+from eas.msl.cxx.python_lines import COMMENT, sources_of
 from eas.support.location import SourceName
 from eas.support.records import frozen
 
 FOLDER = "__metal__"
 _HOW_TO_WRITE = "`pytest --update-metal` or `eas snapshot --update` writes it"
-_COMMENT = re.compile(r"// (?P<file>[^/\n]*):(?P<line>\d+)$", re.MULTILINE)
 
 
 class Mismatch(AssertionError):
@@ -36,13 +35,13 @@ def stored_text(compiled: CompiledKernel) -> str:
     sources = sources_of(compiled.function)
 
     def shorten(match: re.Match[str]) -> str:
-        found = _place(sources.get(match["file"]), int(match["line"]))
+        found = _place(sources.get(match["file"]), int(match["line"] or 0))
         if found is None:
             return match[0]
         name, line = found
         return f"// {'' if name == compiled.name else name}+{line}"
 
-    return _COMMENT.sub(shorten, compiled.msl)
+    return COMMENT.sub(shorten, compiled.msl)
 
 
 def _place(source: SourceName | None, line: int) -> tuple[str, int] | None:
