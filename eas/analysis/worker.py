@@ -97,8 +97,8 @@ class Session:
 
     def texts(self) -> list[TextRecord]:
         """The stored texts of all kernels of the file, for each of their signatures."""
-        text = self.saved.outline.text if self.saved else read_text(self.path)
         try:
+            text = self.saved.outline.text if self.saved else read_text(self.path)
             analysis = self._analysis(text, Options(), is_saved=True)
         except (SyntaxError, ValueError):  # `load` or `analyze` reports it
             return []

@@ -8,7 +8,7 @@ import importlib.util
 import sys
 from collections.abc import Sequence
 
-from eas.cli import explain, passes, show
+from eas.cli import explain, passes, review_arguments, show
 from eas.frontend_ast.source.errors import CompileError
 from eas.support.command_line import UsageError, print_text
 from eas.support.diagnostics import use_color
@@ -30,6 +30,8 @@ examples:
   eas passes --target cpu
   eas check kernels/ --format github
   eas snapshot kernels/add.py --update
+  eas review main HEAD -o review.html
+  eas init --source ../easy_as my_kernels
 """
 
 _CHECK = """\
@@ -69,6 +71,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
             from eas.cli import snapshot  # as above
 
             return snapshot.snapshot(parsed.files, update=parsed.update)
+        elif parsed.command == "review":
+            from eas.cli import review  # as above
+
+            return review.run(parsed)
+        elif parsed.command == "init":
+            from eas.cli import init  # as above
+
+            return init.run(parsed)
         elif parsed.command == "passes":
             text = passes.passes(parsed.target)
         elif parsed.command == "ir" and (parsed.after or parsed.target):
@@ -151,6 +161,8 @@ def _parser() -> argparse.ArgumentParser:
     mode = stored.add_mutually_exclusive_group()
     mode.add_argument("--check", action="store_true", help="compare, which is the default")
     mode.add_argument("--update", action="store_true", help="write the texts")
+    review_arguments.add_review(commands)
+    review_arguments.add_init(commands)
     table = commands.add_parser("passes", help="list the passes of each target, with reasons")
     table.add_argument("--target", choices=TARGETS, help="only those of this target")
     return parser

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 import eas
+from eas.review.metal.counting import count
+from eas.review.metal.kernel_costs import barriers_per_loop
 from eas.septran.flat.interpret import run_module
 from eas.septran.flat.nodes import Alloc, Barrier, Copy, For, walk
 from eas.septran.flat.parser import parse_module
@@ -177,8 +179,7 @@ def test_gemm_on_apple_gpu_multiplies_its_tiles_where_the_mapping_puts_them() ->
     text = operator_of(gemm, mapping).emit("metal", M=64, N=64, K=64)
     arrays = re.findall(r"threadgroup float (\w+)\[", text)
     assert arrays == ["A_shared", "B_shared", "C_register_shared"]
-    loop = text.partition("for (int p = 0;")[2].partition("\n    }")[0]
-    assert loop.count("threadgroup_barrier") == 1
+    assert [number for _, number in barriers_per_loop(count(text))] == [1]
 
 
 def test_a_leaf_without_a_mask_is_right_in_ragged_tiles() -> None:
