@@ -24,6 +24,9 @@ COUNTS = (2, 8, 32)
 SIZE = 1024
 GRAPH = 10  # launches in a graph
 IN_FLIGHT = 100  # asynchronous launches between two waits
+REPEATS = (
+    50  # of a measurement: few, so that other work on the machine misses some of them
+)
 AIM = "torch"  # a replayed launch costs less than its ops
 
 Run = Callable[[], object]
@@ -90,9 +93,9 @@ def measure_ours(kind: str, count: int) -> dict[str, float]:
         for _ in range(GRAPH):
             launch()
     return {
-        "synchronous": timed(launch, 500),
+        "synchronous": timed(launch, REPEATS),
         "asynchronous": timed(launch_asynchronously, IN_FLIGHT, after=eas.synchronize),
-        "replayed": timed(g.replay, 500) / GRAPH,
+        "replayed": timed(g.replay, REPEATS) / GRAPH,
     }
 
 
@@ -167,7 +170,7 @@ def measure(rounds: int, counts: Sequence[int] = COUNTS) -> tuple[Times, dict[st
                     keep(f"eas, {kind}, {how}", count, seconds)
             for (name, wanted), run in peers.items():
                 if wanted == count:
-                    keep(name, count, timed(run, 500))
+                    keep(name, count, timed(run, REPEATS))
     return best, missing
 
 
@@ -196,7 +199,7 @@ def missed_aims(best: Times) -> list[str]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--rounds", type=int, default=30)
     best, missing = measure(parser.parse_args().rounds)
     print(table_of(best))
     for name, why in missing.items():

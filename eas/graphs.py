@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self, cast
 import numpy as np
 
 from eas.backends import PreparedLaunch
+from eas.runtime import torch_arguments
 from eas.runtime.argument_values import to_bound
 from eas.runtime.cpu.launch import Job, pack
 from eas.runtime.cpu.replay import Replay, can_replay
@@ -87,6 +88,7 @@ class Graph:
         self._call: Callable[[], object] | None = None
         self._accesses: tuple[Access, ...] = ()
         self._host_writes: list[tuple[int, int, str]] = []
+        self._tensors: list[Any] = []  # of torch: autograd must know that a replay writes them
         self._lock = threading.Lock()
         self._last: Task | None = None
 
@@ -117,6 +119,11 @@ class Graph:
         """Records a launch. Launches call this; there is no need to."""
         self._check_host_writes(prepared)
         self.launches += (RecordedLaunch(prepared, place_text(calling_place())),)
+
+    def note_written(self, tensors: Sequence[Any]) -> None:
+        """Launches call this with the tensors of torch that they write."""
+        known = {id(tensor) for tensor in self._tensors}
+        self._tensors += [tensor for tensor in tensors if id(tensor) not in known]
 
     def _check_host_writes(self, prepared: PreparedLaunch) -> None:
         for begin, end, _ in prepared.accesses:
@@ -158,6 +165,8 @@ class Graph:
         `g.replay(k=2)` runs them with 2 for `k`, in every launch that has a runtime argument of
         that name; the grids stay. With `_sync=False` it returns before they are done.
         """
+        if self._tensors and self._state == "recorded":
+            self._mark_tensors()
         if self._call is None or scalars or ACTIVE or _sync is not True:
             self._replay_in_order(_sync, scalars)
             return
@@ -190,6 +199,15 @@ class Graph:
         self._last = task if devices == {"metal"} else None
         if sync:
             wait_for([task])
+
+    def _mark_tensors(self) -> None:
+        """Refuses tensors that must not be written now, and lets autograd know of the others."""
+        try:
+            for tensor in self._tensors:
+                torch_arguments.check_written(tensor)
+        except BadArgument as error:
+            raise GraphError(f"a tensor that the graph writes: {error}") from None
+        torch_arguments.mark_written(self._tensors)
 
     def _convert(self, scalars: Mapping[str, Any]) -> dict[str, list[np.generic | None]]:
         """For each name the value in each launch; None where a launch does not have it."""

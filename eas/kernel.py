@@ -461,7 +461,11 @@ class Kernel:
                 torch_arguments.check_written(tensor)
             except BadArgument as error:
                 raise LaunchError(self.name, str(error), name) from None
-        torch_arguments.mark_written(written.values())
+        recorder = RECORDER.get()
+        if recorder is None:
+            torch_arguments.mark_written(written.values())
+        else:
+            recorder.note_written([*written.values()])
 
     def _is_fake_launch(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
         """Whether `torch` only wants to know what the launch would do."""

@@ -113,13 +113,17 @@ compare:
   %is_unknown = and i1 %has_no_strides, %has_extents
   %is_known = xor i1 %is_unknown, true
   %is_match = and i1 %fits, %is_known
+  %has_memory = icmp ne i64 %start, 0  ; tensors that are zero by definition have none
   %steps = getelementptr [8 x i64], ptr %all_steps, i64 %n
   br i1 %is_match, label %axis_head, label %slow_path
 
 axis_head:  ; strides in bytes
   %axis = phi i64 [ 0, %compare ], [ %axis_next, %axis_end ]
+  %is_readable = phi i1 [ %has_memory, %compare ], [ %is_readable_next, %axis_end ]
   %has_axis = icmp slt i64 %axis, %axes
-  br i1 %has_axis, label %axis_body, label %fill
+  br i1 %has_axis, label %axis_body, label %axes_done
+axes_done:
+  br i1 %is_readable, label %fill, label %slow_path
 axis_body:
   %p_stride = getelementptr i64, ptr %strides, i64 %axis
   %stride = load i64, ptr %p_stride
@@ -134,6 +138,8 @@ axis_body:
   %is_repeated = and i1 %is_repeated0, %is_written
   br i1 %is_repeated, label %slow_path, label %axis_end
 axis_end:
+  %is_empty = icmp eq i64 %extent, 0
+  %is_readable_next = or i1 %is_readable, %is_empty
   %axis_next = add i64 %axis, 1
   br label %axis_head
 

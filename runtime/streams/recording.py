@@ -20,6 +20,10 @@ class Recorder(Protocol):
         """Records a launch in place of running it."""
         ...
 
+    def note_written(self, tensors: Sequence[Any]) -> None:
+        """The launch that is recorded next writes these tensors of torch."""
+        ...
+
     def check_access(self, accesses: Sequence[Access]) -> None:
         """Refuses to have the host read what a recorded launch writes, or write what it uses."""
         ...

@@ -337,3 +337,34 @@ def test_autograd_knows_what_asynchronous_launches_write(backend: str) -> None:
     eas.synchronize()
     with pytest.raises(RuntimeError, match="modified by an inplace operation"):
         product.sum().backward()
+
+
+def test_a_replay_lets_autograd_know_what_it_writes(backend: str) -> None:
+    w, x = torch.ones(4, requires_grad=True), torch.ones(4)
+    y = w * 1.0
+    with eas.graph() as g:
+        double(x, y.detach(), 4, BLOCK=4)
+    product = (y * y).sum()
+    g.replay()
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        product.backward()
+
+
+def test_a_replay_does_not_write_a_leaf_that_requires_gradients(backend: str) -> None:
+    x, y = torch.ones(4), torch.zeros(4)
+    with eas.graph() as g:
+        double(x, y, 4, BLOCK=4)
+    y.requires_grad_(True)
+    with pytest.raises(eas.GraphError, match="it is a leaf that requires gradients"):
+        g.replay()
+    with torch.no_grad():
+        g.replay()
+    assert y.tolist() == [2.0] * 4
+
+
+def test_a_tensor_that_is_zero_by_definition_has_no_memory(backend: str) -> None:
+    y = torch.ones(4)
+    double(torch.ones(4), y, 4, BLOCK=4)
+    with pytest.raises(LaunchError, match=r"argument `x`.*Cannot convert a ZeroTensor"):
+        double(torch._efficientzerotensor(4), y, 4, BLOCK=4)
+    assert y.tolist() == [2.0] * 4
