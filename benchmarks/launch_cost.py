@@ -24,9 +24,7 @@ COUNTS = (2, 8, 32)
 SIZE = 1024
 GRAPH = 10  # launches in a graph
 IN_FLIGHT = 100  # asynchronous launches between two waits
-REPEATS = (
-    50  # of a measurement: few, so that other work on the machine misses some of them
-)
+REPEATS = 50  # of a measurement: few, so that other work on the machine misses some of them
 AIM = "torch"  # a replayed launch costs less than its ops
 
 Run = Callable[[], object]
