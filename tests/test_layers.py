@@ -45,6 +45,7 @@ SEPTRAN: dict[str, set[str]] = {
     "logic": {"flat"},
     "lowering": {"files", "flat", "logic"},
     "targets": {"flat"},
+    "tuner": {"files", "flat", "logic", "lowering", "operators"},
 }
 
 # What a folder of `runtime` may import of the others. All may import the files beside them, which

@@ -43,7 +43,10 @@ class Outcome:
         return median(self.samples) if self.is_right and self.samples else float("inf")
 
     def relative_to(self, best: float) -> float:
-        """Seconds, given what the best one so far takes: what both share in this run cancels."""
+        """Seconds, given what the best one so far takes.
+
+        The fastest samples are compared: whatever else the machine does only adds to them.
+        """
         if not self.is_right or not self.beside:
             return self.seconds
-        return self.seconds / median(self.beside) * best
+        return min(self.samples) / min(self.beside) * best

@@ -6,6 +6,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
+from eas.septran.cli.tuning_options import add_commands
 from eas.support.command_line import UsageError, print_text
 from eas.support.diagnostics import use_color
 
@@ -16,6 +17,7 @@ examples:
   septran explain gemm_logic.py gemm.apple_gpu.map.yaml --shape M=512,N=512,K=512
   septran emit metal gemm_logic.py gemm.apple_gpu.map.yaml --shape M=512,N=512,K=512 -o gemm.metal
   septran init-mapping gemm_logic.py --machine cpu -o gemm.cpu.map.yaml
+  septran tune gemm_logic.py gemm.cpu.map.yaml --shape M=512,N=512,K=512 --export best.map.yaml
   septran schema mapping
 """
 
@@ -96,6 +98,7 @@ def _parser() -> argparse.ArgumentParser:
         "schema", help="print the JSON Schema of a kind of file, or where the schemas are"
     )
     schema.add_argument("kind", nargs="?", metavar="KIND", help="mapping or machine")
+    add_commands(commands.add_parser)
     return parser
 
 

@@ -43,6 +43,10 @@ def run(parsed: argparse.Namespace) -> str:
         return _schema(parsed.kind)
     if parsed.command == "init-mapping":
         return _deliver(_first_mapping(parsed.logic, parsed.machine), parsed.output)
+    if parsed.command in ("tune", "replay"):
+        from eas.septran.cli import tuning
+
+        return tuning.tune(parsed) if parsed.command == "tune" else tuning.replay(parsed)
     operator = _load(parsed)
     arguments = make_arguments(operator, parsed.shape, parsed.dtype)
     match parsed.command:

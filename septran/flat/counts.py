@@ -37,7 +37,11 @@ from eas.support.records import field, frozen, record
 
 @record
 class Tally:
-    """What some statements do. `moved` are bytes by the memories that they go between."""
+    """What some statements do.
+
+    `moved` are bytes by the memories that they go between, `touched` bytes by the memory in which
+    statements read or write them, and `elements` those that element-wise statements compute.
+    """
 
     copies: int = 0
     waits: int = 0
@@ -48,7 +52,9 @@ class Tally:
     reductions: int = 0
     fills: int = 0
     calls: int = 0
+    elements: int = 0
     moved: Counter[str] = field(default_factory=Counter[str])
+    touched: Counter[str] = field(default_factory=Counter[str])
 
     @property
     def bytes(self) -> int:
@@ -60,10 +66,13 @@ class Tally:
             setattr(self, name, getattr(self, name) + times * getattr(other, name))
         for arrow, count in other.moved.items():
             self.moved[arrow] += times * count
+        for memory, count in other.touched.items():
+            self.touched[memory] += times * count
 
 
 _NUMBERS = (
-    "copies", "waits", "barriers", "mmas", "flops", "maps", "reductions", "fills", "calls"
+    "copies", "waits", "barriers", "mmas", "flops", "maps", "reductions", "fills", "calls",
+    "elements",
 )  # fmt: skip
 
 
@@ -197,6 +206,8 @@ class _Counting:
         return tally
 
     def simple(self, stmt: Stmt, tally: Tally) -> None:
+        for view, _ in accesses(stmt):
+            tally.touched[view.memory] += self.bytes(view)
         match stmt:
             case Copy() | Start():
                 tally.copies += 1
@@ -211,10 +222,13 @@ class _Counting:
                 tally.barriers += 1
             case Map():
                 tally.maps += 1
+                tally.elements += self.elements(stmt.target)
             case Reduce():
                 tally.reductions += 1
+                tally.elements += self.elements(stmt.source)
             case Fill():
                 tally.fills += 1
+                tally.elements += self.elements(stmt.target)
             case Call():
                 tally.calls += 1
             case _:

@@ -1,0 +1,253 @@
+"""The commands `tune` and `replay`."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+import tempfile
+from collections.abc import Callable
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from eas.septran.cli.arguments import make_arguments
+from eas.septran.files import load_machine, parse_values
+from eas.septran.logic.loading import load_logic
+from eas.septran.operators import load
+from eas.septran.tuner.automatic import automatic_mapping
+from eas.septran.tuner.curves import draw_curves
+from eas.septran.tuner.driver import Budget, Progress, Tuner, in_words, package_version
+from eas.septran.tuner.export import exported
+from eas.septran.tuner.measure import computer
+from eas.septran.tuner.problem import Problem, problem_of
+from eas.septran.tuner.proposers import PROPOSERS
+from eas.septran.tuner.store import Search, Store, Stored
+from eas.septran.tuner.sweeps import median_regrets, sweep_of
+from eas.support.command_line import UsageError, lay_out
+from eas.tuning.isolation import Limits
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+_SHOWN = 5
+
+
+def tune(parsed: argparse.Namespace) -> str:
+    """Searches, writes what was asked for, and gives a table of the best candidates."""
+    with ExitStack() as stack:
+        problem = _problem(parsed, stack)
+        store = Store(parsed.db)
+        stack.callback(store.close)
+        limits = Limits(parsed.timeout, parsed.memory << 20)
+        tuner = Tuner(problem, store, method=parsed.method, seed=parsed.seed, limits=limits)
+        is_interrupted = _search(tuner, parsed, stack)
+        lines = [tuner.candidates.title]
+        if is_interrupted:
+            lines.append("interrupted; the same command goes on with the search")
+        lines += [lay_out(_best_table(tuner)), *_refusals(tuner)]
+        lines += _written(tuner, parsed)
+        return "\n".join(lines)
+
+
+def _problem(parsed: argparse.Namespace, stack: ExitStack) -> Problem:
+    try:
+        values = parse_values(parsed.tune)
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+    mappings: list[str] = parsed.mappings
+    if parsed.auto == bool(mappings):
+        raise UsageError("give a mapping with `!tune`, or --auto and --machine, and not both")
+    if parsed.auto:
+        mappings = [_automatic(parsed, stack)]
+    primitives = tuple(parsed.primitives)
+    operator = load(
+        parsed.logic, mappings, machine=parsed.machine, primitives=primitives, tune=values
+    )
+    if operator.mapping.entrypoint is None:
+        raise UsageError("the mapping has no `entrypoint`: give the mapping that it changes first")
+    arguments = make_arguments(operator, parsed.shape, parsed.dtype)
+    return problem_of(
+        parsed.logic,
+        tuple(mappings),
+        tuple(array.shape for array in arguments.arrays),
+        arguments.dtype.name,
+        machine=parsed.machine,
+        primitives=primitives,
+        tune=values,
+    )
+
+
+def _automatic(parsed: argparse.Namespace, stack: ExitStack) -> str:
+    """A mapping in which everything is open, in a file that lives as long as the search."""
+    if parsed.machine is None:
+        raise UsageError("--auto needs a machine: --machine cpu")
+    sizes = tuple(int(each) for text in parsed.shape for each in re.findall(r"\d+", text))
+    tasks, machine = load_logic(parsed.logic).tasks, load_machine(parsed.machine)
+    try:
+        text = automatic_mapping(tasks, machine, sizes, parsed.entry)
+    except ValueError as error:
+        raise UsageError(f"{parsed.logic} has no task to start with: {error}") from error
+    folder = stack.enter_context(tempfile.TemporaryDirectory())
+    path = Path(folder) / "automatic.map.yaml"
+    path.write_text(text, "utf-8")
+    return str(path)
+
+
+def _search(tuner: Tuner, parsed: argparse.Namespace, stack: ExitStack) -> bool:
+    """Runs the search; True if Ctrl-C ended it."""
+    executor: Executor | None = None
+    if parsed.workers > 1:
+        executor = stack.enter_context(ThreadPoolExecutor(parsed.workers))
+    watch = _watcher(stack)
+    try:
+        tuner.run(Budget(parsed.trials, parsed.time), executor, parsed.workers, watch)
+    except KeyboardInterrupt:
+        return True
+    return False
+
+
+def _watcher(stack: ExitStack) -> Callable[[Progress], None]:
+    """Shows progress: a line that changes on a terminal, else one for every tenth trial."""
+    if sys.stderr.isatty():
+        from rich.console import Console
+        from rich.live import Live
+        from rich.text import Text
+
+        live = stack.enter_context(Live(console=Console(stderr=True), transient=True))
+        return lambda progress: live.update(Text(_progress_line(progress)))
+
+    def show(progress: Progress) -> None:
+        if progress.done % 10 == 0:
+            print(f"septran: {_progress_line(progress)}", file=sys.stderr, flush=True)
+
+    return show
+
+
+def _progress_line(progress: Progress) -> str:
+    parts = [f"{progress.done}/{progress.budget.trials} trials", f"{progress.elapsed:.0f} s"]
+    if progress.done:
+        left = progress.elapsed / progress.done * (progress.budget.trials - progress.done)
+        parts.append(f"about {min(left, progress.budget.seconds - progress.elapsed):.0f} s left")
+    if progress.best is not None:
+        best = progress.best
+        parts.append(f"best {best.seconds * 1e6:.1f} µs ({in_words(best.values)})")
+    if progress.refused:
+        parts.append(" ".join(f"{code}: {n}" for code, n in progress.refused.most_common()))
+    return ", ".join(parts)
+
+
+def _best_table(tuner: Tuner) -> Table:
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False)
+    for title in ("trial", "µs"):
+        table.add_column(title, justify="right")
+    table.add_column("values")
+    right = sorted((t for t in tuner.trials if t.outcome.is_right), key=lambda t: t.seconds)
+    for trial in right[:_SHOWN]:
+        shown = f"{trial.seconds * 1e6:.1f}"
+        table.add_row(str(trial.number + 1), shown, in_words(trial.values))
+    return table
+
+
+def _refusals(tuner: Tuner) -> list[str]:
+    wrong = [each for each in tuner.trials if not each.outcome.is_right]
+    lines = [f"{len(tuner.trials)} trials, {len(wrong)} without a time"]
+    seen = {each.outcome.reason: each for each in wrong}
+    return lines + [f"  {e.outcome.status}: {e.outcome.reason}" for e in list(seen.values())[:8]]
+
+
+def _written(tuner: Tuner, parsed: argparse.Namespace) -> list[str]:
+    """Writes the mapping and the picture that were asked for."""
+    lines: list[str] = []
+    best = tuner.best
+    if parsed.export and best is None:
+        raise UsageError("no candidate was right: there is nothing to export")
+    if parsed.export and best is not None:
+        text = exported(tuner.candidates, best.values, _provenance(tuner, parsed, best))
+        lines.append(_write(parsed.export, text))
+    if parsed.plot:
+        right = [each.seconds * 1e6 for each in tuner.trials if each.outcome.is_right]
+        curve = [min(right[: n + 1]) for n in range(len(right))]
+        text = draw_curves(tuner.candidates.title, "µs", {parsed.method: curve, "trial": right})
+        lines.append(_write(parsed.plot, text))
+    return lines
+
+
+def _provenance(tuner: Tuner, parsed: argparse.Namespace, best: Stored) -> list[str]:
+    return [
+        f"Found by `septran tune` for {tuner.candidates.title}:",
+        f"{best.seconds * 1e6:.1f} µs, the best of {len(tuner.trials)} trials",
+        f"(method {parsed.method}, seed {parsed.seed}, easy_as {package_version()}, "
+        f"computer {computer()}).",
+    ]
+
+
+def _write(path: str, text: str) -> str:
+    try:
+        Path(path).write_text(text, "utf-8")
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written: {error.strerror}") from error
+    return f"wrote {path}"
+
+
+def replay(parsed: argparse.Namespace) -> str:
+    """Compares methods on a stored search."""
+    if not Path(parsed.db).is_file():
+        raise UsageError(f"there is no database {parsed.db}")
+    store = Store(parsed.db)
+    try:
+        number, search, trials = _chosen(store, parsed.search)
+    finally:
+        store.close()
+    sweep = sweep_of(search.keys, trials)
+    if not sweep.seconds:
+        raise UsageError(f"search {number} of {parsed.db} has no candidate with a time")
+    methods = [name.strip() for name in parsed.methods.split(",")]
+    unknown = [name for name in methods if name not in PROPOSERS]
+    if unknown:
+        raise UsageError(f"there is no method `{unknown[0]}`: {', '.join(PROPOSERS)}")
+    seeds = range(parsed.seeds)
+    curves = {
+        name: median_regrets(sweep, PROPOSERS[name], seeds, parsed.trials) for name in methods
+    }
+    lines = [
+        f"search {number}: {search.title}",
+        f"measured on computer {search.computer} with easy_as {search.version}: "
+        f"{len(sweep.seconds)} candidates, the best {sweep.best * 1e6:.1f} µs",
+        lay_out(_regret_table(curves)),
+    ]
+    if parsed.plot:
+        percent = {name: [100 * each for each in curve] for name, curve in curves.items()}
+        lines.append(_write(parsed.plot, draw_curves(search.title, "% slower", percent)))
+    return "\n".join(lines)
+
+
+def _chosen(store: Store, wanted: int | None) -> tuple[int, Search, list[Stored]]:
+    found = store.searches()
+    if not found:
+        raise UsageError(f"{store.path} has no search")
+    if wanted is None:
+        number, search = max(found, key=lambda pair: len(store.trials(pair[0])))
+    elif wanted in dict(found):
+        number, search = wanted, dict(found)[wanted]
+    else:
+        listed = ", ".join(str(each) for each, _ in found)
+        raise UsageError(f"{store.path} has no search {wanted}: {listed}")
+    return number, search, store.trials(number)
+
+
+def _regret_table(curves: dict[str, list[float]]) -> Table:
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False)
+    table.add_column("method")
+    length = min(map(len, curves.values()))
+    marks = sorted({n for n in (1, 2, 4, 8, 16, 24, 32, 64, 128) if n < length} | {length})
+    for mark in marks:
+        table.add_column(f"after {mark}", justify="right")
+    for name, curve in curves.items():
+        table.add_row(name, *(f"{100 * curve[mark - 1]:.1f} %" for mark in marks))
+    return table

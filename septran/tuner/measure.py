@@ -1,0 +1,172 @@
+"""One trial of a candidate, in a process of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from eas.ir.types import BF16, DTYPES, F16, F32
+from eas.septran.files import SeptranError
+from eas.septran.logic.eager import run_task
+from eas.septran.operators import Operator
+from eas.septran.tuner.problem import Candidates, Problem, refusal
+from eas.septran.tuner.space import Values
+from eas.support.cache import digest
+from eas.support.records import frozen
+from eas.tuning.isolation import Child, Limits, Stopped
+from eas.tuning.judging import Plan, judge
+from eas.tuning.outcomes import Outcome
+
+Array = np.ndarray[Any, Any]
+
+TOLERANCES = {"f16": 2e-2, "bf16": 1e-1, "f32": 2e-5, "f64": 1e-12}
+
+
+@frozen
+class Trial:
+    """A candidate, and the best one so far, beside which it is timed."""
+
+    problem: Problem
+    values: tuple[tuple[str, int | bool | str], ...]
+    best: tuple[tuple[str, int | bool | str], ...] | None
+    plan: Plan
+    limits: Limits
+    machine: str  # the fingerprint of the computer that measures
+
+
+def run_trial(trial: Trial) -> Outcome:
+    """What comes of a trial. It may be called on another computer, or in any thread or process.
+
+    A computer that is not the one that measures only compiles the candidate and checks its result.
+    """
+    child = _child(trial.limits)
+    try:
+        return child.call("eas.septran.tuner.measure:judge_candidate", trial)
+    except Stopped as stopped:
+        return Outcome(stopped.status, stopped.reason)
+
+
+_CHILDREN: dict[tuple[int, Limits], Child] = {}
+
+
+def _child(limits: Limits) -> Child:
+    """A process for the trials of this thread: each has one, so that they do not wait."""
+    import threading
+
+    key = (threading.get_ident(), limits)
+    if key not in _CHILDREN:
+        _CHILDREN[key] = Child(limits)
+    return _CHILDREN[key]
+
+
+def close_children() -> None:
+    """Ends the processes of all trials."""
+    while _CHILDREN:
+        _CHILDREN.popitem()[1].close()
+
+
+def judge_candidate(trial: Trial) -> Outcome:
+    """The trial itself, in its process."""
+    candidates, arrays, expected = _prepared(trial.problem)
+    plan = trial.plan
+    if computer() != trial.machine:
+        plan = Plan(0, 0, tolerance=plan.tolerance)
+    try:
+        candidate = _Run(candidates.operator(dict(trial.values)), arrays)
+        best = None
+        if trial.best is not None and plan.rounds:
+            best = _Run(candidates.operator(dict(trial.best)), arrays)
+        right = {name: expected[name] for name in candidate.written()}
+        return judge(candidate, _Known(right), best, plan)
+    except SeptranError as error:
+        return Outcome("refused", refusal(error))
+
+
+@cache
+def _prepared(problem: Problem) -> tuple[Candidates, tuple[Array, ...], dict[str, Array]]:
+    """The candidates of a problem, random arguments, and what NumPy makes of them."""
+    candidates = Candidates(problem)
+    dtype = DTYPES[problem.dtype]
+    random: Any = np.random.default_rng(0)
+    arrays: list[Array] = [
+        random.standard_normal(shape).astype(dtype.numpy)
+        if dtype.is_float
+        else random.integers(0, 8, shape).astype(dtype.numpy)
+        for shape in problem.shapes
+    ]
+    wide = F32.numpy if dtype in (F16, BF16) else dtype.numpy
+    expected = [array.astype(wide) for array in arrays]
+    entry = candidates.base.entry
+    run_task(entry, expected, _tunables(candidates))
+    return candidates, tuple(arrays), dict(zip(entry.parameters, expected, strict=True))
+
+
+def _tunables(candidates: Candidates) -> dict[str, int]:
+    """A value for each tunable: NumPy's result is the same for all of them."""
+    found: dict[str, int] = {}
+    for instance in candidates.base.mapping.task_mappings.values():
+        for name, value in getattr(instance, "tunables", {}).items():
+            options = [value] if isinstance(value, int) else value.options()
+            found[name] = int(options[0])
+    return found
+
+
+class _Run:
+    """An operator with arguments of its own."""
+
+    def __init__(self, operator: Operator, given: tuple[Array, ...]) -> None:
+        self._operator = operator
+        self._given = given
+        self._arrays = tuple(array.copy() for array in given)
+        written = operator.build(*self._arrays).written
+        names = operator.entry.parameters
+        self._written = [n for n, name in enumerate(names) if name in written]
+        self._names = names
+
+    def restore(self) -> None:
+        for number in self._written:
+            np.copyto(self._arrays[number], self._given[number])
+
+    def run(self) -> None:
+        self._operator(*self._arrays)
+
+    def written(self) -> Mapping[str, Array]:
+        return {self._names[number]: self._arrays[number] for number in self._written}
+
+
+class _Known:
+    """The result that is known to be right, as a runner."""
+
+    def __init__(self, expected: Mapping[str, Array]) -> None:
+        self._expected = expected
+
+    def restore(self) -> None: ...
+
+    def run(self) -> None: ...
+
+    def written(self) -> Mapping[str, Array]:
+        return self._expected
+
+
+@cache
+def computer() -> str:
+    """A fingerprint of this computer: times of two that differ are not comparable."""
+    import os
+    import platform
+
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:
+            lines = file.read(1 << 14).partition("\n\n")[0].splitlines()
+        parts = [line for line in lines if line.startswith(("model name", "flags", "Features"))]
+    except OSError:
+        parts = [platform.processor()]
+    threads = os.environ.get("EAS_NUM_THREADS", "")
+    return digest(platform.machine(), *parts, str(os.cpu_count()), threads)[:16]
+
+
+def pairs(values: Values) -> tuple[tuple[str, int | bool | str], ...]:
+    """Values in an order of their own, so that equal ones are equal."""
+    return tuple(sorted(values.items()))

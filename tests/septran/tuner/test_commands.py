@@ -1,0 +1,110 @@
+"""`septran tune` and `septran replay`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from eas.septran.cli import main, tuning
+from eas.septran.operators import load
+from eas.septran.tuner.driver import Budget, Tuner
+from tests.septran.tuner.problems import LOGIC, MAPPING
+
+SIZES = "M=32,N=32,K=32"
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def septran(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Run:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "200")
+    (tmp_path / "gemm.map.yaml").write_text(MAPPING, "utf-8")
+
+    def run(*arguments: str) -> tuple[int, str, str]:
+        code = main(arguments)
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    return run
+
+
+def test_a_search_exports_draws_and_goes_on(septran: Run, tmp_path: Path) -> None:
+    command = ("tune", str(LOGIC), "gemm.map.yaml", "--shape", SIZES)
+    code, out, err = septran(*command, "--trials", "2", "--export", "best.map.yaml")
+    assert (code, out.splitlines()[0]) == (0, "gemm_host_logic on cpu, 32x32 32x32 32x32, f32")
+    assert "2 trials, 0 without a time" in out
+    assert "septran: 0/2 trials" in err
+    load(LOGIC, tmp_path / "best.map.yaml").check(M=32, N=32, K=32)
+    code, out, _ = septran(*command, "--trials", "3", "--plot", "search.svg")
+    assert "3 trials, 0 without a time" in out
+    assert (tmp_path / "search.svg").read_text("utf-8").startswith("<svg ")
+    code, out, _ = septran("replay", "tune.sqlite", "--trials", "3", "--seeds", "2")
+    assert code == 0
+    assert [line.split()[0] for line in out.splitlines()[3:]] == [
+        "evolution",
+        "annealing",
+        "random",
+    ]
+
+
+def test_no_mapping_is_needed(septran: Run, tmp_path: Path) -> None:
+    options = ("--auto", "--machine", "cpu", "--trials", "1", "--export", "auto.map.yaml")
+    code, _, _ = septran("tune", str(LOGIC), "--shape", SIZES, *options)
+    assert code == 0
+    load(LOGIC, tmp_path / "auto.map.yaml").check(M=32, N=32, K=32)
+
+
+def test_ctrl_c_exports_the_best_so_far(
+    septran: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    search = Tuner.run
+
+    def interrupted(self: Tuner, budget: Budget, *rest: Any) -> None:
+        search(self, Budget(1))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(tuning.Tuner, "run", interrupted)
+    code, out, _ = septran(
+        "tune", str(LOGIC), "gemm.map.yaml", "--shape", SIZES, "--export", "best.map.yaml"
+    )
+    assert code == 0
+    assert "interrupted; the same command goes on with the search" in out
+    assert (tmp_path / "best.map.yaml").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("tune", "LOGIC"), "give a mapping with `!tune`, or --auto and --machine, and not both"),
+        (("tune", "LOGIC", "--auto"), "--auto needs a machine: --machine cpu"),
+        (("tune", "LOGIC", "gemm.map.yaml", "--tune", "x"), "`x` does not choose a value"),
+        (("replay", "missing.sqlite"), "there is no database missing.sqlite"),
+        (("tune", "LOGIC", "fixed.map.yaml"), "nothing is open in the mapping"),
+    ],
+)
+def test_wrong_usage_is_named(
+    septran: Run, tmp_path: Path, arguments: tuple[str, ...], message: str
+) -> None:
+    fixed = Path(LOGIC).parent / "gemm.cpu.map.yaml"
+    (tmp_path / "fixed.map.yaml").write_text(fixed.read_text("utf-8"), "utf-8")
+    code, out, err = septran(*(str(LOGIC) if each == "LOGIC" else each for each in arguments))
+    assert (code, out) == (2, "")
+    assert message in err
+
+
+@pytest.mark.parametrize("text", ["0", "x", "-3", "1.5"])
+def test_a_wrong_number_of_trials_is_refused(septran: Run, text: str) -> None:
+    with pytest.raises(SystemExit):
+        septran("tune", str(LOGIC), "gemm.map.yaml", "--trials", text)
+
+
+def test_a_wrong_mapping_is_reported_with_its_place(septran: Run, tmp_path: Path) -> None:
+    (tmp_path / "wrong.map.yaml").write_text(MAPPING.replace("pipeline:", "pipline:"), "utf-8")
+    code, _, err = septran("tune", str(LOGIC), "wrong.map.yaml")
+    assert code == 1
+    assert "did you mean `pipeline`" in err

@@ -1,0 +1,112 @@
+"""Estimates, their correction, and mappings in which everything is open."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from eas.septran.files import load_machine, tunes
+from eas.septran.logic.loading import load_logic
+from eas.septran.operators import load
+from eas.septran.tuner.automatic import automatic_mapping
+from eas.septran.tuner.cost import estimate, features, resident
+from eas.septran.tuner.curves import draw_curves
+from eas.septran.tuner.prediction import Model, facts_of
+from eas.septran.tuner.problem import Candidates, Problem
+from eas.septran.tuner.residual import fit, rank_correlation
+from tests.septran.tuner.problems import LOGIC
+
+EXAMPLES = Path(__file__).parents[3] / "examples/septran"
+
+
+def seconds(size: int) -> float:
+    operator = load(LOGIC, EXAMPLES / "gemm/gemm.cpu.map.yaml")
+    return estimate(operator.flat(M=size, N=size, K=size), operator.machine, {}).seconds
+
+
+def test_more_work_is_estimated_to_take_longer() -> None:
+    assert 4 < seconds(512) / seconds(256) < 16
+
+
+def test_tiny_tiles_are_estimated_to_be_slow(tmp_path: Path) -> None:
+    text = (EXAMPLES / "gemm/gemm.cpu.map.yaml").read_text("utf-8")
+    path = tmp_path / "tiny.map.yaml"
+    path.write_text(text.replace("block_m: 128, block_n: 256", "block_m: 4, block_n: 4"), "utf-8")
+    operator = load(LOGIC, path)
+    tiny = estimate(operator.flat(M=256, N=256, K=256), operator.machine, {})
+    assert tiny.seconds > 2 * seconds(256)
+    assert "statements" in tiny.reasons
+
+
+def test_scratch_memory_limits_the_programs_on_a_core_of_a_gpu() -> None:
+    operator = load(LOGIC, EXAMPLES / "gemm/gemm.apple_gpu.map.yaml")
+    module = operator.flat(M=256, N=256, K=256)
+    assert 1 <= resident(module.kernels[0], operator.machine) < 8
+
+
+def test_a_correction_learns_what_estimates_get_wrong() -> None:
+    random = np.random.default_rng(0)
+    table = random.standard_normal((60, 5))
+    errors = 0.7 * table[:, 1] - 0.4 * table[:, 3] + 0.2
+    fitted = fit(table[:40], errors[:40], 0.1)
+    np.testing.assert_allclose(fitted.predict(table[40:]), errors[40:], atol=0.05)
+
+
+def test_features_that_never_change_do_no_harm() -> None:
+    table = np.ones((6, 3))
+    fitted = fit(table, np.full(6, 0.5))
+    np.testing.assert_allclose(fitted.predict(table), 0.5)
+
+
+def test_rank_correlation_is_that_of_spearman() -> None:
+    assert rank_correlation([1, 2, 3], [10, 20, 30]) == pytest.approx(1)
+    assert rank_correlation([1, 2, 3], [3, 2, 1]) == pytest.approx(-1)
+    assert rank_correlation([1, 2, 2, 3], [1, 2, 3, 4]) == pytest.approx(0.9486833)
+    assert rank_correlation([1, 1], [1, 2]) == 0
+
+
+LOGICS = [
+    ("gemm/gemm_logic.py", None, ((40, 48), (40, 24), (24, 48))),
+    ("softmax/softmax_logic.py", "softmax", ((40, 24), (40, 24))),
+    ("flash_attention/flash_attention_logic.py", "attention", ((2, 40, 16),) * 4),
+]
+
+
+@pytest.mark.parametrize("machine", ["cpu", "apple_gpu", "awesomedsa"])
+@pytest.mark.parametrize(("logic", "entry", "shapes"), LOGICS)
+def test_a_mapping_with_everything_open_has_legal_points(
+    machine: str,
+    logic: str,
+    entry: str | None,
+    shapes: tuple[tuple[int, ...], ...],
+    tmp_path: Path,
+) -> None:
+    tasks = load_logic(EXAMPLES / logic).tasks
+    text = automatic_mapping(tasks, load_machine(machine), (48,), entry)
+    path = tmp_path / "automatic.map.yaml"
+    path.write_text(text, "utf-8")
+    candidates = Candidates(Problem(str(EXAMPLES / logic), (str(path),), shapes, "f32"))
+    assert len(tunes(candidates.base.mapping)) > 2
+    model = Model(facts_of(candidates))
+    random = np.random.default_rng(1)
+    points = [candidates.space.draw(random) for _ in range(60)]
+    assert any(map(model.is_legal, points))
+
+
+def test_the_features_of_all_operators_are_as_many() -> None:
+    gemm = load(LOGIC, EXAMPLES / "gemm/gemm.cpu.map.yaml")
+    softmax = load(
+        EXAMPLES / "softmax/softmax_logic.py", EXAMPLES / "softmax/softmax.apple_gpu.map.yaml"
+    )
+    one = features(gemm.flat(M=32, N=32, K=32), gemm.machine, {})
+    other = features(softmax.flat(M=32, N=32), softmax.machine, {})
+    assert len(one) == len(other)
+
+
+def test_curves_are_an_svg_with_a_line_each() -> None:
+    text = draw_curves("a <title>", "µs", {"evolution": [3.0, 2.0, 1.0], "random": [3.0]})
+    assert text.startswith("<svg ")
+    assert text.count("<polyline ") == 2
+    assert "a &lt;title&gt;" in text
