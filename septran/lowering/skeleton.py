@@ -75,8 +75,11 @@ def _instance(
         }
     known = names_in({task.function_name: task})[task.function_name]
     if known.locals:
-        memory = _first(machine, proc, "registers")
-        instance["locals"] = dict.fromkeys(known.locals, memory)
+        cut = set(_partitioned(task))
+        instance["locals"] = {
+            name: _first(machine, proc, "scratch" if name in cut else "registers")
+            for name in known.locals
+        }
     tunables = dict.fromkeys(_own_tunables(task), TILE)
     if is_entry and any(_has_block_size(each) for each in (task, *tasks_below(task))):
         tunables["block_size"] = TILE
@@ -100,6 +103,22 @@ def _first(machine: Machine, proc: str, kind: str) -> str:
         if found:
             return found[0]
     return visible[0]
+
+
+def _partitioned(task: Task) -> Iterator[str]:
+    """The local tensors of which a task uses parts: in registers they are used whole."""
+    cut = {_root(call.args[0], _roots(task)) for call in calls_of(task, "partition") if call.args}
+    for node in ast.walk(task.source.node):
+        match node:
+            case ast.Assign(
+                targets=[ast.Name(id=variable)],
+                value=ast.Call(
+                    func=ast.Attribute(attr="local"), args=[ast.Constant(value=str(name)), *_]
+                ),
+            ) if variable in cut:
+                yield name
+            case _:
+                pass
 
 
 def _own_tunables(task: Task) -> list[str]:

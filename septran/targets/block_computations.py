@@ -74,7 +74,7 @@ def write_copy(tiles: Tiles, stmt: Copy | Start) -> None:
 
 def write_fill(tiles: Tiles, stmt: Fill) -> None:
     """A number in all elements of a view."""
-    tile = tiles.tile(stmt.target, stmt)
+    tile = tiles.tile(stmt.target)
     number = tiles.constant(stmt.value, tiles.dtypes[stmt.target.buffer])
     tiles.write(stmt.target, tiles.splat(number, tile), stmt)
 
@@ -123,7 +123,7 @@ def _operand_tile(
     tiles: Tiles, view: View, axes: Sequence[int], tile: Shape, stmt: Map | Reduce
 ) -> Shape:
     """The tile of an operand: along an axis of the target's extent, the target's."""
-    own = tiles.tile(view, stmt)
+    own = tiles.tile(view)
     if view.buffer in tiles.held:
         return own
     target = stmt.target.shape
@@ -184,8 +184,7 @@ def write_product(tiles: Tiles, stmt: Mma) -> None:
     m, n = target_tile = tiles.common_tile(stmt, stmt.target, outer)
     sides = ((stmt.left, "a" in stmt.transposed, 1), (stmt.right, "b" in stmt.transposed, 0))
     depths = [
-        tiles.tile(view, stmt)[1 - axis if is_transposed else axis]
-        for view, is_transposed, axis in sides
+        tiles.tile(view)[1 - axis if is_transposed else axis] for view, is_transposed, axis in sides
     ]
     fixed = [
         depth for depth, side in zip(depths, sides, strict=True) if side[0].buffer in tiles.held

@@ -32,11 +32,11 @@ Axes = Sequence[int]  # for each axis of a view, the target's axis that it runs 
 class BlockError(Exception):
     """A statement that block programs cannot express (S701)."""
 
-    def __init__(self, message: str, stmt: Stmt) -> None:
+    def __init__(self, message: str, stmt: Stmt, help: tuple[str, ...] = ()) -> None:
         super().__init__(message)
         origin = stmt.origin
         loc = origin.yaml or origin.python or NOWHERE
-        self.diagnostic = Diagnostic("S701", message, loc)
+        self.diagnostic = Diagnostic("S701", message, loc, help=help)
 
 
 @frozen
@@ -60,6 +60,7 @@ class Tiles:
     arrays: dict[str, Array] = field(default_factory=dict[str, Array])
     values: dict[str, ir.Value] = field(default_factory=dict[str, ir.Value])
     held: dict[str, int] = field(default_factory=dict[str, int])  # in registers, with their slots
+    allocations: dict[str, Alloc] = field(default_factory=dict[str, Alloc])
     shapes: dict[str, Shape] = field(default_factory=dict[str, Shape])
     dtypes: dict[str, DType] = field(default_factory=dict[str, DType])
     ranges: Ranges = field(default_factory=Ranges)
@@ -81,6 +82,7 @@ class Tiles:
         return renamed
 
     def allocate(self, stmt: Alloc) -> None:
+        self.allocations[stmt.name] = stmt
         self.dtypes[stmt.name] = stmt.dtype
         self.shapes[stmt.name] = stmt.shape
         if stmt.memory in self.registers:
@@ -134,24 +136,26 @@ class Tiles:
     def splat(self, value: ir.Value, shape: Shape) -> ir.Value:
         return self.build.compute("splat", value, shape=shape) if shape else value
 
-    def tile(self, view: View, stmt: Stmt) -> Shape:
+    def tile(self, view: View) -> Shape:
         """The full extents of a view's tile."""
         if view.buffer not in self.held:
             return tuple(self.ranges.upper(extent) for extent in view.shape)
         if any(offset != affine(0) for offset in view.offsets) or None in view.extents:
-            raise BlockError(f"`{view.buffer}` is in registers, where tiles have no offset", stmt)
+            message = f"parts of `{view.buffer}` are used, and in {view.memory} it is one value"
+            help = ("place it in a memory with addresses",)
+            raise BlockError(message, self.allocations[view.buffer], help)
         return self.shapes[view.buffer]
 
     def common_tile(self, stmt: Stmt, target: View, operands: Sequence[tuple[View, Axes]]) -> Shape:
         """The full tile of a target. Along an axis that a value in registers has too, it is this
         value's: there may be fewer elements than its tile has.
         """
-        tile = list(self.tile(target, stmt))
+        tile = list(self.tile(target))
         fixed = {axis: tile[axis] for axis in range(len(tile)) if target.buffer in self.held}
         for view, axes in operands:
             if view.buffer not in self.held:
                 continue
-            for axis, extent, full in zip(axes, view.shape, self.tile(view, stmt), strict=True):
+            for axis, extent, full in zip(axes, view.shape, self.tile(view), strict=True):
                 if not 0 <= axis < len(tile) or extent != target.shape[axis]:
                     continue
                 if fixed.setdefault(axis, full) != full:
@@ -248,7 +252,7 @@ class Tiles:
     def read(self, view: View, tile: Shape, other: float, stmt: Stmt) -> ir.Value:
         """A view as a block of full tiles; beyond its true extents there is `other`."""
         if view.buffer in self.held:
-            self.tile(view, stmt)
+            self.tile(view)
             return self.values[self.key(view, stmt)]
         array = self.arrays[view.buffer]
         offsets = self.offsets(view, tile)
