@@ -178,12 +178,8 @@ def _place(loc: Loc) -> str:
 def _rooms(kernel: Kernel) -> Iterator[Room]:
     for stmt in kernel.body:
         if isinstance(stmt, Alloc):
-            shape = " x ".join(map(str, stmt.shape))
-            pad = f" + {stmt.pad}" if stmt.pad else ""
-            slots = f"{stmt.slots} slots of " if stmt.slots > 1 else ""
-            size = f"{slots}{shape}{pad} {stmt.dtype}"
             because = stmt.origin.because
-            yield Room(kernel.name, stmt.memory, stmt.name, size, stmt.bytes, because)
+            yield Room(kernel.name, stmt.memory, stmt.name, stmt.size, stmt.bytes, because)
 
 
 def _memory_table(rooms: Sequence[Room], machine: Machine) -> Table:

@@ -83,7 +83,7 @@ def suggest(name: str, known: Iterable[str], what: str = "") -> tuple[str, ...]:
 
 
 def quoted(text: str, limit: int = 60) -> str:
-    """A text of the user's in a message, cut where it is long."""
-    text = " ".join(text.split())
+    """A text of the user's in a message, cut where it is long; line breaks are seen."""
+    text = text.replace("\n", "\\n").replace("\r", "\\r").replace("\t", "\\t")
     shown = text if len(text) <= limit else f"{text[: limit - 3]}..."
     return f"`{shown}`"

@@ -108,7 +108,9 @@ def _chosen(
         if tune is None:
             message = f"nothing called {quoted(key)} can be tuned"
             loc = mapping.key_place("task_mappings")
-            complaints.add("S120", message, loc, help=suggest(key, known, "what can be is"))
+            none = ("the mapping has no `!tune`: change the value itself, or use an overlay",)
+            help = suggest(key, known, "what can be is") if known else none
+            complaints.add("S120", message, loc, help=help)
         elif not tune.has(value):
             message = f"{quoted(key)} cannot be {quoted(flow(value))}"
             help = suggest(str(value), map(str, tune.options), "it can be")

@@ -150,6 +150,13 @@ class Alloc:
         *rows, row = self.shape or (1,)
         return self.slots * math.prod(rows) * (row + self.pad) * bytes_of(self.dtype)
 
+    @property
+    def size(self) -> str:
+        """Its slots, extents, padding and dtype, as people read them."""
+        slots = f"{self.slots} slots of " if self.slots > 1 else ""
+        pad = f" + {self.pad}" if self.pad else ""
+        return f"{slots}{' x '.join(map(str, self.shape))}{pad} {self.dtype}"
+
 
 @frozen
 class Copy:

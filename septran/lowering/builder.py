@@ -31,6 +31,7 @@ from eas.septran.logic.uses import (
     uses_of_leaf,
 )
 from eas.septran.logic.values import Tensor, whole
+from eas.septran.lowering.checks import named_numbers
 from eas.septran.lowering.primitives import Wanted, choose_primitive
 from eas.septran.lowering.tree import NO_THREADS, Do, Guard, Loop, Node, Placed, Resident, Threads
 from eas.support.diagnostics import Label
@@ -570,7 +571,8 @@ class Builder:
             extents = {letter: room(extent, frame.ranges) for letter, extent in named}
             factors = dict.fromkeys(dtypes[view.buffer] for view in (stmt.left, stmt.right))
             axes = {letter for letter, extent in named if is_axis(extent)}
-            wanted = Wanted(stmt, extents, axes, tuple(factors))
+            numbers = named_numbers(self.instances, {})
+            wanted = Wanted(stmt, extents, axes, tuple(factors), numbers)
             primitive = choose_primitive(self.machine, wanted, bound, place, self.complaints)
             return replace(stmt, primitive=primitive, origin=replace(origin, yaml=place))
         return replace(stmt, origin=replace(origin, yaml=loc))

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from eas.septran.files import Mapping
+from collections.abc import Mapping as Table
+from collections.abc import Sequence
+
+from eas.septran.files import Mapping, ResolvedInstance
 from eas.septran.files.complaints import Complaints
 from eas.septran.flat.nodes import Alloc, Module
 from eas.support.location import NOWHERE
 
 
-def check_capacity(module: Module, mapping: Mapping, complaints: Complaints) -> None:
-    """Complain about memories that hold too much (S401)."""
+def check_capacity(
+    module: Module, mapping: Mapping, numbers: Table[str, int], complaints: Complaints
+) -> None:
+    """Complain about memories that hold too much (S401); `numbers` have names of the user's."""
     for kernel in module.kernels:
         by_memory: dict[str, list[Alloc]] = {}
         for stmt in kernel.body:
@@ -21,16 +26,39 @@ def check_capacity(module: Module, mapping: Mapping, complaints: Complaints) -> 
             if capacity is None or total <= capacity:
                 continue
             largest = max(allocations, key=lambda each: each.bytes)
-            rows = [
-                f"{each.name}: {' x '.join(map(str, (*each.shape,)))} {each.dtype}"
-                f" x {each.slots} slots = {each.bytes:,} bytes"
-                for each in sorted(allocations, key=lambda each: -each.bytes)
-            ]
+            ordered = sorted(allocations, key=lambda each: -each.bytes)
+            rows = [f"{each.name}: {each.size} = {each.bytes:,} bytes" for each in ordered]
             complaints.add(
                 "S401",
                 f"{memory} holds {capacity:,} bytes, and the mapping needs {total:,}",
                 largest.origin.yaml or NOWHERE,
                 label=f"{largest.bytes:,} bytes",
-                notes=rows,
+                notes=[*rows, *_named(ordered, numbers)],
                 help=["use smaller tiles, fewer stages, or another memory"],
             )
+
+
+def named_numbers(
+    instances: Table[str, ResolvedInstance], sizes: Table[str, int]
+) -> dict[str, int]:
+    """The tunables of the mapping and the sizes of the arguments."""
+    tunables = {
+        f"{name}.{key}": int(value)
+        for name, instance in instances.items()
+        for key, value in instance.tunables.items()
+    }
+    return {**tunables, **sizes}
+
+
+def names_of(value: int, numbers: Table[str, int]) -> list[str]:
+    """The names that have a value, with it: `host.rows=64`; sizes where no tunable has it."""
+    found = [name for name, each in numbers.items() if each == value]
+    tunables = [name for name in found if "." in name]
+    return [f"{name}={value}" for name in tunables or found]
+
+
+def _named(allocations: Sequence[Alloc], numbers: Table[str, int]) -> list[str]:
+    """The names of extents, as far as they have some."""
+    extents = dict.fromkeys(n for each in allocations for n in each.shape if n > 1)
+    found = [text for extent in extents for text in names_of(extent, numbers)]
+    return [f"here {', '.join(found)}"] if found else []

@@ -25,7 +25,7 @@ from eas.septran.logic.tasks import Task
 from eas.septran.lowering.accumulators import find_sums
 from eas.septran.lowering.arguments import TensorType
 from eas.septran.lowering.builder import Builder, Held
-from eas.septran.lowering.checks import check_capacity
+from eas.septran.lowering.checks import check_capacity, named_numbers
 from eas.septran.lowering.empty import drop_empty
 from eas.septran.lowering.kernels import make_module
 from eas.septran.lowering.legality import check_legality
@@ -98,7 +98,7 @@ def lower(
     module = make_module(name, machine, given, settled, slots, complaints, reserved)
     check_unused(mapping, instances, builder, complaints)
     check_loops(mapping, instances, builder, complaints)
-    check_capacity(module, mapping, complaints)
+    check_capacity(module, mapping, named_numbers(instances, sizes), complaints)
     complaints.raise_if_any()
     table = flat_machine(mapping.machine)
     check_legality(module, table, complaints)

@@ -8,6 +8,7 @@ from eas.septran.files import Machine
 from eas.septran.files.complaints import Complaints
 from eas.septran.files.machine import Primitive
 from eas.septran.flat.nodes import Mma
+from eas.septran.lowering.checks import names_of
 from eas.support.location import Loc
 from eas.support.records import frozen
 
@@ -20,6 +21,7 @@ class Wanted:
     extents: Mapping[str, int]
     axes: Collection[str]
     dtypes: Collection[str]
+    numbers: Mapping[str, int]  # of the mapping, by their names
 
 
 def choose_primitive(
@@ -58,7 +60,10 @@ def _trouble(primitive: Primitive, wanted: Wanted) -> str | None:
         if primitive.tails == "partial" and letter in wanted.axes:
             continue
         if extents.get(letter, multiple) % multiple:
-            return f"takes multiples of {multiple} for `{letter}`, and it is {extents[letter]}"
+            names = names_of(extents[letter], wanted.numbers)
+            shown = f" (here {', '.join(names)})" if names else ""
+            found = f"{extents[letter]}{shown}"
+            return f"takes multiples of {multiple} for `{letter}`, and it is {found}"
     for operand, view in (("C", stmt.target), ("A", stmt.left), ("B", stmt.right)):
         allowed = primitive.mems.get(operand)
         if allowed and view.memory not in allowed:

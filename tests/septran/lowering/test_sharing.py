@@ -88,7 +88,9 @@ def test_what_does_not_fit_even_so_is_refused_with_the_whole_table(tmp_path: Pat
         flash(tmp_path, 64, 160).flat(H=1, M=128, N=320, D=64)
     [diagnostic] = caught.value.diagnostics
     assert diagnostic.code == "S401"
-    assert [note.split(":")[0] for note in diagnostic.notes] == ["K_shared", "V_shared", "Q_shared"]
+    *rows, names = diagnostic.notes
+    assert [row.split(":")[0] for row in rows] == ["K_shared", "V_shared", "Q_shared"]
+    assert names == "here block.keys=160, host.queries=64"
 
 
 def shared_in(statements: str, limit: int = 1024) -> list[str]:
