@@ -19,6 +19,7 @@ from eas.support.command_line import UsageError
 from tests.thorough import thorough
 
 ROOT = Path(__file__).parent.parent.parent
+PYTEST = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist"]
 
 
 def files_of(folder: Path) -> set[str]:
@@ -64,23 +65,29 @@ def run(project: Path, *command: str) -> subprocess.CompletedProcess[str]:
 @pytest.mark.parametrize(
     "command",
     [
-        ["-m", "eas.cli", "check"],
-        ["-m", "eas.cli", "snapshot", "--check", "kernels/__init__.py"],
-        ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist"],
+        pytest.param(["-m", "eas.cli", "check"], marks=thorough, id="check"),
+        pytest.param(
+            ["-m", "eas.cli", "snapshot", "--check", "kernels/__init__.py"],
+            marks=thorough,
+            id="snapshot",
+        ),
+        pytest.param(
+            ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist"], id="tests"
+        ),
     ],
-    ids=["check", "snapshot", "pytest"],
 )
 def test_its_checks_pass(project: Path, command: list[str]) -> None:
     done = run(project, *command)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@thorough
 def test_its_tests_fail_when_a_kernel_is_wrong(project: Path, tmp_path: Path) -> None:
     folder = tmp_path / "wrong"
     shutil.copytree(project, folder)
     kernels = folder / "kernels" / "__init__.py"
     kernels.write_text(kernels.read_text("utf-8").replace("mk.maximum", "mk.minimum"), "utf-8")
-    done = run(folder, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist")
+    done = run(folder, *PYTEST)
     assert done.returncode == 1
     assert "2 failed, 1 passed" in done.stdout
     snapshot = run(folder, "-m", "eas.cli", "snapshot", "--check", "kernels/__init__.py")
