@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from eas import memory, torch
     from eas.asynchronous import Event, Stream, stream, synchronize
     from eas.autotuning import Autotuned, Config, autotune
+    from eas.export import ExportError
     from eas.graphs import Graph, GraphError, graph
     from eas.runtime.tensors.errors import OutOfMemoryError
     from eas.runtime.tensors.making import (
@@ -49,6 +50,7 @@ _LAZY = {
     **dict.fromkeys(("Event", "Stream", "stream", "synchronize"), "eas.asynchronous"),
     **dict.fromkeys(("Autotuned", "Config", "autotune"), "eas.autotuning"),
     **dict.fromkeys(("Graph", "GraphError", "graph"), "eas.graphs"),
+    "ExportError": "eas.export",
     "OutOfMemoryError": "eas.runtime.tensors.errors",
     "Tensor": "eas.runtime.tensors.tensor",
     "memory": "eas.memory",
@@ -76,6 +78,7 @@ __all__ = [
     "CompiledKernel",
     "Config",
     "Event",
+    "ExportError",
     "FunctionLauncher",
     "Graph",
     "GraphError",

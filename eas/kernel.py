@@ -50,10 +50,12 @@ from eas.signature import Parameter, Parameters
 from eas.support.records import frozen, replace
 
 if TYPE_CHECKING:
-    from eas.mlx import MlxKernel
+    from os import PathLike
+    from pathlib import Path
 
-if TYPE_CHECKING:
     from eas.examples import Example
+    from eas.export import Exported
+    from eas.mlx import MlxKernel
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -311,6 +313,52 @@ class Kernel:
             return mlx.to_mlx(self._compile(call, threads), bound, None)
         compiled, grid = self._compile_for(call, threads, _grid)
         return mlx.to_mlx(compiled, bound, grid)
+
+    def export(
+        self,
+        folder: str | PathLike[str],
+        /,
+        *args: Any,
+        _tptg: Threads | None = None,
+        _checked: bool = False,
+        _force: bool = False,
+        **kwargs: Any,
+    ) -> list[Path]:
+        """Writes the kernel for these types into a folder, for programs without Python.
+
+            add.export("out", "*f32", "*f32", "*f32", "i32", BLOCK=256)
+
+        There are the Metal text, a manifest with its JSON Schema, and samples of hosts in Python,
+        Swift and C++. Without types the kernel is exported for each of its `examples`. `_checked`
+        has the text check its accesses; `_force` overwrites files that were not exported. See
+        docs/export.md. An `eas.ExportError` says why nothing was written.
+        """
+        from eas.export import export_compiled
+
+        forms = self.exported(*args, _tptg=_tptg, _checked=_checked, **kwargs)
+        return [each.path for each in export_compiled(folder, forms, force=_force)]
+
+    def exported(
+        self, *args: Any, _tptg: Threads | None = None, _checked: bool = False, **kwargs: Any
+    ) -> list[Exported]:
+        """What `export` writes, for these types or for each of the kernel's examples."""
+        from eas.export import Exported, ExportError
+
+        calls = [(args, kwargs)] if args or kwargs else [(e.args, e.kwargs) for e in self.examples]
+        if not calls and any(True for _ in self._runtime_parameters()):
+            raise ExportError(
+                f'kernel `{self.name}` has no `examples`: give types, such as "*f32" and "i32"'
+            )
+        forms: list[Exported] = []
+        for types, named in calls or [((), {})]:
+            call = self._specialize(types, dict(named), is_launch=False)
+            compiled = self._compile(call, self._threads(_tptg))
+            parts = zip(self.parameters.all, call.key, strict=True)
+            ranks: dict[str, Any] = {p.name: k[1] for p, k in parts if isinstance(k, tuple)}
+            chosen = compiled.checked if to_flag(_checked, "_checked") else compiled
+            names = [p.name for p in self.parameters.all]
+            forms.append(Exported(chosen, names, call.constants, ranks))
+        return forms
 
     def _runtime_parameters(self) -> list[Parameter]:
         return [p for p in self.parameters.all if not p.is_constexpr]

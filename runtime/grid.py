@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from types import FunctionType
 from typing import Any, cast
 
@@ -201,6 +201,34 @@ def implicit_grid(
         raise BadArgument(f"the grid is {use.formula}, but {', '.join(first)} and {last}")
     width, *others = map(int, sizes)
     return _within_limits(tuple(map(_checked, (-(-width // int(block)), *others))))
+
+
+@frozen
+class RuleExtent:
+    """An extent of a grid that follows from sizes: `ceil(size / divisor)`.
+
+    `size` is the name of an argument, or a number that is known.
+    """
+
+    size: str | int
+    divisor: int = 1
+
+
+def grid_rule(
+    use: GridUse, integers: Collection[str], constants: Mapping[str, Any]
+) -> tuple[RuleExtent, ...] | None:
+    """How a grid follows from the integer arguments, before their values are known.
+
+    None for a kernel that lacks one of them: its grid has to be given.
+    """
+    block: Any = constants.get("BLOCK", use.block)
+    sizes = [name if name in integers else constants.get(name) for name in SIZES[use.axes]]
+    if not is_int(block) or block < 1:
+        return None
+    if not all(isinstance(size, str) or (is_int(size) and size >= 0) for size in sizes):
+        return None
+    known = [size if isinstance(size, str) else int(cast(int, size)) for size in sizes]
+    return (RuleExtent(known[0], int(block)), *map(RuleExtent, known[1:]))
 
 
 def _given_sizes(use: GridUse, implied: Implied) -> list[Any]:

@@ -327,3 +327,95 @@ def test_the_passes_of_all_targets_are_listed_once(eas: Run) -> None:
     every = [pipeline for target in TARGETS for pipeline in pipelines_of(target)]
     passes = {(pipeline.name, each.name) for pipeline in every for each in pipeline.passes}
     assert sorted((name, each) for name, _, each in names) == sorted(passes)
+
+
+EXPORT = ("--signature", "*f32,*f32,*f32,i32", "--constexpr", "BLOCK=256")
+
+
+def test_a_kernel_is_exported_for_a_signature(eas: Run, file: str) -> None:
+    out, err, code = eas("export", f"{file}::add", *EXPORT, "-o", "out")
+    names = ["add.metal", "add.json", "add_host.py", "add_host.swift", "add_host.cpp"]
+    files = [str(Path("out", name)) for name in (*names, "manifest.schema.json")]
+    assert (out, err, code) == ("".join(f"{each}: written\n" for each in files), "", 0)
+    text, _, _ = eas("msl", f"{file}::add", *ADD)
+    assert Path("out/add.metal").read_text("utf-8") == text
+    again, _, _ = eas("export", f"{file}::add", *EXPORT, "-o", "out")
+    assert again == "".join(f"{each}: the same\n" for each in files)
+
+
+@pytest.mark.usefixtures("file")
+def test_kernels_with_examples_are_exported_together(eas: Run) -> None:
+    Path("more.py").write_text(
+        'from kernels import add\nimport eas\n\nwith_types = [("*f32", "*f32", "*f32", "i32", '
+        "dict(BLOCK=8))]\nfirst = eas.kernel(examples=with_types)(add.fn)\n"
+    )
+    out, _, code = eas("export", "more.py", "-o", "out")
+    assert code == 0
+    assert out.splitlines()[0] == f"{Path('out/add.metal')}: written"
+    _, _, code = eas("export", "more.py", "more.py::first", "-o", "out")
+    assert code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("kernels.py::add",), "kernel `add` has no `examples`: give its types with --signature "),
+        (
+            ("kernels.py",),
+            "kernels.py has no kernel with `examples`; name one and give its types: ",
+        ),
+        (("kernels.py::ad", *EXPORT), "kernels.py has no kernel `ad`; did you mean `add`?"),
+        (
+            ("kernels.py::add", "--signature", "*f32,,i32"),
+            "a type is missing in the signature '*f32,,i32'",
+        ),
+        (
+            ("kernels.py::add", "--signature", "*f32,i32"),
+            "kernel `add`: lacks arguments `c`, `N`, `BLOCK`",
+        ),
+        (
+            ("kernels.py::add", "--signature", "*f33,*f32,*f32,i32", "--constexpr", "BLOCK=8"),
+            "kernel `add`, argument `a`: `*f33` names no dtype; did you mean `f32`?",
+        ),
+        (("kernels.py::add", "--constexpr", "BLOCK"), "--constexpr takes NAME=VALUE, not BLOCK"),
+        (
+            ("kernels.py::add", "--constexpr", "BLOK=1"),
+            "kernel `add` has no constexpr `BLOK`; it has BLOCK",
+        ),
+        (
+            ("kernels.py::add", "--constexpr", "N=1"),
+            "`N` of kernel `add` is no constexpr: its type is in --signature",
+        ),
+        (
+            ("kernels.py::add", "kernels.py::fill", *EXPORT),
+            "--signature and --constexpr are for one kernel, and several are given",
+        ),
+        (
+            ("kernels.py::add", *EXPORT, "--tptg", "2000"),
+            "kernel `add`: `_tptg` is an int from 1 to 1024, not 2000",
+        ),
+    ],
+)
+@pytest.mark.usefixtures("file")
+def test_a_wrong_export_is_explained(eas: Run, arguments: tuple[str, ...], message: str) -> None:
+    out, err, code = eas("export", *arguments, "-o", "out")
+    assert (out, err[: len(message) + 5], code) == ("", f"eas: {message}", 2)
+    assert not Path("out").exists()
+
+
+def test_an_export_keeps_files_that_are_not_ours(eas: Run, file: str) -> None:
+    Path("out").mkdir()
+    Path("out/add.metal").write_text("// mine\n")
+    _, err, code = eas("export", f"{file}::add", *EXPORT, "-o", "out")
+    assert (err.split(";")[0], code) == (
+        "eas: out has files that were not exported, or were changed since: add.metal",
+        2,
+    )
+    assert os.listdir("out") == ["add.metal"]
+    _, _, code = eas("export", f"{file}::add", *EXPORT, "-o", "out", "--force")
+    assert code == 0
+
+
+def test_an_error_in_an_exported_kernel_is_rendered(eas: Run, file: str) -> None:
+    _, err, code = eas("export", f"{file}::wrong", "--signature", "*f32", "-o", "out")
+    assert (err.splitlines()[1], code) == ("  --> kernels.py:16:20", 1)

@@ -17,6 +17,7 @@ REPOSITORY = Path(__file__).parent.parent
 PAGES = [
     *("README.md", "docs/language.md", "docs/host.md", "docs/streams.md", "docs/tensors.md"),
     "docs/tuning.md",
+    "docs/export.md",
 ]
 LINK = re.compile(r"\]\((?!http)([^)#]+)")
 EXCERPT = re.compile(

@@ -32,6 +32,7 @@ examples:
   eas snapshot kernels/add.py --update
   eas review main HEAD -o review.html
   eas init --source ../easy_as my_kernels
+  eas export kernels/add.py::add --signature '*f32,*f32,*f32,i32' --constexpr BLOCK=256 -o out
 """
 
 _CHECK = """\
@@ -46,6 +47,17 @@ exit codes: 0 no errors, 1 errors in kernels, 2 wrong usage or a file that canno
 _SNAPSHOT = """\
 The Metal text of each kernel, for each of its `examples`, in the folder `__metal__` beside its
 file. Comments count lines from the `def` of a function.
+"""
+
+_EXPORT = """\
+For each kernel: its Metal text, a manifest (arguments, buffer indices, grid, threads) with its JSON
+Schema, and samples of hosts in Python, Swift and C++. A kernel with `examples` needs no signature;
+of a file without a kernel's name, all kernels with examples are exported. The same kernel gives the
+same bytes everywhere. docs/export.md describes the files.
+
+examples:
+  eas export kernels.py::add --signature '*f32,*f32,*f32,i32' --constexpr BLOCK=256 -o out
+  eas export kernels.py other.py::scale -o out
 """
 
 _TYPES = """\
@@ -79,6 +91,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             from eas.cli import init  # as above
 
             return init.run(parsed)
+        elif parsed.command == "export":
+            return _export(parsed)
         elif parsed.command == "passes":
             text = passes.passes(parsed.target)
         elif parsed.command == "ir" and (parsed.after or parsed.target):
@@ -106,6 +120,22 @@ def _check(parsed: argparse.Namespace) -> int:
             parsed.timeout,
             parsed.config,
             not parsed.no_import,
+        )
+    )
+
+
+def _export(parsed: argparse.Namespace) -> int:
+    from eas.cli import export  # not needed for what the other commands do
+
+    return export.export(
+        export.Request(
+            parsed.kernels,
+            parsed.signature,
+            [each for group in parsed.constexpr for each in group],
+            parsed.output,
+            parsed.tptg,
+            parsed.checked,
+            parsed.force,
         )
     )
 
@@ -163,6 +193,7 @@ def _parser() -> argparse.ArgumentParser:
     mode.add_argument("--update", action="store_true", help="write the texts")
     review_arguments.add_review(commands)
     review_arguments.add_init(commands)
+    _add_export(commands)
     table = commands.add_parser("passes", help="list the passes of each target, with reasons")
     table.add_argument("--target", choices=TARGETS, help="only those of this target")
     return parser
@@ -185,6 +216,29 @@ def _add_check(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     command.add_argument("--config", metavar="FILE", help="instead of the next pyproject.toml")
     command.add_argument(
         "--no-import", action="store_true", help="run nothing: outer names that need it are unknown"
+    )
+
+
+def _add_export(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:  # pyright: ignore[reportPrivateUsage]
+    command = commands.add_parser(
+        "export",
+        help="write kernels as Metal text with manifests and samples of hosts",
+        description="Write kernels for programs without Python.",
+        epilog=_EXPORT,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    command.add_argument("kernels", nargs="+", metavar="FILE[::KERNEL]")
+    command.add_argument(
+        "--signature", metavar="TYPES", help="the types of the arguments: '*f32,*f32[:, :],i32'"
+    )
+    command.add_argument(
+        "--constexpr", nargs="+", action="append", default=[], metavar="NAME=VALUE"
+    )
+    command.add_argument("-o", "--output", required=True, metavar="FOLDER")
+    command.add_argument("--tptg", type=int, metavar="THREADS", help="the threads of a program")
+    command.add_argument("--checked", action="store_true", help="check accesses in the text")
+    command.add_argument(
+        "--force", action="store_true", help="overwrite files that were not exported, or changed"
     )
 
 

@@ -40,10 +40,10 @@ def show_after(name: str | None, target: str, kernel_name: str, arguments: list[
 def _read(kernel_name: str, arguments: list[str]) -> tuple[Kernel, list[str], dict[str, Any]]:
     """The kernel `FILE::KERNEL`, the types of its arguments, and those given by name."""
     path, _, name = kernel_name.partition("::")
-    kernel = _find_kernel(path, name)
+    kernel = find_kernel(path, name)
     types = [argument for argument in arguments if "=" not in argument]
     named = [argument.partition("=") for argument in arguments if "=" in argument]
-    return kernel, types, {name: _value(kernel, name, text) for name, _, text in named}
+    return kernel, types, {name: read_value(kernel, name, text) for name, _, text in named}
 
 
 def _load(path: str) -> ModuleType:
@@ -68,9 +68,9 @@ def kernels_of(path: str) -> dict[str, Kernel]:
     return kernels
 
 
-def _find_kernel(path: str, name: str) -> Kernel:
-    """The kernel of that name; without a name the only one."""
-    kernels = kernels_of(path)
+def find_kernel(path: str, name: str, kernels: dict[str, Kernel] | None = None) -> Kernel:
+    """The kernel of that name; without a name the only one. `kernels` are those of the file."""
+    kernels = kernels_of(path) if kernels is None else kernels
     if name in kernels:
         return kernels[name]
     if not name and len(kernels) == 1:
@@ -82,7 +82,7 @@ def _find_kernel(path: str, name: str) -> Kernel:
     raise UsageError(f"{path} has no kernel `{name}`; {hint}")
 
 
-def _value(kernel: Kernel, name: str, text: str) -> object:
+def read_value(kernel: Kernel, name: str, text: str) -> object:
     """A type or `None` for a runtime parameter, a literal or a dtype for a constexpr one."""
     is_constexpr = any(p.is_constexpr for p in kernel.parameters.all if p.name == name)
     if not is_constexpr:
