@@ -222,13 +222,15 @@ def grid_rule(
     None for a kernel that lacks one of them: its grid has to be given.
     """
     block: Any = constants.get("BLOCK", use.block)
-    sizes = [name if name in integers else constants.get(name) for name in SIZES[use.axes]]
     if not is_int(block) or block < 1:
         return None
-    if not all(isinstance(size, str) or (is_int(size) and size >= 0) for size in sizes):
-        return None
-    known = [size if isinstance(size, str) else int(cast(int, size)) for size in sizes]
-    return (RuleExtent(known[0], int(block)), *map(RuleExtent, known[1:]))
+    sizes: list[str | int] = []
+    for name in SIZES[use.axes]:
+        size: Any = name if name in integers else constants.get(name)
+        if not (size == name or (is_int(size) and size >= 0)):
+            return None
+        sizes.append(name if size == name else int(size))
+    return (RuleExtent(sizes[0], int(block)), *map(RuleExtent, sizes[1:]))
 
 
 def _given_sizes(use: GridUse, implied: Implied) -> list[Any]:
