@@ -125,10 +125,10 @@ def _check(parsed: argparse.Namespace) -> int:
 
 
 def _export(parsed: argparse.Namespace) -> int:
-    from eas.cli import export  # not needed for what the other commands do
+    from eas.cli import export_files  # not needed for what the other commands do
 
-    return export.export(
-        export.Request(
+    return export_files.export(
+        export_files.Request(
             parsed.kernels,
             parsed.signature,
             [each for group in parsed.constexpr for each in group],
