@@ -40,6 +40,7 @@ from eas.support.records import frozen, replace
 
 if TYPE_CHECKING:
     from eas.septran.explain import Explanation, Room
+    from eas.septran.picture import Contents
 
 Array = np.ndarray[Any, Any]
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
@@ -215,6 +216,22 @@ class Operator:
             lowered = self._fitting(lowered, self._types(arrays, dtype, sizes))
             added = added_rooms(lowered.module, self.machine, self._metal_kernels(lowered))
         return explain(lowered.module, self.machine, lowered.sizes, added)
+
+    def picture(self, *arrays: Array, dtype: str | None = None, **sizes: int) -> Contents:
+        """What `septran picture` draws for arrays or sizes by name.
+
+        from eas.septran.picture import make_page
+
+        Path("gemm.html").write_text(make_page([op.picture(M=512, N=512, K=512)]), "utf-8")
+        """
+        from eas.septran.picture import contents_of
+
+        lowered = self._fitting(
+            self.build_flat(*arrays, dtype=dtype, **sizes), self._types(arrays, dtype, sizes)
+        )
+        title = ", ".join(each.start.source.name for each in self.mapping.documents)
+        tasks, module = self.logic.tasks, lowered.module
+        return contents_of(title, self.entry, tasks, self.mapping, module, lowered.sizes)
 
     @property
     def library(self) -> Library:

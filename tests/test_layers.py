@@ -44,6 +44,7 @@ SEPTRAN: dict[str, set[str]] = {
     "flat": set(),
     "logic": {"flat"},
     "lowering": {"files", "flat", "logic"},
+    "picture": {"files", "flat", "logic", "lowering"},
     "targets": {"flat"},
     "tuner": {"files", "flat", "logic", "lowering", "operators"},
 }

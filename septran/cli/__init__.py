@@ -15,6 +15,7 @@ examples:
   septran check gemm_logic.py gemm.cpu.map.yaml
   septran run gemm_logic.py gemm.cpu.map.yaml --shape M=131,N=95,K=67 --dtype f16
   septran explain gemm_logic.py gemm.apple_gpu.map.yaml --shape M=512,N=512,K=512
+  septran picture gemm_logic.py gemm.cpu.map.yaml gemm.h100.map.yaml -o gemm.html
   septran emit metal gemm_logic.py gemm.apple_gpu.map.yaml --shape M=512,N=512,K=512 -o gemm.metal
   septran init-mapping gemm_logic.py --machine cpu -o gemm.cpu.map.yaml
   septran tune gemm_logic.py gemm.cpu.map.yaml --shape M=512,N=512,K=512 --export best.map.yaml
@@ -37,6 +38,16 @@ _COMMANDS = {
     "explain": "say why each buffer, copy and barrier was inserted, and which lines asked for it",
     "emit": "print a text: the flat IR, Metal, LLVM, C, ...",
 }
+
+_PICTURE = """\
+The page needs no network. Each MAPPING with an `entrypoint` or `extends` is drawn, side by side;
+one without changes the mapping before it. Point at a line, or go there with Tab and the arrow keys:
+what it caused, or what caused it, lights up.
+
+examples:
+  septran picture gemm_logic.py gemm.cpu.map.yaml --shape M=512,N=512,K=512 -o gemm.html
+  septran picture flash_attention_logic.py h100.map.yaml awesomedsa.map.yaml apple_gpu.map.yaml
+"""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -85,6 +96,17 @@ def _parser() -> argparse.ArgumentParser:
         _add_files(command)
         if name == "emit":
             command.add_argument("-o", "--output", metavar="FILE", help="write it to a file")
+    picture = commands.add_parser(
+        "picture",
+        help="draw tasks, memories, copies and their causes as a page for a browser",
+        description="Draw tasks, memories, copies and their causes as a page for a browser.",
+        epilog=_PICTURE,
+        formatter_class=raw,
+    )
+    _add_files(picture)
+    picture.add_argument(
+        "-o", "--output", metavar="FILE", default="picture.html", help="the page: picture.html"
+    )
     first = commands.add_parser(
         "init-mapping",
         help="print a first mapping for a logic and a machine: legal, and not fast",

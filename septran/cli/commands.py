@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import eas
 from eas.septran.cli.arguments import Arguments, headline, make_arguments
 from eas.septran.cli.trial import WrongResult, try_out
-from eas.septran.files import load_machine, parse_values
+from eas.septran.files import load_machine, parse_values, starts_mapping
 from eas.septran.files.writing import to_yaml
 from eas.septran.flat.interpret import FlatRunError
 from eas.septran.logic.loading import load_logic
@@ -21,6 +22,9 @@ from eas.septran.operators import Operator, load
 from eas.septran.targets.build import BuildError
 from eas.septran.targets.library import TargetError
 from eas.support.command_line import UsageError
+
+if TYPE_CHECKING:
+    from eas.septran.picture import Contents
 
 Array = np.ndarray[Any, Any]
 
@@ -47,7 +51,9 @@ def run(parsed: argparse.Namespace) -> str:
         from eas.septran.cli import tuning
 
         return tuning.tune(parsed) if parsed.command == "tune" else tuning.replay(parsed)
-    operator = _load(parsed)
+    if parsed.command == "picture":
+        return _picture(parsed)
+    operator = _load(parsed, parsed.mappings)
     arguments = make_arguments(operator, parsed.shape, parsed.dtype)
     match parsed.command:
         case "check":
@@ -61,14 +67,37 @@ def run(parsed: argparse.Namespace) -> str:
             return _emit(operator, arguments, parsed.text, parsed.output)
 
 
-def _load(parsed: argparse.Namespace) -> Operator:
+def _picture(parsed: argparse.Namespace) -> str:
+    from eas.septran.picture import make_page
+
+    pictures: list[Contents] = []
+    notes: dict[str, None] = {}
+    for paths in _groups(parsed.mappings):
+        operator = _load(parsed, paths)
+        arguments = make_arguments(operator, parsed.shape, parsed.dtype)
+        pictures.append(operator.picture(*arguments.arrays))
+        notes |= {arguments.note: None} if arguments.note else {}
+    return "\n".join([_deliver(make_page(pictures), parsed.output), *notes])
+
+
+def _groups(paths: Sequence[str]) -> list[list[str]]:
+    """Mappings with the overlays that follow them."""
+    groups: list[list[str]] = []
+    for path in paths:
+        if not groups or starts_mapping(path):
+            groups.append([])
+        groups[-1].append(path)
+    return groups
+
+
+def _load(parsed: argparse.Namespace, mappings: Sequence[str]) -> Operator:
     try:
         tune = parse_values(parsed.tune)
     except ValueError as error:
         raise UsageError(str(error)) from error
     operator = load(
         parsed.logic,
-        parsed.mappings,
+        mappings,
         machine=parsed.machine,
         primitives=parsed.primitives,
         tune=tune,

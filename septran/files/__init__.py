@@ -25,7 +25,7 @@ except ModuleNotFoundError as error:
 from eas.septran.files.complaints import Complaints, SeptranError
 from eas.septran.files.machine import Machine, load_machine, shipped_machines
 from eas.septran.files.mapping import Instance
-from eas.septran.files.merge import Mapping, complete, load_mapping, pick
+from eas.septran.files.merge import Mapping, complete, load_mapping, pick, starts_mapping
 from eas.septran.files.names import TaskNames, check_names
 from eas.septran.files.resolve import (
     ResolvedInstance,
@@ -58,5 +58,6 @@ __all__ = [
     "resolve",
     "resolved_texts",
     "shipped_machines",
+    "starts_mapping",
     "tunes",
 ]

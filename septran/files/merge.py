@@ -114,6 +114,17 @@ def load_mapping(
     return build(root, found, reader.documents, primitives, complaints)
 
 
+def starts_mapping(path: PathName) -> bool:
+    """Whether a file is a mapping of its own: it has an `entrypoint`, or extends one that has.
+
+    A file that cannot be read is one, too: its mistakes are reported when it is loaded.
+    """
+    document = documents.read(os.fspath(path), Complaints())
+    if document is None:
+        return True
+    return any(nodes.child(document.root, key) is not None for key in ("entrypoint", "extends"))
+
+
 def build(
     root: Map,
     machine: Machine | None,

@@ -13,7 +13,7 @@ from eas.review.pairs import pair_up
 from eas.review.sources import PythonPart
 from eas.review.trees import Tree
 from eas.review.versions import Version
-from tests.review.browser import IS_HERE, Browser
+from tests.browser import IS_HERE, Browser
 from tests.review.test_page import HOSTILE
 from tests.review.texts import metal
 
