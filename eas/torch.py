@@ -93,6 +93,8 @@ def _make_op(name: str, body: Body, schema: str, mutated: tuple[str, ...] = ()) 
     if not mutated:
         op.register_vmap(functools.partial(_run_batch, op))
     op.backward = functools.partial(_register_backward, op, name)
+    # by name, like a function: modules that hold an op can be copied and pickled
+    op.__module__, op.__reduce_ex__ = body.__module__, lambda protocol: body.__qualname__
     return op
 
 

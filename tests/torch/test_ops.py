@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import importlib
 import os
+import pickle
 from collections.abc import Callable
 from typing import Any
 
@@ -336,3 +338,10 @@ def test_a_launch_on_fake_tensors_compiles_the_kernel() -> None:
 def invert_kernel(x, y, N, BLOCK: eas.constexpr):
     i = mk.program_id(0) * BLOCK + mk.arange(0, BLOCK)
     mk.store(y, i, ~mk.load(x, i, i < N), i < N)
+
+
+def test_a_module_that_holds_an_op_is_copied_and_pickled() -> None:
+    module = torch.nn.Module()
+    module.act = CUSTOM_OPS["softmax"]
+    assert copy.deepcopy(module).act is module.act
+    assert pickle.loads(pickle.dumps(module)).act is module.act
