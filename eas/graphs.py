@@ -9,7 +9,7 @@ from contextvars import Token
 from difflib import get_close_matches
 from itertools import groupby
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Protocol, Self, cast
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol, Self, cast
 
 import numpy as np
 
@@ -243,6 +243,9 @@ class Graph:
 
     def __len__(self) -> int:
         return len(self.launches)
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a graph belongs to its arrays: record another one in the other process")
 
     def __repr__(self) -> str:
         count = f"{len(self.launches)} launch{'' if len(self.launches) == 1 else 'es'}"

@@ -94,8 +94,12 @@ def _make_op(name: str, body: Body, schema: str, mutated: tuple[str, ...] = ()) 
         op.register_vmap(functools.partial(_run_batch, op))
     op.backward = functools.partial(_register_backward, op, name)
     # by name, like a function: modules that hold an op can be copied and pickled
-    op.__module__, op.__reduce_ex__ = body.__module__, lambda protocol: body.__qualname__
+    op.__module__, op.__reduce_ex__ = body.__module__, functools.partial(_name_of, body)
     return op
+
+
+def _name_of(body: Body, protocol: int) -> str:
+    return body.__qualname__
 
 
 def _run_batch(op: Foreign, info: Any, in_dims: Sequence[int | None], *args: Any) -> Any:

@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar, Token
 from types import TracebackType
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, NoReturn, Protocol, TypeVar
 
 from eas.runtime.streams.hazards import Access
 from eas.runtime.streams.host_queue import HostQueue
@@ -62,6 +62,9 @@ class Stream:
 
     def __repr__(self) -> str:
         return f"<stream of {self.device}, {len(self._unfinished())} launches in flight>"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a stream belongs to its process: it is neither pickled nor copied")
 
     def submit(
         self, launch: Launch | None, kernel: str, accesses: Sequence[Access], needs: Sequence[Task]
@@ -121,6 +124,9 @@ class Event:
 
     def __repr__(self) -> str:
         return f"<event, {'done' if self.task.is_done else 'not done'}>"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("an event belongs to its process: it is neither pickled nor copied")
 
     def synchronize(self) -> None:
         """Waits for the event, and so for the launches before it; raises what they failed with."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -164,3 +166,12 @@ def test_a_forked_process_has_nothing_in_flight_and_launches_anew() -> None:
 def event_line() -> int:
     lines = Path(__file__).read_text("utf-8").splitlines()
     return lines.index("    event = s.record()") + 1
+
+
+def test_streams_events_and_graphs_are_not_pickled() -> None:
+    s = eas.Stream("cpu")
+    for each in (s, s.record(), eas.graph()):
+        for move in (pickle.dumps, copy.copy, copy.deepcopy):
+            with pytest.raises(TypeError, match=r"^an? (stream|event|graph) belongs to its"):
+                move(each)
+    s.synchronize()

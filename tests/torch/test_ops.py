@@ -7,6 +7,7 @@ import importlib
 import os
 import pickle
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -162,15 +163,16 @@ def test_one_graph_serves_all_shapes() -> None:
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of torch itself
 @pytest.mark.skipif("EAS_TORCH_INDUCTOR" not in os.environ, reason="needs EAS_TORCH_INDUCTOR=1")
-def test_inductor_compiles_around_ops() -> None:
-    def ours(x: Any, weight: Any, bias: Any) -> Any:
-        return (examples.softmax(examples.layer_norm(x, weight, bias)) * x).sum()
+@pytest.mark.parametrize("name", ["layer_norm", "attention"])
+def test_inductor_compiles_around_ops(name: str) -> None:
+    ours, theirs = OPS[name]
 
-    def theirs(x: Any, weight: Any, bias: Any) -> Any:
-        return (softmax_of_torch(layer_norm_of_torch(x, weight, bias)) * x).sum()
+    def total(op: Op, soft: Op, *inputs: Any) -> Any:
+        return (soft(op(*inputs)) * inputs[0]).sum()
 
-    inputs = make_inputs("layer_norm", "contiguous")
-    found, wanted = torch.compile(ours, fullgraph=True)(*inputs), theirs(*inputs)
+    inputs = make_inputs(name, "contiguous")
+    compiled = torch.compile(partial(total, ours, examples.softmax), fullgraph=True)
+    found, wanted = compiled(*inputs), total(theirs, softmax_of_torch, *inputs)
     torch.testing.assert_close(found, wanted)
     grads = torch.autograd.grad(found, inputs), torch.autograd.grad(wanted, inputs)
     torch.testing.assert_close(*grads, rtol=1e-4, atol=1e-5)
