@@ -44,6 +44,8 @@ from eas.support.location import Loc, SourceName
 from eas.support.records import field, frozen, record, replace
 from eas.testing.snapshots import stored_text
 
+UNTYPED = "because the types are not known"
+
 
 @frozen(eq=False)
 class Options:
@@ -138,16 +140,18 @@ class Analysis:
             ]
         except (ExampleError, TypeError) as error:
             return [_text_record(written, error=str(error))]
-        return [self._texts(*each) for each in every if not each[1].unknown]
+        return [self._texts(*each) for each in every]
 
     def _texts(self, subject: Subject, signature: Signature) -> TextRecord:
+        if signature.unknown:
+            return _text_record(subject.written, signature.text, error=UNTYPED)
         found = Found(_kernel_record(subject.written))
         errors = self._errors(subject, signature, Observed(), found)
         if errors:
             message = "; ".join(f"{each.code}: {each.message}" for each in errors)
             return _text_record(subject.written, signature.text, error=message)
         if found.kernel["checked"] == "partly":
-            return _text_record(subject.written, signature.text, error="its types are not known")
+            return _text_record(subject.written, signature.text, error=UNTYPED)
         compiled = self._compile(subject.kernel, signature, Observed())
         record = _text_record(subject.written, signature.text)
         record["metal"], record["ir"] = stored_text(compiled), compiled.ir

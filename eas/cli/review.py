@@ -15,13 +15,14 @@ from eas.review.pairs import STATUSES, Pair, pair_up, worst_growth
 from eas.review.trees import Tree, open_tree
 from eas.review.versions import Version, Wanted, read_versions
 from eas.support.command_line import UsageError, lay_out, lay_out_plainly, print_text
+from eas.support.escapes import HIDDEN, escape
 
 PAGE = "eas-review.html"
 _MOST_LISTED = 20
 
 
 def run(parsed: argparse.Namespace) -> int:
-    """The exit code: 1 if `--fail-on-increase` is given and something became more expensive."""
+    """The exit code: 1 if `--fail-above` is given and a number grew by more."""
     is_compiled = False if parsed.stored else True if parsed.compile else None
     wanted = Wanted(tuple(_below_root(each) for each in parsed.paths), is_compiled)
     with tempfile.TemporaryDirectory(prefix="eas_review_") as scratch:
@@ -31,9 +32,9 @@ def run(parsed: argparse.Namespace) -> int:
             raise UsageError(_nothing(old, new, wanted))
         pairs = pair_up(*versions)
         _write(parsed, old, new, pairs)
-    if parsed.fail_on_increase is None:
+    if parsed.fail_above is None:
         return 0
-    return int(worst_growth(pairs) * 100 > parsed.fail_on_increase)
+    return int(worst_growth(pairs) * 100 > parsed.fail_above)
 
 
 def _below_root(path: str) -> str:
@@ -48,7 +49,7 @@ def _read(tree: Tree, wanted: Wanted) -> dict[str, Version]:
 
 
 def _say(message: str) -> None:
-    print(f"eas review: {message}", file=sys.stderr, flush=True)
+    print(f"eas review: {escape(message, HIDDEN)}", file=sys.stderr, flush=True)
 
 
 def _nothing(old: Tree, new: Tree, wanted: Wanted) -> str:
@@ -76,7 +77,7 @@ def _write(parsed: argparse.Namespace, old: Tree, new: Tree, pairs: Sequence[Pai
 
 def _write_file(file: Path, text: str) -> None:
     try:
-        file.write_text(text, "utf-8")
+        file.write_text(text, "utf-8", "replace")
     except OSError as error:
         raise UsageError(f"{file} cannot be written: {error.strerror}") from error
 
@@ -91,7 +92,7 @@ def _table(pairs: Sequence[Pair]) -> str:
         return ""
     table = Table("kernel", "", "what", box=None, pad_edge=False)
     for pair in changed[:_MOST_LISTED]:
-        table.add_row(Text(pair.name), STATUSES[pair.status], Text(pair.headline))
+        table.add_row(Text(pair.name), STATUSES[pair.status], Text(escape(pair.headline, HIDDEN)))
     rest = len(changed) - _MOST_LISTED
     text = lay_out(table) if sys.stdout.isatty() else lay_out_plainly(table)
     return text + (f"\n... and {rest} more" if rest > 0 else "")

@@ -21,9 +21,9 @@ examples:
   eas review v1.0 v2.0 --stored -o review.html    runs nothing of the two commits
   eas review old_snapshots new_snapshots          two folders
   eas review origin/main HEAD --markdown          a comment for a pull request
-  eas review origin/main HEAD --fail-on-increase 5
+  eas review origin/main HEAD --fail-above 5
 
-exit codes: 0, 1 if --fail-on-increase finds something, 2 wrong usage
+exit codes: 0, 1 if --fail-above finds something, 2 wrong usage
 """
 
 _INIT = """\
@@ -58,12 +58,10 @@ def add_review(commands: Commands) -> None:
         "--markdown", action="store_true", help="print Markdown; the page is only written with -o"
     )
     command.add_argument(
-        "--fail-on-increase",
-        nargs="?",
-        type=_percent,
-        const=0.0,
+        "--fail-above",
+        type=percent,
         metavar="PERCENT",
-        help="return 1 if a number grew by more than that (0), or a kernel no longer compiles",
+        help="return 1 if a number grew by more than that, or a kernel no longer compiles",
     )
     how = command.add_mutually_exclusive_group()
     how.add_argument("--stored", action="store_true", help="only stored texts: nothing is run")
@@ -89,7 +87,8 @@ def add_init(commands: Commands) -> None:
     )
 
 
-def _percent(text: str) -> float:
+def percent(text: str) -> float:
+    """A number of percent; the sign may be left out."""
     number = float(text.rstrip("%"))
     if not 0 <= number < float("inf"):
         raise ValueError

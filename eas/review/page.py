@@ -49,7 +49,8 @@ def write_page(old: Tree, new: Tree, pairs: Sequence[Pair]) -> str:
         f'<script type="application/octet-stream" id="texts">{_packed(pairs)}</script>',
         f"<script>{script}</script></body></html>",
     ]
-    return "\n".join(parts) + "\n"
+    text = "\n".join(parts) + "\n"
+    return text.encode("utf-8", "replace").decode()  # half characters of file names
 
 
 def _asset(name: str) -> str:

@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 
 from eas.msl.cxx.python_lines import PythonPlace, places_behind
+from eas.support.escapes import HIDDEN, escape
 from eas.support.records import frozen
 
 _DEFINITION = re.compile(r"^[ \t]*(?:async )?def (\w+)", re.MULTILINE)
@@ -71,7 +72,8 @@ class Sources:
         kernel = parts[0]
         if place.is_stored:
             if place.name and all(part.name != place.name for part in parts):
-                helper = self._find(place.name, self._folder / kernel.file, set(), None, False)
+                own = kernel.file.rpartition("/")[2]
+                helper = self._find(place.name, near, {own}, None, False)
                 parts += [helper] if helper else []
             return
         if any(_covers(part, place) for part in parts):
@@ -107,7 +109,7 @@ class Sources:
 
     def _part(self, file: Path, found: _Definition) -> PythonPart:
         lines = self._text(file).splitlines()[found.first - 1 : found.last]
-        path = file.relative_to(self._folder).as_posix()
+        path = escape(file.relative_to(self._folder).as_posix(), HIDDEN)
         return PythonPart(found.name, path, found.first, found.head, lines)
 
     @cached_property

@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
+from eas.analysis.analyze import UNTYPED
 from eas.analysis.process import Worker, WorkerError
 from eas.analysis.records import TextRecord
 from eas.analysis.settings import FILE, Settings, find_settings, read_settings
@@ -16,6 +17,7 @@ from eas.cli.check import may_have_kernels
 from eas.review.sources import PythonPart, Sources
 from eas.review.trees import Tree
 from eas.support.command_line import UsageError
+from eas.support.escapes import HIDDEN, escape
 from eas.support.records import frozen, replace
 from eas.testing.snapshots import FOLDER as STORED_FOLDER
 
@@ -63,12 +65,17 @@ def read_versions(tree: Tree, wanted: Wanted, say: Say) -> dict[str, Version]:
     stored = dict(_stored(tree, wanted, sources))
     files = [] if wanted.is_compiled is False else _files_to_compile(tree, wanted, bool(stored))
     compiled = _compile(tree, files, wanted, sources, say) if files else {}
-    return _joined(stored, compiled)
+    whole = _joined(stored, {key: v for key, v in compiled.items() if v.error != UNTYPED})
+    names = {version.name for version in whole.values()}
+    untyped = [v.name for v in compiled.values() if v.error == UNTYPED and v.name not in names]
+    if untyped:
+        say(f"left out of {tree.label}, {UNTYPED}: {', '.join(untyped)}")
+    return whole
 
 
 def _stored(tree: Tree, wanted: Wanted, sources: Sources) -> Iterator[tuple[str, Version]]:
     for file in _walk(tree.folder, ".metal"):
-        key = file.relative_to(tree.folder).with_suffix("").as_posix()
+        key = _shown(file.with_suffix(""), tree)
         if not _is_wanted(key, wanted.paths):
             continue
         text = _read(file)
@@ -147,7 +154,7 @@ def _texts(file: Path, timeout: float | None, say: Say, tree: Tree) -> list[Text
                 return worker.ask("texts", limit)
         except WorkerError as error:
             failed = [f"the file cannot be compiled: {error}"]
-    say(f"{file.relative_to(tree.folder).as_posix()} of {tree.label}: {failed[0]}")
+    say(f"{_shown(file, tree)} of {tree.label}: {failed[0]}")
     return _without_texts(file, limit, failed[0])
 
 
@@ -174,7 +181,7 @@ def _without_texts(file: Path, limit: float, message: str) -> list[TextRecord]:
 def _versions(
     tree: Tree, file: Path, records: Sequence[TextRecord], sources: Sources
 ) -> Iterator[Version]:
-    path = file.relative_to(tree.folder).as_posix()
+    path = _shown(file, tree)
     seen: dict[str, int] = {}
     for record in records:
         name = record["name"]
@@ -220,6 +227,11 @@ def _stored_text_of(key: str, version: Version, stored: dict[str, Version]) -> s
         if each.rpartition("/")[2] == name and f"/{STORED_FOLDER}/" in f"/{each}"
     ]
     return same[0] if len(same) == 1 else None
+
+
+def _shown(file: Path, tree: Tree) -> str:
+    """The path of a file in its tree, on one line whatever characters it has."""
+    return escape(file.relative_to(tree.folder).as_posix(), HIDDEN)
 
 
 def _walk(folder: Path, suffix: str) -> Iterator[Path]:

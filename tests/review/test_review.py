@@ -100,6 +100,30 @@ def test_module_code_runs_in_a_process_of_its_own(repository: Repository, tmp_pa
     assert "SystemExit" in pair.new.error or "ended" in pair.new.error
 
 
+def test_a_kernel_without_types_is_left_out_and_named(
+    repository: Repository, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    untyped = "\n@eas.kernel\ndef vague(x, y):\n    mk.store(y, 0, mk.load(x, 0))\n"
+    repository.commit({"k.py": kernel_file("v") + untyped})
+    assert list(review("HEAD", "HEAD", tmp_path)) == ["k.py::relu"]
+    assert main(["review", "HEAD", "HEAD", "-o", str(tmp_path / "page.html")]) == 0
+    assert "because the types are not known: vague" in capsys.readouterr().err
+
+
+def test_names_that_are_no_text_are_escaped(
+    repository: Repository, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name = os.fsdecode(b"\xff\x1b[31m\n.metal")
+    repository.commit({name: CHEAP})
+    repository.commit({name: DEAR})
+    assert main(["review", "HEAD~1", "HEAD", "-o", str(tmp_path / "page.html")]) == 0
+    assert main(["review", "HEAD~1", "HEAD", "--markdown"]) == 0
+    out = capsys.readouterr().out
+    assert "\\x1b[31m\\n" in out
+    assert "\x1b" not in out
+    assert "\x1b" not in (tmp_path / "page.html").read_text("utf-8")
+
+
 def test_a_kernel_that_no_longer_compiles_is_first(repository: Repository, tmp_path: Path) -> None:
     repository.commit({"a.py": kernel_file("v", "one"), "b.py": kernel_file("v", "two")})
     new = {"a.py": kernel_file("v + v", "one"), "b.py": kernel_file("mk.exq(v)", "two")}
@@ -224,7 +248,7 @@ def test_paths_limit_what_is_compared(repository: Repository, tmp_path: Path) ->
 
 @pytest.mark.parametrize(
     ("flags", "code"),
-    [([], 0), (["--fail-on-increase"], 1), (["--fail-on-increase", "150"], 0)],
+    [([], 0), (["--fail-above", "0"], 1), (["--fail-above", "150%"], 0)],
 )
 def test_exit_codes(repository: Repository, tmp_path: Path, flags: list[str], code: int) -> None:
     repository.commit({"a.metal": metal("y[t] = x[t] * 2.0f;")})
