@@ -33,6 +33,8 @@ from eas.septran.targets.build import Program
 from eas.septran.targets.codegen_dsa import print_c
 from eas.septran.targets.library import Library, TargetError
 from eas.septran.targets.needs import MissingError
+from eas.septran.targets.opencl import print_opencl
+from eas.septran.targets.opencl_run import OpenCLProgram
 from eas.septran.targets.tilelang import print_tilelang
 from eas.septran.targets.tvmscript import print_tvmscript
 from eas.support.location import Loc
@@ -44,7 +46,7 @@ if TYPE_CHECKING:
 
 Array = np.ndarray[Any, Any]
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
-TEXTS = ("metal", "llvm", "c", "tvmscript", "tilelang", "flat")
+TEXTS = ("metal", "llvm", "c", "opencl", "tvmscript", "tilelang", "flat")
 Run = Callable[[Sequence[Array]], None]
 Compiled = tuple[tuple[int, ...], eas.CompiledKernel]  # a grid, and what runs on it
 
@@ -170,6 +172,9 @@ class Operator:
             case "c":
                 with self._refusing():
                     return print_c(lowered.module, self.library)
+            case "opencl":
+                with self._refusing():
+                    return print_opencl(lowered.module, self.library, self._registers)
             case "tvmscript":
                 with self._refusing():
                     return print_tvmscript(lowered.module, self.library)
@@ -196,6 +201,8 @@ class Operator:
                     self._compiled(lowered)
                 case "c":
                     print_c(lowered.module, self.library)
+                case "opencl":
+                    print_opencl(lowered.module, self.library, self._registers)
                 case "tilelang":
                     print_tilelang(lowered.module, self.library)
                 case "tvm":
@@ -232,6 +239,10 @@ class Operator:
         title = ", ".join(each.start.source.name for each in self.mapping.documents)
         tasks, module = self.logic.tasks, lowered.module
         return contents_of(title, self.entry, tasks, self.mapping, module, lowered.sizes)
+
+    @property
+    def _registers(self) -> list[str]:
+        return [name for name, each in self.machine.mems.items() if each.kind == "registers"]
 
     @property
     def library(self) -> Library:
@@ -308,9 +319,8 @@ class Operator:
         return self._last[1]
 
     def _compile(self, lowered: Lowered) -> list[Compiled]:
-        registers = [n for n, m in self.machine.mems.items() if m.kind == "registers"]
         try:
-            functions = block_functions(lowered.module, registers)
+            functions = block_functions(lowered.module, self._registers)
         except BlockError as error:
             raise SeptranError([error.diagnostic]) from error
         return [
@@ -353,6 +363,10 @@ class Operator:
             with self._refusing():
                 program = Program(lowered.module, self.library)
             return Built(lowered, lambda arrays: program(*arrays))
+        if self.target == "opencl":
+            with self._refusing():
+                device = OpenCLProgram(lowered.module, self.library, self._registers)
+            return Built(lowered, lambda arrays: device(*arrays))
         if self.target not in ("cpu", "apple_gpu"):
             raise self._refusal(f"`{self.machine.name}` does not run here: its targets are texts")
         lowered = self._fitting(lowered, types)

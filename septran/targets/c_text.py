@@ -30,6 +30,10 @@ _KEYWORDS = frozenset((
     "extern", "float", "for", "goto", "if", "inline", "int", "long", "main", "register", "restrict",
     "return", "short", "signed", "sizeof", "static", "struct", "switch", "typedef", "union",
     "unsigned", "void", "volatile", "while",
+    # of OpenCL C, with the functions that a text calls there
+    "bool", "constant", "cos", "erf", "event_t", "exp", "exp2", "fabs", "floor", "global", "half",
+    "kernel", "local", "log", "pow", "private", "sin", "sqrt", "tanh", "uchar", "uint", "ulong",
+    "ushort",
 ))  # fmt: skip
 _FUNCTIONS: dict[UnaryKind, str] = {
     "abs": "__builtin_fabs",
@@ -150,8 +154,12 @@ class Elements(ElementText):
             "0" if extent == Affine(1) else position
             for extent, position in zip(view.shape, used, strict=True)
         ]
-        element = f"{c_name(view.buffer)}[{element_index(view, buffer, positions)}]"
-        return load(element, buffer.dtype)
+        return self.element(view, buffer, positions)
+
+    def element(self, view: View, buffer: Buffer, positions: Sequence[str]) -> str:
+        """The value of an element of a view."""
+        name = c_name(view.buffer)
+        return load(f"{name}[{element_index(view, buffer, positions)}]", buffer.dtype)
 
     def constant(self, value: float, dtype: DType) -> str:
         return c_constant(value, dtype)

@@ -90,7 +90,7 @@ def _print_kernel(kernel: Kernel, module: Module, library: Library, lines: Lines
     given += [f"{c_type(each.dtype)} *{c_name(each.name)}" for each in scratch]
     given += [f"int64_t {c_name(size)}" for size in module.sizes]
     with lines.block(f"static void run_{kernel.name}({', '.join(given)}) {{", "}"):
-        _CText(kernel, module.sizes, library, lines).grid(list(kernel.grid))
+        CText(kernel, module.sizes, library, lines).grid(list(kernel.grid))
 
 
 def _print_entry(module: Module, library: Library, lines: Lines) -> None:
@@ -114,7 +114,7 @@ def _parameter(param: Param | Temp) -> str:
     return f"{const}{c_type(param.dtype)} *{c_name(param.name)}"
 
 
-class _CText(LoopText):
+class CText(LoopText):
     """Prints the statements of one kernel."""
 
     language = "C"

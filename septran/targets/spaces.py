@@ -91,7 +91,7 @@ def check_reach(stmt: Stmt, library: Library) -> None:
 
 
 def drop_unread_fills(module: Module, library: Library) -> Module:
-    """Copies into such memories without padding that nothing reads."""
+    """Copies into such memories without padding, along axes where nothing reads it."""
     if not library.spaces:
         return module
     return replace(module, kernels=tuple(_drop(kernel, library) for kernel in module.kernels))
@@ -99,23 +99,32 @@ def drop_unread_fills(module: Module, library: Library) -> Module:
 
 def _drop(kernel: Kernel, library: Library) -> Kernel:
     padded = zero_padded(kernel)
-    read: dict[str, set[tuple[Affine, ...]]] = {}
+    reads: dict[str, list[View]] = {}
     for stmt in walk(kernel.body):
         for view, how in accesses(stmt):
             if "r" in how:
-                read.setdefault(view.buffer, set()).add(view.shape)
+                reads.setdefault(view.buffer, []).append(view)
 
     def change(stmt: Stmt) -> Stmt:
         if not isinstance(stmt, Copy) or stmt.target.memory not in library.spaces:
             return stmt
         copied = padded.get(stmt.target.buffer)
-        if copied is None or read.get(stmt.target.buffer, set()) - {copied}:
+        if copied is None:
             return stmt
-        extents = iter(stmt.source.shape)
-        own = tuple(extent and next(extents) for extent in stmt.target.extents)
-        return replace(stmt, target=replace(stmt.target, extents=own), fill=None)
+        views = reads.get(stmt.target.buffer, [])
+        extents = tuple(
+            have if all(_is_all_of(view, axis, have) for view in views) else want
+            for axis, (have, want) in enumerate(zip(copied, stmt.target.extents, strict=True))
+        )
+        fill = None if extents == copied else stmt.fill
+        return replace(stmt, target=replace(stmt.target, extents=extents), fill=fill)
 
     return replace(kernel, body=_change_all(kernel.body, change))
+
+
+def _is_all_of(view: View, axis: int, extent: Affine) -> bool:
+    """Whether a view reads just what was copied along an axis."""
+    return view.offsets[axis] == affine(0) and view.extents[axis] == extent
 
 
 def _change_all(body: tuple[Stmt, ...], change: Callable[[Stmt], Stmt]) -> tuple[Stmt, ...]:

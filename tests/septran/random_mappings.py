@@ -34,9 +34,9 @@ T = TypeVar("T")
 Choose = Callable[[Sequence[T]], T]  # one of some options
 Data = dict[str, Any]
 
-MACHINES = ("cpu", "apple_gpu", "awesomedsa", "nvidia_gpu", "h100", "openblas", "gemmini")
+MACHINES = ("cpu", "apple_gpu", "awesomedsa", "nvidia_gpu", "h100", "openblas", "gemmini", "opencl")
 TOLERANCE = {"f4": 2e-5, "f2": 2e-2}
-RUNS = ("cpu", "apple_gpu", "c")
+RUNS = ("cpu", "apple_gpu", "c", "opencl")
 
 TILES = (1, 3, 7, 8, 12, 16, 16, 16, 32, 32, 32, 33, 48, 64, 64, 96, 128, 160, 256)
 EXTENTS = (1, 2, 3, 5, 7, 8, 9, 13, 16, 17, 21, 29, 33, 37, 64, 100, 131, 200, 256)

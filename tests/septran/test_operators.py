@@ -21,9 +21,9 @@ from tests.septran.operators import EXAMPLES, Example, case_of, error_of, skip_u
 
 TOLERANCE = {"f4": 2e-5, "f2": 2e-2}
 DTYPE_NAMES = {"f4": "f32", "f2": "f16"}
-RUNS = ("cpu", "apple_gpu", "c")
+RUNS = ("cpu", "apple_gpu", "c", "opencl")
 CORE = ("cpu", "apple_gpu", "awesomedsa", "nvidia_gpu", "h100")
-MACHINES = {*CORE, "openblas", "gemmini"}
+MACHINES = {*CORE, "openblas", "gemmini", "opencl"}
 ONLY = {"gemmini": ("f4",)}  # the dtypes of machines that do not have all
 
 

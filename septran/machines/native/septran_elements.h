@@ -1,4 +1,4 @@
-/* Element-wise functions for C that is printed from the flat IR.
+/* Element-wise functions for C and OpenCL C that is printed from the flat IR.
  *
  * Numbers of 16 bits are stored as uint16_t, computed in float and rounded after each operation. No header
  * of a C library is used but <stdint.h>, so that a compiler without one will do; functions of libm are
@@ -7,7 +7,11 @@
 #ifndef SEPTRAN_ELEMENTS_H
 #define SEPTRAN_ELEMENTS_H
 
+#ifdef __OPENCL_VERSION__
+#include "septran_opencl.h"
+#else
 #include <stdint.h>
+#endif
 
 /* The numbers by which libraries know dtypes. */
 enum {
@@ -15,6 +19,10 @@ enum {
     SEPTRAN_U64, SEPTRAN_F16, SEPTRAN_BF16, SEPTRAN_F32, SEPTRAN_F64
 };
 
+#ifdef __OPENCL_VERSION__
+static inline float septran_float_of(uint32_t bits) { return as_float(bits); }
+static inline uint32_t septran_bits_of(float value) { return as_uint(value); }
+#else
 static inline float septran_float_of(uint32_t bits) {
     float value;
     __builtin_memcpy(&value, &bits, sizeof value);
@@ -26,6 +34,7 @@ static inline uint32_t septran_bits_of(float value) {
     __builtin_memcpy(&bits, &value, sizeof bits);
     return bits;
 }
+#endif
 
 /* A double as a float that rounds to the same number of 16 bits: towards zero, and odd if inexact. */
 static inline float septran_narrow(double value) {
@@ -38,12 +47,12 @@ static inline float septran_narrow(double value) {
     return septran_float_of(bits | 1);
 }
 
-static inline float septran_from_f16(uint16_t half) {
+static inline float septran_from_f16(uint16_t number) {
     const uint32_t shift = (127 - 15) << 23;  /* from one bias of the exponent to the other */
-    uint32_t bits = (uint32_t)(half & 0x7FFF) << 13, sign = (uint32_t)(half & 0x8000) << 16;
-    if ((half & 0x7C00) == 0x7C00)
+    uint32_t bits = (uint32_t)(number & 0x7FFF) << 13, sign = (uint32_t)(number & 0x8000) << 16;
+    if ((number & 0x7C00) == 0x7C00)
         bits += 2 * shift;
-    else if ((half & 0x7C00) != 0)
+    else if ((number & 0x7C00) != 0)
         bits += shift;
     else  /* subnormal: the hardware's subtraction normalizes it */
         bits = septran_bits_of(septran_float_of(bits + shift + (1 << 23)) - septran_float_of(shift + (1 << 23)));

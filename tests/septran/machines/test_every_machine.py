@@ -13,7 +13,7 @@ from eas.septran.lowering.skeleton import make_skeleton
 from eas.septran.operators import load
 from tests.septran.operators import EXAMPLES, Example, error_of, skip_unless_it_runs
 
-TEXTS = {"openblas": "c", "gemmini": "c"}
+TEXTS = {"openblas": "c", "gemmini": "c", "opencl": "opencl"}
 every_machine = pytest.mark.parametrize("machine", TEXTS)
 every_example = pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
 

@@ -1,0 +1,128 @@
+"""OpenCL C: rows over work-items, started copies with events, and what is refused."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import eas
+from eas.septran.operators import load
+from eas.septran.targets import opencl_run
+from eas.septran.targets.needs import MissingError
+from tests.septran.operators import EXAMPLES, FOLDER, error_of, skip_unless_it_runs
+from tests.septran.small import codes, make, refusal
+
+EXAMPLE = {example.name: example for example in EXAMPLES}
+GEMM = FOLDER / "gemm" / "gemm.opencl.map.yaml"
+FLASH = FOLDER / "flash_attention" / "opencl.map.yaml"
+
+
+@pytest.mark.parametrize("stages", [1, 2, 3])
+@pytest.mark.parametrize(("name", "mapping"), [("gemm", GEMM), ("flash_attention", FLASH)])
+def test_any_number_of_stages_gives_the_same(
+    name: str, mapping: Path, stages: int, tmp_path: Path
+) -> None:
+    text = re.sub(r"pipeline: \d", f"pipeline: {stages}", mapping.read_text("utf-8"))
+    (tmp_path / mapping.name).write_text(text, "utf-8")
+    example = EXAMPLE[name]
+    operator = load(example.logic_file, tmp_path / mapping.name)
+    skip_unless_it_runs(operator)
+    arrays, expected = example.make(example.sizes[0], "f4")
+    text = operator.emit("opencl", *arrays)
+    assert ("async_work_group_copy" in text) == (stages > 1)
+    assert ("wait_group_events" in text) == (stages > 1)
+    operator(*arrays)
+    assert error_of(arrays[0], expected) <= 2e-5
+
+
+def test_a_copy_is_started_only_after_all_have_read_what_it_overwrites() -> None:
+    text = load(EXAMPLE["gemm"].logic_file, GEMM).emit("opencl", M=128, N=64, K=64)
+    loop = text[text.index("for (int64_t p = 0") :]
+    first = loop.index("barrier(")
+    second = loop.index("barrier(", first + 1)
+    assert first < loop.index("async_work_group_copy") < second < loop.index("total +=")
+    assert loop.index("while (p_copies_started") < second
+
+
+ROWS = """
+@task.define(leaf=True)
+def leaf(Y, X, w):
+    Y[...] = X * w
+
+
+@task.define
+def block(Y, X, w):
+    task.launch(leaf, Y, X, w)
+
+
+@task.define(shapes="Y[M,N] X[M,N] w[N]")
+def main(Y, X, w):
+    Yp = task.partition(Y, by="rows", tile=8)
+    Xp = task.partition(X, by="rows", tile=8)
+    for i in task.parallel_range(Yp.shape[0]):
+        task.launch(block, Yp[i, 0], Xp[i, 0], w)
+"""
+MAPPING = """\
+machine: opencl
+entrypoint: host
+task_mappings:
+  host: {{task_name: main, proc: HOST, calls: {{block: block}}}}
+  block: {{task_name: block, proc: BLOCK, mems: {{Y: {y}, X: {x}, w: {w}}}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("y", "x", "w"),
+    [
+        ("REGISTER", "REGISTER", "NONE"),
+        ("SHARED", "REGISTER", "SHARED"),
+        ("NONE", "SHARED", "GLOBAL"),
+        ("NONE", "NONE", "REGISTER"),
+    ],
+)
+def test_memories_are_those_of_the_mapping(y: str, x: str, w: str, tmp_path: Path) -> None:
+    operator = make(tmp_path, ROWS, MAPPING.format(y=y, x=x, w=w))
+    skip_unless_it_runs(operator)
+    X = np.arange(21 * 5, dtype=np.float32).reshape(21, 5)
+    weights = np.arange(5, dtype=np.float32)
+    Y = np.zeros_like(X)
+    operator(Y, X, weights)
+    assert np.array_equal(Y, X * weights)
+
+
+def test_registers_that_a_statement_would_read_across_work_items_are_refused(
+    tmp_path: Path,
+) -> None:
+    operator = make(tmp_path, ROWS, MAPPING.format(y="REGISTER", x="NONE", w="REGISTER"))
+    error = refusal(operator, M=16, N=8)
+    assert codes(error) == ["S701"]
+    assert "OpenCL spreads the rows of" in str(error)
+    assert "use another memory" in str(error)
+
+
+def test_names_that_mean_something_in_opencl_are_spelled_otherwise(tmp_path: Path) -> None:
+    logic = re.sub(r"\bw\b", "half", ROWS)
+    mapping = MAPPING.format(y="NONE", x="SHARED", w="NONE").replace(" w:", " half:")
+    operator = make(tmp_path, logic, mapping)
+    skip_unless_it_runs(operator)
+    X = np.ones((9, 3), np.float32)
+    Y = np.zeros_like(X)
+    operator(Y, X, np.arange(3, dtype=np.float32))
+    assert np.array_equal(Y, np.arange(3) * X)
+
+
+def test_without_a_device_the_error_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def open_none() -> None:
+        raise MissingError("there is no OpenCL device: `pip install 'easy_as[opencl]'`")
+
+    monkeypatch.setattr(opencl_run, "open_queue", open_none)
+    monkeypatch.setattr(opencl_run, "require", lambda _: None)
+    with pytest.raises(eas.CompileError) as caught:
+        load(EXAMPLE["gemm"].logic_file, GEMM).build(M=8, N=8, K=8)
+    assert codes(caught.value) == ["S701"]
+    assert "easy_as[opencl]" in str(caught.value)
