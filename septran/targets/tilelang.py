@@ -144,8 +144,9 @@ class _KernelTiles(KernelText):
                 self.lines.insert(start, self.parts)
 
     def body(self, body: Sequence[Stmt]) -> None:
-        super().body(body)
-        if all(isinstance(stmt, Barrier) for stmt in body):
+        printed = [stmt for stmt in body if not isinstance(stmt, Barrier)]
+        super().body(printed)
+        if not printed:
             self.lines.add("pass")
 
     def statement(self, stmt: Stmt) -> None:
