@@ -275,7 +275,7 @@ class Operator:
             for name, array in zip(task.parameters, arrays, strict=True)
         )
 
-    def types_for(self, sizes: Mapping[str, int], dtype: DType) -> list[TensorType]:
+    def types_for(self, sizes: Mapping[str, Any], dtype: DType) -> list[TensorType]:
         """The arguments' types for sizes by name: `M=512, N=512, K=512`."""
         task = self.entry
         wanted = self.size_names()
@@ -285,6 +285,9 @@ class Operator:
         if missing or unknown:
             wrong = f"`{unknown[0]}` is no size" if unknown else f"`{missing[0]}` is missing"
             raise TypeError(f"the sizes of `{task.function_name}` are {', '.join(known)}: {wrong}")
+        for name, size in sizes.items():
+            if not isinstance(size, int | np.integer) or isinstance(size, bool) or size < 0:
+                raise TypeError(f"a size is a whole number from 0 on, and {name}={size!r} is none")
         return [
             TensorType(tuple(max(0, value_of(size, sizes)) for size in wanted[name]), dtype)
             for name in task.parameters

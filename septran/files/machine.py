@@ -105,6 +105,7 @@ class Primitive(Strict):
     shape: dict[Name, Positive] = Field(default={})
     tails: Literal["padded", "partial"] = "padded"
     dtypes: list[DTypeName] = Field(default=[], description="of the inputs; empty for any")
+    results: list[DTypeName] = Field(default=[], description="of the output; empty for any")
     accumulates: DTypeName | None = None
     mems: dict[Name, list[Name]] = Field(default={})
     procs: list[Name] = Field(default=[])

@@ -572,7 +572,8 @@ class Builder:
             factors = dict.fromkeys(dtypes[view.buffer] for view in (stmt.left, stmt.right))
             axes = {letter for letter, extent in named if is_axis(extent)}
             numbers = named_numbers(self.instances, {})
-            wanted = Wanted(stmt, extents, axes, tuple(factors), numbers)
+            result = dtypes[stmt.target.buffer]
+            wanted = Wanted(stmt, extents, axes, tuple(factors), result, numbers)
             primitive = choose_primitive(self.machine, wanted, bound, place, self.complaints)
             return replace(stmt, primitive=primitive, origin=replace(origin, yaml=place))
         return replace(stmt, origin=replace(origin, yaml=loc))

@@ -21,6 +21,7 @@ class Wanted:
     extents: Mapping[str, int]
     axes: Collection[str]
     dtypes: Collection[str]
+    result: str
     numbers: Mapping[str, int]  # of the mapping, by their names
 
 
@@ -56,6 +57,8 @@ def _trouble(primitive: Primitive, wanted: Wanted) -> str | None:
     for dtype in wanted.dtypes:
         if primitive.dtypes and dtype not in primitive.dtypes:
             return f"multiplies {' or '.join(primitive.dtypes)}, and this product {dtype}"
+    if primitive.results and wanted.result not in primitive.results:
+        return f"adds to {' or '.join(primitive.results)}, and this product to {wanted.result}"
     for letter, multiple in primitive.shape.items():
         if primitive.tails == "partial" and letter in wanted.axes:
             continue

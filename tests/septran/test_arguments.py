@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+import eas
 from eas.septran.files.complaints import SeptranError
 from eas.septran.logic.arguments import ArgumentError
-from eas.septran.operators import Operator
+from eas.septran.operators import Operator, load
+from tests.septran.operators import FOLDER
 from tests.septran.small import codes, host, make, on_every_machine, refusal
 
 ADD = """
@@ -136,3 +139,22 @@ def test_inputs_may_be_read_only_and_lie_anyhow(add: Operator) -> None:
     b.flags.writeable = False
     add(c, a, b)
     assert (c == 3).all()
+
+
+@pytest.mark.parametrize("size", [-1, 1.5, "64", None, True])
+def test_a_size_is_a_whole_number(size: Any) -> None:
+    operator = load(FOLDER / "gemm" / "gemm_logic.py", FOLDER / "gemm" / "gemm.cpu.map.yaml")
+    with pytest.raises(TypeError, match=f"whole number from 0 on, and K={re.escape(repr(size))}"):
+        operator.flat(M=64, N=64, K=size)
+
+
+@pytest.mark.parametrize("machine", ["openblas", "gemmini"])
+def test_a_library_that_adds_to_f32_is_not_given_f16(machine: str) -> None:
+    folder = FOLDER / "gemm"
+    name = {"gemmini": "gemmini_matmul", "openblas": "openblas_sgemm"}[machine]
+    operator = load(folder / "gemm_logic.py", folder / f"gemm.{machine}.map.yaml")
+    a, c = np.ones((32, 32), "f4"), np.zeros((32, 32), "f2")
+    with pytest.raises(eas.CompileError) as caught:
+        operator.flat(c, a, a)
+    said = [*(d.message for d in caught.value.diagnostics), *caught.value.diagnostics[0].notes]
+    assert f"`{name}` adds to f32, and this product to f16" in said
