@@ -65,6 +65,7 @@
     kernel.replaceChildren(title(each), ...remarks(each), costs(each), bar(each), panes(each));
     applyView();
     document.querySelector("main").scrollTop = 0;
+    if (document.activeElement !== search) kernel.querySelector("h2").focus({ preventScroll: true });
     mark();
     const changed = PANES.map(([name]) => each[name].some((row) => row[0] !== "="));
     pane = Math.max(changed.lastIndexOf(true), 0);
@@ -77,7 +78,9 @@
 
   function title(each) {
     const head = make("div", "title");
-    head.append(make("h2", "", each.name));
+    const name = make("h2", "", each.name);
+    name.tabIndex = -1;
+    head.append(name);
     head.append(make("span", "status " + each.status, data.statuses[each.status]));
     const path = each.from ? `${each.from} → ${each.key}` : each.key;
     head.append(make("span", "path", path), make("span", "space"));
@@ -177,7 +180,11 @@
       const place = sign === "-" ? 0 : 1;
       const own = name === "python" ? each.numbers[place][place ? now : old] : counts[place];
       const file = heads.get(`${place}:${place ? now : old}`);
-      if (file) text.append(make("div", "file", file));
+      if (file) {
+        const head = make("div", "file", file);
+        head.setAttribute("role", "presentation");
+        text.append(head);
+      }
       const row = make("div", "row" + ({ "+": " add", "-": " del", "=": "" })[sign]);
       row.id = `${name}-${index}`;
       row.setAttribute("role", "option");
