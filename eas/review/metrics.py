@@ -239,7 +239,7 @@ METRICS: tuple[Metric, ...] = (
         lambda costs: str(costs.fragments), lambda costs: [costs.fragments],
     ),
     Metric(
-        "products", "fragment products", "products of 8x8 matrices per program; they are in the flops",
+        "products", "fragment products", "products of 8x8 matrices per program",
         lambda costs: _sum(costs, "product", 1.0, _number), _amount("product", _one), False,
     ),
 )  # fmt: skip
