@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from types import FunctionType
 from typing import Any
 
@@ -49,11 +49,15 @@ UNTYPED = "because the types are not known"
 
 @frozen(eq=False)
 class Options:
-    """How to analyze: for which target, with the types of names or without, for a terminal."""
+    """How to analyze: for which target, with the types of names or without, for a terminal.
+
+    If it `is_quick`, several kernels that changed at once wait for `Analysis.finish`.
+    """
 
     target: str = "metal"
     with_names: bool = False
     color: bool = False
+    is_quick: bool = False
 
 
 @frozen(eq=False)
@@ -66,12 +70,18 @@ class Subject:
 
 @record(eq=False)
 class Found:
-    """What is found of one kernel of the text; `is_cautious` if the module could say more."""
+    """What is found of one kernel of the text; `is_cautious` if the module could say more.
+
+    `unfinished` is compiled, but not written for a target, which may still refuse it.
+    """
 
     kernel: KernelRecord
     diagnostics: list[DiagnosticRecord] = field(default_factory=list[DiagnosticRecord])
     names: list[NameRecord] = field(default_factory=list[NameRecord])
     is_cautious: bool = False
+    unfinished: list[tuple[Subject, CompiledKernel]] = field(
+        default_factory=list["tuple[Subject, CompiledKernel]"]
+    )
 
 
 class Analysis:
@@ -113,8 +123,8 @@ class Analysis:
             if each.key in self._live or kernel_decorator(each, self.names) is not None
         ]
 
-    def find(self, written: Written) -> Found:
-        """All that there is to say about a kernel."""
+    def find(self, written: Written, *, is_quick: bool = False) -> Found:
+        """All that there is to say about a kernel; what a target says of it waits if asked."""
         found = Found(_kernel_record(written))
         try:
             subjects = list(self._subjects(written))
@@ -123,8 +133,18 @@ class Analysis:
             return found
         for subject in subjects:
             self._add(subject, found)
+        if not is_quick:
+            self.finish(found)
         found.diagnostics = merged(found.diagnostics)
         return found
+
+    def finish(self, found: Found) -> None:
+        """Writes the texts of a target."""
+        unfinished, found.unfinished = found.unfinished, []
+        for subject, compiled in unfinished:
+            errors = self._errors(subject, found, lambda each=compiled: self._write(each))
+            found.diagnostics += [self._record(each, subject.written) for each in errors]
+        found.diagnostics = merged(found.diagnostics)
 
     def compiled(self, written: Written) -> CompiledKernel:
         """The kernel for the first of its signatures."""
@@ -193,7 +213,12 @@ class Analysis:
             unknown = [n for n in signature.unknown if n not in found.kernel["unknown"]]
             found.kernel["unknown"] += unknown
             observed = Observed()
-            errors = self._errors(subject, signature, observed, found)
+
+            def compile_it(signature: Signature = signature, observed: Observed = observed) -> None:
+                compiled = self._compile(subject.kernel, signature, observed)
+                found.unfinished.append((subject, compiled))
+
+            errors = self._errors(subject, found, compile_it)
             found.diagnostics += [self._record(each, subject.written) for each in errors]
             if self.options.with_names and not found.names:
                 found.names = [
@@ -201,15 +226,15 @@ class Analysis:
                     *names_of(observed, self.outline.path),
                 ]
 
-    def _errors(
-        self, subject: Subject, signature: Signature, observed: Observed, found: Found
-    ) -> list[Diagnostic]:
+    def _write(self, compiled: CompiledKernel) -> None:
+        if self.options.target == "metal":
+            _ = compiled.metal
+        else:
+            write_llvm(compiled.unit_stride.function)
+
+    def _errors(self, subject: Subject, found: Found, act: Callable[[], None]) -> list[Diagnostic]:
         try:
-            compiled = self._compile(subject.kernel, signature, observed)
-            if self.options.target == "metal":
-                _ = compiled.metal
-            else:
-                write_llvm(compiled.unit_stride.function)
+            act()
         except Incomplete:
             found.kernel["checked"] = "partly"
             found.is_cautious = self.is_cautious

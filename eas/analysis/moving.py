@@ -41,6 +41,8 @@ class Cache:
         moves = [
             (old, new[0] - old[0]) for old, new in zip([entry.own, *entry.rest], now, strict=True)
         ]
+        if entry.found.unfinished and any(by for _, by in moves):
+            return None
         return moved(entry.found, outline.path, moves)
 
     def add(

@@ -70,7 +70,7 @@ class Namespace:
 
     def _bind(self, number: int, statement: ast.stmt) -> None:
         bound = self.outline.bound_names(number)
-        loaded = {n.id for n in ast.walk(statement) if isinstance(n, ast.Name)}
+        loaded = self.outline.names_in[number]
         is_same = not self._is_new[number] and not (loaded - {*bound}) & self._changed
         if not is_same:
             self._changed.update(bound)

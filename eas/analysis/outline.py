@@ -65,7 +65,7 @@ class Outline:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             self.tree = ast.parse(text, path)
-            code = compile(text, path, "exec", dont_inherit=True)
+            code = compile(self.tree, path, "exec", dont_inherit=True)
         self._codes = _by_key(code)
 
     @cached_property
@@ -122,7 +122,14 @@ class Outline:
     def _used_names(self) -> list[set[str]]:
         """The names that occur in each statement; a text that may be evaluated counts as well."""
         return [
-            {each.id for each in ast.walk(node) if isinstance(each, ast.Name)} | _words(node)
+            names | _words(node) for names, node in zip(self.names_in, self.tree.body, strict=True)
+        ]
+
+    @cached_property
+    def names_in(self) -> list[set[str]]:
+        """The names that occur in each statement of the module."""
+        return [
+            {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
             for node in self.tree.body
         ]
 
@@ -136,7 +143,11 @@ class Outline:
 
     def bound_names(self, number: int) -> tuple[str, ...]:
         """The names that a statement of the module binds."""
-        return assigned_names([self.tree.body[number]])
+        return self._bound_names[number]
+
+    @cached_property
+    def _bound_names(self) -> list[tuple[str, ...]]:
+        return [assigned_names([node]) for node in self.tree.body]
 
 
 _WORD = re.compile(r"[^\W\d]\w*")

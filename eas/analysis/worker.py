@@ -11,7 +11,7 @@ import json
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import IO, Any
 
 from eas.analysis.analyze import Analysis, Found, Options, broken, file_record
@@ -25,8 +25,12 @@ from eas.frontend_ast.lower import Incomplete
 from eas.frontend_ast.source.errors import CompileError
 from eas.msl.cxx.python_lines import places_behind
 from eas.support.command_line import UsageError
+from eas.support.records import frozen
 
 _MOST_OUTPUT = 20_000
+
+# More kernels than these that changed at once are written for their target after the answer.
+_AT_ONCE = 2
 
 
 class Session:
@@ -38,6 +42,7 @@ class Session:
         self.settings = _settings(path)
         self.saved: Saved | None = None
         self._cache = Cache()
+        self._newest: tuple[Analysis, list[Found]] | None = None
 
     def load(self, *, color: bool = False) -> dict[str, Any]:
         """Imports the file; what stands in the way is the answer."""
@@ -68,7 +73,22 @@ class Session:
             return record
         if written is None:
             return file_record(self.path, map(analysis.find, analysis.written()))
-        return file_record(self.path, self._found(analysis))
+        every = list(self._found(analysis))
+        self._newest = (analysis, every)
+        return file_record(self.path, every)
+
+    def finish(self) -> dict[str, Any]:
+        """Writes the text of a target for one kernel of the newest text that waits for it.
+
+        `left` is how many wait now; after the last one `record` has all that is found.
+        """
+        analysis, every = self._newest or (None, [])
+        waiting = [each for each in every if each.unfinished]
+        if analysis is None or not waiting:
+            return {"left": 0, "record": None}
+        analysis.finish(waiting[0])
+        left = len(waiting) - 1
+        return {"left": left, "record": None if left else file_record(self.path, every)}
 
     def metal(self, text: str | None, line: int) -> dict[str, Any]:
         """The Metal text of the kernel at a line, and the Python line behind each of its lines."""
@@ -114,28 +134,46 @@ class Session:
         What the module itself has said of a kernel as it is saved is kept, too.
         """
         outline, kernels = analysis.outline, analysis.written()
-        keys: set[Key] = set()
-        names = frozenset(
-            name for n in range(len(outline.texts)) for name in outline.bound_names(n)
-        )
-        for each in kernels:
-            rest = outline.needed_by(each)
-            needed = tuple(outline.texts[number] for number in rest)
-            own = (each.qualname, _column(each, outline), outline.texts[each.statement])
-            key = (*own, needed, names)  # a name that is not defined may be like another one
-            keys.add(key)
-            found = self._cache.look_up(key, outline, each, rest)
-            if found is None or (found.is_cautious and not analysis.is_cautious):
-                found = analysis.find(each)
-                self._cache.add(key, found, outline, each, rest)
+        uses = list(_uses(outline, kernels))
+        known = [self._known(analysis, use) for use in uses]
+        is_quick = analysis.options.is_quick and known.count(None) > _AT_ONCE
+        for use, before in zip(uses, known, strict=True):
+            found = before or analysis.find(use.written, is_quick=is_quick)
+            if before is None:
+                self._cache.add(use.key, found, outline, use.written, use.rest)
             yield found
-        self._cache.keep(keys)
+        self._cache.keep({use.key for use in uses})
+
+    def _known(self, analysis: Analysis, use: Use) -> Found | None:
+        found = self._cache.look_up(use.key, analysis.outline, use.written, use.rest)
+        can_say_more = found is not None and found.is_cautious and not analysis.is_cautious
+        return None if can_say_more else found
 
     def _printed(self) -> str:
         """What the module has printed since it was asked last."""
         for stream in (sys.stdout, sys.stderr):
             stream.flush()
         return self.output.read()[-_MOST_OUTPUT:].decode(errors="replace")
+
+
+@frozen(eq=False)
+class Use:
+    """A kernel, the numbers of the statements that it uses, and the key of all of their text."""
+
+    written: Written
+    rest: list[int]
+    key: Key
+
+
+def _uses(outline: Outline, kernels: Iterable[Written]) -> Iterator[Use]:
+    every = range(len(outline.texts))
+    names = frozenset(name for number in every for name in outline.bound_names(number))
+    for each in kernels:
+        rest = outline.needed_by(each)
+        needed = tuple(outline.texts[number] for number in rest)
+        own = (each.qualname, _column(each, outline), outline.texts[each.statement])
+        # a name that is not defined may be like another one
+        yield Use(each, rest, (*own, needed, names))
 
 
 def _column(written: Written, outline: Outline) -> int:
@@ -178,6 +216,11 @@ def _analyze(session: Session, request: dict[str, Any]) -> Any:
     return session.analyze(request.get("text"), Options(**request.get("options", {})))
 
 
+def _finish(session: Session, request: dict[str, Any]) -> Any:
+    del request
+    return session.finish()
+
+
 def _metal(session: Session, request: dict[str, Any]) -> Any:
     return session.metal(request.get("text"), request["line"])
 
@@ -189,6 +232,7 @@ def _texts(session: Session, request: dict[str, Any]) -> Any:
 _METHODS: dict[str, Callable[[Session, dict[str, Any]], Any]] = {
     "load": _load,
     "analyze": _analyze,
+    "finish": _finish,
     "metal": _metal,
     "texts": _texts,
 }

@@ -72,6 +72,8 @@ class Analyzer:
         self._has_imports = has_imports
         self._changed = threading.Condition()
         self._pending: tuple[int, str] | None = None
+        self._is_quick = False  # the first answer for a file as it is saved is whole
+        self._unfinished: tuple[int, str] | None = None
         self._metal: list[tuple[str, int, Future[dict[str, Any]]]] = []
         self._is_stale = True  # the worker has not imported the file as it is saved now
         self._is_closed = False
@@ -96,6 +98,7 @@ class Analyzer:
         with self._changed:
             self._is_stale = True
             self._pending = (version, text)
+            self._is_quick = False
             self._changed.notify()
 
     def metal(self, text: str, line: int) -> Future[dict[str, Any]]:
@@ -125,7 +128,7 @@ class Analyzer:
     def _step(self) -> bool:
         """Does one thing; waits for one if there is none."""
         with self._changed:
-            while not (self._is_closed or self._pending or self._metal):
+            while not (self._is_closed or self._pending or self._metal or self._unfinished):
                 self._changed.wait()
             if self._is_closed:
                 return False
@@ -137,6 +140,8 @@ class Analyzer:
             answer.set_result(self._ask("metal", text=text, line=line))
         elif pending is not None:
             self._analyze(*pending)
+        elif self._unfinished is not None:
+            self._finish(*self._unfinished)
         return True
 
     def _prepare(self) -> None:
@@ -161,11 +166,22 @@ class Analyzer:
                 self._log(f"printed by {self.path}:\n{loaded['output']}")
 
     def _analyze(self, version: int, text: str) -> None:
-        answer = self._ask("analyze", text=text, options={"with_names": True})
+        options = {"with_names": True, "is_quick": self._is_quick}
+        answer = self._ask("analyze", text=text, options=options)
         if "error" in answer:
             self._log(answer["error"])
-        else:
-            self._deliver(Analyzed(version, text, answer, self._failures))
+            return
+        self._is_quick = True
+        self._unfinished = (version, text)
+        self._deliver(Analyzed(version, text, answer, self._failures))
+
+    def _finish(self, version: int, text: str) -> None:
+        """What a target says of one more kernel; the editor waits for no more than that."""
+        answer = self._ask("finish")
+        if "error" in answer or not answer["left"]:
+            self._unfinished = None
+        if answer.get("record"):
+            self._deliver(Analyzed(version, text, answer["record"], self._failures))
 
     def _ask(self, method: str, **request: Any) -> Any:
         """The answer of the worker; another one is started if it ends."""

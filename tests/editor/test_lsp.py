@@ -450,3 +450,42 @@ def test_other_ends_of_lines_change_nothing(client: Client, tmp_path: Path, end:
     [error] = client.diagnostics(uri)
     assert error["code"] == "E0201"
     assert error["range"]["start"] == {"line": 9, "character": 22}
+
+
+WIDE = """\
+import eas
+from eas import mk
+
+
+def half(v):
+    return v * 0.5
+
+""" + "".join(
+    f"""
+@eas.kernel(examples=[("*f32[:]", dict(N={64 if n else 1 << 16}))])
+def k{n}(a, N: eas.constexpr):
+    t = mk.alloc_tg(N, mk.f32)
+    t[0] = half(a[0])
+    a[1] = t[0]
+
+"""
+    for n in range(4)
+)
+
+
+def test_errors_of_metal_follow_where_several_kernels_change(
+    client: Client, tmp_path: Path
+) -> None:
+    file = tmp_path / "wide.py"
+    file.write_text(WIDE)
+    uri = client.open(file)
+    first = client.codes(uri)
+    assert len(first) == 1 and first[0].startswith("E1")
+    client.type(uri, WIDE.replace("0.5", "0.25"))
+    while client.codes(uri) != first:
+        client.forget(uri)
+    client.type(uri, WIDE.replace("0.5", "quarter"))
+    while "E0201" not in client.codes(uri):
+        client.forget(uri)
+    client.type(uri, WIDE.replace("1 << 16", "64").replace("65536", "64"))
+    assert client.codes(uri) == []
