@@ -123,7 +123,8 @@ class Analyzer:
         if self._worker is not None:
             self._worker.close()
         for *_, answer in self._metal:
-            answer.set_result({"error": "the document was closed"})
+            if answer.set_running_or_notify_cancel():
+                answer.set_result({"error": "the document was closed"})
 
     def _step(self) -> bool:
         """Does one thing; waits for one if there is none."""
@@ -137,7 +138,8 @@ class Analyzer:
         self._prepare()
         if metal is not None:
             text, line, answer = metal
-            answer.set_result(self._ask("metal", text=text, line=line))
+            if answer.set_running_or_notify_cancel():  # the client may have given it up
+                answer.set_result(self._ask("metal", text=text, line=line))
         elif pending is not None:
             self._analyze(*pending)
         elif self._unfinished is not None:

@@ -57,6 +57,9 @@ class Server(LanguageServer):
     def open(self, uri: str) -> None:
         path = to_fs_path(uri) if uri.startswith("file:") else None
         document = Document(uri, path or os.path.abspath("untitled.py"))
+        before = self.documents.pop(uri, None)
+        if before is not None and before.analyzer is not None:  # a client that did not close it
+            before.analyzer.close()
         self.documents[uri] = document
         loop = asyncio.get_running_loop()
 

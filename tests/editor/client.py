@@ -114,17 +114,23 @@ class Client:
     def request(self, method: str, params: Any) -> Any:
         self._number += 1
         number = self._number
-        self._send({"id": number, "method": method, "params": params})
+        self.send({"id": number, "method": method, "params": params})
         while True:
             message = self._take()
             if message.get("id") == number and "method" not in message:
                 assert "error" not in message, message
                 return message.get("result")
 
-    def notify(self, method: str, params: Any) -> None:
-        self._send({"method": method, "params": params})
+    def send_and_cancel(self, method: str, params: Any) -> None:
+        """Gives up a request as soon as it is sent; its answer is not waited for."""
+        self._number += 1
+        self.send({"id": self._number, "method": method, "params": params})
+        self.notify("$/cancelRequest", {"id": self._number})
 
-    def _send(self, message: Message) -> None:
+    def notify(self, method: str, params: Any) -> None:
+        self.send({"method": method, "params": params})
+
+    def send(self, message: Message) -> None:
         body = json.dumps({"jsonrpc": "2.0", **message}).encode()
         assert self.process.stdin is not None
         self.process.stdin.write(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))

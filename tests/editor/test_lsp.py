@@ -11,7 +11,7 @@ import pytest
 
 from eas.cli import main
 from eas.lsp.vocabulary import open_call
-from tests.editor.client import Client, edited
+from tests.editor.client import Client, Message, edited
 from tests.editor.test_check import HEAD, WRONG
 from tests.processes import is_alive, wait_until
 
@@ -489,3 +489,37 @@ def test_errors_of_metal_follow_where_several_kernels_change(
         client.forget(uri)
     client.type(uri, WIDE.replace("1 << 16", "64").replace("65536", "64"))
     assert client.codes(uri) == []
+
+
+def test_a_request_that_is_cancelled_leaves_the_document_alive(
+    client: Client, tmp_path: Path
+) -> None:
+    file = tmp_path / "cancelled.py"
+    file.write_text(TEXT)
+    uri = client.open(file)
+    for _ in range(3):
+        client.send_and_cancel("eas/metal", {"uri": uri, "line": 12})
+    client.type(uri, TEXT + "\n\nnothing = missing\n")
+    assert client.codes(uri) == []
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"id": "a", "method": "no/such"},
+        {"id": "b", "method": "textDocument/hover", "params": {"wrong": 1}},
+        {"id": "c", "method": "eas/metal", "params": {"line": 0}},
+        {"id": "d", "method": "workspace/executeCommand", "params": {"command": "eas.metal"}},
+        {"method": "textDocument/didClose", "params": {"textDocument": {"uri": "file:///no.py"}}},
+        {"method": "textDocument/didSave", "params": {"textDocument": {"uri": "file:///no.py"}}},
+        {"method": "$/cancelRequest", "params": {"id": 12345}},
+        {"nonsense": True},
+    ],
+)
+def test_a_message_that_is_wrong_does_not_end_the_server(
+    client: Client, tmp_path: Path, message: Message
+) -> None:
+    client.send(message)
+    file = tmp_path / "after.py"
+    file.write_text(TEXT)
+    assert client.codes(client.open(file)) == []
