@@ -73,7 +73,18 @@ def _is_entry_point() -> bool:
 def test_a_text_that_is_not_stored_fails_and_names_the_option(project: Path) -> None:
     code, output = run_pytest(project)
     assert code == 1
-    assert "__metal__/relu.metal does not exist; `pytest --update-metal`" in output
+    assert "test_relu - __metal__/relu.metal does not exist; `pytest --update-metal`" in output
+
+
+def test_two_texts_of_one_name_are_refused_also_when_they_are_written(project: Path) -> None:
+    second = TEST.replace("def test_relu", "def test_small").replace("BLOCK=256", "BLOCK=64")
+    (project / "test_small.py").write_text(second, "utf-8")
+    code, output = run_pytest(project, "--update-metal")
+    assert code == 1
+    assert "relu.metal is the text of another kernel, or of other types, in this run" in output
+    (project / "test_small.py").write_text(second.replace("=64", '=64, _name="small"'), "utf-8")
+    assert run_pytest(project, "--update-metal")[0] == 0
+    assert run_pytest(project)[0] == 0
 
 
 def test_a_stored_text_passes_also_after_lines_were_added_above_the_kernel(project: Path) -> None:

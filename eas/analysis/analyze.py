@@ -166,7 +166,11 @@ class Analysis:
         if signature.unknown:
             return _text_record(subject.written, signature.text, error=UNTYPED)
         found = Found(_kernel_record(subject.written))
-        errors = self._errors(subject, signature, Observed(), found)
+
+        def write() -> None:
+            self._write(self._compile(subject.kernel, signature, Observed()))
+
+        errors = self._errors(subject, found, write)
         if errors:
             message = "; ".join(f"{each.code}: {each.message}" for each in errors)
             return _text_record(subject.written, signature.text, error=message)

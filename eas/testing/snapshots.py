@@ -98,6 +98,15 @@ def check_file(file: Path, text: str, *, update: bool) -> bool:
     raise Mismatch(f"{what}\n{listed}")
 
 
+def refuse_second(file: Path, text: str, texts: dict[Path, str]) -> None:
+    """Raises a `Mismatch` if a file was given another text before: one would replace the other."""
+    if texts.setdefault(file, text) != text:
+        raise Mismatch(
+            f"{_shown(file)} is the text of another kernel, or of other types, in this run; "
+            "give one of them a name: `_name=...`"
+        )
+
+
 def file_name(kernel: str, number: int, count: int) -> str:
     """`relu.metal`; of several examples the later ones are numbered, `relu-2.metal`."""
     return f"{kernel}.metal" if count == 1 or number == 1 else f"{kernel}-{number}.metal"
