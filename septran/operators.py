@@ -31,6 +31,7 @@ from eas.septran.targets.block_tiles import BlockError
 from eas.septran.targets.blocks import block_functions
 from eas.septran.targets.build import Program
 from eas.septran.targets.codegen_dsa import print_c
+from eas.septran.targets.emulated import EmulatedProgram
 from eas.septran.targets.library import Library, TargetError
 from eas.septran.targets.needs import MissingError
 from eas.septran.targets.opencl import print_opencl
@@ -364,7 +365,9 @@ class Operator:
         lowered = lower(self.logic.tasks.values(), self.mapping, types)
         if self.target == "c":
             with self._refusing():
-                program = Program(lowered.module, self.library)
+                emulated = self.machine.emulator is not None
+                make = EmulatedProgram if emulated else Program
+                program = make(lowered.module, self.library)
             return Built(lowered, lambda arrays: program(*arrays))
         if self.target == "opencl":
             with self._refusing():

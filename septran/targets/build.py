@@ -17,20 +17,18 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from eas.ir.types import DType
-from eas.septran.flat.interpret import FlatRunError, bind_shapes
-from eas.septran.flat.nodes import Alloc, Module
+from eas.septran.flat.nodes import Module
 from eas.septran.targets.c_text import c_name
-from eas.septran.targets.codegen_dsa import print_c, scratch_parameters
+from eas.septran.targets.codegen_dsa import print_c
 from eas.septran.targets.library import COUNTERS, NATIVE, Library, TargetError
 from eas.septran.targets.needs import require
+from eas.septran.targets.scratch import prepared
 from eas.support.cache import digest, open_cache
 from eas.support.records import frozen
 
 Array: TypeAlias = np.ndarray[Any, Any]
 
 _FLAGS = ("-std=c11", "-O3", "-fPIC", "-fwrapv", "-ffp-contract=off", "-fno-math-errno")
-_ALIGNMENT = 64
 _SECONDS = 300.0
 
 
@@ -163,20 +161,9 @@ class Program:
 
     def __call__(self, *arrays: Array) -> None:
         """Runs on arrays, one for each parameter; those it writes are changed in place."""
-        sizes = bind_shapes(self.module, [array.shape for array in arrays])
-        given: list[Array] = []
-        for param, array in zip(self.module.params, arrays, strict=True):
-            if array.dtype != param.dtype.numpy:
-                raise FlatRunError(f"`{param.name}` holds {param.dtype}, the array {array.dtype}")
-            given.append(np.ascontiguousarray(array).reshape(array.shape))
-        scratch = [
-            _aligned(tuple(extent.evaluate(sizes) for extent in temp.shape), temp.dtype)
-            for temp in self.module.temps
-        ]
-        for kernel in self.module.kernels:
-            scratch += [_allocated(each) for each in scratch_parameters(kernel, self.library)]
+        given, scratch, sizes = prepared(self.module, self.library, arrays)
         pointers = [ctypes.c_void_p(each.ctypes.data) for each in (*given, *scratch)]
-        numbers = [ctypes.c_int64(sizes[name]) for name in self.module.sizes]
+        numbers = list(map(ctypes.c_int64, sizes))
         self._entry(*pointers, *numbers)
         for param, array, used in zip(self.module.params, arrays, given, strict=True):
             if param.privilege != "r" and used is not array:
@@ -211,16 +198,3 @@ def _load_math() -> None:
     """Makes libm's functions visible to what is loaded later, which is not linked with it."""
     if sys.platform.startswith("linux"):
         ctypes.CDLL("libm.so.6", mode=ctypes.RTLD_GLOBAL)
-
-
-def _allocated(alloc: Alloc) -> Array:
-    *rows, row = alloc.shape or (1,)
-    return _aligned((alloc.slots, *rows, row + alloc.pad), alloc.dtype)
-
-
-def _aligned(shape: tuple[int, ...], dtype: DType) -> Array:
-    """Memory for scratch arrays, aligned as a vendor may ask for."""
-    size = int(np.prod(shape, dtype=np.int64)) * dtype.numpy.itemsize
-    raw = np.empty(size + _ALIGNMENT, np.uint8)
-    start = -raw.ctypes.data % _ALIGNMENT
-    return raw[start : start + size].view(dtype.numpy).reshape(shape)

@@ -10,6 +10,7 @@ for trials of their own. A mapping is data, is written as YAML, and goes the way
 from __future__ import annotations
 
 import ast
+import os
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
@@ -34,7 +35,19 @@ T = TypeVar("T")
 Choose = Callable[[Sequence[T]], T]  # one of some options
 Data = dict[str, Any]
 
-MACHINES = ("cpu", "apple_gpu", "awesomedsa", "nvidia_gpu", "h100", "openblas", "gemmini", "opencl")
+# `EAS_RANDOM_MAPPINGS` asks for more, and for those that an emulator runs.
+ASKED = int(os.environ.get("EAS_RANDOM_MAPPINGS", "0"))
+MACHINES = (
+    "cpu",
+    "apple_gpu",
+    "awesomedsa",
+    "nvidia_gpu",
+    "h100",
+    "openblas",
+    "gemmini",
+    "opencl",
+    "arm_sme",
+)
 TOLERANCE = {"f4": 2e-5, "f2": 2e-2}
 RUNS = ("cpu", "apple_gpu", "c", "opencl")
 
@@ -415,7 +428,8 @@ def _run(trial: Trial, path: Path, is_compiled: bool) -> None:
     run_module(lowered.module, arrays, machine=lowered.machine)
     assert error_of(arrays[0], expected) <= TOLERANCE[trial.dtype], "the flat module is wrong"
     arrays, _ = trial.case()
-    if operator.target not in RUNS or missing(operator.library):
+    is_slow = operator.machine.emulator is not None and not ASKED
+    if operator.target not in RUNS or missing(operator.library) or is_slow:
         operator.check(*arrays)
     elif is_compiled:
         operator(*arrays)

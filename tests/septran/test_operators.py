@@ -23,12 +23,14 @@ TOLERANCE = {"f4": 2e-5, "f2": 2e-2}
 DTYPE_NAMES = {"f4": "f32", "f2": "f16"}
 RUNS = ("cpu", "apple_gpu", "c", "opencl")
 CORE = ("cpu", "apple_gpu", "awesomedsa", "nvidia_gpu", "h100")
-MACHINES = {*CORE, "openblas", "gemmini", "opencl"}
+MACHINES = {*CORE, "openblas", "gemmini", "opencl", "arm_sme"}
 ONLY = {"gemmini": ("f4",)}  # the dtypes of machines that do not have all
 
 
 def is_default(example: Example, mapping: Path, sizes: tuple[int, ...], dtype: str) -> bool:
     """Whether a case is tried by default: with the smallest sizes, and elsewhere only in f32."""
+    if mapping.name.endswith("arm_sme.map.yaml"):
+        return False  # an emulator takes its time
     is_core = any(mapping.name.endswith(f"{machine}.map.yaml") for machine in CORE)
     return sizes is example.sizes[0] and (is_core or dtype == "f4")
 

@@ -6,7 +6,6 @@ the rates at which they are accepted; `python -m tests.septran.mapping_rates` pr
 
 from __future__ import annotations
 
-import os
 import random
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from hypothesis import strategies as st
 
 from tests.septran.mapping_rates import Rates, draw, measure
 from tests.septran.random_mappings import (
+    ASKED,
     MACHINES,
     MISTAKES,
     OPERATORS,
@@ -27,7 +27,6 @@ from tests.septran.random_mappings import (
 
 COMBINATIONS = [(operator, machine) for operator in OPERATORS for machine in MACHINES]
 every_combination = pytest.mark.parametrize(("operator", "machine"), COMBINATIONS)
-ASKED = int(os.environ.get("EAS_RANDOM_MAPPINGS", "0"))
 
 
 @st.composite

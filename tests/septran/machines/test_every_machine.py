@@ -13,12 +13,18 @@ from eas.septran.lowering.skeleton import make_skeleton
 from eas.septran.operators import load
 from tests.septran.operators import EXAMPLES, Example, error_of, skip_unless_it_runs
 
-TEXTS = {"openblas": "c", "gemmini": "c", "opencl": "opencl"}
+TEXTS = {"openblas": "c", "gemmini": "c", "opencl": "opencl", "arm_sme": "c"}
 every_machine = pytest.mark.parametrize("machine", TEXTS)
 every_example = pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
 
 
-@every_machine
+@pytest.mark.parametrize(
+    "machine",
+    [
+        each if each != "arm_sme" else pytest.param(each, marks=pytest.mark.thorough)
+        for each in TEXTS
+    ],
+)
 @every_example
 def test_a_first_mapping_is_legal_and_right(example: Example, machine: str, tmp_path: Path) -> None:
     mapping = tmp_path / "first.map.yaml"
