@@ -17,7 +17,7 @@ import re
 from pathlib import Path
 
 from eas.support.folders import Folder, enter
-from eas.support.records import field, record
+from eas.support.records import field, frozen, record
 
 # Bytes that the files of a cache may have together. A process measures them when it first stores a
 # file, and after each sixteenth of the limit; a quarter of it is freed then.
@@ -86,6 +86,56 @@ def open_cache(folder: Path | None = None, suffix: str = ".so") -> Cache:
         return Cache(folder or default_folder(), suffix)
     except OSError:  # the folder that paths are relative to was removed
         return Cache(None, suffix)
+
+
+@frozen
+class CacheState:
+    """What is in a cache: by suffix, how many whole files there are and how many bytes they have.
+
+    `damaged` files are there but not used. `problem` says why the folder is not used, if it is not.
+    """
+
+    folder: Path | None
+    sizes: dict[str, tuple[int, int]]
+    damaged: int = 0
+    problem: str = ""
+
+
+def examine(folder: Path | None = None) -> CacheState:
+    """The state of the cache in a folder, or in the default one; every file is checked."""
+    chosen = open_cache(folder).folder
+    if chosen is None:
+        return CacheState(None, {}, problem="there is no home folder: kernels are made anew")
+    found: dict[str, tuple[int, int]] = {}
+    damaged = 0
+    try:
+        with enter(str(chosen), FOLDER, is_made=False) as opened:
+            for name, file in opened.files():
+                if not _OUR_NAMES.fullmatch(name) or name.endswith(".tmp"):
+                    continue
+                if not _is_whole(opened, name):
+                    damaged += 1
+                    continue
+                suffix = os.path.splitext(name)[1]
+                count, size = found.get(suffix, (0, 0))
+                found[suffix] = (count + 1, size + file.st_size)
+    except FileNotFoundError:
+        around = next(each for each in (chosen, *chosen.parents) if each.exists())
+        is_writable = around.is_dir() and os.access(around, os.W_OK)
+        problem = "" if is_writable else f"it cannot be made in {around}: kernels are made anew"
+        return CacheState(chosen, {}, problem=problem)
+    except OSError as error:
+        return CacheState(chosen, {}, problem=f"{error.strerror or error}: it is not used")
+    return CacheState(chosen, found, damaged)
+
+
+def _is_whole(folder: Folder, name: str) -> bool:
+    try:
+        sealed = folder.read(name, LIMIT)
+    except OSError:
+        return False
+    key = name.removeprefix("eas-").partition(".")[0]
+    return sealed[-_SEAL_SIZE:] == _seal(key, sealed[:-_SEAL_SIZE])
 
 
 def _make_room(folder: Folder) -> None:

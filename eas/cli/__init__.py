@@ -33,6 +33,7 @@ examples:
   eas review main HEAD -o review.html
   eas init --source ../easy_as my_kernels
   eas export kernels/add.py::add --signature '*f32,*f32,*f32,i32' --constexpr BLOCK=256 -o out
+  eas doctor
 """
 
 _CHECK = """\
@@ -93,6 +94,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return init.run(parsed)
         elif parsed.command == "export":
             return _export(parsed)
+        elif parsed.command == "doctor":
+            from eas.cli import doctor_table  # as above
+
+            return doctor_table.doctor(parsed.topic, as_json=parsed.json)
         elif parsed.command == "passes":
             text = passes.passes(parsed.target)
         elif parsed.command == "ir" and (parsed.after or parsed.target):
@@ -194,6 +199,14 @@ def _parser() -> argparse.ArgumentParser:
     review_arguments.add_review(commands)
     review_arguments.add_init(commands)
     _add_export(commands)
+    health = commands.add_parser(
+        "doctor",
+        help="what is on this machine, what will be used, and why",
+        description="Show devices, compilers, caches and versions, what will be used, and why.",
+        epilog="exit codes: 0 launches can run, 1 they cannot (or, of a topic, something is amiss)",
+    )
+    health.add_argument("topic", nargs="?", choices=("torch",), help="tensors of torch on `mps`")
+    health.add_argument("--json", action="store_true", help="as JSON, for programs")
     table = commands.add_parser("passes", help="list the passes of each target, with reasons")
     table.add_argument("--target", choices=TARGETS, help="only those of this target")
     return parser
