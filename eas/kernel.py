@@ -349,13 +349,15 @@ class Kernel:
             raise ExportError(
                 f'kernel `{self.name}` has no `examples`: give types, such as "*f32" and "i32"'
             )
+        if not isinstance(_checked, bool):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise LaunchError(self.name, f"`_checked` is True or False, not {_checked!r}")
         forms: list[Exported] = []
         for types, named in calls or [((), {})]:
             call = self._specialize(types, dict(named), is_launch=False)
             compiled = self._compile(call, self._threads(_tptg))
             parts = zip(self.parameters.all, call.key, strict=True)
             ranks: dict[str, Any] = {p.name: k[1] for p, k in parts if isinstance(k, tuple)}
-            chosen = compiled.checked if to_flag(_checked, "_checked") else compiled
+            chosen = compiled.checked if _checked else compiled
             names = [p.name for p in self.parameters.all]
             forms.append(Exported(chosen, names, call.constants, ranks))
         return forms

@@ -62,8 +62,6 @@ def launch({parameters}_grid=None):
     {grid_words}
     """
     {grid}
-    if max(_grid) > {most}:
-        raise ValueError("the kernel takes at most {most} programs along an axis")
     _run(
         _grid,
         # The arrays by their buffer index, with their dtypes; which are written.
@@ -75,6 +73,8 @@ def launch({parameters}_grid=None):
 
 
 def _run(grid, arrays, written, numbers):
+    if max(grid) > {most}:
+        raise ValueError("the kernel takes at most {most} programs along an axis")
     with objc.autorelease_pool():
         device, queue, pipeline = _prepare()
         commands = queue.commandBuffer()

@@ -67,6 +67,14 @@ def größe(in_, struct, grid, N, BLOCK: eas.constexpr):
     print("done", N)
 
 
+@eas.kernel
+def clip(max, min, struct, N, MODE: eas.constexpr, BLOCK: eas.constexpr):
+    """Names that a host uses itself, and a constant that would end a text or a comment."""
+    i = mk.program_id(0) * BLOCK + mk.arange(0, BLOCK)
+    v = mk.load(max, i, i < N)
+    mk.store(max, i, mk.minimum(v, min) if MODE else v, i < N)
+
+
 @dataclass(frozen=True)
 class Case:
     """Types to export a kernel for, and arguments to launch it with."""
@@ -124,6 +132,12 @@ CASES = {
         ("*f32", "f32", "*f32", "i32"),
         {"BLOCK": 32},
         lambda: [floats(40), 2.0, np.zeros(40, np.float32), 40],
+    ),
+    "clip": Case(
+        clip,
+        ("*f32", "f32", "i32", "i32"),
+        {"MODE": 'a"""b */ {x} \n\\', "BLOCK": 32},
+        lambda: [floats(40), 2.0, 1, 40],
     ),
     "add_checked": Case(
         add,
