@@ -65,7 +65,7 @@ def run(project: Path, *command: str) -> subprocess.CompletedProcess[str]:
 @pytest.mark.parametrize(
     "command",
     [
-        pytest.param(["-m", "eas.cli", "check"], marks=thorough, id="check"),
+        pytest.param(["-m", "eas.cli", "check"], id="check"),
         pytest.param(
             ["-m", "eas.cli", "snapshot", "--check", "kernels/__init__.py"],
             marks=thorough,
