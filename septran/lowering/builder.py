@@ -31,7 +31,7 @@ from eas.septran.logic.uses import (
     uses_of_leaf,
 )
 from eas.septran.logic.values import Tensor, whole
-from eas.septran.lowering.checks import named_numbers
+from eas.septran.lowering.checks import notes_on_extents
 from eas.septran.lowering.primitives import Wanted, choose_primitive
 from eas.septran.lowering.tree import NO_THREADS, Do, Guard, Loop, Node, Placed, Resident, Threads
 from eas.support.diagnostics import Label
@@ -102,6 +102,7 @@ class Builder:
     tasks: Mapping[str, Task]
     dimensions: Dimensions
     complaints: Complaints
+    named: Mapping[str, int]  # the tunables and the sizes
     numbers: dict[str, count[int]] = field(default_factory=dict[str, "count[int]"])
     entered: set[str] = field(default_factory=set[str])
     looping: set[str] = field(default_factory=set[str])
@@ -188,7 +189,8 @@ class Builder:
                 loc = self.mapping.key_place(*(path if has_some else path[:2]))
                 label = Label(each.loc, "asked for here")
                 found = replace(each, loc=loc, secondary=(label, *each.secondary))
-            self.complaints.take(found)
+            notes = (*each.notes, *notes_on_extents(each.message, self.named))
+            self.complaints.take(replace(found, notes=notes))
 
     def enter(self, instance: ResolvedInstance, around: Threads) -> Threads:
         """The threads of a program inside of an instance: the outermost one that asks decides."""
@@ -571,9 +573,8 @@ class Builder:
             extents = {letter: room(extent, frame.ranges) for letter, extent in named}
             factors = dict.fromkeys(dtypes[view.buffer] for view in (stmt.left, stmt.right))
             axes = {letter for letter, extent in named if is_axis(extent)}
-            numbers = named_numbers(self.instances, {})
             result = dtypes[stmt.target.buffer]
-            wanted = Wanted(stmt, extents, axes, tuple(factors), result, numbers)
+            wanted = Wanted(stmt, extents, axes, tuple(factors), result, self.named)
             primitive = choose_primitive(self.machine, wanted, bound, place, self.complaints)
             return replace(stmt, primitive=primitive, origin=replace(origin, yaml=place))
         return replace(stmt, origin=replace(origin, yaml=loc))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from collections.abc import Mapping as Table
-from collections.abc import Sequence
 
 from eas.septran.files import Mapping, ResolvedInstance
 from eas.septran.files.complaints import Complaints
@@ -33,7 +34,7 @@ def check_capacity(
                 f"{memory} holds {capacity:,} bytes, and the mapping needs {total:,}",
                 largest.origin.yaml or NOWHERE,
                 label=f"{largest.bytes:,} bytes",
-                notes=[*rows, *_named(ordered, numbers)],
+                notes=[*rows, *_named((n for each in ordered for n in each.shape), numbers)],
                 help=["use smaller tiles, fewer stages, or another memory"],
             )
 
@@ -57,8 +58,14 @@ def names_of(value: int, numbers: Table[str, int]) -> list[str]:
     return [f"{name}={value}" for name in tunables or found]
 
 
-def _named(allocations: Sequence[Alloc], numbers: Table[str, int]) -> list[str]:
+def notes_on_extents(message: str, numbers: Table[str, int]) -> list[str]:
+    """The names of the numbers in shapes of a message: `[min(8, 19 - 8*i), 4]`."""
+    shapes = re.findall(r"(?:\[|\bmin\()[^\])]*", message)
+    return _named([int(text) for each in shapes for text in re.findall(r"\b\d+\b", each)], numbers)
+
+
+def _named(extents: Iterable[int], numbers: Table[str, int]) -> list[str]:
     """The names of extents, as far as they have some."""
-    extents = dict.fromkeys(n for each in allocations for n in each.shape if n > 1)
-    found = [text for extent in extents for text in names_of(extent, numbers)]
+    several = dict.fromkeys(extent for extent in extents if extent > 1)
+    found = [text for extent in several for text in names_of(extent, numbers)]
     return [f"here {', '.join(found)}"] if found else []

@@ -77,8 +77,11 @@ def lower(
     check_constraints(mapping, sizes)
     bound = _bind(given, task, entry, mapping, complaints)
 
+    named = named_numbers(instances, sizes)
+
     def build(sums: frozenset[str]) -> tuple[list[Node], Builder]:
-        builder = Builder(mapping, instances, mapping.machine, by_name, dimensions, complaints)
+        files = (mapping, instances, mapping.machine)
+        builder = Builder(*files, by_name, dimensions, complaints, named)
         builder.sums = sums
         for name in task.parameters:
             builder.fresh(name)
@@ -98,7 +101,7 @@ def lower(
     module = make_module(name, machine, given, settled, slots, complaints, reserved)
     check_unused(mapping, instances, builder, complaints)
     check_loops(mapping, instances, builder, complaints)
-    check_capacity(module, mapping, named_numbers(instances, sizes), complaints)
+    check_capacity(module, mapping, named, complaints)
     complaints.raise_if_any()
     table = flat_machine(mapping.machine)
     check_legality(module, table, complaints)

@@ -158,3 +158,26 @@ def test_a_library_that_adds_to_f32_is_not_given_f16(machine: str) -> None:
         operator.flat(c, a, a)
     said = [*(d.message for d in caught.value.diagnostics), *caught.value.diagnostics[0].notes]
     assert f"`{name}` adds to f32, and this product to f16" in said
+
+
+def test_sizes_in_a_message_have_their_names(tmp_path: Path) -> None:
+    logic, mapping = tmp_path / "turned_logic.py", tmp_path / "turned.map.yaml"
+    logic.write_text(
+        "import task_lang as task\n\n\n"
+        "@task.define(leaf=True)\ndef leaf(Y, X):\n    Y[...] = X\n\n\n"
+        '@task.define(shapes="Y[M,N] X[M,N]")\ndef main(Y, X):\n'
+        '    Yp = task.partition(Y, by="blocks", tile=(8, 8))\n'
+        '    Xp = task.partition(X, by="blocks", tile=(8, 8))\n'
+        "    for i, j in task.parallel_range(Yp.shape):\n"
+        "        task.launch(leaf, Yp[i, j], Xp[j, i])\n",
+        "utf-8",
+    )
+    mapping.write_text(
+        "machine: cpu\nentrypoint: main\ntask_mappings: {main: {task_name: main, proc: BLOCK}}\n",
+        "utf-8",
+    )
+    with pytest.raises(eas.CompileError) as caught:
+        load(logic, mapping).flat(M=19, N=21)
+    [diagnostic] = caught.value.diagnostics
+    assert "min(8, 19 - 8*j)" in diagnostic.message
+    assert diagnostic.notes[-1] == "here M=19, N=21"
