@@ -38,27 +38,45 @@ UPWARD = {
 MSL = ("ops", "analysis", "layout", "rewrites", "cxx", "schedule", "lower", "top", "host")
 LLVM = ("emit", "analysis", "lanes", "top")
 
-# What a folder of SepTran may import of the others; the files beside them may import all.
-SEPTRAN: dict[str, set[str]] = {
-    "files": set(),
-    "flat": set(),
-    "logic": {"flat"},
-    "lowering": {"files", "flat", "logic"},
-    "picture": {"files", "flat", "logic", "lowering"},
-    "targets": {"flat"},
-    "tuner": {"files", "flat", "logic", "lowering", "operators"},
-}
-
-# What a folder of `runtime` may import of the others. All may import the files beside them, which
-# know no backend.
-RUNTIME: dict[str, set[str]] = {
-    "cpu": set(),
-    "interpreter": set(),
-    "metal": {"streams"},
-    "streams": {"metal"},  # a stream of the GPU is a queue of Metal's
-    # memory of a GPU, what still writes to it, and machine code that users of DLPack call
-    "tensors": {"cpu", "metal", "streams"},
-    "top": set(),
+# What a folder of a package may import of the others there; `top` are the files beside them. A
+# folder that is not listed fails.
+FOLDERS: dict[str, dict[str, set[str]]] = {
+    "eas": {
+        "top": set(),  # a kernel is compiled and launched without the tools
+        "testing": {"top"},
+        "analysis": {"top"},
+        "lsp": {"analysis", "top"},
+        "cli": {"analysis", "lsp", "testing", "top"},
+    },
+    "frontend_ast": {"source": set(), "top": {"source"}},
+    "ir": {
+        "top": {"ops", "passes", "text"},
+        "ops": {"top"},
+        "text": {"ops", "top"},
+        "aliasing": {"ops", "top"},
+        "passes": {"ops", "top"},
+        "lowering": {"aliasing", "ops", "passes", "top"},
+    },
+    "runtime": {
+        "top": set(),  # they know no backend, and no backend leans on another one
+        "cpu": {"top"},
+        "interpreter": {"top"},
+        "metal": {"streams", "top"},
+        "streams": {"metal", "top"},  # a stream of the GPU is a queue of Metal's
+        # memory of a GPU, what still writes to it, and machine code that users of DLPack call
+        "tensors": {"cpu", "metal", "streams", "top"},
+    },
+    "septran": {
+        "files": set(),
+        "flat": set(),
+        "logic": {"flat"},
+        "lowering": {"files", "flat", "logic"},
+        "picture": {"files", "flat", "logic", "lowering"},
+        "targets": {"flat"},
+        "tuner": {"files", "flat", "logic", "lowering", "top"},
+        "top": {"cli", "files", "flat", "logic", "lowering", "targets"},
+        "cli": {"files", "flat", "logic", "lowering", "targets", "top"},
+    },
 }
 
 
@@ -76,10 +94,15 @@ def modules() -> dict[str, Path]:
     return found
 
 
+@cache
+def tree_of(name: str) -> ast.Module:
+    return ast.parse(modules()[name].read_text("utf-8"))
+
+
+@cache
 def imports_of(name: str, only_at_start: bool = False) -> set[str]:
     """The modules of ours that one imports: anywhere, or when it is imported itself."""
-    tree = ast.parse(modules()[name].read_text("utf-8"))
-    nodes = _at_start(tree) if only_at_start else ast.walk(tree)
+    nodes = _at_start(tree_of(name)) if only_at_start else ast.walk(tree_of(name))
     return {each for node in nodes for each in _imported(node)} - {name}
 
 
@@ -106,8 +129,8 @@ def test_imports_have_whole_names() -> None:
     """The tests below find a module by its whole name only."""
     wrong = [
         f"{name}:{node.lineno}"
-        for name, path in modules().items()
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        for name in modules()
+        for node in ast.walk(tree_of(name))
         if isinstance(node, ast.ImportFrom) and node.level > 0
     ]
     assert wrong == []
@@ -147,38 +170,25 @@ def test_a_stage_imports_only_the_stages_before_it(package: str, stages: tuple[s
     assert wrong == []
 
 
-@pytest.mark.parametrize("folder", SEPTRAN)
-def test_a_folder_of_septran_imports_only_what_is_below_it(folder: str) -> None:
-    allowed = {f"eas.septran.{each}" for each in (SEPTRAN[folder] | {folder})}
+@pytest.mark.parametrize("package", FOLDERS)
+def test_a_folder_imports_only_what_is_below_it(package: str) -> None:
+    ours = {name: folder for name in modules() if (folder := folder_of(name, package))}
+    assert set(ours.values()) == FOLDERS[package].keys()
     wrong = [
         f"{name} imports {other}"
-        for name in modules()
-        if name.startswith(f"eas.septran.{folder}")
+        for name, folder in ours.items()
         for other in imports_of(name)
-        if other.startswith("eas.septran.") and ".".join(other.split(".")[:3]) not in allowed
+        if other in ours and ours[other] not in FOLDERS[package][folder] | {folder}
     ]
     assert wrong == []
 
 
-def folder_of_runtime(name: str) -> str:
-    parts = name.split(".")[2:]
-    return parts[0] if parts[:1] and parts[0] in RUNTIME else "top"
-
-
-def test_a_folder_of_the_runtime_imports_only_what_is_below_it() -> None:
-    """A backend must not lean on another one: each can be read, and removed, by itself."""
-    folders = {path.name for path in (REPOSITORY / "runtime").iterdir() if path.is_dir()}
-    assert folders - {"__pycache__"} == RUNTIME.keys() - {"top"}
-    ours = [name for name in modules() if name.startswith("eas.runtime.")]
-    wrong = [
-        f"{name} imports {other}"
-        for name in ours
-        for other in imports_of(name)
-        if other in ours
-        and folder_of_runtime(other)
-        not in RUNTIME[folder_of_runtime(name)] | {folder_of_runtime(name), "top"}
-    ]
-    assert wrong == []
+def folder_of(name: str, package: str) -> str | None:
+    """The folder of a package that a module is in, `top` if in none; or None for other packages."""
+    path = modules()[name].relative_to(REPOSITORY)
+    if path.parts[0] != package:
+        return None
+    return path.parts[1] if len(path.parts) > 2 else "top"
 
 
 def test_the_engine_of_tuning_imports_only_the_support() -> None:

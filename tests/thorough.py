@@ -23,6 +23,28 @@ def one_of(every: int, cases: Sequence[tuple[Any, ...]]) -> list[Any]:
     ]
 
 
+def in_turn(backends: Sequence[str], number: int) -> tuple[str, ...]:
+    """The backends that the case of a number always runs on: the first one, and another in turn.
+
+    The first one is the interpreter, the cheapest. A test that compares many cases on all backends
+    marks those on the others `thorough`.
+    """
+    first, *others = backends
+    return first, others[number % len(others)]
+
+
+def on_backends(backends: Sequence[str], cases: Sequence[tuple[Any, ...]]) -> list[Any]:
+    """Cases for `parametrize` on every backend, its name as the last value.
+
+    Without `--thorough` a case runs on those of `in_turn`.
+    """
+    return [
+        pytest.param(*case, backend, marks=() if backend in in_turn(backends, number) else thorough)
+        for number, case in enumerate(cases)
+        for backend in backends
+    ]
+
+
 def batches(variable: str, size: float, *, always: int, thoroughly: int) -> list[Any]:
     """Numbers for `parametrize`, of tests that try `size` random programs each.
 

@@ -104,7 +104,7 @@ def function_of(op: OpDef, dtype: DType, target: DType, *, in_lanes: bool) -> Fu
 
 
 @pytest.mark.parametrize("in_lanes", [True, False], ids=["lanes", "scalars"])
-@pytest.mark.parametrize(("name", "dtype", "target"), one_of(3, sorted(cases())))
+@pytest.mark.parametrize(("name", "dtype", "target"), one_of(6, sorted(cases())))
 def test_an_op_computes_what_it_means(name: str, dtype: str, target: str, in_lanes: bool) -> None:
     op = OPS[name]
     function = function_of(op, DTYPES[dtype], DTYPES[target], in_lanes=in_lanes)

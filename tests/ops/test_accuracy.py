@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from eas.ir.types import BF16, F16, F32, DType
-from tests.ops.accuracy import NAMES, run, worst
+from tests.ops.accuracy import BACKENDS, NAMES, run, worst
 from tests.ops.test_matrix import both_backends
+from tests.thorough import on_backends
 
 STRIDE = 65_521
 LIMIT = 2
@@ -48,9 +49,11 @@ def test_functions_are_exact_to_two_units_in_the_last_place(name: str, backend: 
     assert error <= LIMIT, f"{name}{tuple(at)} is {found}, {error} units off"
 
 
-@both_backends
-@pytest.mark.parametrize("dtype", [F16, BF16], ids=str)
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    ("name", "dtype", "backend"),
+    on_backends(BACKENDS, [(name, dtype) for dtype in (F16, BF16) for name in NAMES]),
+    ids=str,
+)
 def test_narrow_floats_are_rounded_once(name: str, dtype: DType, backend: str) -> None:
     """Nearly so: where the f32 before it is just off a tie, the nearest but one may be taken."""
     error, at, found = worst(name, dtype, backend, STRIDE)

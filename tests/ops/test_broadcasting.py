@@ -13,6 +13,7 @@ from eas import mk
 from tests.backends import BACKENDS
 from tests.frontend.running import codes_of
 from tests.ops.shapes import offsets
+from tests.thorough import on_backends
 
 Array = np.ndarray[Any, np.dtype[Any]]
 every_backend = pytest.mark.parametrize("backend", BACKENDS)
@@ -55,8 +56,9 @@ def combine(x, y, out, OPERATION: eas.constexpr, SHAPES: eas.constexpr):
     mk.store(out, whole, OPERATION(mk.load(x, a), mk.load(y, b)))
 
 
-@every_backend
-@pytest.mark.parametrize("operation", OPERATIONS)
+@pytest.mark.parametrize(
+    ("operation", "backend"), on_backends(BACKENDS, [(name,) for name in OPERATIONS])
+)
 def test_operations_align_the_last_axes(operation: str, backend: str) -> None:
     ours, numpys = OPERATIONS[operation]
     for pair in PAIRS:

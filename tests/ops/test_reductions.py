@@ -16,6 +16,7 @@ from tests.ops.shapes import Shape, offsets
 from tests.ops.table.family import Family
 from tests.ops.table.reductions import REDUCED
 from tests.ops.table.scans import COMBINED
+from tests.thorough import on_backends
 
 FAMILIES = (REDUCED, *COMBINED)
 # Rows of simdgroups, rows in simdgroups, rows across them, with more of them than one has lanes.
@@ -36,9 +37,11 @@ def test_threads_that_fill_no_simdgroup_share_the_work(
     assert list(launch.faults(backend)) == []
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize("shape", LONG, ids=str)
-@each_family
+@pytest.mark.parametrize(
+    ("family", "shape", "backend"),
+    on_backends(BACKENDS, [(family, shape) for family in FAMILIES for shape in LONG]),
+    ids=str,
+)
 def test_rows_of_every_length_are_combined(family: Family, shape: Shape, backend: Backend) -> None:
     launch = family.launch(F32, shape)
     launch.run(backend)
