@@ -13,7 +13,11 @@ import pytest
 from eas.call_arguments import argument_types
 from eas.frontend_ast import lower
 from eas.ir import nodes, types
+from eas.ir.passes import relax
 from eas.ir.text import print_function
+from eas.llvm.kernel import write as write_llvm
+from eas.llvm.pipeline import CPU
+from eas.msl.pipeline import METAL
 from tests.forms.center import center
 
 REPOSITORY = Path(__file__).parent.parent
@@ -50,6 +54,14 @@ def metal_part(begin: str) -> str:
     return text[text.index(begin) :]
 
 
+def main_loop(width: int) -> str:
+    """The first loop of the LLVM text for vectors of so many lanes."""
+    text = write_llvm(relax(center.compile(*TYPES, BLOCK=BLOCK).function), width, True)
+    found = re.search(r"^loop\d+:\n(?:  .*\n)*", text, re.MULTILINE)
+    assert found is not None
+    return found[0]
+
+
 FORMS: dict[str, Callable[[], str]] = {
     "python": lambda: f"@eas{python()}",
     "ast": syntax_tree,
@@ -58,6 +70,7 @@ FORMS: dict[str, Callable[[], str]] = {
     "layout": lambda: center.to_schedule(*TYPES, BLOCK=BLOCK).partition("\n\n")[0] + "\n",
     "schedule": lambda: center.to_schedule(*TYPES, BLOCK=BLOCK).partition("\n\n")[2],
     "metal": lambda: metal_part("    threadgroup float"),
+    "llvm": lambda: main_loop(8),
 }
 
 
@@ -69,6 +82,14 @@ def test_the_forms_are_what_the_compiler_makes(pytestconfig: pytest.Config) -> N
         PAGE.write_text(right, "utf-8")
     else:
         assert text == right
+
+
+@pytest.mark.parametrize("target", ["metal", "cpu"])
+def test_the_passes_of_the_targets_leave_the_kernel_as_it_is(target: str) -> None:
+    """The page does not show its IR of a target for this reason."""
+    last = {"metal": METAL, "cpu": CPU}[target].passes[-1].name
+    found = center.ir_after(last, target, *TYPES, BLOCK=BLOCK)
+    assert without_places(found) == FORMS["optimized IR"]()
 
 
 def grammar() -> dict[str, list[str]]:

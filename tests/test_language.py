@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from doctest import DocTestParser, Example
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,13 @@ def op_name(function: Callable[..., Any]) -> str:
 @pytest.mark.parametrize("name", DTYPES)
 def test_each_dtype_has_its_own_name(name: str) -> None:
     assert getattr(mk, name) is DTYPES[name]
+
+
+def test_the_page_of_the_language_lists_every_function() -> None:
+    page = (Path(__file__).parent.parent / "docs/language.md").read_text("utf-8")
+    table = page.partition("## Operations\n")[2].partition("\n`mk.load")[0]
+    listed = {word for part in re.findall("`([^`]+)`", table) for word in re.findall(r"\w+", part)}
+    assert INTRINSICS.keys() - listed == set()
 
 
 # These are written as operators or indexing, or made by the compiler itself.

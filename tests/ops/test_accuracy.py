@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from eas.ir.ops import OPS
 from eas.ir.types import BF16, F16, F32, DType
 from tests.ops.accuracy import BACKENDS, NAMES, run, worst
 from tests.ops.test_matrix import both_backends
 from tests.thorough import on_backends
 
+PAGE = Path(__file__).parents[2] / "docs/accuracy.md"
 STRIDE = 65_521
 LIMIT = 2
 
@@ -40,6 +43,12 @@ SPECIAL: dict[str, tuple[float, float, float, float]] = {
     "erf": (0, -0.0, 1, -1),
     "sigmoid": (0.5, 0.5, 1, 0),
 }
+
+
+def test_every_function_that_rounds_is_measured() -> None:
+    rounding = {name for name, op in OPS.items() if op.ulps}
+    assert rounding - set(NAMES) == set()
+    assert {name for name in NAMES if f"| `{name}` |" not in PAGE.read_text("utf-8")} == set()
 
 
 @both_backends
