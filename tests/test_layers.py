@@ -42,7 +42,8 @@ LLVM = ("emit", "analysis", "lanes", "top")
 # folder that is not listed fails.
 FOLDERS: dict[str, dict[str, set[str]]] = {
     "eas": {
-        "top": set(),  # a kernel is compiled and launched without the tools
+        "tuning": set(),  # candidates of any kind; SepTran has its own
+        "top": {"tuning"},  # a kernel is compiled and launched without the tools below
         "testing": {"top"},
         "analysis": {"top"},
         "lsp": {"analysis", "top"},

@@ -89,6 +89,7 @@ def test_a_launch_in_an_exit_handler_runs() -> None:
 
 WAITING = """
 import threading, os, signal
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background ignores it
 x[:] = 0
 y = np.ones(100, np.float32)
 with eas.stream() as s:
