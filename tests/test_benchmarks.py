@@ -15,6 +15,7 @@ from benchmarks.peers import with_numpy
 from benchmarks.tables import markdown_of, missed
 from benchmarks.works import WORKS
 from tests.processes import PATIENCE
+from tests.thorough import thorough
 
 SCALE = 0.01
 
@@ -120,6 +121,7 @@ def test_the_table_of_checks_marks_what_costs_too_much() -> None:
     ]
 
 
+@thorough
 def test_the_cost_of_launches_is_measured_with_every_kind_of_array() -> None:
     best, missing = launch_cost.measure(1, counts=(2, 32))
     ours = [line for line in best if line.startswith("eas, NumPy") or "Tensor" in line]

@@ -25,6 +25,7 @@ from eas.intrinsic import MARK
 from eas.ir.ops import OPS
 from eas.ir.types import DTYPES
 from tests.backends import BACKENDS
+from tests.thorough import on_backends
 
 INTRINSICS: dict[str, Callable[..., Any]] = {
     name: value for name, value in vars(mk).items() if hasattr(value, MARK)
@@ -216,8 +217,11 @@ def examples(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return vars(module)
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+@pytest.mark.parametrize(
+    ("case", "backend"),
+    on_backends(BACKENDS, [(case,) for case in CASES]),
+    ids=lambda value: getattr(value, "name", value),
+)
 def test_the_examples_give_what_they_say(
     case: Case, backend: Backend, examples: dict[str, Any]
 ) -> None:

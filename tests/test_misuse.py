@@ -12,6 +12,7 @@ import pytest
 
 import eas
 from tests.calls import ARGUMENTS, FUNCTIONS, forms_of
+from tests.thorough import one_of
 
 # Names of operands in the kernels below, and constants.
 OPERANDS = (
@@ -52,6 +53,7 @@ BOTH = """\
     v = mk.load(a, i)
     hv, bv, c = v.to(mk.f16), v.to(mk.bf16), i > 1
 """
+SETTINGS = {"blocks": BLOCKS, "threads": THREADS}
 TYPES = ("*f32[:]", "*i32[:]", "i32", "f32", "f16")
 
 
@@ -93,8 +95,10 @@ def compiled(path: Path, text: str, target: str) -> set[int]:
     return set()
 
 
-@pytest.mark.parametrize("setting", [BLOCKS, THREADS], ids=["blocks", "threads"])
-@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize(
+    ("name", "setting"),
+    one_of(3, [(name, setting) for name in FUNCTIONS for setting in SETTINGS]),
+)
 def test_a_call_is_refused_in_words_or_compiled(name: str, setting: str, tmp_path: Path) -> None:
     """What is refused is left out, until the rest is compiled."""
     calls = list(dict.fromkeys(misuses(name)))
@@ -102,7 +106,7 @@ def test_a_call_is_refused_in_words_or_compiled(name: str, setting: str, tmp_pat
     refused = {0}
     for turn in range(5):
         if calls and refused:
-            text = source(setting, calls)
+            text = source(SETTINGS[setting], calls)
             first = len(text.splitlines()) - len(calls) + 1
             refused = compiled(tmp_path / f"turn{turn}.py", text, target)
             calls = [call for n, call in enumerate(calls) if first + n not in refused]

@@ -21,6 +21,7 @@ import numpy as np
 import eas
 from eas.config import available
 from tests.run_blocks import BLOCKS, run_blocks, simulated_mac
+from tests.thorough import thorough
 
 REPOSITORY = Path(__file__).parent.parent
 
@@ -104,6 +105,7 @@ class Commands(unittest.TestCase):
             self.assertEqual(machine.troubles, [])
         self.assertIn("as NumPy does", out.getvalue())
 
+    @thorough
     @unittest.skipIf("EAS_DISCOVERED" in os.environ, "it is running")
     def test_unittest_discovers_this_file(self) -> None:
         made = subprocess.run(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from random import Random
 from typing import Any
@@ -17,8 +18,10 @@ from tests.fuzz.matrices import PROGRAMS, TRIPS
 from tests.fuzz.resident import ELEMENTS, write_resident
 from tests.fuzz.running import load
 from tests.host.alike import Arrays, Trial, check_trials, run_trials
+from tests.thorough import batches, one_of
 
-BATCH = 20
+BATCH = 8
+RINGS = list(itertools.product((1, 2, 3), (0, 4), (F32, F16, BF16)))
 M, N, K, TILES = 16, 24, 8, 5
 
 
@@ -141,9 +144,11 @@ def product(x: Any, y: Any) -> Any:
     return x.astype("f4") @ y.astype("f4")
 
 
-@pytest.mark.parametrize("dtype", [F32, F16, BF16], ids=str)
-@pytest.mark.parametrize("pad", [0, 4])
-@pytest.mark.parametrize("slots", [1, 2, 3])
+@pytest.mark.parametrize(
+    ("slots", "pad", "dtype"),
+    one_of(4, RINGS),
+    ids=str,
+)
 def test_the_tiles_of_a_ring_are_multiplied_where_they_lie(
     host: Host, checked_host: Host, slots: int, pad: int, dtype: DType
 ) -> None:
@@ -185,10 +190,11 @@ def test_a_matrix_that_fragments_must_not_read_is_copied(
     assert any(name in ("a_tile", "left_tile") for name in arrays), arrays
 
 
+@pytest.mark.parametrize("batch", batches("EAS_FUZZ_RESIDENT", BATCH, always=8, thoroughly=24))
 def test_random_products_from_threadgroup_memory_give_what_the_interpreter_gives(
-    host: Host, checked_host: Host
+    host: Host, checked_host: Host, batch: int
 ) -> None:
-    trials = [resident_of(seed) for seed in range(BATCH)]
+    trials = [resident_of(seed) for seed in range(batch * BATCH, (batch + 1) * BATCH)]
     run_trials(host, trials)
     check_trials(checked_host, trials)
 

@@ -1,11 +1,10 @@
 """Random code of lanes gives what CPython gives, on every backend.
 
-`EAS_FUZZ_LANES=5000 uv run pytest tests/host/test_lanes.py` runs that many kernels, 20 at a time.
+`EAS_FUZZ_LANES=5000 uv run pytest tests/host/test_lanes.py` runs that many kernels, 10 at a time.
 """
 
 from __future__ import annotations
 
-import os
 from random import Random
 from typing import Any
 
@@ -16,12 +15,13 @@ from eas.msl.host import Host
 from tests.fuzz.lanes import LANES, LENGTH, ROW, TRIPS, run_in_cpython, write_kernels
 from tests.fuzz.running import load
 from tests.host.alike import Arrays, Trial, run_trials
+from tests.thorough import batches
 
-BATCH = 20
-BATCHES = int(os.environ.get("EAS_FUZZ_LANES", "20")) // BATCH
+BATCH = 10
+BATCHES = batches("EAS_FUZZ_LANES", BATCH, always=10, thoroughly=20)
 
 
-@pytest.mark.parametrize("batch", range(BATCHES))
+@pytest.mark.parametrize("batch", BATCHES)
 def test_lanes_do_what_scalar_code_would_do(host: Host, batch: int) -> None:
     seeds = range(batch * BATCH // 2, (batch + 1) * BATCH // 2)
     run_trials(host, [trial for seed in seeds for trial in trials_of(seed)])

@@ -1,11 +1,10 @@
 """Random kernels over matrices give what NumPy gives, also where operands are shared.
 
-`EAS_FUZZ_MATRICES=5000 uv run pytest tests/host/test_matrices.py` runs that many, 20 at a time.
+`EAS_FUZZ_MATRICES=5000 uv run pytest tests/host/test_matrices.py` runs that many, 8 at a time.
 """
 
 from __future__ import annotations
 
-import os
 from random import Random
 from typing import Any
 
@@ -18,12 +17,13 @@ from tests.fuzz.accumulators import ELEMENTS, write_accumulators
 from tests.fuzz.matrices import PROGRAMS, TRIPS, InexactError, run_in_numpy, write_kernel
 from tests.fuzz.running import load
 from tests.host.alike import Arrays, Trial, run_trials
+from tests.thorough import batches
 
-BATCH = 20
-BATCHES = int(os.environ.get("EAS_FUZZ_MATRICES", "20")) // BATCH
+BATCH = 8
+BATCHES = batches("EAS_FUZZ_MATRICES", BATCH, always=8, thoroughly=24)
 
 
-@pytest.mark.parametrize("batch", range(BATCHES))
+@pytest.mark.parametrize("batch", BATCHES)
 def test_products_do_not_change_what_they_read(host: Host, batch: int) -> None:
     trials: list[Trial] = []
     seed = batch * 1000
@@ -33,8 +33,10 @@ def test_products_do_not_change_what_they_read(host: Host, batch: int) -> None:
     run_trials(host, trials)
 
 
-def test_accumulators_give_what_the_interpreter_gives(host: Host) -> None:
-    run_trials(host, [accumulators_of(seed) for seed in range(BATCH)])
+@pytest.mark.parametrize("batch", BATCHES)
+def test_accumulators_give_what_the_interpreter_gives(host: Host, batch: int) -> None:
+    seeds = range(batch * BATCH, (batch + 1) * BATCH)
+    run_trials(host, [accumulators_of(seed) for seed in seeds])
 
 
 def accumulators_of(seed: int) -> Trial:

@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import os
-from math import ceil
 from random import Random
 from typing import Any
 
@@ -18,14 +17,15 @@ from eas.msl.host import Host
 from tests.fuzz.running import load
 from tests.fuzz.shared import PROGRAMS, TIMES, run_in_numpy, write_kernel
 from tests.host.alike import Arrays, Trial, check_trials, run_trials
+from tests.thorough import batches
 
-KERNELS = int(os.environ.get("EAS_FUZZ_SHARED", "20"))
 FIRST = int(os.environ.get("EAS_FUZZ_SEED", "0"))
-BATCH = 20
+BATCH = 10
+BATCHES = batches("EAS_FUZZ_SHARED", BATCH, always=10, thoroughly=20)
 THREADS = (None, None, 1, 32, 33, 96)
 
 
-@pytest.mark.parametrize("batch", range(ceil(KERNELS / BATCH)))
+@pytest.mark.parametrize("batch", BATCHES)
 def test_exchanges_through_memory_agree_with_numpy(
     batch: int, host: Host, checked_host: Host
 ) -> None:

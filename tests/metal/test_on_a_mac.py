@@ -18,6 +18,7 @@ from scripts.on_a_mac import SNAPSHOTS
 from tests.metal.conftest import forget_device
 from tests.metal.simulated import Machine
 from tests.processes import is_alive, wait_until
+from tests.thorough import thorough
 
 GPU = "Apple M1 (simulated)"
 
@@ -69,6 +70,7 @@ def test_a_report_describes_the_machine_the_texts_and_the_tests(tmp_path: Path) 
     assert behind("Texts", report).startswith(said)
 
 
+@thorough
 @pytest.mark.usefixtures("_without_xcode")
 def test_a_test_that_fails_is_shown(tmp_path: Path) -> None:
     test = tmp_path / "test_that_fails.py"
@@ -79,6 +81,7 @@ def test_a_test_that_fails_is_shown(tmp_path: Path) -> None:
     assert "assert 2 == 3" in tests
 
 
+@thorough
 @pytest.mark.usefixtures("_without_xcode")
 def test_a_test_that_ends_the_process_does_not_end_the_others(tmp_path: Path) -> None:
     test = tmp_path / "test_that_aborts.py"
@@ -107,6 +110,7 @@ raise SystemExit(main())
 """
 
 
+@thorough
 def test_ctrl_c_leaves_a_report(tmp_path: Path) -> None:
     test, output, mark = (tmp_path / name for name in ("test_hang.py", "report.md", "mark"))
     test.write_text(
