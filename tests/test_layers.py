@@ -47,7 +47,8 @@ FOLDERS: dict[str, dict[str, set[str]]] = {
         "testing": {"top"},
         "analysis": {"top"},
         "lsp": {"analysis", "top"},
-        "cli": {"analysis", "lsp", "testing", "top"},
+        "review": {"analysis", "testing", "top"},
+        "cli": {"analysis", "lsp", "review", "testing", "top"},
     },
     "frontend_ast": {"source": set(), "top": {"source"}},
     "ir": {

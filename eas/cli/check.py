@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
+from eas.analysis.kernel_files import may_have_kernels
 from eas.analysis.loading import IMPORT, SYNTAX
 from eas.analysis.process import TimeLimit, Worker, WorkerError
 from eas.analysis.records import DiagnosticRecord, FileRecord, joined, merged, record_of
@@ -93,16 +94,6 @@ def _files_of(name: str, config: Settings | None) -> Iterator[str]:
 def _is_left_out(folder: str, name: str) -> bool:
     is_environment = os.path.isfile(os.path.join(folder, name, "pyvenv.cfg"))
     return name.startswith(".") or name in _LEFT_OUT or is_environment
-
-
-def may_have_kernels(path: str) -> bool:
-    """Whether a file has the words without which it cannot have a kernel."""
-    try:
-        with open(path, "rb") as stream:
-            text = stream.read()
-    except OSError as error:
-        raise UsageError(f"{path} cannot be read: {error.strerror}") from error
-    return b"kernel" in text and b"eas" in text
 
 
 def check_file(file: tuple[str, Settings], request: Request) -> FileRecord:
