@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 from tests.processes import PATIENCE
+from tests.thorough import thorough
 
 CORE = (
     *("tests/test_kernel.py", "tests/test_launch.py", "tests/frontend/test_records.py"),
@@ -31,6 +32,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@thorough
 def test_the_core_of_the_suite_passes_without_the_names_of_posix(tmp_path: Path) -> None:
     options = (
         "-q",
