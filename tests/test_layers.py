@@ -45,7 +45,7 @@ FOLDERS: dict[str, dict[str, set[str]]] = {
         "tuning": set(),  # candidates of any kind; SepTran has its own
         "top": {"tuning"},  # a kernel is compiled and launched without the tools below
         "testing": {"top"},
-        "analysis": {"top"},
+        "analysis": {"testing", "top"},
         "lsp": {"analysis", "top"},
         "review": {"analysis", "testing", "top"},
         "cli": {"analysis", "lsp", "review", "testing", "top"},
