@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import gc
 import itertools
+import os
 import sys
 import tracemalloc
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from benchmarks.memory import STEPS, Step
+from eas.msl.host import load, worker_client
 from eas.msl.host.build import default_builder
 from eas.msl.host.worker import Worker
 from eas.runtime.interpreter.run import MOST_PLANS
@@ -73,6 +76,22 @@ def test_a_library_is_unloaded_when_many_others_were_needed_since(
         worker._library(path)  # pyright: ignore[reportPrivateUsage]
     loaded = "".join(maps())
     assert [path in loaded for path in paths] == [True, False, True]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="pages are given back on Linux only")
+def test_memory_for_large_arrays_is_given_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker_client, "KEPT_BYTES", 1 << 20)
+    host = worker_client.Host()
+    shader = load(TEXT.replace("NUMBER", "7"), host=host)
+    try:
+        for count in (1 << 21, 1 << 10, 1 << 21):  # larger than what is kept, smaller, and again
+            x = np.zeros(count, np.float32)
+            shader.fill(x, threads=count, per_group=256)
+            assert (x == 7).all()
+            held = os.fstat(host._file).st_blocks * 512  # pyright: ignore[reportPrivateUsage]
+            assert held <= 1 << 20
+    finally:
+        host.stop()
 
 
 def allocated_by(what: str, backend: str, count: int) -> float:

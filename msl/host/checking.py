@@ -38,7 +38,7 @@ def check(
     found: dict[Diagnostic, None] = {}
     for order in ORDERS:
         dispatch = Dispatch(host, library, kernel.name, buffers, threads, groups, unit, order=order)
-        with host.lock:
+        with host.exclusive():
             try:
                 dispatch.run()
             except KernelFault as fault:

@@ -23,8 +23,8 @@ class Dispatch:
     """A kernel, its buffers and its extents: `groups` threadgroups of `threads` threads.
 
     With fewer threads in all than that, `grid`, groups at its end have fewer threads than others.
-    `shared` is the size in bytes of each threadgroup buffer. The host's lock is held by whoever
-    runs it, until the results are written back.
+    `shared` is the size in bytes of each threadgroup buffer. Whoever runs it has the host
+    `exclusive`ly until the results are written back.
     """
 
     host: Host

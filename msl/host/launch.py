@@ -38,5 +38,5 @@ def run(
     def prepare(buffers: Sequence[Bound], extents: Extents) -> Dispatch:
         return Dispatch(host, library, kernel.name, buffers, threads, extents, unit, order=order)
 
-    with host.lock:
+    with host.exclusive():
         return launch(kernel, params, arguments, grid, prepare, program_output)

@@ -140,7 +140,7 @@ class _Launch:
             shader.host, shader.library, self.signature.name, bound, per_group, groups,
             shared=self.shared, order=order, grid=grid,
         )  # fmt: skip
-        with shader.host.lock:
+        with shader.host.exclusive():
             dispatch.run()
             if writes_back:
                 dispatch.write_back(*(each.index for each in bound if not each.is_constant))

@@ -14,7 +14,8 @@ import tempfile
 import threading
 import time
 import weakref
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import IO, Any, cast
@@ -26,6 +27,8 @@ from eas.support.records import field, frozen, record
 
 WORKER = Path(__file__).parent / "worker.py"
 MOST_REPLY_BYTES = 1 << 16
+# So much of the memory for arrays stays for the next launch.
+KEPT_BYTES = 64 << 20
 
 
 @frozen
@@ -64,6 +67,22 @@ class Host:
             except (OSError, ValueError, OverflowError) as error:
                 raise HostError(f"there is no memory for {size} bytes of arrays: {error}") from None
         return self._arrays
+
+    @contextmanager
+    def exclusive(self) -> Iterator[None]:
+        """Holds the lock for a launch, then gives back the memory of large arrays."""
+        with self.lock:
+            try:
+                yield
+            finally:
+                self._free_pages()
+
+    def _free_pages(self) -> None:
+        """Frees pages, also those of the worker; both may go on using their addresses."""
+        size = 0 if self._arrays is None else len(self._arrays)
+        if self._arrays is not None and size > KEPT_BYTES and hasattr(mmap, "MADV_REMOVE"):
+            with suppress(OSError):  # not every file system can
+                self._arrays.madvise(mmap.MADV_REMOVE, KEPT_BYTES, size - KEPT_BYTES)
 
     def ask(self, request: Request, kernel: str) -> Report:
         """Has the worker run a launch; raises `HostError` if it does not answer."""
