@@ -43,12 +43,13 @@ LLVM = ("emit", "analysis", "lanes", "top")
 FOLDERS: dict[str, dict[str, set[str]]] = {
     "eas": {
         "tuning": set(),  # candidates of any kind; SepTran has its own
-        "top": {"tuning"},  # a kernel is compiled and launched without the tools below
+        "top": {"export", "tuning"},  # a kernel is launched without the tools below
+        "export": {"top"},  # `kernel.export` imports it when it is called
         "testing": {"top"},
         "analysis": {"testing", "top"},
         "lsp": {"analysis", "top"},
         "review": {"analysis", "testing", "top"},
-        "cli": {"analysis", "lsp", "review", "testing", "top"},
+        "cli": {"analysis", "export", "lsp", "review", "testing", "top"},
     },
     "frontend_ast": {"source": set(), "top": {"source"}},
     "ir": {
@@ -77,7 +78,7 @@ FOLDERS: dict[str, dict[str, set[str]]] = {
         "targets": {"flat"},
         "tuner": {"files", "flat", "logic", "lowering", "top"},
         "top": {"cli", "files", "flat", "logic", "lowering", "targets"},
-        "cli": {"files", "flat", "logic", "lowering", "targets", "top"},
+        "cli": {"files", "flat", "logic", "lowering", "targets", "top", "tuner"},
     },
 }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from eas.septran.flat.interpret import FlatRunError, run_module
@@ -21,7 +21,6 @@ views = st.builds(
 )
 
 
-@settings(max_examples=150)
 @given(st.lists(views, min_size=1, max_size=2), st.integers(1, 3), st.integers(1, 3))
 def test_a_loop_without_violations_runs_without_races(
     written: list[str], trips: int, inner: int

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from eas.septran.flat.nodes import Module
 from eas.septran.flat.pipelines import expand_pipelines
@@ -13,7 +13,6 @@ from tests.septran.flat.random_modules import modules
 from tests.septran.modules import flash_attention, gemm, softmax
 
 
-@settings(max_examples=100)
 @given(modules)
 def test_a_printed_module_parses_to_itself(module: Module) -> None:
     text = print_module(module)
