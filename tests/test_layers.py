@@ -77,8 +77,8 @@ FOLDERS: dict[str, dict[str, set[str]]] = {
         "picture": {"files", "flat", "logic", "lowering"},
         "targets": {"flat"},
         "tuner": {"files", "flat", "logic", "lowering", "top"},
-        "top": {"cli", "files", "flat", "logic", "lowering", "targets"},
-        "cli": {"files", "flat", "logic", "lowering", "targets", "top", "tuner"},
+        "top": {"cli", "files", "flat", "logic", "lowering", "picture", "targets"},
+        "cli": {"files", "flat", "logic", "lowering", "picture", "targets", "top", "tuner"},
     },
 }
 
