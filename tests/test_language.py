@@ -220,7 +220,6 @@ def examples(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("case", "backend"),
     on_backends(BACKENDS, [(case,) for case in CASES]),
-    ids=lambda value: getattr(value, "name", value),
 )
 def test_the_examples_give_what_they_say(
     case: Case, backend: Backend, examples: dict[str, Any]

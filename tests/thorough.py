@@ -36,13 +36,16 @@ def in_turn(backends: Sequence[str], number: int) -> tuple[str, ...]:
 def on_backends(backends: Sequence[str], cases: Sequence[tuple[Any, ...]]) -> list[Any]:
     """Cases for `parametrize` on every backend, its name as the last value.
 
-    Without `--thorough` a case runs on those of `in_turn`.
+    Without `--thorough` a case runs on those of `in_turn`. A value has the id that is its name, or
+    its text: the same in every process.
     """
-    return [
-        pytest.param(*case, backend, marks=() if backend in in_turn(backends, number) else thorough)
-        for number, case in enumerate(cases)
-        for backend in backends
-    ]
+    found: list[Any] = []
+    for number, case in enumerate(cases):
+        names = [str(getattr(value, "name", value)) for value in case]
+        for backend in backends:
+            marks = () if backend in in_turn(backends, number) else thorough
+            found.append(pytest.param(*case, backend, id="-".join([*names, backend]), marks=marks))
+    return found
 
 
 def batches(variable: str, size: float, *, always: int, thoroughly: int) -> list[Any]:

@@ -61,7 +61,6 @@ def test_functions_are_exact_to_two_units_in_the_last_place(name: str, backend: 
 @pytest.mark.parametrize(
     ("name", "dtype", "backend"),
     on_backends(BACKENDS, [(name, dtype) for dtype in (F16, BF16) for name in NAMES]),
-    ids=str,
 )
 def test_narrow_floats_are_rounded_once(name: str, dtype: DType, backend: str) -> None:
     """Nearly so: where the f32 before it is just off a tie, the nearest but one may be taken."""

@@ -40,7 +40,6 @@ def test_threads_that_fill_no_simdgroup_share_the_work(
 @pytest.mark.parametrize(
     ("family", "shape", "backend"),
     on_backends(BACKENDS, [(family, shape) for family in FAMILIES for shape in LONG]),
-    ids=str,
 )
 def test_rows_of_every_length_are_combined(family: Family, shape: Shape, backend: Backend) -> None:
     launch = family.launch(F32, shape)
