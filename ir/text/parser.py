@@ -11,7 +11,8 @@ from eas.ir import nodes as ir
 from eas.ir.nodes import AtomicKind, Function, Op, Param, Region, Value
 from eas.ir.ops import OPS, OpTable, TargetOpDef
 from eas.ir.ops.record import Attr
-from eas.ir.text.lexer import SPOT, Kind, ParseError, Token, split_tokens, unquote
+from eas.ir.text.lexer import SPOT, ParseError, Token, split_tokens, unquote
+from eas.ir.text.reader import TokenReader
 from eas.ir.types import DTYPES, Block, DType, Pointer, Scalar, Space, Type
 from eas.support.faults import AccessKind
 from eas.support.location import NOWHERE, Loc, SourceName
@@ -40,7 +41,7 @@ def parse_function(text: str, ops: OpTable = OPS) -> Function:
 
 
 @record
-class _Parser:
+class _Parser(TokenReader[Token]):
     """The tokens, the next one, and every value of the text by its id.
 
     The values are collected before anything else: so even a function that uses a value before
@@ -53,43 +54,10 @@ class _Parser:
     values: dict[int, Value] = field(default_factory=dict[int, Value])
     source: SourceName = NOWHERE.source
 
-    @property
-    def token(self) -> Token:
-        return self.tokens[self.next]
+    choices = ("word", "number")
 
     def error(self, expected: str) -> ParseError:
         return ParseError(self.token.line, f"expected {expected}, found {_shown(self.token)}")
-
-    def accept(self, text: str) -> bool:
-        """Takes a word or mark if it is next."""
-        if self.token.text != text or self.token.kind not in ("word", "mark"):
-            return False
-        self.next += 1
-        return True
-
-    def expect(self, text: str) -> None:
-        if not self.accept(text):
-            raise self.error(f"`{text}`")
-
-    def take(self, kind: Kind, expected: str) -> Token:
-        if self.token.kind != kind:
-            raise self.error(expected)
-        self.next += 1
-        return self.tokens[self.next - 1]
-
-    def end_line(self) -> None:
-        self.take("newline", "the end of the line")
-        self.skip_lines()
-
-    def skip_lines(self) -> None:
-        while self.token.kind == "newline":
-            self.next += 1
-
-    def one_of(self, names: dict[str, T], expected: str) -> T:
-        if self.token.kind not in ("word", "number") or self.token.text not in names:
-            raise self.error(expected)
-        self.next += 1
-        return names[self.tokens[self.next - 1].text]
 
     def integer(self, expected: str) -> int:
         if not re.fullmatch(r"-?\d+", self.token.text):
@@ -99,21 +67,6 @@ class _Parser:
     def string(self, expected: str) -> str:
         token = self.take("string", expected)
         return unquote(token.text, token.line)
-
-    def name(self, expected: str) -> str:
-        if self.token.kind == "string":
-            return self.string(expected)
-        return self.take("word", expected).text
-
-    def listed(self, item: Callable[[], T], end: str) -> tuple[T, ...]:
-        """Items with commas between them, up to the mark `end`, which is taken."""
-        items: list[T] = []
-        while not self.accept(end):
-            items.append(item())
-            if not self.accept(","):
-                self.expect(end)
-                break
-        return tuple(items)
 
     def collect_definitions(self) -> None:
         for place, (token, follower) in enumerate(zip(self.tokens, self.tokens[1:], strict=False)):

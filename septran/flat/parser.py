@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import cache
 from typing import Literal, NamedTuple, TypeVar, get_args
 
 from eas.ir.text.lexer import STRING, WORD, ParseError, unquote
+from eas.ir.text.reader import TokenReader
 from eas.ir.types import DTYPES, DType
 from eas.septran.flat.affine import ZERO, Affine, AffineError, affine, maximum, minimum
 from eas.septran.flat.nodes import (
@@ -123,13 +124,11 @@ def _split(text: str) -> list[_Token]:
 
 
 @record
-class _Parser:
+class _Parser(TokenReader[_Token]):
     tokens: list[_Token]
     next: int = 0
 
-    @property
-    def token(self) -> _Token:
-        return self.tokens[self.next]
+    choices = ("word", "mark")
 
     def error(self, expected: str) -> FlatParseError:
         token = self.token
@@ -139,50 +138,6 @@ class _Parser:
     def refusal(self, message: str, token: _Token | None = None) -> FlatParseError:
         place = token or self.token
         return FlatParseError(place.line, place.column, message)
-
-    def is_next(self, text: str) -> bool:
-        return self.token.text == text and self.token.kind in ("word", "mark")
-
-    def accept(self, text: str) -> bool:
-        """Takes a word or mark if it is next."""
-        if not self.is_next(text):
-            return False
-        self.next += 1
-        return True
-
-    def expect(self, text: str) -> None:
-        if not self.accept(text):
-            raise self.error(f"`{text}`")
-
-    def take(self, kind: _Kind, expected: str) -> _Token:
-        if self.token.kind != kind:
-            raise self.error(expected)
-        self.next += 1
-        return self.tokens[self.next - 1]
-
-    def end_line(self) -> None:
-        self.take("newline", "the end of the line")
-        self.skip_lines()
-
-    def skip_lines(self) -> None:
-        while self.token.kind == "newline":
-            self.next += 1
-
-    def one_of(self, names: Mapping[str, T], expected: str) -> T:
-        if self.token.kind not in ("word", "mark") or self.token.text not in names:
-            raise self.error(expected)
-        self.next += 1
-        return names[self.tokens[self.next - 1].text]
-
-    def listed(self, item: Callable[[], T], end: str) -> tuple[T, ...]:
-        """Items with commas between them, up to the mark `end`, which is taken."""
-        items: list[T] = []
-        while not self.accept(end):
-            items.append(item())
-            if not self.accept(","):
-                self.expect(end)
-                break
-        return tuple(items)
 
     def integer(self, expected: str = "an integer") -> int:
         if not self.token.text.isdigit():
@@ -195,11 +150,6 @@ class _Parser:
             return unquote(token.text, token.line)
         except ParseError as error:
             raise self.refusal(error.message, token) from None
-
-    def name(self, expected: str) -> str:
-        if self.token.kind == "string":
-            return self.string(expected)
-        return self.take("word", expected).text
 
     def dotted(self, expected: str) -> str:
         name = self.name(expected)
