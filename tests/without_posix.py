@@ -12,12 +12,14 @@ import signal
 import subprocess
 import sys
 import time
+from importlib.util import find_spec
 from typing import Any
 
 LIBRARIES = (
     *("ctypes", "hypothesis", "llvmlite.binding", "ml_dtypes", "multiprocessing", "numpy"),
-    *("platform", "rich.console", "syrupy", "tempfile", "uuid", "zipfile"),
+    *("platform", "platformdirs", "rich.console", "syrupy", "tempfile", "uuid", "zipfile"),
 )
+OPTIONAL = "platformdirs"  # a plugin of pytest, where something brings it along
 MODULES = ("fcntl", "grp", "posix", "pwd", "resource", "syslog", "termios", "tty")
 PREFIXES = {
     os: (
@@ -52,7 +54,8 @@ NAMES = {
 def remove() -> None:
     """Takes away modules, names, and the functions' arguments that only POSIX has."""
     for name in LIBRARIES:
-        importlib.import_module(name)
+        if name != OPTIONAL or find_spec(name) is not None:
+            importlib.import_module(name)
     for name in MODULES:
         sys.modules[name] = None  # pyright: ignore[reportArgumentType]
     for module, prefixes in PREFIXES.items():
