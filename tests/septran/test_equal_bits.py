@@ -122,3 +122,41 @@ def test_rows_have_the_same_bits_in_every_memory(machine: str, tmp_path: Path) -
     texts = [ROWS.format(machine=machine, proc=proc, mems=mems, rows=4) for mems in PLACES[machine]]
     first, *others = results_of("layernorm", texts, tmp_path)
     assert all(np.array_equal(each, first) for each in others)
+
+
+CONVOLUTION = """\
+machine: {machine}
+entrypoint: host
+task_mappings:
+  host:
+    task_name: conv2d
+    proc: HOST
+    tunables: {{rows: {rows}, columns: {columns}, outputs: 16}}
+    calls: {{conv2d_block: block}}
+  block: {{task_name: conv2d_block, proc: {proc}, mems: {outer}, calls: {{conv2d_row: row}}}}
+  row:
+    task_name: conv2d_row
+    proc: {proc}
+    mems: {inner}
+    tunables: {{channels: 8}}
+    calls: {{conv2d_taps: taps}}
+  taps: {{task_name: conv2d_taps, proc: {proc}}}
+"""
+HALOS = {
+    "cpu": [("{}", "{Y: REGISTER}"), ("{X: SHARED}", "{Y: SHARED, W: SHARED}")],
+    "apple_gpu": [("{}", "{Y: REGISTER, X: SHARED}"), ("{X: SHARED}", "{Y: REGISTER, W: SHARED}")],
+    "awesomedsa": [("{}", "{Y: ACC, X: SPM}"), ("{X: SPM}", "{Y: SPM, W: ACC}")],
+}
+
+
+@pytest.mark.parametrize("machine", HALOS)
+def test_halos_change_no_bit(machine: str, tmp_path: Path) -> None:
+    texts = [
+        CONVOLUTION.format(
+            machine=machine, proc=VARIANTS[machine][0], outer=outer, inner=inner, rows=m, columns=n
+        )
+        for outer, inner in HALOS[machine]
+        for m, n in ((2, 8), (3, 16))
+    ]
+    first, *others = results_of("conv2d", texts, tmp_path)
+    assert all(np.array_equal(each, first) for each in others)
