@@ -392,7 +392,15 @@ class Builder:
             self.complaints.add("S203", message, loc, secondary=[Label(step.loc, "launched here")])
             return None
         self.check_levels(caller, instance)
-        return instance, task
+        handed = {**caller.bindings, **instance.bindings}
+        return replace(instance, bindings=handed), task
+
+    def binding_place(self, instance: ResolvedInstance, leaf: str) -> Loc:
+        """Where a leaf is bound: in its own instance, or in one that hands the binding down."""
+        wanted = instance.bindings[leaf]
+        several = (self.instances[instance.name], *self.instances.values())
+        binder = next(each for each in several if each.bindings.get(leaf) == wanted)
+        return self.place(binder.name, "leaf_task_bindings", leaf)
 
     def check_levels(self, caller: ResolvedInstance, instance: ResolvedInstance) -> None:
         if self.machine.level(instance.proc) < self.machine.level(caller.proc):
@@ -567,7 +575,7 @@ class Builder:
         if isinstance(stmt, Mma):
             names = [each for each in task.names if each in instance.bindings]
             bound = instance.bindings[names[0]] if names else None
-            place = self.place(instance.name, "leaf_task_bindings", names[0]) if names else loc
+            place = self.binding_place(instance, names[0]) if names else loc
             m, n = stmt.target.shape
             named = (("m", m), ("n", n), ("k", stmt.depth))
             extents = {letter: room(extent, frame.ranges) for letter, extent in named}
