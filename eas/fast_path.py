@@ -26,7 +26,7 @@ from eas.runtime.argument_values import (
     to_bound,
 )
 from eas.runtime.cpu.launch_plan import Layout, Plan, PlannedLaunch
-from eas.runtime.cpu.torch_plan import TorchPlan, can_be_planned
+from eas.runtime.cpu.torch_plan import TorchPlan, can_be_planned, slots_of
 from eas.runtime.grid import (
     MAX_AXES,
     Grid,
@@ -157,7 +157,7 @@ class FastPath:
         same, uses = self._same(call), compiled.binding.uses
         owners = {n: same.get(names[n], names[n]) for n in tensors}
         written = frozenset(n for n, owner in owners.items() if uses[owner].is_written)
-        return TorchPlan(plan, tensors, written)
+        return TorchPlan(plan, slots_of(tensors, written))
 
     def _layout(
         self, names: list[str], row: Row, compiled: CompiledKernel, call: Specialized

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, cached_property
 from typing import Any
 
@@ -22,21 +22,19 @@ _HEADER, _READ = 16, 3  # bytes before the functions of the exchange API, and wh
 _KINDS = {"i": 0, "u": 1, "f": 2}  # codes of DLPack
 _BF16, _BOOL = 4, 6
 
+Slot = tuple[int, ...]
+
 
 class TorchPlan:
-    """A plan whose arrays are tensors; `tensors` are their positions in the row."""
+    """A plan whose arrays are tensors; `slots` has a row of words for each, see `slots_of`."""
 
-    def __init__(
-        self, plan: Plan | Reading, tensors: Mapping[int, Array], written: frozenset[int]
-    ) -> None:
+    def __init__(self, plan: Plan | Reading, slots: Sequence[Slot]) -> None:
         torch: Any = torch_arguments.loaded()
-        self._plan = plan
-        self._given = (tensors, written)
-        self._tensors = tuple(tensors)
-        self._written = tuple(written)
+        self._plan, self._slots = plan, slots
+        self._tensors = tuple(slot[0] for slot in slots)
+        self._written = tuple(slot[0] for slot in slots if slot[-1])
         types = (torch.Tensor, torch.nn.Parameter, np.ndarray, False)
-        head = [id(plan.capsule), _reader(torch), *map(id, types), plan.arguments, len(tensors)]
-        slots = [_slot(index, array, index in written) for index, array in tensors.items()]
+        head = [id(plan.capsule), _reader(torch), *map(id, types), plan.arguments, len(slots)]
         self._words = np.array([*head, *(word for slot in slots for word in slot)], np.int64)
         self._method, _, self._call = make_builtin(support().call_torch, self._words)
         self._requires_grad: Callable[[Any], bool] = torch.Tensor.requires_grad.__get__
@@ -78,7 +76,7 @@ class TorchPlan:
     def reading(self) -> TorchReading:
         """The plan, to read arguments without running the kernel."""
         assert isinstance(self._plan, Plan)
-        return TorchReading(self._plan.reading, *self._given)
+        return TorchReading(self._plan.reading, self._slots)
 
     def _are_plain(self, row: tuple[Any, ...], written: list[Any]) -> bool:
         """Whether memory holds what the tensors are, and autograd need not be asked."""
@@ -90,17 +88,17 @@ class TorchPlan:
 class TorchReading(TorchPlan):
     """A plan that reads arguments and runs nothing, see `launch_plan.Reading`."""
 
-    def __init__(
-        self, inner: Reading, tensors: Mapping[int, Array], written: frozenset[int]
-    ) -> None:
-        super().__init__(inner, tensors, written)
+    def __init__(self, inner: Reading, slots: Sequence[Slot]) -> None:
+        super().__init__(inner, slots)
         self._reading = inner
 
     def read(self, row: tuple[Any, ...]) -> PlannedLaunch | None:
         packet = self.call(row)
         if not isinstance(packet, bytearray):
             return None
-        return self._reading.launch(packet, row, self.explain)
+        # a tensor can get other memory before the launch runs (`x.data = y`): this is what it uses
+        storages = [row[n].untyped_storage() for n in self._tensors]
+        return self._reading.launch(packet, (*row, storages), self.explain)
 
 
 def can_be_planned(arrays: Mapping[int, Array]) -> bool:
@@ -109,6 +107,11 @@ def can_be_planned(arrays: Mapping[int, Array]) -> bool:
         return True
     is_large = len(arrays) > MOST_TENSORS or any(a.ndim > _MOST_AXES for a in arrays.values())
     return not is_large and _reader(torch_arguments.loaded()) != 0
+
+
+def slots_of(tensors: Mapping[int, Array], written: frozenset[int]) -> list[Slot]:
+    """What `call_torch.ll` knows of tensors, by their positions. It keeps none of them alive."""
+    return [_slot(index, array, index in written) for index, array in tensors.items()]
 
 
 def _slot(index: int, array: Array, is_written: bool) -> tuple[int, ...]:

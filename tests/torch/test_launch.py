@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
+import weakref
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +20,8 @@ from eas import mk
 from eas.fast_path import FastPath
 from eas.kernel import Kernel
 from eas.runtime.refusals import LaunchError
+from tests.processes import wait_until
+from tests.streams.gates import Gate
 from tests.torch.with_torch import torch
 
 Launch = Callable[[], object]
@@ -368,3 +373,28 @@ def test_a_tensor_that_is_zero_by_definition_has_no_memory(backend: str) -> None
     with pytest.raises(LaunchError, match=r"argument `x`.*Cannot convert a ZeroTensor"):
         double(torch._efficientzerotensor(4), y, 4, BLOCK=4)
     assert y.tolist() == [2.0] * 4
+
+
+def is_gone(reference: weakref.ref[Any]) -> bool:
+    return reference() is None
+
+
+def test_an_asynchronous_launch_keeps_the_memory_that_a_tensor_had(backend: str) -> None:
+    x, gate = torch.ones(4), Gate()
+    for _ in range(2):  # the second one is like the first
+        memory = eas.zeros(4)
+        y, storage = memory.to_torch(), weakref.ref(memory._storage)
+        del memory
+        with eas.stream(eas.Stream("cpu")) as s:
+            s.submit(gate, "gate", (), ())
+            double(x, y, 4, BLOCK=4, _sync=False)
+        y.data = torch.zeros(4)
+        gc.collect()
+        is_kept = storage() is not None
+        gate.open()
+        s.synchronize()
+        assert is_kept
+        del s  # and its thread with it, which may be the last to know the launch
+        wait_until(partial(is_gone, storage))
+        assert y.tolist() == [0.0] * 4
+        gate = Gate()
