@@ -306,7 +306,7 @@ class _OpenCLText(CText):
         positions = iter(along)
         for axis, (offset, extent) in enumerate(zip(view.offsets, view.extents, strict=True)):
             position = "0" if extent is None else next(positions)
-            shown = [c_number(offset)] if offset != ZERO else []
+            shown = [c_factor(offset)] if offset != ZERO else []
             shown += [position] if position != "0" else []
             if not shown:
                 continue

@@ -190,3 +190,29 @@ def test_the_logic_of_conv2d_is_the_convolution_that_numpy_makes() -> None:
     arrays, expected = conv2d.make((2, 5, 9, 3, 2, 4, 3), "f4")
     load_logic(conv2d.logic_file).tasks["conv2d"](*arrays, rows=2, columns=4, outputs=2)
     assert np.allclose(arrays[0], expected, atol=1e-5)
+
+
+ROWS_IN_REGISTERS = """\
+machine: opencl
+entrypoint: host
+task_mappings:
+  host:
+    task_name: conv2d
+    proc: HOST
+    tunables: {rows: 96, columns: 3, outputs: 33, channels: 48}
+    calls: {conv2d_block: block}
+  block: {task_name: conv2d_block, proc: BLOCK, mems: {X: REGISTER}, calls: {conv2d_row: row}}
+  row: {task_name: conv2d_row, proc: BLOCK, calls: {conv2d_taps: taps}}
+  taps: {task_name: conv2d_taps, proc: BLOCK, mems: {X: SHARED, W: SHARED}}
+"""
+
+
+def test_opencl_finds_the_row_of_a_window_in_registers(tmp_path: Path) -> None:
+    """The row is `y + r`, all of which is divided by the number of work-items."""
+    pytest.importorskip("pyopencl")
+    mapping = tmp_path / "rows.map.yaml"
+    mapping.write_text(ROWS_IN_REGISTERS, "utf-8")
+    [conv2d] = [each for each in EXAMPLES if each.name == "conv2d"]
+    arrays, expected = conv2d.make((1, 33, 5, 3, 2, 2, 4), "f4")
+    load(conv2d.logic_file, mapping)(*arrays)
+    assert np.allclose(arrays[0], expected, atol=1e-4)
