@@ -12,7 +12,7 @@ from eas.frontend_ast.operands import NONE, Const, Num, Operand
 from eas.frontend_ast.promote import broadcast, cast, common_dtype, describe
 from eas.frontend_ast.static import runtime_number
 from eas.ir.ops.matrix import sum_dtype
-from eas.ir.types import F16, F32, I8, I32, U8, DType
+from eas.ir.types import F16, F32, I8, I32, U8, DType, broadcast_shapes
 
 # How far factors of f32 may be rounded; they never are.
 _PRECISIONS = ("ieee", "tf32", "tf32x3")
@@ -63,8 +63,10 @@ def _product(ctx: Context, x: Num, y: Num, dtype: DType, acc: Num | None) -> Num
     total = acc or Num(ctx.build.constant(0, wanted))
     if total.dtype == F32 != wanted:
         total = cast(ctx, total, wanted)
-    if x.shape[-1] == y.shape[-2]:  # else no sum would fit: the op refuses the factors
-        total = broadcast(ctx, total, (*x.shape[:-1], y.shape[-1]))
+    shape = (*x.shape[:-1], y.shape[-1])
+    is_factor = x.shape[-1] == y.shape[-2]
+    if is_factor and broadcast_shapes(total.shape, shape) == shape:  # else the op refuses it
+        total = broadcast(ctx, total, shape)
     return ctx.compute("dot", left.value, right.value, total.value)
 
 

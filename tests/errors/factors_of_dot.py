@@ -15,6 +15,7 @@ def products(a, out):
     mk.store(out, 3, mk.sum(mk.dot(tile, mk.trans(tile), mk.zeros((16, 16), mk.f64))))
     wide = mk.zeros((16, 64))
     mk.store(out, 5, mk.sum(mk.dot(tile, wide, mk.zeros((16, 16)))))
+    mk.store(out, 6, mk.sum(mk.dot(tile, mk.trans(tile), mk.zeros((16, 8)))))
     tall = mk.full((1025, 16), 1, mk.i8)
     mk.store(out, 4, mk.sum(mk.dot(mk.trans(tall), tall)))
 
