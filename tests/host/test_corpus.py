@@ -6,7 +6,8 @@ import pytest
 
 from eas.msl.host import CHECKED, ORDERS, Host, default_host, run
 from tests.kernels.case import Arguments
-from tests.test_kernels import arrays_of, case_of, compare, every_kernel
+from tests.test_kernels import NAMES, arrays_of, case_of, compare, every_kernel
+from tests.thorough import one_of
 
 
 @every_kernel
@@ -39,8 +40,9 @@ def check_results(name: str, arguments: Arguments) -> None:
         compare(array, result, expected[array], case.tolerance)
 
 
-@every_kernel
-@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize(
+    ("name", "order"), one_of(3, [(name, order) for order in ORDERS for name in NAMES])
+)
 def test_every_access_is_watched_and_right(name: str, order: str, checked_host: Host) -> None:
     case = case_of(name)
     arguments = case.arguments()
