@@ -9,10 +9,10 @@ from eas.frontend_ast.arithmetic import binary
 from eas.frontend_ast.collective import require_all_lanes
 from eas.frontend_ast.context import Context
 from eas.frontend_ast.operands import NONE, Const, Num, Operand
-from eas.frontend_ast.promote import broadcast, cast, common_dtype, describe
+from eas.frontend_ast.promote import broadcast, cast, common_dtype, describe, fitting_shape
 from eas.frontend_ast.static import runtime_number
 from eas.ir.ops.matrix import sum_dtype
-from eas.ir.types import F16, F32, I8, I32, U8, DType, broadcast_shapes
+from eas.ir.types import F16, F32, I8, I32, U8, DType
 
 # How far factors of f32 may be rounded; they never are.
 _PRECISIONS = ("ieee", "tf32", "tf32x3")
@@ -65,7 +65,7 @@ def _product(ctx: Context, x: Num, y: Num, dtype: DType, acc: Num | None) -> Num
         total = cast(ctx, total, wanted)
     shape = (*x.shape[:-1], y.shape[-1])
     is_factor = x.shape[-1] == y.shape[-2]
-    if is_factor and broadcast_shapes(total.shape, shape) == shape:  # else the op refuses it
+    if is_factor and fitting_shape(total.shape, shape) == shape:  # else the op refuses it
         total = broadcast(ctx, total, shape)
     return ctx.compute("dot", left.value, right.value, total.value)
 

@@ -66,7 +66,8 @@ _WITHOUT_FUNCTION = frozenset(
 
 
 def is_function_of_mk(name: str) -> bool:
-    if name in _WITHOUT_FUNCTION or name.startswith("reduce_"):
+    is_reduction = name in OPS and OPS[name].reduction
+    if name in _WITHOUT_FUNCTION or is_reduction:
         return False
     tables = (_RENAMED, OPS, HANDLERS, COMBINATIONS)
     return f"reduce_{name}" in OPS or any(name in table for table in tables)
