@@ -10,6 +10,7 @@ import pytest
 
 import eas
 from tests.planted.case import Planted, guard
+from tests.thorough import thorough
 
 FOLDER = Path(__file__).parent / "planted"
 MODULES = sorted(path.stem for path in FOLDER.glob("*.py") if path.stem not in {"__init__", "case"})
@@ -29,6 +30,16 @@ CASES = [
     pytest.param(module, case, line, id=f"{module}-{case.kernel.name}")
     for module in MODULES
     for case, line in cases_of(module)
+]
+TWINS = [
+    pytest.param(
+        *param.values,
+        backend,
+        id=f"{param.id}-{backend}",
+        marks=() if number % len(BACKENDS) == turn else thorough,
+    )
+    for number, param in enumerate(CASES)
+    for turn, backend in enumerate(BACKENDS)
 ]
 every_case = pytest.mark.parametrize(("module", "case", "line"), CASES)
 every_backend = pytest.mark.parametrize("backend", BACKENDS)
@@ -50,8 +61,7 @@ def test_the_bug_is_reported_at_its_line(
     )
 
 
-@every_backend
-@every_case
+@pytest.mark.parametrize(("module", "case", "line", "backend"), TWINS)
 def test_the_twin_gives_the_right_result(
     module: str, case: Planted, line: int, backend: str
 ) -> None:

@@ -106,6 +106,7 @@ def test_thorough_tests_run_if_they_are_asked_for(folder: Path, workers: str) ->
     assert "left out" not in said
 
 
+@thorough
 def test_an_unused_snapshot_is_found_although_thorough_tests_are_left_out(folder: Path) -> None:
     (folder / "snapshots/errors/old.txt").write_text("text\n")
     code, said = run(folder)

@@ -14,6 +14,7 @@ import eas
 from eas import mk
 from eas.cli import main
 from eas.testing import compare, stored_text
+from tests.thorough import thorough
 
 REPOSITORY = Path(__file__).parent.parent
 
@@ -70,12 +71,14 @@ def _is_entry_point() -> bool:
     return any(each.value == "eas.testing.plugin" for each in entry_points(group="pytest11"))
 
 
+@thorough
 def test_a_text_that_is_not_stored_fails_and_names_the_option(project: Path) -> None:
     code, output = run_pytest(project)
     assert code == 1
     assert "test_relu - __metal__/relu.metal does not exist; `pytest --update-metal`" in output
 
 
+@thorough
 def test_two_texts_of_one_name_are_refused_also_when_they_are_written(project: Path) -> None:
     second = TEST.replace("def test_relu", "def test_small").replace("BLOCK=256", "BLOCK=64")
     (project / "test_small.py").write_text(second, "utf-8")

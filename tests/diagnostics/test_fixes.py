@@ -13,6 +13,7 @@ import eas
 from eas.support.diagnostics import Diagnostic, Edit, Fix
 from tests.errors.case import Case
 from tests.test_error_snapshots import NAMES, WITHOUT_SOURCE
+from tests.thorough import thorough
 
 Errors = list[tuple[str, str]]
 
@@ -95,6 +96,7 @@ def test_a_fix_stands_among_the_helps_that_are_printed() -> None:
             assert fix.help in diagnostic.help
 
 
+@thorough
 def test_many_helps_are_edits() -> None:
     codes = {d.code for name in sorted(set(NAMES) - WITHOUT_SOURCE) for d, _ in fixes_of(name)}
     assert codes >= {

@@ -23,6 +23,7 @@ from tests.conftest import SnapshotCheck
 from tests.export.kernels import CASES, Case, add, normalize, reverse
 from tests.metal.conftest import metal_host
 from tests.metal.simulated import Machine, installed
+from tests.thorough import thorough
 
 __all__ = ["metal_host"]
 HERE = Path(__file__).parent
@@ -182,6 +183,7 @@ def test_the_text_is_what_a_mac_gets(name: str, tmp_path: Path) -> None:
     assert text == (compiled.checked.msl if case.options.get("_checked") else compiled.msl)
 
 
+@thorough
 def test_an_export_has_the_same_bytes_in_every_process(tmp_path: Path) -> None:
     program = (
         "import sys; from pathlib import Path; from tests.export.test_export import export, CASES\n"

@@ -19,8 +19,9 @@ def test_the_metal_text_gives_the_results_of_the_reference(name: str) -> None:
     check_results(name, arguments)
 
 
-@every_kernel
-@pytest.mark.parametrize("order", ORDERS[1:])
+@pytest.mark.parametrize(
+    ("name", "order"), one_of(2, [(name, order) for order in ORDERS[1:] for name in NAMES])
+)
 def test_the_order_of_threads_does_not_matter(name: str, order: str) -> None:
     case = case_of(name)
     arguments = case.arguments()

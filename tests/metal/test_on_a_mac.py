@@ -58,6 +58,7 @@ def behind(title: str, report: str) -> str:
     return report.partition(f"\n## {title}\n\n")[2]
 
 
+@thorough
 @pytest.mark.usefixtures("_without_xcode")
 def test_a_report_describes_the_machine_the_texts_and_the_tests(tmp_path: Path) -> None:
     tests = ["tests/metal/test_corpus.py::test_a_gpu_gives_the_results_of_the_reference[relu]"]

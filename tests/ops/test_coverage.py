@@ -22,6 +22,7 @@ from eas.msl.cxx.spelling import SPELLED
 from eas.runtime.interpreter.handlers import HANDLERS
 from tests.ops.table import FAMILIES
 from tests.ops.table.records import accepted, accepts
+from tests.thorough import thorough
 
 Run = tuple[str, DType]
 
@@ -131,6 +132,7 @@ def describe(missing: set[Run]) -> list[str]:
     return sorted(f"{name} of {dtype}" for name, dtype in missing)
 
 
+@thorough
 def test_the_table_runs_every_op_on_every_dtype_that_it_takes(seen: Seen) -> None:
     casts = {"cast", "bitcast"}
     taken = {(name, dtype) for name in OPS.keys() - casts for dtype in taken_by(name)}

@@ -62,6 +62,7 @@ def run(project: Path, *command: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@thorough
 @pytest.mark.parametrize(
     "command",
     [

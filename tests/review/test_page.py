@@ -18,6 +18,7 @@ from eas.review.pairs import pair_up
 from eas.review.trees import Tree
 from eas.review.versions import Version, Wanted, read_versions
 from tests.review.texts import metal
+from tests.thorough import thorough
 
 ROOT = Path(__file__).parent.parent.parent
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\"'&`"
@@ -64,6 +65,7 @@ def whole_page(tmp_path_factory: pytest.TempPathFactory) -> str:
     return write_page(old, new, pair_up(read(old), read(new)))
 
 
+@thorough
 def test_a_hundred_changed_kernels_fit_into_a_megabyte(whole_page: str) -> None:
     assert len(texts_of(whole_page)["kernels"]) > 90
     assert len(whole_page.encode()) < 1_000_000

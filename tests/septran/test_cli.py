@@ -17,6 +17,7 @@ from eas.septran.cli import main
 from eas.septran.files.schema import schema_text
 from eas.septran.operators import load
 from tests.septran.operators import EXAMPLES, FOLDER, REPOSITORY
+from tests.thorough import thorough
 
 # What the command prints on stdout and stderr, and its exit code.
 Outcome = tuple[str, str, int]
@@ -385,6 +386,7 @@ def test_a_reader_that_leaves_early_is_no_error() -> None:
     assert (done.stderr, done.returncode) == ("", 1)
 
 
+@thorough
 @pytest.mark.parametrize(
     "example",
     [each for each in EXAMPLES if each.name in ("gemm", "flash_attention")],

@@ -20,6 +20,7 @@ from eas.septran.tuner.sweeps import best_so_far, median_regrets, replayed, swee
 from eas.support.command_line import UsageError
 from eas.tuning.outcomes import Outcome
 from tests.septran.tuner.problems import by_formula, formula, problem
+from tests.thorough import thorough
 
 __all__ = ["problem"]
 
@@ -43,9 +44,9 @@ def rows(trials: list[Stored]) -> list[tuple[object, ...]]:
 
 @pytest.mark.parametrize("method", PROPOSERS)
 def test_a_search_tries_legal_points_once_each(problem: Problem, store: Store, method: str) -> None:
-    trials = run(problem, store, 20, method)
+    trials = run(problem, store, 12, method)
     points = [tuple(sorted(trial.values.items())) for trial in trials]
-    assert len(set(points)) == len(points) == 20
+    assert len(set(points)) == len(points) == 12
     for trial in trials:
         assert trial.values["gemm_host.block_m"] * trial.values["gemm_host.block_n"] <= 2048
 
@@ -57,14 +58,17 @@ def test_a_grid_covers_all_legal_points(problem: Problem, store: Store) -> None:
     assert [candidates.space.point(trial.values) for trial in trials] == legal
 
 
-@pytest.mark.parametrize("method", ["evolution", "annealing"])
+@pytest.mark.parametrize("method", ["evolution", pytest.param("annealing", marks=thorough)])
 def test_a_search_finds_the_best_of_a_formula(problem: Problem, store: Store, method: str) -> None:
     everything = min(formula(trial.values) for trial in run(problem, store, 10_000, "grid"))
     found = min(trial.seconds for trial in run(problem, store, 40, method))
     assert found == pytest.approx(everything, rel=0.05)
 
 
-@pytest.mark.parametrize("method", ["evolution", "annealing", "random"])
+@pytest.mark.parametrize(
+    "method",
+    ["evolution", *(pytest.param(each, marks=thorough) for each in ("annealing", "random"))],
+)
 def test_a_resumed_search_equals_an_uninterrupted_one(
     problem: Problem, tmp_path: Path, method: str
 ) -> None:
