@@ -21,6 +21,7 @@ from eas.msl.host import load, worker_client
 from eas.msl.host.build import default_builder
 from eas.msl.host.worker import Worker
 from eas.runtime.interpreter.run import MOST_PLANS
+from tests.thorough import thorough
 
 TEXT = """\
 #include <metal_stdlib>
@@ -45,7 +46,9 @@ def test_launches_leave_nothing_behind(backend: str) -> None:
 
 
 @pytest.mark.usefixtures("_counted")
-@pytest.mark.parametrize("backend", ["cpu", "interpret", "msl-host"])
+@pytest.mark.parametrize(
+    "backend", ["cpu", *(pytest.param(each, marks=thorough) for each in ("interpret", "msl-host"))]
+)
 def test_redefined_kernels_leave_nothing_behind(backend: str) -> None:
     assert allocated_by("redefinitions", backend, 20) < 1000
 

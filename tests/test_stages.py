@@ -22,7 +22,8 @@ from eas.runtime.grid import implicit_grid
 from eas.runtime.interpreter import run
 from eas.targets import TARGETS, pipelines_of
 from tests.acting import MAKERS, PROGRAMS
-from tests.test_kernels import case_of, every_kernel
+from tests.test_kernels import NAMES, case_of
+from tests.thorough import one_of
 
 SEEDS = 12
 Grid = tuple[int, ...]
@@ -64,7 +65,7 @@ def stages(
             function = after
 
 
-@every_kernel
+@pytest.mark.parametrize("name", one_of(2, [(name,) for name in NAMES]))
 def test_a_kernel_does_the_same_after_every_pass(name: str) -> None:
     case = case_of(name)
     trial = Trial(case.kernel, case.arguments, case.grid)

@@ -90,6 +90,7 @@ def test_an_error_is_gone_when_its_help_is_applied(
         assert not new_errors(name, left, before), fix
 
 
+@thorough
 def test_a_fix_stands_among_the_helps_that_are_printed() -> None:
     for name in sorted(set(NAMES) - WITHOUT_SOURCE):
         for diagnostic, fix in fixes_of(name):

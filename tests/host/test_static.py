@@ -8,7 +8,8 @@ import pytest
 
 from eas.msl.host import Host
 from eas.msl.host.inspect import inspect
-from tests.test_kernels import case_of, every_kernel
+from tests.test_kernels import NAMES, case_of
+from tests.thorough import one_of
 
 SNIPPETS = sorted((Path(__file__).parent / "snippets").glob("*.metal"))
 
@@ -23,7 +24,7 @@ def test_there_are_many_broken_texts() -> None:
     assert len(SNIPPETS) >= 60
 
 
-@every_kernel
+@pytest.mark.parametrize("name", one_of(3, [(name,) for name in NAMES]))
 def test_a_kernel_of_the_corpus_is_metal(name: str, host: Host) -> None:
     case = case_of(name)
     text = case.kernel.to_msl(**case.arguments())

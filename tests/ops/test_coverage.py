@@ -146,12 +146,14 @@ def test_the_table_runs_every_op_on_every_dtype_that_it_takes(seen: Seen) -> Non
     assert describe(taken - seen.ops) == []
 
 
+@thorough
 def test_the_table_moves_and_combines_every_dtype(seen: Seen) -> None:
     whats = ("Load", "Load under a mask", "Store", "Store under a mask", "Alloc", "Print")
     everything = {(what, dtype) for what in (*whats, "reduce", "scan") for dtype in DTYPES.values()}
     assert describe(everything - seen.ops) == []
 
 
+@thorough
 def test_the_table_runs_every_atomic_in_every_memory(seen: Seen) -> None:
     kinds: tuple[str, ...] = typing.get_args(AtomicKind)
     spaces = [space for space in typing.get_args(Space) if space not in OPAQUE]
@@ -181,6 +183,7 @@ _WITHOUT_DTYPE = {
 _OF_INTS = {"cdiv", "multiple_of", "randint4x", "randint", "rand", "randn"}
 
 
+@thorough
 def test_the_table_calls_every_name_of_mk_with_every_dtype(seen: Seen) -> None:
     marks = {getattr(value, MARK) for value in vars(mk).values() if hasattr(value, MARK)}
     assert sorted(marks - seen.mentioned - _COMPILE_TIME) == []

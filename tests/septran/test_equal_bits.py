@@ -9,6 +9,7 @@ import pytest
 
 from eas.septran.operators import load
 from tests.septran.operators import EXAMPLES, Array
+from tests.thorough import thorough
 
 [GEMM] = [example for example in EXAMPLES if example.name == "gemm"]
 MAPPING = """\
@@ -36,7 +37,7 @@ VARIANTS = {
 
 
 @pytest.mark.parametrize("machine", VARIANTS)
-@pytest.mark.parametrize("dtype", ["f4", "f2"])
+@pytest.mark.parametrize("dtype", ["f4", pytest.param("f2", marks=thorough)])
 def test_tiles_memories_and_stages_change_no_bit(machine: str, dtype: str, tmp_path: Path) -> None:
     proc, memories = VARIANTS[machine]
     results: list[Array] = []

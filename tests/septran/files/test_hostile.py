@@ -13,6 +13,7 @@ from eas.septran.codes import TITLES
 from eas.septran.files import SeptranError, load_mapping
 from tests.septran.files import measure
 from tests.septran.files.hostile import write_all
+from tests.thorough import thorough
 
 REPOSITORY = Path(__file__).parent.parent.parent.parent
 SECONDS = 20.0  # of the processor's time, on a slow and busy machine
@@ -49,6 +50,7 @@ def test_every_hostile_file_has_an_error_with_a_code_and_a_place(files: list[Pat
             assert diagnostic.loc.end_line <= max(len(lines), 1), file.name
 
 
+@thorough
 def test_hostile_files_take_little_time_and_memory_and_their_errors_little_room(
     files: list[Path],
 ) -> None:

@@ -14,13 +14,14 @@ from eas.septran.targets import opencl_run
 from eas.septran.targets.needs import MissingError
 from tests.septran.operators import EXAMPLES, FOLDER, error_of, skip_unless_it_runs
 from tests.septran.small import codes, make, refusal
+from tests.thorough import thorough
 
 EXAMPLE = {example.name: example for example in EXAMPLES}
 GEMM = FOLDER / "gemm" / "gemm.opencl.map.yaml"
 FLASH = FOLDER / "flash_attention" / "opencl.map.yaml"
 
 
-@pytest.mark.parametrize("stages", [1, 2, 3])
+@pytest.mark.parametrize("stages", [2, *(pytest.param(n, marks=thorough) for n in (1, 3))])
 @pytest.mark.parametrize(("name", "mapping"), [("gemm", GEMM), ("flash_attention", FLASH)])
 def test_any_number_of_stages_gives_the_same(
     name: str, mapping: Path, stages: int, tmp_path: Path

@@ -22,16 +22,16 @@ task_mappings:
     proc: HOST
     mems: {C: GLOBAL, A: GLOBAL, B: GLOBAL}
     tunables:
-      block_m: !tune {type: pow2, low: 8, high: 64}
-      block_n: !tune {type: pow2, low: 8, high: 64}
+      block_m: !tune {type: pow2, low: 8, high: 32}
+      block_n: !tune {type: pow2, low: 8, high: 32}
     calls: {gemm_block_logic: gemm_block}
   gemm_block:
     task_name: gemm_block_logic
     proc: BLOCK
     mems: {C: REGISTER, A: !tune {type: memory, values: [SHARED, NONE]}, B: SHARED}
-    tunables: {block_k: !tune {type: int, low: 8, high: 24, step: 8}}  # one more
+    tunables: {block_k: !tune {type: int, low: 8, high: 16, step: 8}}  # one more
     pipeline: !tune {type: choice, values: [1, 2]}
-constraints: ["gemm_host.block_m * gemm_host.block_n <= 2048"]
+constraints: ["gemm_host.block_m * gemm_host.block_n <= 512"]
 """
 
 SIZE = 64

@@ -21,7 +21,7 @@ from tests.septran.tuner.problems import problem
 __all__ = ["problem"]
 
 VALUES = {
-    "gemm_host.block_m": 32,
+    "gemm_host.block_m": 16,
     "gemm_host.block_n": 32,
     "gemm_block.mems.A": "SHARED",
     "gemm_block.block_k": 16,
@@ -53,7 +53,7 @@ def test_a_candidate_is_timed_beside_the_best_one(problem: Problem) -> None:
 
 
 def test_a_refused_candidate_has_the_code(problem: Problem) -> None:
-    values = pairs({**VALUES, "gemm_host.block_m": 64, "gemm_host.block_n": 64})
+    values = pairs({**VALUES, "gemm_host.block_m": 32, "gemm_host.block_n": 32})
     outcome = run_trial(trial_of(problem, values=values))
     assert outcome.status == "refused"
     assert outcome.reason.startswith("S602: ")
