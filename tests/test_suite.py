@@ -80,6 +80,7 @@ IN_ONE_PROCESS = [
 ]
 
 
+@thorough
 def test_the_suite_uses_workers_and_says_what_it_leaves_out(folder: Path) -> None:
     code, said = run(folder)
     assert code == 0, said

@@ -97,6 +97,7 @@ def test_a_stored_text_passes_also_after_lines_were_added_above_the_kernel(proje
     assert run_pytest(project)[0] == 0
 
 
+@thorough
 def test_a_text_that_differs_fails_and_shows_the_lines(project: Path) -> None:
     run_pytest(project, "--update-metal")
     kernels = project / "kernels.py"

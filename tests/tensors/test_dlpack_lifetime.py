@@ -115,7 +115,8 @@ def test_many_exchanges_do_not_grow(is_consumer_first: bool) -> None:
         exchange(number)
     gc.collect()
     assert eas.memory.stats().in_use == in_use
-    assert resident_bytes() - before < 2_000_000
+    # Whatever else the process does moves this by a few megabytes; a leak would add many more.
+    assert resident_bytes() - before < 800 * EXCHANGES
     assert sys.getrefcount(shared) == references
 
 
