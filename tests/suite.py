@@ -17,7 +17,7 @@ import pytest
 FEW_FILES = 3
 
 # How many cases a property of hypothesis is tried on; `--thorough` takes its own default, 100.
-EXAMPLES = 25
+EXAMPLES = 15
 
 _LEFT_OUT = pytest.StashKey[int]()
 _SENT = "thorough tests left out"
