@@ -21,8 +21,8 @@ from eas.septran.tuner.curves import draw_curves
 from eas.septran.tuner.driver import Budget, Progress, Tuner, in_words, package_version
 from eas.septran.tuner.export import exported
 from eas.septran.tuner.measure import computer
+from eas.septran.tuner.methods import method_of
 from eas.septran.tuner.problem import Problem, problem_of
-from eas.septran.tuner.proposers import PROPOSERS
 from eas.septran.tuner.store import Search, Store, Stored
 from eas.septran.tuner.sweeps import median_regrets, sweep_of
 from eas.support.command_line import UsageError, lay_out
@@ -36,12 +36,20 @@ _SHOWN = 5
 
 def tune(parsed: argparse.Namespace) -> str:
     """Searches, writes what was asked for, and gives a table of the best candidates."""
+    proposer = method_of(parsed.method)
     with ExitStack() as stack:
         problem = _problem(parsed, stack)
         store = Store(parsed.db)
         stack.callback(store.close)
         limits = Limits(parsed.timeout, parsed.memory << 20)
-        tuner = Tuner(problem, store, method=parsed.method, seed=parsed.seed, limits=limits)
+        tuner = Tuner(
+            problem,
+            store,
+            method=parsed.method,
+            proposer=proposer,
+            seed=parsed.seed,
+            limits=limits,
+        )
         is_interrupted = _search(tuner, parsed, stack)
         lines = [tuner.candidates.title]
         if is_interrupted:
@@ -205,13 +213,11 @@ def replay(parsed: argparse.Namespace) -> str:
     sweep = sweep_of(search.keys, trials)
     if not sweep.seconds:
         raise UsageError(f"search {number} of {parsed.db} has no candidate with a time")
-    methods = [name.strip() for name in parsed.methods.split(",")]
-    unknown = [name for name in methods if name not in PROPOSERS]
-    if unknown:
-        raise UsageError(f"there is no method `{unknown[0]}`: {', '.join(PROPOSERS)}")
+    methods = {name: method_of(name) for name in map(str.strip, parsed.methods.split(","))}
     seeds = range(parsed.seeds)
     curves = {
-        name: median_regrets(sweep, PROPOSERS[name], seeds, parsed.trials) for name in methods
+        name: median_regrets(sweep, proposer, seeds, parsed.trials)
+        for name, proposer in methods.items()
     }
     lines = [
         f"search {number}: {search.title}",

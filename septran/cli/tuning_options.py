@@ -6,7 +6,7 @@ import argparse
 import re
 from collections.abc import Callable
 
-METHODS = ("evolution", "annealing", "random", "grid")
+METHODS = ("evolution", "annealing", "random", "grid", "optuna")
 
 _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}
 
@@ -31,7 +31,7 @@ def add_commands(add_parser: AddParser) -> None:
     tune.add_argument("--primitives", action="append", default=[], metavar="FILE")
     tune.add_argument("--trials", type=_positive, default=64, help="trials in all (64)")
     tune.add_argument("--time", type=_seconds, default=float("inf"), help="such as 90s or 10m")
-    tune.add_argument("--method", choices=METHODS, default="evolution")
+    tune.add_argument("--method", choices=METHODS, default="evolution", help=_METHOD)
     tune.add_argument("--seed", type=int, default=0)
     tune.add_argument("--db", default="tune.sqlite", metavar="FILE", help="(tune.sqlite)")
     tune.add_argument("--export", metavar="FILE", help="write the best mapping there")
@@ -52,6 +52,8 @@ def add_commands(add_parser: AddParser) -> None:
     replay.add_argument("--seeds", type=_positive, default=9, help="searches per method (9)")
     replay.add_argument("--plot", metavar="FILE", help="draw the curves, as SVG")
 
+
+_METHOD = "how candidates are chosen (evolution); optuna is Optuna's TPE: pip install optuna"
 
 _TUNE = """\
 Tries values for each `!tune` of a mapping, and keeps what it measures in a database. A candidate

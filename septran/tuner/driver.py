@@ -12,9 +12,10 @@ from importlib.metadata import PackageNotFoundError, version
 import numpy as np
 
 from eas.septran.tuner.measure import TOLERANCES, Trial, close_children, computer, pairs, run_trial
+from eas.septran.tuner.methods import method_of
 from eas.septran.tuner.prediction import Model, Tried, facts_of
 from eas.septran.tuner.problem import Candidates, Problem
-from eas.septran.tuner.proposers import PROPOSERS, Proposer
+from eas.septran.tuner.proposers import Proposer
 from eas.septran.tuner.space import Point, Values
 from eas.septran.tuner.store import Search, Store, Stored
 from eas.support.command_line import UsageError
@@ -73,7 +74,7 @@ class Tuner:
             raise UsageError("nothing is open in the mapping: write `!tune`, or give `--auto`")
         self._store = store
         self._method, self._seed = method, seed
-        self._proposer = proposer or PROPOSERS[method]
+        self._proposer = proposer or method_of(method)
         tolerance = TOLERANCES.get(problem.dtype, 0.0)
         self._plan = replace(plan or Plan(rounds=5), tolerance=tolerance)
         self._limits = limits or Limits()

@@ -12,9 +12,9 @@ import pytest
 
 from eas.septran.tuner.driver import Budget, Tuner
 from eas.septran.tuner.measure import Trial
+from eas.septran.tuner.methods import METHODS
 from eas.septran.tuner.prediction import Model, facts_of
 from eas.septran.tuner.problem import Candidates, Problem
-from eas.septran.tuner.proposers import PROPOSERS
 from eas.septran.tuner.store import Store, Stored
 from eas.septran.tuner.sweeps import best_so_far, median_regrets, replayed, sweep_of
 from eas.support.command_line import UsageError
@@ -42,7 +42,7 @@ def rows(trials: list[Stored]) -> list[tuple[object, ...]]:
     return [(t.number, sorted(t.values.items()), t.seconds) for t in trials]
 
 
-@pytest.mark.parametrize("method", PROPOSERS)
+@pytest.mark.parametrize("method", METHODS)
 def test_a_search_tries_legal_points_once_each(problem: Problem, store: Store, method: str) -> None:
     trials = run(problem, store, 12, method)
     points = [tuple(sorted(trial.values.items())) for trial in trials]
@@ -54,7 +54,8 @@ def test_a_search_tries_legal_points_once_each(problem: Problem, store: Store, m
 def test_a_grid_covers_all_legal_points(problem: Problem, store: Store) -> None:
     trials = run(problem, store, 10_000, "grid")
     candidates = Candidates(problem)
-    legal = [p for p in candidates.space.points() if Model(facts_of(candidates)).is_legal(p)]
+    model = Model(facts_of(candidates))
+    legal = [point for point in candidates.space.points() if model.is_legal(point)]
     assert [candidates.space.point(trial.values) for trial in trials] == legal
 
 
@@ -185,9 +186,9 @@ def test_a_replay_needs_only_the_database(problem: Problem, store: Store) -> Non
     (number, search), *_ = store.searches()
     sweep = sweep_of(search.keys, store.trials(number))
     assert sweep.best == min(trial.seconds for trial in trials)
-    history = replayed(sweep, PROPOSERS["evolution"], 0, 24)
+    history = replayed(sweep, METHODS["evolution"], 0, 24)
     assert len({each.point for each in history}) == 24
     assert best_so_far(history)[-1] == pytest.approx(sweep.best, rel=0.1)
-    regrets = median_regrets(sweep, PROPOSERS["random"], range(3), 24)
+    regrets = median_regrets(sweep, METHODS["random"], range(3), 24)
     assert len(regrets) == 24
     assert np.all(np.diff(regrets) <= 0)
