@@ -70,7 +70,7 @@ FORMER = [
     r"go(es)? round\b",
     r"under way\b",
     r"mended\b",
-    r"tells?\b|told\b|telling\b",
+    r"(?<!study\.)tells?\b|told\b|telling\b",  # Optuna's method has that name
     r"\w*(initial|legal|material|normal|optim|parallel|privat|serial|special|vector)is(e|at)\w*",
 ]
 FOLDERS = (
