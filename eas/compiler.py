@@ -2,52 +2,35 @@
 
 from __future__ import annotations
 
-import gc
 import operator
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from eas import msl
+from eas.compile_contexts import refusing_depth, reporting_faults, run_verified, without_collector
 from eas.frontend_ast import lower
 from eas.frontend_ast.context import Caution, Table
-from eas.frontend_ast.source.errors import CompileError, internal_error, too_deep
+from eas.frontend_ast.source.errors import CompileError
 from eas.frontend_ast.source.parameters import Argument, Capture
 from eas.frontend_ast.table import TABLE
 from eas.ir.analysis import grid_axes, index_sizes
 from eas.ir.nodes import Function
 from eas.ir.passes import COMMON, RELAX, with_bounds
 from eas.ir.passes.strides import last_strides, with_unit_strides
-from eas.ir.pipeline import Pipeline, run
 from eas.ir.text import print_function
-from eas.ir.verify import VerifyError, verify
-from eas.msl import MslKernel, ThreadgroupMemory
-from eas.msl.pipeline import RELAX_METAL
+from eas.ir.verify import verify
 from eas.runtime import cpu
 from eas.runtime.binding import Binding
 from eas.runtime.grid import GridUse
 from eas.support.records import field, frozen, replace
 from eas.support.timing import timed
-from eas.targets import function_after
+
+if TYPE_CHECKING:
+    from eas.msl.kernel import MslKernel, ThreadgroupMemory
 
 
-@contextmanager
-def _without_collector() -> Generator[None]:
-    """A compile makes many objects and no cycles to speak of.
-
-    The search for cycles would go through all that the process holds, over and over.
-    """
-    was_enabled = gc.isenabled()
-    try:
-        gc.disable()  # inside: a signal's handler may raise right behind it
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
-
-
-@_without_collector()
+@without_collector()
 def compile(
     fn: Callable[..., Any],
     arguments: Mapping[str, Argument],
@@ -70,10 +53,10 @@ def compile(
             table=table,
             caution=caution,
         )
-    with _refusing_depth(lowered.function), timed(fn.__name__, "checking and optimizing"):
-        with _reporting_faults(lowered.function):
+    with refusing_depth(lowered.function), timed(fn.__name__, "checking and optimizing"):
+        with reporting_faults(lowered.function):
             verify(lowered.function, COMMON.start)
-        function = _run(COMMON, lowered.function)
+        function = run_verified(COMMON, lowered.function)
     use = _grid_use(lowered.function)
     return CompiledKernel(function, threads, lowered.captures, lowered.messages, use)
 
@@ -84,86 +67,19 @@ def _grid_use(function: Function) -> GridUse:
     return GridUse(max((0, *axes)) + 1, index_sizes(function), 0 in axes)
 
 
-@_without_collector()
+@without_collector()
 def compile_function(function: Function, *, threads: int | None = None) -> CompiledKernel:
     """Compiles a function of the IR that another front end has made, like a kernel's.
 
     It is verified first; what breaks the IR's contract is a `VerifyError`.
     """
     verify(function, COMMON.start)
-    with _refusing_depth(function), timed(function.name, "checking and optimizing"):
+    with refusing_depth(function), timed(function.name, "checking and optimizing"):
         use = _grid_use(function)
-        return CompiledKernel(_run(COMMON, function), threads, (), grid_use=use)
+        return CompiledKernel(run_verified(COMMON, function), threads, (), grid_use=use)
 
 
-@_without_collector()
-def compile_until(
-    fn: Callable[..., Any],
-    arguments: Mapping[str, Argument],
-    target: str,
-    name: str,
-    *,
-    threads: int | None = None,
-    fast_math: bool = False,
-) -> Function:
-    """The function after a pass of a target, see `eas.targets`."""
-    lowered = lower(fn, arguments, threads=threads, fast_math=fast_math).function
-    with _refusing_depth(lowered), _reporting_faults(lowered):
-        try:
-            return function_after(lowered, target, name, threads)
-        except msl.UnsupportedError as error:
-            raise CompileError([error.diagnostic], lowered.name) from error
-
-
-def _run(pipeline: Pipeline[None], function: Function) -> Function:
-    """The function after the passes of a pipeline, verified."""
-    with _reporting_faults(function):
-        function = run(pipeline, function, None)
-        verify(function, pipeline.end)
-        return function
-
-
-@contextmanager
-def _reporting_faults(function: Function) -> Generator[None]:
-    """What breaks the IR's contract here is a fault of the compiler, not of the kernel."""
-    try:
-        yield
-    except VerifyError as error:
-        raise internal_error(error, error.loc, function.name) from error
-
-
-@_without_collector()
-def write_msl(function: Function, threads: int | None) -> MslKernel:
-    """The Metal text of a compiled function."""
-    with timed(function.name, "writing Metal"), _relaxed_for_metal(function) as relaxed:
-        return msl.write(relaxed, threads)
-
-
-def describe_msl(function: Function, threads: int | None) -> str:
-    """What is decided before the Metal text of a compiled function is written."""
-    with _relaxed_for_metal(function) as relaxed:
-        return "\n".join(msl.describe(relaxed, threads))
-
-
-@_without_collector()
-def list_msl_memory(function: Function, threads: int | None) -> tuple[ThreadgroupMemory, ...]:
-    """The threadgroup memory of a compiled function on Metal."""
-    with _relaxed_for_metal(function) as relaxed:
-        return msl.list_memory(relaxed, threads)
-
-
-@contextmanager
-def _relaxed_for_metal(function: Function) -> Generator[Function]:
-    with _refusing_depth(function):
-        relaxed = _run(RELAX_METAL, function)
-        try:
-            with _reporting_faults(function):
-                yield relaxed
-        except msl.UnsupportedError as error:
-            raise CompileError([error.diagnostic], function.name) from error
-
-
-@_without_collector()
+@without_collector()
 def build_executable(function: Function) -> cpu.Executable:
     """The machine code of a compiled function, for the CPU of this machine."""
     with _relaxed_for_cpu(function) as relaxed:
@@ -178,22 +94,13 @@ def write_llvm(function: Function, *, as_machine_code: bool = False) -> str:
 
 @contextmanager
 def _relaxed_for_cpu(function: Function) -> Generator[Function]:
-    with _refusing_depth(function):
-        relaxed = _run(RELAX, function)
+    with refusing_depth(function):
+        relaxed = run_verified(RELAX, function)
         try:
-            with _reporting_faults(function):
+            with reporting_faults(function):
                 yield relaxed
         except cpu.UnsupportedError as error:
             raise CompileError([error.diagnostic], function.name) from error
-
-
-@contextmanager
-def _refusing_depth(function: Function) -> Generator[None]:
-    """A kernel that is nested deeper than Python's stack is refused, like any other."""
-    try:
-        yield
-    except RecursionError as error:
-        raise too_deep(function.body.ops[0].loc, function.name) from error
 
 
 @frozen(slots=False)
@@ -238,6 +145,8 @@ class CompiledKernel:
     @property
     def schedule(self) -> str:
         """The layout and the schedule behind the Metal text."""
+        from eas.metal_text import describe_msl
+
         return describe_msl(self.function, self.threads_wanted)
 
     @property
@@ -258,11 +167,15 @@ class CompiledKernel:
     @cached_property
     def threadgroup_memory(self) -> tuple[ThreadgroupMemory, ...]:
         """The arrays in threadgroup memory on Metal, also if it has less than they need."""
+        from eas.metal_text import list_msl_memory
+
         return list_msl_memory(self.function, self.threads_wanted)
 
     @cached_property
     def metal(self) -> MslKernel:
         """The Metal text, and what it takes to run it."""
+        from eas.metal_text import write_msl
+
         return write_msl(self.function, self.threads_wanted)
 
     @cached_property

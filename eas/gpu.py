@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 
 from eas.frontend_ast.source.errors import CompileError
 from eas.ir.nodes import Function
-from eas.msl import MslKernel
 from eas.msl.arrays import Bound, Extents, divide
 from eas.msl.cxx.python_lines import FILE_NAME, python_loc, sources_of
+from eas.msl.kernel import MslKernel
 from eas.msl.launch import Argument, bind, extents_of, findings, launch
 from eas.msl.ops.errors import REFUSED_TEXT
 from eas.runtime import metal

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from eas.backends import backend_of_metal_tensors, checks_by_default, launch_on
 from eas.call_arguments import Specialized, argument_types, fake_types, specialize_call
-from eas.compiler import CompiledKernel, compile, compile_until
+from eas.compiler import CompiledKernel, compile
 from eas.config import (
     Backend,
     BackendError,
@@ -389,6 +389,8 @@ class Kernel:
         self, name: str, target: str, /, *args: Any, _tptg: Threads | None = None, **kwargs: Any
     ) -> str:
         """The typed IR after a pass of a target, `"metal"` or `"cpu"`: `eas passes` lists them."""
+        from eas.targets import compile_until  # it imports the passes of Metal
+
         threads = count_threads(self._threads(_tptg))
         call = self._specialize(args, kwargs, is_launch=False)
         types = argument_types(self.parameters.all, call)

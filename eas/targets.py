@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from eas import msl
+from eas.compile_contexts import refusing_depth, reporting_faults, without_collector
+from eas.frontend_ast import lower
+from eas.frontend_ast.source.errors import CompileError
+from eas.frontend_ast.source.parameters import Argument
 from eas.ir.nodes import Function
 from eas.ir.passes import COMMON
 from eas.ir.passes.strides import with_unit_strides
 from eas.ir.pipeline import Pipeline, chain, run
+from eas.msl.kernel import choose_budget
+from eas.msl.ops.errors import UnsupportedError
 from eas.msl.pipeline import METAL, MetalOptions
 from eas.support.close_names import closest
 
@@ -65,5 +71,24 @@ def function_after(function: Function, target: str, name: str, threads: int | No
 
 def _options(pipeline: Pipeline[Any], function: Function, threads: int | None) -> object:
     if pipeline is METAL:
-        return MetalOptions(threads, msl.choose_budget(function, threads))
+        return MetalOptions(threads, choose_budget(function, threads))
     return MetalOptions(threads)
+
+
+@without_collector()
+def compile_until(
+    fn: Callable[..., Any],
+    arguments: Mapping[str, Argument],
+    target: str,
+    name: str,
+    *,
+    threads: int | None = None,
+    fast_math: bool = False,
+) -> Function:
+    """The function after a pass of a target."""
+    lowered = lower(fn, arguments, threads=threads, fast_math=fast_math).function
+    with refusing_depth(lowered), reporting_faults(lowered):
+        try:
+            return function_after(lowered, target, name, threads)
+        except UnsupportedError as error:
+            raise CompileError([error.diagnostic], lowered.name) from error

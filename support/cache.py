@@ -11,7 +11,6 @@ opened again.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 from pathlib import Path
@@ -158,6 +157,8 @@ def _seal(key: str, content: bytes) -> bytes:
 
 def digest(*parts: bytes | str) -> str:
     """One digest of several parts; where they are divided matters."""
+    import hashlib  # it loads OpenSSL, which `import eas` does not need
+
     total = hashlib.sha256()
     for part in parts:
         data = part if isinstance(part, bytes) else part.encode()

@@ -10,7 +10,7 @@ import pytest
 
 import eas
 from eas.ir.text import parse_function, print_function
-from eas.msl import write as write_msl
+from eas.msl.kernel import write as write_msl
 from eas.support.location import SourceName
 from eas.support.records import replace
 from tests.msl.texts import function_of

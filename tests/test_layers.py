@@ -220,3 +220,16 @@ def test_no_module_imports_itself_through_others() -> None:
 
     for name in sorted(arrows):
         visit(name, ())
+
+
+def test_importing_eas_loads_no_code_generator() -> None:
+    """They are loaded for the first kernel that needs them: `import eas` stays short."""
+    loaded = {"eas"}
+    while (
+        more := {other for name in loaded for other in imports_of(name, only_at_start=True)}
+        - loaded
+    ):
+        loaded |= more
+    assert "eas.compiler" in loaded
+    generators = {"eas.msl.kernel", "eas.metal_text", "eas.llvm.pipeline", "eas.runtime.cpu.llvm"}
+    assert loaded & generators == set()

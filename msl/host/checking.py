@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from eas.ir.nodes import Function
-from eas.msl import MslKernel
 from eas.msl.cxx.python_lines import FILE_NAME, python_loc, sources_of
 from eas.msl.host.build import CHECKED, Library
 from eas.msl.host.dispatch import ORDERS, Dispatch
 from eas.msl.host.findings import Finding, KernelFault
 from eas.msl.host.python_places import access_loc
 from eas.msl.host.worker_client import Host
+from eas.msl.kernel import MslKernel
 from eas.msl.launch import Argument, bind, extents_of
 from eas.support.diagnostics import Diagnostic, Label
 from eas.support.location import Loc

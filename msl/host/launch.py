@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from eas.ir.nodes import Param
-from eas.msl import MslKernel
 from eas.msl.arrays import Bound, Extents
 from eas.msl.host.build import Library
 from eas.msl.host.dispatch import Dispatch
 from eas.msl.host.worker_client import Host, default_host
+from eas.msl.kernel import MslKernel
 from eas.msl.launch import Argument, launch
 from eas.support.diagnostics import Diagnostic
 

@@ -17,7 +17,7 @@ from eas.ir.nodes import (
     results_of,
     walk,
 )
-from eas.msl import MslKernel
+from eas.msl.kernel import MslKernel
 from eas.support.location import Loc
 
 Access = Load | Store | Atomic

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextvars import ContextVar
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from eas.runtime.streams.hazards import Access
+if TYPE_CHECKING:
+    from eas.runtime.streams.hazards import Access
 
 
 class GraphError(RuntimeError):

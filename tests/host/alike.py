@@ -15,8 +15,8 @@ from eas import gpu
 from eas.ir.nodes import Function
 from eas.ir.passes import relax
 from eas.ir.text import print_function
-from eas.msl import MslKernel
 from eas.msl.host import CHECKED, ORDERS, Host, check, run
+from eas.msl.kernel import MslKernel
 from eas.runtime.argument_values import ArrayArgument
 from eas.runtime.cpu import Executable
 from eas.runtime.interpreter import run as interpret

@@ -15,9 +15,8 @@ import pytest
 from eas.compiler import CompiledKernel
 from eas.ir.nodes import Function
 from eas.ir.pipeline import run
-from eas.msl import choose_budget
 from eas.msl.host import Host
-from eas.msl.kernel import BUDGETS
+from eas.msl.kernel import BUDGETS, choose_budget
 from eas.msl.pipeline import PREPARE, RELAX_METAL, MetalOptions
 from eas.msl.schedule.memory_planning import MAX_BYTES
 from tests.fuzz.running import load

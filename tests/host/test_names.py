@@ -8,11 +8,11 @@ from eas.ir.builder import Builder as IrBuilder
 from eas.ir.nodes import Function, Param, Region, Value, Yield
 from eas.ir.types import I32, Pointer, Scalar
 from eas.ir.verify import verify
-from eas.msl import write
 from eas.msl.cxx.helpers import HELPERS
 from eas.msl.cxx.names import RESERVED
 from eas.msl.host import Host, inspect, run
 from eas.msl.host.lint_rules import RESERVED as REFUSED
+from eas.msl.kernel import write
 from eas.runtime.argument_values import ArrayArgument
 from eas.runtime.interpreter import run as interpret
 from eas.support.location import NOWHERE, SourceName

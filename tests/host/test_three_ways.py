@@ -13,8 +13,9 @@ import pytest
 
 from eas.frontend_ast.source.errors import CompileError
 from eas.ir.passes import optimize, relax
-from eas.msl import UnsupportedError, write
 from eas.msl.host import CHECKED, Host, check
+from eas.msl.kernel import write
+from eas.msl.ops.errors import UnsupportedError
 from eas.runtime.argument_values import ArrayArgument
 from eas.support.diagnostics import render
 from tests.fuzz.program import make_program

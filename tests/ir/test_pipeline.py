@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import eas
-from eas import mk, msl
+from eas import mk
 from eas.ir.nodes import Function, Region
 from eas.ir.passes import COMMON, RELAX, with_bounds
 from eas.ir.passes.strides import with_unit_strides
@@ -106,7 +106,7 @@ def test_metal_is_verified_after_its_last_pass(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(metal_kernel, "METAL", broken)
     function = run(RELAX_METAL, run(COMMON, example(), None), None)
     with pytest.raises(VerifyError) as caught:
-        msl.write(function)
+        metal_kernel.write(function)
     expected = f"after the pass `{last.name}`: a region does not end in a terminator"
     assert caught.value.message == expected
 

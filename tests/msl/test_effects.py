@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from eas.compiler import write_msl
 from eas.ir.aliasing.conflicts import Access
 from eas.ir.nodes import Value
+from eas.metal_text import write_msl
 from eas.msl.analysis.facts import gather
 from eas.msl.layout.layout import Layout
 from eas.msl.layout.ownership import classify_control, complete_layout

@@ -5,9 +5,11 @@ from __future__ import annotations
 import pytest
 
 from eas.ir.types import BOOL, F32, I32, I64
-from eas.msl import Buffer, Field, MslKernel, Site, UnsupportedError, write
+from eas.msl.kernel import Buffer, Field, MslKernel, write
+from eas.msl.ops.errors import UnsupportedError
 from eas.support.location import NOWHERE
 from eas.support.records import replace
+from eas.support.report_buffer import Site
 from tests.msl.texts import body_of, function_of, kernel_of, lines
 
 SCALE = (

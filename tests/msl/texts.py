@@ -8,8 +8,8 @@ from eas.ir.nodes import Function
 from eas.ir.stages import CORE
 from eas.ir.text import parse_function
 from eas.ir.verify import verify
-from eas.msl import MslKernel, write
 from eas.msl.analysis.facts import gather
+from eas.msl.kernel import MslKernel, write
 from eas.msl.layout.layout import Layout
 from eas.msl.layout.ownership import classify_control, complete_layout
 
