@@ -105,12 +105,12 @@ def _prepared(problem: Problem) -> tuple[Candidates, tuple[Array, ...], dict[str
 
 
 def _tunables(candidates: Candidates) -> dict[str, int]:
-    """A value for each tunable: NumPy's result is the same for all of them."""
+    """A value for each tunable: NumPy's result is the same for all, and soonest for large tiles."""
     found: dict[str, int] = {}
     for instance in candidates.base.mapping.task_mappings.values():
         for name, value in getattr(instance, "tunables", {}).items():
             options = [value] if isinstance(value, int) else value.options()
-            found[name] = int(options[0])
+            found[name] = max(map(int, options))
     return found
 
 
