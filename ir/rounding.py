@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from eas.ir.types import BF16, F32, F64
+from eas.ir.types import BF16, F32, F64, from_numpy
 
 Array = np.ndarray[Any, Any]
 
 
 def as_dtype(a: Array, dtype: np.dtype[Any]) -> Array:
-    if dtype == BF16.numpy and a.dtype == F64.numpy:
+    if a.dtype == F64.numpy and from_numpy(dtype) is BF16:
         a = _to_odd(a)
     return a.astype(dtype)
 

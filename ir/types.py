@@ -6,7 +6,6 @@ from enum import Enum
 from functools import cache
 from typing import Any, ClassVar, Literal
 
-import ml_dtypes
 import numpy as np
 
 from eas.support.records import frozen
@@ -109,6 +108,8 @@ def dtype_named(name: str) -> DType | None:
 def _numpy_dtype(name: str) -> np.dtype[Any]:
     spelled = {"bool": np.bool_, "f16": np.float16, "f32": np.float32, "f64": np.float64}
     if name == "bf16":
+        import ml_dtypes  # which NumPy lacks; only kernels with bf16 load it
+
         return np.dtype(ml_dtypes.bfloat16)
     if name in spelled:
         return np.dtype(spelled[name])
@@ -118,7 +119,7 @@ def _numpy_dtype(name: str) -> np.dtype[Any]:
 @cache
 def from_numpy(dtype: np.dtype[Any]) -> DType | None:
     """The dtype of ours that stores the same bits, if there is one (byte order included)."""
-    for ours in DTYPES.values():
+    for ours in sorted(DTYPES.values(), key=lambda each: each is BF16):  # the others load nothing
         if ours.numpy == dtype:
             return ours
     return None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-import ml_dtypes
 import numpy as np
 
 from eas.ir.types import BF16, F16, F32, I32, DType
@@ -62,8 +61,9 @@ def _int_literal(value: int, dtype: DType) -> Text:
 
 def _float_literal(value: float, dtype: DType) -> Text:
     if dtype == BF16:
-        rounded = ml_dtypes.bfloat16(value)
-        exact = ml_dtypes.bfloat16(np.float32(value)) == rounded
+        bfloat16 = dtype.numpy.type
+        rounded = bfloat16(value)
+        exact = bfloat16(np.float32(value)) == rounded
         return Text(f"bfloat({_float_literal(value if exact else float(rounded), F32).text})")
     with np.errstate(over="ignore"):
         rounded = np.float16(value) if dtype == F16 else np.float32(value)
