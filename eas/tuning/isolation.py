@@ -2,7 +2,10 @@
 
 `run_forked` runs a closure in a copy of this process, for what cannot be pickled: kernels of a
 notebook, arrays as they are. `Child` is a fresh process that runs functions by name, for trials
-that are described by data; it stays for the next one, and is replaced after it was stopped.
+that are described by data; it stays for the next one, and is replaced after it was stopped. A call
+with something to prepare runs in a copy of the child: what it leaks or overwrites goes with it.
+
+None of these processes outlives the one that asked: `end_with_parent`.
 """
 
 from __future__ import annotations
@@ -20,12 +23,15 @@ from contextlib import suppress
 from typing import Any, TypeVar
 
 from eas.support.records import frozen
+from eas.tuning.lifetimes import GRACE, end_after, end_with_parent
 from eas.tuning.outcomes import Status
 
 T = TypeVar("T")
 
 CAN_FORK = hasattr(os, "fork")
+PREPARING = 600.0  # seconds for a fresh process to start, and for what it prepares
 _CHUNK = 1 << 16
+_MUCH = 0.75  # of the limit: a process that dies with so much memory died of that
 
 
 @frozen
@@ -48,28 +54,32 @@ class Stopped(Exception):
 def run_forked(call: Callable[[], T], limits: Limits) -> T:
     """The result of a call in a copy of this process; raises `Stopped` if there is none."""
     source, target = os.pipe()
+    parent, before = os.getpid(), _resident()
     with warnings.catch_warnings():
         # The copy has one thread, and runs nothing that waits for another.
         warnings.simplefilter("ignore", DeprecationWarning)
         pid = os.fork()
     if pid == 0:
         os.close(source)
-        _answer_and_exit(call, limits, target)
+        _answer_and_exit(call, limits, target, parent)
     os.close(target)
+    status, peak = 0, 0
     try:
         answer = _receive(source, limits.seconds)
     finally:
         os.close(source)
-        status = _end(pid)
+        status, peak = _end(pid)
     if answer is None:
-        raise Stopped("crashed", _death(status))
+        raise _stopped_by_death(status, peak - before, limits)
     return _unpacked(answer)
 
 
-def _answer_and_exit(call: Callable[[], Any], limits: Limits, target: int) -> None:
+def _answer_and_exit(call: Callable[[], Any], limits: Limits, target: int, parent: int) -> None:
     """Never returns: nothing of the copied process may run on."""
     try:
         os.setsid()
+        end_with_parent(parent)
+        end_after(limits.seconds)
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends this process
         limit_memory(limits.memory)
         answer = answer_of(call)
@@ -129,13 +139,31 @@ def _receive(source: int, seconds: float) -> bytes | None:
         parts.append(part)
 
 
-def _end(pid: int) -> int:
-    """Ends a process with all that it has started, and gives its exit status."""
+def _end(pid: int) -> tuple[int, int]:
+    """Ends a process with all that it has started; its exit status, and the most memory it had."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(pid, signal.SIGKILL)
     with suppress(ProcessLookupError):
         os.kill(pid, signal.SIGKILL)
-    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    _, status, used = os.wait4(pid, 0)
+    unit = 1 if sys.platform == "darwin" else 1024
+    return os.waitstatus_to_exitcode(status), used.ru_maxrss * unit
+
+
+def _resident() -> int:
+    """The bytes of memory that this process has, where the system counts them."""
+    try:
+        with open("/proc/self/statm", encoding="ascii") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except OSError:
+        return 0
+
+
+def _stopped_by_death(code: int, taken: int, limits: Limits) -> Stopped:
+    """A process that dies where no memory is left died of that."""
+    if taken < _MUCH * limits.memory:
+        return Stopped("crashed", _death(code))
+    return Stopped("memory", f"{_death(code)}, after it took {taken >> 20} MiB of memory")
 
 
 def _death(code: int) -> str:
@@ -153,16 +181,24 @@ class Child:
         self._limits = limits
         self._process: subprocess.Popen[bytes] | None = None
 
-    def call(self, function: str, *args: Any, seconds: float | None = None) -> Any:
-        """Calls `module:function` there; raises `Stopped` if that gives no result."""
+    def call(
+        self, function: str, *args: Any, seconds: float | None = None, prepare: str | None = None
+    ) -> Any:
+        """Calls `module:function` there; raises `Stopped` if that gives no result.
+
+        `prepare` is a function that is called with the same arguments before; what it takes
+        does not count as time of the call, which then runs in a copy of the process where it can.
+        """
         process = self._started()
         assert process.stdin is not None and process.stdout is not None
         limit = self._limits.seconds if seconds is None else seconds
-        request = pickle.dumps((function, args))
+        request = pickle.dumps((prepare, function, args, limit, self._limits.memory))
         try:
             process.stdin.write(len(request).to_bytes(8, "little") + request)
             process.stdin.flush()
-            answer = _receive_one(process.stdout.fileno(), limit)
+            _receive_one(process.stdout.fileno(), PREPARING)  # it is ready
+            waited = limit if prepare is None else limit + GRACE / 2  # the copy is stopped before
+            answer = _receive_one(process.stdout.fileno(), waited)
         except (BrokenPipeError, EOFError):
             raise Stopped("crashed", _death(self.close())) from None
         except BaseException:
@@ -186,7 +222,7 @@ class Child:
     def _started(self) -> subprocess.Popen[bytes]:
         if self._process is None or self._process.poll() is not None:
             self.close()
-            command = [sys.executable, "-m", "eas.tuning.child", str(self._limits.memory)]
+            command = [sys.executable, "-m", "eas.tuning.child", str(os.getpid())]
             path = os.pathsep.join(each for each in sys.path if each)
             self._process = subprocess.Popen(
                 command,
@@ -199,7 +235,7 @@ class Child:
 
 
 def _receive_one(source: int, seconds: float) -> bytes:
-    """One answer, whose length stands before it."""
+    """One answer, whose length stands before it; waits for at most so many seconds."""
     deadline = time.monotonic() + seconds
     length = int.from_bytes(_receive_exactly(source, 8, deadline, seconds), "little")
     return _receive_exactly(source, length, deadline, seconds)

@@ -44,7 +44,7 @@ def run_trial(trial: Trial) -> Outcome:
     """
     child = _child(trial.limits)
     try:
-        return child.call("eas.septran.tuner.measure:judge_candidate", trial)
+        return child.call(f"{__name__}:judge_candidate", trial, prepare=f"{__name__}:prepare")
     except Stopped as stopped:
         return Outcome(stopped.status, stopped.reason)
 
@@ -68,6 +68,11 @@ def close_children() -> None:
         _CHILDREN.popitem()[1].close()
 
 
+def prepare(trial: Trial) -> None:
+    """What trials of a problem share, and each has a copy of."""
+    _prepared(trial.problem)
+
+
 def judge_candidate(trial: Trial) -> Outcome:
     """The trial itself, in its process."""
     candidates, arrays, expected = _prepared(trial.problem)
@@ -79,8 +84,7 @@ def judge_candidate(trial: Trial) -> Outcome:
         best = None
         if trial.best is not None and plan.rounds:
             best = _Run(candidates.operator(dict(trial.best)), arrays)
-        right = {name: expected[name] for name in candidate.written()}
-        return judge(candidate, _Known(right), best, plan)
+        return judge(candidate, _Known(expected), best, plan)
     except SeptranError as error:
         return Outcome("refused", refusal(error))
 
@@ -134,7 +138,8 @@ class _Run:
         self._operator(*self._arrays)
 
     def written(self) -> Mapping[str, Array]:
-        return {self._names[number]: self._arrays[number] for number in self._written}
+        """All arrays: a library may write to those that it should only read."""
+        return dict(zip(self._names, self._arrays, strict=True))
 
 
 class _Known:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import signal
 import time
+
+STATE = {"prepared": 0, "calls": 0}
 
 
 def process_number() -> int:
@@ -12,7 +15,7 @@ def process_number() -> int:
 
 
 def hang() -> None:
-    time.sleep(60)
+    time.sleep(600)
 
 
 def die() -> None:
@@ -26,3 +29,43 @@ def take(count: int) -> int:
 def chatter() -> str:
     print("noise")
     return "quiet"
+
+
+def get_ready(*_: object) -> None:
+    """What a copy of the process has ready."""
+    STATE["prepared"] += 1
+
+
+def get_ready_slowly() -> None:
+    time.sleep(1.0)
+
+
+def hang_and_say() -> None:
+    os.write(2, f"{os.getpid()}\n".encode())
+    hang()
+
+
+def state(*_: object) -> dict[str, int]:
+    STATE["calls"] += 1
+    return dict(STATE)
+
+
+def run_as_asked(what: str) -> object:
+    """What bad candidates do."""
+    return {
+        "segfault": lambda: ctypes.string_at(0),
+        "abort": os.abort,
+        "exit": lambda: os._exit(0),
+        "hang": hang,
+        "leak": lambda: take(300 << 20),
+        "fill": fill_and_die,
+        "number": process_number,
+    }[what]()
+
+
+def fill_and_die() -> None:
+    """Takes memory as C does, and does not look whether there is any."""
+    libc = ctypes.CDLL(None)
+    libc.malloc.restype = ctypes.c_void_p
+    while True:
+        ctypes.memset(libc.malloc(8 << 20), 1, 8 << 20)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 
 import pytest
 
+from eas.tuning import lifetimes
 from eas.tuning.isolation import Child, Limits, Stopped, run_forked
 
 HERE = "tests.tuning.calls"
@@ -98,3 +101,94 @@ def test_a_child_has_a_limit_of_memory(child: Child) -> None:
 
 def test_what_a_child_prints_is_no_answer(child: Child) -> None:
     assert child.call(f"{HERE}:chatter") == "quiet"
+
+
+READY = f"{HERE}:get_ready"
+
+
+def test_a_prepared_call_runs_in_a_copy_of_its_process(child: Child) -> None:
+    """What is prepared stays for the next call; what a call changes does not."""
+    found = [child.call(f"{HERE}:state", 1, prepare=READY) for _ in range(3)]
+    assert found == [{"prepared": n + 1, "calls": 1} for n in range(3)]
+
+
+@pytest.mark.parametrize(
+    ("what", "status", "reason"),
+    [
+        ("segfault", "crashed", "its process died of SIGSEGV"),
+        ("abort", "crashed", "its process died of SIGABRT"),
+        ("exit", "crashed", "its process exited with code 0"),
+        ("hang", "timeout", "no result after 0.5 s"),
+        ("fill", "memory", "its process died of SIGSEGV, after it took "),
+    ],
+)
+@pytest.mark.skipif(sys.platform != "linux", reason="copies of a child, and limits of memory")
+def test_a_bad_call_ends_only_its_copy(child: Child, what: str, status: str, reason: str) -> None:
+    seconds = 0.5 if what == "hang" else 20.0
+    with pytest.raises(Stopped) as found:
+        child.call(f"{HERE}:run_as_asked", what, prepare=READY, seconds=seconds)
+    assert (found.value.status, found.value.reason[: len(reason)]) == (status, reason)
+    assert child.call(f"{HERE}:state", prepare=READY)["prepared"] == 2
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="copies of a child, and limits of memory")
+def test_memory_that_a_call_leaks_is_not_missing_for_the_next(child: Child) -> None:
+    for _ in range(3):
+        assert child.call(f"{HERE}:run_as_asked", "leak", prepare=READY) == 300 << 20
+
+
+def test_the_time_to_prepare_does_not_count(child: Child) -> None:
+    assert child.call(f"{HERE}:process_number", prepare=f"{HERE}:get_ready_slowly", seconds=0.5)
+
+
+PARENT = """
+import os, sys, time
+from eas.tuning import lifetimes
+from eas.tuning.isolation import Child, Limits, run_forked
+kind = sys.argv[1]
+def hang():
+    print(os.getpid(), flush=True)
+    time.sleep(600)
+if kind == "forked":
+    run_forked(hang, Limits(seconds=500.0))
+child = Child(Limits(seconds=500.0))
+prepare = "tests.tuning.calls:get_ready" if kind == "copied" else None
+child.call("tests.tuning.calls:hang_and_say", prepare=prepare)
+"""
+
+
+@pytest.mark.parametrize("kind", ["forked", "called", "copied"])
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere they end after their time")
+def test_a_call_ends_when_the_process_that_waits_is_killed(kind: str) -> None:
+    command = [sys.executable, "-c", PARENT, kind]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as parent:
+        assert parent.stdout is not None
+        number = int(parent.stdout.readline())
+        os.kill(number, 0)
+        parent.kill()
+    assert is_gone(number)
+
+
+def is_gone(number: int) -> bool:
+    """Whether a process ends within some seconds."""
+    for _ in range(100):
+        try:
+            os.kill(number, 0)
+        except ProcessLookupError:
+            return True
+        time.sleep(0.1)
+    return False
+
+
+def test_a_call_that_nobody_waits_for_ends_after_its_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The alarm alone: nobody kills the process."""
+    monkeypatch.setattr(lifetimes, "GRACE", 0.0)
+    process = os.fork()
+    if process == 0:
+        lifetimes.end_after(0.2)
+        while True:
+            pass
+    _, status = os.waitpid(process, 0)
+    assert os.waitstatus_to_exitcode(status) == -signal.SIGALRM
