@@ -16,7 +16,8 @@ Run = Callable[[], Any]
 
 _WARM, REPEATED = 0.005, 0.02  # seconds before a sample, and that it takes
 _MOST = 1.5  # seconds for all samples of one
-_REST = 0.03  # seconds that idle threads of BLAS and OpenMP spin for before they sleep
+_LOOK, _IDLE = 0.02, 0.1  # seconds between looks at the CPU time, and its share when all sleep
+_LONGEST_REST = 1.0  # seconds
 
 
 def runs_of(work: Work, peers: Mapping[str, ModuleType]) -> dict[str, Run]:
@@ -74,11 +75,24 @@ def prepare(work: Work, runs: dict[str, Run], rounds: int) -> Contest:
 
 def sample(run: Run, repeats: int) -> float:
     """Seconds of one call, when the threads of the one before are asleep and its own are awake."""
-    time.sleep(_REST)
+    rest()
     warm = time.perf_counter() + _WARM
     while time.perf_counter() < warm:
         run()
     return timed(run, repeats)
+
+
+def rest() -> None:
+    """Waits until no thread of this process runs: idle ones of BLAS and OpenMP spin for a while.
+
+    How long is theirs to choose (OpenBLAS: a number of cycles), so their CPU time is looked at.
+    """
+    end = time.perf_counter() + _LONGEST_REST
+    while time.perf_counter() < end:
+        before, used = time.perf_counter(), time.process_time()
+        time.sleep(_LOOK)
+        if time.process_time() - used < _IDLE * (time.perf_counter() - before):
+            return
 
 
 def timed(run: Run, repeats: int) -> float:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from types import ModuleType
 
 import pytest
 
 from benchmarks import checks, launch_cost, septran
 from benchmarks.aims import AtLeast, Under, duration
-from benchmarks.measuring import prepare, runs_of
+from benchmarks.measuring import prepare, rest, runs_of
 from benchmarks.peers import with_numpy
 from benchmarks.tables import markdown_of, missed
 from benchmarks.works import WORKS
@@ -35,6 +36,25 @@ def test_a_peer_that_computes_something_else_is_refused() -> None:
     work = WORKS["softmax"](SCALE)
     with pytest.raises(SystemExit, match=r"wrong computes another softmax, 40x1024: off by"):
         prepare(work, runs_of(work, {"wrong": wrong}), rounds=1)
+
+
+def test_a_sample_waits_for_threads_that_spin(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = {"now": 0.0, "used": 0.0, "spinning": 0.1}
+
+    def sleep(seconds: float) -> None:
+        spun = min(seconds, clock["spinning"])
+        clock["now"] += seconds
+        clock["used"] += spun
+        clock["spinning"] -= spun
+
+    monkeypatch.setattr(time, "sleep", sleep)
+    monkeypatch.setattr(time, "perf_counter", lambda: clock["now"])
+    monkeypatch.setattr(time, "process_time", lambda: clock["used"])
+    rest()
+    assert clock["spinning"] == 0
+    clock["spinning"] = float("inf")
+    rest()
+    assert clock["now"] < 2
 
 
 def test_an_aim_is_measured_by_the_fastest_of_its_peers() -> None:
