@@ -131,7 +131,7 @@ class Operator:
     def machine(self) -> Machine:
         return self.mapping.machine
 
-    @property
+    @cached_property
     def entry(self) -> Task:
         """The task that is called."""
         instance = self.mapping.task_mappings[self.mapping.entrypoint or ""]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from operator import le
 
 from eas.ir import nodes as ir
 from eas.ir.types import I32
@@ -207,7 +208,8 @@ def _factor(
     """A factor of a product, with zeros beyond the depth that is summed over."""
     axis = 1 - depth_axis if is_transposed else depth_axis
     tile = wanted[::-1] if is_transposed else wanted
-    if tiles.padded.get(view.buffer) == view.shape and tile == tiles.shapes[view.buffer]:
+    room = tiles.shapes[view.buffer]
+    if tiles.padded.get(view.buffer) == view.shape and all(map(le, tile, room)):
         view = replace(view, extents=tuple(map(affine, tile)))  # zeros are there already
     value = tiles.read(view, tile, 0.0, stmt)
     if view.buffer in tiles.held:

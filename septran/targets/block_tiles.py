@@ -55,6 +55,7 @@ class Tiles:
     registers: frozenset[str]
     padded: Mapping[str, tuple[Affine, ...]]
     index: DType  # of offsets
+    used: Mapping[str, Shape]  # the shapes of values in registers
     build: Builder = field(default_factory=Builder)
     variables: dict[str, ir.Value] = field(default_factory=dict[str, ir.Value])
     arrays: dict[str, Array] = field(default_factory=dict[str, Array])
@@ -86,7 +87,8 @@ class Tiles:
         self.dtypes[stmt.name] = stmt.dtype
         self.shapes[stmt.name] = stmt.shape
         if stmt.memory in self.registers:
-            zero = self.splat(self.build.constant(0, stmt.dtype), stmt.shape)
+            shape = self.shapes[stmt.name] = self.used[stmt.name]
+            zero = self.splat(self.build.constant(0, stmt.dtype), shape)
             self.held[stmt.name] = stmt.slots
             self.values.update(dict.fromkeys(self.keys(stmt.name), zero))
             return

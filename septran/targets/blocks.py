@@ -48,6 +48,7 @@ from eas.septran.targets.block_computations import (
     write_reduction,
 )
 from eas.septran.targets.block_tiles import BlockError, Tiles
+from eas.septran.targets.register_tiles import register_shapes
 from eas.support.location import NOWHERE, SourceName
 
 
@@ -77,7 +78,8 @@ def _write(
     padded: Mapping[str, tuple[Affine, ...]],
 ) -> ir.Function:
     sizes = {each.name: each for each in (*module.params, *module.temps)}
-    tiles = Tiles(registers, padded, _index_dtype(sizes[each.name] for each in kernel.params))
+    index = _index_dtype(sizes[each.name] for each in kernel.params)
+    tiles = Tiles(registers, padded, index, register_shapes(kernel, registers))
     params: list[ir.Param] = []
     for param in kernel.params:
         value = tiles.build.value(Pointer(param.dtype, "device"), param.name)
