@@ -30,6 +30,7 @@ from eas.septran.flat.nodes import (
     Start,
     Unary,
     View,
+    operands_of,
 )
 from eas.septran.targets.block_tiles import BlockError, Shape, Tiles
 from eas.support.records import replace
@@ -93,14 +94,35 @@ def write_map(tiles: Tiles, stmt: Map) -> None:
 
 
 def _expression(tiles: Tiles, expr: Expr, tile: Shape, stmt: Map) -> ir.Value:
+    """The value of an expression. What is computed of columns only is computed once for each row,
+    as where it is no column: `cse` finds both equal.
+    """
+    if not _is_of_columns(expr):
+        return _value(tiles, expr, tile, stmt)
+    rows = _value(tiles, expr, tile, stmt)
+    return tiles.with_axes(rows, [len(rows.shape)])
+
+
+def _is_of_columns(expr: Expr) -> bool:
+    match expr:
+        case Column():
+            return True
+        case Operand() | Const() | Index() | Iota():
+            return False
+        case _:
+            parts = [each for each in operands_of(expr) if not isinstance(each, Const)]
+            return bool(parts) and all(map(_is_of_columns, parts))
+
+
+def _value(tiles: Tiles, expr: Expr, tile: Shape, stmt: Map) -> ir.Value:
+    part = _value if _is_of_columns(expr) else _expression
     match expr:
         case Operand(view):
             axes = range(len(tile) - view.rank, len(tile))
             return tiles.read(view, _operand_tile(tiles, view, axes, tile, stmt), 0.0, stmt)
         case Column(view):
             axes = [len(tile) - 2]
-            row = tiles.read(view, _operand_tile(tiles, view, axes, tile, stmt), 0.0, stmt)
-            return tiles.with_axes(row, [len(row.shape)])
+            return tiles.read(view, _operand_tile(tiles, view, axes, tile, stmt), 0.0, stmt)
         case Const(value, dtype):
             return tiles.build.constant(value, dtype)
         case Index(value):
@@ -108,15 +130,14 @@ def _expression(tiles: Tiles, expr: Expr, tile: Shape, stmt: Map) -> ir.Value:
         case Iota(axis):
             return tiles.cast(tiles.along(tile, axis), I32)
         case Cast(dtype, operand):
-            return tiles.cast(_expression(tiles, operand, tile, stmt), dtype)
+            return tiles.cast(part(tiles, operand, tile, stmt), dtype)
         case Unary(kind, operand):
-            return _unary(tiles, kind, _expression(tiles, operand, tile, stmt))
+            return _unary(tiles, kind, part(tiles, operand, tile, stmt))
         case Binary(kind, left, right):
-            a = _expression(tiles, left, tile, stmt)
-            b = _expression(tiles, right, tile, stmt)
+            a, b = (part(tiles, each, tile, stmt) for each in (left, right))
             return tiles.build.compute(_BINARY[kind], *_same_shape(tiles, a, b))
         case Select(condition, yes, no):
-            parts = [_expression(tiles, each, tile, stmt) for each in (condition, yes, no)]
+            parts = [part(tiles, each, tile, stmt) for each in (condition, yes, no)]
             return tiles.build.compute("select", *_same_shape(tiles, *parts))
 
 
