@@ -8,6 +8,7 @@ runs `septran check` in fresh ones. Peers that are not installed are named and l
 from __future__ import annotations
 
 import argparse
+import os
 import resource
 import statistics
 import subprocess
@@ -16,6 +17,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from rich.console import Console
@@ -115,16 +117,22 @@ def small_call() -> Callable[[], None]:
 
 
 def check_seconds(mapping: str, rounds: int) -> float:
-    """The median CPU time of `septran check` of flash attention, with all that it imports."""
+    """The median CPU time of `septran check` of flash attention, with all that it imports.
+
+    As after an installation there is bytecode, in a folder of its own: the first run writes it.
+    """
     shape = ",".join(f"{name}={size}" for name, size in SIZES.items())
     files = [str(ATTENTION / each) for each in ("flash_attention_logic.py", f"{mapping}.map.yaml")]
     command = [sys.executable, "-m", "eas.septran", "check", *files, "--shape", shape]
     times: list[float] = []
-    for _ in range(rounds + 1):
-        before = _cpu_seconds()
-        subprocess.run(command, check=True, capture_output=True)
-        times.append(_cpu_seconds() - before)
-    return statistics.median(times[1:])  # the first one may write bytecode
+    with TemporaryDirectory() as folder:
+        environment = {**os.environ, "PYTHONPYCACHEPREFIX": folder}
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)
+        for _ in range(rounds + 1):
+            before = _cpu_seconds()
+            subprocess.run(command, check=True, capture_output=True, env=environment)
+            times.append(_cpu_seconds() - before)
+    return statistics.median(times[1:])
 
 
 def _cpu_seconds() -> float:
