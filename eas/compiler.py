@@ -9,11 +9,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from eas.compile_contexts import refusing_depth, reporting_faults, run_verified, without_collector
-from eas.frontend_ast import lower
-from eas.frontend_ast.context import Caution, Table
 from eas.frontend_ast.source.errors import CompileError
 from eas.frontend_ast.source.parameters import Argument, Capture
-from eas.frontend_ast.table import TABLE
 from eas.ir.analysis import grid_axes, index_sizes
 from eas.ir.nodes import Function
 from eas.ir.passes import COMMON, RELAX, with_bounds
@@ -27,6 +24,7 @@ from eas.support.records import field, frozen, replace
 from eas.support.timing import timed
 
 if TYPE_CHECKING:
+    from eas.frontend_ast.context import Caution, Table
     from eas.msl.kernel import MslKernel, ThreadgroupMemory
 
 
@@ -37,20 +35,23 @@ def compile(
     *,
     threads: int | None = None,
     fast_math: bool = False,
-    table: Table = TABLE,
+    table: Table | None = None,
     caution: Caution | None = None,
 ) -> CompiledKernel:
     """Compiles a kernel for these types and constants: a pure function of what it is given.
 
     `table` and `caution` are for tools that observe a compile, see `eas.frontend_ast.lower`.
     """
+    from eas.frontend_ast.lower import lower
+    from eas.frontend_ast.table import TABLE
+
     with timed(fn.__name__, "reading Python"):
         lowered = lower(
             fn,
             arguments,
             threads=threads,
             fast_math=fast_math,
-            table=table,
+            table=table or TABLE,
             caution=caution,
         )
     with refusing_depth(lowered.function), timed(fn.__name__, "checking and optimizing"):

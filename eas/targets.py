@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from eas.compile_contexts import refusing_depth, reporting_faults, without_collector
-from eas.frontend_ast import lower
+from eas.frontend_ast.lower import lower
 from eas.frontend_ast.source.errors import CompileError
 from eas.frontend_ast.source.parameters import Argument
 from eas.ir.nodes import Function

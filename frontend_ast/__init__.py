@@ -1,6 +1,5 @@
 """Source to ast to typed IR: Python's meaning is kept, or the code is refused with its place."""
 
-from eas.frontend_ast.lower import lower
 from eas.frontend_ast.source.errors import CompileError
 from eas.frontend_ast.source.parameters import (
     Argument,
@@ -19,5 +18,4 @@ __all__ = [
     "ConstArg",
     "Lowered",
     "ScalarArg",
-    "lower",
 ]

@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 from eas.frontend_ast.context import Context
 from eas.frontend_ast.fixes import rewrite, start_of, without_keyword
-from eas.frontend_ast.name_lookup import close_matches
 from eas.frontend_ast.operands import Operand
+from eas.support.close_names import close_matches
 from eas.support.diagnostics import Fix, Label
 from eas.support.location import Loc
 from eas.support.records import frozen, replace

@@ -20,7 +20,7 @@ from eas.frontend_ast.scopes import UNBOUND, Bound, Frame, assigned_names
 from eas.frontend_ast.source.errors import Refusal
 from eas.frontend_ast.source.parameters import UNKNOWN
 from eas.ir.types import DType
-from eas.support.close_names import closest
+from eas.support.close_names import close_matches
 from eas.support.diagnostics import Fix, Label
 from eas.support.location import Loc
 from eas.support.records import replace
@@ -217,17 +217,3 @@ def _renamed(suggestion: str, whole: Loc, name: Loc) -> str | Fix:
         return suggestion
     place, text = (whole, found["of_mk"]) if found["of_mk"] else (name, found["name"])
     return rewrite(suggestion, place, text)
-
-
-def close_matches(name: str, known: Iterable[str], cutoff: float = 0.66) -> list[str]:
-    """Names that look like this one, the likeliest first."""
-    most = max(1, len(name) // 3)
-    candidates = sorted(
-        k
-        for k in set(known)
-        if not k.startswith("_")
-        and k != name
-        and (abs(len(k) - len(name)) <= most or k.startswith(name))
-    )
-    by_case = [k for k in candidates if k.lower() == name.lower()]
-    return by_case or closest(name, candidates, cutoff)

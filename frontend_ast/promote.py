@@ -13,7 +13,6 @@ The rules, in order:
 from __future__ import annotations
 
 import ast
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -39,7 +38,7 @@ from eas.frontend_ast.operands import (
     Tuple,
 )
 from eas.ir.ops import OPS
-from eas.ir.rounding import as_dtype
+from eas.ir.rounding import as_stored, fits
 from eas.ir.types import (
     BF16,
     BOOL,
@@ -59,8 +58,6 @@ Number = Const | Num
 
 _MAX_SHOWN = 20
 _NUMERIC = (bool, int, float, np.number, np.bool_)
-# Every float format holds the numbers up to this, the greatest f16.
-_SMALL = 65504.0
 
 
 def describe(operand: Operand) -> str:
@@ -148,29 +145,8 @@ def _numpy_scalar_dtype(value: Any) -> DType | None:
     return from_numpy(value.dtype) if _is_numpy(value) else None
 
 
-def _as_python(value: Any) -> object:
-    return value.item() if _is_numpy(value) else value
-
-
 def _is_numpy(value: object) -> bool:
     return isinstance(value, np.generic)
-
-
-def fits(value: object, dtype: DType) -> bool:
-    """Whether a dtype can hold a constant, rounding of floats aside."""
-    value = _as_python(value)
-    if dtype.is_bool:
-        return isinstance(value, bool)
-    if dtype.is_int:
-        return isinstance(value, int) and dtype.min <= value <= dtype.max
-    assert isinstance(value, bool | int | float)
-    try:
-        exact = float(value)
-    except OverflowError:
-        return False
-    if abs(exact) <= _SMALL:
-        return True
-    return math.isfinite(_rounded(exact, dtype)) or not math.isfinite(exact)
 
 
 def materialize(ctx: Context, operand: Number, dtype: DType | None = None) -> Num:
@@ -190,19 +166,7 @@ def materialize(ctx: Context, operand: Number, dtype: DType | None = None) -> Nu
             notes=(f"{dtype} goes from {dtype.min} to {dtype.max}",) if dtype.is_int else (),
             help="convert the other operand to a wider type, or change the constant",
         )
-    return Num(ctx.build.constant(_rounded(value, dtype), dtype), weak and dtype is not BOOL)
-
-
-def _rounded(value: object, dtype: DType) -> bool | int | float:
-    """The value as the dtype stores it."""
-    if (type(value) is int and dtype.is_int) or (type(value) is bool and dtype.is_bool):
-        return value
-    with np.errstate(all="ignore"):
-        stored = as_dtype(np.asarray(value), dtype.numpy)
-    if dtype.is_float:
-        result = float(stored)
-        return float("nan") if result != result else result
-    return bool(stored) if dtype.is_bool else int(stored)
+    return Num(ctx.build.constant(as_stored(value, dtype), dtype), weak and dtype is not BOOL)
 
 
 def cast(ctx: Context, num: Num, dtype: DType) -> Num:

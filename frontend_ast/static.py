@@ -12,11 +12,11 @@ import numpy as np
 from eas.frontend_ast.arithmetic import items_of
 from eas.frontend_ast.context import Context
 from eas.frontend_ast.fixes import rewrite, rewrite_parameter
-from eas.frontend_ast.name_lookup import close_matches
 from eas.frontend_ast.operands import Const, Num, Operand, Range
 from eas.frontend_ast.promote import describe, materialize, number, why_none
 from eas.ir.ops.shape import MAX_RANK
 from eas.ir.types import DTYPES, LONG_NAMES, DType, Shape, dtype_named, from_numpy
+from eas.support.close_names import close_matches
 from eas.support.diagnostics import Fix
 
 

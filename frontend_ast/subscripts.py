@@ -12,7 +12,7 @@ from eas.frontend_ast.collective import require_all_lanes
 from eas.frontend_ast.context import Context
 from eas.frontend_ast.fixes import rewrite
 from eas.frontend_ast.memory import load, store
-from eas.frontend_ast.name_lookup import close_matches, is_known
+from eas.frontend_ast.name_lookup import is_known
 from eas.frontend_ast.operands import (
     Array,
     ArrayPointer,
@@ -34,6 +34,7 @@ from eas.frontend_ast.promote import (
 )
 from eas.frontend_ast.suggestions import indices_from
 from eas.ir.types import I64, DType, Shape, count
+from eas.support.close_names import close_matches
 from eas.support.diagnostics import Fix
 from eas.support.records import frozen
 

@@ -25,19 +25,11 @@ from eas.septran.logic.tasks import Primitive, Task
 from eas.septran.lowering import Lowered, lower
 from eas.septran.lowering.arguments import TensorType
 from eas.septran.lowering.names import names_in
-from eas.septran.lowering.skeleton import make_skeleton
 from eas.septran.machine_tables import library_of
 from eas.septran.targets.block_tiles import BlockError
 from eas.septran.targets.blocks import block_functions
-from eas.septran.targets.build import Program
-from eas.septran.targets.codegen_dsa import print_c
-from eas.septran.targets.emulated import EmulatedProgram
 from eas.septran.targets.library import Library, TargetError
 from eas.septran.targets.needs import MissingError
-from eas.septran.targets.opencl import print_opencl
-from eas.septran.targets.opencl_run import OpenCLProgram
-from eas.septran.targets.tilelang import print_tilelang
-from eas.septran.targets.tvmscript import print_tvmscript
 from eas.support.location import Loc
 from eas.support.records import frozen, replace
 
@@ -79,6 +71,8 @@ def load(
     known = names_in(tasks.tasks)
     files = load_mapping(paths, machine=machine, primitives=tuple(own), tasks=known)
     if files.is_overlay:
+        from eas.septran.lowering.skeleton import make_skeleton
+
         files = complete(files, make_skeleton(tasks.tasks, files.machine, _named_tasks(files)))
     return Operator(tasks, resolve(files, tune or {}), own, target, checked)
 
@@ -170,47 +164,49 @@ class Operator:
         match kind:
             case "flat":
                 return str(lowered.module)
-            case "c":
-                with self._refusing():
-                    return print_c(lowered.module, self.library)
-            case "opencl":
-                with self._refusing():
-                    return print_opencl(lowered.module, self.library, self._registers)
-            case "tvmscript":
-                with self._refusing():
-                    return print_tvmscript(lowered.module, self.library)
-            case "tilelang":
-                with self._refusing():
-                    return print_tilelang(lowered.module, self.library)
             case "metal":
                 lowered = self._fitting(lowered, self._types(arrays, dtype, sizes))
                 return "\n".join(kernel.msl for kernel in self._metal_kernels(lowered))
             case "llvm":
                 return "\n".join(compiled.llvm for _, compiled in self._compiled(lowered))
             case _:
-                raise ValueError(f"there is no text `{kind}`: {', '.join(TEXTS)}")
+                return self._print(kind, lowered.module)
 
     def check(self, *arrays: Array, dtype: str | None = None, **sizes: int) -> Lowered:
         """Raises all mistakes that can be found without running: the target's text is made too."""
         lowered = self.build_flat(*arrays, dtype=dtype, **sizes)
-        with self._refusing():
-            match self.target:
-                case "apple_gpu":
-                    lowered = self._fitting(lowered, self._types(arrays, dtype, sizes))
-                    self._metal_kernels(lowered)
-                case "cpu":
-                    self._compiled(lowered)
-                case "c":
-                    print_c(lowered.module, self.library)
-                case "opencl":
-                    print_opencl(lowered.module, self.library, self._registers)
-                case "tilelang":
-                    print_tilelang(lowered.module, self.library)
-                case "tvm":
-                    print_tvmscript(lowered.module, self.library)
-                case _:
-                    pass
+        match self.target:
+            case "apple_gpu":
+                lowered = self._fitting(lowered, self._types(arrays, dtype, sizes))
+                self._metal_kernels(lowered)
+            case "cpu":
+                self._compiled(lowered)
+            case target:
+                self._print("tvmscript" if target == "tvm" else target, lowered.module)
         return lowered
+
+    def _print(self, kind: str, module: Module) -> str:
+        """A text of a language that another compiler reads; its writer is imported for it."""
+        with self._refusing():
+            match kind:
+                case "c":
+                    from eas.septran.targets.codegen_dsa import print_c
+
+                    return print_c(module, self.library)
+                case "opencl":
+                    from eas.septran.targets.opencl import print_opencl
+
+                    return print_opencl(module, self.library, self._registers)
+                case "tvmscript":
+                    from eas.septran.targets.tvmscript import print_tvmscript
+
+                    return print_tvmscript(module, self.library)
+                case "tilelang":
+                    from eas.septran.targets.tilelang import print_tilelang
+
+                    return print_tilelang(module, self.library)
+                case _:
+                    raise ValueError(f"there is no text `{kind}`: {', '.join(TEXTS)}")
 
     def explain(self, *arrays: Array, dtype: str | None = None, **sizes: int) -> Explanation:
         """What the compiler inserted for arrays or sizes by name, and why; `str` is its text."""
@@ -364,12 +360,17 @@ class Operator:
     def _build(self, types: tuple[TensorType, ...]) -> Built:
         lowered = lower(self.logic.tasks.values(), self.mapping, types)
         if self.target == "c":
+            from eas.septran.targets.build import Program
+            from eas.septran.targets.emulated import EmulatedProgram
+
             with self._refusing():
                 emulated = self.machine.emulator is not None
                 make = EmulatedProgram if emulated else Program
                 program = make(lowered.module, self.library)
             return Built(lowered, lambda arrays: program(*arrays))
         if self.target == "opencl":
+            from eas.septran.targets.opencl_run import OpenCLProgram
+
             with self._refusing():
                 device = OpenCLProgram(lowered.module, self.library, self._registers)
             return Built(lowered, lambda arrays: device(*arrays))

@@ -14,3 +14,17 @@ def closest(name: str, known: Iterable[str], cutoff: float = 0.6) -> list[str]:
     from difflib import get_close_matches
 
     return get_close_matches(name, [each for each in known if each != name], 1, cutoff)
+
+
+def close_matches(name: str, known: Iterable[str], cutoff: float = 0.66) -> list[str]:
+    """Names that look like this one, the likeliest first."""
+    most = max(1, len(name) // 3)
+    candidates = sorted(
+        k
+        for k in set(known)
+        if not k.startswith("_")
+        and k != name
+        and (abs(len(k) - len(name)) <= most or k.startswith(name))
+    )
+    by_case = [k for k in candidates if k.lower() == name.lower()]
+    return by_case or closest(name, candidates, cutoff)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from eas.call_arguments import argument_types
-from eas.frontend_ast import lower
+from eas.frontend_ast.lower import lower
 from eas.ir import nodes, types
 from eas.ir.passes import relax
 from eas.ir.text import print_function

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from eas.call_arguments import argument_types, specialize_call
-from eas.frontend_ast import lower
+from eas.frontend_ast.lower import lower
 from eas.ir.nodes import Function
 from eas.ir.passes import COMMON, optimize, with_bounds
 from eas.ir.pipeline import Pipeline, steps

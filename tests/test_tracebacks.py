@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import traceback
 
 import numpy as np
@@ -51,7 +50,7 @@ def test_a_report_of_a_kernel_shows_the_call_only() -> None:
 
 
 def test_a_fault_of_the_compiler_keeps_its_cause(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys.modules["eas.frontend_ast.lower"], "lower_branch", None)
+    monkeypatch.setattr("eas.frontend_ast.lower.lower_branch", None)
     with pytest.raises(eas.CompileError, match="E0900") as found:
         fill.to_msl("*f32", "f32")
     assert isinstance(found.value.__cause__, TypeError)

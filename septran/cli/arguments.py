@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from eas.frontend_ast.name_lookup import close_matches
 from eas.ir.types import DTYPES, DType
 from eas.septran.files.mapping import Instance
 from eas.septran.logic.dimensions import default_sizes
 from eas.septran.logic.size_names import is_sum, names_in_size, plain_names, value_of
 from eas.septran.operators import Operator
+from eas.support.close_names import close_matches
 from eas.support.command_line import UsageError
 from eas.support.records import frozen
 

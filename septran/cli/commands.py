@@ -12,14 +12,12 @@ import numpy as np
 
 import eas
 from eas.septran.cli.arguments import Arguments, headline, make_arguments
-from eas.septran.cli.trial import WrongResult, try_out
+from eas.septran.cli.failures import WrongResult
 from eas.septran.files import load_machine, parse_values, starts_mapping
 from eas.septran.files.writing import to_yaml
-from eas.septran.flat.interpret import FlatRunError
+from eas.septran.flat.run_errors import FlatRunError
 from eas.septran.logic.loading import load_logic
-from eas.septran.lowering.skeleton import make_skeleton
 from eas.septran.operators import Operator, load
-from eas.septran.targets.build import BuildError
 from eas.septran.targets.library import TargetError
 from eas.support.command_line import UsageError
 
@@ -30,7 +28,6 @@ Array = np.ndarray[Any, Any]
 
 # What can go wrong besides errors in files: no compiler, no memory, a target that cannot.
 FAILURES = (
-    BuildError,
     FlatRunError,
     TargetError,
     WrongResult,
@@ -59,6 +56,8 @@ def run(parsed: argparse.Namespace) -> str:
         case "check":
             return _check(operator, arguments)
         case "run":
+            from eas.septran.cli.trial import try_out
+
             return try_out(operator, arguments)
         case "explain":
             note = f"\n{arguments.note}" if arguments.note else ""
@@ -136,6 +135,8 @@ def _deliver(text: str, output: str | None) -> str:
 
 
 def _first_mapping(logic: str, machine: str) -> str:
+    from eas.septran.lowering.skeleton import make_skeleton
+
     try:
         return to_yaml(make_skeleton(load_logic(logic).tasks, load_machine(machine)))
     except ValueError as error:

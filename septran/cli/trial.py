@@ -8,6 +8,7 @@ import numpy as np
 
 from eas.ir.types import BF16, F16, F32, DType
 from eas.septran.cli.arguments import Arguments, headline, tunables_of
+from eas.septran.cli.failures import WrongResult
 from eas.septran.flat.counts import Row, count
 from eas.septran.flat.nodes import Module
 from eas.septran.logic.eager import run_task
@@ -18,10 +19,6 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 Array = np.ndarray[Any, Any]
-
-
-class WrongResult(Exception):
-    """The result is further away from NumPy's than rounding explains."""
 
 
 def try_out(operator: Operator, arguments: Arguments) -> str:

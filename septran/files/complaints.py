@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from eas.frontend_ast.name_lookup import close_matches
 from eas.frontend_ast.source.errors import CompileError
+from eas.support.close_names import close_matches
 from eas.support.diagnostics import Diagnostic, Label
 from eas.support.location import NOWHERE, Loc
 from eas.support.records import replace

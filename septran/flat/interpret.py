@@ -41,22 +41,13 @@ from eas.septran.flat.nodes import (
     Wait,
     holds,
 )
-from eas.septran.flat.text import print_stmt, print_view
+from eas.septran.flat.run_errors import FlatRunError
+from eas.septran.flat.text import print_view
 from eas.septran.flat.tracking import AccessError, Cells, Frame
 from eas.support.records import field, record
 
 Array: TypeAlias = np.ndarray[Any, Any]
 Function: TypeAlias = Callable[..., None]
-
-
-class FlatRunError(Exception):
-    """A statement that does what no machine may: the statement, the loops around it, the fault."""
-
-    def __init__(self, message: str, stmt: Stmt | None = None, where: str = "") -> None:
-        line = "" if stmt is None else print_stmt(stmt).splitlines()[0]
-        super().__init__("\n".join(part for part in (message, line, where) if part))
-        self.message = message
-        self.stmt = stmt
 
 
 def run_module(

@@ -13,7 +13,6 @@ import numpy as np
 
 from eas.ir.types import DType
 from eas.septran.flat.element_meanings import ShapeError, compute, multiply, padded, reduce_along
-from eas.septran.flat.interpret import FlatRunError
 from eas.septran.flat.nodes import (
     Alloc,
     Column,
@@ -28,6 +27,7 @@ from eas.septran.flat.nodes import (
     View,
     operands_of,
 )
+from eas.septran.flat.run_errors import FlatRunError
 from eas.septran.flat.tracking import poisoned
 
 Array: TypeAlias = np.ndarray[Any, Any]

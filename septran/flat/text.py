@@ -47,13 +47,10 @@ from eas.septran.flat.nodes import (
     View,
     Wait,
 )
-from eas.septran.flat.parser import FlatParseError, parse_module
 from eas.septran.flat.spelling import INFIX, NAME, PREFIX, UNARY_LEVEL
 from eas.support.location import Loc
 
 __all__ = [
-    "FlatParseError",
-    "parse_module",
     "print_expr",
     "print_module",
     "print_stmt",

@@ -6,8 +6,8 @@ import ast
 from collections.abc import Iterable
 from typing import Any
 
-from eas.frontend_ast.name_lookup import close_matches
 from eas.frontend_ast.source.errors import CompileError
+from eas.support.close_names import close_matches
 
 
 class LogicError(CompileError):

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from eas.frontend_ast.promote import fits
+from eas.ir.rounding import fits
 from eas.ir.types import F32, DType, from_numpy
 from eas.septran.flat.affine import Affine, affine
 from eas.septran.flat.nodes import (

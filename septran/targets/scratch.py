@@ -8,8 +8,9 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from eas.ir.types import DType
-from eas.septran.flat.interpret import FlatRunError, bind_shapes
+from eas.septran.flat.interpret import bind_shapes
 from eas.septran.flat.nodes import Alloc, Module
+from eas.septran.flat.run_errors import FlatRunError
 from eas.septran.targets.codegen_dsa import scratch_parameters
 from eas.septran.targets.library import Library
 

@@ -9,7 +9,8 @@ import pytest
 
 import eas.frontend_ast.loops as loops
 from eas import mk
-from eas.frontend_ast import ArrayArg, lower
+from eas.frontend_ast import ArrayArg
+from eas.frontend_ast.lower import lower
 from eas.ir.nodes import Function, walk
 from eas.ir.passes import optimize
 from eas.ir.types import I32

@@ -11,7 +11,8 @@ import pytest
 
 import eas
 from eas import mk
-from eas.frontend_ast import ArrayArg, lower
+from eas.frontend_ast import ArrayArg
+from eas.frontend_ast.lower import lower
 from eas.frontend_ast.source.errors import CompileError
 from eas.ir.nodes import Compute, walk
 from eas.ir.types import DTYPES

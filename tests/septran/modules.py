@@ -8,7 +8,7 @@ import numpy as np
 
 from eas.ir.types import DTYPES
 from eas.septran.flat.nodes import Module
-from eas.septran.flat.text import parse_module
+from eas.septran.flat.parser import parse_module
 
 Array: TypeAlias = np.ndarray[Any, Any]
 

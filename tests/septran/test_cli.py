@@ -353,6 +353,18 @@ def test_a_mapping_that_only_fits_without_what_metal_adds_is_refused(
     assert septran("check", *files, "--shape", "M=64,N=512")[2] == 0
 
 
+def test_a_check_loads_no_writer_of_another_target_and_no_reader_of_kernels() -> None:
+    code = "import sys; from eas.septran.cli import main; main(sys.argv[1:]); print(*sys.modules)"
+    command = [sys.executable, "-c", code, "check", *GEMM, *SHAPE]
+    done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=REPOSITORY)
+    loaded = done.stdout.splitlines()[-1].split()
+    assert "eas.septran.targets.blocks" in loaded
+    others = {"c_text", "codegen_dsa", "tilelang", "tvmscript", "opencl"}
+    assert not {f"eas.septran.targets.{each}" for each in others}.intersection(loaded)
+    unused = {"eas.frontend_ast.lower", "eas.msl.kernel", "eas.septran.flat.interpret"}
+    assert not unused.intersection(loaded)
+
+
 def subprocess_of(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "eas.septran", *arguments],

@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from eas.septran.flat.interpret import FlatRunError, run_module
+from eas.septran.flat.interpret import run_module
 from eas.septran.flat.machine import Machine, Memory
 from eas.septran.flat.nodes import Module
+from eas.septran.flat.parser import parse_module
 from eas.septran.flat.pipelines import expand_pipelines
-from eas.septran.flat.text import parse_module
+from eas.septran.flat.run_errors import FlatRunError
 from tests.septran.modules import (
     assert_close,
     attention_of,

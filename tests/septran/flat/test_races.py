@@ -6,8 +6,9 @@ import numpy as np
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from eas.septran.flat.interpret import FlatRunError, run_module
-from eas.septran.flat.text import parse_module
+from eas.septran.flat.interpret import run_module
+from eas.septran.flat.parser import parse_module
+from eas.septran.flat.run_errors import FlatRunError
 from eas.septran.flat.verify import find_violations
 
 small = st.integers(-2, 5)

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from eas.septran.flat.interpret import run_module
+from eas.septran.flat.parser import parse_module
 from eas.septran.flat.pipelines import expand_pipelines
 from eas.septran.flat.simplify import simplify
 from eas.septran.flat.substitution import bind_sizes
-from eas.septran.flat.text import parse_module
 from tests.septran.modules import gemm, nothing, random
 
 

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from eas.ir.types import DTYPES
-from eas.septran.flat.interpret import FlatRunError, run_module
+from eas.septran.flat.interpret import run_module
+from eas.septran.flat.parser import parse_module
+from eas.septran.flat.run_errors import FlatRunError
 from eas.septran.flat.straight import compile_straight
-from eas.septran.flat.text import parse_module
 from tests.septran.modules import random
 
 MODULE = """\

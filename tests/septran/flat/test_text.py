@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 
 from eas.septran.flat.nodes import Module
+from eas.septran.flat.parser import FlatParseError, parse_module
 from eas.septran.flat.pipelines import expand_pipelines
-from eas.septran.flat.text import FlatParseError, parse_module, print_module
+from eas.septran.flat.text import print_module
 from tests.conftest import SnapshotCheck
 from tests.septran.flat.random_modules import modules
 from tests.septran.modules import flash_attention, gemm, softmax

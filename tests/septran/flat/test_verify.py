@@ -7,8 +7,8 @@ import pytest
 from eas.septran.flat import verify as verifier
 from eas.septran.flat.machine import Machine, Memory
 from eas.septran.flat.nodes import Module
+from eas.septran.flat.parser import parse_module
 from eas.septran.flat.pipelines import expand_pipelines
-from eas.septran.flat.text import parse_module
 from eas.septran.flat.verify import FlatVerifyError, find_violations, verify
 from tests.septran.modules import flash_attention, gemm, softmax
 

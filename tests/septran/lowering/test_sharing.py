@@ -10,7 +10,7 @@ import pytest
 
 import eas
 from eas.septran.flat.nodes import Alloc, Barrier, walk
-from eas.septran.flat.text import parse_module
+from eas.septran.flat.parser import parse_module
 from eas.septran.lowering.sharing import share_memory
 from eas.septran.operators import Operator, load
 from tests.septran.operators import FOLDER, attention, error_of

@@ -12,7 +12,7 @@ import pytest
 import eas
 from eas.septran.flat.interpret import run_module
 from eas.septran.flat.nodes import Fill, If, Mma, walk
-from eas.septran.flat.text import parse_module
+from eas.septran.flat.parser import parse_module
 from eas.septran.flat.verify import find_violations
 from eas.septran.machine_tables import library_of
 from eas.septran.operators import Operator, load

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from eas.septran.files.machine import load_machine
 from eas.septran.flat.nodes import Module
-from eas.septran.flat.text import parse_module
+from eas.septran.flat.parser import parse_module
 from eas.septran.machine_tables import library_of
 from eas.septran.targets.library import PLAIN_C, Library
 

@@ -10,11 +10,12 @@ import pytest
 
 from eas.ir.types import DTYPES
 from eas.septran.files.machine import load_machine
-from eas.septran.flat.interpret import FlatRunError, run_module
+from eas.septran.flat.interpret import run_module
 from eas.septran.flat.nodes import BinaryKind, Module, ReduceKind, UnaryKind
+from eas.septran.flat.parser import parse_module
 from eas.septran.flat.pipelines import expand_pipelines
+from eas.septran.flat.run_errors import FlatRunError
 from eas.septran.flat.spelling import INFIX, PREFIX
-from eas.septran.flat.text import parse_module
 from eas.septran.machine_tables import library_of
 from eas.septran.targets import build
 from eas.septran.targets.build import BuildError, Program

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from eas.septran.flat.text import parse_module
+from eas.septran.flat.parser import parse_module
 from eas.septran.operators import load
 from eas.septran.targets.codegen_dsa import print_c
 from eas.septran.targets.library import PLAIN_C

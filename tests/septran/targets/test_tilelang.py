@@ -15,9 +15,9 @@ import pytest
 import eas
 from eas.septran.files.machine import load_machine
 from eas.septran.flat.nodes import Module
+from eas.septran.flat.parser import parse_module
 from eas.septran.flat.pipelines import expand_pipelines
 from eas.septran.flat.substitution import bind_sizes
-from eas.septran.flat.text import parse_module
 from eas.septran.machine_tables import library_of
 from eas.septran.operators import load
 from eas.septran.targets.library import TargetError

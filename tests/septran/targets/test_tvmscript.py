@@ -15,8 +15,8 @@ import pytest
 from eas.septran.files.machine import load_machine
 from eas.septran.flat.interpret import run_module
 from eas.septran.flat.nodes import Module
+from eas.septran.flat.parser import parse_module
 from eas.septran.flat.substitution import bind_sizes
-from eas.septran.flat.text import parse_module
 from eas.septran.machine_tables import library_of
 from eas.septran.targets.library import PLAIN_C, Library
 from eas.septran.targets.probes import probe
