@@ -1,8 +1,7 @@
-"""What surrounds the steps of a compile: its errors, the verifier, the garbage collector."""
+"""What surrounds the steps of a compile: its errors and the verifier."""
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Generator
 from contextlib import contextmanager
 
@@ -10,21 +9,6 @@ from eas.frontend_ast.source.errors import internal_error, too_deep
 from eas.ir.nodes import Function
 from eas.ir.pipeline import Pipeline, run
 from eas.ir.verify import VerifyError, verify
-
-
-@contextmanager
-def without_collector() -> Generator[None]:
-    """A compile makes many objects and no cycles to speak of.
-
-    The search for cycles would go through all that the process holds, over and over.
-    """
-    was_enabled = gc.isenabled()
-    try:
-        gc.disable()  # inside: a signal's handler may raise right behind it
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def run_verified(pipeline: Pipeline[None], function: Function) -> Function:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
-from eas.compile_contexts import refusing_depth, reporting_faults, run_verified, without_collector
+from eas.compile_contexts import refusing_depth, reporting_faults, run_verified
 from eas.frontend_ast.source.errors import CompileError
 from eas.frontend_ast.source.parameters import Argument, Capture
 from eas.ir.analysis import grid_axes, index_sizes
@@ -20,6 +20,7 @@ from eas.ir.verify import verify
 from eas.runtime import cpu
 from eas.runtime.binding import Binding
 from eas.runtime.grid import GridUse
+from eas.support.collector import without_collector
 from eas.support.records import field, frozen, replace
 from eas.support.timing import timed
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Generator
 from contextlib import contextmanager
 
-from eas.compile_contexts import refusing_depth, reporting_faults, run_verified, without_collector
+from eas.compile_contexts import refusing_depth, reporting_faults, run_verified
 from eas.frontend_ast.source.errors import CompileError
 from eas.ir.nodes import Function
 from eas.msl.kernel import MslKernel, ThreadgroupMemory, describe, list_memory, write
 from eas.msl.ops.errors import UnsupportedError
 from eas.msl.pipeline import RELAX_METAL
+from eas.support.collector import without_collector
 from eas.support.timing import timed
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from eas.compile_contexts import refusing_depth, reporting_faults, without_collector
+from eas.compile_contexts import refusing_depth, reporting_faults
 from eas.frontend_ast.lower import lower
 from eas.frontend_ast.source.errors import CompileError
 from eas.frontend_ast.source.parameters import Argument
@@ -17,6 +17,7 @@ from eas.msl.kernel import choose_budget
 from eas.msl.ops.errors import UnsupportedError
 from eas.msl.pipeline import METAL, MetalOptions
 from eas.support.close_names import closest
+from eas.support.collector import without_collector
 
 TARGETS = ("metal", "cpu")
 

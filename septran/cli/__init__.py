@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 
 from eas.septran.cli.tuning_options import add_commands
+from eas.support.collector import without_collector
 from eas.support.command_line import UsageError, print_text
 from eas.support.diagnostics import use_color
 
@@ -56,7 +57,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from eas.frontend_ast.source.errors import CompileError
 
     try:
-        from eas.septran.cli import commands
+        with without_collector():
+            from eas.septran.cli import commands
     except ModuleNotFoundError as error:  # the extra is not installed
         return _complain(error, 1)
     try:

@@ -1,6 +1,7 @@
 """The buffers of a block program: arrays in memory, and values in registers that are whole tiles.
 
-A tile has its full extent in every block. What lies beyond its true extent is masked.
+A tile has its full extent in every block; in registers, what arrays have of it at most. What lies
+beyond its true extent is masked.
 """
 
 from __future__ import annotations
