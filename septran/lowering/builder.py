@@ -517,7 +517,8 @@ class Builder:
         for wish in held.wishes:
             if wish.memory != view.memory:
                 self.check_refusals(held, view, wish, python)
-                chain.append(self.resident(frame, view, held.dtype, wish, python))
+                is_sum = held.view.buffer in self.sums
+                chain.append(self.resident(frame, view, held.dtype, wish, python, is_sum=is_sum))
                 view = _held_view(chain[-1], view)
         return chain
 
@@ -537,13 +538,13 @@ class Builder:
                 self.complaints.add("S206", message, refusal.loc, secondary=labels, help=help)
 
     def resident(
-        self, frame: _Frame, view: View, dtype: DType, wish: Wish, python: Loc
+        self, frame: _Frame, view: View, dtype: DType, wish: Wish, python: Loc, *, is_sum: bool
     ) -> Resident:
-        is_sum = view.buffer in self.sums and self.machine.mems[wish.memory].kind == "registers"
+        is_wide = is_sum and self.machine.mems[wish.memory].kind == "registers"
         because = f"`{wish.instance}` wants `{wish.parameter}` in {wish.memory}"
         return Resident(
             self.fresh(f"{wish.parameter}_{wish.memory.lower()}"),
-            accumulator(dtype) if is_sum else dtype,
+            accumulator(dtype) if is_wide else dtype,
             wish.memory,
             tuple(room(extent, frame.ranges) for extent in view.shape),
             view,

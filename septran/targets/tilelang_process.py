@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Literal
 
 from eas.septran.targets.build import BuildError
+from eas.support.records import frozen
 
 TileLangTarget = Literal["metal", "sm_80", "sm_90"]
 TARGETS: tuple[TileLangTarget, ...] = ("metal", "sm_80", "sm_90")
@@ -33,27 +34,35 @@ def lower(path, target):
         functions = [f for f in vars(kernels).values() if type(f).__name__ == "PrimFunc"]
         if not functions:
             raise ValueError("the text has no kernel")
-        for function in functions:
-            if not tilelang.lower(function, target=chosen).kernel_source:
-                raise ValueError("TileLang has written nothing")
+        sources = [tilelang.lower(each, target=chosen).kernel_source for each in functions]
+        if not all(sources):
+            raise ValueError("TileLang has written nothing")
+        return "\\n".join(sources)
 
 given = json.load(open(sys.argv[1]))
 found = {}
 for name, path in given["texts"].items():
     for target in given["targets"]:
         try:
-            lower(path, target)
-            found[name + " " + target] = ""
+            found[name + " " + target] = lower(path, target), ""
         except BaseException as error:
-            found[name + " " + target] = type(error).__name__ + ": " + str(error)
+            found[name + " " + target] = "", type(error).__name__ + ": " + str(error)
 json.dump(found, open(sys.argv[2], "w"))
 """
 
 
+@frozen
+class TileLangSource:
+    """The source of a text's kernels for a target; where there is none, the reason why."""
+
+    source: str
+    reason: str = ""
+
+
 def lower_with_tilelang(
     texts: Mapping[str, str], python: str, targets: Sequence[TileLangTarget] = TARGETS
-) -> dict[tuple[str, TileLangTarget], str]:
-    """For each text, by its name, and each target the reason why it is not lowered; empty if it is.
+) -> dict[tuple[str, TileLangTarget], TileLangSource]:
+    """For each text, by its name, and each target the source, or why there is none.
 
     lower_with_tilelang({"gemm": operator.emit("tilelang", M=128, N=128, K=64)}, "venv/bin/python")
     """
@@ -77,4 +86,5 @@ def lower_with_tilelang(
         if done.returncode != 0:
             raise BuildError(done.stderr or f"TileLang ended with {done.returncode}")
         found = json.loads((folder / "found.json").read_text("utf-8"))
-    return {(key, target): found[f"{key} {target}"] for key in texts for target in targets}
+    keys = [(key, target) for key in texts for target in targets]
+    return {(key, target): TileLangSource(*found[f"{key} {target}"]) for key, target in keys}
