@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cached_property
+from functools import cached_property, partial
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -373,11 +373,16 @@ class Operator:
 
             with self._refusing():
                 device = OpenCLProgram(lowered.module, self.library, self._registers)
-            return Built(lowered, lambda arrays: device(*arrays))
+            return Built(lowered, partial(self._call_device, device))
         if self.target not in ("cpu", "apple_gpu"):
             raise self._refusal(f"`{self.machine.name}` does not run here: its targets are texts")
         lowered = self._fitting(lowered, types)
         return Built(lowered, self._block_program(lowered))
+
+    def _call_device(self, device: OpenCLProgram, arrays: Sequence[Array]) -> None:
+        """A driver that crashes or hangs is S701."""
+        with self._refusing():
+            device(*arrays)
 
     def _refusal(self, message: str, loc: Loc | None = None) -> SeptranError:
         complaints = Complaints()

@@ -188,6 +188,8 @@ class _Mapper:
         self.machine = machine
         self.choose = choose
         self.depth = 1  # of instances below the first: with more of them, each is changed less
+        leaves = [each for each in tasks.values() if each.is_leaf]
+        self.has_products = any(map(_multiplies, leaves))
         self.piped: Data | None = None  # the one whose loop is pipelined, if there are several
 
     def often(self, times: int) -> bool:
@@ -226,7 +228,7 @@ class _Mapper:
     def visible(self, instance: Data) -> list[str]:
         """The memories that an instance may name: mostly those that its processor sees."""
         known = self.machine.memories_of(instance["proc"])
-        if _is_exacting(self.machine) and self.often(6):
+        if _is_exacting(self.machine) and self.often(6 if self.has_products else 48):
             return [name for name in known if self.machine.mems[name].space is None]
         return known if self.often(8) else list(self.machine.mems)
 
@@ -235,7 +237,7 @@ class _Mapper:
         tensors = list(instance.get("mems", {})) or [
             each for each in self.tensors(task) if not self.often(3)
         ]
-        drawn = {name: self.memory(instance) for name in tensors}
+        drawn = {name: self.memory(instance, is_first=n == 0) for n, name in enumerate(tensors)}
         instance["mems"] = {name: memory for name, memory in drawn.items() if memory}
         for name in instance.get("locals", {}):
             instance["locals"][name] = self.choose(self.visible(instance))
@@ -244,9 +246,15 @@ class _Mapper:
             name = self.choose(padded)
             instance["layout"] = {name: {"pad": self.choose(PADS)}}
 
-    def memory(self, instance: Data) -> str:
-        """A memory; an empty one is that of the caller, like `NONE`."""
+    def memory(self, instance: Data, *, is_first: bool) -> str:
+        """A memory; an empty one is that of the caller, like `NONE`.
+
+        Where rows in registers belong to threads, mostly the first tensor, the result, is there:
+        others are read across rows.
+        """
         visible = self.visible(instance)
+        if "opencl" in self.machine.targets and not is_first and self.often(4):
+            visible = [each for each in visible if self.machine.mems[each].kind != "registers"]
         return self.choose([*visible, *visible, *visible[1:], "", "NONE"])
 
     def tensors(self, task: Task) -> list[str]:
@@ -415,6 +423,7 @@ def try_mapping(trial: Trial, folder: Path, *, is_compiled: bool = True) -> froz
     except eas.CompileError as error:
         codes = frozenset(diagnostic.code for diagnostic in error.diagnostics)
         assert codes and codes <= set(TITLES), error
+        assert "driver" not in str(error), error  # one that crashes is no refusal
         return codes
     return frozenset()
 

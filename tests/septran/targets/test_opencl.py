@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -10,9 +13,8 @@ import pytest
 
 import eas
 from eas.septran.operators import load
-from eas.septran.targets import opencl_run
-from eas.septran.targets.needs import MissingError
-from tests.septran.operators import EXAMPLES, FOLDER, error_of, skip_unless_it_runs
+from eas.septran.targets import opencl_device, opencl_run
+from tests.septran.operators import EXAMPLES, FOLDER, attention, error_of, skip_unless_it_runs
 from tests.septran.small import codes, make, refusal
 from tests.thorough import thorough
 
@@ -115,15 +117,85 @@ def test_names_that_mean_something_in_opencl_are_spelled_otherwise(tmp_path: Pat
     assert np.array_equal(Y, np.arange(3) * X)
 
 
-def test_without_a_device_the_error_says_what_to_install(
+@pytest.fixture
+def new_process(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Programs of a test have a process of their own."""
+    kept = opencl_run._process
+    monkeypatch.setattr(opencl_run, "_process", cache(kept.__wrapped__))
+    yield
+    opencl_run._process(os.getpid())[0].close()
+
+
+def test_without_a_device_the_answer_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def open_none() -> None:
-        raise MissingError("there is no OpenCL device: `pip install 'easy_as[opencl]'`")
+    pyopencl = pytest.importorskip("pyopencl")
+    monkeypatch.setattr(pyopencl, "get_platforms", list)
+    monkeypatch.setattr(opencl_device, "open_queue", opencl_device.open_queue.__wrapped__)
+    answer = opencl_device.compile_source(opencl_device.Source("", "", (), 1))
+    assert answer.kind == "missing"
+    assert "easy_as[opencl]" in answer.text
 
-    monkeypatch.setattr(opencl_run, "open_queue", open_none)
-    monkeypatch.setattr(opencl_run, "require", lambda _: None)
-    with pytest.raises(eas.CompileError) as caught:
-        load(EXAMPLE["gemm"].logic_file, GEMM).build(M=8, N=8, K=8)
+
+DRIVER = "tests.septran.targets.bad_driver"
+
+
+@pytest.mark.usefixtures("new_process")
+def test_a_driver_that_crashes_is_an_error_and_the_next_call_works(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    example = EXAMPLE["gemm"]
+    operator = load(example.logic_file, GEMM)
+    skip_unless_it_runs(operator)
+    arrays, expected = example.make((9, 10, 11), "f4")
+    with monkeypatch.context() as patched:
+        patched.setattr(opencl_run, "_DEVICE", DRIVER)
+        with pytest.raises(eas.CompileError) as caught:
+            operator(*arrays)
     assert codes(caught.value) == ["S701"]
-    assert "easy_as[opencl]" in str(caught.value)
+    assert "crashed while it compiled this: its process died of SIGSEGV" in str(caught.value)
+    operator(*arrays)
+    assert error_of(arrays[0], expected) <= 2e-5
+
+
+@pytest.mark.usefixtures("new_process")
+def test_a_driver_that_hangs_is_stopped_and_the_next_call_works(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    example = EXAMPLE["gemm"]
+    operator = load(example.logic_file, GEMM)
+    skip_unless_it_runs(operator)
+    arrays, expected = example.make((9, 10, 11), "f4")
+    operator.build(*arrays)
+    with monkeypatch.context() as patched:
+        patched.setattr(opencl_run, "_DEVICE", DRIVER)
+        patched.setenv("EAS_OPENCL_SECONDS", "0.5")
+        with pytest.raises(eas.CompileError) as caught:
+            operator(*arrays)
+    assert codes(caught.value) == ["S701"]
+    assert "stopped while it ran this: no result after 0.5 s" in str(caught.value)
+    operator(*arrays)
+    assert error_of(arrays[0], expected) <= 2e-5
+
+
+def test_a_time_limit_that_is_no_number_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    operator = load(EXAMPLE["gemm"].logic_file, GEMM)
+    skip_unless_it_runs(operator)
+    monkeypatch.setenv("EAS_OPENCL_SECONDS", "soon")
+    with pytest.raises(eas.CompileError, match="is a number of seconds, not `soon`"):
+        operator.build(M=8, N=8, K=8)
+
+
+def test_a_text_that_pocl_would_optimize_wrongly_gives_what_it_must(tmp_path: Path) -> None:
+    example = EXAMPLE["flash_attention"]
+    mapping = FLASH.with_name("causal_opencl.map.yaml").read_text("utf-8")
+    mapping = re.sub(r"queries: \d+", "queries: 48", mapping)
+    mapping = re.sub(r"keys: \d+", "keys: 32", mapping)
+    mapping = re.sub(r"l: \w+}", "l: GLOBAL}", mapping)
+    mapping = re.sub(r"S: \w+", "S: SHARED", mapping)
+    (tmp_path / "causal.map.yaml").write_text(mapping, "utf-8")
+    operator = load(example.logic_file, tmp_path / "causal.map.yaml")
+    skip_unless_it_runs(operator)
+    arrays, expected = attention((1, 65, 65, 8), "f4", is_causal=True)
+    operator(*arrays)
+    assert error_of(arrays[0], expected) <= 2e-5
