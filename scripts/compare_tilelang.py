@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -39,8 +39,8 @@ class Case:
     """An operator with sizes and tiles, as it is written by hand and as it is mapped."""
 
     operator: str
-    sizes: dict[str, int]
-    tiles: dict[str, int]
+    sizes: Mapping[str, int]
+    tiles: Mapping[str, int]
     stages: int
     threads: int
 
@@ -64,7 +64,7 @@ class Case:
             overlay.write_text(OVERLAYS[self.operator].format(case=self, **self.tiles), "utf-8")
             mapping = [folder / MAPPINGS[self.operator], overlay]
             operator = load(folder / f"{self.operator}_logic.py", mapping)
-            return operator.emit("tilelang", **self.sizes)
+            return operator.emit("tilelang", dtype="f16", **self.sizes)
 
 
 FUNCTIONS = {"gemm": "gemm", "flash_attention": "attention"}
@@ -85,15 +85,17 @@ OVERLAYS = {
 
 
 def gemm(sizes: Sequence[int], tiles: Sequence[int], stages: int, threads: int) -> Case:
-    named = dict(zip(("M", "N", "K"), sizes, strict=True))
-    parts = dict(zip(("block_m", "block_n", "block_k"), tiles, strict=True))
-    return Case("gemm", named, parts, stages, threads)
+    parts = _named("block_m block_n block_k", tiles)
+    return Case("gemm", _named("M N K", sizes), parts, stages, threads)
 
 
 def attention(sizes: Sequence[int], tiles: Sequence[int], stages: int, threads: int) -> Case:
-    named = dict(zip(("H", "M", "N", "D"), sizes, strict=True))
-    parts = dict(zip(("queries", "keys"), tiles, strict=True))
-    return Case("flash_attention", named, parts, stages, threads)
+    parts = _named("queries keys", tiles)
+    return Case("flash_attention", _named("H M N D", sizes), parts, stages, threads)
+
+
+def _named(names: str, numbers: Sequence[int]) -> dict[str, int]:
+    return dict(zip(names.split(), numbers, strict=True))
 
 
 CASES = (

@@ -109,7 +109,7 @@ def _view(memory: mmap.mmap, part: Part, array: Array) -> Array:
 
 def _call(function: str, *given: Any, doing: str) -> None:
     """Calls a function of the device's process; raises `TargetError` for whatever goes wrong."""
-    child, lock = _process(os.getpid())
+    child, lock = device_process(os.getpid())
     try:
         with lock:
             answer: Answer = child.call(f"{_DEVICE}:{function}", *given, seconds=_seconds())
@@ -139,7 +139,7 @@ def _seconds() -> float:
 
 
 @cache
-def _process(owner: int) -> tuple[Child, threading.Lock]:
+def device_process(owner: int) -> tuple[Child, threading.Lock]:
     """The device's process of this one, `owner`: a copy made by a fork gets its own."""
     child = Child(Limits(_DEFAULT_SECONDS, _UNLIMITED))
 

@@ -86,5 +86,8 @@ def lower_with_tilelang(
         if done.returncode != 0:
             raise BuildError(done.stderr or f"TileLang ended with {done.returncode}")
         found = json.loads((folder / "found.json").read_text("utf-8"))
-    keys = [(key, target) for key in texts for target in targets]
-    return {(key, target): TileLangSource(*found[f"{key} {target}"]) for key, target in keys}
+    return {
+        (key, target): TileLangSource(*found[f"{key} {target}"])
+        for key in texts
+        for target in targets
+    }

@@ -120,10 +120,10 @@ def test_names_that_mean_something_in_opencl_are_spelled_otherwise(tmp_path: Pat
 @pytest.fixture
 def new_process(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Programs of a test have a process of their own."""
-    kept = opencl_run._process
-    monkeypatch.setattr(opencl_run, "_process", cache(kept.__wrapped__))
+    kept = opencl_run.device_process
+    monkeypatch.setattr(opencl_run, "device_process", cache(kept.__wrapped__))
     yield
-    opencl_run._process(os.getpid())[0].close()
+    opencl_run.device_process(os.getpid())[0].close()
 
 
 def test_without_a_device_the_answer_says_what_to_install(
