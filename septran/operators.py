@@ -379,7 +379,7 @@ class Operator:
         lowered = self._fitting(lowered, types)
         return Built(lowered, self._block_program(lowered))
 
-    def _call_device(self, device: OpenCLProgram, arrays: Sequence[Array]) -> None:
+    def _call_device(self, device: Callable[..., None], arrays: Sequence[Array]) -> None:
         """A driver that crashes or hangs is S701."""
         with self._refusing():
             device(*arrays)
