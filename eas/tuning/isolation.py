@@ -16,6 +16,7 @@ import select
 import signal
 import subprocess
 import sys
+import threading
 import time
 import warnings
 from collections.abc import Callable
@@ -175,11 +176,13 @@ def _death(code: int) -> str:
 
 
 class Child:
-    """A fresh process that calls functions of modules; `close` ends it."""
+    """A fresh process that calls functions of modules; `end` ends it, from any thread."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self._process: subprocess.Popen[bytes] | None = None
+        self._lock = threading.RLock()
+        self._is_over = False
 
     def call(
         self, function: str, *args: Any, seconds: float | None = None, prepare: str | None = None
@@ -189,38 +192,49 @@ class Child:
         `prepare` is a function that is called with the same arguments before; what it takes
         does not count as time of the call, which then runs in a copy of the process where it can.
         """
-        process = self._started()
-        assert process.stdin is not None and process.stdout is not None
         limit = self._limits.seconds if seconds is None else seconds
         request = pickle.dumps((prepare, function, args, limit, self._limits.memory))
+        waited = limit if prepare is None else limit + GRACE / 2  # the copy is stopped before
+        with self._lock:
+            return _unpacked(self._answer(request, waited))
+
+    def _answer(self, request: bytes, seconds: float) -> bytes:
+        process = self._started()
+        assert process.stdin is not None and process.stdout is not None
         try:
             process.stdin.write(len(request).to_bytes(8, "little") + request)
             process.stdin.flush()
             _receive_one(process.stdout.fileno(), PREPARING)  # it is ready
-            waited = limit if prepare is None else limit + GRACE / 2  # the copy is stopped before
-            answer = _receive_one(process.stdout.fileno(), waited)
+            return _receive_one(process.stdout.fileno(), seconds)
         except (BrokenPipeError, EOFError):
             raise Stopped("crashed", _death(self.close())) from None
         except BaseException:
             self.close()
             raise
-        return _unpacked(answer)
+
+    def end(self) -> None:
+        """Ends the process for good: a call in another thread, or a later one, is a crash."""
+        self._is_over = True
+        self.close()
 
     def close(self) -> int:
-        """Ends the process, and gives its exit status."""
-        process, self._process = self._process, None
+        """Ends the process, and gives its exit status; the next call has another one."""
+        process = self._process
         if process is None:
             return 0
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
-        for stream in (process.stdin, process.stdout):
-            if stream is not None:
-                with suppress(OSError):
-                    stream.close()
-        return process.wait()
+        with self._lock:
+            if self._process is process:
+                self._process = None
+            for stream in (process.stdin, process.stdout):
+                if stream is not None:
+                    with suppress(OSError):
+                        stream.close()
+            return process.wait()
 
     def _started(self) -> subprocess.Popen[bytes]:
-        if self._process is None or self._process.poll() is not None:
+        if not self._is_over and (self._process is None or self._process.poll() is not None):
             self.close()
             command = [sys.executable, "-m", "eas.tuning.child", str(os.getpid())]
             path = os.pathsep.join(each for each in sys.path if each)
@@ -231,6 +245,9 @@ class Child:
                 env={**os.environ, "PYTHONPATH": path},
                 start_new_session=True,
             )
+        if self._is_over or self._process is None:  # also if `end` was called just now
+            self.close()
+            raise Stopped("crashed", "its process was ended")
         return self._process
 
 

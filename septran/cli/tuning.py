@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import sys
 import tempfile
-from collections.abc import Callable
-from concurrent.futures import Executor, ThreadPoolExecutor
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,12 +18,13 @@ from eas.septran.files import load_machine, parse_values
 from eas.septran.logic.loading import load_logic
 from eas.septran.operators import load
 from eas.septran.tuner.automatic import automatic_mapping
+from eas.septran.tuner.cluster import Cluster, dask_cluster
 from eas.septran.tuner.curves import draw_curves
-from eas.septran.tuner.driver import Budget, Progress, Tuner, in_words, package_version
+from eas.septran.tuner.driver import Budget, Progress, Tuner, in_words
 from eas.septran.tuner.export import exported
 from eas.septran.tuner.measure import computer
 from eas.septran.tuner.methods import method_of
-from eas.septran.tuner.problem import Problem, problem_of
+from eas.septran.tuner.problem import Problem, package_version, problem_of
 from eas.septran.tuner.store import Search, Store, Stored
 from eas.septran.tuner.sweeps import median_regrets, sweep_of
 from eas.support.command_line import UsageError, lay_out
@@ -37,26 +39,42 @@ _SHOWN = 5
 def tune(parsed: argparse.Namespace) -> str:
     """Searches, writes what was asked for, and gives a table of the best candidates."""
     proposer = method_of(parsed.method)
+    _check_targets(parsed.export, parsed.plot)
     with ExitStack() as stack:
         problem = _problem(parsed, stack)
+        cluster = stack.enter_context(dask_cluster(parsed.dask, problem)) if parsed.dask else None
         store = Store(parsed.db)
         stack.callback(store.close)
-        limits = Limits(parsed.timeout, parsed.memory << 20)
         tuner = Tuner(
             problem,
             store,
             method=parsed.method,
             proposer=proposer,
             seed=parsed.seed,
-            limits=limits,
+            limits=Limits(parsed.timeout, parsed.memory << 20),
+            measuring=cluster.measuring if cluster else None,
         )
-        is_interrupted = _search(tuner, parsed, stack)
+        _say([*(cluster.notes if cluster else ()), *_refused(tuner, parsed)])
+        is_interrupted = _search(tuner, parsed, stack, cluster)
         lines = [tuner.candidates.title]
         if is_interrupted:
             lines.append("interrupted; the same command goes on with the search")
         lines += [lay_out(_best_table(tuner)), *_refusals(tuner)]
         lines += _written(tuner, parsed)
         return "\n".join(lines)
+
+
+def _refused(tuner: Tuner, parsed: argparse.Namespace) -> list[str]:
+    """What of the database is not used, and why. With --resume something must be."""
+    lines = [] if tuner.resumed is not None else tuner.refused_results()
+    if parsed.resume and tuner.resumed is None:
+        raise UsageError("\n".join([f"{parsed.db} has no search to go on with", *lines]))
+    return lines
+
+
+def _say(lines: Iterable[str]) -> None:
+    for line in lines:
+        print(f"septran: {line}", file=sys.stderr, flush=True)
 
 
 def _problem(parsed: argparse.Namespace, stack: ExitStack) -> Problem:
@@ -103,16 +121,21 @@ def _automatic(parsed: argparse.Namespace, stack: ExitStack) -> str:
     return str(path)
 
 
-def _search(tuner: Tuner, parsed: argparse.Namespace, stack: ExitStack) -> bool:
+def _search(
+    tuner: Tuner, parsed: argparse.Namespace, stack: ExitStack, cluster: Cluster | None
+) -> bool:
     """Runs the search; True if Ctrl-C ended it."""
-    executor: Executor | None = None
-    if parsed.workers > 1:
-        executor = stack.enter_context(ThreadPoolExecutor(parsed.workers))
-    watch = _watcher(stack)
-    try:
-        tuner.run(Budget(parsed.trials, parsed.time), executor, parsed.workers, watch)
-    except KeyboardInterrupt:
-        return True
+    executor, workers, timing = None, parsed.workers, None
+    if cluster is not None:
+        executor, workers, timing = cluster.executor, cluster.workers, cluster.timing
+    elif workers > 1:
+        executor = stack.enter_context(ThreadPoolExecutor(workers))
+    with ExitStack() as shown:
+        watch = _watcher(shown)
+        try:
+            tuner.run(Budget(parsed.trials, parsed.time), executor, workers, watch, timing)
+        except KeyboardInterrupt:
+            return True
     return False
 
 
@@ -168,7 +191,7 @@ def _refusals(tuner: Tuner) -> list[str]:
 
 
 def _written(tuner: Tuner, parsed: argparse.Namespace) -> list[str]:
-    """Writes the mapping and the picture that were asked for."""
+    """Writes the mapping and the picture that were asked for; a file is replaced as a whole."""
     lines: list[str] = []
     best = tuner.best
     if parsed.export and best is None:
@@ -184,6 +207,15 @@ def _written(tuner: Tuner, parsed: argparse.Namespace) -> list[str]:
     return lines
 
 
+def _check_targets(*paths: str | None) -> None:
+    """Whether files can be written there, before hours of work."""
+    for path in paths:
+        if path and not Path(path).absolute().parent.is_dir():
+            raise UsageError(f"{path} cannot be written: there is no such folder")
+        if path and Path(path).is_dir():
+            raise UsageError(f"{path} cannot be written: it is a folder")
+
+
 def _provenance(tuner: Tuner, parsed: argparse.Namespace, best: Stored) -> list[str]:
     return [
         f"Found by `septran tune` for {tuner.candidates.title}:",
@@ -194,18 +226,19 @@ def _provenance(tuner: Tuner, parsed: argparse.Namespace, best: Stored) -> list[
 
 
 def _write(path: str, text: str) -> str:
+    temporary = Path(f"{path}.{os.getpid()}.tmp")
     try:
-        Path(path).write_text(text, "utf-8")
+        temporary.write_text(text, "utf-8")
+        os.replace(temporary, path)
     except OSError as error:
+        temporary.unlink(missing_ok=True)
         raise UsageError(f"{path} cannot be written: {error.strerror}") from error
     return f"wrote {path}"
 
 
 def replay(parsed: argparse.Namespace) -> str:
     """Compares methods on a stored search."""
-    if not Path(parsed.db).is_file():
-        raise UsageError(f"there is no database {parsed.db}")
-    store = Store(parsed.db)
+    store = Store(parsed.db, is_read=True)
     try:
         number, search, trials = _chosen(store, parsed.search)
     finally:

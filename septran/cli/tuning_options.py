@@ -34,9 +34,13 @@ def add_commands(add_parser: AddParser) -> None:
     tune.add_argument("--method", choices=METHODS, default="evolution", help=_METHOD)
     tune.add_argument("--seed", type=int, default=0)
     tune.add_argument("--db", default="tune.sqlite", metavar="FILE", help="(tune.sqlite)")
+    tune.add_argument(
+        "--resume", action="store_true", help="only go on with a stored search: begin no other"
+    )
     tune.add_argument("--export", metavar="FILE", help="write the best mapping there")
     tune.add_argument("--plot", metavar="FILE", help="draw the search, as SVG")
     tune.add_argument("--workers", type=_positive, default=1, help="trials at once (1)")
+    tune.add_argument("--dask", metavar="ADDRESS", help="run trials on the workers of a scheduler")
     tune.add_argument("--timeout", type=_seconds, default=30.0, help="of one trial (30s)")
     tune.add_argument("--memory", type=_positive, default=4096, help="of one trial, in MiB (4096)")
     replay = add_parser(

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from concurrent.futures import Executor
 from functools import cached_property
-from importlib.metadata import PackageNotFoundError, version
 
 import numpy as np
 
+from eas.septran.tuner.crew import PATIENCE, Crew, Try
 from eas.septran.tuner.measure import TOLERANCES, Trial, close_children, computer, pairs, run_trial
 from eas.septran.tuner.methods import method_of
 from eas.septran.tuner.prediction import Model, Tried, facts_of
-from eas.septran.tuner.problem import Candidates, Problem
+from eas.septran.tuner.problem import Candidates, Problem, package_version
 from eas.septran.tuner.proposers import Proposer
 from eas.septran.tuner.space import Point, Values
 from eas.septran.tuner.store import Search, Store, Stored
@@ -24,7 +25,6 @@ from eas.tuning.isolation import Limits
 from eas.tuning.judging import Plan
 from eas.tuning.outcomes import Outcome
 
-Try = Callable[[Trial], Outcome]
 Watch = Callable[["Progress"], None]
 
 
@@ -47,15 +47,11 @@ class Progress:
     refused: Counter[str]
 
 
-def package_version() -> str:
-    try:
-        return version("easy_as")
-    except PackageNotFoundError:  # a checkout that is not installed
-        return "unknown"
-
-
 class Tuner:
-    """The search of a problem by one method, in a store that it resumes from."""
+    """The search of a problem by one method, in a store that it resumes from.
+
+    `measuring` is the fingerprint of the computer whose times count, if it is not this one.
+    """
 
     def __init__(
         self,
@@ -68,6 +64,7 @@ class Tuner:
         plan: Plan | None = None,
         limits: Limits | None = None,
         attempt: Try = run_trial,
+        measuring: str | None = None,
     ) -> None:
         self.candidates = Candidates(problem)
         if not self.candidates.space.tunes:
@@ -79,18 +76,31 @@ class Tuner:
         self._plan = replace(plan or Plan(rounds=5), tolerance=tolerance)
         self._limits = limits or Limits()
         self._attempt = attempt
+        self._measuring = measuring or computer()
         self.model = Model(facts_of(self.candidates))
         self.trials: list[Stored] = []
 
     @cached_property
     def search(self) -> int:
         """The number of the search in the store; its trials are read if it is there."""
-        wanted = self.description
-        found = self._store.find(wanted)
+        found = self.resumed
         if found is None:
-            return self._store.add_search(wanted)
+            return self._store.add_search(self.description)
         self.trials = self._store.trials(found)
+        try:
+            for each in self.trials:
+                self.candidates.space.point(each.values)
+        except (KeyError, StopIteration) as error:
+            what = f"search {found} of {self._store.path}"
+            raise UsageError(
+                f"{what} has values that the mapping has not: it is damaged"
+            ) from error
         return found
+
+    @cached_property
+    def resumed(self) -> int | None:
+        """The number of the search in the store that this one goes on with."""
+        return self._store.find(self.description)
 
     @cached_property
     def description(self) -> Search:
@@ -98,19 +108,35 @@ class Tuner:
         keys = tuple(tune.key for tune in self.candidates.space.tunes)
         return Search(
             self.candidates.fingerprint,
-            computer(),
+            self._measuring,
             package_version(),
             self._method,
             self._seed,
             self.candidates.title,
             keys,
-            repr(self.candidates.problem),
+            json.dumps(self.candidates.parts),
         )
+
+    def refused_results(self) -> list[str]:
+        """Which stored trials look like those of this search and are not used, with the reasons."""
+        wanted = self.description
+        lines: list[str] = []
+        for number, search in self._store.searches():
+            is_alike = (search.title, search.method, search.seed) == (
+                wanted.title,
+                wanted.method,
+                wanted.seed,
+            )
+            reasons = differences(search, wanted) if is_alike else []
+            if reasons and (count := self._store.count(number)):
+                what = f"{count} trials of search {number} in {self._store.path}"
+                lines.append(f"{what} are not used: {', '.join(reasons)}")
+        return lines
 
     @property
     def best(self) -> Stored | None:
-        """The fastest candidate that is right."""
-        right = [each for each in self.trials if each.outcome.is_right]
+        """The fastest candidate that is right; one that was only checked has no time."""
+        right = [each for each in self.trials if each.seconds < float("inf")]
         return min(right, key=lambda each: each.seconds, default=None)
 
     def run(
@@ -119,51 +145,47 @@ class Tuner:
         executor: Executor | None = None,
         workers: int = 1,
         watch: Watch | None = None,
+        timing: Executor | None = None,
     ) -> Stored | None:
         """Tries candidates until the budget is used up; the best one of all is the answer.
 
-        It goes on after the trials that the store has. What is interrupted can be resumed.
+        It goes on after the trials that the store has. What is interrupted can be resumed. With an
+        `executor`, as many trials as there are `workers` run at once. Workers on another computer
+        than the one that measures only check a candidate; `timing` is an executor for those that
+        are right, or None if this computer times them itself.
         """
         begun = time.monotonic()
         _ = self.search
-        running: dict[Future[Outcome], Point] = {}
+        crew = Crew(self._attempt, executor, self._timing(executor, timing), self._patience)
         try:
             while True:
                 self._watch(watch, budget, begun)
-                self._start(running, budget, begun, executor, workers)
-                if not running:
+                self._start(crew, budget, begun, workers)
+                if not crew.points:
                     return self.best
-                done, _ = wait(running, return_when=FIRST_COMPLETED)
-                for future in done:
-                    self._finish(running.pop(future), future.result())
+                for point, outcome in crew.finished():
+                    self._finish(point, outcome)
         finally:
-            for future in running:
-                future.cancel()
+            crew.close()
             close_children()
 
-    def _start(
-        self,
-        running: dict[Future[Outcome], Point],
-        budget: Budget,
-        begun: float,
-        executor: Executor | None,
-        workers: int,
-    ) -> None:
-        while len(running) < workers:
+    @property
+    def _patience(self) -> float:
+        return PATIENCE + 4 * self._limits.seconds
+
+    def _timing(self, executor: Executor | None, timing: Executor | None) -> Executor | None:
+        """Where candidates that were only checked go."""
+        return timing if timing is not None or self._measuring == computer() else executor
+
+    def _start(self, crew: Crew, budget: Budget, begun: float, workers: int) -> None:
+        while len(crew.points) < workers:
             is_over = time.monotonic() - begun >= budget.seconds
-            if is_over or len(self.trials) + len(running) >= budget.trials:
+            if is_over or len(self.trials) + len(crew.points) >= budget.trials:
                 return
-            point = self._propose(list(running.values()))
+            point = self._propose(crew.points)
             if point is None:
                 return
-            running[self._submitted(executor, self._trial(point))] = point
-
-    def _submitted(self, executor: Executor | None, trial: Trial) -> Future[Outcome]:
-        if executor is not None:
-            return executor.submit(self._attempt, trial)
-        future: Future[Outcome] = Future()
-        future.set_result(self._attempt(trial))
-        return future
+            crew.start(point, self._trial(point))
 
     def _propose(self, running: Sequence[Point]) -> Point | None:
         space = self.candidates.space
@@ -180,7 +202,8 @@ class Tuner:
             None if best is None else pairs(best.values),
             self._plan,
             self._limits,
-            computer(),
+            self._measuring,
+            self.candidates.origin,
         )
 
     def _finish(self, point: Point, outcome: Outcome) -> None:
@@ -199,6 +222,37 @@ class Tuner:
         failed = [each.outcome for each in self.trials if not each.outcome.is_right]
         refused = Counter(_kind(each) for each in failed)
         watch(Progress(len(self.trials), budget, time.monotonic() - begun, self.best, refused))
+
+
+def answered_by(trials: Sequence[Stored]) -> Try:
+    """Trials that are answered from stored ones, in place of measuring: `Tuner(attempt=...)`."""
+    known = {pairs(each.values): each for each in trials}
+
+    def answer(trial: Trial) -> Outcome:
+        found = known.get(trial.values)
+        if found is None:
+            return Outcome("refused", "it was not measured")
+        samples = (found.seconds,) if found.outcome.is_right else ()
+        return Outcome(found.outcome.status, found.outcome.reason, samples)
+
+    return answer
+
+
+def differences(stored: Search, wanted: Search) -> list[str]:
+    """Why the results of a search are not those of another, in words."""
+    try:
+        before: dict[str, str] = json.loads(stored.problem)
+    except ValueError:
+        before = {}
+    now: dict[str, str] = json.loads(wanted.problem)
+    found = [f"the {name} was another" for name in now if before.get(name) != now[name]]
+    if stored.fingerprint == wanted.fingerprint:
+        found = []
+    if stored.version != wanted.version:
+        found.append(f"easy_as was {stored.version}, not {wanted.version}")
+    if stored.computer != wanted.computer:
+        found.append(f"the computer was {stored.computer}, not {wanted.computer}")
+    return found
 
 
 def _kind(outcome: Outcome) -> str:

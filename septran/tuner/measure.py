@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
+from platform import node
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,7 @@ class Trial:
     plan: Plan
     limits: Limits
     machine: str  # the fingerprint of the computer that measures
+    origin: str = ""  # the version and the files of the search, if they are to be compared
 
 
 def run_trial(trial: Trial) -> Outcome:
@@ -49,14 +51,15 @@ def run_trial(trial: Trial) -> Outcome:
         return Outcome(stopped.status, stopped.reason)
 
 
-_CHILDREN: dict[tuple[int, Limits], Child] = {}
+_CHILDREN: dict[tuple[int, int, Limits], Child] = {}
 
 
 def _child(limits: Limits) -> Child:
     """A process for the trials of this thread: each has one, so that they do not wait."""
+    import os
     import threading
 
-    key = (threading.get_ident(), limits)
+    key = (os.getpid(), threading.get_ident(), limits)  # a copy of a process has none yet
     if key not in _CHILDREN:
         _CHILDREN[key] = Child(limits)
     return _CHILDREN[key]
@@ -65,7 +68,7 @@ def _child(limits: Limits) -> Child:
 def close_children() -> None:
     """Ends the processes of all trials."""
     while _CHILDREN:
-        _CHILDREN.popitem()[1].close()
+        _CHILDREN.popitem()[1].end()
 
 
 def prepare(trial: Trial) -> None:
@@ -76,6 +79,8 @@ def prepare(trial: Trial) -> None:
 def judge_candidate(trial: Trial) -> Outcome:
     """The trial itself, in its process."""
     candidates, arrays, expected = _prepared(trial.problem)
+    if trial.origin and trial.origin != candidates.origin:
+        return Outcome("failed", f"{node()} has other files or another version than the search")
     plan = trial.plan
     if computer() != trial.machine:
         plan = Plan(0, 0, tolerance=plan.tolerance)

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import sys
+from collections.abc import Iterable, Mapping
 from functools import cached_property
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from types import FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
 
 from eas.ir.types import DTYPES
-from eas.septran.files import SeptranError, resolve, tunes
+from eas.septran.files import Machine, SeptranError, resolve, tunes
+from eas.septran.logic.errors import LogicError
+from eas.septran.logic.tasks import Task
 from eas.septran.lowering import Lowered
 from eas.septran.operators import Operator, load
 from eas.septran.tuner.space import Space, Values
@@ -18,6 +24,7 @@ from eas.support.cache import digest
 from eas.support.records import frozen
 
 Array = np.ndarray[Any, Any]
+_PACKAGE = Path(__file__).resolve().parents[1]
 
 
 @frozen
@@ -76,13 +83,38 @@ class Candidates:
             return refusal(error)
 
     @cached_property
+    def contents(self) -> dict[str, list[str]]:
+        """The texts that the candidates are made of, by what they are; the package's own are not.
+
+        Where the files lie does not matter. A logic is its file, with the modules beside it
+        that it imports.
+        """
+        problem, machine = self.problem, self.base.machine
+        tasks = self.base.logic.tasks.values()
+        folder = os.path.dirname(machine.path) if machine.path else ""
+        library = [os.path.join(folder, each) for each in _library_of(machine)]
+        return {
+            "logic": _texts([problem.logic, *_modules_beside(problem.logic, tasks)]),
+            "primitives": _texts([*problem.primitives, *library]),
+            "machine file": _texts([machine.path] if machine.path else []),
+            "mapping": [document.text.text for document in self.base.mapping.documents],
+            "sizes": [repr((problem.shapes, problem.dtype, problem.tune))],
+        }
+
+    @cached_property
     def fingerprint(self) -> str:
         """Equal for problems with the same files, sizes and values; where the files lie is not."""
-        problem = self.problem
-        paths = [problem.logic, *problem.primitives, self.base.machine.path]
-        parts = [_content(path) for path in paths if path]
-        parts += [document.text.text for document in self.base.mapping.documents]
-        return digest(*parts, repr((problem.shapes, problem.dtype, problem.tune)))
+        return digest(*(text for texts in self.contents.values() for text in texts))
+
+    @property
+    def origin(self) -> str:
+        """What results depend on, besides the computer."""
+        return f"{package_version()} {self.fingerprint}"
+
+    @cached_property
+    def parts(self) -> dict[str, str]:
+        """A digest of each kind of content, to say which one differs."""
+        return {name: digest(*texts)[:16] for name, texts in self.contents.items()}
 
     @property
     def title(self) -> str:
@@ -92,15 +124,54 @@ class Candidates:
         return f"{name} on {machine}, {shapes}, {self.problem.dtype}"
 
 
-def refusal(error: SeptranError) -> str:
+def package_version() -> str:
+    try:
+        return version("easy_as")
+    except PackageNotFoundError:  # a checkout that is not installed
+        return "unknown"
+
+
+def refusal(error: SeptranError | LogicError) -> str:
     """The code and the message of the first mistake."""
     first = error.diagnostics[0]
     return f"{first.code}: {first.message}"
 
 
-def _content(path: str) -> str:
-    with open(path, encoding="utf-8") as file:
-        return file.read()
+def _texts(paths: Iterable[str]) -> list[str]:
+    return [Path(path).read_text("utf-8") for path in paths]
+
+
+def _library_of(machine: Machine) -> list[str]:
+    """The files of a machine's C library, unless they ship with the package."""
+    if not machine.path or os.path.realpath(machine.path).startswith(str(_PACKAGE) + os.sep):
+        return []
+    return [*machine.library.headers, *machine.library.sources]
+
+
+def _modules_beside(logic: str, tasks: Iterable[Task]) -> list[str]:
+    """The files of modules in a logic's folder that it imports, and that they import."""
+    own = os.path.realpath(logic)
+    found: set[str] = set()
+    left: list[dict[str, Any]] = [task.fn.__globals__ for task in tasks]
+    while left:
+        for value in list(left.pop().values()):
+            owner = _owner(value)
+            path = os.path.realpath(getattr(owner, "__file__", None) or os.sep)
+            is_beside = path != own and path.startswith(os.path.dirname(own) + os.sep)
+            if owner is not None and is_beside and path not in found:
+                found.add(path)
+                left.append(vars(owner))
+    return sorted(found)
+
+
+def _owner(value: object) -> ModuleType | None:
+    """The module that a value of a module comes from."""
+    if isinstance(value, ModuleType):
+        return value
+    function = value.fn if isinstance(value, Task) else value
+    if not isinstance(function, FunctionType | type):
+        return None
+    return sys.modules.get(function.__module__)
 
 
 def problem_of(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sqlite3
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
@@ -12,9 +13,11 @@ from typing import Any
 from eas.septran.tuner.prediction import Facts
 from eas.support.command_line import UsageError
 from eas.support.records import frozen
-from eas.tuning.outcomes import Outcome, Status
+from eas.tuning.outcomes import MEANINGS, Outcome, Status
 
 FORMAT = 1
+WAITING = 10.0  # seconds for which another process may have the database locked
+_LITTLE = 1 << 20  # bytes: a disk with so few left is full
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS searches (
@@ -46,7 +49,10 @@ CREATE TABLE IF NOT EXISTS trials (
 
 @frozen
 class Search:
-    """What a search depends on: results of one that differs in anything are not used by another."""
+    """What a search depends on: results of one that differs in anything are not used by another.
+
+    `problem` has a digest of each part of the problem, as JSON.
+    """
 
     fingerprint: str
     computer: str
@@ -73,16 +79,35 @@ class Stored:
 
 
 class Store:
-    """The searches and trials of a database."""
+    """The searches and trials of a database; `is_read` if nothing will be added to it.
 
-    def __init__(self, path: str | Path) -> None:
+    Whatever is wrong with the file is a `UsageError` that names it, and changes nothing in it.
+    """
+
+    def __init__(self, path: str | Path, *, is_read: bool = False) -> None:
         self.path = Path(path)
+        self._check_place(is_read)
+        mode = "ro" if is_read else "rwc"
+        uri = f"{self.path.absolute().as_uri()}?mode={mode}"
         with self._failures():
-            self._base = sqlite3.connect(self.path, timeout=60.0, isolation_level=None)
-            self._check()
+            self._base = sqlite3.connect(uri, timeout=WAITING, isolation_level=None, uri=True)
+        try:
+            with self._failures():
+                self._check(is_read)
+        except BaseException:
+            self._base.close()
+            raise
 
     def close(self) -> None:
         self._base.close()
+
+    def _check_place(self, is_read: bool) -> None:
+        if self.path.is_dir():
+            raise UsageError(f"{self.path} is a folder, not a database")
+        if is_read and not self.path.exists():
+            raise UsageError(f"there is no database {self.path}")
+        if not self.path.absolute().parent.is_dir():
+            raise UsageError(f"there is no folder {self.path.parent} for the database")
 
     def find(self, search: Search) -> int | None:
         """The number of a search that can be resumed."""
@@ -114,10 +139,17 @@ class Store:
                 "SELECT id, fingerprint, computer, version, method, seed, title, keys, problem "
                 "FROM searches ORDER BY id"
             ).fetchall()
-        return [
-            (int(number), Search(a, b, c, d, seed, title, tuple(json.loads(keys)), problem))
-            for number, a, b, c, d, seed, title, keys, problem in rows
-        ]
+        with self._failures():
+            return [
+                (int(number), Search(a, b, c, d, seed, title, tuple(json.loads(keys)), problem))
+                for number, a, b, c, d, seed, title, keys, problem in rows
+            ]
+
+    def count(self, search: int) -> int:
+        """How many trials a search has."""
+        query = "SELECT count(*) FROM trials WHERE search=?"
+        with self._failures():
+            return int(self._base.execute(query, (search,)).fetchone()[0])
 
     def add(self, search: int, trial: Stored) -> None:
         """Stores a trial. It is on disk when this returns."""
@@ -134,8 +166,15 @@ class Store:
             facts.seconds,
             json.dumps([float(f"{each:.9g}") for each in facts.features]),
         )
-        with self._failures():
-            self._base.execute("INSERT INTO trials VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+        insert = "INSERT INTO trials VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+        try:
+            with self._failures():
+                self._base.execute(insert, row)
+        except _Taken as error:
+            raise UsageError(
+                f"another process goes on with search {search} of {self.path}: "
+                "end one of them, or give another --seed or --db"
+            ) from error
 
     def trials(self, search: int) -> list[Stored]:
         with self._failures():
@@ -144,9 +183,9 @@ class Store:
                 "features FROM trials WHERE search=? ORDER BY number",
                 (search,),
             ).fetchall()
-        return [_stored(row) for row in rows]
+            return [_stored(row) for row in rows]
 
-    def _check(self) -> None:
+    def _check(self, is_read: bool) -> None:
         """Makes the tables, and looks whether what is there is whole."""
         self._base.execute("PRAGMA synchronous=FULL")
         (found,) = self._base.execute("PRAGMA user_version").fetchone()
@@ -156,6 +195,8 @@ class Store:
         (verdict,) = self._base.execute("PRAGMA quick_check(1)").fetchone()
         if verdict != "ok":
             raise sqlite3.DatabaseError(verdict)
+        if is_read or found == FORMAT:
+            return
         self._base.executescript(_TABLES)
         self._base.execute(f"PRAGMA user_version={FORMAT}")
 
@@ -164,12 +205,32 @@ class Store:
         """What SQLite cannot do, in words that name the file."""
         try:
             yield
+        except sqlite3.IntegrityError as error:
+            raise _Taken(str(error)) from error
         except sqlite3.Error as error:
-            raise UsageError(f"the database {self.path} cannot be used: {error}") from error
+            reason = self._reason(error)
+            raise UsageError(f"the database {self.path} cannot be used: {reason}") from error
+        except (ValueError, TypeError, KeyError) as error:
+            reason = "what is stored in it is damaged; what can be read of it is still there"
+            raise UsageError(f"the database {self.path} cannot be used: {reason}") from error
+
+    def _reason(self, error: sqlite3.Error) -> str:
+        text = str(error)
+        if "locked" in text:
+            return f"{text}: another process has had it for {WAITING:g} s"
+        if "disk I/O" in text and shutil.disk_usage(self.path.absolute().parent).free < _LITTLE:
+            return f"{text}: the disk is full"
+        return text
+
+
+class _Taken(Exception):
+    """A trial whose place in the search is taken."""
 
 
 def _stored(row: Sequence[Any]) -> Stored:
     number, chosen, status, reason, seconds, samples, beside, guess, features = row
+    if status not in MEANINGS:
+        raise ValueError(status)
     kind: Status = status
     outcome = Outcome(kind, reason, tuple(json.loads(samples)), tuple(json.loads(beside)))
     taken = float("inf") if seconds is None else seconds

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from eas.septran.tuner.driver import Budget, Tuner
+from eas.septran.tuner import driver
+from eas.septran.tuner.driver import Budget, Tuner, answered_by
 from eas.septran.tuner.measure import Trial
 from eas.septran.tuner.methods import METHODS
 from eas.septran.tuner.prediction import Model, facts_of
@@ -18,8 +21,9 @@ from eas.septran.tuner.problem import Candidates, Problem
 from eas.septran.tuner.store import Store, Stored
 from eas.septran.tuner.sweeps import best_so_far, median_regrets, replayed, sweep_of
 from eas.support.command_line import UsageError
+from eas.support.records import replace
 from eas.tuning.outcomes import Outcome
-from tests.septran.tuner.problems import by_formula, formula, problem
+from tests.septran.tuner.problems import LOGIC, by_formula, formula, problem
 from tests.thorough import thorough
 
 __all__ = ["problem"]
@@ -66,21 +70,114 @@ def test_a_search_finds_the_best_of_a_formula(problem: Problem, store: Store, me
     assert found == pytest.approx(everything, rel=0.05)
 
 
-@pytest.mark.parametrize(
-    "method",
-    ["evolution", *(pytest.param(each, marks=thorough) for each in ("annealing", "random"))],
-)
+def methods(first: str) -> list[Any]:
+    """All of them; one runs always."""
+    return [pytest.param(each, marks=() if each == first else thorough) for each in METHODS]
+
+
+@pytest.mark.parametrize("method", methods("evolution"))
 def test_a_resumed_search_equals_an_uninterrupted_one(
     problem: Problem, tmp_path: Path, method: str
 ) -> None:
-    whole = Store(tmp_path / "whole.sqlite")
-    parts = Store(tmp_path / "parts.sqlite")
-    expected = run(problem, whole, 15, method)
-    for trials in (4, 9, 15):
-        found = run(problem, parts, trials, method)
-    assert rows(found) == rows(expected)
+    """Whether it ended in good order, or in the middle of a trial."""
+    whole, parts = Store(tmp_path / "whole.sqlite"), Store(tmp_path / "parts.sqlite")
+    expected = run(problem, whole, 16, method)
+    for trials in (1, 4, 13):
+        run(problem, parts, trials, method)
+        with pytest.raises(KeyboardInterrupt):
+            Tuner(problem, parts, method=method, attempt=interrupted).run(Budget(16))
+    assert rows(run(problem, parts, 16, method)) == rows(expected)
     whole.close()
     parts.close()
+
+
+def interrupted(trial: Trial) -> Outcome:
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("method", methods("optuna"))
+def test_a_resumed_replay_equals_an_uninterrupted_one(
+    problem: Problem, tmp_path: Path, method: str
+) -> None:
+    """Trials are answered from a stored sweep; some of its candidates must not win."""
+    sweep = Store(tmp_path / "sweep.sqlite")
+    Tuner(problem, sweep, method="grid", attempt=moody).run(Budget(10_000))
+    answer = answered_by(sweep.trials(1))
+    whole, parts = Store(tmp_path / "whole.sqlite"), Store(tmp_path / "parts.sqlite")
+    Tuner(problem, whole, method=method, attempt=answer).run(Budget(20))
+    for trials in (2, 3, 11, 20):
+        Tuner(problem, parts, method=method, attempt=answer).run(Budget(trials))
+    assert rows(parts.trials(1)) == rows(whole.trials(1))
+    assert {each.outcome.status for each in whole.trials(1)} <= {"ok", "wrong"}
+    for store in (sweep, whole, parts):
+        store.close()
+
+
+def moody(trial: Trial) -> Outcome:
+    wrong = dict(trial.values)["gemm_host.block_m"] == 16
+    return Outcome("wrong", "planted") if wrong else by_formula(trial)
+
+
+def test_a_replay_refuses_what_was_not_measured(problem: Problem, store: Store) -> None:
+    trials = run(problem, store, 3)
+    tuner = Tuner(problem, store, seed=7, method="random", attempt=answered_by(trials[:1]))
+    tuner.run(Budget(5))
+    assert {each.outcome.reason for each in tuner.trials} == {"it was not measured"}
+
+
+def test_results_of_another_version_computer_or_logic_are_refused(
+    problem: Problem, store: Store, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    run(problem, store, 3)
+    again = Tuner(problem, store, attempt=by_formula)
+    assert (again.resumed, again.refused_results()) == (1, [])
+
+    elsewhere = Tuner(problem, store, attempt=by_formula, measuring="another")
+    assert elsewhere.resumed is None
+    (line,) = elsewhere.refused_results()
+    assert line.startswith(f"3 trials of search 1 in {store.path} are not used: the computer was ")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(driver, "package_version", lambda: "9.9")
+        later = Tuner(problem, store, attempt=by_formula)
+        assert later.resumed is None
+        assert later.refused_results()[0].endswith("easy_as was 0.1.0, not 9.9")
+
+    (tmp_path / "other").mkdir()
+    logic = tmp_path / "other" / "gemm_logic.py"
+    logic.write_text(LOGIC.read_text("utf-8") + "\n# another\n", "utf-8")
+    changed = Tuner(replace(problem, logic=str(logic)), store, attempt=by_formula)
+    assert changed.resumed is None
+    assert changed.refused_results()[0].endswith("the logic was another")
+
+    path = Path(problem.mappings[0])
+    path.write_text(path.read_text("utf-8") + "# another\n", "utf-8")
+    remapped = Tuner(problem, store, attempt=by_formula)
+    assert remapped.resumed is None
+    assert remapped.refused_results()[0].endswith("the mapping was another")
+
+
+def test_the_same_files_elsewhere_are_the_same_search(
+    problem: Problem, store: Store, tmp_path: Path
+) -> None:
+    run(problem, store, 3)
+    (tmp_path / "other").mkdir()
+    logic = shutil.copy(problem.logic, tmp_path / "other")
+    mapping = shutil.copy(problem.mappings[0], tmp_path / "other")
+    moved = replace(problem, logic=logic, mappings=(mapping,))
+    assert Tuner(moved, store, attempt=by_formula).resumed == 1
+
+
+def test_a_module_that_the_logic_imports_is_a_part_of_it(problem: Problem, tmp_path: Path) -> None:
+    (tmp_path / "logic").mkdir()
+    logic, beside = tmp_path / "logic" / "gemm_logic.py", tmp_path / "logic" / "gemm_sizes.py"
+    text = LOGIC.read_text("utf-8")
+    logic.write_text(text.replace("from eas", "import gemm_sizes\nfrom eas", 1), "utf-8")
+    beside.write_text("SIDE = 3\n", "utf-8")
+    first = Candidates(replace(problem, logic=str(logic))).fingerprint
+    assert Candidates(replace(problem, logic=str(logic))).fingerprint == first
+    beside.write_text("SIDE = 4\n", "utf-8")
+    assert Candidates(replace(problem, logic=str(logic))).fingerprint != first
 
 
 def test_other_files_sizes_or_seeds_are_other_searches(problem: Problem, store: Store) -> None:
@@ -132,36 +229,6 @@ def test_time_that_is_used_up_ends_a_search(problem: Problem, store: Store) -> N
     tuner = Tuner(problem, store, attempt=by_formula)
     tuner.run(Budget(1000, seconds=0.0))
     assert tuner.trials == []
-
-
-def test_a_database_that_is_none_is_named(tmp_path: Path) -> None:
-    path = tmp_path / "tune.sqlite"
-    path.write_bytes(b"not a database at all, but long enough to look like one" * 10)
-    with pytest.raises(UsageError, match=r"tune\.sqlite cannot be used: file is not a database"):
-        Store(path)
-    assert path.read_bytes().startswith(b"not a database")
-
-
-def test_a_database_of_something_else_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "other.sqlite"
-    with sqlite3.connect(path) as base:
-        base.execute("CREATE TABLE photos (name TEXT)")
-    with pytest.raises(UsageError, match="is no database of SepTran's tuner"):
-        Store(path)
-
-
-def test_a_corrupted_database_is_an_error_and_stays(problem: Problem, tmp_path: Path) -> None:
-    path = tmp_path / "tune.sqlite"
-    store = Store(path)
-    run(problem, store, 12)
-    store.close()
-    content = bytearray(path.read_bytes())
-    content[4096 : 4096 + 2000] = b"\xff" * 2000
-    path.write_bytes(content)
-    with pytest.raises(UsageError, match="cannot be used"):
-        broken = Store(path)
-        broken.trials(1)
-    assert path.read_bytes() == content
 
 
 def test_a_full_disk_is_an_error_and_keeps_what_was_stored(
