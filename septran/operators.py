@@ -384,20 +384,20 @@ class Operator:
         with self._refusing():
             device(*arrays)
 
-    def _refusal(self, message: str, loc: Loc | None = None) -> SeptranError:
+    def _refusal(self, message: str, loc: Loc | None = None, code: str = "S701") -> SeptranError:
         complaints = Complaints()
-        complaints.add("S701", message, loc or self.machine.place("targets"))
+        complaints.add(code, message, loc or self.machine.place("targets"))
         return complaints.error()
 
     @contextmanager
     def _refusing(self) -> Generator[None]:
-        """What a target has no text for is S701."""
+        """What a target has no text for is S701, what a primitive cannot compute S501."""
         try:
             yield
         except MissingError as error:
             raise self._refusal(str(error), self.machine.place("needs")) from error
         except TargetError as error:
-            raise self._refusal(str(error), error.loc) from error
+            raise self._refusal(str(error), error.loc, error.code) from error
 
     def _block_program(self, lowered: Lowered) -> Run:
         compiled = self._compiled(lowered)

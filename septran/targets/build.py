@@ -30,6 +30,12 @@ Array: TypeAlias = np.ndarray[Any, Any]
 
 _FLAGS = ("-std=c11", "-O3", "-fPIC", "-fwrapv", "-ffp-contract=off", "-fno-math-errno")
 _SECONDS = 300.0
+_LINUX = ("generic-glibc", "any-linux-any")
+# Zig's headers of the C library, for what a vendor's sources include.
+_C_LIBRARY = {
+    "x86_64": ("x86-linux-gnu", "x86-linux-any", *_LINUX),
+    "aarch64": ("aarch64-linux-gnu", "aarch64-linux-any", *_LINUX),
+}
 
 
 class BuildError(TargetError):
@@ -67,8 +73,12 @@ def _zig(zig: Path) -> Compiler:
     machine = platform.machine().lower()
     machine = {"amd64": "x86_64", "arm64": "aarch64"}.get(machine, machine)
     system = "macos" if sys.platform == "darwin" else "linux-gnu"
-    include = str(zig.parent / "lib" / "include")
-    command = (str(zig), "clang", f"--target={machine}-{system}", "-nostdinc", "-isystem", include)
+    folders = [zig.parent / "lib" / "include"]
+    if system != "macos":
+        library = zig.parent / "lib" / "libc" / "include"
+        folders += [library / name for name in _C_LIBRARY.get(machine, ())]
+    include = [part for folder in folders for part in ("-isystem", str(folder))]
+    command = (str(zig), "clang", f"--target={machine}-{system}", "-nostdinc", *include)
     link = (str(zig), "ld.lld", "-shared")
     if sys.platform == "darwin":
         link = (str(zig), "cc", "-shared", "-nostdlib", "-Wl,-undefined,dynamic_lookup")
@@ -138,13 +148,20 @@ def _compile(text: str, library: Library, compiler: Compiler, flags: Sequence[st
 def _run(command: Sequence[str], text: str = "") -> str:
     try:
         done = subprocess.run(
-            command, input=text, capture_output=True, text=True, timeout=_SECONDS, check=False
+            command, input=text.encode(), capture_output=True, timeout=_SECONDS, check=False
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise BuildError(f"`{command[0]}` cannot be run: {error}") from error
     if done.returncode != 0:
-        raise BuildError(done.stderr or f"`{command[0]}` ended with {done.returncode}")
-    return done.stdout
+        said = _printable(done.stderr)
+        raise BuildError(said or f"`{command[0]}` ended with {done.returncode}")
+    return _printable(done.stdout)
+
+
+def _printable(said: bytes) -> str:
+    """What a compiler says, with escapes for what a terminal would not show, or obey."""
+    text = said.decode("utf-8", "backslashreplace")
+    return "".join(c if c.isprintable() or c in "\n\t" else ascii(c)[1:-1] for c in text)
 
 
 class Program:
@@ -190,7 +207,11 @@ def load_shared(content: bytes) -> ctypes.CDLL:
     with tempfile.TemporaryDirectory(prefix="septran") as folder:
         path = os.path.join(folder, "kernel.so")
         Path(path).write_bytes(content)
-        return ctypes.CDLL(path)
+        try:
+            return ctypes.CDLL(path)
+        except OSError as error:
+            said = str(error).removeprefix(f"{path}: ")
+            raise BuildError(f"what was compiled cannot be loaded: {said}") from error
 
 
 @cache

@@ -34,7 +34,14 @@ NATIVE = Path(__file__).parent.parent / "machines" / "native"
 class TargetError(Exception):
     """A flat module that a target has no text for; `loc` is what asked for the statement."""
 
+    code = "S701"
     loc: Loc | None = None
+
+
+class PrimitiveError(TargetError):
+    """A primitive that cannot compute what it is given where it is."""
+
+    code = "S501"
 
 
 @frozen

@@ -23,7 +23,7 @@ from eas.septran.flat.nodes import (
     walk,
 )
 from eas.septran.flat.padding import zero_padded
-from eas.septran.targets.library import Library, TargetError
+from eas.septran.targets.library import Library, PrimitiveError
 from eas.support.records import replace
 
 
@@ -78,7 +78,7 @@ class _Pad:
     def view(self, stmt: Mma, view: View, extents: list[Affine]) -> View:
         if tuple(extents) != view.shape and view.buffer not in self.allocated:
             message = f"`{stmt.primitive}` takes whole blocks, and tiles of `{view.buffer}` are not"
-            raise TargetError(f"{message} whole in {view.memory}: copy them to another memory")
+            raise PrimitiveError(f"{message} whole in {view.memory}: copy them to another memory")
         return with_shape(view, extents)
 
     def has_zeros(self, view: View) -> bool:

@@ -111,3 +111,46 @@ def test_whole_blocks_of_an_argument_that_has_none_are_refused() -> None:
     text = PRODUCT.replace("b.L1[0:5, 0:8] by", "B.GLOBAL[0:5, 0:8] by")
     with pytest.raises(TargetError, match="tiles of `B` are not whole in GLOBAL"):
         pad_products(parse_module(text), library_of(pebble().machine))
+
+
+def copied(folder: Path, **changed: bytes) -> Operator:
+    """The machine in another folder, with something before its C or instead of its mapping."""
+    for path in FOLDER.iterdir():
+        (folder / path.name).write_bytes(path.read_bytes())
+    (folder / "pebble.c").write_bytes(
+        changed.get("before", b"") + (FOLDER / "pebble.c").read_bytes()
+    )
+    (folder / MAPPING.name).write_bytes(changed.get("mapping", MAPPING.read_bytes()))
+    return load(FLASH.logic_file, folder / MAPPING.name)
+
+
+def test_a_product_of_whole_blocks_on_a_ragged_tile_in_global_is_refused(tmp_path: Path) -> None:
+    mapping = MAPPING.read_bytes().replace(b"V: L1", b"V: GLOBAL")
+    copied(tmp_path, mapping=mapping)
+    machine = tmp_path / "pebble.machine.yaml"
+    machine.write_bytes(machine.read_bytes().replace(b"B: [L1]", b"B: [L1, GLOBAL]"))
+    operator = load(FLASH.logic_file, tmp_path / MAPPING.name)
+    operator.build(H=1, M=16, N=48, D=8)
+    with pytest.raises(eas.CompileError) as caught:
+        operator.build(H=1, M=16, N=13, D=8)
+    assert {each.code for each in caught.value.diagnostics} == {"S501"}
+    assert "takes whole blocks, and tiles of `V` are not whole in GLOBAL" in str(caught.value)
+
+
+def test_what_a_compiler_says_of_a_vendors_file_has_no_control_characters(tmp_path: Path) -> None:
+    operator = copied(tmp_path, before=b"#error \x1b[31mred\x07 \xff\n")
+    with pytest.raises(eas.CompileError) as caught:
+        operator.build(H=1, M=16, N=24, D=8)
+    assert {each.code for each in caught.value.diagnostics} == {"S701"}
+    text = str(caught.value)
+    assert "[31mred" in text
+    assert all(each.isprintable() or each in "\n\t" for each in text)
+
+
+def test_a_vendors_file_may_use_the_c_library(tmp_path: Path) -> None:
+    before = b"#include <math.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n"
+    before += b"void *kept(void) { return memset(malloc(4), 0, 4); }\n"
+    operator = copied(tmp_path, before=before)
+    arrays, expected = FLASH.make((1, 16, 24, 8), "f4")
+    operator(*arrays)
+    assert error_of(arrays[0], expected) <= TOLERANCE["f4"]
