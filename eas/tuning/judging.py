@@ -70,6 +70,11 @@ def judge(candidate: Runner, reference: Runner | None, best: Runner | None, plan
     return Outcome("ok", samples=samples[0], beside=samples[1] if best is not None else ())
 
 
+def sample(runner: Runner, plan: Plan) -> float:
+    """Seconds per run, in one sample after `warmup` runs."""
+    return _sample(runner, _runs_per_sample(runner, plan))
+
+
 def _result(runner: Runner) -> dict[str, Array]:
     runner.restore()
     runner.run()

@@ -44,10 +44,14 @@ def run(parsed: argparse.Namespace) -> str:
         return _schema(parsed.kind)
     if parsed.command == "init-mapping":
         return _deliver(_first_mapping(parsed.logic, parsed.machine), parsed.output)
-    if parsed.command in ("tune", "replay"):
+    if parsed.command in ("sweep", "replay"):
+        from eas.septran.cli import sweeping
+
+        return sweeping.sweep(parsed) if parsed.command == "sweep" else sweeping.replay(parsed)
+    if parsed.command == "tune":
         from eas.septran.cli import tuning
 
-        return tuning.tune(parsed) if parsed.command == "tune" else tuning.replay(parsed)
+        return tuning.tune(parsed)
     if parsed.command == "picture":
         return _picture(parsed)
     operator = _load(parsed, parsed.mappings)

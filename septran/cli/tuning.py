@@ -25,8 +25,7 @@ from eas.septran.tuner.export import exported
 from eas.septran.tuner.measure import computer
 from eas.septran.tuner.methods import method_of
 from eas.septran.tuner.problem import Problem, package_version, problem_of
-from eas.septran.tuner.store import Search, Store, Stored
-from eas.septran.tuner.sweeps import median_regrets, sweep_of
+from eas.septran.tuner.store import Store, Stored
 from eas.support.command_line import UsageError, lay_out
 from eas.tuning.isolation import Limits
 
@@ -41,7 +40,7 @@ def tune(parsed: argparse.Namespace) -> str:
     proposer = method_of(parsed.method)
     _check_targets(parsed.export, parsed.plot)
     with ExitStack() as stack:
-        problem = _problem(parsed, stack)
+        problem = problem_from(parsed, stack)
         cluster = stack.enter_context(dask_cluster(parsed.dask, problem)) if parsed.dask else None
         store = Store(parsed.db)
         stack.callback(store.close)
@@ -77,7 +76,8 @@ def _say(lines: Iterable[str]) -> None:
         print(f"septran: {line}", file=sys.stderr, flush=True)
 
 
-def _problem(parsed: argparse.Namespace, stack: ExitStack) -> Problem:
+def problem_from(parsed: argparse.Namespace, stack: ExitStack) -> Problem:
+    """What a command line asks to tune; files that it needs live as long as the stack."""
     try:
         values = parse_values(parsed.tune)
     except ValueError as error:
@@ -198,12 +198,12 @@ def _written(tuner: Tuner, parsed: argparse.Namespace) -> list[str]:
         raise UsageError("no candidate was right: there is nothing to export")
     if parsed.export and best is not None:
         text = exported(tuner.candidates, best.values, _provenance(tuner, parsed, best))
-        lines.append(_write(parsed.export, text))
+        lines.append(write_file(parsed.export, text))
     if parsed.plot:
         right = [each.seconds * 1e6 for each in tuner.trials if each.outcome.is_right]
         curve = [min(right[: n + 1]) for n in range(len(right))]
         text = draw_curves(tuner.candidates.title, "µs", {parsed.method: curve, "trial": right})
-        lines.append(_write(parsed.plot, text))
+        lines.append(write_file(parsed.plot, text))
     return lines
 
 
@@ -225,7 +225,8 @@ def _provenance(tuner: Tuner, parsed: argparse.Namespace, best: Stored) -> list[
     ]
 
 
-def _write(path: str, text: str) -> str:
+def write_file(path: str, text: str) -> str:
+    """Writes a file that was asked for; the answer is a line that says so."""
     temporary = Path(f"{path}.{os.getpid()}.tmp")
     try:
         temporary.write_text(text, "utf-8")
@@ -234,59 +235,3 @@ def _write(path: str, text: str) -> str:
         temporary.unlink(missing_ok=True)
         raise UsageError(f"{path} cannot be written: {error.strerror}") from error
     return f"wrote {path}"
-
-
-def replay(parsed: argparse.Namespace) -> str:
-    """Compares methods on a stored search."""
-    store = Store(parsed.db, is_read=True)
-    try:
-        number, search, trials = _chosen(store, parsed.search)
-    finally:
-        store.close()
-    sweep = sweep_of(search.keys, trials)
-    if not sweep.seconds:
-        raise UsageError(f"search {number} of {parsed.db} has no candidate with a time")
-    methods = {name: method_of(name) for name in map(str.strip, parsed.methods.split(","))}
-    seeds = range(parsed.seeds)
-    curves = {
-        name: median_regrets(sweep, proposer, seeds, parsed.trials)
-        for name, proposer in methods.items()
-    }
-    lines = [
-        f"search {number}: {search.title}",
-        f"measured on computer {search.computer} with easy_as {search.version}: "
-        f"{len(sweep.seconds)} candidates, the best {sweep.best * 1e6:.1f} µs",
-        lay_out(_regret_table(curves)),
-    ]
-    if parsed.plot:
-        percent = {name: [100 * each for each in curve] for name, curve in curves.items()}
-        lines.append(_write(parsed.plot, draw_curves(search.title, "% slower", percent)))
-    return "\n".join(lines)
-
-
-def _chosen(store: Store, wanted: int | None) -> tuple[int, Search, list[Stored]]:
-    found = store.searches()
-    if not found:
-        raise UsageError(f"{store.path} has no search")
-    if wanted is None:
-        number, search = max(found, key=lambda pair: len(store.trials(pair[0])))
-    elif wanted in dict(found):
-        number, search = wanted, dict(found)[wanted]
-    else:
-        listed = ", ".join(str(each) for each, _ in found)
-        raise UsageError(f"{store.path} has no search {wanted}: {listed}")
-    return number, search, store.trials(number)
-
-
-def _regret_table(curves: dict[str, list[float]]) -> Table:
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False)
-    table.add_column("method")
-    length = min(map(len, curves.values()))
-    marks = sorted({n for n in (1, 2, 4, 8, 16, 24, 32, 64, 128) if n < length} | {length})
-    for mark in marks:
-        table.add_column(f"after {mark}", justify="right")
-    for name, curve in curves.items():
-        table.add_row(name, *(f"{100 * curve[mark - 1]:.1f} %" for mark in marks))
-    return table

@@ -1,4 +1,4 @@
-"""The options of the commands `tune` and `replay`; nothing that takes long is imported here."""
+"""The options of `tune`, `sweep` and `replay`; nothing that takes long is imported here."""
 
 from __future__ import annotations
 
@@ -15,20 +15,12 @@ AddParser = Callable[..., argparse.ArgumentParser]
 
 
 def add_commands(add_parser: AddParser) -> None:
-    """Adds `tune` and `replay` to the command line."""
+    """Adds `tune`, `sweep` and `replay` to the command line."""
     raw = argparse.RawDescriptionHelpFormatter
     tune = add_parser(
         "tune", help="find fast values for `!tune`", description=_TUNE, formatter_class=raw
     )
-    tune.add_argument("logic", metavar="LOGIC")
-    tune.add_argument("mappings", nargs="*", metavar="MAPPING")
-    tune.add_argument("--auto", action="store_true", help="open everything: needs no mapping")
-    tune.add_argument("--machine", help="the machine; with --auto it must be given")
-    tune.add_argument("--entry", help="with --auto: the entry task, if the logic has several")
-    tune.add_argument("--shape", action="append", default=[], metavar="NAME=SIZE,...")
-    tune.add_argument("--dtype", help="what the arrays hold, if not what the machine prefers")
-    tune.add_argument("--tune", action="append", default=[], metavar="KEY=VALUE,...")
-    tune.add_argument("--primitives", action="append", default=[], metavar="FILE")
+    _add_problem(tune)
     tune.add_argument("--trials", type=_positive, default=64, help="trials in all (64)")
     tune.add_argument("--time", type=_seconds, default=float("inf"), help="such as 90s or 10m")
     tune.add_argument("--method", choices=METHODS, default="evolution", help=_METHOD)
@@ -41,20 +33,63 @@ def add_commands(add_parser: AddParser) -> None:
     tune.add_argument("--plot", metavar="FILE", help="draw the search, as SVG")
     tune.add_argument("--workers", type=_positive, default=1, help="trials at once (1)")
     tune.add_argument("--dask", metavar="ADDRESS", help="run trials on the workers of a scheduler")
-    tune.add_argument("--timeout", type=_seconds, default=30.0, help="of one trial (30s)")
-    tune.add_argument("--memory", type=_positive, default=4096, help="of one trial, in MiB (4096)")
+    _add_limits(tune)
+    _add_sweep(add_parser)
     replay = add_parser(
         "replay",
         help="compare search methods on stored results",
         description=_REPLAY,
         formatter_class=raw,
     )
-    replay.add_argument("db", metavar="DB")
+    replay.add_argument("db", metavar="FILE", help="a database of `tune`, or a file of `sweep`")
     replay.add_argument("--search", type=int, help="its number; without it, the longest one")
     replay.add_argument("--methods", default="evolution,annealing,random", metavar="NAME,...")
     replay.add_argument("--trials", type=_positive, default=24, help="per search (24)")
     replay.add_argument("--seeds", type=_positive, default=9, help="searches per method (9)")
     replay.add_argument("--plot", metavar="FILE", help="draw the curves, as SVG")
+    replay.add_argument(
+        "--fit",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="a sweep of another problem, to which the model is fitted first; several may be given",
+    )
+
+
+def _add_problem(command: argparse.ArgumentParser) -> None:
+    command.add_argument("logic", metavar="LOGIC")
+    command.add_argument("mappings", nargs="*", metavar="MAPPING")
+    command.add_argument("--auto", action="store_true", help="open everything: needs no mapping")
+    command.add_argument("--machine", help="the machine; with --auto it must be given")
+    command.add_argument("--entry", help="with --auto: the entry task, if the logic has several")
+    command.add_argument("--shape", action="append", default=[], metavar="NAME=SIZE,...")
+    command.add_argument("--dtype", help="what the arrays hold, if not what the machine prefers")
+    command.add_argument("--tune", action="append", default=[], metavar="KEY=VALUE,...")
+    command.add_argument("--primitives", action="append", default=[], metavar="FILE")
+
+
+def _add_limits(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--timeout", type=_seconds, default=30.0, help="of one trial (30s)")
+    command.add_argument(
+        "--memory", type=_positive, default=4096, help="of one trial, in MiB (4096)"
+    )
+
+
+def _add_sweep(add_parser: AddParser) -> None:
+    sweep = add_parser(
+        "sweep",
+        help="measure many candidates, for `replay`",
+        description=_SWEEP,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    _add_problem(sweep)
+    sweep.add_argument("-o", "--output", required=True, metavar="FILE", help="such as x.sweep.gz")
+    sweep.add_argument("--points", type=_positive, default=1000, help="at most so many (1000)")
+    sweep.add_argument("--rounds", type=_count, default=7, help="timings of each (7); 0: none")
+    sweep.add_argument("--time", type=_seconds, default=float("inf"), help="such as 90s or 10m")
+    sweep.add_argument("--seed", type=int, default=0, help="of which candidates are taken (0)")
+    sweep.add_argument("--workers", type=_positive, default=1, help="checks at once (1)")
+    _add_limits(sweep)
 
 
 _METHOD = "how candidates are chosen (evolution); optuna is Optuna's TPE: pip install optuna"
@@ -69,12 +104,25 @@ examples:
   septran tune gemm_logic.py --auto --machine cpu --shape M=512,N=512,K=512 --trials 64
 """
 
-_REPLAY = """\
-Runs search methods against the results in a database, without measuring anything, and shows how
-far from the best result each is after so many trials, in the median over several seeds.
+_SWEEP = """\
+Measures all candidates of a mapping with `!tune`, or so many at random, and keeps them in a file.
+Each is compiled and compared with NumPy once. Then they are timed in rounds: each round has one
+timing of every candidate, in an order of its own. What was measured is kept whatever ends the
+command, and the same command goes on. Times mean something on a machine that does nothing else:
+`--rounds 0` only checks, so that this need not be done then.
 
-example:
+examples:
+  septran sweep gemm_logic.py open.map.yaml --shape M=512,N=512,K=512 -o gemm.sweep.gz --rounds 0
+  septran sweep gemm_logic.py open.map.yaml --shape M=512,N=512,K=512 -o gemm.sweep.gz --time 5m
+"""
+
+_REPLAY = """\
+Runs search methods against what `tune` or `sweep` measured, without measuring anything, and shows
+how far from the best result each is after so many trials, in the median over several seeds.
+
+examples:
   septran replay tune.sqlite --trials 24 --seeds 9 --plot curves.svg
+  septran replay gemm.sweep.gz --fit other.sweep.gz --methods evolution,random,optuna
 """
 
 
@@ -82,6 +130,10 @@ def _positive(text: str) -> int:
     if not text.isdecimal() or int(text) == 0:
         raise argparse.ArgumentTypeError(f"`{text}` is no number from 1 on")
     return int(text)
+
+
+def _count(text: str) -> int:
+    return 0 if text == "0" else _positive(text)
 
 
 def _seconds(text: str) -> float:

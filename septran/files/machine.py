@@ -66,6 +66,8 @@ class Memory(Strict):
     `global` holds the arguments, `scratch` arrays that the compiler allocates, `registers` values
     that have no address. `capacity` is what one processor of the outermost level in `visible` has.
     What lies in a memory with a `space` of its own is reached by the library's functions only.
+    `bandwidth` and `cached` are bytes per second: the latter of what is read again, and comes from
+    a cache then.
     """
 
     kind: Literal["global", "scratch", "registers"]
@@ -73,6 +75,7 @@ class Memory(Strict):
     capacity: Bytes | None = None
     align: Positive = 1
     bandwidth: Figure | None = None
+    cached: Figure | None = None
     space: Space | None = None
 
 
@@ -98,7 +101,8 @@ class Primitive(Strict):
     `tails` says what it is given at the end of a tensor, where a tile is smaller: a whole tile that
     is `padded`, or the `partial` one, as it is. `mems` lists for each operand where it may lie,
     `procs` the levels that may call it; what is not listed is free. `symbol` is the library's
-    function, if it is one.
+    function, if it is one. A product that copies its factors first `packs` so many bytes per
+    second; one of at most `unpacked` multiplications does not.
     """
 
     name: Name
@@ -111,6 +115,8 @@ class Primitive(Strict):
     procs: list[Name] = Field(default=[])
     symbol: Dotted | None = None
     flops: Figure | None = None
+    packs: Figure | None = None
+    unpacked: Positive = 1
 
     @property
     def is_generic(self) -> bool:

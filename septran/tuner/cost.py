@@ -1,7 +1,8 @@
 """How long a candidate should take, by the figures of its machine file.
 
-A program moves bytes through each memory that it touches, computes, waits at barriers, and issues
-statements. What overlaps is not added: of computing and of each memory, the slowest counts in full,
+A program moves bytes through each memory that it touches, computes, packs factors of products,
+waits at barriers, and issues statements. What is read again from a memory with a cache comes from
+the cache. What overlaps is not added: of computing and of each memory, the slowest counts in full,
 and a part of the rest. Programs run on the cores in waves, of which the last may not be full. On a
 GPU few programs fit at once if each takes much scratch memory, and then memory is waited for.
 
@@ -11,12 +12,12 @@ and are corrected by what is measured (`residual`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from math import ceil, log
+from collections.abc import Mapping, Sequence
+from math import ceil, prod
 
+from eas.ir.types import DTYPES
 from eas.septran.files import Machine
-from eas.septran.flat.counts import Row, count
-from eas.septran.flat.nodes import Alloc, Kernel, Module, bytes_of, walk
+from eas.septran.tuner.work import Work
 from eas.support.records import frozen
 
 _FLOPS = 2.0e10
@@ -24,6 +25,7 @@ _BANDWIDTH = 2.0e10
 _LAUNCH = 5.0e-6
 _BARRIER = 1.0e-8
 _STATEMENT = 5.0e-8  # to issue one
+_STATEMENTS = ("copies", "mmas", "maps", "reductions", "fills", "calls")
 _ELEMENT_FLOPS = 4  # of an element-wise statement
 _OVERLAP = 0.3  # the part of what is not slowest that is seen
 _HIDING = 4  # programs at once that hide the latency of memory on a GPU
@@ -49,23 +51,22 @@ TERMS: tuple[str, ...] = (
     "global",
     "scratch",
     "registers",
+    "packing",
     "statements",
     "barriers",
     "launches",
 )
 
 
-def estimate(module: Module, machine: Machine, sizes: Mapping[str, int]) -> Estimate:
-    """The seconds that a module should take on a machine."""
+def estimate(works: Sequence[Work], machine: Machine) -> Estimate:
+    """The seconds that kernels should take on a machine, one after the other."""
     terms: dict[str, float] = dict.fromkeys(TERMS, 0.0)
     seconds = 0.0
-    kernels = {kernel.name: kernel for kernel in module.kernels}
-    for row in count(module, sizes):
-        if not row.loop:
-            part = _kernel_terms(row, kernels[row.kernel], machine)
-            seconds += _combined(part)
-            for name, value in part.items():
-                terms[name] += value
+    for work in works:
+        part = _terms(work, machine)
+        seconds += _combined(part)
+        for name, value in part.items():
+            terms[name] += value
     return Estimate(seconds, terms)
 
 
@@ -73,40 +74,67 @@ def _combined(terms: Mapping[str, float]) -> float:
     overlapping = [terms[name] for name in ("computing", "global", "scratch", "registers")]
     slowest = max(overlapping)
     rest = sum(overlapping) - slowest
-    added = terms["statements"] + terms["barriers"] + terms["launches"]
+    added = sum(terms[name] for name in ("packing", "statements", "barriers", "launches"))
     return slowest + _OVERLAP * rest + added
 
 
-def _kernel_terms(row: Row, kernel: Kernel, machine: Machine) -> dict[str, float]:
-    cost, total = machine.cost, row.total
-    programs = max(row.runs, 1)
-    busy = min(cost.cores, programs)
-    waves = ceil(programs / cost.cores) * cost.cores / programs if programs > busy else 1.0
-    share = waves / busy  # of the work, that the busiest core does
-    figures = dict[str, float](cost.flops.items())
-    dtype = kernel.params[0].dtype.name if kernel.params else machine.default_dtype
-    flops = figures.get(dtype) or figures.get("f32") or _FLOPS
-    per_core = flops if _is_per_core(machine) else flops / cost.cores
-    work = total.flops + _ELEMENT_FLOPS * total.elements
-    statements = (
-        total.copies + total.mmas + total.maps + total.reductions + total.fills + total.calls
-    )
+def _terms(work: Work, machine: Machine) -> dict[str, float]:
+    cost, counts = machine.cost, work.counts
+    share = waves(work, machine) / min(cost.cores, work.programs)  # that the busiest core has
+    statements = sum(counts.get(name, 0) for name in _STATEMENTS)
     terms: dict[str, float] = dict.fromkeys(TERMS, 0.0)
-    terms["computing"] = work * share / per_core
+    terms["computing"] = _computing(work, machine) * share
+    terms["packing"] = _packing(work, machine) * share
     terms["statements"] = statements * share * _STATEMENT
-    terms["barriers"] = total.barriers * share * (cost.barrier or _BARRIER)
+    terms["barriers"] = counts.get("barriers", 0) * share * (cost.barrier or _BARRIER)
     terms["launches"] = cost.launch or _LAUNCH
-    waiting = _waiting(kernel, machine)
-    for name, bytes_ in total.touched.items():
+    for name, bytes_ in work.touched.items():
         memory = machine.mems.get(name)
         if memory is None:
             continue
         bandwidth = memory.bandwidth or _BANDWIDTH
-        if memory.kind == "global":
-            terms["global"] += bytes_ / bandwidth * waiting
-        else:
+        if memory.kind != "global":
             terms[memory.kind] += bytes_ * share / bandwidth
+            continue
+        again = max(0, bytes_ - work.arrays) if memory.cached else 0
+        terms["global"] += (bytes_ - again) / bandwidth * _waiting(work, machine)
+        terms["global"] += again * share / memory.cached if memory.cached else 0.0
     return terms
+
+
+def _computing(work: Work, machine: Machine) -> float:
+    """Seconds of one core; products take as long as their primitives say."""
+    cost = machine.cost
+    figures = dict[str, float](cost.flops.items())
+    flops = figures.get(work.dtype) or figures.get("f32") or _FLOPS
+    per_core = flops if _is_per_core(machine) else flops / cost.cores
+    known = {
+        name: found[1].flops
+        for name in {each.primitive for each in work.products}
+        if (found := machine.primitive(name)) is not None and found[1].flops
+    }
+    slow = max((per_core / each for each in known.values() if each), default=1.0)
+    elements = _ELEMENT_FLOPS * work.counts.get("elements", 0)
+    return (work.counts.get("flops", 0) * max(slow, 1.0) + elements) / per_core
+
+
+def _packing(work: Work, machine: Machine) -> float:
+    """Seconds in which products copy their factors before they multiply."""
+    seconds = 0.0
+    for each in work.products:
+        found = machine.primitive(each.primitive)
+        rows, columns, depth = each.extents
+        if found is None or not found[1].packs or prod(each.extents) <= found[1].unpacked:
+            continue
+        elements = depth * (rows + columns) * each.times * work.programs
+        seconds += elements * DTYPES[work.dtype].numpy.itemsize / found[1].packs
+    return seconds
+
+
+def waves(work: Work, machine: Machine) -> float:
+    """How much longer programs take than if all cores were busy to the end."""
+    cores = machine.cost.cores
+    return ceil(work.programs / cores) * cores / work.programs if work.programs > cores else 1.0
 
 
 def _is_per_core(machine: Machine) -> bool:
@@ -118,52 +146,18 @@ def _is_gpu(machine: Machine) -> bool:
     return machine.procs[machine.grid].threads > 1
 
 
-def _waiting(kernel: Kernel, machine: Machine) -> float:
+def _waiting(work: Work, machine: Machine) -> float:
     """How much longer global memory takes where few programs fit on a core at once."""
     if not _is_gpu(machine):
         return 1.0
-    return max(1.0, _HIDING / max(1, resident(kernel, machine)))
+    return max(1.0, _HIDING / max(1, resident(work, machine)))
 
 
-def resident(kernel: Kernel, machine: Machine) -> int:
+def resident(work: Work, machine: Machine) -> int:
     """How many programs of a kernel fit on one core of a GPU at once: its occupancy."""
     fitting = [
         memory.capacity // scratch
         for name, memory in machine.mems.items()
-        if memory.kind != "global" and memory.capacity and (scratch := allocated(kernel, name)) > 0
+        if memory.kind != "global" and memory.capacity and (scratch := work.allocated.get(name, 0))
     ]
     return max(1, min([*fitting, 8]))
-
-
-def allocated(kernel: Kernel, memory: str) -> int:
-    """The bytes that a program allocates in a memory."""
-    total = 0
-    for stmt in walk(kernel.body):
-        if isinstance(stmt, Alloc) and stmt.memory == memory:
-            *outer, inner = stmt.shape or (1,)
-            elements = inner + stmt.pad
-            for extent in outer:
-                elements *= extent
-            total += elements * stmt.slots * bytes_of(stmt.dtype)
-    return total
-
-
-def features(module: Module, machine: Machine, sizes: Mapping[str, int]) -> list[float]:
-    """Numbers that a correction of the estimate may depend on; the same for every operator."""
-    found = estimate(module, machine, sizes)
-    kernel = module.kernels[0]
-    programs = max((row.runs for row in count(module, sizes) if not row.loop), default=1)
-    used: list[float] = []
-    for kind in ("scratch", "registers"):
-        names = [name for name, memory in machine.mems.items() if memory.kind == kind]
-        bytes_ = sum(allocated(each, name) for each in module.kernels for name in names)
-        capacity = sum(machine.mems[name].capacity or 0 for name in names) or 1
-        used += [log(1.0 + bytes_), bytes_ / capacity]
-    shares = [log(1e-9 + found.terms[name] / found.seconds) for name in TERMS]
-    slots = max((s.slots for s in walk(kernel.body) if isinstance(s, Alloc)), default=1)
-    inner = [s.shape[-1] for s in walk(kernel.body) if isinstance(s, Alloc) and s.shape]
-    outer = [s.shape[0] for s in walk(kernel.body) if isinstance(s, Alloc) and s.shape]
-    extents = [log(max(inner, default=1)), log(min(inner, default=1)), log(max(outer, default=1))]
-    idle = ceil(programs / machine.cost.cores) * machine.cost.cores / programs
-    numbers = [*shares, *used, *extents, log(programs), idle, float(slots)]
-    return [*numbers, *(each * each for each in numbers)]

@@ -77,7 +77,7 @@ class Tuner:
         self._limits = limits or Limits()
         self._attempt = attempt
         self._measuring = measuring or computer()
-        self.model = Model(facts_of(self.candidates))
+        self.model = Model(self.candidates.space, facts_of(self.candidates))
         self.trials: list[Stored] = []
 
     @cached_property

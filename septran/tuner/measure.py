@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from platform import node
 from typing import Any
@@ -18,7 +18,7 @@ from eas.septran.tuner.space import Values
 from eas.support.cache import digest
 from eas.support.records import frozen
 from eas.tuning.isolation import Child, Limits, Stopped
-from eas.tuning.judging import Plan, judge
+from eas.tuning.judging import Plan, judge, sample
 from eas.tuning.outcomes import Outcome
 
 Array = np.ndarray[Any, Any]
@@ -26,13 +26,16 @@ Array = np.ndarray[Any, Any]
 TOLERANCES = {"f16": 2e-2, "bf16": 1e-1, "f32": 2e-5, "f64": 1e-12}
 
 
+Chosen = tuple[tuple[str, int | bool | str], ...]
+
+
 @frozen
 class Trial:
     """A candidate, and the best one so far, beside which it is timed."""
 
     problem: Problem
-    values: tuple[tuple[str, int | bool | str], ...]
-    best: tuple[tuple[str, int | bool | str], ...] | None
+    values: Chosen
+    best: Chosen | None
     plan: Plan
     limits: Limits
     machine: str  # the fingerprint of the computer that measures
@@ -94,6 +97,28 @@ def judge_candidate(trial: Trial) -> Outcome:
         return Outcome("refused", refusal(error))
 
 
+def time_in_turn(problem: Problem, chosen: Sequence[Chosen], plan: Plan) -> list[float]:
+    """Seconds of candidates, one sample of each; called in a child.
+
+    What was loaded stays loaded for the next turn. All work on the same arrays.
+    """
+    candidates, given, _ = _prepared(problem)
+    taken: list[float] = []
+    for each in chosen:
+        if (problem, each) not in _LOADED:
+            _LOADED[problem, each] = _Run(candidates.operator(dict(each)), given, _shared(problem))
+        taken.append(sample(_LOADED[problem, each], plan))
+    return taken
+
+
+_LOADED: dict[tuple[Problem, Chosen], _Run] = {}
+
+
+@cache
+def _shared(problem: Problem) -> tuple[Array, ...]:
+    return tuple(array.copy() for array in _prepared(problem)[1])
+
+
 @cache
 def _prepared(problem: Problem) -> tuple[Candidates, tuple[Array, ...], dict[str, Array]]:
     """The candidates of a problem, random arguments, and what NumPy makes of them."""
@@ -126,10 +151,15 @@ def _tunables(candidates: Candidates) -> dict[str, int]:
 class _Run:
     """An operator with arguments of its own."""
 
-    def __init__(self, operator: Operator, given: tuple[Array, ...]) -> None:
+    def __init__(
+        self,
+        operator: Operator,
+        given: tuple[Array, ...],
+        arrays: tuple[Array, ...] | None = None,
+    ) -> None:
         self._operator = operator
         self._given = given
-        self._arrays = tuple(array.copy() for array in given)
+        self._arrays = arrays or tuple(array.copy() for array in given)
         written = operator.build(*self._arrays).written
         names = operator.entry.parameters
         self._written = [n for n, name in enumerate(names) if name in written]
@@ -177,6 +207,6 @@ def computer() -> str:
     return digest(platform.machine(), *parts, str(os.cpu_count()), threads)[:16]
 
 
-def pairs(values: Values) -> tuple[tuple[str, int | bool | str], ...]:
+def pairs(values: Values) -> Chosen:
     """Values in an order of their own, so that equal ones are equal."""
     return tuple(sorted(values.items()))

@@ -8,10 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from eas.septran.tuner.cost import estimate, features
+from eas.septran.files import Machine
+from eas.septran.tuner.candidate_features import features
+from eas.septran.tuner.cost import estimate
 from eas.septran.tuner.problem import Candidates
-from eas.septran.tuner.residual import Residual, fit
-from eas.septran.tuner.space import Point
+from eas.septran.tuner.residual import Residual
+from eas.septran.tuner.space import Point, Space
+from eas.septran.tuner.surrogate import Belief, Described, beliefs, expected_gains, expected_logs
+from eas.septran.tuner.work import Work, work_of
 from eas.support.records import frozen
 
 Array = np.ndarray[Any, Any]
@@ -45,10 +49,15 @@ def facts_of(candidates: Candidates) -> FactsOf:
         lowered = candidates.lowered(candidates.space.values(point))
         if isinstance(lowered, str):
             return None
-        module, machine = lowered.module, candidates.base.machine
-        return Facts(estimate(module, machine, {}).seconds, features(module, machine, {}))
+        return facts_from(work_of(lowered.module, {}), candidates.base.machine)
 
     return compute
+
+
+def facts_from(works: Sequence[Work], machine: Machine) -> Facts:
+    """The facts of a candidate by what it does."""
+    found = estimate(works, machine)
+    return Facts(found.seconds, tuple(features(works, machine, found).values()))
 
 
 class Model:
@@ -57,7 +66,8 @@ class Model:
     `known` is a correction that was fitted to other problems.
     """
 
-    def __init__(self, facts: FactsOf, known: Residual | None = None) -> None:
+    def __init__(self, space: Space, facts: FactsOf, known: Residual | None = None) -> None:
+        self._space = space
         self._compute = facts
         self._known = known
         self._facts: dict[Point, Facts | None] = {}
@@ -73,19 +83,36 @@ class Model:
 
     def predict(self, points: Sequence[Point], history: Sequence[Tried]) -> Array:
         """The logarithms of the seconds that legal points should take."""
-        measured = [each for each in history if isfinite(each.seconds) and self.facts(each.point)]
-        guesses, table = self._guesses(points)
-        if len(measured) < FEWEST:
-            return guesses
-        before, rows = self._guesses([each.point for each in measured])
-        errors = np.log([each.seconds for each in measured]) - before
-        return guesses + fit(rows, errors).predict(table)
+        found = self._beliefs(points, history)
+        return self._described(points).predicted if found is None else expected_logs(found)
 
-    def _guesses(self, points: Sequence[Point]) -> tuple[Array, Array]:
-        """Logarithms of estimated seconds, and the features of points."""
+    def gains(self, points: Sequence[Point], history: Sequence[Tried]) -> Array:
+        """How much faster than the best one so far legal points are expected to be.
+
+        As a logarithm; points that may as well be slower gain by how uncertain that is.
+        """
+        found = self._beliefs(points, history)
+        if found is None:
+            return -self._described(points).predicted
+        return expected_gains(min(log(each.seconds) for each in self._measured(history)), found)
+
+    def _beliefs(self, points: Sequence[Point], history: Sequence[Tried]) -> list[Belief] | None:
+        """None if too little was measured to learn from."""
+        measured = self._measured(history)
+        if len(measured) < FEWEST:
+            return None
+        logs = np.log([each.seconds for each in measured])
+        tried = self._described([each.point for each in measured])
+        return beliefs(tried, logs, self._described(points))
+
+    def _measured(self, history: Sequence[Tried]) -> list[Tried]:
+        return [each for each in history if isfinite(each.seconds) and self.is_legal(each.point)]
+
+    def _described(self, points: Sequence[Point]) -> Described:
         known = [facts for point in points if (facts := self.facts(point)) is not None]
         table: Array = np.array([facts.features for facts in known], float)
-        guesses: Array = np.array([log(facts.seconds) for facts in known])
+        table = table.reshape(len(known), -1)
+        predicted: Array = np.array([log(facts.seconds) for facts in known])
         if self._known is not None:
-            guesses = guesses + self._known.predict(table)
-        return guesses, table
+            predicted = predicted + self._known.predict(table)
+        return Described(self._space.places(points), table, predicted)

@@ -18,9 +18,12 @@ from eas.septran.tuner.space import Point, Space
 Random = np.random.Generator
 
 MOST_DRAWS = 400
-_FIRST_SAMPLE = 192
-_POOL = 48
-_PARENTS = 6
+_FIRST_TRIALS = 4
+_FIRST_SAMPLE = 160
+_SAMPLE = 32  # for each trial
+_CHILDREN = 16
+_FEW = 512  # points, of which all are looked at
+_PARENTS = 4
 
 
 class Predictor(Protocol):
@@ -30,6 +33,8 @@ class Predictor(Protocol):
 
     def predict(self, points: Sequence[Point], history: Sequence[Tried]) -> Any: ...
 
+    def gains(self, points: Sequence[Point], history: Sequence[Tried]) -> Any: ...
+
 
 Proposer = Callable[[Space, Sequence[Tried], Predictor, Random], Point | None]
 
@@ -38,7 +43,13 @@ def propose_random(
     space: Space, history: Sequence[Tried], model: Predictor, random: Random
 ) -> Point | None:
     """Any legal point that was not tried."""
-    return next(_fresh(space, history, model, random, 1), None)
+    tried = {each.point for each in history}
+    for _ in range(MOST_DRAWS):
+        point = space.draw(random)
+        if point not in tried and model.is_legal(point):
+            return point
+    left = [each for each in space.points() if each not in tried and model.is_legal(each)]
+    return left[int(random.integers(len(left)))] if left else None
 
 
 def propose_in_order(
@@ -52,21 +63,18 @@ def propose_in_order(
 def propose_by_evolution(
     space: Space, history: Sequence[Tried], model: Predictor, random: Random
 ) -> Point | None:
-    """The most promising of children of the best points, and of some others.
+    """The most promising of children and neighbors of the best points, and of some others.
 
-    Every eighth trial is for another point than the most promising, so that the model is corrected
-    where it was not asked.
+    The first point is the one with the best prediction. Some more differ from what was tried as
+    much as possible, so that the model learns from them.
     """
-    parents = _best(history, _PARENTS)
-    pool = _unique([*_children(space, history, parents, model, random)])
-    pool += [p for p in _fresh(space, history, model, random, _sample(history)) if p not in pool]
+    pool = _pool(space, history, model, random)
     if not pool:
         return None
-    order = np.argsort(model.predict(pool, history), kind="stable")
-    if len(history) % 8 == 7:
-        order = order[: max(1, len(order) // 4)]
-        return pool[int(order[int(random.integers(len(order)))])]
-    return pool[int(order[0])]
+    measured = sum(np.isfinite(each.seconds) for each in history)
+    if history and measured < _FIRST_TRIALS:
+        return _farthest(space, history, _hopeful(pool, history, model), random)
+    return pool[int(np.argmax(model.gains(pool, history)))]
 
 
 def propose_by_annealing(
@@ -100,9 +108,37 @@ PROPOSERS: dict[str, Proposer] = {
 }
 
 
-def _sample(history: Sequence[Tried]) -> int:
-    """How many random points are looked at: many before anything is measured."""
-    return _FIRST_SAMPLE if not history else _POOL
+def _pool(space: Space, history: Sequence[Tried], model: Predictor, random: Random) -> list[Point]:
+    """The points that are looked at: more with every trial, and all if there are few.
+
+    Which ones, depends on what was tried alone. Facts of points that were looked at before are
+    there already.
+    """
+    parents = _best(history, _PARENTS)
+    tried = {each.point for each in history}
+    near = [n for each in parents for n in space.neighbors(each.point)]
+    near = [each for each in near if each not in tried and model.is_legal(each)]
+    children = [*_children(space, history, parents, model, random)]
+    draws = np.random.default_rng(history[0].point) if history else random
+    count = _FIRST_SAMPLE + _SAMPLE * len(history)
+    return _unique([*near, *children, *_fresh(space, history, model, draws, count)])
+
+
+def _hopeful(pool: list[Point], history: Sequence[Tried], model: Predictor) -> list[Point]:
+    """Every other time the best quarter by its prediction, else all."""
+    if len(history) % 2 == 0:
+        return pool
+    order = np.argsort(model.predict(pool, ()), kind="stable")
+    return [pool[int(number)] for number in order[: max(16, len(pool) // 4)]]
+
+
+def _farthest(space: Space, history: Sequence[Tried], pool: list[Point], random: Random) -> Point:
+    """Of half of some points, the one that is most unlike all that were tried."""
+    chosen = [pool[int(n)] for n in random.permutation(len(pool))[: max(8, len(pool) // 2)]]
+    here = space.places(chosen)
+    there = space.places([each.point for each in history])
+    apart = ((here[:, None, :] - there[None, :, :]) ** 2).sum(2).min(1)
+    return chosen[int(np.argmax(apart))]
 
 
 def _best(history: Sequence[Tried], count: int) -> list[Tried]:
@@ -120,7 +156,7 @@ def _children(
     if not parents:
         return
     tried = {each.point for each in history}
-    for number in range(_POOL):
+    for number in range(_CHILDREN):
         parent = parents[number % len(parents)].point
         if random.random() < 0.3:
             other = parents[int(random.integers(len(parents)))].point
@@ -136,7 +172,7 @@ def _fresh(
     """Some legal points that were not tried: drawn, or all there are if these are few."""
     seen = {each.point for each in history}
     found = 0
-    small = space.size <= 4 * count
+    small = space.size <= max(_FEW, count)
     points = space.points() if small else (space.draw(random) for _ in range(MOST_DRAWS * count))
     for point in points:
         if point not in seen and model.is_legal(point):

@@ -1,4 +1,4 @@
-"""What measured times say about the error of estimates: ridge regression of its logarithm."""
+"""What measured times of some problems say about the error of estimates: ridge regression."""
 
 from __future__ import annotations
 
@@ -12,34 +12,34 @@ from eas.support.records import frozen
 Array = np.ndarray[Any, Any]
 
 
+STRENGTH = 0.1
+
+
 @frozen(eq=False)
 class Residual:
-    """A correction: the logarithm of measured seconds per estimated second."""
+    """A correction: the logarithm of measured seconds per estimated second, up to a constant."""
 
-    mean: Array
-    scale: Array
     weights: Array
-    offset: float
 
     def predict(self, features: Array) -> Array:
-        return (features - self.mean) / self.scale @ self.weights + self.offset
+        """It depends on the first features only, as many as there are weights."""
+        return features[:, : len(self.weights)] @ self.weights
 
 
-def fit(features: Array, errors: Array, strength: float = 3.0) -> Residual:
-    """The correction that fits some errors, with small weights.
+def fit(parts: Sequence[tuple[Array, Array]], strength: float = STRENGTH) -> Residual:
+    """The correction that fits the errors of several problems, with small weights.
 
-    With few measurements most of it is the mean error, and the estimate keeps its say.
+    A part is a table of features, and the errors of estimates. The problems count alike, however
+    many candidates they have, and each may have a mean error of its own: machines differ in that.
     """
-    table: Array = np.asarray(features, float)
-    wanted: Array = np.asarray(errors, float)
-    mean, scale = table.mean(0), table.std(0)
+    variances = [np.asarray(table, float).var(0) for table, _ in parts]
+    scale = np.sqrt(np.mean(variances, axis=0))
     scale = np.where(scale > 1e-9, scale, 1.0)
-    normed = (table - mean) / scale
-    offset = float(wanted.mean())
-    gram: Array = normed @ normed.T + strength * np.eye(len(wanted))
-    solved: Array = np.linalg.solve(gram, wanted - offset)
-    weights: Array = normed.T @ solved
-    return Residual(mean, scale, weights, offset)
+    centered = [(np.asarray(table, float) - np.mean(table, 0)) / scale for table, _ in parts]
+    normed = np.concatenate([each / np.sqrt(len(each)) for each in centered])
+    wanted = np.concatenate([(e - np.mean(e)) / np.sqrt(len(e)) for _, e in parts])
+    gram: Array = normed.T @ normed + strength * np.eye(normed.shape[1])
+    return Residual(np.linalg.solve(gram, normed.T @ wanted) / scale)
 
 
 def rank_correlation(one: Sequence[float], other: Sequence[float]) -> float:

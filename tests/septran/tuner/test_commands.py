@@ -45,7 +45,7 @@ def test_a_search_exports_draws_and_goes_on(septran: Run, tmp_path: Path) -> Non
     assert (tmp_path / "search.svg").read_text("utf-8").startswith("<svg ")
     code, out, _ = septran("replay", "tune.sqlite", "--trials", "3", "--seeds", "2")
     assert code == 0
-    assert [line.split()[0] for line in out.splitlines()[3:]] == [
+    assert [line.split()[0] for line in out.splitlines()[4:]] == [
         "evolution",
         "annealing",
         "random",
@@ -108,3 +108,20 @@ def test_a_wrong_mapping_is_reported_with_its_place(septran: Run, tmp_path: Path
     code, _, err = septran("tune", str(LOGIC), "wrong.map.yaml")
     assert code == 1
     assert "did you mean `pipeline`" in err
+
+
+def test_a_sweep_is_recorded_and_replayed_after_another(septran: Run, tmp_path: Path) -> None:
+    command = ("sweep", str(LOGIC), "gemm.map.yaml", "--shape", SIZES, "--points", "3")
+    code, out, err = septran(*command, "-o", "x.sweep.gz", "--rounds", "0")
+    assert (code, out.splitlines()[1]) == (0, "3 ok")
+    assert "septran: 0 s, 0/3 checked" in err
+    code, out, _ = septran(*command, "-o", "x.sweep.gz", "--rounds", "1")
+    assert "1 timings or more of each, the best " in out
+    code, out, _ = septran(
+        "replay", "x.sweep.gz", "--fit", "x.sweep.gz", "--trials", "2", "--seeds", "1"
+    )
+    assert (code, out.splitlines()[0]) == (
+        0,
+        "sweep: gemm_host_logic on cpu, 32x32 32x32 32x32, f32",
+    )
+    assert "with the correction of the others" in out

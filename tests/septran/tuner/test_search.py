@@ -58,7 +58,7 @@ def test_a_search_tries_legal_points_once_each(problem: Problem, store: Store, m
 def test_a_grid_covers_all_legal_points(problem: Problem, store: Store) -> None:
     trials = run(problem, store, 10_000, "grid")
     candidates = Candidates(problem)
-    model = Model(facts_of(candidates))
+    model = Model(candidates.space, facts_of(candidates))
     legal = [point for point in candidates.space.points() if model.is_legal(point)]
     assert [candidates.space.point(trial.values) for trial in trials] == legal
 
