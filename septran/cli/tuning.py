@@ -7,6 +7,8 @@ import os
 import re
 import sys
 import tempfile
+import time
+from collections import Counter
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -27,12 +29,14 @@ from eas.septran.tuner.methods import method_of
 from eas.septran.tuner.problem import Problem, package_version, problem_of
 from eas.septran.tuner.store import Store, Stored
 from eas.support.command_line import UsageError, lay_out
+from eas.support.records import replace
 from eas.tuning.isolation import Limits
 
 if TYPE_CHECKING:
     from rich.table import Table
 
 _SHOWN = 5
+_REASONS = 8
 
 
 def tune(parsed: argparse.Namespace) -> str:
@@ -140,33 +144,63 @@ def _search(
 
 
 def _watcher(stack: ExitStack) -> Callable[[Progress], None]:
-    """Shows progress: a line that changes on a terminal, else one for every tenth trial."""
+    """Shows progress: a few lines that change on a terminal, else a line for every tenth trial."""
     if sys.stderr.isatty():
-        from rich.console import Console
-        from rich.live import Live
-        from rich.text import Text
-
-        live = stack.enter_context(Live(console=Console(stderr=True), transient=True))
-        return lambda progress: live.update(Text(_progress_line(progress)))
+        return _live_view(stack)
 
     def show(progress: Progress) -> None:
-        if progress.done % 10 == 0:
-            print(f"septran: {_progress_line(progress)}", file=sys.stderr, flush=True)
+        if progress.done % 10 == 0 or progress.done == progress.budget.trials:
+            print(f"septran: {', '.join(_progress(progress))}", file=sys.stderr, flush=True)
 
     return show
 
 
-def _progress_line(progress: Progress) -> str:
-    parts = [f"{progress.done}/{progress.budget.trials} trials", f"{progress.elapsed:.0f} s"]
-    if progress.done:
-        left = progress.elapsed / progress.done * (progress.budget.trials - progress.done)
-        parts.append(f"about {min(left, progress.budget.seconds - progress.elapsed):.0f} s left")
+def _live_view(stack: ExitStack) -> Callable[[Progress], None]:
+    """A bar, the best so far, and what was refused; the clock goes on while a trial runs."""
+    from rich.console import Console, Group
+    from rich.live import Live
+    from rich.progress_bar import ProgressBar
+    from rich.table import Table
+    from rich.text import Text
+
+    shown: list[tuple[Progress, float]] = []
+
+    def draw() -> Group | Text:
+        if not shown:
+            return Text("")
+        progress, since = shown[-1]
+        now = replace(progress, elapsed=progress.elapsed + time.monotonic() - since)
+        first, *others = (Text(each, overflow="ellipsis", no_wrap=True) for each in _progress(now))
+        head = Table.grid(padding=(0, 1))
+        head.add_row(ProgressBar(now.budget.trials, now.done, width=30), first)
+        return Group(head, *others)
+
+    console = Console(stderr=True)
+    live = Live(get_renderable=draw, console=console, transient=True, refresh_per_second=2)
+    stack.enter_context(live)
+    return lambda progress: shown.append((progress, time.monotonic()))
+
+
+def _progress(progress: Progress) -> list[str]:
+    """What there is to say: the count and the clock, the best so far, what was refused."""
+    count = f"{progress.done}/{progress.budget.trials} trials in {_clock(progress.elapsed)}"
+    if progress.resumed:
+        count += f" ({progress.resumed} of them before)"
+    if progress.left is not None:
+        count += f", about {_clock(progress.left)} left"
+    parts = [count]
     if progress.best is not None:
         best = progress.best
         parts.append(f"best {best.seconds * 1e6:.1f} µs ({in_words(best.values)})")
     if progress.refused:
-        parts.append(" ".join(f"{code}: {n}" for code, n in progress.refused.most_common()))
-    return ", ".join(parts)
+        counts = " ".join(f"{code}: {n}" for code, n in progress.refused.most_common())
+        parts.append(f"without a time: {counts}")
+    return parts
+
+
+def _clock(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
 
 
 def _best_table(tuner: Tuner) -> Table:
@@ -175,19 +209,24 @@ def _best_table(tuner: Tuner) -> Table:
     table = Table(box=None, pad_edge=False)
     for title in ("trial", "µs"):
         table.add_column(title, justify="right")
+    table.add_column("relative", justify="right")
     table.add_column("values")
-    right = sorted((t for t in tuner.trials if t.outcome.is_right), key=lambda t: t.seconds)
+    right = sorted((t for t in tuner.trials if t.seconds < float("inf")), key=lambda t: t.seconds)
     for trial in right[:_SHOWN]:
-        shown = f"{trial.seconds * 1e6:.1f}"
-        table.add_row(str(trial.number + 1), shown, in_words(trial.values))
+        times = f"{trial.seconds * 1e6:.1f}", f"{trial.seconds / right[0].seconds:.2f}"
+        table.add_row(str(trial.number + 1), *times, in_words(trial.values))
     return table
 
 
 def _refusals(tuner: Tuner) -> list[str]:
-    wrong = [each for each in tuner.trials if not each.outcome.is_right]
+    """How many trials there were, and why some have no time: each reason once, the first line."""
+    wrong = [each.outcome for each in tuner.trials if each.seconds == float("inf")]
+    reasons = Counter(f"{each.status}: {each.reason.partition(chr(10))[0]}" for each in wrong)
     lines = [f"{len(tuner.trials)} trials, {len(wrong)} without a time"]
-    seen = {each.outcome.reason: each for each in wrong}
-    return lines + [f"  {e.outcome.status}: {e.outcome.reason}" for e in list(seen.values())[:8]]
+    lines += [f"  {count} {reason}" for reason, count in reasons.most_common(_REASONS)]
+    if len(reasons) > _REASONS:
+        lines.append(f"  and {len(reasons) - _REASONS} other reasons")
+    return lines
 
 
 def _written(tuner: Tuner, parsed: argparse.Namespace) -> list[str]:
@@ -200,7 +239,7 @@ def _written(tuner: Tuner, parsed: argparse.Namespace) -> list[str]:
         text = exported(tuner.candidates, best.values, _provenance(tuner, parsed, best))
         lines.append(write_file(parsed.export, text))
     if parsed.plot:
-        right = [each.seconds * 1e6 for each in tuner.trials if each.outcome.is_right]
+        right = [t.seconds * 1e6 for t in tuner.trials if t.seconds < float("inf")]
         curve = [min(right[: n + 1]) for n in range(len(right))]
         text = draw_curves(tuner.candidates.title, "µs", {parsed.method: curve, "trial": right})
         lines.append(write_file(parsed.plot, text))

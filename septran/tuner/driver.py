@@ -38,13 +38,26 @@ class Budget:
 
 @frozen
 class Progress:
-    """How far a search is. `refused` counts trials without a time, by the reason's first word."""
+    """How far a search is. `refused` counts trials without a time, by the reason's first word.
+
+    `resumed` of the trials that are `done` were stored before; `elapsed` are the seconds since.
+    """
 
     done: int
     budget: Budget
     elapsed: float
     best: Stored | None
     refused: Counter[str]
+    resumed: int = 0
+
+    @property
+    def left(self) -> float | None:
+        """The seconds that the rest should take, if anything is known of that."""
+        done = self.done - self.resumed
+        if done <= 0:
+            return None
+        rest = self.elapsed / done * (self.budget.trials - self.done)
+        return max(0.0, min(rest, self.budget.seconds - self.elapsed))
 
 
 class Tuner:
@@ -79,6 +92,7 @@ class Tuner:
         self._measuring = measuring or computer()
         self.model = Model(self.candidates.space, facts_of(self.candidates))
         self.trials: list[Stored] = []
+        self._stored_before = 0
 
     @cached_property
     def search(self) -> int:
@@ -156,6 +170,7 @@ class Tuner:
         """
         begun = time.monotonic()
         _ = self.search
+        self._stored_before = len(self.trials)
         crew = Crew(self._attempt, executor, self._timing(executor, timing), self._patience)
         try:
             while True:
@@ -221,7 +236,9 @@ class Tuner:
             return
         failed = [each.outcome for each in self.trials if not each.outcome.is_right]
         refused = Counter(_kind(each) for each in failed)
-        watch(Progress(len(self.trials), budget, time.monotonic() - begun, self.best, refused))
+        elapsed = time.monotonic() - begun
+        done, before = len(self.trials), self._stored_before
+        watch(Progress(done, budget, elapsed, self.best, refused, before))
 
 
 def answered_by(trials: Sequence[Stored]) -> Try:

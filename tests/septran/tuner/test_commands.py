@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,8 +15,10 @@ import pytest
 
 from eas.septran.cli import main, tuning
 from eas.septran.operators import load
-from eas.septran.tuner.driver import Budget, Tuner
+from eas.septran.tuner.driver import Budget, Progress, Tuner
+from eas.support.records import replace
 from tests.septran.tuner.problems import LOGIC, MAPPING
+from tests.thorough import thorough
 
 SIZES = "M=32,N=32,K=32"
 Run = Callable[..., tuple[int, str, str]]
@@ -75,6 +82,60 @@ def test_ctrl_c_exports_the_best_so_far(
     assert code == 0
     assert "interrupted; the same command goes on with the search" in out
     assert (tmp_path / "best.map.yaml").exists()
+
+
+@thorough
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_ctrl_c_in_the_middle_of_a_trial_exports_and_ends(tmp_path: Path, workers: str) -> None:
+    (tmp_path / "gemm.map.yaml").write_text(MAPPING, "utf-8")
+    command = [sys.executable, "-m", "eas.septran", "tune", str(LOGIC), "gemm.map.yaml"]
+    command += ["--shape", SIZES, "--trials", "5000", "--export", "best.map.yaml"]
+    with subprocess.Popen(
+        [*command, "--workers", workers],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stderr is not None and process.stdout is not None
+        lines = iter(process.stderr)
+        assert any("10/5000 trials" in line for line in lines)
+        process.send_signal(signal.SIGINT)
+        out = process.stdout.read()
+    assert process.returncode == 0
+    assert "interrupted; the same command goes on with the search" in out
+    load(LOGIC, tmp_path / "best.map.yaml").check(M=32, N=32, K=32)
+
+
+def test_resume_begins_no_other_search(septran: Run, tmp_path: Path) -> None:
+    command = ("tune", str(LOGIC), "gemm.map.yaml", "--shape", SIZES)
+    code, _, err = septran(*command, "--trials", "2", "--resume")
+    assert (code, "tune.sqlite has no search to go on with" in err) == (2, True)
+    septran(*command, "--trials", "1")
+    code, out, _ = septran(*command, "--trials", "2", "--resume")
+    assert (code, "2 trials, 0 without a time" in out) == (0, True)
+    path = tmp_path / "gemm.map.yaml"
+    path.write_text(MAPPING.replace("high: 16", "high: 24"), "utf-8")
+    code, _, err = septran(*command, "--trials", "3", "--resume")
+    assert code == 2
+    assert "2 trials of search 1 in tune.sqlite are not used: the mapping was another" in err
+
+
+def test_a_place_that_cannot_be_written_is_named_before_the_search(
+    septran: Run, tmp_path: Path
+) -> None:
+    command = ("tune", str(LOGIC), "gemm.map.yaml", "--shape", SIZES, "--export")
+    code, _, err = septran(*command, "missing/best.map.yaml")
+    assert (code, "there is no such folder" in err) == (2, True)
+    assert not (tmp_path / "tune.sqlite").exists()
+
+
+def test_the_time_left_is_that_of_the_trials_of_this_run() -> None:
+    progress = Progress(12, Budget(32), 20.0, None, Counter(), resumed=2)
+    assert progress.left == pytest.approx(40.0)
+    assert replace(progress, budget=Budget(32, 25.0)).left == pytest.approx(5.0)
+    assert replace(progress, resumed=12).left is None
 
 
 @pytest.mark.parametrize(
