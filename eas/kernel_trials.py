@@ -65,6 +65,8 @@ class KernelTrials:
             reference, best = (self._runner(each, copies) if each else None for each in others)
             return judge(self._runner(config, copies), reference, best, self._plan)
         except (CompileError, LaunchError) as error:
+            if _comes_from_memory(error):
+                return Outcome("memory", "out of memory")
             return Outcome("refused", _first_line(error))
         except KernelError as error:
             return Outcome("failed", _first_line(error))
@@ -99,6 +101,13 @@ class _Run:
 
 def _has_objc() -> bool:
     return "objc" in sys.modules
+
+
+def _comes_from_memory(error: BaseException | None) -> bool:
+    """Whether an error was raised since no memory was left."""
+    while error is not None and not isinstance(error, MemoryError):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 def _first_line(error: Exception) -> str:
