@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from eas.septran.flat.affine import Affine, affine
 from eas.septran.flat.nodes import (
+    Barrier,
     Copy,
     Fill,
     For,
@@ -32,12 +33,33 @@ from eas.septran.targets.whole_blocks import pad_products
 from eas.support.records import replace
 
 
-def legalize(module: Module, library: Library) -> Module:
-    """The module as a library with two-dimensional calls can run it."""
+def legalize(module: Module, library: Library, *, has_threads: bool = False) -> Module:
+    """The module as a library with two-dimensional calls can run it.
+
+    Copies that run ahead read what other threads have written, and overwrite what others may still
+    read: with threads, barriers stand before them.
+    """
     padded = drop_unread_fills(pad_products(simplify(module), library), library)
     expanded = expand_pipelines(padded)
+    if has_threads:
+        fenced = (replace(each, body=_fenced(each.body)) for each in expanded.kernels)
+        expanded = replace(expanded, kernels=tuple(fenced))
     kernels = tuple(_Legalize(kernel, library).run() for kernel in expanded.kernels)
     return simplify(replace(module, kernels=kernels))
+
+
+def _fenced(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+    """Statements with a barrier before each loop or branch that starts copies."""
+    found: list[Stmt] = []
+    for stmt in body:
+        if not isinstance(stmt, For | ParallelFor | If):
+            found.append(stmt)
+            continue
+        starts = [each for each in stmt.body if isinstance(each, Start)]
+        if starts:
+            found.append(Barrier("", starts[0].source.memory))
+        found.append(replace(stmt, body=_fenced(stmt.body)))
+    return tuple(found)
 
 
 class _Legalize:

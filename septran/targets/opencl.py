@@ -66,7 +66,7 @@ Axes = tuple[int | None, ...]  # for each own axis of a view the loop that count
 
 def print_opencl(module: Module, library: Library, registers: Collection[str]) -> str:
     """The text of an OpenCL program; `registers` are the memories whose arrays are private."""
-    legal = legalize(module, library)
+    legal = legalize(module, library, has_threads=True)
     lines = Lines("    ")
     lines.add(f"/* {module.name} for {module.machine} */")
     lines.add('#include "septran_elements.h"')
@@ -178,8 +178,6 @@ class _OpenCLText(CText):
             case Call():
                 raise TargetError(f"OpenCL has no function `{stmt.symbol}`")
             case _:
-                if any(isinstance(each, Start) for each in body_of(stmt)):
-                    self.lines.add(_BARRIER)  # others may still read what will be overwritten
                 KernelText.statement(self, stmt)
 
     @contextmanager

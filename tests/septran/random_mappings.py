@@ -217,7 +217,7 @@ class _Mapper:
 
     def tile(self) -> int:
         """A tile; on a machine that multiplies whole blocks only, mostly of whole blocks."""
-        if _is_exacting(self.machine) and self.often(12):
+        if _is_exacting(self.machine) and self.often(24):
             return self.choose([tile for tile in TILES if tile % 16 == 0])
         return self.choose(TILES)
 

@@ -50,6 +50,46 @@ def test_a_copy_is_started_only_after_all_have_read_what_it_overwrites() -> None
     assert loop.index("while (p_copies_started") < second
 
 
+AHEAD_OF_SHARED = """\
+machine: opencl
+entrypoint: host
+task_mappings:
+  host:
+    task_name: conv2d
+    proc: HOST
+    tunables: {rows: 48, columns: 3, outputs: 32}
+    calls: {conv2d_block: block}
+  block:
+    task_name: conv2d_block
+    proc: BLOCK
+    mems: {Y: SHARED, X: SHARED}
+    threads: 32
+    pipeline: 3
+    calls: {conv2d_row: row}
+  row:
+    task_name: conv2d_row
+    proc: BLOCK
+    tunables: {channels: 3}
+    mems: {X: REGISTER}
+    calls: {conv2d_taps: taps}
+  taps: {task_name: conv2d_taps, proc: BLOCK, calls: {product_leaf: product}}
+  product: {task_name: product_leaf, proc: BLOCK, mems: {X: SHARED}}
+"""
+
+
+def test_copies_that_run_ahead_wait_for_what_other_work_items_have_written(tmp_path: Path) -> None:
+    (tmp_path / "ahead.map.yaml").write_text(AHEAD_OF_SHARED, "utf-8")
+    example = EXAMPLE["conv2d"]
+    operator = load(example.logic_file, tmp_path / "ahead.map.yaml")
+    skip_unless_it_runs(operator)
+    arrays, expected = example.make((1, 33, 9, 8, 3, 3, 1), "f4")
+    text = operator.emit("opencl", *arrays)
+    written, prologue = text.index("X_shared[x0"), text.index("for (int64_t y_ahead")
+    assert "barrier(" in text[written:prologue]
+    operator(*arrays)
+    assert error_of(arrays[0], expected) <= 2e-5
+
+
 ROWS = """
 @task.define(leaf=True)
 def leaf(Y, X, w):
