@@ -21,18 +21,22 @@ def add_commands(add_parser: AddParser) -> None:
         "tune", help="find fast values for `!tune`", description=_TUNE, formatter_class=raw
     )
     _add_problem(tune)
-    tune.add_argument("--trials", type=_positive, default=64, help="trials in all (64)")
-    tune.add_argument("--time", type=_seconds, default=float("inf"), help="such as 90s or 10m")
+    tune.add_argument("--trials", type=_positive, default=64, metavar="N", help="in all (64)")
+    tune.add_argument(
+        "--time", type=_seconds, default=float("inf"), metavar="T", help="90s or 10m (no limit)"
+    )
     tune.add_argument("--method", choices=METHODS, default="evolution", help=_METHOD)
-    tune.add_argument("--seed", type=int, default=0)
-    tune.add_argument("--db", default="tune.sqlite", metavar="FILE", help="(tune.sqlite)")
+    tune.add_argument("--seed", type=int, default=0, metavar="N", help="of random numbers (0)")
+    tune.add_argument(
+        "--db", default="tune.sqlite", metavar="FILE", help="the database (tune.sqlite)"
+    )
     tune.add_argument(
         "--resume", action="store_true", help="only go on with a stored search: begin no other"
     )
     tune.add_argument("--export", metavar="FILE", help="write the best mapping there")
     tune.add_argument("--plot", metavar="FILE", help="draw the search, as SVG")
-    tune.add_argument("--workers", type=_positive, default=1, help="trials at once (1)")
-    tune.add_argument("--dask", metavar="ADDRESS", help="run trials on the workers of a scheduler")
+    tune.add_argument("--workers", type=_positive, default=1, metavar="N", help="at once (1)")
+    tune.add_argument("--dask", metavar="ADDRESS", help="run trials on a Dask cluster")
     _add_limits(tune)
     _add_sweep(add_parser)
     replay = add_parser(
@@ -57,15 +61,23 @@ def add_commands(add_parser: AddParser) -> None:
 
 
 def _add_problem(command: argparse.ArgumentParser) -> None:
-    command.add_argument("logic", metavar="LOGIC")
-    command.add_argument("mappings", nargs="*", metavar="MAPPING")
+    command.add_argument("logic", metavar="LOGIC", help="the Python file with the tasks")
+    command.add_argument(
+        "mappings", nargs="*", metavar="MAPPING", help="a mapping with `!tune`, and overlays"
+    )
     command.add_argument("--auto", action="store_true", help="open everything: needs no mapping")
     command.add_argument("--machine", help="the machine; with --auto it must be given")
     command.add_argument("--entry", help="with --auto: the entry task, if the logic has several")
-    command.add_argument("--shape", action="append", default=[], metavar="NAME=SIZE,...")
+    command.add_argument(
+        "--shape", action="append", default=[], metavar="NAME=SIZE,...", help="sizes of the arrays"
+    )
     command.add_argument("--dtype", help="what the arrays hold, if not what the machine prefers")
-    command.add_argument("--tune", action="append", default=[], metavar="KEY=VALUE,...")
-    command.add_argument("--primitives", action="append", default=[], metavar="FILE")
+    command.add_argument(
+        "--tune", action="append", default=[], metavar="KEY=VALUE,...", help="values that are fixed"
+    )
+    command.add_argument(
+        "--primitives", action="append", default=[], metavar="FILE", help="primitives of your own"
+    )
 
 
 def _add_limits(command: argparse.ArgumentParser) -> None:
@@ -102,6 +114,7 @@ that was interrupted goes on where it was; Ctrl-C exports the best mapping so fa
 examples:
   septran tune gemm_logic.py gemm.cpu.map.yaml --shape M=512,N=512,K=512 --export best.map.yaml
   septran tune gemm_logic.py --auto --machine cpu --shape M=512,N=512,K=512 --trials 64
+  septran tune gemm_logic.py gemm.cpu.map.yaml --trials 500 --dask tcp://10.0.0.1:8786
 """
 
 _SWEEP = """\
