@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 from eas.config import Backend
 from eas.support.cache import default_folder, digest
+from eas.support.package_version import package_version
 from eas.support.records import frozen
 from eas.tuning.merged_json import Entries, add_entries, read_entries
 
@@ -60,7 +60,7 @@ class Choices:
         if entry is None:
             return None
         number = entry.get("number")
-        is_current = (entry.get("text"), entry.get("version")) == (slot.text, _version())
+        is_current = (entry.get("text"), entry.get("version")) == (slot.text, package_version())
         if not is_current or type(number) is not int or not 0 <= number < _MOST_CONFIGS:
             return None
         try:
@@ -78,7 +78,7 @@ class Choices:
             "config": choice.config,
             "seconds": _short(choice.seconds),
             "device": slot.device,
-            "version": _version(),
+            "version": package_version(),
             "text": slot.text,
             "ir": digest(ir),
             "trials": [[config, status, _short(s)] for config, status, s in choice.trials],
@@ -125,13 +125,6 @@ def device_name(backend: Backend) -> str:
     from eas.runtime.cpu.support import thread_count
 
     return f"cpu {machine_name()} threads {thread_count()}"
-
-
-def _version() -> str:
-    try:
-        return version("easy_as")
-    except PackageNotFoundError:  # a checkout that is not installed
-        return "unknown"
 
 
 def _short(seconds: float) -> float | None:

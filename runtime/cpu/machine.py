@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -13,14 +12,9 @@ import eas.llvm
 from eas.runtime.this_process import architecture
 from eas.support.cache import digest
 from eas.support.folders import HAS_DESCRIPTORS
+from eas.support.processor import describe_processor
 
 _llvmlite: Any = import_module("llvmlite")  # which is small; `llvmlite.binding` loads LLVM
-
-# The lines of /proc/cpuinfo that identify the kind of processor.
-_IDENTIFYING = (
-    "vendor_id", "cpu family", "model", "model name", "stepping", "flags",
-    "CPU implementer", "CPU architecture", "CPU variant", "CPU part", "CPU revision", "Features",
-)  # fmt: skip
 
 
 @cache
@@ -30,28 +24,13 @@ def machine_name() -> str:
 
 
 def _processor() -> str:
-    """The processor as the system describes it, else as LLVM detects it."""
-    described = _described_by_linux() if sys.platform == "linux" else ""
+    """The processor as the system describes it, else as LLVM detects it, which is slow to load."""
+    described = describe_processor()
     if described:
-        return described
+        return f"{architecture()} {described}"
     from eas.runtime.cpu import jit
 
     return jit.processor()
-
-
-def _described_by_linux() -> str:
-    """The first processor of /proc/cpuinfo. LLVM would detect the same, but is slow to load."""
-    try:
-        with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:
-            first = file.read(1 << 14).partition("\n\n")[0]
-    except OSError:
-        return ""
-    pairs = [line.partition(":") for line in first.splitlines()]
-    lines = [
-        f"{key.strip()}={value.strip()}" for key, _, value in pairs if key.strip() in _IDENTIFYING
-    ]
-    has_features = any(line.startswith(("flags=", "Features=")) for line in lines)
-    return " ".join([architecture(), *lines]) if has_features else ""
 
 
 @cache

@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from eas.ir.types import BF16, F16, F32, DType
 from eas.septran.cli.arguments import Arguments, headline, tunables_of
 from eas.septran.cli.failures import WrongResult
 from eas.septran.flat.counts import Row, count
 from eas.septran.flat.nodes import Module
-from eas.septran.logic.eager import run_task
+from eas.septran.logic.numpy_reference import random_arrays, reference_of, tolerance_of
 from eas.septran.operators import Operator
 from eas.support.command_line import lay_out_plainly
 
@@ -28,7 +27,7 @@ def try_out(operator: Operator, arguments: Arguments) -> str:
     given = make_arrays(module, arguments)
     found = [array.copy() for array in given]
     operator(*found)
-    expected = _reference(operator, given, arguments.dtype)
+    expected = reference_of(operator.entry, given, arguments.dtype, tunables_of(operator))
     names = [param.name for param in module.params if "w" in param.privilege]
     errors = {
         param.name: error_of(mine, right)
@@ -46,24 +45,10 @@ def try_out(operator: Operator, arguments: Arguments) -> str:
 
 def make_arrays(module: Module, arguments: Arguments) -> list[Array]:
     """Random numbers; an array that is only written has none that could be read by mistake."""
-    random: Any = np.random.default_rng(0)
-    kind = arguments.dtype
-    arrays: list[Array] = []
-    for param, like in zip(module.params, arguments.arrays, strict=True):
-        array: Array = random.standard_normal(like.shape)
-        if not kind.is_float:
-            array = random.integers(0, 2 if kind.bits < 8 else 8, like.shape)
-        elif param.privilege == "w":
-            array = np.full(like.shape, np.nan)
-        arrays.append(array.astype(kind.numpy))
-    return arrays
-
-
-def _reference(operator: Operator, given: list[Array], dtype: DType) -> list[Array]:
-    """What the tasks make of the arrays in NumPy; those of 16 bits are computed in f32."""
-    wide = F32.numpy if dtype in (F16, BF16) else dtype.numpy
-    arrays = [array.astype(wide) for array in given]
-    run_task(operator.entry, arrays, tunables_of(operator))
+    arrays = random_arrays([like.shape for like in arguments.arrays], arguments.dtype)
+    for param, array in zip(module.params, arrays, strict=True):
+        if arguments.dtype.is_float and param.privilege == "w":
+            array.fill(np.nan)
     return arrays
 
 
@@ -74,13 +59,6 @@ def error_of(found: Array, expected: Array) -> float:
     difference = np.abs(found.astype("f8") - expected.astype("f8")).max()
     error = float(difference / (1 + np.abs(expected.astype("f8")).max()))
     return error if error == error else float("inf")
-
-
-def tolerance_of(dtype: DType) -> float:
-    """The error that rounding explains."""
-    if not dtype.is_float:
-        return 0.0
-    return {"f16": 2e-2, "bf16": 1e-1, "f32": 2e-5}.get(dtype.name, 1e-12)
 
 
 def _table(rows: list[Row]) -> Table:

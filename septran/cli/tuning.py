@@ -26,9 +26,10 @@ from eas.septran.tuner.driver import Budget, Progress, Tuner, in_words
 from eas.septran.tuner.export import exported
 from eas.septran.tuner.measure import computer
 from eas.septran.tuner.methods import method_of
-from eas.septran.tuner.problem import Problem, package_version, problem_of
+from eas.septran.tuner.problem import Problem, problem_of
 from eas.septran.tuner.store import Store, Stored
 from eas.support.command_line import UsageError, lay_out
+from eas.support.package_version import package_version
 from eas.support.records import replace
 from eas.tuning.isolation import Limits
 

@@ -11,15 +11,18 @@ from functools import cached_property
 
 import numpy as np
 
+from eas.ir.types import DTYPES
+from eas.septran.logic.numpy_reference import tolerance_of
 from eas.septran.tuner.crew import PATIENCE, Crew, Try
-from eas.septran.tuner.measure import TOLERANCES, Trial, close_children, computer, pairs, run_trial
+from eas.septran.tuner.measure import Trial, close_children, computer, pairs, run_trial
 from eas.septran.tuner.methods import method_of
 from eas.septran.tuner.prediction import Model, Tried, facts_of
-from eas.septran.tuner.problem import Candidates, Problem, package_version
+from eas.septran.tuner.problem import Candidates, Problem
 from eas.septran.tuner.proposers import Proposer
 from eas.septran.tuner.space import Point, Values
 from eas.septran.tuner.store import Search, Store, Stored
 from eas.support.command_line import UsageError
+from eas.support.package_version import package_version
 from eas.support.records import frozen, replace
 from eas.tuning.isolation import Limits
 from eas.tuning.judging import Plan
@@ -85,7 +88,7 @@ class Tuner:
         self._store = store
         self._method, self._seed = method, seed
         self._proposer = proposer or method_of(method)
-        tolerance = TOLERANCES.get(problem.dtype, 0.0)
+        tolerance = tolerance_of(DTYPES[problem.dtype])
         self._plan = replace(plan or Plan(rounds=5), tolerance=tolerance)
         self._limits = limits or Limits()
         self._attempt = attempt

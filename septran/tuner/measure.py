@@ -9,22 +9,20 @@ from typing import Any
 
 import numpy as np
 
-from eas.ir.types import BF16, DTYPES, F16, F32
+from eas.ir.types import DTYPES
 from eas.septran.files import SeptranError
-from eas.septran.logic.eager import run_task
+from eas.septran.logic.numpy_reference import random_arrays, reference_of
 from eas.septran.operators import Operator
 from eas.septran.tuner.problem import Candidates, Problem, refusal
 from eas.septran.tuner.space import Values
 from eas.support.cache import digest
+from eas.support.processor import describe_processor
 from eas.support.records import frozen
 from eas.tuning.isolation import Child, Limits, Stopped
 from eas.tuning.judging import Plan, judge, sample
 from eas.tuning.outcomes import Outcome
 
 Array = np.ndarray[Any, Any]
-
-TOLERANCES = {"f16": 2e-2, "bf16": 1e-1, "f32": 2e-5, "f64": 1e-12}
-
 
 Chosen = tuple[tuple[str, int | bool | str], ...]
 
@@ -123,18 +121,9 @@ def _shared(problem: Problem) -> tuple[Array, ...]:
 def _prepared(problem: Problem) -> tuple[Candidates, tuple[Array, ...], dict[str, Array]]:
     """The candidates of a problem, random arguments, and what NumPy makes of them."""
     candidates = Candidates(problem)
-    dtype = DTYPES[problem.dtype]
-    random: Any = np.random.default_rng(0)
-    arrays: list[Array] = [
-        random.standard_normal(shape).astype(dtype.numpy)
-        if dtype.is_float
-        else random.integers(0, 8, shape).astype(dtype.numpy)
-        for shape in problem.shapes
-    ]
-    wide = F32.numpy if dtype in (F16, BF16) else dtype.numpy
-    expected = [array.astype(wide) for array in arrays]
-    entry = candidates.base.entry
-    run_task(entry, expected, _tunables(candidates))
+    dtype, entry = DTYPES[problem.dtype], candidates.base.entry
+    arrays = random_arrays(problem.shapes, dtype)
+    expected = reference_of(entry, arrays, dtype, _tunables(candidates))
     return candidates, tuple(arrays), dict(zip(entry.parameters, expected, strict=True))
 
 
@@ -197,14 +186,9 @@ def computer() -> str:
     import os
     import platform
 
-    try:
-        with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:
-            lines = file.read(1 << 14).partition("\n\n")[0].splitlines()
-        parts = [line for line in lines if line.startswith(("model name", "flags", "Features"))]
-    except OSError:
-        parts = [platform.processor()]
+    described = describe_processor() or platform.processor()
     threads = os.environ.get("EAS_NUM_THREADS", "")
-    return digest(platform.machine(), *parts, str(os.cpu_count()), threads)[:16]
+    return digest(platform.machine(), described, str(os.cpu_count()), threads)[:16]
 
 
 def pairs(values: Values) -> Chosen:

@@ -6,7 +6,6 @@ import os
 import sys
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
@@ -21,6 +20,7 @@ from eas.septran.lowering import Lowered
 from eas.septran.operators import Operator, load
 from eas.septran.tuner.space import Space, Values
 from eas.support.cache import digest
+from eas.support.package_version import package_version
 from eas.support.records import frozen
 
 Array = np.ndarray[Any, Any]
@@ -122,13 +122,6 @@ class Candidates:
         shapes = " ".join("x".join(map(str, shape)) for shape in self.problem.shapes)
         name, machine = self.base.entry.function_name, self.base.machine.name
         return f"{name} on {machine}, {shapes}, {self.problem.dtype}"
-
-
-def package_version() -> str:
-    try:
-        return version("easy_as")
-    except PackageNotFoundError:  # a checkout that is not installed
-        return "unknown"
 
 
 def refusal(error: SeptranError | LogicError) -> str:

@@ -11,20 +11,22 @@ from typing import Any
 
 import numpy as np
 
+from eas.ir.types import DTYPES
 from eas.septran.files import Machine
+from eas.septran.logic.numpy_reference import tolerance_of
 from eas.septran.tuner.measure import (
-    TOLERANCES,
     Trial,
     close_children,
     computer,
     pairs,
     run_trial,
 )
-from eas.septran.tuner.problem import Candidates, Problem, package_version
+from eas.septran.tuner.problem import Candidates, Problem
 from eas.septran.tuner.space import Point
 from eas.septran.tuner.sweep_files import Measured, Recorded, read_sweep, write_sweep
 from eas.septran.tuner.work import work_of
 from eas.support.command_line import UsageError
+from eas.support.package_version import package_version
 from eas.support.records import frozen, replace
 from eas.tuning.isolation import Child, Limits, Stopped
 from eas.tuning.judging import Plan
@@ -62,7 +64,7 @@ class Recorder:
         if not self._candidates.space.tunes:
             raise UsageError("nothing is open in the mapping: write `!tune`, or give `--auto`")
         self._path, self._seed, self._limits = path, seed, limits
-        self._tolerance = TOLERANCES.get(problem.dtype, 0.0)
+        self._tolerance = tolerance_of(DTYPES[problem.dtype])
         self._sweep = self._resumed(points)
         self._rows = list(self._sweep.rows)
 
