@@ -125,11 +125,11 @@ class Primitive(Strict):
 
 
 class Library(Strict):
-    """The vendor's C library: files beside the machine file, and what to link with."""
+    """The vendor's C library: files beside the machine file, names or paths to link with."""
 
     headers: list[str] = Field(default=[])
     sources: list[str] = Field(default=[])
-    links: list[Name] = Field(default=[])
+    links: list[str] = Field(default=[])
 
 
 class Need(Strict):
