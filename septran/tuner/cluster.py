@@ -15,7 +15,7 @@ from typing import Any
 
 from eas.septran.files import SeptranError
 from eas.septran.logic.errors import LogicError
-from eas.septran.tuner.measure import close_children, computer
+from eas.septran.tuner.measure import computer
 from eas.septran.tuner.problem import Candidates, Problem, refusal
 from eas.support.command_line import UsageError
 from eas.support.records import frozen
@@ -48,7 +48,6 @@ def dask_cluster(address: str, problem: Problem) -> Generator[Cluster]:
     client: Any = _connected(address)
     try:
         yield cluster_of(client, problem)
-        client.run(close_children)
     finally:
         client.close()
 
