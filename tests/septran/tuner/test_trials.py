@@ -60,7 +60,7 @@ def test_a_refused_candidate_has_the_code(problem: Problem) -> None:
 
 
 def test_a_candidate_that_takes_too_long_is_stopped(problem: Problem) -> None:
-    outcome = run_trial(trial_of(problem, limits=Limits(seconds=0.05)))
+    outcome = run_trial(trial_of(problem, limits=Limits(seconds=0.001)))
     assert outcome.status == "timeout"
 
 
