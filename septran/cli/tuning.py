@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import re
 import sys
 import tempfile
 import time
@@ -26,7 +25,8 @@ from eas.septran.tuner.driver import Budget, Progress, Tuner, in_words
 from eas.septran.tuner.export import exported
 from eas.septran.tuner.measure import computer
 from eas.septran.tuner.methods import method_of
-from eas.septran.tuner.problem import Problem, problem_of
+from eas.septran.tuner.problem import Candidates, Problem, problem_of
+from eas.septran.tuner.ranking import print_ranking, rank
 from eas.septran.tuner.store import Store, Stored
 from eas.support.command_line import UsageError, lay_out
 from eas.support.package_version import package_version
@@ -46,6 +46,8 @@ def tune(parsed: argparse.Namespace) -> str:
     _check_targets(parsed.export, parsed.plot)
     with ExitStack() as stack:
         problem = problem_from(parsed, stack)
+        if parsed.rank:
+            return _rank(Candidates(problem), parsed)
         cluster = stack.enter_context(dask_cluster(parsed.dask, problem)) if parsed.dask else None
         store = Store(parsed.db)
         stack.callback(store.close)
@@ -81,6 +83,25 @@ def _say(lines: Iterable[str]) -> None:
         print(f"septran: {line}", file=sys.stderr, flush=True)
 
 
+def _rank(candidates: Candidates, parsed: argparse.Namespace) -> str:
+    """Estimates candidates, and writes the first one if that was asked for."""
+    if not candidates.space.tunes:
+        raise UsageError("nothing is open in the mapping: write `!tune`, or give `--auto`")
+    ranking = rank(candidates, parsed.rank, parsed.seed)
+    lines = print_ranking(ranking)
+    if not ranking.best:
+        raise UsageError("\n".join(["no candidate passes the static checks", *lines]))
+    if parsed.export:
+        first = ranking.best[0]
+        provenance = [
+            f"Ranked first by `septran tune --rank` for {candidates.title}:",
+            f"{first.estimate.seconds * 1e6:.1f} µs by estimate, and nothing was measured",
+            f"({ranking.estimated} candidates, seed {parsed.seed}, easy_as {package_version()}).",
+        ]
+        lines.append(write_file(parsed.export, exported(candidates, first.values, provenance)))
+    return "\n".join(lines)
+
+
 def problem_from(parsed: argparse.Namespace, stack: ExitStack) -> Problem:
     """What a command line asks to tune; files that it needs live as long as the stack."""
     try:
@@ -96,6 +117,9 @@ def problem_from(parsed: argparse.Namespace, stack: ExitStack) -> Problem:
     operator = load(
         parsed.logic, mappings, machine=parsed.machine, primitives=primitives, tune=values
     )
+    if not operator.machine.runs and not parsed.rank:
+        name = operator.machine.name
+        raise UsageError(f"`{name}` does not run here: `--rank 5` ranks candidates by estimate")
     if operator.mapping.entrypoint is None:
         raise UsageError("the mapping has no `entrypoint`: give the mapping that it changes first")
     arguments = make_arguments(operator, parsed.shape, parsed.dtype)
@@ -114,15 +138,20 @@ def _automatic(parsed: argparse.Namespace, stack: ExitStack) -> str:
     """A mapping in which everything is open, in a file that lives as long as the search."""
     if parsed.machine is None:
         raise UsageError("--auto needs a machine: --machine cpu")
-    sizes = tuple(int(each) for text in parsed.shape for each in re.findall(r"\d+", text))
     tasks, machine = load_logic(parsed.logic).tasks, load_machine(parsed.machine)
-    try:
-        text = automatic_mapping(tasks, machine, sizes, parsed.entry)
-    except ValueError as error:
-        raise UsageError(f"{parsed.logic} has no task to start with: {error}") from error
-    folder = stack.enter_context(tempfile.TemporaryDirectory())
-    path = Path(folder) / "automatic.map.yaml"
-    path.write_text(text, "utf-8")
+    path = Path(stack.enter_context(tempfile.TemporaryDirectory())) / "automatic.map.yaml"
+
+    def write(sizes: set[int]) -> None:
+        try:
+            text = automatic_mapping(tasks, machine, sizes, parsed.entry, parsed.dtype)
+        except ValueError as error:
+            raise UsageError(f"{parsed.logic} has no task to start with: {error}") from error
+        path.write_text(text, "utf-8")
+
+    write(set())
+    operator = load(parsed.logic, [path], machine=parsed.machine, primitives=parsed.primitives)
+    arrays = make_arguments(operator, parsed.shape, parsed.dtype).arrays
+    write({extent for array in arrays for extent in array.shape})
     return str(path)
 
 
@@ -235,7 +264,8 @@ def _written(tuner: Tuner, parsed: argparse.Namespace) -> list[str]:
     lines: list[str] = []
     best = tuner.best
     if parsed.export and best is None:
-        raise UsageError("no candidate was right: there is nothing to export")
+        reasons = "\n".join(_refusals(tuner))
+        raise UsageError(f"no candidate was right: there is nothing to export\n{reasons}")
     if parsed.export and best is not None:
         text = exported(tuner.candidates, best.values, _provenance(tuner, parsed, best))
         lines.append(write_file(parsed.export, text))

@@ -35,6 +35,12 @@ def add_commands(add_parser: AddParser) -> None:
     )
     tune.add_argument("--export", metavar="FILE", help="write the best mapping there")
     tune.add_argument("--plot", metavar="FILE", help="draw the search, as SVG")
+    tune.add_argument(
+        "--rank",
+        type=_positive,
+        metavar="N",
+        help="measure nothing: show the N candidates that should be fastest, with the reasons",
+    )
     tune.add_argument("--workers", type=_positive, default=1, metavar="N", help="at once (1)")
     tune.add_argument("--dask", metavar="ADDRESS", help="run trials on a Dask cluster")
     _add_limits(tune)
@@ -114,6 +120,7 @@ that was interrupted goes on where it was; Ctrl-C exports the best mapping so fa
 examples:
   septran tune gemm_logic.py gemm.cpu.map.yaml --shape M=512,N=512,K=512 --export best.map.yaml
   septran tune gemm_logic.py --auto --machine cpu --shape M=512,N=512,K=512 --trials 64
+  septran tune gemm_logic.py --auto --machine apple_gpu --shape M=512,N=512,K=512 --rank 5
   septran tune gemm_logic.py gemm.cpu.map.yaml --trials 500 --dask tcp://10.0.0.1:8786
 """
 

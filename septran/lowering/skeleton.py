@@ -26,11 +26,10 @@ def make_skeleton(
     """
     entry = find_entry(tasks, wanted)
     instances: dict[str, Any] = {}
-    tensors: dict[str, set[str]] = {entry.function_name: set(entry.parameters)}
+    tensors = tensor_parameters(entry)
     several = [entry, *(each for each in tasks_below(entry) if not each.is_leaf)]
     names = {task.function_name: _instance_name(task) for task in several}
     for task in several:
-        _pass_tensors(task, tensors)
         instances[names[task.function_name]] = _instance(
             task, entry, machine, tensors[task.function_name], names
         )
@@ -52,6 +51,14 @@ def find_entry(tasks: Mapping[str, Task], wanted: Iterable[str] = ()) -> Task:
         if names <= {name for each in reached for name in (each.function_name, *each.names)}:
             return task
     raise ValueError(f"no task launches all of {', '.join(sorted(names))}")
+
+
+def tensor_parameters(entry: Task) -> dict[str, set[str]]:
+    """For each task at or below an entry task, its parameters that are tensors."""
+    tensors: dict[str, set[str]] = {entry.function_name: set(entry.parameters)}
+    for task in (entry, *(each for each in tasks_below(entry) if not each.is_leaf)):
+        _pass_tensors(task, tensors)
+    return tensors
 
 
 def _instance_name(task: Task) -> str:

@@ -28,6 +28,8 @@ from eas.tuning.isolation import Limits
 from eas.tuning.judging import Plan
 from eas.tuning.outcomes import Outcome
 
+_SHOWN_REASONS = 4
+
 Watch = Callable[["Progress"], None]
 
 
@@ -202,15 +204,27 @@ class Tuner:
                 return
             point = self._propose(crew.points)
             if point is None:
+                self._require_trials(crew.points)
                 return
             crew.start(point, self._trial(point))
+
+    def _require_trials(self, running: Sequence[Point]) -> None:
+        """Refuses a search of which static checks let nothing through."""
+        if self.trials or running:
+            return
+        reasons = "\n".join(f"  {each}" for each in self.candidates.refusals()[:_SHOWN_REASONS])
+        raise UsageError(f"no candidate passes the static checks\n{reasons}")
 
     def _propose(self, running: Sequence[Point]) -> Point | None:
         space = self.candidates.space
         history = [Tried(space.point(each.values), each.seconds) for each in self.trials]
         history += [Tried(point, float("inf")) for point in running]
         random = np.random.default_rng([self._seed, len(history)])
-        return self._proposer(space, history, self.model, random)
+        while True:
+            point = self._proposer(space, history, self.model, random)
+            if point is None or self.candidates.passes(space.values(point)):
+                return point
+            history.append(Tried(point, float("inf")))
 
     def _trial(self, point: Point) -> Trial:
         best = self.best

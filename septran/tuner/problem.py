@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
@@ -73,12 +74,28 @@ class Candidates:
             self._lowered[key] = self._checked(values)
         return self._lowered[key]
 
+    def passes(self, values: Values) -> bool:
+        """Whether everything that can be checked without running is right."""
+        try:
+            self.operator(values).check(*self.arrays)
+        except SeptranError:
+            return False
+        return True
+
+    def refusals(self) -> list[str]:
+        """Why candidates were refused so far: each code once, with the first message, the most
+        frequent first."""
+        refused = [each for each in self._lowered.values() if isinstance(each, str)]
+        codes = Counter(each.partition(":")[0] for each in refused)
+        firsts = {each.partition(":")[0]: each for each in reversed(refused)}
+        return [f"{firsts[code]} ({count} times)" for code, count in codes.most_common()]
+
     def _checked(self, values: Values) -> Lowered | str:
         try:
             operator = self.operator(values)
-            if operator.target == "apple_gpu":  # whose text adds memory of its own
-                return operator.check(*self.arrays)
-            return operator.build_flat(*self.arrays)
+            if operator.target == "cpu":  # `check` takes twice as long, and refuses few others
+                return operator.build_flat(*self.arrays)
+            return operator.check(*self.arrays)
         except SeptranError as error:
             return refusal(error)
 

@@ -22,6 +22,8 @@ _FIRST_TRIALS = 4
 _FIRST_SAMPLE = 160
 _SAMPLE = 32  # for each trial
 _CHILDREN = 16
+_FEWEST = 40  # points that are looked at, even where most that are drawn are refused
+_MOST_LISTED = 5000  # points that are looked at one by one if none was legal so far
 _FEW = 512  # points, of which all are looked at
 _PARENTS = 4
 
@@ -121,7 +123,7 @@ def _pool(space: Space, history: Sequence[Tried], model: Predictor, random: Rand
     children = [*_children(space, history, parents, model, random)]
     draws = np.random.default_rng(history[0].point) if history else random
     count = _FIRST_SAMPLE + _SAMPLE * len(history)
-    return _unique([*near, *children, *_fresh(space, history, model, draws, count)])
+    return _unique([*near, *children, *_sampled(space, history, model, draws, count)])
 
 
 def _hopeful(pool: list[Point], history: Sequence[Tried], model: Predictor) -> list[Point]:
@@ -166,6 +168,29 @@ def _children(
             yield child
 
 
+def _sampled(
+    space: Space, history: Sequence[Tried], model: Predictor, random: Random, count: int
+) -> list[Point]:
+    """Some legal points that were not tried, where few of those that are drawn may be legal.
+
+    If hardly any is, refused points take options of a legal one until they are legal, too.
+    """
+    if space.listed is not None or space.size <= max(_FEW, count):
+        return list(_fresh(space, history, model, random, count))
+    tried = {each.point for each in history}
+    known = [each.point for each in history] or [p for p in space.starts() if model.is_legal(p)]
+    drawn = [space.draw(random) for _ in range(count)]
+    found = [p for p in _unique([*known, *drawn]) if p not in tried and model.is_legal(p)]
+    for point in drawn if known else ():
+        if len(found) >= _FEWEST:
+            break
+        way = space.approach(point, known[0], np.random.default_rng(point))
+        repaired = next((p for p in way if model.is_legal(p)), known[0])
+        if repaired not in tried and repaired not in found:
+            found.append(repaired)
+    return found or list(_fresh(space, history, model, random, 1))
+
+
 def _fresh(
     space: Space, history: Sequence[Tried], model: Predictor, random: Random, count: int
 ) -> Iterator[Point]:
@@ -181,7 +206,7 @@ def _fresh(
             yield point
         if found == count and not small:
             return
-    if found == 0 and not small:
+    if found == 0 and not small and (history or space.size <= _MOST_LISTED):
         left = (each for each in space.points() if each not in seen)
         yield from (each for each in left if model.is_legal(each))
 

@@ -16,6 +16,8 @@ from eas.support.records import frozen
 Array = np.ndarray[Any, Any]
 Chosen = int | bool | str
 Values = Mapping[str, Chosen]
+_USUAL_TILES = (32, 64, 128, 16, 8, 4, 2, 1)
+
 Point = tuple[int, ...]  # the position of the chosen option, for each key
 
 
@@ -65,6 +67,24 @@ class Space:
         if self.listed is not None:
             return self.listed[int(random.integers(len(self.listed)))]
         return tuple(int(random.integers(extent)) for extent in self.extents)
+
+    def starts(self) -> Iterator[Point]:
+        """Points to begin with: tiles of one size, and the first option of all else."""
+        points = (
+            tuple(
+                _nearest(tune.options, size) if "tunables" in tune.path else 0
+                for tune in self.tunes
+            )
+            for size in _USUAL_TILES
+        )
+        yield from dict.fromkeys(points)
+
+    def approach(self, point: Point, goal: Point, random: np.random.Generator) -> Iterator[Point]:
+        """Points on the way to another: each has half as many options of its own."""
+        own = [n for n, (a, b) in enumerate(zip(point, goal, strict=True)) if a != b]
+        while len(own) > 1:
+            own = sorted(map(int, random.choice(own, len(own) // 2, replace=False)))
+            yield tuple(point[n] if n in own else each for n, each in enumerate(goal))
 
     def mutate(self, point: Point, random: np.random.Generator) -> Point:
         """A point near another: one or two options change, numbers mostly to a neighbor."""
@@ -126,3 +146,8 @@ def _places_of(tune: Tune, is_number: bool) -> Array:
     values = np.array(tune.options, float)
     scaled = np.log2(values) if values.min() >= 1 else values
     return ((scaled - scaled.min()) / max(float(np.ptp(scaled)), 1e-9))[:, None]
+
+
+def _nearest(options: Sequence[Chosen], size: int) -> int:
+    """The position of the number that is nearest to a size."""
+    return min(range(len(options)), key=lambda n: abs(int(options[n]) - size))
