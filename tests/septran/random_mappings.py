@@ -255,7 +255,22 @@ class _Mapper:
         visible = self.visible(instance)
         if "opencl" in self.machine.targets and not is_first and self.often(4):
             visible = [each for each in visible if self.machine.mems[each].kind != "registers"]
+        if _is_exacting(self.machine) and self.often(6):
+            visible = self.multiplied(visible, is_first=is_first)
         return self.choose([*visible, *visible, *visible[1:], "", "NONE"])
+
+    def placed(self, instance: Data, *, is_first: bool) -> str:
+        """A memory for a tensor of a leaf."""
+        visible = self.visible(instance)
+        if _is_exacting(self.machine) and self.often(6):
+            visible = self.multiplied(visible, is_first=is_first) or visible
+        return self.choose(visible)
+
+    def multiplied(self, memories: list[str], *, is_first: bool) -> list[str]:
+        """Those of some memories in which the machine's product takes its result, or factors."""
+        mems = self.machine.primitives["gemm"][0].mems
+        operands = ("C",) if is_first else ("A", "B")
+        return [each for each in memories if all(each in mems.get(o, memories) for o in operands)]
 
     def tensors(self, task: Task) -> list[str]:
         """The parameters of a task that are no numbers."""
@@ -307,7 +322,8 @@ class _Mapper:
                 "proc": self.choose([below[0], below[0], *below]),
             }
             placed = [each for each in self.tensors(leaf) if not self.often(3)]
-            own["mems"] = {each: self.choose(self.visible(own)) for each in placed}
+            first = self.tensors(leaf)[:1]
+            own["mems"] = {each: self.placed(own, is_first=[each] == first) for each in placed}
             instances[f"{name}_{leaf.function_name}"] = own
             instance.setdefault("calls", {})[leaf.function_name] = f"{name}_{leaf.function_name}"
 
