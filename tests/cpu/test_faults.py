@@ -72,7 +72,7 @@ def test_a_folder_that_cannot_be_made_is_done_without() -> None:
 
 
 NOBODY = 65534
-AS_NOBODY = f"os.setuid({NOBODY})"
+AS_NOBODY = f"import hashlib; os.setuid({NOBODY})"  # nobody may not read root's Python
 IS_ROOT = os.getuid() == 0
 
 
