@@ -63,7 +63,9 @@ def test_a_sweep_of_something_else_is_not_added_to(problem: Problem, tmp_path: P
 
 
 @pytest.mark.parametrize(
-    "content", [b"", b"text", gzip.compress(b"text"), gzip.compress(b'{"format": 1}\n')[:-3]]
+    "content",
+    [b"", b"text", gzip.compress(b"text"), gzip.compress(b'{"format": 1}\n')[:-3]],
+    ids=["empty", "text", "compressed text", "cut off"],  # a compressed text has the time in it
 )
 def test_a_file_that_is_no_sweep_is_named(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "x.sweep.gz"
