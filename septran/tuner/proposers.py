@@ -20,7 +20,8 @@ Random = np.random.Generator
 MOST_DRAWS = 400
 _FIRST_TRIALS = 4
 _FIRST_SAMPLE = 160
-_SAMPLE = 32  # for each trial
+_SAMPLE = 32  # for each of the first trials
+_GROWING = 18  # trials, after which no more are drawn: looking at a point takes milliseconds
 _CHILDREN = 16
 _FEWEST = 40  # points that are looked at, even where most that are drawn are refused
 _MOST_LISTED = 5000  # points that are looked at one by one if none was legal so far
@@ -122,7 +123,7 @@ def _pool(space: Space, history: Sequence[Tried], model: Predictor, random: Rand
     near = [each for each in near if each not in tried and model.is_legal(each)]
     children = [*_children(space, history, parents, model, random)]
     draws = np.random.default_rng(history[0].point) if history else random
-    count = _FIRST_SAMPLE + _SAMPLE * len(history)
+    count = _FIRST_SAMPLE + _SAMPLE * min(len(history), _GROWING)
     return _unique([*near, *children, *_sampled(space, history, model, draws, count)])
 
 
