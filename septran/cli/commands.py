@@ -12,7 +12,7 @@ import numpy as np
 
 import eas
 from eas.septran.cli.arguments import Arguments, headline, make_arguments
-from eas.septran.cli.failures import WrongResult
+from eas.septran.cli.failures import NothingFound, WrongResult
 from eas.septran.files import load_machine, parse_values, starts_mapping
 from eas.septran.files.writing import to_yaml
 from eas.septran.flat.run_errors import FlatRunError
@@ -30,6 +30,7 @@ Array = np.ndarray[Any, Any]
 FAILURES = (
     FlatRunError,
     TargetError,
+    NothingFound,
     WrongResult,
     MemoryError,
     eas.BackendError,

@@ -11,7 +11,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from eas.septran.cli.tuning import problem_from, write_file
+from eas.septran.cli.tuning import check_targets, inputs_of, problem_from, write_file
 from eas.septran.tuner.curves import draw_curves
 from eas.septran.tuner.methods import method_of
 from eas.septran.tuner.store import Search, Store, Stored
@@ -36,6 +36,7 @@ _SHOWS = 5.0  # seconds between two lines of progress
 
 def sweep(parsed: argparse.Namespace) -> str:
     """Records a sweep, and says what is in it."""
+    check_targets([parsed.output], inputs_of(parsed))
     with ExitStack() as stack:
         problem = problem_from(parsed, stack)
         limits = Limits(parsed.timeout, parsed.memory << 20)
@@ -92,6 +93,7 @@ class _Origin:
 
 def replay(parsed: argparse.Namespace) -> str:
     """Compares methods on a stored sweep or search."""
+    check_targets([parsed.plot], [parsed.db, *parsed.fit])
     origin = _loaded(parsed.db, parsed.search)
     known = fit_sweeps([_loaded(each, None).sweep for each in parsed.fit]) if parsed.fit else None
     methods = {name: method_of(name) for name in map(str.strip, parsed.methods.split(","))}

@@ -8,20 +8,21 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from eas.septran.cli.arguments import make_arguments
+from eas.septran.cli.failures import NothingFound
 from eas.septran.files import load_machine, parse_values
 from eas.septran.logic.loading import load_logic
 from eas.septran.operators import load
 from eas.septran.tuner.automatic import automatic_mapping
 from eas.septran.tuner.cluster import Cluster, dask_cluster
 from eas.septran.tuner.curves import draw_curves
-from eas.septran.tuner.driver import Budget, Progress, Tuner, in_words
+from eas.septran.tuner.driver import Budget, Progress, Tuner, in_number, in_words
 from eas.septran.tuner.export import exported
 from eas.septran.tuner.measure import computer
 from eas.septran.tuner.methods import method_of
@@ -43,7 +44,9 @@ _REASONS = 8
 def tune(parsed: argparse.Namespace) -> str:
     """Searches, writes what was asked for, and gives a table of the best candidates."""
     proposer = method_of(parsed.method)
-    _check_targets(parsed.export, parsed.plot)
+    check_targets([parsed.export, parsed.plot], [*inputs_of(parsed), parsed.db])
+    if parsed.resume and not Path(parsed.db).exists():
+        raise UsageError(f"{parsed.db} has no search to go on with: there is no such file")
     with ExitStack() as stack:
         problem = problem_from(parsed, stack)
         if parsed.rank:
@@ -65,14 +68,16 @@ def tune(parsed: argparse.Namespace) -> str:
         lines = [tuner.candidates.title]
         if is_interrupted:
             lines.append("interrupted; the same command goes on with the search")
-        lines += [lay_out(_best_table(tuner)), *_refusals(tuner)]
+        lines += [lay_out(_best_table(tuner)), *_refusals(tuner), *_kept(tuner, parsed)]
+        if parsed.export and tuner.best is None:
+            raise NothingFound("\n".join([*lines, "no trial has a time: nothing is exported"]))
         lines += _written(tuner, parsed)
         return "\n".join(lines)
 
 
 def _refused(tuner: Tuner, parsed: argparse.Namespace) -> list[str]:
     """What of the database is not used, and why. With --resume something must be."""
-    lines = [] if tuner.resumed is not None else tuner.refused_results()
+    lines = [] if tuner.resumed is not None else tuner.refused_results(is_all=parsed.resume)
     if parsed.resume and tuner.resumed is None:
         raise UsageError("\n".join([f"{parsed.db} has no search to go on with", *lines]))
     return lines
@@ -90,7 +95,7 @@ def _rank(candidates: Candidates, parsed: argparse.Namespace) -> str:
     ranking = rank(candidates, parsed.rank, parsed.seed)
     lines = print_ranking(ranking)
     if not ranking.best:
-        raise UsageError("\n".join(["no candidate passes the static checks", *lines]))
+        raise candidates.nothing_passes()
     if parsed.export:
         first = ranking.best[0]
         provenance = [
@@ -213,7 +218,8 @@ def _live_view(stack: ExitStack) -> Callable[[Progress], None]:
 
 def _progress(progress: Progress) -> list[str]:
     """What there is to say: the count and the clock, the best so far, what was refused."""
-    count = f"{progress.done}/{progress.budget.trials} trials in {_clock(progress.elapsed)}"
+    trials = in_number(progress.budget.trials, "trial")
+    count = f"{progress.done}/{trials} in {_clock(progress.elapsed)}"
     if progress.resumed:
         count += f" ({progress.resumed} of them before)"
     if progress.left is not None:
@@ -252,20 +258,28 @@ def _refusals(tuner: Tuner) -> list[str]:
     """How many trials there were, and why some have no time: each reason once, the first line."""
     wrong = [each.outcome for each in tuner.trials if each.seconds == float("inf")]
     reasons = Counter(f"{each.status}: {each.reason.partition(chr(10))[0]}" for each in wrong)
-    lines = [f"{len(tuner.trials)} trials, {len(wrong)} without a time"]
+    lines = [f"{in_number(len(tuner.trials), 'trial')}, {len(wrong)} without a time"]
     lines += [f"  {count} {reason}" for reason, count in reasons.most_common(_REASONS)]
     if len(reasons) > _REASONS:
         lines.append(f"  and {len(reasons) - _REASONS} other reasons")
     return lines
 
 
+def _kept(tuner: Tuner, parsed: argparse.Namespace) -> list[str]:
+    """What to do if all trials are old, and limits that may have been small ended some of them."""
+    ended = sum(each.outcome.status in ("timeout", "memory") for each in tuner.trials)
+    if not ended or tuner.stored_before < len(tuner.trials):
+        return []
+    return [
+        f"nothing was run: {parsed.db} has these trials already, and {ended} of them ended at "
+        "their limits; give another --seed or --db to try them again, or more --trials"
+    ]
+
+
 def _written(tuner: Tuner, parsed: argparse.Namespace) -> list[str]:
     """Writes the mapping and the picture that were asked for; a file is replaced as a whole."""
     lines: list[str] = []
     best = tuner.best
-    if parsed.export and best is None:
-        reasons = "\n".join(_refusals(tuner))
-        raise UsageError(f"no candidate was right: there is nothing to export\n{reasons}")
     if parsed.export and best is not None:
         text = exported(tuner.candidates, best.values, _provenance(tuner, parsed, best))
         lines.append(write_file(parsed.export, text))
@@ -277,9 +291,18 @@ def _written(tuner: Tuner, parsed: argparse.Namespace) -> list[str]:
     return lines
 
 
-def _check_targets(*paths: str | None) -> None:
-    """Whether files can be written there, before hours of work."""
+def inputs_of(parsed: argparse.Namespace) -> list[str]:
+    """The files that a command line names to be read."""
+    machine = [parsed.machine] if parsed.machine else []
+    return [parsed.logic, *parsed.mappings, *parsed.primitives, *machine]
+
+
+def check_targets(paths: Sequence[str | None], inputs: Sequence[str]) -> None:
+    """Whether files can be written there, before hours of work; inputs are never overwritten."""
+    read = set(map(os.path.realpath, inputs))
     for path in paths:
+        if path and os.path.realpath(path) in read:
+            raise UsageError(f"{path} is read by this command: write to another file")
         if path and not Path(path).absolute().parent.is_dir():
             raise UsageError(f"{path} cannot be written: there is no such folder")
         if path and Path(path).is_dir():
@@ -289,7 +312,7 @@ def _check_targets(*paths: str | None) -> None:
 def _provenance(tuner: Tuner, parsed: argparse.Namespace, best: Stored) -> list[str]:
     return [
         f"Found by `septran tune` for {tuner.candidates.title}:",
-        f"{best.seconds * 1e6:.1f} µs, the best of {len(tuner.trials)} trials",
+        f"{best.seconds * 1e6:.1f} µs, the best of {in_number(len(tuner.trials), 'trial')}",
         f"(method {parsed.method}, seed {parsed.seed}, easy_as {package_version()}, "
         f"computer {computer()}).",
     ]

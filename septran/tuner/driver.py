@@ -28,8 +28,6 @@ from eas.tuning.isolation import Limits
 from eas.tuning.judging import Plan
 from eas.tuning.outcomes import Outcome
 
-_SHOWN_REASONS = 4
-
 Watch = Callable[["Progress"], None]
 
 
@@ -97,7 +95,7 @@ class Tuner:
         self._measuring = measuring or computer()
         self.model = Model(self.candidates.space, facts_of(self.candidates))
         self.trials: list[Stored] = []
-        self._stored_before = 0
+        self.stored_before = 0  # trials that `run` found in the store
 
     @cached_property
     def search(self) -> int:
@@ -136,8 +134,11 @@ class Tuner:
             json.dumps(self.candidates.parts),
         )
 
-    def refused_results(self) -> list[str]:
-        """Which stored trials look like those of this search and are not used, with the reasons."""
+    def refused_results(self, *, is_all: bool = False) -> list[str]:
+        """Which stored trials look like those of this search and are not used, with the reasons.
+
+        `is_all` if those that do not look like them are wanted, too.
+        """
         wanted = self.description
         lines: list[str] = []
         for number, search in self._store.searches():
@@ -146,10 +147,11 @@ class Tuner:
                 wanted.method,
                 wanted.seed,
             )
-            reasons = differences(search, wanted) if is_alike else []
+            reasons = differences(search, wanted) if is_alike or is_all else []
             if reasons and (count := self._store.count(number)):
-                what = f"{count} trials of search {number} in {self._store.path}"
-                lines.append(f"{what} are not used: {', '.join(reasons)}")
+                what = f"{in_number(count, 'trial')} of search {number} in {self._store.path}"
+                is_or_are = "is" if count == 1 else "are"
+                lines.append(f"{what} {is_or_are} not used: {', '.join(reasons)}")
         return lines
 
     @property
@@ -175,7 +177,7 @@ class Tuner:
         """
         begun = time.monotonic()
         _ = self.search
-        self._stored_before = len(self.trials)
+        self.stored_before = len(self.trials)
         crew = Crew(self._attempt, executor, self._timing(executor, timing), self._patience)
         try:
             while True:
@@ -212,8 +214,7 @@ class Tuner:
         """Refuses a search of which static checks let nothing through."""
         if self.trials or running:
             return
-        reasons = "\n".join(f"  {each}" for each in self.candidates.refusals()[:_SHOWN_REASONS])
-        raise UsageError(f"no candidate passes the static checks\n{reasons}")
+        raise self.candidates.nothing_passes()
 
     def _propose(self, running: Sequence[Point]) -> Point | None:
         space = self.candidates.space
@@ -254,7 +255,7 @@ class Tuner:
         failed = [each.outcome for each in self.trials if not each.outcome.is_right]
         refused = Counter(_kind(each) for each in failed)
         elapsed = time.monotonic() - begun
-        done, before = len(self.trials), self._stored_before
+        done, before = len(self.trials), self.stored_before
         watch(Progress(done, budget, elapsed, self.best, refused, before))
 
 
@@ -279,9 +280,18 @@ def differences(stored: Search, wanted: Search) -> list[str]:
     except ValueError:
         before = {}
     now: dict[str, str] = json.loads(wanted.problem)
-    found = [f"the {name} was another" for name in now if before.get(name) != now[name]]
+    others = [name for name in now if before.get(name) != now[name]]
     if stored.fingerprint == wanted.fingerprint:
-        found = []
+        others = []
+    found = [f"the {name} was another" for name in others if name != "sizes"]
+    if stored.title != wanted.title:
+        found.append(f"it was of {stored.title}, not of {wanted.title}")
+    elif "sizes" in others:
+        found.append("the values of --tune were others")
+    if stored.method != wanted.method:
+        found.append(f"the method was {stored.method}, not {wanted.method}")
+    if stored.seed != wanted.seed:
+        found.append(f"the seed was {stored.seed}, not {wanted.seed}")
     if stored.version != wanted.version:
         found.append(f"easy_as was {stored.version}, not {wanted.version}")
     if stored.computer != wanted.computer:
@@ -292,6 +302,11 @@ def differences(stored: Search, wanted: Search) -> list[str]:
 def _kind(outcome: Outcome) -> str:
     """The code of a refusal, else the status."""
     return outcome.reason.partition(":")[0] if outcome.status == "refused" else outcome.status
+
+
+def in_number(count: int, what: str) -> str:
+    """`1 trial`, `2 trials`."""
+    return f"{count} {what}{'' if count == 1 else 's'}"
 
 
 def in_words(values: Values) -> str:

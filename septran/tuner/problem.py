@@ -21,11 +21,13 @@ from eas.septran.lowering import Lowered
 from eas.septran.operators import Operator, load
 from eas.septran.tuner.space import Space, Values
 from eas.support.cache import digest
+from eas.support.diagnostics import Diagnostic
 from eas.support.package_version import package_version
-from eas.support.records import frozen
+from eas.support.records import frozen, replace
 
 Array = np.ndarray[Any, Any]
 _PACKAGE = Path(__file__).resolve().parents[1]
+_SHOWN_CODES = 4
 
 
 @frozen
@@ -39,6 +41,13 @@ class Problem:
     machine: str | None = None
     primitives: tuple[str, ...] = ()
     tune: tuple[tuple[str, int | bool | str], ...] = ()  # values that are not searched for
+
+
+class NothingPasses(SeptranError):
+    """Each candidate that was looked at is refused: one mistake of each code, with its place."""
+
+    def _closing_line(self) -> str:
+        return "no candidate passes the static checks"
 
 
 class Candidates:
@@ -55,6 +64,7 @@ class Candidates:
         )
         self.space = Space(tuple(tunes(self.base.mapping)))
         self._lowered: dict[str, Lowered | str] = {}
+        self._refused: dict[str, Diagnostic] = {}  # the first mistake of a candidate
 
     def operator(self, values: Values) -> Operator:
         """The operator with values for all that is open; raises what is wrong with them."""
@@ -69,7 +79,7 @@ class Candidates:
 
     def lowered(self, values: Values) -> Lowered | str:
         """The flat module of a candidate, or the code and the message with which it is refused."""
-        key = repr(sorted(values.items()))
+        key = _key(values)
         if key not in self._lowered:
             self._lowered[key] = self._checked(values)
         return self._lowered[key]
@@ -78,17 +88,25 @@ class Candidates:
         """Whether everything that can be checked without running is right."""
         try:
             self.operator(values).check(*self.arrays)
-        except SeptranError:
+        except SeptranError as error:
+            self.refuse(values, error)
             return False
         return True
 
-    def refusals(self) -> list[str]:
-        """Why candidates were refused so far: each code once, with the first message, the most
-        frequent first."""
-        refused = [each for each in self._lowered.values() if isinstance(each, str)]
-        codes = Counter(each.partition(":")[0] for each in refused)
-        firsts = {each.partition(":")[0]: each for each in reversed(refused)}
-        return [f"{firsts[code]} ({count} times)" for code, count in codes.most_common()]
+    def refuse(self, values: Values, error: SeptranError) -> None:
+        """Keeps why a candidate is refused, for `nothing_passes`."""
+        self._refused[_key(values)] = error.diagnostics[0]
+
+    def nothing_passes(self) -> NothingPasses:
+        """Why candidates were refused so far: each code once, the most frequent first."""
+        codes = Counter(each.code for each in self._refused.values())
+        firsts = {each.code: each for each in reversed(self._refused.values())}
+        return NothingPasses(
+            [
+                replace(firsts[code], notes=(*firsts[code].notes, _share(count, codes.total())))
+                for code, count in codes.most_common(_SHOWN_CODES)
+            ]
+        )
 
     def _checked(self, values: Values) -> Lowered | str:
         try:
@@ -97,6 +115,7 @@ class Candidates:
                 return operator.build_flat(*self.arrays)
             return operator.check(*self.arrays)
         except SeptranError as error:
+            self.refuse(values, error)
             return refusal(error)
 
     @cached_property
@@ -139,6 +158,14 @@ class Candidates:
         shapes = " ".join("x".join(map(str, shape)) for shape in self.problem.shapes)
         name, machine = self.base.entry.function_name, self.base.machine.name
         return f"{name} on {machine}, {shapes}, {self.problem.dtype}"
+
+
+def _key(values: Values) -> str:
+    return repr(sorted(values.items()))
+
+
+def _share(count: int, total: int) -> str:
+    return f"{count} of the {total} candidates that were looked at are refused with this code"
 
 
 def refusal(error: SeptranError | LogicError) -> str:

@@ -100,10 +100,11 @@ class _Looked:
             if point in self._seen:
                 continue
             self._seen.add(point)
+            values = candidates.space.values(point)
             try:
-                operator = candidates.operator(candidates.space.values(point))
-                module = operator.flat(*candidates.arrays)
-            except SeptranError:
+                module = candidates.operator(values).flat(*candidates.arrays)
+            except SeptranError as error:
+                candidates.refuse(values, error)
                 continue
             self.seconds[point] = estimate(work_of(module, {}), candidates.base.machine).seconds
 
@@ -117,7 +118,8 @@ def _ranked(candidates: Candidates, point: Point) -> Ranked | None:
         operator = candidates.operator(values)
         operator.check(*candidates.arrays)
         explanation = operator.explain(*candidates.arrays)
-    except SeptranError:
+    except SeptranError as error:
+        candidates.refuse(values, error)
         return None
     machine = candidates.base.machine
     works = work_of(explanation.module, {})

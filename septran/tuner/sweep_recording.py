@@ -92,15 +92,13 @@ class Recorder:
 
     def _resumed(self, points: int) -> Recorded:
         fresh = self._described()
-        if not self._path.exists():
-            return replace(fresh, rows=tuple(self._drawn(points)))
-        found = read_sweep(self._path)
+        found = read_sweep(self._path) if self._path.exists() else fresh
         if replace(found, rows=()) != fresh:
             raise UsageError(
                 f"{self._path} is a sweep of something else ({found.title}, computer "
                 f"{found.computer}, easy_as {found.version}): give another file"
             )
-        return found
+        return found if found.rows else replace(fresh, rows=tuple(self._drawn(points)))
 
     def _described(self) -> Recorded:
         candidates = self._candidates
@@ -123,6 +121,8 @@ class Recorder:
                 rows.append(Measured(values, work_of(lowered.module, {})))
             if len(rows) == points:
                 break
+        if not rows:
+            raise self._candidates.nothing_passes()
         return rows
 
     def _shuffled(self) -> Iterator[Point]:

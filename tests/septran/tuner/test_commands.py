@@ -186,3 +186,89 @@ def test_a_sweep_is_recorded_and_replayed_after_another(septran: Run, tmp_path: 
         "sweep: gemm_host_logic on cpu, 32x32 32x32 32x32, f32",
     )
     assert "with the correction of the others" in out
+
+
+K_TILES = "{type: int, low: 8, high: 16, step: 8}"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("<= 512", "<= 1", "error[S602]: this constraint is false"),
+        (K_TILES, "{type: choice, values: [0, -1]}", "error[S808]: the tunable `block_k` is "),
+        (
+            f"    tunables: {{block_k: !tune {K_TILES}}}  # one more\n",
+            "",
+            "error[S808]: the tunable `block_k` has no value",
+        ),
+    ],
+)
+@pytest.mark.parametrize("command", ["tune", "sweep -o x.sweep.gz", "tune --rank 1"])
+def test_a_space_without_a_legal_candidate_is_an_error_with_places(
+    septran: Run, tmp_path: Path, command: str, old: str, new: str, message: str
+) -> None:
+    assert old in MAPPING
+    (tmp_path / "gemm.map.yaml").write_text(MAPPING.replace(old, new), "utf-8")
+    name, *options = command.split()
+    code, out, err = septran(name, str(LOGIC), "gemm.map.yaml", "--shape", SIZES, *options)
+    assert (code, out) == (1, "")
+    assert message in err
+    assert "candidates that were looked at are refused with this code" in err
+    assert err.endswith("no candidate passes the static checks\n")
+    assert not (tmp_path / "x.sweep.gz").exists()
+
+
+def test_trials_that_ended_at_their_limits_are_named_and_a_way_to_try_them_again(
+    septran: Run, tmp_path: Path
+) -> None:
+    command = ("tune", str(LOGIC), "gemm.map.yaml", "--shape", SIZES, "--trials", "1")
+    code, out, err = septran(*command, "--timeout", "0.001", "--export", "best.map.yaml")
+    assert (code, out) == (1, "")
+    assert "1 trial, 1 without a time\n  1 timeout: " in err
+    assert "no trial has a time: nothing is exported" in err
+    assert not (tmp_path / "best.map.yaml").exists()
+    code, out, _ = septran(*command)
+    assert code == 0
+    assert "nothing was run: tune.sqlite has these trials already" in out
+    assert "give another --seed or --db" in out
+
+
+def test_ctrl_c_before_the_first_trial_says_how_to_go_on(
+    septran: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(self: Tuner, *rest: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(tuning.Tuner, "run", interrupted)
+    command = ("tune", str(LOGIC), "gemm.map.yaml", "--shape", SIZES)
+    code, _, err = septran(*command, "--export", "best.map.yaml")
+    assert code == 1
+    assert "interrupted; the same command goes on with the search" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("tune", "LOGIC", "gemm.map.yaml", "--export", "./gemm.map.yaml"), "is read by this"),
+        (("tune", "LOGIC", "gemm.map.yaml", "--export", "LOGIC"), "is read by this command"),
+        (("sweep", "LOGIC", "gemm.map.yaml", "-o", "gemm.map.yaml"), "is read by this command"),
+        (("sweep", "LOGIC", "gemm.map.yaml", "-o", "missing/x"), "there is no such folder"),
+        (("replay", "gemm.map.yaml", "--plot", "missing/x.svg"), "there is no such folder"),
+        (("tune", "LOGIC", "gemm.map.yaml", "--resume"), "there is no such file"),
+    ],
+)
+def test_wrong_files_are_refused_before_anything_runs(
+    septran: Run, tmp_path: Path, arguments: tuple[str, ...], message: str
+) -> None:
+    code, out, err = septran(*(str(LOGIC) if each == "LOGIC" else each for each in arguments))
+    assert (code, out) == (2, "")
+    assert message in err
+    assert [each.name for each in tmp_path.iterdir()] == ["gemm.map.yaml"]
+
+
+def test_resume_says_what_differs(septran: Run) -> None:
+    command = ("tune", str(LOGIC), "gemm.map.yaml", "--trials", "1")
+    septran(*command, "--shape", SIZES)
+    _, _, err = septran(*command, "--shape", "M=64,N=32,K=32", "--seed", "1", "--resume")
+    assert "1 trial of search 1 in tune.sqlite is not used: it was of gemm_host_logic on cpu" in err
+    assert "the seed was 0, not 1" in err
