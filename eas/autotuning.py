@@ -7,7 +7,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from eas.config import choose_backend
 from eas.frontend_ast.source.errors import CompileError
@@ -82,6 +82,8 @@ def autotune(
     """
     rounds = _rounds(rep, repeat)
     _check_number("warmup", warmup)
+    _check_number("memory", memory, 1)
+    _check_options(prune, timeout, tolerance)
     plan = Plan(warmup=warmup, rounds=rounds, tolerance=tolerance)
     limits = Limits(timeout, memory)
 
@@ -103,6 +105,19 @@ def _rounds(rep: int | None, repeat: int | None) -> int:
 def _check_number(name: str, value: object, least: int = 0) -> None:
     if type(value) is not int or value < least:
         raise TypeError(f"`{name}` is an int from {least} on, not {value!r}")
+
+
+def _check_options(prune: object, timeout: object, tolerance: object) -> None:
+    if prune is not None and not callable(prune):
+        raise TypeError(f"`prune` is a function of configs and arguments, not {prune!r}")
+    if not _is_number(timeout) or not timeout > 0:
+        raise TypeError(f"`timeout` is a number of seconds above 0, not {timeout!r}")
+    if tolerance is not None and (not _is_number(tolerance) or not tolerance >= 0):
+        raise TypeError(f"`tolerance` is a number from 0 on, or None, not {tolerance!r}")
+
+
+def _is_number(value: object) -> TypeGuard[int | float]:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 class Autotuned:

@@ -14,10 +14,12 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from eas.config import automatic
 from eas.septran.cli.arguments import make_arguments
 from eas.septran.cli.failures import NothingFound
 from eas.septran.files import load_machine, parse_values
 from eas.septran.logic.loading import load_logic
+from eas.septran.logic.tasks import Task
 from eas.septran.operators import load
 from eas.septran.tuner.automatic import automatic_mapping
 from eas.septran.tuner.cluster import Cluster, dask_cluster
@@ -29,6 +31,7 @@ from eas.septran.tuner.methods import method_of
 from eas.septran.tuner.problem import Candidates, Problem, problem_of
 from eas.septran.tuner.ranking import print_ranking, rank
 from eas.septran.tuner.store import Store, Stored
+from eas.support.close_names import closest
 from eas.support.command_line import UsageError, lay_out
 from eas.support.package_version import package_version
 from eas.support.records import replace
@@ -65,7 +68,7 @@ def tune(parsed: argparse.Namespace) -> str:
         )
         _say([*(cluster.notes if cluster else ()), *_refused(tuner, parsed)])
         is_interrupted = _search(tuner, parsed, stack, cluster)
-        lines = [tuner.candidates.title]
+        lines = [tuner.candidates.title, *_place(tuner, parsed)]
         if is_interrupted:
             lines.append("interrupted; the same command goes on with the search")
         lines += [lay_out(_best_table(tuner)), *_refusals(tuner), *_kept(tuner, parsed)]
@@ -144,6 +147,7 @@ def _automatic(parsed: argparse.Namespace, stack: ExitStack) -> str:
     if parsed.machine is None:
         raise UsageError("--auto needs a machine: --machine cpu")
     tasks, machine = load_logic(parsed.logic).tasks, load_machine(parsed.machine)
+    _check_entry(parsed, tasks.values())
     path = Path(stack.enter_context(tempfile.TemporaryDirectory())) / "automatic.map.yaml"
 
     def write(sizes: set[int]) -> None:
@@ -158,6 +162,17 @@ def _automatic(parsed: argparse.Namespace, stack: ExitStack) -> str:
     arrays = make_arguments(operator, parsed.shape, parsed.dtype).arrays
     write({extent for array in arrays for extent in array.shape})
     return str(path)
+
+
+def _check_entry(parsed: argparse.Namespace, tasks: Iterable[Task]) -> None:
+    names = [name for each in tasks for name in dict.fromkeys((each.function_name, *each.names))]
+    if parsed.entry is None or parsed.entry in names:
+        return
+    close = closest(parsed.entry, names)
+    hint = f"; did you mean `{close[0]}`?" if close else ""
+    raise UsageError(
+        f"{parsed.logic} has no task `{parsed.entry}`: there are {', '.join(names)}{hint}"
+    )
 
 
 def _search(
@@ -315,6 +330,17 @@ def _provenance(tuner: Tuner, parsed: argparse.Namespace, best: Stored) -> list[
         f"{best.seconds * 1e6:.1f} µs, the best of {in_number(len(tuner.trials), 'trial')}",
         f"(method {parsed.method}, seed {parsed.seed}, easy_as {package_version()}, "
         f"computer {computer()}).",
+        *_place(tuner, parsed),
+    ]
+
+
+def _place(tuner: Tuner, parsed: argparse.Namespace) -> list[str]:
+    """Where times of Metal are from, if that is no GPU."""
+    if tuner.candidates.base.target != "apple_gpu" or parsed.dask or automatic() == "metal":
+        return []
+    return [
+        "Times are of the Metal text on the CPU of this computer (msl-host), not of a GPU:",
+        "`septran tune --rank 5` ranks candidates by estimates for the GPU.",
     ]
 
 

@@ -153,7 +153,9 @@ def _positive(text: str) -> int:
 
 
 def _count(text: str) -> int:
-    return 0 if text == "0" else _positive(text)
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"`{text}` is no number from 0 on")
+    return int(text)
 
 
 def _seconds(text: str) -> float:

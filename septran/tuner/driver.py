@@ -110,7 +110,8 @@ class Tuner:
         except (KeyError, StopIteration) as error:
             what = f"search {found} of {self._store.path}"
             raise UsageError(
-                f"{what} has values that the mapping has not: it is damaged"
+                f"{what} has values that the mapping has not: it is damaged; "
+                "move it away or give another --db"
             ) from error
         return found
 

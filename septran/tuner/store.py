@@ -86,6 +86,7 @@ class Store:
 
     def __init__(self, path: str | Path, *, is_read: bool = False) -> None:
         self.path = Path(path)
+        self._way_out = "" if is_read else "; move it away or give another --db"
         self._check_place(is_read)
         mode = "ro" if is_read else "rwc"
         uri = f"{self.path.absolute().as_uri()}?mode={mode}"
@@ -191,12 +192,15 @@ class Store:
         (found,) = self._base.execute("PRAGMA user_version").fetchone()
         tables = self._base.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
         if found not in (0, FORMAT) or (found == 0 and tables):
-            raise UsageError(f"{self.path} is no database of SepTran's tuner of format {FORMAT}")
+            what = f"no database of SepTran's tuner of format {FORMAT}"
+            raise UsageError(f"{self.path} is {what}{self._way_out}")
         (verdict,) = self._base.execute("PRAGMA quick_check(1)").fetchone()
         if verdict != "ok":
             raise sqlite3.DatabaseError(verdict)
-        if is_read or found == FORMAT:
+        if found == FORMAT:
             return
+        if is_read:
+            raise UsageError(f"{self.path} has no search")
         self._base.executescript(_TABLES)
         self._base.execute(f"PRAGMA user_version={FORMAT}")
 
@@ -212,7 +216,9 @@ class Store:
             raise UsageError(f"the database {self.path} cannot be used: {reason}") from error
         except (ValueError, TypeError, KeyError) as error:
             reason = "what is stored in it is damaged; what can be read of it is still there"
-            raise UsageError(f"the database {self.path} cannot be used: {reason}") from error
+            raise UsageError(
+                f"the database {self.path} cannot be used: {reason}{self._way_out}"
+            ) from error
 
     def _reason(self, error: sqlite3.Error) -> str:
         text = str(error)
@@ -220,7 +226,8 @@ class Store:
             return f"{text}: another process has had it for {WAITING:g} s"
         if "disk I/O" in text and shutil.disk_usage(self.path.absolute().parent).free < _LITTLE:
             return f"{text}: the disk is full"
-        return text
+        is_damaged = type(error) is sqlite3.DatabaseError
+        return f"{text}{self._way_out}" if is_damaged else text
 
 
 class _Taken(Exception):

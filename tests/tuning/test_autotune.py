@@ -310,6 +310,12 @@ def test_progress_is_a_line_per_trial(capsys: pytest.CaptureFixture[str]) -> Non
         (lambda: eas.autotune(CONFIGS, rep=0), "`rep` is an int from 1 on"),
         (lambda: eas.autotune(CONFIGS, rep=1, repeat=1), "two names of one number"),
         (lambda: eas.autotune(CONFIGS, warmup=-1), "`warmup` is an int from 0 on"),
+        (lambda: eas.autotune(CONFIGS, timeout=0), "`timeout` is a number of seconds above 0"),
+        (lambda: eas.autotune(CONFIGS, timeout=-1), "`timeout` is a number of seconds above 0"),
+        (lambda: eas.autotune(CONFIGS, timeout="3s"), "`timeout` is a number of .*'3s'"),  # type: ignore
+        (lambda: eas.autotune(CONFIGS, prune=3), "`prune` is a function"),  # type: ignore
+        (lambda: eas.autotune(CONFIGS, tolerance=-1), "`tolerance` is a number from 0 on"),
+        (lambda: eas.autotune(CONFIGS, memory=0), "`memory` is an int from 1 on"),
         (eas.Config, "at least one value"),
         (lambda: eas.Config(7), "named values"),
         (

@@ -146,11 +146,18 @@ def test_the_time_left_is_that_of_the_trials_of_this_run() -> None:
         (("tune", "LOGIC", "gemm.map.yaml", "--tune", "x"), "`x` does not choose a value"),
         (("replay", "missing.sqlite"), "there is no database missing.sqlite"),
         (("tune", "LOGIC", "fixed.map.yaml"), "nothing is open in the mapping"),
+        (("replay", "empty.sqlite"), "empty.sqlite has no search"),
+        (("tune", "LOGIC", "gemm.map.yaml", "--db", "gemm.map.yaml"), "give another --db"),
+        (
+            ("tune", "LOGIC", "--auto", "--machine", "cpu", "--entry", "gemm_blok_logic"),
+            "gemm_host_logic; did you mean `gemm_block_logic`?",
+        ),
     ],
 )
 def test_wrong_usage_is_named(
     septran: Run, tmp_path: Path, arguments: tuple[str, ...], message: str
 ) -> None:
+    (tmp_path / "empty.sqlite").touch()
     fixed = Path(LOGIC).parent / "gemm.cpu.map.yaml"
     (tmp_path / "fixed.map.yaml").write_text(fixed.read_text("utf-8"), "utf-8")
     code, out, err = septran(*(str(LOGIC) if each == "LOGIC" else each for each in arguments))
@@ -272,3 +279,23 @@ def test_resume_says_what_differs(septran: Run) -> None:
     _, _, err = septran(*command, "--shape", "M=64,N=32,K=32", "--seed", "1", "--resume")
     assert "1 trial of search 1 in tune.sqlite is not used: it was of gemm_host_logic on cpu" in err
     assert "the seed was 0, not 1" in err
+
+
+def test_a_number_of_rounds_below_zero_is_named(
+    septran: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        septran("sweep", str(LOGIC), "gemm.map.yaml", "-o", "x", "--rounds", "-1")
+    assert "`-1` is no number from 0 on" in capsys.readouterr().err
+
+
+def test_times_of_metal_on_a_cpu_are_called_that(
+    septran: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tuning, "automatic", lambda: "cpu")
+    options = ("--auto", "--machine", "apple_gpu", "--trials", "1", "--export", "x.map.yaml")
+    code, out, _ = septran("tune", str(LOGIC), "--shape", SIZES, *options)
+    assert code == 0
+    for text in (out, (tmp_path / "x.map.yaml").read_text("utf-8")):
+        assert "on the CPU of this computer (msl-host), not of a GPU" in text
+        assert "`septran tune --rank 5`" in text
