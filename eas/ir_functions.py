@@ -65,9 +65,16 @@ class FunctionLauncher:
         self._extents = (*grid, 1, 1)[:3]
         self._plans: dict[bool, Plan | None] = {}
 
+    @staticmethod
+    def backend_of(device: Device) -> Backend:
+        """The backend that stands for a device here."""
+        if device == "cpu":
+            return resolve_backend("cpu")
+        return "metal" if automatic() == "metal" else resolve_backend("msl-host")
+
     def __call__(self, *arrays: Any) -> None:
         try:
-            chosen = _backend_of(self.device)
+            chosen = self.backend_of(self.device)
             checks = choose_checks(self.checked, None)
         except (BackendError, CheckError) as error:
             raise LaunchError(self.compiled.name, str(error)) from error
@@ -96,9 +103,3 @@ class FunctionLauncher:
         form = cpu_form(self.compiled, values, checks)
         layout = Layout(values, {}, frozenset(), values, form.binding.uses, 0)
         return form.executable.plan(lambda: layout)
-
-
-def _backend_of(device: Device) -> Backend:
-    if device == "cpu":
-        return resolve_backend("cpu")
-    return "metal" if automatic() == "metal" else resolve_backend("msl-host")

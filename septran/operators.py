@@ -399,6 +399,11 @@ class Operator:
         except TargetError as error:
             raise self._refusal(str(error), error.loc, error.code) from error
 
+    @property
+    def is_metal_on_cpu(self) -> bool:
+        """Whether its Metal text runs on the CPU, since there is no GPU for it."""
+        return self.target == "apple_gpu" and eas.FunctionLauncher.backend_of("metal") != "metal"
+
     def _block_program(self, lowered: Lowered) -> Run:
         compiled = self._compiled(lowered)
         device = "cpu" if self.target == "cpu" else "metal"

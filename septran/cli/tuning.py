@@ -14,7 +14,6 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from eas.config import automatic
 from eas.septran.cli.arguments import make_arguments
 from eas.septran.cli.failures import NothingFound
 from eas.septran.files import load_machine, parse_values
@@ -336,7 +335,7 @@ def _provenance(tuner: Tuner, parsed: argparse.Namespace, best: Stored) -> list[
 
 def _place(tuner: Tuner, parsed: argparse.Namespace) -> list[str]:
     """Where times of Metal are from, if that is no GPU."""
-    if tuner.candidates.base.target != "apple_gpu" or parsed.dask or automatic() == "metal":
+    if parsed.dask or not tuner.candidates.base.is_metal_on_cpu:
         return []
     return [
         "Times are of the Metal text on the CPU of this computer (msl-host), not of a GPU:",
