@@ -104,6 +104,8 @@ def _wrong_value(
         message = f"expected {_EXPECTED[kind]}, found {nodes.describe(node) if node else 'nothing'}"
         is_open = isinstance(node, Map) and not node.is_tune and "type" in node.entries
         return "S108", message, ["a choice begins with `!tune`"] if is_open else []
+    if kind == "too_short":
+        return "S109", f"`{path[-1]}` is empty: expected at least one", []
     name = str(path[-1]) if is_key else _text(node)
     is_name = context.get("max_length", 0) <= LONGEST_NAME
     if is_name and kind in ("string_pattern_mismatch", "string_too_long"):
@@ -133,7 +135,6 @@ _RANGES: dict[str, Callable[[dict[str, Any]], str]] = {
     "greater_than_equal": lambda c: f"expected a number of at least {c['ge']}",
     "less_than": lambda c: f"expected a number below {c['lt']}",
     "less_than_equal": lambda c: f"expected a number of at most {c['le']}",
-    "too_short": lambda c: "expected at least one",
     "too_long": lambda c: f"expected at most {c['max_length']}, found {c['actual_length']}",
     "string_unicode": lambda c: "expected a text, found one with half of a character",
     "string_too_short": lambda c: "expected a text, found an empty one",
