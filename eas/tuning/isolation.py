@@ -152,10 +152,14 @@ def _end(pid: int) -> tuple[int, int]:
 
 
 def _resident() -> int:
-    """The bytes of memory that this process has, where the system counts them."""
+    """The bytes of memory that a copy of this process begins with, where the system counts them.
+
+    It shares files and shared memory, and has none of their pages before it reads them.
+    """
     try:
         with open("/proc/self/statm", encoding="ascii") as file:
-            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+            _, resident, shared = map(int, file.read().split()[:3])
+        return (resident - shared) * os.sysconf("SC_PAGE_SIZE")
     except OSError:
         return 0
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import os
 import signal
 import subprocess
@@ -59,6 +60,18 @@ def test_a_forked_call_that_hangs_is_stopped() -> None:
 
 def test_a_forked_call_that_takes_too_much_memory_is_stopped() -> None:
     assert stopped(lambda: bytearray(1 << 31), memory=1 << 28)[0] == "memory"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the system must count memory")
+def test_shared_memory_of_the_caller_does_not_hide_what_a_call_takes() -> None:
+    def fill() -> None:
+        filled = bytearray(b"x") * (100 << 20)
+        os.kill(os.getpid(), signal.SIGKILL)
+        del filled
+
+    with mmap.mmap(-1, 200 << 20) as shared:
+        shared.write(bytes(200 << 20))
+        assert stopped(fill, memory=1 << 27)[0] == "memory"
 
 
 def test_a_forked_call_leaves_no_process_behind() -> None:

@@ -91,6 +91,7 @@ def test_a_process_of_a_trial_is_found() -> None:
     """The test above would see one that stayed behind."""
     command = [sys.executable, "-m", "eas.tuning.child", str(os.getpid())]
     with subprocess.Popen(command, stdin=subprocess.PIPE) as process:
-        found = next((each for _ in range(50) if (each := children_of(os.getpid()))), [])
+        number = str(process.pid)  # not the only one, if a test of a machine has left its own
+        is_found = any(number in children_of(os.getpid()) for _ in range(50))
         process.kill()
-    assert found == [str(process.pid)]
+    assert is_found
