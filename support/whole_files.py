@@ -1,0 +1,61 @@
+"""Files that are replaced as a whole: whoever reads one sees the old content or the new."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from contextlib import suppress
+from pathlib import Path
+
+_NO_WAITING: int = getattr(os, "O_NONBLOCK", 0)  # for a reader, if the file is a pipe
+
+
+def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
+    """Writes a file; raises `OSError`, and leaves what was there.
+
+    A link stays a link: what it leads to is replaced, and keeps its permissions. A device is
+    written to, and so is a pipe that somebody reads.
+    """
+    real = Path(os.path.realpath(path))
+    if real.exists() and not real.is_file():
+        opened = os.open(real, os.O_WRONLY | _NO_WAITING)
+        with os.fdopen(opened, "wb") as file:
+            os.set_blocking(opened, True)
+            file.write(content)
+        return
+    temporary = _beside(real)
+    try:
+        with temporary.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        if real.exists():
+            shutil.copymode(real, temporary)
+        os.replace(temporary, real)
+    except BaseException:
+        with suppress(OSError):
+            temporary.unlink()
+        raise
+
+
+def check_writable(path: str | os.PathLike[str]) -> None:
+    """Raises `OSError` if a file cannot be written there; nothing is changed."""
+    real = Path(os.path.realpath(path))
+    if real.is_dir():
+        raise IsADirectoryError(0, "it is a folder")
+    if not real.parent.is_dir():
+        raise FileNotFoundError(0, "there is no such folder")
+    if real.exists() and not os.access(real, os.W_OK):
+        raise PermissionError(0, "it is write-protected")
+    if not real.exists() or real.is_file():
+        temporary = _beside(real)
+        temporary.touch()
+        temporary.unlink()
+
+
+def _beside(path: Path) -> Path:
+    """A name for a file that takes the place of another; it is not longer than a name may be.
+
+    That is 255 bytes on most systems, and a letter has up to four.
+    """
+    return path.with_name(f".{path.name[:50]}.{os.getpid()}.tmp")
