@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from eas import device_streams
 from eas.backends import PreparedLaunch
 from eas.config import choose_backend
+from eas.device_streams import Event, device_named, stream_for, use_stream
 from eas.runtime.cpu.launch_plan import Access, PlannedLaunch
 from eas.runtime.refusals import BadArgument, LaunchError
-from eas.runtime.streams import streams
+from eas.runtime.streams.launch_tasks import Launch
 from eas.runtime.streams.recording import RECORDER
-from eas.runtime.streams.streams import Event, device_named, stream_for, use_stream
-from eas.runtime.streams.tasks import Launch
 from eas.runtime.streams.waits import wait_for_access, wait_for_all
 
 __all__ = ["Event", "Stream", "launch_in_order", "stream", "synchronize"]
@@ -49,8 +49,8 @@ def _put(name: str, device: str, launch: Launch, accesses: Sequence[Access]) -> 
         raise LaunchError(name, str(error)) from None
 
 
-class Stream(streams.Stream):
-    __doc__ = streams.Stream.__doc__
+class Stream(device_streams.Stream):
+    __doc__ = device_streams.Stream.__doc__
 
     def __init__(self, device: str | None = None) -> None:
         super().__init__(_default_device() if device is None else device)

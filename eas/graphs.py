@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Protocol, Self, cast
 import numpy as np
 
 from eas.backends import PreparedLaunch
+from eas.device_streams import stream_for
 from eas.runtime import torch_arguments
 from eas.runtime.argument_values import to_bound
 from eas.runtime.cpu.launch import Job, pack
@@ -22,9 +23,8 @@ from eas.runtime.errors import KernelError
 from eas.runtime.refusals import BadArgument
 from eas.runtime.streams.active import ACTIVE
 from eas.runtime.streams.hazards import Access
+from eas.runtime.streams.launch_tasks import Task, calling_place, place_text, with_place
 from eas.runtime.streams.recording import RECORDER, GraphError, Recorder
-from eas.runtime.streams.streams import stream_for
-from eas.runtime.streams.tasks import Task, calling_place, place_text, with_place
 from eas.runtime.streams.waits import wait_for, wait_for_access, wait_quietly
 from eas.support.records import frozen
 

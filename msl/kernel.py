@@ -42,9 +42,9 @@ from eas.msl.schedule.double_buffering import double_buffer_partials
 from eas.msl.schedule.memory_planning import MAX_BYTES, bytes_of, describe_memory, overlay_arrays
 from eas.msl.schedule.planner import make_plan
 from eas.msl.schedule.steps import Plan
-from eas.msl.schedule.storage import assign_storage
 from eas.msl.schedule.threadgroup_arrays import Role, ThreadgroupArray
 from eas.msl.schedule.value_sources import Finder
+from eas.msl.schedule.variable_storage import assign_storage
 from eas.support.escapes import HIDDEN, escape
 from eas.support.faults import Extent
 from eas.support.location import Loc

@@ -122,12 +122,12 @@ def trip_count(e: Emitter, bounds: list[V], dtype: DType) -> V:
     less = "slt" if dtype.is_signed else "ult"
     rises = e.icmp("sgt" if dtype.is_signed else "ugt", step, zero)
     falls = e.icmp("slt", step, zero) if dtype.is_signed else const(rises.ty, False)
-    way = e.select(rises, e.binary("sub", stop, start), e.binary("sub", start, stop))
+    distance = e.select(rises, e.binary("sub", stop, start), e.binary("sub", start, stop))
     size = e.select(rises, step, e.binary("sub", zero, step))
     runs = e.or_(e.and_(rises, e.icmp(less, start, stop)), e.and_(falls, e.icmp(less, stop, start)))
     unsigned = DTYPES[f"u{dtype.bits}"]
     if step.known in (1, -1):
-        trips = way
+        trips = distance
     else:
-        trips = e.add(divide(e, e.binary("sub", way, one), size, unsigned), one)
+        trips = e.add(divide(e, e.binary("sub", distance, one), size, unsigned), one)
     return e.select(runs, trips, zero)

@@ -113,9 +113,9 @@ class Spans:
             self._clip(a[0], self.view_box(op, box), seen)
         elif name in _COMPARISONS and a[0].ty.dtype.is_int:
             is_upper, is_closed = _COMPARISONS[name]
-            for value, bound, way in ((a[0], a[1], is_upper), (a[1], a[0], not is_upper)):
+            for value, bound, side in ((a[0], a[1], is_upper), (a[1], a[0], not is_upper)):
                 clips = self.clips.setdefault((value.id, box if value.shape else ()), [])
-                clips.append(_Clip(way, is_closed, bound, box if bound.shape else ()))
+                clips.append(_Clip(side, is_closed, bound, box if bound.shape else ()))
 
     def of(self, value: Value, box: Box) -> Span | None:
         """The span of a value in the lanes of a box; None if it is not known."""

@@ -23,8 +23,8 @@ from eas.msl.cxx.tree import Block, LoadNode, Node, Variable
 from eas.msl.lower.shared_arrays import MEMORY, SharedArrayBuilder
 from eas.msl.ops.errors import UnsupportedError
 from eas.msl.ops.text import Level, Text, subscript, ternary
-from eas.msl.schedule.storage import Storage
 from eas.msl.schedule.value_sources import Source, where_is
+from eas.msl.schedule.variable_storage import Storage
 from eas.support.location import Loc
 from eas.support.records import field, record
 from eas.support.report_buffer import Site

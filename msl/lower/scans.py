@@ -212,8 +212,8 @@ def _reaches_back(op: Combine, chunk: Node, far: Node, low: Lowering) -> Node:
         I32,
     )
     k = low.infix("%", last, low.literal(row, I32), Level.PRODUCT, I32)
-    way = low.infix("*", far, low.literal(SIMD, I32), Level.PRODUCT, I32)
-    return low.infix(">=", k, way, Level.RELATIONAL, BOOL)
+    distance = low.infix("*", far, low.literal(SIMD, I32), Level.PRODUCT, I32)
+    return low.infix(">=", k, distance, Level.RELATIONAL, BOOL)
 
 
 def scan_partials(op: Combine, low: Lowering) -> None:

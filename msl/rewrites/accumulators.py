@@ -31,7 +31,7 @@ from eas.ir.nodes import (
     walk,
 )
 from eas.ir.types import F32
-from eas.msl.analysis.outline import Outline, outline
+from eas.msl.analysis.nesting import Nesting, nesting_of
 from eas.support.records import field, frozen, record, replace
 
 Fits = Callable[[Compute], bool]
@@ -72,34 +72,34 @@ class Accumulators:
     `dropped` has the positions at which terminators, by number, pass a version on.
     """
 
-    outline: Outline
+    nesting: Nesting
     found: list[Accumulator] = field(default_factory=list[Accumulator])
     versions: set[Value] = field(default_factory=set[Value])
     absorbed: set[Value] = field(default_factory=set[Value])
     dropped: dict[int, set[int]] = field(default_factory=dict[int, "set[int]"])
 
     def is_zero(self, value: Value) -> bool:
-        maker = self.outline.makers.get(value)
+        maker = self.nesting.makers.get(value)
         if isinstance(maker, Compute) and maker.op.repeats:
             return self.is_zero(maker.operands[0])
         return isinstance(maker, Constant) and maker.value == 0
 
     def is_transposed(self, value: Value) -> bool:
         """Whether a matrix is another one, transposed."""
-        return is_transpose(self.outline.makers.get(value))
+        return is_transpose(self.nesting.makers.get(value))
 
     def without_transpose(self, value: Value) -> Value:
-        return without_transpose(value, self.outline.makers.get)
+        return without_transpose(value, self.nesting.makers.get)
 
     def factor_of_rows(self, value: Value) -> Value | None:
         """The number, or the block with a number for each row, that a block repeats; else None."""
-        wide = self.outline.makers.get(value)
+        wide = self.nesting.makers.get(value)
         if not isinstance(wide, Compute) or not wide.op.repeats:
             return None
         column = wide.operands[0]
         if not column.shape:
             return column
-        maker = self.outline.makers.get(column)
+        maker = self.nesting.makers.get(column)
         if not isinstance(maker, Compute) or maker.op.name != "expand_dims":
             return None
         rows = maker.operands[0]
@@ -109,7 +109,7 @@ class Accumulators:
 
 def find_accumulators(function: Function, fits: Fits) -> Accumulators:
     """The accumulators of the products that are fit for fragments."""
-    finder = _Finder(Accumulators(outline(function)), fits)
+    finder = _Finder(Accumulators(nesting_of(function)), fits)
     finder.region(function.body)
     return finder.accumulators
 
@@ -160,8 +160,8 @@ class _Finder:
     fits: Fits
 
     @property
-    def outline(self) -> Outline:
-        return self.accumulators.outline
+    def nesting(self) -> Nesting:
+        return self.accumulators.nesting
 
     def region(self, region: Region) -> None:
         """Notes the accumulators of a region, then those inside of it."""
@@ -193,7 +193,7 @@ class _Finder:
         """Notes the accumulator with an initial value, if it has more than one update."""
         trial, version, found = _Trial(), init, None
         for op in ops:
-            if not self.outline.is_user(op, version):
+            if not self.nesting.is_user(op, version):
                 continue
             longer = trial.copy()
             try:
@@ -223,7 +223,7 @@ class _Finder:
     def is_closed(self, trial: _Trial, init: Value) -> bool:
         """Whether nothing else uses the versions; the initial value is none of them."""
         others = ((value, times) for value, times in trial.uses.items() if value != init)
-        return all(self.outline.counts.get(value, 0) == times for value, times in others)
+        return all(self.nesting.counts.get(value, 0) == times for value, times in others)
 
     def through(self, op: Op, version: Value, exits: list[_End], trial: _Trial) -> Value | None:
         """The version after an op that uses one; None if nothing comes after it.
@@ -247,7 +247,7 @@ class _Finder:
         if not self.is_product(op) or op.operands[2] != version:
             return self.multiplied(op, version, trial)
         factor = trial.factors.pop(version, None)
-        if factor is not None and self.outline.regions[version] != self.outline.regions[op.result]:
+        if factor is not None and self.nesting.regions[version] != self.nesting.regions[op.result]:
             raise _NotAccumulatorError
         trial.use(version)
         trial.updates += (Update(op, trial.loops > 0, factor),)
@@ -272,7 +272,7 @@ class _Finder:
         end, now = region.terminator, version
         assert isinstance(end, Terminator)
         for op in region.ops[:-1]:
-            if self.outline.is_user(op, now):
+            if self.nesting.is_user(op, now):
                 after = self.through(op, now, exits, trial)
                 if after is None:
                     return end, None
@@ -333,7 +333,7 @@ class _Finder:
     def exhausted(self, op: For | While, position: int, exits: list[_End], trial: _Trial) -> _End:
         """The end of a loop without a `break`; a `while True` never reaches it."""
         test = op.test.terminator if isinstance(op, While) else None
-        always = self.outline.makers.get(test.condition) if isinstance(test, Condition) else None
+        always = self.nesting.makers.get(test.condition) if isinstance(test, Condition) else None
         if isinstance(always, Constant) and always.value:
             assert isinstance(op.orelse.terminator, Terminator)
             return op.orelse.terminator, None

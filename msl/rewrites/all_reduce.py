@@ -27,7 +27,7 @@ from eas.ir.ops.simdgroup import SIMD
 from eas.ir.passes.dead import remove_dead
 from eas.ir.rewrite import builder_for, rewrite, substitute
 from eas.ir.types import Shape, make_type
-from eas.msl.analysis.outline import Outline, outline
+from eas.msl.analysis.nesting import Nesting, nesting_of
 from eas.msl.layout.layout import is_64_bit
 from eas.msl.ops.all_reduce import ALL_REDUCE, is_all_reduce
 from eas.support.records import field, record, replace
@@ -39,7 +39,7 @@ def all_reduce_rows(function: Function) -> Function:
     """The function with all-reduces, for simdgroups of 32 threads."""
     if not any(map(is_reduction, walk(function.body))):
         return function
-    found = _AllReduces(builder_for(function), outline(function))
+    found = _AllReduces(builder_for(function), nesting_of(function))
     body = rewrite(function.body, found.before_broadcasts)
     if not found.all_reduces:
         return function
@@ -56,7 +56,7 @@ class _AllReduces:
     """
 
     build: Builder
-    outline: Outline
+    nesting: Nesting
     all_reduces: dict[Value, Compute] = field(default_factory=dict[Value, Compute])
     env: dict[int, Value] = field(default_factory=dict[int, Value])
 
@@ -72,7 +72,7 @@ class _AllReduces:
 
     def broadcast(self, op: Compute) -> list[Op]:
         """Ops that compute in each lane what is broadcast to it, if that comes of its own row."""
-        column, shape = self.outline.makers.get(op.operands[0]), op.result.shape
+        column, shape = self.nesting.makers.get(op.operands[0]), op.result.shape
         if not isinstance(column, Compute) or column.op.name != "expand_dims":
             return []
         value = column.operands[0]
@@ -87,7 +87,7 @@ class _AllReduces:
 
     def leaves(self, value: Value, shape: Shape) -> Iterator[Op | None]:
         """What a value of rows is computed from; None for what lanes cannot rematerialize."""
-        op = self.outline.makers.get(value)
+        op = self.nesting.makers.get(value)
         if isinstance(op, Load) or (isinstance(op, Compute) and op.op.name in ("splat", "arange")):
             yield op
         elif isinstance(op, Compute) and is_reduction(op):
@@ -101,7 +101,7 @@ class _AllReduces:
     def in_each_lane(self, value: Value, shape: Shape, known: dict[Value, Value]) -> Value:
         """A value of rows as each lane of a row has it."""
         if value not in known:
-            op = self.outline.makers[value]
+            op = self.nesting.makers[value]
             assert isinstance(op, Compute | Load)
             known[value] = self.rematerialize(op, shape, known)
         return known[value]

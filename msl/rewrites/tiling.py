@@ -17,7 +17,7 @@ from eas.ir.nodes import Alloc, Compute, Op, TargetOp, Value
 from eas.ir.ops import OPS
 from eas.ir.ops.record import Attr, TargetOpDef
 from eas.ir.types import F32, I32, DType, Pointer, Space, count
-from eas.msl.analysis.outline import is_loop
+from eas.msl.analysis.nesting import is_loop
 from eas.msl.layout.layout import Budget
 from eas.msl.ops.mma import (
     EPILOGUE,
@@ -141,16 +141,16 @@ class Tiling:
                 uses.setdefault(use.value, []).append(use)
         for value, found in uses.items():
             if len(found) > 1 or found[0].is_invariant:
-                first = min(found, key=lambda use: self.accumulators.outline.position(use.op))
+                first = min(found, key=lambda use: self.accumulators.nesting.position(use.op))
                 loc = first.product.dot.loc
                 tile = self.shared[value] = self.tile_for(value, loc)
                 store = self.store(value, tile, first.role, loc)
                 self.before.setdefault(first.op.number, []).append(store)
 
     def uses_of(self, product: Product) -> Iterator[Use]:
-        outline = self.accumulators.outline
+        nesting = self.accumulators.nesting
         for role, value in zip(ROLES, self.factors(product), strict=False):
-            chain = outline.around(self.op_of(product), outline.regions[value])
+            chain = nesting.around(self.op_of(product), nesting.regions[value])
             loops = list(filter(is_loop, chain[1:]))
             if product.is_pipelined:  # it may be added as late as behind the outermost loop
                 loops = [op for op in chain if op is self.loop_of(product)]
@@ -158,16 +158,16 @@ class Tiling:
 
     def loop_of(self, product: Product) -> Op:
         """The op in the region of the accumulator that a product happens in."""
-        return self.accumulators.outline.around(self.op_of(product), self.start_of(product))[-1]
+        return self.accumulators.nesting.around(self.op_of(product), self.start_of(product))[-1]
 
     def factors(self, product: Product) -> tuple[Value, ...]:
         return tuple(map(self.accumulators.without_transpose, product.dot.operands[:2]))
 
     def op_of(self, product: Product) -> Op:
-        return self.accumulators.outline.makers[product.dot.result]
+        return self.accumulators.nesting.makers[product.dot.result]
 
     def region_of(self, product: Product) -> int:
-        return self.accumulators.outline.regions[product.dot.result]
+        return self.accumulators.nesting.regions[product.dot.result]
 
     def frame(self, accumulator: Accumulator, products: Sequence[Product]) -> None:
         """Makes the ops around an accumulator, and those of products that are not pipelined."""
@@ -260,10 +260,10 @@ class Tiling:
 
     def groups(self, products: Sequence[Product]) -> Iterator[list[Product]]:
         """Products that happen in the same trips, of accumulators that begin together."""
-        outline, groups = self.accumulators.outline, dict[tuple[int, int], list[Product]]()
-        for product in sorted(products, key=lambda each: outline.position(self.op_of(each))):
+        nesting, groups = self.accumulators.nesting, dict[tuple[int, int], list[Product]]()
+        for product in sorted(products, key=lambda each: nesting.position(self.op_of(each))):
             group = groups.setdefault((self.region_of(product), self.start_of(product)), [])
-            if group and outline.may_leave_between(self.op_of(group[-1]), self.op_of(product)):
+            if group and nesting.may_leave_between(self.op_of(group[-1]), self.op_of(product)):
                 yield [*group]
                 group.clear()
             group.append(product)
@@ -272,7 +272,7 @@ class Tiling:
     def start_of(self, product: Product) -> int:
         """The region that the accumulator of a product begins and ends in."""
         first = self.accumulators.found[product.number - 1].first
-        return self.accumulators.outline.places[first.number].region
+        return self.accumulators.nesting.places[first.number].region
 
     def pipeline(self, group: Sequence[Product]) -> None:
         """Makes the ops of products that are added a trip after their factors are stored."""

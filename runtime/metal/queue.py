@@ -20,8 +20,8 @@ from eas.runtime.metal.errors import MetalError
 from eas.runtime.metal.framework import own
 from eas.runtime.metal.objects import CommandBuffer, CommandQueue, ComputeEncoder, SharedEvent
 from eas.runtime.metal.staging import Staging
+from eas.runtime.streams.launch_tasks import Task
 from eas.runtime.streams.ordering import ORDERING
-from eas.runtime.streams.tasks import Task
 from eas.support.records import field, record
 
 MOST_LAUNCHES = 16  # in a command buffer

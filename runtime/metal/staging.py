@@ -12,7 +12,7 @@ import numpy as np
 
 from eas.runtime.metal.dispatch import Array, Bound, Dispatch, Place
 from eas.runtime.metal.objects import Buffer
-from eas.runtime.streams.tasks import Task
+from eas.runtime.streams.launch_tasks import Task
 from eas.support.records import field, record
 
 Part = tuple[int, int]  # the address of an array of the host's, and its size

@@ -6,8 +6,8 @@ import os
 import queue
 import threading
 
+from eas.runtime.streams.launch_tasks import Task
 from eas.runtime.streams.ordering import ORDERING
-from eas.runtime.streams.tasks import Task
 
 Tasks = queue.SimpleQueue[Task | None]
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from eas.runtime.refusals import BadArgument
 from eas.runtime.streams.active import ACTIVE
 from eas.runtime.streams.hazards import Access, Ledger
-from eas.runtime.streams.tasks import Task
+from eas.runtime.streams.launch_tasks import Task
 from eas.runtime.this_process import in_forked_child
 from eas.support.environment import Variable
 

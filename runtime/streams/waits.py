@@ -11,9 +11,9 @@ from collections.abc import Iterable, Sequence
 
 from eas.runtime.streams.active import ACTIVE
 from eas.runtime.streams.hazards import Access
+from eas.runtime.streams.launch_tasks import Task
 from eas.runtime.streams.ordering import ORDERING
 from eas.runtime.streams.recording import RECORDER
-from eas.runtime.streams.tasks import Task
 
 GRACE = 2.0  # seconds that a cancelled launch gets to stop
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from eas.config import resolve_backend
+from eas.device_streams import forget_default_streams
 from eas.runtime.metal import device
-from eas.runtime.streams.streams import forget_default_streams
 
 
 def forget_device() -> None:

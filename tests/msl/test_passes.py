@@ -14,11 +14,11 @@ from tests.fuzz.resident import write_resident
 from tests.fuzz.rows import PLACES, write_rows
 from tests.msl.passes import Arrays, check_passes
 
-ACCUMULATORS = 40
+ACCUMULATORS = 20
 IN_PLACE_OPS = {IN_PLACE.name, SCALED_IN_PLACE.name}
-PRODUCTS = 40
-RESIDENT = 40
-ROWS = 100
+PRODUCTS = 20
+RESIDENT = 20
+ROWS = 50
 
 
 def test_products_of_matrices_mean_the_same_after_every_pass() -> None:

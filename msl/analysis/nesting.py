@@ -27,7 +27,7 @@ class Place:
 
 
 @record
-class Outline:
+class Nesting:
     """`makers` has the op that defines a value, `regions` the number of the region that does.
 
     `counts` has the number of uses of each value, `users` the ops that use it themselves or in
@@ -63,13 +63,13 @@ class Outline:
         return any(self.position(first) < place < self.position(last) for place in places)
 
 
-def outline(function: Function) -> Outline:
-    found = Outline()
+def nesting_of(function: Function) -> Nesting:
+    found = Nesting()
     _survey(found, function.body, ())
     return found
 
 
-def _survey(found: Outline, region: Region, owners: tuple[Op, ...]) -> None:
+def _survey(found: Nesting, region: Region, owners: tuple[Op, ...]) -> None:
     number, owner = region.number, owners[-1] if owners else None
     found.regions |= dict.fromkeys(region.args, number)
     for op in region.ops:

@@ -1,4 +1,4 @@
-"""Streams and events."""
+"""Streams and events: the queues of each device, and which of them a launch goes to."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Generic, NoReturn, Protocol, TypeVar
 
 from eas.runtime.streams.hazards import Access
 from eas.runtime.streams.host_queue import HostQueue
+from eas.runtime.streams.launch_tasks import Launch, Queue, Task, calling_place
 from eas.runtime.streams.ordering import ORDERING, most_in_flight
-from eas.runtime.streams.tasks import Launch, Queue, Task, calling_place
 from eas.runtime.streams.waits import wait_for, wait_quietly
 
 
