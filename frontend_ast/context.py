@@ -171,6 +171,7 @@ class Context:
     has_unknowns: bool = False
     labels: int = 0
     conditions: int = 0  # of run time, around the current place
+    searches: int = 0  # of bodies whose head could not be lowered, around the current place
     unrolled: int = 0
     failures: int = 0
     crash: Loc | None = None
@@ -278,6 +279,12 @@ class Context:
         """A value that is not known, see `UNKNOWN`: its uses are not checked."""
         self.has_unknowns = True
         return Poison()
+
+    def known_threads(self) -> int | None:
+        """How many threads a threadgroup has, if that is given; it may depend on an unknown."""
+        if self.threads is None and self.has_unknowns:
+            raise Silenced
+        return self.threads
 
     def report(self, error: Refusal | Silenced) -> None:
         """Keeps an error that was caught; one that was reported before is only counted."""

@@ -81,7 +81,7 @@ def _sg_id(ctx: Context) -> Operand:
 def _thread(ctx: Context, op: str, size: int | None) -> Num:
     """A position of threads; the first `tid`, or the launch, says how many there are."""
     use_position(ctx, "tid")
-    size = size or ctx.threads
+    size = size or ctx.known_threads()
     if size is None:
         raise ctx.refusal(
             "E0603",

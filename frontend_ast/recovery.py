@@ -36,10 +36,12 @@ def search(ctx: Context, body: Sequence[ast.stmt], names: Sequence[str] = ()) ->
     ctx.frame.env = env | {name: Bound(Poison(), loc) for name in names}
     # it may be the body of a loop, or have a `break` that leaves one further out
     ctx.targets.append(ctx.new_target("loop"))
+    ctx.searches += 1
     try:
         with ctx.into([]):
             ctx.statements(body)
     finally:
+        ctx.searches -= 1
         ctx.targets.pop()
         ctx.frame.env, ctx.build.loc, ctx.ended = env, loc, ""
     ctx.forget(mark)

@@ -64,8 +64,8 @@ def _store(
 
 
 def _threads(ctx: Context, name: str) -> int:
-    threads = ctx.threads
-    if threads is None or threads % SIMD or "arange" in ctx.positions:
+    threads = None if "arange" in ctx.positions else ctx.known_threads()
+    if threads is None or threads % SIMD:
         raise ctx.refusal(
             "E0603",
             f"`mk.{name}` is for kernels of whole simdgroups of {SIMD} threads",

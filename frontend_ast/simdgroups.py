@@ -41,7 +41,8 @@ def _exchange(name: str) -> Callable[..., Operand]:
 
 
 def _of_each_thread(ctx: Context, name: str, a: Operand) -> Num:
-    if ctx.threads is None or "arange" in ctx.positions:
+    threads = None if "arange" in ctx.positions else ctx.known_threads()
+    if threads is None:
         raise ctx.refusal(
             "E0603",
             f"`mk.{name}` is for kernels that are written for threads",
@@ -49,7 +50,7 @@ def _of_each_thread(ctx: Context, name: str, a: Operand) -> Num:
         )
     use_position(ctx, "tid")
     require_all_lanes(ctx, f"`mk.{name}`")
-    return broadcast(ctx, runtime_number(ctx, a), (ctx.threads,))
+    return broadcast(ctx, runtime_number(ctx, a), (threads,))
 
 
 SIMDGROUPS: dict[str, Callable[..., Operand]] = {

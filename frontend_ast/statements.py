@@ -6,7 +6,7 @@ import ast
 
 from eas.frontend_ast.branches import lower_condition
 from eas.frontend_ast.builtins import message_parts
-from eas.frontend_ast.context import Context, Target
+from eas.frontend_ast.context import Context, Silenced, Target
 from eas.frontend_ast.fixes import rewrite
 from eas.frontend_ast.loops import Loop, lower_loop, range_loop
 from eas.frontend_ast.operands import NONE, Const, Operand, Range
@@ -130,8 +130,10 @@ def _print_before(ctx: Context, node: ast.Assert, message: ast.expr) -> Fix | st
 def lower_raise(ctx: Context, node: ast.Raise) -> None:
     """Refuses the constants that a kernel is compiled for: `if BLOCK % 8: raise ValueError(...)`.
 
-    At run time nothing can be raised.
+    At run time nothing can be raised. One behind a condition that is unknown is not reported.
     """
+    if ctx.searches and ctx.has_unknowns:
+        raise Silenced
     if not ctx.is_certain():
         raise refusal_of(ctx, RAISE, node)
     error = _raised(ctx, node)

@@ -17,7 +17,7 @@ from eas.analysis.namespace import (
     make_function,
 )
 from eas.analysis.outline import Outline, Written, lines_of, static_value
-from eas.analysis.records import (
+from eas.analysis.results import (
     DiagnosticRecord,
     FileRecord,
     KernelRecord,
@@ -377,4 +377,5 @@ def file_record(path: str, found: Iterable[Found]) -> FileRecord:
         "diagnostics": merged(record for each in every for record in each.diagnostics),
         "names": [name for each in every for name in each.names],
         "output": "",
+        "missing": "",
     }

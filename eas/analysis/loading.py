@@ -21,11 +21,12 @@ SYNTAX, IMPORT, EXAMPLE, INTERNAL = "syntax", "import", "example", "E0900"
 
 
 class Failed(Exception):
-    """A file that cannot be imported, and why."""
+    """A file that cannot be imported, and why: `missing` is the module that is not installed."""
 
-    def __init__(self, diagnostics: tuple[Diagnostic, ...]) -> None:
+    def __init__(self, diagnostics: tuple[Diagnostic, ...], missing: str = "") -> None:
         super().__init__(diagnostics)
         self.diagnostics = diagnostics
+        self.missing = missing
 
 
 def read_text(path: str) -> str:
@@ -53,6 +54,8 @@ def import_file(path: str, pythonpath: Sequence[str]) -> dict[str, Any]:
         raise Failed((*error.diagnostics, failure(error, path))) from error
     except SyntaxError as error:
         raise Failed((syntax_error(error, path),)) from error
+    except ModuleNotFoundError as error:
+        raise Failed((failure(error, path),), error.name or "") from error
     except BaseException as error:  # `SystemExit` and `KeyboardInterrupt` end the import, too
         raise Failed((failure(error, path),)) from error
 

@@ -5,6 +5,7 @@
 paths = ["kernels"]          # what `eas check` without files checks
 exclude = ["kernels/old/*"]  # patterns of files, below the folder of this file
 pythonpath = ["src"]         # folders that the files import from
+optional = ["torch"]         # modules that may be missing: their files are checked in part
 target = "metal"             # or "cpu": for what the kernels are compiled
 timeout = 60                 # seconds for the import of a file, and for its kernels
 
@@ -38,6 +39,7 @@ class Settings:
     paths: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     pythonpath: tuple[str, ...] = ()
+    optional: tuple[str, ...] = ()
     target: str = "metal"
     timeout: float = TIMEOUT
     examples: Mapping[str, list[Any]] = field(default_factory=dict[str, "list[Any]"])
@@ -86,7 +88,8 @@ def read_settings(file: str) -> Settings:
     )
 
 
-_KEYS = ("paths", "exclude", "pythonpath", "target", "timeout", "examples")
+_LISTS = ("paths", "exclude", "pythonpath", "optional")
+_KEYS = (*_LISTS, "target", "timeout", "examples")
 
 
 def _settings(root: str, table: dict[str, Any], where: str) -> Settings:
@@ -101,7 +104,7 @@ def _settings(root: str, table: dict[str, Any], where: str) -> Settings:
     timeout = table.get("timeout", TIMEOUT)
     if type(timeout) not in (int, float) or timeout <= 0:
         raise UsageError(f"{where}: `timeout` is a number of seconds, not {timeout!r}")
-    lists = {key: _strings(table.get(key, []), f"{where}: `{key}`") for key in _KEYS[:3]}
+    lists = {key: _strings(table.get(key, []), f"{where}: `{key}`") for key in _LISTS}
     examples = _examples(table.get("examples", {}), f"{where}: `examples`")
     return Settings(root, **lists, target=target, timeout=float(timeout), examples=examples)
 

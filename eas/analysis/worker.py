@@ -19,7 +19,7 @@ from eas.analysis.loading import Failed, import_file, read_text
 from eas.analysis.moving import Cache, Key
 from eas.analysis.namespace import Saved
 from eas.analysis.outline import Outline, Written, normalized
-from eas.analysis.records import FileRecord, TextRecord, record_of
+from eas.analysis.results import FileRecord, TextRecord, record_of
 from eas.analysis.settings import Settings, find_settings
 from eas.frontend_ast.lower import Incomplete
 from eas.frontend_ast.source.errors import CompileError
@@ -50,14 +50,14 @@ class Session:
             text = read_text(self.path)
             outline = Outline(text, self.path)
         except (SyntaxError, ValueError):  # `analyze` reports it
-            return {"diagnostics": [], "output": ""}
+            return {"diagnostics": [], "output": "", "missing": ""}
         paths = [os.path.join(self.settings.root, each) for each in self.settings.pythonpath]
         try:
             self.saved = Saved(outline, import_file(self.path, paths))
         except Failed as error:
             failed = [record_of(each, color=color) for each in error.diagnostics]
-            return {"diagnostics": failed, "output": self._printed()}
-        return {"diagnostics": [], "output": self._printed()}
+            return {"diagnostics": failed, "output": self._printed(), "missing": error.missing}
+        return {"diagnostics": [], "output": self._printed(), "missing": ""}
 
     def analyze(self, text: str | None, options: Options) -> FileRecord:
         """All that is found in a text; without one, in the file as it is saved."""

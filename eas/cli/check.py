@@ -11,7 +11,7 @@ from functools import partial
 from eas.analysis.kernel_files import may_have_kernels
 from eas.analysis.loading import IMPORT, SYNTAX
 from eas.analysis.process import TimeLimit, Worker, WorkerError
-from eas.analysis.records import DiagnosticRecord, FileRecord, joined, merged, record_of
+from eas.analysis.results import DiagnosticRecord, FileRecord, joined, merged, record_of
 from eas.analysis.settings import FILE, Settings, find_settings, read_settings
 from eas.cli import check_formats
 from eas.support.command_line import UsageError, print_text
@@ -105,13 +105,15 @@ def check_file(file: tuple[str, Settings], request: Request) -> FileRecord:
         "color": request.format == "text" and use_color(sys.stdout),
     }
     failed: list[DiagnosticRecord] = []
-    output = ""
+    output = missing = ""
     worker = Worker(path)
     try:
         if request.is_run:
             try:
                 loaded = worker.ask("load", timeout, color=options["color"])
                 failed, output = loaded["diagnostics"], loaded["output"]
+                if loaded["missing"] and loaded["missing"] in settings.optional:
+                    failed, missing = [], loaded["missing"]
             except WorkerError as error:
                 failed = [_unanswered("the file cannot be imported", path, error)]
                 worker = Worker(path)
@@ -119,7 +121,7 @@ def check_file(file: tuple[str, Settings], request: Request) -> FileRecord:
     finally:
         worker.close()
     record["diagnostics"] = joined(failed, record["diagnostics"])
-    record["output"] = output
+    record["output"], record["missing"] = output, missing
     return record
 
 
@@ -128,7 +130,14 @@ def _analyzed(worker: Worker, path: str, timeout: float, options: dict[str, obje
         return worker.ask("analyze", timeout, options=options)
     except WorkerError as error:
         what = _unanswered("the kernels cannot be compiled", path, error)
-        return {"path": path, "kernels": [], "diagnostics": [what], "names": [], "output": ""}
+        return {
+            "path": path,
+            "kernels": [],
+            "diagnostics": [what],
+            "names": [],
+            "output": "",
+            "missing": "",
+        }
 
 
 def _unanswered(what: str, path: str, error: WorkerError) -> DiagnosticRecord:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 from urllib.request import pathname2url
 
-from eas.analysis.records import DiagnosticRecord, FileRecord, KernelRecord, Place
+from eas.analysis.results import DiagnosticRecord, FileRecord, KernelRecord, Place
 from eas.cli.explain import read_pages, title_of
 
 _SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -19,6 +19,13 @@ _SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 def as_text(files: Sequence[FileRecord], diagnostics: Sequence[DiagnosticRecord]) -> str:
     """The diagnostics as the compiler prints them, and a last line that counts."""
     blocks = [each["text"] for each in diagnostics]
+    lacking = [
+        f"note: {shown_path(file['path'])} is not imported: `{file['missing']}` is not installed"
+        for file in files
+        if file["missing"]
+    ]
+    if lacking:
+        blocks.append("\n".join(lacking))
     partly = [
         f"{shown_path(file['path'])}:{kernel['line']}: {_in_part(kernel)}"
         for file in files

@@ -15,7 +15,7 @@ from concurrent.futures import Future
 from typing import Any
 
 from eas.analysis.process import Worker, WorkerError
-from eas.analysis.records import DiagnosticRecord, FileRecord
+from eas.analysis.results import DiagnosticRecord, FileRecord
 from eas.support.records import frozen
 
 # Seconds for an import, for a compile, and for one of a text that is not the newest any more.

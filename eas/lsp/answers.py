@@ -7,7 +7,7 @@ from typing import Any
 
 from lsprotocol import types
 
-from eas.analysis.records import NameRecord, Place
+from eas.analysis.results import NameRecord, Place
 from eas.lsp import vocabulary
 from eas.lsp.analyzer import Analyzed
 from eas.lsp.client_positions import Positions

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from lsprotocol import types
 
 from eas.analysis.outline import lines_of
-from eas.analysis.records import Place
+from eas.analysis.results import Place
 
 _BYTES = {
     types.PositionEncodingKind.Utf8: ("utf-8", 1),

@@ -13,7 +13,7 @@ from pygls.uris import from_fs_path, to_fs_path
 
 from eas.analysis.loading import read_text
 from eas.analysis.outline import normalized
-from eas.analysis.records import DiagnosticRecord, Place, joined
+from eas.analysis.results import DiagnosticRecord, Place, joined
 from eas.lsp.analyzer import Analyzed, Analyzer, Spare
 from eas.lsp.client_positions import Positions
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from eas.analysis.analyze import UNTYPED
 from eas.analysis.kernel_files import may_have_kernels
 from eas.analysis.process import Worker, WorkerError
-from eas.analysis.records import TextRecord
+from eas.analysis.results import TextRecord
 from eas.analysis.settings import FILE, Settings, find_settings, read_settings
 from eas.review.sources import PythonPart, Sources
 from eas.review.trees import Tree

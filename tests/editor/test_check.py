@@ -14,6 +14,7 @@ import pytest
 
 from eas.cli import main
 from tests.processes import is_alive, wait_until
+from tests.thorough import thorough
 
 REPOSITORY = Path(__file__).parents[2]
 HEAD = "import eas\nfrom eas import mk\n\n"
@@ -120,6 +121,27 @@ def test_a_kernel_without_types_is_checked_in_part_and_the_output_says_so(check:
         "note: a.py:4: kernel `partly` is checked in part: "
         "nothing is known of `a`, `b`, `N`, `BLOCK`\n"
     ) in text
+
+
+GUARDED = """\
+@eas.kernel
+def guarded(a, N, BLOCK: eas.constexpr):
+    if BLOCK % 32:
+        raise ValueError("BLOCK is a multiple of 32")
+    t, s = mk.tid(0, BLOCK), mk.sg_id()
+    acc = mk.mma_zero()
+    mk.store(a, t + mk.simd_sum(s), 1.0)
+"""
+
+
+def test_what_depends_on_an_unknown_constant_is_no_error(check: Run) -> None:
+    code, out, _ = check("a.py", a=HEAD + GUARDED)
+    assert (code, out.splitlines()[-1]) == (0, "no errors in 1 kernel of 1 file")
+
+
+def test_a_raise_behind_a_condition_of_run_time_is_an_error_in_part_too(check: Run) -> None:
+    text = PARTLY.replace("    i =", "    if mk.program_id(0):\n        raise ValueError\n    i =")
+    assert ("E0102", 7, 9, 25) in places(found(check, "a.py", a=HEAD + text))
 
 
 def test_annotations_give_the_types(check: Run) -> None:
@@ -249,6 +271,16 @@ def test_a_failing_import_is_reported_with_its_place(
     assert [each["code"] for each in rest] == ["E0205", "E0201"]  # and the kernels are read
 
 
+def test_an_optional_module_that_is_missing_is_a_note(check: Run, tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text('[tool.eas.check]\noptional = ["nothing"]\n')
+    code, out, _ = check("a.py", a=f"{HEAD}import nothing.at_all\n{RIGHT}")
+    assert code == 0
+    assert out.startswith("note: a.py is not imported: `nothing` is not installed\n")
+    assert out.endswith("\n\nno errors in 1 kernel of 1 file\n")
+    assert check("a.py", a=f"{HEAD}import nothing\n{WRONG}")[0] == 1
+    assert check("a.py", a=f"{HEAD}import other\n{RIGHT}")[0] == 2
+
+
 def test_an_import_that_fails_in_another_module_is_at_the_import(check: Run) -> None:
     code, out, _ = check("a.py", "--format", "json", a=f"{HEAD}import helper\n", helper="\n1 / 0\n")
     [diagnostic] = json.loads(out)["diagnostics"]
@@ -267,6 +299,7 @@ def test_a_module_that_ends_its_process_is_reported(check: Run) -> None:
     assert [each["code"] for each in rest] == ["E0205", "E0201"]
 
 
+@thorough
 def test_a_module_that_hangs_is_ended_with_its_children(check: Run, tmp_path: Path) -> None:
     hanging = (
         "import subprocess, sys, time, pathlib\n"

@@ -14,6 +14,7 @@ import pytest
 from eas.cli import main
 from tests.editor import sarif
 from tests.editor.client import Client
+from tests.thorough import sampled
 
 FOLDER = Path(__file__).parent / "mistakes"
 FILES = sorted(path.stem for path in FOLDER.glob("*.py"))
@@ -59,6 +60,7 @@ def checked(form: str) -> Any:
 
 
 @every_file
+@sampled(2)
 def test_json_has_the_right_places(name: str) -> None:
     found = [
         (each["code"], place["line"], place["column"], place["endColumn"])
@@ -69,6 +71,7 @@ def test_json_has_the_right_places(name: str) -> None:
 
 
 @every_file
+@sampled(2)
 def test_sarif_has_the_right_places(name: str) -> None:
     found: list[Spot] = []
     for result in checked("sarif")["runs"][0]["results"]:

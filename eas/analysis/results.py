@@ -79,13 +79,14 @@ class NameRecord(TypedDict):
 
 
 class FileRecord(TypedDict):
-    """All that is found in a file."""
+    """All that is found in a file. `missing` is an optional module that it lacks."""
 
     path: str
     kernels: list[KernelRecord]
     diagnostics: list[DiagnosticRecord]
     names: list[NameRecord]
     output: str
+    missing: str
 
 
 class TextRecord(TypedDict):
