@@ -6,6 +6,7 @@ import operator
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
 from eas.compile_contexts import refusing_depth, reporting_faults, run_verified
@@ -27,6 +28,23 @@ from eas.support.timing import timed
 if TYPE_CHECKING:
     from eas.frontend_ast.context import Caution, Table
     from eas.msl.kernel import MslKernel, ThreadgroupMemory
+
+
+@without_collector()
+def load_compiler() -> None:
+    """Loads what compiles kernels and writes Metal, for the first kernel that is defined.
+
+    `import eas` alone stays short, and no compile waits for modules.
+    """
+    for name in ("eas.frontend_ast.lower", "eas.frontend_ast.table", "eas.metal_text"):
+        import_module(name)
+
+
+def load_code_generator() -> None:
+    """Loads what makes machine code for `cpu`: copies of this process have it, too."""
+    from eas.runtime.cpu import build
+
+    build.load_code_generator()
 
 
 @without_collector()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from eas.backends import backend_of_metal_tensors, checks_by_default, launch_on
 from eas.call_arguments import Specialized, argument_types, fake_types, specialize_call
-from eas.compiler import CompiledKernel, compile
+from eas.compiler import CompiledKernel, compile, load_compiler
 from eas.config import (
     Backend,
     BackendError,
@@ -141,6 +141,7 @@ class Kernel:
             fn = fn.__func__
         if not isinstance(fn, FunctionType):
             raise TypeError(f"@eas.kernel takes a function, not {fn!r}")
+        load_compiler()
         keep_texts(fn)
         self.fn = fn
         self.fast_math = fast_math

@@ -1,6 +1,6 @@
 """The Metal text of a compiled function, and what is decided before it is written.
 
-`import eas` does not import this module: the writer is loaded for the first text.
+`import eas` does not import this module: the writer is loaded for the first kernel.
 """
 
 from __future__ import annotations

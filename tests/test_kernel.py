@@ -13,6 +13,7 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from textwrap import dedent
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +22,7 @@ import pytest
 import eas
 from eas import mk
 
+ROOT = Path(__file__).parent.parent
 FACTOR = 2.0
 
 
@@ -95,6 +97,25 @@ def test_an_import_does_not_load_what_only_some_need() -> None:
     code = f"import sys, eas; print([name for name in {late} if name in sys.modules])"
     shown = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout
+    assert shown == "[]\n"
+
+
+def test_the_first_compile_loads_no_module() -> None:
+    code = """
+        import sys
+        from tests.kernels.add import CASE
+        arguments = CASE.arguments()
+        before = {*sys.modules}
+        CASE.kernel.to_msl(**arguments)
+        print(sorted({*sys.modules} - before))
+    """
+    shown = subprocess.run(
+        [sys.executable, "-c", dedent(code)],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=ROOT,
     ).stdout
     assert shown == "[]\n"
 

@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+import eas
+
 REPOSITORY = Path(__file__).parent.parent
 PROJECT: dict[str, Any] = tomllib.loads((REPOSITORY / "pyproject.toml").read_text("utf-8"))
 SETUPTOOLS: dict[str, Any] = PROJECT["tool"]["setuptools"]
@@ -69,6 +71,10 @@ def test_the_linter_refuses_to_import_a_stage_without_eas() -> None:
 def test_the_linter_sees_each_file_once() -> None:
     links = {f"eas/{stage}" for stage in STAGES}
     assert links <= set(PROJECT["tool"]["ruff"]["extend-exclude"])
+
+
+def test_the_package_has_the_version_of_the_project() -> None:
+    assert eas.__version__ == PROJECT["project"]["version"]
 
 
 def test_every_data_file_is_packaged() -> None:

@@ -11,6 +11,7 @@ from eas.export.host_parts import (
     buffer_of,
     demo_shape,
     demo_value,
+    extent_text,
     extents_of,
     failures,
     names_of,
@@ -190,20 +191,13 @@ def _grid_function(manifest: Manifest, names: Names) -> str:
     extents = extents_of(manifest)
     if extents is None:
         return ""
-    spelled = ", ".join(_extent(size, divisor, names) for size, divisor in extents)
+    spelled = ", ".join(extent_text(*extent, "NS::UInteger", names) for extent in extents)
     unused = "" if "arguments" in spelled else "(void)arguments;\n    "
     return (
         f"\n// {manifest['grid']['rule']} programs.\n"
         "static MTL::Size gridOf(const Arguments& arguments) {\n"
         f"    {unused}return MTL::Size::Make({spelled});\n}}\n"
     )
-
-
-def _extent(size: str | int, divisor: int, names: Names) -> str:
-    if isinstance(size, int):
-        return str(-(-size // divisor))
-    value = f"NS::UInteger(arguments.{names[size]})"
-    return f"({value} + {divisor - 1}) / {divisor}" if divisor > 1 else value
 
 
 def _bindings(manifest: Manifest, names: Names) -> list[str]:

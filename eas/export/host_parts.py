@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from eas.export.manifest import Manifest
@@ -123,6 +123,14 @@ def extents_of(manifest: Manifest) -> list[tuple[str | int, int]] | None:
         return None
     pairs: list[tuple[str | int, int]] = [(each["size"], each["divisor"]) for each in extents]
     return (pairs + [(1, 1)] * 2)[:3]
+
+
+def extent_text(size: str | int, divisor: int, kind: str, names: Mapping[str, str]) -> str:
+    """An extent of the grid as C++ and Swift spell it, as a number of a kind."""
+    if isinstance(size, int):
+        return str(-(-size // divisor))
+    value = f"{kind}(arguments.{names[size]})"
+    return f"({value} + {divisor - 1}) / {divisor}" if divisor > 1 else value
 
 
 def failures(manifest: Manifest) -> list[tuple[int, str]]:

@@ -11,6 +11,7 @@ from eas.export.host_parts import (
     buffer_of,
     demo_shape,
     demo_value,
+    extent_text,
     extents_of,
     failures,
     names_of,
@@ -174,20 +175,12 @@ def _grid_function(manifest: Manifest, names: Names) -> str:
     extents = extents_of(manifest)
     if extents is None:
         return ""
-    spelled = [_extent(size, divisor, names) for size, divisor in extents]
-    width, height, depth = spelled
+    width, height, depth = (extent_text(*extent, "Int", names) for extent in extents)
     return (
         f"\n/// {manifest['grid']['rule']} programs.\n"
         "func gridOf(_ arguments: Arguments) -> MTLSize {\n"
         f"    return MTLSize(width: {width}, height: {height}, depth: {depth})\n}}\n"
     )
-
-
-def _extent(size: str | int, divisor: int, names: Names) -> str:
-    if isinstance(size, int):
-        return str(-(-size // divisor))
-    value = f"Int(arguments.{names[size]})"
-    return f"({value} + {divisor - 1}) / {divisor}" if divisor > 1 else value
 
 
 def _bindings(manifest: Manifest, names: Names) -> list[str]:

@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
+from importlib import import_module
 
 from eas.ir.nodes import Function
 from eas.ir.report_sites import site_numbers
@@ -35,6 +36,15 @@ def to_llvm(function: Function) -> str:
     from eas.runtime.cpu import jit
 
     return write(function, jit.vector_width(), jit.is_x86())
+
+
+@cache
+def load_code_generator() -> None:
+    """Imports the code generator and loads LLVM, once: copies of this process have them, too."""
+    from eas.runtime.cpu import jit
+
+    import_module("eas.llvm.kernel")
+    jit.object_code("define void @nothing() {\n  ret void\n}\n")
 
 
 def to_asm(function: Function) -> str:
