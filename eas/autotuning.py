@@ -7,8 +7,9 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import Any, TypeGuard, cast
 
+from eas.call_arguments import identity
 from eas.config import choose_backend
 from eas.frontend_ast.source.errors import CompileError
 from eas.frontend_ast.source.reading import read_source
@@ -30,6 +31,7 @@ from eas.tuning_configs import (
     Config,
     check_configs,
     check_key,
+    in_words,
     type_in_words,
     type_key,
     value_key,
@@ -37,6 +39,8 @@ from eas.tuning_configs import (
 
 Prune = Callable[[list["Config"], dict[str, Any]], Iterable["Config"]]
 Key = tuple[object, ...]
+
+_MOST_NAMED = 4  # configs with one reason
 
 
 @frozen
@@ -80,10 +84,12 @@ def autotune(
     samples per config (`repeat` is another name of it), `warmup` of runs before them. `progress`
     shows a line per trial; without it, only on a terminal.
     """
+    if callable(configs):
+        raise TypeError("@eas.autotune needs configs: `@eas.autotune(configs=[...], key=[...])`")
     rounds = _rounds(rep, repeat)
     _check_number("warmup", warmup)
     _check_number("memory", memory, 1)
-    _check_options(prune, timeout, tolerance)
+    _check_options(prune, timeout, tolerance, progress)
     plan = Plan(warmup=warmup, rounds=rounds, tolerance=tolerance)
     limits = Limits(timeout, memory)
 
@@ -107,7 +113,9 @@ def _check_number(name: str, value: object, least: int = 0) -> None:
         raise TypeError(f"`{name}` is an int from {least} on, not {value!r}")
 
 
-def _check_options(prune: object, timeout: object, tolerance: object) -> None:
+def _check_options(prune: object, timeout: object, tolerance: object, progress: object) -> None:
+    if progress is not None and type(progress) is not bool:
+        raise TypeError(f"`progress` is True, False or None, not {progress!r}")
     if prune is not None and not callable(prune):
         raise TypeError(f"`prune` is a function of configs and arguments, not {prune!r}")
     if not _is_number(timeout) or not timeout > 0:
@@ -142,6 +150,7 @@ class Autotuned:
         self.configs = check_configs(kernel, configs)
         self.key = check_key(kernel, key, self.configs[0])
         self.trials: list[Trial] = []
+        self._constants = frozenset(p.name for p in kernel.parameters.all if p.is_constexpr)
         self._prune = prune
         self._plan = plan
         self._limits = limits
@@ -207,7 +216,10 @@ class Autotuned:
         if is_fake:
             return None
         slot = self._slot(bound, options)
-        stored = self._choices.find(slot, lambda number: self._ir(bound, self.configs[number]))
+        names = [str(each) for each in self.configs]
+        stored = self._choices.find(
+            slot, names, lambda number: self._ir(bound, self.configs[number])
+        )
         if stored is not None:
             return self.configs[stored]
         if RECORDER.get() is not None:
@@ -242,7 +254,10 @@ class Autotuned:
             return list(self.configs)
         tuned = self.configs[0].values
         given = {name: value for name, value in bound.items() if name not in tuned}
-        left = list(self._prune(list(self.configs), given))
+        found: Any = self._prune(list(self.configs), given)
+        if not isinstance(found, Iterable):
+            raise LaunchError(self.kernel.name, f"`prune` gave {found!r}, which is no list")
+        left = list(cast(Iterable[Config], found))
         strange = [each for each in left if each not in self.configs]
         if strange:
             raise LaunchError(self.kernel.name, f"`prune` gave {strange[0]!r}, which is no config")
@@ -268,12 +283,17 @@ class Autotuned:
         """Equal for launches that share a choice."""
         names = self.kernel.parameters.by_position
         given = [*zip(names, args, strict=False), *kwargs.items()]
-        tuned_for = self.key
-        parts = [
-            (name, type_key(value), value_key(value) if name in tuned_for else None)
-            for name, value in given
-            if name != "_sync"
-        ]
+        tuned_for, constants = self.key, self._constants
+        try:
+            parts = [
+                (name, identity(value))
+                if name in constants
+                else (name, type_key(value), value_key(value) if name in tuned_for else None)
+                for name, value in given
+                if name != "_sync"
+            ]
+        except BadArgument as error:
+            raise LaunchError(self.kernel.name, str(error)) from None
         return (choose_backend(kwargs.get("_backend")), *parts)
 
     def _slot(self, bound: Mapping[str, Any], options: Mapping[str, Any]) -> Slot:
@@ -283,7 +303,8 @@ class Autotuned:
         for p in kernel.parameters.all:
             if p.name not in self.configs[0].values:
                 value = bound[p.name]
-                types.append(f"{p.name}={value!r}" if p.is_constexpr else type_in_words(value))
+                is_constant = p.name in self._constants
+                types.append(f"{p.name}={in_words(value)}" if is_constant else type_in_words(value))
         values = [f"{name}={value_key(bound[name])}" for name in self.key]
         backend = choose_backend(options.get("_backend"))
         source = ast.dump(read_source(kernel_function(kernel.fn)).node)
@@ -327,5 +348,16 @@ def _in_words(trial: Trial) -> str:
 
 
 def _none_works(trials: Sequence[Trial]) -> str:
-    rows = [f"  {each.config}: {each.outcome.status}, {each.outcome.reason}" for each in trials]
-    return "\n".join(["no config works:", *rows])
+    """The reasons, each once with its configs, and the first report that says where."""
+    configs: dict[str, list[str]] = {}
+    for each in trials:
+        configs.setdefault(_in_words(each), []).append(str(each.config))
+    rows = [f"  {_listed(names)}: {words}" for words, names in configs.items()]
+    reported = [each for each in trials if each.outcome.report][:1]
+    reports = [f"\nwith {each.config}:\n{each.outcome.report}" for each in reported]
+    return "\n".join(["no config works:", *rows, *reports])
+
+
+def _listed(names: Sequence[str]) -> str:
+    left = len(names) - _MOST_NAMED
+    return "; ".join([*names[:_MOST_NAMED], *([f"{left} more"] if left > 0 else [])])

@@ -14,7 +14,7 @@ from eas.runtime.errors import KernelError
 from eas.runtime.refusals import LaunchError
 from eas.tuning.isolation import CAN_FORK, Limits, Stopped, run_forked
 from eas.tuning.judging import Plan, judge
-from eas.tuning.outcomes import Outcome
+from eas.tuning.outcomes import Outcome, Status, usual_slowness
 
 Values = Mapping[str, Any]
 
@@ -36,6 +36,7 @@ class KernelTrials:
         self._reference: Values | None = None
         self._best: Values | None = None
         self._best_seconds = float("inf")
+        self._tried: list[tuple[Outcome, float]] = []
 
     def run(self, config: Values) -> tuple[Outcome, float]:
         """What comes of a config, and its seconds, comparable with those of the others."""
@@ -43,7 +44,8 @@ class KernelTrials:
             outcome = self._isolated(config)
         except Stopped as stopped:
             outcome = Outcome(stopped.status, stopped.reason)
-        seconds = outcome.relative_to(self._best_seconds)
+        seconds = outcome.relative_to(self._best_seconds, usual_slowness(self._tried))
+        self._tried.append((outcome, seconds))
         if outcome.is_right and self._reference is None:
             self._reference = config
         if seconds < self._best_seconds:
@@ -67,9 +69,9 @@ class KernelTrials:
         except (CompileError, LaunchError) as error:
             if _comes_from_memory(error):
                 return Outcome("memory", "out of memory")
-            return Outcome("refused", _first_line(error))
+            return _failed("refused", error)
         except KernelError as error:
-            return Outcome("failed", _first_line(error))
+            return _failed("failed", error)
 
     def _written(self, config: Values) -> list[str]:
         threads = config.get("_tptg", self._options.get("_tptg"))
@@ -110,5 +112,10 @@ def _comes_from_memory(error: BaseException | None) -> bool:
     return error is not None
 
 
-def _first_line(error: Exception) -> str:
-    return str(error).strip().partition("\n")[0]
+def _failed(status: Status, error: Exception) -> Outcome:
+    """The first line of an error is the reason, all of it the report if it has more than that."""
+    text = str(error).strip()
+    if isinstance(error, LaunchError):
+        text = text.removeprefix(f"kernel `{error.kernel}`: ")
+    reason, _, more = text.partition("\n")
+    return Outcome(status, reason, report=text if more else "")

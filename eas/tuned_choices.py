@@ -51,8 +51,11 @@ class Choices:
         self._stamp: tuple[int, int] | None = None
         self._entries: Entries = {}
 
-    def find(self, slot: Slot, ir_of: Callable[[int], str]) -> int | None:
-        """The number of the config in a slot, if the kernel that was measured is still the same."""
+    def find(self, slot: Slot, configs: Sequence[str], ir_of: Callable[[int], str]) -> int | None:
+        """The number of the config in a slot, if the kernel that was measured is still the same.
+
+        `configs` is how each of them reads.
+        """
         path = tuning_file()
         if path is None:
             return None
@@ -61,13 +64,12 @@ class Choices:
             return None
         number = entry.get("number")
         is_current = (entry.get("text"), entry.get("version")) == (slot.text, package_version())
-        if not is_current or type(number) is not int or not 0 <= number < _MOST_CONFIGS:
+        if not is_current or type(number) is not int or not 0 <= number < len(configs):
             return None
-        try:
-            ir = ir_of(number)
-        except IndexError:
-            return None
-        return number if entry.get("ir") == digest(ir) else None
+        is_same = entry.get("config") == configs[number] and entry.get("ir") == digest(
+            ir_of(number)
+        )
+        return number if is_same else None
 
     def store(self, slot: Slot, choice: Choice, ir: str) -> None:
         path = tuning_file()
@@ -94,9 +96,6 @@ class Choices:
         if path != self._path or stamp != self._stamp or stamp is None:
             self._path, self._stamp, self._entries = path, stamp, read_entries(path)
         return self._entries
-
-
-_MOST_CONFIGS = 1 << 20
 
 
 def tuning_file() -> Path | None:

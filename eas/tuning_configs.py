@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from eas.call_arguments import identity
 from eas.kernel import Kernel
 from eas.runtime.argument_values import is_eas_tensor
+from eas.runtime.refusals import BadArgument
 from eas.runtime.torch_arguments import is_tensor, type_text
 from eas.support.close_names import closest
 
@@ -33,7 +35,7 @@ class Config:
         return f"Config({self})"
 
     def __str__(self) -> str:
-        return ", ".join(f"{name}={value!r}" for name, value in self.values.items())
+        return ", ".join(f"{name}={in_words(value)}" for name, value in self.values.items())
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Config) and self._identity() == other._identity()
@@ -54,6 +56,7 @@ def check_configs(kernel: Kernel, configs: Any) -> tuple[Config, ...]:
         if not isinstance(config, Config):
             raise TypeError(f"`configs` is a list of `eas.Config`, not of {config!r}")
         _check_names(kernel, config)
+        _check_values(config)
         if set(config.values) != set(listed[0].values):
             raise TypeError(f"all configs have the same names: {listed[0]!r} and {config!r} differ")
     return tuple(dict.fromkeys(listed))
@@ -67,10 +70,23 @@ def _check_names(kernel: Kernel, config: Config) -> None:
             raise TypeError(f"kernel `{kernel.name}` has no parameter `{name}`; {hint}")
 
 
-def check_key(kernel: Kernel, key: Sequence[str], config: Config) -> tuple[str, ...]:
+def _check_values(config: Config) -> None:
+    try:
+        hash(config)
+    except BadArgument as error:
+        raise TypeError(f"{config!r}: {error}") from None
+
+
+def check_key(kernel: Kernel, key: Any, config: Config) -> tuple[str, ...]:
     """The names of a key; raises `TypeError` for one that is no argument of a launch."""
     names = [p.name for p in kernel.parameters.all if p.name not in config.values]
-    listed = (key,) if isinstance(key, str) else tuple(key)
+    listed = (key,) if isinstance(key, str) else key
+    if not isinstance(listed, Iterable):
+        raise TypeError(f'`key` is a list of names, as `["N"]`, not {key!r}')
+    listed = tuple(cast(Iterable[Any], listed))
+    for name in listed:
+        if not isinstance(name, str):
+            raise TypeError(f'`key` is a list of names, as `["N"]`, not of {name!r}')
     for name in listed:
         if name not in names:
             reason = f"which kernel `{kernel.name}` does not get; {_hint(name, names)}"
@@ -104,6 +120,11 @@ def type_in_words(value: Any) -> str:
         dtype = value.dtype  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
         return f"*{getattr(dtype, 'name', dtype)}[{value.ndim}]"  # pyright: ignore[reportUnknownArgumentType]
     return type(value).__name__
+
+
+def in_words(value: object) -> str:
+    """A constant, as it stands in a file; where it lies in memory does not."""
+    return re.sub(r" at 0x[0-9a-fA-F]+", "", repr(value))
 
 
 def value_key(value: Any) -> object:

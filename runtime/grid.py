@@ -193,7 +193,7 @@ def implicit_grid(
     found = [values.get(name, constants.get(name, _ABSENT)) for name in names] if not sizes else []
     block: Any = constants.get("BLOCK", use.block or _ABSENT)
     if not all(map(is_int, found)) or not is_int(block):
-        raise BadArgument(_what_is_needed(use, found, block))
+        raise BadArgument(_what_is_needed(use, found, constants.get("BLOCK", _ABSENT)))
     sizes = sizes or found
     if min(sizes) < 0 or block < 1:
         pairs = [*zip(names, sizes, strict=True), ("BLOCK", block)]
@@ -260,10 +260,13 @@ def _what_is_needed(use: GridUse, found: Sequence[Any], block: Any) -> str:
     *first, last = sizes or [""]
     noun = "integer arguments" if first else "an integer argument"
     words = f"{noun} {' and '.join(filter(None, (', '.join(first), last)))} and " if last else ""
+    is_rest_there = not any(value is _ABSENT for value in found)
+    has_size = block is _ABSENT and use.block and is_rest_there
+    in_brackets = f"{use.block} stands for it" if has_size else _found(block)
     instead = f", or `_shape=({', '.join(reversed(names))})`" if use.axes > 1 and last else ""
     return (
         f"give a grid: `kernel[grid](...)`. Without one the grid is {use.formula}{why}, and that "
-        f"takes {words}a constexpr `BLOCK` ({_found(block)}){instead}"
+        f"takes {words}a constexpr `BLOCK` ({in_brackets}){instead}"
     )
 
 

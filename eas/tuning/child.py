@@ -12,7 +12,13 @@ from importlib import import_module
 from typing import Any, BinaryIO
 
 from eas.tuning.isolation import Limits, Stopped, answer_of, limit_memory, run_forked
-from eas.tuning.lifetimes import end_after, end_with_parent
+from eas.tuning.lifetimes import (
+    adopt_orphans,
+    children,
+    end_after,
+    end_children,
+    end_with_parent,
+)
 
 # On a Mac, frameworks of the system do not work in a copy of a process.
 _CAN_COPY = sys.platform == "linux"
@@ -21,6 +27,7 @@ _CAN_COPY = sys.platform == "linux"
 def main() -> None:
     """Serves calls until its input ends. What a call prints goes to stderr."""
     end_with_parent(int(sys.argv[1]))
+    adopt_orphans()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends this process
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
@@ -69,10 +76,13 @@ class Calls:
         return answer_of(self._call)
 
     def _answer_of_copy(self) -> bytes:
+        before = children()
         try:
             return pickle.dumps(("ok", run_forked(self._call, self._limits)))
         except Stopped as stopped:
             return pickle.dumps((stopped.status, stopped.reason))
+        finally:
+            end_children(before)
 
 
 def _function(name: str) -> Callable[..., Any]:

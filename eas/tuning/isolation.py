@@ -32,6 +32,7 @@ T = TypeVar("T")
 CAN_FORK = hasattr(os, "fork")
 PREPARING = 600.0  # seconds for a fresh process to start, and for what it prepares
 _CHUNK = 1 << 16
+_LONGEST = 3600.0  # seconds of one wait: the system takes no number that is too large
 _MUCH = 0.75  # of the limit: a process that dies with so much memory died of that
 
 
@@ -83,11 +84,20 @@ def _answer_and_exit(call: Callable[[], Any], limits: Limits, target: int, paren
         end_after(limits.seconds)
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends this process
         limit_memory(limits.memory)
+        _silence()
         answer = answer_of(call)
         while answer:
             answer = answer[os.write(target, answer) :]
     finally:
         os._exit(0)
+
+
+def _silence() -> None:
+    """Drops what this process prints: of many trials, and of candidates that are wrong."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for descriptor in (1, 2):
+        os.dup2(nowhere, descriptor)
+    os.close(nowhere)
 
 
 def answer_of(call: Callable[[], Any]) -> bytes:
@@ -120,8 +130,8 @@ def limit_memory(extra: int) -> None:
             taken = int(file.read().split()[0]) * resource.getpagesize()
         _, hard = resource.getrlimit(resource.RLIMIT_AS)
         limit = taken + extra
-        limit = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
-        resource.setrlimit(resource.RLIMIT_AS, (limit, hard))
+        if limit < (sys.maxsize if hard == resource.RLIM_INFINITY else hard):  # else it is no limit
+            resource.setrlimit(resource.RLIMIT_AS, (limit, hard))
     except (ImportError, OSError, ValueError):  # a system without /proc, or without limits
         return
 
@@ -131,13 +141,19 @@ def _receive(source: int, seconds: float) -> bytes | None:
     deadline = time.monotonic() + seconds
     parts: list[bytes] = []
     while True:
-        left = deadline - time.monotonic()
-        if left <= 0 or not select.select([source], [], [], left)[0]:
-            raise Stopped("timeout", f"no result after {seconds:g} s")
+        _wait_for(source, deadline, seconds)
         part = os.read(source, _CHUNK)
         if not part:
             return b"".join(parts) or None
         parts.append(part)
+
+
+def _wait_for(source: int, deadline: float, seconds: float) -> None:
+    """Waits until something can be read; raises `Stopped` at the deadline."""
+    while (left := deadline - time.monotonic()) > 0:
+        if select.select([source], [], [], min(left, _LONGEST))[0]:
+            return
+    raise Stopped("timeout", f"no result after {seconds:g} s")
 
 
 def _end(pid: int) -> tuple[int, int]:
@@ -265,9 +281,7 @@ def _receive_one(source: int, seconds: float) -> bytes:
 def _receive_exactly(source: int, count: int, deadline: float, seconds: float) -> bytes:
     parts: list[bytes] = []
     while count:
-        left = deadline - time.monotonic()
-        if left <= 0 or not select.select([source], [], [], left)[0]:
-            raise Stopped("timeout", f"no result after {seconds:g} s")
+        _wait_for(source, deadline, seconds)
         part = os.read(source, min(count, _CHUNK))
         if not part:
             raise EOFError

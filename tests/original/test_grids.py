@@ -186,8 +186,8 @@ REFUSED: list[tuple[Callable[[], object], str]] = [
         lambda: count(OUT, 1.5, 2, 3, THREADS=32),
         "kernel `count`: give a grid: `kernel[grid](...)`. Without one the grid is "
         "(ceil(W / BLOCK), H, D), because the kernel uses `program_id(2)`, and that takes integer "
-        "arguments `W` (found), `H` (found) and `D` (found `1.5`) and a constexpr `BLOCK` (found), "
-        "or `_shape=(D, H, W)`",
+        "arguments `W` (found), `H` (found) and `D` (found `1.5`) and a constexpr `BLOCK` (32 "
+        "stands for it), or `_shape=(D, H, W)`",
     ),
     (
         lambda: unused_axis(OUT, 4, BLOCK=4),

@@ -36,12 +36,13 @@ def get_ready(*_: object) -> None:
     STATE["prepared"] += 1
 
 
-def get_ready_slowly() -> None:
+def get_ready_slowly(*_: object) -> None:
     time.sleep(1.0)
 
 
-def hang_and_say() -> None:
-    os.write(2, f"{os.getpid()}\n".encode())
+def hang_and_say(path: str) -> None:
+    with open(path, "w", encoding="ascii") as file:
+        file.write(f"{os.getpid()}\n")
     hang()
 
 
@@ -69,3 +70,18 @@ def fill_and_die() -> None:
     libc.malloc.restype = ctypes.c_void_p
     while True:
         ctypes.memset(libc.malloc(8 << 20), 1, 8 << 20)
+
+
+def leave_a_daemon() -> int:
+    """The number of a process that belongs to no other one."""
+    number = os.fork()
+    if number == 0:
+        os.setsid()
+        os.closerange(3, 64)  # the answer is not waited for
+        hang()
+    return number
+
+
+def shout() -> None:
+    os.write(1, b"noise")
+    os.write(2, b"noise")

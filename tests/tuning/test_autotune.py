@@ -149,6 +149,40 @@ def test_configs_of_which_none_works_are_named_with_the_reasons() -> None:
     np.testing.assert_array_equal(y, 1)
 
 
+def test_configs_that_fail_alike_are_reported_once_with_the_place() -> None:
+    tuned = eas.autotune(CONFIGS, **FAST)(accumulate)
+    x, y = arrays(100)
+    with pytest.raises(eas.LaunchError) as caught:
+        tuned(x, y, 200)
+    names, message = "; ".join(map(str, CONFIGS)), str(caught.value)
+    reason = "error[R0101]: `y` is read out of bounds, at offset 100\n"
+    assert message.startswith(
+        f"kernel `accumulate`: no config works:\n  {names}: failed, {reason}\n"
+        f"with {CONFIGS[0]}:\n{reason}"
+    )
+    assert message.count("error[R0101]") == 2
+    assert "test_autotune.py:32" in message
+    assert "program 1 of a grid of 4, lane 36" in message
+
+
+def test_a_grid_that_is_missing_is_the_same_reason_for_all_configs() -> None:
+    @eas.kernel
+    def fill(y: Any, M: Any, N: Any, BM: eas.constexpr, BN: eas.constexpr) -> None:
+        i = mk.program_id(1) * BM + mk.arange(0, BM)
+        j = mk.program_id(0) * BN + mk.arange(0, BN)
+        inside = (i[:, None] < M) & (j[None, :] < N)
+        mk.store(y, i[:, None] * N + j[None, :], 1.0, mask=inside)
+
+    sizes = [(16, 16), (8, 16), (8, 32), (16, 8), (32, 8)]
+    configs = [eas.Config(BM=rows, BN=columns) for rows, columns in sizes]
+    with pytest.raises(eas.LaunchError) as caught:
+        eas.autotune(configs, **FAST)(fill)(np.zeros((20, 20), np.float32), 20, 20)
+    message = str(caught.value)
+    assert "BM=16, BN=8; 1 more: refused, give a grid" in message
+    assert message.count("give a grid") == 1
+    assert "a constexpr `BLOCK` (there is none)" in message
+
+
 def test_a_key_is_measured_once() -> None:
     tuned = eas.autotune(CONFIGS, key=["N"], **FAST)(accumulate)
     x, y = arrays()
@@ -204,6 +238,38 @@ def test_a_second_process_reuses_the_file(tmp_path: Path, tuning_file: Path) -> 
     assert entry["config"] in ("BLOCK=64", "BLOCK=128")
 
 
+@pytest.mark.parametrize("number", ["another", 7, -1, True, 1e9, None])
+def test_an_entry_whose_number_is_not_its_configs_is_measured_anew(
+    tuning_file: Path, number: object
+) -> None:
+    x, y = arrays()
+    eas.autotune(CONFIGS, key=["N"], **FAST)(accumulate)(x, y, 1000)
+    content = json.loads(tuning_file.read_text())
+    (entry,) = content["entries"].values()
+    entry["number"] = 1 - entry["number"] if number == "another" else number
+    tuning_file.write_text(json.dumps(content))
+    tuned = eas.autotune(CONFIGS, key=["N"], **FAST)(accumulate)
+    tuned(x, y, 1000)
+    assert len(tuned.trials) == 2
+
+
+def test_each_constant_is_measured(tuning_file: Path) -> None:
+    @eas.kernel
+    def power(x: Any, N: Any, TIMES: eas.constexpr, BLOCK: eas.constexpr) -> None:
+        i = mk.program_id(0) * BLOCK + mk.arange(0, BLOCK)
+        v = mk.load(x, i, mask=i < N)
+        mk.store(x, i, v * TIMES, mask=i < N)
+
+    tuned = eas.autotune(CONFIGS, key=["N"], **FAST)(power)
+    for times in (2, 3):
+        x = np.ones(100, np.float32)
+        tuned.trials.clear()
+        tuned(x, 100, times)
+        assert (x == times).all()
+        assert len(tuned.trials) == 2
+    assert len(json.loads(tuning_file.read_text())["entries"]) == 2
+
+
 def test_a_changed_helper_is_measured_anew(tmp_path: Path) -> None:
     assert run(tmp_path) == "2"
     assert run(tmp_path, factor=3) == "2"
@@ -241,6 +307,18 @@ def test_pruned_configs_get_no_trial() -> None:
     x, y = arrays()
     tuned(x, y, 1000)
     assert [str(each.config) for each in tuned.trials] == ["BLOCK=64"]
+
+
+def test_a_prune_that_gives_no_list_is_named() -> None:
+    tuned = eas.autotune(CONFIGS, prune=lambda configs, arguments: None)(accumulate)  # type: ignore
+    with pytest.raises(eas.LaunchError, match="`prune` gave None, which is no list"):
+        tuned(*arrays(), 1000)
+
+
+def test_limits_may_be_larger_than_the_system_counts() -> None:
+    tuned = eas.autotune(CONFIGS, timeout=float("inf"), memory=1 << 80, **FAST)(accumulate)
+    tuned(*arrays(), 1000)
+    assert [trial.outcome.status for trial in tuned.trials] == ["ok", "ok"]
 
 
 def test_a_recorded_launch_is_not_measured() -> None:
@@ -302,10 +380,15 @@ def test_progress_is_a_line_per_trial(capsys: pytest.CaptureFixture[str]) -> Non
     ("make", "message"),
     [
         (lambda: eas.autotune([])(accumulate), "at least one `eas.Config`"),
+        (lambda: eas.autotune(accumulate), r"needs configs: `@eas.autotune\(configs="),  # type: ignore
         (lambda: eas.autotune([{"BLOCK": 1}])(accumulate), "a list of `eas.Config`"),  # type: ignore
         (lambda: eas.autotune([eas.Config(BLOK=1)])(accumulate), "did you mean `BLOCK`"),
         (lambda: eas.autotune(CONFIGS, key=["M"])(accumulate), "`key` has `M`"),
         (lambda: eas.autotune(CONFIGS, key=["BLOCK"])(accumulate), "`key` has `BLOCK`"),
+        (lambda: eas.autotune(CONFIGS, key=3)(accumulate), "`key` is a list of names, .*3"),  # type: ignore
+        (lambda: eas.autotune(CONFIGS, key=[3])(accumulate), "`key` is a list of names, .*3"),  # type: ignore
+        (lambda: eas.autotune(CONFIGS, progress="no"), "`progress` is True, False or None"),  # type: ignore
+        (lambda: eas.autotune([eas.Config(BLOCK=[1])])(accumulate), r"BLOCK=\[1\].*use a tuple"),
         (lambda: eas.autotune(CONFIGS)(accumulate.fn), "stands above @eas.kernel"),  # type: ignore
         (lambda: eas.autotune(CONFIGS, rep=0), "`rep` is an int from 1 on"),
         (lambda: eas.autotune(CONFIGS, rep=1, repeat=1), "two names of one number"),

@@ -57,6 +57,7 @@ def misbehave(block: int) -> None:
 
 
 @needs_fork
+@thorough
 def test_configs_that_end_their_process_are_recorded_and_never_win() -> None:
     configs = [eas.Config(BLOCK=64 << n) for n in range(7)]
     tuned = eas.autotune(configs, rep=1, warmup=0, timeout=3.0, memory=1 << 28)(count)

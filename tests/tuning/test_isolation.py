@@ -9,11 +9,15 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
 from eas.tuning import lifetimes
 from eas.tuning.isolation import Child, Limits, Stopped, run_forked
+from tests.processes import wait_until
+from tests.thorough import one_of
+from tests.tuning.calls import shout
 
 HERE = "tests.tuning.calls"
 
@@ -150,33 +154,43 @@ def test_memory_that_a_call_leaks_is_not_missing_for_the_next(child: Child) -> N
         assert child.call(f"{HERE}:run_as_asked", "leak", prepare=READY) == 300 << 20
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="processes that are adopted")
+def test_a_process_that_a_call_leaves_behind_is_ended(child: Child) -> None:
+    number = child.call(f"{HERE}:leave_a_daemon", prepare=f"{HERE}:get_ready")
+    assert is_gone(number)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="calls in copies")
+def test_what_a_copy_prints_is_dropped(child: Child, capfd: pytest.CaptureFixture[str]) -> None:
+    child.call(f"{HERE}:shout", prepare=f"{HERE}:get_ready")
+    run_forked(shout, Limits())
+    assert capfd.readouterr() == ("", "")
+
+
 def test_the_time_to_prepare_does_not_count(child: Child) -> None:
     assert child.call(f"{HERE}:process_number", prepare=f"{HERE}:get_ready_slowly", seconds=0.5)
 
 
 PARENT = """
-import os, sys, time
-from eas.tuning import lifetimes
+import sys
 from eas.tuning.isolation import Child, Limits, run_forked
-kind = sys.argv[1]
-def hang():
-    print(os.getpid(), flush=True)
-    time.sleep(600)
+from tests.tuning.calls import hang_and_say
+kind, path = sys.argv[1:]
 if kind == "forked":
-    run_forked(hang, Limits(seconds=500.0))
+    run_forked(lambda: hang_and_say(path), Limits(seconds=500.0))
 child = Child(Limits(seconds=500.0))
 prepare = "tests.tuning.calls:get_ready" if kind == "copied" else None
-child.call("tests.tuning.calls:hang_and_say", prepare=prepare)
+child.call("tests.tuning.calls:hang_and_say", path, prepare=prepare)
 """
 
 
-@pytest.mark.parametrize("kind", ["forked", "called", "copied"])
+@pytest.mark.parametrize("kind", one_of(3, [("copied",), ("forked",), ("called",)]))
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere they end after their time")
-def test_a_call_ends_when_the_process_that_waits_is_killed(kind: str) -> None:
-    command = [sys.executable, "-c", PARENT, kind]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as parent:
-        assert parent.stdout is not None
-        number = int(parent.stdout.readline())
+def test_a_call_ends_when_the_process_that_waits_is_killed(kind: str, tmp_path: Path) -> None:
+    said = tmp_path / "number"
+    with subprocess.Popen([sys.executable, "-c", PARENT, kind, str(said)]) as parent:
+        wait_until(lambda: said.exists() and said.read_text("ascii").endswith("\n"))
+        number = int(said.read_text("ascii"))
         os.kill(number, 0)
         parent.kill()
     assert is_gone(number)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import multiprocessing
+import os
 from pathlib import Path
 
 import pytest
@@ -35,7 +36,7 @@ def test_the_same_entries_are_the_same_bytes(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["{", "[]", '{"format": 99, "entries": {}}', '{"format": 1}', "\0"]
+    "text", ["{", "[" * 50_000, "[]", '{"format": 99, "entries": {}}', '{"format": 1}', "\0"]
 )
 def test_a_broken_file_is_not_used_and_not_lost(tmp_path: Path, text: str) -> None:
     path = tmp_path / "tuning.json"
@@ -52,6 +53,35 @@ def test_a_folder_that_cannot_be_written_is_a_warning(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.warns(TuningFileWarning, match="cannot be written"):
         assert not add_entries(tmp_path / "file" / "tuning.json", {"a": {}})
+
+
+def test_what_was_broken_before_is_not_lost(tmp_path: Path) -> None:
+    path = tmp_path / "tuning.json"
+    for text in ("one", "two", "three"):
+        path.write_text(text)
+        with pytest.warns(TuningFileWarning, match="was no tuning file"):
+            add_entries(path, {"a": {}})
+    found = sorted(each.read_text() for each in tmp_path.glob("tuning.json.broken*"))
+    assert found == ["one", "three", "two"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes in folders")
+def test_what_is_no_file_is_left_alone(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", tmp_path):
+        with pytest.warns(TuningFileWarning, match="is not used: it is no file"):
+            assert read_entries(path) == {}
+        with pytest.warns(TuningFileWarning, match="cannot be written, .*: it is no file"):
+            assert not add_entries(path, {"a": {}})
+    assert (tmp_path / "pipe").is_fifo()
+    assert [each.name for each in tmp_path.iterdir()] == ["pipe"]
+
+
+def test_a_link_to_a_file_stays_one(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to("tuning.json")
+    add_entries(tmp_path / "link", {"a": {}})
+    assert (tmp_path / "link").is_symlink()
+    assert read_entries(tmp_path / "tuning.json") == {"a": {}}
 
 
 def _add(path: Path, name: str) -> None:
