@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gc
 import os
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -45,14 +46,31 @@ def _names_few_files(arguments: Sequence[str]) -> bool:
 
 
 def leave_out_thorough(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Deselects the tests that are marked `thorough`, unless `--thorough` is given."""
+    """Deselects the tests that are marked `thorough`, and most of those that are `sampled`.
+
+    With `--thorough` all tests run.
+    """
     if config.getoption("--thorough"):
         return
-    left_out = [item for item in items if item.get_closest_marker("thorough")]
+    numbers = Counter[str]()
+    left_out = [item for item in items if _is_left_out(item, numbers)]
     if left_out:
-        items[:] = [item for item in items if not item.get_closest_marker("thorough")]
+        names = {item.nodeid for item in left_out}
+        items[:] = [item for item in items if item.nodeid not in names]
         config.stash[_LEFT_OUT] = len(left_out)
         config.hook.pytest_deselected(items=left_out)
+
+
+def _is_left_out(item: pytest.Item, numbers: Counter[str]) -> bool:
+    """Whether `--thorough` is needed; `numbers` counts the sampled cases of each test so far."""
+    if item.get_closest_marker("thorough"):
+        return True
+    sampled = item.get_closest_marker("sampled")
+    if sampled is None:
+        return False
+    test = item.nodeid.partition("[")[0]
+    numbers[test] += 1
+    return (numbers[test] - 1) % sampled.args[0] != 0
 
 
 def send_left_out(session: pytest.Session) -> None:

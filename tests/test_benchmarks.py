@@ -116,6 +116,7 @@ def test_the_ratios_of_septran_are_those_of_medians() -> None:
     )
 
 
+@thorough
 def test_what_a_user_of_septran_waits_for_is_measured() -> None:
     waits = septran.measure_waits(1)
     assert [limit for _, _, limit in waits] == [None, 0.05, 0.2, 0.8]

@@ -7,10 +7,15 @@ from pathlib import Path
 
 import pytest
 
+from eas.cli import main
 from tests.conftest import SnapshotCheck
+from tests.thorough import thorough
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 NAMES = sorted(path.stem for path in EXAMPLES.glob("*.py") if path.stem != "__init__")
+# A cluster of processes takes seconds to start.
+SLOW = {"blur_in_blocks"}
+CASES = [pytest.param(name, marks=thorough if name in SLOW else ()) for name in NAMES]
 NEEDED = {"blur_in_blocks": "dask.distributed", "torch_ops": "torch", "torch_training": "torch"}
 
 
@@ -23,7 +28,7 @@ def plain_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("default_backend")
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", CASES)
 def test_an_example_prints_something(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     if name in NEEDED:
         pytest.importorskip(NEEDED[name])
@@ -31,6 +36,12 @@ def test_an_example_prints_something(name: str, capsys: pytest.CaptureFixture[st
     printed = capsys.readouterr()
     assert printed.out.strip()
     assert printed.err == ""
+
+
+@thorough
+def test_the_examples_have_no_errors(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", "examples"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1].startswith("no errors in ")
 
 
 def test_the_tour_shows_metal_a_picture_an_error_and_a_caught_bug(

@@ -25,7 +25,7 @@ from eas.intrinsic import MARK
 from eas.ir.ops import OPS
 from eas.ir.types import DTYPES
 from tests.backends import BACKENDS
-from tests.thorough import on_backends
+from tests.thorough import on_backends, sampled
 
 INTRINSICS: dict[str, Callable[..., Any]] = {
     name: value for name, value in vars(mk).items() if hasattr(value, MARK)
@@ -221,6 +221,7 @@ def examples(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     ("case", "backend"),
     on_backends(BACKENDS, [(case,) for case in CASES]),
 )
+@sampled(3)
 def test_the_examples_give_what_they_say(
     case: Case, backend: Backend, examples: dict[str, Any]
 ) -> None:

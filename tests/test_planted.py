@@ -10,7 +10,7 @@ import pytest
 
 import eas
 from tests.planted.case import Planted, guard
-from tests.thorough import thorough
+from tests.thorough import sampled, thorough
 
 FOLDER = Path(__file__).parent / "planted"
 MODULES = sorted(path.stem for path in FOLDER.glob("*.py") if path.stem not in {"__init__", "case"})
@@ -47,6 +47,7 @@ every_backend = pytest.mark.parametrize("backend", BACKENDS)
 
 @every_backend
 @every_case
+@sampled(3)
 def test_the_bug_is_reported_at_its_line(
     module: str, case: Planted, line: int, backend: str
 ) -> None:
@@ -62,6 +63,7 @@ def test_the_bug_is_reported_at_its_line(
 
 
 @pytest.mark.parametrize(("module", "case", "line", "backend"), TWINS)
+@sampled(3)
 def test_the_twin_gives_the_right_result(
     module: str, case: Planted, line: int, backend: str
 ) -> None:

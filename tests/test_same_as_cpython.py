@@ -17,7 +17,7 @@ from tests.fuzz.running import load, write_file
 from tests.thorough import batches
 
 PROGRAMS_PER_TEST = 50
-NUMBERS = batches("EAS_FUZZ", PROGRAMS_PER_TEST, always=100, thoroughly=2000)
+NUMBERS = batches("EAS_FUZZ", PROGRAMS_PER_TEST, always=50, thoroughly=2000)
 SIZES = (3, 4, 5, 6, 8, 10, 14, 30)
 
 

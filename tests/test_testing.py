@@ -90,6 +90,7 @@ def test_two_texts_of_one_name_are_refused_also_when_they_are_written(project: P
     assert run_pytest(project)[0] == 0
 
 
+@thorough
 def test_a_stored_text_passes_also_after_lines_were_added_above_the_kernel(project: Path) -> None:
     assert run_pytest(project, "--update-metal")[0] == 0
     kernels = project / "kernels.py"

@@ -12,6 +12,14 @@ import pytest
 thorough = pytest.mark.thorough
 
 
+def sampled(every: int) -> pytest.MarkDecorator:
+    """Of a test with many cases one of so many runs without `--thorough`: the first, and so on.
+
+    Cases often alternate between two backends or dtypes: an odd number samples both.
+    """
+    return pytest.mark.sampled(every)
+
+
 def one_of(every: int, cases: Sequence[tuple[Any, ...]]) -> list[Any]:
     """Cases for `parametrize`; without `--thorough` only one of so many runs, the first and so on.
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from tests.test_kernels import arrays_of, case_of, compare, every_kernel
+from tests.thorough import sampled
 
 
 @every_kernel
+@sampled(2)
 def test_the_machine_code_gives_the_results_of_the_reference(name: str) -> None:
     case = case_of(name)
     arguments = case.arguments()

@@ -13,6 +13,7 @@ import pytest
 
 from eas.support.cache import FOLDER
 from tests.processes import PATIENCE
+from tests.thorough import one_of
 
 PROGRAM = """
 import os, sys
@@ -220,7 +221,7 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.parametrize("way", ["fork", "spawn", "forkserver"])
+@pytest.mark.parametrize("way", one_of(2, [("fork",), ("forkserver",), ("spawn",)]))
 def test_processes_of_a_pool_launch(tmp_path: Path, way: str) -> None:
     script = tmp_path / "shared.py"
     script.write_text(SHARED)

@@ -7,10 +7,11 @@ import pytest
 from eas.msl.host import CHECKED, ORDERS, Host, default_host, run
 from tests.kernels.case import Arguments
 from tests.test_kernels import NAMES, arrays_of, case_of, compare, every_kernel
-from tests.thorough import one_of
+from tests.thorough import one_of, sampled
 
 
 @every_kernel
+@sampled(2)
 def test_the_metal_text_gives_the_results_of_the_reference(name: str) -> None:
     case = case_of(name)
     arguments = case.arguments()
@@ -20,7 +21,7 @@ def test_the_metal_text_gives_the_results_of_the_reference(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "order"), one_of(2, [(name, order) for order in ORDERS[1:] for name in NAMES])
+    ("name", "order"), one_of(3, [(name, order) for order in ORDERS[1:] for name in NAMES])
 )
 def test_the_order_of_threads_does_not_matter(name: str, order: str) -> None:
     case = case_of(name)
@@ -42,7 +43,7 @@ def check_results(name: str, arguments: Arguments) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "order"), one_of(3, [(name, order) for order in ORDERS for name in NAMES])
+    ("name", "order"), one_of(5, [(name, order) for order in ORDERS for name in NAMES])
 )
 def test_every_access_is_watched_and_right(name: str, order: str, checked_host: Host) -> None:
     case = case_of(name)

@@ -11,6 +11,7 @@ import eas
 from eas import mk
 from eas.msl.host import ORDERS, Host, check, default_host, run
 from eas.support.diagnostics import render
+from tests.thorough import sampled
 
 ROWS, COLUMNS = 6, 8
 SIZE = ROWS * COLUMNS
@@ -179,6 +180,7 @@ def name_of(part: Any) -> str:
 
 @pytest.mark.parametrize(("kernel", "constants"), CASES, ids=name_of)
 @pytest.mark.parametrize("threads", [None, 32])
+@sampled(3)
 def test_the_results_are_those_of_the_interpreter(
     kernel: Any, constants: dict[str, int], threads: int | None
 ) -> None:

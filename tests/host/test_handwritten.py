@@ -9,9 +9,15 @@ from eas.msl.host import ORDERS, Host, load
 from eas.msl.host.inspect import inspect
 from tests.host.handwritten import EXAMPLES, FOLDER, text_of
 from tests.host.references import Array
+from tests.thorough import one_of, sampled
+
+in_an_order = pytest.mark.parametrize(
+    ("name", "order"), one_of(3, [(name, order) for order in ORDERS for name in EXAMPLES])
+)
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
+@sampled(2)
 def test_a_text_written_by_hand_is_metal(name: str, host: Host) -> None:
     assert inspect(text_of(name), host.builder) == []
 
@@ -40,16 +46,14 @@ def compare(result: Array, right: Array, tolerance: float) -> None:
         np.testing.assert_array_equal(result, right)
 
 
-@pytest.mark.parametrize("order", ORDERS)
-@pytest.mark.parametrize("name", EXAMPLES)
+@in_an_order
 def test_a_text_written_by_hand_gives_the_results_of_numpy(
     name: str, order: str, host: Host
 ) -> None:
     run_example(name, host, order)
 
 
-@pytest.mark.parametrize("order", ORDERS)
-@pytest.mark.parametrize("name", EXAMPLES)
+@in_an_order
 def test_nothing_is_wrong_with_a_text_written_by_hand(
     name: str, order: str, checked_host: Host
 ) -> None:

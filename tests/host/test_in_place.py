@@ -20,7 +20,7 @@ from tests.fuzz.running import load
 from tests.host.alike import Arrays, Trial, check_trials, run_trials
 from tests.thorough import batches, one_of
 
-BATCH = 8
+BATCH = 4
 RINGS = list(itertools.product((1, 2, 3), (0, 4), (F32, F16, BF16)))
 M, N, K, TILES = 16, 24, 8, 5
 
@@ -190,7 +190,7 @@ def test_a_matrix_that_fragments_must_not_read_is_copied(
     assert any(name in ("a_tile", "left_tile") for name in arrays), arrays
 
 
-@pytest.mark.parametrize("batch", batches("EAS_FUZZ_RESIDENT", BATCH, always=8, thoroughly=24))
+@pytest.mark.parametrize("batch", batches("EAS_FUZZ_RESIDENT", BATCH, always=4, thoroughly=24))
 def test_random_products_from_threadgroup_memory_give_what_the_interpreter_gives(
     host: Host, checked_host: Host, batch: int
 ) -> None:

@@ -17,8 +17,8 @@ from tests.fuzz.running import load
 from tests.host.alike import Arrays, Trial, run_trials
 from tests.thorough import batches
 
-BATCH = 10
-BATCHES = batches("EAS_FUZZ_LANES", BATCH, always=10, thoroughly=20)
+BATCH = 6
+BATCHES = batches("EAS_FUZZ_LANES", BATCH, always=6, thoroughly=20)
 
 
 @pytest.mark.parametrize("batch", BATCHES)

@@ -19,8 +19,8 @@ from tests.fuzz.running import load
 from tests.host.alike import Arrays, Trial, run_trials
 from tests.thorough import batches
 
-BATCH = 8
-BATCHES = batches("EAS_FUZZ_MATRICES", BATCH, always=8, thoroughly=24)
+BATCH = 4
+BATCHES = batches("EAS_FUZZ_MATRICES", BATCH, always=4, thoroughly=24)
 
 
 @pytest.mark.parametrize("batch", BATCHES)

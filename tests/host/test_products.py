@@ -235,7 +235,7 @@ def inputs(M: int, N: int, K: int) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("kernel", [*KEPT, *OTHERS], ids=lambda kernel: kernel.name)
-@pytest.mark.parametrize("sizes", one_of(2, [((37, 50, 45),), ((16, 24, 8),), ((3, 5, 1),)]))
+@pytest.mark.parametrize("sizes", one_of(3, [((37, 50, 45),), ((16, 24, 8),), ((3, 5, 1),)]))
 def test_products_are_added_up_rightly(
     kernel: Any, sizes: tuple[int, int, int], checked_host: Host
 ) -> None:

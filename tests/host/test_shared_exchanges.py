@@ -20,8 +20,8 @@ from tests.host.alike import Arrays, Trial, check_trials, run_trials
 from tests.thorough import batches
 
 FIRST = int(os.environ.get("EAS_FUZZ_SEED", "0"))
-BATCH = 10
-BATCHES = batches("EAS_FUZZ_SHARED", BATCH, always=10, thoroughly=20)
+BATCH = 5
+BATCHES = batches("EAS_FUZZ_SHARED", BATCH, always=5, thoroughly=20)
 THREADS = (None, None, 1, 32, 33, 96)
 
 

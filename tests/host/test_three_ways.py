@@ -32,7 +32,7 @@ THREADS = (None, None, 1, 32, 96)
 
 def share(part: float) -> list[Any]:
     """The batches that have a part of all programs."""
-    return batches("EAS_HOST_PROGRAMS", BATCH / part, always=50, thoroughly=500)
+    return batches("EAS_HOST_PROGRAMS", BATCH / part, always=25, thoroughly=500)
 
 
 @pytest.mark.parametrize("batch", share(3 / 5))

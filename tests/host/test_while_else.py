@@ -11,6 +11,7 @@ import numpy as np
 
 from eas.msl.host import Host
 from tests.host.alike import Arrays, Trial, run_trials
+from tests.thorough import thorough
 
 HEAD = "import eas\nfrom eas import mk\n"
 TEMPLATE = """
@@ -76,6 +77,7 @@ def trial_of(kernel: Any) -> Trial:
     )
 
 
+@thorough
 def test_every_jump_out_of_an_else_goes_where_the_interpreter_goes(
     tmp_path: Path, host: Host
 ) -> None:

@@ -10,9 +10,9 @@ import pytest
 
 from eas.ir.ops import OPS
 from eas.ir.types import BF16, F16, F32, DType
-from tests.ops.accuracy import BACKENDS, NAMES, run, worst
+from tests.ops.accuracy import BACKENDS, FUNCTIONS, NAMES, run, worst
 from tests.ops.test_matrix import both_backends
-from tests.thorough import on_backends
+from tests.thorough import on_backends, sampled
 
 PAGE = Path(__file__).parents[2] / "docs/accuracy.md"
 STRIDE = 65_521
@@ -49,6 +49,7 @@ def test_every_function_that_rounds_is_measured() -> None:
     rounding = {name for name, op in OPS.items() if op.ulps}
     assert rounding - set(NAMES) == set()
     assert {name for name in NAMES if f"| `{name}` |" not in PAGE.read_text("utf-8")} == set()
+    assert SPECIAL.keys() == FUNCTIONS.keys()
 
 
 @both_backends
@@ -62,6 +63,7 @@ def test_functions_are_exact_to_two_units_in_the_last_place(name: str, backend: 
     ("name", "dtype", "backend"),
     on_backends(BACKENDS, [(name, dtype) for dtype in (F16, BF16) for name in NAMES]),
 )
+@sampled(3)
 def test_narrow_floats_are_rounded_once(name: str, dtype: DType, backend: str) -> None:
     """Nearly so: where the f32 before it is just off a tie, the nearest but one may be taken."""
     error, at, found = worst(name, dtype, backend, STRIDE)

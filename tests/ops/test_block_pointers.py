@@ -8,6 +8,7 @@ import pytest
 import eas
 from eas import mk
 from tests.backends import BACKENDS
+from tests.thorough import sampled
 
 each_backend = pytest.mark.parametrize("backend", BACKENDS)
 
@@ -59,6 +60,7 @@ def copy_box(
 @pytest.mark.parametrize("stores", [False, True])
 @pytest.mark.parametrize("order", ORDERS, ids=str)
 @pytest.mark.parametrize("check", CHECKS, ids=str)
+@sampled(3)
 def test_block_pointers_check_the_axes_that_are_named(
     check: tuple[int, ...], order: tuple[int, ...], stores: bool, backend: str
 ) -> None:

@@ -13,7 +13,7 @@ from eas import mk
 from tests.backends import BACKENDS
 from tests.frontend.running import codes_of
 from tests.ops.shapes import offsets
-from tests.thorough import on_backends
+from tests.thorough import on_backends, sampled
 
 Array = np.ndarray[Any, np.dtype[Any]]
 every_backend = pytest.mark.parametrize("backend", BACKENDS)
@@ -59,6 +59,7 @@ def combine(x, y, out, OPERATION: eas.constexpr, SHAPES: eas.constexpr):
 @pytest.mark.parametrize(
     ("operation", "backend"), on_backends(BACKENDS, [(name,) for name in OPERATIONS])
 )
+@sampled(3)
 def test_operations_align_the_last_axes(operation: str, backend: str) -> None:
     ours, numpys = OPERATIONS[operation]
     for pair in PAIRS:

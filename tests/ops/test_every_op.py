@@ -1,6 +1,6 @@
 """Every op, on every dtype that it takes, in every shape, on each backend, against NumPy.
 
-Without `--thorough`, each op still runs on every dtype, but in a quarter of the shapes, with the
+Without `--thorough`, each op still runs on every dtype, but in a sixth of the shapes, with the
 interpreter and one other backend: every other dtype of a family is compiled by each of them.
 """
 

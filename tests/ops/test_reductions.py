@@ -16,7 +16,7 @@ from tests.ops.shapes import Shape, offsets
 from tests.ops.table.family import Family
 from tests.ops.table.reductions import REDUCED
 from tests.ops.table.scans import COMBINED
-from tests.thorough import on_backends
+from tests.thorough import on_backends, sampled
 
 FAMILIES = (REDUCED, *COMBINED)
 # Rows of simdgroups, rows in simdgroups, rows across them, with more of them than one has lanes.
@@ -41,6 +41,7 @@ def test_threads_that_fill_no_simdgroup_share_the_work(
     ("family", "shape", "backend"),
     on_backends(BACKENDS, [(family, shape) for family in FAMILIES for shape in LONG]),
 )
+@sampled(3)
 def test_rows_of_every_length_are_combined(family: Family, shape: Shape, backend: Backend) -> None:
     launch = family.launch(F32, shape)
     launch.run(backend)
