@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import eas
+from eas.compiler import load_code_generator
 from eas.ir.types import DTYPES, DType
 from eas.septran.files import Instance, Machine, complete, load_mapping, resolve
 from eas.septran.files import Mapping as MappingFiles
 from eas.septran.files.complaints import Complaints, SeptranError
 from eas.septran.flat.nodes import Kernel, Module
 from eas.septran.logic.arguments import check_count, check_written, dtype_of
-from eas.septran.logic.dimensions import declared_names, find_dimensions
+from eas.septran.logic.dimensions import declared_names, find_dimensions, fitting_ranks
 from eas.septran.logic.loading import Logic, load_logic, load_primitives
 from eas.septran.logic.size_names import plain_names, value_of
 from eas.septran.logic.tasks import Primitive, Task
@@ -29,7 +30,6 @@ from eas.septran.machine_tables import library_of
 from eas.septran.targets.block_tiles import BlockError
 from eas.septran.targets.blocks import block_functions
 from eas.septran.targets.library import Library, TargetError
-from eas.septran.targets.needs import MissingError
 from eas.support.location import Loc
 from eas.support.records import frozen, replace
 
@@ -50,7 +50,7 @@ def load(
     *,
     machine: str | None = None,
     target: str | None = None,
-    primitives: Sequence[str | os.PathLike[str]] = (),
+    primitives: Paths = (),
     tune: Mapping[str, int | bool | str] | None = None,
     checked: bool | None = None,
 ) -> Operator:
@@ -58,23 +58,32 @@ def load(
 
         op = septran.load("gemm_logic.py", "gemm.cpu.map.yaml", tune={"gemm_host.block_m": 64})
         op(C, A, B)
+        op = septran.load("gemm_logic.py", ["gemm.cpu.map.yaml", "small_tiles.map.yaml"])
 
     `machine` is for mappings that name none, `target` for machines that have several. `primitives`
     are Python files with primitives of a project's own. `tune` resolves `!tune`. `checked` says
     whether `cpu` and `apple_gpu` check their accesses to memory, see `eas.checked`.
     """
     own: dict[str, Primitive] = {}
-    for path in primitives:
+    for path in _paths(primitives):
         own |= load_primitives(path)
-    paths = [mapping] if isinstance(mapping, str | os.PathLike) else list(mapping)
     tasks = load_logic(logic)
     known = names_in(tasks.tasks)
-    files = load_mapping(paths, machine=machine, primitives=tuple(own), tasks=known)
+    files = load_mapping(_paths(mapping), machine=machine, primitives=tuple(own), tasks=known)
     if files.is_overlay:
         from eas.septran.lowering.skeleton import make_skeleton
 
         files = complete(files, make_skeleton(tasks.tasks, files.machine, _named_tasks(files)))
     return Operator(tasks, resolve(files, tune or {}), own, target, checked)
+
+
+def _paths(given: Paths) -> list[str | os.PathLike[str]]:
+    return [given] if isinstance(given, str | os.PathLike) else list(given)
+
+
+def _text_of(target: str) -> str:
+    """The text of a target that is compiled elsewhere."""
+    return "tvmscript" if target == "tvm" else target
 
 
 def _named_tasks(mapping: MappingFiles) -> list[str]:
@@ -142,6 +151,11 @@ class Operator:
         check_written(entry, given, built.written)
         built.run(arrays)
 
+    def load_code_generator(self) -> None:
+        """Loads what makes its machine code on `cpu`, so that copies of this process have it."""
+        if self.target == "cpu":
+            load_code_generator()
+
     def build(self, *arrays: Array, dtype: str | None = None, **sizes: int) -> Built:
         """The operator made ready to run for arrays, or for sizes by their names."""
         types = tuple(self._types(arrays, dtype, sizes))
@@ -159,7 +173,7 @@ class Operator:
         return lower(self.logic.tasks.values(), self.mapping, types)
 
     def emit(self, kind: str, *arrays: Array, dtype: str | None = None, **sizes: int) -> str:
-        """A text for arrays or sizes by name: one of `TEXTS`."""
+        """A text for arrays or sizes by name: one of `TEXTS`, or a target that is a text."""
         lowered = self.build_flat(*arrays, dtype=dtype, **sizes)
         match kind:
             case "flat":
@@ -170,7 +184,7 @@ class Operator:
             case "llvm":
                 return "\n".join(compiled.llvm for _, compiled in self._compiled(lowered))
             case _:
-                return self._print(kind, lowered.module)
+                return self._print(_text_of(kind), lowered.module)
 
     def check(self, *arrays: Array, dtype: str | None = None, **sizes: int) -> Lowered:
         """Raises all mistakes that can be found without running: the target's text is made too."""
@@ -182,7 +196,7 @@ class Operator:
             case "cpu":
                 self._compiled(lowered)
             case target:
-                self._print("tvmscript" if target == "tvm" else target, lowered.module)
+                self._print(_text_of(target), lowered.module)
         return lowered
 
     def _print(self, kind: str, module: Module) -> str:
@@ -215,7 +229,7 @@ class Operator:
         lowered = self.build_flat(*arrays, dtype=dtype, **sizes)
         added: list[Room] = []
         if self.target == "apple_gpu":
-            from eas.septran.metal_memory import added_rooms
+            from eas.septran.threadgroup_memory import added_rooms
 
             lowered = self._fitting(lowered, self._types(arrays, dtype, sizes))
             added = added_rooms(lowered.module, self.machine, self._metal_kernels(lowered))
@@ -291,11 +305,10 @@ class Operator:
         ]
 
     def size_names(self, ranks: Mapping[str, int] | None = None) -> dict[str, tuple[str, ...]]:
-        """The names of the sizes of each argument; without a rank it is a matrix."""
+        """The names of the sizes of each argument; without a rank it has one that fits."""
         task = self.entry
-        declared = declared_names(task) or {}
-        known = {name: len(declared.get(name, ("", ""))) for name in task.parameters}
-        known |= ranks or {}
+        declared = {name: len(names) for name, names in (declared_names(task) or {}).items()}
+        known = fitting_ranks(task, {**declared, **(ranks or {})})
         return find_dimensions(task, known).parameters(known)
 
     def _fitting(self, lowered: Lowered, types: Sequence[TensorType]) -> Lowered:
@@ -306,7 +319,7 @@ class Operator:
         try:
             _ = [kernel.metal for kernel in kernels]
         except eas.CompileError:
-            from eas.septran.metal_memory import added_bytes
+            from eas.septran.threadgroup_memory import added_bytes
 
             added = added_bytes(lowered.module, self.machine, kernels)
             return lower(self.logic.tasks.values(), self.mapping, types, added)
@@ -352,7 +365,7 @@ class Operator:
         Whatever else a back end refuses is S701.
         """
         if self.target == "apple_gpu":
-            from eas.septran.metal_memory import check_metal_memory
+            from eas.septran.threadgroup_memory import check_metal_memory
 
             check_metal_memory(lowered.module, self.machine, kernels)
         return SeptranError([replace(each, code="S701") for each in error.diagnostics])
@@ -375,7 +388,9 @@ class Operator:
                 device = OpenCLProgram(lowered.module, self.library, self._registers)
             return Built(lowered, partial(self._call_device, device))
         if self.target not in ("cpu", "apple_gpu"):
-            raise self._refusal(f"`{self.machine.name}` does not run here: its targets are texts")
+            message = f"`{self.machine.name}` does not run here: its targets are texts"
+            way = f"print one: `septran emit {_text_of(self.target)}`"
+            raise self._refusal(message, help=[way])
         lowered = self._fitting(lowered, types)
         return Built(lowered, self._block_program(lowered))
 
@@ -384,9 +399,18 @@ class Operator:
         with self._refusing():
             device(*arrays)
 
-    def _refusal(self, message: str, loc: Loc | None = None, code: str = "S701") -> SeptranError:
+    def _refusal(
+        self,
+        message: str,
+        loc: Loc | None = None,
+        code: str = "S701",
+        help: Sequence[str] = (),
+    ) -> SeptranError:
+        """The first line is the message; what a compiler says may have more."""
         complaints = Complaints()
-        complaints.add(code, message, loc or self.machine.place("targets"))
+        first, *rest = message.splitlines() or [""]
+        place = loc or self.machine.place("targets")
+        complaints.add(code, first, place, help=help, notes=rest)
         return complaints.error()
 
     @contextmanager
@@ -394,10 +418,9 @@ class Operator:
         """What a target has no text for is S701, what a primitive cannot compute S501."""
         try:
             yield
-        except MissingError as error:
-            raise self._refusal(str(error), self.machine.place("needs")) from error
         except TargetError as error:
-            raise self._refusal(str(error), error.loc, error.code) from error
+            loc = error.loc or self.machine.place(error.key)
+            raise self._refusal(str(error), loc, error.code) from error
 
     @property
     def is_metal_on_cpu(self) -> bool:

@@ -10,6 +10,7 @@ from eas.septran.cli.tuning_options import add_commands
 from eas.support.collector import without_collector
 from eas.support.command_line import UsageError, print_text
 from eas.support.diagnostics import use_color
+from eas.support.interruptions import Interruptions, interruptions
 
 _EXAMPLES = """\
 examples:
@@ -19,7 +20,7 @@ examples:
   septran picture gemm_logic.py gemm.cpu.map.yaml gemm.h100.map.yaml -o gemm.html
   septran emit metal gemm_logic.py gemm.apple_gpu.map.yaml --shape M=512,N=512,K=512 -o gemm.metal
   septran init-mapping gemm_logic.py --machine cpu -o gemm.cpu.map.yaml
-  septran tune gemm_logic.py gemm.cpu.map.yaml --shape M=512,N=512,K=512 --export best.map.yaml
+  septran tune gemm_logic.py gemm.cpu.tune.yaml --shape M=512,N=512,K=512 --export best.map.yaml
   septran schema mapping
 """
 
@@ -28,9 +29,20 @@ LOGIC is a Python file with tasks. Several MAPPINGs are merged from left to righ
 overlays that change it. A size that is not given is the largest tunable, at least 64.
 
 examples:
+"""
+
+_USES = """\
   septran {command} gemm_logic.py gemm.cpu.map.yaml --shape M=512,N=512,K=512
   septran {command} gemm_logic.py gemm.cpu.map.yaml --shape A=131x95,N=67 --dtype f16
-  septran {command} gemm_logic.py tuned.map.yaml --tune gemm_host.block_m=64
+  septran {command} gemm_logic.py gemm.cpu.tune.yaml \\
+    --tune gemm_host.block_m=64,gemm_host.block_n=128,gemm_block.block_k=64 \\
+    --tune gemm_block.mems.A=SHARED,gemm_block.mems.B=NONE
+"""
+
+_EMIT_USES = """\
+  septran emit metal gemm_logic.py gemm.apple_gpu.map.yaml --shape M=512,N=512,K=512
+  septran emit c gemm_logic.py gemm.awesomedsa.map.yaml --shape A=131x95,N=67 --dtype f16
+  septran emit tilelang gemm_logic.py gemm.h100.map.yaml -o gemm_h100.py
 """
 
 _COMMANDS = {
@@ -52,8 +64,19 @@ examples:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command and return its exit code: 0, 1 for errors in files, 2 for wrong usage."""
+    """Run the command and return its exit code: 0, 1 for errors in files, 2 for wrong usage.
+
+    It is 130 for a command that a signal ended, as of shells for Ctrl-C.
+    """
     parsed = _parser().parse_args(arguments)
+    with interruptions() as interrupted:
+        try:
+            return _run(parsed, interrupted)
+        except KeyboardInterrupt:
+            return _complain("interrupted", 130)
+
+
+def _run(parsed: argparse.Namespace, interrupted: Interruptions) -> int:
     from eas.frontend_ast.source.errors import CompileError
 
     try:
@@ -62,7 +85,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ModuleNotFoundError as error:  # the extra is not installed
         return _complain(error, 1)
     try:
-        return print_text(commands.run(parsed))
+        return print_text(commands.run(parsed, interrupted))
     except CompileError as error:
         print(error.render(use_color(sys.stderr)), file=sys.stderr)
         return 1
@@ -72,7 +95,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _complain(error, 1)
 
 
-def _complain(error: Exception, code: int) -> int:
+def _complain(error: Exception | str, code: int) -> int:
     print(f"septran: {error}", file=sys.stderr)
     return code
 
@@ -88,10 +111,9 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, what in _COMMANDS.items():
         about = f"{what[0].upper()}{what[1:]}."
-        inserted = f"{name} TEXT" if name == "emit" else name
-        epilog = _FILES.format(command=inserted.replace("TEXT", "metal"))
+        uses = _EMIT_USES if name == "emit" else _USES.format(command=name)
         command = commands.add_parser(
-            name, help=what, description=about, epilog=epilog, formatter_class=raw
+            name, help=what, description=about, epilog=_FILES + uses, formatter_class=raw
         )
         if name == "emit":
             command.add_argument("text", metavar="TEXT", help="metal, llvm, c, ..., or flat")
@@ -117,6 +139,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     first.add_argument("logic", metavar="LOGIC")
     first.add_argument("--machine", required=True, help="the name of a machine, or its file")
+    first.add_argument("--entry", help="the entry task, if the logic has several")
     first.add_argument("-o", "--output", metavar="FILE", help="write it to a file")
     schema = commands.add_parser(
         "schema", help="print the JSON Schema of a kind of file, or where the schemas are"

@@ -20,7 +20,7 @@ from eas.support.records import frozen
 Array = np.ndarray[Any, Any]
 Shapes = Mapping[str, tuple[int, ...]]
 
-SMALLEST = 64
+SMALLEST, LARGEST = 64, 65536  # what is assumed of a size that nobody gives
 _SHAPE = re.compile(r"\s*(\w+)\s*=\s*(\d+(?:\s*x\s*\d+)*)\s*")
 
 
@@ -73,12 +73,18 @@ def make_arguments(operator: Operator, texts: Sequence[str], dtype: str | None) 
             raise UsageError(
                 f"`{size}` is {extent}, and {value_of(size, sizes)} by the other sizes"
             )
-    empty = np.empty((), kind.numpy)
-    arrays = tuple(
-        np.broadcast_to(empty, tuple(max(0, value_of(each, sizes)) for each in names[name]))
-        for name in parameters
-    )
-    return Arguments(arrays, kind, sizes, assumed)
+    wanted = {
+        name: tuple(max(0, value_of(each, sizes)) for each in names[name]) for name in parameters
+    }
+    return Arguments(tuple(_array(*each, kind) for each in wanted.items()), kind, sizes, assumed)
+
+
+def _array(name: str, shape: tuple[int, ...], kind: DType) -> Array:
+    try:
+        return np.broadcast_to(np.empty((), kind.numpy), shape)
+    except ValueError as error:  # more bytes than there are addresses
+        text = "x".join(map(str, shape))
+        raise UsageError(f"`{name}` of {text} has too many elements") from error
 
 
 def _solve_sums(sizes: dict[str, int]) -> None:
@@ -138,7 +144,7 @@ def _sizes(names: Mapping[str, tuple[str, ...]], shapes: Shapes, given: Shapes) 
 
 def _default(operator: Operator) -> int:
     """The largest tunable, so that tiles are whole."""
-    return max([SMALLEST, *tunables_of(operator).values()])
+    return min(max([SMALLEST, *tunables_of(operator).values()]), LARGEST)
 
 
 def tunables_of(operator: Operator) -> dict[str, int]:

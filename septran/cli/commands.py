@@ -20,6 +20,7 @@ from eas.septran.logic.loading import load_logic
 from eas.septran.operators import Operator, load
 from eas.septran.targets.library import TargetError
 from eas.support.command_line import UsageError
+from eas.support.interruptions import Interruptions
 
 if TYPE_CHECKING:
     from eas.septran.picture import Contents
@@ -39,12 +40,12 @@ FAILURES = (
 )
 
 
-def run(parsed: argparse.Namespace) -> str:
-    """The text that a command prints."""
+def run(parsed: argparse.Namespace, interrupted: Interruptions) -> str:
+    """The text that a command prints. `interrupted` are the signals that may end it."""
     if parsed.command == "schema":
         return _schema(parsed.kind)
     if parsed.command == "init-mapping":
-        return _deliver(_first_mapping(parsed.logic, parsed.machine), parsed.output)
+        return _deliver(_first_mapping(parsed), parsed.output)
     if parsed.command in ("sweep", "replay"):
         from eas.septran.cli import sweeping
 
@@ -52,7 +53,7 @@ def run(parsed: argparse.Namespace) -> str:
     if parsed.command == "tune":
         from eas.septran.cli import tuning
 
-        return tuning.tune(parsed)
+        return tuning.tune(parsed, interrupted)
     if parsed.command == "picture":
         return _picture(parsed)
     operator = _load(parsed, parsed.mappings)
@@ -139,11 +140,15 @@ def _deliver(text: str, output: str | None) -> str:
     return f"wrote {output}"
 
 
-def _first_mapping(logic: str, machine: str) -> str:
+def _first_mapping(parsed: argparse.Namespace) -> str:
+    from eas.septran.cli.entries import check_entry
     from eas.septran.lowering.skeleton import make_skeleton
 
+    logic, entry = parsed.logic, parsed.entry
+    machine, tasks = load_machine(parsed.machine, [Path(logic).parent]), load_logic(logic).tasks
+    check_entry(logic, tasks, entry)
     try:
-        return to_yaml(make_skeleton(load_logic(logic).tasks, load_machine(machine)))
+        return to_yaml(make_skeleton(tasks, machine, [entry] if entry else ()))
     except ValueError as error:
         raise UsageError(f"{logic} has no task to start with: {error}") from error
 

@@ -13,6 +13,7 @@ from eas.septran.flat.nodes import Module
 from eas.septran.logic.numpy_reference import random_arrays, reference_of, tolerance_of
 from eas.septran.operators import Operator
 from eas.support.command_line import lay_out_plainly
+from eas.tuning.equality import relative_errors
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -53,12 +54,8 @@ def make_arrays(module: Module, arguments: Arguments) -> list[Array]:
 
 
 def error_of(found: Array, expected: Array) -> float:
-    """The largest difference, relative to one more than the largest number; NaN is infinite."""
-    if expected.size == 0:
-        return 0.0
-    difference = np.abs(found.astype("f8") - expected.astype("f8")).max()
-    error = float(difference / (1 + np.abs(expected.astype("f8")).max()))
-    return error if error == error else float("inf")
+    """The largest of the errors by which `tune` judges, too."""
+    return float(relative_errors(expected, found).max(initial=0.0))
 
 
 def _table(rows: list[Row]) -> Table:

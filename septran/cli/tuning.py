@@ -11,14 +11,16 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from eas.septran.cli.arguments import make_arguments
+from eas.septran.cli.entries import check_entry
 from eas.septran.cli.failures import NothingFound
-from eas.septran.files import load_machine, parse_values
+from eas.septran.files import load_machine, parse_values, tunes
+from eas.septran.files.machine import SUFFIX
 from eas.septran.logic.loading import load_logic
-from eas.septran.logic.tasks import Task
 from eas.septran.operators import load
 from eas.septran.tuner.automatic import automatic_mapping
 from eas.septran.tuner.cluster import Cluster, dask_cluster
@@ -30,10 +32,11 @@ from eas.septran.tuner.methods import method_of
 from eas.septran.tuner.problem import Candidates, Problem, problem_of
 from eas.septran.tuner.ranking import print_ranking, rank
 from eas.septran.tuner.store import Store, Stored
-from eas.support.close_names import closest
 from eas.support.command_line import UsageError, lay_out
+from eas.support.interruptions import Interruptions
 from eas.support.package_version import package_version
 from eas.support.records import replace
+from eas.support.whole_files import check_writable, write_whole
 from eas.tuning.isolation import Limits
 
 if TYPE_CHECKING:
@@ -43,8 +46,11 @@ _SHOWN = 5
 _REASONS = 8
 
 
-def tune(parsed: argparse.Namespace) -> str:
-    """Searches, writes what was asked for, and gives a table of the best candidates."""
+def tune(parsed: argparse.Namespace, interrupted: Interruptions) -> str:
+    """Searches, writes what was asked for, and gives a table of the best candidates.
+
+    A signal ends the search; what is done after it is not interrupted.
+    """
     proposer = method_of(parsed.method)
     check_targets([parsed.export, parsed.plot], [*inputs_of(parsed), parsed.db])
     if parsed.resume and not Path(parsed.db).exists():
@@ -66,14 +72,18 @@ def tune(parsed: argparse.Namespace) -> str:
             measuring=cluster.measuring if cluster else None,
         )
         _say([*(cluster.notes if cluster else ()), *_refused(tuner, parsed)])
-        is_interrupted = _search(tuner, parsed, stack, cluster)
+        is_interrupted = _search(tuner, parsed, stack, cluster, interrupted)
         lines = [tuner.candidates.title, *_place(tuner, parsed)]
         if is_interrupted:
             lines.append("interrupted; the same command goes on with the search")
         lines += [lay_out(_best_table(tuner)), *_refusals(tuner), *_kept(tuner, parsed)]
         if parsed.export and tuner.best is None:
             raise NothingFound("\n".join([*lines, "no trial has a time: nothing is exported"]))
-        lines += _written(tuner, parsed)
+        try:
+            lines += _written(tuner, parsed)
+        except UsageError as error:
+            kept = f"{parsed.db} has the trials: the same command writes what is missing"
+            raise UsageError("\n".join([*lines, str(error), kept])) from error
         return "\n".join(lines)
 
 
@@ -118,35 +128,41 @@ def problem_from(parsed: argparse.Namespace, stack: ExitStack) -> Problem:
     mappings: list[str] = parsed.mappings
     if parsed.auto == bool(mappings):
         raise UsageError("give a mapping with `!tune`, or --auto and --machine, and not both")
+    machine = _machine(parsed)
     if parsed.auto:
-        mappings = [_automatic(parsed, stack)]
+        mappings = [_automatic(parsed, machine, stack)]
     primitives = tuple(parsed.primitives)
-    operator = load(
-        parsed.logic, mappings, machine=parsed.machine, primitives=primitives, tune=values
-    )
+    operator = load(parsed.logic, mappings, machine=machine, primitives=primitives, tune=values)
     if not operator.machine.runs and not parsed.rank:
         name = operator.machine.name
         raise UsageError(f"`{name}` does not run here: `--rank 5` ranks candidates by estimate")
     if operator.mapping.entrypoint is None:
         raise UsageError("the mapping has no `entrypoint`: give the mapping that it changes first")
     arguments = make_arguments(operator, parsed.shape, parsed.dtype)
+    _say([arguments.note] if arguments.note else [])
     return problem_of(
         parsed.logic,
         tuple(mappings),
         tuple(array.shape for array in arguments.arrays),
         arguments.dtype.name,
-        machine=parsed.machine,
+        machine=machine,
         primitives=primitives,
         tune=values,
     )
 
 
-def _automatic(parsed: argparse.Namespace, stack: ExitStack) -> str:
+def _machine(parsed: argparse.Namespace) -> str | None:
+    """The machine that was named; with --auto its file may be beside the logic."""
+    beside = Path(parsed.logic).parent / f"{parsed.machine}{SUFFIX}"
+    return str(beside) if parsed.auto and beside.is_file() else parsed.machine
+
+
+def _automatic(parsed: argparse.Namespace, found: str | None, stack: ExitStack) -> str:
     """A mapping in which everything is open, in a file that lives as long as the search."""
-    if parsed.machine is None:
+    if found is None:
         raise UsageError("--auto needs a machine: --machine cpu")
-    tasks, machine = load_logic(parsed.logic).tasks, load_machine(parsed.machine)
-    _check_entry(parsed, tasks.values())
+    tasks, machine = load_logic(parsed.logic).tasks, load_machine(found)
+    check_entry(parsed.logic, tasks, parsed.entry)
     path = Path(stack.enter_context(tempfile.TemporaryDirectory())) / "automatic.map.yaml"
 
     def write(sizes: set[int]) -> None:
@@ -157,38 +173,35 @@ def _automatic(parsed: argparse.Namespace, stack: ExitStack) -> str:
         path.write_text(text, "utf-8")
 
     write(set())
-    operator = load(parsed.logic, [path], machine=parsed.machine, primitives=parsed.primitives)
+    operator = load(parsed.logic, [path], machine=found, primitives=parsed.primitives)
+    if not tunes(operator.mapping):
+        raise UsageError(f"{parsed.logic} has nothing that --auto could open for {machine.name}")
     arrays = make_arguments(operator, parsed.shape, parsed.dtype).arrays
     write({extent for array in arrays for extent in array.shape})
     return str(path)
 
 
-def _check_entry(parsed: argparse.Namespace, tasks: Iterable[Task]) -> None:
-    names = [name for each in tasks for name in dict.fromkeys((each.function_name, *each.names))]
-    if parsed.entry is None or parsed.entry in names:
-        return
-    close = closest(parsed.entry, names)
-    hint = f"; did you mean `{close[0]}`?" if close else ""
-    raise UsageError(
-        f"{parsed.logic} has no task `{parsed.entry}`: there are {', '.join(names)}{hint}"
-    )
-
-
 def _search(
-    tuner: Tuner, parsed: argparse.Namespace, stack: ExitStack, cluster: Cluster | None
+    tuner: Tuner,
+    parsed: argparse.Namespace,
+    stack: ExitStack,
+    cluster: Cluster | None,
+    interrupted: Interruptions,
 ) -> bool:
-    """Runs the search; True if Ctrl-C ended it."""
+    """Runs the search; True if a signal ended it."""
     executor, workers, timing = None, parsed.workers, None
     if cluster is not None:
         executor, workers, timing = cluster.executor, cluster.workers, cluster.timing
     elif workers > 1:
         executor = stack.enter_context(ThreadPoolExecutor(workers))
-    with ExitStack() as shown:
-        watch = _watcher(shown)
-        try:
+    try:
+        with ExitStack() as shown:
+            watch = _watcher(shown)
             tuner.run(Budget(parsed.trials, parsed.time), executor, workers, watch, timing)
-        except KeyboardInterrupt:
-            return True
+        interrupted.close()
+    except KeyboardInterrupt:
+        interrupted.close()
+        return True
     return False
 
 
@@ -260,7 +273,7 @@ def _best_table(tuner: Tuner) -> Table:
     for title in ("trial", "µs"):
         table.add_column(title, justify="right")
     table.add_column("relative", justify="right")
-    table.add_column("values")
+    table.add_column("values", overflow="fold")
     right = sorted((t for t in tuner.trials if t.seconds < float("inf")), key=lambda t: t.seconds)
     for trial in right[:_SHOWN]:
         times = f"{trial.seconds * 1e6:.1f}", f"{trial.seconds / right[0].seconds:.2f}"
@@ -276,11 +289,15 @@ def _refusals(tuner: Tuner) -> list[str]:
     lines += [f"  {count} {reason}" for reason, count in reasons.most_common(_REASONS)]
     if len(reasons) > _REASONS:
         lines.append(f"  and {len(reasons) - _REASONS} other reasons")
+    if tuner.is_exhausted:
+        lines.append("no other candidate is left to try")
     return lines
 
 
 def _kept(tuner: Tuner, parsed: argparse.Namespace) -> list[str]:
     """What to do if all trials are old, and limits that may have been small ended some of them."""
+    if tuner.is_shared:
+        return ["another process went on with this search: trials of two disturb each other"]
     ended = sum(each.outcome.status in ("timeout", "memory") for each in tuner.trials)
     if not ended or tuner.stored_before < len(tuner.trials):
         return []
@@ -298,9 +315,10 @@ def _written(tuner: Tuner, parsed: argparse.Namespace) -> list[str]:
         text = exported(tuner.candidates, best.values, _provenance(tuner, parsed, best))
         lines.append(write_file(parsed.export, text))
     if parsed.plot:
-        right = [t.seconds * 1e6 for t in tuner.trials if t.seconds < float("inf")]
-        curve = [min(right[: n + 1]) for n in range(len(right))]
-        text = draw_curves(tuner.candidates.title, "µs", {parsed.method: curve, "trial": right})
+        each = [trial.seconds * 1e6 for trial in tuner.trials]
+        best_so_far = [*accumulate(each, min)]
+        curves = {"a trial": each, f"best by {parsed.method}": best_so_far}
+        text = draw_curves(tuner.candidates.title, "µs", curves, dots="a trial")
         lines.append(write_file(parsed.plot, text))
     return lines
 
@@ -313,14 +331,19 @@ def inputs_of(parsed: argparse.Namespace) -> list[str]:
 
 def check_targets(paths: Sequence[str | None], inputs: Sequence[str]) -> None:
     """Whether files can be written there, before hours of work; inputs are never overwritten."""
-    read = set(map(os.path.realpath, inputs))
+    read, written = set(map(os.path.realpath, inputs)), set[str]()
     for path in paths:
-        if path and os.path.realpath(path) in read:
+        if path is None:
+            continue
+        if os.path.realpath(path) in read:
             raise UsageError(f"{path} is read by this command: write to another file")
-        if path and not Path(path).absolute().parent.is_dir():
-            raise UsageError(f"{path} cannot be written: there is no such folder")
-        if path and Path(path).is_dir():
-            raise UsageError(f"{path} cannot be written: it is a folder")
+        if os.path.realpath(path) in written:
+            raise UsageError(f"{path} is given for two files")
+        written.add(os.path.realpath(path))
+        try:
+            check_writable(path)
+        except OSError as error:
+            raise UsageError(f"{path} cannot be written: {error.strerror}") from error
 
 
 def _provenance(tuner: Tuner, parsed: argparse.Namespace, best: Stored) -> list[str]:
@@ -345,11 +368,8 @@ def _place(tuner: Tuner, parsed: argparse.Namespace) -> list[str]:
 
 def write_file(path: str, text: str) -> str:
     """Writes a file that was asked for; the answer is a line that says so."""
-    temporary = Path(f"{path}.{os.getpid()}.tmp")
     try:
-        temporary.write_text(text, "utf-8")
-        os.replace(temporary, path)
+        write_whole(path, text.encode())
     except OSError as error:
-        temporary.unlink(missing_ok=True)
         raise UsageError(f"{path} cannot be written: {error.strerror}") from error
     return f"wrote {path}"

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 METHODS = ("evolution", "annealing", "random", "grid", "optuna")
 
+_LONGEST = 1e8  # seconds, of any time that is given
 _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}
 
 
@@ -26,7 +27,7 @@ def add_commands(add_parser: AddParser) -> None:
         "--time", type=_seconds, default=float("inf"), metavar="T", help="90s or 10m (no limit)"
     )
     tune.add_argument("--method", choices=METHODS, default="evolution", help=_METHOD)
-    tune.add_argument("--seed", type=int, default=0, metavar="N", help="of random numbers (0)")
+    tune.add_argument("--seed", type=_seed, default=0, metavar="N", help="of random numbers (0)")
     tune.add_argument(
         "--db", default="tune.sqlite", metavar="FILE", help="the database (tune.sqlite)"
     )
@@ -105,7 +106,7 @@ def _add_sweep(add_parser: AddParser) -> None:
     sweep.add_argument("--points", type=_positive, default=1000, help="at most so many (1000)")
     sweep.add_argument("--rounds", type=_count, default=7, help="timings of each (7); 0: none")
     sweep.add_argument("--time", type=_seconds, default=float("inf"), help="such as 90s or 10m")
-    sweep.add_argument("--seed", type=int, default=0, help="of which candidates are taken (0)")
+    sweep.add_argument("--seed", type=_seed, default=0, help="of which candidates are taken (0)")
     sweep.add_argument("--workers", type=_positive, default=1, help="checks at once (1)")
     _add_limits(sweep)
 
@@ -118,10 +119,10 @@ runs in a process of its own, is compared with NumPy and timed beside the best o
 that was interrupted goes on where it was; Ctrl-C exports the best mapping so far.
 
 examples:
-  septran tune gemm_logic.py gemm.cpu.map.yaml --shape M=512,N=512,K=512 --export best.map.yaml
+  septran tune gemm_logic.py gemm.cpu.tune.yaml --shape M=512,N=512,K=512 --export best.map.yaml
   septran tune gemm_logic.py --auto --machine cpu --shape M=512,N=512,K=512 --trials 64
   septran tune gemm_logic.py --auto --machine apple_gpu --shape M=512,N=512,K=512 --rank 5
-  septran tune gemm_logic.py gemm.cpu.map.yaml --trials 500 --dask tcp://10.0.0.1:8786
+  septran tune gemm_logic.py gemm.cpu.tune.yaml --trials 500 --dask tcp://10.0.0.1:8786
 """
 
 _SWEEP = """\
@@ -132,8 +133,8 @@ command, and the same command goes on. Times mean something on a machine that do
 `--rounds 0` only checks, so that this need not be done then.
 
 examples:
-  septran sweep gemm_logic.py open.map.yaml --shape M=512,N=512,K=512 -o gemm.sweep.gz --rounds 0
-  septran sweep gemm_logic.py open.map.yaml --shape M=512,N=512,K=512 -o gemm.sweep.gz --time 5m
+  septran sweep gemm_logic.py gemm.cpu.tune.yaml --shape M=512,N=512,K=512 -o x.sweep.gz --rounds 0
+  septran sweep gemm_logic.py gemm.cpu.tune.yaml --shape M=512,N=512,K=512 -o x.sweep.gz --time 5m
 """
 
 _REPLAY = """\
@@ -142,7 +143,7 @@ how far from the best result each is after so many trials, in the median over se
 
 examples:
   septran replay tune.sqlite --trials 24 --seeds 9 --plot curves.svg
-  septran replay gemm.sweep.gz --fit other.sweep.gz --methods evolution,random,optuna
+  septran replay x.sweep.gz --fit other.sweep.gz --methods evolution,random,optuna
 """
 
 
@@ -158,8 +159,15 @@ def _count(text: str) -> int:
     return int(text)
 
 
+def _seed(text: str) -> int:
+    if not text.isdecimal() or int(text) >= 2**63:
+        raise argparse.ArgumentTypeError(f"`{text}` is no number from 0 to 2**63 - 1")
+    return int(text)
+
+
 def _seconds(text: str) -> float:
     found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smh]?)", text)
-    if found is None or float(found[1]) == 0:
+    seconds = float(found[1]) * _UNITS[found[2]] if found else 0.0
+    if not 0 < seconds < _LONGEST:
         raise argparse.ArgumentTypeError(f"`{text}` is no time: write 90s, 10m or 1h")
-    return float(found[1]) * _UNITS[found[2]]
+    return seconds

@@ -15,8 +15,8 @@ from eas.septran.files.machine import Primitive, Processor
 from eas.septran.files.mapping import NONE
 from eas.septran.files.nodes import TuneData
 from eas.septran.files.writing import to_yaml
+from eas.septran.logic.launches import calls_of, launched_tasks
 from eas.septran.logic.tasks import Task
-from eas.septran.lowering.names import calls_of, launched_tasks
 from eas.septran.lowering.skeleton import make_skeleton, tensor_parameters
 from eas.support.records import frozen
 
@@ -50,10 +50,31 @@ def automatic_mapping(
     started = by_name[mapping["task_mappings"][mapping["entrypoint"]]["task_name"]]
     tensors = tensor_parameters(started)
     given = _Given(machine, dtype or machine.default_dtype, tile_sizes(sizes), tensors)
+    _add_leaves(mapping, started, given)
     for name, instance in mapping["task_mappings"].items():
         is_entry = name == mapping["entrypoint"]
         _open(instance, by_name[instance["task_name"]], given, is_entry=is_entry)
     return to_yaml(mapping)
+
+
+def _add_leaves(mapping: dict[str, Any], entry: Task, given: _Given) -> None:
+    """An instance for each leaf that the entry task launches itself, so that it has memories."""
+    for call in calls_of(entry, "launch"):
+        match call.args[:1]:
+            case [ast.Name(id=name)] if isinstance(leaf := entry.outer_names.get(name), Task):
+                pass
+            case _:
+                continue
+        if not leaf.is_leaf or leaf.function_name in mapping["task_mappings"]:
+            continue
+        own = [each for each in leaf.parameters if each in given.tensors[leaf.function_name]]
+        mapping["task_mappings"][leaf.function_name] = {
+            "task_name": leaf.function_name,
+            "proc": given.machine.grid,
+            "mems": dict.fromkeys(own, NONE),
+        }
+        calls = mapping["task_mappings"][mapping["entrypoint"]].setdefault("calls", {})
+        calls[leaf.function_name] = leaf.function_name
 
 
 def tile_sizes(sizes: Iterable[int]) -> tuple[int, ...]:

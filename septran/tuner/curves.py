@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from html import escape
-from math import ceil, floor, log10
+from math import ceil, floor, isfinite, log10
 
 WIDTH, HEIGHT = 760, 420
 _LEFT, _RIGHT, _TOP, _BOTTOM = 70, 190, 40, 50
 _COLORS = ("#0b62c4", "#c4420b", "#2b8a3e", "#7a3fc4", "#a06a00", "#4a5560")
 
 
-def draw_curves(title: str, unit: str, curves: Mapping[str, Sequence[float]]) -> str:
-    """A line for each curve; the first value is that after the first trial."""
-    values = [value for curve in curves.values() for value in curve]
+def draw_curves(
+    title: str, unit: str, curves: Mapping[str, Sequence[float]], dots: str | None = None
+) -> str:
+    """A line for each curve; the first value is that after the first trial.
+
+    The curve that is called `dots` is one: a dot for each value. Infinite ones are left out.
+    """
+    values = [value for curve in curves.values() for value in curve if isfinite(value)]
     low, high = _scale(values)
     longest = max((len(curve) for curve in curves.values()), default=1)
     parts = [
@@ -26,10 +31,16 @@ def draw_curves(title: str, unit: str, curves: Mapping[str, Sequence[float]]) ->
     ]
     for number, (name, curve) in enumerate(curves.items()):
         color = _COLORS[number % len(_COLORS)]
-        path = " ".join(
-            f"{_x(n + 1, longest):.1f},{_y(value, low, high):.1f}" for n, value in enumerate(curve)
-        )
-        parts.append(f'<polyline fill="none" stroke="{color}" stroke-width="2" points="{path}"/>')
+        places = [
+            (f"{_x(n + 1, longest):.1f}", f"{_y(value, low, high):.1f}")
+            for n, value in enumerate(curve)
+            if isfinite(value)
+        ]
+        if name == dots:
+            parts += [f'<circle cx="{x}" cy="{y}" r="3" fill="{color}"/>' for x, y in places]
+        else:
+            line = f'<polyline fill="none" stroke="{color}" stroke-width="2" points='
+            parts.append(f'{line}"{" ".join(map(",".join, places))}"/>')
         y = _TOP + 16 + 20 * number
         parts.append(f'<rect x="{WIDTH - 170}" y="{y - 9}" width="14" height="4" fill="{color}"/>')
         parts.append(f'<text x="{WIDTH - 150}" y="{y - 2}">{escape(name)}</text>')

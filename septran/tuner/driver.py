@@ -13,20 +13,20 @@ import numpy as np
 
 from eas.ir.types import DTYPES
 from eas.septran.logic.numpy_reference import tolerance_of
-from eas.septran.tuner.crew import PATIENCE, Crew, Try
-from eas.septran.tuner.measure import Trial, close_children, computer, pairs, run_trial
+from eas.septran.tuner.measure import Chosen, Trial, close_children, computer, pairs, run_trial
 from eas.septran.tuner.methods import method_of
 from eas.septran.tuner.prediction import Model, Tried, facts_of
 from eas.septran.tuner.problem import Candidates, Problem
 from eas.septran.tuner.proposers import Proposer
 from eas.septran.tuner.space import Point, Values
 from eas.septran.tuner.store import Search, Store, Stored
+from eas.septran.tuner.trial_pool import PATIENCE, Job, TrialPool, Try
 from eas.support.command_line import UsageError
 from eas.support.package_version import package_version
 from eas.support.records import frozen, replace
 from eas.tuning.isolation import Limits
 from eas.tuning.judging import Plan
-from eas.tuning.outcomes import Outcome
+from eas.tuning.outcomes import Outcome, usual_slowness
 
 Watch = Callable[["Progress"], None]
 
@@ -96,6 +96,8 @@ class Tuner:
         self.model = Model(self.candidates.space, facts_of(self.candidates))
         self.trials: list[Stored] = []
         self.stored_before = 0  # trials that `run` found in the store
+        self.is_exhausted = False  # nothing was left to propose
+        self.is_shared = False  # with another process that goes on with the same search
 
     @cached_property
     def search(self) -> int:
@@ -179,17 +181,17 @@ class Tuner:
         begun = time.monotonic()
         _ = self.search
         self.stored_before = len(self.trials)
-        crew = Crew(self._attempt, executor, self._timing(executor, timing), self._patience)
+        pool = TrialPool(self._attempt, executor, self._timing(executor, timing), self._patience)
         try:
             while True:
                 self._watch(watch, budget, begun)
-                self._start(crew, budget, begun, workers)
-                if not crew.points:
+                self._start(pool, budget, begun, workers)
+                if not pool.points:
                     return self.best
-                for point, outcome in crew.finished():
-                    self._finish(point, outcome)
+                for job, outcome in pool.finished():
+                    self._finish(job, outcome)
         finally:
-            crew.close()
+            pool.close()
             close_children()
 
     @property
@@ -200,16 +202,17 @@ class Tuner:
         """Where candidates that were only checked go."""
         return timing if timing is not None or self._measuring == computer() else executor
 
-    def _start(self, crew: Crew, budget: Budget, begun: float, workers: int) -> None:
-        while len(crew.points) < workers:
+    def _start(self, pool: TrialPool, budget: Budget, begun: float, workers: int) -> None:
+        while len(pool.points) < workers:
             is_over = time.monotonic() - begun >= budget.seconds
-            if is_over or len(self.trials) + len(crew.points) >= budget.trials:
+            if is_over or len(self.trials) + len(pool.points) >= budget.trials:
                 return
-            point = self._propose(crew.points)
+            point = self._propose(pool.points)
+            self.is_exhausted = point is None
             if point is None:
-                self._require_trials(crew.points)
+                self._require_trials(pool.points)
                 return
-            crew.start(point, self._trial(point))
+            pool.start(point, self._trial(point))
 
     def _require_trials(self, running: Sequence[Point]) -> None:
         """Refuses a search of which static checks let nothing through."""
@@ -240,15 +243,23 @@ class Tuner:
             self.candidates.origin,
         )
 
-    def _finish(self, point: Point, outcome: Outcome) -> None:
-        best = self.best
-        seconds = outcome.relative_to(float("inf") if best is None else best.seconds)
-        values = self.candidates.space.values(point)
-        facts = self.model.facts(point)
+    def _finish(self, job: Job, outcome: Outcome) -> None:
+        tried = ((each.outcome, each.seconds) for each in self.trials)
+        seconds = outcome.relative_to(self._seconds_of(job.trial.best), usual_slowness(tried))
+        values = self.candidates.space.values(job.point)
+        facts = self.model.facts(job.point)
         assert facts is not None
         trial = Stored(len(self.trials), values, outcome, seconds, facts)
-        self._store.add(self.search, trial)
-        self.trials.append(trial)
+        if self._store.add(self.search, trial) == trial.number:
+            self.trials.append(trial)
+        else:  # another process has stored trials of this search
+            self.is_shared = True
+            self.trials = self._store.trials(self.search)
+
+    def _seconds_of(self, chosen: Chosen | None) -> float:
+        """What the candidate took that was the best one when a trial began."""
+        found = (t.seconds for t in self.trials if chosen is not None and pairs(t.values) == chosen)
+        return min(found, default=float("inf"))
 
     def _watch(self, watch: Watch | None, budget: Budget, begun: float) -> None:
         if watch is None:

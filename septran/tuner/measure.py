@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cache
+from contextlib import suppress
+from functools import cache, lru_cache
 from platform import node
 from typing import Any
 
@@ -25,6 +26,10 @@ from eas.tuning.outcomes import Outcome
 Array = np.ndarray[Any, Any]
 
 Chosen = tuple[tuple[str, int | bool | str], ...]
+
+_GUARD = np.full(4096, 0xA5, np.uint8)
+_ALIGNED = 64  # bytes
+_BEFORE, _AFTER = "bytes before {}", "bytes after {}"
 
 
 @frozen
@@ -73,8 +78,19 @@ def close_children() -> None:
 
 
 def prepare(trial: Trial) -> None:
-    """What trials of a problem share, and each has a copy of."""
-    _prepared(trial.problem)
+    """What trials of a problem share, and each has a copy of; no code of a candidate runs here."""
+    candidates, arrays, _ = _prepared(trial.problem)
+    _ = candidates.origin, computer()
+    candidates.base.load_code_generator()
+    if candidates.base.target == "cpu" and trial.best is not None:
+        with suppress(SeptranError):  # its trial says so
+            _operator(trial.problem, trial.best).build(*arrays)
+
+
+@lru_cache(maxsize=1)
+def _operator(problem: Problem, chosen: Chosen) -> Operator:
+    """The operator of the best candidate so far, which the next trials are timed beside, too."""
+    return _prepared(problem)[0].operator(dict(chosen))
 
 
 def judge_candidate(trial: Trial) -> Outcome:
@@ -89,7 +105,7 @@ def judge_candidate(trial: Trial) -> Outcome:
         candidate = _Run(candidates.operator(dict(trial.values)), arrays)
         best = None
         if trial.best is not None and plan.rounds:
-            best = _Run(candidates.operator(dict(trial.best)), arrays)
+            best = _Run(_operator(trial.problem, trial.best), arrays)
         return judge(candidate, _Known(expected), best, plan)
     except SeptranError as error:
         return Outcome("refused", refusal(error))
@@ -123,8 +139,23 @@ def _prepared(problem: Problem) -> tuple[Candidates, tuple[Array, ...], dict[str
     candidates = Candidates(problem)
     dtype, entry = DTYPES[problem.dtype], candidates.base.entry
     arrays = random_arrays(problem.shapes, dtype)
-    expected = reference_of(entry, arrays, dtype, _tunables(candidates))
-    return candidates, tuple(arrays), dict(zip(entry.parameters, expected, strict=True))
+    found = reference_of(entry, arrays, dtype, _tunables(candidates))
+    expected = dict(zip(entry.parameters, found, strict=True))
+    for name in entry.parameters:
+        expected |= dict.fromkeys((_BEFORE.format(name), _AFTER.format(name)), _GUARD)
+    return candidates, tuple(arrays), expected
+
+
+def guarded_copy(array: Array) -> tuple[Array, tuple[Array, Array]]:
+    """A copy of an array, and the bytes before and after it: who writes to them is found out."""
+    size = array.nbytes
+    memory = np.empty(size + 2 * _GUARD.size + _ALIGNED, np.uint8)
+    start = -memory.ctypes.data % _ALIGNED + _GUARD.size
+    before, after = memory[start - _GUARD.size : start], memory[start + size :][: _GUARD.size]
+    before[:], after[:] = _GUARD, _GUARD
+    copy = memory[start : start + size].view(array.dtype).reshape(array.shape)
+    copy[...] = array
+    return copy, (before, after)
 
 
 def _tunables(candidates: Candidates) -> dict[str, int]:
@@ -148,7 +179,9 @@ class _Run:
     ) -> None:
         self._operator = operator
         self._given = given
-        self._arrays = arrays or tuple(array.copy() for array in given)
+        guarded = [] if arrays else [guarded_copy(array) for array in given]
+        self._arrays = arrays or tuple(array for array, _ in guarded)
+        self._guards = [guards for _, guards in guarded]
         written = operator.build(*self._arrays).written
         names = operator.entry.parameters
         self._written = [n for n, name in enumerate(names) if name in written]
@@ -162,8 +195,11 @@ class _Run:
         self._operator(*self._arrays)
 
     def written(self) -> Mapping[str, Array]:
-        """All arrays: a library may write to those that it should only read."""
-        return dict(zip(self._names, self._arrays, strict=True))
+        """All arrays: a library may write to those that it should only read, and beyond."""
+        found = dict(zip(self._names, self._arrays, strict=True))
+        for name, (before, after) in zip(self._names, self._guards, strict=False):
+            found |= {_BEFORE.format(name): before, _AFTER.format(name): after}
+        return found
 
 
 class _Known:

@@ -14,7 +14,13 @@ from eas.septran.tuner.cost import estimate
 from eas.septran.tuner.problem import Candidates
 from eas.septran.tuner.residual import Residual
 from eas.septran.tuner.space import Point, Space
-from eas.septran.tuner.surrogate import Belief, Described, beliefs, expected_gains, expected_logs
+from eas.septran.tuner.surrogate import (
+    Described,
+    Posterior,
+    expected_gains,
+    expected_logs,
+    posteriors,
+)
 from eas.septran.tuner.work import Work, work_of
 from eas.support.records import frozen
 
@@ -83,7 +89,7 @@ class Model:
 
     def predict(self, points: Sequence[Point], history: Sequence[Tried]) -> Array:
         """The logarithms of the seconds that legal points should take."""
-        found = self._beliefs(points, history)
+        found = self._posteriors(points, history)
         return self._described(points).predicted if found is None else expected_logs(found)
 
     def gains(self, points: Sequence[Point], history: Sequence[Tried]) -> Array:
@@ -91,19 +97,21 @@ class Model:
 
         As a logarithm; points that may as well be slower gain by how uncertain that is.
         """
-        found = self._beliefs(points, history)
+        found = self._posteriors(points, history)
         if found is None:
             return -self._described(points).predicted
         return expected_gains(min(log(each.seconds) for each in self._measured(history)), found)
 
-    def _beliefs(self, points: Sequence[Point], history: Sequence[Tried]) -> list[Belief] | None:
+    def _posteriors(
+        self, points: Sequence[Point], history: Sequence[Tried]
+    ) -> list[Posterior] | None:
         """None if too little was measured to learn from."""
         measured = self._measured(history)
         if len(measured) < FEWEST:
             return None
         logs = np.log([each.seconds for each in measured])
         tried = self._described([each.point for each in measured])
-        return beliefs(tried, logs, self._described(points))
+        return posteriors(tried, logs, self._described(points))
 
     def _measured(self, history: Sequence[Tried]) -> list[Tried]:
         return [each for each in history if isfinite(each.seconds) and self.is_legal(each.point)]

@@ -15,12 +15,14 @@ import numpy as np
 
 from eas.ir.types import DTYPES
 from eas.septran.files import Machine, SeptranError, resolve, tunes
+from eas.septran.flat.nodes import Module
 from eas.septran.logic.errors import LogicError
 from eas.septran.logic.tasks import Task
 from eas.septran.lowering import Lowered
 from eas.septran.operators import Operator, load
 from eas.septran.tuner.space import Space, Values
 from eas.support.cache import digest
+from eas.support.command_line import UsageError
 from eas.support.diagnostics import Diagnostic
 from eas.support.package_version import package_version
 from eas.support.records import frozen, replace
@@ -112,11 +114,19 @@ class Candidates:
         try:
             operator = self.operator(values)
             if operator.target == "cpu":  # `check` takes twice as long, and refuses few others
-                return operator.build_flat(*self.arrays)
-            return operator.check(*self.arrays)
+                lowered = operator.build_flat(*self.arrays)
+            else:
+                lowered = operator.check(*self.arrays)
         except SeptranError as error:
             self.refuse(values, error)
             return refusal(error)
+        self.check_work(lowered.module)
+        return lowered
+
+    def check_work(self, module: Module) -> None:
+        """Refuses a problem for whose sizes nothing is computed."""
+        if not module.kernels:
+            raise UsageError(f"nothing to tune: sizes are empty: {self.title}")
 
     @cached_property
     def contents(self) -> dict[str, list[str]]:

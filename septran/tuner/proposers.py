@@ -6,7 +6,8 @@ state: a search that is resumed proposes what an uninterrupted one would have pr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
+from itertools import islice
 from math import exp, log
 from typing import Any, Protocol
 
@@ -25,6 +26,7 @@ _GROWING = 18  # trials, after which no more are drawn: looking at a point takes
 _CHILDREN = 16
 _FEWEST = 40  # points that are looked at, even where most that are drawn are refused
 _MOST_LISTED = 5000  # points that are looked at one by one if none was legal so far
+_MOST_REFUSED = 20_000  # points in a row, after which no legal one is looked for
 _FEW = 512  # points, of which all are looked at
 _PARENTS = 4
 
@@ -51,7 +53,7 @@ def propose_random(
         point = space.draw(random)
         if point not in tried and model.is_legal(point):
             return point
-    left = [each for each in space.points() if each not in tried and model.is_legal(each)]
+    left = list(islice(_legal(space, tried, model), _FEW))
     return left[int(random.integers(len(left)))] if left else None
 
 
@@ -60,7 +62,7 @@ def propose_in_order(
 ) -> Point | None:
     """The next legal point in order: all of them, in the end."""
     tried = {each.point for each in history}
-    return next((p for p in space.points() if p not in tried and model.is_legal(p)), None)
+    return next(_legal(space, tried, model), None)
 
 
 def propose_by_evolution(
@@ -208,8 +210,20 @@ def _fresh(
         if found == count and not small:
             return
     if found == 0 and not small and (history or space.size <= _MOST_LISTED):
-        left = (each for each in space.points() if each not in seen)
-        yield from (each for each in left if model.is_legal(each))
+        yield from islice(_legal(space, seen, model), _FEW)
+
+
+def _legal(space: Space, tried: Set[Point], model: Predictor) -> Iterator[Point]:
+    """Legal points that were not tried, in order; none after a great many that are refused."""
+    refused = 0
+    for point in space.points():
+        if point not in tried:
+            is_legal = model.is_legal(point)
+            refused = 0 if is_legal else refused + 1
+            if is_legal:
+                yield point
+        if refused == _MOST_REFUSED:
+            return
 
 
 def _unique(points: Sequence[Point]) -> list[Point]:

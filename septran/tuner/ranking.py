@@ -6,6 +6,7 @@ the legal mappings should be fast, and what each spends its time on.
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -106,6 +107,7 @@ class _Looked:
             except SeptranError as error:
                 candidates.refuse(values, error)
                 continue
+            candidates.check_work(module)
             self.seconds[point] = estimate(work_of(module, {}), candidates.base.machine).seconds
 
     def in_order(self) -> list[tuple[Point, float]]:
@@ -161,7 +163,7 @@ def _held(rooms: Sequence[Room], machine: Machine) -> Iterator[tuple[str, int]]:
 
 def print_ranking(ranking: Ranking) -> list[str]:
     """The ranking in words and as a table, with the values of each candidate below it."""
-    from eas.support.command_line import lay_out
+    from eas.support.command_line import lay_out, lay_out_plainly
 
     name = ranking.machine.name
     lines = [
@@ -171,7 +173,8 @@ def print_ranking(ranking: Ranking) -> list[str]:
     ]
     if not ranking.best:
         return lines
-    lines.append(lay_out(_table(ranking)))
+    table = _table(ranking)
+    lines.append(lay_out(table) if sys.stdout.isatty() else lay_out_plainly(table))
     for place, each in enumerate(ranking.best, 1):
         values = ", ".join(f"{key}={value}" for key, value in each.values.items())
         lines += [f"{place}. {values}", f"   {each.estimate.reasons}"]

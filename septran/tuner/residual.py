@@ -31,15 +31,22 @@ def fit(parts: Sequence[tuple[Array, Array]], strength: float = STRENGTH) -> Res
 
     A part is a table of features, and the errors of estimates. The problems count alike, however
     many candidates they have, and each may have a mean error of its own: machines differ in that.
+    Where the problems by themselves want weights of different signs there is none: machines differ
+    in that, too.
     """
-    variances = [np.asarray(table, float).var(0) for table, _ in parts]
-    scale = np.sqrt(np.mean(variances, axis=0))
+    tables = [np.asarray(table, float) for table, _ in parts]
+    scale = np.sqrt(np.mean([table.var(0) for table in tables], axis=0))
     scale = np.where(scale > 1e-9, scale, 1.0)
-    centered = [(np.asarray(table, float) - np.mean(table, 0)) / scale for table, _ in parts]
-    normed = np.concatenate([each / np.sqrt(len(each)) for each in centered])
-    wanted = np.concatenate([(e - np.mean(e)) / np.sqrt(len(e)) for _, e in parts])
-    gram: Array = normed.T @ normed + strength * np.eye(normed.shape[1])
-    return Residual(np.linalg.solve(gram, normed.T @ wanted) / scale)
+    normed = [(each - each.mean(0)) / scale / np.sqrt(len(each)) for each in tables]
+    wanted = [(errors - np.mean(errors)) / np.sqrt(len(errors)) for _, errors in parts]
+    signs = np.sign([_ridge(*part, strength) for part in zip(normed, wanted, strict=True)])
+    weights = _ridge(np.concatenate(normed), np.concatenate(wanted), strength)
+    return Residual(np.where((signs == signs[0]).all(0), weights, 0.0) / scale)
+
+
+def _ridge(table: Array, wanted: Array, strength: float) -> Array:
+    gram: Array = table.T @ table + strength * np.eye(table.shape[1])
+    return np.linalg.solve(gram, table.T @ wanted)
 
 
 def rank_correlation(one: Sequence[float], other: Sequence[float]) -> float:

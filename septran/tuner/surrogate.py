@@ -3,7 +3,7 @@
 Gaussian processes over the logarithms of seconds. Two candidates are alike if their values are near
 to each other, and if their features are. How much each of these counts, how far "near" is, and
 whether the error of the prediction is modeled or the seconds themselves, differs between the
-processes: each has a say by how likely it makes what was measured.
+processes: each has a weight by how likely it makes what was measured.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from eas.support.records import frozen
 Array = np.ndarray[Any, Any]
 
 _LENGTHS = (0.5, 1.0, 2.0)  # over which values are alike
-_FEATURES = (0.0, 0.5, 2.0)  # the say of features, where that of values is 1
+_FEATURES = (0.0, 0.5, 2.0)  # the weight of features, where that of values is 1
 _NOISES = (0.01, 0.05)  # the part of the variance that is seen between equal candidates
 _TRUSTS = (0.0, 1.0)  # in the prediction
-_LEAST = exp(-4.0)  # the say, relative to the largest, below which a process is left out
+_LEAST = exp(-4.0)  # the weight, relative to the largest, below which a process is left out
 
 
 @frozen(eq=False)
@@ -36,38 +36,38 @@ class Described:
 
 
 @frozen(eq=False)
-class Belief:
-    """What a process expects of candidates, and the say that it has."""
+class Posterior:
+    """What a process expects of candidates, and its weight."""
 
-    say: float
+    weight: float
     mean: Array
     deviation: Array
 
 
-def beliefs(tried: Described, logs: Array, others: Described) -> list[Belief]:
+def posteriors(tried: Described, logs: Array, others: Described) -> list[Posterior]:
     """What is expected of others, given the logarithms of seconds of those that were tried."""
     fitted = list(_fitted(tried, logs, others))
     best = max(each.likelihood for each in fitted)
     kept = [(exp(each.likelihood - best), each) for each in fitted]
-    kept = [(say, each) for say, each in kept if say >= _LEAST]
-    total = sum(say for say, _ in kept)
-    return [each.belief(say / total) for say, each in kept]
+    kept = [(weight, each) for weight, each in kept if weight >= _LEAST]
+    total = sum(weight for weight, _ in kept)
+    return [each.posterior(weight / total) for weight, each in kept]
 
 
-def expected_gains(best: float, found: list[Belief]) -> Array:
+def expected_gains(best: float, found: list[Posterior]) -> Array:
     """How far below the best each is expected to be, where those above it count as nothing."""
-    return sum((each.say * _gain(best, each) for each in found), np.zeros(1))
+    return sum((each.weight * _gain(best, each) for each in found), np.zeros(1))
 
 
-def expected_logs(found: list[Belief]) -> Array:
-    return sum((each.say * each.mean for each in found), np.zeros(1))
+def expected_logs(found: list[Posterior]) -> Array:
+    return sum((each.weight * each.mean for each in found), np.zeros(1))
 
 
-def _gain(best: float, belief: Belief) -> Array:
-    distance = (best - belief.mean) / belief.deviation
+def _gain(best: float, posterior: Posterior) -> Array:
+    distance = (best - posterior.mean) / posterior.deviation
     below = _probability_below(distance)
     density = np.exp(-distance * distance / 2.0) / sqrt(2.0 * pi)
-    return belief.deviation * (distance * below + density)
+    return posterior.deviation * (distance * below + density)
 
 
 # A polynomial for the tail of the normal distribution (Numerical Recipes, `erfc`): its error is
@@ -97,10 +97,10 @@ class _Process:
     solved: Array
     variance: float
 
-    def belief(self, say: float) -> Belief:
+    def posterior(self, weight: float) -> Posterior:
         mean = self.middle + self.between @ self.solved
         explained = (self.between * np.linalg.solve(self.covariance, self.between.T).T).sum(1)
-        return Belief(say, mean, np.sqrt(np.maximum(1.0 - explained, 1e-9) * self.variance))
+        return Posterior(weight, mean, np.sqrt(np.maximum(1.0 - explained, 1e-9) * self.variance))
 
 
 def _fitted(tried: Described, logs: Array, others: Described) -> Iterator[_Process]:

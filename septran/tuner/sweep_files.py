@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 import zlib
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,6 +13,7 @@ from eas.septran.tuner.space import Chosen
 from eas.septran.tuner.work import Work, from_data, to_data
 from eas.support.command_line import UsageError
 from eas.support.records import frozen
+from eas.support.whole_files import write_whole
 from eas.tuning.outcomes import Outcome, Status
 
 FORMAT = "septran.sweep/1"
@@ -56,12 +56,9 @@ def write_sweep(path: Path, sweep: Recorded) -> None:
     }
     lines = [head, *(_row(sweep, each) for each in sweep.rows)]
     text = "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines)
-    fresh = path.with_name(f"{path.name}.{os.getpid()}.tmp")
     try:
-        fresh.write_bytes(gzip.compress(text.encode(), mtime=0))
-        fresh.replace(path)
+        write_whole(path, gzip.compress(text.encode(), mtime=0))
     except OSError as error:
-        fresh.unlink(missing_ok=True)
         raise UsageError(f"{path} cannot be written: {error.strerror}") from error
 
 

@@ -11,11 +11,16 @@ from collections.abc import Callable
 from pathlib import Path
 from textwrap import dedent
 
+import numpy as np
 import pytest
 
+from eas import septran as septran_package
+from eas.septran import cli
 from eas.septran.cli import main
+from eas.septran.cli.arguments import make_arguments
+from eas.septran.files import parse_values, tunes
 from eas.septran.files.schema import schema_text
-from eas.septran.operators import load
+from eas.septran.operators import TEXTS, load
 from tests.septran.operators import EXAMPLES, FOLDER, REPOSITORY
 from tests.thorough import thorough
 
@@ -110,10 +115,47 @@ def test_a_wrong_result_is_an_error(septran: Run, monkeypatch: pytest.MonkeyPatc
     assert err.splitlines()[-1] == "the result is not that of NumPy"
 
 
+SQUARE_ROOTS = """\
+from eas import mk
+from eas import task_lang as task
+
+
+@task.define(leaf=True)
+def leaf(Y, X):
+    Y[...] = mk.sqrt(X) + mk.log(X - X)
+
+
+@task.define(shapes="Y[M,N] X[M,N]")
+def main(Y, X):
+    task.launch(leaf, Y, X)
+"""
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.usefixtures("here")
+def test_nan_and_infinities_that_numpy_has_too_are_right(septran: Run) -> None:
+    Path("roots.py").write_text(SQUARE_ROOTS, "utf-8")
+    septran("init-mapping", "roots.py", "--machine", "cpu", "-o", "roots.map.yaml")
+    out, err, code = septran("run", "roots.py", "roots.map.yaml", "--shape", "M=3,N=4")
+    assert (err, code) == ("", 0)
+    assert "Y: the largest error is 0.0e+00" in out
+
+
+@pytest.mark.parametrize(
+    ("found", "expected"), [("nan", "1"), ("1", "nan"), ("inf", "1"), ("-inf", "inf")]
+)
+def test_nan_and_infinities_that_numpy_has_not_are_wrong(found: str, expected: str) -> None:
+    from eas.septran.cli.trial import error_of
+
+    arrays = (np.array([0.0, float(each)]) for each in (found, expected))
+    assert error_of(*arrays) == float("inf")
+
+
 def test_a_machine_of_text_only_does_not_run(septran: Run) -> None:
     mapping = str(FOLDER / "gemm/gemm.h100.map.yaml")
     _, err, code = septran("run", GEMM[0], mapping)
     assert err.startswith("error[S701]: `h100` does not run here: its targets are texts\n")
+    assert "print one: `septran emit tilelang`" in err
     assert code == 1
 
 
@@ -124,6 +166,16 @@ def test_a_text_is_printed(septran: Run, kind: str, machine: str) -> None:
     files = (GEMM[0], str(FOLDER / f"gemm/gemm.{machine}.map.yaml"))
     text = load(*files).emit(kind, M=37, N=45, K=29)
     assert septran("emit", kind, *files, *SHAPE) == (text.rstrip("\n") + "\n", "", 0)
+
+
+def test_the_target_tvm_is_a_name_of_its_text(septran: Run) -> None:
+    files = (GEMM[0], str(FOLDER / "gemm/gemm.nvidia_gpu.map.yaml"))
+    assert septran("emit", "tvm", *files) == septran("emit", "tvmscript", *files)
+    assert "tvmscript" in TEXTS
+
+
+def test_the_package_lists_what_it_loads_when_asked() -> None:
+    assert {"load", "Operator", "__doc__"} <= set(dir(septran_package))
 
 
 def test_a_text_is_written_to_a_file(septran: Run, here: Path) -> None:
@@ -165,6 +217,16 @@ def test_several_choices_are_resolved_by_one_option(septran: Run, here: Path) ->
     assert code == 0
 
 
+def test_a_huge_tile_is_refused_for_its_memory(septran: Run, here: Path) -> None:
+    (here / "huge.map.yaml").write_text(
+        "task_mappings: {gemm_host: {tunables: {block_m: 2147483647}}}\n", "utf-8"
+    )
+    out, err, code = septran("check", *GEMM, "huge.map.yaml")
+    assert (out, code) == ("", 1)
+    assert err.startswith("error[S401]")
+    assert "gemm_host.block_m=2147483647" in err
+
+
 def test_an_overlay_changes_a_mapping(septran: Run, here: Path) -> None:
     overlay = "task_mappings: {gemm_host: {tunables: {block_m: 16}}}\n"
     (here / "small.map.yaml").write_text(overlay, "utf-8")
@@ -188,6 +250,14 @@ def test_a_first_mapping_runs(septran: Run, machine: str) -> None:
     assert made == ("wrote first.map.yaml\n", "", 0)
     _, err, code = septran("run", "logic.py", "first.map.yaml", *SHAPE)
     assert (err, code) == ("", 0)
+
+
+def test_a_machine_beside_the_logic_is_found_by_its_name(septran: Run, tmp_path: Path) -> None:
+    for path in (Path(__file__).parent / "machines" / "pebble").glob("*.machine.yaml"):
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    (tmp_path / "gemm_logic.py").write_bytes(Path(GEMM[0]).read_bytes())
+    out, _, code = septran("init-mapping", str(tmp_path / "gemm_logic.py"), "--machine", "pebble")
+    assert (code, out.splitlines()[0]) == (0, "machine: pebble")
 
 
 def test_a_machine_that_there_is_not_is_refused(septran: Run) -> None:
@@ -286,6 +356,10 @@ def test_a_mapping_that_cannot_be_read_is_explained(
         (
             ("--shape", "M=4294967296"),
             "`M=4294967296` is no size: it is below 2**31",
+        ),
+        (
+            ("--shape", "M=2147483647,N=2147483647"),
+            "`C` of 2147483647x2147483647 has too many elements",
         ),
         (("--shape", "Q=3"), "`Q` is no size and no argument; the sizes are M, N, K"),
         (("--shape", "M=3x4"), "`M` is one number, not 3x4"),
@@ -425,6 +499,39 @@ def test_help_has_examples(command: str, capsys: pytest.CaptureFixture[str]) -> 
         main([command, "--help"])
     assert caught.value.code == 0
     assert f"  septran {command} " in capsys.readouterr().out
+
+
+COMMANDS = ("check", "run", "explain", "emit", "picture", "init-mapping", "tune", "sweep", "replay")
+
+
+def test_the_commands_in_the_help_work_in_the_folders_of_the_examples(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for command in ("", *COMMANDS):
+        with pytest.raises(SystemExit):
+            main([*command.split(), "--help"])
+    lines = capsys.readouterr().out.replace("\\\n", " ").splitlines()
+    parser = cli._parser()  # pyright: ignore[reportPrivateUsage]
+    shown = [line.split()[1:] for line in lines if line.startswith("  septran ")]
+    assert {words[0] for words in shown} == {*COMMANDS, "schema"}
+    tried: set[str] = set()
+    for parsed in map(parser.parse_args, shown):
+        if parsed.command in ("schema", "replay"):  # what replay reads, tune and sweep write
+            continue
+        [logic] = FOLDER.glob(f"*/{parsed.logic}")
+        is_open = parsed.command in ("tune", "sweep")
+        for name in getattr(parsed, "mappings", ()):
+            options = parsed.tune, parsed.shape, parsed.dtype
+            what = repr((name, is_open, getattr(parsed, "text", None), options))
+            if what not in tried:
+                tried.add(what)
+                operator = load(logic, logic.parent / name, tune=parse_values(parsed.tune))
+                assert bool(tunes(operator.mapping)) == is_open
+                arguments = make_arguments(operator, parsed.shape, parsed.dtype)
+                if parsed.command == "emit":
+                    operator.emit(parsed.text, *arguments.arrays)
+                elif not is_open:
+                    operator.check(*arguments.arrays)
 
 
 def test_without_a_command_the_usage_is_shown(capsys: pytest.CaptureFixture[str]) -> None:

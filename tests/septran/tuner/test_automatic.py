@@ -58,7 +58,7 @@ OPERATORS: dict[str, tuple[str, str, Sizes]] = {
     "conv2d": ("conv2d/conv2d_logic.py", "conv2d", _sizes("N=1,P=5,Q=?,O=?,C=?")),
 }
 
-USUAL = {("softmax", "cpu"), ("conv2d", "openblas")}  # the others are thorough
+USUAL = {("softmax", "cpu")}  # the others are thorough
 CASES = [
     pytest.param(name, machine, marks=() if (name, machine) in USUAL else thorough)
     for name in OPERATORS
@@ -95,6 +95,77 @@ def test_a_machine_that_only_prints_is_refused_with_the_reason(
     options = ("--auto", "--machine", "h100", "--shape", "M=32,N=32,K=32")
     assert main(["tune", logic, *options, "--trials", "1"]) == 2
     assert "`h100` does not run here: `--rank 5` ranks" in capsys.readouterr().err
+
+
+TWO_ENTRIES = """\
+from eas import task_lang as task
+
+
+@task.define(leaf=True)
+def double(Y, X):
+    Y[...] = X + X
+
+
+@task.define
+def first(Y, X):
+    task.launch(double, Y, X)
+
+
+@task.define
+def second(Y, X):
+    task.launch(double, Y, X)
+"""
+
+
+def test_memories_of_a_leaf_that_the_entry_task_launches_are_open(tmp_path: Path) -> None:
+    logic, mapping = tmp_path / "two.py", tmp_path / "open.map.yaml"
+    logic.write_text(TWO_ENTRIES, "utf-8")
+    text = automatic_mapping(load_logic(logic).tasks, load_machine("cpu"))
+    mapping.write_text(text, "utf-8")
+    options = {each.key: each.options for each in tunes(load(logic, mapping).mapping)}
+    assert options == {
+        "double.mems.Y": ("NONE", "SHARED", "REGISTER"),
+        "double.mems.X": ("NONE", "SHARED", "REGISTER"),
+    }
+    operator = load(logic, mapping, tune={"double.mems.Y": "REGISTER", "double.mems.X": "SHARED"})
+    x = np.arange(12, dtype="f4").reshape(3, 4)
+    y = np.empty_like(x)
+    operator(y, x)
+    assert np.array_equal(y, x + x)
+
+
+@pytest.mark.parametrize("command", ["init-mapping", "tune --auto --rank 1"])
+def test_an_entry_task_is_named_if_there_are_several(
+    command: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("two.py").write_text(TWO_ENTRIES, "utf-8")
+    name, *options = command.split()
+    assert main([name, "two.py", "--machine", "cpu", *options]) == 0
+    said = "the mapping begins with `first`; --entry takes another: first, second"
+    assert said in capsys.readouterr().err
+    assert main([name, "two.py", "--machine", "cpu", *options, "--entry", "second"]) == 0
+    out, err = capsys.readouterr()
+    assert "second" in out
+    assert "--entry" not in err
+    assert main([name, "two.py", "--machine", "cpu", *options, "--entry", "secnd"]) == 2
+    assert "did you mean `second`?" in capsys.readouterr().err
+
+
+def test_a_machine_beside_the_logic_is_found_by_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "logics"
+    folder.mkdir()
+    (folder / "two.py").write_text(TWO_ENTRIES, "utf-8")
+    [machine] = (Path(__file__).parents[1] / "machines" / "pebble").glob("*.machine.yaml")
+    (folder / machine.name).write_bytes(machine.read_bytes())
+    monkeypatch.chdir(tmp_path)
+    assert main(["tune", "logics/two.py", "--auto", "--machine", "pebble", "--rank", "1"]) == 0
+    assert capsys.readouterr().out.startswith("first on pebble, ")
 
 
 def test_nothing_legal_is_an_error_with_the_reasons(

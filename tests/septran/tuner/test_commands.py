@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,10 @@ import eas
 from eas.septran.cli import main, tuning
 from eas.septran.operators import load
 from eas.septran.tuner.driver import Budget, Progress, Tuner
+from eas.septran.tuner.measure import Trial
 from eas.support.records import replace
-from tests.septran.tuner.problems import LOGIC, MAPPING
+from eas.tuning.outcomes import Outcome
+from tests.septran.tuner.problems import LOGIC, MAPPING, by_formula
 from tests.thorough import thorough
 
 SIZES = "M=32,N=32,K=32"
@@ -87,7 +90,10 @@ def test_ctrl_c_exports_the_best_so_far(
 
 @thorough
 @pytest.mark.parametrize("workers", ["1", "2"])
-def test_ctrl_c_in_the_middle_of_a_trial_exports_and_ends(tmp_path: Path, workers: str) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_in_the_middle_of_a_trial_exports_and_ends(
+    tmp_path: Path, workers: str, number: int
+) -> None:
     (tmp_path / "gemm.map.yaml").write_text(MAPPING, "utf-8")
     command = [sys.executable, "-m", "eas.septran", "tune", str(LOGIC), "gemm.map.yaml"]
     command += ["--shape", SIZES, "--trials", "5000", "--export", "best.map.yaml"]
@@ -102,11 +108,56 @@ def test_ctrl_c_in_the_middle_of_a_trial_exports_and_ends(tmp_path: Path, worker
         assert process.stderr is not None and process.stdout is not None
         lines = iter(process.stderr)
         assert any("10/5000 trials" in line for line in lines)
-        process.send_signal(signal.SIGINT)
+        process.send_signal(number)
         out = process.stdout.read()
     assert process.returncode == 0
     assert "interrupted; the same command goes on with the search" in out
     load(LOGIC, tmp_path / "best.map.yaml").check(M=32, N=32, K=32)
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_signals_end_a_search_but_not_what_follows(
+    septran: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    if os.name != "posix":
+        pytest.skip("signals")
+    number = getattr(signal, name)
+    write_file = tuning.write_file
+
+    def signalled(path: str, text: str) -> str:
+        os.kill(os.getpid(), number)
+        return write_file(path, text)
+
+    def attempt(trial: Trial) -> Outcome:
+        if trial.best is not None:
+            os.kill(os.getpid(), number)
+        return by_formula(trial)
+
+    monkeypatch.setattr(tuning, "write_file", signalled)
+    monkeypatch.setattr(tuning, "Tuner", partial(Tuner, attempt=attempt))
+    before = signal.signal(number, signal.default_int_handler)  # `nohup` ignores SIGHUP
+    try:
+        code, out, _ = septran(
+            "tune", str(LOGIC), "gemm.map.yaml", "--shape", SIZES, "--export", "best.map.yaml"
+        )
+        after = signal.getsignal(number)
+    finally:
+        signal.signal(number, before)
+    assert (code, "1 trial, 0 without a time" in out) == (0, True)
+    assert "interrupted; the same command goes on with the search" in out
+    assert (tmp_path / "best.map.yaml").exists()
+    assert after is signal.default_int_handler
+
+
+def test_a_signal_before_the_search_is_no_traceback(
+    septran: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*given: object, **named: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(tuning, "Tuner", interrupted)
+    code, _, err = septran("tune", str(LOGIC), "gemm.map.yaml", "--shape", SIZES)
+    assert (code, err) == (130, "septran: interrupted\n")
 
 
 def test_resume_begins_no_other_search(septran: Run, tmp_path: Path) -> None:
@@ -127,9 +178,35 @@ def test_a_place_that_cannot_be_written_is_named_before_the_search(
     septran: Run, tmp_path: Path
 ) -> None:
     command = ("tune", str(LOGIC), "gemm.map.yaml", "--shape", SIZES, "--export")
-    code, _, err = septran(*command, "missing/best.map.yaml")
-    assert (code, "there is no such folder" in err) == (2, True)
+    for path, reason in {
+        "missing/best.map.yaml": "there is no such folder",
+        ".": "it is a folder",
+        "x" * 300: "File name too long",
+        "/proc/best.map.yaml": "No such file or directory",  # a folder that takes no files
+    }.items():
+        code, _, err = septran(*command, path)
+        assert (code, err) == (2, f"septran: {path} cannot be written: {reason}\n")
+    code, _, err = septran(*command, "same", "--plot", "./same")
+    assert (code, err) == (2, "septran: ./same is given for two files\n")
     assert not (tmp_path / "tune.sqlite").exists()
+
+
+def test_a_disk_that_is_full_in_the_end_costs_no_result(
+    septran: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(path: str, content: bytes) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(tuning, "Tuner", partial(Tuner, attempt=by_formula))
+    monkeypatch.setattr(tuning, "write_whole", full)
+    command = ("tune", str(LOGIC), "gemm.map.yaml", "--shape", SIZES, "--trials", "1")
+    code, _, err = septran(*command, "--export", "best.map.yaml")
+    assert code == 2
+    assert "1 trial, 0 without a time" in err
+    assert err.splitlines()[-2:] == [
+        "best.map.yaml cannot be written: No space left on device",
+        "tune.sqlite has the trials: the same command writes what is missing",
+    ]
 
 
 def test_the_time_left_is_that_of_the_trials_of_this_run() -> None:
@@ -164,6 +241,47 @@ def test_wrong_usage_is_named(
     code, out, err = septran(*(str(LOGIC) if each == "LOGIC" else each for each in arguments))
     assert (code, out) == (2, "")
     assert message in err
+
+
+@pytest.mark.parametrize("command", ["tune", "sweep -o x.sweep.gz", "tune --rank 1"])
+def test_sizes_for_which_nothing_is_computed_are_refused(septran: Run, command: str) -> None:
+    name, *options = command.split()
+    sizes = ("--shape", "M=0,N=3,K=4")
+    code, out, err = septran(name, str(LOGIC), "gemm.map.yaml", *sizes, *options)
+    assert (code, out) == (2, "")
+    title = "gemm_host_logic on cpu, 0x3 0x4 4x3, f32"
+    assert err.splitlines()[-1] == f"septran: nothing to tune: sizes are empty: {title}"
+
+
+def test_a_search_that_ends_early_says_that_nothing_is_left(
+    septran: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tuning, "Tuner", partial(Tuner, attempt=by_formula))
+    text = MAPPING.replace("low: 8, high: 32", "low: 16, high: 16")
+    (tmp_path / "gemm.map.yaml").write_text(text, "utf-8")
+    command = ("tune", str(LOGIC), "gemm.map.yaml", "--shape", SIZES, "--method", "grid")
+    left = "no other candidate is left to try"
+    _, out, _ = septran(*command, "--trials", "2")
+    assert left not in out
+    _, out, _ = septran(*command, "--trials", "30")
+    assert "8 trials, 0 without a time\n" + left in out
+
+
+def test_a_ranking_in_a_pipe_has_whole_headings(
+    septran: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    _, out, _ = septran("tune", str(LOGIC), "gemm.map.yaml", "--shape", SIZES, "--rank", "1")
+    assert out.splitlines()[2].split("  ")[-1] == "SHARED touched, MB"
+
+
+def test_sizes_that_are_assumed_are_named_before_the_search(
+    septran: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tuning, "Tuner", partial(Tuner, attempt=by_formula))
+    command = ("tune", str(LOGIC), "gemm.map.yaml", "--shape", "M=32", "--trials", "1")
+    _, _, err = septran(*command)
+    assert err.splitlines()[0] == "septran: not given, so assumed: N=64, K=64"
 
 
 @pytest.mark.parametrize("text", ["0", "x", "-3", "1.5"])
@@ -290,6 +408,7 @@ def test_a_number_of_rounds_below_zero_is_named(
     assert "`-1` is no number from 0 on" in capsys.readouterr().err
 
 
+@thorough
 def test_times_of_metal_on_a_cpu_are_called_that(septran: Run, tmp_path: Path) -> None:
     options = ("--auto", "--machine", "apple_gpu", "--trials", "1", "--export", "x.map.yaml")
     code, out, _ = septran("tune", str(LOGIC), "--shape", SIZES, *options)

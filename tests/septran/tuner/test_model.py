@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -18,11 +19,11 @@ from eas.septran.tuner.prediction import Model, facts_from, facts_of
 from eas.septran.tuner.problem import Candidates, Problem
 from eas.septran.tuner.residual import fit, rank_correlation
 from eas.septran.tuner.surrogate import (
-    Belief,
     Described,
-    beliefs,
+    Posterior,
     expected_gains,
     expected_logs,
+    posteriors,
 )
 from eas.septran.tuner.work import from_data, to_data, work_of
 from tests.septran.tuner.problems import LOGIC
@@ -88,6 +89,15 @@ def test_a_correction_learns_what_estimates_get_wrong() -> None:
     np.testing.assert_allclose(fitted.predict(tables[2]), errors[2] - 2, atol=0.05)
 
 
+def test_a_correction_leaves_out_what_problems_disagree_on() -> None:
+    random = np.random.default_rng(0)
+    tables = [random.standard_normal((60, 2)) for _ in range(2)]
+    errors = [table @ (0.5, sign) for table, sign in zip(tables, (1.0, -0.2), strict=True)]
+    weights = fit(list(zip(tables, errors, strict=True)), 1e-3).weights
+    assert weights[0] == pytest.approx(0.5, abs=0.1)
+    assert weights[1] == 0
+
+
 def test_features_that_never_change_do_no_harm() -> None:
     table = np.ones((6, 3))
     fitted = fit([(table, np.full(6, 0.5))])
@@ -101,15 +111,15 @@ def described(places: list[float]) -> Described:
 
 def test_measurements_say_most_about_what_is_near() -> None:
     tried, logs = described([0.0, 0.1, 0.9, 1.0]), np.array([0.0, 0.0, 1.0, 1.0])
-    found = beliefs(tried, logs, described([0.05, 0.95, 3.0]))
+    found = posteriors(tried, logs, described([0.05, 0.95, 3.0]))
     near, far, away = expected_logs(found)
     assert near < 0.3 and far > 0.7 and near < away < far
     assert all(each.deviation[2] > 2 * each.deviation[0] for each in found)
 
 
 def test_what_is_expected_to_be_faster_gains_most() -> None:
-    belief = Belief(1.0, np.array([0.0, 1.0, 1.0]), np.array([0.1, 0.1, 1.0]))
-    sure, slow, unsure = expected_gains(0.5, [belief])
+    posterior = Posterior(1.0, np.array([0.0, 1.0, 1.0]), np.array([0.1, 0.1, 1.0]))
+    sure, slow, unsure = expected_gains(0.5, [posterior])
     assert sure == pytest.approx(0.5, abs=0.01)
     assert 0 <= slow < 1e-3 < unsure < sure
 
@@ -164,3 +174,14 @@ def test_curves_are_an_svg_with_a_line_each() -> None:
     assert text.startswith("<svg ")
     assert text.count("<polyline ") == 2
     assert "a &lt;title&gt;" in text
+
+
+def test_trials_are_dots_at_their_numbers() -> None:
+    each = [float("inf"), 3.0, float("inf"), 1.0]
+    text = draw_curves("title", "µs", {"a trial": each, "best": each}, dots="a trial")
+    root = ElementTree.fromstring(text)
+    dots = [float(dot.get("cx", "")) for dot in root.iter("{http://www.w3.org/2000/svg}circle")]
+    (line,) = root.iter("{http://www.w3.org/2000/svg}polyline")
+    assert dots == [236.7, 570.0]
+    assert [point.split(",")[0] for point in line.get("points", "").split()] == ["236.7", "570.0"]
+    assert draw_curves("title", "µs", {"a trial": [float("inf")]}, "a trial").count("circle") == 0

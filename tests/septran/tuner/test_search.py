@@ -12,18 +12,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-from eas.septran.tuner import driver
+from eas.septran.tuner import driver, proposers
 from eas.septran.tuner.driver import Budget, Tuner, answered_by
 from eas.septran.tuner.measure import Trial
 from eas.septran.tuner.methods import METHODS
-from eas.septran.tuner.prediction import Model, facts_of
+from eas.septran.tuner.prediction import Model, Tried, facts_of
 from eas.septran.tuner.problem import Candidates, Problem
+from eas.septran.tuner.proposers import PROPOSERS
+from eas.septran.tuner.space import Point
 from eas.septran.tuner.store import Store, Stored
 from eas.septran.tuner.sweeps import best_so_far, median_regrets, replayed, sweep_of
 from eas.support.command_line import UsageError
 from eas.support.records import replace
 from eas.tuning.outcomes import Outcome
-from tests.septran.tuner.problems import LOGIC, by_formula, formula, problem
+from tests.septran.tuner.problems import LOGIC, MAPPING, by_formula, formula, problem
 from tests.thorough import thorough
 
 __all__ = ["problem"]
@@ -259,3 +261,30 @@ def test_a_replay_needs_only_the_database(problem: Problem, store: Store) -> Non
     regrets = median_regrets(sweep, METHODS["random"], range(3), 24)
     assert len(regrets) == 24
     assert np.all(np.diff(regrets) <= 0)
+
+
+class RefusesAll:
+    """A model to which no point is legal."""
+
+    def is_legal(self, point: Point) -> bool:
+        return False
+
+    def predict(self, points: object, history: object) -> Any:
+        raise AssertionError("nothing is legal")
+
+    gains = predict
+
+
+@pytest.mark.parametrize("method", sorted(PROPOSERS))
+def test_a_vast_space_without_a_legal_point_is_given_up(
+    problem: Problem, method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(proposers, "_MOST_REFUSED", 1000)
+    text = MAPPING.replace("type: pow2, low: 8, high: 32", "type: int, low: 1, high: 1000")
+    text = text.replace("low: 8, high: 16, step: 8", "low: 1, high: 1000")
+    Path(problem.mappings[0]).write_text(text, "utf-8")
+    space = Candidates(problem).space
+    assert space.size > 10**9
+    for history in ([], [Tried((0,) * len(space.tunes), 1.0)]):
+        random = np.random.default_rng(0)
+        assert PROPOSERS[method](space, history, RefusesAll(), random) is None

@@ -82,16 +82,29 @@ def have_wrong_statuses(path: Path) -> None:
         base.execute("UPDATE trials SET status='fine' WHERE number=7")
 
 
+def have_other_seconds(path: Path) -> None:
+    with sqlite3.connect(path) as base:
+        base.execute("UPDATE trials SET seconds=0.001 WHERE number=7")
+
+
+def be_of_another_program(path: Path) -> None:
+    be_another(path)
+    with sqlite3.connect(path) as base:
+        base.execute("PRAGMA user_version=2")
+
+
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
         (cut, "cannot be used: "),
         (scribble, "cannot be used: "),
         (be_text, "cannot be used: file is not a database"),
-        (be_older, "is no database of SepTran's tuner of format 1"),
-        (be_another, "is no database of SepTran's tuner of format 1"),
+        (be_older, "is no database of SepTran's tuner of format 2"),
+        (be_of_another_program, "is no database of SepTran's tuner of format 2"),
+        (be_another, "is no database of SepTran's tuner of format 2"),
         (have_wrong_rows, "cannot be used: what is stored in it is damaged"),
         (have_wrong_statuses, "cannot be used: what is stored in it is damaged"),
+        (have_other_seconds, "cannot be used: what is stored in it is damaged"),
     ],
 )
 @pytest.mark.parametrize("is_read", [False, True])
@@ -136,14 +149,61 @@ def test_a_locked_database_is_named(path: Path, monkeypatch: pytest.MonkeyPatch)
     store.close()
 
 
-def test_two_processes_with_one_search_are_named(path: Path) -> None:
+def test_a_pipe_is_no_database(tmp_path: Path) -> None:
+    if not hasattr(os, "mkfifo"):
+        pytest.skip("a system without pipes in folders")
+    os.mkfifo(tmp_path / "pipe")
+    for is_read in (False, True):
+        with pytest.raises(UsageError, match="pipe is no file, as a database is"):
+            Store(tmp_path / "pipe", is_read=is_read)
+
+
+def test_two_processes_with_one_search_lose_no_trial(path: Path) -> None:
     one, other = Store(path), Store(path)
-    one.add(1, trial(40))
-    with pytest.raises(UsageError, match="another process goes on with search 1"):
-        other.add(1, trial(40))
-    assert other.trials(1)[-1] == trial(40)
+    assert one.add(1, trial(40)) == 40
+    assert other.add(1, trial(40)) == 41
+    assert [each.number for each in one.trials(1)] == list(range(42))
+    assert one.add_search(SEARCH) == other.add_search(SEARCH) == 1
     one.close()
     other.close()
+
+
+KILLED = """
+import os, signal, sys
+from tests.septran.tuner.test_store import trial
+from eas.septran.tuner.store import Store
+store = Store(sys.argv[1])
+base = store._base
+base.execute("PRAGMA cache_size=1")  # what is written goes to the file before it is complete
+base.execute("BEGIN IMMEDIATE")
+base.execute("UPDATE trials SET reason=hex(zeroblob(2000))")
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+@pytest.mark.parametrize("is_read", [False, True])
+def test_a_process_that_is_killed_while_it_writes_changes_nothing(
+    path: Path, is_read: bool
+) -> None:
+    content = path.read_bytes()
+    subprocess.run([sys.executable, "-c", KILLED, str(path)], check=False)
+    assert path.read_bytes() != content
+    store = Store(path, is_read=is_read)
+    assert store.trials(1) == [trial(n) for n in range(40)]
+    store.close()
+
+
+@pytest.mark.parametrize("statements", range(3))
+def test_a_process_that_ends_while_it_makes_the_tables_leaves_a_usable_database(
+    tmp_path: Path, statements: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "tune.sqlite"
+    monkeypatch.setattr(stores, "TABLES", (*stores.TABLES[:statements], "no SQL"))
+    with pytest.raises(UsageError, match="syntax error"):
+        Store(path)
+    monkeypatch.undo()
+    fill(path, 1)
 
 
 FILLING = """

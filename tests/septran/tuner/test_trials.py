@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from eas.septran.operators import load
 from eas.septran.tuner.driver import Budget, Tuner
 from eas.septran.tuner.export import exported
-from eas.septran.tuner.measure import Trial, close_children, computer, pairs, run_trial
+from eas.septran.tuner.measure import (
+    Trial,
+    close_children,
+    computer,
+    guarded_copy,
+    pairs,
+    run_trial,
+)
 from eas.septran.tuner.problem import Problem
 from eas.septran.tuner.store import Store
 from eas.support.records import replace
@@ -91,3 +100,16 @@ def test_a_search_of_real_candidates_exports_a_mapping_that_loads(
     path.write_text(text, "utf-8")
     load(problem.logic, path).check(M=64, N=64, K=64)
     store.close()
+
+
+def test_bytes_that_are_written_beyond_an_array_are_found() -> None:
+    given = np.arange(12, dtype=np.float32).reshape(3, 4)
+    copy, (before, after) = guarded_copy(given)
+    clean = before.copy()
+    assert (copy == given).all()
+    assert (before == after).all()
+    start = copy.ctypes.data
+    assert start % 64 == 0
+    ctypes.memset(start - 1, 0, 1)
+    ctypes.memset(start + copy.nbytes, 0, 1)
+    assert [list(np.flatnonzero(each != clean)) for each in (before, after)] == [[4095], [0]]

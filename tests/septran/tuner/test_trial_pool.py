@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from eas.septran.tuner import crew
+from eas.septran.tuner import trial_pool
 from eas.septran.tuner.driver import Budget, Tuner
 from eas.septran.tuner.measure import Trial
 from eas.septran.tuner.problem import Problem
@@ -157,9 +157,9 @@ def test_what_nobody_measures_never_wins(problem: Problem, store: Store) -> None
 
 def test_an_interruption_ends_the_trials_of_all_threads(problem: Problem, store: Store) -> None:
     """Ctrl-C while two real trials run: their processes end, and nobody waits for them."""
-    start, started = crew.Crew.start, [0]
+    start, started = trial_pool.TrialPool.start, [0]
 
-    def interrupt(self: crew.Crew, *args: Any) -> None:
+    def interrupt(self: trial_pool.TrialPool, *args: Any) -> None:
         start(self, *args)
         started[0] += 1
         if started[0] == 2:
@@ -167,7 +167,34 @@ def test_an_interruption_ends_the_trials_of_all_threads(problem: Problem, store:
 
     tuner = Tuner(problem, store)
     with pytest.MonkeyPatch.context() as patch, ThreadPoolExecutor(2) as executor:
-        patch.setattr(crew.Crew, "start", interrupt)
+        patch.setattr(trial_pool.TrialPool, "start", interrupt)
         with pytest.raises(KeyboardInterrupt):
             tuner.run(Budget(6), executor, workers=2)
     assert tuner.trials == []
+
+
+def test_a_trial_is_compared_with_the_one_that_it_was_timed_beside(
+    problem: Problem, store: Store
+) -> None:
+    """Another may have become the best one while it ran."""
+    second = threading.Event()
+    begun: list[Trial] = []
+
+    def attempt(trial: Trial) -> Outcome:
+        begun.append(trial)
+        beside = () if trial.best is None else (8.0,)
+        match len(begun):
+            case 1:
+                return Outcome("ok", samples=(8.0,), beside=beside)
+            case 2:
+                assert second.wait(60)
+                return Outcome("ok", samples=(6.0,), beside=beside)
+            case _:
+                second.set()
+                return Outcome("ok", samples=(2.0,), beside=beside)
+
+    tuner = Tuner(problem, store, attempt=attempt)
+    tuner.run(Budget(1))
+    with ThreadPoolExecutor(2) as executor:
+        tuner.run(Budget(3), executor, workers=2)
+    assert sorted(trial.seconds for trial in tuner.trials) == [2.0, 6.0, 8.0]

@@ -22,6 +22,7 @@ from eas.tuning.outcomes import Outcome
 Try = Callable[[Trial], Outcome]
 
 PATIENCE = 600.0  # seconds, besides the limits of a trial, after which a worker is given up
+LONGEST = 3600.0  # seconds of one wait: the system takes no number that is too large
 RETRIES = 2  # of a trial whose worker was lost
 CHECKS = 8  # answers without a time, after which a candidate is left without one
 
@@ -37,7 +38,7 @@ class Job:
     checks: int = 0
 
 
-class Crew:
+class TrialPool:
     """The trials of a search that run now.
 
     A trial whose worker is lost is tried again, and recorded as failed if that does not help. A
@@ -67,16 +68,16 @@ class Crew:
     def start(self, point: Point, trial: Trial) -> None:
         self._submit(Job(point, trial, time.monotonic()), self._executor)
 
-    def finished(self) -> Iterator[tuple[Point, Outcome]]:
+    def finished(self) -> Iterator[tuple[Job, Outcome]]:
         """Waits for trials, and gives what came of those that are done; perhaps none."""
         oldest = min(job.since for job in self._running.values())
-        left = max(0.0, oldest + self._patience - time.monotonic())
+        left = min(max(0.0, oldest + self._patience - time.monotonic()), LONGEST)
         done, _ = wait(self._running, left, FIRST_COMPLETED)
         for future in done or self._overdue():
             job = self._running.pop(future)
             outcome = self._outcome(job, future)
             if outcome is not None:
-                yield job.point, outcome
+                yield job, outcome
 
     def close(self) -> None:
         """Gives up what still runs."""
