@@ -24,8 +24,8 @@ from eas.septran.flat.nodes import (
     walk,
 )
 from eas.septran.flat.text import print_stmt
+from eas.septran.logic.launches import calls_of, launched_tasks
 from eas.septran.logic.tasks import Task
-from eas.septran.lowering.names import calls_of, launched_tasks
 from eas.support.location import Loc, SourceName
 from eas.support.records import field, frozen, record, replace
 

@@ -10,7 +10,7 @@ from eas.septran.picture.contents import Arrow, Box, KernelPicture, Row
 from eas.septran.picture.lights import Links
 from eas.support.records import frozen
 
-NAME, COLUMN, BOX = 70, 218, 124  # widths: of names, of a memory, of a buffer
+NAME, COLUMN, BOX = 92, 228, 134  # widths: of names, of a memory, of a buffer
 HEAD, LANE, BOX_HEIGHT, SLOT = 62, 68, 46, 5
 
 
@@ -82,8 +82,9 @@ def _column(name: str, x: int, height: int, kernel: KernelPicture, machine: Mach
             ' rx="2.5"/>'
         )
     return (
-        f'<g class="memory {memory.kind}"><rect class="column" x="{x}" y="2" width="{BOX + 20}"'
-        f' height="{height - 4}" rx="10"/><text class="title" x="{x + 10}" y="22">{escape(name)}'
+        f'<g class="memory {memory.kind}"><title>{escape(name)}</title>'
+        f'<rect class="column" x="{x}" y="2" width="{BOX + 20}" height="{height - 4}" rx="10"/>'
+        f'<text class="title" x="{x + 10}" y="22">{escape(shorten(name, 13))}'
         f'</text><text class="note" x="{x + 10}" y="38">{note}</text>{bar}</g>'
     )
 
@@ -99,9 +100,9 @@ def _row(row: Row, y: int, tall: int, width: int, columns: Mapping[str, int], li
     arrows = "".join(_arrows(row.arrows, spots, links))
     return (
         f'<g class="tensor" tabindex="0" role="img" aria-label="{_spoken(row)}"'
-        f" {links.tensor(row.name)}>"
+        f" {links.tensor(row.name)}><title>{escape(row.name)}</title>"
         f'<rect class="lane" x="2" y="{y + 4}" width="{width - 4}" height="{tall - 6}" rx="8"/>'
-        f'<text class="name" x="10" y="{y + 40}">{escape(shorten(row.name, 7))}</text>'
+        f'<text class="name" x="10" y="{y + 40}">{escape(shorten(row.name, 8))}</text>'
         f"{boxes}{arrows}</g>"
     )
 
@@ -118,6 +119,7 @@ def _box(box: Box, spot: _Spot, links: Links) -> str:
         for n in range(min(box.slots, 4) - 1, 0, -1)
     )
     slots = f"{box.slots} slots, " if box.slots > 1 else ""
+    label = shorten(box.name, 15 if box.slots == 1 else 12)  # the slots are beside it
     title = escape(f"{box.name}: {slots}{box.size}, {box.bytes:,} bytes in {box.memory}")
     badge = (
         f'<text class="slots" x="{spot.right - 8}" y="{spot.y + 17}">×{box.slots}</text>'
@@ -127,9 +129,9 @@ def _box(box: Box, spot: _Spot, links: Links) -> str:
     return (
         f'<g class="buffer" {links.drawn(box.line, box.yaml)}><title>{title}</title>{stack}'
         f'<rect class="box" x="{spot.x}" y="{spot.y}" width="{BOX}" height="{BOX_HEIGHT}" rx="6"/>'
-        f'<text class="label" x="{spot.x + 9}" y="{spot.y + 18}">{escape(shorten(box.name, 15))}'
+        f'<text class="label" x="{spot.x + 9}" y="{spot.y + 18}">{escape(label)}'
         f'</text>{badge}<text class="size" x="{spot.x + 9}" y="{spot.y + 35}">'
-        f"{escape(shorten(box.size, 20))}</text></g>"
+        f"{escape(shorten(box.size, 21))}</text></g>"
     )
 
 

@@ -68,17 +68,19 @@ def _chain(row: Row, contents: Contents) -> str:
         kind = contents.machine.mems[box.memory].kind
         slots = f" ×{box.slots}" if box.slots > 1 else ""
         size = f" <small>{show_bytes(box.bytes)}</small>" if kind != "global" else ""
-        if number:
-            chips.append(f'<span class="to"> {_direction(row, box.name)} </span>')
-        chips.append(f'<span class="chip {kind}">{escape(box.memory)}{slots}{size}</span>')
+        chip = f'<span class="chip {kind}">{escape(box.memory)}{slots}{size}</span>'
+        if number:  # an arrow stays with what it leads to, where a line is broken
+            arrow = f'<span class="to"> {_direction(row, box.name)} </span>'
+            chip = f' <span class="hop">{arrow}{chip}</span>'
+        chips.append(chip)
     return "".join(chips)
 
 
 def _direction(row: Row, name: str) -> str:
-    """Whether a buffer is copied to, from, or both."""
-    is_filled = any(arrow.target == name for arrow in row.arrows)
+    """Whether a buffer is copied to, from, or both: to and from those before it."""
     names = [box.name for box in row.boxes]
     before = names[: names.index(name)]
+    is_filled = any(arrow.target == name and arrow.source in before for arrow in row.arrows)
     is_stored = any(arrow.source == name and arrow.target in before for arrow in row.arrows)
     return "⇄" if is_filled and is_stored else "←" if is_stored else "→"
 

@@ -12,8 +12,10 @@ from pathlib import Path
 import pytest
 
 from eas.septran.cli import main
+from eas.septran.files import load_machine
 from eas.septran.logic.leaf_expressions import FUNCTIONS
 from eas.septran.logic.primitives import STANDARD
+from eas.septran.machine_tables import library_of
 from tests.septran.operators import FOLDER, REPOSITORY
 
 PAGE = (REPOSITORY / "docs" / "septran.md").read_text("utf-8")
@@ -41,6 +43,15 @@ def test_the_page_shows_the_files_of_the_example() -> None:
     assert [name for name, _ in shown] == ["gemm_logic.py", "gemm.apple_gpu.map.yaml"]
     for name, text in shown:
         assert text in (FOLDER / "gemm" / name).read_text("utf-8")
+
+
+def test_the_page_of_machines_shows_the_functions_of_a_library() -> None:
+    page = (REPOSITORY / "docs" / "septran_machines.md").read_text("utf-8")
+    [(name, text)] = EXCERPT.findall(page)
+    assert text in (REPOSITORY / name).read_text("utf-8")
+    library = library_of(load_machine("awesomedsa"))
+    used = {*library.operations.values(), *library.primitives.values()}
+    assert used <= set(re.findall(r"vendor_lib_\w+", text))
 
 
 @pytest.mark.usefixtures("gemm")

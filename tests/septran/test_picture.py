@@ -12,6 +12,7 @@ import pytest
 from eas.septran.cli import main
 from eas.septran.operators import load
 from eas.septran.picture import make_page
+from scripts.draw_picture import PICTURE, digest_of, drawn_digest, page_text, with_digest
 from tests.browser import IS_HERE, Browser
 from tests.septran.operators import EXAMPLES, FOLDER, Example, case_of
 
@@ -105,6 +106,21 @@ def test_the_bytes_of_arrows_are_those_of_the_counts() -> None:
     total = operator.explain(M=300, N=300, K=300).movement[0].total
     assert sum(arrow.bytes for arrow in arrows) == total.bytes
     assert sum(arrow.times for arrow in arrows) == total.copies
+
+
+def test_a_result_that_goes_through_a_memory_is_not_read_from_its_array() -> None:
+    operator = load(FLASH / "flash_attention_logic.py", FLASH / "h100.map.yaml")
+    text = make_page([operator.picture(H=2, M=128, N=128, D=64)])
+    [row] = re.findall(r'<th scope="row">O</th>(.*?)</tr>', text)
+    shown = re.sub(r"<small>.*?</small>", "", row)
+    assert re.sub(r"<[^>]*>", "", shown).split() == ["GLOBAL", "←", "SHARED", "←", "REGISTER"]
+
+
+def test_the_picture_in_the_docs_is_of_the_page_as_it_is() -> None:
+    """`python -m scripts.draw_picture` draws it again; the alternative text says where K lies."""
+    picture = PICTURE.read_bytes()
+    assert drawn_digest(picture) == digest_of(page_text())
+    assert drawn_digest(with_digest(picture[:33], "0" * 64)) == "0" * 64
 
 
 def test_a_mapping_without_an_entrypoint_changes_the_one_before_it(
@@ -246,6 +262,17 @@ def test_a_page_is_dark_where_the_reader_prefers_it(page: Path, browser: Browser
     assert ink < 80 < 200 < paper
     assert dark_paper < 80 < 200 < dark_ink
     browser.use_scheme("light")
+
+
+@needs_browser
+def test_a_printed_page_has_all_lines_of_its_listings(page: Path, browser: Browser) -> None:
+    browser.open(page)
+    lists = "[...document.querySelectorAll('.code')]"
+    hidden = f"return {lists}.filter(each => each.scrollHeight > each.clientHeight).length"
+    assert browser.run(hidden) > 0
+    browser.command("Emulation.setEmulatedMedia", {"media": "print"})
+    assert browser.run(hidden) == 0
+    browser.command("Emulation.setEmulatedMedia", {"media": ""})
 
 
 def _brightness(colour: str) -> float:
