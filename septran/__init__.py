@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 __all__ = ["Operator", "load"]
 
 
+def __dir__() -> list[str]:
+    return [*globals(), *__all__]
+
+
 def __getattr__(name: str) -> Any:
     """`load` and `Operator` when they are asked for: Task Lang alone needs none of the extra."""
     if name not in __all__:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 
-from eas.septran.files.machine import Machine
+from eas.septran.files.machine import Machine, Primitive
 from eas.septran.targets.library import CopyFunctions, Emulator, Library, Limits, Need, Space
 
 
@@ -22,31 +22,23 @@ def library_of(machine: Machine) -> Library:
         for arrow, copy in machine.copies.items()
         if copy.symbol is not None
     }
-    primitives: dict[str, str] = {}
     operations: dict[str, str] = {}
     limits: dict[str, Limits] = {}
-    shapes: dict[str, dict[str, int]] = {}
-    for operation, several in machine.primitives.items():
-        for primitive in several:
-            if primitive.symbol is not None:
-                primitives[primitive.name] = symbols[primitive.symbol]
-                if operation not in operations:
-                    operations[operation] = symbols[primitive.symbol]
-                    limits[operation] = Limits(
-                        frozenset(chain(*primitive.mems.values())), frozenset(primitive.dtypes)
-                    )
-                if primitive.tails == "padded":
-                    shapes[primitive.name] = dict(primitive.shape)
+    for operation, primitive, function in _functions(machine):
+        if operation not in operations:
+            operations[operation] = function
+            memories = frozenset(chain(*primitive.mems.values()))
+            limits[operation] = Limits(memories, frozenset(primitive.dtypes))
     folder = Path(machine.path).parent
     headers = [folder / header for header in machine.library.headers]
     return Library(
         machine.name,
         symbols,
-        primitives,
+        {primitive.name: function for _, primitive, function in _functions(machine)},
         operations,
         copies,
         limits,
-        shapes,
+        {p.name: dict(p.shape) for _, p, _ in _functions(machine) if p.tails == "padded"},
         headers=tuple(header.name for header in headers),
         sources=tuple(folder / source for source in machine.library.sources),
         folders=tuple(dict.fromkeys(header.parent for header in headers)),
@@ -60,6 +52,14 @@ def library_of(machine: Machine) -> Library:
         needs=tuple(_needs(machine)),
         emulator=_emulator(machine),
     )
+
+
+def _functions(machine: Machine) -> Iterator[tuple[str, Primitive, str]]:
+    """Each operation with a primitive for it that has a function, and that function."""
+    for operation, primitives in machine.primitives.items():
+        for primitive in primitives:
+            if primitive.symbol is not None:
+                yield operation, primitive, machine.symbols[primitive.symbol]
 
 
 def _needs(machine: Machine) -> Iterator[Need]:

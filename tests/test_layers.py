@@ -30,8 +30,9 @@ UPWARD = {
         "eas.compiled_launches",
     ),  # `get_runtime`, the way of the first easy_as to launch
     ("eas.septran.cli.commands", "eas"),
-    ("eas.septran.metal_memory", "eas"),
+    ("eas.septran.threadgroup_memory", "eas"),
     ("eas.septran.operators", "eas"),
+    ("eas.septran.operators", "eas.compiler"),  # `load_code_generator`
 }
 
 # The stages of the code generators, the first one first; `top` are the files beside them.
@@ -48,7 +49,8 @@ FOLDERS: dict[str, dict[str, set[str]]] = {
         "testing": {"top"},
         "analysis": {"testing", "top"},
         "lsp": {"analysis", "top"},
-        "review": {"analysis", "testing", "top"},
+        "review": {"analysis", "review/metal", "testing", "top"},
+        "review/metal": set(),  # it reads Metal texts, whoever wrote them
         "cli": {"analysis", "export", "lsp", "review", "testing", "top"},
     },
     "frontend_ast": {"source": set(), "top": {"source"}},
@@ -65,7 +67,7 @@ FOLDERS: dict[str, dict[str, set[str]]] = {
         "cpu": {"top"},
         "interpreter": {"top"},
         "metal": {"streams", "top"},
-        "streams": {"metal", "top"},  # a stream of the GPU is a queue of Metal's
+        "streams": {"top"},
         # memory of a GPU, what still writes to it, and machine code that users of DLPack call
         "tensors": {"cpu", "metal", "streams", "top"},
     },
@@ -191,6 +193,9 @@ def folder_of(name: str, package: str) -> str | None:
     path = modules()[name].relative_to(REPOSITORY)
     if path.parts[0] != package:
         return None
+    inner = "/".join(path.parts[1:3])
+    if inner in FOLDERS[package]:
+        return inner
     return path.parts[1] if len(path.parts) > 2 else "top"
 
 

@@ -30,6 +30,8 @@ TERMS = [
     ("prefetch", "msl/ops/mma.py"),
     ("software pipelining", "msl/ops/mma.py"),
     ("epilogue", "msl/ops/mma.py"),
+    ("double buffer", "septran/lowering/pipelining.py"),
+    ("software pipelining", "septran/lowering/pipelining.py"),
     ("bank conflict", "msl/lower/mma.py"),
     ("partials", "msl/lower/reductions.py"),
     ("fuse", "msl/rewrites/reduction_fusion.py"),

@@ -240,11 +240,13 @@ def shipped_machines() -> list[str]:
 _FOLDER = Path(__file__).parent.parent / "machines"
 
 
-def load_machine(name_or_path: str | os.PathLike[str]) -> Machine:
-    """A machine that ships, by its name, or the one in a file."""
+def load_machine(
+    name_or_path: str | os.PathLike[str], folders: Iterable[str | os.PathLike[str]] = ()
+) -> Machine:
+    """A machine by its name, in one of some folders or one that ships, or the one in a file."""
     complaints = Complaints()
     text = os.fspath(name_or_path)
-    path = text if is_path(text) else find_machine(text, ())
+    path = text if is_path(text) else find_machine(text, [os.fspath(each) for each in folders])
     if path is None:
         message = f"there is no machine `{text}`"
         complaints.add(

@@ -15,6 +15,8 @@ from eas.support.location import Loc
 
 _PROCESSORS = (("grid",), ("mems", "*", "visible", "*"), ("primitives", "*", "*", "procs", "*"))
 _MEMORIES = (("primitives", "*", "*", "mems", "*", "*"),)
+# What the file calls the extents and the operands of a product, `C[m, n] += A[m, k] @ B[k, n]`.
+_PRODUCT = {"shape": ("m", "n", "k"), "mems": ("C", "A", "B")}
 _SYMBOLS = (("copies", "*", "symbol"), ("copies", "*", "wait"), ("primitives", "*", "*", "symbol"))
 
 
@@ -30,8 +32,10 @@ def check_machine(root: Map, complaints: Complaints) -> None:
     for name, loc in _texts(root, _SYMBOLS):
         message = f"`symbols` does not have {quoted(name)}"
         _require(name, symbols, "S126", message, loc, complaints)
+    _check_memories(root, complaints)
     _check_copies(root, complaints)
     _check_primitives(root, complaints)
+    _check_products(root, complaints)
     _check_needs(root, complaints)
 
 
@@ -61,6 +65,14 @@ def _require(
         complaints.add(code, message, loc, help=suggest(name, known, "it has"))
 
 
+def _check_memories(root: Map, complaints: Complaints) -> None:
+    """Arguments lie in a memory of the kind `global`."""
+    kinds = [name for name, _ in _texts(root, [("mems", "*", "kind")])]
+    if kinds and not any(kind not in ("scratch", "registers") for kind in kinds):
+        message = "no memory is of the kind `global`, in which arguments lie"
+        complaints.add("S107", message, nodes.key_place(root, ["mems"]))
+
+
 def _check_copies(root: Map, complaints: Complaints) -> None:
     """Who starts a copy with a function waits for it with another one."""
     for path, node in nodes.match(root, ("copies", "*")):
@@ -85,6 +97,26 @@ def _check_primitives(root: Map, complaints: Complaints) -> None:
             message = f"two primitives are called {quoted(name)}"
             complaints.add("S103", message, loc, secondary=[label])
         first.setdefault(name, loc)
+
+
+def _check_products(root: Map, complaints: Complaints) -> None:
+    """Only products have a shape, with the names that a product has."""
+    for path, node in nodes.match(root, ("primitives", "*", "*")):
+        if not isinstance(node, Map):
+            continue
+        if path[1] != "gemm":
+            if "shape" in node.entries:
+                message = (
+                    f"only products (`gemm`) have a `shape`, and this is {quoted(str(path[1]))}"
+                )
+                complaints.add("S109", message, nodes.key_place(root, [*path, "shape"]))
+            continue
+        for key, known in _PRODUCT.items():
+            inner = nodes.child(node, key)
+            for name in inner.entries if isinstance(inner, Map) else ():
+                message = f"`{key}` of a product has no {quoted(name)}"
+                loc = nodes.key_place(root, [*path, key, name])
+                _require(name, known, "S106", message, loc, complaints)
 
 
 def _check_needs(root: Map, complaints: Complaints) -> None:

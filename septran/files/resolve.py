@@ -188,7 +188,8 @@ def require_resolved(mapping: Mapping) -> dict[str, ResolvedInstance]:
     for tune in tunes(mapping):
         example = f"{tune.key}={flow(tune.options[0])}" if tune.options else tune.key
         message = f"`{tune.key}` is not resolved"
-        complaints.add("S601", message, tune.loc, help=[f"choose a value: `--tune {example}`"])
+        way = f"choose a value: `--tune {example}`, or let `septran tune` find one"
+        complaints.add("S601", message, tune.loc, help=[way])
     complaints.raise_if_any()
     found: dict[str, ResolvedInstance] = {}
     for name, instance in mapping.task_mappings.items():

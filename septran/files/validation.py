@@ -14,6 +14,7 @@ from eas.septran.files.complaints import Complaints, quoted, suggest
 from eas.septran.files.model import LONGEST_NAME, OWN
 from eas.septran.files.nodes import Map, Node, Scalar
 from eas.septran.files.tune_tags import BRANCHES, TUNE_TYPES
+from eas.support.close_names import close_matches
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -49,7 +50,7 @@ def _complain(model: type[BaseModel], root: Node, error: Any, complaints: Compla
     elif kind in ("union_tag_invalid", "literal_error"):
         _complain_about_word([*path, "type"] if kind[0] == "u" else path, root, context, complaints)
     elif kind == "union_tag_not_found":
-        complaints.add("S107", "the key `type` is missing", nodes.place(root, path))
+        _complain_about_missing_type(path, root, complaints)
     else:
         loc = nodes.key_place(root, path) if is_key else nodes.place(root, path)
         code, message, help = _wrong_value(kind, nodes.find(root, path), path, context, is_key)
@@ -81,6 +82,19 @@ def _complain_about_word(
     key = next(step for step in reversed(path) if isinstance(step, str))
     message = f"{found} is not a value of `{key}`"
     complaints.add("S109", message, nodes.place(root, path), help=help)
+
+
+def _complain_about_missing_type(
+    path: Sequence[str | int], root: Node, complaints: Complaints
+) -> None:
+    node = nodes.find(root, path)
+    for key in node.entries if isinstance(node, Map) else ():
+        if close_matches(str(key), ["type"]):
+            help = ["did you mean `type`?"]
+            loc = nodes.key_place(root, [*path, key])
+            complaints.add("S106", f"unknown key {quoted(key)}", loc, help=help)
+            return
+    complaints.add("S107", "the key `type` is missing", nodes.place(root, path))
 
 
 _EXPECTED = {

@@ -36,7 +36,7 @@ the destination may be larger: the rest of it is set to the number. The dtypes a
 are floats and each element is rounded.
 
 **`start`** is a copy that has happened only when a `wait` for its token has. A token is a queue:
-`wait t keep n` waits until the n latest copies of the token, or fewer, are still on their way.
+`wait t keep n` waits until the n latest copies of the token, or fewer, are still in flight.
 
 **`map`** computes each element of its destination. Operands have the destination's shape, or one
 that NumPy broadcasts to it. Each operation is rounded to its dtype.

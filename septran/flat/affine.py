@@ -63,6 +63,7 @@ class Max:
 
 Atom: TypeAlias = str | Floor | Mod | Min | Max
 Number: TypeAlias = "Affine | int | str"
+Terms: TypeAlias = tuple[tuple[Atom, int], ...]
 
 
 @frozen
@@ -70,11 +71,13 @@ class Affine:
     """`constant + sum(coefficient * atom)`; the terms are sorted, no coefficient is zero."""
 
     constant: int = 0
-    terms: tuple[tuple[Atom, int], ...] = ()
+    terms: Terms = ()
 
     def __add__(self, other: Number) -> Affine:
+        if isinstance(other, int):
+            return Affine(self.constant + other, self.terms)
         right = affine(other)
-        return _collect(self.constant + right.constant, (*self.terms, *right.terms))
+        return _sum(self.constant + right.constant, self.terms, right.terms)
 
     def __radd__(self, other: Number) -> Affine:
         return self + other
@@ -83,17 +86,18 @@ class Affine:
         return self * -1
 
     def __sub__(self, other: Number) -> Affine:
-        return self + affine(other) * -1
+        return self + (-other if isinstance(other, int) else affine(other) * -1)
 
     def __rsub__(self, other: Number) -> Affine:
         return affine(other) - self
 
     def __mul__(self, other: Number) -> Affine:
         right = affine(other)
-        if not right.is_constant and not self.is_constant:
+        if right.terms and self.terms:
             raise AffineError(f"`{self}` times `{right}` is not affine")
-        scaled, factor = (self, right.constant) if right.is_constant else (right, self.constant)
-        return _collect(scaled.constant * factor, ((a, c * factor) for a, c in scaled.terms))
+        scaled, factor = (right, self.constant) if right.terms else (self, right.constant)
+        terms = tuple([(a, c * factor) for a, c in scaled.terms]) if factor else ()
+        return Affine(scaled.constant * factor, terms)
 
     def __rmul__(self, other: Number) -> Affine:
         return self * other
@@ -194,6 +198,10 @@ def compare(left: Number, right: Number) -> int | None:
     if not difference.is_constant:
         return None
     return (difference.constant > 0) - (difference.constant < 0)
+
+
+def _sum(constant: int, one: Terms, other: Terms) -> Affine:
+    return _collect(constant, (*one, *other)) if one and other else Affine(constant, one or other)
 
 
 def _collect(constant: int, terms: Iterable[tuple[Atom, int]]) -> Affine:

@@ -117,7 +117,7 @@ _Steps: TypeAlias = Generator[Barrier]
 
 @record
 class _Started:
-    """A copy on its way."""
+    """A copy in flight."""
 
     stmt: Start
     target: tuple[Cells, Any]
@@ -126,7 +126,7 @@ class _Started:
 
 @record
 class _Run:
-    """One kernel: its buffers, the values of its variables, the copies on their way."""
+    """One kernel: its buffers, the values of its variables, the copies in flight."""
 
     kernel: Kernel
     sizes: dict[str, int]
@@ -274,7 +274,7 @@ class _Run:
         if keep < 0:
             raise self.fail(f"keeps {keep} copies")
         if len(waiting) <= keep:
-            raise self.fail(f"waits for `{stmt.token}` with {len(waiting)} copies on their way")
+            raise self.fail(f"waits for `{stmt.token}` with {len(waiting)} copies in flight")
         while len(waiting) > keep:
             self.arrive(waiting.pop(0))
 

@@ -48,7 +48,7 @@ class Cells:
         if self.is_arriving[index].any():
             raise AccessError(f"writes `{self.name}` before the wait for its copy")
         if self.reading[index].any():
-            raise AccessError(f"writes `{self.name}` while a copy from it is on its way")
+            raise AccessError(f"writes `{self.name}` while a copy from it is in flight")
 
     def note_hazard(self, index: Any, stmt: int, is_write: bool) -> None:
         """Finds statements that touch one element with no barrier between them."""

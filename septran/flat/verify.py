@@ -29,6 +29,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from eas.septran.flat.affine import ZERO, Affine, Mod
 from eas.septran.flat.bounds import Scope
+from eas.septran.flat.copy_tokens import find_token_faults
 from eas.septran.flat.machine import Machine
 from eas.septran.flat.nodes import (
     Alloc,
@@ -61,7 +62,6 @@ from eas.septran.flat.operand_types import OperandError, dtype_of, shape_of
 from eas.septran.flat.pipelines import prefetched
 from eas.septran.flat.races import are_disjoint, find_races, is_accumulation
 from eas.septran.flat.text import print_stmt, print_view
-from eas.septran.flat.tokens import find_token_faults
 from eas.support.records import frozen, replace
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
 
 from eas.ir.types import DTYPES, DType, from_numpy
-from eas.septran.logic.errors import LogicError
+from eas.septran.logic.errors import LogicError, suggest
+from eas.septran.logic.launches import calls_of, tasks_below, texts_of
 from eas.septran.logic.size_names import is_sum, names_in_size, plain_names, value_of
 from eas.septran.logic.tasks import Task
 from eas.support.diagnostics import Diagnostic
@@ -35,6 +37,26 @@ def check_count(task: Task, count: int) -> None:
     if len(names) != count:
         message = f"`{task.function_name}` takes {', '.join(names)}: {_arguments(count)} given"
         raise argument_error("S901", task, names[0] if names else "", message)
+
+
+def check_tunables(task: Task, given: Mapping[str, object]) -> None:
+    """Raise an error for a value that is no number, or that no task asks for (S901)."""
+    below = (task, *tasks_below(task))
+    named = [v for each in below for v in each.outer_names.values() if isinstance(v, Task)]
+    tasks = list(dict.fromkeys((*below, *named)))
+    asked = {name for each in tasks for name in texts_of(each, "tunable")}
+    are_all = all(
+        any(isinstance(arg, ast.Constant) for arg in call.args)
+        for each in tasks
+        for call in calls_of(each, "tunable")
+    )
+    for name, value in given.items():
+        if not isinstance(value, int | np.integer) or isinstance(value, bool):
+            message = f"the tunable `{name}` is {value!r}, which is no integer"
+            raise argument_error("S901", task, "", message)
+        if are_all and name not in asked and not name.startswith("block_size"):
+            message = f"`{task.function_name}` asks for no tunable `{name}`"
+            raise argument_error("S901", task, "", message, help=suggest(name, asked))
 
 
 def _arguments(count: int) -> str:

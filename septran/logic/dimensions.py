@@ -11,12 +11,17 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from itertools import count
 
-from eas.septran.flat.affine import affine
+from eas.ir.types import F32, DType
+from eas.septran.flat.affine import Affine, affine
+from eas.septran.flat.nodes import View
 from eas.septran.flat.ranges import Ranges, size
 from eas.septran.logic.errors import LogicError, suggest
 from eas.septran.logic.inner import read_inner
+from eas.septran.logic.leaf_values import LeafTensor
+from eas.septran.logic.leaves import LeafArgument, read_leaf
 from eas.septran.logic.primitives import STANDARD
 from eas.septran.logic.size_names import (
     is_sum,
@@ -25,11 +30,12 @@ from eas.septran.logic.size_names import (
     plain_names,
     split_default,
 )
-from eas.septran.logic.steps import Argument, Launch, Local, Step
+from eas.septran.logic.task_body import Argument, Launch, Local, Step
 from eas.septran.logic.tasks import Task
 from eas.septran.logic.values import Tensor, whole
+from eas.support.diagnostics import Diagnostic
 from eas.support.location import Loc
-from eas.support.records import field, frozen, record
+from eas.support.records import field, frozen, record, replace
 
 Site = tuple[tuple[str, Loc], ...]  # the launches that lead to a task, from the entry task on
 Axis = tuple[Site, str, int]  # site, parameter or local tensor, axis
@@ -37,6 +43,7 @@ Names = dict[str, tuple[str, ...]]  # the names of each parameter's sizes
 
 ENTRY: Site = ()
 _TRIAL, _TILE = 64, 16
+_RANKS = (1, 2, 3, 4)
 _MOST_SITES = 2000
 _DECLARED = re.compile(r"\s*(\w+)\s*\[([^\]]*)\]\s*")
 
@@ -114,7 +121,17 @@ class Dimensions:
 
 
 def find_dimensions(task: Task, ranks: Mapping[str, int]) -> Dimensions:
-    """The names of sizes for an entry task whose tensors have these ranks."""
+    """The names of sizes for an entry task whose tensors have these ranks.
+
+    The trial run is made once. Names that are given later are those of the result alone.
+    """
+    search = _searched(task, tuple(ranks.items()))
+    return Dimensions(replace(search, given=dict(search.given)))
+
+
+@lru_cache(maxsize=64)
+def _searched(task: Task, known: tuple[tuple[str, int], ...]) -> _Search:
+    ranks = dict(known)
     search = _Search()
     for parameter, names in (declared_names(task) or {}).items():
         if len(names) != ranks.get(parameter):
@@ -122,7 +139,39 @@ def find_dimensions(task: Task, ranks: Mapping[str, int]) -> Dimensions:
             raise task.error("S803", message, task.loc)
         search.declare([(ENTRY, parameter, axis) for axis in range(len(names))], names)
     search.task(ENTRY, task, ranks)
-    return Dimensions(search)
+    return search
+
+
+def fitting_ranks(task: Task, known: Mapping[str, int]) -> dict[str, int]:
+    """The ranks of an entry task's tensors: those that are `known`, and else ones that fit.
+
+    A tensor of which nothing is known is a matrix, unless the logic is seen to use another one.
+    """
+    free = [name for name in task.parameters if name not in known]
+    ranks = {**dict.fromkeys(free, 2), **known}
+    if not free:
+        return ranks
+    found = _how_well(task, ranks)
+    while found[1]:
+        tries = [{**ranks, name: rank} for name in free for rank in _RANKS]
+        scores = [_how_well(task, each) for each in tries]
+        if max(scores) <= found:
+            break
+        found = max(scores)
+        ranks = tries[scores.index(found)]
+    return ranks
+
+
+def _how_well(task: Task, ranks: Mapping[str, int]) -> tuple[int, int, int, int]:
+    """How far some ranks fit: the greater, the better.
+
+    It is how many tasks can be read, the negative number of mistakes in the others, and the place
+    of the first of them: of several mistakes in a statement only one is found.
+    """
+    search = _Search(reads_leaves=True)
+    search.task(ENTRY, task, ranks)
+    first = search.mistakes[0].loc if search.mistakes else task.loc
+    return search.read, -len(search.mistakes), first.line, first.column
 
 
 class _Trial:
@@ -145,6 +194,9 @@ class _Search:
     seen: set[tuple[Site, tuple[int, ...]]] = field(
         default_factory=set[tuple[Site, tuple[int, ...]]]
     )
+    reads_leaves: bool = False
+    read: int = 0  # tasks without mistakes
+    mistakes: list[Diagnostic] = field(default_factory=list[Diagnostic])
 
     def root(self, axis: Axis) -> Axis:
         while axis in self.links:
@@ -185,6 +237,8 @@ class _Search:
         self.seen.add(key)
         if task.is_leaf:
             self.leaf(site, task)
+            if self.reads_leaves:
+                self.try_leaf(task, ranks)
             return
         arguments: dict[str, Argument] = {
             name: whole(name, (size(_TRIAL),) * ranks[name]) if name in ranks else affine(1)
@@ -201,9 +255,30 @@ class _Search:
                 lambda tensor: ("",) * len(tensor.shape),
                 dict.fromkeys(task.parameters, "f32"),
             )
-        except LogicError:
+        except LogicError as error:
+            self.mistakes += error.diagnostics
             return  # the sizes are wrong for it; the true ones are read again, with errors
+        self.read += 1
         self.steps(site, task, steps)
+
+    def try_leaf(self, task: Task, ranks: Mapping[str, int]) -> None:
+        """Count a leaf, or its mistakes, for tiles that are as long along each axis."""
+
+        def make(name: str, shape: tuple[Affine, ...], dtype: DType, loc: Loc) -> View:
+            return View(name, "", (affine(0),) * len(shape), shape)
+
+        sizes = {name: (affine(_TILE),) * rank for name, rank in ranks.items()}
+        arguments: dict[str, LeafArgument] = {
+            name: LeafTensor(make(name, sizes[name], F32, task.loc), F32)
+            if name in ranks
+            else affine(1)
+            for name in task.parameters
+        }
+        try:
+            read_leaf(task, arguments, make)
+            self.read += 1
+        except LogicError as error:
+            self.mistakes += error.diagnostics
 
     def steps(self, site: Site, task: Task, steps: tuple[Step, ...]) -> None:
         for step in steps:

@@ -18,7 +18,13 @@ from eas.septran.flat.affine import ZERO, Affine, affine
 from eas.septran.flat.nodes import Alloc, Stmt, View, holds
 from eas.septran.flat.ranges import Ranges
 from eas.septran.flat.straight import Action, compile_straight
-from eas.septran.logic.arguments import check_count, check_ranks, dtype_of, sizes_of
+from eas.septran.logic.arguments import (
+    check_count,
+    check_ranks,
+    check_tunables,
+    dtype_of,
+    sizes_of,
+)
 from eas.septran.logic.dimensions import (
     ENTRY,
     Dimensions,
@@ -29,10 +35,11 @@ from eas.septran.logic.dimensions import (
 )
 from eas.septran.logic.errors import LogicError
 from eas.septran.logic.inner import read_inner
+from eas.septran.logic.launches import has_branches
 from eas.septran.logic.leaves import LeafArgument, LeafTensor, read_leaf
-from eas.septran.logic.steps import Argument, Branch, Launch, Local, Loop, Step
+from eas.septran.logic.task_body import Argument, Branch, Launch, Local, Loop, Step
 from eas.septran.logic.tasks import Task
-from eas.septran.logic.uses import Use, unwritten_local, uses_of_leaf
+from eas.septran.logic.uses import Use, check_entry, unwritten_local, uses_of_leaf
 from eas.septran.logic.values import Tensor, whole
 from eas.support.location import Loc
 from eas.support.records import field, frozen, record
@@ -59,6 +66,12 @@ class _Tunables:
         return tuple(self.given)
 
 
+def call_task(task: Task, arguments: Sequence[Any], tunables: Mapping[str, int]) -> None:
+    """Runs a task for a user: tunables that it does not ask for are refused."""
+    check_tunables(task, tunables)
+    run_task(task, arguments, {name: int(value) for name, value in tunables.items()})
+
+
 def run_task(task: Task, arguments: Sequence[Any], tunables: Mapping[str, int]) -> None:
     """Runs a task; arrays that it writes are changed in place. Tunables are 16 by default."""
     check_count(task, len(arguments))
@@ -73,6 +86,8 @@ def run_task(task: Task, arguments: Sequence[Any], tunables: Mapping[str, int]) 
     sizes_of(task, shapes, dimensions.parameters(ranks))
     runner = _Runner(_Tunables(tunables), dimensions)
     runner.task(ENTRY, task, bound, {})
+    if runner.writes_nothing(task) and (found := list(check_entry(task, {}))):
+        raise LogicError(found)
 
 
 @record
@@ -87,6 +102,13 @@ class _Runner:
 
     def fresh(self, name: str) -> str:
         return f"{name}_{next(self.numbers)}"
+
+    def writes_nothing(self, task: Task) -> bool:
+        """Whether the task that was called has no statement that writes an argument of it."""
+        if task.is_leaf:
+            uses = [use for leaf in self.leaves.values() for use in leaf.uses.values()]
+            return not any(use.written for use in uses)
+        return not any(self.inner.values()) and not has_branches(task)
 
     def task(self, site: Site, task: Task, bound: Mapping[str, Bound], masks: Masks) -> None:
         key = _key(task, bound)

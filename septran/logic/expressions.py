@@ -14,9 +14,10 @@ from eas.septran.flat.affine import Affine, AffineError, affine, ceil_div, maxim
 from eas.septran.flat.nodes import Comparison
 from eas.septran.flat.ranges import Ranges, known
 from eas.septran.logic import language as task_lang
+from eas.septran.logic.arguments_by_name import arguments_of
 from eas.septran.logic.errors import UNKNOWN, LogicError, UnknownValue, power, suggest, words
 from eas.septran.logic.tasks import Task
-from eas.septran.logic.values import Partition, Stream, Tensor
+from eas.septran.logic.values import Partition, Stream, Tensor, partitioned
 from eas.support.diagnostics import Diagnostic
 from eas.support.records import frozen, replace
 
@@ -136,6 +137,10 @@ def _captured(scope: Scope, node: ast.expr, value: Value) -> Value:
         return value
     if callable(value) or isinstance(value, type):
         raise scope.error("S801", node, f"`{words(node)}` cannot be called in an inner task")
+    if isinstance(value, ModuleType):
+        message = f"`{words(node)}` is a module, which no task can use"
+        help = "import what is used by its name: `from ... import leaf`"
+        raise scope.error("S801", node, message, help)
     raise scope.error("S801", node, f"`{words(node)}` is {_kind(value)}, which no task can use")
 
 
@@ -408,26 +413,6 @@ def _lower_call(scope: Scope, node: ast.Call) -> Value:
     return handler(scope, node)
 
 
-def arguments_of(
-    scope: Scope, node: ast.Call, names: tuple[str, ...], required: int
-) -> Mapping[str, ast.expr]:
-    """The arguments of a call by the names of parameters."""
-    if len(node.args) > len(names) or any(isinstance(each, ast.Starred) for each in node.args):
-        raise scope.error("S804", node, f"`{words(node.func)}` takes {', '.join(names)}")
-    found = dict(zip(names, node.args, strict=False))
-    for keyword in node.keywords:
-        if keyword.arg is None or keyword.arg not in names:
-            message = f"`{words(node.func)}` has no parameter `{keyword.arg}`"
-            raise scope.error("S804", keyword, message, *suggest(keyword.arg or "", names))
-        if keyword.arg in found:
-            raise scope.error("S804", keyword, f"`{keyword.arg}` is given twice")
-        found[keyword.arg] = keyword.value
-    for name in names[:required]:
-        if name not in found:
-            raise scope.error("S804", node, f"`{words(node.func)}` misses `{name}`")
-    return found
-
-
 def text_of(scope: Scope, node: ast.expr) -> str:
     value = scope.value(node)
     if not isinstance(value, str):
@@ -445,7 +430,8 @@ def lookup(scope: Scope, name: str, node: ast.AST) -> int:
     value = scope.tunables.tunable(name)
     if value is None:
         message = f"the tunable `{name}` has no value"
-        raise scope.error("S808", node, message, *suggest(name, scope.tunables.names()))
+        help = f"give it one, here or where it is called: `tunables: {{{name}: 16}}`"
+        raise scope.error("S808", node, message, help)
     if value < 1:
         raise scope.error("S808", node, f"the tunable `{name}` is {value}, not a positive number")
     return value
@@ -470,7 +456,7 @@ def _partition(scope: Scope, node: ast.Call) -> Value:
             raise scope.error("S809", node, message)
         if size.is_constant and size.value < 1 and size != extent:
             raise scope.error("S809", node, f"a tile of {size} elements")
-    return Partition(tensor, tile, overlap)
+    return partitioned(tensor, tile, overlap, scope.ranges)
 
 
 def _decided_size(size: Affine, extent: Affine) -> Affine:
@@ -572,6 +558,9 @@ def _length(scope: Scope, node: ast.Call) -> Value:
 
 def _of_floats(function: Callable[..., float]) -> Callable[[Scope, ast.Call], Value]:
     def lower(scope: Scope, node: ast.Call) -> Value:
+        if node.keywords:
+            message = f"`{words(node.func)}` has no parameter `{node.keywords[0].arg or '**'}`"
+            raise scope.error("S804", node.keywords[0], message)
         values = [_known(scope.value(each)) for each in node.args]
         if not all(isinstance(value, int | float) for value in values):
             raise scope.error("S805", node, f"`{words(node)}` is not known now")

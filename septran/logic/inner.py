@@ -11,6 +11,7 @@ from eas.septran.flat.affine import Affine, affine
 from eas.septran.flat.nodes import Comparison
 from eas.septran.flat.ranges import Ranges, known
 from eas.septran.logic import language as task_lang
+from eas.septran.logic.arguments_by_name import arguments_of
 from eas.septran.logic.errors import (
     UNKNOWN,
     LogicError,
@@ -25,10 +26,9 @@ from eas.septran.logic.expressions import (
     Tunables,
     Value,
     Values,
-    arguments_of,
     text_of,
 )
-from eas.septran.logic.steps import Argument, Branch, Launch, Local, Loop, Step
+from eas.septran.logic.task_body import Argument, Branch, Launch, Local, Loop, Step
 from eas.septran.logic.tasks import Task
 from eas.septran.logic.values import Partition, Stream, Tensor, whole
 from eas.support.diagnostics import Diagnostic
@@ -298,6 +298,10 @@ class _Reader:
         if function is task_lang.call_primitive:
             message = "an inner task calls no primitive"
             raise self.scope.error("S806", node, message, "call it in a leaf task, and launch that")
+        if isinstance(function, Task):
+            message = f"`{words(node)}` calls a task, which an inner task launches"
+            arguments = ", ".join(words(each) for each in (node.func, *node.args))
+            raise self.scope.error("S801", node, message, f"write `task.launch({arguments})`")
         if function is not task_lang.launch:
             raise self.scope.error("S801", node, f"`{words(node)}` has no effect in a task")
         if not node.args or node.keywords:
@@ -347,8 +351,17 @@ class _Reader:
         task: Task | None,
         arguments: list[Any],
     ) -> Step:
-        """A launch; on streams of tiles, in a loop over the tiles."""
+        """A launch; that of a leaf on streams of tiles is in a loop over the tiles.
+
+        An inner task is given all tiles of a stream together: it cuts them as it likes.
+        """
         loc = self.scope.task.source.loc(node)
+        run = task or self.scope.task.variant(callee)
+        if run is not None and not run.is_leaf:
+            arguments = [
+                each.whole(self.scope.ranges) if isinstance(each, Stream) else each
+                for each in arguments
+            ]
         counts = {each.counts for each in arguments if isinstance(each, Stream)}
         if not counts:
             return Launch(callee, task, tuple(arguments), loc)

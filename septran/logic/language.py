@@ -133,8 +133,8 @@ def partition(
     with `shape_from`, the tunables `block_size`, `block_size_M`, ... of the sizes' names say it.
 
     `P.shape` is the number of tiles along each axis, `P[i, j]` a tile, `P[i, :]` a stream of tiles:
-    a task that is launched on streams runs once for each tile, in order. Windows of a tensor that
-    overlap need no partition: `X[s : s + n]`.
+    a leaf that is launched on streams runs once for each tile, in order, and an inner task is given
+    all of them together. Windows of a tensor that overlap need no partition: `X[s : s + n]`.
     """
     _only_read("partition")
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Callable
+import inspect
+from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any, TypeAlias, cast
 
@@ -33,6 +34,7 @@ from eas.septran.flat.nodes import (
 )
 from eas.septran.flat.ranges import known
 from eas.septran.logic import language as task_lang
+from eas.septran.logic.arguments_by_name import arguments_of
 from eas.septran.logic.errors import UNKNOWN, LogicError, UnknownValue, power, suggest, words
 from eas.septran.logic.leaf_values import (
     Block,
@@ -40,10 +42,11 @@ from eas.septran.logic.leaf_values import (
     LeafTensor,
     Product,
     Transposed2D,
-    as_column,
     broadcast,
+    column_of,
     convert,
     promote,
+    row_of,
     with_axes,
 )
 from eas.septran.logic.tasks import Task
@@ -109,7 +112,7 @@ class Expressions:
         try:
             return self.lower(node)
         except BlockError as error:
-            raise self.error("S804", node, f"`{words(node)}`: {error}") from error
+            raise self.error("S804", node, f"`{words(node)}`: {error}", *error.help) from error
 
     def lower(self, node: ast.expr) -> Any:
         match node:
@@ -134,7 +137,8 @@ class Expressions:
             case ast.Tuple(elts=items):
                 return tuple(self.value(each) for each in items)
             case _:
-                raise self.error("S801", node, f"`{words(node)}` is no expression of a leaf")
+                message = f"`{words(node)}` is no expression of a leaf"
+                raise self.error("S801", node, message, *_instead(node))
 
     def name(self, node: ast.Name) -> Any:
         if self.variables.get(node.id) is UNKNOWN:
@@ -172,7 +176,8 @@ class Expressions:
                 message = f"`{words(node.value)}` has no `{node.attr}`"
                 is_ours = owner.__name__ == "eas.language"
                 known_names = FUNCTIONS if is_ours else dir(owner)
-                raise self.error("S802", node, message, *suggest(node.attr, known_names))
+                help = (_FOR_MEAN,) if node.attr == "mean" else suggest(node.attr, known_names)
+                raise self.error("S802", node, message, *help)
             case _:
                 raise self.error("S801", node, f"`{words(node)}` is no expression of a leaf")
 
@@ -191,11 +196,11 @@ class Expressions:
             case ast.Tuple(elts=[ast.Slice(lower=None, upper=None, step=None), last]) if (
                 _is_none(last) and len(block.shape) == 1
             ):
-                return Block(as_column(block.expr), block.dtype, (*block.shape, affine(1)))
+                return column_of(block)
             case ast.Tuple(elts=[first, ast.Slice(lower=None, upper=None, step=None)]) if (
                 _is_none(first) and len(block.shape) == 1
             ):
-                return Block(block.expr, block.dtype, (affine(1), *block.shape))
+                return row_of(block)
             case _:
                 help = "blocks are used whole, or as `x[:, None]` and `x[None, :]`"
                 raise self.error("S801", node, f"`{words(node)}` is a part of a tile", help)
@@ -219,6 +224,9 @@ class Expressions:
             case Product():
                 message = "a product is a statement of its own"
                 raise self.error("S801", node, message, "write `C[...] += A @ B`")
+            case Transposed2D():
+                message = f"`{words(node)}`: a transposed tile is a factor of a product only"
+                raise self.error("S804", node, message, "write `C[...] += A.T @ B`")
             case _:
                 raise self.error("S804", node, f"`{words(node)}` is no number or tensor")
 
@@ -292,45 +300,56 @@ class Expressions:
         name = getattr(function, "__name__", "")
         if getattr(function, "__module__", "") != "eas.language":
             message = f"`{words(node.func)}` cannot be called in a leaf"
-            help = suggest(name, FUNCTIONS) or ("use the functions of `mk`",)
-            raise self.error("S801", node, message, *help)
-        if name in _UNARY and len(node.args) == 1:
-            block = self.block(node, self.value(node.args[0]))
-            wide = block if block.dtype is not None and block.dtype.is_float else None
-            wide = wide or convert(block, F32)
-            return Block(Unary(_UNARY[name], wide.expr), wide.dtype, block.shape)
-        if name in _BINARY and len(node.args) == 2:
-            left, right = (self.block(node, self.value(each)) for each in node.args)
-            return self.binary(node, _BINARY[name], left, right)
-        if name in _REDUCTIONS:
-            return self.reduction(node, _REDUCTIONS[name])
-        if name == "where" and len(node.args) == 3:
-            return self.where(node)
-        if name == "arange" and len(node.args) == 2:
-            return self.arange(node)
-        if name == "cast" and len(node.args) == 2:
-            dtype = self.value(node.args[1])
-            dtype = DTYPES.get(dtype) if isinstance(dtype, str) else dtype
-            if not isinstance(dtype, DType):
-                raise self.error("S804", node, f"`{words(node.args[1])}` is no dtype")
-            return convert(self.block(node, self.value(node.args[0])), dtype)
-        if name in FUNCTIONS:
-            message = f"`{words(node.func)}` takes other arguments in a leaf"
-            raise self.error("S801", node, message)
-        message = f"`{words(node.func)}` is no function of a leaf"
-        help = f"a leaf has operators, and of `mk`: {', '.join(FUNCTIONS)}"
-        raise self.error("S801", node, message, help)
+            raise self.error("S801", node, message, *_instead_of_call(node, name))
+        if name not in FUNCTIONS:
+            message = f"`{words(node.func)}` is no function of a leaf"
+            raise self.error("S801", node, message, *_instead_of_call(node, name))
+        parameters = inspect.signature(function).parameters
+        required = [each for each in parameters.values() if each.default is each.empty]
+        given = arguments_of(self, node, tuple(parameters), len(required))
+        return self.compute(node, name, given)
 
-    def reduction(self, node: ast.Call, kind: ReduceKind) -> Block:
-        axes = [self.value(each.value) for each in node.keywords if each.arg == "axis"]
-        axes += [self.value(each) for each in node.args[1:2]]
-        block = self.block(node, self.value(node.args[0])) if node.args else None
-        if block is None or len(axes) != 1 or not isinstance(axes[0], int):
-            raise self.error("S804", node, f"`{words(node)}` takes a block and an `axis`")
+    def compute(self, node: ast.Call, name: str, given: Mapping[str, ast.expr]) -> Block:
+        """What a function of `mk` gives for its arguments, which have the names they have there."""
+        match name:
+            case "where":
+                return self.where(node, given)
+            case "arange":
+                return self.arange(node, self.value(given["start"]), self.value(given["stop"]))
+            case "cast":
+                dtype = self.value(given["dtype"])
+                dtype = DTYPES.get(dtype) if isinstance(dtype, str) else dtype
+                if not isinstance(dtype, DType):
+                    raise self.error("S804", node, f"`{words(given['dtype'])}` is no dtype")
+                return convert(self.block(node, self.value(given["a"])), dtype)
+            case _ if name in _REDUCTIONS:
+                return self.reduction(node, _REDUCTIONS[name], given)
+            case _ if name in _BINARY:
+                left, right = (self.block(node, self.value(given[each])) for each in "ab")
+                return self.binary(node, _BINARY[name], left, right)
+            case _:
+                block = self.block(node, self.value(given["a"]))
+                is_float = block.dtype is not None and block.dtype.is_float
+                wide = block if is_float else convert(block, F32)
+                return Block(Unary(_UNARY[name], wide.expr), wide.dtype, block.shape)
+
+    def reduction(self, node: ast.Call, kind: ReduceKind, given: Mapping[str, ast.expr]) -> Block:
+        axis = self.value(given["axis"]) if "axis" in given else None
+        keeps = self.value(given["keep_dims"]) if "keep_dims" in given else False
+        if not isinstance(axis, int):
+            help = "`axis=1` is for each row, `axis=0` for each column"
+            message = f"`{words(node)}` takes a block and an `axis`, which is a number"
+            raise self.error("S804", node, message, help)
+        if not isinstance(keeps, bool):
+            raise self.error("S804", node, f"`{words(node)}`: `keep_dims` is True or False")
+        block = self.block(node, self.value(given["a"]))
         rank = len(block.shape)
-        if not -rank <= axes[0] < rank or rank < 2:
-            raise self.error("S804", node, f"axis {axes[0]} of a block of {rank} axes")
-        axis = axes[0] % rank
+        if not -rank <= axis < rank or rank < 2:
+            raise self.error("S804", node, f"axis {axis} of a block of {rank} axes")
+        axis = axis % rank
+        if keeps and axis > 0 and rank > 2:
+            message = f"`{words(node)}`: `keep_dims` is for blocks of two axes, and for axis 0"
+            raise self.error("S804", node, message)
         if kind != "add" and known(block.shape[axis]) == 0:
             raise self.error("S804", node, f"`{words(node)}` of no elements has no value")
         assert block.dtype is not None
@@ -348,19 +367,23 @@ class Expressions:
             Fill(target, identity(kind, source.dtype), begin),
             Reduce(target, kind, source.expr.view, axis, self.origin(node)),
         ]
-        return Block(Operand(target), source.dtype, shape)
+        total = Block(Operand(target), source.dtype, shape)
+        if not keeps:
+            return total
+        return column_of(total) if axis > 0 else row_of(total)
 
-    def where(self, node: ast.Call) -> Block:
-        condition, yes, no = (self.block(node, self.value(each)) for each in node.args)
+    def where(self, node: ast.Call, given: Mapping[str, ast.expr]) -> Block:
+        names = ("condition", "a", "b")
+        condition, yes, no = (self.block(node, self.value(given[each])) for each in names)
         if condition.dtype is not BOOL:
-            raise self.error("S804", node.args[0], f"`{words(node.args[0])}` is no condition")
+            at = given["condition"]
+            raise self.error("S804", at, f"`{words(at)}` is no condition")
         dtype = promote(yes, no) or F32
         shape = broadcast(broadcast(yes.shape, no.shape), condition.shape)
         expr = Select(condition.expr, convert(yes, dtype).expr, convert(no, dtype).expr)
         return Block(expr, dtype, shape)
 
-    def arange(self, node: ast.Call) -> Block:
-        first, last = (self.value(each) for each in node.args)
+    def arange(self, node: ast.Call, first: Any, last: Any) -> Block:
         if first != 0 or not isinstance(last, int | Affine):
             help = "count along an axis: `mk.arange(0, X.shape[0])`"
             raise self.error("S804", node, f"`{words(node)}` is no range of an axis", help)
@@ -373,6 +396,38 @@ class Expressions:
         expr = with_axes(convert(block, dtype).expr, len(block.shape))
         self.statements.append(Map(view, expr, self.origin(node, f"`{name}` is used later")))
         return Block(Operand(view), dtype, block.shape)
+
+
+_FOR_MEAN = "write `mk.sum(x, axis=1) / x.shape[1]`"
+_MERGED = {"max": "maximum", "min": "minimum", "fmax": "maximum", "fmin": "minimum"}
+
+
+def _instead_of_call(node: ast.Call, name: str) -> tuple[str, ...]:
+    """What to write for a function that a leaf does not have."""
+    values = [words(each) for each in node.args]
+    if name in _MERGED and len(values) == 2:
+        return (f"write `mk.{_MERGED[name]}({', '.join(values)})`",)
+    if name == "mean":
+        return (_FOR_MEAN,)
+    if name in FUNCTIONS:
+        return (f"write `mk.{name}`",)
+    return (f"a leaf has operators, and of `mk`: {', '.join(FUNCTIONS)}",)
+
+
+def _instead(node: ast.expr) -> tuple[str, ...]:
+    """What to write for conditions that Python decides once, not for each element."""
+    match node:
+        case ast.IfExp(test=test, body=body, orelse=other):
+            return (f"write `mk.where({words(test)}, {words(body)}, {words(other)})`",)
+        case ast.Compare(left=left, ops=ops, comparators=others):
+            pairs = zip([left, *others], ops, others, strict=False)
+            parts = [f"({words(ast.Compare(a, [op], [b]))})" for a, op, b in pairs]
+            return (f"write `{' & '.join(parts)}`",)
+        case ast.BoolOp(op=op, values=values):
+            sign = " & " if isinstance(op, ast.And) else " | "
+            return (f"write `{sign.join(f'({words(each)})' for each in values)}`",)
+        case _:
+            return ()
 
 
 def _integer_power(base: Block, exponent: Block) -> Block | None:

@@ -30,6 +30,10 @@ from eas.support.records import frozen
 class BlockError(Exception):
     """Blocks that do not go together; whoever reads the expression says where."""
 
+    def __init__(self, message: str, *help: str) -> None:
+        super().__init__(message)
+        self.help = help
+
 
 @frozen
 class LeafTensor:
@@ -121,7 +125,8 @@ def check_storable(dtype: DType | None, target: DType) -> None:
     if dtype is None or dtype is target or target.is_float:
         return
     if dtype.is_float or target.is_bool:
-        raise BlockError(f"{dtype} is stored in a tensor of {target}")
+        help = "say how with `mk.cast(x, mk.i32)`"
+        raise BlockError(f"{dtype} is stored in a tensor of {target}", help)
 
 
 def check_product(target: DType, left: DType, right: DType) -> None:
@@ -129,17 +134,31 @@ def check_product(target: DType, left: DType, right: DType) -> None:
     if left is not right:
         raise BlockError(f"the factors of a product hold {left} and {right}")
     if left.is_bool or left.is_float != target.is_float:
-        raise BlockError(f"a product of {left} is stored in a tensor of {target}")
+        wanted = "f32" if left.is_float else "i32"
+        raise BlockError(
+            f"a product of {left} is stored in a tensor of {target}",
+            f'add it to a tensor of {wanted}: an argument, or `task.local("sum", shape,'
+            f' dtype="{wanted}")` of the task that launches this one',
+        )
 
 
 def broadcast(a: tuple[Affine, ...], b: tuple[Affine, ...]) -> tuple[Affine, ...]:
     """The shape of two blocks together, as in NumPy."""
     rank, one = max(len(a), len(b)), affine(1)
-    a, b = (one,) * (rank - len(a)) + a, (one,) * (rank - len(b)) + b
-    for left, right in zip(a, b, strict=True):
+    first, second = (one,) * (rank - len(a)) + a, (one,) * (rank - len(b)) + b
+    for left, right in zip(first, second, strict=True):
         if left != right and one not in (left, right):
-            raise BlockError(f"{shown(a)} and {shown(b)} do not broadcast")
-    return tuple(r if left == one else left for left, r in zip(a, b, strict=True))
+            message = f"blocks of {shown(a)} and {shown(b)} do not broadcast"
+            raise BlockError(message, *_about_columns(a, b))
+    return tuple(r if left == one else left for left, r in zip(first, second, strict=True))
+
+
+def _about_columns(a: tuple[Affine, ...], b: tuple[Affine, ...]) -> tuple[str, ...]:
+    """What to write if one block has an element for each row of the other."""
+    vector, block = sorted((a, b), key=len)
+    if len(vector) != 1 or len(block) != 2 or vector[0] != block[0]:
+        return ()
+    return (f"write `x[:, None]` for the block of {shown(vector)}: an element for each row",)
 
 
 def reads_buffer(expr: Expr, buffer: str) -> bool:
@@ -159,6 +178,16 @@ def as_column(expr: Expr) -> Expr:
             return Iota(-2)
         case _:
             return _rebuilt(expr, as_column)
+
+
+def column_of(vector: Block) -> Block:
+    """`v[:, None]`: an element for each row."""
+    return Block(as_column(vector.expr), vector.dtype, (*vector.shape, affine(1)))
+
+
+def row_of(block: Block) -> Block:
+    """`v[None, :]`: the same for each index of a new first axis."""
+    return Block(block.expr, block.dtype, (affine(1), *block.shape))
 
 
 def with_axes(expr: Expr, rank: int) -> Expr:

@@ -11,10 +11,11 @@ name is what the expression gave where it was assigned, as in Python.
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 from typing import Any, TypeAlias
 
 from eas.septran.flat.affine import Affine, affine
-from eas.septran.flat.nodes import Const, Fill, Map, Mma, Operand, Stmt
+from eas.septran.flat.nodes import Const, Fill, Map, Mma, Operand, Stmt, View
 from eas.septran.logic import language as task_lang
 from eas.septran.logic.errors import (
     UNKNOWN,
@@ -79,16 +80,18 @@ class _Reader(Expressions):
         try:
             self.statement(node, rest)
         except BlockError as error:
-            help = "say how with `mk.cast(x, mk.i32)`" if " is stored in " in str(error) else ""
-            message = f"`{words(node)}`: {error}"
-            raise self.error("S804", node, message, *filter(None, [help])) from error
+            raise self.error("S804", node, f"`{words(node)}`: {error}", *error.help) from error
 
     def statement(self, node: ast.stmt, rest: list[ast.stmt]) -> None:
         match node:
             case ast.Expr(value=ast.Call() as call):
                 self.call_statement(call, rest)
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
-                self.variables[name] = self.value(value)
+                self.give_name(node, name, self.value(value), rest)
+            case ast.AugAssign(target=ast.Name(id=name)):
+                held = ast.copy_location(ast.Name(name, ast.Load()), node.target)
+                value = ast.copy_location(ast.BinOp(held, node.op, node.value), node)
+                self.give_name(node, name, self.value(value), rest)
             case ast.Assign(targets=[ast.Subscript() as target], value=value):
                 self.write(node, self.target(target), self.value(value), rest)
             case ast.AugAssign(target=ast.Subscript() as target):
@@ -98,12 +101,33 @@ class _Reader(Expressions):
             case _:
                 first = words(node).split(":")[0]
                 help = "a leaf has assignments to tiles, names, and calls of primitives"
+                if isinstance(node, ast.If):
+                    help = f"choose for each element: `mk.where({words(node.test)}, a, b)`"
                 raise self.error("S801", node, f"`{first}` is no statement of a leaf", help)
+
+    def give_name(self, node: ast.stmt, name: str, value: Any, rest: list[ast.stmt]) -> None:
+        """Give a value a name. One that hides a parameter, and is not used, was to be written.
+
+        `Y += x` changes a tensor in place in Python, so it is no new value of `Y`.
+        """
+        is_changed = isinstance(node, ast.AugAssign)
+        is_hidden = name in self.task.parameters and name not in _names_in(rest)
+        if isinstance(self.variables.get(name), LeafTensor) and (is_changed or is_hidden):
+            what = "parameter" if name in self.task.parameters else "tensor"
+            message = f"`{name}` is a {what}, and `{words(node)}` writes no elements of it"
+            text = words(node).replace(name, f"{name}[...]", 1)
+            raise self.error("S804", node, message, f"write `{text}`")
+        self.variables[name] = value
 
     def target(self, node: ast.Subscript) -> LeafTensor:
         tensor = self.variables.get(node.value.id) if isinstance(node.value, ast.Name) else None
+        if tensor is UNKNOWN:
+            raise UnknownValue
         if not isinstance(tensor, LeafTensor):
-            raise self.error("S804", node, f"`{words(node.value)}` is no tensor of this task")
+            is_hidden = words(node.value) in self.task.parameters
+            help = "the name was given another value before: use another name there"
+            message = f"`{words(node.value)}` is no tensor of this task"
+            raise self.error("S804", node, message, *([help] if is_hidden else []))
         if not is_everything(node.slice):
             help = "a leaf writes whole tiles: `X[...] = ...`"
             raise self.error("S801", node, f"`{words(node)}` is a part of a tile", help)
@@ -129,11 +153,20 @@ class _Reader(Expressions):
             message = f"a product of {shown(product.shape)} in a tile of {shown(tensor.view.shape)}"
             raise self.error("S804", node, message)
         sides = product.left, product.right
+        self.check_factors(node, tensor, sides)
         origin = self.origin(node)
         self.statements.append(Mma(tensor.view, *sides, "gemm", product.transposed, origin))
 
+    def check_factors(self, node: ast.AST, tensor: LeafTensor, factors: Iterable[View]) -> None:
+        """Raise an error if a product is written over one of its factors."""
+        if any(each.buffer == tensor.view.buffer for each in factors):
+            message = f"`{words(node)}`: the product is written over one of its factors"
+            help = "give the product a tensor of its own: `task.local`"
+            raise self.error("S804", node, message, help)
+
     def write(self, node: ast.stmt, tensor: LeafTensor, value: Any, rest: list[ast.stmt]) -> None:
         if isinstance(value, Product):
+            self.check_factors(node, tensor, (value.left, value.right))
             self.settle(tensor.view.buffer, rest)
             because = self.origin(node, "a product is added to zero")
             self.statements.append(Fill(tensor.view, 0.0, because))
@@ -157,7 +190,7 @@ class _Reader(Expressions):
 
     def settle(self, buffer: str, rest: list[ast.stmt]) -> None:
         """Before a tile is written, names that were computed from it get their values."""
-        used = {each.id for node in rest for each in ast.walk(node) if isinstance(each, ast.Name)}
+        used = _names_in(rest)
         for name, value in list(self.variables.items()):
             is_computed = isinstance(value, Block) and not isinstance(value.expr, Const)
             if is_computed and name in used and reads_buffer(value.expr, buffer):
@@ -178,6 +211,8 @@ class _Reader(Expressions):
             message = f"there is no primitive `{name}`"
             raise self.error("S804", node.args[0], message, *suggest(str(name), STANDARD))
         tensors, number = self.operands(node, primitive)
+        if {"C", "A", "B"} <= tensors.keys():
+            self.check_factors(node, tensors["C"], (tensors["A"].view, tensors["B"].view))
         for parameter in primitive.parameters:
             if "w" in parameter.privilege:
                 self.settle(tensors[parameter.name].view.buffer, rest)
@@ -186,8 +221,15 @@ class _Reader(Expressions):
     def operands(self, node: ast.Call, primitive: Standard) -> tuple[Tensors, float]:
         given = [self.value(each) for each in node.args[1:]]
         wanted = len(primitive.parameters) + bool(primitive.number)
-        if len(given) != wanted or node.keywords:
-            message = f"`{primitive.name}` takes {wanted} arguments: {primitive.signature}"
+        if node.keywords:
+            message = f"`{primitive.name}` is given `{node.keywords[0].arg or '**'}` as a keyword"
+            help = f"arguments are passed by position: {primitive.signature}"
+            raise self.error("S804", node.keywords[0], message, help)
+        if len(given) != wanted:
+            message = (
+                f"`{primitive.name}` takes {wanted} arguments, not {len(given)}:"
+                f" {primitive.signature}"
+            )
             raise self.error("S804", node, message)
         tensors: dict[str, LeafTensor] = {}
         extents: dict[str, Affine] = {}
@@ -223,3 +265,7 @@ class _Reader(Expressions):
                     f" {extent} in `{words(node)}`"
                 )
                 raise self.error("S804", node, message)
+
+
+def _names_in(body: Iterable[ast.stmt]) -> set[str]:
+    return {each.id for node in body for each in ast.walk(node) if isinstance(each, ast.Name)}

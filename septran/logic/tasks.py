@@ -124,7 +124,7 @@ class Task:
         """Runs the task on NumPy arrays at once; tunables that are not given are 16."""
         from eas.septran.logic import eager
 
-        eager.run_task(cast(Any, self), arrays, tunables)
+        eager.call_task(cast(Any, self), arrays, tunables)
 
     def __repr__(self) -> str:
         return f"<{'leaf ' if self.is_leaf else ''}task {self.function_name}>"

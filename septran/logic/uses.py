@@ -22,7 +22,7 @@ from eas.septran.flat.affine import ZERO, Affine, affine, minimum
 from eas.septran.flat.nodes import Stmt, View, accesses, holds
 from eas.septran.flat.ranges import Ranges, known
 from eas.septran.logic.errors import suggest
-from eas.septran.logic.steps import Branch, Launch, Local, Loop, Step
+from eas.septran.logic.task_body import Branch, Launch, Local, Loop, Step
 from eas.septran.logic.tasks import Task
 from eas.septran.logic.values import Tensor
 from eas.support.diagnostics import Diagnostic, Label
@@ -351,6 +351,14 @@ def check_declared(task: Task, uses: Uses) -> Iterator[Diagnostic]:
                 help = f'write `{what}=("{name}", ...)`, or do not declare `{what}`'
                 yield Diagnostic("S301", message, loc, secondary=(label,), help=(help,))
         yield from _check_covered(task, name, use)
+
+
+def check_entry(task: Task, uses: Uses) -> Iterator[Diagnostic]:
+    """An operator that writes none of its arguments has no result (S303)."""
+    if not any(use.written for use in uses.values()):
+        message = f"`{task.function_name}` writes none of its arguments"
+        help = "launch a leaf on one of them that writes it: `Y[...] = ...`"
+        yield Diagnostic("S303", message, task.loc, help=(help,))
 
 
 def _check_covered(task: Task, name: str, use: Use) -> Iterator[Diagnostic]:

@@ -55,16 +55,12 @@ class Partition:
     tensor: Tensor
     tile: tuple[Affine, ...]
     overlap: tuple[int, ...]
+    shape: tuple[Affine, ...]  # how many tiles there are along each axis
 
-    @property
-    def shape(self) -> tuple[Affine, ...]:
-        """How many tiles there are along each axis."""
-        return tuple(map(_count_tiles, self.tensor.shape, self.tile, self.overlap))
-
-    def pick(self, indices: tuple[Affine, ...], ranges: Ranges) -> Tensor:
-        """The tile at some indices."""
+    def pick(self, indices: tuple[Affine | None, ...], ranges: Ranges) -> Tensor:
+        """The tile at some indices; without an index it is as long as the axis."""
         parts = [
-            _place(extent, tile, overlap, index, ranges)
+            (ZERO, extent) if index is None else _place(extent, tile, overlap, index, ranges)
             for extent, tile, overlap, index in zip(
                 self.tensor.shape, self.tile, self.overlap, indices, strict=True
             )
@@ -72,10 +68,23 @@ class Partition:
         return self.tensor.cut(tuple(p[0] for p in parts), tuple(p[1] for p in parts))
 
 
-def _count_tiles(extent: Affine, tile: Affine, overlap: int) -> Affine:
+def partitioned(
+    tensor: Tensor, tile: tuple[Affine, ...], overlap: tuple[int, ...], ranges: Ranges
+) -> Partition:
+    """A tensor cut into tiles of a size."""
+    axes = zip(tensor.shape, tile, overlap, strict=True)
+    return Partition(tensor, tile, overlap, tuple(_count_tiles(*axis, ranges) for axis in axes))
+
+
+def _count_tiles(extent: Affine, tile: Affine, overlap: int, ranges: Ranges) -> Affine:
     if tile == extent:
         return affine(1)
-    return ceil_div(extent - overlap, tile.value)
+    count = ceil_div(extent - overlap, tile.value)
+    if known(count) is not None:
+        return count
+    # A ragged tile, cut again: whatever its extent is, there may be as many tiles of it.
+    least, most = ranges.bounds(count)
+    return affine(most) if least == most else count
 
 
 def _place(
@@ -126,3 +135,7 @@ class Stream:
         left = iter(steps)
         indices = tuple(next(left) if index is None else index for index in self.indices)
         return self.partition.pick(indices, ranges)
+
+    def whole(self, ranges: Ranges) -> Tensor:
+        """All tiles together."""
+        return self.partition.pick(self.indices, ranges)

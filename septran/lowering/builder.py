@@ -17,20 +17,23 @@ from eas.septran.flat.ranges import Ranges, is_axis, room
 from eas.septran.logic.dimensions import ENTRY, Dimensions, Site, site_of
 from eas.septran.logic.errors import LogicError
 from eas.septran.logic.inner import read_inner
+from eas.septran.logic.launches import has_branches, tasks_below
 from eas.septran.logic.leaves import LeafArgument, LeafTensor, read_leaf
-from eas.septran.logic.steps import Argument, Branch, Launch, Local, Step, launches_of
-from eas.septran.logic.steps import Loop as LoopStep
+from eas.septran.logic.task_body import Argument, Branch, Launch, Local, Step, launches_of
+from eas.septran.logic.task_body import Loop as LoopStep
 from eas.septran.logic.tasks import Task
 from eas.septran.logic.uses import (
     NO_USE,
     Use,
     Uses,
     check_declared,
+    check_entry,
     unwritten_local,
     uses_of_inner,
     uses_of_leaf,
 )
 from eas.septran.logic.values import Tensor, whole
+from eas.septran.lowering.aliases import find_conflict
 from eas.septran.lowering.checks import notes_on_extents
 from eas.septran.lowering.primitives import Wanted, choose_primitive
 from eas.septran.lowering.tree import NO_THREADS, Do, Guard, Loop, Node, Placed, Resident, Threads
@@ -172,25 +175,40 @@ class Builder:
         self, instance: ResolvedInstance, task: Task, bound: Mapping[str, Held]
     ) -> list[Node]:
         """The nodes of the instance that is called: an inner task, or a leaf by itself."""
+        ran = self.entry(instance, task, bound)
+        if not self.complaints and not any(map(has_branches, (task, *tasks_below(task)))):
+            for diagnostic in check_entry(task, ran.uses):
+                label = Label(self.place(instance.name, "task_name"), "runs it")
+                self.complaints.take(replace(diagnostic, secondary=(label,)))
+        return ran.nodes
+
+    def entry(self, instance: ResolvedInstance, task: Task, bound: Mapping[str, Held]) -> Ran:
         if not task.is_leaf:
-            return self.run(instance, task, bound, {}, Ranges(), ENTRY).nodes
+            return self.run(instance, task, bound, {}, Ranges(), ENTRY)
         threads = self.enter(instance, NO_THREADS)
         wished = {name: self.wished(instance, name, held) for name, held in bound.items()}
         frame = _Frame(instance, task, dict(bound), instance.tunables, Ranges(), ENTRY, threads)
-        return self.leaf(frame, instance, task, wished, task.loc).nodes
+        return self.leaf(frame, instance, task, wished, task.loc)
 
     def refuse(self, instance: ResolvedInstance, error: LogicError) -> None:
         """Mistakes of a task's text. Where a tunable has no value, the mapping is to be changed."""
         for each in error.diagnostics:
             found = each
             if each.code == "S808":
-                path = ("task_mappings", instance.name, "tunables")
-                has_some = bool(instance.tunables)
-                loc = self.mapping.key_place(*(path if has_some else path[:2]))
+                loc = self.tunable_place(instance, each.message)
                 label = Label(each.loc, "asked for here")
                 found = replace(each, loc=loc, secondary=(label, *each.secondary))
             notes = (*each.notes, *notes_on_extents(each.message, self.named))
             self.complaints.take(replace(found, notes=notes))
+
+    def tunable_place(self, instance: ResolvedInstance, message: str) -> Loc:
+        """Where the value stands that is wrong, or where one is missing."""
+        for each in (instance, *self.instances.values()):
+            for name in each.tunables:
+                if f"`{name}` is " in message:
+                    return self.place(each.name, "tunables", name)
+        path = ("task_mappings", instance.name, "tunables")
+        return self.mapping.key_place(*(path if instance.tunables else path[:2]))
 
     def enter(self, instance: ResolvedInstance, around: Threads) -> Threads:
         """The threads of a program inside of an instance: the outermost one that asks decides."""
@@ -467,18 +485,7 @@ class Builder:
         """A leaf's statements, inside of residents for what it wants in other memories."""
         is_inherited = instance.name == frame.instance.name
         threads = frame.threads if is_inherited else self.enter(instance, frame.threads)
-        levels: list[list[Resident]] = []  # those of a level hold views of those one level out
-        arguments: dict[str, LeafArgument] = {}
-        for name, value in bound.items():
-            if isinstance(value, Held):
-                chain = self.chain(frame, value, launched)
-                levels += [[] for _ in range(len(chain) - len(levels))]
-                for level, resident in zip(levels, chain, strict=False):
-                    level.append(resident)
-                view = _held_view(chain[-1], value.view) if chain else value.view
-                arguments[name] = LeafTensor(view, chain[-1].dtype if chain else value.dtype)
-            else:
-                arguments[name] = value
+        arguments, levels = self.leaf_arguments(frame, bound, launched)
         temporaries: list[Resident] = []
 
         def make_temporary(name: str, shape: tuple[Affine, ...], dtype: DType, loc: Loc) -> View:
@@ -495,12 +502,13 @@ class Builder:
         except LogicError as error:
             self.refuse(instance, error)
             return Ran([], {})
-        views = {n: each.view for n, each in arguments.items() if isinstance(each, LeafTensor)}
-        dtypes = {
-            each.view.buffer: each.dtype.name
-            for each in arguments.values()
-            if isinstance(each, LeafTensor)
-        } | {each.buffer: each.dtype.name for each in temporaries}
+        tensors = {n: each for n, each in arguments.items() if isinstance(each, LeafTensor)}
+        views = {name: each.view for name, each in tensors.items()}
+        sources = {name: held.view for name, held in bound.items() if isinstance(held, Held)}
+        if pair := find_conflict(sources, views, statements, frame.ranges):
+            self.refuse_copies(task, *pair, launched)
+        dtypes = {each.view.buffer: each.dtype.name for each in tensors.values()}
+        dtypes |= {each.buffer: each.dtype.name for each in temporaries}
         nodes: tuple[Node, ...] = tuple(
             Do(self.bound_statement(frame, instance, task, each, dtypes), threads)
             for each in statements
@@ -509,6 +517,40 @@ class Builder:
             if level:
                 nodes = (Placed(tuple(level), nodes),)
         return Ran(list(nodes), self.checked(instance, task, uses_of_leaf(views, statements)))
+
+    def refuse_copies(self, task: Task, written: str, other: str, launched: Loc) -> None:
+        message = (
+            f"`{task.function_name}` uses `{other}` after it has written `{written}`, which may"
+            " share elements with it, and the mapping copies them"
+        )
+        help = [f"place `{written}` and `{other}` in one memory, or write to a local tensor"]
+        self.complaints.add("S903", message, launched, help=help)
+
+    def leaf_arguments(
+        self, frame: _Frame, bound: Mapping[str, Bound], launched: Loc
+    ) -> tuple[dict[str, LeafArgument], list[list[Resident]]]:
+        """A leaf's arguments where it wants them, and the residents that hold them, by level.
+
+        Those of a level hold views of those one level out.
+        """
+        levels: list[list[Resident]] = []
+        arguments: dict[str, LeafArgument] = {}
+        chains: dict[tuple[View, tuple[str, ...]], list[Resident]] = {}
+        for name, value in bound.items():
+            if isinstance(value, Held):
+                key = value.view, tuple(wish.memory for wish in value.wishes)
+                chain = chains.get(key)  # a tile that is passed twice is there once
+                if chain is None:
+                    chain = chains[key] = self.chain(frame, value, launched)
+                levels += [[] for _ in range(len(chain) - len(levels))]
+                for level, resident in zip(levels, chain, strict=False):
+                    if resident not in level:
+                        level.append(resident)
+                view = _held_view(chain[-1], value.view) if chain else value.view
+                arguments[name] = LeafTensor(view, chain[-1].dtype if chain else value.dtype)
+            else:
+                arguments[name] = value
+        return arguments, levels
 
     def chain(self, frame: _Frame, held: Held, python: Loc) -> list[Resident]:
         """The residents of an argument, each of which holds what the one before it holds."""
@@ -553,13 +595,16 @@ class Builder:
         )
 
     def temporary_memory(self, instance: ResolvedInstance) -> str:
-        """Where the intermediate results of leaves are: registers, or the first scratch memory."""
+        """Where the intermediate results of leaves are: registers, or the nearest scratch memory.
+
+        The nearest memory is the first of those that the fewest levels see.
+        """
         visible = self.machine.memories_of(instance.proc)
+        memories = {name: self.machine.mems[name] for name in visible}
         for kind in ("registers", "scratch", "global"):
-            for name in visible:
-                memory = self.machine.mems[name]
-                if memory.kind == kind and memory.space is None:
-                    return name
+            found = [n for n, each in memories.items() if each.kind == kind and each.space is None]
+            if found:
+                return min(found, key=lambda name: len(memories[name].visible))
         return visible[0]
 
     def bound_statement(

@@ -123,13 +123,7 @@ def _kernel(
     complaints: Complaints,
 ) -> tuple[Kernel, list[Temp]]:
     """A kernel, and the temporary arrays that it alone uses."""
-    grid: list[tuple[str, Affine]] = []
-    body: list[Node] = list(nodes)
-    while len(grid) < MOST_AXES and len(body) == 1 and isinstance(loop := body[0], Loop):
-        if not isinstance(loop.record, ParallelFor) or loop.record.proc != machine.grid:
-            break
-        grid.append((loop.record.variable, loop.record.extent))
-        body = list(loop.body)
+    grid, body = _grid(nodes, machine)
     allocations: list[Alloc] = []
     stmts = [_with_slots(stmt, slots) for stmt in written_out(body, allocations)]
     if any(_is_in_order(stmt, machine.grid) for stmt in walk(tuple(stmts))):
@@ -147,20 +141,35 @@ def _kernel(
     ]
     stmts, placed = share_memory(stmts, placed, limits)
     inner = insert_barriers(stmts, synchronized)
-    touched = {view.buffer: None for stmt in walk(inner) for view, _ in accesses(stmt)}
     params = [
-        Param(each, a.dtype, tuple(map(affine, a.shape)), memory, _use(each, inner))
-        for each, a in arguments.items()
-        if each in touched
+        *(
+            Param(each, a.dtype, tuple(map(affine, a.shape)), memory, _use(each, inner))
+            for each, a in arguments.items()
+        ),
+        *(
+            Param(t.name, t.dtype, t.shape, t.memory, _use(t.name, inner))
+            for t in (*temps, *own.values())
+        ),
     ]
-    params += [
-        Param(t.name, t.dtype, t.shape, t.memory, _use(t.name, inner))
-        for t in (*temps, *own.values())
-        if t.name in touched
-    ]
+    touched = {view.buffer for stmt in walk(inner) for view, _ in accesses(stmt)}
+    used = tuple(each for each in params if each.name in touched)
     threads = _threads(nodes, machine, complaints)
-    kernel = Kernel(name, tuple(params), tuple(grid), threads, (*placed, *inner))
+    kernel = Kernel(name, used, tuple(grid), threads, (*placed, *inner))
     return kernel, [each for each in own.values() if each.name in touched]
+
+
+def _grid(nodes: Sequence[Node], machine: Machine) -> tuple[list[tuple[str, Affine]], list[Node]]:
+    """The parallel loops around everything as axes of a grid, and what is inside of them."""
+    grid: list[tuple[str, Affine]] = []
+    body = list(nodes)
+    while len(grid) < MOST_AXES and len(body) == 1 and isinstance(loop := body[0], Loop):
+        if not isinstance(loop.record, ParallelFor) or loop.record.proc != machine.grid:
+            break
+        if loop.record.extent.names & {variable for variable, _ in grid}:
+            break  # tiles of a ragged tile: their number is not the same in all programs
+        grid.append((loop.record.variable, loop.record.extent))
+        body = list(loop.body)
+    return grid, body
 
 
 def _is_in_order(stmt: Stmt, grid: str) -> bool:

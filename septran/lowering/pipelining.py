@@ -1,7 +1,8 @@
-"""Slots for the copies of pipelined loops.
+"""Software pipelining: slots for the copies of pipelined loops.
 
 An instance with `pipeline: n` has its copies in each trip of a loop started n - 1 trips ahead, into
-buffers with n slots. Only copies whose source the loop does not write can run ahead.
+buffers with n slots; with n = 2 that is double buffering. Only copies whose source the loop does
+not write can run ahead.
 """
 
 from __future__ import annotations

@@ -46,6 +46,9 @@ def choose_primitive(
         if why is None:
             return primitive.name
         tried.append(f"`{primitive.name}` {why}")
+    if "gemm" not in machine.primitives:
+        named = ", ".join(f"`{name}`" for name in machine.primitives) or "nothing"
+        tried = [f"its `primitives` have no `gemm`, but {named}"]
     message = f"no primitive of `{machine.name}` computes this product"
     complaints.add("S501", message, loc, notes=tried)
     return "gemm"

@@ -15,7 +15,8 @@ def with_sizes(nodes: Sequence[Node]) -> tuple[Node, ...]:
     return tuple(map(_node, nodes))
 
 
-def _number(number: Affine) -> Affine:
+def with_size(number: Affine) -> Affine:
+    """A number without names of sizes."""
     names = [name for name in number.names if name.isdigit()]
     return number.substitute({name: int(name) for name in names}) if names else number
 
@@ -23,12 +24,12 @@ def _number(number: Affine) -> Affine:
 def _node(node: Node) -> Node:
     match node:
         case Do():
-            return replace(node, stmt=map_numbers(node.stmt, _number))
+            return replace(node, stmt=map_numbers(node.stmt, with_size))
         case Loop():
-            record = replace(node.record, extent=_number(node.record.extent))
+            record = replace(node.record, extent=with_size(node.record.extent))
             return replace(node, record=record, body=with_sizes(node.body))
         case Guard():
-            left, right = _number(node.record.left), _number(node.record.right)
+            left, right = with_size(node.record.left), with_size(node.record.right)
             record = replace(node.record, left=left, right=right)
             return replace(node, record=record, body=with_sizes(node.body))
         case Placed():
@@ -37,4 +38,4 @@ def _node(node: Node) -> Node:
 
 def _resident(resident: Resident) -> Resident:
     source = resident.source
-    return resident if source is None else replace(resident, source=map_view(source, _number))
+    return resident if source is None else replace(resident, source=map_view(source, with_size))

@@ -11,8 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from eas.septran.files import Machine
+from eas.septran.logic.launches import calls_of, launched_tasks, tasks_below
 from eas.septran.logic.tasks import Task
-from eas.septran.lowering.names import calls_of, launched_tasks, names_in, tasks_below
+from eas.septran.lowering.names import names_in
 
 TILE = 32  # a multiple of what the primitives of all machines take
 
@@ -24,14 +25,16 @@ def make_skeleton(
 
     The entry task is one that no other task launches.
     """
+    wanted = list(wanted)
     entry = find_entry(tasks, wanted)
     instances: dict[str, Any] = {}
     tensors = tensor_parameters(entry)
-    several = [entry, *(each for each in tasks_below(entry) if not each.is_leaf)]
+    chosen = frozenset(wanted)
+    several = [entry, *_chosen_below(entry, chosen, set())]
     names = {task.function_name: _instance_name(task) for task in several}
     for task in several:
         instances[names[task.function_name]] = _instance(
-            task, entry, machine, tensors[task.function_name], names
+            task, entry, machine, tensors[task.function_name], names, chosen
         )
     return {
         "machine": machine.name,
@@ -42,15 +45,21 @@ def make_skeleton(
 
 def find_entry(tasks: Mapping[str, Task], wanted: Iterable[str] = ()) -> Task:
     """The first task that no other one launches and that leads to all tasks wanted."""
-    inner = [task for task in tasks.values() if not task.is_leaf]
-    launched = {each.function_name for task in inner for each in launched_tasks(task)}
     names = set(wanted)
-    roots = [task for task in inner if task.function_name not in launched] or inner
-    for task in roots:
+    for task in entry_tasks(tasks):
         reached = [task, *tasks_below(task)]
         if names <= {name for each in reached for name in (each.function_name, *each.names)}:
             return task
+    if not names:
+        raise ValueError("all its tasks are leaves")
     raise ValueError(f"no task launches all of {', '.join(sorted(names))}")
+
+
+def entry_tasks(tasks: Mapping[str, Task]) -> list[Task]:
+    """The inner tasks that no other one launches."""
+    inner = [task for task in tasks.values() if not task.is_leaf]
+    launched = {each.function_name for task in inner for each in launched_tasks(task)}
+    return [task for task in inner if task.function_name not in launched] or inner
 
 
 def tensor_parameters(entry: Task) -> dict[str, set[str]]:
@@ -66,7 +75,12 @@ def _instance_name(task: Task) -> str:
 
 
 def _instance(
-    task: Task, entry: Task, machine: Machine, tensors: set[str], names: Mapping[str, str]
+    task: Task,
+    entry: Task,
+    machine: Machine,
+    tensors: set[str],
+    names: Mapping[str, str],
+    chosen: frozenset[str],
 ) -> dict[str, Any]:
     is_entry = task is entry
     proc = next(iter(machine.procs)) if is_entry else machine.grid
@@ -82,7 +96,7 @@ def _instance(
         }
     known = names_in({task.function_name: task})[task.function_name]
     if known.locals:
-        cut = set(_partitioned(task))
+        cut = set(_cut_locals(task))
         instance["locals"] = {
             name: _first(machine, proc, "scratch" if name in cut else "registers")
             for name in known.locals
@@ -92,10 +106,23 @@ def _instance(
         tunables["block_size"] = TILE
     if tunables:
         instance["tunables"] = tunables
-    below = [each for each in launched_tasks(task) if each.function_name in names]
-    if below:
-        instance["calls"] = {each.function_name: names[each.function_name] for each in below}
+    calls = {
+        called: names[each.function_name]
+        for called, _, each in _launches(task, chosen)
+        if each.function_name in names
+    }
+    if calls:
+        instance["calls"] = calls
     return instance
+
+
+def _chosen_below(task: Task, chosen: frozenset[str], seen: set[str]) -> Iterator[Task]:
+    """The inner tasks that a task launches, and those that they launch: one of several variants."""
+    for _, _, each in _launches(task, chosen):
+        if not each.is_leaf and each.function_name not in seen:
+            seen.add(each.function_name)
+            yield each
+            yield from _chosen_below(each, chosen, seen)
 
 
 def _first(machine: Machine, proc: str, kind: str) -> str:
@@ -112,20 +139,33 @@ def _first(machine: Machine, proc: str, kind: str) -> str:
     return visible[0]
 
 
-def _partitioned(task: Task) -> Iterator[str]:
+def _cut_locals(task: Task) -> Iterator[str]:
     """The local tensors of which a task uses parts: in registers they are used whole."""
-    cut = {_root(call.args[0], _roots(task)) for call in calls_of(task, "partition") if call.args}
-    for node in ast.walk(task.source.node):
-        match node:
-            case ast.Assign(
-                targets=[ast.Name(id=variable)],
-                value=ast.Call(
-                    func=ast.Attribute(attr="local"), args=[ast.Constant(value=str(name)), *_]
-                ),
+    cut = _cut(task, set())
+    for variable, value in _assignments(task):
+        match value:
+            case ast.Call(
+                func=ast.Attribute(attr="local"), args=[ast.Constant(value=str(name)), *_]
             ) if variable in cut:
                 yield name
             case _:
                 pass
+
+
+def _cut(task: Task, seen: set[str]) -> set[str]:
+    """The tensors of which a task, or one that it launches, uses parts."""
+    if task.is_leaf or task.function_name in seen:
+        return set()
+    roots = _roots(task)
+    found = {_root(call.args[0], roots) for call in calls_of(task, "partition") if call.args}
+    for node in ast.walk(task.source.node):
+        if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
+            found.add(node.value.id if roots.get(node.value.id) == node.value.id else None)
+    for _, call, callee in _launches(task):
+        below = _cut(callee, {*seen, task.function_name})
+        for name, argument in zip(callee.parameters, call.args[1:], strict=False):
+            found.add(_root(argument, roots) if name in below else None)
+    return {each for each in found if each is not None}
 
 
 def _own_tunables(task: Task) -> list[str]:
@@ -144,14 +184,16 @@ def _has_block_size(task: Task) -> bool:
     )
 
 
-def _written(task: Task) -> set[str]:
+def _written(task: Task, seen: frozenset[str] = frozenset()) -> set[str]:
     """The parameters that a task, or one that it launches, writes: in the places of its names."""
     if task.is_leaf:
         return set(_written_in_leaf(task))
+    if task.function_name in seen:
+        return set()
     roots = _roots(task)
     found: set[str] = set()
-    for call, callee in _launches(task):
-        below = _written(callee)
+    for _, call, callee in _launches(task):
+        below = _written(callee, seen | {task.function_name})
         for name, argument in zip(callee.parameters, call.args[1:], strict=False):
             root = _root(argument, roots)
             if name in below and root is not None:
@@ -179,14 +221,17 @@ def _names_of_targets(targets: Sequence[ast.expr]) -> Iterator[str]:
             yield target.value.id
 
 
-def _launches(task: Task) -> Iterator[tuple[ast.Call, Task]]:
-    by_name = {name: each for each in launched_tasks(task) for name in each.names}
+def _launches(
+    task: Task, chosen: frozenset[str] = frozenset()
+) -> Iterator[tuple[str, ast.Call, Task]]:
+    """What each launch calls its task, the call, and the task: of variants one that is chosen."""
+    tasks = [each for each in launched_tasks(task) if each.function_name in chosen]
     for call in calls_of(task, "launch"):
         match call.args[:1]:
-            case [ast.Name(id=name)] if isinstance(task.outer_names.get(name), Task):
-                yield call, task.outer_names[name]  # pyright: ignore[reportReturnType]
-            case [ast.Constant(value=str(name))] if name in by_name:
-                yield call, by_name[name]
+            case [ast.Name(id=name)] if isinstance(found := task.outer_names.get(name), Task):
+                yield found.function_name, call, found
+            case [ast.Constant(value=str(name))] if (variant := task.variant(name)) is not None:
+                yield name, call, next((each for each in tasks if name in each.names), variant)
             case _:
                 pass
 
@@ -194,22 +239,31 @@ def _launches(task: Task) -> Iterator[tuple[ast.Call, Task]]:
 def _roots(task: Task) -> dict[str, str]:
     """For each name of a tensor, a tile or a partition in a task, the tensor that it is of."""
     roots = {name: name for name in task.parameters}
+    for name, value in _assignments(task):
+        match value:
+            case ast.Call(func=ast.Attribute(attr="partition"), args=[tensor, *_]):
+                root = _root(tensor, roots)
+            case ast.Call(func=ast.Attribute(attr="local")):
+                root = name
+            case _:
+                root = _root(value, roots)
+        if root is not None:
+            roots[name] = root
+    return roots
+
+
+def _assignments(task: Task) -> Iterator[tuple[str, ast.expr]]:
+    """The names that a task assigns, with what it assigns; `a, b = c, d` is two of them."""
     for node in ast.walk(task.source.node):
         match node:
-            case ast.Assign(
-                targets=[ast.Name(id=name)],
-                value=ast.Call(func=ast.Attribute(attr="partition"), args=[tensor, *_]),
-            ):
-                root = _root(tensor, roots)
-                if root is not None:
-                    roots[name] = root
-            case ast.Assign(
-                targets=[ast.Name(id=name)], value=ast.Call(func=ast.Attribute(attr="local"))
-            ):
-                roots[name] = name
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                yield name, value
+            case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)):
+                for target, value in zip(targets, values, strict=False):
+                    if isinstance(target, ast.Name):
+                        yield target.id, value
             case _:
                 pass
-    return roots
 
 
 def _root(argument: ast.expr, roots: Mapping[str, str]) -> str | None:
@@ -223,7 +277,7 @@ def _pass_tensors(task: Task, tensors: dict[str, set[str]]) -> None:
     known = tensors.setdefault(task.function_name, set())
     numbers = set(task.parameters) - known
     roots = {name: root for name, root in _roots(task).items() if root not in numbers}
-    for call, callee in _launches(task):
+    for _, call, callee in _launches(task):
         given = tensors.setdefault(callee.function_name, set())
         for name, argument in zip(callee.parameters, call.args[1:], strict=False):
             if _root(argument, roots) is not None:

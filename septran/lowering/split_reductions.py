@@ -35,7 +35,7 @@ from eas.septran.flat.nodes import (
 from eas.septran.flat.races import is_accumulation
 from eas.septran.flat.ranges import Ranges
 from eas.septran.flat.substitution import change_views
-from eas.septran.logic.values import Partition, whole
+from eas.septran.logic.values import partitioned, whole
 from eas.septran.lowering.tree import (
     Do,
     Guard,
@@ -293,8 +293,8 @@ class _Tiles:
         if rows:
             sizes[-2] = min(rows[-1], max(1, _ELEMENTS // sizes[-1]))
         tensor = whole(self.name, tuple(map(affine, self.shape)))
-        cut = Partition(tensor, tuple(map(affine, sizes)), (0,) * len(sizes))
         ranges, variables = Ranges(), [self.fresh("tile") for _ in sizes]
+        cut = partitioned(tensor, tuple(map(affine, sizes)), (0,) * len(sizes), ranges)
         for variable, count in zip(variables, cut.shape, strict=True):
             ranges = ranges.inside(variable, count)
         picked = cut.pick(tuple(map(affine, variables)), ranges)

@@ -6,6 +6,7 @@ beyond its true extent is masked.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -94,7 +95,8 @@ class Tiles:
             self.values.update(dict.fromkeys(self.keys(stmt.name), zero))
             return
         strides = _strides(stmt.shape, stmt.pad)
-        size = strides[0] * stmt.shape[0] if stmt.shape else 1
+        *rows, row = stmt.shape or (1,)
+        size = math.prod(rows) * (row + stmt.pad)
         pointer = self.named(self.build.alloc(size * stmt.slots, stmt.dtype), stmt.name)
         self.arrays[stmt.name] = Array(pointer, strides, size)
 
@@ -104,7 +106,7 @@ class Tiles:
         return [buffer] if slots == 1 else [f"{buffer}@{slot}" for slot in range(slots)]
 
     def key(self, view: View, stmt: Stmt) -> str:
-        """The name of a view's value. A loop turns the slots of its buffers in every trip, so
+        """The name of a view's value. A loop rotates the slots of its buffers in every trip, so
         that slot `(t + 1) % n` of trip `t` is always the second value.
         """
         keys = self.keys(view.buffer)

@@ -122,7 +122,16 @@ def _write_statement(tiles: Tiles, stmt: Stmt) -> None:
             _WRITERS[type(stmt)](tiles, stmt)
 
 
-def _turned(tiles: Tiles, loop: For | ParallelFor) -> set[str]:
+def _rotation(tiles: Tiles, loop: For | ParallelFor) -> dict[str, str]:
+    """Which value the next trip finds in each slot of the buffers that a loop rotates."""
+    rotation: dict[str, str] = {}
+    for buffer in _rotated(tiles, loop):
+        keys = tiles.keys(buffer)
+        rotation.update(zip(keys, (*keys[1:], keys[0]), strict=True))
+    return rotation
+
+
+def _rotated(tiles: Tiles, loop: For | ParallelFor) -> set[str]:
     """The buffers in registers whose slots a loop's variable chooses."""
     return {
         view.buffer
@@ -153,21 +162,21 @@ def _write_prologue(tiles: Tiles, stmt: For | ParallelFor) -> None:
 
 def _write_loop(tiles: Tiles, stmt: For | ParallelFor) -> None:
     build, loc = tiles.build, tiles.build.loc
-    turned = _turned(tiles, stmt)
     if stmt.body and all(isinstance(each, Start) for each in stmt.body):
         _write_prologue(tiles, stmt)
         return
     start, step = build.constant(0, tiles.index), build.constant(1, tiles.index)
     stop = tiles.scalar(stmt.extent)
     carried = tiles.changed(stmt.body)
-    turns = {key: key for key in carried}
-    for buffer in turned:
-        keys = tiles.keys(buffer)
-        turns.update(zip(keys, (*keys[1:], keys[0]), strict=True))
+    rotation = _rotation(tiles, stmt)
     inits = [tiles.values[name] for name in carried]
     hints = [name.partition("@")[0] for name in carried]
     counter = build.value(Scalar(tiles.index), stmt.variable)
-    args = [build.value(value.ty, name) for name, value in zip(hints, inits, strict=True)]
+
+    def fresh() -> list[ir.Value]:
+        return [build.value(value.ty, name) for name, value in zip(hints, inits, strict=True)]
+
+    args = fresh()
     outer_ranges, outer_values = tiles.ranges, dict(tiles.values)
     tiles.ranges = outer_ranges.inside(stmt.variable, stmt.extent)
     tiles.variables[stmt.variable] = counter
@@ -175,12 +184,11 @@ def _write_loop(tiles: Tiles, stmt: For | ParallelFor) -> None:
 
     def body() -> None:
         _write_block(tiles, stmt.body)
-        build.emit(ir.Yield(tuple(tiles.values[turns[name]] for name in carried), loc))
+        build.emit(ir.Yield(tuple(tiles.values[rotation.get(name, name)] for name in carried), loc))
 
     ops = _nested(tiles, body)
     tiles.ranges, tiles.values = outer_ranges, outer_values
-    passed = [build.value(value.ty, name) for name, value in zip(hints, inits, strict=True)]
-    results = [build.value(value.ty, name) for name, value in zip(hints, inits, strict=True)]
+    passed, results = fresh(), fresh()
     build.emit(
         ir.For(
             start,

@@ -20,7 +20,7 @@ import numpy as np
 from eas.septran.flat.nodes import Module
 from eas.septran.targets.c_text import c_name
 from eas.septran.targets.codegen_dsa import print_c
-from eas.septran.targets.library import COUNTERS, NATIVE, Library, TargetError
+from eas.septran.targets.library import COUNTERS, NATIVE, Library, LibraryError
 from eas.septran.targets.needs import require
 from eas.septran.targets.scratch import prepared
 from eas.support.cache import digest, open_cache
@@ -38,7 +38,7 @@ _C_LIBRARY = {
 }
 
 
-class BuildError(TargetError):
+class BuildError(LibraryError):
     """There is no compiler, or it refuses a text: with what it says."""
 
 
@@ -153,8 +153,9 @@ def _run(command: Sequence[str], text: str = "") -> str:
     except (OSError, subprocess.TimeoutExpired) as error:
         raise BuildError(f"`{command[0]}` cannot be run: {error}") from error
     if done.returncode != 0:
-        said = _printable(done.stderr)
-        raise BuildError(said or f"`{command[0]}` ended with {done.returncode}")
+        said = _printable(done.stderr).rstrip()
+        ended = f"`{command[0]}` ended with {done.returncode}"
+        raise BuildError(f"the compiler says: {said}" if said else ended)
     return _printable(done.stdout)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import TypeAlias
 
@@ -29,7 +30,7 @@ from eas.septran.flat.nodes import (
     walk,
 )
 from eas.septran.targets.library import DTYPE_CODES, CopyFunctions, Library, Limits, TargetError
-from eas.support.records import frozen
+from eas.support.records import frozen, replace
 
 
 @frozen
@@ -71,23 +72,40 @@ class Chosen:
 def chooser_for(kernel: Kernel, library: Library) -> Chooser:
     """Chooses functions for a kernel's statements.
 
-    The copies of a token are started if one function can wait for all of them. (A queue of some of
-    them would count others than `keep` does.)
+    The copies of a token are started if one function can wait for all of them, and all have the
+    same number of planes. (Otherwise a queue would count others than `keep` does.)
     """
     buffers: dict[str, Buffer] = {param.name: param for param in kernel.params}
     buffers.update((s.name, s) for s in walk(kernel.body) if isinstance(s, Alloc))
-    chooser = Chooser(library, buffers, {}, {})
-    found: dict[str, set[str | None]] = {}
+    chooser = Chooser(library, buffers, {}, {}, {})
+    found: dict[str, set[tuple[str | None, int | None]]] = {}
     for stmt in walk(kernel.body):
         if isinstance(stmt, Start):
-            functions = chooser.copy_functions(stmt)
-            found.setdefault(stmt.token, set()).add(functions.wait if functions else None)
+            plane = replace(stmt, target=_plane(stmt.target), source=_plane(stmt.source))
+            functions = chooser.copy_functions(plane)
+            wait = functions.wait if functions else None
+            found.setdefault(stmt.token, set()).add((wait, _planes(stmt.source)))
     waits: dict[str, str] = {}
-    for token, (first, *others) in found.items():
-        if first is not None and not others:
-            waits[token] = first
+    planes: dict[str, int] = {}
+    for token, ((wait, count), *others) in found.items():
+        if wait is not None and count is not None and not others:
+            waits[token], planes[token] = wait, count
     tokens = {token: number for number, token in enumerate(waits, 1)}
-    return Chooser(library, buffers, tokens, waits)
+    return Chooser(library, buffers, tokens, waits, planes)
+
+
+def _planes(view: View) -> int | None:
+    """How many parts of two axes a view has, if that is one number."""
+    outer = view.shape[:-2]
+    return math.prod(each.value for each in outer) if all(e.is_constant for e in outer) else None
+
+
+def _plane(view: View) -> View:
+    """A view without its own axes but the last two."""
+    own = [n for n, extent in enumerate(view.extents) if extent is not None]
+    outer = own[:-2]
+    extents = tuple(None if n in outer else each for n, each in enumerate(view.extents))
+    return replace(view, extents=extents)
 
 
 @frozen
@@ -98,6 +116,7 @@ class Chooser:
     buffers: Mapping[str, Buffer]
     tokens: Mapping[str, int]  # from 1 on; 0 is for copies that are waited for at once
     waits: Mapping[str, str]  # the function that waits for the copies of a token
+    planes: Mapping[str, int]  # of each copy of a token: it is started once for each
 
     def choose(self, stmt: Stmt) -> tuple[Chosen, ...] | None:
         """The calls that do what a statement does, or None if the library has none."""

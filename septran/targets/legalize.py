@@ -3,7 +3,8 @@
 Products of ragged tiles are padded for functions that take whole blocks. Pipelined loops become
 starts and waits. Starts that the library cannot queue become copies: they are done earlier than
 they must be. A copy with a fill becomes fills of what lies beyond the source, and a copy of equal
-shapes. Copies and fills of more than two axes are put into loops over the outer ones.
+shapes. Copies and fills of more than two axes are put into loops over the outer ones, and waits
+count the copies that are started there.
 """
 
 from __future__ import annotations
@@ -37,14 +38,14 @@ def legalize(module: Module, library: Library, *, has_threads: bool = False) -> 
     """The module as a library with two-dimensional calls can run it.
 
     Copies that run ahead read what other threads have written, and overwrite what others may still
-    read: with threads, barriers stand before them.
+    read: with threads, barriers stand before them. Threads start copies of any number of axes.
     """
     padded = drop_unread_fills(pad_products(simplify(module), library), library)
     expanded = expand_pipelines(padded)
     if has_threads:
         fenced = (replace(each, body=_fenced(each.body)) for each in expanded.kernels)
         expanded = replace(expanded, kernels=tuple(fenced))
-    kernels = tuple(_Legalize(kernel, library).run() for kernel in expanded.kernels)
+    kernels = tuple(_Legalize(kernel, library, has_threads).run() for kernel in expanded.kernels)
     return simplify(replace(module, kernels=kernels))
 
 
@@ -63,9 +64,10 @@ def _fenced(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
 
 
 class _Legalize:
-    def __init__(self, kernel: Kernel, library: Library) -> None:
+    def __init__(self, kernel: Kernel, library: Library, has_threads: bool) -> None:
         self.kernel = kernel
-        self.queued = chooser_for(kernel, library).waits
+        self.has_threads = has_threads
+        self.queued = chooser_for(kernel, library).planes  # of each copy, by token
         self.taken = {name for name, _ in kernel.grid} | {param.name for param in kernel.params}
         for stmt in walk(kernel.body):
             if isinstance(stmt, For | ParallelFor):
@@ -85,15 +87,23 @@ class _Legalize:
             case For() | ParallelFor() | If():
                 return [replace(stmt, body=self.body(stmt.body))]
             case Wait():
-                return [stmt] if stmt.token in self.queued else []
+                return self.wait(stmt)
             case Start() if stmt.token not in self.queued:
                 return self.stmt(Copy(stmt.target, stmt.source, stmt.fill, stmt.origin))
+            case Start() if self.has_threads:
+                return [*self.margins(stmt), _exact(stmt)]
             case Copy() | Start():
                 return [*self.margins(stmt), *self.planes(_exact(stmt))]
             case Fill():
                 return self.planes(stmt)
             case _:
                 return [stmt]
+
+    def wait(self, stmt: Wait) -> list[Stmt]:
+        if stmt.token not in self.queued:
+            return []
+        started = 1 if self.has_threads else self.queued[stmt.token]
+        return [replace(stmt, keep=stmt.keep * started)]
 
     def margins(self, stmt: Copy | Start) -> list[Stmt]:
         """Fills of the target beyond the source's extents, axis by axis."""

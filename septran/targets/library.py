@@ -35,7 +35,14 @@ class TargetError(Exception):
     """A flat module that a target has no text for; `loc` is what asked for the statement."""
 
     code = "S701"
+    key = "targets"  # of the machine file, where nothing else asked for it
     loc: Loc | None = None
+
+
+class LibraryError(TargetError):
+    """A library that is not there, or is not taken by the compiler, with what it says."""
+
+    key = "library"
 
 
 class PrimitiveError(TargetError):

@@ -9,11 +9,13 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from eas.septran.targets.library import Library, Need, TargetError
+from eas.septran.targets.library import Library, LibraryError, Need, TargetError
 
 
 class MissingError(TargetError):
     """Something that a machine needs is not installed: with how to install it."""
+
+    key = "needs"
 
 
 def missing(library: Library) -> list[Need]:
@@ -23,6 +25,7 @@ def missing(library: Library) -> list[Need]:
 
 def require(library: Library) -> None:
     """Loads the shared libraries that a machine needs, or raises `MissingError`."""
+    _require_files(library)
     lacking = missing(library)
     if lacking:
         named = " and ".join(f"the {need.kind} `{need.name}`" for need in lacking)
@@ -31,6 +34,17 @@ def require(library: Library) -> None:
     for need in library.needs:
         if need.loads:
             _load(need)
+
+
+def _require_files(library: Library) -> None:
+    """The files that the machine file names must be beside it."""
+    for source in library.sources:
+        if not source.is_file():
+            raise LibraryError(f"there is no file `{source}`")
+    for header in library.headers:
+        paths = [folder / header for folder in library.folders]
+        if not any(path.is_file() for path in paths):
+            raise LibraryError(f"there is no file {' or '.join(f'`{path}`' for path in paths)}")
 
 
 def _is_there(need: Need) -> bool:

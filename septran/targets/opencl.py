@@ -50,7 +50,6 @@ from eas.septran.targets.c_text import (
     load,
     stored,
 )
-from eas.septran.targets.calls import rows_of
 from eas.septran.targets.codegen_dsa import CText
 from eas.septran.targets.kernel_text import KernelText
 from eas.septran.targets.legalize import legalize
@@ -121,7 +120,7 @@ class _OpenCLText(CText):
         super().__init__(kernel, sizes, library, lines)
         self.registers = frozenset(registers)
         self.spread = _Spread(None, ZERO)
-        self.rings: dict[str, int] = {}  # by token, how many copies may be on their way
+        self.rings: dict[str, int] = {}  # by token, how many copies may be in flight
         self.contested = _contested(kernel)
 
     def declare(self) -> None:
@@ -198,24 +197,26 @@ class _OpenCLText(CText):
         self.lines.add(_BARRIER)
 
     def start_copy(self, stmt: Start) -> None:
-        rows, columns = rows_of(stmt.source)
+        *outer, columns = stmt.source.shape or (ONE,)
         token, depth = stmt.token, self.rings[stmt.token]
         with self.lines.block("{", "}"):
             with self.lines.block(f"if ({token}_started - {token}_waited == {depth})", ""):
                 self.lines.add(f"wait_group_events(1, &{token}[{token}_waited++ % {depth}]);")
             self.lines.add("event_t copied = 0;")
             with ExitStack() as nest:
-                row = "0" if rows == ONE else self.fresh("e0")
-                if row != "0":
-                    nest.enter_context(self.loop(row, rows))
-                target, source = self.row(stmt.target, row), self.row(stmt.source, row)
+                rows: list[str] = []
+                for axis, extent in enumerate(outer):
+                    rows.append("0" if extent == ONE else self.fresh(f"e{axis}"))
+                    if rows[-1] != "0":
+                        nest.enter_context(self.loop(rows[-1], extent))
+                target, source = self.row(stmt.target, rows), self.row(stmt.source, rows)
                 given = f"{target}, {source}, {c_number(columns)}, copied"
                 self.lines.add(f"copied = async_work_group_copy({given});")
             self.lines.add(f"{token}[{token}_started++ % {depth}] = copied;")
 
-    def row(self, view: View, row: str) -> str:
+    def row(self, view: View, rows: Sequence[str]) -> str:
         """The address of a row of a view."""
-        along = [row, "0"][-view.rank :] if view.rank else []
+        along = [*rows, "0"] if view.rank else []
         return f"&{c_name(view.buffer)}[{element_index(view, self.buffers[view.buffer], along)}]"
 
     def wait(self, stmt: Wait) -> None:

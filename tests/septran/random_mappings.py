@@ -22,9 +22,9 @@ from eas.septran.files import Machine, load_machine
 from eas.septran.files.writing import to_yaml
 from eas.septran.flat.interpret import run_module
 from eas.septran.flat.verify import find_violations
+from eas.septran.logic.launches import calls_of, launched_tasks
 from eas.septran.logic.loading import load_logic
 from eas.septran.logic.tasks import Task
-from eas.septran.lowering.names import calls_of, launched_tasks
 from eas.septran.lowering.skeleton import make_skeleton
 from eas.septran.operators import load
 from eas.septran.targets.needs import missing

@@ -18,6 +18,7 @@ from eas.septran.flat.verify import find_violations
 from eas.septran.logic.loading import load_logic
 from eas.septran.operators import Operator, load
 from tests.septran.operators import EXAMPLES, Example, case_of, error_of, skip_unless_it_runs
+from tests.thorough import sampled
 
 TOLERANCE = {"f4": 2e-5, "f2": 2e-2}
 DTYPE_NAMES = {"f4": "f32", "f2": "f16"}
@@ -68,6 +69,7 @@ def test_every_operator_has_a_mapping_for_every_machine() -> None:
 
 
 @every_case
+@sampled(3)
 def test_the_result_is_that_of_numpy(
     example: Example, mapping: Path, sizes: tuple[int, ...], dtype: str
 ) -> None:

@@ -14,11 +14,13 @@ LOGICS = sorted(FOLDER.rglob("*_logic.py"))
 MACHINES = sorted(each.stem for each in (REPOSITORY / "septran" / "machines").glob("*.yaml"))
 # Words of hardware and of the languages for it, besides the names in the machines' own files.
 HARDWARE = (
-    "async", "avx", "bank", "barrier", "cache", "core", "cpu", "cuda", "device", "dma", "fence",
-    "fragment", "global", "gpu", "hbm", "lane", "memory", "metal", "mma", "neon", "nvidia",
-    "opencl", "pipeline", "prefetch", "register", "scratchpad", "shared", "simd", "sme", "stage",
-    "stages", "sync", "tensorcore", "thread", "threads", "threadgroup", "tma", "vector", "warp",
-    "wgmma", "wmma",
+    "accelerator", "async", "avx", "bank", "barrier", "buffering", "byte", "cache", "coalesced",
+    "core", "cpu", "cuda", "device", "dma", "dram", "dsp", "fence", "fpga", "fragment",
+    "global", "gpu", "grid", "hardware", "hbm", "kernel", "kib", "lane", "machine", "memory",
+    "metal", "mma", "neon", "npu", "nvidia", "occupancy", "opencl", "pipeline", "prefetch",
+    "processor", "register", "rocm", "scratchpad", "shared", "simd", "sme", "smem", "sram",
+    "stage", "subgroup", "swizzle", "sync", "systolic", "tensorcore", "thread", "threadgroup",
+    "tma", "tpu", "vector", "vmem", "vram", "warp", "wavefront", "wgmma", "wmma", "workgroup",
 )  # fmt: skip
 
 # Names of processors and memories that are words of algorithms and of Task Lang, too.
@@ -35,10 +37,11 @@ def hardware_words() -> frozenset[str]:
 
 
 def found_in(text: str) -> set[str]:
-    """The words of hardware in a text; `copy_to_shared` and `sharedMemory` have some."""
-    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text).lower()
+    """The words of hardware in a text; `copy_to_shared`, `sharedMemory` and plurals have some."""
+    spaced = f"{text} {re.sub(r'(?<=[a-z])(?=[A-Z])', ' ', text)}".lower()
     words = {*re.findall(r"[a-z0-9.]+", spaced), *re.findall(r"[a-z0-9_.]+", spaced)}
-    return {each.strip(".") for each in words} & hardware_words()
+    words = {each.strip(".") for each in words}
+    return (words | {each.removesuffix("s") for each in words}) & hardware_words()
 
 
 def test_every_operator_has_a_logic_file() -> None:
@@ -55,7 +58,7 @@ def test_a_logic_has_no_word_of_hardware(path: Path) -> None:
 @pytest.mark.parametrize(
     "text",
     ["# in SHARED", "def copy_to_spm(A):", "task.launch(on_apple_gpu, A)", "sharedMemory = 1",
-     'call_primitive("dsa.mma")'],
+     'call_primitive("dsa.mma")', "inRegisters = 2", "# 16 KiB"],
 )  # fmt: skip
 def test_words_of_hardware_are_found(text: str) -> None:
     assert found_in(text)

@@ -116,3 +116,82 @@ def test_the_choices_of_the_second_phase_load_and_are_resolved() -> None:
     lines = lines_of(text_of(operator_of(mappings, tune=tune), "tilelang"))
     assert 'A_shared = T.alloc_shared((64, 128), "float16")' in lines
     assert "for step in T.Pipelined(4, num_stages=2):" in lines
+
+
+HOSTS = {
+    "all at once": """
+    task.launch(gemm_block_logic, C, A, B)
+""",
+    "streams": """
+    Cp = task.partition(C, by="blocks", shape_from="A")
+    Ap = task.partition(A, by="blocks", shape_from="A")
+    Bp = task.partition(B, by="blocks", shape_from="A")
+    for i, j in task.parallel_range(Cp.shape):
+        task.launch(gemm_block_logic, Cp[i, j], Ap[i, :], Bp[:, j])
+""",
+    "panels": """
+    b = task.tunable("block_size")
+    Cp = task.partition(C, by="blocks", tile=(b, b))
+    Ap = task.partition(A, by="rows", tile=b)
+    Bp = task.partition(B, by="blocks", tile=(B.shape[0], b))
+    for i, j in task.parallel_range(*Cp.shape):
+        task.launch(gemm_block_logic, Cp[i, j], Ap[i, 0], Bp[0, j])
+""",
+    "rows": """
+    Cp = task.partition(C, by="rows", tile=task.tunable("block_size"))
+    Ap = task.partition(A, by="rows", tile=task.tunable("block_size"))
+    for i in task.parallel_range(Cp.shape[0]):
+        task.launch(gemm_block_logic, Cp[i, 0], Ap[i, 0], B)
+""",
+}
+
+
+def logic_with(host: str, folder: Path) -> Path:
+    """The sketch's logic with a host of our own."""
+    sketch, _ = (SEED / "gemm_logic.py").read_text("utf-8").split("# The one task that")
+    path = folder / "gemm_logic.py"
+    path.write_text(f"{sketch}@task.define\ndef gemm_host_logic(C, A, B):{HOSTS[host]}", "utf-8")
+    return path
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_each_way_to_write_the_missing_task_is_pipelined(host: str, tmp_path: Path) -> None:
+    mapping = SEED / "gemm_on_nvidia_gpu.mapping.yaml"
+    lines = lines_of(text_of(load(logic_with(host, tmp_path), mapping), "tilelang"))
+    assert 'A_shared = T.alloc_shared((128, 128), "float16")' in lines
+    assert 'B_shared = T.alloc_shared((128, 128), "float16")' in lines
+    assert "for step in T.Pipelined(4, num_stages=3):" in lines
+
+
+@pytest.mark.parametrize("inner", [32, 24])
+@pytest.mark.parametrize("host", HOSTS)
+def test_tiles_of_ragged_tiles_are_right(host: str, inner: int, tmp_path: Path) -> None:
+    mapping = tmp_path / "gemm_on_awesomedsa.map.yaml"
+    mapping.write_text(
+        f"""
+entrypoint: host
+task_mappings:
+  host:
+    task_name: gemm_host_logic
+    proc: HOST
+    tunables: {{block_size: 32}}
+    calls: {{gemm_block_logic: block}}
+  block:
+    task_name: gemm_block_logic
+    proc: CORE
+    mems: {{C: ACC, A: SPM, B: SPM}}
+    tunables: {{block_size: {inner}}}
+""",
+        "utf-8",
+    )
+    C, A, B = arrays_of("f4")
+    expected = C.astype("f8") + A.astype("f8") @ B.astype("f8")
+    lowered = load(logic_with(host, tmp_path), mapping).build_flat(C, A, B)
+    run_module(lowered.module, [C, A, B], machine=lowered.machine)
+    assert np.abs(C - expected).max() <= 2e-5 * (1 + np.abs(expected).max())
+
+
+def test_one_file_of_primitives_needs_no_list() -> None:
+    overlay = SEED / "gemm_on_awesomedsa.map.yaml"
+    operator = load(SEED / "gemm_logic.py", overlay, primitives=SEED / "primitives_dsa.py")
+    assert "vendor_lib_systolic_compute" in text_of(operator, "c")

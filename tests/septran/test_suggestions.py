@@ -26,6 +26,7 @@ NEARLY = {
     "a tunable": ("block_m:", "block_mm:", "block_m"),
     "a primitive": (": simdgroup_mma", ": simdgroup_mmm", "simdgroup_mma"),
     "a leaf": ("gemm_leaf_logic: simd", "gemm_leaf_logik: simd", "gemm_leaf_logic"),
+    "a key of a choice": ("pipeline: 2", "pipeline: !tune {tpye: choice, values: [1]}", "type"),
 }
 
 

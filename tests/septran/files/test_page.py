@@ -9,9 +9,11 @@ from eas.septran.files import load_machine
 from eas.septran.files.machine import Machine
 from eas.septran.files.mapping import Instance, MappingFile
 from eas.septran.files.tune_tags import TUNE_TYPES
-from tests.septran.files.checking import check
+from eas.septran.operators import load
+from tests.septran.files.checking import check, chosen_in
 
 REPOSITORY = Path(__file__).parent.parent.parent.parent
+LOGIC = REPOSITORY / "examples/septran/gemm/gemm_logic.py"
 PAGE = (REPOSITORY / "docs" / "septran_files.md").read_text("utf-8")
 BLOCK = re.compile(r"^```yaml\n(.*?)^```\n", re.MULTILINE | re.DOTALL)
 NAME = re.compile(r"^# (\S+\.yaml)$", re.MULTILINE)
@@ -23,6 +25,8 @@ def test_the_files_on_the_page_are_right(tmp_path: Path) -> None:
         [name] = NAME.findall(block)
         (tmp_path / name).write_text(block, "utf-8")
         check(tmp_path / name)
+        if name.endswith(".map.yaml"):
+            load(LOGIC, tmp_path / name, tune=chosen_in(block)).check(M=512, N=512, K=512)
         names.append(name)
     assert names == [
         "gemm.apple_gpu.map.yaml",

@@ -121,9 +121,9 @@ WRONG = {
     ),
     ("token", "nothing starts a copy of `t`"): "wait t",
     ("token", "nothing waits for this copy of `t`"): START,
-    ("token", "0 copies of `t` are on their way, it keeps 0"): START + "wait t\nwait t",
-    ("token", "1 copies of `t` are on their way, it keeps 1"): START + "wait t keep 1",
-    ("token", "0 copies of `t` are on their way, it keeps 0 if M = 2"): (
+    ("token", "0 copies of `t` are in flight, it keeps 0"): START + "wait t\nwait t",
+    ("token", "1 copies of `t` are in flight, it keeps 1"): START + "wait t keep 1",
+    ("token", "0 copies of `t` are in flight, it keeps 0 if M = 2"): (
         START + "for i < M {\nwait t\n}"
     ),
     ("barrier", "whether it is reached depends on `i`"): (

@@ -39,4 +39,75 @@ def test_wrong_arguments_of_a_function_are_not_called_a_missing_function() -> No
     with pytest.raises(LogicError) as caught:
         largest(TILE)
     [diagnostic] = caught.value.diagnostics
-    assert diagnostic.message == "`mk.maximum` takes other arguments in a leaf"
+    assert diagnostic.message == "`mk.maximum` takes `a`, `b`: `b` is missing"
+
+
+@task.define(leaf=True)
+def below(Y: Any, X: Any) -> None:
+    Y[...] = X - mk.max(X, axis=1, keepdims=True)  # pyright: ignore[reportCallIssue]
+
+
+@task.define(leaf=True)
+def centered(Y: Any, X: Any) -> None:
+    Y[...] = X - mk.sum(X, axis=1, keep_dims=True) * mk.max(X, axis=0, keep_dims=True)
+
+
+def test_an_unknown_keyword_is_refused_by_its_name() -> None:
+    with pytest.raises(LogicError) as caught:
+        below(TILE, TILE)
+    [diagnostic] = caught.value.diagnostics
+    assert diagnostic.message == "`mk.max` has no parameter `keepdims`"
+    assert diagnostic.help == ("did you mean `keep_dims`?",)
+
+
+def test_keep_dims_keeps_an_axis_of_one() -> None:
+    X: Any = np.arange(9, dtype=np.float32).reshape(3, 3)
+    Y = np.zeros_like(X)
+    centered(Y, X)
+    expected = X - X.sum(axis=1, keepdims=True) * X.max(axis=0, keepdims=True)
+    np.testing.assert_array_equal(Y, expected)
+
+
+@task.define(leaf=True)
+def renamed(Y: Any, X: Any) -> None:
+    Y = X * 2.0  # noqa: F841  # pyright: ignore[reportConstantRedefinition, reportUnusedVariable]
+
+
+@task.define(leaf=True)
+def counted(Y: Any, X: Any) -> None:
+    y = X * 2.0
+    first = y
+    y += 1.0
+    y -= first / 2.0
+    Y[...] = y
+
+
+def test_a_new_value_for_a_parameter_that_is_not_used_is_refused() -> None:
+    with pytest.raises(LogicError) as caught:
+        renamed(TILE, TILE)
+    [diagnostic] = caught.value.diagnostics
+    assert diagnostic.message == "`Y` is a parameter, and `Y = X * 2.0` writes no elements of it"
+    assert diagnostic.help == ("write `Y[...] = X * 2.0`",)
+
+
+def test_an_augmented_assignment_gives_a_name_a_new_value() -> None:
+    X: Any = np.arange(4, dtype=np.float32).reshape(2, 2)
+    Y = np.zeros_like(X)
+    counted(Y, X)
+    np.testing.assert_array_equal(Y, X + 1)
+
+
+@task.define(leaf=True)
+def idle_leaf(Y: Any, X: Any) -> None:
+    _ = X * 2.0
+
+
+@task.define
+def idle(Y: Any, X: Any) -> None:
+    pass
+
+
+@pytest.mark.parametrize("called", [idle_leaf, idle])
+def test_a_task_that_is_called_and_writes_nothing_is_refused(called: Any) -> None:
+    with pytest.raises(LogicError, match="writes none of its arguments"):
+        called(TILE, TILE)

@@ -84,3 +84,66 @@ def test_a_local_tensor_in_registers_that_is_cut_is_shown_in_the_mapping(tmp_pat
     assert diagnostic.code == "S701"
     assert diagnostic.message == "parts of `H` are used, and in REGISTER it is one value"
     assert diagnostic.loc.source.line(diagnostic.loc.line).strip() == "locals: {H: REGISTER}"
+
+
+VARIANTS = """
+from eas import task_lang as task
+
+
+@task.define(leaf=True)
+def clear(C):
+    C[...] = 0.0
+
+
+@task.define(leaf=True)
+def add(C, A, B):
+    C[...] += A @ B
+
+
+@task.define(name="product")
+def looped(C, A, B):
+    k = task.tunable("depth")
+    Ap, Bp = task.partition(A, tile=(A.shape[0], k)), task.partition(B, by="rows", tile=k)
+    task.launch(clear, C)
+    task.launch(add, C, Ap[0, :], Bp[:, 0])
+
+
+@task.define(name="product")
+def at_once(C, A, B):
+    task.launch(clear, C)
+    task.launch(add, C, A, B)
+
+
+@task.define
+def twice(C, A, B):
+    T = task.local("T", (A.shape[0], B.shape[1]))
+    task.launch("product", T, A, B)
+    task.launch("product", C, T, B)
+
+
+@task.define(shapes="C[M,N] A[M,N] B[N,N]")
+def host(C, A, B):
+    Cp, Ap = (
+        task.partition(C, by="rows", tile=task.tunable("rows")),
+        task.partition(A, by="rows", tile=task.tunable("rows")),
+    )
+    for i in task.parallel_range(Cp.shape[0]):
+        task.launch(twice, Cp[i, 0], Ap[i, 0], B)
+"""
+
+
+@pytest.mark.parametrize("overlay", ["{}", "{mine: {task_name: at_once}}"])
+def test_of_variants_one_is_called_and_what_it_cuts_lies_in_memory(
+    overlay: str, tmp_path: Path
+) -> None:
+    logic, mapping = tmp_path / "two_logic.py", tmp_path / "two.map.yaml"
+    logic.write_text(VARIANTS, "utf-8")
+    mapping.write_text(f"machine: cpu\ntask_mappings: {overlay}\n", "utf-8")
+    operator = load(logic, mapping)
+    wanted = ("host", "twice", "looped" if overlay == "{}" else "mine")
+    assert tuple(operator.mapping.task_mappings) == wanted
+    make = np.random.default_rng(0).standard_normal
+    a, b = make((37, 21)).astype("f4"), make((21, 21)).astype("f4")
+    c = np.empty_like(a)
+    operator(c, a, b)
+    np.testing.assert_allclose(c, a @ b @ b, rtol=1e-4, atol=1e-4)

@@ -241,6 +241,44 @@ module planes({params}) machine awesomedsa {{
     assert counted(program)["vendor_lib_dma_copy"] == 3 + 3
 
 
+def planes_ahead(*planes: int) -> Module:
+    """Sums of tiles of three axes, which are copied two steps ahead; each source has its planes."""
+    names = list(zip("XZ", planes, strict=False))
+    params = ["Y: f32 [4, 6] GLOBAL w"]
+    params += [f"{name}: f32 [5, {count}, 4, 6] GLOBAL r" for name, count in names]
+    lines = [f"alloc {name}s: f32 [{count}, 4, 6] SPM slots 3 pad 0" for name, count in names]
+    lines += ["fill Y.GLOBAL[0:4, 0:6] 0.0", "for k < 5 pipelined 3 {"]
+    for name, count in names:
+        tile = f"[0:{count}, 0:4, 0:6]"
+        lines.append(f"copy {name}s.SPM@(k % 3){tile} <- {name}.GLOBAL[k, {tile[1:]}")
+    for name, count in names:
+        tile = f"{name}s.SPM@(k % 3)[0:{count}, 0:4, 0:6]"
+        lines.append(f"reduce Y.GLOBAL[0:4, 0:6] add= {tile} axis 0")
+    given, body = ", ".join(params), "\n".join(lines)
+    return parse_module(
+        f"module sums({given}) machine awesomedsa {{\n"
+        f"kernel k({given}) grid [] threads 1 {{\n{body}\n}}\n}}\n}}\n"
+    )
+
+
+@pytest.mark.parametrize("planes", [(3,), (2, 2), (3, 2)], ids=str)
+def test_tiles_of_three_axes_are_copied_ahead(planes: tuple[int, ...]) -> None:
+    """A wait counts planes; where two sources differ in their number, copies are not queued."""
+    module = planes_ahead(*planes)
+    sources = [random("f32", 5, count, 4, 6) for count in planes]
+    y = nothing("f32", 4, 6)
+    program = Program(module, AWESOMEDSA)
+    program(y, *sources)
+    expected = sum(source.sum((0, 1)) for source in sources)
+    assert np.allclose(y, expected, atol=1e-5)
+    is_queued = len(set(planes)) == 1
+    counts = counted(program)
+    assert counts["vendor_lib_dma_copy"] == 5 * sum(planes)
+    assert counts["vendor_lib_sync"] == (5 if is_queued else 5 * sum(planes))
+    keep = f"vendor_lib_sync(1, {sum(planes)} * septran_min_i64(2, 4 - k));"
+    assert (keep in program.text) == is_queued
+
+
 def test_kernels_run_in_order_and_hand_on_temporary_memory() -> None:
     module = parse_module(
         """

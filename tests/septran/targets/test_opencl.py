@@ -21,19 +21,23 @@ from tests.thorough import thorough
 EXAMPLE = {example.name: example for example in EXAMPLES}
 GEMM = FOLDER / "gemm" / "gemm.opencl.map.yaml"
 FLASH = FOLDER / "flash_attention" / "opencl.map.yaml"
+CONV2D = FOLDER / "conv2d" / "conv2d.opencl.map.yaml"  # whose tiles have three axes
 
 
 @pytest.mark.parametrize("stages", [2, *(pytest.param(n, marks=thorough) for n in (1, 3))])
-@pytest.mark.parametrize(("name", "mapping"), [("gemm", GEMM), ("flash_attention", FLASH)])
+@pytest.mark.parametrize(
+    ("name", "mapping", "case"),
+    [("gemm", GEMM, 0), ("flash_attention", FLASH, 0), ("conv2d", CONV2D, 2)],
+)
 def test_any_number_of_stages_gives_the_same(
-    name: str, mapping: Path, stages: int, tmp_path: Path
+    name: str, mapping: Path, case: int, stages: int, tmp_path: Path
 ) -> None:
     text = re.sub(r"pipeline: \d", f"pipeline: {stages}", mapping.read_text("utf-8"))
     (tmp_path / mapping.name).write_text(text, "utf-8")
     example = EXAMPLE[name]
     operator = load(example.logic_file, tmp_path / mapping.name)
     skip_unless_it_runs(operator)
-    arrays, expected = example.make(example.sizes[0], "f4")
+    arrays, expected = example.make(example.sizes[case], "f4")
     text = operator.emit("opencl", *arrays)
     assert ("async_work_group_copy" in text) == (stages > 1)
     assert ("wait_group_events" in text) == (stages > 1)

@@ -97,7 +97,7 @@ class _Walk:
         waiting = self.started.get(stmt.token, [])
         keep = stmt.keep.evaluate(self.values)
         if not 0 <= keep < len(waiting):
-            message = f"{len(waiting)} copies of `{stmt.token}` are on their way, it keeps {keep}"
+            message = f"{len(waiting)} copies of `{stmt.token}` are in flight, it keeps {keep}"
             raise _Fault(stmt, message)
         del waiting[: len(waiting) - keep]
 
