@@ -16,6 +16,7 @@ from pathlib import Path
 
 REPOSITORY = Path(__file__).parent.parent
 OPERATORS = REPOSITORY / "examples" / "septran"
+MACHINES = REPOSITORY / "septran" / "machines"
 BY_HAND = REPOSITORY / "docs" / "tilelang"
 HARDWARE = re.compile(r"alloc_|T\.copy|T\.Pipelined|T\.Kernel|threads|stages")
 _NO_CODE = {
@@ -63,6 +64,31 @@ def table() -> str:
     return "\n".join(rows) + "\n"
 
 
+def machines_table() -> str:
+    """The lines of each operator's mapping for each machine, and of the machine's own file."""
+    machines = sorted(path.stem for path in MACHINES.glob("*.yaml"))
+    rows = [f"| lines for | {' | '.join(machines)} |", f"|---|{'---:|' * len(machines)}"]
+    for folder in sorted(each.parent for each in OPERATORS.glob("*/*_logic.py")):
+        for variant in ("", "causal_"):
+            paths = [_mapping(folder, variant, machine) for machine in machines]
+            if all(path.exists() for path in paths):
+                name = f"{variant.replace('_', ' ')}{folder.name}"
+                rows.append(f"| {name} | {' | '.join(map(_count, paths))} |")
+    files = [MACHINES / f"{machine}.yaml" for machine in machines]
+    rows.append(f"| the machine, once | {' | '.join(map(_count, files))} |")
+    return "\n".join(rows) + "\n"
+
+
+def _mapping(folder: Path, variant: str, machine: str) -> Path:
+    """The file of a mapping: flash attention's have the names of machines."""
+    own = folder / f"{variant}{machine}.map.yaml"
+    return own if own.exists() else folder / f"{variant}{folder.name}.{machine}.map.yaml"
+
+
+def _count(path: Path) -> str:
+    return str(len(yaml_lines(path.read_text("utf-8"))))
+
+
 def by_hand(operator: str) -> str:
     """The lines of the TileLang text of an operator, and those of hardware among them."""
     path = BY_HAND / f"{operator}.txt"
@@ -73,4 +99,4 @@ def by_hand(operator: str) -> str:
 
 
 if __name__ == "__main__":
-    print(table(), end="")
+    print(table(), machines_table(), sep="\n", end="")
