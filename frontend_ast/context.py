@@ -38,7 +38,8 @@ _SPELLED = {
 }  # fmt: skip
 
 
-def _is_language(value: object) -> bool:
+def is_language(value: object) -> bool:
+    """Whether this is `mk`, known by its name: a layer above this one has it."""
     return isinstance(value, ModuleType) and value.__name__ == "eas.language"
 
 
@@ -268,7 +269,7 @@ class Context:
         if not any(_MK.search(edit.text) for edit in fix.edits):
             return fix
         names = self.frame.globals
-        known = [name for name, value in names.items() if _is_language(value)]
+        known = [name for name, value in names.items() if is_language(value)]
         if not known:
             return fix.help
         name = "mk" if "mk" in known else known[0]

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from eas.frontend_ast import foreign
-from eas.frontend_ast.context import Context
+from eas.frontend_ast.context import Context, is_language
 from eas.frontend_ast.fixes import rewrite
 from eas.frontend_ast.operands import Const, Operand
 from eas.frontend_ast.scopes import UNBOUND, Bound, Frame, assigned_names
@@ -167,8 +167,8 @@ def _suggestions(holder: object, name: str) -> tuple[str, ...]:
     """What is written here for a name of another language."""
     if _has_item(holder, name):
         return (f"an item of a dict is written `[{name!r}]`",)
-    names = foreign.NAMES if _is_mk(holder) else foreign.OF_DTYPES
-    is_ours = _is_mk(holder) or isinstance(holder, DType)
+    names = foreign.NAMES if is_language(holder) else foreign.OF_DTYPES
+    is_ours = is_language(holder) or isinstance(holder, DType)
     return (names[name],) if is_ours and name in names else ()
 
 
@@ -178,11 +178,7 @@ def _has_item(holder: Any, name: str) -> bool:
 
 def _may_change(holder: object) -> bool:
     """Whether an attribute may be another one at the next launch; those of `mk` are fixed."""
-    return type(holder) not in (str, int, float, tuple) and not _is_mk(holder)
-
-
-def _is_mk(holder: object) -> bool:
-    return isinstance(holder, types.ModuleType) and holder.__name__ == "eas.language"
+    return type(holder) not in (str, int, float, tuple) and not is_language(holder)
 
 
 def no_attribute(

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.test_packaging import STAGES
+
 REPOSITORY = Path(__file__).parent.parent
 
 # What a package may import besides itself.
@@ -22,8 +24,12 @@ BELOW: dict[str, set[str]] = {
     "septran": {"support", "ir", "frontend_ast", "tuning"},
 }
 
-# They compile and launch by the functions that every user has.
+# They compile and launch by the functions that every user has, or know a module by its name.
 UPWARD = {
+    ("eas.frontend_ast.context", "eas.language"),
+    ("eas.septran.logic.leaf_expressions", "eas.language"),
+    ("eas.septran.logic.expressions", "eas.task_lang"),
+    ("eas.septran.logic.expressions", "eas.septran.task_lang"),
     ("eas.runtime", "eas"),
     (
         "eas.runtime",
@@ -105,29 +111,58 @@ def tree_of(name: str) -> ast.Module:
 
 
 @cache
+def nodes_of(name: str) -> tuple[ast.AST, ...]:
+    """The nodes that may name a module, wherever they are."""
+    kinds = (ast.Import, ast.ImportFrom, ast.Call, ast.Constant)
+    return tuple(node for node in ast.walk(tree_of(name)) if isinstance(node, kinds))
+
+
+@cache
 def imports_of(name: str, only_at_start: bool = False) -> set[str]:
     """The modules of ours that one imports: anywhere, or when it is imported itself."""
-    nodes = _at_start(tree_of(name)) if only_at_start else ast.walk(tree_of(name))
-    return {each for node in nodes for each in _imported(node)} - {name}
+    nodes = _at_start(tree_of(name)) if only_at_start else nodes_of(name)
+    found = {each for node in nodes for each in _imported(node)}
+    if not only_at_start:
+        found |= {each for node in nodes for each in _named_in_a_string(node)}
+    return (found & modules().keys()) - {name}
 
 
 def _at_start(tree: ast.AST) -> Iterator[ast.AST]:
     """The nodes that run when a module is imported, also those in an `if` or a `try`."""
     for node in ast.iter_child_nodes(tree):
-        is_for_types = isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
-        if not is_for_types and not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            yield from node.orelse
+            yield from _at_start(ast.Module(node.orelse, []))
+        elif not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             yield node
             yield from _at_start(node)
 
 
 def _imported(node: ast.AST) -> Iterator[str]:
-    if isinstance(node, ast.Import):
-        yield from (alias.name for alias in node.names if alias.name in modules())
-    elif isinstance(node, ast.ImportFrom) and node.module is not None:
-        for alias in node.names:
-            inner = f"{node.module}.{alias.name}"
-            if inner in modules() or node.module in modules():
-                yield inner if inner in modules() else node.module
+    match node:
+        case ast.Import(names):
+            yield from (alias.name for alias in names)
+        case ast.ImportFrom(str(module), names):
+            inner = [f"{module}.{alias.name}" for alias in names]
+            yield from (each if each in modules() else module for each in inner)
+        case ast.Call(args=[ast.Constant(str(module)), *_]) if _imports_by_name(node):
+            yield module
+        case _:
+            pass
+
+
+def _imports_by_name(call: ast.Call) -> bool:
+    match call.func:
+        case ast.Name(function) | ast.Attribute(attr=function):
+            return function in ("import_module", "__import__")
+        case _:
+            return False
+
+
+def _named_in_a_string(node: ast.AST) -> Iterator[str]:
+    """As in a table for `import_module`, or in a command with `-m`."""
+    if isinstance(node, ast.Constant) and str(node.value).startswith("eas."):
+        yield str(node.value)
 
 
 def test_imports_have_whole_names() -> None:
@@ -135,10 +170,41 @@ def test_imports_have_whole_names() -> None:
     wrong = [
         f"{name}:{node.lineno}"
         for name in modules()
-        for node in ast.walk(tree_of(name))
-        if isinstance(node, ast.ImportFrom) and node.level > 0
+        for node in nodes_of(name)
+        if isinstance(node, ast.ImportFrom | ast.Call) and _has_part_of_a_name(node)
     ]
     assert wrong == []
+
+
+def _has_part_of_a_name(node: ast.ImportFrom | ast.Call) -> bool:
+    if isinstance(node, ast.ImportFrom):
+        return node.level > 0
+    match node.args:
+        case [ast.JoinedStr() | ast.BinOp(), *_]:
+            return _imports_by_name(node)
+        case [ast.Constant(str(name)), *_] if name.startswith("."):
+            return _imports_by_name(node)
+        case _:
+            return False
+
+
+def test_our_modules_are_imported_below_eas() -> None:
+    """The other folders of a checkout are not installed: users have neither `ir` nor `tests`."""
+    others = {path.stem for path in REPOSITORY.iterdir()} - {"eas"}
+    wrong = [
+        f"{name} imports {other}"
+        for name in modules()
+        for node in nodes_of(name)
+        for other in _imported(node)
+        if other.split(".")[0] in others
+    ]
+    assert wrong == []
+
+
+def test_every_folder_has_a_place_in_the_order() -> None:
+    assert sorted(BELOW) == STAGES
+    for package, stages in (("msl", MSL), ("llvm", LLVM)):
+        assert {folder_of(name, package) for name in modules()} - {None} == set(stages)
 
 
 def package_of(name: str) -> str:
@@ -158,19 +224,14 @@ def test_a_package_imports_only_what_is_below_it(package: str) -> None:
     assert wrong == []
 
 
-def stage_of(name: str, package: str, stages: tuple[str, ...]) -> int:
-    parts = name.removeprefix(f"eas.{package}").strip(".").split(".")
-    return stages.index(parts[0] if parts[0] in stages and parts[0] != "top" else "top")
-
-
 @pytest.mark.parametrize(("package", "stages"), [("msl", MSL), ("llvm", LLVM)])
 def test_a_stage_imports_only_the_stages_before_it(package: str, stages: tuple[str, ...]) -> None:
-    ours = [name for name in modules() if name.startswith(f"eas.{package}.")]
+    ours = {name: folder for name in modules() if (folder := folder_of(name, package))}
     wrong = [
         f"{name} imports {other}"
-        for name in ours
+        for name, folder in ours.items()
         for other in imports_of(name)
-        if other in ours and stage_of(other, package, stages) > stage_of(name, package, stages)
+        if other in ours and stages.index(ours[other]) > stages.index(folder)
     ]
     assert wrong == []
 
@@ -183,7 +244,9 @@ def test_a_folder_imports_only_what_is_below_it(package: str) -> None:
         f"{name} imports {other}"
         for name, folder in ours.items()
         for other in imports_of(name)
-        if other in ours and ours[other] not in FOLDERS[package][folder] | {folder}
+        if other in ours
+        and ours[other] not in FOLDERS[package][folder] | {folder}
+        and (name, other) not in UPWARD
     ]
     assert wrong == []
 
@@ -194,7 +257,7 @@ def folder_of(name: str, package: str) -> str | None:
     if path.parts[0] != package:
         return None
     inner = "/".join(path.parts[1:3])
-    if inner in FOLDERS[package]:
+    if inner in FOLDERS.get(package, {}):
         return inner
     return path.parts[1] if len(path.parts) > 2 else "top"
 
