@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from pathlib import Path
@@ -11,6 +12,11 @@ from eas.ir.text import print_function
 from eas.support.cache import digest
 
 _MOST_LETTERS = 40
+
+
+def dump_folder() -> str | None:
+    """The folder to dump to, None if nothing is dumped."""
+    return os.environ.get("EAS_DUMP") or None
 
 
 def dump(folder: str, function: Function, target: str, number: int, step: str) -> None:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from typing import Any, Generic, TypeVar
 
-from eas.ir.dump import dump
+from eas.ir.dump import dump, dump_folder
 from eas.ir.nodes import Function
 from eas.ir.stages import SOURCE, Stage
 from eas.ir.verify import VerifyError, verify
@@ -94,7 +94,7 @@ def steps(
     stage = pipeline.start
     is_verifying = os.environ.get("EAS_VERIFY") == "1"
     is_timing = os.environ.get("EAS_TIMING") == "passes"
-    folder = os.environ.get("EAS_DUMP")
+    folder = dump_folder()
     if folder and pipeline.follows is None:
         dump(folder, function, pipeline.name, 0, "front-end")
     for number, each in enumerate(pipeline.passes, pipeline.first):

@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 from functools import cache
 from importlib import import_module
 
+from eas.ir.dump import dump_folder
 from eas.ir.nodes import Function
 from eas.ir.report_sites import site_numbers
 from eas.ir.text import print_function
@@ -73,7 +74,8 @@ def build(function: Function, code_cache: Cache | None, background: Callable[[],
     # asserts or prints on one line report as one.
     key_text = print_function(replace(function, constants=()), locations=False)
     key_text = f"{key_text}{site_numbers(function)}"
-    return build_code(function.name, key_text, make, [ENTRY], code_cache)
+    is_new = dump_folder() is not None  # else a cache hit would dump no pass of this target
+    return build_code(function.name, key_text, make, [ENTRY], code_cache, is_new=is_new)
 
 
 @contextmanager
@@ -107,11 +109,15 @@ def build_code(
     exported: Sequence[str],
     code_cache: Cache | None = None,
     symbols: Mapping[str, int] | None = None,
+    is_new: bool = False,
 ) -> Code:
-    """The functions of an object file: cached under a key of `key_text`, or made by `make`."""
+    """The functions of an object file: cached under a key of `key_text`, or made by `make`.
+
+    If `is_new`, it is made even if it is cached.
+    """
     code_cache = code_cache or default_cache()
     key = digest(generator_name(), machine_name(), key_text)
-    code = code_cache.read(key)
+    code = None if is_new else code_cache.read(key)
     if code is not None:
         with timed(name, "loading it"), suppress(RuntimeError):  # the cached file is not code
             return _link(code, exported, symbols or {})

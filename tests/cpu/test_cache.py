@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from eas.ir.text import parse_function
+from eas.llvm.pipeline import CPU
 from eas.runtime.argument_values import ArrayArgument
 from eas.runtime.cpu import jit
 from eas.runtime.cpu.build import SUFFIX
@@ -62,6 +63,16 @@ def test_code_is_compiled_once(code_cache: Cache, monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(jit, "object_code", fail)
     run(code_cache)
+
+
+def test_passes_are_dumped_even_if_the_code_is_cached(
+    code_cache: Cache, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(code_cache)
+    monkeypatch.setenv("EAS_DUMP", str(tmp_path / "dump"))
+    run(code_cache)
+    dumped = sorted(path.stem.split("-", 1)[1] for path in (tmp_path / "dump").rglob("*.ir"))
+    assert dumped == sorted(each.name for each in CPU.passes)
 
 
 @pytest.mark.parametrize("content", [b"", b"not code", b"\x7fELF" + bytes(60)])
