@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import sys
-from contextvars import ContextVar, Token
 from functools import cache
-from types import TracebackType
 from typing import Literal, Self, get_args
 
+from eas.support.block_values import BlockValue
 from eas.support.close_names import closest
 from eas.support.environment import Variable
 
@@ -35,7 +34,8 @@ class _Setting:
     def __init__(self, variable: str) -> None:
         self.variable = variable
         self.process: str | None = None  # what holds for all threads
-        self.here: ContextVar[str | None] = ContextVar(variable.lower(), default=None)
+        self.chosen_by: object = None  # the one that chose it
+        self.here = BlockValue[str](variable.lower())
         self._from_environment = Variable(variable).text
 
     def chosen(self) -> str:
@@ -52,22 +52,16 @@ class _Chosen:
 
     def __init__(self, setting: _Setting, text: str) -> None:
         self._setting, self._text = setting, text
-        self._token: Token[str | None] | None = None
-        self._before, setting.process = setting.process, text
+        self._before, setting.process, setting.chosen_by = setting.process, text, self
 
     def __enter__(self) -> Self:
-        self._setting.process = self._before
-        self._token = self._setting.here.set(self._text)
+        if self._setting.chosen_by is self:  # neither in a block before, nor replaced
+            self._setting.process, self._setting.chosen_by = self._before, None
+        self._setting.here.enter(self._text)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self._token is not None:
-            self._setting.here.reset(self._token)
+    def __exit__(self, *_: object) -> None:
+        self._setting.here.leave()
 
 
 class use_backend(_Chosen):

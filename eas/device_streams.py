@@ -5,8 +5,6 @@ from __future__ import annotations
 import weakref
 from collections import deque
 from collections.abc import Callable, Sequence
-from contextvars import ContextVar, Token
-from types import TracebackType
 from typing import Generic, NoReturn, Protocol, TypeVar
 
 from eas.runtime.streams.hazards import Access
@@ -14,6 +12,7 @@ from eas.runtime.streams.host_queue import HostQueue
 from eas.runtime.streams.launch_tasks import Launch, Queue, Task, calling_place
 from eas.runtime.streams.ordering import ORDERING, most_in_flight
 from eas.runtime.streams.waits import wait_for, wait_quietly
+from eas.support.block_values import BlockValue
 
 
 class DeviceQueue(Queue, Protocol):
@@ -145,7 +144,7 @@ class Event:
         return other.task.finished_at - self.task.finished_at
 
 
-_current: ContextVar[Stream | None] = ContextVar("eas_stream", default=None)
+_current = BlockValue[Stream]("eas_stream")
 _defaults: dict[str, Stream] = {}
 
 
@@ -181,16 +180,10 @@ class use_stream(Generic[S]):
 
     def __init__(self, chosen: S) -> None:
         self._stream = chosen
-        self._tokens: list[Token[Stream | None]] = []
 
     def __enter__(self) -> S:
-        self._tokens.append(_current.set(self._stream))
+        _current.enter(self._stream)
         return self._stream
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        _current.reset(self._tokens.pop())
+    def __exit__(self, *_: object) -> None:
+        _current.leave()

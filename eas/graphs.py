@@ -5,10 +5,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from contextvars import Token
 from difflib import get_close_matches
 from itertools import groupby
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol, Self, cast
 
 import numpy as np
@@ -24,7 +22,7 @@ from eas.runtime.refusals import BadArgument
 from eas.runtime.streams.active import ACTIVE
 from eas.runtime.streams.hazards import Access
 from eas.runtime.streams.launch_tasks import Task, calling_place, place_text, with_place
-from eas.runtime.streams.recording import RECORDER, GraphError, Recorder
+from eas.runtime.streams.recording import RECORDER, GraphError
 from eas.runtime.streams.waits import wait_for, wait_for_access, wait_quietly
 from eas.support.records import frozen
 
@@ -83,7 +81,6 @@ class Graph:
         self.launches: tuple[RecordedLaunch, ...] = ()
         self._fuse = fuse
         self._state = "new"
-        self._token: Token[Recorder | None] | None = None
         self._parts: tuple[_Part, ...] = ()
         self._call: Callable[[], object] | None = None
         self._accesses: tuple[Access, ...] = ()
@@ -98,18 +95,12 @@ class Graph:
         if RECORDER.get() is not None:
             raise GraphError("a graph is being recorded already")
         self._state = "recording"
-        self._token = RECORDER.set(self)
+        RECORDER.set(self)
         ACTIVE.add(self)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        assert self._token is not None
-        RECORDER.reset(self._token)
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        RECORDER.set(None)
         ACTIVE.discard(self)
         self._state = "recorded" if error is None else "broken"
         if error is None:

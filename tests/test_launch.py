@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 from typing import Any
 
 import ml_dtypes
@@ -12,8 +14,9 @@ import pytest
 
 import eas
 from eas import mk
-from eas.config import available
+from eas.config import available, choose_backend, choose_checks
 from eas.runtime.refusals import LaunchError
+from tests.processes import PATIENCE
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -710,6 +713,44 @@ def test_use_backend_counts_from_its_call_on(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setenv("EAS_BACKEND", "python")
     eas.use_backend("interpret")
     launch_add()
+
+
+def test_a_choice_may_be_entered_within_itself() -> None:
+    choice = eas.use_backend("interpret")
+    with choice, choice:
+        assert choose_backend(None) == "interpret"
+    with eas.use_backend("msl-host"), choice:
+        assert choose_backend(None) == "interpret"
+
+
+def test_a_block_leaves_a_later_choice_for_the_process_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("eas.config._backend.process", None)
+    first = eas.use_backend("interpret")
+    eas.use_backend("msl-host")
+    for _ in range(2):
+        with first:
+            assert choose_backend(None) == "interpret"
+        assert choose_backend(None) == "msl-host"
+
+
+def test_threads_may_share_a_choice() -> None:
+    choice, both = eas.checked(False), Barrier(2, timeout=PATIENCE)
+
+    def found() -> list[bool | None]:
+        both.wait()
+        with choice:
+            both.wait()
+            inside = choose_checks(None, None)
+        both.wait()
+        return [inside, choose_checks(None, None)]
+
+    with choice:  # so that it is none for the process
+        pass
+    with ThreadPoolExecutor(2) as threads:
+        results = [each.result() for each in [threads.submit(found), threads.submit(found)]]
+    assert results == [[False, None], [False, None]]
 
 
 def test_use_backend_refuses_what_is_not_here() -> None:
