@@ -33,6 +33,7 @@ from eas.septran.lowering.machines import flat_machine
 from eas.septran.lowering.names import names_in
 from eas.septran.lowering.pipelining import assign_slots
 from eas.septran.lowering.residency import settle
+from eas.septran.lowering.single_trips import inline_single_trips
 from eas.septran.lowering.sizes import with_sizes
 from eas.septran.lowering.split_reductions import Tensors, split_reductions
 from eas.septran.lowering.tree import Node
@@ -93,7 +94,7 @@ def lower(
         nodes, builder = build(find_sums(nodes, mapping.machine))
     memory = global_memory(mapping.machine)
     known = Tensors(memory, {name: (each.shape, each.dtype) for name, each in given.items()})
-    sized = drop_empty(with_sizes(nodes))
+    sized = inline_single_trips(drop_empty(with_sizes(nodes)))
     split = split_reductions(sized, mapping.machine, known, builder.fresh, complaints)
     settled = settle(split)
     settled, slots = assign_slots(settled, mapping.machine, complaints)

@@ -87,7 +87,8 @@ def _assign(
     if _most_trips(node.record.extent) == 1:
         return node  # one trip has none to run ahead of, whatever the mapping says
     reason = node.stages_origin.because
-    asked.setdefault(reason, node)
+    if not node.is_offered:
+        asked.setdefault(reason, node)
     ahead = [
         each
         for each in _copied_in(node.body)
@@ -120,7 +121,7 @@ def _copied_in(nodes: Sequence[Node]) -> list[Resident]:
         if isinstance(node, Placed):
             for resident in node.residents:
                 is_read = use_of(resident.buffer, node.body) == "r"
-                is_filled = not is_overwritten(resident.buffer, resident.shape, node.body)
+                is_filled = not is_overwritten(resident, node.body)
                 if resident.source is not None and is_read and is_filled:
                     found.append(resident)
             found += _copied_in(node.body)

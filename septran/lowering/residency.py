@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from eas.septran.flat.affine import affine
+from eas.septran.flat.affine import ZERO, Affine, affine
 from eas.septran.flat.nodes import (
     Alloc,
     Copy,
@@ -241,40 +241,47 @@ def _flat(nodes: Sequence[Node]) -> Iterator[Node]:
             yield node
 
 
-def is_overwritten(buffer: str, shape: tuple[int, ...], nodes: Sequence[Node]) -> bool:
-    """Whether the first use of a buffer writes all of it, whatever it held."""
+def is_overwritten(resident: Resident, nodes: Sequence[Node]) -> bool:
+    """Whether the first use of what a resident holds writes all of it, whatever it was."""
+    source = resident.source
+    return source is not None and _is_overwritten(resident.buffer, source.shape, nodes)
+
+
+def _is_overwritten(buffer: str, shape: tuple[Affine, ...], nodes: Sequence[Node]) -> bool:
     for node in nodes:
         match node:
             case Do():
-                how = _first_use(buffer, node.stmt)
+                how = _first_use(buffer, shape, node.stmt)
                 if how is not None:
                     return how
             case Placed():
                 for resident in node.residents:
                     source = resident.source
                     if source is not None and source.buffer == buffer:
-                        is_whole = all(offset == affine(0) for offset in source.offsets)
-                        return is_whole and is_overwritten(
-                            resident.buffer, resident.shape, node.body
-                        )
+                        return _is_whole(source, shape) and is_overwritten(resident, node.body)
                 if _is_touched(buffer, node.body):
-                    return is_overwritten(buffer, shape, node.body)
+                    return _is_overwritten(buffer, shape, node.body)
             case Loop():
                 if _is_touched(buffer, node.body):
                     extent = node.record.extent
                     runs = extent.is_constant and extent.value > 0
-                    return runs and is_overwritten(buffer, shape, node.body)
+                    return runs and _is_overwritten(buffer, shape, node.body)
             case Guard():
                 if _is_touched(buffer, node.body):
                     return False
     return False
 
 
+def _is_whole(view: View, shape: tuple[Affine, ...]) -> bool:
+    """Whether a view is all of a buffer that holds something of a shape."""
+    return view.shape == shape and all(offset == ZERO for offset in view.offsets)
+
+
 def _is_touched(buffer: str, nodes: Sequence[Node]) -> bool:
     return any(view.buffer == buffer for view, _ in touches(nodes))
 
 
-def _first_use(buffer: str, stmt: Stmt) -> bool | None:
+def _first_use(buffer: str, shape: tuple[Affine, ...], stmt: Stmt) -> bool | None:
     """Whether a statement overwrites all of a buffer; None if it does not use it."""
     views = [(view, how) for view, how in accesses(stmt) if view.buffer == buffer]
     if not views:
@@ -283,7 +290,7 @@ def _first_use(buffer: str, stmt: Stmt) -> bool | None:
         return False
     view, how = views[0]
     reads = isinstance(stmt, Map) and any(v.buffer == buffer for v in views_in(stmt.value))
-    return how == "w" and not reads and all(offset == affine(0) for offset in view.offsets)
+    return how == "w" and not reads and _is_whole(view, shape)
 
 
 def written_out(nodes: Sequence[Node], allocations: list[Alloc]) -> list[Stmt]:
@@ -319,7 +326,7 @@ def _placed(node: Placed, allocations: list[Alloc]) -> list[Stmt]:
             continue
         how = use_of(resident.buffer, node.body)
         copy_in, copy_out = _copies(resident)
-        if not is_overwritten(resident.buffer, resident.shape, node.body):
+        if not is_overwritten(resident, node.body):
             before.append(copy_in)
         if "w" in how:
             after.insert(0, copy_out)

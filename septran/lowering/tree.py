@@ -38,12 +38,16 @@ class Do:
 
 @frozen(eq=False)
 class Loop:
-    """A loop, whose record has no body yet. `stages` is what its instance's `pipeline` asks for."""
+    """A loop, whose record has no body yet. `stages` is what its instance's `pipeline` asks for.
+
+    They are offered if a loop of a single trip inside has asked: then there may be nothing to do.
+    """
 
     record: For | ParallelFor
     body: tuple[Node, ...]
     stages: int = 1
     stages_origin: Origin = Origin()
+    is_offered: bool = False
 
 
 @frozen(eq=False)

@@ -143,6 +143,14 @@ HOSTS = {
     for i in task.parallel_range(Cp.shape[0]):
         task.launch(gemm_block_logic, Cp[i, 0], Ap[i, 0], B)
 """,
+    "tiles": """
+    Cp = task.partition(C, by="blocks", shape_from="A")
+    Ap = task.partition(A, by="blocks", shape_from="A")
+    Bp = task.partition(B, by="blocks", shape_from="A")
+    for i, j in task.parallel_range(Cp.shape):
+        for step in task.sequential_range(Ap.shape[1]):
+            task.launch(gemm_block_logic, Cp[i, j], Ap[i, step], Bp[step, j])
+""",
 }
 
 
@@ -160,7 +168,11 @@ def test_each_way_to_write_the_missing_task_is_pipelined(host: str, tmp_path: Pa
     lines = lines_of(text_of(load(logic_with(host, tmp_path), mapping), "tilelang"))
     assert 'A_shared = T.alloc_shared((128, 128), "float16")' in lines
     assert 'B_shared = T.alloc_shared((128, 128), "float16")' in lines
-    assert "for step in T.Pipelined(4, num_stages=3):" in lines
+    loop = lines.index("for step in T.Pipelined(4, num_stages=3):")
+    assert [line.partition("(")[0] for line in lines[loop + 1 : loop + 4]] == [
+        "T.copy", "T.copy", "T.gemm",
+    ]  # fmt: skip
+    assert len([line for line in lines if line.startswith("T.copy(")]) == 4  # and C in and out
 
 
 @pytest.mark.parametrize("inner", [32, 24])

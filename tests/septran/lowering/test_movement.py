@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from eas.review.metal.counting import count
@@ -13,6 +14,7 @@ from eas.review.metal.kernel_costs import barriers_per_loop
 from eas.septran.flat.nodes import Alloc, Barrier, Copy, For, walk
 from eas.septran.operators import Operator, load
 from tests.septran.operators import FOLDER
+from tests.septran.small import host, make
 
 GEMM, FLASH = FOLDER / "gemm", FOLDER / "flash_attention"
 HEADS: dict[str, Any] = {"H": 2, "M": 128, "N": 96, "D": 32}
@@ -125,3 +127,30 @@ def test_the_flat_module_of_pipelined_gemm_has_one_barrier_per_trip(tmp_path: Pa
         [kernel] = gemm_on(tmp_path, "apple_gpu", tiles).flat(M=256, N=256, K=256).kernels
         [loop] = [stmt for stmt in kernel.body if isinstance(stmt, For)]
         assert sum(isinstance(stmt, Barrier) for stmt in loop.body) == 1
+
+
+STEPS = """
+@task.define(leaf=True)
+def first(Y, X):
+    Y[...] = X * 2.0
+
+
+@task.define
+def block(Y, X):
+    for s in task.sequential_range(2):
+        for t in task.parallel_range(1):
+            task.launch(first, Y[t : t + 1], X[t : t + 1])
+
+
+@task.define(shapes="Y[M,N] X[M,N]")
+def main(Y, X):
+    task.launch(block, Y, X)
+"""
+
+
+def test_a_window_of_a_single_trip_leaves_the_rest_of_its_tile(tmp_path: Path) -> None:
+    block = "  block: {task_name: block, proc: BLOCK, mems: {Y: SHARED}}\n"
+    mapping = host("cpu", "calls: {block: block}") + block
+    y, x = np.ones((3, 4), "f4"), np.full((3, 4), 5, "f4")
+    make(tmp_path, STEPS, mapping)(y, x)
+    np.testing.assert_array_equal(y, [[10] * 4, [1] * 4, [1] * 4])
