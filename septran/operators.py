@@ -20,9 +20,11 @@ from eas.septran.files.complaints import Complaints, SeptranError
 from eas.septran.flat.nodes import Kernel, Module
 from eas.septran.logic.arguments import check_count, check_written, dtype_of
 from eas.septran.logic.dimensions import declared_names, find_dimensions, fitting_ranks
+from eas.septran.logic.launches import tasks_below
 from eas.septran.logic.loading import Logic, load_logic, load_primitives
 from eas.septran.logic.size_names import plain_names, value_of
 from eas.septran.logic.tasks import Primitive, Task
+from eas.septran.logic.undefined import undefined_in
 from eas.septran.lowering import Lowered, lower
 from eas.septran.lowering.arguments import TensorType
 from eas.septran.lowering.names import names_in
@@ -69,7 +71,11 @@ def load(
         own |= load_primitives(path)
     tasks = load_logic(logic)
     known = names_in(tasks.tasks)
-    files = load_mapping(_paths(mapping), machine=machine, primitives=tuple(own), tasks=known)
+    try:
+        files = load_mapping(_paths(mapping), machine=machine, primitives=tuple(own), tasks=known)
+    except SeptranError as error:
+        undefined = undefined_in(tasks.tasks.values())
+        raise SeptranError([*error.diagnostics, *undefined]) from None
     if files.is_overlay:
         from eas.septran.lowering.skeleton import make_skeleton
 
@@ -294,6 +300,8 @@ class Operator:
         missing = [name for name in known if name not in sizes]
         unknown = [name for name in sizes if name not in known]
         if missing or unknown:
+            if undefined := undefined_in((task, *tasks_below(task))):
+                raise SeptranError(undefined)  # a primitive that there is not gives no names
             wrong = f"`{unknown[0]}` is no size" if unknown else f"`{missing[0]}` is missing"
             raise TypeError(f"the sizes of `{task.function_name}` are {', '.join(known)}: {wrong}")
         for name, size in sizes.items():

@@ -91,12 +91,13 @@ class _Composer:
             self.anchors[event.anchor] = (node, self.count - before)
         return node
 
-    def _value(self, event: Event) -> Node:
-        """A node that is no key: there must be something."""
+    def _value(self, event: Event, key: Loc | None = None) -> Node:
+        """A node that is no key: there must be something. Where nothing stands, the key does."""
         node = self._node(event)
         if event.kind == "scalar" and is_nothing(node):
             help = ["remove the key, or write `{}` for a map and `[]` for a list without anything"]
-            self.complaints.add("S108", "a value is missing here", node.loc, help=help)
+            loc = key if key is not None and event.start == event.end else node.loc
+            self.complaints.add("S108", "a value is missing here", loc, help=help)
         return node
 
     def _range(self, event: Event) -> Loc:
@@ -180,7 +181,7 @@ class _Composer:
         last: Loc | None = None
         while (event := next(self.events)).kind != "end":
             key = self._node(event)
-            value = self._value(next(self.events))
+            value = self._value(next(self.events), key.loc)
             last = value.loc
             name = self._name(key)
             if name is None:

@@ -294,7 +294,8 @@ def _machine_in_names(documents: Sequence[Document], complaints: Complaints) -> 
     (first, document), *others = found.items()
     for name, other in others:
         message = f"this file is named for {quoted(name)}, another one for {quoted(first)}"
-        complaints.add("S113", message, other.start)
+        help = [f"say which one: `--machine {first}`, or `machine: {first}` in a file"]
+        complaints.add("S113", message, other.start, help=help)
         return None
     return _find(first, document.start, _folders(documents), ".", complaints)
 

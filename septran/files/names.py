@@ -15,9 +15,10 @@ from eas.septran.files.complaints import Complaints, quoted, suggest
 from eas.septran.files.conditions import parse_conditions
 from eas.septran.files.expressions import names_in
 from eas.septran.files.machine import Machine
-from eas.septran.files.mapping import NONE, Instance
+from eas.septran.files.mapping import NONE, Instance, MappingFile
 from eas.septran.files.nodes import Items, Map, Node, Scalar
 from eas.septran.files.tune_tags import MOST_STAGES
+from eas.support.close_names import close_matches
 from eas.support.location import Loc
 from eas.support.records import frozen
 
@@ -37,7 +38,8 @@ def check_tree(
     instances = dict(_instances(root))
     is_complete = nodes.child(root, "entrypoint") is not None
     if is_complete:
-        _check_instances(root, instances, complaints)
+        procs = () if machine is None else machine.procs
+        _check_instances(root, instances, procs, complaints)
     if machine is not None:
         for _, instance in _alternatives(instances):
             _check_machine_names(instance, machine, primitives, complaints)
@@ -85,18 +87,29 @@ def _values_of(instance: Map, key: str) -> Iterator[tuple[str, Node]]:
         yield from ((name, entry.value) for name, entry in node.entries.items())
 
 
-def _check_instances(root: Map, instances: dict[str, Map], complaints: Complaints) -> None:
+def _check_instances(
+    root: Map, instances: dict[str, Map], procs: Collection[str], complaints: Complaints
+) -> None:
     """A complete mapping says for each instance what it runs and where, and calls only its own."""
-    for scalar in _texts(nodes.child(root, "entrypoint")):
-        _require_instance(scalar, instances, complaints)
+    if instances or not _is_misspelled(root, "task_mappings"):
+        for scalar in _texts(nodes.child(root, "entrypoint")):
+            _require_instance(scalar, instances, complaints)
+    ways = {"task_name": "a task of the logic", "proc": " or ".join(procs) or "a processor"}
     for name, instance in _alternatives(instances):
-        for key in ("task_name", "proc"):
-            if nodes.child(instance, key) is None:
+        for key, way in ways.items():
+            if nodes.child(instance, key) is None and not _is_misspelled(instance, key):
                 loc = nodes.key_place(root, ["task_mappings", name])
-                complaints.add("S107", f"the instance `{name}` has no `{key}`", loc)
+                message = f"the instance `{name}` has no `{key}`"
+                complaints.add("S107", message, loc, help=[f"add `{key}:` with {way}"])
         for _, value in _values_of(instance, "calls"):
             for scalar in _texts(value):
                 _require_instance(scalar, instances, complaints)
+
+
+def _is_misspelled(holder: Map, key: str) -> bool:
+    """Whether a key is there under another name: of that name it is said that it is unknown."""
+    known = {*Instance.model_fields, *MappingFile.model_fields}
+    return any(close_matches(name, [key]) for name in holder.entries if name not in known)
 
 
 def _require_instance(scalar: Scalar, instances: Collection[str], complaints: Complaints) -> None:
@@ -209,6 +222,7 @@ class TaskNames:
 
     `tunables` are those that the task or one below it asks for, `launches` the tasks that it
     launches, by their own names and by those of their functions, `leaves` the leaf tasks below it.
+    They are only some of them if names in the texts of these tasks are undefined: `is_partial`.
     """
 
     parameters: Collection[str]
@@ -216,6 +230,7 @@ class TaskNames:
     tunables: Collection[str] = ()
     launches: Collection[str] = ()
     leaves: Collection[str] = ()
+    is_partial: bool = False
 
 
 def check_names(mapping: LoadedMapping, tasks: Mapping[str, TaskNames]) -> None:
@@ -248,6 +263,8 @@ def _check_keys(instance: Map, task: str, known: TaskNames, complaints: Complain
         ("calls", "S119", "launch of", known.launches),
         ("leaf_task_bindings", "S119", "leaf task", known.leaves),
     ):
+        if known.is_partial and section != "mems":
+            continue  # a name may be missing in the logic: that is what is said
         for key, _ in _values_of(instance, section):
             is_open = section == "tunables" and key.startswith(OPEN_TUNABLES)
             if key not in names and not is_open:

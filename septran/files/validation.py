@@ -117,7 +117,7 @@ def _wrong_value(
     if kind in _EXPECTED:
         message = f"expected {_EXPECTED[kind]}, found {nodes.describe(node) if node else 'nothing'}"
         is_open = isinstance(node, Map) and not node.is_tune and "type" in node.entries
-        return "S108", message, ["a choice begins with `!tune`"] if is_open else []
+        return "S108", message, ["a choice begins with `!tune`"] if is_open else _example(path)
     if kind == "too_short":
         return "S109", f"`{path[-1]}` is empty: expected at least one", []
     name = str(path[-1]) if is_key else _text(node)
@@ -125,6 +125,17 @@ def _wrong_value(
     if is_name and kind in ("string_pattern_mismatch", "string_too_long"):
         return "S110", f"{quoted(name)} is not a name", [_rule(context)]
     return "S109", _RANGES.get(kind, _no_words)(context), []
+
+
+_CONDITIONS = {
+    "when": 'write a condition on sizes: `when: "M >= 256"`',
+    "constraints": 'write a list of conditions: `constraints: ["M % 8 == 0"]`',
+}
+
+
+def _example(path: Sequence[Any]) -> list[str]:
+    """How a value is written that is a condition."""
+    return [_CONDITIONS[key] for key in path[-1:] if key in _CONDITIONS]
 
 
 def _rule(context: dict[str, Any]) -> str:

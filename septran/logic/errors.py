@@ -36,6 +36,21 @@ def suggest(name: str, known: Iterable[str]) -> tuple[str, ...]:
     return (f"there is {', '.join(f'`{each}`' for each in names)}",) if 0 < len(names) < 12 else ()
 
 
+def not_defined(name: str, known: Iterable[str]) -> tuple[str, ...]:
+    """What is said of a name that there is not: a message, and a help perhaps."""
+    return f"the name `{name}` is not defined", *suggest(name, known)
+
+
+def no_member(owner: str, name: str, known: Iterable[str]) -> tuple[str, ...]:
+    """What is said of a name that a module does not have."""
+    return f"`{owner}` has no `{name}`", *suggest(name, known)
+
+
+def no_primitive(name: object, known: Iterable[str]) -> tuple[str, ...]:
+    """What is said of a primitive that there is not."""
+    return f"there is no primitive `{name}`", *suggest(str(name), known)
+
+
 def power(base: Any, exponent: Any) -> Any:
     """A power of numbers that are known now; one that would take long is refused."""
     if abs(exponent) > 64 or (isinstance(base, int) and base.bit_length() > 1024):

@@ -15,7 +15,16 @@ from eas.septran.flat.nodes import Comparison
 from eas.septran.flat.ranges import Ranges, known
 from eas.septran.logic import language as task_lang
 from eas.septran.logic.arguments_by_name import arguments_of
-from eas.septran.logic.errors import UNKNOWN, LogicError, UnknownValue, power, suggest, words
+from eas.septran.logic.errors import (
+    UNKNOWN,
+    LogicError,
+    UnknownValue,
+    no_member,
+    not_defined,
+    power,
+    suggest,
+    words,
+)
 from eas.septran.logic.tasks import Task
 from eas.septran.logic.values import Partition, Stream, Tensor, partitioned
 from eas.support.diagnostics import Diagnostic
@@ -125,8 +134,7 @@ def _lower_name(scope: Scope, node: ast.Name) -> Value:
         if node.id in names:
             return _captured(scope, node, names[node.id])
     known = {*scope.variables, *scope.task.outer_names}
-    message = f"the name `{node.id}` is not defined"
-    raise scope.error("S802", node, message, *suggest(node.id, known))
+    raise scope.error("S802", node, *not_defined(node.id, known))
 
 
 _PLAIN: Values = (bool, int, float, str, tuple, Task, type(None))
@@ -158,12 +166,14 @@ def _lower_attribute(scope: Scope, node: ast.Attribute) -> Value:
         raise scope.error("S804", node, message, *suggest(node.attr, ("shape", "ndim", "dtype")))
     if _is_module(owner):
         if not hasattr(owner, node.attr):
-            name = words(node.value)
-            known = getattr(owner, "__all__", dir(owner))
-            message = f"`{name}` has no `{node.attr}`"
-            raise scope.error("S802", node, message, *suggest(node.attr, known))
+            raise scope.error("S802", node, *no_inner_function(owner, node))
         return _captured(scope, node, getattr(owner, node.attr))
     raise scope.error("S801", node, f"`{words(node)}` is no expression of an inner task")
+
+
+def no_inner_function(owner: ModuleType, node: ast.Attribute) -> tuple[str, ...]:
+    """What is said of a function that a module does not have, in an inner task."""
+    return no_member(words(node.value), node.attr, getattr(owner, "__all__", dir(owner)))
 
 
 def _plain(number: Affine) -> int | Affine:

@@ -35,7 +35,15 @@ from eas.septran.flat.nodes import (
 from eas.septran.flat.ranges import known
 from eas.septran.logic import language as task_lang
 from eas.septran.logic.arguments_by_name import arguments_of
-from eas.septran.logic.errors import UNKNOWN, LogicError, UnknownValue, power, suggest, words
+from eas.septran.logic.errors import (
+    UNKNOWN,
+    LogicError,
+    UnknownValue,
+    no_member,
+    not_defined,
+    power,
+    words,
+)
 from eas.septran.logic.leaf_values import (
     Block,
     BlockError,
@@ -147,8 +155,7 @@ class Expressions:
             if node.id in names:
                 return self.captured(node, names[node.id])
         names = {*self.variables, *self.task.outer_names}
-        message = f"the name `{node.id}` is not defined"
-        raise self.error("S802", node, message, *suggest(node.id, names))
+        raise self.error("S802", node, *not_defined(node.id, names))
 
     def captured(self, node: ast.expr, value: Any) -> Any:
         if isinstance(value, ModuleType):
@@ -173,11 +180,7 @@ class Expressions:
             case ModuleType() if hasattr(owner, node.attr):
                 return self.captured(node, getattr(owner, node.attr))
             case ModuleType():
-                message = f"`{words(node.value)}` has no `{node.attr}`"
-                is_ours = owner.__name__ == "eas.language"
-                known_names = FUNCTIONS if is_ours else dir(owner)
-                help = (_FOR_MEAN,) if node.attr == "mean" else suggest(node.attr, known_names)
-                raise self.error("S802", node, message, *help)
+                raise self.error("S802", node, *no_leaf_function(owner, node))
             case _:
                 raise self.error("S801", node, f"`{words(node)}` is no expression of a leaf")
 
@@ -400,6 +403,13 @@ class Expressions:
 
 _FOR_MEAN = "write `mk.sum(x, axis=1) / x.shape[1]`"
 _MERGED = {"max": "maximum", "min": "minimum", "fmax": "maximum", "fmin": "minimum"}
+
+
+def no_leaf_function(owner: ModuleType, node: ast.Attribute) -> tuple[str, ...]:
+    """What is said of a function that a module does not have, in a leaf."""
+    known = FUNCTIONS if owner.__name__ == "eas.language" else dir(owner)
+    message, *help = no_member(words(node.value), node.attr, known)
+    return message, *((_FOR_MEAN,) if node.attr == "mean" else help)
 
 
 def _instead_of_call(node: ast.Call, name: str) -> tuple[str, ...]:

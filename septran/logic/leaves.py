@@ -22,7 +22,7 @@ from eas.septran.logic.errors import (
     LogicError,
     UnknownValue,
     names_assigned,
-    suggest,
+    no_primitive,
     words,
 )
 from eas.septran.logic.leaf_expressions import (
@@ -208,8 +208,7 @@ class _Reader(Expressions):
         name = self.value(node.args[0])
         primitive = STANDARD.get(name) if isinstance(name, str) else None
         if primitive is None:
-            message = f"there is no primitive `{name}`"
-            raise self.error("S804", node.args[0], message, *suggest(str(name), STANDARD))
+            raise self.error("S804", node.args[0], *no_primitive(name, STANDARD))
         tensors, number = self.operands(node, primitive)
         if {"C", "A", "B"} <= tensors.keys():
             self.check_factors(node, tensors["C"], (tensors["A"].view, tensors["B"].view))

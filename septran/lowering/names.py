@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from eas.septran.files import TaskNames
 from eas.septran.logic.launches import launched_tasks, tasks_below, texts_of
 from eas.septran.logic.tasks import Task
+from eas.septran.logic.undefined import undefined_in
 
 
 def names_in(tasks: Mapping[str, Task]) -> dict[str, TaskNames]:
@@ -27,4 +28,5 @@ def _names(task: Task) -> TaskNames:
         leaves=tuple(
             dict.fromkeys(n for each in (task, *below) if each.is_leaf for n in each.names)
         ),
+        is_partial=bool(undefined_in(each for each in (task, *below) if not each.is_leaf)),
     )

@@ -101,7 +101,8 @@ task_mappings:
 """
     with pytest.raises(eas.CompileError) as caught:
         make(tmp_path, THREE, mapping)
-    assert sorted(codes(caught.value)) == ["S106", "S115", "S116", "S119", "S119", "S125"]
+    found = sorted(codes(caught.value))
+    assert found == ["S106", "S115", "S116", "S119", "S119", "S125", "S802", "S802"]
 
 
 def test_mistakes_of_the_mapping_in_three_instances_are_all_reported(tmp_path: Path) -> None:
@@ -146,3 +147,49 @@ def test_arrays_of_a_mapping_for_other_sizes_are_refused(machine: str, tmp_path:
     operator = make(tmp_path, LOOP.replace("task.launch(rows", "task.launch(double"), mapping)
     error = refusal(operator, np.zeros((8, 8), "f4"), np.zeros((8, 8), "f4"))
     assert codes(error) == ["S603"]
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "message"),
+    [
+        ("task.tunable", "task.tunabel", "`task` has no `tunabel`"),
+        ("launch(rows", "launch(row", "the name `row` is not defined"),
+    ],
+)
+def test_a_name_that_is_wrong_in_the_logic_is_not_blamed_on_the_mapping(
+    right: str, wrong: str, message: str, tmp_path: Path
+) -> None:
+    logic = LOOP.replace('X, by="rows", tile=8', 'X, by="rows", tile=task.tunable("tall")')
+    mapping = LOOP_MAPPING.replace("HOST, ", "HOST, tunables: {tall: 8}, ").replace("@", "")
+    make(tmp_path, logic, mapping).build(M=32, N=8)
+    error = refusal(make(tmp_path, logic.replace(right, wrong), mapping), M=32, N=8)
+    assert [(each.code, each.message) for each in error.diagnostics] == [("S802", message)]
+
+
+def test_a_primitive_that_is_not_there_is_said_before_the_sizes_that_it_would_name(
+    tmp_path: Path,
+) -> None:
+    logic = LOOP.replace("Y[...] = X + X", "task.call_primitive('cpy', Y, X)").replace(
+        'shapes="Y[M,N] X[M,N]"', ""
+    )
+    error = refusal(make(tmp_path, logic, LOOP_MAPPING.replace("@", "")), M=32, N=8)
+    assert codes(error) == ["S804"] and "did you mean `copy`?" in str(error)
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "code", "key"),
+    [
+        ("proc: BLOCK", "prco: BLOCK", "S106", "prco"),
+        ("task_mappings:", "task_mapping:", "S106", "task_mapping"),
+        ("mems: {X: SHARED}", "mems: ", "S108", "mems"),
+    ],
+)
+def test_a_wrong_key_is_one_mistake_at_the_key(
+    right: str, wrong: str, code: str, key: str, tmp_path: Path
+) -> None:
+    mapping = LOOP_MAPPING.replace("@", "").replace(right, wrong)
+    with pytest.raises(eas.CompileError) as caught:
+        make(tmp_path, LOOP, mapping)
+    [found] = caught.value.diagnostics
+    line = mapping.splitlines()[found.loc.line - 1]
+    assert (found.code, line[found.loc.column : found.loc.end_column]) == (code, key)

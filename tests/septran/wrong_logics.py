@@ -311,7 +311,7 @@ WHOLE = {
     "recursion": ("def f(): f()\nf()\n", "S811"),
     "an import that is not there": ("import nothing_like_this\n", "S811"),
     "a keyword argument": ("@task.define(lef=True)\ndef main(Y, X): pass\n", "S811"),
-    "a lambda": ("main = task.define(lambda Y, X: None)\n", "S119"),
+    "a lambda": ("main = task.define(lambda Y, X: None)\n", "S803"),
     "a class": ("@task.define\nclass main: pass\n", "S811"),
     "a number": ("main = task.define(7)\n", "S811"),
     "a builtin": ("main = task.define(len)\n", "S811"),
