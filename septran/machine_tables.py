@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import chain
 from pathlib import Path
 
 from eas.septran.files.machine import Machine, Primitive
-from eas.septran.targets.library import CopyFunctions, Emulator, Library, Limits, Need, Space
+from eas.septran.targets.library import CopyFunctions, Emulator, Function, Library, Need, Space
 
 
 def library_of(machine: Machine) -> Library:
@@ -22,13 +21,12 @@ def library_of(machine: Machine) -> Library:
         for arrow, copy in machine.copies.items()
         if copy.symbol is not None
     }
-    operations: dict[str, str] = {}
-    limits: dict[str, Limits] = {}
+    operations: dict[str, list[Function]] = {}
     for operation, primitive, function in _functions(machine):
-        if operation not in operations:
-            operations[operation] = function
-            memories = frozenset(chain(*primitive.mems.values()))
-            limits[operation] = Limits(memories, frozenset(primitive.dtypes))
+        memories = {operand: frozenset(names) for operand, names in primitive.mems.items()}
+        dtypes, results = frozenset(primitive.dtypes), frozenset(primitive.results)
+        found = Function(function, memories, dtypes, results)
+        operations.setdefault(operation, []).append(found)
     folder = Path(machine.path).parent
     headers = [folder / header for header in machine.library.headers]
     return Library(
@@ -37,7 +35,6 @@ def library_of(machine: Machine) -> Library:
         {primitive.name: function for _, primitive, function in _functions(machine)},
         operations,
         copies,
-        limits,
         {p.name: dict(p.shape) for _, p, _ in _functions(machine) if p.tails == "padded"},
         headers=tuple(header.name for header in headers),
         sources=tuple(folder / source for source in machine.library.sources),

@@ -15,8 +15,15 @@ from eas.support.location import Loc
 
 _PROCESSORS = (("grid",), ("mems", "*", "visible", "*"), ("primitives", "*", "*", "procs", "*"))
 _MEMORIES = (("primitives", "*", "*", "mems", "*", "*"),)
-# What the file calls the extents and the operands of a product, `C[m, n] += A[m, k] @ B[k, n]`.
-_PRODUCT = {"shape": ("m", "n", "k"), "mems": ("C", "A", "B")}
+_EXTENTS = ("m", "n", "k")  # of a product, `C[m, n] += A[m, k] @ B[k, n]`
+# What `mems` calls the operands of an operation.
+_OPERANDS = {
+    "gemm": ("C", "A", "B"),
+    "fill": ("D",),
+    **dict.fromkeys(("copy", "exp", "gelu", "row_max", "row_sum"), ("D", "A")),
+    **dict.fromkeys(("add", "mul"), ("D", "A", "B")),
+    "scale_rows": ("D", "A", "R"),
+}
 _SYMBOLS = (("copies", "*", "symbol"), ("copies", "*", "wait"), ("primitives", "*", "*", "symbol"))
 
 
@@ -35,7 +42,7 @@ def check_machine(root: Map, complaints: Complaints) -> None:
     _check_memories(root, complaints)
     _check_copies(root, complaints)
     _check_primitives(root, complaints)
-    _check_products(root, complaints)
+    _check_operations(root, complaints)
     _check_needs(root, complaints)
 
 
@@ -83,7 +90,8 @@ def _check_copies(root: Map, complaints: Complaints) -> None:
         if is_started and "symbol" in node.entries and "wait" not in node.entries:
             message = f"{quoted(str(path[-1]))} is started by a function, but `wait` is missing"
             complaints.add("S107", message, nodes.key_place(root, path))
-        if not is_started and "wait" in node.entries:
+        is_synchronous = mode is None or (isinstance(mode, Scalar) and mode.value == "synchronous")
+        if is_synchronous and "wait" in node.entries:
             help = ["write `mode: start_wait`, or remove `wait`"]
             loc = nodes.place(root, [*path, "wait"])
             complaints.add("S109", "a synchronous copy is not waited for", loc, help=help)
@@ -99,24 +107,27 @@ def _check_primitives(root: Map, complaints: Complaints) -> None:
         first.setdefault(name, loc)
 
 
-def _check_products(root: Map, complaints: Complaints) -> None:
-    """Only products have a shape, with the names that a product has."""
+def _check_operations(root: Map, complaints: Complaints) -> None:
+    """Only products have a shape and levels; extents and operands have the operation's names."""
     for path, node in nodes.match(root, ("primitives", "*", "*")):
         if not isinstance(node, Map):
             continue
-        if path[1] != "gemm":
-            if "shape" in node.entries:
-                message = (
-                    f"only products (`gemm`) have a `shape`, and this is {quoted(str(path[1]))}"
-                )
-                complaints.add("S109", message, nodes.key_place(root, [*path, "shape"]))
-            continue
-        for key, known in _PRODUCT.items():
-            inner = nodes.child(node, key)
+        operation = str(path[1])
+        for key in ("shape", "procs"):
+            if operation != "gemm" and key in node.entries:
+                message = f"only products (`gemm`) have `{key}`, and this is {quoted(operation)}"
+                complaints.add("S109", message, nodes.key_place(root, [*path, key]))
+        if operation == "copy" and "symbol" in node.entries:
+            message = "the functions that copy are those in `copies`"
+            complaints.add("S109", message, nodes.key_place(root, [*path, "symbol"]))
+        known = {"shape": _EXTENTS, "mems": _OPERANDS.get(operation, ())}
+        for key, names in known.items():
+            inner = nodes.child(node, key) if names else None
             for name in inner.entries if isinstance(inner, Map) else ():
-                message = f"`{key}` of a product has no {quoted(name)}"
+                what = "a product" if operation == "gemm" else quoted(operation)
+                message = f"`{key}` of {what} has no {quoted(name)}"
                 loc = nodes.key_place(root, [*path, key, name])
-                _require(name, known, "S106", message, loc, complaints)
+                _require(name, names, "S106", message, loc, complaints)
 
 
 def _check_needs(root: Map, complaints: Complaints) -> None:

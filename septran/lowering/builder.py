@@ -33,6 +33,7 @@ from eas.septran.logic.uses import (
     uses_of_leaf,
 )
 from eas.septran.logic.values import Tensor, whole
+from eas.septran.lowering.accumulators import WIDE, Sums, may_widen
 from eas.septran.lowering.aliases import find_conflict
 from eas.septran.lowering.checks import notes_on_extents
 from eas.septran.lowering.primitives import Wanted, choose_primitive
@@ -95,7 +96,8 @@ class Ran:
 class Builder:
     """Lowers instances. Mistakes of the mapping go to `complaints`.
 
-    `sums` are buffers of 16-bit floats to which products are added: in registers they are f32.
+    `sums` are buffers of 16-bit floats to which products are added, once they are known: products
+    of a first build may be added to f32 where a sum is 16-bit.
     `entered` are the instances that run, `looping` those that have a sequential loop.
     """
 
@@ -111,7 +113,7 @@ class Builder:
     looping: set[str] = field(default_factory=set[str])
     launches: int = 0
     depth: int = 0
-    sums: frozenset[str] = frozenset()
+    sums: Sums | None = None
 
     def fresh(self, name: str) -> str:
         """A name that nothing else in the module has."""
@@ -559,10 +561,16 @@ class Builder:
         for wish in held.wishes:
             if wish.memory != view.memory:
                 self.check_refusals(held, view, wish, python)
-                is_sum = held.view.buffer in self.sums
-                chain.append(self.resident(frame, view, held.dtype, wish, python, is_sum=is_sum))
+                dtype = self.dtype_in(wish.memory, held)
+                chain.append(self.resident(frame, view, dtype, wish, python))
                 view = _held_view(chain[-1], view)
         return chain
+
+    def dtype_in(self, memory: str, held: Held) -> DType:
+        """What a copy of an argument holds: f32 if it is a sum that is wide there."""
+        place = self.machine.mems[memory]
+        is_wide = self.sums is not None and self.sums.are_wide(held.view.buffer, place)
+        return accumulator(held.dtype) if is_wide else held.dtype
 
     def check_refusals(self, held: Held, view: View, wish: Wish, python: Loc) -> None:
         """A tensor that an instance wants in no memory, and that one below it copies whole."""
@@ -580,13 +588,12 @@ class Builder:
                 self.complaints.add("S206", message, refusal.loc, secondary=labels, help=help)
 
     def resident(
-        self, frame: _Frame, view: View, dtype: DType, wish: Wish, python: Loc, *, is_sum: bool
+        self, frame: _Frame, view: View, dtype: DType, wish: Wish, python: Loc
     ) -> Resident:
-        is_wide = is_sum and self.machine.mems[wish.memory].kind == "registers"
         because = f"`{wish.instance}` wants `{wish.parameter}` in {wish.memory}"
         return Resident(
             self.fresh(f"{wish.parameter}_{wish.memory.lower()}"),
-            accumulator(dtype) if is_wide else dtype,
+            dtype,
             wish.memory,
             tuple(room(extent, frame.ranges) for extent in view.shape),
             view,
@@ -606,6 +613,11 @@ class Builder:
             if found:
                 return min(found, key=lambda name: len(memories[name].visible))
         return visible[0]
+
+    def results_of(self, memory: str, dtype: str) -> tuple[str, ...]:
+        """What a product may be added to: the target's dtype, and f32 where that may become it."""
+        is_open = self.sums is None and may_widen(self.machine.mems[memory])
+        return (dtype, WIDE) if is_open else (dtype,)
 
     def bound_statement(
         self,
@@ -627,8 +639,9 @@ class Builder:
             extents = {letter: room(extent, frame.ranges) for letter, extent in named}
             factors = dict.fromkeys(dtypes[view.buffer] for view in (stmt.left, stmt.right))
             axes = {letter for letter, extent in named if is_axis(extent)}
-            result = dtypes[stmt.target.buffer]
-            wanted = Wanted(stmt, extents, axes, tuple(factors), result, self.named)
+            results = self.results_of(stmt.target.memory, dtypes[stmt.target.buffer])
+            proc = instance.proc
+            wanted = Wanted(stmt, extents, axes, tuple(factors), results, proc, self.named)
             primitive = choose_primitive(self.machine, wanted, bound, place, self.complaints)
             return replace(stmt, primitive=primitive, origin=replace(origin, yaml=place))
         return replace(stmt, origin=replace(origin, yaml=loc))

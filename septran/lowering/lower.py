@@ -22,7 +22,7 @@ from eas.septran.flat.ranges import size
 from eas.septran.logic.arguments import check_count, check_ranks, sizes_of
 from eas.septran.logic.dimensions import declared_names, find_dimensions
 from eas.septran.logic.tasks import Task
-from eas.septran.lowering.accumulators import find_sums
+from eas.septran.lowering.accumulators import Sums, find_sums
 from eas.septran.lowering.arguments import TensorType
 from eas.septran.lowering.builder import Builder, Held
 from eas.septran.lowering.checks import check_capacity, named_numbers
@@ -80,7 +80,7 @@ def lower(
 
     named = named_numbers(instances, sizes)
 
-    def build(sums: frozenset[str]) -> tuple[list[Node], Builder]:
+    def build(sums: Sums | None) -> tuple[list[Node], Builder]:
         files = (mapping, instances, mapping.machine)
         builder = Builder(*files, by_name, dimensions, complaints, named)
         builder.sums = sums
@@ -88,10 +88,12 @@ def lower(
             builder.fresh(name)
         return builder.run_entry(entry, task, bound), builder
 
-    nodes, builder = build(frozenset())
+    is_narrow = any(each.dtype.is_float and each.dtype.bits == 16 for each in arguments)
+    nodes, builder = build(None if is_narrow else Sums())
     complaints.raise_if_any()
-    if any(each.dtype.is_float and each.dtype.bits == 16 for each in arguments):
+    if is_narrow:
         nodes, builder = build(find_sums(nodes, mapping.machine))
+        complaints.raise_if_any()
     memory = global_memory(mapping.machine)
     known = Tensors(memory, {name: (each.shape, each.dtype) for name, each in given.items()})
     sized = inline_single_trips(drop_empty(with_sizes(nodes)))

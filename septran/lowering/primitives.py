@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 
 from eas.septran.files import Machine
 from eas.septran.files.complaints import Complaints
@@ -15,13 +15,17 @@ from eas.support.records import frozen
 
 @frozen
 class Wanted:
-    """A product of full tiles: its extents, which of them are whole axes, the factors' dtypes."""
+    """A product of full tiles: its extents, which of them are whole axes, the factors' dtypes.
+
+    `results` has the dtype that it is added to first, and what that may become.
+    """
 
     stmt: Mma
     extents: Mapping[str, int]
     axes: Collection[str]
     dtypes: Collection[str]
-    result: str
+    results: Sequence[str]
+    proc: str  # the level that computes it
     numbers: Mapping[str, int]  # of the mapping, by their names
 
 
@@ -60,8 +64,11 @@ def _trouble(primitive: Primitive, wanted: Wanted) -> str | None:
     for dtype in wanted.dtypes:
         if primitive.dtypes and dtype not in primitive.dtypes:
             return f"multiplies {' or '.join(primitive.dtypes)}, and this product {dtype}"
-    if primitive.results and wanted.result not in primitive.results:
-        return f"adds to {' or '.join(primitive.results)}, and this product to {wanted.result}"
+    if primitive.results and not any(each in primitive.results for each in wanted.results):
+        found = f"{wanted.results[0]} in {stmt.target.memory}"
+        return f"adds to {' or '.join(primitive.results)}, and this product to {found}"
+    if primitive.procs and wanted.proc not in primitive.procs:
+        return f"runs on {' or '.join(primitive.procs)}, and this product on {wanted.proc}"
     for letter, multiple in primitive.shape.items():
         if primitive.tails == "partial" and letter in wanted.axes:
             continue

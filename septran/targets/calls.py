@@ -12,9 +12,9 @@ from eas.septran.flat.nodes import (
     Binary,
     Buffer,
     Call,
+    Column,
     Const,
     Copy,
-    Expr,
     Fill,
     Kernel,
     Map,
@@ -29,7 +29,7 @@ from eas.septran.flat.nodes import (
     Wait,
     walk,
 )
-from eas.septran.targets.library import DTYPE_CODES, CopyFunctions, Library, Limits, TargetError
+from eas.septran.targets.library import DTYPE_CODES, CopyFunctions, Library, TargetError
 from eas.support.records import frozen, replace
 
 
@@ -173,7 +173,7 @@ class Chooser:
         return Chosen(function, (*arrays, *rows_of(stmt.source), dtype, affine(token)))
 
     def _fill(self, stmt: Fill) -> tuple[Chosen, ...] | None:
-        function = self.operation("fill", stmt.target)
+        function = self.operation("fill", D=stmt.target)
         if function is None or not has_rows(stmt.target):
             return None
         extents = rows_of(stmt.target)
@@ -181,53 +181,47 @@ class Chooser:
         return (Chosen(function, given),)
 
     def _map(self, stmt: Map) -> tuple[Chosen, ...] | None:
-        found = self._map_operation(stmt)
+        if isinstance(stmt.value, Operand):
+            return self._copy_of(stmt.value.view, stmt)
+        found = _map_operation(stmt)
         if found is None:
             return None
         operation, sources = found
-        views = (stmt.target, *sources)
-        function = self.operation(operation, *views)
-        if function is None:
-            return None
-        is_plain = all(view.rank == 2 and has_rows(view) for view in views)
+        function = self.operation(operation, D=stmt.target, **sources)
+        views = (stmt.target, *sources.values())
+        is_plain = stmt.target.rank == 2 and all(map(has_rows, views))
         is_one_dtype = len({self._dtype(view) for view in views}) == 1
-        if not is_plain or not is_one_dtype or not self._dtype(stmt.target).startswith(("f", "b")):
+        is_float = self._dtype(stmt.target).startswith(("f", "b"))
+        if function is None or not is_plain or not is_one_dtype or not is_float:
             return None
-        arrays = tuple(part for view in views for part in _array(view))
+        arrays = [part for view in views for part in _matrix(view)]
         return (Chosen(function, (*arrays, *rows_of(stmt.target), self._code(stmt.target))),)
 
-    def _map_operation(self, stmt: Map) -> tuple[str, tuple[View, ...]] | None:
-        """The operation that is all of an expression, and the views that it reads."""
-        shape = stmt.target.shape
-        match stmt.value:
-            case Unary("exp" | "gelu" as kind, Operand(source)) if source.shape == shape:
-                return kind, (source,)
-            case Binary("add" | "mul" as kind, left, right) if _are_whole(shape, left, right):
-                views = tuple(each.view for each in (left, right) if isinstance(each, Operand))
-                return kind, views
-            case Binary("mul", Operand(left), Operand(right)) if (
-                left.shape == shape and right.shape == (*shape[:-1], ONE)
-            ):
-                return "scale_rows", (left, right)
-            case _:
-                return None
-
-    def operation(self, name: str, *views: View) -> str | None:
-        """The function of an operation, if there is one that works where the views lie."""
-        limits = self.library.limits.get(name, Limits())
-        if not all(limits.allow(view.memory, self._dtype(view)) for view in views):
+    def _copy_of(self, source: View, stmt: Map) -> tuple[Chosen, ...] | None:
+        """A statement that only copies is a copy of the machine's."""
+        if source.shape != stmt.target.shape:
             return None
-        return self.library.operations.get(name)
+        return self._copy(Copy(stmt.target, source, origin=stmt.origin))
+
+    def operation(self, name: str, **operands: View) -> str | None:
+        """The first function for an operation that takes the operands where they lie."""
+        for function in self.library.operations.get(name, ()):
+            if all(
+                function.takes(operand, view.memory, self._dtype(view))
+                for operand, view in operands.items()
+            ):
+                return function.name
+        return None
 
     def _reduce(self, stmt: Reduce) -> tuple[Chosen, ...] | None:
         operation = {"max": "row_max", "add": "row_sum"}.get(stmt.kind, "")
-        function = self.operation(operation, stmt.target, stmt.source)
-        is_rows = stmt.source.rank == 2 and stmt.axis == 1 and stmt.target.rank == 2
-        if function is None or not is_rows or not has_rows(stmt.source):
+        function = self.operation(operation, D=stmt.target, A=stmt.source)
+        is_rows = stmt.source.rank == 2 and stmt.axis == 1 and has_rows(stmt.source)
+        if function is None or not is_rows or not has_rows(stmt.target):
             return None
         if not self._dtype(stmt.target).startswith(("f", "bf")):
             return None
-        target = (*_array(stmt.target), self._code(stmt.target))
+        target = (*_matrix(stmt.target), self._code(stmt.target))
         source = (*_array(stmt.source), *rows_of(stmt.source), self._code(stmt.source))
         return (Chosen(function, (*target, *source)),)
 
@@ -288,5 +282,26 @@ def _array(view: View) -> tuple[Address, Stride]:
     return Address(view), Stride(view)
 
 
-def _are_whole(shape: tuple[Affine, ...], *operands: Expr) -> bool:
-    return all(isinstance(each, Operand) and each.view.shape == shape for each in operands)
+def _matrix(view: View) -> tuple[Address, Stride | Affine]:
+    """An array of two axes; one axis is a column, which has a number for each row."""
+    return Address(view), Stride(view) if view.rank == 2 else ONE
+
+
+def _map_operation(stmt: Map) -> tuple[str, dict[str, View]] | None:
+    """The operation that is all of an expression, and the operands that it reads."""
+    shape = stmt.target.shape
+    match stmt.value:
+        case Unary("exp" | "gelu" as kind, Operand(source)) if source.shape == shape:
+            return kind, {"A": source}
+        case Binary("add" | "mul" as kind, Operand(left), Operand(right)) if (
+            left.shape == shape and right.shape == shape
+        ):
+            return kind, {"A": left, "B": right}
+        case Binary("mul", Operand(left), Operand(right)) if (
+            left.shape == shape and right.shape == (*shape[:-1], ONE)
+        ):
+            return "scale_rows", {"A": left, "R": right}
+        case Binary("mul", Operand(left), Column(right)) if left.shape == shape:
+            return "scale_rows", {"A": left, "R": right}
+        case _:
+            return None

@@ -17,7 +17,7 @@ A library with other signatures gets a header that translates, beside its machin
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -26,6 +26,7 @@ from eas.support.location import Loc
 from eas.support.records import field, frozen
 
 DTYPE_CODES: dict[str, int] = {name: code for code, name in enumerate(DTYPES)}
+RESULT = "D"  # the operand that an operation writes
 Scratch: TypeAlias = Literal["local", "parameter"]
 
 NATIVE = Path(__file__).parent.parent / "machines" / "native"
@@ -61,15 +62,22 @@ class CopyFunctions:
 
 
 @frozen
-class Limits:
-    """Where a function works and on what: memories and dtypes. None of them are all."""
+class Function:
+    """A function for an operation: where its operands may lie, and what they may hold.
 
-    memories: frozenset[str] = frozenset()
+    `memories` are those of operands by their names; what is not listed is free.
+    """
+
+    name: str
+    memories: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
     dtypes: frozenset[str] = frozenset()
+    results: frozenset[str] = frozenset()
 
-    def allow(self, memory: str, dtype: str) -> bool:
-        is_reached = not self.memories or memory in self.memories
-        return is_reached and (not self.dtypes or dtype in self.dtypes)
+    def takes(self, operand: str, memory: str, dtype: str) -> bool:
+        """Whether an operand may be there, and hold this."""
+        allowed = self.memories.get(operand)
+        dtypes = (operand == RESULT and self.results) or self.dtypes
+        return (not allowed or memory in allowed) and (not dtypes or dtype in dtypes)
 
 
 @frozen
@@ -105,18 +113,19 @@ class Library:
     """What a library has: functions by symbol, by primitive, by operation and by copied memories.
 
     `operations` are those of `fill`, `exp`, `gelu`, `add`, `mul`, `scale_rows`, `row_max` and
-    `row_sum` that it has. What it does not have is printed as loops. `limits` are
-    those of an operation's function. `shapes` are the extents, by
-    primitive, of which a function takes multiples only: tiles are padded for it. `spaces` are those
-    of memories that only its functions reach.
+    `row_sum` that it has, with the functions for each: the first that takes the operands is called.
+    What it does not have is printed as loops. `shapes` are the extents, by primitive, of which a
+    function takes multiples only: tiles are padded for it. `spaces` are those of memories that only
+    its functions reach.
     """
 
     name: str
     symbols: Mapping[str, str] = field(default_factory=dict[str, str])
     primitives: Mapping[str, str] = field(default_factory=dict[str, str])
-    operations: Mapping[str, str] = field(default_factory=dict[str, str])
+    operations: Mapping[str, Sequence[Function]] = field(
+        default_factory=dict[str, Sequence[Function]]
+    )
     copies: Mapping[str, CopyFunctions] = field(default_factory=dict[str, CopyFunctions])
-    limits: Mapping[str, Limits] = field(default_factory=dict[str, Limits])
     shapes: Mapping[str, Mapping[str, int]] = field(default_factory=dict[str, Mapping[str, int]])
     headers: tuple[str, ...] = ()
     sources: tuple[Path, ...] = ()

@@ -33,16 +33,14 @@ static void run_attend(uint16_t *O, const uint16_t *Q, const uint16_t *K, const 
                         s[e0 * 12 + e1] = (((int32_t)e1 < (int32_t)(j_extent)) ? (s[e0 * 12 + e1] * 0.25f) : (-1e+30f));
                     }
                 }
-                for (int64_t e0 = 0; e0 < 16; ++e0) {
-                    n[e0] = m[e0];
-                }
+                vendor_lib_dma_copy(n, 1, m, 1, 16, 1, SEPTRAN_F32, 0);
+                vendor_lib_sync(0, 0);
                 vendor_lib_row_max(n, 1, SEPTRAN_F32, s, 12, 16, 12, SEPTRAN_F32);
                 for (int64_t e0 = 0; e0 < 16; ++e0) {
                     r[e0] = __builtin_expf((m[e0] - n[e0]));
                 }
-                for (int64_t e0 = 0; e0 < 16; ++e0) {
-                    m[e0] = n[e0];
-                }
+                vendor_lib_dma_copy(m, 1, n, 1, 16, 1, SEPTRAN_F32, 0);
+                vendor_lib_sync(0, 0);
                 for (int64_t e0 = 0; e0 < 16; ++e0) {
                     for (int64_t e1 = 0; e1 < 12; ++e1) {
                         s[e0 * 12 + e1] = __builtin_expf((s[e0 * 12 + e1] - n[e0]));

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
-from eas.septran.files import load_machine
-from eas.septran.files.machine import Machine
+from eas.septran.files import load_machine, machine
 from eas.septran.files.mapping import Instance, MappingFile
+from eas.septran.files.model import Strict
 from eas.septran.files.tune_tags import TUNE_TYPES
 from eas.septran.operators import load
 from tests.septran.files.checking import check, chosen_in
@@ -42,9 +43,15 @@ def test_the_page_shows_a_snapshot() -> None:
     assert (REPOSITORY / found.group(1)).read_text("utf-8") == found.group(2)
 
 
+def is_model(each: Any) -> bool:
+    return isinstance(each, type) and issubclass(each, Strict)
+
+
 def test_the_page_names_every_key() -> None:
-    for model in (Instance, MappingFile, Machine):
-        for key in set(model.model_fields) - {"name", "about", "task_mappings"}:
-            assert f"`{key}`" in PAGE
+    models = {each for each in vars(machine).values() if is_model(each)} - {Strict}
+    assert len(models) > 8
+    for model in (Instance, MappingFile, *models):
+        for key in set(model.model_fields) - {"task_mappings"}:
+            assert f"`{key}`" in PAGE, f"{model.__name__}.{key}"
     for kind in TUNE_TYPES:
         assert f"| `{kind}` |" in PAGE
