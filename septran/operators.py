@@ -431,6 +431,17 @@ class Operator:
             raise self._refusal(str(error), loc, error.code) from error
 
     @property
+    def runs_library(self) -> bool:
+        """Whether a call runs a vendor's C in this process."""
+        return self.target == "c" and self.machine.emulator is None
+
+    def library_failed(self, how: str) -> SeptranError:
+        """The error of a call in which a vendor's C ended its process (S701)."""
+        message = f"the library of `{self.machine.name}` did not come back: {how}"
+        help = ["`septran emit c` prints the calls: does a function write beyond its tile?"]
+        return self._refusal(message, self.machine.place("library"), help=help)
+
+    @property
     def is_metal_on_cpu(self) -> bool:
         """Whether its Metal text runs on the CPU, since there is no GPU for it."""
         return self.target == "apple_gpu" and eas.FunctionLauncher.backend_of("metal") != "metal"

@@ -53,7 +53,7 @@ class Stopped(Exception):
         self.reason = reason
 
 
-def run_forked(call: Callable[[], T], limits: Limits) -> T:
+def run_forked(call: Callable[[], T], limits: Limits, *, is_silent: bool = True) -> T:
     """The result of a call in a copy of this process; raises `Stopped` if there is none."""
     source, target = os.pipe()
     parent, before = os.getpid(), _resident()
@@ -63,7 +63,7 @@ def run_forked(call: Callable[[], T], limits: Limits) -> T:
         pid = os.fork()
     if pid == 0:
         os.close(source)
-        _answer_and_exit(call, limits, target, parent)
+        _answer_and_exit(call, limits, target, parent, is_silent)
     os.close(target)
     status, peak = 0, 0
     try:
@@ -76,7 +76,9 @@ def run_forked(call: Callable[[], T], limits: Limits) -> T:
     return _unpacked(answer)
 
 
-def _answer_and_exit(call: Callable[[], Any], limits: Limits, target: int, parent: int) -> None:
+def _answer_and_exit(
+    call: Callable[[], Any], limits: Limits, target: int, parent: int, is_silent: bool
+) -> None:
     """Never returns: nothing of the copied process may run on."""
     try:
         os.setsid()
@@ -84,7 +86,8 @@ def _answer_and_exit(call: Callable[[], Any], limits: Limits, target: int, paren
         end_after(limits.seconds)
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends this process
         limit_memory(limits.memory)
-        _silence()
+        if is_silent:
+            _silence()
         answer = answer_of(call)
         while answer:
             answer = answer[os.write(target, answer) :]

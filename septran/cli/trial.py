@@ -1,7 +1,12 @@
-"""An operator on random arrays, compared with what its tasks make of them in NumPy."""
+"""An operator on random arrays, compared with what its tasks make of them in NumPy.
+
+A vendor's C runs in a copy of this process: whatever it does, there is an answer.
+"""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,22 +31,55 @@ def try_out(operator: Operator, arguments: Arguments) -> str:
     built = operator.build(*arguments.arrays)
     module = built.lowered.module
     given = make_arrays(module, arguments)
-    found = [array.copy() for array in given]
-    operator(*found)
+    found, overrun = run_on_copies(operator, given)
     expected = reference_of(operator.entry, given, arguments.dtype, tunables_of(operator))
-    names = [param.name for param in module.params if "w" in param.privilege]
-    errors = {
-        param.name: error_of(mine, right)
-        for param, mine, right in zip(module.params, found, expected, strict=True)
-        if param.name in names
-    }
     allowed = tolerance_of(arguments.dtype)
     lines = [headline(operator, arguments)]
-    for array, error in errors.items():
-        lines.append(f"{array}: the largest error is {error:.1e}, {allowed:.0e} is allowed")
-    if not all(error <= allowed for error in errors.values()):
-        raise WrongResult("\n".join([*lines, "the result is not that of NumPy"]))
+    wrong = [f"{name}: bytes beyond the array were written" for name in overrun]
+    is_right = True
+    for param, before, mine, right in zip(module.params, given, found, expected, strict=True):
+        if param.privilege != "r":
+            error = error_of(mine, right)
+            text = f"the largest error is {error:.1e}, {allowed:.0e} is allowed"
+            lines.append(f"{param.name}: {text}")
+            is_right = is_right and error <= allowed
+        elif mine.tobytes() != before.tobytes():
+            wrong.append(f"{param.name}: it is only read, and it was changed")
+    if not is_right:
+        wrong.append("the result is not that of NumPy")
+    if wrong:
+        raise WrongResult("\n".join([*lines, *wrong]))
     return "\n".join([*lines, "", lay_out_plainly(_table(count(module, {})))])
+
+
+def run_on_copies(operator: Operator, given: Sequence[Array]) -> tuple[list[Array], list[str]]:
+    """What an operator makes of copies of arrays, and those beyond which it has written."""
+    if not operator.runs_library:
+        found = [array.copy() for array in given]
+        operator(*found)
+        return found, []
+    from eas.tuning.isolation import CAN_FORK, Limits, Stopped, run_forked
+
+    if not CAN_FORK:
+        return _run_guarded(operator, given)
+    try:
+        unlimited = Limits(math.inf, 1 << 61)
+        return run_forked(lambda: _run_guarded(operator, given), unlimited, is_silent=False)
+    except Stopped as stopped:
+        raise operator.library_failed(stopped.reason) from None
+
+
+def _run_guarded(operator: Operator, given: Sequence[Array]) -> tuple[list[Array], list[str]]:
+    """Runs on arrays that have bytes of a known value before and after them."""
+    from eas.septran.tuner.measure import guarded_copy, is_intact
+
+    guarded = [guarded_copy(array) for array in given]
+    operator(*(array for array, _ in guarded))
+    names = operator.entry.parameters
+    overrun = [
+        name for name, (_, guards) in zip(names, guarded, strict=True) if not is_intact(guards)
+    ]
+    return [array for array, _ in guarded], overrun
 
 
 def make_arrays(module: Module, arguments: Arguments) -> list[Array]:

@@ -158,6 +158,11 @@ def guarded_copy(array: Array) -> tuple[Array, tuple[Array, Array]]:
     return copy, (before, after)
 
 
+def is_intact(guards: tuple[Array, Array]) -> bool:
+    """Whether nothing was written to the bytes before and after an array."""
+    return all(np.array_equal(each, _GUARD) for each in guards)
+
+
 def _tunables(candidates: Candidates) -> dict[str, int]:
     """A value for each tunable: NumPy's result is the same for all, and soonest for large tiles."""
     found: dict[str, int] = {}
