@@ -141,6 +141,17 @@ def test_nan_and_infinities_that_numpy_has_too_are_right(septran: Run) -> None:
     assert "Y: the largest error is 0.0e+00" in out
 
 
+@pytest.mark.usefixtures("here")
+def test_a_number_that_is_too_large_for_the_dtype_is_infinite_in_numpy_too(septran: Run) -> None:
+    text = SQUARE_ROOTS.replace("mk.sqrt(X) + mk.log(X - X)", "X * 50000.0")
+    assert text != SQUARE_ROOTS
+    Path("large.py").write_text(text, "utf-8")
+    septran("init-mapping", "large.py", "--machine", "cpu", "-o", "large.map.yaml")
+    files = ("run", "large.py", "large.map.yaml", "--shape", "M=8,N=9", "--dtype", "f16")
+    _, err, code = septran(*files)
+    assert (err, code) == ("", 0)
+
+
 @pytest.mark.parametrize(
     ("found", "expected"), [("nan", "1"), ("1", "nan"), ("inf", "1"), ("-inf", "inf")]
 )
