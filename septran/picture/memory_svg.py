@@ -10,7 +10,7 @@ from eas.septran.picture.contents import Arrow, Box, KernelPicture, Row
 from eas.septran.picture.lights import Links
 from eas.support.records import frozen
 
-NAME, COLUMN, BOX = 92, 228, 134  # widths: of names, of a memory, of a buffer
+NAME, COLUMN, BOX = 92, 240, 134  # widths: of names, of a memory, of a buffer
 HEAD, LANE, BOX_HEIGHT, SLOT = 62, 68, 46, 5
 
 
@@ -84,8 +84,9 @@ def _column(name: str, x: int, height: int, kernel: KernelPicture, machine: Mach
     return (
         f'<g class="memory {memory.kind}"><title>{escape(name)}</title>'
         f'<rect class="column" x="{x}" y="2" width="{BOX + 20}" height="{height - 4}" rx="10"/>'
-        f'<text class="title" x="{x + 10}" y="22">{escape(shorten(name, 13))}'
-        f'</text><text class="note" x="{x + 10}" y="38">{note}</text>{bar}</g>'
+        f'<text class="title" x="{x + 10}" y="22"{_narrowed(name, 12, BOX)}>'
+        f"{escape(shorten(name, 15))}</text>"
+        f'<text class="note" x="{x + 10}" y="38">{note}</text>{bar}</g>'
     )
 
 
@@ -130,8 +131,8 @@ def _box(box: Box, spot: _Spot, links: Links) -> str:
         f'<g class="buffer" {links.drawn(box.line, box.yaml)}><title>{title}</title>{stack}'
         f'<rect class="box" x="{spot.x}" y="{spot.y}" width="{BOX}" height="{BOX_HEIGHT}" rx="6"/>'
         f'<text class="label" x="{spot.x + 9}" y="{spot.y + 18}">{escape(label)}'
-        f'</text>{badge}<text class="size" x="{spot.x + 9}" y="{spot.y + 35}">'
-        f"{escape(shorten(box.size, 21))}</text></g>"
+        f'</text>{badge}<text class="size" x="{spot.x + 9}" y="{spot.y + 35}"'
+        f"{_narrowed(box.size, 19, BOX - 18)}>{escape(shorten(box.size, 24))}</text></g>"
     )
 
 
@@ -177,6 +178,11 @@ def _show_times(times: int) -> str:
     if times < 100_000:
         return f"{times:,}"
     return f"{times / 1e6:.3g}M" if times >= 1_000_000 else f"{times // 1000}k"
+
+
+def _narrowed(text: str, most: int, width: int) -> str:
+    """The attributes of a text of more characters than fit as they are: it is set narrower."""
+    return f' textLength="{width}" lengthAdjust="spacingAndGlyphs"' if len(text) > most else ""
 
 
 def shorten(text: str, most: int) -> str:

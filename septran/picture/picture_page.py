@@ -19,20 +19,26 @@ def make_page(pictures: Sequence[Contents]) -> str:
     folder = files("eas.septran.picture")
     style, script = ((folder / name).read_text("utf-8") for name in ("page.css", "page.js"))
     title = escape(f"{pictures[0].tree.task}: {', '.join(each.machine.name for each in pictures)}")
-    body = "\n".join(_panel(each, n) for n, each in enumerate(pictures))
+    is_one_size = all(each.sizes == pictures[0].sizes for each in pictures)
+    sizes = _sizes(pictures[0]) if is_one_size else "sizes differ, and stand beside the mappings"
+    body = "\n".join(
+        _panel(each, n, "" if is_one_size else f" · {_sizes(each)}")
+        for n, each in enumerate(pictures)
+    )
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{title}</title>\n<style>\n{style}</style>\n</head>\n<body>\n"
-        f"<header><h1>{escape(pictures[0].tree.task)}</h1>\n<p>{_sizes(pictures[0])}</p></header>\n"
+        f"<header><h1>{escape(pictures[0].tree.task)}</h1>\n<p>{sizes}</p></header>\n"
         f"{_places(pictures)}\n<main>\n{body}\n</main>\n"
         f"<script>\n{script}</script>\n</body>\n</html>\n"
     )
 
 
 def _sizes(contents: Contents) -> str:
-    sizes = " · ".join(f"{escape(name)} = {size}" for name, size in contents.sizes.items())
+    each = [f"{escape(name)}&nbsp;=&nbsp;{size}" for name, size in contents.sizes.items()]
+    sizes = " · ".join(each)
     return f'<span class="sizes">{sizes}</span>'
 
 
@@ -85,7 +91,7 @@ def _direction(row: Row, name: str) -> str:
     return "⇄" if is_filled and is_stored else "←" if is_stored else "→"
 
 
-def _panel(contents: Contents, number: int) -> str:
+def _panel(contents: Contents, number: int, sizes: str) -> str:
     links = Links(number, contents)
     kernels = "".join(_kernel(each, contents, links) for each in contents.kernels)
     flat = "".join(_flat(each, links) for each in contents.kernels)
@@ -93,7 +99,7 @@ def _panel(contents: Contents, number: int) -> str:
     return (
         f'<article class="panel" aria-labelledby="panel{number}">'
         f'<h2 id="panel{number}">{escape(contents.machine.name)} <small>{escape(contents.title)}, '
-        f"{escape(contents.dtype)}</small></h2>\n"
+        f"{escape(contents.dtype)}{sizes}</small></h2>\n"
         f'<h3>Tasks</h3><ul class="tree">{_task(contents.tree, contents, links)}</ul>\n'
         f'{kernels}<div class="beside"><div><h3>Flat IR</h3>{flat}</div>'
         f"<div><h3>Mapping</h3>{files_text}</div></div></article>"

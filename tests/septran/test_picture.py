@@ -116,6 +116,35 @@ def test_a_result_that_goes_through_a_memory_is_not_read_from_its_array() -> Non
     assert re.sub(r"<[^>]*>", "", shown).split() == ["GLOBAL", "←", "SHARED", "←", "REGISTER"]
 
 
+def test_sizes_that_differ_stand_beside_their_mappings() -> None:
+    operator = load(FLASH / "flash_attention_logic.py", FLASH / "cpu.map.yaml")
+    pictures = [operator.picture(H=2, M=128, N=keys, D=64) for keys in (128, 192)]
+    header = re.compile(r"<header>.*?</header>", re.DOTALL)
+    for drawn, beside in ((pictures[:1] * 2, 0), (pictures, 1)):
+        text = make_page(drawn)
+        [top] = header.findall(text)
+        assert ("N&nbsp;=&nbsp;128" in top) == (not beside)
+        headings = re.findall(r'<h2 id="panel.">(.*?)</h2>', text)
+        assert [each.count("N&nbsp;=&nbsp;192") for each in headings] == [0, beside]
+
+
+@needs_browser
+def test_texts_stay_in_their_boxes(tmp_path: Path, browser: Browser) -> None:
+    """Sizes of four axes are the longest, and so are names of memories."""
+    conv, page = FOLDER / "conv2d", tmp_path / "conv.html"
+    operator = load(conv / "conv2d_logic.py", conv / "conv2d.apple_gpu.map.yaml")
+    picture = operator.picture(N=128, P=224, Q=224, O=64, C=64, R=3, S=3)
+    page.write_text(make_page([picture]), "utf-8")
+    browser.open(page)
+    wide = browser.run(
+        "return [...document.querySelectorAll('.buffer')].filter((each) => {"
+        " const box = each.querySelector('.box:not(.behind)').getBoundingClientRect();"
+        " return [...each.querySelectorAll('text')].some((text) =>"
+        " text.getBoundingClientRect().right > box.right); }).map((each) => each.textContent)"
+    )
+    assert wide == []
+
+
 def test_the_picture_in_the_docs_is_of_the_page_as_it_is() -> None:
     """`python -m scripts.draw_picture` draws it again; the alternative text says where K lies."""
     picture = PICTURE.read_bytes()
