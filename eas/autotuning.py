@@ -75,7 +75,7 @@ def autotune(
 
     It measures once for each device, combination of types and value of the arguments in `key`. The
     first config is the default and the reference: one that gives another result, up to rounding
-    (`tolerance`, relative to 1 + the largest value), fails, hangs (`timeout` in seconds) or takes
+    (`tolerance`, relative to the largest value), fails, hangs (`timeout` in seconds) or takes
     too much `memory` never wins. The launch has the effect of one launch. Results are kept in
     `EAS_TUNING_FILE`, else in `tuning.json` in the cache folder, and are not used once the kernel
     changes.

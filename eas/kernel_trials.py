@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from eas.argument_copies import Array, WrittenCopies
+from eas.compiler import CompiledKernel
 from eas.config import choose_backend
 from eas.frontend_ast.source.errors import CompileError
 from eas.kernel import Kernel
@@ -61,9 +62,8 @@ class KernelTrials:
 
     def _judged(self, config: Values) -> Outcome:
         try:
-            written = self._written(config)
-            copies = WrittenCopies(self._bound, written)
             others = (self._reference, self._best)
+            copies = WrittenCopies(self._bound, self._written(config, *others))
             reference, best = (self._runner(each, copies) if each else None for each in others)
             return judge(self._runner(config, copies), reference, best, self._plan)
         except (CompileError, LaunchError) as error:
@@ -73,11 +73,14 @@ class KernelTrials:
         except KernelError as error:
             return _failed("failed", error)
 
-    def _written(self, config: Values) -> list[str]:
+    def _written(self, *configs: Values | None) -> list[str]:
+        """The arrays that any of these writes: one may leave out a store that another has."""
+        return sorted({name for each in configs if each for name in self._compiled(each).writes})
+
+    def _compiled(self, config: Values) -> CompiledKernel:
         threads = config.get("_tptg", self._options.get("_tptg"))
         values = {name: value for name, value in config.items() if name != "_tptg"}
-        compiled = self._kernel.compile(**{**self._bound, **values}, _tptg=threads)
-        return sorted(compiled.writes)
+        return self._kernel.compile(**{**self._bound, **values}, _tptg=threads)
 
     def _runner(self, config: Values, copies: WrittenCopies) -> _Run:
         return _Run(self._kernel, {**copies.arguments, **self._options, **config}, copies)

@@ -29,7 +29,7 @@ from eas.septran.tuner.driver import Budget, Progress, Tuner, in_number, in_word
 from eas.septran.tuner.export import exported
 from eas.septran.tuner.measure import computer
 from eas.septran.tuner.methods import method_of
-from eas.septran.tuner.problem import Candidates, Problem, problem_of
+from eas.septran.tuner.problem import Candidates, Problem, problem_of, require_open
 from eas.septran.tuner.ranking import print_ranking, rank
 from eas.septran.tuner.store import Store, Stored
 from eas.support.command_line import UsageError, lay_out
@@ -102,8 +102,6 @@ def _say(lines: Iterable[str]) -> None:
 
 def _rank(candidates: Candidates, parsed: argparse.Namespace) -> str:
     """Estimates candidates, and writes the first one if that was asked for."""
-    if not candidates.space.tunes:
-        raise UsageError("nothing is open in the mapping: write `!tune`, or give `--auto`")
     ranking = rank(candidates, parsed.rank, parsed.seed)
     lines = print_ranking(ranking)
     if not ranking.best:
@@ -138,6 +136,7 @@ def problem_from(parsed: argparse.Namespace, stack: ExitStack) -> Problem:
         raise UsageError(f"`{name}` does not run here: `--rank 5` ranks candidates by estimate")
     if operator.mapping.entrypoint is None:
         raise UsageError("the mapping has no `entrypoint`: give the mapping that it changes first")
+    require_open(operator.mapping)
     arguments = make_arguments(operator, parsed.shape, parsed.dtype)
     _say([arguments.note] if arguments.note else [])
     return problem_of(

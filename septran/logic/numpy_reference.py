@@ -17,7 +17,7 @@ _TOLERANCES = {"f16": 2e-2, "bf16": 1e-1, "f32": 2e-5}
 
 
 def tolerance_of(dtype: DType) -> float:
-    """The error that rounding explains, relative to one more than the largest number."""
+    """The error that rounding explains, relative to a little more than the largest number."""
     if not dtype.is_float:
         return 0.0
     return _TOLERANCES.get(dtype.name, 1e-12)

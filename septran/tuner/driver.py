@@ -16,7 +16,7 @@ from eas.septran.logic.numpy_reference import tolerance_of
 from eas.septran.tuner.measure import Chosen, Trial, close_children, computer, pairs, run_trial
 from eas.septran.tuner.methods import method_of
 from eas.septran.tuner.prediction import Model, Tried, facts_of
-from eas.septran.tuner.problem import Candidates, Problem
+from eas.septran.tuner.problem import Candidates, Problem, require_open
 from eas.septran.tuner.proposers import Proposer
 from eas.septran.tuner.space import Point, Values
 from eas.septran.tuner.store import Search, Store, Stored
@@ -83,8 +83,7 @@ class Tuner:
         measuring: str | None = None,
     ) -> None:
         self.candidates = Candidates(problem)
-        if not self.candidates.space.tunes:
-            raise UsageError("nothing is open in the mapping: write `!tune`, or give `--auto`")
+        require_open(self.candidates.base.mapping)
         self._store = store
         self._method, self._seed = method, seed
         self._proposer = proposer or method_of(method)

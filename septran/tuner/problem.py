@@ -15,6 +15,7 @@ import numpy as np
 
 from eas.ir.types import DTYPES
 from eas.septran.files import Machine, SeptranError, resolve, tunes
+from eas.septran.files import Mapping as MappingFile
 from eas.septran.flat.nodes import Module
 from eas.septran.logic.errors import LogicError
 from eas.septran.logic.tasks import Task
@@ -168,6 +169,12 @@ class Candidates:
         shapes = " ".join("x".join(map(str, shape)) for shape in self.problem.shapes)
         name, machine = self.base.entry.function_name, self.base.machine.name
         return f"{name} on {machine}, {shapes}, {self.problem.dtype}"
+
+
+def require_open(mapping: MappingFile) -> None:
+    """Refuses a mapping without a `!tune`."""
+    if not tunes(mapping):
+        raise UsageError("nothing is open in the mapping: write `!tune`, or give `--auto`")
 
 
 def _key(values: Values) -> str:

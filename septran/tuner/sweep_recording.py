@@ -21,7 +21,7 @@ from eas.septran.tuner.measure import (
     pairs,
     run_trial,
 )
-from eas.septran.tuner.problem import Candidates, Problem
+from eas.septran.tuner.problem import Candidates, Problem, require_open
 from eas.septran.tuner.space import Point
 from eas.septran.tuner.sweep_files import Measured, Recorded, read_sweep, write_sweep
 from eas.septran.tuner.work import work_of
@@ -61,8 +61,7 @@ class Recorder:
         self, problem: Problem, path: Path, *, points: int, seed: int = 0, limits: Limits
     ) -> None:
         self._candidates = Candidates(problem)
-        if not self._candidates.space.tunes:
-            raise UsageError("nothing is open in the mapping: write `!tune`, or give `--auto`")
+        require_open(self._candidates.base.mapping)
         self._path, self._seed, self._limits = path, seed, limits
         self._tolerance = tolerance_of(DTYPES[problem.dtype])
         self._sweep = self._resumed(points)

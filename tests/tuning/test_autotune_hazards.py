@@ -100,6 +100,24 @@ def test_two_views_of_one_memory_are_changed_once() -> None:
     np.testing.assert_array_equal(memory[1007:], 0)
 
 
+@eas.kernel
+def store_one_or_both(x, y, z, N, BOTH: eas.constexpr, BLOCK: eas.constexpr):
+    i = mk.arange(0, BLOCK) + mk.program_id(0) * BLOCK
+    mk.store(y, i, 2.0 * mk.load(x, i, mask=i < N), mask=i < N)
+    if BOTH:
+        mk.store(z, i, 3.0 * mk.load(x, i, mask=i < N), mask=i < N)
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_a_config_that_writes_other_arrays_than_the_first_one_is_wrong(first: bool) -> None:
+    configs = [eas.Config(BOTH=both, BLOCK=64) for both in (first, not first)]
+    tuned = eas.autotune(configs, key=["N"], rep=2)(store_one_or_both)
+    x, y, z = np.ones(1000, np.float32), np.zeros(1000, np.float32), np.zeros(1000, np.float32)
+    tuned(x, y, z, 1000)
+    assert [each.outcome.status for each in tuned.trials] == ["ok", "wrong"]
+    np.testing.assert_array_equal(z, 3.0 if first else 0.0)
+
+
 PROGRAM = """
 import sys, numpy as np, eas
 from eas import mk

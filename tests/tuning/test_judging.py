@@ -80,3 +80,76 @@ def test_a_difference_that_is_too_large_for_its_dtype_gives_no_warning() -> None
     assert first_difference(large, {"y": -large["y"]}, None) == (
         "`y[0]` is -1.7e+308 instead of 1.7e+308"
     )
+
+
+class Counted:
+    """A candidate that adds to its array, and is wrong in some of its runs."""
+
+    def __init__(self, wrong: set[int], seconds: float = 0.0) -> None:
+        self._wrong = wrong
+        self._seconds = seconds
+        self._array = np.zeros(8)
+        self.runs = 0
+
+    def restore(self) -> None:
+        self._array[:] = 0.0
+
+    def run(self) -> None:
+        self.runs += 1
+        self._array += 2.0 if self.runs in self._wrong else 1.0
+        time.sleep(self._seconds)
+
+    def written(self) -> Mapping[str, Array]:
+        return {"x": self._array}
+
+
+@pytest.mark.parametrize("run", range(2, 7))
+def test_a_candidate_that_is_wrong_in_one_timed_run_is_wrong(run: int) -> None:
+    outcome = judge(Counted({run}), Counted(set()), None, Plan(warmup=2, rounds=3, shortest=0.0))
+    assert (outcome.status, outcome.reason) == (
+        "wrong",
+        "`x[0]` is 2.0 instead of 1.0, in a later run",
+    )
+
+
+def test_a_candidate_that_is_often_wrong_is_wrong_if_it_runs_many_times_for_a_sample() -> None:
+    often = set(range(3, 100_000, 2))
+    outcome = judge(Counted(often), Counted(set()), None, Plan(warmup=2, rounds=5, shortest=1e-3))
+    assert outcome.status == "wrong"
+
+
+def test_what_several_runs_add_up_is_not_compared() -> None:
+    candidate = Counted(set())
+    outcome = judge(
+        candidate, Counted(set()), Counted(set()), Plan(warmup=3, rounds=3, shortest=5e-3)
+    )
+    assert outcome.is_right
+    assert candidate.runs > 10
+
+
+@pytest.mark.parametrize(
+    ("wanted", "found", "is_equal"),
+    [
+        ([0.0, 2e5], [1.0, 2e5], False),  # much for rounding where the largest is that small
+        ([0.0, 2e5], [0.5, 2e5], True),  # what 4e5 - 4e5 may be
+        ([1e-5, 2e-5], [0.0, 0.0], False),
+        ([1.0, 3.0], [1.00001, 3.0], True),
+        ([np.inf, 1.0], [1.0, 1.0], False),
+        ([np.inf, 1.0], [-np.inf, 1.0], False),
+        ([np.nan, 1.0], [np.nan, 1.0], True),
+        ([1.0, 1.0], [np.nan, 1.0], False),
+        ([np.nan, 1.0], [1.0, 1.0], False),
+    ],
+)
+def test_the_error_of_a_small_element_has_to_be_small(
+    wanted: list[float], found: list[float], is_equal: bool
+) -> None:
+    expected, actual = (np.array(each, np.float32) for each in (wanted, found))
+    assert (first_difference({"y": expected}, {"y": actual}) == "") is is_equal
+
+
+@pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64])
+def test_small_results_are_not_all_equal(kind: type) -> None:
+    softmax = np.full((4, 1000), 1e-3, kind)
+    difference = first_difference({"y": softmax}, {"y": np.zeros_like(softmax)}, 2e-2)
+    assert difference.startswith("`y[0, 0]` is 0.0 instead of")

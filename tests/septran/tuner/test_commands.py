@@ -241,6 +241,7 @@ def test_wrong_usage_is_named(
     code, out, err = septran(*(str(LOGIC) if each == "LOGIC" else each for each in arguments))
     assert (code, out) == (2, "")
     assert message in err
+    assert not (tmp_path / "tune.sqlite").exists()
 
 
 @pytest.mark.parametrize("command", ["tune", "sweep -o x.sweep.gz", "tune --rank 1"])
