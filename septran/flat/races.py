@@ -52,9 +52,10 @@ def find_races(kernel: Kernel, private: frozenset[str] = frozenset()) -> Iterato
 
     Of the `private` buffers each iteration of a loop in the kernel has one of its own.
     """
-    scope = Scope()
+    scope, body = Scope(), kernel.body
     for position, (name, extent) in enumerate(kernel.grid):
-        yield from _check(name, extent, kernel.grid[position + 1 :], kernel.body, scope, private)
+        touched = _touched(body, kernel.grid[position + 1 :], private)
+        yield from _check(name, extent, touched, scope)
         scope = scope.inside_loop(name, extent)
     yield from _search(kernel.body, scope, private)
 
@@ -100,8 +101,9 @@ def _search(
     for stmt in body:
         match stmt:
             case ParallelFor():
-                free = private | set(stmt.reduced)
-                yield from _check(stmt.variable, stmt.extent, (), stmt.body, scope, free)
+                touched = _touched(stmt.body, (), private | set(stmt.reduced))
+                has_barrier = any(isinstance(each, Barrier) for each in walk(stmt.body))
+                yield from _check(stmt.variable, stmt.extent, touched, scope, has_barrier)
                 inner = scope.inside_loop(stmt.variable, stmt.extent)
                 yield from _search(stmt.body, inner, private)
             case For():
@@ -114,19 +116,21 @@ def _search(
                 pass
 
 
+def _touched(body: tuple[Stmt, ...], more: Loops, free: frozenset[str]) -> list[_Access]:
+    """What an iteration touches that is not its own, nor free of races."""
+    own = {stmt.name for stmt in walk(body) if isinstance(stmt, Alloc)}
+    return [each for each in _accesses(body, more) if each.view.buffer not in {*own, *free}]
+
+
 def _check(
-    variable: str,
-    extent: Affine,
-    more: Loops,
-    body: tuple[Stmt, ...],
-    scope: Scope,
-    free: frozenset[str],
+    variable: str, extent: Affine, touched: list[_Access], scope: Scope, has_barrier: bool = False
 ) -> Iterator[tuple[Stmt, str]]:
+    """Pairs of accesses that two iterations may make to one element.
+
+    A barrier is for the iterations of a loop in a program: no barrier is for two of the grid.
+    """
     if scope.proves(1 - extent):
         return  # there is one iteration at most
-    own = {stmt.name for stmt in walk(body) if isinstance(stmt, Alloc)}
-    touched = [each for each in _accesses(body, more) if each.view.buffer not in {*own, *free}]
-    has_barrier = any(isinstance(stmt, Barrier) for stmt in walk(body))
     inside = scope.inside_loop(variable, extent)
     for position, first in enumerate(touched):
         if "w" not in first.how:

@@ -6,7 +6,7 @@ seen to be a tile of 64, for which memory of 64 is needed, although there are on
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from eas.septran.flat.affine import Affine, Atom, Floor, Max, Min, Mod, affine
 from eas.support.records import field, frozen
@@ -25,6 +25,16 @@ def known(number: Affine) -> int | None:
     if not all(map(str.isdigit, names)):
         return None
     return number.evaluate({name: int(name) for name in names})
+
+
+def is_same(first: Affine, second: Affine) -> bool:
+    """Whether two numbers are equal, perhaps by the sizes: a tile of 7 is an axis of 7."""
+    return first == second or (known(first) is not None and known(first) == known(second))
+
+
+def are_same(first: Sequence[Affine], second: Sequence[Affine]) -> bool:
+    """Whether two shapes are equal, perhaps by the sizes."""
+    return len(first) == len(second) and all(map(is_same, first, second))
 
 
 def is_axis(extent: Affine) -> bool:

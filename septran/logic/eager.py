@@ -7,8 +7,8 @@ that were never written are found.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from itertools import count, product
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import count, permutations, product
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -41,6 +41,7 @@ from eas.septran.logic.task_body import Argument, Branch, Launch, Local, Loop, S
 from eas.septran.logic.tasks import Task
 from eas.septran.logic.uses import Use, check_entry, unwritten_local, uses_of_leaf
 from eas.septran.logic.values import Tensor, whole
+from eas.support.diagnostics import Diagnostic
 from eas.support.location import Loc
 from eas.support.records import field, frozen, record
 
@@ -52,6 +53,7 @@ Key: TypeAlias = tuple[object, ...]
 
 _MEMORY = "ARRAYS"
 _DEFAULT = 16
+_MOST_WORK = 10_000  # to decide whether two arrays have an element in common
 
 
 @frozen
@@ -113,6 +115,7 @@ class _Runner:
     def task(self, site: Site, task: Task, bound: Mapping[str, Bound], masks: Masks) -> None:
         key = _key(task, bound)
         if task.is_leaf:
+            key = (*key, *_shared(bound))
             if key not in self.leaves:
                 self.leaves[key] = _read_leaf(task, bound)
             self.leaves[key].run(bound, masks)
@@ -167,7 +170,7 @@ class _Runner:
         bound: dict[str, Bound] = {}
         masks: dict[str, Mask] = {}
         for name, argument in zip(callee.parameters, step.arguments, strict=True):
-            bound[name] = _passed(argument, frame.bound, values)
+            bound[name] = _passed(argument, frame.bound, values, step.loc)
             if isinstance(argument, Tensor) and argument.root in frame.masks:
                 mask = frame.masks[argument.root]
                 masks[name] = Mask(mask.local, mask.is_written[_index(argument, values)])
@@ -192,14 +195,21 @@ class _Frame:
     masks: dict[str, Mask]
 
 
-def _passed(argument: Argument, bound: Mapping[str, Bound], values: Mapping[str, int]) -> Bound:
+def _passed(
+    argument: Argument, bound: Mapping[str, Bound], values: Mapping[str, int], launched: Loc
+) -> Bound:
     if isinstance(argument, Affine):
         return argument.evaluate(values)
     if not isinstance(argument, Tensor):
         return argument
     array = bound[argument.root]
     assert isinstance(array, np.ndarray)
-    return array[_index(argument, values)]
+    index = _index(argument, values)
+    for place, extent in zip(index, array.shape, strict=False):
+        if not isinstance(place, slice) and not 0 <= place < extent:
+            message = f"index {place} of an axis of {extent} elements of `{argument.root}`"
+            raise LogicError([Diagnostic("S807", message, launched)])
+    return array[index]
 
 
 def _index(tensor: Tensor, values: Mapping[str, int]) -> tuple[Any, ...]:
@@ -220,6 +230,21 @@ def _key(task: Task, bound: Mapping[str, Bound]) -> Key:
             for each in bound.values()
         ),
     )
+
+
+def _shared(bound: Mapping[str, Bound]) -> Iterator[tuple[str, str]]:
+    """The pairs of arguments that share elements."""
+    arrays = [(name, each) for name, each in bound.items() if isinstance(each, np.ndarray)]
+    for (first, a), (second, b) in permutations(arrays, 2):
+        if np.may_share_memory(a, b) and _overlap(a, b):
+            yield first, second
+
+
+def _overlap(a: Array, b: Array) -> bool:
+    try:
+        return np.shares_memory(a, b, max_work=_MOST_WORK)  # pyright: ignore[reportArgumentType]
+    except np.exceptions.TooHardError:
+        return True
 
 
 @frozen(eq=False)
@@ -261,7 +286,10 @@ def _read_leaf(task: Task, bound: Mapping[str, Bound]) -> _Leaf:
         allocations.append(Alloc(unique, dtype, sizes, _MEMORY))
         return _view(unique, sizes)
 
-    body = read_leaf(task, arguments, make_temporary)
+    aliases: dict[str, list[str]] = {}
+    for first, second in _shared(bound):
+        aliases.setdefault(first, []).append(second)
+    body = read_leaf(task, arguments, make_temporary, aliases)
     tensors = {n: each for n, each in arguments.items() if isinstance(each, LeafTensor)}
     dtypes = {name: each.dtype for name, each in tensors.items()}
     action = compile_straight((*allocations, *body), dtypes)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from types import ModuleType
 from typing import Any, TypeAlias, cast
 
@@ -32,7 +32,7 @@ from eas.septran.flat.nodes import (
     UnaryKind,
     View,
 )
-from eas.septran.flat.ranges import known
+from eas.septran.flat.ranges import is_same, known
 from eas.septran.logic import language as task_lang
 from eas.septran.logic.arguments_by_name import arguments_of
 from eas.septran.logic.errors import (
@@ -62,6 +62,7 @@ from eas.support.diagnostics import Diagnostic
 from eas.support.location import Loc
 from eas.support.records import field, record
 
+Aliases: TypeAlias = Mapping[str, Collection[str]]  # buffers that share elements with one
 MakeTemporary: TypeAlias = Callable[[str, tuple[Affine, ...], DType, Loc], View]
 
 _UNARY: dict[str, UnaryKind] = {
@@ -106,6 +107,7 @@ class Expressions:
     task: Task
     variables: dict[str, Any]
     make_temporary: MakeTemporary
+    aliases: Aliases
     statements: list[Stmt] = field(default_factory=list[Stmt])
     found: list[Diagnostic] = field(default_factory=list[Diagnostic])
 
@@ -294,7 +296,7 @@ class Expressions:
         transposed: Transposed = flags  # pyright: ignore[reportAssignmentType]
         m, k = sides[0].shape if "a" not in flags else sides[0].shape[::-1]
         other, n = sides[1].shape if "b" not in flags else sides[1].shape[::-1]
-        if k != other:
+        if not is_same(k, other):
             raise self.error("S804", node, f"`{words(node)}`: {k} columns and {other} rows")
         return Product(sides[0], sides[1], transposed, (dtypes[0], dtypes[1]), (m, n))
 

@@ -24,6 +24,7 @@ from eas.septran.flat.nodes import (
     View,
     views_in,
 )
+from eas.septran.flat.ranges import is_same
 from eas.support.records import frozen
 
 
@@ -147,7 +148,7 @@ def broadcast(a: tuple[Affine, ...], b: tuple[Affine, ...]) -> tuple[Affine, ...
     rank, one = max(len(a), len(b)), affine(1)
     first, second = (one,) * (rank - len(a)) + a, (one,) * (rank - len(b)) + b
     for left, right in zip(first, second, strict=True):
-        if left != right and one not in (left, right):
+        if not is_same(left, right) and one not in (left, right):
             message = f"blocks of {shown(a)} and {shown(b)} do not broadcast"
             raise BlockError(message, *_about_columns(a, b))
     return tuple(r if left == one else left for left, r in zip(first, second, strict=True))
@@ -156,7 +157,7 @@ def broadcast(a: tuple[Affine, ...], b: tuple[Affine, ...]) -> tuple[Affine, ...
 def _about_columns(a: tuple[Affine, ...], b: tuple[Affine, ...]) -> tuple[str, ...]:
     """What to write if one block has an element for each row of the other."""
     vector, block = sorted((a, b), key=len)
-    if len(vector) != 1 or len(block) != 2 or vector[0] != block[0]:
+    if len(vector) != 1 or len(block) != 2 or not is_same(vector[0], block[0]):
         return ()
     return (f"write `x[:, None]` for the block of {shown(vector)}: an element for each row",)
 

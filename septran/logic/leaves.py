@@ -11,11 +11,12 @@ name is what the expression gave where it was assigned, as in Python.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, TypeAlias
 
 from eas.septran.flat.affine import Affine, affine
-from eas.septran.flat.nodes import Const, Fill, Map, Mma, Operand, Stmt, View
+from eas.septran.flat.nodes import Const, Fill, Map, Mma, Operand, Stmt, View, accesses
+from eas.septran.flat.ranges import are_same, is_same
 from eas.septran.logic import language as task_lang
 from eas.septran.logic.errors import (
     UNKNOWN,
@@ -27,6 +28,7 @@ from eas.septran.logic.errors import (
 )
 from eas.septran.logic.leaf_expressions import (
     OPERATORS,
+    Aliases,
     Expressions,
     MakeTemporary,
     is_everything,
@@ -53,10 +55,16 @@ LeafArgument: TypeAlias = LeafTensor | Affine | float
 
 
 def read_leaf(
-    task: Task, arguments: dict[str, LeafArgument], make_temporary: MakeTemporary
+    task: Task,
+    arguments: dict[str, LeafArgument],
+    make_temporary: MakeTemporary,
+    aliases: Aliases | None = None,
 ) -> tuple[Stmt, ...]:
-    """The statements of a leaf for its arguments. All mistakes are raised at once."""
-    reader = _Reader(task, arguments, make_temporary)
+    """The statements of a leaf for its arguments. All mistakes are raised at once.
+
+    What is written to a buffer changes its `aliases`, too, or would if they were no copies.
+    """
+    reader = _Reader(task, arguments, make_temporary, aliases or {})
     body = task.body
     for number, node in enumerate(body):
         try:
@@ -149,7 +157,7 @@ class _Reader(Expressions):
     def multiply(self, node: ast.stmt, tensor: LeafTensor, product: Product) -> None:
         """Add a product to a tile."""
         check_product(tensor.dtype, *product.dtypes)
-        if product.shape != tensor.view.shape:
+        if not are_same(product.shape, tensor.view.shape):
             message = f"a product of {shown(product.shape)} in a tile of {shown(tensor.view.shape)}"
             raise self.error("S804", node, message)
         sides = product.left, product.right
@@ -176,7 +184,7 @@ class _Reader(Expressions):
         if len(block.shape) > tensor.view.rank:
             message = f"a block of {len(block.shape)} axes in a tile of {tensor.view.rank}"
             raise self.error("S804", node, message)
-        if broadcast(block.shape, tensor.view.shape) != tensor.view.shape:
+        if not are_same(broadcast(block.shape, tensor.view.shape), tensor.view.shape):
             message = f"a block of {shown(block.shape)} in a tile of {shown(tensor.view.shape)}"
             raise self.error("S804", node, message)
         self.settle(tensor.view.buffer, rest)
@@ -191,9 +199,12 @@ class _Reader(Expressions):
     def settle(self, buffer: str, rest: list[ast.stmt]) -> None:
         """Before a tile is written, names that were computed from it get their values."""
         used = _names_in(rest)
+        changed = (buffer, *self.aliases.get(buffer, ()))
         for name, value in list(self.variables.items()):
             is_computed = isinstance(value, Block) and not isinstance(value.expr, Const)
-            if is_computed and name in used and reads_buffer(value.expr, buffer):
+            if not is_computed or name not in used:
+                continue
+            if any(reads_buffer(value.expr, each) for each in changed):
                 self.variables[name] = self.materialize(name, value, self.task.source.node)
 
     def call_statement(self, node: ast.Call, rest: list[ast.stmt]) -> None:
@@ -215,7 +226,21 @@ class _Reader(Expressions):
         for parameter in primitive.parameters:
             if "w" in parameter.privilege:
                 self.settle(tensors[parameter.name].view.buffer, rest)
-        self.statements += primitive.build(tensors, number, self.origin(node))
+        built = primitive.build(tensors, number, self.origin(node))
+        self.check_overwritten(node, built)
+        self.statements += built
+
+    def check_overwritten(self, node: ast.Call, built: Sequence[Stmt]) -> None:
+        """Raise an error if a primitive reads what its own first statement has overwritten.
+
+        Views of one buffer are compared by the verifier.
+        """
+        written = [view.buffer for stmt in built[:1] for view, how in accesses(stmt) if how == "w"]
+        read = {view.buffer for stmt in built[1:] for view, how in accesses(stmt) if how == "r"}
+        if any(read & {*self.aliases.get(each, ())} for each in written):
+            message = f"`{words(node)}`: the result is written over what it is computed from"
+            help = "give the result a tensor of its own: `task.local`"
+            raise self.error("S804", node, message, help)
 
     def operands(self, node: ast.Call, primitive: Standard) -> tuple[Tensors, float]:
         given = [self.value(each) for each in node.args[1:]]
@@ -258,7 +283,7 @@ class _Reader(Expressions):
             message = f"`{words(node)}` has {len(shape)} axes: {primitive.signature}"
             raise self.error("S804", node, message)
         for letter, extent in zip(dims, shape, strict=True):
-            if extents.setdefault(letter, extent) != extent:
+            if not is_same(extents.setdefault(letter, extent), extent):
                 message = (
                     f"`{letter}` of {primitive.signature} is {extents[letter]} before and"
                     f" {extent} in `{words(node)}`"

@@ -29,7 +29,7 @@ from eas.septran.flat.nodes import (
     Unary,
     UnaryKind,
 )
-from eas.septran.flat.ranges import known
+from eas.septran.flat.ranges import are_same, known
 from eas.septran.logic.leaf_values import (
     Block,
     BlockError,
@@ -127,7 +127,7 @@ def _computed(kind: BinaryKind, left: Block, right: Block) -> Block:
 def _stored(target: LeafTensor, block: Block, origin: Origin) -> Stmt:
     check_storable(block.dtype, target.dtype)
     shape = target.view.shape
-    if len(block.shape) > len(shape) or broadcast(block.shape, shape) != shape:
+    if len(block.shape) > len(shape) or not are_same(broadcast(block.shape, shape), shape):
         raise BlockError(f"a block of {shown(block.shape)} in a tile of {shown(shape)}")
     return Map(target.view, convert(block, target.dtype).expr, origin)
 

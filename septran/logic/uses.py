@@ -20,7 +20,7 @@ import numpy as np
 
 from eas.septran.flat.affine import ZERO, Affine, affine, minimum
 from eas.septran.flat.nodes import Stmt, View, accesses, holds
-from eas.septran.flat.ranges import Ranges, known
+from eas.septran.flat.ranges import Ranges, is_same, known
 from eas.septran.logic.errors import suggest
 from eas.septran.logic.task_body import Branch, Launch, Local, Loop, Step
 from eas.septran.logic.tasks import Task
@@ -193,13 +193,9 @@ def _names(tensor: Tensor) -> frozenset[str]:
 
 def _same(part: Tensor, whole: Tensor) -> bool:
     return None not in part.extents and all(
-        offset == ZERO and _equal(extent, full)
+        offset == ZERO and is_same(extent, full)
         for offset, extent, full in zip(part.offsets, part.shape, whole.shape, strict=True)
     )
-
-
-def _equal(a: Affine, b: Affine) -> bool:
-    return a == b or (known(a) is not None and known(a) == known(b))
 
 
 def _widened(part: Tensor, whole: Tensor, loops: Mapping[str, Affine]) -> Tensor:

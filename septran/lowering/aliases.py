@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import permutations
 
 from eas.septran.flat.bounds import Scope
@@ -24,21 +24,39 @@ def find_conflict(
     `sources` are the rectangles that the parameters are, `views` where a leaf finds them: two in
     one buffer are no copies of each other.
     """
-    pairs = [
-        (first, second)
-        for first, second in permutations(sources, 2)
-        if sources[first].buffer == sources[second].buffer
-        and views[first].buffer != views[second].buffer
-    ]
-    for written, other in pairs:
-        if _is_used_later(views[written], views[other], statements):
-            scope = Scope()
-            for name, extent in ranges.extents.items():
-                scope = scope.inside_loop(name, with_size(extent))
-            first, second = (map_view(sources[each], with_size) for each in (written, other))
-            if not are_disjoint(first, second, scope):
-                return written, other
+    for written, other in _copied_pairs(sources, views):
+        is_used = _is_used_later(views[written], views[other], statements)
+        if is_used and _may_share(sources[written], sources[other], ranges):
+            return written, other
     return None
+
+
+def find_aliases(
+    sources: Mapping[str, View], views: Mapping[str, View], ranges: Ranges
+) -> dict[str, set[str]]:
+    """For the buffer of a parameter those of others that hold some of the same elements."""
+    found: dict[str, set[str]] = {}
+    for first, second in _copied_pairs(sources, views):
+        if _may_share(sources[first], sources[second], ranges):
+            found.setdefault(views[first].buffer, set()).add(views[second].buffer)
+    return found
+
+
+def _copied_pairs(
+    sources: Mapping[str, View], views: Mapping[str, View]
+) -> Iterator[tuple[str, str]]:
+    """Parameters that are parts of one tensor, and lie in different buffers."""
+    for first, second in permutations(sources, 2):
+        is_one = sources[first].buffer == sources[second].buffer
+        if is_one and views[first].buffer != views[second].buffer:
+            yield first, second
+
+
+def _may_share(first: View, second: View, ranges: Ranges) -> bool:
+    scope = Scope()
+    for name, extent in ranges.extents.items():
+        scope = scope.inside_loop(name, with_size(extent))
+    return not are_disjoint(map_view(first, with_size), map_view(second, with_size), scope)
 
 
 def _is_used_later(written: View, other: View, statements: Iterable[Stmt]) -> bool:

@@ -34,7 +34,7 @@ from eas.septran.logic.uses import (
 )
 from eas.septran.logic.values import Tensor, whole
 from eas.septran.lowering.accumulators import WIDE, Sums, may_widen
-from eas.septran.lowering.aliases import find_conflict
+from eas.septran.lowering.aliases import find_aliases, find_conflict
 from eas.septran.lowering.checks import notes_on_extents
 from eas.septran.lowering.primitives import Wanted, choose_primitive
 from eas.septran.lowering.tree import NO_THREADS, Do, Guard, Loop, Node, Placed, Resident, Threads
@@ -499,14 +499,15 @@ class Builder:
             temporaries.append(Resident(buffer, dtype, memory, sizes, None, 0, origin))
             return View(buffer, memory, (ZERO,) * len(shape), shape)
 
-        try:
-            statements = read_leaf(task, arguments, make_temporary)
-        except LogicError as error:
-            self.refuse(instance, error)
-            return Ran([], {})
         tensors = {n: each for n, each in arguments.items() if isinstance(each, LeafTensor)}
         views = {name: each.view for name, each in tensors.items()}
         sources = {name: held.view for name, held in bound.items() if isinstance(held, Held)}
+        aliases = find_aliases(sources, views, frame.ranges)
+        try:
+            statements = read_leaf(task, arguments, make_temporary, aliases)
+        except LogicError as error:
+            self.refuse(instance, error)
+            return Ran([], {})
         if pair := find_conflict(sources, views, statements, frame.ranges):
             self.refuse_copies(task, *pair, launched)
         dtypes = {each.view.buffer: each.dtype.name for each in tensors.values()}

@@ -126,7 +126,7 @@ def _kernel(
     grid, body = _grid(nodes, machine)
     allocations: list[Alloc] = []
     stmts = [_with_slots(stmt, slots) for stmt in written_out(body, allocations)]
-    if any(_is_in_order(stmt, machine.grid) for stmt in walk(tuple(stmts))):
+    if any(isinstance(stmt, ParallelFor) for stmt in walk(tuple(stmts))):
         private = frozenset(each.name for each in allocations)
         check_races(Kernel(name, (), tuple(grid), 1, tuple(stmts)), private, complaints)
         stmts = [_in_order(stmt, machine.grid) for stmt in stmts]

@@ -10,17 +10,22 @@ from eas.septran.flat.verify import Violation, find_violations
 from eas.support.location import NOWHERE, Loc
 
 # The rules of the verifier that a logic or a mapping can break, and the code of the mistake.
-_CODES = {"bounds": "S807", "race": "S302", "capacity": "S401"}
+_CODES = {"bounds": "S807", "race": "S302", "capacity": "S401", "overlap": "S903"}
+_HELP = {
+    "overlap": "place one of the two in a faster memory, where it is copied to, or write to a local"
+    " tensor"
+}
 
 
 def check_legality(module: Module, machine: Machine, complaints: Complaints) -> None:
-    """Complain about tiles outside of their tensors (S807) and about races (S302).
+    """Complain about tiles outside of their tensors (S807), races (S302) and overlaps (S903).
 
     What breaks another rule is nothing that the target can run (S701).
     """
     for violation in find_violations(module, machine):
         code = _CODES.get(violation.rule, "S701")
-        complaints.add(code, _message(violation), _place(violation))
+        help = [_HELP[violation.rule]] if violation.rule in _HELP else []
+        complaints.add(code, _message(violation), _place(violation), help=help)
 
 
 def check_races(kernel: Kernel, private: frozenset[str], complaints: Complaints) -> None:
