@@ -237,6 +237,12 @@ def shipped_machines() -> list[str]:
     return sorted(path.stem for path in _FOLDER.glob("*.yaml"))
 
 
+def known_machines(folders: Iterable[str | os.PathLike[str]]) -> list[str]:
+    """The names of the machines that ship, and of those in some folders."""
+    files = [path for folder in folders for path in Path(folder).glob(f"*{SUFFIX}")]
+    return [*shipped_machines(), *sorted(path.name.removesuffix(SUFFIX) for path in files)]
+
+
 _FOLDER = Path(__file__).parent.parent / "machines"
 
 
@@ -246,12 +252,12 @@ def load_machine(
     """A machine by its name, in one of some folders or one that ships, or the one in a file."""
     complaints = Complaints()
     text = os.fspath(name_or_path)
-    path = text if is_path(text) else find_machine(text, [os.fspath(each) for each in folders])
+    places = [os.fspath(each) for each in folders]
+    path = text if is_path(text) else find_machine(text, places)
     if path is None:
         message = f"there is no machine `{text}`"
-        complaints.add(
-            "S111", message, NOWHERE, help=suggest(text, shipped_machines(), "there are")
-        )
+        help = suggest(text, known_machines(places), "there are")
+        complaints.add("S111", message, NOWHERE, help=help)
         raise complaints.error()
     machine = read_machine(path, complaints)
     complaints.raise_if_any()

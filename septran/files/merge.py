@@ -11,7 +11,6 @@ import os
 import re
 from collections.abc import Collection, Iterable, Sequence
 from collections.abc import Mapping as MappingOf
-from pathlib import Path
 from typing import Any
 
 from eas.septran.files import documents, names, nodes
@@ -20,12 +19,11 @@ from eas.septran.files.conditions import complain, parse_conditions
 from eas.septran.files.documents import Document
 from eas.septran.files.expressions import ExpressionError, holds
 from eas.septran.files.machine import (
-    SUFFIX,
     Machine,
     find_machine,
     is_path,
+    known_machines,
     read_machine,
-    shipped_machines,
 )
 from eas.septran.files.mapping import Instance, InstanceChoice, MappingFile
 from eas.septran.files.nodes import Entry, Items, Map, Node, Scalar
@@ -285,9 +283,8 @@ def _machine_in_names(documents: Sequence[Document], complaints: Complaints) -> 
         if match := _ON_MACHINE.match(os.path.basename(document.path)):
             found.setdefault(match.group(1), document)
     if not found:
-        help = [
-            "write `machine: cpu`, or give a machine; there are " + ", ".join(shipped_machines())
-        ]
+        known = ", ".join(known_machines(_folders(documents)))
+        help = [f"write `machine: cpu`, or give a machine; there are {known}"]
         message = "nothing says which machine this mapping is for"
         complaints.add("S112", message, documents[0].start, help=help)
         return None
@@ -312,16 +309,9 @@ def _find(
     path = find_machine(text, folders)
     if path is not None:
         return read_machine(path, complaints, loc)
-    known = [*shipped_machines(), *_machines_in(folders)]
-    complaints.add(
-        "S111", f"there is no machine {quoted(text)}", loc, help=suggest(text, known, "there are")
-    )
+    help = suggest(text, known_machines(folders), "there are")
+    complaints.add("S111", f"there is no machine {quoted(text)}", loc, help=help)
     return None
-
-
-def _machines_in(folders: Iterable[str]) -> list[str]:
-    files = [path for folder in folders for path in Path(folder).glob(f"*{SUFFIX}")]
-    return sorted(path.name.removesuffix(SUFFIX) for path in files)
 
 
 def complete(overlay: Mapping, skeleton: dict[str, Any]) -> Mapping:

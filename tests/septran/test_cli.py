@@ -269,6 +269,9 @@ def test_a_machine_beside_the_logic_is_found_by_its_name(septran: Run, tmp_path:
     (tmp_path / "gemm_logic.py").write_bytes(Path(GEMM[0]).read_bytes())
     out, _, code = septran("init-mapping", str(tmp_path / "gemm_logic.py"), "--machine", "pebble")
     assert (code, out.splitlines()[0]) == (0, "machine: pebble")
+    _, err, code = septran("init-mapping", str(tmp_path / "gemm_logic.py"), "--machine", "peble")
+    assert "did you mean `pebble`?" in err
+    assert code == 1
 
 
 def test_a_machine_that_there_is_not_is_refused(septran: Run) -> None:

@@ -11,11 +11,18 @@ from jsonschema import Draft202012Validator
 from eas.septran.files import load_machine, nodes, shipped_machines
 from eas.septran.files.complaints import Complaints
 from eas.septran.files.documents import read
+from eas.septran.files.machine import SUFFIX
 from eas.septran.files.schema import FOLDER, MODELS, schema_of, schema_text, write_schemas
 from tests.septran.files.checking import error_of
+from tests.septran.operators import REPOSITORY
 
 HERE = Path(__file__).parent
 SEED = sorted((HERE / "seed").glob("*.yaml"))
+USED = sorted(
+    path
+    for folder in (REPOSITORY / "examples" / "septran", HERE.parent / "machines")
+    for path in folder.rglob("*.yaml")
+)
 WRONG = sorted((HERE / "errors").glob("*.yaml"))
 
 # What a schema can see: unknown keys, missing keys, types, ranges and words, names.
@@ -60,6 +67,12 @@ def test_every_machine_that_ships_is_valid(name: str) -> None:
 @pytest.mark.parametrize("path", SEED, ids=lambda path: path.name)
 def test_every_mapping_that_loads_is_valid(path: Path) -> None:
     assert is_valid("mapping", data_of(path))
+
+
+def test_every_file_of_the_examples_and_of_machines_in_the_tests_is_valid() -> None:
+    kinds = {path: "machine" if path.name.endswith(SUFFIX) else "mapping" for path in USED}
+    assert len(kinds) > 70
+    assert [path.name for path, kind in kinds.items() if not is_valid(kind, data_of(path))] == []
 
 
 @pytest.mark.parametrize("path", WRONG, ids=lambda path: path.name)
