@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeGuard, cast
 
 from eas.call_arguments import identity
-from eas.config import choose_backend
+from eas.config import BackendError, CheckError, choose_backend, choose_checks
 from eas.frontend_ast.source.errors import CompileError
 from eas.frontend_ast.source.reading import read_source
 from eas.frontend_ast.source.wrappers import kernel_function
@@ -292,9 +292,13 @@ class Autotuned:
                 for name, value in given
                 if name != "_sync"
             ]
-        except BadArgument as error:
+            return (choose_backend(kwargs.get("_backend")), self._checked(kwargs), *parts)
+        except (BackendError, CheckError, BadArgument) as error:
             raise LaunchError(self.kernel.name, str(error)) from None
-        return (choose_backend(kwargs.get("_backend")), *parts)
+
+    def _checked(self, options: Mapping[str, Any]) -> bool | None:
+        """Whether a launch with these options reports accesses outside of arrays."""
+        return choose_checks(options.get("_checked"), self.kernel.checked)
 
     def _slot(self, bound: Mapping[str, Any], options: Mapping[str, Any]) -> Slot:
         """What a choice depends on, as it stands in the file."""
@@ -308,7 +312,10 @@ class Autotuned:
         values = [f"{name}={value_key(bound[name])}" for name in self.key]
         backend = choose_backend(options.get("_backend"))
         source = ast.dump(read_source(kernel_function(kernel.fn)).node)
-        text = text_digest(source, [str(each) for each in self.configs], kernel.fast_math)
+        names = [str(each) for each in self.configs]
+        text = text_digest(source, names, kernel.fast_math)
+        checked = self._checked(options)
+        values += [] if checked is None else [f"checked={checked}"]
         title = ", ".join([f"{_module_of(kernel)}.{kernel.fn.__qualname__}", *types, *values])
         return Slot(title, device_name(backend), text)
 

@@ -178,3 +178,15 @@ def test_a_process_that_is_killed_while_it_tunes_leaves_a_whole_file(
             assert any(f"N={size} " in name for name in entries)
     with start(1, 5000) as process:
         assert process.communicate()[0] == "begun\n1\n5000\n"
+
+
+def test_checked_and_unchecked_launches_are_tuned_apart() -> None:
+    """A config may be right and fast without checks, and not run with them."""
+    tuned = eas.autotune(CONFIGS, key=["N"], rep=1)(count)
+    x, bins = np.zeros(8, np.int32), np.zeros(1, np.int32)
+    for checked in (False, True, False):
+        tuned.trials.clear()
+        tuned(x, bins, 8, _checked=checked)
+        assert len(tuned.trials) == (0 if bins[0] > 16 else len(CONFIGS))
+    with pytest.raises(eas.LaunchError, match="`_checked` is True or False, not 1"):
+        tuned(x, bins, 8, _checked=1)
