@@ -45,7 +45,7 @@ from eas.msl.schedule.steps import Plan
 from eas.msl.schedule.threadgroup_arrays import Role, ThreadgroupArray
 from eas.msl.schedule.value_sources import Finder
 from eas.msl.schedule.variable_storage import assign_storage
-from eas.support.escapes import HIDDEN, escape
+from eas.support.escapes import escape
 from eas.support.faults import Extent
 from eas.support.location import Loc
 from eas.support.records import frozen
@@ -365,7 +365,7 @@ def _write_head(low: Lowering, buffers: tuple[Buffer, ...], writer: Writer) -> N
     version = f"Metal {low.version[0]}.{low.version[1]}"
     with_constants = f" with {constants}" if constants else ""
     lines = [f"// {function.name}({signature})", f"{with_constants} · {threads} · {version}"]
-    lines = [escape(line, HIDDEN) for line in lines]
+    lines = [escape(line) for line in lines]
     is_short = sum(map(len, lines)) <= MAX_WIDTH
     writer.add(["".join(lines)] if is_short else [lines[0], f"//{lines[1]}"])
     writer.add(["#include <metal_stdlib>", "using namespace metal;"])

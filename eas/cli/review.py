@@ -15,7 +15,7 @@ from eas.review.pairs import STATUSES, Pair, pair_up, worst_growth
 from eas.review.trees import Tree, open_tree
 from eas.review.versions import Version, Wanted, read_versions
 from eas.support.command_line import UsageError, lay_out, lay_out_plainly, print_text
-from eas.support.escapes import HIDDEN, escape
+from eas.support.escapes import escape
 
 PAGE = "eas-review.html"
 _MOST_LISTED = 20
@@ -49,7 +49,7 @@ def _read(tree: Tree, wanted: Wanted) -> dict[str, Version]:
 
 
 def _say(message: str) -> None:
-    print(f"eas review: {escape(message, HIDDEN)}", file=sys.stderr, flush=True)
+    print(f"eas review: {escape(message)}", file=sys.stderr, flush=True)
 
 
 def _nothing(old: Tree, new: Tree, wanted: Wanted) -> str:
@@ -92,7 +92,7 @@ def _table(pairs: Sequence[Pair]) -> str:
         return ""
     table = Table("kernel", "", "what", box=None, pad_edge=False)
     for pair in changed[:_MOST_LISTED]:
-        table.add_row(Text(pair.name), STATUSES[pair.status], Text(escape(pair.headline, HIDDEN)))
+        table.add_row(Text(pair.name), STATUSES[pair.status], Text(escape(pair.headline)))
     rest = len(changed) - _MOST_LISTED
     text = lay_out(table) if sys.stdout.isatty() else lay_out_plainly(table)
     return text + (f"\n... and {rest} more" if rest > 0 else "")

@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 
 from eas.msl.cxx.python_lines import PythonPlace, places_behind
-from eas.support.escapes import HIDDEN, escape
+from eas.support.escapes import escape
 from eas.support.records import frozen
 
 _DEFINITION = re.compile(r"^[ \t]*(?:async )?def (\w+)", re.MULTILINE)
@@ -109,7 +109,7 @@ class Sources:
 
     def _part(self, file: Path, found: _Definition) -> PythonPart:
         lines = self._text(file).splitlines()[found.first - 1 : found.last]
-        path = escape(file.relative_to(self._folder).as_posix(), HIDDEN)
+        path = escape(file.relative_to(self._folder).as_posix())
         return PythonPart(found.name, path, found.first, found.head, lines)
 
     @cached_property

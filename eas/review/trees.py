@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 from eas.support.command_line import UsageError
-from eas.support.escapes import HIDDEN, escape
+from eas.support.escapes import escape
 from eas.support.records import frozen
 
 _LARGEST = 16 << 20  # bytes of a file; larger ones are no sources
@@ -27,7 +27,7 @@ class Tree:
     @property
     def label(self) -> str:
         """A commit has its number behind the name."""
-        short, name = self.commit[:9], escape(self.name, HIDDEN)
+        short, name = self.commit[:9], escape(self.name)
         return f"{name} ({short})" if short and short != name[:9] else name
 
 

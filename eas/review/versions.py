@@ -17,7 +17,7 @@ from eas.analysis.settings import FILE, Settings, find_settings, read_settings
 from eas.review.sources import PythonPart, Sources
 from eas.review.trees import Tree
 from eas.support.command_line import UsageError
-from eas.support.escapes import HIDDEN, escape
+from eas.support.escapes import escape
 from eas.support.records import frozen, replace
 from eas.testing.snapshots import FOLDER as STORED_FOLDER
 
@@ -231,7 +231,7 @@ def _stored_text_of(key: str, version: Version, stored: dict[str, Version]) -> s
 
 def _shown(file: Path, tree: Tree) -> str:
     """The path of a file in its tree, on one line whatever characters it has."""
-    return escape(file.relative_to(tree.folder).as_posix(), HIDDEN)
+    return escape(file.relative_to(tree.folder).as_posix())
 
 
 def _walk(folder: Path, suffix: str) -> Iterator[Path]:

@@ -6,7 +6,7 @@ import re
 from functools import cache
 from typing import Literal, NamedTuple
 
-from eas.support.escapes import HIDDEN, SHORT, escape
+from eas.support.escapes import SHORT, escape
 
 Kind = Literal["string", "place", "value", "number", "word", "mark", "newline", "end"]
 
@@ -81,7 +81,7 @@ _KINDS: dict[str, Kind] = {
     "mark": "mark",
 }
 
-_UNSAFE = rf'["\\]|{HIDDEN}'
+_UNSAFE = r'["\\]'
 _ESCAPE = r"\\(?:x([0-9a-f]{2})|u([0-9a-f]{4})|U([0-9a-f]{8})|(.))"
 _LONG = {short: character for character, short in SHORT.items()}
 

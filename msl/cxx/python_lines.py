@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from eas.ir.nodes import Function, walk
-from eas.support.escapes import HIDDEN, escape
+from eas.support.escapes import escape
 from eas.support.location import Loc, SourceName
 from eas.support.records import frozen
 
@@ -22,7 +22,7 @@ COMMENT = re.compile(
 
 # What a comment must not contain: line breaks, bytes that are no UTF-8, the end or start of a
 # comment, and a backslash or a trigraph (`??/`), which would continue it on the next line.
-_UNSAFE = rf"[\\/]|(?<=\?)\?|{HIDDEN}"
+_UNSAFE = r"[\\/]|(?<=\?)\?"
 
 
 def comment_of(loc: Loc) -> str:
