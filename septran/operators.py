@@ -14,7 +14,8 @@ import numpy as np
 import eas
 from eas.compiler import load_code_generator
 from eas.ir.types import DTYPES, DType
-from eas.septran.files import Instance, Machine, complete, load_mapping, resolve
+from eas.septran.alternatives import check_alternatives, choose
+from eas.septran.files import Instance, Machine, alternatives, complete, load_mapping, resolve
 from eas.septran.files import Mapping as MappingFiles
 from eas.septran.files.complaints import Complaints, SeptranError
 from eas.septran.flat.nodes import Kernel, Module
@@ -62,6 +63,7 @@ def load(
         op(C, A, B)
         op = septran.load("gemm_logic.py", ["gemm.cpu.map.yaml", "small_tiles.map.yaml"])
 
+    Of several mappings with `when` the first one is taken that is for the sizes of a call.
     `machine` is for mappings that name none, `target` for machines that have several. `primitives`
     are Python files with primitives of a project's own. `tune` resolves `!tune`. `checked` says
     whether `cpu` and `apple_gpu` check their accesses to memory, see `eas.checked`.
@@ -70,17 +72,28 @@ def load(
     for path in _paths(primitives):
         own |= load_primitives(path)
     tasks = load_logic(logic)
-    known = names_in(tasks.tasks)
-    try:
-        files = load_mapping(_paths(mapping), machine=machine, primitives=tuple(own), tasks=known)
-    except SeptranError as error:
-        undefined = undefined_in(tasks.tasks.values())
-        raise SeptranError([*error.diagnostics, *undefined]) from None
-    if files.is_overlay:
-        from eas.septran.lowering.skeleton import make_skeleton
+    first, *others = [
+        resolve(_load_files(group, tasks, machine, tuple(own)), tune or {})
+        for group in alternatives(_paths(mapping))
+    ]
+    return Operator(tasks, first, own, target, checked, others)
 
-        files = complete(files, make_skeleton(tasks.tasks, files.machine, _named_tasks(files)))
-    return Operator(tasks, resolve(files, tune or {}), own, target, checked)
+
+def _load_files(
+    paths: Paths, logic: Logic, machine: str | None, primitives: tuple[str, ...]
+) -> MappingFiles:
+    """A mapping with its overlays; an overlay alone is completed."""
+    known = names_in(logic.tasks)
+    try:
+        files = load_mapping(paths, machine=machine, primitives=primitives, tasks=known)
+    except SeptranError as error:
+        undefined = undefined_in(logic.tasks.values())
+        raise SeptranError([*error.diagnostics, *undefined]) from None
+    if not files.is_overlay:
+        return files
+    from eas.septran.lowering.skeleton import make_skeleton
+
+    return complete(files, make_skeleton(logic.tasks, files.machine, _named_tasks(files)))
 
 
 def _paths(given: Paths) -> list[str | os.PathLike[str]]:
@@ -122,14 +135,17 @@ class Operator:
         primitives: Mapping[str, Primitive] | None = None,
         target: str | None = None,
         checked: bool | None = None,
+        others: Sequence[MappingFiles] = (),
     ) -> None:
         self.logic = logic
         self.mapping = mapping
+        self.mappings = (mapping, *others)  # for other sizes
+        check_alternatives(self.mappings)
         self.primitives = dict(primitives or {})
         known = mapping.machine.targets
         if target is not None and target not in known:
-            name, others = mapping.machine.name, ", ".join(known)
-            raise ValueError(f"the machine `{name}` has no target `{target}`: {others}")
+            name, listed = mapping.machine.name, ", ".join(known)
+            raise ValueError(f"the machine `{name}` has no target `{target}`: {listed}")
         self.target = target or known[0]
         self.checked = checked
         self._last: tuple[Lowered, list[Compiled]] | None = None
@@ -175,8 +191,11 @@ class Operator:
 
     def build_flat(self, *arrays: Array, dtype: str | None = None, **sizes: int) -> Lowered:
         """The flat module with the machine's table, which its interpreter checks it against."""
-        types = self._types(arrays, dtype, sizes)
-        return lower(self.logic.tasks.values(), self.mapping, types)
+        return self._lower(self._types(arrays, dtype, sizes))
+
+    def _lower(self, types: Sequence[TensorType], reserved: int = 0) -> Lowered:
+        mapping = choose(self.mappings, self.entry, types)
+        return lower(self.logic.tasks.values(), mapping, types, reserved)
 
     def emit(self, kind: str, *arrays: Array, dtype: str | None = None, **sizes: int) -> str:
         """A text for arrays or sizes by name: one of `TEXTS`, or a target that is a text."""
@@ -250,12 +269,12 @@ class Operator:
         """
         from eas.septran.picture import contents_of
 
-        lowered = self._fitting(
-            self.build_flat(*arrays, dtype=dtype, **sizes), self._types(arrays, dtype, sizes)
-        )
-        title = ", ".join(each.start.source.name for each in self.mapping.documents)
+        types = self._types(arrays, dtype, sizes)
+        lowered = self._fitting(self._lower(types), types)
+        mapping = choose(self.mappings, self.entry, types)
+        title = ", ".join(each.start.source.name for each in mapping.documents)
         tasks, module = self.logic.tasks, lowered.module
-        return contents_of(title, self.entry, tasks, self.mapping, module, lowered.sizes)
+        return contents_of(title, self.entry, tasks, mapping, module, lowered.sizes)
 
     @property
     def _registers(self) -> list[str]:
@@ -330,7 +349,7 @@ class Operator:
             from eas.septran.threadgroup_memory import added_bytes
 
             added = added_bytes(lowered.module, self.machine, kernels)
-            return lower(self.logic.tasks.values(), self.mapping, types, added)
+            return self._lower(types, added)
         return lowered
 
     def _compiled(self, lowered: Lowered) -> list[Compiled]:
@@ -379,7 +398,7 @@ class Operator:
         return SeptranError([replace(each, code="S701") for each in error.diagnostics])
 
     def _build(self, types: tuple[TensorType, ...]) -> Built:
-        lowered = lower(self.logic.tasks.values(), self.mapping, types)
+        lowered = self._lower(types)
         if self.target == "c":
             from eas.septran.targets.build import Program
             from eas.septran.targets.emulated import EmulatedProgram

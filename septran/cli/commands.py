@@ -13,7 +13,7 @@ import numpy as np
 import eas
 from eas.septran.cli.arguments import Arguments, headline, make_arguments
 from eas.septran.cli.failures import NothingFound, WrongResult
-from eas.septran.files import load_machine, parse_values, starts_mapping
+from eas.septran.files import grouped, load_machine, parse_values
 from eas.septran.files.writing import to_yaml
 from eas.septran.flat.run_errors import FlatRunError
 from eas.septran.logic.loading import load_logic
@@ -77,22 +77,12 @@ def _picture(parsed: argparse.Namespace) -> str:
 
     pictures: list[Contents] = []
     notes: dict[str, None] = {}
-    for paths in _groups(parsed.mappings):
+    for paths in grouped(parsed.mappings):
         operator = _load(parsed, paths)
         arguments = make_arguments(operator, parsed.shape, parsed.dtype)
         pictures.append(operator.picture(*arguments.arrays))
         notes |= {arguments.note: None} if arguments.note else {}
     return "\n".join([_deliver(make_page(pictures), parsed.output), *notes])
-
-
-def _groups(paths: Sequence[str]) -> list[list[str]]:
-    """Mappings with the overlays that follow them."""
-    groups: list[list[str]] = []
-    for path in paths:
-        if not groups or starts_mapping(path):
-            groups.append([])
-        groups[-1].append(path)
-    return groups
 
 
 def _load(parsed: argparse.Namespace, mappings: Sequence[str]) -> Operator:

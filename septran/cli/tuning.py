@@ -136,6 +136,8 @@ def problem_from(parsed: argparse.Namespace, stack: ExitStack) -> Problem:
         raise UsageError(f"`{name}` does not run here: `--rank 5` ranks candidates by estimate")
     if operator.mapping.entrypoint is None:
         raise UsageError("the mapping has no `entrypoint`: give the mapping that it changes first")
+    if len(operator.mappings) > 1:
+        raise UsageError("give one mapping: those for other sizes are tuned by themselves")
     require_open(operator.mapping)
     arguments = make_arguments(operator, parsed.shape, parsed.dtype)
     _say([arguments.note] if arguments.note else [])

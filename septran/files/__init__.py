@@ -25,7 +25,7 @@ except ModuleNotFoundError as error:
 from eas.septran.files.complaints import Complaints, SeptranError
 from eas.septran.files.machine import Machine, load_machine, shipped_machines
 from eas.septran.files.mapping import Instance
-from eas.septran.files.merge import Mapping, complete, load_mapping, pick, starts_mapping
+from eas.septran.files.merge import Mapping, alternatives, complete, grouped, load_mapping, pick
 from eas.septran.files.names import TaskNames, check_names
 from eas.septran.files.resolve import (
     ResolvedInstance,
@@ -47,9 +47,11 @@ __all__ = [
     "SeptranError",
     "TaskNames",
     "Tune",
+    "alternatives",
     "check_constraints",
     "check_names",
     "complete",
+    "grouped",
     "load_machine",
     "load_mapping",
     "parse_values",
@@ -58,6 +60,5 @@ __all__ = [
     "resolve",
     "resolved_texts",
     "shipped_machines",
-    "starts_mapping",
     "tunes",
 ]

@@ -11,7 +11,7 @@ import os
 import re
 from collections.abc import Collection, Iterable, Sequence
 from collections.abc import Mapping as MappingOf
-from typing import Any
+from typing import Any, TypeVar
 
 from eas.septran.files import documents, names, nodes
 from eas.septran.files.complaints import Complaints, quoted, suggest
@@ -40,6 +40,7 @@ MOST_FILES = 64
 _ON_MACHINE = re.compile(r".*_on_(\w+)\.(?:map|mapping)\.ya?ml$")
 
 PathName = str | os.PathLike[str]
+P = TypeVar("P", bound=PathName)
 
 
 @frozen(eq=False)
@@ -117,10 +118,12 @@ def starts_mapping(path: PathName) -> bool:
 
     A file that cannot be read is one, too: its mistakes are reported when it is loaded.
     """
+    return _has_key(path, "entrypoint") or _has_key(path, "extends")
+
+
+def _has_key(path: PathName, key: str) -> bool:
     document = documents.read(os.fspath(path), Complaints())
-    if document is None:
-        return True
-    return any(nodes.child(document.root, key) is not None for key in ("entrypoint", "extends"))
+    return document is None or nodes.child(document.root, key) is not None
 
 
 def build(
@@ -357,6 +360,26 @@ def _renamed(skeleton: dict[str, Any], by_task: dict[str, str]) -> dict[str, Any
     return {**skeleton, "entrypoint": entrypoint, "task_mappings": mappings}
 
 
+def grouped(paths: Sequence[P]) -> list[list[P]]:
+    """Mappings with the overlays that follow them."""
+    groups: list[list[P]] = []
+    for path in paths:
+        if not groups or starts_mapping(path):
+            groups.append([])
+        groups[-1].append(path)
+    return groups
+
+
+def alternatives(paths: Sequence[P]) -> list[list[P]]:
+    """Groups of files, each of which is a mapping for some sizes.
+
+    All files are one group, which is merged, unless each mapping but the last one says `when`.
+    """
+    groups = grouped(paths)
+    is_choice = len(groups) > 1 and all(_has_key(first, "when") for first, *_ in groups[:-1])
+    return groups if is_choice else [list(paths)]
+
+
 def pick(mappings: Sequence[Mapping], sizes: dict[str, int]) -> Mapping:
     """The first mapping whose `when` holds for these sizes; one without `when` is for all."""
     complaints = Complaints()
@@ -366,8 +389,10 @@ def pick(mappings: Sequence[Mapping], sizes: dict[str, int]) -> Mapping:
         if is_for_these:
             return mapping
     shown = ", ".join(f"{name}={size}" for name, size in sizes.items())
+    help = ["give another mapping, for these sizes: of several the first one that fits is taken"]
     for mapping in mappings:
-        complaints.add("S603", f"this mapping is not for {shown}", mapping.place("when"))
+        message = f"this mapping is not for {shown}"
+        complaints.add("S603", message, mapping.place("when"), help=help)
     raise complaints.error()
 
 

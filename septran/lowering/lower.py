@@ -20,7 +20,7 @@ from eas.septran.flat.machine import Machine as FlatMachine
 from eas.septran.flat.nodes import Module, View
 from eas.septran.flat.ranges import size
 from eas.septran.logic.arguments import check_count, check_ranks, sizes_of
-from eas.septran.logic.dimensions import declared_names, find_dimensions
+from eas.septran.logic.dimensions import Dimensions, declared_names, find_dimensions
 from eas.septran.logic.tasks import Task
 from eas.septran.lowering.accumulators import Sums, find_sums
 from eas.septran.lowering.arguments import TensorType
@@ -67,13 +67,8 @@ def lower(
     assert mapping.entrypoint is not None
     entry = instances[mapping.entrypoint]
     task = by_name[entry.task_name]
-    check_count(task, len(arguments))
+    dimensions, sizes = find_sizes(task, arguments)
     given = dict(zip(task.parameters, arguments, strict=True))
-    shapes = {name: each.shape for name, each in given.items()}
-    check_ranks(task, shapes, declared_names(task) or {})
-    ranks = {name: len(shape) for name, shape in shapes.items()}
-    dimensions = find_dimensions(task, ranks)
-    sizes = sizes_of(task, shapes, dimensions.parameters(ranks))
     pick([mapping], sizes)
     check_constraints(mapping, sizes)
     bound = _bind(given, task, entry, mapping, complaints)
@@ -110,6 +105,16 @@ def lower(
     check_legality(module, table, complaints)
     complaints.raise_if_any()
     return Lowered(module, table, sizes)
+
+
+def find_sizes(task: Task, arguments: Sequence[TensorType]) -> tuple[Dimensions, dict[str, int]]:
+    """The names of the sizes of all tensors, and the values of those of the arguments."""
+    check_count(task, len(arguments))
+    shapes = {n: each.shape for n, each in zip(task.parameters, arguments, strict=True)}
+    check_ranks(task, shapes, declared_names(task) or {})
+    ranks = {name: len(shape) for name, shape in shapes.items()}
+    dimensions = find_dimensions(task, ranks)
+    return dimensions, sizes_of(task, shapes, dimensions.parameters(ranks))
 
 
 def _bind(
